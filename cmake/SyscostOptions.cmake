@@ -1,0 +1,39 @@
+# Options, and the one function through which our own targets get their compiler settings.
+#
+# Warnings are errors in our own build only: a project that adds us by add_subdirectory keeps its flags, and a new
+# compiler's new warning must not break it.
+
+option(SYSCOST_BUILD_BENCH "Build the bench tool" ${PROJECT_IS_TOP_LEVEL})
+option(SYSCOST_BUILD_DEMOS "Build the demos" ${PROJECT_IS_TOP_LEVEL})
+option(SYSCOST_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(SYSCOST_INSTALL "Create install rules" ${PROJECT_IS_TOP_LEVEL})
+option(SYSCOST_WERROR "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
+
+if(PROJECT_IS_TOP_LEVEL)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+  endif()
+  set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+  set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+  set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+endif()
+
+# syscost_compile_settings(TARGET): language level and warnings of everything we compile ourselves.
+function(syscost_compile_settings target)
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON
+                                             CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion
+                                           -Wnon-virtual-dtor -Wold-style-cast>)
+  if(SYSCOST_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+endfunction()
+
+set(SYSCOST_SANITIZE "" CACHE STRING "Sanitizers for everything built here, e.g. address,undefined or thread")
+option(SYSCOST_BUILD_FUZZERS "Build the libFuzzer targets (needs clang)" OFF)
+if(SYSCOST_SANITIZE AND PROJECT_IS_TOP_LEVEL)
+  add_compile_options(-fsanitize=${SYSCOST_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${SYSCOST_SANITIZE})
+endif()

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+//
+// What a test framework's adapter calls: GoogleTest's is plugin/src/adapters/gtest, and one for another framework needs
+// nothing more than this header.
+//
+// One session exists per process. An adapter starts it once, before the first test, opens and closes windows around
+// what the framework runs, and finishes it. All calls come from one thread, and none is made inside a window
+// except the ones that open and close nested windows. In a fork child every call is inert.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "syscost/cost.h"
+#include "syscost/export.h"
+
+namespace syscost::adapter {
+
+/// What the session is told by the framework.
+struct Framework {
+  std::string_view name;  ///< For messages: "GoogleTest".
+  /// How much of the program's tests this run holds: "whole", "subset" or "isolated" (exactly one test).
+  std::string_view selection = "whole";
+};
+
+/// Command-line options an adapter's own main takes out of argv before the framework sees it: `--syscost_*` and the
+/// short forms (--csv, --profile, ...). What they said is remembered and wins over the environment. On a bad option: a
+/// message on stderr and false; the caller exits with 2.
+SYSCOST_EXPORT bool take_options(int* argc, char** argv);
+
+/// True when a flag or a variable asks for anything: csv, profile, ... Reads /proc/self/cmdline once when
+/// take_options() was not called. Otherwise the adapter must stay silent and free.
+SYSCOST_EXPORT bool requested();
+
+/// Opens what was asked for: backend, CSV. Prints the header line. When something asked for cannot be had: message with
+/// cause and fix, then exit(2) without running a test. Handles --syscost_help and --syscost_doctor (print, exit).
+SYSCOST_EXPORT void start_or_exit(const Framework& framework);
+
+/// What a window is opened for; column `kind`.
+enum class Kind { test, suite, environment };
+
+struct WindowName {
+  Kind kind = Kind::test;
+  std::string_view test;    ///< Full name, e.g. "Suite.Test"; the suite's name for suites; empty for environments.
+  std::string_view window;  ///< "" for the test itself; "set-up" or "tear-down".
+  int repetition = 0;       ///< From 0.
+};
+
+/// Opens the process-wide window; the last thing it does is one store that arms counting. At most one is open at a
+/// time; opening another closes nothing and is a programming error.
+SYSCOST_EXPORT void open_window(const WindowName& name);
+
+/// What was measured in a window.
+struct Report {
+  Cost cost;
+  std::uint64_t wall_ns = 0;
+  /// The text for people under a test: `1024 write, 131 us in the kernel, 94 % of wall`.
+  std::string line;
+};
+
+/// Disarms (first thing), reads, and writes the window's rows. `outcome` is "passed", "failed", "skipped", or "" where
+/// it has no meaning. A window without a syscall whose kind is not `test` writes no row.
+SYSCOST_EXPORT Report close_window(std::string_view outcome);
+
+/// True when --syscost_profile syscalls asks for a line under each test.
+SYSCOST_EXPORT bool prints_lines();
+
+/// What went wrong since the start and must make the run end non-zero (a full disk, an instrument that was taken away);
+/// empty when all is well. Each problem was already printed when it happened.
+SYSCOST_EXPORT std::string problem();
+
+/// Ends the session: closes the backend and the CSV.
+SYSCOST_EXPORT void finish();
+
+/// Called when an assertion wants a number that no backend can give. Returns true when the adapter skipped the running
+/// test (comparison then holds), false to let the comparison fail. Null = fail.
+using UnavailableHandler = bool (*)(const Unavailable& why);
+SYSCOST_EXPORT void set_unavailable_handler(UnavailableHandler handler);
+
+}  // namespace syscost::adapter

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+//
+// Cost: what a measured stretch of code asked of the kernel.
+//
+// A number that was not measured must never read as 0: a test that asks `EXPECT_LE(cost.calls("write"), 1)` on a
+// machine where nothing can be counted would pass for the wrong reason. So the numbers come as `Count`, which
+// either holds an exact number or the reason why there is none; a Count without a number compares false
+// with everything (or, inside GoogleTest on a developer's machine, skips the test: see syscost/gtest.h).
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "syscost/export.h"
+#include "syscost/histogram.h"
+
+namespace syscost {
+
+/// Why something cannot be had, and what would change that. Both are whole sentences for people.
+struct Unavailable {
+  std::string reason;
+  std::string how_to_fix;
+};
+
+/// An exact count, or the reason why there is none. Compares with any integer. Copying allocates nothing when a number
+/// is there.
+class SYSCOST_EXPORT Count {
+ public:
+  explicit Count(std::uint64_t value) : value_(value) {}
+  explicit Count(std::shared_ptr<const Unavailable> why) : why_(std::move(why)) {}
+
+  bool has_value() const { return why_ == nullptr; }
+  /// The number; empty when nothing was measured.
+  std::optional<std::uint64_t> value() const { return has_value() ? std::optional(value_) : std::nullopt; }
+  /// The number, or `fallback` when nothing was measured.
+  std::uint64_t value_or(std::uint64_t fallback) const { return has_value() ? value_ : fallback; }
+  /// Why there is no number; null when there is one.
+  const Unavailable* unavailable() const { return why_.get(); }
+
+  // Comparisons are exact for signed and unsigned operands; without a number they answer what the framework adapter
+  // decided for unavailable assertions (false without one).
+  template <class Int, class = std::enable_if_t<std::is_integral_v<Int>>>
+  friend bool operator==(const Count& a, Int b) {
+    return a.compare(b) == kEqual;
+  }
+  template <class Int, class = std::enable_if_t<std::is_integral_v<Int>>>
+  friend bool operator!=(const Count& a, Int b) {
+    Order order = a.compare(b);
+    return order == kLess || order == kGreater || order == kExcused;
+  }
+  template <class Int, class = std::enable_if_t<std::is_integral_v<Int>>>
+  friend bool operator<(const Count& a, Int b) {
+    Order order = a.compare(b);
+    return order == kLess || order == kExcused;
+  }
+  template <class Int, class = std::enable_if_t<std::is_integral_v<Int>>>
+  friend bool operator<=(const Count& a, Int b) {
+    Order order = a.compare(b);
+    return order == kLess || order == kEqual || order == kExcused;
+  }
+  template <class Int, class = std::enable_if_t<std::is_integral_v<Int>>>
+  friend bool operator>(const Count& a, Int b) {
+    Order order = a.compare(b);
+    return order == kGreater || order == kExcused;
+  }
+  template <class Int, class = std::enable_if_t<std::is_integral_v<Int>>>
+  friend bool operator>=(const Count& a, Int b) {
+    Order order = a.compare(b);
+    return order == kGreater || order == kEqual || order == kExcused;
+  }
+  template <class Int, class = std::enable_if_t<std::is_integral_v<Int>>>
+  friend bool operator==(Int a, const Count& b) {
+    return b == a;
+  }
+  template <class Int, class = std::enable_if_t<std::is_integral_v<Int>>>
+  friend bool operator!=(Int a, const Count& b) {
+    return b != a;
+  }
+  template <class Int, class = std::enable_if_t<std::is_integral_v<Int>>>
+  friend bool operator<(Int a, const Count& b) {
+    return b > a;
+  }
+  template <class Int, class = std::enable_if_t<std::is_integral_v<Int>>>
+  friend bool operator<=(Int a, const Count& b) {
+    return b >= a;
+  }
+  template <class Int, class = std::enable_if_t<std::is_integral_v<Int>>>
+  friend bool operator>(Int a, const Count& b) {
+    return b < a;
+  }
+  template <class Int, class = std::enable_if_t<std::is_integral_v<Int>>>
+  friend bool operator>=(Int a, const Count& b) {
+    return b <= a;
+  }
+
+  /// Prints the number, or `n/a (reason; how to fix)`.
+  friend SYSCOST_EXPORT std::ostream& operator<<(std::ostream& out, const Count& count);
+
+ private:
+  /// kNone: no number, comparison fails. kExcused: no number, and the adapter skipped the test: comparison holds.
+  enum Order { kLess, kEqual, kGreater, kNone, kExcused };
+
+  template <class Int>
+  Order compare(Int other) const {
+    if (!has_value()) return excused() ? kExcused : kNone;
+    if constexpr (std::is_signed_v<Int>) {
+      if (other < 0) return kGreater;
+    }
+    auto limit = static_cast<std::uint64_t>(other);
+    return value_ < limit ? kLess : value_ > limit ? kGreater : kEqual;
+  }
+  /// Asks the framework adapter whether the running test was skipped for want of a number.
+  bool excused() const;
+
+  std::uint64_t value_ = 0;
+  std::shared_ptr<const Unavailable> why_;
+};
+
+/// One syscall's numbers within a Cost. Times in ns.
+///
+///     entries = calls + restarts + in_flight + no_return
+struct SyscallCost {
+  std::string name;           ///< As strace prints it; `syscall_N` where the number has no name here.
+  std::uint64_t entries = 0;  ///< Trips into the kernel: what strace counts.
+  std::uint64_t calls = 0;    ///< Syscalls whose result the program saw; restart_syscall is folded in.
+  std::uint64_t restarts = 0;    ///< Trips that the kernel ended to start the same call again.
+  std::uint64_t in_flight = 0;   ///< Entered in the window, had not returned at its end.
+  std::uint64_t no_return = 0;   ///< Will never return: exit, exit_group, a thread killed inside the call.
+  std::uint64_t carried_in = 0;  ///< Returned in the window but entered before it: not in `entries`.
+  std::uint64_t denied = 0;      ///< Stopped by a seccomp filter before the kernel entered it: not in `entries`.
+  struct Error {
+    int number = 0;  ///< errno as the program saw it
+    std::uint64_t count = 0;
+  };
+  std::vector<Error> errors;  ///< By errno, ascending; each call with an error is in `calls` too.
+  Histogram latency;          ///< One value per returned entry (calls and restarts), by the kernel's clock.
+};
+
+namespace detail {
+struct CostData;  // src/core/cost_data.h
+}
+
+/// What one window asked of the kernel: a value, cheap to copy, readable from any thread.
+///
+/// A selector names syscalls: a name ("write"), a class ("%file", "%desc", "%network", "%memory", "%process",
+/// "%signal", "%wait", "%volatile"), a regular expression ("/^epoll_/"), "*" for all, or a comma-separated list of
+/// these in which "!" removes ("%desc,!close"). A selector that names nothing known makes the Count unavailable, with
+/// the reason: a typing error must not read as "0 calls".
+class SYSCOST_EXPORT Cost {
+ public:
+  /// A Cost without numbers.
+  explicit Cost(Unavailable why);
+  explicit Cost(std::shared_ptr<const detail::CostData> data);
+
+  bool available() const;
+  /// Why there are no numbers; null when there are.
+  const Unavailable* unavailable() const;
+
+  Count calls(std::string_view selector = "*") const;    ///< Syscalls whose result the program saw.
+  Count entries(std::string_view selector = "*") const;  ///< Trips into the kernel (strace's count).
+  Count errors(std::string_view selector = "*") const;   ///< Calls that failed.
+  /// Calls that failed with errno `number`, e.g. ENOENT.
+  Count errors(std::string_view selector, int number) const;
+  /// Time between kernel entry and exit, summed over returned entries, in ns. Includes time blocked.
+  Count kernel_ns(std::string_view selector = "*") const;
+
+  /// Events that happened but could not be attributed: 0, or the counts above are lower bounds.
+  Count lost() const;
+
+  /// Every syscall of the window, most entries first. Empty when unavailable.
+  std::vector<SyscallCost> syscalls() const;
+
+  /// One line for people: `1024 write, 3 openat (1 ENOENT)`, `no syscalls`, or `n/a (reason)`.
+  std::string to_string() const;
+  friend SYSCOST_EXPORT std::ostream& operator<<(std::ostream& out, const Cost& cost);
+
+ private:
+  std::shared_ptr<const detail::CostData> data_;
+  std::shared_ptr<const Unavailable> why_;
+};
+
+}  // namespace syscost

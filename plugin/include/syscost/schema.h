@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+//
+// The CSV schema: every column of a syscost CSV, in order, in one place.
+//
+// The measured process writes these columns and `bench` reads them. Both include this file, so that
+// they cannot disagree; docs/csv-format.md defines what each column means and when it is empty, and a
+// test holds that page against this list. A change here moves kSchemaVersion, the page and the golden
+// files together.
+//
+// A row is either of record `test` (what belongs to the window as a whole: times, totals, losses) or of
+// record `syscall` (what belongs to one syscall of the window). The two sets of measures are disjoint: a
+// column is filled on one kind of row only, so that summing a column never counts a thing twice.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace syscost::schema {
+
+/// Version written to column `schema_version`. Moves when a column is added, removed, renamed or changes meaning.
+inline constexpr int kSchemaVersion = 1;
+
+/// Text of the last column of every row; a row that does not end in it was torn by a crash or a full disk.
+inline constexpr std::string_view kEndMark = "end";
+
+// clang-format off
+#define SYSCOST_CSV_COLUMNS(X)                                                       \
+  /* which run, on what */                                                           \
+  X(kSchemaVersionColumn, "schema_version") X(kRunId, "run_id")                      \
+  X(kStartedAt, "started_at") X(kLabel, "label") X(kHost, "host")                    \
+  X(kKernel, "kernel") X(kCommit, "commit") X(kBuildId, "build_id")                  \
+  X(kBuildType, "build_type") X(kBackend, "backend") X(kSelection, "selection")      \
+  X(kProgram, "program")                                                             \
+  /* which window */                                                                 \
+  X(kPid, "pid") X(kKind, "kind") X(kTest, "test") X(kWindow, "window")              \
+  X(kParent, "parent") X(kRepetition, "repetition") X(kRecord, "record")             \
+  X(kSyscall, "syscall") X(kDetail, "detail") X(kOrigin, "origin")                   \
+  /* `test` rows: the window as a whole */                                           \
+  X(kOutcome, "outcome") X(kIterations, "iterations") X(kWallNs, "wall_ns")          \
+  X(kUserNs, "user_ns") X(kSystemNs, "system_ns")                                    \
+  X(kOverheadEstimateNs, "overhead_estimate_ns")                                     \
+  X(kVoluntarySwitches, "voluntary_switches")                                        \
+  X(kInvoluntarySwitches, "involuntary_switches")                                    \
+  X(kMinorFaults, "minor_faults") X(kMajorFaults, "major_faults")                    \
+  X(kTotalEntries, "total_entries") X(kTotalCalls, "total_calls")                    \
+  X(kTotalErrors, "total_errors") X(kTotalKernelNs, "total_kernel_ns")               \
+  X(kLate, "late") X(kLost, "lost")                                                  \
+  /* `syscall` rows: one syscall of the window */                                    \
+  X(kClass, "class") X(kEntries, "entries") X(kCalls, "calls")                       \
+  X(kRestarts, "restarts") X(kInFlight, "in_flight") X(kNoReturn, "no_return")       \
+  X(kCarriedIn, "carried_in") X(kDenied, "denied") X(kErrors, "errors")              \
+  X(kErrnos, "errnos") X(kLatencyCount, "latency_count")                             \
+  X(kLatencySumNs, "latency_sum_ns") X(kLatencyMinNs, "latency_min_ns")              \
+  X(kLatencyMaxNs, "latency_max_ns") X(kP50Ns, "p50_ns") X(kP75Ns, "p75_ns")         \
+  X(kP90Ns, "p90_ns") X(kP95Ns, "p95_ns") X(kP99Ns, "p99_ns")                        \
+  X(kHistogram, "histogram") X(kEnd, "end")
+// clang-format on
+
+/// Position of a column in a row, from 0.
+enum class Column : std::size_t {
+#define SYSCOST_COLUMN_ENUM(id, name) id,
+  SYSCOST_CSV_COLUMNS(SYSCOST_COLUMN_ENUM)
+#undef SYSCOST_COLUMN_ENUM
+};
+
+/// Column names in file order: the header line of every file.
+inline constexpr std::array kColumnNames = {
+#define SYSCOST_COLUMN_NAME(id, name) std::string_view(name),
+    SYSCOST_CSV_COLUMNS(SYSCOST_COLUMN_NAME)
+#undef SYSCOST_COLUMN_NAME
+};
+
+inline constexpr std::size_t kColumnCount = kColumnNames.size();
+
+/// Values of column `kind`: what the window was opened for.
+inline constexpr std::array<std::string_view, 7> kKinds = {"test",  "suite",     "environment", "loop",
+                                                           "scope", "benchmark", "process"};
+
+/// Values of column `record`.
+inline constexpr std::string_view kRecordTest = "test";
+inline constexpr std::string_view kRecordSyscall = "syscall";
+
+/// Values of column `origin`: who counted.
+inline constexpr std::string_view kOriginSyscost = "syscost";
+inline constexpr std::string_view kOriginBpftrace = "bpftrace";
+
+}  // namespace syscost::schema

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+//
+// Measure the syscalls of a stretch of code, with or without a test framework.
+//
+//     #include <syscost/syscost.h>
+//
+//     syscost::Cost cost = syscost::measure([&] { log.flush(batch); });
+//     if (cost.calls("write") > 1) std::cerr << cost << '\n';
+//
+// The first use opens a backend (some tens of milliseconds); later ones cost two memory stores and a read of the
+// counters. No syscall of syscost itself is counted. Without a usable backend the Cost says why.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "syscost/cost.h"
+#include "syscost/export.h"
+
+namespace syscost {
+
+/// Whose syscalls a window sees.
+enum class Reach {
+  thread,   ///< The calling thread's only.
+  process,  ///< All threads of the process, also those born inside.
+};
+
+/// A window from construction to stop() or destruction.
+///
+/// Scopes nest: what an inner scope counts, the outer one counts too. With a name and a CSV (--syscost_csv) the scope
+/// writes a row of kind `scope` of its own. A thread scope ends on the thread that began it. Not for signal handlers.
+/// In a fork child it is inert: stop() answers "unavailable".
+class SYSCOST_EXPORT Scope {
+ public:
+  /// Begins to count. `name` is copied; empty = no CSV row.
+  explicit Scope(std::string_view name = {}, Reach reach = Reach::thread);
+  explicit Scope(Reach reach) : Scope({}, reach) {}
+  ~Scope();
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+  /// Ends the window (the first time) and says what it counted; a later call answers the same.
+  Cost stop();
+
+ private:
+  std::uint64_t id_;
+  Cost cost_;
+};
+
+/// What `body()` costs. An exception passes through, and its numbers are gone with it.
+template <class Body>
+Cost measure(Body&& body, Reach reach = Reach::thread) {
+  Scope scope(reach);
+  std::forward<Body>(body)();
+  return scope.stop();
+}
+
+}  // namespace syscost

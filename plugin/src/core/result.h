@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+//
+// Result: what a function returns when the world can say no.
+//
+// A backend that cannot load, a CSV that cannot be written: the caller must decide, and the person must learn the
+// operation, its object and the errno. Nothing is thrown across our API; a programmer's own mistakes go through
+// SYSCOST_CHECK instead.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "syscost/cost.h"
+
+namespace syscost {
+
+/// Failed operations carry the same two sentences as missing capabilities do: cause and fix.
+using Failure = Unavailable;
+
+/// "Cannot OPERATION OBJECT: STRERROR (ERRNO)", with the remedy for errors that have a usual one. `error` is an errno.
+Failure errno_failure(std::string_view operation, std::string_view object, int error);
+
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(Failure failure) : state_(std::in_place_index<1>, std::move(failure)) {}
+
+  bool ok() const { return state_.index() == 0; }
+  T& value() { return std::get<0>(state_); }
+  const T& value() const { return std::get<0>(state_); }
+  const Failure& failure() const { return std::get<1>(state_); }
+
+ private:
+  std::variant<T, Failure> state_;
+};
+
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+  Result() = default;
+  Result(Failure failure) : failure_(std::move(failure)), ok_(false) {}
+
+  bool ok() const { return ok_; }
+  const Failure& failure() const { return failure_; }
+
+ private:
+  Failure failure_;
+  bool ok_ = true;
+};
+
+/// Ends the process with file, line and condition: a bug in syscost, never a state of the world.
+[[noreturn]] void check_failed(const char* file, int line, const char* condition);
+#define SYSCOST_CHECK(condition) \
+  (static_cast<bool>(condition) ? void() : ::syscost::check_failed(__FILE__, __LINE__, #condition))
+
+}  // namespace syscost
