@@ -1,0 +1,85 @@
+# What `cmake --install` puts where, and how a project finds it again: find_package(syscost) and pkg-config.
+#
+# libsyscost is installed as a library. The GoogleTest adapter is installed as source as well, because it derives from
+# testing::EmptyTestEventListener, whose vtable differs between GoogleTest versions: an archive built against ours would
+# crash beside theirs. find_package builds it in the consumer's own build (cmake/syscost-config.cmake.in); only
+# pkg-config, which cannot build, hands out the archive made here against this system's GoogleTest. The reasons and what
+# was rejected: docs/decisions/0020-packaging.md.
+include(CMakePackageConfigHelpers)
+
+set(SYSCOST_INSTALL_CMAKEDIR "${CMAKE_INSTALL_LIBDIR}/cmake/syscost")
+set(SYSCOST_INSTALL_SOURCEDIR "${CMAKE_INSTALL_DATADIR}/syscost/src")
+
+install(TARGETS syscost EXPORT syscost-targets
+        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+        INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(EXPORT syscost-targets NAMESPACE syscost:: DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/plugin/include/syscost" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+        FILES_MATCHING PATTERN "*.h")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/syscost")
+if(TARGET syscost_bench)
+  install(TARGETS syscost_bench RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
+
+# Sources of a target as paths below plugin/src, the form in which they are installed.
+function(syscost_sources_below_src target result)
+  get_target_property(folder ${target} SOURCE_DIR)
+  get_target_property(sources ${target} SOURCES)
+  set(relative "")
+  foreach(source IN LISTS sources)
+    get_filename_component(path "${source}" ABSOLUTE BASE_DIR "${folder}")
+    file(RELATIVE_PATH path "${PROJECT_SOURCE_DIR}/plugin/src" "${path}")
+    if(path MATCHES "^\\.\\.")
+      continue() # a public header, installed as such
+    endif()
+    list(APPEND relative "${path}")
+  endforeach()
+  set(${result} "${relative}" PARENT_SCOPE)
+endfunction()
+
+set(SYSCOST_GTEST_SOURCES "")
+if(TARGET syscost_gtest)
+  syscost_sources_below_src(syscost_gtest SYSCOST_GTEST_SOURCES)
+  syscost_sources_below_src(syscost_gtest_main SYSCOST_GTEST_MAIN_SOURCES)
+  install(TARGETS syscost_gtest syscost_gtest_main ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/plugin/src/adapters/gtest"
+          DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}/adapters"
+          FILES_MATCHING PATTERN "*.h" PATTERN "*.cc")
+  install(FILES "${CMAKE_CURRENT_LIST_DIR}/syscost-gtest-adapter.cmake" DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}")
+endif()
+
+configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/syscost-config.cmake.in"
+                              "${PROJECT_BINARY_DIR}/package/syscost-config.cmake"
+                              INSTALL_DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}"
+                              PATH_VARS SYSCOST_INSTALL_SOURCEDIR
+                              NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/syscost-config-version.cmake"
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/package/syscost-config.cmake"
+              "${PROJECT_BINARY_DIR}/package/syscost-config-version.cmake"
+        DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}")
+
+# The .pc files find their prefix from where they lie, so that an installed tree may be moved.
+set(SYSCOST_PC_DIR "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+if(IS_ABSOLUTE "${SYSCOST_PC_DIR}")
+  set(SYSCOST_PC_PREFIX "${CMAKE_INSTALL_PREFIX}")
+else()
+  file(RELATIVE_PATH SYSCOST_PC_PREFIX "/${SYSCOST_PC_DIR}" "/")
+  string(REGEX REPLACE "/$" "" SYSCOST_PC_PREFIX "${SYSCOST_PC_PREFIX}")
+  set(SYSCOST_PC_PREFIX "\${pcfiledir}/${SYSCOST_PC_PREFIX}")
+endif()
+foreach(kind LIBDIR INCLUDEDIR)
+  if(IS_ABSOLUTE "${CMAKE_INSTALL_${kind}}")
+    set(SYSCOST_PC_${kind} "${CMAKE_INSTALL_${kind}}")
+  else()
+    set(SYSCOST_PC_${kind} "\${prefix}/${CMAKE_INSTALL_${kind}}")
+  endif()
+endforeach()
+set(syscost_pc_files syscost)
+if(TARGET syscost_gtest)
+  list(APPEND syscost_pc_files syscost-gtest syscost-gtest-main)
+endif()
+foreach(name IN LISTS syscost_pc_files)
+  configure_file("${CMAKE_CURRENT_LIST_DIR}/${name}.pc.in" "${PROJECT_BINARY_DIR}/package/${name}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/package/${name}.pc" DESTINATION "${SYSCOST_PC_DIR}")
+endforeach()

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# What each command of ./dev needs from the system, why, and how it gets there. Sourced by ./dev.
+#
+# A line is: package | program that proves it is there, or "-" to ask dpkg | what it is for. Asking for the program
+# first lets a compiler or CMake that does not come from a package count. Nothing is installed without being listed
+# first, and nothing that is not used: each list is installed by the commands that use it.
+
+readonly packages_build="
+g++             | g++          | compiles everything (C++20)
+cmake           | cmake        | configures the build
+ninja-build     | ninja        | runs the build
+pkg-config      | pkg-config   | finds libbpf
+libbpf-dev      | -            | loads the eBPF programs; linked into libsyscost
+libelf-dev      | -            | read by libbpf
+zlib1g-dev      | -            | used by libelf
+libgtest-dev    | -            | GoogleTest, for the adapter, the demos and the tests
+libfmt-dev      | -            | text output of bench
+libcli11-dev    | -            | command line of bench
+nlohmann-json3-dev | -         | JSON output of bench
+libfccp-dev     | -            | CSV reader of bench
+"
+
+readonly packages_test="
+libgmock-dev    | -            | matchers in the tests
+googletest      | -            | GoogleTest's own samples and tests, run with syscost linked in
+strace          | strace       | the oracle the counts are held against
+python3         | python3      | helpers of the tests
+python3-pandas  | -            | runs the pandas calls of docs/csv-format.md
+clang           | clang        | rebuilds the eBPF object, to prove the committed one is current
+llvm            | llvm-strip   | strips it
+bpftool         | bpftool      | makes the skeleton from it
+libcap2-bin     | capsh        | runs tests with fewer capabilities
+"
+
+readonly packages_overhead="
+strace          | strace       | compared: strace -c
+linux-perf      | perf         | compared: perf trace -s
+bpftrace        | bpftrace     | compared: a histogram script
+bpfcc-tools     | syscount-bpfcc | compared: syscount
+"
+
+readonly packages_lint="
+clang-format    | clang-format | layout of the code
+clang-tidy      | clang-tidy   | the checks of .clang-tidy
+shellcheck      | shellcheck   | the shell scripts
+"
+
+# Prints the lines "package | why" of the given lists that are not there.
+missing_packages() {
+  local list package program why
+  for list in "$@"; do
+    while IFS='|' read -r package program why; do
+      package=${package//[[:space:]]/} program=${program//[[:space:]]/} why=${why# }
+      [[ -n $package ]] || continue
+      if [[ $program != - ]]; then
+        # bpftool and others live in sbin, which a normal user's PATH lacks.
+        PATH=$PATH:/usr/sbin:/sbin command -v "$program" >/dev/null && continue
+      fi
+      # shellcheck disable=SC2016 # dpkg-query's own placeholder
+      if dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed; then
+        continue
+      fi
+      printf '%-20s %s\n' "$package" "$why"
+    done <<<"${!list}"
+  done | sort -u
+}
+
+# require_packages WHAT LIST...: makes the packages of the lists available for WHAT, or ends with 2 and says what to do.
+# Reads $no_install.
+require_packages() {
+  local what=$1 list
+  shift
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    say "this system has no apt-get, so nothing is installed here. $what needs, by their Debian names:"
+    for list in "$@"; do
+      sed -n 's/^\([^ |]*\) *|[^|]*| *\(.*\)/  \1: \2/p' <<<"${!list}"
+    done
+    return
+  fi
+
+  local missing names
+  missing=$(missing_packages "$@")
+  [[ -n $missing ]] || return 0
+  # shellcheck disable=SC2086 # one word per package
+  names=$(awk '{ printf "%s%s", (NR > 1 ? " " : ""), $1 }' <<<"$missing")
+  say "$what needs packages that are not installed:"
+  sed 's/^/  /' <<<"$missing"
+
+  local as_root=()
+  if ((EUID != 0)); then
+    as_root=(sudo)
+  fi
+  if [[ $no_install == yes ]]; then
+    die "nothing is installed with --no-install. Install them with:" "    ${as_root[*]:+sudo }apt-get install $names"
+  fi
+  if ((EUID != 0)); then
+    command -v sudo >/dev/null || die "installing needs root, and there is no sudo. As root, run:" \
+      "    apt-get install $names"
+    # Without a terminal sudo cannot ask for a password; say so instead of hanging or failing obscurely.
+    [[ -t 0 ]] || sudo -n true 2>/dev/null || die "installing needs root, and sudo cannot ask for a password here. Run:" \
+      "    sudo apt-get install $names"
+  fi
+  say "installing them (--no-install refuses instead)"
+  "${as_root[@]}" apt-get update -qq || die "apt-get update failed; is the network there?"
+  # shellcheck disable=SC2086 # one word per package
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $names >"$install_log" 2>&1 || {
+    tail -n 20 "$install_log" >&2
+    die "apt-get install failed; its whole output is in $install_log"
+  }
+  rm -f "$install_log"
+}
