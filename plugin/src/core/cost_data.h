@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+//
+// CostData: the numbers behind a Cost.
+//
+// The public Cost is a value that hides its storage, so that libsyscost can change it without breaking a user's binary.
+// Whoever closes a window fills one of these, once; afterwards it is shared and read-only.
+#pragma once
+
+#include <cstdint>
+#include <memory_resource>
+
+#include "core/tally.h"
+
+namespace syscost::detail {
+
+struct CostData {
+  /// `memory` must outlive every Cost that shares these numbers.
+  explicit CostData(std::pmr::memory_resource* memory) : table(memory) {}
+
+  CallTable table;
+  std::uint64_t late = 0;  ///< Counted into the window after it had been read.
+  std::uint64_t lost = 0;  ///< Happened and was not recorded.
+};
+
+}  // namespace syscost::detail

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+//
+// Tally: what was counted of one syscall. CallTable: the tallies of one stretch of code.
+//
+// These live inside measured windows, where a malloc could enter the kernel and be counted as the user's: so every
+// byte comes from a std::pmr::memory_resource that the owner passes (quiet_memory.h), and clear() keeps what it has.
+// Plain data: not thread-safe.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <iterator>
+#include <memory_resource>
+#include <utility>
+#include <vector>
+
+#include "core/syscall_id.h"
+#include "syscost/histogram.h"
+
+namespace syscost {
+
+/// Largest value the kernel returns as an error: results -1..-4095 are errnos, everything else is a value.
+inline constexpr int kMaxErrno = 4095;
+
+/// How often a syscall failed, by errno, ascending.
+class ErrnoCounts {
+ public:
+  struct Entry {
+    int error;
+    std::uint64_t count;
+  };
+
+  explicit ErrnoCounts(std::pmr::memory_resource* memory) : entries_(memory) {}
+
+  /// Counts `count` failures with errno `error` (1..kMaxErrno); others are no errors and change nothing.
+  void add(int error, std::uint64_t count = 1) {
+    if (error < 1 || error > kMaxErrno || count == 0) return;
+    auto at = std::lower_bound(entries_.begin(), entries_.end(), error,
+                               [](const Entry& entry, int value) { return entry.error < value; });
+    if (at == entries_.end() || at->error != error) at = entries_.insert(at, Entry{error, 0});
+    at->count += count;
+  }
+  void merge(const ErrnoCounts& other) {
+    for (const Entry& entry : other.entries_) add(entry.error, entry.count);
+  }
+  void clear() { entries_.clear(); }
+
+  std::uint64_t count(int error) const {
+    for (const Entry& entry : entries_) {
+      if (entry.error == error) return entry.count;
+    }
+    return 0;
+  }
+  std::uint64_t total() const {
+    std::uint64_t sum = 0;
+    for (const Entry& entry : entries_) sum += entry.count;
+    return sum;
+  }
+  bool empty() const { return entries_.empty(); }
+  std::size_t size() const { return entries_.size(); }
+  auto begin() const { return entries_.begin(); }
+  auto end() const { return entries_.end(); }
+
+ private:
+  std::pmr::vector<Entry> entries_;
+};
+
+/// One syscall's numbers; cost.h says what each means.
+///
+///     entries = calls + restarts + in_flight + no_return
+struct Tally {
+  explicit Tally(std::pmr::memory_resource* memory) : errors(memory) {}
+
+  std::uint64_t entries = 0;
+  std::uint64_t calls = 0;
+  std::uint64_t restarts = 0;
+  std::uint64_t no_return = 0;
+  std::uint64_t carried_in = 0;
+  std::uint64_t denied = 0;
+  ErrnoCounts errors;  ///< Of `calls`, by errno.
+  Histogram latency;   ///< One value per returned entry.
+
+  /// Entries that had neither returned nor ended. 0 also when a backend that sees no entries left `entries` at 0.
+  std::uint64_t in_flight() const {
+    std::uint64_t ended = calls + restarts + no_return;
+    return entries > ended ? entries - ended : 0;
+  }
+
+  /// True when nothing was counted.
+  bool empty() const {
+    return (entries | calls | restarts | no_return | carried_in | denied) == 0 && errors.empty() &&
+           latency.count() == 0;
+  }
+
+  void merge(const Tally& other) {
+    entries += other.entries;
+    calls += other.calls;
+    restarts += other.restarts;
+    no_return += other.no_return;
+    carried_in += other.carried_in;
+    denied += other.denied;
+    errors.merge(other.errors);
+    latency.merge(other.latency);
+  }
+
+  void clear() {
+    entries = calls = restarts = no_return = carried_in = denied = 0;
+    errors.clear();
+    latency = Histogram();
+  }
+};
+
+/// Tallies by syscall. References stay valid until clear() or the end. Iterates in ascending SyscallId:
+/// `for (const auto& [id, tally] : table)`.
+class CallTable {
+ public:
+  struct Entry {
+    Entry(SyscallId which, std::pmr::memory_resource* memory) : id(which), tally(memory) {}
+    SyscallId id;
+    Tally tally;
+  };
+
+  class Iterator {
+   public:
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = Entry;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const Entry*;
+    using reference = const Entry&;
+
+    Iterator() = default;
+    explicit Iterator(Entry* const* at) : at_(at) {}
+    reference operator*() const { return **at_; }
+    pointer operator->() const { return *at_; }
+    Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    Iterator operator++(int) { return Iterator(at_++); }
+    friend bool operator==(Iterator, Iterator) = default;
+
+   private:
+    Entry* const* at_ = nullptr;
+  };
+
+  /// `memory` must outlive the table.
+  explicit CallTable(std::pmr::memory_resource* memory) : slots_(memory), order_(memory) {}
+  // A copy would silently leave the memory it was given; use merge() into a table made where it belongs.
+  CallTable(const CallTable&) = delete;
+  CallTable& operator=(const CallTable&) = delete;
+
+  /// The tally of a syscall; made empty at first use.
+  Tally& at(SyscallId id) {
+    auto place = lower_bound(id);
+    if (place != order_.end() && (*place)->id == id) return (*place)->tally;
+    // Slots beyond the used ones were emptied by clear() and keep their memory.
+    std::size_t used = order_.size();
+    if (used == slots_.size()) slots_.emplace_back(id, slots_.get_allocator().resource());
+    Entry& slot = slot_for_reuse(id);
+    order_.insert(place, &slot);
+    return slot.tally;
+  }
+
+  /// The tally of a syscall, or null when there is none.
+  const Tally* find(SyscallId id) const {
+    auto place = std::lower_bound(order_.begin(), order_.end(), id, before);
+    return place != order_.end() && (*place)->id == id ? &(*place)->tally : nullptr;
+  }
+
+  void merge(const CallTable& other) {
+    for (const Entry& entry : other) at(entry.id).merge(entry.tally);
+  }
+
+  /// Forgets every count and keeps the memory for the next use.
+  void clear() {
+    for (Entry* entry : order_) entry->tally.clear();
+    order_.clear();
+  }
+
+  bool empty() const { return order_.empty(); }
+  std::size_t size() const { return order_.size(); }
+  Iterator begin() const { return Iterator(order_.data()); }
+  Iterator end() const { return Iterator(order_.data() + order_.size()); }
+
+ private:
+  static bool before(const Entry* entry, SyscallId id) { return entry->id < id; }
+  std::pmr::vector<Entry*>::iterator lower_bound(SyscallId id) {
+    return std::lower_bound(order_.begin(), order_.end(), id, before);
+  }
+  // order_ grows by one per slot in slots_' order, so its size is the index of the next free slot.
+  Entry& slot_for_reuse(SyscallId id) {
+    Entry& slot = slots_[order_.size()];
+    slot.id = id;
+    return slot;
+  }
+
+  std::pmr::deque<Entry> slots_;    // used slots first; a deque, so that they never move
+  std::pmr::vector<Entry*> order_;  // the used slots, by id
+};
+
+}  // namespace syscost
