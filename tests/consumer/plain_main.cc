@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+//
+// A program without a test framework that measures a stretch of its own. Exit code 0: counted right; 3: nothing can be
+// counted here, and the reason was printed; 1: counted wrong.
+#include <fcntl.h>
+#include <syscost/syscost.h>
+#include <unistd.h>
+
+#include <iostream>
+
+int main() {
+  int sink = open("/dev/null", O_WRONLY);
+  ssize_t written = 0;
+  syscost::Cost cost = syscost::measure([&] {
+    for (int i = 0; i < 19; ++i) {
+      written += write(sink, "hello", 5);
+    }
+  });
+  syscost::Count writes = cost.calls("write");
+  if (const syscost::Unavailable* why = writes.unavailable()) {
+    std::cout << "cannot count: " << why->reason << ' ' << why->how_to_fix << '\n';
+    return 3;
+  }
+  std::cout << "write: " << writes.value_or(0) << " calls, " << written << " bytes\n";
+  return writes == 19 && written == 95 ? 0 : 1;
+}
