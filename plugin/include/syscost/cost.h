@@ -126,9 +126,9 @@ class SYSCOST_EXPORT Count {
 ///
 ///     entries = calls + restarts + in_flight + no_return
 struct SyscallCost {
-  std::string name;           ///< As strace prints it; `syscall_N` where the number has no name here.
-  std::uint64_t entries = 0;  ///< Trips into the kernel: what strace counts.
-  std::uint64_t calls = 0;    ///< Syscalls whose result the program saw; restart_syscall is folded in.
+  std::string name;              ///< As strace prints it; `syscall_N` where the number has no name here.
+  std::uint64_t entries = 0;     ///< Trips into the kernel: what strace counts.
+  std::uint64_t calls = 0;       ///< Syscalls whose result the program saw; restart_syscall is folded in.
   std::uint64_t restarts = 0;    ///< Trips that the kernel ended to start the same call again.
   std::uint64_t in_flight = 0;   ///< Entered in the window, had not returned at its end.
   std::uint64_t no_return = 0;   ///< Will never return: exit, exit_group, a thread killed inside the call.

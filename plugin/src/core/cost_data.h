@@ -13,11 +13,20 @@
 
 namespace syscost::detail {
 
+/// Which measures the backend delivered. The others stay 0 in the table and must never be shown as a number.
+struct Measured {
+  bool entries = true;  ///< and with them restarts, in_flight and no_return
+  bool calls = true;
+  bool errors = true;
+  bool latency = true;
+};
+
 struct CostData {
   /// `memory` must outlive every Cost that shares these numbers.
   explicit CostData(std::pmr::memory_resource* memory) : table(memory) {}
 
   CallTable table;
+  Measured measured;
   std::uint64_t late = 0;  ///< Counted into the window after it had been read.
   std::uint64_t lost = 0;  ///< Happened and was not recorded.
 };

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+#include "backends/ebpf/ebpf_backend.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <utility>
+
+#include "backends/ebpf/programs.h"
+#include "backends/ebpf/segments.h"
+#include "core/quiet_memory.h"
+#include "core/spin_lock.h"
+
+namespace syscost::ebpf {
+namespace {
+
+// Which lane the calling thread holds, and by which registration. A backend opened later uses other cookies and tokens.
+struct ThreadRegistration {
+  std::uint64_t cookie = 0;
+  std::uint64_t token = 0;
+};
+thread_local ThreadRegistration t_registration __attribute__((tls_model("initial-exec")));
+
+class EbpfBackend final : public Backend {
+ public:
+  explicit EbpfBackend(Programs programs)
+      : programs_(std::move(programs)), segments_(programs_.memory()), memory_(programs_.memory()) {
+    for (syscost_lane& lane : memory_.lanes.subspan(1)) store(lane.control, SYSCOST_FOLLOW_PROCESS);
+  }
+
+  std::string_view name() const override { return "ebpf"; }
+  Capabilities capabilities() const override {
+    return {.entries = true,
+            .calls = true,
+            .errors = true,
+            .latency = true,
+            .carried_in = true,
+            .denied = true,
+            .lanes = true};
+  }
+  Calibration calibration() const override { return calibration_; }
+
+  Result<Lane> acquire_lane() override;
+  Generation boundary(Lane lane, Next next) override;
+  void read(Lane lane, CallTable& into) override;
+  void read_crossings(CrossingSink& sink) override { segments_.take_crossings(sink); }
+  Losses losses() const override { return {late_, segments_.lost() + missed_runs_}; }
+  Result<Losses> losses_between_windows() override;
+  Result<void> detach() override {
+    programs_.detach();
+    return {};
+  }
+  Result<void> attach() override { return programs_.attach(); }
+
+  /// The proof that it counts, and what counting adds to a call, given what the same call takes unobserved.
+  Result<void> prove_and_calibrate(double unobserved_ns);
+
+ private:
+  struct LaneState {
+    std::uint32_t bank = 0;        // of the current or, when disarmed, the last segment
+    std::uint32_t ended_bank = 0;  // of the segment that the last boundary ended
+    bool taken = false;            // by a thread inside a scope
+  };
+
+  static void store(__u64& word, std::uint64_t value) {
+    // Sequentially consistent: the programs' announcements are read only after this is visible.
+    std::atomic_ref(word).store(value, std::memory_order_seq_cst);
+  }
+  LaneState& state(Lane lane) { return lanes_[static_cast<std::uint32_t>(lane)]; }
+  void register_thread(std::uint64_t token) const { syscall(SYS_gettid, memory_.cookie, token); }
+
+  Programs programs_;
+  Segments segments_;
+  SharedMemory memory_;
+  std::array<LaneState, SYSCOST_LANES> lanes_;
+  SpinLock lanes_lock_;  // of `taken` and of the lanes' owners
+  std::uint64_t tokens_ = 0;
+  Generation generation_ = 0;
+  std::uint64_t late_ = 0;
+  std::uint64_t missed_runs_ = 0;
+  Calibration calibration_;
+};
+
+// ---- lanes ----------------------------------------------------------------------------------------------------------
+
+Result<Lane> EbpfBackend::acquire_lane() {
+  std::uint64_t token = 0;
+  std::uint32_t lane = 0;
+  {
+    std::lock_guard guard(lanes_lock_);
+    if (t_registration.cookie == memory_.cookie) {
+      lane = static_cast<std::uint32_t>(t_registration.token & 0xff);
+      if (lane != 0 && memory_.lanes[lane].owner == t_registration.token) {
+        lanes_[lane].taken = true;
+        return Lane{lane};
+      }
+    }
+    // A lane nobody is in; its last owner, should it come back, sees the owner changed and registers anew.
+    for (lane = 1; lane < SYSCOST_LANES && lanes_[lane].taken; ++lane) {
+    }
+    if (lane == SYSCOST_LANES) {
+      return Failure{"more than " + std::to_string(SYSCOST_LANES - 1) + " threads are inside thread scopes at once",
+                     "use Reach::process, or fewer threads"};
+    }
+    lanes_[lane].taken = true;
+    token = ++tokens_ << 8 | lane;
+    store(memory_.lanes[lane].owner, token);
+  }
+  register_thread(token);
+  t_registration = {memory_.cookie, token};
+  return Lane{lane};
+}
+
+// ---- segments -------------------------------------------------------------------------------------------------------
+
+Generation EbpfBackend::boundary(Lane lane, Next next) {
+  LaneState& own = state(lane);
+  own.ended_bank = own.bank;
+  __u64& control = memory_.lanes[static_cast<std::uint32_t>(lane)].control;
+  switch (next) {
+    case Next::kArm:
+      own.bank ^= 1;
+      late_ += segments_.take_late(lane, own.bank);
+      ++generation_;
+      store(control, SYSCOST_CONTROL(generation_, own.bank));
+      return generation_;
+    case Next::kDisarm:
+      store(control, 0);
+      return 0;
+    case Next::kFollowProcess:
+      store(control, SYSCOST_FOLLOW_PROCESS);
+      std::lock_guard guard(lanes_lock_);
+      own.taken = false;
+      return 0;
+  }
+  return 0;
+}
+
+void EbpfBackend::read(Lane lane, CallTable& into) {
+  segments_.wait_for_programs();
+  segments_.take(lane, state(lane).ended_bank, into);
+}
+
+// ---- losses ---------------------------------------------------------------------------------------------------------
+
+Result<Losses> EbpfBackend::losses_between_windows() {
+  const Failure taken_away{"syscost's BPF programs are not attached any more: something closed their file descriptors",
+                           "do not close descriptors the test did not open (close_range, closefrom)"};
+  Result<std::uint64_t> missed = programs_.missed_runs();
+  if (!missed.ok()) return missed.failure();
+  missed_runs_ = missed.value();
+
+  // A registration call is seen by both programs, or they are not there.
+  syscost_directory& directory = *memory_.directory;
+  std::uint64_t entered = std::atomic_ref(directory.canaries_entered).load();
+  std::uint64_t returned = std::atomic_ref(directory.canaries_returned).load();
+  register_thread(t_registration.cookie == memory_.cookie ? t_registration.token : 0);
+  if (std::atomic_ref(directory.canaries_entered).load() == entered ||
+      std::atomic_ref(directory.canaries_returned).load() == returned) {
+    return taken_away;
+  }
+  return losses();
+}
+
+// ---- proof and calibration ------------------------------------------------------------------------------------------
+
+/// Nanoseconds of one getppid: the median of five rounds of 200, which a preemption does not move.
+double getppid_ns() {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kCalls = 200;
+  std::array<double, 5> rounds{};
+  for (double& round : rounds) {
+    Clock::time_point start = Clock::now();
+    for (int i = 0; i < kCalls; ++i) syscall(SYS_getppid);
+    round = std::chrono::duration<double, std::nano>(Clock::now() - start).count() / kCalls;
+  }
+  std::sort(rounds.begin(), rounds.end());
+  return rounds[rounds.size() / 2];
+}
+
+Result<void> EbpfBackend::prove_and_calibrate(double unobserved_ns) {
+  constexpr std::uint64_t kKnownCalls = 64;
+  Result<Lane> lane = acquire_lane();
+  if (!lane.ok()) return lane.failure();
+  boundary(lane.value(), Next::kArm);
+  for (std::uint64_t i = 0; i < kKnownCalls; ++i) syscall(SYS_getppid);
+  boundary(lane.value(), Next::kDisarm);
+  CallTable counted(&quiet_memory());
+  read(lane.value(), counted);
+  const Tally& getppids = counted.at({Abi::x86_64, SYS_getppid});
+  if (getppids.entries != kKnownCalls || getppids.calls != kKnownCalls) {
+    return Failure{"the eBPF programs counted " + std::to_string(getppids.calls) + " of " +
+                       std::to_string(kKnownCalls) + " known calls",
+                   "report this with the output of --syscost_doctor and uname -a"};
+  }
+
+  boundary(lane.value(), Next::kArm);
+  double armed_ns = getppid_ns();
+  boundary(lane.value(), Next::kFollowProcess);
+  CallTable thrown_away(&quiet_memory());
+  read(lane.value(), thrown_away);
+  calibration_ = {.armed_ns_per_call = std::max(0.0, armed_ns - unobserved_ns), .measured = true};
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Backend>> open_backend() {
+  double unobserved_ns = getppid_ns();
+  Result<Programs> programs = Programs::load();
+  if (!programs.ok()) return programs.failure();
+  auto backend = std::make_unique<EbpfBackend>(std::move(programs.value()));
+  if (Result<void> proof = backend->prove_and_calibrate(unobserved_ns); !proof.ok()) return proof.failure();
+  return std::unique_ptr<Backend>(std::move(backend));
+}
+
+}  // namespace syscost::ebpf

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+//
+// The eBPF backend: sees every syscall of every thread of this process, with result and latency.
+//
+// It needs CAP_BPF, CAP_PERFMON and a kernel >= 5.13 with BTF. What the events mean and what cannot be seen this way is
+// in docs/backends.md.
+#pragma once
+
+#include <memory>
+
+#include "core/backend.h"
+#include "core/result.h"
+
+namespace syscost::ebpf {
+
+/// Loads, attaches, and proves that it works: 64 known calls must be counted as exactly 64. Between windows only.
+Result<std::unique_ptr<Backend>> open_backend();
+
+}  // namespace syscost::ebpf

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+//
+// The few kernel types the programs read, with only the fields they read.
+//
+// A full vmlinux.h is two megabytes, made from one kernel. CO-RE needs no more than names: libbpf looks each field
+// up in the running kernel's BTF and patches its offset. Fixed-width names are our own, so that the file stands alone.
+#pragma once
+
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef signed int __s32;
+typedef signed long long __s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+
+enum { false, true };
+typedef _Bool bool;
+
+// include/uapi/linux/bpf.h: kernel ABI, these numbers never change.
+enum bpf_map_type_subset {
+  BPF_MAP_TYPE_ARRAY = 2,
+  BPF_MAP_TYPE_TASK_STORAGE = 29,
+};
+enum bpf_map_flags_subset {
+  BPF_F_NO_PREALLOC = 1,
+  BPF_F_MMAPABLE = 1024,
+};
+enum bpf_storage_flags_subset { BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct thread_info {
+  __u32 status;
+};
+
+struct seccomp {
+  int mode;
+};
+
+struct task_struct {
+  struct thread_info thread_info;
+  struct seccomp seccomp;
+  int pid;
+  int tgid;
+};
+
+struct pt_regs {
+  unsigned long di;
+  unsigned long si;
+  unsigned long orig_ax;
+};
+
+typedef void (*sighandler_ptr)(int);
+
+struct sigaction {
+  sighandler_ptr sa_handler;
+  unsigned long sa_flags;
+};
+
+struct k_sigaction {
+  struct sigaction sa;
+};
+
+#pragma clang attribute pop

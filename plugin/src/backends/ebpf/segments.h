@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// Reads what the programs counted, and clears it for the next segment.
+//
+// A segment's counts lie in one bank, split into shards (CPUs, or one thread's lane) so that programs never write to
+// the same cell at once. Before a bank is read, nobody may be writing to it: the boundary has stored a new control, and
+// every program announces itself before it reads a control, so it is enough to wait until the programs that were
+// running at that moment have ended: nanoseconds, or, where a virtual CPU was taken away mid-program, longer; the wait
+// is bounded, and what a straggler adds to a bank already read is found by take_late() and counted as late.
+#pragma once
+
+#include <cstdint>
+
+#include "backends/ebpf/programs.h"
+#include "core/backend.h"
+
+namespace syscost::ebpf {
+
+/// Everything here is memory accesses only. Callers hold the window book's lock.
+class Segments {
+ public:
+  explicit Segments(const SharedMemory& memory) : memory_(memory) {}
+
+  /// Returns once no program that began before this call is running, or after about a millisecond.
+  void wait_for_programs() const;
+
+  /// Adds the counts of `lane`'s `bank` to `into` and clears them.
+  void take(Lane lane, std::uint32_t bank, CallTable& into);
+
+  /// Clears `lane`'s `bank`, which must be empty, and returns how many events it held nevertheless.
+  std::uint64_t take_late(Lane lane, std::uint32_t bank);
+
+  /// Delivers the crossings logged since the last call. Waits, bounded, for a record being written.
+  void take_crossings(CrossingSink& sink);
+
+  /// Events that programs could not record. Cumulative.
+  std::uint64_t lost() const;
+
+ private:
+  struct Range {
+    std::uint32_t first;
+    std::uint32_t end;
+  };
+  Range shards_of(Lane lane, std::uint32_t bank) const;
+  void take_shard(std::uint32_t shard, CallTable& into);
+  void take_cell(syscost_cell& cell, Tally& into);
+  SyscallId syscall_of(std::uint32_t slot) const;
+
+  SharedMemory memory_;
+  std::uint64_t log_position_ = 0;
+  std::uint64_t log_gaps_ = 0;
+};
+
+}  // namespace syscost::ebpf

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0
+ *
+ * What the BPF programs and the measured process share through mmapped maps: layout, limits, meanings.
+ *
+ * Both sides compile this file; sizes are asserted on both. Rules of access:
+ * - a cell is written by programs only, and cleared by the process only while no program can reach its bank;
+ * - every field of a cell belongs to one program (named beside it), so that a program that interrupts another one on
+ *   the same CPU never loses an update, and plain additions suffice;
+ * - the process writes `lanes` and `log_consumed`, nothing else.
+ */
+#ifndef SYSCOST_BACKENDS_EBPF_SHARED_H_
+#define SYSCOST_BACKENDS_EBPF_SHARED_H_
+
+#ifdef __cplusplus
+#include <linux/types.h>
+#define SYSCOST_STATIC_ASSERT static_assert
+#else
+#define SYSCOST_STATIC_ASSERT _Static_assert
+#endif
+
+enum {
+  SYSCOST_BANKS = 2,           /* a segment is read while the next one counts */
+  SYSCOST_LANES = 17,          /* 0 = every thread outside a thread scope; 1..16 = threads inside one */
+  SYSCOST_SLOTS = 128,         /* distinct syscalls of a run; more are counted as lost */
+  SYSCOST_ERROR_SLOTS = 512,   /* distinct (syscall, errno) pairs of a run; more are counted as lost */
+  SYSCOST_BUCKETS = 304,       /* syscost/histogram.h */
+  SYSCOST_NUMBERS = 1024,      /* syscall numbers per ABI that have a table entry; 1023 stands for all beyond */
+  SYSCOST_ABIS = 3,            /* x86_64, i386, x32 */
+  SYSCOST_ERRNOS = 256,        /* 0..199 as they are; 512..567, which leak out of the kernel, as 200..255 */
+  SYSCOST_LOG_RECORDS = 16384, /* calls that crossed a boundary, not yet read */
+  SYSCOST_MAX_CPUS = 1024,     /* possible CPUs; more are refused at start-up */
+  SYSCOST_DIRTY_WORDS = SYSCOST_SLOTS / 64,
+  SYSCOST_ERROR_DIRTY_WORDS = SYSCOST_ERROR_SLOTS / 64,
+};
+
+/* Which segment the calls of a lane belong to: generation << 8 | bank; 0 = disarmed. */
+#define SYSCOST_CONTROL(generation, bank) (((generation) << 8) | (bank))
+#define SYSCOST_CONTROL_GENERATION(control) ((control) >> 8)
+#define SYSCOST_CONTROL_BANK(control) ((control) & (SYSCOST_BANKS - 1))
+/* For lanes 1..: the thread is in no scope of its own, its calls are lane 0's. */
+#define SYSCOST_FOLLOW_PROCESS (~0ULL)
+
+struct syscost_lane {
+  __u64 control;
+  __u64 owner; /* the thread's registration token; a thread with another token has lost the lane */
+  __u64 padding[6];
+};
+
+/* One syscall of one segment on one shard. */
+struct syscost_cell {
+  /* sys_enter */
+  __u64 entries;
+  __u64 restarts_plain; /* restarted without a handler: seen when the call enters again */
+  __u64 no_return;      /* exit and exit_group */
+  /* sys_exit */
+  __u64 calls;
+  __u64 carried_in;
+  __u64 denied;
+  __u64 latency_count;
+  __u64 latency_sum_ns;
+  __u64 latency_min_ns;
+  __u64 latency_max_ns;
+  /* signal_deliver */
+  __u64 interrupted;      /* ended with EINTR: a call */
+  __u64 restarts_handler; /* SA_RESTART */
+  __u64 padding[4];
+  __u64 buckets[SYSCOST_BUCKETS]; /* sys_exit */
+};
+SYSCOST_STATIC_ASSERT(sizeof(struct syscost_cell) == 128 + 8 * SYSCOST_BUCKETS, "no hidden padding");
+
+/* What a shard's bank holds: which cells were touched, and the error counts. A shard is a CPU (lane 0) or a lane. */
+struct syscost_shard {
+  __u64 dirty_enter[SYSCOST_DIRTY_WORDS];   /* sys_enter */
+  __u64 dirty_exit[SYSCOST_DIRTY_WORDS];    /* sys_exit */
+  __u64 dirty_deliver[SYSCOST_DIRTY_WORDS]; /* signal_deliver */
+  __u64 dirty_errors[SYSCOST_ERROR_DIRTY_WORDS];
+  __u64 padding[2];
+  __u64 errors[SYSCOST_ERROR_SLOTS]; /* sys_exit */
+};
+
+/* Per CPU: which program runs there now, and what could not be recorded. A sequence is odd while its program runs. */
+struct syscost_cpu {
+  __u64 enter_sequence;
+  __u64 lost_enter;
+  __u64 padding0[6];
+  __u64 exit_sequence;
+  __u64 lost_exit;
+  __u64 padding1[6];
+  __u64 deliver_sequence;
+  __u64 lost_deliver;
+  __u64 padding2[6];
+};
+SYSCOST_STATIC_ASSERT(sizeof(struct syscost_cpu) == 192, "one cache line for each program");
+
+enum syscost_outcome {
+  SYSCOST_OUTCOME_CALL = 1,
+  SYSCOST_OUTCOME_RESTART = 2,
+};
+
+/* A call that entered in one generation and ended in another. */
+struct syscost_log_record {
+  __u64 sequence;   /* index + 1, written last: the record is whole */
+  __u64 entered_in; /* generations */
+  __u64 returned_in;
+  __u64 latency_ns;
+  __u32 slot;
+  __u8 lane;          /* on which it entered */
+  __u8 returned_lane; /* on which it ended */
+  __u8 outcome;
+  __u8 latency_counted; /* 1: the latency already stands in the segment's cell */
+  __s32 error;          /* errno, 0 = success */
+  __u32 padding0;
+};
+SYSCOST_STATIC_ASSERT(sizeof(struct syscost_log_record) == 48, "no hidden padding");
+
+/* One of each per run. */
+struct syscost_directory {
+  __u64 log_produced;      /* programs, atomically */
+  __u64 log_consumed;      /* the process */
+  __u64 log_lost;          /* programs, atomically */
+  __u64 canaries_entered;  /* programs, atomically: registration calls seen, which prove that we are attached */
+  __u64 canaries_returned; /* programs, atomically */
+  __u32 slots_used;
+  __u32 error_slots_used;
+  __u32 slot_of[SYSCOST_ABIS * SYSCOST_NUMBERS];       /* slot + 1; 0 = not seen yet */
+  __u32 syscall_of[SYSCOST_SLOTS];                     /* abi << 16 | number */
+  __u32 error_slot_of[SYSCOST_SLOTS * SYSCOST_ERRNOS]; /* slot + 1 */
+  __u32 error_of[SYSCOST_ERROR_SLOTS];                 /* syscall slot << 16 | errno index */
+};
+
+#endif

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+//
+// Backend: one way of seeing this process's syscalls, behind the one interface the rest of syscost knows.
+//
+// The words. Every boundary starts a new *generation* on a *lane*; the calls entered between two boundaries are a
+// *segment*, named by its generation. Lane 0 is the process: every thread that has no lane of its own. A thread that
+// opens a thread scope gets a lane, so that its calls can be told from the others'. Which segments belong to which
+// window is none of a backend's business: WindowBook (window_book.h) knows that.
+//
+// boundary(), read() and read_crossings() run between two instructions of the user's code, inside somebody's window:
+// they must make no syscall and allocate nothing but from the memory they were given. open(), attach(), detach(),
+// acquire_lane(), losses_between_windows() and close() may make syscalls.
+//
+// Nothing here is thread-safe: WindowBook calls it under its lock, acquire_lane() excepted.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/result.h"
+#include "core/syscall_id.h"
+#include "core/tally.h"
+
+namespace syscost {
+
+/// Names a segment; 0 = disarmed. Grows by one with every armed boundary, over all lanes.
+using Generation = std::uint64_t;
+
+/// Index of a lane: 0 the process, others a thread's own.
+enum class Lane : std::uint32_t { kProcess = 0 };
+
+/// What a backend can know. A column whose flag is false is empty in every row, by construction.
+struct Capabilities {
+  bool entries = false;     ///< Trips into the kernel, and with them restarts, in_flight and no_return.
+  bool calls = false;       ///< Logical calls with their result.
+  bool errors = false;      ///< errno by (syscall, errno).
+  bool latency = false;     ///< Histogram and sums.
+  bool carried_in = false;  ///< Calls that entered before the window.
+  bool denied = false;      ///< Calls stopped by a seccomp filter.
+  bool lanes = false;       ///< Thread scopes.
+};
+
+/// How a lane continues after a boundary.
+enum class Next {
+  kDisarm,         ///< Count nothing on this lane.
+  kArm,            ///< Count into a new segment.
+  kFollowProcess,  ///< (Thread lanes) the thread's calls are the process lane's again.
+};
+
+/// A call that entered in one segment and ended after that segment's end.
+struct Crossing {
+  Generation entered_in = 0;
+  Lane lane = Lane::kProcess;  ///< On which it entered.
+  Generation returned_in = 0;
+  Lane returned_lane = Lane::kProcess;  ///< On which it ended.
+  SyscallId id;
+  enum class Outcome { kCall, kRestart } outcome = Outcome::kCall;
+  int error = 0;  ///< errno, 0 = success.
+  bool has_latency = false;
+  std::uint64_t latency_ns = 0;
+};
+
+/// Receives crossings; a plain interface because std::function may allocate.
+class CrossingSink {
+ public:
+  virtual void add(const Crossing& crossing) = 0;
+
+ protected:
+  ~CrossingSink() = default;
+};
+
+/// Events the backend could not attribute, since open().
+struct Losses {
+  std::uint64_t late = 0;  ///< Counted into a segment after it had been read.
+  std::uint64_t lost = 0;  ///< Not recorded at all.
+};
+
+/// What measuring costs here, measured at open(); empty = not measured.
+struct Calibration {
+  double armed_ns_per_call = 0;  ///< Added to one syscall while armed.
+  bool measured = false;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+
+  /// Column `backend`: "ebpf".
+  virtual std::string_view name() const = 0;
+  virtual Capabilities capabilities() const = 0;
+  virtual Calibration calibration() const = 0;
+
+  /// A lane for the calling thread, its own until boundary(lane, kFollowProcess); the same one when it has one already.
+  /// Fails when too many threads are inside scopes at once. One syscall the first time, never counted.
+  virtual Result<Lane> acquire_lane() = 0;
+
+  /// Ends `lane`'s segment and starts the next; returns its generation (0 unless Next::kArm). One store.
+  virtual Generation boundary(Lane lane, Next next) = 0;
+
+  /// Adds what `lane`'s previous segment counted to `into`, and clears it. To be called after each boundary that ended
+  /// an armed segment. Waits, bounded, for calls being counted at this instant.
+  virtual void read(Lane lane, CallTable& into) = 0;
+
+  /// Delivers the crossings recorded since the last time.
+  virtual void read_crossings(CrossingSink& sink) = 0;
+
+  /// Losses that memory shows. Cumulative.
+  virtual Losses losses() const = 0;
+  /// The same and those that only a syscall shows. Cumulative. Also finds out whether the instrument is still in place
+  /// (a test may have closed every file descriptor): a failure says so, and that counts since the last check are short.
+  virtual Result<Losses> losses_between_windows() = 0;
+
+  /// Takes the instrument off and puts it back on, for timed passes. Open starts attached.
+  virtual Result<void> detach() = 0;
+  virtual Result<void> attach() = 0;
+
+ protected:
+  Backend() = default;
+};
+
+}  // namespace syscost

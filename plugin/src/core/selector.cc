@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+#include "core/selector.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <limits>
+#include <string>
+
+namespace syscost {
+namespace {
+
+constexpr std::string_view kGrammar =
+    "A selector is a syscall name, a class (%file %desc %network %memory %process %signal %wait %volatile), a regular "
+    "expression (/^epoll_/), * for all, or a comma-separated list of these in which ! removes.";
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\n";
+  std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+std::string quoted(std::string_view text) {
+  return std::string("'").append(text).append("'");
+}
+
+// Levenshtein's distance: insertions, deletions and replacements that turn one word into the other.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row[b.size()];
+}
+
+// "Did you mean 'write'? " for what is near enough to be a typing error, else "". A word that a known name begins
+// with (pread, pread64) is nearer than its distance says.
+std::string suggestion(std::string_view word) {
+  constexpr std::size_t kLongest = 64;
+  if (word.size() > kLongest) return {};
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
+  auto consider = [&](std::string candidate) {
+    std::size_t distance = candidate.starts_with(word) && word.size() > 2 ? 1 : edit_distance(word, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = std::move(candidate);
+    }
+  };
+  for (const ClassName& known : kSyscallClasses) {
+    // A class without its percent sign, or a class misspelt.
+    if (word == known.word) return "Did you mean '%" + std::string(known.word) + "'? ";
+    if (word.starts_with('%')) consider("%" + std::string(known.word));
+  }
+  if (!word.starts_with('%')) {
+    for (const SyscallTableEntry& entry : syscall_table(kNativeAbi)) {
+      if (!entry.name.empty()) consider(std::string(entry.name));
+    }
+  }
+  return best.empty() ? std::string() : "Did you mean " + quoted(best) + "? ";
+}
+
+// Cuts the next term off `rest`, with its "!" but without the comma. A comma inside a regular expression is not one.
+std::string_view take_term(std::string_view& rest, bool& more) {
+  std::size_t at = rest.find_first_not_of(" \t\n!");
+  std::size_t end = 0;
+  if (at != std::string_view::npos && rest[at] == '/') {
+    for (end = at + 1; end < rest.size() && rest[end] != '/'; ++end) {
+      if (rest[end] == '\\') ++end;
+    }
+  }
+  end = rest.find(',', std::min(end, rest.size()));
+  more = end != std::string_view::npos;
+  std::string_view term = rest.substr(0, end);
+  rest = more ? rest.substr(end + 1) : std::string_view();
+  return trimmed(term);
+}
+
+bool found_in(const std::regex& regex, std::string_view name) {
+  return std::regex_search(name.begin(), name.end(), regex);
+}
+
+bool fits_any_name(const std::regex& regex) {
+  for (std::size_t abi = 0; abi < kAbiCount; ++abi) {
+    for (const SyscallTableEntry& entry : syscall_table(static_cast<Abi>(abi))) {
+      if (entry.name.empty()) continue;
+      if (found_in(regex, entry.name)) return true;
+      if (found_in(regex, std::string(abi_prefix(static_cast<Abi>(abi))).append(entry.name))) return true;
+    }
+  }
+  return found_in(regex, "unknown") || found_in(regex, "syscall_1000");
+}
+
+}  // namespace
+
+Result<Selector> Selector::parse(std::string_view text, std::pmr::memory_resource* memory) {
+  Selector selector(memory);
+  bool more = true;
+  for (std::string_view rest = text; more;) {
+    std::string_view word = take_term(rest, more);
+    bool removes = word.starts_with('!');
+    if (removes) word = trimmed(word.substr(1));
+    if (word.empty()) {
+      return Failure{"The selector " + quoted(text) + (trimmed(text).empty() ? " is empty." : " has an empty term."),
+                     std::string(kGrammar)};
+    }
+    Result<Term> term = parse_term(word);
+    if (!term.ok()) return term.failure();
+    term.value().removes = removes;
+    selector.terms_.push_back(std::move(term.value()));
+  }
+  return selector;
+}
+
+Result<Selector::Term> Selector::parse_term(std::string_view word) {
+  Term term;
+  if (word == "*") return term;
+  if (word.starts_with('/')) return parse_regex(word);
+  if (!word.starts_with('%')) return parse_name(word);
+  for (const ClassName& known : kSyscallClasses) {
+    if (word.substr(1) != known.word) continue;
+    term.kind = Term::Kind::kClass;
+    term.bit = known.bit;
+    return term;
+  }
+  return Failure{quoted(word) + " is no class of syscalls.", suggestion(word).append(kGrammar)};
+}
+
+Result<Selector::Term> Selector::parse_regex(std::string_view word) {
+  if (word.size() < 2 || !word.ends_with('/')) {
+    return Failure{"The regular expression " + quoted(word) + " has no closing /.",
+                   "Write it between two slashes; a slash within is written \\/."};
+  }
+  std::string_view pattern = word.substr(1, word.size() - 2);
+  if (pattern.empty()) return Failure{"The regular expression // is empty.", "Write * to choose every syscall."};
+  try {
+    auto regex = std::make_shared<const std::regex>(pattern.begin(), pattern.end());
+    if (!fits_any_name(*regex)) {
+      return Failure{"The regular expression " + quoted(word) + " fits no syscall.",
+                     "Names are lower case with underscores, e.g. /^epoll_/."};
+    }
+    Term term;
+    term.kind = Term::Kind::kRegex;
+    term.regex = std::move(regex);
+    return term;
+  } catch (const std::regex_error& error) {
+    return Failure{"The regular expression " + quoted(word) + " is malformed: " + error.what() + ".",
+                   "Use ECMAScript syntax, e.g. /^(p?read|write)v?$/."};
+  }
+}
+
+Result<Selector::Term> Selector::parse_name(std::string_view name) {
+  Term term;
+  if (std::optional<SyscallId> id = parse_syscall_name(name)) {
+    bool has_namesakes = id->abi == kNativeAbi && !syscall_base_name(*id).empty();
+    term.kind = has_namesakes ? Term::Kind::kName : Term::Kind::kOne;
+    term.id = *id;
+    return term;
+  }
+  for (const ClassName& known : kSyscallClasses) {
+    if (name == known.word) return Failure{quoted(name) + " is no syscall.", suggestion(name).append(kGrammar)};
+  }
+  for (std::size_t abi = 0; abi < kAbiCount; ++abi) {
+    if (!find_syscall(static_cast<Abi>(abi), name)) continue;
+    std::string full = std::string(abi_prefix(static_cast<Abi>(abi))).append(name);
+    return Failure{quoted(name) + " is a syscall of another ABI only: 64-bit code never makes it.",
+                   suggestion(name) + "Write " + quoted(full) + " if that is meant."};
+  }
+  return Failure{quoted(name) + " is no syscall known here.", suggestion(name).append(kGrammar)};
+}
+
+bool Selector::Term::hits(SyscallId candidate) const {
+  switch (kind) {
+    case Kind::kAll:
+      return true;
+    case Kind::kOne:
+      return candidate == id;
+    case Kind::kName:
+      return candidate == id || syscall_base_name(candidate) == syscall_base_name(id);
+    case Kind::kClass:
+      return overlaps(syscall_classes(candidate), bit);
+    case Kind::kRegex:
+      break;
+  }
+  try {
+    return found_in(*regex, syscall_base_name(candidate)) || found_in(*regex, syscall_name(candidate));
+  } catch (const std::regex_error&) {
+    return false;  // parse() has tried the expression on every known name
+  }
+}
+
+bool Selector::matches(SyscallId id) const {
+  bool chosen = terms_.front().removes;
+  for (const Term& term : terms_) {
+    if (term.hits(id)) chosen = !term.removes;
+  }
+  return chosen;
+}
+
+}  // namespace syscost

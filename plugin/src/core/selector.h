@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+//
+// Selector: "which syscalls", as people write it: `write`, `%file`, `/^epoll_/`, `*`, `%desc,!close`.
+//
+// An assertion counts what a selector chooses and --syscost_filter measures it. The grammar is that of strace's
+// `-e trace=`. The one thing it must never do is to accept a typing error: "0 calls of wriet" would pass every limit.
+// So a name that no table knows, a name that exists for 32-bit programs only and a regular expression that fits nothing
+// are refused, with the nearest thing that exists.
+#pragma once
+
+#include <memory>
+#include <memory_resource>
+#include <regex>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+#include "core/syscall_id.h"
+#include "core/syscall_table.h"
+
+namespace syscost {
+
+/// A parsed selector. Immutable, readable from any thread.
+///
+/// Grammar: terms separated by commas, read from left to right; a later term overrules an earlier one.
+///
+///     write        the syscall, through whichever ABI it was made
+///     i386:write   through that ABI only (also x32:)
+///     syscall_500  a number without a name; `unknown` for what no number can name
+///     %file        every member of a class
+///     /^epoll_/    every name in which this ECMAScript regular expression is found; `/` within is written `\/`
+///     *            all
+///     !TERM        removes; when the first term removes, the rest starts from all
+class Selector {
+ public:
+  /// Reads `text`. Terms live in `memory`; only regular expressions allocate elsewhere, so that a selector without
+  /// one can be used inside a window.
+  static Result<Selector> parse(std::string_view text,
+                                std::pmr::memory_resource* memory = std::pmr::get_default_resource());
+
+  bool matches(SyscallId id) const;
+
+ private:
+  struct Term {
+    enum class Kind { kAll, kOne, kName, kClass, kRegex };
+    Kind kind = Kind::kAll;
+    bool removes = false;
+    SyscallId id;  // kOne: this very syscall; kName: this and its namesakes of other ABIs
+    SyscallClass bit = SyscallClass::none;
+    std::shared_ptr<const std::regex> regex;
+
+    bool hits(SyscallId candidate) const;
+  };
+
+  explicit Selector(std::pmr::memory_resource* memory) : terms_(memory) {}
+
+  static Result<Term> parse_term(std::string_view term);
+  static Result<Term> parse_regex(std::string_view pattern);
+  static Result<Term> parse_name(std::string_view name);
+
+  std::pmr::vector<Term> terms_;  // never empty
+};
+
+}  // namespace syscost

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include "core/window_book.h"
+
+#include <algorithm>
+#include <mutex>
+
+namespace syscost {
+
+WindowBook::WindowBook(Backend& backend, std::pmr::memory_resource& memory)
+    : backend_(backend), memory_(memory), windows_(&memory), thread_lanes_(&memory), segment_(&memory) {}
+
+bool WindowBook::Window::holds(Generation generation, Lane on) const {
+  if (reach == Reach::thread && on != lane) return false;
+  // The newest stretch is the likely one.
+  return std::any_of(stretches.rbegin(), stretches.rend(),
+                     [&](const Stretch& stretch) { return generation >= stretch.first && generation < stretch.end; });
+}
+
+WindowBook::ThreadLane* WindowBook::find(Lane lane) {
+  auto at = std::find_if(thread_lanes_.begin(), thread_lanes_.end(),
+                         [&](const ThreadLane& candidate) { return candidate.lane == lane; });
+  return at == thread_lanes_.end() ? nullptr : &*at;
+}
+
+bool WindowBook::process_window_running() const {
+  return std::any_of(windows_.begin(), windows_.end(),
+                     [](const Window& window) { return window.reach == Reach::process && window.is_running(); });
+}
+
+// ---- boundaries -----------------------------------------------------------------------------------------------------
+
+// Ends the running segment of every lane and starts the next ones; thread lanes stay armed for their own windows. The
+// process lane goes first: it is what the window waits for when it closes, and what starts it when it opens.
+void WindowBook::split_process(bool arm) {
+  Generation ended = process_generation_;
+  process_generation_ = backend_.boundary(Lane::kProcess, arm ? Next::kArm : Next::kDisarm);
+  if (arm) latest_ = process_generation_;
+  for (ThreadLane& thread : thread_lanes_) {
+    Generation thread_ended = thread.generation;
+    latest_ = thread.generation = backend_.boundary(thread.lane, Next::kArm);
+    read_segment(thread.lane, thread_ended);
+  }
+  if (ended != 0) read_segment(Lane::kProcess, ended);
+  backend_.read_crossings(*this);
+}
+
+// Adds a segment that has ended to the windows that hold it.
+void WindowBook::read_segment(Lane lane, Generation ended) {
+  Window* only = nullptr;
+  int holders = 0;
+  for (Window& window : windows_) {
+    if (!window.holds(ended, lane)) continue;
+    only = &window;
+    ++holders;
+  }
+  if (holders == 1) {
+    backend_.read(lane, only->table);
+    return;
+  }
+  backend_.read(lane, segment_);
+  for (Window& window : windows_) {
+    if (window.holds(ended, lane)) window.table.merge(segment_);
+  }
+  segment_.clear();
+}
+
+void WindowBook::add(const Crossing& crossing) {
+  for (Window& window : windows_) {
+    if (!window.holds(crossing.returned_in, crossing.returned_lane)) continue;
+    Tally& tally = window.table.at(crossing.id);
+    if (!window.holds(crossing.entered_in, crossing.lane)) {
+      ++tally.carried_in;
+      continue;
+    }
+    if (crossing.outcome == Crossing::Outcome::kRestart) {
+      ++tally.restarts;
+    } else {
+      ++tally.calls;
+      tally.errors.add(crossing.error);
+    }
+    if (crossing.has_latency) tally.latency.add(crossing.latency_ns);
+  }
+}
+
+// ---- windows --------------------------------------------------------------------------------------------------------
+
+Result<WindowBook::Window*> WindowBook::open(Reach reach) {
+  Lane lane = Lane::kProcess;
+  if (reach == Reach::thread) {
+    Result<Lane> acquired = backend_.acquire_lane();
+    if (!acquired.ok()) return acquired.failure();
+    lane = acquired.value();
+  }
+  std::lock_guard guard(lock_);
+  Window& window = windows_.emplace_back(reach, lane, memory_);
+  window.losses_at_open = backend_.losses();
+  window.stretches.reserve(2);
+  // Generations made from here on are the window's; those of other lanes are not held because of their lane.
+  start(window, latest_ + 1);
+  if (reach == Reach::process) {
+    split_process(true);
+    return &window;
+  }
+  ThreadLane* thread = find(lane);
+  if (thread == nullptr) {
+    thread_lanes_.push_back({lane, 1, 0});
+    latest_ = thread_lanes_.back().generation = backend_.boundary(lane, Next::kArm);
+    return &window;
+  }
+  ++thread->windows;
+  Generation ended = thread->generation;
+  latest_ = thread->generation = backend_.boundary(lane, Next::kArm);
+  read_segment(lane, ended);
+  return &window;
+}
+
+void WindowBook::close(Window* window, detail::CostData& into) {
+  std::lock_guard guard(lock_);
+  if (window->reach == Reach::process) {
+    // Decide what follows without the window, but read with it: the segment that ends is still its own.
+    if (window->is_running()) {
+      window->stretches.back().end = latest_ + 1;
+      split_process(process_window_running());
+    }
+  } else if (ThreadLane* thread = find(window->lane)) {
+    Generation ended = thread->generation;
+    window->stretches.back().end = latest_ + 1;
+    if (--thread->windows == 0) {
+      backend_.boundary(window->lane, Next::kFollowProcess);
+      thread_lanes_.erase(thread_lanes_.begin() + (thread - thread_lanes_.data()));
+    } else {
+      latest_ = thread->generation = backend_.boundary(window->lane, Next::kArm);
+    }
+    read_segment(window->lane, ended);
+    backend_.read_crossings(*this);
+  }
+  into.table.merge(window->table);
+  Losses now = backend_.losses();
+  into.late += now.late - window->losses_at_open.late;
+  into.lost += now.lost - window->losses_at_open.lost;
+  windows_.remove_if([&](const Window& candidate) { return &candidate == window; });
+}
+
+void WindowBook::suspend(Window* window) {
+  std::lock_guard guard(lock_);
+  if (!window->is_running()) return;
+  window->stretches.back().end = latest_ + 1;
+  split_process(process_window_running());
+}
+
+void WindowBook::resume(Window* window) {
+  std::lock_guard guard(lock_);
+  if (window->is_running()) return;
+  start(*window, latest_ + 1);
+  split_process(true);
+}
+
+}  // namespace syscost

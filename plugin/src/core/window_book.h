@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+//
+// WindowBook: which calls belong to which window.
+//
+// A backend counts by segment, the stretch between two boundaries of a lane. A window is a set of segments: windows
+// nest (a scope inside a test), overlap (scopes of two threads) and can be suspended (a loop inside a test keeps its
+// own account). So at every boundary the segment that just ended is read once and added to each window that holds it.
+//
+// A call belongs to the window it entered. One that enters in one segment and ends in another is known by both
+// (Crossing); for each window it is then a finished call, in flight, carried in, or nothing at all:
+//
+//                       ends inside     ends outside
+//     enters inside     call            in flight (an entry without an end)
+//     enters outside    carried in      -
+//
+// Everything here happens inside somebody's window: no syscall, memory only from the given resource.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <list>
+#include <memory_resource>
+#include <vector>
+
+#include "core/backend.h"
+#include "core/cost_data.h"
+#include "core/spin_lock.h"
+#include "syscost/syscost.h"
+
+namespace syscost {
+
+class WindowBook final : private CrossingSink {
+ public:
+  class Window;
+
+  /// Both must outlive the book. `memory` must be usable by any thread without a syscall (quiet_memory.h).
+  WindowBook(Backend& backend, std::pmr::memory_resource& memory);
+
+  /// Opens a window; the last thing it does is to arm. A thread window must be closed by the thread that opened it.
+  /// Fails when no lane is left for a thread window. Any thread.
+  Result<Window*> open(Reach reach);
+
+  /// Ends the window (first thing) and adds what it counted to `into`. The window is gone afterwards. Any thread for
+  /// process windows.
+  void close(Window* window, detail::CostData& into);
+
+  /// Stops charging calls to the process window `window`, which stays open, and starts again: for a loop inside a test
+  /// that keeps its own account.
+  void suspend(Window* window);
+  void resume(Window* window);
+
+ private:
+  /// Generations [first, end) count for the window.
+  struct Stretch {
+    Generation first;
+    Generation end;
+  };
+  static constexpr Generation kOpen = std::numeric_limits<Generation>::max();
+
+ public:
+  /// Opaque to callers.
+  class Window {
+   public:
+    Window(Reach its_reach, Lane its_lane, std::pmr::memory_resource& memory)
+        : reach(its_reach), lane(its_lane), stretches(&memory), table(&memory) {}
+
+    /// True when calls entered on `on` in segment `generation` are the window's.
+    bool holds(Generation generation, Lane on) const;
+    bool is_running() const { return !stretches.empty() && stretches.back().end == kOpen; }
+
+    Reach reach;
+    Lane lane;
+    std::pmr::vector<Stretch> stretches;
+    CallTable table;
+    Losses losses_at_open;
+  };
+
+ private:
+  /// A thread lane on which at least one window is open.
+  struct ThreadLane {
+    Lane lane;
+    int windows;
+    Generation generation;
+  };
+
+  // All under lock_.
+  void start(Window& window, Generation first) { window.stretches.push_back({first, kOpen}); }
+  void split_process(bool arm);
+  void read_segment(Lane lane, Generation ended);
+  void add(const Crossing& crossing) override;
+  bool process_window_running() const;
+  ThreadLane* find(Lane lane);
+
+  Backend& backend_;
+  std::pmr::memory_resource& memory_;
+  SpinLock lock_;
+  std::pmr::list<Window> windows_;
+  std::pmr::vector<ThreadLane> thread_lanes_;
+  CallTable segment_;                  // the segment being read; kept for its memory
+  Generation process_generation_ = 0;  // of lane 0; 0 = disarmed
+  Generation latest_ = 0;              // the newest generation of all
+};
+
+}  // namespace syscost
