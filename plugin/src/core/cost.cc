@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+#include "syscost/cost.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <memory_resource>
+#include <ostream>
+#include <string>
+#include <utility>
+
+#include "core/cost_data.h"
+#include "core/errno_names.h"
+#include "core/quiet_memory.h"
+#include "core/result.h"
+#include "core/selector.h"
+#include "core/syscall_table.h"
+#include "syscost/adapter.h"
+
+namespace syscost {
+namespace {
+
+std::atomic<adapter::UnavailableHandler> unavailable_handler{nullptr};
+
+/// to_string() names this many syscalls and counts the rest.
+constexpr std::size_t kNamedSyscalls = 6;
+
+using Why = std::shared_ptr<const Unavailable>;
+
+Why because(std::string reason, std::string how_to_fix) {
+  return std::make_shared<const Unavailable>(Unavailable{std::move(reason), std::move(how_to_fix)});
+}
+
+Count not_measured(std::string_view what) {
+  return Count(because("The backend in use does not measure " + std::string(what) + ".",
+                       "Use one that does (--syscost_backend ebpf); --syscost_doctor says what it needs."));
+}
+
+/// Without a full stop, to go on in the same sentence.
+std::string_view without_stop(std::string_view sentence) {
+  return sentence.ends_with('.') ? sentence.substr(0, sentence.size() - 1) : sentence;
+}
+
+std::string not_available(const Unavailable* why) {
+  std::string text("n/a (");
+  return text.append(why == nullptr ? "nothing was measured" : without_stop(why->reason)).append(")");
+}
+
+/// Sums `measure` over the chosen syscalls. `why` says why there are no numbers when `data` is null. An assertion asks
+/// inside a window: a selector without a regular expression is read and applied without malloc.
+template <class Measure>
+Count sum(const detail::CostData* data, const Why& why, std::string_view selector, Measure measure) {
+  if (data == nullptr) return Count(why != nullptr ? why : because("Nothing was measured.", "Ask a Cost that was."));
+  std::array<std::byte, 1024> on_stack;
+  std::pmr::monotonic_buffer_resource memory(on_stack.data(), on_stack.size(), &quiet_memory());
+  Result<Selector> chosen = Selector::parse(selector, &memory);
+  if (!chosen.ok()) return Count(std::make_shared<const Unavailable>(chosen.failure()));
+  std::uint64_t total = 0;
+  for (const auto& [id, tally] : data->table) {
+    if (chosen.value().matches(id)) total += measure(tally);
+  }
+  return Count(total);
+}
+
+void add_note(std::string& notes, std::uint64_t count, std::string_view what) {
+  if (count == 0) return;
+  if (!notes.empty()) notes += ", ";
+  notes.append(std::to_string(count)).append(" ").append(what);
+}
+
+/// `3 openat (1 ENOENT)`: how often the program asked for it, and what was not a plain success.
+std::string described(SyscallId id, const Tally& tally, const detail::Measured& measured) {
+  std::uint64_t asked = measured.calls ? tally.calls + tally.in_flight() + tally.no_return : tally.entries;
+  std::string notes;
+  for (const ErrnoCounts::Entry& error : tally.errors) add_note(notes, error.count, errno_name(error.error));
+  if (measured.calls) add_note(notes, tally.in_flight(), "in flight");
+  add_note(notes, tally.carried_in, "from before");
+  add_note(notes, tally.denied, "denied");
+  std::string text = std::to_string(asked).append(" ").append(syscall_name(id));
+  return notes.empty() ? text : text.append(" (").append(notes).append(")");
+}
+
+/// Most entries first; where a backend sees no entries, most calls. Equals stay in the table's order.
+std::vector<const CallTable::Entry*> busiest_first(const CallTable& table) {
+  std::vector<const CallTable::Entry*> order;
+  order.reserve(table.size());
+  for (const CallTable::Entry& entry : table) {
+    if (!entry.tally.empty()) order.push_back(&entry);
+  }
+  std::stable_sort(order.begin(), order.end(), [](const CallTable::Entry* a, const CallTable::Entry* b) {
+    return std::max(a->tally.entries, a->tally.calls) > std::max(b->tally.entries, b->tally.calls);
+  });
+  return order;
+}
+
+}  // namespace
+
+namespace adapter {
+void set_unavailable_handler(UnavailableHandler handler) {
+  unavailable_handler.store(handler, std::memory_order_release);
+}
+}  // namespace adapter
+
+std::ostream& operator<<(std::ostream& out, const Count& count) {
+  if (std::optional<std::uint64_t> value = count.value()) return out << *value;
+  out << "n/a (" << without_stop(count.why_->reason);
+  if (!count.why_->how_to_fix.empty()) out << "; " << without_stop(count.why_->how_to_fix);
+  return out << ')';
+}
+
+bool Count::excused() const {
+  adapter::UnavailableHandler handler = unavailable_handler.load(std::memory_order_acquire);
+  return handler != nullptr && handler(*why_);
+}
+
+Cost::Cost(Unavailable why) : why_(std::make_shared<const Unavailable>(std::move(why))) {}
+Cost::Cost(std::shared_ptr<const detail::CostData> data) : data_(std::move(data)) {
+  SYSCOST_CHECK(data_ != nullptr);
+}
+
+bool Cost::available() const {
+  return data_ != nullptr;
+}
+const Unavailable* Cost::unavailable() const {
+  return why_.get();
+}
+
+Count Cost::calls(std::string_view selector) const {
+  if (data_ != nullptr && !data_->measured.calls) return not_measured("calls, only entries");
+  return sum(data_.get(), why_, selector, [](const Tally& tally) { return tally.calls; });
+}
+
+Count Cost::entries(std::string_view selector) const {
+  if (data_ != nullptr && !data_->measured.entries) return not_measured("entries, only calls");
+  return sum(data_.get(), why_, selector, [](const Tally& tally) { return tally.entries; });
+}
+
+Count Cost::errors(std::string_view selector) const {
+  if (data_ != nullptr && !data_->measured.errors) return not_measured("errors");
+  return sum(data_.get(), why_, selector, [](const Tally& tally) { return tally.errors.total(); });
+}
+
+Count Cost::errors(std::string_view selector, int number) const {
+  if (data_ != nullptr && !data_->measured.errors) return not_measured("errors");
+  if (data_ != nullptr && (number < 1 || number > kMaxErrno)) {
+    return Count(because(std::to_string(number) + " is no errno.", "Name one, e.g. ENOENT (from <cerrno>)."));
+  }
+  return sum(data_.get(), why_, selector, [number](const Tally& tally) { return tally.errors.count(number); });
+}
+
+Count Cost::kernel_ns(std::string_view selector) const {
+  if (data_ != nullptr && !data_->measured.latency) return not_measured("time");
+  return sum(data_.get(), why_, selector, [](const Tally& tally) { return tally.latency.sum_ns(); });
+}
+
+Count Cost::lost() const {
+  if (data_ == nullptr) return sum(nullptr, why_, "*", [](const Tally&) { return std::uint64_t{0}; });
+  return Count(data_->late + data_->lost);
+}
+
+std::vector<SyscallCost> Cost::syscalls() const {
+  std::vector<SyscallCost> list;
+  if (data_ == nullptr) return list;
+  for (const CallTable::Entry* entry : busiest_first(data_->table)) {
+    const Tally& tally = entry->tally;
+    SyscallCost& cost = list.emplace_back();
+    cost.name = syscall_name(entry->id);
+    cost.entries = tally.entries;
+    cost.calls = tally.calls;
+    cost.restarts = tally.restarts;
+    cost.in_flight = tally.in_flight();
+    cost.no_return = tally.no_return;
+    cost.carried_in = tally.carried_in;
+    cost.denied = tally.denied;
+    for (const ErrnoCounts::Entry& error : tally.errors) cost.errors.push_back({error.error, error.count});
+    cost.latency = tally.latency;
+  }
+  return list;
+}
+
+std::string Cost::to_string() const {
+  if (data_ == nullptr) return not_available(why_.get());
+  std::vector<const CallTable::Entry*> order = busiest_first(data_->table);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(order.size(), kNamedSyscalls); ++i) {
+    if (i > 0) text += ", ";
+    text += described(order[i]->id, order[i]->tally, data_->measured);
+  }
+  if (order.empty()) text = "no syscalls";
+  if (order.size() > kNamedSyscalls) {
+    text.append(", and ").append(std::to_string(order.size() - kNamedSyscalls)).append(" more");
+  }
+  if (std::uint64_t lost = data_->late + data_->lost; lost > 0) {
+    text.append("; ").append(std::to_string(lost)).append(" lost");
+  }
+  return text;
+}
+
+std::ostream& operator<<(std::ostream& out, const Cost& cost) {
+  return out << cost.to_string();
+}
+
+}  // namespace syscost
