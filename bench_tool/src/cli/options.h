@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//
+// Options: what the command line asked for, checked.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace syscost::bench::cli {
+
+enum class Command { summary, show, compare, doctor };
+enum class Format { text, md, csv, json };
+enum class Gate { counts, none };
+enum class Color { automatic, always, never };
+
+/// Exit codes, for people and CI alike.
+enum ExitCode : int {
+  kExitOk = 0,
+  kExitRegression = 1,
+  kExitBadInput = 2,   ///< Usage, input or I/O.
+  kExitNoVerdict = 3,  ///< Only with --strict.
+};
+
+struct Options {
+  Command command = Command::summary;
+  std::vector<std::string> runs;  ///< RUN arguments: files or folders.
+  std::string test;               ///< show: full name or a unique part of it.
+  std::string syscall;            ///< show: empty = all.
+  std::string binary;             ///< doctor: empty = say how.
+  Format format = Format::text;
+  Color color = Color::automatic;
+  std::vector<std::string> run_ids;  ///< --run; compare takes up to two.
+  bool all_runs = false;
+  bool all = false;
+  bool is_fine = false;
+  bool is_strict = false;
+  Gate gate = Gate::counts;
+  double near_abs = 1;                                     ///< Calls; see stats/verdict.h.
+  double near_rel = 1;                                     ///< Percent.
+  std::vector<std::pair<std::string, std::string>> pairs;  ///< --pair OLD=NEW
+};
+
+/// Either options, or what to print and the exit code to end with (help: stdout, 0; usage errors: stderr, 2).
+struct Parsed {
+  std::optional<Options> options;
+  std::string message;
+  int exit_code = kExitOk;
+};
+
+/// Parses arguments without the program's name.
+Parsed parse(const std::vector<std::string>& args);
+
+}  // namespace syscost::bench::cli

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "cli/run.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "cli/options.h"
+#include "commands/summary.h"
+#include "render/paint.h"
+
+namespace syscost::bench::cli {
+namespace {
+
+bool wants_color(Color color, const std::ostream& out) {
+  if (color != Color::automatic) return color == Color::always;
+  const char* no_color = std::getenv("NO_COLOR");  // https://no-color.org: any non-empty value
+  if (no_color != nullptr && *no_color != '\0') return false;
+  return out.rdbuf() == std::cout.rdbuf() && ::isatty(STDOUT_FILENO) == 1;
+}
+
+int dispatch(const Options& options, std::ostream& out, std::ostream& err) {
+  const render::Paint paint(options.format == Format::text && wants_color(options.color, out));
+  switch (options.command) {
+    case Command::summary:
+      return commands::summary(options, paint, out, err);
+    case Command::show:
+    case Command::compare:
+    case Command::doctor:
+      break;
+  }
+  err << "bench: not in this version\n";
+  return kExitBadInput;
+}
+
+}  // namespace
+
+int run(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
+  const Parsed parsed = parse(args);
+  int exit_code = parsed.exit_code;
+  if (parsed.options) {
+    exit_code = dispatch(*parsed.options, out, err);
+  } else {
+    (exit_code == kExitOk ? out : err) << parsed.message;
+  }
+  out.flush();
+  if (!out) {
+    err << "bench: the output could not be written (disk full, or a closed pipe)\n";
+    return kExitBadInput;
+  }
+  return exit_code;
+}
+
+}  // namespace syscost::bench::cli

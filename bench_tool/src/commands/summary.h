@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+//
+// bench summary: what each test asked of the kernel.
+//
+// strace -c prints one table for a whole process, in which time spent waiting drowns the work and a share of syscall
+// time is easily read as a share of run time. Here each test has its table, waits stand apart, and both shares
+// have their own column.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+#include "model/dataset.h"
+#include "render/paint.h"
+#include "stats/window_summary.h"
+
+namespace syscost::bench::commands {
+
+/// Returns the exit code.
+int summary(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err);
+
+/// What a reader should notice in a window, each with its evidence; most serious first.
+std::vector<std::string> findings(const stats::WindowSummary& window);
+
+/// One RUN with the summaries of its windows.
+struct SummarizedRun {
+  model::Dataset data;
+  std::vector<stats::WindowSummary> windows;
+};
+
+std::string summary_json(const std::vector<SummarizedRun>& runs);
+std::string summary_csv(const std::vector<SummarizedRun>& runs);
+
+}  // namespace syscost::bench::commands

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include "commands/summary.h"
+#include "render/units.h"
+
+namespace syscost::bench::commands {
+namespace {
+
+// From how many calls of one syscall in one repetition on a summary points at them.
+constexpr double kManyCalls = 1000;
+// Calls per test below which a share of failing calls says little.
+constexpr double kFewCalls = 10;
+constexpr double kProbingShare = 0.5;
+
+void add_losses(const stats::WindowSummary& window, std::vector<std::string>& out) {
+  if (window.lost.value_or(0) > 0) {
+    out.push_back(fmt::format("warning: {} events lost: every count here is a lower bound", *window.lost));
+  }
+  if (window.late.value_or(0) > 0) {
+    out.push_back(
+        fmt::format("warning: {} events came after the window was read and are not in its counts", *window.late));
+  }
+  if (window.incomplete > 0) {
+    out.push_back(fmt::format("warning: {} of {} repetitions have no `test` row: their totals are unknown",
+                              window.incomplete, window.n));
+  }
+}
+
+void add_syscall_findings(const stats::SyscallSummary& syscall, std::vector<std::string>& out) {
+  const double calls = syscall.count() ? syscall.count()->median : 0;
+  const double failed = syscall.errors ? syscall.errors->median : 0;
+  if (calls >= kFewCalls && failed >= kProbingShare * calls) {
+    std::string names;
+    for (const auto& [name, spread] : syscall.errnos) names += (names.empty() ? "" : ", ") + name;
+    out.push_back(fmt::format("error probing: {} of {} {} calls failed ({})", render::count(failed),
+                              render::count(calls), syscall.name, names.empty() ? "errno not recorded" : names));
+  }
+  if (calls >= kManyCalls && !syscall.is_wait) {
+    const bool is_timed = syscall.kernel_ns && syscall.latency_count && syscall.latency_count->median > 0;
+    out.push_back(fmt::format(
+        "many calls: {} {}{}", render::count(calls), syscall.name,
+        is_timed ? ", " + render::duration(syscall.kernel_ns->median / syscall.latency_count->median) + " each" : ""));
+  }
+  if (syscall.denied.value_or(0) > 0) {
+    out.push_back(
+        fmt::format("denied: {} {} stopped by a seccomp filter, not in the counts", *syscall.denied, syscall.name));
+  }
+  if (syscall.restarts.value_or(0) > 0) {
+    out.push_back(
+        fmt::format("restarts: {} {} interrupted and started again by the kernel", *syscall.restarts, syscall.name));
+  }
+  if (syscall.in_flight.value_or(0) > 0) {
+    out.push_back(
+        fmt::format("in flight: {} {} had not returned when the window ended", *syscall.in_flight, syscall.name));
+  }
+  if (syscall.carried_in.value_or(0) > 0) {
+    out.push_back(fmt::format("carried in: {} {} began before the window and returned in it, not in the counts",
+                              *syscall.carried_in, syscall.name));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> findings(const stats::WindowSummary& window) {
+  std::vector<std::string> out;
+  add_losses(window, out);
+  for (const stats::SyscallSummary& syscall : window.syscalls) add_syscall_findings(syscall, out);
+  return out;
+}
+
+}  // namespace syscost::bench::commands

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// GuardedSource: makes any bytes safe for the CSV library to read.
+//
+// fast-cpp-csv-parser (libfccp) is fast because it trusts its input. Four kinds of bad file break it: a line longer
+// than its block is reported for ever, a NUL ends a line early and hides the rest, a source that delivers less than
+// asked before its end shifts the data, and a last line without a line feed is looked for past the data. This
+// source stands between the file and the library: it fills every request, cuts over-long lines, replaces NULs, closes
+// the last line, and remembers in LineDamage which lines it had to touch, so that the reader can say so.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+
+// The library's code is not ours to fix: its warnings are off (SYSTEM include).
+#include <libfccp/csv.h>
+
+namespace syscost::bench::csv {
+
+/// Longest line that is read; a row of ours is at most about 10 KiB (a histogram with every bucket filled).
+inline constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
+
+enum class Damage { none, too_long, has_nul, not_closed };
+
+/// Which lines were touched. Written by the library's reading thread, read by the parsing one.
+class LineDamage {
+ public:
+  /// Notes `damage` on `line` (from 1). The first note of a line stays.
+  void note(std::uint64_t line, Damage damage);
+  /// What was noted for `line`; costs one load when no line was damaged at all.
+  Damage at(std::uint64_t line) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::atomic<bool> any_{false};
+  std::map<std::uint64_t, Damage> by_line_;
+};
+
+/// Delivers up to `size` bytes into `buffer`; 0 at the end. Throws std::system_error when reading fails.
+using ReadBytes = std::function<std::size_t(char* buffer, std::size_t size)>;
+
+class GuardedSource : public io::ByteSourceBase {
+ public:
+  GuardedSource(ReadBytes read_bytes, std::shared_ptr<LineDamage> damage)
+      : read_bytes_(std::move(read_bytes)), damage_(std::move(damage)) {}
+
+  /// The library's call: fills `buffer` entirely, except at the end.
+  int read(char* buffer, int size) override;
+
+ private:
+  /// Cleans `size` new bytes at `bytes` in place and returns how many remain.
+  std::size_t clean(char* bytes, std::size_t size);
+
+  ReadBytes read_bytes_;
+  std::shared_ptr<LineDamage> damage_;
+  std::uint64_t line_ = 1;      ///< Line that the next byte belongs to.
+  std::size_t line_bytes_ = 0;  ///< Bytes of that line so far.
+  bool is_at_end_ = false;      ///< read_bytes_ said so.
+  bool is_closed_ = false;      ///< The last line was closed, if it had to be.
+};
+
+}  // namespace syscost::bench::csv

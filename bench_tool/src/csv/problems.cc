@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#include "csv/problems.h"
+
+#include <ostream>
+#include <utility>
+
+namespace syscost::bench::csv {
+
+void Problems::add(const std::string& file, std::uint64_t line, std::string message) {
+  ++total_;
+  if (++count_by_file_[file] <= kNamedPerFile) named_.push_back({file, line, std::move(message)});
+}
+
+void Problems::append(const Problems& other) {
+  named_.insert(named_.end(), other.named_.begin(), other.named_.end());
+  for (const auto& [file, count] : other.count_by_file_) count_by_file_[file] += count;
+  total_ += other.total_;
+}
+
+void Problems::print(std::ostream& err) const {
+  for (const Problem& problem : named_) {
+    err << problem.file << ':';
+    if (problem.line != 0) err << problem.line << ':';
+    err << ' ' << problem.message << '\n';
+  }
+  for (const auto& [file, count] : count_by_file_) {
+    if (count > kNamedPerFile) err << file << ": " << count - kNamedPerFile << " more bad lines, not named\n";
+  }
+}
+
+}  // namespace syscost::bench::csv

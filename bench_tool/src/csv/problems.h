@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+//
+// Problems: what was wrong with the input, kept until the end of the command.
+//
+// One bad line must not hide the million good ones behind it, and must not pass silently either. So readers note what
+// they could not use and go on; the command prints the notes as `file:line: message` and ends with exit code 2.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace syscost::bench::csv {
+
+/// Not thread-safe: one reader, one Problems; merge with append().
+class Problems {
+ public:
+  /// Lines named per file; of the rest only the number is kept, so that a file of garbage does not fill the memory.
+  static constexpr std::size_t kNamedPerFile = 20;
+
+  /// Notes `message` about `file`; `line` counts from 1, 0 means the file as a whole.
+  void add(const std::string& file, std::uint64_t line, std::string message);
+  void append(const Problems& other);
+
+  bool empty() const { return total_ == 0; }
+  std::size_t count() const { return total_; }
+  /// Prints each as `file:line: message`, in the order they were noted, and how many more there are.
+  void print(std::ostream& err) const;
+
+ private:
+  struct Problem {
+    std::string file;
+    std::uint64_t line;
+    std::string message;
+  };
+  std::vector<Problem> named_;
+  std::map<std::string, std::size_t> count_by_file_;
+  std::size_t total_ = 0;
+};
+
+}  // namespace syscost::bench::csv

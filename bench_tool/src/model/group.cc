@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "model/group.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "syscost/schema.h"
+
+namespace syscost::bench::model {
+namespace {
+
+std::size_t rank_of(std::string_view kind) {
+  static constexpr std::array<std::string_view, 7> kOrder = {"test",  "loop",        "benchmark", "scope",
+                                                             "suite", "environment", "process"};
+  return static_cast<std::size_t>(std::find(kOrder.begin(), kOrder.end(), kind) - kOrder.begin());
+}
+
+}  // namespace
+
+std::vector<Group> group_samples(Dataset& data) {
+  std::vector<NameId> programs(data.contexts.size());
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    const std::string& path = data.text(data.contexts[i].program);
+    programs[i] = data.names.intern(std::string(path.substr(path.rfind('/') + 1)));
+  }
+  std::vector<Group> groups;
+  std::map<std::tuple<NameId, NameId, NameId, NameId, NameId, NameId>, std::size_t> index;
+  for (std::uint32_t i = 0; i < data.samples.size(); ++i) {
+    const Sample& sample = data.samples[i];
+    const NameId program = programs[sample.context];
+    auto [found, is_new] = index.try_emplace(
+        std::tuple(sample.test, sample.kind, sample.window, sample.parent, sample.origin, program), groups.size());
+    if (is_new) {
+      groups.push_back({sample.kind, sample.test, sample.window, sample.parent, sample.origin, program, {}});
+    }
+    groups[found->second].samples.push_back(i);
+  }
+  std::stable_sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
+    return rank_of(data.text(a.kind)) < rank_of(data.text(b.kind));
+  });
+  return groups;
+}
+
+std::string display_name(const Dataset& data, const Group& group) {
+  const std::string& test = data.text(group.test);
+  const std::string& window = data.text(group.window);
+  const std::string& parent = data.text(group.parent);
+  std::string name = group.is_test(data) ? test : data.text(group.kind) + (test.empty() ? "" : " ") + test;
+  if (!window.empty()) name += ", " + window;
+  if (!parent.empty() && parent != test) name += " in " + parent;
+  if (data.text(group.origin) != schema::kOriginSyscost) name += fmt::format(" [{}]", data.text(group.origin));
+  return name;
+}
+
+}  // namespace syscost::bench::model

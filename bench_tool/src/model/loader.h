@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+//
+// The loader: from files to a Dataset.
+//
+// Decides what counts: which run of a file, and that no row counts twice. A file grows by appending, so that it
+// usually holds many runs; people mean the newest unless they say otherwise.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "csv/problems.h"
+#include "model/dataset.h"
+
+namespace syscost::bench::model {
+
+struct LoadOptions {
+  std::string run_id;            ///< Only this run; empty = the newest of each file.
+  bool all_runs = false;         ///< Every run, pooled.
+  bool keep_histograms = false;  ///< For tests whose name contains `histograms_of`.
+  std::string histograms_of;
+};
+
+/// Reads RUN `path`. Notes in `problems` every line that was not used and why; what could be read is in the result.
+Dataset load(const std::string& path, const LoadOptions& options, csv::Problems& problems);
+
+/// The same for text in memory, for tests and the fuzzer.
+Dataset load_text(const std::string& name, std::string_view text, const LoadOptions& options, csv::Problems& problems);
+
+}  // namespace syscost::bench::model

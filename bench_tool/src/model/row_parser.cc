@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+#include "model/row_parser.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "model/lists.h"
+
+namespace syscost::bench::model {
+namespace {
+
+using schema::Column;
+
+std::string_view column_name(Column column) {
+  return schema::kColumnNames[static_cast<std::size_t>(column)];
+}
+
+std::string bad_cell(const csv::Row& row, Column column, std::string_view wanted) {
+  return fmt::format("column {} holds \"{}\": {} expected", column_name(column), row.text(column).substr(0, 60),
+                     wanted);
+}
+
+struct Field {
+  Column column;
+  Measured* number;
+};
+
+std::string parse_fields(const csv::Row& row, std::initializer_list<Field> fields) {
+  for (const Field& field : fields) {
+    if (!parse_measured(row.text(field.column), *field.number)) return bad_cell(row, field.column, "a whole number");
+  }
+  return {};
+}
+
+/// Name of the first filled column of [first, last], or "": the two records' measures are disjoint.
+std::string_view filled_column(const csv::Row& row, Column first, Column last) {
+  for (auto i = static_cast<std::size_t>(first); i <= static_cast<std::size_t>(last); ++i) {
+    if (*row[static_cast<Column>(i)] != '\0') return schema::kColumnNames[i];
+  }
+  return {};
+}
+
+}  // namespace
+
+bool parse_measured(std::string_view cell, Measured& number) {
+  if (cell.empty()) {
+    number = Measured();
+    return true;
+  }
+  std::uint64_t value = 0;
+  auto [rest, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  if (error != std::errc() || rest != cell.data() + cell.size() || value > Measured::kLargest) return false;
+  number = Measured(value);
+  return true;
+}
+
+NameId RowParser::name(const csv::Row& row, Column column) {
+  NameId& last = last_name_[static_cast<std::size_t>(column)];
+  const std::string_view text = row.text(column);
+  if (data_.names.text(last) != text) last = data_.names.intern(text);
+  return last;
+}
+
+std::uint32_t RowParser::context_of(const csv::Row& row) {
+  Context context;
+  context.run_id = name(row, Column::kRunId);
+  context.started_at = name(row, Column::kStartedAt);
+  context.label = name(row, Column::kLabel);
+  context.host = name(row, Column::kHost);
+  context.kernel = name(row, Column::kKernel);
+  context.commit = name(row, Column::kCommit);
+  context.build_id = name(row, Column::kBuildId);
+  context.build_type = name(row, Column::kBuildType);
+  context.backend = name(row, Column::kBackend);
+  context.selection = name(row, Column::kSelection);
+  context.program = name(row, Column::kProgram);
+  context.file = file_;
+  if (last_context_ != kNoContext && data_.contexts[last_context_] == context) return last_context_;
+  // Few programs write to one file at a time, so the wanted one is near the end.
+  for (std::size_t i = data_.contexts.size(); i-- > 0;) {
+    if (data_.contexts[i] == context) return last_context_ = static_cast<std::uint32_t>(i);
+  }
+  data_.contexts.push_back(context);
+  return last_context_ = static_cast<std::uint32_t>(data_.contexts.size() - 1);
+}
+
+std::string RowParser::parse_key(const csv::Row& row, ParsedKey& key) {
+  Measured version;
+  if (!parse_measured(row.text(Column::kSchemaVersionColumn), version) || !version.has_value()) {
+    return bad_cell(row, Column::kSchemaVersionColumn, "a whole number");
+  }
+  if (*version != static_cast<std::uint64_t>(schema::kSchemaVersion)) {
+    return fmt::format("schema version {}, but this bench reads version {}{}", *version, schema::kSchemaVersion,
+                       *version > schema::kSchemaVersion ? ": use the bench of the newer syscost" : "");
+  }
+  if (row.text(Column::kRunId).empty()) return "column run_id is empty: nothing says which run this row belongs to";
+  const std::string_view kind = row.text(Column::kKind);
+  if (std::find(schema::kKinds.begin(), schema::kKinds.end(), kind) == schema::kKinds.end()) {
+    return bad_cell(row, Column::kKind, fmt::format("one of {}", fmt::join(schema::kKinds, ", ")));
+  }
+  const std::string_view record = row.text(Column::kRecord);
+  key.is_test_row = record == schema::kRecordTest;
+  if (!key.is_test_row && record != schema::kRecordSyscall) return bad_cell(row, Column::kRecord, "test or syscall");
+  const std::string_view origin = row.text(Column::kOrigin);
+  if (origin != schema::kOriginSyscost && origin != schema::kOriginBpftrace) {
+    return bad_cell(row, Column::kOrigin, "syscost or bpftrace");
+  }
+  Measured pid;
+  Measured repetition;
+  if (!parse_measured(row.text(Column::kPid), pid) || !pid.has_value()) {
+    return bad_cell(row, Column::kPid, "a whole number");
+  }
+  if (!parse_measured(row.text(Column::kRepetition), repetition) || repetition.value_or(UINT64_MAX) > UINT32_MAX) {
+    return bad_cell(row, Column::kRepetition, "a whole number");
+  }
+  key.context = context_of(row);
+  key.pid = *pid;
+  key.repetition = static_cast<std::uint32_t>(*repetition);
+  key.kind = name(row, Column::kKind);
+  key.test = name(row, Column::kTest);
+  key.window = name(row, Column::kWindow);
+  key.parent = name(row, Column::kParent);
+  key.origin = name(row, Column::kOrigin);
+  return {};
+}
+
+std::string RowParser::parse_totals(const csv::Row& row, Totals& totals) {
+  if (std::string_view filled = filled_column(row, Column::kClass, Column::kHistogram); !filled.empty()) {
+    return fmt::format("column {} is filled on a `test` row: it belongs to `syscall` rows", filled);
+  }
+  totals.outcome = name(row, Column::kOutcome);
+  return parse_fields(row, {{Column::kIterations, &totals.iterations},
+                            {Column::kWallNs, &totals.wall_ns},
+                            {Column::kUserNs, &totals.user_ns},
+                            {Column::kSystemNs, &totals.system_ns},
+                            {Column::kOverheadEstimateNs, &totals.overhead_estimate_ns},
+                            {Column::kVoluntarySwitches, &totals.voluntary_switches},
+                            {Column::kInvoluntarySwitches, &totals.involuntary_switches},
+                            {Column::kMinorFaults, &totals.minor_faults},
+                            {Column::kMajorFaults, &totals.major_faults},
+                            {Column::kTotalEntries, &totals.entries},
+                            {Column::kTotalCalls, &totals.calls},
+                            {Column::kTotalErrors, &totals.errors},
+                            {Column::kTotalKernelNs, &totals.kernel_ns},
+                            {Column::kLate, &totals.late},
+                            {Column::kLost, &totals.lost}});
+}
+
+std::string RowParser::parse_syscall(const csv::Row& row, bool keeps_histogram, SyscallRow& parsed) {
+  if (std::string_view filled = filled_column(row, Column::kOutcome, Column::kLost); !filled.empty()) {
+    return fmt::format("column {} is filled on a `syscall` row: it belongs to `test` rows", filled);
+  }
+  if (row.text(Column::kSyscall).empty()) return "column syscall is empty on a `syscall` row";
+  std::string fault = parse_fields(row, {{Column::kEntries, &parsed.entries},
+                                         {Column::kCalls, &parsed.calls},
+                                         {Column::kRestarts, &parsed.restarts},
+                                         {Column::kInFlight, &parsed.in_flight},
+                                         {Column::kNoReturn, &parsed.no_return},
+                                         {Column::kCarriedIn, &parsed.carried_in},
+                                         {Column::kDenied, &parsed.denied},
+                                         {Column::kErrors, &parsed.errors},
+                                         {Column::kLatencyCount, &parsed.latency_count},
+                                         {Column::kLatencySumNs, &parsed.latency_sum_ns},
+                                         {Column::kLatencyMinNs, &parsed.latency_min_ns},
+                                         {Column::kLatencyMaxNs, &parsed.latency_max_ns}});
+  if (!fault.empty()) return fault;
+  const std::string_view errnos = row.text(Column::kErrnos);
+  if (!errnos.empty() && !parse_errnos(errnos)) {
+    return bad_cell(row, Column::kErrnos, "NAME:count NAME:count ...");
+  }
+  const Measured& entries = parsed.entries;
+  if (entries.has_value() && parsed.calls.has_value() && parsed.restarts.has_value() && parsed.in_flight.has_value() &&
+      parsed.no_return.has_value() &&
+      *entries != *parsed.calls + *parsed.restarts + *parsed.in_flight + *parsed.no_return) {
+    return fmt::format("entries ({}) is not calls + restarts + in_flight + no_return ({} + {} + {} + {})", *entries,
+                       *parsed.calls, *parsed.restarts, *parsed.in_flight, *parsed.no_return);
+  }
+  parsed.syscall = name(row, Column::kSyscall);
+  parsed.detail = name(row, Column::kDetail);
+  parsed.classes = name(row, Column::kClass);
+  parsed.errnos = name(row, Column::kErrnos);
+  if (keeps_histogram) parsed.histogram = data_.names.intern(row.text(Column::kHistogram));
+  return {};
+}
+
+}  // namespace syscost::bench::model

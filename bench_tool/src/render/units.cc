@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include "render/units.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+namespace syscost::bench::render {
+
+std::string duration(double ns) {
+  struct Unit {
+    double ns;
+    const char* name;
+  };
+  static constexpr std::array<Unit, 3> kUnits = {{{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}}};
+  for (const Unit& unit : kUnits) {
+    // 999.6 us would round to "1000 us": the next unit takes over where rounding does.
+    if (ns < unit.ns * 0.9995) continue;
+    const double value = ns / unit.ns;
+    return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, unit.name);
+  }
+  return ns == std::floor(ns) || ns >= 99.5 ? fmt::format("{:.0f} ns", ns) : fmt::format("{:.3g} ns", ns);
+}
+
+std::string duration(const stats::Numbers& numbers) {
+  return numbers ? duration(numbers->median) : kNotMeasured;
+}
+
+std::string count(double value) {
+  if (value == std::floor(value)) return fmt::format("{:.0f}", value);
+  std::string text = fmt::format("{:.3f}", value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text == "0" ? "<0.001" : text;
+}
+
+std::string count(const stats::Numbers& numbers) {
+  if (!numbers) return kNotMeasured;
+  if (numbers->is_exact()) return count(numbers->median);
+  return fmt::format("{} [{}..{}]", count(numbers->mode), count(numbers->min), count(numbers->max));
+}
+
+std::string percent(const stats::Numbers& part, const stats::Numbers& whole) {
+  if (!part || !whole || whole->median <= 0) return kNotMeasured;
+  return fmt::format("{:.1f}", 100.0 * part->median / whole->median);
+}
+
+std::string power_of_two(std::uint64_t value) {
+  static constexpr std::array<const char*, 5> kSuffix = {"", "K", "M", "G", "T"};
+  std::size_t suffix = 0;
+  while (value >= 1024 && value % 1024 == 0 && suffix + 1 < kSuffix.size()) {
+    value /= 1024;
+    ++suffix;
+  }
+  return fmt::format("{}{}", value, kSuffix[suffix]);
+}
+
+std::string plain(double value) {
+  return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{}", value);
+}
+
+}  // namespace syscost::bench::render

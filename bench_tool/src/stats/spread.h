@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+//
+// Spread: one number over the repetitions of a test.
+//
+// Exact counts either repeat exactly or they do not, and the two want different words: `1024` against
+// `1024 [1024..1026]`. A Spread holds what both need.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace syscost::bench::stats {
+
+struct Spread {
+  std::size_t n = 0;
+  double median = 0;
+  double mode = 0;  ///< The most frequent value; the smallest of those when several are.
+  double min = 0;
+  double max = 0;
+
+  bool is_exact() const { return min == max; }
+};
+
+/// Of at least one value; nullopt of none.
+std::optional<Spread> spread_of(std::vector<double> values);
+
+}  // namespace syscost::bench::stats

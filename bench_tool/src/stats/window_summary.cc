@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include "stats/window_summary.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "model/lists.h"
+
+namespace syscost::bench::stats {
+namespace {
+
+using model::Measured;
+using model::SyscallRow;
+using model::Totals;
+
+/// A syscall's rows; by_sample[i] is null where repetition i did not make the call.
+struct Series {
+  const SyscallRow* first = nullptr;
+  std::vector<const SyscallRow*> by_sample;
+};
+
+std::vector<Series> series_of(const model::Dataset& data, const model::Group& group) {
+  std::vector<std::pair<const SyscallRow*, std::size_t>> rows;
+  for (std::size_t i = 0; i < group.samples.size(); ++i) {
+    for (const SyscallRow& row : data.rows_of(group.samples[i])) rows.emplace_back(&row, i);
+  }
+  auto key = [](const auto& entry) { return std::tuple(entry.first->syscall, entry.first->detail, entry.second); };
+  std::sort(rows.begin(), rows.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  std::vector<Series> all;
+  for (const auto& [row, sample] : rows) {
+    if (all.empty() || all.back().first->syscall != row->syscall || all.back().first->detail != row->detail) {
+      all.push_back({row, std::vector<const SyscallRow*>(group.samples.size(), nullptr)});
+    }
+    all.back().by_sample[sample] = row;
+  }
+  return all;
+}
+
+/// Turns per-repetition numbers into Spreads, dividing by iterations where asked.
+class Folder {
+ public:
+  Folder(const model::Dataset& data, const model::Group& group, bool per_iteration) : data_(data), group_(group) {
+    divisors_.assign(group.samples.size(), 1.0);
+    is_per_iteration_ = per_iteration;
+    for (std::uint32_t sample : group.samples) {
+      is_per_iteration_ = is_per_iteration_ && data.samples[sample].totals.iterations.value_or(0) > 0;
+    }
+    if (!is_per_iteration_) return;
+    for (std::size_t i = 0; i < divisors_.size(); ++i) {
+      divisors_[i] = static_cast<double>(*data.samples[group.samples[i]].totals.iterations);
+    }
+  }
+
+  bool is_per_iteration() const { return is_per_iteration_; }
+
+  Numbers totals(Measured Totals::*field, bool divides = true) const {
+    std::vector<double> values;
+    for (std::size_t i = 0; i < group_.samples.size(); ++i) {
+      const Measured& number = data_.samples[group_.samples[i]].totals.*field;
+      if (!number.has_value()) return std::nullopt;
+      values.push_back(static_cast<double>(*number) / (divides ? divisors_[i] : 1.0));
+    }
+    return spread_of(std::move(values));
+  }
+
+  Numbers column(const Series& series, Measured SyscallRow::*field) const {
+    std::vector<double> values;
+    for (std::size_t i = 0; i < series.by_sample.size(); ++i) {
+      const SyscallRow* row = series.by_sample[i];
+      if (row != nullptr && !(row->*field).has_value()) return std::nullopt;
+      values.push_back(row == nullptr ? 0.0 : static_cast<double>(*(row->*field)) / divisors_[i]);
+    }
+    return spread_of(std::move(values));
+  }
+
+  /// Counts per errno name.
+  std::map<std::string, Spread, std::less<>> errnos(const Series& series) const {
+    std::map<std::string, std::vector<double>, std::less<>> counts;
+    for (std::size_t i = 0; i < series.by_sample.size(); ++i) {
+      const SyscallRow* row = series.by_sample[i];
+      if (row == nullptr || row->errnos == model::kNoName) continue;
+      auto list = model::parse_errnos(data_.text(row->errnos));
+      if (!list) continue;  // refused when it was loaded
+      for (const auto& [name, count] : *list) {
+        auto& values = counts.try_emplace(std::string(name), series.by_sample.size(), 0.0).first->second;
+        values[i] += static_cast<double>(count) / divisors_[i];
+      }
+    }
+    std::map<std::string, Spread, std::less<>> spreads;
+    for (auto& [name, values] : counts) spreads.emplace(name, *spread_of(std::move(values)));
+    return spreads;
+  }
+
+  double divisor(std::size_t sample) const { return divisors_[sample]; }
+
+ private:
+  const model::Dataset& data_;
+  const model::Group& group_;
+  std::vector<double> divisors_;
+  bool is_per_iteration_ = false;
+};
+
+std::optional<std::uint64_t> sum(const Series& series, Measured SyscallRow::*field) {
+  std::uint64_t total = 0;
+  for (const SyscallRow* row : series.by_sample) {
+    if (row == nullptr) continue;
+    if (!(row->*field).has_value()) return std::nullopt;
+    total += *(row->*field);
+  }
+  return total;
+}
+
+std::optional<std::uint64_t> sum(const model::Dataset& data, const model::Group& group, Measured Totals::*field) {
+  std::uint64_t total = 0;
+  for (std::uint32_t sample : group.samples) {
+    const Measured& number = data.samples[sample].totals.*field;
+    if (!number.has_value()) return std::nullopt;
+    total += *number;
+  }
+  return total;
+}
+
+SyscallSummary summarize_syscall(const model::Dataset& data, const Series& series, const Folder& fold) {
+  SyscallSummary out;
+  out.name = data.text(series.first->syscall);
+  if (series.first->detail != model::kNoName) out.name += " " + data.text(series.first->detail);
+  out.classes = data.text(series.first->classes);
+  out.is_wait = model::has_class(out.classes, "wait");
+  out.is_volatile = model::has_class(out.classes, "volatile");
+  out.calls = fold.column(series, &SyscallRow::calls);
+  out.entries = fold.column(series, &SyscallRow::entries);
+  out.errors = fold.column(series, &SyscallRow::errors);
+  out.kernel_ns = fold.column(series, &SyscallRow::latency_sum_ns);
+  out.latency_count = fold.column(series, &SyscallRow::latency_count);
+  out.errnos = fold.errnos(series);
+  out.restarts = sum(series, &SyscallRow::restarts);
+  out.in_flight = sum(series, &SyscallRow::in_flight);
+  out.no_return = sum(series, &SyscallRow::no_return);
+  out.carried_in = sum(series, &SyscallRow::carried_in);
+  out.denied = sum(series, &SyscallRow::denied);
+  return out;
+}
+
+/// A column per repetition, added over the syscalls that are (or are not) waits; nullopt when one lacks it.
+Numbers total_of(const std::vector<Series>& all, const std::vector<SyscallSummary>& summaries, const Folder& fold,
+                 std::size_t repetitions, bool waits, Measured SyscallRow::*field) {
+  std::vector<double> values(repetitions, 0.0);
+  for (std::size_t s = 0; s < all.size(); ++s) {
+    if (summaries[s].is_wait != waits) continue;
+    for (std::size_t i = 0; i < repetitions; ++i) {
+      const SyscallRow* row = all[s].by_sample[i];
+      if (row == nullptr) continue;
+      if (!(row->*field).has_value()) return std::nullopt;
+      values[i] += static_cast<double>(*(row->*field)) / fold.divisor(i);
+    }
+  }
+  return spread_of(std::move(values));
+}
+
+}  // namespace
+
+WindowSummary summarize(const model::Dataset& data, const model::Group& group, bool per_iteration) {
+  const Folder fold(data, group, per_iteration);
+  WindowSummary out;
+  out.name = model::display_name(data, group);
+  out.n = group.samples.size();
+  for (std::uint32_t sample : group.samples) {
+    if (data.samples[sample].totals_line == 0) {
+      ++out.incomplete;
+    } else if (data.samples[sample].totals.outcome != model::kNoName) {
+      ++out.outcomes[data.text(data.samples[sample].totals.outcome)];
+    }
+  }
+  out.is_per_iteration = fold.is_per_iteration();
+  out.iterations = fold.totals(&Totals::iterations, false);
+  out.wall_ns = fold.totals(&Totals::wall_ns);
+  out.user_ns = fold.totals(&Totals::user_ns);
+  out.system_ns = fold.totals(&Totals::system_ns);
+  out.overhead_ns = fold.totals(&Totals::overhead_estimate_ns);
+  out.calls = fold.totals(&Totals::calls);
+  out.entries = fold.totals(&Totals::entries);
+  out.errors = fold.totals(&Totals::errors);
+  out.late = sum(data, group, &Totals::late);
+  out.lost = sum(data, group, &Totals::lost);
+
+  const std::vector<Series> all = series_of(data, group);
+  out.syscalls.reserve(all.size());
+  for (const Series& series : all) out.syscalls.push_back(summarize_syscall(data, series, fold));
+  // Without any syscall row only the totals tell whether nothing was called or nothing was measured.
+  if (!out.syscalls.empty() || out.calls.has_value() || out.entries.has_value()) {
+    out.work_ns = total_of(all, out.syscalls, fold, out.n, false, &SyscallRow::latency_sum_ns);
+    out.wait_ns = total_of(all, out.syscalls, fold, out.n, true, &SyscallRow::latency_sum_ns);
+    const bool has_calls = out.calls.has_value();
+    out.work_calls =
+        total_of(all, out.syscalls, fold, out.n, false, has_calls ? &SyscallRow::calls : &SyscallRow::entries);
+    out.work_errors = total_of(all, out.syscalls, fold, out.n, false, &SyscallRow::errors);
+  }
+  auto median = [](const Numbers& numbers) { return numbers ? numbers->median : -1.0; };
+  std::sort(out.syscalls.begin(), out.syscalls.end(), [&](const SyscallSummary& a, const SyscallSummary& b) {
+    return std::tuple(-median(a.kernel_ns), -median(a.count()), std::string_view(a.name)) <
+           std::tuple(-median(b.kernel_ns), -median(b.count()), std::string_view(b.name));
+  });
+  return out;
+}
+
+}  // namespace syscost::bench::stats

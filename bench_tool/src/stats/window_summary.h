@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+//
+// WindowSummary: the numbers of one test over its repetitions, as summary shows and compare compares them.
+//
+// The sample is the repetition: every number is first formed per repetition, then described by a Spread. A syscall that
+// a repetition did not make counts 0 there, because a window's rows name every syscall it made; a column that
+// some repetition did not measure has no Spread at all.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/dataset.h"
+#include "model/group.h"
+#include "stats/spread.h"
+
+namespace syscost::bench::stats {
+
+using Numbers = std::optional<Spread>;
+
+/// One syscall (and ioctl request) of a window. Counts are per repetition, or per iteration where asked.
+struct SyscallSummary {
+  std::string name;  ///< `write`, `ioctl TCGETS`
+  std::string_view classes;
+  bool is_wait = false;      ///< Blocks by design: kept apart from work.
+  bool is_volatile = false;  ///< Varies by nature: reported, not gated.
+  Numbers calls;
+  Numbers entries;
+  Numbers errors;
+  Numbers kernel_ns;
+  Numbers latency_count;
+  std::map<std::string, Spread, std::less<>> errnos;
+  // Sums over all repetitions; nullopt where not measured.
+  std::optional<std::uint64_t> restarts;
+  std::optional<std::uint64_t> in_flight;
+  std::optional<std::uint64_t> no_return;
+  std::optional<std::uint64_t> carried_in;
+  std::optional<std::uint64_t> denied;
+
+  /// Calls, or trips into the kernel where the backend sees only those.
+  const Numbers& count() const { return calls.has_value() ? calls : entries; }
+};
+
+struct WindowSummary {
+  std::string name;
+  std::size_t n = 0;           ///< Repetitions.
+  std::size_t incomplete = 0;  ///< Of these without a `test` row.
+  std::map<std::string_view, std::size_t> outcomes;
+  bool is_per_iteration = false;  ///< Every repetition says how often its body ran, and the numbers are per pass.
+  Numbers iterations;
+  Numbers wall_ns;
+  Numbers user_ns;
+  Numbers system_ns;
+  Numbers overhead_ns;
+  Numbers calls;
+  Numbers entries;
+  Numbers errors;
+  Numbers work_calls;                    ///< Calls (entries where calls are unknown) that are not waits.
+  Numbers work_errors;                   ///< Of these, failed.
+  Numbers work_ns;                       ///< Their kernel time.
+  Numbers wait_ns;                       ///< Kernel time of calls that block by design.
+  std::optional<std::uint64_t> late;     ///< Sum.
+  std::optional<std::uint64_t> lost;     ///< Sum; above 0 every count is a lower bound.
+  std::vector<SyscallSummary> syscalls;  ///< Most kernel time first, then most calls, then by name.
+};
+
+/// With `per_iteration` counts and times are divided by the iterations of their repetition, where all have them. Views
+/// point into `data`.
+WindowSummary summarize(const model::Dataset& data, const model::Group& group, bool per_iteration);
+
+}  // namespace syscost::bench::stats
