@@ -104,7 +104,7 @@ struct {
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 static __always_inline bool is_target(void) {
-  return bpf_get_current_pid_tgid() >> 32 == target_tgid;
+  return (__u32)bpf_get_current_task_btf()->tgid == target_tgid;
 }
 
 static __always_inline struct syscost_cpu* this_cpu(void) {

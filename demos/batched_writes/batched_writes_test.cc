@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+//
+// One kibibyte, written byte by byte and in one piece.
+//
+// The same payload reaches the same place; what differs is how often the kernel is asked. Where the bytes go changes
+// what a call costs (nothing for /dev/null, page cache for a file, a buffer and a reader for a pipe) but not how many
+// there are. README.md walks through it.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdlib>
+#include <string>
+
+#include "syscost/syscost.h"
+
+namespace {
+
+constexpr std::size_t kPayloadBytes = 1024;
+/// How often each test repeats its call, unless --cycles says otherwise.
+constexpr int kDefaultCycles = 500;
+
+using Payload = std::array<char, kPayloadBytes>;
+
+void write_byte_by_byte(int fd, const Payload& payload) {
+  for (const char& byte : payload) ASSERT_EQ(write(fd, &byte, 1), 1);
+}
+
+void write_in_one_piece(int fd, const Payload& payload) {
+  ASSERT_EQ(write(fd, payload.data(), payload.size()), static_cast<ssize_t>(payload.size()));
+}
+
+/// Opens and closes outside the tests' windows: once for the suite.
+class BatchedWrites : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { fd_ = open("/dev/null", O_WRONLY | O_CLOEXEC); }
+  static void TearDownTestSuite() { close(fd_); }
+
+  static inline int fd_ = -1;
+  static inline const Payload payload_{};
+};
+
+TEST_F(BatchedWrites, ManySmallWrites) {
+  for (int i = 0, cycles = syscost::cycles(kDefaultCycles); i < cycles; ++i) write_byte_by_byte(fd_, payload_);
+}
+
+TEST_F(BatchedWrites, SingleBatchedWrite) {
+  for (int i = 0, cycles = syscost::cycles(kDefaultCycles); i < cycles; ++i) write_in_one_piece(fd_, payload_);
+}
+
+/// A file in the page cache, unlinked at once so that nothing stays behind.
+class BatchedWritesToFile : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    std::string name = testing::TempDir() + "batched_writes_XXXXXX";
+    fd_ = mkostemp(name.data(), O_CLOEXEC);
+    ASSERT_GE(fd_, 0) << name;
+    unlink(name.c_str());
+  }
+  static void TearDownTestSuite() { close(fd_); }
+
+  static inline int fd_ = -1;
+  static inline const Payload payload_{};
+};
+
+TEST_F(BatchedWritesToFile, ByteByByte) {
+  for (int i = 0, cycles = syscost::cycles(kDefaultCycles); i < cycles; ++i) write_byte_by_byte(fd_, payload_);
+}
+
+TEST_F(BatchedWritesToFile, InOnePiece) {
+  for (int i = 0, cycles = syscost::cycles(kDefaultCycles); i < cycles; ++i) write_in_one_piece(fd_, payload_);
+}
+
+/// A pipe holds 64 KiB, so each cycle reads back what it wrote: one read in either test.
+class BatchedWritesToPipe : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { ASSERT_EQ(pipe2(ends_.data(), O_CLOEXEC), 0); }
+  static void TearDownTestSuite() {
+    close(ends_[0]);
+    close(ends_[1]);
+  }
+
+  static void drain() {
+    Payload received;
+    ASSERT_EQ(read(ends_[0], received.data(), received.size()), static_cast<ssize_t>(received.size()));
+  }
+
+  static inline std::array<int, 2> ends_{-1, -1};
+  static inline const Payload payload_{};
+};
+
+TEST_F(BatchedWritesToPipe, ByteByByte) {
+  for (int i = 0, cycles = syscost::cycles(kDefaultCycles); i < cycles; ++i) {
+    write_byte_by_byte(ends_[1], payload_);
+    drain();
+  }
+}
+
+TEST_F(BatchedWritesToPipe, InOnePiece) {
+  for (int i = 0, cycles = syscost::cycles(kDefaultCycles); i < cycles; ++i) {
+    write_in_one_piece(ends_[1], payload_);
+    drain();
+  }
+}
+
+}  // namespace

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+//
+// A test whose work happens in a thread it waits for.
+//
+// A tracer that follows one thread sees main sit in futex and reports a program that waits; the worker's 1500 calls are
+// missing. The test's window holds all threads; a thread scope shows what the one-thread view would have been.
+// README.md walks through it.
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "syscost/syscost.h"
+
+namespace {
+
+constexpr int kWorkerCalls = 1500;
+
+/// 1500 reads of nothing from a descriptor that cannot be read: quick, and each one a trip into the kernel.
+void work() {
+  for (int i = 0; i < kWorkerCalls; ++i) syscall(SYS_read, -1, nullptr, 0);
+}
+
+TEST(ThreadJoin, WorkerDoesTheWork) {
+  std::thread worker(work);
+  worker.join();
+}
+
+TEST(ThreadJoin, SeenFromTheWaitingThreadOnly) {
+  syscost::Cost seen_by_main = syscost::measure([] {
+    std::thread worker(work);
+    worker.join();
+  });
+  EXPECT_EQ(seen_by_main.calls("read"), 0) << seen_by_main;
+}
+
+TEST(ThreadJoin, SeenFromTheWholeProcess) {
+  syscost::Cost seen_by_all = syscost::measure(
+      [] {
+        std::thread worker(work);
+        worker.join();
+      },
+      syscost::Reach::process);
+  EXPECT_EQ(seen_by_all.calls("read"), kWorkerCalls) << seen_by_all;
+}
+
+}  // namespace

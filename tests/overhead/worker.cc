@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+//
+// The program whose syscalls are timed, bare or under an instrument.
+//
+// usage: overhead_worker MODE CALLS
+//
+// Prints nanoseconds per getppid and per 1-byte write to /dev/null, each the median of nine batches of CALLS. MODE says
+// what this process does to itself first; instruments that work from outside (strace, perf trace, bpftrace, syscount)
+// run around mode `bare`.
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+#include "backends/ebpf/ebpf_backend.h"
+#include "core/quiet_memory.h"
+#include "core/window_book.h"
+#include "empty_pair.skel.h"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+template <class Call>
+double ns_per_call(int calls, Call call) {
+  std::array<double, 9> batches{};
+  for (double& batch : batches) {
+    Clock::time_point start = Clock::now();
+    for (int i = 0; i < calls; ++i) call();
+    batch = std::chrono::duration<double, std::nano>(Clock::now() - start).count() / calls;
+  }
+  std::sort(batches.begin(), batches.end());
+  return batches[batches.size() / 2];
+}
+
+void time_calls(int calls) {
+  int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  double getppid_ns = ns_per_call(calls, [] { syscall(SYS_getppid); });
+  double write_ns = ns_per_call(calls, [null] { syscall(SYS_write, null, "x", 1); });
+  close(null);
+  std::printf("getppid_ns %.1f write_ns %.1f\n", getppid_ns, write_ns);
+}
+
+[[noreturn]] void give_up(const char* what) {
+  std::fprintf(stderr, "overhead_worker: %s\n", what);
+  std::exit(2);
+}
+
+std::unique_ptr<syscost::Backend> open_backend() {
+  syscost::Result<std::unique_ptr<syscost::Backend>> backend = syscost::ebpf::open_backend();
+  if (!backend.ok()) give_up(backend.failure().reason.c_str());
+  return std::move(backend.value());
+}
+
+/// What one window costs: opening, closing, and reading what one syscall left behind.
+void time_windows(syscost::WindowBook& book) {
+  for (syscost::Reach reach : {syscost::Reach::process, syscost::Reach::thread}) {
+    double ns = ns_per_call(2000, [&] {
+      syscost::WindowBook::Window* window = book.open(reach).value();
+      syscall(SYS_getppid);
+      syscost::detail::CostData cost(&syscost::quiet_memory());
+      book.close(window, cost);
+      if (cost.table.size() != 1) give_up("a window with one call did not count one call");
+    });
+    std::printf("%s_window_ns %.1f\n", reach == syscost::Reach::process ? "process" : "thread", ns);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) give_up("usage: overhead_worker bare|empty_pair|detached|disarmed|armed|windows CALLS");
+  std::string_view mode = argv[1];
+  int calls = std::atoi(argv[2]);
+  if (calls <= 0) give_up("CALLS must be a positive number");
+
+  if (mode == "bare") {
+    time_calls(calls);
+  } else if (mode == "empty_pair") {
+    empty_pair_bpf* pair = empty_pair_bpf__open_and_load();
+    if (pair == nullptr || empty_pair_bpf__attach(pair) != 0) give_up("cannot attach the empty pair (root?)");
+    time_calls(calls);
+    empty_pair_bpf__destroy(pair);
+  } else if (mode == "detached" || mode == "disarmed" || mode == "armed" || mode == "windows") {
+    std::unique_ptr<syscost::Backend> backend = open_backend();
+    syscost::WindowBook book(*backend, syscost::quiet_memory());
+    if (mode == "detached" && !backend->detach().ok()) give_up("cannot detach");
+    if (mode == "windows") {
+      time_windows(book);
+    } else if (mode == "armed") {
+      syscost::WindowBook::Window* window = book.open(syscost::Reach::process).value();
+      time_calls(calls);
+      syscost::detail::CostData cost(&syscost::quiet_memory());
+      book.close(window, cost);
+      if (cost.lost != 0 || cost.late != 0) give_up("syscost lost events");
+    } else {
+      time_calls(calls);
+    }
+  } else {
+    give_up("unknown mode");
+  }
+  return 0;
+}
