@@ -47,7 +47,8 @@ class SYSCOST_EXPORT Count {
   // decided for unavailable assertions (false without one).
   template <class Int, class = std::enable_if_t<std::is_integral_v<Int>>>
   friend bool operator==(const Count& a, Int b) {
-    return a.compare(b) == kEqual;
+    Order order = a.compare(b);
+    return order == kEqual || order == kExcused;
   }
   template <class Int, class = std::enable_if_t<std::is_integral_v<Int>>>
   friend bool operator!=(const Count& a, Int b) {

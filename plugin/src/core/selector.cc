@@ -42,14 +42,14 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 // "Did you mean 'write'? " for what is near enough to be a typing error, else "". A word that a known name begins
-// with (pread, pread64) is nearer than its distance says.
+// with (pread, pread64) is nearest of all.
 std::string suggestion(std::string_view word) {
   constexpr std::size_t kLongest = 64;
   if (word.size() > kLongest) return {};
   std::string best;
   std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
   auto consider = [&](std::string candidate) {
-    std::size_t distance = candidate.starts_with(word) && word.size() > 2 ? 1 : edit_distance(word, candidate);
+    std::size_t distance = candidate.starts_with(word) && word.size() > 2 ? 0 : edit_distance(word, candidate);
     if (distance < best_distance) {
       best_distance = distance;
       best = std::move(candidate);
