@@ -128,4 +128,22 @@ struct syscost_directory {
   __u32 error_of[SYSCOST_ERROR_SLOTS];                 /* syscall slot << 16 | errno index */
 };
 
+/* Log-linear bucket of a latency. The programs have no instruction that counts leading zeros, so it is found by
+ * halving; histogram_bucket() in syscost/histogram.h is the same function, and a test compares them. */
+static inline __attribute__((always_inline)) __u32 syscost_bucket_of(__u64 ns) {
+  __u32 low_bits = ns & 7;
+  if (ns < 8) return low_bits;
+  if (ns >= 1ULL << 40) return SYSCOST_BUCKETS - 1;
+  __u64 rest = ns;
+  __u32 exponent = 0;
+  if (rest >= 1ULL << 32) exponent += 32, rest >>= 32;
+  if (rest >= 1ULL << 16) exponent += 16, rest >>= 16;
+  if (rest >= 1ULL << 8) exponent += 8, rest >>= 8;
+  if (rest >= 1ULL << 4) exponent += 4, rest >>= 4;
+  if (rest >= 1ULL << 2) exponent += 2, rest >>= 2;
+  if (rest >= 1ULL << 1) exponent += 1;
+  __u32 sub_bucket = (ns >> (exponent - 3)) & 7;
+  return (exponent - 2) * 8 + sub_bucket;
+}
+
 #endif

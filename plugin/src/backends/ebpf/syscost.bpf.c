@@ -197,21 +197,6 @@ static __always_inline __u32 error_slot_of(__u32 slot, __u32 error) {
   return other ? other - 1 : fresh;
 }
 
-// Log-linear bucket of a latency: must agree with histogram_bucket() in syscost/histogram.h (a test compares them).
-static __always_inline __u32 bucket_of(__u64 ns) {
-  if (ns < 8) return (__u32)ns;
-  if (ns >= 1ULL << 40) return SYSCOST_BUCKETS - 1;
-  __u64 rest = ns;
-  __u32 exponent = 0;
-  if (rest >= 1ULL << 32) exponent += 32, rest >>= 32;
-  if (rest >= 1ULL << 16) exponent += 16, rest >>= 16;
-  if (rest >= 1ULL << 8) exponent += 8, rest >>= 8;
-  if (rest >= 1ULL << 4) exponent += 4, rest >>= 4;
-  if (rest >= 1ULL << 2) exponent += 2, rest >>= 2;
-  if (rest >= 1ULL << 1) exponent += 1;
-  return (exponent - 2) * 8 + (__u32)((ns >> (exponent - 3)) & 7);
-}
-
 static __always_inline void log_crossing(const struct thread_state* thread, __u64 control, __u32 lane, __u8 outcome,
                                          bool latency_counted, __s32 error) {
   __u64 index = __sync_fetch_and_add(&directory.log_produced, 1);
@@ -353,7 +338,7 @@ static __always_inline void count_latency(struct syscost_cell* cell, __u64 laten
   if (latency_ns > cell->latency_max_ns) cell->latency_max_ns = latency_ns;
   cell->latency_count++;
   cell->latency_sum_ns += latency_ns;
-  __u32 bucket = bucket_of(latency_ns);
+  __u32 bucket = syscost_bucket_of(latency_ns);
   if (bucket < SYSCOST_BUCKETS) cell->buckets[bucket]++;
 }
 

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+//
+// Segments reads shared memory; here the test plays the programs' part and writes it.
+#include "backends/ebpf/segments.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace syscost::ebpf {
+namespace {
+
+constexpr std::uint32_t kCpus = 2;
+constexpr SyscallId kWrite{Abi::x86_64, 1};
+
+/// Records what it is given.
+struct Collected final : CrossingSink {
+  void add(const Crossing& crossing) override { all.push_back(crossing); }
+  std::vector<Crossing> all;
+};
+
+class SegmentsTest : public testing::Test {
+ protected:
+  SegmentsTest() {
+    memory_.cpu_count = kCpus;
+    cells_.resize(std::size_t{SYSCOST_BANKS} * memory_.shard_count() * SYSCOST_SLOTS);
+    shards_.resize(std::size_t{SYSCOST_BANKS} * memory_.shard_count());
+    memory_.lanes = lanes_;
+    memory_.cpus = cpus_;
+    memory_.directory = directory_.get();
+    memory_.log = log_;
+    memory_.cells = cells_;
+    memory_.shards = shards_;
+    directory_->syscall_of[kSlot] = 0U << 16 | kWrite.number;
+    directory_->slots_used = kSlot + 1;
+  }
+
+  static constexpr std::uint32_t kSlot = 5;
+
+  syscost_cell& cell(std::uint32_t bank, std::uint32_t shard) {
+    return cells_[(std::size_t{bank} * memory_.shard_count() + shard) * SYSCOST_SLOTS + kSlot];
+  }
+  syscost_shard& shard(std::uint32_t bank, std::uint32_t index) {
+    return shards_[std::size_t{bank} * memory_.shard_count() + index];
+  }
+  /// What sys_enter and sys_exit do for `count` calls of `latency_ns` each.
+  void calls(std::uint32_t bank, std::uint32_t index, std::uint64_t count, std::uint64_t latency_ns) {
+    syscost_cell& target = cell(bank, index);
+    target.entries += count;
+    target.calls += count;
+    if (target.latency_count == 0 || latency_ns < target.latency_min_ns) target.latency_min_ns = latency_ns;
+    if (latency_ns > target.latency_max_ns) target.latency_max_ns = latency_ns;
+    target.latency_count += count;
+    target.latency_sum_ns += count * latency_ns;
+    target.buckets[syscost_bucket_of(latency_ns)] += count;
+    shard(bank, index).dirty_enter[0] |= 1ULL << kSlot;
+    shard(bank, index).dirty_exit[0] |= 1ULL << kSlot;
+  }
+  void crossing(std::uint64_t entered_in, std::uint64_t returned_in) {
+    std::uint64_t index = directory_->log_produced++;
+    syscost_log_record& record = log_[index % SYSCOST_LOG_RECORDS];
+    record = {};
+    record.entered_in = entered_in;
+    record.returned_in = returned_in;
+    record.slot = kSlot;
+    record.outcome = SYSCOST_OUTCOME_CALL;
+    record.sequence = index + 1;
+  }
+
+  std::vector<syscost_lane> lanes_ = std::vector<syscost_lane>(SYSCOST_LANES);
+  std::vector<syscost_cpu> cpus_ = std::vector<syscost_cpu>(kCpus);
+  std::vector<syscost_log_record> log_ = std::vector<syscost_log_record>(SYSCOST_LOG_RECORDS);
+  std::unique_ptr<syscost_directory> directory_ = std::make_unique<syscost_directory>();
+  std::vector<syscost_cell> cells_;
+  std::vector<syscost_shard> shards_;
+  SharedMemory memory_;
+};
+
+TEST_F(SegmentsTest, AddsUpTheCpusOfTheProcessLane) {
+  calls(1, 0, 3, 100);
+  calls(1, 1, 4, 200);
+  Segments segments(memory_);
+  CallTable table(std::pmr::get_default_resource());
+  segments.take(Lane::kProcess, 1, table);
+  const Tally& write = table.at(kWrite);
+  EXPECT_EQ(write.entries, 7U);
+  EXPECT_EQ(write.calls, 7U);
+  EXPECT_EQ(write.latency.count(), 7U);
+  EXPECT_EQ(write.latency.sum_ns(), 3 * 100U + 4 * 200U);
+  EXPECT_EQ(write.latency.min_ns(), 100U);
+  EXPECT_EQ(write.latency.max_ns(), 200U);
+}
+
+TEST_F(SegmentsTest, LeavesTheOtherBankAndOtherLanesAlone) {
+  calls(0, 0, 1, 100);
+  calls(1, kCpus, 2, 100);  // lane 1, the first thread lane
+  Segments segments(memory_);
+  CallTable table(std::pmr::get_default_resource());
+  segments.take(Lane::kProcess, 1, table);
+  EXPECT_TRUE(table.empty());
+  segments.take(Lane{1}, 1, table);
+  EXPECT_EQ(table.at(kWrite).calls, 2U);
+}
+
+TEST_F(SegmentsTest, TakesEverythingExactlyOnce) {
+  calls(1, 0, 3, 100);
+  Segments segments(memory_);
+  CallTable first(std::pmr::get_default_resource());
+  segments.take(Lane::kProcess, 1, first);
+  CallTable second(std::pmr::get_default_resource());
+  segments.take(Lane::kProcess, 1, second);
+  EXPECT_TRUE(second.empty());
+  EXPECT_EQ(cell(1, 0).buckets[syscost_bucket_of(100)], 0U);
+}
+
+TEST_F(SegmentsTest, CountsErrorsByErrnoAndInterruptedCallsAsEintr) {
+  calls(1, 0, 2, 100);
+  directory_->error_of[9] = kSlot << 16 | EBADF;
+  shard(1, 0).errors[9] = 2;
+  shard(1, 0).dirty_errors[0] |= 1ULL << 9;
+  cell(1, 0).interrupted = 1;
+  shard(1, 0).dirty_deliver[0] |= 1ULL << kSlot;
+  Segments segments(memory_);
+  CallTable table(std::pmr::get_default_resource());
+  segments.take(Lane::kProcess, 1, table);
+  EXPECT_EQ(table.at(kWrite).errors.count(EBADF), 2U);
+  EXPECT_EQ(table.at(kWrite).errors.count(EINTR), 1U);
+  EXPECT_EQ(table.at(kWrite).calls, 3U);
+}
+
+TEST_F(SegmentsTest, CountsWhatArrivesAfterTheReadAsLate) {
+  Segments segments(memory_);
+  calls(0, 1, 5, 100);
+  EXPECT_EQ(segments.take_late(Lane::kProcess, 0), 5U);
+  EXPECT_EQ(segments.take_late(Lane::kProcess, 0), 0U);
+}
+
+TEST_F(SegmentsTest, FoldsNumbersBeyondTheTableIntoUnknown) {
+  directory_->syscall_of[kSlot] = SYSCOST_NUMBERS - 1;
+  calls(1, 0, 1, 100);
+  Segments segments(memory_);
+  CallTable table(std::pmr::get_default_resource());
+  segments.take(Lane::kProcess, 1, table);
+  EXPECT_EQ(table.at(kUnknownSyscall).calls, 1U);
+}
+
+TEST_F(SegmentsTest, DeliversEachCrossingOnceAndInOrder) {
+  Segments segments(memory_);
+  crossing(1, 2);
+  crossing(1, 3);
+  Collected collected;
+  segments.take_crossings(collected);
+  segments.take_crossings(collected);
+  ASSERT_EQ(collected.all.size(), 2U);
+  EXPECT_EQ(collected.all[0].returned_in, 2U);
+  EXPECT_EQ(collected.all[1].returned_in, 3U);
+  EXPECT_EQ(directory_->log_consumed, 2U);
+  EXPECT_EQ(segments.lost(), 0U);
+}
+
+TEST_F(SegmentsTest, CountsCrossingsThatFoundNoRoomAsLost) {
+  Segments segments(memory_);
+  for (int i = 0; i < SYSCOST_LOG_RECORDS; ++i) crossing(1, 2);
+  directory_->log_produced += 3;  // three more came: no room, nothing written
+  directory_->log_lost += 3;
+  Collected collected;
+  segments.take_crossings(collected);
+  EXPECT_EQ(collected.all.size(), std::size_t{SYSCOST_LOG_RECORDS});
+  EXPECT_EQ(segments.lost(), 3U);
+  crossing(4, 5);
+  segments.take_crossings(collected);
+  EXPECT_EQ(collected.all.back().entered_in, 4U);
+}
+
+TEST_F(SegmentsTest, WaitsForAProgramThatIsRunning) {
+  cpus_[1].exit_sequence = 1;
+  Segments segments(memory_);
+  std::thread program([this] { std::atomic_ref(cpus_[1].exit_sequence).store(2); });
+  segments.wait_for_programs();
+  program.join();
+  EXPECT_EQ(cpus_[1].exit_sequence, 2U);
+}
+
+TEST_F(SegmentsTest, GivesUpOnAProgramThatDoesNotEnd) {
+  cpus_[0].enter_sequence = 7;
+  Segments segments(memory_);
+  segments.wait_for_programs();  // returns
+  EXPECT_EQ(cpus_[0].enter_sequence, 7U);
+}
+
+}  // namespace
+}  // namespace syscost::ebpf
