@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+//
+// What seeing a syscall costs: ours against an empty pair of eBPF programs, strace, perf trace, bpftrace and syscount.
+//
+// Absolute times move with the machine and the hour; so every instrument is run once per round, in an order that
+// rotates, next to a bare run, and what is compared is the time each adds to one call. The report gives medians over
+// the rounds and ratios of medians. An instrument that is missing or does not work here is listed with the reason.
+//
+// usage: syscost_overhead [--rounds N]
+#include <fmt/format.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "process.h"
+
+namespace overhead {
+namespace {
+
+/// Calls per batch: enough for a stable batch, few enough for instruments that cost 100 us per call.
+constexpr int kFastCalls = 20'000;
+constexpr int kSlowCalls = 300;
+
+struct Sample {
+  double getppid_ns = 0;
+  double write_ns = 0;
+};
+
+std::string worker() {
+  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "overhead_worker").string();
+}
+
+/// Finds `key VALUE` in what a worker printed.
+std::optional<double> value_of(const std::string& output, const std::string& key) {
+  std::size_t at = output.find(key + " ");
+  if (at == std::string::npos) return std::nullopt;
+  return std::strtod(output.c_str() + at + key.size() + 1, nullptr);
+}
+
+Sample sample_of(const std::string& output) {
+  std::optional<double> getppid = value_of(output, "getppid_ns");
+  std::optional<double> write = value_of(output, "write_ns");
+  if (!getppid || !write) throw std::runtime_error(output.substr(0, output.find('\n')));
+  return {*getppid, *write};
+}
+
+Sample run_worker(const std::vector<std::string>& prefix, const std::string& mode, int calls) {
+  std::vector<std::string> command = prefix;
+  command.insert(command.end(), {worker(), mode, std::to_string(calls)});
+  Process process(command);
+  int status = process.wait();
+  if (status != 0) throw std::runtime_error(process.output().substr(0, process.output().find('\n')));
+  return sample_of(process.output());
+}
+
+/// Runs the worker beside an observer of the whole system, which is attached once it has printed `ready`.
+Sample run_beside(const std::vector<std::string>& observer, std::string_view ready) {
+  Process process(observer);
+  if (!process.read_until(ready)) {
+    process.wait();
+    const std::string& text = process.output();
+    throw std::runtime_error(observer[0] + " did not start: " + text.substr(0, text.find('\n')));
+  }
+  Sample sample = run_worker({}, "bare", kFastCalls);
+  process.signal(SIGINT);
+  process.wait();
+  return sample;
+}
+
+// The usual latency histogram of every syscall of one program. The interval probe is attached last: its first line
+// says that the others are.
+constexpr const char* kBpftraceScript =
+    "tracepoint:raw_syscalls:sys_enter /comm == \"overhead_worker\"/ { @start[tid] = nsecs; } "
+    "tracepoint:raw_syscalls:sys_exit /@start[tid]/ "
+    "{ @ns[args->id] = hist(nsecs - @start[tid]); delete(@start[tid]); } "
+    "interval:ms:20 { printf(\"attached\\n\"); }";
+
+struct Instrument {
+  const char* name;
+  const char* tool;  // that must be installed; null = none
+  Sample (*run)();
+  std::vector<Sample> added;  // per round, against that round's bare run
+  std::string failure;
+};
+
+std::vector<Instrument> instruments() {
+  return {
+      {"empty enter+exit pair", nullptr, [] { return run_worker({}, "empty_pair", kFastCalls); }, {}, {}},
+      {"syscost detached", nullptr, [] { return run_worker({}, "detached", kFastCalls); }, {}, {}},
+      {"syscost disarmed", nullptr, [] { return run_worker({}, "disarmed", kFastCalls); }, {}, {}},
+      {"syscost armed", nullptr, [] { return run_worker({}, "armed", kFastCalls); }, {}, {}},
+      {"bpftrace histogram",
+       "bpftrace",
+       [] {
+         return run_beside({"bpftrace", "-e", kBpftraceScript}, "attached");
+       },
+       {},
+       {}},
+      {"bcc syscount -L",
+       "syscount-bpfcc",
+       [] {
+         return run_beside({"syscount-bpfcc", "-L"}, "Tracing");
+       },
+       {},
+       {}},
+      {"perf trace -s",
+       "perf",
+       [] {
+         return run_worker({"perf", "trace", "-s", "-o", "/dev/null", "--"}, "bare", kSlowCalls);
+       },
+       {},
+       {}},
+      {"strace -c -f",
+       "strace",
+       [] {
+         return run_worker({"strace", "-c", "-f", "-o", "/dev/null", "--"}, "bare", kSlowCalls);
+       },
+       {},
+       {}},
+  };
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+double median_of(const std::vector<Sample>& samples, double Sample::*field) {
+  std::vector<double> values;
+  for (const Sample& sample : samples) values.push_back(sample.*field);
+  return median(std::move(values));
+}
+
+void run_round(int round, std::vector<Instrument>& all, std::vector<Sample>& bare_samples) {
+  Sample bare = run_worker({}, "bare", kFastCalls);
+  bare_samples.push_back(bare);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    Instrument& instrument = all[(i + static_cast<std::size_t>(round)) % all.size()];
+    if (!instrument.failure.empty()) continue;
+    if (instrument.tool != nullptr && !is_installed(instrument.tool)) {
+      instrument.failure = std::string(instrument.tool) + " is not installed";
+      continue;
+    }
+    try {
+      Sample under = instrument.run();
+      instrument.added.push_back({under.getppid_ns - bare.getppid_ns, under.write_ns - bare.write_ns});
+    } catch (const std::exception& error) {
+      instrument.failure = error.what();
+    }
+  }
+}
+
+void report(const std::vector<Instrument>& all, const std::vector<Sample>& bare, int rounds) {
+  utsname system{};
+  uname(&system);
+  fmt::print("{} CPUs, kernel {}, {} rounds; ns added to one call, median of the rounds\n\n",
+             std::thread::hardware_concurrency(), system.release, rounds);
+  fmt::print("bare: getppid {:.0f} ns, 1-byte write to /dev/null {:.0f} ns\n\n", median_of(bare, &Sample::getppid_ns),
+             median_of(bare, &Sample::write_ns));
+  double empty = all.front().added.empty() ? 0 : median_of(all.front().added, &Sample::getppid_ns);
+  fmt::print("{:<24}{:>12}{:>12}{:>16}\n", "instrument", "getppid", "write", "x empty pair");
+  for (const Instrument& instrument : all) {
+    if (instrument.added.empty() || !instrument.failure.empty()) {
+      fmt::print("{:<24}{:>12}  {}\n", instrument.name, "n/a", instrument.failure);
+      continue;
+    }
+    double getppid = median_of(instrument.added, &Sample::getppid_ns);
+    std::string ratio = empty > 0 ? fmt::format("{:.2f}", getppid / empty) : "n/a";
+    fmt::print("{:<24}{:>12}{:>12}{:>16}\n", instrument.name, fmt::format("{:+.0f}", getppid),
+               fmt::format("{:+.0f}", median_of(instrument.added, &Sample::write_ns)), ratio);
+  }
+}
+
+}  // namespace
+}  // namespace overhead
+
+int main(int argc, char** argv) {
+  int rounds = 10;
+  if (argc == 3 && std::string_view(argv[1]) == "--rounds") rounds = std::atoi(argv[2]);
+  if ((argc != 1 && argc != 3) || rounds < 1) {
+    fmt::print(stderr, "usage: syscost_overhead [--rounds N]\n");
+    return 2;
+  }
+  std::vector<overhead::Instrument> all = overhead::instruments();
+  std::vector<overhead::Sample> bare;
+  try {
+    for (int round = 0; round < rounds; ++round) {
+      if (isatty(STDERR_FILENO) == 1) fmt::print(stderr, "\rround {} of {}", round + 1, rounds);
+      overhead::run_round(round, all, bare);
+    }
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "syscost_overhead: {}\n", error.what());
+    return 2;
+  }
+  if (isatty(STDERR_FILENO) == 1) fmt::print(stderr, "\r{:<40}\r", "");
+  overhead::report(all, bare, rounds);
+  return 0;
+}

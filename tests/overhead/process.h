@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// Starts programs and reads what they print: no shell, no sleep.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace overhead {
+
+/// A running child whose stdout and stderr we read together.
+class Process {
+ public:
+  /// Starts `arguments[0]` (looked up in PATH). Throws std::runtime_error when it cannot be started.
+  explicit Process(const std::vector<std::string>& arguments);
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  /// Reads until `text` was printed. False when the child ended before that.
+  bool read_until(std::string_view text);
+  void signal(int number) const;
+  /// Reads the rest and waits. Returns the exit status, or 128 + the signal that killed it.
+  int wait();
+  const std::string& output() const { return output_; }
+
+ private:
+  bool read_some();
+
+  pid_t pid_ = -1;
+  int pipe_ = -1;
+  std::string output_;
+};
+
+/// True when `program` is an executable file or found in PATH (or in /usr/sbin, where Debian keeps root's tools).
+bool is_installed(const std::string& program);
+
+}  // namespace overhead
