@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "cli/options.h"
+#include "commands/compare.h"
 #include "commands/summary.h"
 #include "render/paint.h"
 
@@ -25,8 +26,9 @@ int dispatch(const Options& options, std::ostream& out, std::ostream& err) {
   switch (options.command) {
     case Command::summary:
       return commands::summary(options, paint, out, err);
-    case Command::show:
     case Command::compare:
+      return commands::compare(options, paint, out, err);
+    case Command::show:
     case Command::doctor:
       break;
   }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+//
+// compare for machines: JSON holds every test, CSV the rows that text would show.
+#include "commands/compare.h"
+#include "render/csv_writer.h"
+#include "render/json.h"
+
+namespace syscost::bench::commands {
+namespace {
+
+using render::Json;
+using render::to_json;
+
+Json side_json(const stats::WindowSummary* window) {
+  if (window == nullptr) return nullptr;
+  return {{"test", window->name},
+          {"repetitions", window->n},
+          {"per_iteration", window->is_per_iteration},
+          {"wall_ns", to_json(window->wall_ns)},
+          {"calls", to_json(window->calls)},
+          {"entries", to_json(window->entries)},
+          {"errors", to_json(window->errors)},
+          {"work_ns", to_json(window->work_ns)},
+          {"wait_ns", to_json(window->wait_ns)},
+          {"lost_sum", to_json(window->lost)}};
+}
+
+Json row_json(const stats::Comparison& row) {
+  Json deltas = Json::array();
+  for (const stats::Delta& delta : row.deltas) {
+    deltas.push_back({{"syscall", delta.syscall},
+                      {"errno", delta.errno_name.empty() ? Json(nullptr) : Json(delta.errno_name)},
+                      {"old", to_json(delta.old_count)},
+                      {"new", to_json(delta.new_count)},
+                      {"gated", delta.is_gated()},
+                      {"new_errno", delta.is_new_errno && !delta.errno_name.empty()}});
+  }
+  Json split = nullptr;
+  if (row.kernel_split) {
+    split = {{"more_calls", row.kernel_split->more_calls_ns}, {"slower_calls", row.kernel_split->slower_calls_ns}};
+  }
+  return {{"test", row.name},
+          {"verdict", std::string(stats::to_string(row.verdict))},
+          {"reason", row.reason},
+          {"counts", row.counts_entries ? "entries" : "calls"},
+          {"old", side_json(row.old_window)},
+          {"new", side_json(row.new_window)},
+          {"deltas", std::move(deltas)},
+          {"work_ns_change", std::move(split)}};
+}
+
+}  // namespace
+
+std::string compare_json(const CompareResult& result) {
+  Json tests = Json::array();
+  for (const stats::Comparison& row : result.rows) tests.push_back(row_json(row));
+  return render::dump({{"schema_version", render::kJsonVersion},
+                       {"command", "compare"},
+                       {"old", render::source_json(result.old_data)},
+                       {"new", render::source_json(result.new_data)},
+                       {"paired", result.paired},
+                       {"times_comparable", result.times_comparable},
+                       {"warnings", result.warnings},
+                       {"tests", std::move(tests)}});
+}
+
+std::string compare_csv(const CompareResult& result, bool all) {
+  render::CsvWriter csv({"test", "verdict", "reason", "old_repetitions", "new_repetitions", "old_wall_ns",
+                         "new_wall_ns", "old_calls", "new_calls", "old_entries", "new_entries", "change"});
+  auto median = [](const stats::WindowSummary* window, stats::Numbers stats::WindowSummary::*field) {
+    return window == nullptr ? std::nullopt : render::median(window->*field);
+  };
+  auto repetitions = [](const stats::WindowSummary* window) {
+    return window == nullptr ? std::nullopt : std::optional(static_cast<double>(window->n));
+  };
+  for (const stats::Comparison& row : result.rows) {
+    if (!all && !row.has_changes()) continue;
+    csv.cell(row.name).cell(stats::to_string(row.verdict)).cell(row.reason);
+    csv.number(repetitions(row.old_window)).number(repetitions(row.new_window));
+    for (auto field : {&stats::WindowSummary::wall_ns, &stats::WindowSummary::calls, &stats::WindowSummary::entries}) {
+      csv.number(median(row.old_window, field)).number(median(row.new_window, field));
+    }
+    csv.cell(breakdown(row));
+    csv.end_row();
+  }
+  return csv.text();
+}
+
+}  // namespace syscost::bench::commands

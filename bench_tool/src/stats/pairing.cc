@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "stats/pairing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace syscost::bench::stats {
+namespace {
+
+using Candidates = std::vector<PairCandidate>;
+
+std::optional<std::size_t> find_name(const Candidates& side, const std::string& name) {
+  auto found = std::find_if(side.begin(), side.end(), [&](const PairCandidate& one) { return one.name == name; });
+  if (found == side.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - side.begin());
+}
+
+/// Index of the only test of a side.
+std::optional<std::size_t> only_test(const Candidates& side) {
+  std::optional<std::size_t> only;
+  for (std::size_t i = 0; i < side.size(); ++i) {
+    if (!side[i].is_test) continue;
+    if (only) return std::nullopt;
+    only = i;
+  }
+  return only;
+}
+
+class Matcher {
+ public:
+  Matcher(const Candidates& old_side, const Candidates& new_side)
+      : old_side_(old_side),
+        new_side_(new_side),
+        partner_of_old_(old_side.size()),
+        has_partner_(new_side.size(), false) {}
+
+  bool is_free(std::size_t old_index, std::size_t new_index) const {
+    return !partner_of_old_[old_index] && !has_partner_[new_index];
+  }
+
+  void match(std::size_t old_index, std::size_t new_index) {
+    partner_of_old_[old_index] = new_index;
+    has_partner_[new_index] = true;
+  }
+
+  /// Pairs what is free and has the same key, in order of appearance.
+  template <class Key>
+  void match_by(Key key) {
+    std::multimap<decltype(key(old_side_[0])), std::size_t> free;
+    for (std::size_t i = 0; i < new_side_.size(); ++i) {
+      if (!has_partner_[i]) free.emplace(key(new_side_[i]), i);
+    }
+    for (std::size_t i = 0; i < old_side_.size(); ++i) {
+      if (partner_of_old_[i]) continue;
+      auto found = free.find(key(old_side_[i]));
+      if (found == free.end()) continue;
+      match(i, found->second);
+      free.erase(found);
+    }
+  }
+
+  std::vector<Pair> pairs() const {
+    std::vector<Pair> all;
+    for (std::size_t i = 0; i < old_side_.size(); ++i) all.push_back({i, partner_of_old_[i]});
+    for (std::size_t i = 0; i < new_side_.size(); ++i) {
+      if (!has_partner_[i]) all.push_back({std::nullopt, i});
+    }
+    return all;
+  }
+
+ private:
+  const Candidates& old_side_;
+  const Candidates& new_side_;
+  std::vector<std::optional<std::size_t>> partner_of_old_;
+  std::vector<bool> has_partner_;
+};
+
+}  // namespace
+
+Pairing pair_windows(const Candidates& old_side, const Candidates& new_side,
+                     const std::vector<std::pair<std::string, std::string>>& asked) {
+  Pairing pairing;
+  Matcher matcher(old_side, new_side);
+  for (const auto& [old_name, new_name] : asked) {
+    const auto old_index = find_name(old_side, old_name);
+    const auto new_index = find_name(new_side, new_name);
+    if (!old_index) pairing.faults.push_back(fmt::format("--pair {}={}: OLD has no {}", old_name, new_name, old_name));
+    if (!new_index) pairing.faults.push_back(fmt::format("--pair {}={}: NEW has no {}", old_name, new_name, new_name));
+    if (!old_index || !new_index) continue;
+    if (matcher.is_free(*old_index, *new_index)) {
+      matcher.match(*old_index, *new_index);
+    } else {
+      pairing.faults.push_back(fmt::format("--pair {}={}: one of the two is paired already", old_name, new_name));
+    }
+  }
+  // The program's name decides only where a test's name alone does not.
+  matcher.match_by([](const PairCandidate& one) { return std::tuple(one.name, one.program); });
+  matcher.match_by([](const PairCandidate& one) { return one.name; });
+  const auto old_test = only_test(old_side);
+  const auto new_test = only_test(new_side);
+  if (asked.empty() && old_test && new_test && matcher.is_free(*old_test, *new_test)) {
+    matcher.match(*old_test, *new_test);
+    pairing.single = Pair{old_test, new_test};
+  }
+  pairing.pairs = matcher.pairs();
+  return pairing;
+}
+
+std::string pair_name(const std::string& old_name, const std::string& new_name) {
+  if (old_name == new_name) return old_name;
+  const std::size_t dot = old_name.find('.');
+  if (dot != std::string::npos && new_name.starts_with(old_name.substr(0, dot + 1))) {
+    return old_name.substr(dot + 1) + " -> " + new_name.substr(dot + 1);
+  }
+  return old_name + " -> " + new_name;
+}
+
+}  // namespace syscost::bench::stats

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+//
+// Pairing: which test of OLD is compared with which of NEW.
+//
+// By name; by --pair where a test was renamed; and when each side holds one test, those two. What has no partner keeps
+// a row of its own: a test that vanished must not vanish from the comparison too.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace syscost::bench::stats {
+
+/// One window of a side, as pairing sees it.
+struct PairCandidate {
+  std::string name;
+  std::string program;   ///< Tells windows of the same name apart.
+  bool is_test = false;  ///< Suites and environments do not count as "one test".
+};
+
+struct Pair {
+  std::optional<std::size_t> old_index;
+  std::optional<std::size_t> new_index;
+};
+
+struct Pairing {
+  std::vector<Pair> pairs;          ///< OLD's order, then what only NEW has.
+  std::optional<Pair> single;       ///< Set when the one test of each side was paired for that reason alone.
+  std::vector<std::string> faults;  ///< --pair arguments that name no test.
+};
+
+/// `asked`: (OLD, NEW) names of --pair.
+Pairing pair_windows(const std::vector<PairCandidate>& old_side, const std::vector<PairCandidate>& new_side,
+                     const std::vector<std::pair<std::string, std::string>>& asked);
+
+/// `A.x` and `A.y` as `x -> y`, equal names as one name, others in full.
+std::string pair_name(const std::string& old_name, const std::string& new_name);
+
+}  // namespace syscost::bench::stats

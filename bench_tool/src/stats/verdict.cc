@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+#include "stats/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+
+#include "stats/pairing.h"
+
+namespace syscost::bench::stats {
+namespace {
+
+/// The same syscall on both sides; null where a side did not make it.
+struct Both {
+  const SyscallSummary* old_one = nullptr;
+  const SyscallSummary* new_one = nullptr;
+
+  const SyscallSummary& any() const { return old_one != nullptr ? *old_one : *new_one; }
+  bool is_volatile() const {
+    return (old_one != nullptr && old_one->is_volatile) || (new_one != nullptr && new_one->is_volatile);
+  }
+};
+
+std::map<std::string_view, Both> match_syscalls(const WindowSummary& old_window, const WindowSummary& new_window) {
+  std::map<std::string_view, Both> both;
+  for (const SyscallSummary& one : old_window.syscalls) both[one.name].old_one = &one;
+  for (const SyscallSummary& one : new_window.syscalls) both[one.name].new_one = &one;
+  return both;
+}
+
+/// A syscall that was not made has no row: all its counts are 0.
+Numbers count_of(const SyscallSummary* syscall, Numbers SyscallSummary::*field) {
+  return syscall == nullptr ? Numbers(Spread{1, 0, 0, 0, 0}) : syscall->*field;
+}
+
+Spread errno_count(const SyscallSummary* syscall, const std::string& name) {
+  if (syscall == nullptr) return Spread{1, 0, 0, 0, 0};
+  auto found = syscall->errnos.find(name);
+  return found == syscall->errnos.end() ? Spread{1, 0, 0, 0, 0} : found->second;
+}
+
+/// True when every syscall of both sides has `field`.
+bool all_have(const std::map<std::string_view, Both>& syscalls, Numbers SyscallSummary::*field) {
+  return std::all_of(syscalls.begin(), syscalls.end(), [&](const auto& entry) {
+    return count_of(entry.second.old_one, field) && count_of(entry.second.new_one, field);
+  });
+}
+
+class Judge {
+ public:
+  Judge(const Tolerance& tolerance, Comparison& out) : tolerance_(tolerance), out_(out) {}
+
+  void compare(const std::map<std::string_view, Both>& syscalls, Numbers SyscallSummary::*field) {
+    for (const auto& [name, both] : syscalls) {
+      add({both.any().name, "", 0, 0, Change::none, both.is_volatile(), false}, *count_of(both.old_one, field),
+          *count_of(both.new_one, field));
+    }
+    for (const auto& [name, both] : syscalls) compare_errnos(both);
+    auto order = [](const Delta& delta) {
+      return std::tuple(!delta.errno_name.empty(), delta.change != Change::grew,
+                        -std::abs(delta.new_count - delta.old_count), std::string_view(delta.syscall),
+                        std::string_view(delta.errno_name));
+    };
+    std::sort(out_.deltas.begin(), out_.deltas.end(),
+              [&](const Delta& a, const Delta& b) { return order(a) < order(b); });
+  }
+
+  Verdict verdict() const {
+    return grew_ ? Verdict::regressed : shrank_ ? Verdict::improved : is_near_ ? Verdict::near : Verdict::same;
+  }
+
+ private:
+  void compare_errnos(const Both& both) {
+    std::map<std::string, bool> names;
+    for (const SyscallSummary* side : {both.old_one, both.new_one}) {
+      if (side == nullptr) continue;
+      for (const auto& [name, spread] : side->errnos) names[name] = true;
+    }
+    for (const auto& [name, ignored] : names) {
+      const Spread old_count = errno_count(both.old_one, name);
+      const Spread new_count = errno_count(both.new_one, name);
+      add({both.any().name, name, 0, 0, Change::none, both.is_volatile(), old_count.max == 0}, old_count, new_count);
+    }
+  }
+
+  void add(Delta delta, const Spread& old_count, const Spread& new_count) {
+    delta.change = compare_counts(old_count, new_count, tolerance_);
+    if (delta.change == Change::none) return;
+    if (delta.change == Change::near) {
+      is_near_ = is_near_ || delta.is_gated();
+      return;
+    }
+    if (delta.is_gated()) (delta.change == Change::grew ? grew_ : shrank_) = true;
+    delta.old_count = old_count.mode;
+    delta.new_count = new_count.mode;
+    out_.deltas.push_back(std::move(delta));
+  }
+
+  const Tolerance& tolerance_;
+  Comparison& out_;
+  bool grew_ = false;
+  bool shrank_ = false;
+  bool is_near_ = false;
+};
+
+std::optional<KernelSplit> split_kernel_time(const std::map<std::string_view, Both>& syscalls) {
+  KernelSplit split;
+  for (const auto& [name, both] : syscalls) {
+    if (both.any().is_wait) continue;
+    const Numbers n0 = count_of(both.old_one, &SyscallSummary::latency_count);
+    const Numbers n1 = count_of(both.new_one, &SyscallSummary::latency_count);
+    const Numbers t0 = count_of(both.old_one, &SyscallSummary::kernel_ns);
+    const Numbers t1 = count_of(both.new_one, &SyscallSummary::kernel_ns);
+    if (!n0 || !n1 || !t0 || !t1) return std::nullopt;
+    const double m1 = n1->median > 0 ? t1->median / n1->median : 0;
+    // A syscall that was not made before has no earlier mean: all its time is more calls.
+    const double m0 = n0->median > 0 ? t0->median / n0->median : m1;
+    split.more_calls_ns += (n1->median - n0->median) * m0;
+    split.slower_calls_ns += n1->median > 0 ? n1->median * (m1 - m0) : 0;
+  }
+  return split;
+}
+
+/// Why a side's counts are not what the test would normally ask; "" when they are.
+std::string outcome_fault(const WindowSummary& window, std::string_view side) {
+  for (const auto& [outcome, times] : window.outcomes) {
+    if (outcome != "passed") return fmt::format("{} in {}", outcome, side);
+  }
+  return {};
+}
+
+std::string loss_fault(const WindowSummary& window, std::string_view side) {
+  if (window.lost.value_or(0) > 0) {
+    return fmt::format("{} events lost in {}: its counts are lower bounds", *window.lost, side);
+  }
+  if (window.incomplete > 0) return fmt::format("{} has no `test` row for {} repetitions", side, window.incomplete);
+  return {};
+}
+
+}  // namespace
+
+std::string_view to_string(Verdict verdict) {
+  static constexpr std::array<std::string_view, 9> kNames = {"same",    "near",    "improved",     "regressed",   "new",
+                                                             "missing", "errored", "inconclusive", "incomparable"};
+  return kNames[static_cast<std::size_t>(verdict)];
+}
+
+bool has_no_answer(Verdict verdict) {
+  return verdict == Verdict::missing || verdict == Verdict::errored || verdict == Verdict::inconclusive ||
+         verdict == Verdict::incomparable;
+}
+
+Change compare_counts(const Spread& old_count, const Spread& new_count, const Tolerance& tolerance) {
+  if (old_count.is_exact() && new_count.is_exact()) {
+    if (old_count.min == new_count.min) return Change::none;
+    return new_count.min > old_count.min ? Change::grew : Change::shrank;
+  }
+  if (old_count.max == 0 && new_count.mode > 0) return Change::grew;
+  const double allowed = std::max(tolerance.abs, tolerance.rel * old_count.mode);
+  if (new_count.min - old_count.max > allowed) return Change::grew;
+  if (old_count.min - new_count.max > allowed) return Change::shrank;
+  return Change::near;
+}
+
+Comparison compare_windows(const WindowSummary* old_window, const WindowSummary* new_window,
+                           const Tolerance& tolerance) {
+  Comparison out;
+  out.old_window = old_window;
+  out.new_window = new_window;
+  if (old_window == nullptr || new_window == nullptr) {
+    out.verdict = old_window == nullptr ? Verdict::added : Verdict::missing;
+    out.name = old_window == nullptr ? new_window->name : old_window->name;
+    return out;
+  }
+  out.name = pair_name(old_window->name, new_window->name);
+  if (old_window->is_per_iteration != new_window->is_per_iteration) {
+    out.verdict = Verdict::incomparable;
+    out.reason = fmt::format("only {} says how often the body ran", old_window->is_per_iteration ? "OLD" : "NEW");
+    return out;
+  }
+  const auto syscalls = match_syscalls(*old_window, *new_window);
+  const bool have_calls = all_have(syscalls, &SyscallSummary::calls) && old_window->calls && new_window->calls;
+  const bool have_entries = all_have(syscalls, &SyscallSummary::entries) && old_window->entries && new_window->entries;
+  out.counts_entries = !have_calls && have_entries;
+  Judge judge(tolerance, out);
+  if (have_calls || have_entries) {
+    judge.compare(syscalls, have_calls ? &SyscallSummary::calls : &SyscallSummary::entries);
+    out.kernel_split = split_kernel_time(syscalls);
+  }
+  out.verdict = judge.verdict();
+
+  // What keeps the counts from being judged wins over what they say.
+  for (const auto& [window, side] : {std::pair(old_window, "OLD"), std::pair(new_window, "NEW")}) {
+    if (std::string fault = outcome_fault(*window, side); !fault.empty()) {
+      out.verdict = Verdict::errored;
+      out.reason = fault;
+      return out;
+    }
+  }
+  for (const auto& [window, side] : {std::pair(old_window, "OLD"), std::pair(new_window, "NEW")}) {
+    if (std::string fault = loss_fault(*window, side); !fault.empty()) {
+      out.verdict = Verdict::inconclusive;
+      out.reason = fault;
+      return out;
+    }
+  }
+  if (!have_calls && !have_entries) {
+    out.verdict = Verdict::incomparable;
+    out.reason = "no count was measured on both sides";
+  }
+  return out;
+}
+
+}  // namespace syscost::bench::stats

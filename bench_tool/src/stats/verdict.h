@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+//
+// Verdict: what became of a test's counts between two runs.
+//
+// Counts are integers that a program repeats exactly, so no significance test is wanted: one more openat is one more
+// openat. Where repetitions differ, ranges are compared instead. What cannot be judged gets a verdict that
+// says so, never `same`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stats/window_summary.h"
+
+namespace syscost::bench::stats {
+
+enum class Verdict {
+  same,          ///< Every gated count is equal.
+  near,          ///< Counts vary among repetitions, and old and new ranges are not apart.
+  improved,      ///< Some gated count shrank, none grew.
+  regressed,     ///< Some gated count grew, or a syscall fails with an errno it did not fail with before.
+  added,         ///< Only NEW has the test; prints as `new`.
+  missing,       ///< Only OLD has it.
+  errored,       ///< It failed or was skipped on a side: what it asked of the kernel is not what it would have.
+  inconclusive,  ///< Events were lost or rows are missing: the counts are lower bounds.
+  incomparable,  ///< The two backends count no common thing.
+};
+
+std::string_view to_string(Verdict verdict);
+/// True for the verdicts that answer nothing: --strict ends in exit code 3.
+bool has_no_answer(Verdict verdict);
+
+/// How far apart ranges may be when counts vary among repetitions: the larger of the two.
+struct Tolerance {
+  double abs = 1;     ///< Calls.
+  double rel = 0.01;  ///< Share of OLD's mode.
+};
+
+enum class Change { none, near, grew, shrank };
+/// Exact when all repetitions agree on both sides; from 0 to something always grew.
+Change compare_counts(const Spread& old_count, const Spread& new_count, const Tolerance& tolerance);
+
+/// One count that changed.
+struct Delta {
+  std::string syscall;
+  std::string errno_name;  ///< Empty: the calls themselves.
+  double old_count = 0;    ///< Mode over the repetitions.
+  double new_count = 0;
+  Change change = Change::none;
+  bool is_volatile = false;
+  bool is_new_errno = false;  ///< The syscall did not fail this way in any repetition of OLD.
+
+  bool is_gated() const { return !is_volatile; }
+};
+
+/// How kernel time of work changed: more_calls_ns = (n1 - n0) * m0, slower_calls_ns = n1 * (m1 - m0), per syscall with
+/// n returned entries of mean m, added up. Their sum is the whole change.
+struct KernelSplit {
+  double more_calls_ns = 0;
+  double slower_calls_ns = 0;
+};
+
+struct Comparison {
+  std::string name;
+  const WindowSummary* old_window = nullptr;  ///< Null when missing on that side.
+  const WindowSummary* new_window = nullptr;
+  Verdict verdict = Verdict::same;
+  std::string reason;           ///< For verdicts that counts do not explain: `failed in NEW`.
+  std::vector<Delta> deltas;    ///< Calls first, growth before shrinking, largest first; then errnos alike.
+  bool counts_entries = false;  ///< Trips into the kernel are compared: a side has no calls.
+  std::optional<KernelSplit> kernel_split;
+
+  bool has_changes() const { return verdict != Verdict::same && verdict != Verdict::near ? true : !deltas.empty(); }
+};
+
+/// Compares two windows (either may be null, not both).
+Comparison compare_windows(const WindowSummary* old_window, const WindowSummary* new_window,
+                           const Tolerance& tolerance);
+
+}  // namespace syscost::bench::stats
