@@ -24,7 +24,9 @@ Failure errno_failure(std::string_view operation, std::string_view object, int e
 template <class T>
 class [[nodiscard]] Result {
  public:
+  // Implicit, so that a function returns a value or a Failure as it stands. NOLINTNEXTLINE(google-explicit-constructor)
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  // NOLINTNEXTLINE(google-explicit-constructor)
   Result(Failure failure) : state_(std::in_place_index<1>, std::move(failure)) {}
 
   bool ok() const { return state_.index() == 0; }
@@ -40,6 +42,7 @@ template <>
 class [[nodiscard]] Result<void> {
  public:
   Result() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor)
   Result(Failure failure) : failure_(std::move(failure)), ok_(false) {}
 
   bool ok() const { return ok_; }

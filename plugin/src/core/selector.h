@@ -54,8 +54,8 @@ class Selector {
 
   explicit Selector(std::pmr::memory_resource* memory) : terms_(memory) {}
 
-  static Result<Term> parse_term(std::string_view term);
-  static Result<Term> parse_regex(std::string_view pattern);
+  static Result<Term> parse_term(std::string_view word);
+  static Result<Term> parse_regex(std::string_view word);
   static Result<Term> parse_name(std::string_view name);
 
   std::pmr::vector<Term> terms_;  // never empty

@@ -28,6 +28,7 @@ struct SyscallId {
   Abi abi = Abi::x86_64;
   std::uint32_t number = 0;  ///< For x32 without __X32_SYSCALL_BIT.
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 within a defaulted <=> for ours
   friend constexpr auto operator<=>(const SyscallId&, const SyscallId&) = default;
 };
 
