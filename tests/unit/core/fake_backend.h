@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+//
+// A Backend whose calls are made by the test: enter() and leave() stand for the kernel's two events.
+//
+// It counts by segment as a backend must, without a kernel, so that WindowBook's arithmetic can be tested exactly.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "core/backend.h"
+
+namespace syscost::testing {
+
+class FakeBackend final : public Backend {
+ public:
+  static constexpr SyscallId kRead{Abi::x86_64, 0};
+
+  /// A call in the kernel: where it entered.
+  struct Inside {
+    Generation generation;
+    Lane lane;
+  };
+
+  /// The events of a call made by a thread on `lane` (its own when armed, else the process's).
+  Inside enter(Lane lane = Lane::kProcess) {
+    Lane charged = charged_lane(lane);
+    Generation generation = controls_[charged];
+    if (generation != 0) tallies(generation).at(kRead).entries++;
+    return {generation, charged};
+  }
+  void leave(Inside call, Lane lane = Lane::kProcess, int error = 0) {
+    Lane charged = charged_lane(lane);
+    Generation now = controls_[charged];
+    if (now == 0) return;
+    if (now == call.generation) {
+      Tally& tally = tallies(now).at(kRead);
+      ++tally.calls;
+      tally.errors.add(error);
+    } else if (call.generation == 0) {
+      ++tallies(now).at(kRead).carried_in;
+    } else {
+      crossings_.push_back({.entered_in = call.generation,
+                            .lane = call.lane,
+                            .returned_in = now,
+                            .returned_lane = charged,
+                            .id = kRead,
+                            .error = error,
+                            .has_latency = true,
+                            .latency_ns = 1000});
+    }
+  }
+  void call(Lane lane = Lane::kProcess) { leave(enter(lane), lane); }
+
+  void lose(std::uint64_t events) { losses_.lost += events; }
+  void use_thread_lane(Lane lane) { next_lane_ = lane; }
+  bool armed(Lane lane) { return controls_.contains(lane) && controls_[lane] != 0; }
+
+  std::string_view name() const override { return "fake"; }
+  Capabilities capabilities() const override { return {.entries = true, .calls = true, .lanes = true}; }
+  Calibration calibration() const override { return {}; }
+  Result<Lane> acquire_lane() override {
+    if (next_lane_ == Lane::kProcess) return Failure{"no lane left", "use fewer threads"};
+    return next_lane_;
+  }
+  Generation boundary(Lane lane, Next next) override {
+    ended_[lane] = controls_[lane];
+    controls_[lane] = next == Next::kArm ? ++generation_ : 0;
+    return controls_[lane];
+  }
+  void read(Lane lane, CallTable& into) override {
+    into.merge(tallies(ended_[lane]));
+    tallies(ended_[lane]).clear();
+  }
+  void read_crossings(CrossingSink& sink) override {
+    for (const Crossing& crossing : crossings_) sink.add(crossing);
+    crossings_.clear();
+  }
+  Losses losses() const override { return losses_; }
+  Result<Losses> losses_between_windows() override { return losses_; }
+  Result<void> detach() override { return {}; }
+  Result<void> attach() override { return {}; }
+
+ private:
+  Lane charged_lane(Lane lane) { return armed(lane) ? lane : Lane::kProcess; }
+  CallTable& tallies(Generation generation) {
+    auto [at, is_new] = tables_.try_emplace(generation, std::pmr::get_default_resource());
+    return at->second;
+  }
+
+  std::map<Lane, Generation> controls_;
+  std::map<Lane, Generation> ended_;
+  std::map<Generation, CallTable> tables_;
+  std::vector<Crossing> crossings_;
+  Generation generation_ = 0;
+  Losses losses_;
+  Lane next_lane_{1};
+};
+
+}  // namespace syscost::testing

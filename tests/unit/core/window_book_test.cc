@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include "core/window_book.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "fake_backend.h"
+
+namespace syscost {
+namespace {
+
+using testing::FakeBackend;
+
+class WindowBookTest : public ::testing::Test {
+ protected:
+  WindowBook::Window* open(Reach reach = Reach::process) {
+    Result<WindowBook::Window*> window = book_.open(reach);
+    EXPECT_TRUE(window.ok());
+    return window.value();
+  }
+  /// Closes and returns read's tally.
+  Tally close(WindowBook::Window* window) {
+    detail::CostData cost(std::pmr::get_default_resource());
+    book_.close(window, cost);
+    lost_ = cost.lost;
+    Tally tally(std::pmr::get_default_resource());
+    tally.merge(cost.table.at(FakeBackend::kRead));
+    return tally;
+  }
+
+  FakeBackend kernel_;
+  WindowBook book_{kernel_, *std::pmr::get_default_resource()};
+  std::uint64_t lost_ = 0;
+};
+
+TEST_F(WindowBookTest, CountsWhatHappensBetweenOpenAndClose) {
+  kernel_.call();
+  WindowBook::Window* window = open();
+  kernel_.call();
+  kernel_.call();
+  Tally read = close(window);
+  kernel_.call();
+  EXPECT_EQ(read.entries, 2U);
+  EXPECT_EQ(read.calls, 2U);
+  EXPECT_FALSE(kernel_.armed(Lane::kProcess));
+}
+
+TEST_F(WindowBookTest, StartsEachWindowAtZero) {
+  close(open());
+  WindowBook::Window* first = open();
+  kernel_.call();
+  close(first);
+  WindowBook::Window* second = open();
+  EXPECT_EQ(close(second).entries, 0U);
+}
+
+TEST_F(WindowBookTest, ChargesAnInnerWindowsCallsToTheOuterOneToo) {
+  WindowBook::Window* outer = open();
+  kernel_.call();
+  WindowBook::Window* inner = open();
+  kernel_.call();
+  EXPECT_EQ(close(inner).calls, 1U);
+  kernel_.call();
+  EXPECT_EQ(close(outer).calls, 3U);
+}
+
+TEST_F(WindowBookTest, KeepsOverlappingWindowsApart) {
+  WindowBook::Window* first = open();
+  kernel_.call();
+  WindowBook::Window* second = open();
+  kernel_.call();
+  EXPECT_EQ(close(first).calls, 2U);
+  kernel_.call();
+  EXPECT_EQ(close(second).calls, 2U);
+}
+
+TEST_F(WindowBookTest, ChargesAThreadWindowOnlyWithItsThreadsCalls) {
+  WindowBook::Window* test = open();
+  WindowBook::Window* scope = open(Reach::thread);
+  kernel_.call(Lane{1});
+  kernel_.call();  // another thread
+  EXPECT_EQ(close(scope).calls, 1U);
+  kernel_.call(Lane{1});  // follows the process again
+  EXPECT_EQ(close(test).calls, 3U);
+}
+
+TEST_F(WindowBookTest, NestsThreadWindowsOnOneThread) {
+  WindowBook::Window* outer = open(Reach::thread);
+  kernel_.call(Lane{1});
+  WindowBook::Window* inner = open(Reach::thread);
+  kernel_.call(Lane{1});
+  EXPECT_EQ(close(inner).calls, 1U);
+  kernel_.call(Lane{1});
+  EXPECT_EQ(close(outer).calls, 3U);
+  EXPECT_FALSE(kernel_.armed(Lane{1}));
+}
+
+TEST_F(WindowBookTest, SplitsAThreadWindowWhenAProcessWindowOpensOrCloses) {
+  WindowBook::Window* scope = open(Reach::thread);
+  kernel_.call(Lane{1});
+  WindowBook::Window* test = open();
+  kernel_.call(Lane{1});
+  kernel_.call();
+  EXPECT_EQ(close(test).calls, 2U);
+  kernel_.call(Lane{1});
+  EXPECT_EQ(close(scope).calls, 3U);
+}
+
+TEST_F(WindowBookTest, ReportsACallThatDoesNotReturnAsInFlightAndNotInTheNextWindow) {
+  WindowBook::Window* first = open();
+  FakeBackend::Inside blocked = kernel_.enter();
+  Tally before = close(first);
+  EXPECT_EQ(before.entries, 1U);
+  EXPECT_EQ(before.calls, 0U);
+  EXPECT_EQ(before.in_flight(), 1U);
+
+  WindowBook::Window* second = open();
+  kernel_.leave(blocked);
+  Tally after = close(second);
+  EXPECT_EQ(after.carried_in, 1U);
+  EXPECT_EQ(after.entries, 0U);
+  EXPECT_EQ(after.calls, 0U);
+  EXPECT_EQ(after.latency.count(), 0U);
+}
+
+TEST_F(WindowBookTest, DropsACallThatReturnsWhileNothingIsArmed) {
+  WindowBook::Window* first = open();
+  FakeBackend::Inside blocked = kernel_.enter();
+  close(first);
+  kernel_.leave(blocked);
+  WindowBook::Window* second = open();
+  EXPECT_TRUE(close(second).empty());
+}
+
+TEST_F(WindowBookTest, CountsACallEnteredBeforeAnyWindowAsCarriedIn) {
+  FakeBackend::Inside blocked = kernel_.enter();
+  WindowBook::Window* window = open();
+  kernel_.leave(blocked);
+  EXPECT_EQ(close(window).carried_in, 1U);
+}
+
+TEST_F(WindowBookTest, FinishesACallThatCrossesAnInnerBoundaryInTheOuterWindow) {
+  WindowBook::Window* test = open();
+  FakeBackend::Inside blocked = kernel_.enter();
+  WindowBook::Window* scope = open();
+  kernel_.leave(blocked, Lane::kProcess, EINTR);
+  Tally inner = close(scope);
+  EXPECT_EQ(inner.carried_in, 1U);
+  EXPECT_EQ(inner.calls, 0U);
+  Tally outer = close(test);
+  EXPECT_EQ(outer.calls, 1U);
+  EXPECT_EQ(outer.errors.count(EINTR), 1U);
+  EXPECT_EQ(outer.in_flight(), 0U);
+  EXPECT_EQ(outer.carried_in, 0U);
+  EXPECT_EQ(outer.latency.count(), 1U);
+}
+
+TEST_F(WindowBookTest, LeavesACallInFlightForTheInnerWindowItEntered) {
+  WindowBook::Window* test = open();
+  WindowBook::Window* scope = open();
+  FakeBackend::Inside blocked = kernel_.enter();
+  EXPECT_EQ(close(scope).in_flight(), 1U);
+  kernel_.leave(blocked);
+  Tally outer = close(test);
+  EXPECT_EQ(outer.calls, 1U);
+  EXPECT_EQ(outer.in_flight(), 0U);
+}
+
+TEST_F(WindowBookTest, DoesNotChargeASuspendedWindow) {
+  WindowBook::Window* test = open();
+  kernel_.call();
+  book_.suspend(test);
+  kernel_.call();
+  EXPECT_FALSE(kernel_.armed(Lane::kProcess));
+  book_.resume(test);
+  kernel_.call();
+  EXPECT_EQ(close(test).calls, 2U);
+}
+
+TEST_F(WindowBookTest, ChargesALoopInsideASuspendedTestToTheLoopOnly) {
+  WindowBook::Window* test = open();
+  book_.suspend(test);
+  WindowBook::Window* loop = open();
+  kernel_.call();
+  EXPECT_EQ(close(loop).calls, 1U);
+  book_.resume(test);
+  EXPECT_EQ(close(test).calls, 0U);
+}
+
+TEST_F(WindowBookTest, ReportsLossesOfItsOwnTimeOnly) {
+  kernel_.lose(5);
+  WindowBook::Window* window = open();
+  kernel_.lose(2);
+  close(window);
+  EXPECT_EQ(lost_, 2U);
+}
+
+TEST_F(WindowBookTest, SaysWhyAThreadWindowCannotBeOpened) {
+  kernel_.use_thread_lane(Lane::kProcess);
+  Result<WindowBook::Window*> window = book_.open(Reach::thread);
+  ASSERT_FALSE(window.ok());
+  EXPECT_EQ(window.failure().reason, "no lane left");
+}
+
+}  // namespace
+}  // namespace syscost
