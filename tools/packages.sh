@@ -73,7 +73,7 @@ require_packages() {
   local what=$1 list
   shift
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    say "this system has no apt-get, so nothing is installed here. $what needs, by their Debian names:"
+    say "this system has no apt-get, so nothing is installed here. Needed for $what, by their Debian names:"
     for list in "$@"; do
       sed -n 's/^\([^ |]*\) *|[^|]*| *\(.*\)/  \1: \2/p' <<<"${!list}"
     done
@@ -85,7 +85,7 @@ require_packages() {
   [[ -n $missing ]] || return 0
   # shellcheck disable=SC2086 # one word per package
   names=$(awk '{ printf "%s%s", (NR > 1 ? " " : ""), $1 }' <<<"$missing")
-  say "$what needs packages that are not installed:"
+  say "for $what, these packages are missing:"
   sed 's/^/  /' <<<"$missing"
 
   local as_root=()

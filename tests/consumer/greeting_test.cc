@@ -15,4 +15,6 @@ TEST(Greeting, WritesNineteenTimes) {
   close(sink);
 }
 
-TEST(Greeting, AsksForNothing) { SUCCEED(); }
+TEST(Greeting, AsksForNothing) {
+  SUCCEED();
+}
