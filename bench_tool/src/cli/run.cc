@@ -8,6 +8,8 @@
 
 #include "cli/options.h"
 #include "commands/compare.h"
+#include "commands/doctor.h"
+#include "commands/show.h"
 #include "commands/summary.h"
 #include "render/paint.h"
 
@@ -29,10 +31,10 @@ int dispatch(const Options& options, std::ostream& out, std::ostream& err) {
     case Command::compare:
       return commands::compare(options, paint, out, err);
     case Command::show:
+      return commands::show(options, paint, out, err);
     case Command::doctor:
-      break;
+      return commands::doctor(options, out, err);
   }
-  err << "bench: not in this version\n";
   return kExitBadInput;
 }
 

@@ -17,7 +17,7 @@ namespace syscost::bench::model {
 struct LoadOptions {
   std::string run_id;            ///< Only this run; empty = the newest of each file.
   bool all_runs = false;         ///< Every run, pooled.
-  bool keep_histograms = false;  ///< For tests whose name contains `histograms_of`.
+  bool keep_histograms = false;  ///< For tests that `histograms_of`, a part of a display name, may mean.
   std::string histograms_of;
 };
 

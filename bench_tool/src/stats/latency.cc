@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include "stats/latency.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "model/lists.h"
+
+namespace syscost::bench::stats {
+namespace {
+
+using model::SyscallRow;
+
+void add_to(std::optional<std::uint64_t>& sum, const model::Measured& number) {
+  sum = sum && number.has_value() ? std::optional(*sum + *number) : std::nullopt;
+}
+
+/// What is wrong with a row's latencies; "" when they were added.
+std::string add_latency(const model::Dataset& data, const SyscallRow& row, Histogram& sum) {
+  Histogram one;
+  const std::string& text = data.text(row.histogram);
+  if (!model::add_histogram_text(text, one)) {
+    return fmt::format("column histogram holds \"{}\": `lower_ns:count ...` with bounds of buckets expected",
+                       text.substr(0, 60));
+  }
+  std::uint64_t values = 0;
+  for (std::size_t i = 0; i < kHistogramBuckets; ++i) values += one.bucket_count(i);
+  if (values != *row.latency_count) {
+    return fmt::format("column histogram holds {} values, latency_count says {}", values, *row.latency_count);
+  }
+  one.add_exact(*row.latency_count, *row.latency_sum_ns, row.latency_min_ns.value_or(0),
+                row.latency_max_ns.value_or(0));
+  sum.merge(one);
+  return {};
+}
+
+bool is_wanted(const model::Dataset& data, const SyscallRow& row, std::string_view syscall) {
+  if (syscall.empty() || data.text(row.syscall) == syscall) return true;
+  return row.detail != model::kNoName && data.text(row.syscall) + " " + data.text(row.detail) == syscall;
+}
+
+}  // namespace
+
+std::vector<SyscallLatency> latencies_of(const model::Dataset& data, const model::Group& group,
+                                         std::string_view syscall, csv::Problems& problems) {
+  std::map<std::pair<model::NameId, model::NameId>, SyscallLatency> by_name;
+  for (std::uint32_t sample : group.samples) {
+    for (const SyscallRow& row : data.rows_of(sample)) {
+      if (!is_wanted(data, row, syscall)) continue;
+      auto [found, is_new] = by_name.try_emplace({row.syscall, row.detail});
+      SyscallLatency& out = found->second;
+      if (is_new) {
+        out.name = data.text(row.syscall);
+        if (row.detail != model::kNoName) out.name += " " + data.text(row.detail);
+        out.classes = data.text(row.classes);
+        out.calls = 0;
+        out.errors = 0;
+        out.is_timed = true;
+      }
+      add_to(out.calls, row.calls.has_value() ? row.calls : row.entries);
+      add_to(out.errors, row.errors);
+      if (auto errnos = model::parse_errnos(data.text(row.errnos))) {
+        for (const auto& [name, count] : *errnos) out.errnos[std::string(name)] += count;
+      }
+      if (!row.latency_count.has_value() || !row.latency_sum_ns.has_value()) {
+        out.is_timed = false;
+      } else if (std::string fault = add_latency(data, row, out.latency); !fault.empty()) {
+        out.is_timed = false;
+        problems.add(data.files[data.context(data.samples[sample]).file], row.line, std::move(fault));
+      }
+    }
+  }
+  std::vector<SyscallLatency> all;
+  for (auto& [name, one] : by_name) all.push_back(std::move(one));
+  std::sort(all.begin(), all.end(), [](const SyscallLatency& a, const SyscallLatency& b) {
+    return std::tuple(b.latency.sum_ns(), b.calls.value_or(0), std::string_view(a.name)) <
+           std::tuple(a.latency.sum_ns(), a.calls.value_or(0), std::string_view(b.name));
+  });
+  return all;
+}
+
+std::optional<std::uint64_t> percentile_ns(const Histogram& latency, double fraction) {
+  // 1 - 0.9 is a little less than 0.1 in floating point; 100 values must still do.
+  constexpr double kRounding = 1e-6;
+  if (static_cast<double>(latency.count()) * (1 - fraction) + kRounding < 10) return std::nullopt;
+  return latency.percentile_ns(fraction);
+}
+
+std::vector<Bar> bars(const Histogram& latency, std::size_t first, std::size_t last, bool is_fine) {
+  std::vector<Bar> out;
+  auto power_of = [](std::uint64_t ns) { return ns == 0 ? 0 : 64 - __builtin_clzll(ns); };
+  for (std::size_t i = first; i <= last; ++i) {
+    const std::uint64_t lower_ns = histogram_lower_ns(i);
+    if (is_fine || out.empty() || power_of(out.back().lower_ns) != power_of(lower_ns)) {
+      // A coarse row begins at its power of two even when the first bucket drawn lies inside it.
+      const std::uint64_t begin = is_fine || lower_ns == 0 ? lower_ns : std::uint64_t{1} << (power_of(lower_ns) - 1);
+      out.push_back({begin, histogram_upper_ns(i), 0});
+    }
+    out.back().upper_ns = is_fine || lower_ns == 0 ? histogram_upper_ns(i) : out.back().lower_ns * 2;
+    out.back().count += latency.bucket_count(i);
+  }
+  return out;
+}
+
+}  // namespace syscost::bench::stats

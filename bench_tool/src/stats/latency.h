@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// Latency: the summed histogram of one syscall over all repetitions of a test.
+//
+// Percentiles of repetitions cannot be averaged; histograms can be added. So they are decoded and summed here, and
+// every percentile is read from the sum, where enough calls stand behind it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "csv/problems.h"
+#include "model/dataset.h"
+#include "model/group.h"
+#include "syscost/histogram.h"
+
+namespace syscost::bench::stats {
+
+inline constexpr std::array<double, 5> kPercentiles = {0.50, 0.75, 0.90, 0.95, 0.99};
+
+struct SyscallLatency {
+  std::string name;  ///< `write`, `ioctl TCGETS`
+  std::string_view classes;
+  std::optional<std::uint64_t> calls;  ///< Sum over repetitions; nullopt where not measured.
+  std::optional<std::uint64_t> errors;
+  std::map<std::string, std::uint64_t, std::less<>> errnos;
+  bool is_timed = false;  ///< Every row has latencies.
+  Histogram latency;
+};
+
+/// The syscalls of a group, most kernel time first; those named `syscall` (or `syscall REQUEST`) only, unless it is
+/// empty. A histogram that contradicts its row is noted in `problems` and leaves the syscall untimed.
+std::vector<SyscallLatency> latencies_of(const model::Dataset& data, const model::Group& group,
+                                         std::string_view syscall, csv::Problems& problems);
+
+/// The percentile, where at least 10 values lie beyond it: fewer make it a guess.
+std::optional<std::uint64_t> percentile_ns(const Histogram& latency, double fraction);
+
+/// A row of a drawn histogram: values in [lower_ns, upper_ns).
+struct Bar {
+  std::uint64_t lower_ns = 0;
+  std::uint64_t upper_ns = 0;
+  std::uint64_t count = 0;
+};
+
+/// Buckets [first, last] as bars: one per bucket, or one per power of two.
+std::vector<Bar> bars(const Histogram& latency, std::size_t first, std::size_t last, bool is_fine);
+
+}  // namespace syscost::bench::stats
