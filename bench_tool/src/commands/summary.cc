@@ -120,6 +120,12 @@ render::Table syscall_table(const WindowSummary& window, bool waits) {
   return table;
 }
 
+/// What an empty table means: that nothing was called is a result, that nothing could be read is not.
+std::string no_rows_line(const WindowSummary& window) {
+  if (window.incomplete > 0) return "its rows are missing";
+  return window.calls || window.entries ? "no syscalls" : "syscalls were not counted";
+}
+
 void append_indented(std::string& out, const std::string& text) {
   for (std::size_t begin = 0; begin < text.size();) {
     std::size_t end = text.find('\n', begin) + 1;
@@ -135,7 +141,7 @@ std::string summary_text(const std::vector<SummarizedRun>& runs, const render::P
     for (const std::string& line : source_lines(run.data)) out += paint.dim(line) + '\n';
     for (const WindowSummary& window : run.windows) {
       out += '\n' + head_line(window, paint) + '\n';
-      if (window.syscalls.empty()) out += "  no syscalls\n";
+      if (window.syscalls.empty()) out += "  " + no_rows_line(window) + '\n';
       for (bool waits : {false, true}) {
         const render::Table table = syscall_table(window, waits);
         if (!table.empty()) append_indented(out, table.text());
@@ -157,7 +163,7 @@ std::string summary_markdown(const std::vector<SummarizedRun>& runs) {
     for (const std::string& line : source_lines(run.data)) out += line + "\n\n";
     for (const WindowSummary& window : run.windows) {
       out += "**" + window.name + "**" + head_line(window, plain).substr(window.name.size()) + "\n\n";
-      if (window.syscalls.empty()) out += "no syscalls\n\n";
+      if (window.syscalls.empty()) out += no_rows_line(window) + "\n\n";
       for (bool waits : {false, true}) {
         const render::Table table = syscall_table(window, waits);
         if (!table.empty()) out += table.markdown() + '\n';

@@ -15,14 +15,14 @@ constexpr double kProbingShare = 0.5;
 
 void add_losses(const stats::WindowSummary& window, std::vector<std::string>& out) {
   if (window.lost.value_or(0) > 0) {
-    out.push_back(fmt::format("warning: {} events lost: every count here is a lower bound", *window.lost));
+    out.push_back(fmt::format("warning: events lost: {}; every count here is a lower bound", *window.lost));
   }
   if (window.late.value_or(0) > 0) {
     out.push_back(
-        fmt::format("warning: {} events came after the window was read and are not in its counts", *window.late));
+        fmt::format("warning: events that came after the window was read: {}; not in its counts", *window.late));
   }
   if (window.incomplete > 0) {
-    out.push_back(fmt::format("warning: {} of {} repetitions have no `test` row: their totals are unknown",
+    out.push_back(fmt::format("warning: rows are missing in {} of {} repetitions; every count here is a lower bound",
                               window.incomplete, window.n));
   }
 }

@@ -121,6 +121,18 @@ std::optional<std::uint64_t> sum(const model::Dataset& data, const model::Group&
   return total;
 }
 
+/// True when rows of the sample are missing: no `test` row, or one whose totals the `syscall` rows do not add up to.
+bool is_incomplete(const model::Dataset& data, std::uint32_t sample) {
+  const Totals& totals = data.samples[sample].totals;
+  if (data.samples[sample].totals_line == 0) return true;
+  const bool has_calls = totals.calls.has_value();
+  const Measured& total = has_calls ? totals.calls : totals.entries;
+  if (!total.has_value()) return false;
+  std::uint64_t found = 0;
+  for (const SyscallRow& row : data.rows_of(sample)) found += (has_calls ? row.calls : row.entries).value_or(0);
+  return found != *total;
+}
+
 SyscallSummary summarize_syscall(const model::Dataset& data, const Series& series, const Folder& fold) {
   SyscallSummary out;
   out.name = data.text(series.first->syscall);
@@ -166,10 +178,9 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   out.name = model::display_name(data, group);
   out.n = group.samples.size();
   for (std::uint32_t sample : group.samples) {
-    if (data.samples[sample].totals_line == 0) {
-      ++out.incomplete;
-    } else if (data.samples[sample].totals.outcome != model::kNoName) {
-      ++out.outcomes[data.text(data.samples[sample].totals.outcome)];
+    if (is_incomplete(data, sample)) ++out.incomplete;
+    if (const model::NameId outcome = data.samples[sample].totals.outcome; outcome != model::kNoName) {
+      ++out.outcomes[data.text(outcome)];
     }
   }
   out.is_per_iteration = fold.is_per_iteration();
@@ -187,8 +198,10 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   const std::vector<Series> all = series_of(data, group);
   out.syscalls.reserve(all.size());
   for (const Series& series : all) out.syscalls.push_back(summarize_syscall(data, series, fold));
-  // Without any syscall row only the totals tell whether nothing was called or nothing was measured.
-  if (!out.syscalls.empty() || out.calls.has_value() || out.entries.has_value()) {
+  // Sums over rows are only worth something when all rows are there; and without any row only the totals tell
+  // whether nothing was called or nothing was measured.
+  const bool is_counted = !out.syscalls.empty() || out.calls.has_value() || out.entries.has_value();
+  if (is_counted && out.incomplete == 0) {
     out.work_ns = total_of(all, out.syscalls, fold, out.n, false, &SyscallRow::latency_sum_ns);
     out.wait_ns = total_of(all, out.syscalls, fold, out.n, true, &SyscallRow::latency_sum_ns);
     const bool has_calls = out.calls.has_value();

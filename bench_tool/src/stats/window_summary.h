@@ -48,7 +48,7 @@ struct SyscallSummary {
 struct WindowSummary {
   std::string name;
   std::size_t n = 0;           ///< Repetitions.
-  std::size_t incomplete = 0;  ///< Of these without a `test` row.
+  std::size_t incomplete = 0;  ///< Of these with rows missing: counts are lower bounds.
   std::map<std::string_view, std::size_t> outcomes;
   bool is_per_iteration = false;  ///< Every repetition says how often its body ran, and the numbers are per pass.
   Numbers iterations;

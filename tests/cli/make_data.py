@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Writes the CSVs of tests/cli/data: small runs that show one thing each, and files broken in one way each.
+
+The files are committed; run this after a change of the schema: python3 tests/cli/make_data.py
+Column names come from plugin/include/syscost/schema.h, so that the two cannot disagree.
+"""
+import os
+import re
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DATA = os.path.join(HERE, "data")
+SCHEMA = open(os.path.join(HERE, "../../plugin/include/syscost/schema.h")).read()
+COLUMNS = re.findall(r'X\(k\w+,\s*"(\w+)"\)', SCHEMA)
+HEADER = ",".join(COLUMNS)
+
+
+def row(**cells):
+    values = dict(schema_version=1, run_id="1795225951-17", started_at="2026-11-21T01:52:31.123456Z", host="builder",
+                  kernel="6.1.0", build_type="RelWithDebInfo", backend="ebpf", selection="whole", program="demo_tests",
+                  pid=17, kind="test", repetition=0, origin="syscost", end="end")
+    values.update(cells)
+    unknown = set(values) - set(COLUMNS)
+    assert not unknown, unknown
+    return ",".join(str(values.get(column, "")) for column in COLUMNS)
+
+
+def lower_bound(ns):
+    if ns < 8:
+        return ns
+    exponent = ns.bit_length() - 1
+    return (1 << exponent) + (((ns >> (exponent - 3)) & 7) << (exponent - 3))
+
+
+def call(name, classes, latencies, errnos=None, **cells):
+    """A syscall row of one call per latency; `errnos` of these failed."""
+    errnos = errnos or {}
+    buckets = {}
+    for ns in latencies:
+        buckets[lower_bound(ns)] = buckets.get(lower_bound(ns), 0) + 1
+    count = len(latencies)
+    values = dict(syscall=name, entries=count, calls=count, restarts=0, in_flight=0, no_return=0, carried_in=0,
+                  denied=0, errors=sum(errnos.values()),
+                  errnos=" ".join(f"{errno}:{times}" for errno, times in sorted(errnos.items())), latency_count=count,
+                  latency_sum_ns=sum(latencies), latency_min_ns=min(latencies), latency_max_ns=max(latencies),
+                  histogram=" ".join(f"{ns}:{times}" for ns, times in sorted(buckets.items())))
+    values["class"] = classes
+    values.update(cells)
+    return values
+
+
+def window(test, calls, wall_ns, totals=None, **key):
+    """A `test` row and a row per call."""
+    def add(column):
+        numbers = [one[column] for one in calls]
+        return "" if "" in numbers else sum(numbers)
+    values = dict(outcome="passed", wall_ns=wall_ns, user_ns=wall_ns // 4, system_ns=wall_ns // 2,
+                  overhead_estimate_ns=0, voluntary_switches=0, involuntary_switches=0, minor_faults=0,
+                  major_faults=0, total_entries=add("entries"), total_calls=add("calls"), total_errors=add("errors"),
+                  total_kernel_ns=add("latency_sum_ns"), late=0, lost=0)
+    values.update(totals or {})
+    return [row(test=test, record="test", **values, **key)] + [
+        row(test=test, record="syscall", **one, **key) for one in calls]
+
+
+def repeated(test, samples, **key):
+    """One window per (calls, wall_ns) of `samples`."""
+    return [line for repetition, (calls, wall_ns) in enumerate(samples)
+            for line in window(test, calls, wall_ns, repetition=repetition, **key)]
+
+
+def save(name, lines, header=HEADER, end="\n"):
+    path = os.path.join(DATA, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as out:
+        out.write((("\n".join([header] + lines)) + end).encode())
+
+
+def save_bytes(name, data):
+    with open(os.path.join(DATA, name), "wb") as out:
+        out.write(data)
+
+
+def main():
+    write = lambda count, ns=110: call("write", "desc", [ns] * count)
+    opens = lambda count, **errnos: call("openat", "file;desc", [900] * count, errnos)
+    wait = lambda count: call("futex", "wait;volatile", [250000] * count)
+
+    # Two tests of a demo, one in each file.
+    small = call("write", "desc", [90] * 600 + [110] * 300 + [250] * 120 + [1500] * 4)
+    save("slow.csv", window("BatchedWrites.ManySmallWrites", [small], 131000))
+    save("fast.csv", window("BatchedWrites.SingleBatchedWrite", [write(1)], 152))
+
+    # A branch and its base: each test shows one verdict.
+    suite = dict(kind="suite", window="set-up")
+    environment = dict(kind="environment", window="set-up")
+    base = repeated("Log.Reads", [([opens(4, ENOENT=2), call("lseek", "desc", [80] * 4)], 90000 + i) for i in range(3)])
+    base += repeated("Log.Flushes", [([write(64), call("fsync", "desc", [40000] * 8)], 600000 + i) for i in range(3)])
+    base += repeated("Log.Polls", [([call("read", "desc", [300] * n, {"EAGAIN": n - 5})], 50000) for n in (10, 11, 10)])
+    base += repeated("Log.Waits", [([write(2), wait(3)], 900000) for _ in range(3)])
+    base += repeated("Log.Stays", [([write(2)], 1500 + i) for i in range(3)])
+    base += repeated("Log.Vanishes", [([write(1)], 700)])
+    base += window("Log.Fails", [write(3)], 1000)
+    base += window("Log.LosesEvents", [write(3)], 1000)
+    base += window("Log.Silent", [], 20) + window("Log.Skips", [], 20, dict(outcome="skipped"))
+    base += window("Log", [opens(1)], 30000, **suite) + window("", [opens(2)], 30000, **environment)
+    save("main.csv", base)
+    branch = repeated("Log.Reads", [([opens(5, ENOENT=3, EACCES=1), call("lseek", "desc", [80] * 2)], 99000 + i)
+                                    for i in range(3)])
+    branch += repeated("Log.Flushes", [([write(64), call("fsync", "desc", [40000] * 1)], 90000 + i) for i in range(3)])
+    branch += repeated("Log.Polls", [([call("read", "desc", [300] * n, {"EAGAIN": n - 5})], 50000) for n in (11, 10, 12)])
+    branch += repeated("Log.Waits", [([write(2), wait(5)], 1400000) for _ in range(3)])
+    branch += repeated("Log.Stays", [([write(2)], 1510 + i) for i in range(3)])
+    branch += window("Log.Fails", [write(1)], 400, dict(outcome="failed"))
+    branch += window("Log.LosesEvents", [write(3)], 1000, dict(lost=7))
+    branch += window("Log.Silent", [], 20) + window("Log.Skips", [], 20, dict(outcome="skipped"))
+    branch += window("Log.Appears", [write(1)], 700)
+    branch += window("Log", [opens(1)], 30000, **suite) + window("", [opens(2)], 30000, **environment)
+    save("pr.csv", [line.replace("1795225951-17", "1795229999-23") for line in branch])
+
+    # What findings are about.
+    odd = [call("stat", "file", [300] * 20, {"ENOENT": 18, "EACCES": 1}), write(1200),
+           call("read", "desc", [5000] * 3, {}, entries=6, restarts=2, in_flight=1, carried_in=1),
+           call("exit_group", "process", [1], entries=1, calls=0, no_return=1, latency_count=0, latency_sum_ns=0,
+                latency_min_ns="", latency_max_ns="", histogram=""),
+           call("socket", "network", [400] * 2, {"EPERM": 2}, denied=2), wait(4)]
+    save("findings.csv", window("Odd.One", odd, 2000000, dict(lost=3, late=1, overhead_estimate_ns=50000)))
+
+    # Backends that measure less, another tool's rows, iterations.
+    unseen = dict(entries="", restarts="", in_flight="", no_return="", carried_in="")
+    save("dispatch.csv", window("Log.Stays", [call("write", "desc", [90] * 2, {}, **unseen)], 1400, backend="dispatch"))
+    untimed = dict(calls="", restarts="", in_flight="", no_return="", carried_in="", errors="", latency_count="",
+                   latency_sum_ns="", latency_min_ns="", latency_max_ns="", histogram="")
+    save("seccomp.csv", window("Log.Stays", [call("write", "desc", [90] * 2, {}, **untimed)], 9000, backend="seccomp"))
+    save("bpftrace.csv", window("Log.Stays", [write(2)], 1500) + window("Log.Stays", [write(2)], 4500,
+                                                                        origin="bpftrace"))
+    loop = dict(kind="loop", window="flush", parent="Log.Loops")
+    save("loop_old.csv", window("Log.Loops", [write(2048)], 131000000, dict(iterations=1000), **loop))
+    save("loop_new.csv", window("Log.Loops", [write(500)], 152000, dict(iterations=1000), **loop))
+    request = [call("ioctl", "desc", [90] * 2, detail="TCGETS"), call("ioctl", "desc", [70], detail="FIONREAD")]
+    save("details.csv", window("Tty.Asks", request, 5000))
+
+    # Runs in one file, files in one folder.
+    old = [line.replace("17,test", "16,test").replace("1795225951-17", "older").replace("01:52:31", "00:11:00")
+           for line in window("Log.Stays", [write(9)], 1900)]
+    save("two_runs.csv", window("Log.Stays", [write(2)], 1500) + old)
+    save("folder/a.csv", window("Log.Reads", [opens(4)], 5000, program="log_tests"))
+    save("folder/b.csv", window("Net.Sends", [call("sendto", "network;desc", [2000] * 3)], 9000, program="net_tests"))
+    save("twice/a.csv", window("Log.Reads", [opens(4)], 5000))
+    save("twice/copy.csv", window("Log.Reads", [opens(4)], 5000))
+    os.makedirs(os.path.join(DATA, "no_csv"), exist_ok=True)
+    save_bytes("no_csv/readme.txt", b"A folder without a CSV.\n")
+
+    # Broken, each in one way.
+    good = window("Log.Stays", [write(2)], 1500)
+    after = window("Log.After", [write(1)], 700)
+    save_bytes("empty.csv", b"")
+    save("header_only.csv", [])
+    save("foreign.csv", ["1,2,3"], header="name,iterations,real_time")
+    save("short_header.csv", good, header=",".join(COLUMNS[:20]))
+    save("long_header.csv", good, header=HEADER + ",more")
+    save("newer.csv", ["2," + line.split(",", 1)[1] + ",x" for line in good], header=HEADER + ",new_column")
+    save("newer_rows.csv", ["2," + line.split(",", 1)[1] for line in good] + after)
+    save("torn_end.csv", after + [good[0], good[1][:120]], end="")
+    save("torn_middle.csv", [good[0], good[1][:-4]] + after)
+    save("two_in_one_line.csv", [good[0][:200] + good[1]] + after)
+    save("quoted_newline.csv", [good[0].replace("Log.Stays", '"Log.\nStays"')] + after)
+    save("quoted.csv", [line.replace("Log.Stays", '"Log.Stays/""a, b"""') for line in good])
+    save("bad_numbers.csv", [row(test="A.B", record="test", wall_ns="12ms"), row(test="A.B", record="test", wall_ns=-1),
+                             row(test="A.B", record="test", wall_ns=1.5),
+                             row(test="A.B", record="test", wall_ns=2 ** 64 - 1),
+                             row(test="A.B", record="test", repetition="")] + after)
+    save("unknown_words.csv", [row(test="A.B", record="total"), row(test="A.B", record="test", kind="chapter"),
+                               row(test="A.B", record="test", origin="strace"),
+                               row(test="A.B", record="test", run_id=""),
+                               row(test="A.B", record="syscall"),
+                               row(test="A.B", record="syscall", syscall="read", wall_ns=1),
+                               row(test="A.B", record="test", calls=1),
+                               row(test="A.B", record="syscall", syscall="read", errnos="ENOENT=3"),
+                               row(test="A.B", record="syscall", syscall="read", entries=4, calls=1, restarts=0,
+                                   in_flight=0, no_return=0)] + after)
+    save("duplicate.csv", good + good + after)
+    save("bad_histogram.csv", [line.replace("104:2", "105:2") for line in good]
+         + window("Log.Other", [call("write", "desc", [110] * 2, {}, histogram="104:1")], 700))
+    save_bytes("crlf.csv", ("\r\n".join([HEADER] + good) + "\r\n").encode())
+    save_bytes("bom.csv", ("\ufeff" + "\n".join([HEADER] + good) + "\n").encode())
+    save_bytes("garbage.csv", bytes(range(256)) * 4)
+    save_bytes("nul_row.csv", (HEADER + "\n" + good[0] + "\n").encode() + b"1,\0\0\0," + b"x\n"
+               + (after[0] + "\n" + after[1] + "\n").encode())
+
+
+if __name__ == "__main__":
+    main()
