@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+//
+// The columns of the conformance matrix: who is asked, and what it can know.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace conformance {
+
+struct BackendColumn {
+  std::string name;  ///< As --syscost_backend knows it; `oracle` stands for strace alone, without any backend.
+  bool opens_scopes = true;
+  bool knows_calls = true;  ///< calls, restarts, in_flight, no_return and carried_in
+  bool knows_errors = true;
+  bool knows_denied = true;  ///< False: denied calls are among the entries.
+  bool knows_latency = true;
+  std::string missing;  ///< Why it cannot work on this machine as it is, with the remedy; empty = it must work.
+};
+
+/// Every column, with `missing` filled by looking at this process's privileges.
+const std::vector<BackendColumn>& backends();
+
+}  // namespace conformance

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+//
+// Environment: other processes, other privileges, other tools around the measured one.
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "case.h"
+#include "copy.h"
+#include "raw.h"
+#include "worker.h"
+
+namespace conformance {
+namespace {
+
+// --- Death tests --------------------------------------------------------------------------------------------------
+
+void run_death_test() {
+  EXPECT_EXIT(
+      {
+        repeat_raw(500, 0, SYS_getppid);
+        raw(SYS_exit_group, 3);
+      },
+      testing::ExitedWithCode(3), "");
+  repeat_raw(10, 0, SYS_geteuid);
+}
+
+Case death_test_case(const char* style) {
+  return Case{
+      .number = 29,
+      .name = std::string("death_test_") + style,
+      .summary = std::string("A ") + style + " death test holds, and what its child does is not the parent's.",
+      .windows = {{"",
+                   run_death_test,
+                   {calls("geteuid", 10), calls("getppid", 0)},
+                   "how GoogleTest starts the child and waits for it is its own choice"}},
+      .death_style = style,
+  };
+}
+
+const Register kDeathFast(death_test_case("fast"));
+const Register kDeathThreadsafe(death_test_case("threadsafe"));
+
+// --- Other measuring processes ------------------------------------------------------------------------------------
+
+std::unique_ptr<Copy> g_copy;
+
+const Register kSigkill(Case{
+    .number = 30,
+    .name = "sigkill_inside_window",
+    .summary = "A measuring process killed inside its window is gone at once, and others count on undisturbed.",
+    .setup = [] { g_copy = std::make_unique<Copy>("spin"); },
+    .windows = {{"",
+                 [] {
+                   raw(SYS_kill, g_copy->pid(), SIGKILL);
+                   require(g_copy->wait() == SIGKILL, "the killed process did not end by SIGKILL");
+                   repeat_raw(100, 0, SYS_getppid);
+                 },
+                 {calls("kill", 1), calls("wait4", 1), calls("getppid", 100)}}},
+});
+
+const Register kExitGroup(Case{
+    .number = 35,
+    .name = "exit_group_beside_blocked_reader",
+    .summary =
+        "A measuring process that ends inside its window while a thread is blocked in read ends with its status.",
+    .setup = [] { g_copy = std::make_unique<Copy>("die"); },
+    .windows = {{"",
+                 [] {
+                   require(g_copy->cue(), "the cue could not be given");
+                   require(g_copy->wait() == 37 << 8, "the process did not end with status 37");
+                 },
+                 {calls("write", 1), calls("wait4", 1)}}},
+});
+
+const Register kTwoProcesses(Case{
+    .number = 55,
+    .name = "two_measuring_processes",
+    .summary = "Two processes that measure at the same time each count their own calls.",
+    .setup = [] { g_copy = std::make_unique<Copy>("count"); },
+    .windows = {{"",
+                 [] {
+                   require(g_copy->cue(), "the cue could not be given");
+                   repeat_raw(1000, 0, SYS_getppid);
+                   require(g_copy->wait() == 0, "the other process counted wrongly");
+                 },
+                 {calls("write", 1), calls("getppid", 1000), calls("wait4", 1)}}},
+});
+
+// --- Two copies of the library in one process ---------------------------------------------------------------------
+
+std::uint64_t (*g_measure_second)(int times) = nullptr;
+
+std::string load_second() {
+  std::array<char, 4096> self = {};
+  if (readlink("/proc/self/exe", self.data(), self.size() - 1) < 0) return "no /proc/self/exe";
+  std::string path = self.data();
+  path = path.substr(0, path.rfind('/') + 1) + "libconformance_second.so";
+  void* library = dlmopen(LM_ID_NEWLM, path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return dlerror();
+  g_measure_second = reinterpret_cast<decltype(g_measure_second)>(dlsym(library, "conformance_measure_second"));
+  return g_measure_second != nullptr ? "" : "conformance_measure_second is missing";
+}
+
+std::uint64_t g_second_counted = 0;
+
+const Register kTwoCopies(Case{
+    .number = 55,
+    .name = "two_copies_in_one_process",
+    .summary = "A second copy of the library in the process (a plug-in that brought its own) disturbs neither.",
+    .setup =
+        [] {
+          std::string error = load_second();
+          require(error.empty(), "the second copy could not be loaded: " + error);
+          if (error.empty()) g_measure_second(10);  // opens its backend
+        },
+    .windows = {{.body = [] { g_second_counted = g_measure_second != nullptr ? g_measure_second(200) : 0; },
+                 .rows = {calls("getppid", 200)},
+                 .check =
+                     [](const syscost::Cost& /*outer*/) {
+                       require(g_second_counted == 200,
+                               "the second copy counted " + std::to_string(g_second_counted) + " of 200 calls");
+                     }}},
+    .unsupported = {{"oracle", "the body opens windows of its own"}},
+});
+
+// --- Privileges ---------------------------------------------------------------------------------------------------
+
+void drop_capabilities() {
+  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, 2> none = {};
+  require(raw(SYS_capset, &header, none.data()) == 0, "capset failed");
+}
+
+const Register kNoCapability(Case{
+    .number = 52,
+    .name = "no_capability",
+    .summary = "Without privilege there is no number at all, and the reason names what is missing.",
+    .early = drop_capabilities,
+    .windows = {{"", [] { repeat_raw(10, 0, SYS_getppid); }, {calls("getppid", 10)}}},
+    .unavailable_reason = "CAP_BPF",
+});
+
+// --- The same small program in other surroundings -----------------------------------------------------------------
+
+int g_null = -1;
+std::unique_ptr<Worker> g_worker;
+
+Case mixture(int number, std::string name, std::string summary, Setting setting) {
+  return Case{
+      .number = number,
+      .name = std::move(name),
+      .summary = std::move(summary),
+      .setup =
+          [] {
+            g_null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+            g_worker = std::make_unique<Worker>([] { repeat_raw(200, 0, SYS_gettid); });
+          },
+      .windows = {{"",
+                   [] {
+                     repeat_raw(100, 1, SYS_write, g_null, "x", 1);
+                     repeat_raw(10, -EBADF, SYS_close, -1);
+                     g_worker->go();
+                     g_worker->wait();
+                   },
+                   {calls("write", 100), calls("close", 10).failing(EBADF, 10), calls("gettid", 200)}}},
+      .teardown = [] { g_worker.reset(); },
+      .setting = setting,
+  };
+}
+
+const Register kAsan(mixture(49, "address_sanitizer", "A program built with AddressSanitizer counts the same.",
+                             Setting::sanitize_address));
+const Register kLsan(mixture(49, "leak_sanitizer", "A program built with LeakSanitizer counts the same.",
+                             Setting::sanitize_leak));
+const Register kPidNamespace(mixture(51, "pid_namespace",
+                                     "In a PID namespace, where getpid() lies, counts are the same.",
+                                     Setting::pid_namespace));
+const Register kUnderStrace(mixture(53, "under_strace", "Under strace, as every case is run once, counts are the same.",
+                                    Setting::plain));
+const Register kUnderGdb(mixture(53, "under_gdb", "Under gdb counts are the same.", Setting::debugger));
+
+Case with_background_thread() {
+  Case one = mixture(49, "thread_sanitizer", "A program built with ThreadSanitizer counts the same.",
+                     Setting::sanitize_thread);
+  one.windows.front().others_because = "ThreadSanitizer's background thread sleeps now and then";
+  return one;
+}
+
+const Register kTsan(with_background_thread());
+
+}  // namespace
+}  // namespace conformance

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "compare.h"
+
+#include <set>
+
+namespace conformance {
+namespace {
+
+using Sentences = std::vector<std::string>;
+
+void expect(Sentences& out, const std::string& what, Expectation expected, std::uint64_t found,
+            const std::string& by = "the table") {
+  if (!expected || *expected == found) return;
+  out.push_back(what + ": " + by + " says " + std::to_string(*expected) + ", counted " + std::to_string(found));
+}
+
+std::string to_text(const std::map<int, std::uint64_t>& errors) {
+  std::string text = "{";
+  for (auto [number, count] : errors) {
+    text += (text.size() > 1 ? ", " : "") + std::to_string(number) + ": " + std::to_string(count);
+  }
+  return text + "}";
+}
+
+const MeasuredRow& row_of(const MeasuredWindow& measured, const std::string& name) {
+  static const MeasuredRow kNone;
+  auto found = measured.rows.find(name);
+  return found != measured.rows.end() ? found->second : kNone;
+}
+
+void compare_row(Sentences& out, const Row& row, const BackendColumn& backend, const MeasuredRow& found) {
+  if (!backend.knows_denied && row.entries && row.denied) {
+    expect(out, row.name + " entries", *row.entries + *row.denied, found.entries);
+  } else {
+    expect(out, row.name + " entries", row.entries, found.entries);
+    expect(out, row.name + " denied", row.denied, found.denied);
+  }
+  if (backend.knows_calls) {
+    expect(out, row.name + " calls", row.calls, found.calls);
+    expect(out, row.name + " restarts", row.restarts, found.restarts);
+    expect(out, row.name + " in_flight", row.in_flight, found.in_flight);
+    expect(out, row.name + " no_return", row.no_return, found.no_return);
+    expect(out, row.name + " carried_in", row.carried_in, found.carried_in);
+  }
+  if (backend.knows_errors && row.calls && row.errors != found.errors) {
+    out.push_back(row.name + " errors: the table says " + to_text(row.errors) + ", counted " + to_text(found.errors));
+  }
+}
+
+// What must hold of any row, whatever the case.
+void compare_with_itself(Sentences& out, const std::string& name, const BackendColumn& backend,
+                         const MeasuredRow& row) {
+  std::uint64_t ended = row.calls + row.restarts + row.in_flight + row.no_return;
+  if (backend.knows_calls && row.entries != ended) {
+    out.push_back(name + ": " + std::to_string(row.entries) +
+                  " entries, but calls + restarts + in_flight + no_return = " + std::to_string(ended));
+  }
+  std::uint64_t failed = 0;
+  for (auto [number, count] : row.errors) failed += count;
+  if (backend.knows_errors && backend.knows_calls && failed > row.calls) {
+    out.push_back(name + ": more errors than calls");
+  }
+  if (backend.knows_latency && row.latencies != row.calls + row.restarts) {
+    out.push_back(name + ": " + std::to_string(row.latencies) + " latencies for " +
+                  std::to_string(row.calls + row.restarts) + " returned entries");
+  }
+}
+
+}  // namespace
+
+Sentences compare_with_table(const Window& expected, const BackendColumn& backend, const MeasuredWindow& measured) {
+  Sentences out;
+  std::set<std::string> named;
+  for (const Row& row : expected.rows) {
+    named.insert(row.name);
+    compare_row(out, row, backend, row_of(measured, row.name));
+  }
+  for (const auto& [name, row] : measured.rows) {
+    compare_with_itself(out, name, backend, row);
+    if (expected.others_because.empty() && named.count(name) == 0) {
+      out.push_back(name + ": not in the table, counted " + std::to_string(row.entries) + " entries, " +
+                    std::to_string(row.carried_in) + " carried in, " + std::to_string(row.denied) + " denied");
+    }
+  }
+  expect(out, "lost", 0, measured.lost, "the invariant");
+  return out;
+}
+
+Sentences compare_with_strace(const BackendColumn& backend, const MeasuredWindow& measured,
+                              const StraceWindow& strace) {
+  Sentences out;
+  StraceWindow ours;
+  for (const auto& [name, row] : measured.rows) {
+    const std::string shown = strace_name(name);
+    // strace stops a call before seccomp answers it.
+    ours.entries[shown] += row.entries + row.denied;
+    ours.carried_in[shown] += row.carried_in;
+    ours.in_flight[shown] += row.in_flight;
+  }
+  auto compare = [&out](const char* what, const std::map<std::string, std::uint64_t>& theirs,
+                        const std::map<std::string, std::uint64_t>& counted) {
+    auto count_in = [](const std::map<std::string, std::uint64_t>& map, const std::string& name) {
+      auto found = map.find(name);
+      return found != map.end() ? found->second : 0;
+    };
+    std::set<std::string> names;
+    for (const auto& [name, count] : theirs) names.insert(name);
+    for (const auto& [name, count] : counted) names.insert(name);
+    for (const std::string& name : names) {
+      expect(out, name + " " + what, count_in(theirs, name), count_in(counted, name), "strace");
+    }
+  };
+  compare("entries", strace.entries, ours.entries);
+  if (backend.knows_calls) {
+    compare("carried_in", strace.carried_in, ours.carried_in);
+    compare("in_flight", strace.in_flight, ours.in_flight);
+  }
+  return out;
+}
+
+Sentences compare_table_with_strace(const Window& expected, const StraceWindow& strace) {
+  // strace as a backend: it knows entries only, and denied calls are among them.
+  MeasuredWindow as_measured;
+  as_measured.available = true;
+  for (const auto& [name, count] : strace.entries) as_measured.rows[name].entries = count;
+  Window renamed = expected;
+  for (Row& row : renamed.rows) row.name = strace_name(row.name);
+  BackendColumn column;
+  column.knows_calls = column.knows_errors = column.knows_denied = column.knows_latency = false;
+  return compare_with_table(renamed, column, as_measured);
+}
+
+}  // namespace conformance

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+//
+// The conformance suite: every case on every backend, held against the table and against strace.
+//
+// Each (backend, case) is a test in one or two ways: `..._bare` compares the backend's answer with the table, without
+// anything else in the picture; `..._under_strace` compares it with strace's log of the same run as well. Column
+// `oracle` runs the case without a window and holds the table itself against strace. A case that cannot hold is skipped
+// with the reason from the table, one whose needs this machine does not meet with the remedy.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "backends.h"
+#include "case.h"
+#include "compare.h"
+#include "driver.h"
+#include "markdown.h"
+#include "measured.h"
+#include "process.h"
+#include "strace_log.h"
+
+namespace conformance {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kSkipped = 77;
+constexpr int kDeadlineSeconds = 100;
+
+enum class Oracle { none, strace };
+
+/// A folder for one run, removed unless the run failed.
+class Workspace {
+ public:
+  Workspace() {
+    std::string pattern = (fs::temp_directory_path() / "conformance-XXXXXX").string();
+    if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+  }
+  ~Workspace() {
+    std::error_code ignored;
+    if (testing::Test::HasFailure()) {
+      std::printf("kept for a look: %s\n", path_.c_str());
+    } else if (!path_.empty()) {
+      fs::remove_all(path_, ignored);
+    }
+  }
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  std::string file(const std::string& name) const { return path_ / name; }
+
+ private:
+  fs::path path_;
+};
+
+/// How a setting starts the case program, and what that needs.
+struct Start {
+  std::string missing;
+  std::vector<std::string> before_strace;
+  std::vector<std::string> before_program;
+  std::string program = CONFORMANCE_CASE_PROGRAM;
+  std::vector<std::string> environment;
+};
+
+Start sanitizer_start(std::string program) {
+  Start start;
+  // Sanitizers reserve fixed address ranges, which a kernel that randomises more widely than they expect takes away.
+  start.before_program = {"setarch", "-R"};
+  start.program = std::move(program);
+  if (start.program.empty()) start.missing = "the compiler cannot link this sanitizer; install its runtime library";
+  return start;
+}
+
+Start start_of(Setting setting) {
+  Start start;
+  switch (setting) {
+    case Setting::plain:
+      break;
+    case Setting::pid_namespace:
+      start.before_strace = {"unshare", "--fork", "--pid", "--mount-proc"};
+      if (run_program({"unshare", "--fork", "--pid", "--mount-proc", "true"}, {}, 10).status != 0) {
+        start.missing = "a PID namespace cannot be made; run the suite as root (and install util-linux)";
+      }
+      break;
+    case Setting::debugger:
+      start.before_program = {"gdb", "-nx", "-batch", "-return-child-result", "-ex", "run", "--args"};
+      if (!is_on_path("gdb")) start.missing = "needs gdb: apt-get install gdb";
+      break;
+    case Setting::sanitize_address:
+      return sanitizer_start(CONFORMANCE_CASE_ADDRESS);
+    case Setting::sanitize_thread:
+      return sanitizer_start(CONFORMANCE_CASE_THREAD);
+    case Setting::sanitize_leak:
+      return sanitizer_start(CONFORMANCE_CASE_LEAK);
+  }
+  return start;
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+void report(const Window& window, const std::vector<std::string>& differences) {
+  for (const std::string& difference : differences) {
+    ADD_FAILURE() << (window.name.empty() ? "" : "window " + window.name + ": ") << difference;
+  }
+}
+
+class Conformance : public testing::Test {
+ public:
+  Conformance(const Case& one, const BackendColumn& backend, Oracle oracle)
+      : case_(one), backend_(backend), oracle_(oracle) {}
+
+  void TestBody() override {
+    if (auto reason = case_.unsupported.find(backend_.name); reason != case_.unsupported.end()) {
+      GTEST_SKIP() << "unsupported on " << backend_.name << ": " << reason->second;
+    }
+    if (!backend_.missing.empty()) GTEST_SKIP() << backend_.name << " " << backend_.missing;
+    Start start = start_of(case_.setting);
+    if (oracle_ == Oracle::strace && !is_on_path("strace")) start.missing = "needs strace: apt-get install strace";
+    if (!start.missing.empty()) GTEST_SKIP() << start.missing;
+
+    Workspace workspace;
+    std::vector<std::string> command = command_for(start, workspace);
+    start.environment.push_back("SYSCOST_BACKEND=" + backend_.name);
+    Ended ended = run_program(command, start.environment, kDeadlineSeconds);
+    std::string what = joined(command) + "\n" + ended.output;
+    ASSERT_FALSE(ended.timed_out) << "no end after " << kDeadlineSeconds << " s: " << what;
+    if (ended.status == kSkipped) GTEST_SKIP() << Measured(from_json(read_file(workspace.file("out.json")))).missing;
+    ASSERT_EQ(ended.status, 0) << what;
+    compare(from_json(read_file(workspace.file("out.json"))), workspace);
+    if (HasFailure()) std::printf("%s\n", what.c_str());
+  }
+
+ private:
+  std::vector<std::string> command_for(const Start& start, const Workspace& workspace) const {
+    std::vector<std::string> command = start.before_strace;
+    if (oracle_ == Oracle::strace) {
+      for (const std::string& word : {std::string("strace"), std::string("-f"), std::string("-s"), std::string("128"),
+                                      std::string("-o"), workspace.file("strace.log")}) {
+        command.push_back(word);
+      }
+    }
+    command.insert(command.end(), start.before_program.begin(), start.before_program.end());
+    command.push_back(start.program);
+    command.push_back(case_.name);
+    command.emplace_back("--out");
+    command.push_back(workspace.file("out.json"));
+    if (!backend_.opens_scopes) command.emplace_back("--bare");
+    return command;
+  }
+
+  void compare(const Measured& measured, const Workspace& workspace) const {
+    StraceLog log;
+    if (oracle_ == Oracle::strace) {
+      std::ifstream file(workspace.file("strace.log"));
+      log = StraceLog::parse(file);
+      for (const std::string& error : log.errors()) ADD_FAILURE() << "strace.log: " << error;
+      if (!log.errors().empty()) return;
+    }
+    for (const Window& window : case_.windows) {
+      std::optional<StraceWindow> strace;
+      if (oracle_ == Oracle::strace) {
+        strace = log.window(marker_name(case_, window));
+        ASSERT_TRUE(strace.has_value()) << "strace.log has no markers for window '" << window.name << "'";
+      }
+      if (backend_.opens_scopes) {
+        auto found = measured.windows.find(window.name);
+        ASSERT_NE(found, measured.windows.end()) << "the case program reported no window '" << window.name << "'";
+        compare_window(window, found->second, strace);
+      } else {
+        report(window, compare_table_with_strace(window, *strace));
+      }
+    }
+  }
+
+  void compare_window(const Window& window, const MeasuredWindow& measured,
+                      const std::optional<StraceWindow>& strace) const {
+    if (!case_.unavailable_reason.empty()) {
+      EXPECT_FALSE(measured.available) << "a number was reported where none can be had";
+      EXPECT_NE(measured.reason.find(case_.unavailable_reason), std::string::npos) << "reason: " << measured.reason;
+      EXPECT_NE(measured.how_to_fix, "");
+      return;
+    }
+    ASSERT_TRUE(measured.available) << measured.reason << " " << measured.how_to_fix;
+    report(window, compare_with_table(window, backend_, measured));
+    if (strace) report(window, compare_with_strace(backend_, measured, *strace));
+  }
+
+  const Case& case_;
+  const BackendColumn& backend_;
+  const Oracle oracle_;
+};
+
+void register_test(const Case& one, const BackendColumn& backend, Oracle oracle) {
+  std::array<char, 8> number = {};
+  std::snprintf(number.data(), number.size(), "%02d", one.number);
+  std::string name = std::string(number.data()) + "_" + one.name;
+  name += oracle == Oracle::strace ? "_under_strace" : "_bare";
+  testing::RegisterTest(("conformance_" + backend.name).c_str(), name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                        [&one, &backend, oracle]() -> testing::Test* { return new Conformance(one, backend, oracle); });
+}
+
+void register_all() {
+  for (const BackendColumn& backend : backends()) {
+    for (const Case& one : cases()) {
+      bool takes_strace = one.setting == Setting::plain || one.setting == Setting::pid_namespace;
+      if (backend.opens_scopes) register_test(one, backend, Oracle::none);
+      if (takes_strace) register_test(one, backend, Oracle::strace);
+    }
+  }
+}
+
+TEST(ConformancePage, EqualsTheCases) {
+  EXPECT_EQ(read_file(CONFORMANCE_PAGE), conformance_page())
+      << "bring the page up to date: conformance_case --markdown > docs/conformance.md";
+}
+
+}  // namespace
+}  // namespace conformance
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  conformance::register_all();
+  return RUN_ALL_TESTS();
+}

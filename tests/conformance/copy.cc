@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "copy.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include "assistant.h"
+#include "case.h"
+#include "raw.h"
+#include "syscost/syscost.h"
+#include "worker.h"
+
+namespace conformance {
+namespace {
+
+constexpr int kCopyCalls = 5000;
+int g_never_written[2] = {-1, -1};
+bool g_open_scopes = true;
+
+std::unique_ptr<syscost::Scope> open_scope() {
+  return g_open_scopes ? std::make_unique<syscost::Scope>(syscost::Reach::process) : nullptr;
+}
+
+void say_ready_and_wait_for_cue() {
+  char byte = 'r';
+  if (raw(SYS_write, STDOUT_FILENO, &byte, 1) != 1) _exit(3);
+  if (raw(SYS_read, STDIN_FILENO, &byte, 1) != 1) _exit(3);  // the other side is gone
+}
+
+void die_with_a_blocked_reader() {
+  if (pipe(g_never_written) != 0) _exit(3);
+  Assistant assistant;
+  Worker reader([] {
+    char byte = 0;
+    raw(SYS_read, g_never_written[0], &byte, 1);
+  });
+  auto scope = open_scope();
+  reader.go();
+  assistant.when_blocked(reader.tid(), SYS_read);
+  assistant.wait();
+  say_ready_and_wait_for_cue();
+  raw(SYS_exit_group, 37);
+}
+
+int count_own_calls() {
+  auto scope = open_scope();
+  say_ready_and_wait_for_cue();
+  repeat_raw(kCopyCalls, 0, SYS_getppid);
+  if (scope == nullptr) return 0;
+  syscost::Count counted = scope->stop().entries("getppid");
+  if (counted == kCopyCalls) return 0;
+  std::fprintf(stderr, "the second measuring process made %d calls and counted %llu\n", kCopyCalls,
+               static_cast<unsigned long long>(counted.value_or(0)));
+  return 1;
+}
+
+}  // namespace
+
+Copy::Copy(const std::string& role) {
+  int cue[2] = {-1, -1};
+  int ready[2] = {-1, -1};
+  if (pipe(cue) != 0 || pipe(ready) != 0) std::abort();
+  pid_ = fork();
+  if (pid_ == 0) {
+    dup2(cue[0], STDIN_FILENO);
+    dup2(ready[1], STDOUT_FILENO);
+    for (int fd : {cue[0], cue[1], ready[0], ready[1]}) close(fd);
+    execl("/proc/self/exe", "conformance_case", "--copy", role.c_str(), g_open_scopes ? nullptr : "--bare", nullptr);
+    _exit(127);
+  }
+  close(cue[0]);
+  close(ready[1]);
+  cue_fd_ = cue[1];
+  char byte = 0;
+  require(read(ready[0], &byte, 1) == 1, "the second process did not start");
+  close(ready[0]);
+}
+
+bool Copy::cue() const {
+  return raw(SYS_write, cue_fd_, "g", 1) == 1;
+}
+
+int Copy::wait() const {
+  int status = 0;
+  return raw(SYS_wait4, pid_, &status, 0, nullptr) == pid_ ? status : -1;
+}
+
+void copies_open_scopes(bool open) {
+  g_open_scopes = open;
+}
+
+int play_role(const std::string& role) {
+  if (role == "spin") {
+    auto scope = open_scope();
+    say_ready_and_wait_for_cue();
+    for (;;) raw(SYS_getppid);
+  }
+  if (role == "die") {
+    die_with_a_blocked_reader();
+    return 3;
+  }
+  if (role == "count") return count_own_calls();
+  std::fprintf(stderr, "conformance_case: no role '%s'; roles: spin, die, count\n", role.c_str());
+  return 2;
+}
+
+}  // namespace conformance

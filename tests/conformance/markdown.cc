@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include "markdown.h"
+
+#include <cstring>
+#include <ostream>
+#include <sstream>
+#include <string_view>
+
+#include "backends.h"
+#include "case.h"
+
+namespace conformance {
+namespace {
+
+constexpr std::string_view kIntroduction = R"(# Conformance
+
+What each backend must count, case by case. This page is generated from `tests/conformance` by `conformance_case --markdown`; a test holds
+it against the suite.
+
+Every case is a small program whose syscalls are known beforehand. It runs bare, and once more under `strace -f` while the backend
+counts: the backend's numbers must equal the table below, and its entries must equal strace's for every syscall of the measured process's
+threads. `restart_syscall` belongs to the call it continues, and a call that a seccomp filter answers is `denied` here and an entry to
+strace. For every row `entries = calls + restarts + in_flight + no_return`, one latency exists per call and restart, and nothing is lost.
+
+Column `oracle` is the table against strace alone, without any backend: it shows that the expected numbers are right.
+
+Run it with `ctest -R conformance` in a build folder, as root or with CAP_BPF and CAP_PERFMON.
+
+)";
+
+void write_value(std::ostream& out, Expectation expected) {
+  if (expected) {
+    out << *expected;
+  } else {
+    out << "any";
+  }
+}
+
+void write_row(std::ostream& out, const Row& row) {
+  out << '`' << row.name << "` ";
+  if (!row.calls && !row.entries) {
+    out << "any (" << row.open_because << ")";
+    return;
+  }
+  write_value(out, row.entries);
+  out << " entered";
+  if (!row.calls) {
+    out << ", the rest any (" << row.open_because << ")";
+    return;
+  }
+  out << ", " << *row.calls << " called";
+  auto add = [&out](Expectation value, const char* word) {
+    if (value && *value != 0) out << ", " << *value << ' ' << word;
+  };
+  add(row.restarts, "restarted");
+  add(row.in_flight, "in flight");
+  add(row.no_return, "without return");
+  add(row.carried_in, "carried in");
+  add(row.denied, "denied");
+  for (auto [number, count] : row.errors) {
+    out << ", " << count << ' ';
+    if (const char* name = strerrorname_np(number); name != nullptr) {
+      out << name;
+    } else {
+      out << "errno " << number;
+    }
+  }
+}
+
+void write_expected(std::ostream& out, const Case& one) {
+  if (!one.unavailable_reason.empty()) {
+    out << "no number; the reason names " << one.unavailable_reason;
+    return;
+  }
+  const char* between_windows = "";
+  for (const Window& window : one.windows) {
+    out << between_windows;
+    between_windows = "<br>";
+    if (!window.name.empty()) out << window.name << ": ";
+    const char* between_rows = "";
+    for (const Row& row : window.rows) {
+      out << between_rows;
+      between_rows = "; ";
+      write_row(out, row);
+    }
+    if (window.rows.empty()) out << "no syscall";
+    if (!window.others_because.empty()) out << "; others any (" << window.others_because << ")";
+  }
+}
+
+void write_answer(std::ostream& out, const Case& one, const BackendColumn& backend) {
+  auto reason = one.unsupported.find(backend.name);
+  if (reason == one.unsupported.end()) {
+    out << "exact";
+  } else {
+    out << "unsupported: " << reason->second;
+  }
+}
+
+}  // namespace
+
+std::string conformance_page() {
+  std::ostringstream page;
+  page << kIntroduction << "| case | behaviour | expected |";
+  for (const BackendColumn& backend : backends()) page << ' ' << backend.name << " |";
+  page << "\n|---|---|---|";
+  for (std::size_t i = 0; i < backends().size(); ++i) page << "---|";
+  page << '\n';
+  for (const Case& one : cases()) {
+    page << "| " << one.number << " `" << one.name << "` | " << one.summary << " | ";
+    write_expected(page, one);
+    page << " |";
+    for (const BackendColumn& backend : backends()) {
+      page << ' ';
+      write_answer(page, one, backend);
+      page << " |";
+    }
+    page << '\n';
+  }
+  return page.str();
+}
+
+}  // namespace conformance

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+//
+// A plug-in that was linked against syscost itself; dlmopen gives it a copy of the library of its own.
+#include <cstdint>
+
+#include "raw.h"
+#include "syscost/syscost.h"
+
+/// Makes `times` calls in a window of the second copy and says how many that counted.
+extern "C" __attribute__((visibility("default"))) std::uint64_t conformance_measure_second(int times) {
+  syscost::Scope scope(syscost::Reach::process);
+  conformance::repeat_raw(times, 0, SYS_getppid);
+  return scope.stop().entries("getppid").value_or(0);
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+//
+// Reads `strace -f -o FILE`: the oracle's side of the comparison.
+//
+// strace stops every thread at every entry, so its log is complete and ordered; what it costs is reading text meant for
+// people. The reader is strict: a line it does not understand is an error, because a skipped line is a wrong count. It
+// puts halves together (`<unfinished ...>`, `<... read resumed>`), follows clone to know which threads belong to the
+// measured process, adds restart_syscall to the call it continues, and names unnamed numbers as syscost does.
+#pragma once
+
+#include <cstdint>
+#include <istream>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace conformance {
+
+/// What strace saw of one process between two marker calls.
+struct StraceWindow {
+  std::map<std::string, std::uint64_t> entries;     ///< Entered between the markers.
+  std::map<std::string, std::uint64_t> carried_in;  ///< Entered before the first marker, returned between them.
+  std::map<std::string, std::uint64_t> in_flight;   ///< Entered between them, not returned before the second.
+};
+
+class StraceLog {
+ public:
+  /// Reads a whole log. Lines that make no sense are listed in errors().
+  static StraceLog parse(std::istream& in);
+
+  /// "line 12: ..." for each line that was not understood. A log with errors must not be compared with.
+  const std::vector<std::string>& errors() const { return errors_; }
+
+  /// The stretch between `write(-1, "syscost-begin NAME", ...)` and `write(-1, "syscost-end NAME", ...)`, threads of
+  /// the process that wrote the first one only. Empty when a marker is missing.
+  std::optional<StraceWindow> window(const std::string& name) const;
+
+ private:
+  struct Call {
+    int tid = 0;
+    std::string name;
+    std::string text;          // what stood between the parentheses, both halves
+    std::string result;        // behind the last " = "
+    std::size_t entered = 0;   // line of the entry
+    std::size_t returned = 0;  // line of the return; 0 = never
+  };
+
+  void read_line(std::string_view line, std::size_t number);
+  bool read_call(int tid, std::string_view text, std::size_t number);
+  bool read_resumed(int tid, std::string_view text, std::size_t number);
+  bool read_end_of_thread(int tid, std::string_view text);
+  void finish(Call& call, std::string_view text, std::size_t number);
+  std::string canonical_name(int tid, std::string_view name, std::string_view arguments) const;
+  const Call* marker(const std::string& text, std::size_t after) const;
+  std::set<int> threads_of(int tid) const;
+
+  std::vector<Call> calls_;
+  std::map<int, std::size_t> open_;  // thread -> its unfinished call
+  std::map<int, std::size_t> last_;  // thread -> its latest call
+  std::vector<std::string> errors_;
+};
+
+}  // namespace conformance
