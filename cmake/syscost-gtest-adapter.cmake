@@ -43,7 +43,7 @@ function(syscost_add_gtest_adapter)
 
   foreach(target syscost_gtest syscost_gtest_main)
     target_include_directories(${target} PRIVATE "${arg_SOURCE_DIR}")
-    target_compile_features(${target} PRIVATE cxx_std_20)
+    target_compile_features(${target} PRIVATE cxx_std_17)
     # Not this build's code: its warnings and checkers have no say, its -Werror must not break.
     target_compile_options(${target} PRIVATE -w)
     set_target_properties(${target} PROPERTIES

@@ -11,10 +11,7 @@ readonly packages_build="
 g++             | g++          | compiles everything (C++20)
 cmake           | cmake        | configures the build
 ninja-build     | ninja        | runs the build
-pkg-config      | pkg-config   | finds libbpf
-libbpf-dev      | -            | loads the eBPF programs; linked into libsyscost
-libelf-dev      | -            | read by libbpf
-zlib1g-dev      | -            | used by libelf
+libbpf-dev      | -            | loads the eBPF programs
 libgtest-dev    | -            | GoogleTest, for the adapter, the demos and the tests
 libfmt-dev      | -            | text output of bench
 libcli11-dev    | -            | command line of bench
@@ -26,6 +23,7 @@ readonly packages_test="
 libgmock-dev    | -            | matchers in the tests
 googletest      | -            | GoogleTest's own samples and tests, run with syscost linked in
 strace          | strace       | the oracle the counts are held against
+pkg-config      | pkg-config   | builds a consumer without CMake
 python3         | python3      | helpers of the tests
 python3-pandas  | -            | runs the pandas calls of docs/csv-format.md
 clang           | clang        | rebuilds the eBPF object, to prove the committed one is current
