@@ -22,6 +22,8 @@ struct Framework {
   std::string_view name;  ///< For messages: "GoogleTest".
   /// How much of the program's tests this run holds: "whole", "subset" or "isolated" (exactly one test).
   std::string_view selection = "whole";
+  /// How the test program was compiled: "optimised" or "unoptimised", and sanitizers; column `build_type`.
+  std::string_view build_type = {};
 };
 
 /// Command-line options an adapter's own main takes out of argv before the framework sees it: `--syscost_*` and the
@@ -34,7 +36,8 @@ SYSCOST_EXPORT bool take_options(int* argc, char** argv);
 SYSCOST_EXPORT bool requested();
 
 /// Opens what was asked for: backend, CSV. Prints the header line. When something asked for cannot be had: message with
-/// cause and fix, then exit(2) without running a test. Handles --syscost_help and --syscost_doctor (print, exit).
+/// cause and fix, then exit(2) without running a test. Handles --syscost_help and --syscost_doctor (print, exit). May
+/// be called again when the framework starts over.
 SYSCOST_EXPORT void start_or_exit(const Framework& framework);
 
 /// What a window is opened for; column `kind`.
@@ -60,8 +63,10 @@ struct Report {
 };
 
 /// Disarms (first thing), reads, and writes the window's rows. `outcome` is "passed", "failed", "skipped", or "" where
-/// it has no meaning. A window without a syscall whose kind is not `test` writes no row.
-SYSCOST_EXPORT Report close_window(std::string_view outcome);
+/// it has no meaning. `framework_writes` says how many lines the framework itself printed and flushed to stdout inside
+/// the window; they are taken out of the counts where that can be done exactly, which is when the window has no other
+/// write. A window without a syscall whose kind is not `test` writes no row.
+SYSCOST_EXPORT Report close_window(std::string_view outcome, int framework_writes = 0);
 
 /// True when --syscost_profile syscalls asks for a line under each test.
 SYSCOST_EXPORT bool prints_lines();
@@ -70,12 +75,20 @@ SYSCOST_EXPORT bool prints_lines();
 /// empty when all is well. Each problem was already printed when it happened.
 SYSCOST_EXPORT std::string problem();
 
-/// Ends the session: closes the backend and the CSV.
+/// The framework has run its last test: writes what still waits. The backend stays, because main() or a static
+/// destructor may go on measuring; it ends with the process.
 SYSCOST_EXPORT void finish();
 
+/// True in a fork child of the process that measures. No syscall.
+SYSCOST_EXPORT bool is_fork_child();
+
 /// Called when an assertion wants a number that no backend can give. Returns true when the adapter skipped the running
-/// test (comparison then holds), false to let the comparison fail. Null = fail.
+/// test (comparison then holds), false to let the comparison fail. Null = fail. May be set before the session starts.
 using UnavailableHandler = bool (*)(const Unavailable& why);
 SYSCOST_EXPORT void set_unavailable_handler(UnavailableHandler handler);
+
+/// What an UnavailableHandler should do: true = skip the test, false = let it fail. SYSCOST_UNAVAILABLE=skip|fail
+/// decides; without it tests fail where the variable CI is set and are skipped elsewhere.
+SYSCOST_EXPORT bool skips_unavailable();
 
 }  // namespace syscost::adapter

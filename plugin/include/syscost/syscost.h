@@ -11,7 +11,6 @@
 // counters. No syscall of syscost itself is counted. Without a usable backend the Cost says why.
 #pragma once
 
-#include <cstdint>
 #include <string_view>
 #include <utility>
 
@@ -19,6 +18,10 @@
 #include "syscost/export.h"
 
 namespace syscost {
+
+namespace session {
+struct ScopeRecord;  // src/session/scopes.h
+}
 
 /// Whose syscalls a window sees.
 enum class Reach {
@@ -44,7 +47,7 @@ class SYSCOST_EXPORT Scope {
   Cost stop();
 
  private:
-  std::uint64_t id_;
+  session::ScopeRecord* record_ = nullptr;  // null once stopped, or when nothing can count
   Cost cost_;
 };
 
@@ -55,5 +58,10 @@ Cost measure(Body&& body, Reach reach = Reach::thread) {
   std::forward<Body>(body)();
   return scope.stop();
 }
+
+/// How often a test should repeat the call it is about: --cycles (--syscost_cycles, SYSCOST_CYCLES) or else `fallback`.
+/// The running test's row carries the answer in column `iterations`, so that `bench` can show figures per call. The
+/// last answer of a test counts. Makes no syscall once the session has started.
+SYSCOST_EXPORT int cycles(int fallback);
 
 }  // namespace syscost

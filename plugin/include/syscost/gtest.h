@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+//
+// Assertions on syscalls for GoogleTest.
+//
+//     #include <syscost/gtest.h>
+//
+//     TEST(Log, BatchedWrite) {
+//       EXPECT_SYSCALLS_LE("write", 1, log.flush(batch));          // selector, limit, statement
+//       auto cost = syscost::measure([&] { log.flush(batch); });   // or a value first
+//       EXPECT_LE(cost.calls("write"), 1) << cost;
+//     }
+//
+// They count the calls of the calling thread whose result the program saw, by any selector of syscost/cost.h. Where
+// nothing can count, the test is skipped on a developer's machine and fails where CI is set (SYSCOST_UNAVAILABLE=skip
+// or fail decides otherwise), always with the reason: never a pass for want of numbers.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "syscost/syscost.h"
+
+namespace syscost::gtest_detail {
+
+/// The verdict of one assertion, with the whole cost in its message.
+template <class Limit, class Holds>
+testing::AssertionResult check_calls(const Cost& cost, const char* selector, const char* comparison, Limit limit,
+                                     Holds holds, const char* statement) {
+  const Count calls = cost.calls(selector);
+  if (holds(calls, limit)) return testing::AssertionSuccess();
+  testing::AssertionResult failure = testing::AssertionFailure();
+  failure << "calls of \"" << selector << "\": expected " << comparison << ' ' << limit << ", counted " << calls
+          << "\nby: " << statement;
+  if (cost.available()) failure << "\nall syscalls: " << cost.to_string();
+  return failure;
+}
+
+}  // namespace syscost::gtest_detail
+
+/// The statement is variadic because it may hold commas. It runs exactly once.
+#define SYSCOST_CHECK_SYSCALLS_(selector, op, limit, fail, ...)                             \
+  GTEST_AMBIGUOUS_ELSE_BLOCKER_                                                             \
+  if (const testing::AssertionResult syscost_result = ::syscost::gtest_detail::check_calls( \
+          ::syscost::measure([&] { __VA_ARGS__; }), selector, #op, limit,                   \
+          [](const ::syscost::Count& a, auto b) { return a op b; }, #__VA_ARGS__))          \
+    ;                                                                                       \
+  else                                                                                      \
+    fail(syscost_result.failure_message())
+
+#define EXPECT_SYSCALLS_LE(selector, limit, ...) \
+  SYSCOST_CHECK_SYSCALLS_(selector, <=, limit, GTEST_NONFATAL_FAILURE_, __VA_ARGS__)
+#define EXPECT_SYSCALLS_GE(selector, limit, ...) \
+  SYSCOST_CHECK_SYSCALLS_(selector, >=, limit, GTEST_NONFATAL_FAILURE_, __VA_ARGS__)
+#define EXPECT_SYSCALLS_EQ(selector, limit, ...) \
+  SYSCOST_CHECK_SYSCALLS_(selector, ==, limit, GTEST_NONFATAL_FAILURE_, __VA_ARGS__)
+#define ASSERT_SYSCALLS_LE(selector, limit, ...) \
+  SYSCOST_CHECK_SYSCALLS_(selector, <=, limit, GTEST_FATAL_FAILURE_, __VA_ARGS__)
+#define ASSERT_SYSCALLS_GE(selector, limit, ...) \
+  SYSCOST_CHECK_SYSCALLS_(selector, >=, limit, GTEST_FATAL_FAILURE_, __VA_ARGS__)
+#define ASSERT_SYSCALLS_EQ(selector, limit, ...) \
+  SYSCOST_CHECK_SYSCALLS_(selector, ==, limit, GTEST_FATAL_FAILURE_, __VA_ARGS__)

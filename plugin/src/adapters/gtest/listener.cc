@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#include "adapters/gtest/listener.h"
+
+#include <string>
+
+#include "adapters/gtest/flags.h"
+#include "adapters/gtest/result_line.h"
+#include "syscost/adapter.h"
+
+namespace syscost::gtest_adapter {
+namespace {
+
+#if defined(__has_feature)
+#define SYSCOST_HAS_FEATURE(name) __has_feature(name)
+#else
+#define SYSCOST_HAS_FEATURE(name) 0
+#endif
+
+/// How this build compiles code; the adapter is compiled in the user's build or beside it.
+std::string build_type() {
+#ifdef __OPTIMIZE__
+  std::string type = "optimised";
+#else
+  std::string type = "unoptimised";
+#endif
+#if defined(__SANITIZE_ADDRESS__) || SYSCOST_HAS_FEATURE(address_sanitizer)
+  type += " asan";
+#endif
+#if defined(__SANITIZE_THREAD__) || SYSCOST_HAS_FEATURE(thread_sanitizer)
+  type += " tsan";
+#endif
+  return type;
+}
+
+const char* selection(const testing::UnitTest& unit_test) {
+  const int chosen = unit_test.test_to_run_count();
+  if (chosen == 1) return "isolated";
+  return chosen == unit_test.total_test_count() - unit_test.disabled_test_count() ? "whole" : "subset";
+}
+
+const char* outcome(const testing::TestResult& result) {
+  if (result.Failed()) return "failed";
+  return result.Skipped() ? "skipped" : "passed";
+}
+
+/// True when GoogleTest's printer announces each test.
+bool printer_speaks() {
+#ifdef GTEST_FLAG_GET  // --gtest_brief came shortly before
+  if (GTEST_FLAG_GET(brief)) return false;
+#endif
+  return testing::UnitTest::GetInstance()->listeners().default_result_printer() != nullptr;
+}
+
+}  // namespace
+
+void WindowKeeper::program_start(const testing::UnitTest& unit_test) {
+  const std::string type = build_type();
+  adapter::Framework framework;
+  framework.name = "GoogleTest";
+  framework.selection = selection(unit_test);
+  framework.build_type = type;
+  adapter::start_or_exit(framework);
+}
+
+// The iteration GoogleTest counts begins at 0 again when a main calls RUN_ALL_TESTS() twice; ours does not.
+void WindowKeeper::iteration_start() {
+  ++iterations_;
+}
+
+void WindowKeeper::iteration_end() {
+  const std::string problem = adapter::problem();
+  if (problem.empty() || has_reported_problem_ || adapter::is_fork_child()) return;
+  has_reported_problem_ = true;
+  // No test's verdict, but the program's: outside tests a failure belongs to the run.
+  ADD_FAILURE() << "syscost: " << problem;
+}
+
+void WindowKeeper::program_end() {
+  adapter::finish();
+}
+
+// ---- environments ---------------------------------------------------------------------------------------------------
+
+void WindowKeeper::environments_start(const char* window) {
+  printed_ = 0;
+  adapter::WindowName name;
+  name.kind = adapter::Kind::environment;
+  name.window = window;
+  name.repetition = iterations_ - 1;
+  adapter::open_window(name);
+}
+
+void WindowKeeper::environments_end() {
+  adapter::close_window("", printed_lines());
+}
+
+// ---- suites ---------------------------------------------------------------------------------------------------------
+
+void WindowKeeper::open_suite_window(const char* window, int printed_lines) {
+  printed_ = printed_lines;
+  adapter::WindowName name;
+  name.kind = adapter::Kind::suite;
+  name.test = suite_->name();
+  name.window = window;
+  name.repetition = iterations_ - 1;
+  adapter::open_window(name);
+}
+
+void WindowKeeper::suite_start(const testing::TestSuite& suite) {
+  suite_ = &suite;
+  tests_to_come_ = suite.test_to_run_count();
+  is_set_up_open_ = true;
+  open_suite_window("set-up", 0);
+}
+
+void WindowKeeper::before_test() {
+  if (!is_set_up_open_) return;
+  is_set_up_open_ = false;
+  note_printed_line();  // the first test's "[ RUN      ]"
+  adapter::close_window("", printed_lines());
+}
+
+void WindowKeeper::after_test() {
+  if (suite_ == nullptr || --tests_to_come_ > 0) return;
+  is_tear_down_open_ = true;
+  open_suite_window("tear-down", printer_speaks() ? 1 : 0);  // the last test's "[       OK ]" is still to come
+}
+
+void WindowKeeper::suite_end() {
+  if (is_set_up_open_ || is_tear_down_open_) adapter::close_window("", printed_lines());
+  is_set_up_open_ = is_tear_down_open_ = false;
+  suite_ = nullptr;
+}
+
+// ---- tests ----------------------------------------------------------------------------------------------------------
+
+void WindowKeeper::test_start(const testing::TestInfo& test) {
+  printed_ = 0;
+  const std::string full_name = std::string(test.test_suite_name()) + "." + test.name();
+  adapter::WindowName name;
+  name.test = full_name;
+  name.repetition = iterations_ - 1;
+  adapter::open_window(name);
+}
+
+void WindowKeeper::test_end(const testing::TestInfo& test) {
+  const adapter::Report report = adapter::close_window(outcome(*test.result()), printed_lines());
+  if (adapter::is_fork_child()) return;
+  record_properties(report);
+  if (adapter::prints_lines()) print_line(report);
+}
+
+// ---- what the printer wrote -----------------------------------------------------------------------------------------
+
+void WindowKeeper::note_printed_result() {
+  if (testing::UnitTest::GetInstance()->listeners().default_result_printer() != nullptr) ++printed_;
+}
+
+void WindowKeeper::note_printed_line() {
+  if (printer_speaks()) ++printed_;
+}
+
+int WindowKeeper::printed_lines() const {
+  return printed_.load();
+}
+
+}  // namespace syscost::gtest_adapter

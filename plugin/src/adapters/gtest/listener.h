@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+//
+// Where windows open and close around what GoogleTest runs.
+//
+// GoogleTest tells listeners of a start in the order of their list and of an end in reverse. So the last listener is
+// the innermost: it opens a test's window after every other listener has spoken and closes it before they speak again.
+// A suite's set-up, though, ends where the first test begins: that is for the outermost listener to say, before others
+// do their work. Hence two listeners, one early and one last, over one WindowKeeper.
+//
+// GoogleTest's own printer stands before both and cannot be moved without breaking --gtest_brief. Its `[ RUN      ]`
+// line therefore falls into the suite's set-up window (and `[       OK ]` into its tear-down); WindowKeeper counts such
+// lines, and libsyscost takes them out where that is exact.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+namespace syscost::gtest_adapter {
+
+/// Opens and closes the windows. One thread, except note_printed_result().
+class WindowKeeper {
+ public:
+  void program_start(const testing::UnitTest& unit_test);
+  void iteration_start();
+  void iteration_end();
+  void program_end();
+
+  void environments_start(const char* window);
+  void environments_end();
+  void suite_start(const testing::TestSuite& suite);
+  /// Before the first test of a suite: ends its set-up.
+  void before_test();
+  void test_start(const testing::TestInfo& test);
+  void test_end(const testing::TestInfo& test);
+  /// After a test, outside everybody's work: begins the tear-down when it was the suite's last.
+  void after_test();
+  void suite_end();
+
+  /// The printer showed a failure or a skip inside the open window. Any thread.
+  void note_printed_result();
+  /// The printer showed a disabled test.
+  void note_printed_line();
+
+ private:
+  void open_suite_window(const char* window, int printed_lines);
+  int printed_lines() const;
+
+  const testing::TestSuite* suite_ = nullptr;
+  int tests_to_come_ = 0;  // in suite_
+  int iterations_ = 0;     // over all calls of RUN_ALL_TESTS()
+  bool is_set_up_open_ = false;
+  bool is_tear_down_open_ = false;
+  bool has_reported_problem_ = false;
+  std::atomic<int> printed_{0};  // lines the printer flushed inside the open window
+};
+
+/// The innermost listener; the keeper must outlive it.
+class InnerListener : public testing::EmptyTestEventListener {
+ public:
+  explicit InnerListener(WindowKeeper& keeper) : keeper_(keeper) {}
+
+ private:
+  void OnTestIterationStart(const testing::UnitTest&, int) override { keeper_.iteration_start(); }
+  void OnEnvironmentsSetUpStart(const testing::UnitTest&) override { keeper_.environments_start("set-up"); }
+  void OnEnvironmentsSetUpEnd(const testing::UnitTest&) override { keeper_.environments_end(); }
+  // GoogleTest's printer speaks in the older of the two events, where that one exists; it comes second.
+#ifndef GTEST_REMOVE_LEGACY_TEST_CASEAPI_
+  void OnTestCaseStart(const testing::TestSuite& suite) override {
+    keeper_.suite_start(suite);
+  }
+#else
+  void OnTestSuiteStart(const testing::TestSuite& suite) override {
+    keeper_.suite_start(suite);
+  }
+#endif
+  void OnTestStart(const testing::TestInfo& test) override {
+    keeper_.test_start(test);
+  }
+  void OnTestPartResult(const testing::TestPartResult& result) override {
+    if (!result.passed()) keeper_.note_printed_result();
+  }
+  void OnTestEnd(const testing::TestInfo& test) override {
+    keeper_.test_end(test);
+  }
+  void OnTestSuiteEnd(const testing::TestSuite&) override {
+    keeper_.suite_end();
+  }
+  void OnEnvironmentsTearDownStart(const testing::UnitTest&) override {
+    keeper_.environments_start("tear-down");
+  }
+  void OnEnvironmentsTearDownEnd(const testing::UnitTest&) override {
+    keeper_.environments_end();
+  }
+  void OnTestIterationEnd(const testing::UnitTest&, int) override {
+    keeper_.iteration_end();
+  }
+
+  WindowKeeper& keeper_;
+};
+
+}  // namespace syscost::gtest_adapter

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+//
+// How linking alone is enough: a static object appends a listener, which does nothing until the tests start.
+//
+// At static initialisation the command line means nothing yet: the program may be asked to list its tests, which
+// gtest_discover_tests does at build time, or may be a death test's child. OnTestProgramStart comes after all that, and
+// not at all when tests are listed.
+#include <gtest/gtest.h>
+
+#include "adapters/gtest/flags.h"
+#include "adapters/gtest/listener.h"
+#include "syscost/adapter.h"
+
+// Every program of the consumer is linked with `-u syscost_gtest_registration`, which pulls this file out of its
+// archive.
+extern "C" {
+extern const int syscost_gtest_registration;
+const int syscost_gtest_registration = 1;
+}
+
+namespace syscost::gtest_adapter {
+namespace {
+
+/// Tests and assertions of the user fail or are skipped where nothing can count; never inside an expression of theirs.
+bool skip_or_fail(const Unavailable& why) {
+  if (!adapter::skips_unavailable()) return false;
+  // GTEST_SKIP() returns from the function it stands in, so it stands in one of its own.
+  [&] { GTEST_SKIP() << "syscost cannot count here: " << why.reason << ' ' << why.how_to_fix; }();
+  return true;
+}
+
+/// The early listener: the first of ours at a start, the last at an end. Passive until the tests start.
+class OuterListener : public testing::EmptyTestEventListener {
+ private:
+  void OnTestProgramStart(const testing::UnitTest& unit_test) override {
+    adapter::set_unavailable_handler(skip_or_fail);
+    // A threadsafe death test runs the program again, in a child: its tests are the parent's business.
+    if (!SYSCOST_GTEST_FLAG(internal_run_death_test).empty() || !adapter::requested()) return;
+    is_active_ = true;
+    keeper_.program_start(unit_test);
+    if (inner_ != nullptr) return;  // RUN_ALL_TESTS() for the second time
+    // Appended now, it comes after the listeners of the user's main; GoogleTest owns it, and walks its list by index.
+    inner_ = new InnerListener(keeper_);
+    testing::UnitTest::GetInstance()->listeners().Append(inner_);
+  }
+  void OnTestStart(const testing::TestInfo&) override {
+    if (is_active_) keeper_.before_test();
+  }
+  void OnTestDisabled(const testing::TestInfo&) override {
+    if (is_active_) keeper_.note_printed_line();
+  }
+  void OnTestEnd(const testing::TestInfo&) override {
+    if (is_active_) keeper_.after_test();
+  }
+  void OnTestProgramEnd(const testing::UnitTest&) override {
+    if (is_active_) keeper_.program_end();
+  }
+
+  bool is_active_ = false;
+  WindowKeeper keeper_;
+  InnerListener* inner_ = nullptr;
+};
+
+[[maybe_unused]] const bool kIsRegistered = [] {
+  testing::UnitTest::GetInstance()->listeners().Append(new OuterListener);
+  return true;
+}();
+
+}  // namespace
+}  // namespace syscost::gtest_adapter

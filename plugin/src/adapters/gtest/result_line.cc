@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "adapters/gtest/result_line.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "adapters/gtest/flags.h"
+
+namespace syscost::gtest_adapter {
+namespace {
+
+/// GoogleTest records ints and strings only, and ints are too short for nanoseconds: numbers go as strings.
+void record(const std::string& name, const Count& count) {
+  if (std::optional<std::uint64_t> value = count.value()) {
+    testing::Test::RecordProperty(name, std::to_string(*value));
+  }
+}
+
+/// A name fit for XML attributes and JSON keys: letters, digits and underscores.
+std::string property_name(std::string text) {
+  for (char& c : text) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    if (!is_plain) c = '_';
+  }
+  return text;
+}
+
+/// Would GoogleTest colour its output? Its own answer is internal, so the same questions are asked; NO_COLOR counts
+/// more.
+bool uses_colour() {
+  const char* no_color = std::getenv("NO_COLOR");
+  if (no_color != nullptr && *no_color != '\0') return false;
+  const std::string color = SYSCOST_GTEST_FLAG(color);
+  if (strcasecmp(color.c_str(), "auto") != 0) {
+    return strcasecmp(color.c_str(), "yes") == 0 || strcasecmp(color.c_str(), "true") == 0 ||
+           strcasecmp(color.c_str(), "t") == 0 || color == "1";
+  }
+  const char* term = std::getenv("TERM");
+  static const bool is_terminal = isatty(STDOUT_FILENO) != 0;
+  return is_terminal && term != nullptr && *term != '\0' && std::strcmp(term, "dumb") != 0;
+}
+
+}  // namespace
+
+void record_properties(const adapter::Report& report) {
+  record("syscost_calls", report.cost.calls());
+  record("syscost_entries", report.cost.entries());
+  record("syscost_errors", report.cost.errors());
+  record("syscost_kernel_ns", report.cost.kernel_ns());
+  record("syscost_lost", report.cost.lost());
+  for (const SyscallCost& syscall : report.cost.syscalls()) {
+    record("syscost_calls_" + property_name(syscall.name), Count(syscall.calls));
+  }
+}
+
+void print_line(const adapter::Report& report) {
+  // Through stdio, like GoogleTest's printer, so that the two stay in order.
+  const bool colour = uses_colour();
+  std::printf("%s[ SYSCOST  ] %s%s\n", colour ? "\033[0;36m" : "", colour ? "\033[m" : "", report.line.c_str());
+  std::fflush(stdout);
+}
+
+}  // namespace syscost::gtest_adapter

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+//
+// What a finished test's numbers look like in GoogleTest's own output: properties in its XML and JSON, and a line.
+#pragma once
+
+#include "syscost/adapter.h"
+
+namespace syscost::gtest_adapter {
+
+/// Records syscost_calls, syscost_entries, ... on the running test; those that were not measured are left out.
+void record_properties(const adapter::Report& report);
+
+/// Prints `[ SYSCOST  ] 1024 write, ...` in GoogleTest's manner and colour.
+void print_line(const adapter::Report& report);
+
+}  // namespace syscost::gtest_adapter

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "csv/row.h"
+
+#include <array>
+#include <charconv>
+
+#include "core/result.h"
+
+namespace syscost::csv {
+namespace {
+
+constexpr std::string_view kHexDigits = "0123456789abcdef";
+
+/// Bytes of the UTF-8 character that `text` begins with; 0 when it does not begin with one.
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return 1;
+  const std::size_t length = lead >= 0xc2 && lead < 0xe0   ? 2
+                             : lead >= 0xe0 && lead < 0xf0 ? 3
+                             : lead >= 0xf0 && lead < 0xf5 ? 4
+                                                           : 0;
+  if (length == 0 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  // Overlong forms, surrogates and what lies beyond U+10FFFF show in the second byte.
+  const unsigned char second = byte(1);
+  const bool is_valid = (lead != 0xe0 || second >= 0xa0) && (lead != 0xed || second < 0xa0) &&
+                        (lead != 0xf0 || second >= 0x90) && (lead != 0xf4 || second < 0x90);
+  return is_valid ? length : 0;
+}
+
+}  // namespace
+
+std::string field(std::string_view text) {
+  std::string out;
+  bool needs_quotes = false;
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    const char c = text.front();
+    if (length == 0) {
+      const auto byte = static_cast<unsigned char>(c);
+      out += "\\x";
+      out += kHexDigits[byte >> 4];
+      out += kHexDigits[byte & 15];
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\r') {
+      out += "\\r";
+    } else if (c == '\0') {
+      out += "\\0";
+    } else if (c == '"') {
+      out += "\"\"";
+      needs_quotes = true;
+    } else {
+      out += text.substr(0, length);
+      needs_quotes = needs_quotes || c == ',';
+    }
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return needs_quotes ? '"' + out + '"' : out;
+}
+
+const std::string& header_line() {
+  static const std::string* line = [] {
+    auto* text = new std::string;  // never destroyed: rows may be written while the program ends
+    for (std::string_view name : schema::kColumnNames) {
+      if (!text->empty()) *text += ',';
+      *text += name;
+    }
+    *text += '\n';
+    return text;
+  }();
+  return *line;
+}
+
+void Row::advance_to(schema::Column column) {
+  const auto target = static_cast<std::size_t>(column);
+  SYSCOST_CHECK(target >= next_);
+  // A comma before every field but the first.
+  out_.append(target + 1 - next_ - (next_ == 0 ? 1 : 0), ',');
+  next_ = target + 1;
+}
+
+void Row::set(schema::Column column, std::string_view text) {
+  if (text.empty()) return;
+  advance_to(column);
+  out_ += field(text);
+}
+
+void Row::set(schema::Column column, std::uint64_t number) {
+  advance_to(column);
+  std::array<char, 20> digits{};
+  auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), number);
+  out_.append(digits.data(), end);
+}
+
+void Row::end() {
+  advance_to(schema::Column::kEnd);
+  out_ += schema::kEndMark;
+  out_ += '\n';
+}
+
+}  // namespace syscost::csv

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+//
+// Row: one line of a syscost CSV, written column by column.
+//
+// A row is readable by line-based tools (tail, grep, bench's torn-row check) only if no field holds a line break, and
+// by pandas only if it is valid UTF-8. Names and labels come from the user, so both are made true here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "syscost/schema.h"
+
+namespace syscost::csv {
+
+/// The text of one field. RFC 4180: quoted when it holds a comma or a quote, quotes doubled. Line breaks, NULs and
+/// bytes that are not UTF-8 become visible: `\n`, `\r`, `\0`, `\xHH`.
+std::string field(std::string_view text);
+
+/// The header line, with its line break.
+const std::string& header_line();
+
+/// Takes fields in file order; columns passed over stay empty.
+class Row {
+ public:
+  /// Writes to the end of `out`, which must outlive the row.
+  explicit Row(std::string& out) : out_(out) {}
+  /// Begins with `first_fields`, the text of the columns before `next`.
+  Row(std::string& out, std::string_view first_fields, schema::Column next)
+      : out_(out), next_(static_cast<std::size_t>(next)) {
+    out_ += first_fields;
+  }
+
+  /// Columns must come in the order of schema.h.
+  void set(schema::Column column, std::string_view text);
+  void set(schema::Column column, std::uint64_t number);
+  /// Empty when there is no number: never 0.
+  void set(schema::Column column, std::optional<std::uint64_t> number) {
+    if (number.has_value()) set(column, *number);
+  }
+  /// Writes the end mark and the line break.
+  void end();
+
+ private:
+  void advance_to(schema::Column column);
+
+  std::string& out_;
+  std::size_t next_ = 0;  // column that the next field belongs to
+};
+
+}  // namespace syscost::csv

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+//
+// RunColumns: the columns that are the same on every row of one program's run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace syscost::csv {
+
+/// Columns of the same names; docs/csv-format.md defines them. Empty = unknown.
+struct RunColumns {
+  std::string run_id;
+  std::string started_at;
+  std::string label;
+  std::string host;
+  std::string kernel;
+  std::string commit;
+  std::string build_id;
+  std::string build_type;
+  std::string backend;
+  std::string selection;
+  std::string program;
+  std::uint64_t pid = 0;
+};
+
+}  // namespace syscost::csv

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+#include "csv/sink.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "core/high_fd.h"
+#include "csv/header_check.h"
+#include "csv/row.h"
+
+namespace syscost::csv {
+namespace {
+
+/// The file's lock, held for the life of this object. Other writers wait; readers are not kept out.
+class FileLock {
+ public:
+  explicit FileLock(int fd) : fd_(fd) {
+    int result;
+    do {
+      result = flock(fd, LOCK_EX);
+    } while (result != 0 && errno == EINTR);
+    error_ = result == 0 ? 0 : errno;
+  }
+  ~FileLock() {
+    if (error_ == 0) flock(fd_, LOCK_UN);
+  }
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+  int error() const { return error_; }
+
+ private:
+  int fd_;
+  int error_;
+};
+
+Result<int> open_for_append(const std::string& path) {
+  int fd;
+  do {
+    fd = ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+  } while (fd < 0 && errno == EINTR);
+  if (fd < 0) return errno_failure("write the CSV file", path, errno);
+  return move_fd_high(fd);
+}
+
+bool is_same_file(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/// True when the file is where this program prints to.
+bool is_own_output(const struct stat& file) {
+  for (int fd : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat output {};
+    if (fstat(fd, &output) == 0 && is_same_file(file, output)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<Sink> Sink::open(const std::string& path) {
+  Result<int> fd = open_for_append(path);
+  if (!fd.ok()) return fd.failure();
+  Sink sink(path, fd.value());
+  if (Result<void> remembered = sink.remember_file(); !remembered.ok()) return remembered.failure();
+  FileLock lock(sink.fd_);
+  if (lock.error() != 0) return errno_failure("lock the CSV file", path, lock.error());
+  if (Result<void> checked = sink.check_or_write_header(); !checked.ok()) return checked.failure();
+  return sink;
+}
+
+Sink::Sink(Sink&& other) noexcept
+    : path_(std::move(other.path_)),
+      fd_(std::exchange(other.fd_, -1)),
+      is_regular_(other.is_regular_),
+      has_header_(other.has_header_),
+      device_(other.device_),
+      inode_(other.inode_) {}
+
+Sink& Sink::operator=(Sink&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(fd_, other.fd_);
+  std::swap(is_regular_, other.is_regular_);
+  std::swap(has_header_, other.has_header_);
+  std::swap(device_, other.device_);
+  std::swap(inode_, other.inode_);
+  return *this;
+}
+
+Sink::~Sink() {
+  if (fd_ < 0) return;
+  // A test may have closed our descriptor and got its number for a file of its own.
+  struct stat now {};
+  if (fstat(fd_, &now) == 0 && now.st_dev == device_ && now.st_ino == inode_) close(fd_);
+}
+
+Result<void> Sink::remember_file() {
+  struct stat file {};
+  if (fstat(fd_, &file) != 0) return errno_failure("look at the CSV file", path_, errno);
+  device_ = file.st_dev;
+  inode_ = file.st_ino;
+  is_regular_ = S_ISREG(file.st_mode);
+  if (!is_regular_ && !S_ISCHR(file.st_mode)) {
+    return Failure{"the CSV file " + path_ + " is a pipe, a socket or a block device",
+                   "name a regular file: rows are appended under a lock, which only files have"};
+  }
+  if (isatty(fd_) != 0 || (is_regular_ && is_own_output(file))) {
+    return Failure{"the CSV file " + path_ + " is this program's own output",
+                   "name another file: rows and test output would mix"};
+  }
+  return {};
+}
+
+Result<void> Sink::check_or_write_header() {
+  // A device has no contents to look at; its header goes with the first rows.
+  if (!is_regular_) return {};
+  struct stat file {};
+  if (fstat(fd_, &file) != 0) return errno_failure("look at the CSV file", path_, errno);
+  Result<HeaderState> header = check_header(fd_, path_);
+  if (!header.ok()) return header.failure();
+  if (header.value().missing.empty()) return {};
+  return write_all(header.value().missing, file.st_size);
+}
+
+Result<void> Sink::append(std::string_view rows) {
+  if (Result<void> usable = make_usable(); !usable.ok()) return usable;
+  FileLock lock(fd_);
+  // Devices need no lock: nobody reads them back.
+  if (lock.error() != 0 && is_regular_) return errno_failure("lock the CSV file", path_, lock.error());
+  return append_locked(rows);
+}
+
+/// Opens the file again when a test closed our descriptor or somebody deleted the file.
+Result<void> Sink::make_usable() {
+  struct stat now {};
+  const bool is_ours = fd_ >= 0 && fstat(fd_, &now) == 0 && now.st_dev == device_ && now.st_ino == inode_;
+  if (is_ours && (now.st_nlink > 0 || !is_regular_)) return {};
+  if (is_ours) close(fd_);
+  fd_ = -1;
+  Result<Sink> reopened = open(path_);
+  if (!reopened.ok()) return reopened.failure();
+  const bool had_header = has_header_;
+  *this = std::move(reopened.value());
+  has_header_ = has_header_ || (had_header && !is_regular_);
+  return {};
+}
+
+Result<void> Sink::append_locked(std::string_view rows) {
+  struct stat file {};
+  if (fstat(fd_, &file) != 0) return errno_failure("look at the CSV file", path_, errno);
+  const off_t size = is_regular_ ? file.st_size : 0;
+  std::string bytes;
+  if (is_regular_ ? size == 0 : !has_header_) bytes = header_line();
+  char last = '\n';
+  if (size > 0 && pread(fd_, &last, 1, size - 1) == 1 && last != '\n') bytes += '\n';
+  bytes += rows;
+  Result<void> written = write_all(bytes, size);
+  has_header_ = has_header_ || written.ok();
+  return written;
+}
+
+Result<void> Sink::write_all(std::string_view bytes, off_t size_before) const {
+  std::string_view rest = bytes;
+  while (!rest.empty()) {
+    const ssize_t written = write(fd_, rest.data(), rest.size());
+    if (written > 0) {
+      rest.remove_prefix(static_cast<std::size_t>(written));
+      continue;
+    }
+    if (written < 0 && errno == EINTR) continue;
+    const int error = written < 0 ? errno : ENOSPC;
+    // Takes back what fitted, so that no torn row stays; if even that fails, the missing end mark shows it.
+    if (is_regular_ && rest.size() < bytes.size()) {
+      while (ftruncate(fd_, size_before) != 0 && errno == EINTR) continue;
+    }
+    return errno_failure("write to the CSV file", path_, error);
+  }
+  return {};
+}
+
+}  // namespace syscost::csv

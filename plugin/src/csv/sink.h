@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+//
+// Sink: the CSV file that several test programs append to at once, and that survives their deaths.
+//
+// `ctest -j` runs one process per test, all with the same SYSCOST_CSV; a test may be killed, may close every file
+// descriptor, may fill the disk. So: rows are only ever appended, under a lock, a window's rows with one write; what
+// a killed writer left torn is closed first; what a full disk accepted in part is taken back.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+
+#include "core/result.h"
+
+namespace syscost::csv {
+
+/// Not thread-safe. Makes syscalls: between windows only.
+class Sink {
+ public:
+  /// Opens or creates the file and, if it is empty, writes the header. Fails when it cannot be written or holds
+  /// something else than rows of this schema version. `path` is absolute.
+  static Result<Sink> open(const std::string& path);
+
+  Sink(Sink&& other) noexcept;
+  Sink& operator=(Sink&& other) noexcept;
+  ~Sink();
+
+  /// Appends whole rows. On failure nothing of them stays in the file.
+  Result<void> append(std::string_view rows);
+
+  const std::string& path() const { return path_; }
+
+ private:
+  Sink(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+
+  Result<void> remember_file();
+  Result<void> check_or_write_header();
+  Result<void> make_usable();
+  Result<void> append_locked(std::string_view rows);
+  Result<void> write_all(std::string_view bytes, off_t size_before) const;
+
+  std::string path_;
+  int fd_ = -1;
+  bool is_regular_ = false;
+  bool has_header_ = false;  ///< For devices, whose contents cannot be read back.
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+};
+
+}  // namespace syscost::csv

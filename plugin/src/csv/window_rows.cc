@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "csv/window_rows.h"
+
+#include "core/errno_names.h"
+#include "core/syscall_table.h"
+#include "csv/row.h"
+
+namespace syscost::csv {
+namespace {
+
+using schema::Column;
+using Number = std::optional<std::uint64_t>;
+
+/// A number where the backend measures such, else nothing.
+Number measured(bool can, std::uint64_t number) {
+  return can ? Number(number) : std::nullopt;
+}
+
+void set_key(Row& row, const WindowColumns& window, std::string_view record) {
+  row.set(Column::kKind, window.kind);
+  row.set(Column::kTest, window.test);
+  row.set(Column::kWindow, window.window);
+  row.set(Column::kParent, window.parent);
+  row.set(Column::kRepetition, window.repetition);
+  row.set(Column::kRecord, record);
+}
+
+/// `ENOENT:3 EINTR:1`.
+std::string errnos_text(const ErrnoCounts& errors) {
+  std::string text;
+  for (const ErrnoCounts::Entry& error : errors) {
+    if (!text.empty()) text += ' ';
+    text.append(errno_name(error.error)).append(":").append(std::to_string(error.count));
+  }
+  return text;
+}
+
+/// `512:128 576:3`.
+std::string histogram_text(const Histogram& latency) {
+  std::string text;
+  for (std::size_t bucket = 0; bucket < kHistogramBuckets; ++bucket) {
+    const std::uint64_t count = latency.bucket_count(bucket);
+    if (count == 0) continue;
+    if (!text.empty()) text += ' ';
+    text.append(std::to_string(histogram_lower_ns(bucket))).append(":").append(std::to_string(count));
+  }
+  return text;
+}
+
+void set_latency(Row& row, const Histogram& latency) {
+  const bool has_values = latency.count() > 0;
+  row.set(Column::kLatencyCount, latency.count());
+  row.set(Column::kLatencySumNs, latency.sum_ns());
+  row.set(Column::kLatencyMinNs, measured(has_values, latency.min_ns()));
+  row.set(Column::kLatencyMaxNs, measured(has_values, latency.max_ns()));
+  row.set(Column::kP50Ns, measured(has_values, latency.percentile_ns(0.50)));
+  row.set(Column::kP75Ns, measured(has_values, latency.percentile_ns(0.75)));
+  row.set(Column::kP90Ns, measured(has_values, latency.percentile_ns(0.90)));
+  row.set(Column::kP95Ns, measured(has_values, latency.percentile_ns(0.95)));
+  row.set(Column::kP99Ns, measured(has_values, latency.percentile_ns(0.99)));
+  row.set(Column::kHistogram, histogram_text(latency));
+}
+
+void set_totals(Row& row, const detail::CostData& cost, const Capabilities& can) {
+  std::uint64_t entries = 0;
+  std::uint64_t calls = 0;
+  std::uint64_t errors = 0;
+  std::uint64_t kernel_ns = 0;
+  for (const auto& [id, tally] : cost.table) {
+    entries += tally.entries;
+    calls += tally.calls;
+    errors += tally.errors.total();
+    kernel_ns += tally.latency.sum_ns();
+  }
+  row.set(Column::kTotalEntries, measured(can.entries, entries));
+  row.set(Column::kTotalCalls, measured(can.calls, calls));
+  row.set(Column::kTotalErrors, measured(can.errors, errors));
+  row.set(Column::kTotalKernelNs, measured(can.latency, kernel_ns));
+  row.set(Column::kLate, cost.late);
+  row.set(Column::kLost, cost.lost);
+}
+
+void set_tally(Row& row, SyscallId id, const Tally& tally, const Capabilities& can) {
+  row.set(Column::kClass, class_list(id));
+  row.set(Column::kEntries, measured(can.entries, tally.entries));
+  row.set(Column::kCalls, measured(can.calls, tally.calls));
+  row.set(Column::kRestarts, measured(can.entries, tally.restarts));
+  row.set(Column::kInFlight, measured(can.entries, tally.in_flight()));
+  row.set(Column::kNoReturn, measured(can.entries, tally.no_return));
+  row.set(Column::kCarriedIn, measured(can.carried_in, tally.carried_in));
+  row.set(Column::kDenied, measured(can.denied, tally.denied));
+  row.set(Column::kErrors, measured(can.errors, tally.errors.total()));
+  if (can.errors) row.set(Column::kErrnos, errnos_text(tally.errors));
+  if (can.latency) set_latency(row, tally.latency);
+}
+
+}  // namespace
+
+WindowRows::WindowRows(const RunColumns& run) {
+  Row row(run_);
+  row.set(Column::kSchemaVersionColumn, std::uint64_t{schema::kSchemaVersion});
+  row.set(Column::kRunId, run.run_id);
+  row.set(Column::kStartedAt, run.started_at);
+  row.set(Column::kLabel, run.label);
+  row.set(Column::kHost, run.host);
+  row.set(Column::kKernel, run.kernel);
+  row.set(Column::kCommit, run.commit);
+  row.set(Column::kBuildId, run.build_id);
+  row.set(Column::kBuildType, run.build_type);
+  row.set(Column::kBackend, run.backend);
+  row.set(Column::kSelection, run.selection);
+  row.set(Column::kProgram, run.program);
+  row.set(Column::kPid, run.pid);
+}
+
+void WindowRows::append(std::string& out, const WindowColumns& window, const detail::CostData* cost,
+                        const Capabilities& capabilities) const {
+  Row row(out, run_, Column::kKind);
+  set_key(row, window, schema::kRecordTest);
+  row.set(Column::kOrigin, schema::kOriginSyscost);
+  row.set(Column::kOutcome, window.outcome);
+  row.set(Column::kIterations, window.iterations);
+  row.set(Column::kWallNs, window.wall_ns);
+  row.set(Column::kUserNs, window.user_ns);
+  row.set(Column::kSystemNs, window.system_ns);
+  row.set(Column::kOverheadEstimateNs, window.overhead_estimate_ns);
+  row.set(Column::kVoluntarySwitches, window.voluntary_switches);
+  row.set(Column::kInvoluntarySwitches, window.involuntary_switches);
+  row.set(Column::kMinorFaults, window.minor_faults);
+  row.set(Column::kMajorFaults, window.major_faults);
+  if (cost != nullptr) set_totals(row, *cost, capabilities);
+  row.end();
+  if (cost == nullptr) return;
+
+  for (const auto& [id, tally] : cost->table) {
+    if (tally.empty()) continue;
+    Row syscall(out, run_, Column::kKind);
+    set_key(syscall, window, schema::kRecordSyscall);
+    syscall.set(Column::kSyscall, syscall_name(id));
+    syscall.set(Column::kOrigin, schema::kOriginSyscost);
+    set_tally(syscall, id, tally, capabilities);
+    syscall.end();
+  }
+}
+
+}  // namespace syscost::csv

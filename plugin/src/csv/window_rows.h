@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+//
+// WindowRows: the rows of one window: one of record `test`, then one of record `syscall` for each syscall.
+//
+// Totals and times stand on the first, what belongs to one syscall on the others, so that summing a column never counts
+// a thing twice. What the backend did not measure stays empty: never 0.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/backend.h"
+#include "core/cost_data.h"
+#include "csv/run_columns.h"
+
+namespace syscost::csv {
+
+/// The window's key and what belongs to it as a whole. Times in ns.
+struct WindowColumns {
+  std::string_view kind;
+  std::string_view test;
+  std::string_view window;
+  std::string_view parent;
+  std::uint64_t repetition = 0;
+  std::string_view outcome;
+  std::optional<std::uint64_t> iterations;
+  std::optional<std::uint64_t> wall_ns;
+  std::optional<std::uint64_t> user_ns;
+  std::optional<std::uint64_t> system_ns;
+  std::optional<std::uint64_t> overhead_estimate_ns;
+  std::optional<std::uint64_t> voluntary_switches;
+  std::optional<std::uint64_t> involuntary_switches;
+  std::optional<std::uint64_t> minor_faults;
+  std::optional<std::uint64_t> major_faults;
+};
+
+class WindowRows {
+ public:
+  explicit WindowRows(const RunColumns& run);
+
+  /// Appends the window's rows to `out`. `cost` is null when nothing was counted.
+  void append(std::string& out, const WindowColumns& window, const detail::CostData* cost,
+              const Capabilities& capabilities) const;
+
+ private:
+  std::string run_;  // the columns up to `pid`, the same on every row
+};
+
+}  // namespace syscost::csv

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+//
+// The functions of syscost/adapter.h over the process's session.
+#include "syscost/adapter.h"
+
+#include <cstddef>
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "session/messages.h"
+#include "session/session.h"
+
+namespace syscost::adapter {
+
+using session::Session;
+
+bool take_options(int* argc, char** argv) {
+  std::vector<std::string> arguments(argv, argv + *argc);
+  const Result<session::ParsedOptions>& parsed =
+      session::read_process_options(arguments, session::Spelling::prefixed_short);
+  if (!parsed.ok()) {
+    session::say_failure(parsed.failure());
+    return false;
+  }
+  std::size_t kept = 0;
+  auto used = parsed.value().used.begin();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (used != parsed.value().used.end() && *used == i) {
+      ++used;
+    } else {
+      argv[kept++] = argv[i];
+    }
+  }
+  argv[kept] = nullptr;
+  *argc = static_cast<int>(kept);
+  return true;
+}
+
+bool requested() {
+  const Result<session::ParsedOptions>& parsed = session::process_options();
+  // A bad option is a request too: start_or_exit() will say what is wrong with it.
+  return !parsed.ok() || parsed.value().options.requests_anything();
+}
+
+void start_or_exit(const Framework& framework) {
+  session::started_session(framework);
+}
+
+void open_window(const WindowName& name) {
+  Session::instance().open_window(name);
+}
+
+Report close_window(std::string_view outcome, int framework_writes) {
+  return Session::instance().close_window(outcome, framework_writes);
+}
+
+bool is_fork_child() {
+  return Session::instance().is_fork_child();
+}
+
+bool prints_lines() {
+  return Session::instance().options().profile_syscalls;
+}
+
+bool skips_unavailable() {
+  const Result<session::ParsedOptions>& parsed = session::process_options();
+  if (!parsed.ok()) return false;
+  switch (parsed.value().options.on_unavailable) {
+    case session::Options::OnUnavailable::skip:
+      return true;
+    case session::Options::OnUnavailable::fail:
+      return false;
+    case session::Options::OnUnavailable::by_place:
+      break;
+  }
+  const char* ci = std::getenv("CI");
+  return ci == nullptr || *ci == '\0' || std::string_view(ci) == "false" || std::string_view(ci) == "0";
+}
+
+void finish() {
+  Session::instance().finish();
+}
+
+std::string problem() {
+  return Session::instance().problem();
+}
+
+}  // namespace syscost::adapter

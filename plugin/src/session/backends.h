@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+//
+// The one place that names all backends.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/backend.h"
+#include "core/result.h"
+#include "session/options.h"
+
+namespace syscost::session {
+
+/// Opens the chosen backend, `automatic` being the first that works. Never called with `none`.
+using BackendOpener = std::function<Result<std::unique_ptr<Backend>>(BackendChoice)>;
+
+/// Opens one of the backends this library was built with.
+Result<std::unique_ptr<Backend>> open_backend(BackendChoice choice);
+
+/// What one backend does here, found out by opening it.
+struct BackendHealth {
+  std::string name;
+  bool works = false;
+  std::string finding;     ///< What was seen to work, or why it does not.
+  std::string how_to_fix;  ///< Empty when it works.
+};
+
+/// Tries every backend that can count, in the order in which `automatic` tries them. Opens and closes each.
+std::vector<BackendHealth> examine_backends();
+
+/// "85 ns added per call while counting", or empty where that was not measured.
+std::string describe_calibration(const Calibration& calibration);
+
+}  // namespace syscost::session

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#include "session/doctor.h"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "session/backends.h"
+
+namespace syscost::session {
+
+int run_doctor() {
+  utsname system{};
+  uname(&system);
+  std::printf("syscost doctor: what can measure syscalls here\n");
+  std::printf("  kernel %s %s, user id %u\n", system.release, system.machine, static_cast<unsigned>(geteuid()));
+  const BackendHealth* chosen = nullptr;
+  const std::vector<BackendHealth> healths = examine_backends();
+  for (const BackendHealth& health : healths) {
+    std::printf("  %-6s %s: %s\n", health.name.c_str(), health.works ? "works" : "does not work",
+                health.finding.c_str());
+    if (!health.works) std::printf("         fix: %s\n", health.how_to_fix.c_str());
+    if (health.works && chosen == nullptr) chosen = &health;
+  }
+  std::printf("  none   works: times only, every count stays empty\n");
+  if (chosen != nullptr) {
+    std::printf("--syscost_backend auto would take %s.\n", chosen->name.c_str());
+  } else {
+    std::printf("Nothing can count here: --syscost_csv and --syscost_profile would end with exit code 2.\n");
+  }
+  std::fflush(stdout);
+  return chosen != nullptr ? 0 : 1;
+}
+
+}  // namespace syscost::session

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#include "session/help.h"
+
+#include <cstdio>
+
+namespace syscost::session {
+
+void print_help() {
+  std::fputs(R"(syscost: which syscalls each test makes, how often, and for how long
+
+  ./my_tests --syscost_profile syscalls        one line under each test: [ SYSCOST  ] 1024 write, 131 us in the kernel
+  ./my_tests --syscost_csv out.csv             appends rows for every test to out.csv; read it with: bench summary out.csv
+  SYSCOST_CSV=out.csv ctest -j8                the same for all test programs of a build, in one file
+  ./my_tests --gtest_filter=Log.* --syscost_csv out.csv --syscost_label after
+                                               only some tests, with a word of yours on each row
+  ./my_tests --syscost_doctor                  what can measure here, and what to do about what cannot
+
+flags, as --flag value or --flag=value           variable             meaning
+  --syscost_csv FILE                             SYSCOST_CSV          append rows to FILE (docs/csv-format.md)
+  --syscost_profile syscalls                     SYSCOST_PROFILE      print a line under each test
+  --syscost_backend auto|ebpf|none               SYSCOST_BACKEND      how to count; none: times only, counts stay empty
+  --syscost_cycles N                             SYSCOST_CYCLES       what syscost::cycles() answers
+  --syscost_label TEXT                           SYSCOST_LABEL        column `label` of every row
+  --syscost_doctor                               SYSCOST_DOCTOR=1     print what works here; exit 0 if anything does, else 1
+  --syscost_help                                 SYSCOST_HELP=1       this text
+
+variables without a flag
+  SYSCOST_RUN_ID=TEXT          groups the rows of several programs; by default one ctest run is one run
+  SYSCOST_COMMIT=HASH          column `commit`; by default from the CI system or the repository around the folder
+  SYSCOST_BUILD_TYPE=TEXT      column `build_type`
+  SYSCOST_UNAVAILABLE=skip|fail  assertions on counts where nothing can count; by default they fail if CI is set, else skip
+  SYSCOST_MARKERS=1            writes to descriptor -1 around each test, so that strace's log can be cut there
+
+A flag wins over its variable. Programs with syscost's own main also take --csv, --profile, --backend, --cycles, --label
+and --doctor. A flag or value syscost does not know ends the program with exit code 2 before any test.
+)",
+             stdout);
+  std::fflush(stdout);
+}
+
+}  // namespace syscost::session

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#include "session/messages.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace syscost::session {
+namespace {
+
+/// One write, so that lines of parallel test programs do not mix; past stdio, whose buffers are the user's.
+void print(const std::string& text) {
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    ssize_t written = write(STDERR_FILENO, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+std::string text_of(const Failure& failure) {
+  std::string text = "syscost: " + failure.reason + "\n";
+  if (!failure.how_to_fix.empty()) text += "  fix: " + failure.how_to_fix + "\n";
+  return text;
+}
+
+}  // namespace
+
+void say(std::string_view text) {
+  print("syscost: " + std::string(text) + "\n");
+}
+
+void say_failure(const Failure& failure) {
+  print(text_of(failure));
+}
+
+void refuse(const Failure& failure) {
+  std::fflush(stdout);
+  say_failure(failure);
+  std::exit(2);
+}
+
+}  // namespace syscost::session

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+//
+// Options: what the person running a test binary asks of syscost, from flags and environment.
+//
+// A flag that is ignored is a measurement that silently did not happen, so nothing with our prefix is ever ignored: an
+// unknown name, a value that makes no sense and a feature this version lacks are all failures, with the nearest
+// name that exists. The command line belongs to the user's framework too; everything without our prefix is left alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+
+namespace syscost::session {
+
+enum class BackendChoice { automatic, ebpf, none };
+
+/// Where relative paths of an option start.
+enum class Source { absent, command_line, environment };
+
+struct Options {
+  std::string csv;  ///< As given; empty = no CSV.
+  Source csv_source = Source::absent;
+  bool profile_syscalls = false;
+  BackendChoice backend = BackendChoice::automatic;
+  bool is_backend_named = false;  ///< The choice was spoken, be it "auto".
+  std::optional<std::uint64_t> cycles;
+  std::string label;
+  bool doctor = false;
+  bool help = false;
+
+  // Environment only.
+  std::string run_id;
+  std::string commit;
+  std::string build_type;
+  enum class OnUnavailable { by_place, skip, fail } on_unavailable = OnUnavailable::by_place;
+  bool markers = false;
+
+  /// Anything that makes the session start.
+  bool requests_anything() const { return !csv.empty() || profile_syscalls || is_backend_named || doctor || help; }
+};
+
+/// Which spellings of a flag are ours.
+enum class Spelling {
+  prefixed,        ///< --syscost_csv: beside a main of the user's.
+  prefixed_short,  ///< --csv as well: in a main of ours.
+};
+
+struct ParsedOptions {
+  Options options;
+  std::vector<std::size_t> used;  ///< Indices into the arguments that were flags of ours or their values, ascending.
+};
+
+/// Reads `arguments` (the first is the program's name; "--" ends them) and `environment` (NAME=VALUE). A flag wins over
+/// the environment, the last of several flags wins.
+Result<ParsedOptions> parse_options(const std::vector<std::string>& arguments,
+                                    const std::vector<std::string>& environment, Spelling spelling);
+
+/// This process's command line as the kernel keeps it; empty when /proc is not there.
+std::vector<std::string> process_arguments();
+/// This process's environment.
+std::vector<std::string> process_environment();
+
+}  // namespace syscost::session

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include "session/recorder.h"
+
+#include "session/messages.h"
+
+namespace syscost::session {
+
+Result<void> Recorder::open_csv(const std::string& path) {
+  Result<csv::Sink> sink = csv::Sink::open(path);
+  if (!sink.ok()) return sink.failure();
+  sink_.emplace(std::move(sink.value()));
+  return {};
+}
+
+void Recorder::add(const csv::WindowColumns& window, const detail::CostData* cost, const Capabilities& capabilities) {
+  if (sink_.has_value()) rows_->append(pending_, window, cost, capabilities);
+}
+
+void Recorder::write(std::string_view window) {
+  if (pending_.empty()) return;
+  Result<void> written = sink_->append(pending_);
+  pending_.clear();
+  if (written.ok()) return;
+  // One message for the first; a full disk would repeat it for every test.
+  if (++unwritten_windows_ > 1) return;
+  Failure failure = written.failure();
+  failure.reason += "; the rows of " + std::string(window) + " are missing, the tests go on";
+  note_problem(failure);
+}
+
+void Recorder::note_problem(const Failure& failure) {
+  if (++problems_ == 1) first_problem_ = failure.reason;
+  say_failure(failure);
+}
+
+std::string Recorder::problem() const {
+  if (problems_ == 0) return {};
+  std::string text = first_problem_;
+  if (unwritten_windows_ > 1) text += " (and those of " + std::to_string(unwritten_windows_ - 1) + " more windows)";
+  if (problems_ > 1) text += " (and " + std::to_string(problems_ - 1) + " more problems)";
+  return text;
+}
+
+}  // namespace syscost::session

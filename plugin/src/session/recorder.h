@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+//
+// Recorder: brings rows into the CSV and keeps account of what could not be brought.
+//
+// A disk that fills up while tests run must change no verdict, yet the run must not end as if its CSV were whole. So
+// the first failure is printed, every failure is remembered, and the tests go on.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/result.h"
+#include "csv/sink.h"
+#include "csv/window_rows.h"
+
+namespace syscost::session {
+
+/// Not thread-safe. Makes syscalls: between windows only.
+class Recorder {
+ public:
+  /// Opens the CSV at the absolute path `path`.
+  Result<void> open_csv(const std::string& path);
+  bool has_csv() const { return sink_.has_value(); }
+  const std::string& csv_path() const { return sink_->path(); }
+
+  /// The columns of every row that follows.
+  void set_run(const csv::RunColumns& run) { rows_.emplace(run); }
+
+  /// Keeps a window's rows for the next write().
+  void add(const csv::WindowColumns& window, const detail::CostData* cost, const Capabilities& capabilities);
+  /// Brings the kept rows into the file, with one write. `window` names them in the message of a failure.
+  void write(std::string_view window);
+
+  /// Prints `failure` and remembers it as the run's problem.
+  void note_problem(const Failure& failure);
+  /// Everything that went wrong, in one line; empty when nothing did.
+  std::string problem() const;
+
+ private:
+  std::optional<csv::Sink> sink_;
+  std::optional<csv::WindowRows> rows_;
+  std::string pending_;
+  std::string first_problem_;
+  int problems_ = 0;
+  int unwritten_windows_ = 0;
+};
+
+}  // namespace syscost::session

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "session/report_line.h"
+
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace syscost::session {
+
+std::string format_ns(std::uint64_t ns) {
+  constexpr std::array<const char*, 4> kUnits = {"ns", "us", "ms", "s"};
+  auto value = static_cast<double>(ns);
+  std::size_t unit = 0;
+  // 999.5 would be printed as 1000.
+  while (value >= 999.5 && unit + 1 < kUnits.size()) {
+    value /= 1000;
+    ++unit;
+  }
+  const int decimals = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  std::array<char, 40> text{};
+  std::snprintf(text.data(), text.size(), "%.*f %s", decimals, value, kUnits[unit]);
+  return text.data();
+}
+
+std::string report_line(const Cost& cost, std::uint64_t wall_ns) {
+  std::string line = cost.to_string();
+  const Count work = cost.kernel_ns("!%wait");
+  const Count waiting = cost.kernel_ns("%wait");
+  if (!work.has_value() || cost.entries() == 0) return line;
+  line += ", " + format_ns(work.value_or(0)) + " in the kernel";
+  if (wall_ns > 0) {
+    const double percent = 100.0 * static_cast<double>(work.value_or(0)) / static_cast<double>(wall_ns);
+    std::array<char, 40> text{};
+    std::snprintf(text.data(), text.size(), ", %.*f %% of wall", percent < 9.95 ? 1 : 0, percent);
+    line += text.data();
+  }
+  if (waiting > 0) line += ", " + format_ns(waiting.value_or(0)) + " waiting";
+  return line;
+}
+
+void remove_framework_writes(CallTable& table, int count) {
+  constexpr SyscallId kWrite{Abi::x86_64, SYS_write};
+  if (count <= 0) return;
+  const Tally* writes = table.find(kWrite);
+  if (writes == nullptr || writes->entries != static_cast<std::uint64_t>(count)) return;
+  table.at(kWrite).clear();
+}
+
+bool is_empty(const CallTable& table) {
+  return std::all_of(table.begin(), table.end(), [](const CallTable::Entry& entry) { return entry.tally.empty(); });
+}
+
+}  // namespace syscost::session

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "session/run_info.h"
+
+#include <elf.h>
+#include <link.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include "session/commit.h"
+#include "session/small_file.h"
+
+namespace syscost::session {
+namespace {
+
+/// "2026-01-31T12:00:00.123Z".
+std::string now_iso8601() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  tm utc{};
+  gmtime_r(&now.tv_sec, &utc);
+  std::array<char, 32> text{};
+  std::size_t length = strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &utc);
+  std::snprintf(text.data() + length, text.size() - length, ".%03ldZ", now.tv_nsec / 1'000'000);
+  return text.data();
+}
+
+/// When a process started, in clock ticks since boot: with its number it names a process for good. "0" if unknown.
+std::string start_time(pid_t pid) {
+  std::string stat = read_small_file("/proc/" + std::to_string(pid) + "/stat");
+  // Field 2 is the program's name in parentheses and may hold anything; count from behind it: field 22.
+  std::size_t at = stat.rfind(')');
+  for (int field = 2; field < 22 && at != std::string::npos; ++field) at = stat.find(' ', at + 1);
+  if (at == std::string::npos) return "0";
+  return stat.substr(at + 1, stat.find(' ', at + 1) - at - 1);
+}
+
+std::string read_link(const std::string& path) {
+  std::array<char, PATH_MAX> target{};
+  ssize_t length = readlink(path.c_str(), target.data(), target.size());
+  return length <= 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(length));
+}
+
+std::string hex(const unsigned char* bytes, std::size_t count) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) {
+    text += kDigits[bytes[i] >> 4];
+    text += kDigits[bytes[i] & 15];
+  }
+  return text;
+}
+
+/// dl_iterate_phdr's callback: the first object is the program itself. Its notes are mapped, so nothing is opened.
+int find_build_id(dl_phdr_info* info, std::size_t, void* result) {
+  for (std::size_t i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+    if (segment.p_type != PT_NOTE) continue;
+    // The addresses are numbers in the ELF headers; turning them into pointers is what they are for.
+    const auto* at = reinterpret_cast<const unsigned char*>(info->dlpi_addr + segment.p_vaddr);  // NOLINT
+    const unsigned char* end = at + segment.p_memsz;
+    while (end - at > static_cast<std::ptrdiff_t>(sizeof(ElfW(Nhdr)))) {
+      ElfW(Nhdr) note{};
+      std::memcpy(&note, at, sizeof note);
+      const unsigned char* name = at + sizeof note;
+      const std::size_t name_size = (note.n_namesz + 3U) & ~3U;
+      const std::size_t value_size = (note.n_descsz + 3U) & ~3U;
+      if (static_cast<std::size_t>(end - name) < name_size + value_size) break;
+      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0) {
+        *static_cast<std::string*>(result) = hex(name + name_size, note.n_descsz);
+        return 1;
+      }
+      at = name + name_size + value_size;
+    }
+  }
+  return 1;
+}
+
+std::string own_build_id() {
+  std::string id;
+  dl_iterate_phdr(find_build_id, &id);
+  return id;
+}
+
+}  // namespace
+
+pid_t ctest_parent() {
+  pid_t parent = getppid();
+  return read_small_file("/proc/" + std::to_string(parent) + "/comm") == "ctest\n" ? parent : 0;
+}
+
+std::string resolve_path(const std::string& path, Source source) {
+  if (path.starts_with('/')) return path;
+  std::string start;
+  if (source == Source::environment) {
+    if (pid_t ctest = ctest_parent(); ctest != 0) start = read_link("/proc/" + std::to_string(ctest) + "/cwd");
+  }
+  if (start.empty()) start = read_link("/proc/self/cwd");
+  if (start.empty()) return path;
+  return start + (start.ends_with('/') ? "" : "/") + path;
+}
+
+csv::RunColumns read_run_info(const Options& options, std::string_view build_type) {
+  csv::RunColumns info;
+  utsname system{};
+  uname(&system);
+  info.host = system.nodename;
+  info.kernel = system.release;
+  info.started_at = now_iso8601();
+  info.label = options.label;
+  info.pid = static_cast<std::uint64_t>(getpid());
+  info.program = program_invocation_short_name;
+  info.commit = options.commit.empty() ? find_commit() : options.commit;
+  info.build_id = own_build_id();
+  info.build_type = options.build_type.empty() ? std::string(build_type) : options.build_type;
+  info.run_id = options.run_id;
+  if (info.run_id.empty()) {
+    pid_t ctest = ctest_parent();
+    pid_t owner = ctest != 0 ? ctest : getpid();
+    info.run_id = info.host + "-" + std::to_string(owner) + "-" + start_time(owner);
+  }
+  return info;
+}
+
+}  // namespace syscost::session

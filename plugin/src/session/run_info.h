@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+//
+// Run info: which run this is, on what machine, of which build: the columns that say where a number comes from.
+//
+// Two CSVs can be compared honestly only when each row says what it measured. All of it is read once, before the first
+// window, from files and memory: no program is run. What is unknown stays empty.
+#pragma once
+
+#include <sys/types.h>
+#include <string>
+#include <string_view>
+
+#include "csv/run_columns.h"
+#include "session/options.h"
+
+namespace syscost::session {
+
+/// Reads everything, now. `build_type` is what the framework's adapter was compiled as, or
+/// empty. Leaves `backend` and `selection` empty.
+csv::RunColumns read_run_info(const Options& options, std::string_view build_type);
+
+/// The process that started this one, when it is ctest; else 0.
+pid_t ctest_parent();
+
+/// `path` as an absolute path. A relative path from the environment starts where ctest was started, because ctest runs
+/// each test in a working directory of its own and one variable serves them all; every other one where we are.
+std::string resolve_path(const std::string& path, Source source);
+
+}  // namespace syscost::session

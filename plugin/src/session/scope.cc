@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#include "syscost/syscost.h"
+
+#include <utility>
+
+#include "session/session.h"
+
+namespace syscost {
+namespace {
+
+/// A Cost to be overwritten; copying it allocates nothing.
+const Cost& nothing_measured() {
+  static const Cost nothing(Unavailable{"Nothing was measured.", "Ask a Cost that was."});
+  return nothing;
+}
+
+}  // namespace
+
+Scope::Scope(std::string_view name, Reach reach) : cost_(nothing_measured()) {
+  session::Session& session = session::started_session();
+  record_ = session.open_scope(name, reach, cost_);
+}
+
+Scope::~Scope() {
+  if (record_ != nullptr) session::Session::instance().close_scope(record_);
+}
+
+Cost Scope::stop() {
+  if (record_ != nullptr) cost_ = session::Session::instance().close_scope(std::exchange(record_, nullptr));
+  return cost_;
+}
+
+int cycles(int fallback) {
+  return session::Session::instance().cycles(fallback);
+}
+
+}  // namespace syscost

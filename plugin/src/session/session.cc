@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+#include "session/session.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <mutex>
+#include <utility>
+
+#include "core/quiet_memory.h"
+#include "session/messages.h"
+#include "session/report_line.h"
+#include "session/run_info.h"
+
+namespace syscost::session {
+namespace {
+
+std::string_view kind_name(adapter::Kind kind) {
+  switch (kind) {
+    case adapter::Kind::test:
+      return "test";
+    case adapter::Kind::suite:
+      return "suite";
+    case adapter::Kind::environment:
+      return "environment";
+  }
+  return {};
+}
+
+/// For messages and markers: "test Suite.Test", "suite Suite set-up".
+std::string spoken_name(std::string_view kind, std::string_view test, std::string_view window) {
+  std::string name(kind);
+  for (std::string_view part : {test, window}) {
+    if (!part.empty()) name.append(" ").append(part);
+  }
+  return name;
+}
+
+std::shared_ptr<detail::CostData> new_cost_data(const Capabilities& can) {
+  auto cost = std::allocate_shared<detail::CostData>(std::pmr::polymorphic_allocator<detail::CostData>(&quiet_memory()),
+                                                     &quiet_memory());
+  cost->measured = {.entries = can.entries, .calls = can.calls, .errors = can.errors, .latency = can.latency};
+  return cost;
+}
+
+/// What a Scope holds until stop(); shared, because making one allocates.
+const Cost& pending_cost() {
+  static const Cost pending(Unavailable{"The scope has not been stopped yet.", "Call stop() first."});
+  return pending;
+}
+const Cost& fork_child_cost() {
+  static const Cost child(Unavailable{"This is a fork child of the process that measures.", "Measure in the parent."});
+  return child;
+}
+
+}  // namespace
+
+Session::Session(Options options, BackendOpener opener)
+    : options_(std::move(options)), instrument_(std::move(opener)), scopes_(quiet_memory()) {
+  // Made now, so that scopes need not.
+  pending_cost();
+  fork_child_cost();
+}
+
+// ---- start ----------------------------------------------------------------------------------------------------------
+
+void Session::read_run(const adapter::Framework& framework) {
+  if (!is_started()) run_ = read_run_info(options_, framework.build_type);
+  if (options_.build_type.empty()) run_.build_type = framework.build_type;
+  run_.selection = framework.selection;
+  run_.backend = instrument_.current() != nullptr ? instrument_.current()->backend->name() : "none";
+  recorder_.set_run(run_);
+}
+
+std::string Session::header_line() const {
+  std::string line = "backend " + run_.backend;
+  if (Opened* opened = instrument_.current()) {
+    std::string cost = describe_calibration(opened->backend->calibration());
+    if (!cost.empty()) line += " (" + cost + ")";
+  } else {
+    line += " (counts stay empty)";
+  }
+  if (recorder_.has_csv()) line += ", csv " + recorder_.csv_path();
+  return line + ", run " + run_.run_id;
+}
+
+Result<void> Session::start(const adapter::Framework& framework) {
+  if (is_started()) {
+    read_run(framework);
+    return {};
+  }
+  Result<void> opened = instrument_.open(options_.backend);
+  if (!opened.ok() && options_.requests_anything()) return opened;
+  read_run(framework);
+  if (!options_.csv.empty()) {
+    Result<void> csv = recorder_.open_csv(resolve_path(options_.csv, options_.csv_source));
+    if (!csv.ok()) return csv;
+  }
+  if (options_.requests_anything()) say(header_line());
+  is_started_.store(true, std::memory_order_release);
+  return {};
+}
+
+// ---- windows --------------------------------------------------------------------------------------------------------
+
+/// A failing write whose text shows in strace's log, so that the log can be cut at windows.
+void Session::mark(const char* what, const OpenWindow& window) const {
+  if (!options_.markers) return;
+  const std::string text = std::string(what) + " " + spoken_name(kind_name(window.kind), window.test, window.name);
+  // It fails, as it should: there is no descriptor -1.
+  [[maybe_unused]] ssize_t written = write(-1, text.data(), text.size());
+}
+
+void Session::open_window(const adapter::WindowName& name) {
+  if (is_fork_child()) return;
+  SYSCOST_CHECK(is_started() && !window_.has_value());
+  OpenWindow& window = window_.emplace();
+  window.kind = name.kind;
+  window.test = name.test;
+  window.name = name.window;
+  window.repetition = name.repetition;
+  window.opened = instrument_.current();
+  scopes_.set_enclosing(name.test, name.window);
+  cycles_.store(0, std::memory_order_relaxed);
+  has_window_.store(true, std::memory_order_release);
+  window.usage_before = Usage::now();
+  mark("syscost-begin", window);
+  window.start_ns = monotonic_ns();
+  if (window.opened == nullptr) return;
+  Result<WindowBook::Window*> handle = window.opened->book.open(Reach::process);
+  if (handle.ok()) window.handle = handle.value();
+}
+
+/// Disarms, reads, and asks whether the instrument was there all the time. Null, with the reason, when there are no
+/// counts.
+std::shared_ptr<detail::CostData> Session::read_and_check(OpenWindow& window,
+                                                          std::shared_ptr<const Unavailable>& why_not) {
+  if (window.handle == nullptr) {
+    why_not = instrument_.why_not();
+    return nullptr;
+  }
+  Opened& opened = *window.opened;
+  std::shared_ptr<detail::CostData> cost = new_cost_data(opened.capabilities);
+  opened.book.close(window.handle, *cost);
+  mark("syscost-end", window);
+  Result<void> checked = instrument_.check(opened, *cost);
+  if (checked.ok()) return cost;
+  Failure failure = checked.failure();
+  why_not = std::make_shared<Unavailable>(failure);
+  failure.reason =
+      "the counts of " + spoken_name(kind_name(window.kind), window.test, window.name) + " are void: " + failure.reason;
+  recorder_.note_problem(failure);
+  return nullptr;
+}
+
+adapter::Report Session::close_window(std::string_view outcome, int framework_writes) {
+  if (is_fork_child() || !window_.has_value()) return {Cost(*fork_child_cost().unavailable()), 0, {}};
+  OpenWindow& window = *window_;
+  // Before disarming, because reading the counters takes longer than a short test; after, where the clock is a syscall.
+  const bool clock_is_quiet = window.opened == nullptr || window.opened->clock_is_quiet;
+  std::uint64_t end_ns = clock_is_quiet ? monotonic_ns() : 0;
+  std::shared_ptr<const Unavailable> why_not;
+  std::lock_guard guard(writing_);
+  std::shared_ptr<detail::CostData> cost = read_and_check(window, why_not);
+  if (!clock_is_quiet) end_ns = monotonic_ns();
+  if (window.handle == nullptr) mark("syscost-end", window);
+  const Usage usage_after = Usage::now();
+  has_window_.store(false, std::memory_order_release);
+
+  if (cost != nullptr) remove_framework_writes(cost->table, framework_writes);
+  const bool has_numbers = cost != nullptr && !is_empty(cost->table);
+  const Capabilities can = window.opened != nullptr ? window.opened->capabilities : Capabilities{};
+  csv::WindowColumns columns;
+  columns.kind = kind_name(window.kind);
+  columns.test = window.test;
+  columns.window = window.name;
+  columns.repetition = static_cast<std::uint64_t>(window.repetition);
+  columns.outcome = outcome;
+  columns.wall_ns = end_ns - window.start_ns;
+  if (int cycles = cycles_.load(std::memory_order_relaxed); cycles > 0) {
+    columns.iterations = static_cast<std::uint64_t>(cycles);
+  }
+  usage_after.fill(columns, window.usage_before);
+  if (cost != nullptr) columns.overhead_estimate_ns = window.opened->overhead_estimate_ns(*cost);
+  if (has_numbers || window.kind == adapter::Kind::test) recorder_.add(columns, cost.get(), can);
+  add_scope_rows();
+  recorder_.write(spoken_name(columns.kind, columns.test, columns.window));
+
+  adapter::Report report{cost != nullptr ? Cost(cost) : Cost(*why_not), *columns.wall_ns, {}};
+  report.line = report_line(report.cost, report.wall_ns);
+  scopes_.set_enclosing({}, {});
+  window_.reset();
+  return report;
+}
+
+// ---- scopes ---------------------------------------------------------------------------------------------------------
+
+ScopeRecord* Session::open_scope(std::string_view name, Reach reach, Cost& cost) {
+  if (is_fork_child()) {
+    cost = fork_child_cost();
+    return nullptr;
+  }
+  Opened* opened = instrument_.current();
+  if (opened == nullptr) {
+    cost = Cost(*instrument_.why_not());
+    return nullptr;
+  }
+  ScopeRecord* scope = scopes_.begin(name);
+  scope->opened = opened;
+  cost = pending_cost();
+  // Rows that another thread is writing at this moment are not the scope's.
+  std::unique_lock guard(writing_, std::defer_lock);
+  if (reach == Reach::process) guard.lock();
+  scope->start_ns = monotonic_ns();
+  Result<WindowBook::Window*> handle = opened->book.open(reach);
+  if (handle.ok()) {
+    scope->handle = handle.value();
+    return scope;
+  }
+  scopes_.end(scope, false, nullptr, 0);
+  cost = Cost(handle.failure());
+  return nullptr;
+}
+
+Cost Session::close_scope(ScopeRecord* scope) {
+  // A child's copy of the record is left alone, like everything else it inherited.
+  if (is_fork_child()) return fork_child_cost();
+  Opened& opened = *scope->opened;
+  std::uint64_t end_ns = opened.clock_is_quiet ? monotonic_ns() : 0;
+  std::shared_ptr<detail::CostData> cost = new_cost_data(opened.capabilities);
+  opened.book.close(scope->handle, *cost);
+  if (!opened.clock_is_quiet) end_ns = monotonic_ns();
+  const bool wants_row = recorder_.has_csv() && !scope->name.empty();
+  scopes_.end(scope, wants_row, cost, end_ns - scope->start_ns);
+
+  if (!has_window_.load(std::memory_order_acquire) && scopes_.open_count() == 0) {
+    std::lock_guard guard(writing_);
+    Result<void> checked = opened.is_intact ? instrument_.check(opened, *cost) : Result<void>();
+    if (!checked.ok()) recorder_.note_problem(checked.failure());
+    add_scope_rows();
+    recorder_.write("scopes");
+  }
+  if (!opened.is_intact.load(std::memory_order_acquire)) {
+    return Cost(Unavailable{"The instrument was taken away while the scope was open: its counts would be short.",
+                            "Do not close file descriptors that the test did not open."});
+  }
+  return Cost(std::move(cost));
+}
+
+void Session::finish() {
+  if (is_fork_child() || !is_started()) return;
+  std::lock_guard guard(writing_);
+  add_scope_rows();
+  recorder_.write("scopes");
+}
+
+/// Moves the rows of closed scopes to the recorder.
+void Session::add_scope_rows() {
+  for (const ScopeRow& row : scopes_.take_rows()) {
+    csv::WindowColumns columns;
+    columns.kind = "scope";
+    columns.test = row.test;
+    columns.window = row.name;
+    columns.parent = row.parent;
+    columns.repetition = row.repetition;
+    columns.wall_ns = row.wall_ns;
+    const bool is_intact = row.opened->is_intact.load(std::memory_order_acquire);
+    if (is_intact) columns.overhead_estimate_ns = row.opened->overhead_estimate_ns(*row.cost);
+    recorder_.add(columns, is_intact ? row.cost.get() : nullptr, row.opened->capabilities);
+  }
+}
+
+int Session::cycles(int fallback) {
+  const int answer = static_cast<int>(std::min<std::uint64_t>(options_.cycles.value_or(0), INT_MAX));
+  const int cycles = answer > 0 ? answer : fallback;
+  cycles_.store(cycles, std::memory_order_relaxed);
+  return cycles;
+}
+
+}  // namespace syscost::session

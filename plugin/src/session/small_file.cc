@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#include "session/small_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+namespace syscost::session {
+
+// Not a std::ifstream: it throws when the path turns out to be a folder.
+std::string read_small_file(const std::string& path) {
+  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return {};
+  std::string text;
+  std::array<char, 4096> chunk{};
+  for (;;) {
+    ssize_t count = read(fd, chunk.data(), chunk.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    text.append(chunk.data(), static_cast<std::size_t>(count));
+  }
+  close(fd);
+  return text;
+}
+
+}  // namespace syscost::session

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+//
+// What the kernel keeps account of anyway: processor time, context switches, page faults; and the clock.
+#pragma once
+
+#include <cstdint>
+
+#include "csv/window_rows.h"
+
+namespace syscost::session {
+
+/// Monotonic time in ns; no syscall where the vDSO has the clock.
+std::uint64_t monotonic_ns();
+
+/// The process's account since its start. Taking it is a syscall: outside windows only.
+struct Usage {
+  std::uint64_t user_ns = 0;
+  std::uint64_t system_ns = 0;
+  std::uint64_t voluntary_switches = 0;
+  std::uint64_t involuntary_switches = 0;
+  std::uint64_t minor_faults = 0;
+  std::uint64_t major_faults = 0;
+
+  static Usage now();
+  /// Fills the columns with what was used from `before` to now.
+  void fill(csv::WindowColumns& columns, const Usage& before) const;
+};
+
+}  // namespace syscost::session
