@@ -119,7 +119,7 @@ bool StraceLog::read_end_of_thread(int tid, std::string_view text) {
   }
   if (!starts_with(text, "+++ exited with ") && !starts_with(text, "+++ killed by ")) return false;
   if (auto open = open_.find(tid); open != open_.end()) {
-    calls_[open->second].result = "?";
+    calls_[open->second].result = std::string("?");
     open_.erase(open);
   }
   return true;
