@@ -137,7 +137,7 @@ class Conformance : public testing::Test {
 
     Workspace workspace;
     std::vector<std::string> command = command_for(start, workspace);
-    start.environment.push_back("SYSCOST_BACKEND=" + backend_.name);
+    if (backend_.opens_scopes) start.environment.push_back("SYSCOST_BACKEND=" + backend_.name);
     Ended ended = run_program(command, start.environment, kDeadlineSeconds);
     std::string what = joined(command) + "\n" + ended.output;
     ASSERT_FALSE(ended.timed_out) << "no end after " << kDeadlineSeconds << " s: " << what;
