@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "backends/ebpf/programs.h"
 
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -18,8 +16,8 @@
 #include <utility>
 
 #include "backends/ebpf/diagnosis.h"
+#include "backends/ebpf/skeleton.h"
 #include "core/high_fd.h"
-#include "syscost.skel.h"
 
 namespace syscost::ebpf {
 namespace {
@@ -117,16 +115,16 @@ std::size_t page_rounded(std::size_t bytes) {
 }  // namespace
 
 Result<Programs> Programs::load() {
-  libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
-  libbpf_set_memlock_rlim(0);
-  auto* previous = libbpf_set_print(keep_log);
+  if (Result<const LibbpfApi*> api = open_libbpf(); !api.ok()) return api.failure();
+  libbpf().libbpf_set_memlock_rlim(0);
+  auto* previous = libbpf().libbpf_set_print(keep_log);
   struct RestorePrint {
     libbpf_print_fn_t previous;
-    ~RestorePrint() { libbpf_set_print(previous); }
+    ~RestorePrint() { libbpf().libbpf_set_print(previous); }
   } restore{previous};
   libbpf_says().clear();
 
-  int cpus = libbpf_num_possible_cpus();
+  int cpus = libbpf().libbpf_num_possible_cpus();
   if (cpus <= 0) return load_failure("count the possible CPUs", -cpus);
   if (cpus > SYSCOST_MAX_CPUS) {
     return Failure{"this machine may have " + std::to_string(cpus) + " CPUs; the eBPF backend is built for " +
@@ -144,20 +142,22 @@ Result<Programs> Programs::load() {
   skeleton->rodata->cpu_count = memory.cpu_count;
   skeleton->rodata->registration_cookie = memory.cookie;
   std::uint32_t banks = SYSCOST_BANKS * memory.shard_count();
-  bpf_map__set_max_entries(skeleton->maps.shards, banks);
-  bpf_map__set_max_entries(skeleton->maps.cells, banks * SYSCOST_SLOTS);
+  libbpf().bpf_map__set_max_entries(skeleton->maps.shards, banks);
+  libbpf().bpf_map__set_max_entries(skeleton->maps.cells, banks * SYSCOST_SLOTS);
   if (int error = syscost_bpf__load(skeleton.get()); error != 0) {
     return load_failure("load the BPF programs", -error);
   }
 
   // Our identity in the initial PID namespace, which is what programs see, found by running one in our own context.
   LIBBPF_OPTS(bpf_test_run_opts, no_arguments);
-  if (int error = bpf_prog_test_run_opts(bpf_program__fd(skeleton->progs.identify), &no_arguments); error != 0) {
+  if (int error = libbpf().bpf_prog_test_run_opts(libbpf().bpf_program__fd(skeleton->progs.identify), &no_arguments);
+      error != 0) {
     return load_failure("ask for our process id in the initial PID namespace", -error);
   }
 
-  if (Result<void> mapped = programs.map_memory(bpf_map__fd(skeleton->maps.bss), sizeof *skeleton->bss,
-                                                bpf_map__fd(skeleton->maps.cells), bpf_map__fd(skeleton->maps.shards));
+  if (Result<void> mapped =
+          programs.map_memory(libbpf().bpf_map__fd(skeleton->maps.bss), sizeof *skeleton->bss,
+                              libbpf().bpf_map__fd(skeleton->maps.cells), libbpf().bpf_map__fd(skeleton->maps.shards));
       !mapped.ok()) {
     return mapped.failure();
   }
@@ -165,12 +165,13 @@ Result<Programs> Programs::load() {
   const bpf_program* loaded[kCount] = {skeleton->progs.on_sys_enter, skeleton->progs.on_sys_exit,
                                        skeleton->progs.on_signal_deliver};
   for (std::size_t i = 0; i < kCount; ++i) {
-    int copy = dup(bpf_program__fd(loaded[i]));
+    int copy = dup(libbpf().bpf_program__fd(loaded[i]));
     if (copy < 0) return load_failure("keep a BPF program", errno);
     programs.program_fds_[i] = keep_descriptor(copy);
     bpf_prog_info info{};
     __u32 size = sizeof info;
-    if (bpf_obj_get_info_by_fd(programs.program_fds_[i], &info, &size) == 0) programs.program_ids_[i] = info.id;
+    if (libbpf().bpf_obj_get_info_by_fd(programs.program_fds_[i], &info, &size) == 0)
+      programs.program_ids_[i] = info.id;
   }
   static const int registered = pthread_atfork(nullptr, nullptr, close_in_child);
   if (registered != 0) return load_failure("register a fork handler", registered);
@@ -231,7 +232,7 @@ Result<void> Programs::attach() {
   // yet; an exit without its enter, on a thread already seen, would have to be counted as lost.
   for (std::size_t i = 0; i < kCount; ++i) {
     if (link_fds_[i] >= 0) continue;
-    int link = bpf_raw_tracepoint_open(nullptr, program_fds_[i]);
+    int link = libbpf().bpf_raw_tracepoint_open(nullptr, program_fds_[i]);
     if (link < 0) {
       Failure failure = load_failure("attach to the syscall tracepoints", -link);
       detach();
@@ -251,7 +252,7 @@ Result<std::uint64_t> Programs::missed_runs() const {
   for (std::size_t i = 0; i < kCount; ++i) {
     bpf_prog_info info{};
     __u32 size = sizeof info;
-    if (bpf_obj_get_info_by_fd(program_fds_[i], &info, &size) != 0 || info.id != program_ids_[i]) {
+    if (libbpf().bpf_obj_get_info_by_fd(program_fds_[i], &info, &size) != 0 || info.id != program_ids_[i]) {
       return Failure{"the file descriptors of the BPF programs were closed",
                      "do not close file descriptors that the test did not open (close_range, closefrom)"};
     }
