@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "model/loader.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "csv_text.h"
+#include "model/group.h"
+#include "model/lists.h"
+#include "stats/window_summary.h"
+
+namespace syscost::bench {
+namespace {
+
+using model::Dataset;
+using testing::Cells;
+using testing::header;
+using testing::syscall_row;
+using testing::test_row;
+
+struct Loaded {
+  Dataset data;
+  std::string problems;
+};
+
+Loaded load(const std::string& rows, const model::LoadOptions& options = {}) {
+  csv::Problems problems;
+  Loaded result{model::load_text("f.csv", header() + rows, options, problems), ""};
+  std::ostringstream out;
+  problems.print(out);
+  result.problems = out.str();
+  return result;
+}
+
+TEST(Loader, KeepsAnEmptyCellApartFromZero) {
+  const Loaded loaded = load(test_row({{"wall_ns", ""}, {"lost", "0"}}));
+  ASSERT_EQ(loaded.data.samples.size(), 1U);
+  EXPECT_FALSE(loaded.data.samples[0].totals.wall_ns.has_value());
+  ASSERT_TRUE(loaded.data.samples[0].totals.lost.has_value());
+  EXPECT_EQ(*loaded.data.samples[0].totals.lost, 0U);
+}
+
+TEST(Loader, TakesTheRunThatStartedLastWhereverItStands) {
+  const Loaded loaded = load(test_row({{"run_id", "new"}, {"started_at", "2026-11-21T02:00:00.000000Z"}}) +
+                             test_row({{"run_id", "old"}, {"started_at", "2026-11-21T01:00:00.000000Z"}}));
+  ASSERT_EQ(loaded.data.samples.size(), 1U);
+  EXPECT_EQ(loaded.data.text(loaded.data.context(loaded.data.samples[0]).run_id), "new");
+}
+
+TEST(Loader, KeepsAllProcessesOfTheNewestRun) {
+  const Loaded loaded = load(test_row({{"pid", "1"}, {"started_at", "2026-11-21T01:00:00.000000Z"}}) +
+                             test_row({{"pid", "2"}, {"started_at", "2026-11-21T01:00:09.000000Z"}}));
+  EXPECT_EQ(loaded.data.samples.size(), 2U);
+}
+
+TEST(Loader, LeavesOutAndReportsARowThatIsThereTwice) {
+  const Loaded loaded = load(test_row() + syscall_row() + syscall_row({{"syscall", "read"}}) + syscall_row());
+  EXPECT_EQ(loaded.data.rows.size(), 2U);
+  EXPECT_EQ(loaded.problems, "f.csv:5: the same key as f.csv:3; left out, it would count twice\n");
+}
+
+TEST(Loader, KeepsRequestsOfOneSyscallApart) {
+  const Loaded loaded = load(test_row() + syscall_row({{"detail", "A"}}) + syscall_row({{"detail", "B"}}));
+  EXPECT_EQ(loaded.data.rows.size(), 2U);
+  EXPECT_EQ(loaded.problems, "");
+}
+
+TEST(Loader, FindsAWindowsRowsWhenTheFileWasSorted) {
+  const Cells second = {{"test", "Suite.Other"}};
+  const Loaded loaded =
+      load(test_row() + test_row(second) + syscall_row() + syscall_row(second) + syscall_row({{"syscall", "read"}}));
+  ASSERT_EQ(loaded.data.samples.size(), 2U);
+  EXPECT_EQ(loaded.data.rows_of(0).size(), 2U);
+  EXPECT_EQ(loaded.data.rows_of(1).size(), 1U);
+}
+
+TEST(Loader, RefusesNumbersThatDoNotFit) {
+  const Loaded loaded = load(test_row({{"wall_ns", "18446744073709551616"}}) + test_row({{"wall_ns", " 1"}}) +
+                             test_row({{"wall_ns", "0x10"}}));
+  EXPECT_EQ(std::count(loaded.problems.begin(), loaded.problems.end(), '\n'), 3);
+  EXPECT_EQ(loaded.data.samples[0].totals_line, 0U);
+}
+
+TEST(Groups, PoolRepetitionsAndProcesses) {
+  Loaded loaded = load(test_row({{"repetition", "0"}}) + test_row({{"repetition", "1"}}) + test_row({{"pid", "8"}}));
+  const auto groups = model::group_samples(loaded.data);
+  ASSERT_EQ(groups.size(), 1U);
+  EXPECT_EQ(groups[0].samples.size(), 3U);
+}
+
+TEST(Groups, NeverAddWhatAnotherToolCounted) {
+  Loaded loaded = load(test_row() + test_row({{"origin", "bpftrace"}}));
+  EXPECT_EQ(model::group_samples(loaded.data).size(), 2U);
+}
+
+TEST(Groups, PutSuitesBehindTests) {
+  Loaded loaded = load(test_row({{"kind", "suite"}, {"test", "Suite"}, {"window", "set-up"}}) + test_row());
+  const auto groups = model::group_samples(loaded.data);
+  ASSERT_EQ(groups.size(), 2U);
+  EXPECT_EQ(model::display_name(loaded.data, groups[0]), "Suite.Test");
+  EXPECT_EQ(model::display_name(loaded.data, groups[1]), "suite Suite, set-up");
+}
+
+TEST(Summary, CountsZeroWhereARepetitionDidNotMakeTheCall) {
+  Loaded loaded =
+      load(test_row({{"repetition", "0"}, {"total_calls", "3"}}) + syscall_row({{"repetition", "0"}, {"calls", "3"}}) +
+           test_row({{"repetition", "1"}, {"total_calls", "0"}}));
+  const auto window = stats::summarize(loaded.data, model::group_samples(loaded.data)[0], false);
+  ASSERT_EQ(window.syscalls.size(), 1U);
+  EXPECT_EQ(window.syscalls[0].calls->min, 0);
+  EXPECT_EQ(window.syscalls[0].calls->max, 3);
+  EXPECT_EQ(window.incomplete, 0U);
+}
+
+TEST(Summary, KnowsNoTimeWhereOneRowHasNone) {
+  Loaded loaded = load(test_row() + syscall_row({{"latency_sum_ns", "5"}}) + syscall_row({{"syscall", "read"}}));
+  const auto window = stats::summarize(loaded.data, model::group_samples(loaded.data)[0], false);
+  EXPECT_FALSE(window.work_ns.has_value());
+}
+
+TEST(Summary, NoticesThatRowsAreMissing) {
+  Loaded loaded = load(test_row({{"total_calls", "4"}}) + syscall_row({{"calls", "1"}}));
+  const auto window = stats::summarize(loaded.data, model::group_samples(loaded.data)[0], false);
+  EXPECT_EQ(window.incomplete, 1U);
+  EXPECT_FALSE(window.work_ns.has_value());
+}
+
+TEST(Summary, DividesByIterationsOnlyWhenEveryRepetitionHasThem) {
+  const std::string with = test_row({{"iterations", "10"}, {"wall_ns", "1000"}});
+  const std::string without = test_row({{"repetition", "1"}, {"wall_ns", "1000"}});
+  Loaded all = load(with);
+  Loaded some = load(with + without);
+  EXPECT_EQ(stats::summarize(all.data, model::group_samples(all.data)[0], true).wall_ns->median, 100);
+  EXPECT_EQ(stats::summarize(some.data, model::group_samples(some.data)[0], true).wall_ns->median, 1000);
+}
+
+TEST(Lists, RefuseWhatIsNotAList) {
+  for (const char* bad : {"ENOENT", "ENOENT:", ":3", "ENOENT:3 ", "ENOENT:x", "ENOENT:3,EINTR:1", "A:-1"}) {
+    EXPECT_FALSE(model::parse_errnos(bad).has_value()) << bad;
+  }
+  const auto good = model::parse_errnos("ENOENT:3 EINTR:1");
+  ASSERT_TRUE(good.has_value());
+  EXPECT_EQ(good->size(), 2U);
+}
+
+TEST(Lists, FindWholeClassWordsOnly) {
+  EXPECT_TRUE(model::has_class("desc;volatile", "volatile"));
+  EXPECT_FALSE(model::has_class("desc;nonvolatile", "volatile"));
+  EXPECT_FALSE(model::has_class("", "wait"));
+}
+
+}  // namespace
+}  // namespace syscost::bench

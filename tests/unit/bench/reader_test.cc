@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "csv/reader.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <system_error>
+#include <vector>
+
+#include "csv/guarded_source.h"
+#include "csv_text.h"
+
+namespace syscost::bench {
+namespace {
+
+using csv::Problems;
+using csv::Row;
+using schema::Column;
+using testing::header;
+using testing::test_row;
+
+struct Read {
+  std::vector<std::string> tests;
+  std::vector<std::uint64_t> lines;
+  std::string problems;
+};
+
+Read read(const std::string& text) {
+  Read result;
+  Problems problems;
+  csv::read_csv_text(
+      "f.csv", text,
+      [&](const Row& row) {
+        result.tests.emplace_back(row.text(Column::kTest));
+        result.lines.push_back(row.line());
+        return std::string();
+      },
+      problems);
+  std::ostringstream out;
+  problems.print(out);
+  result.problems = out.str();
+  return result;
+}
+
+using Names = std::vector<std::string>;
+using Lines = std::vector<std::uint64_t>;
+
+TEST(Reader, HandsOutEachRowWithItsLine) {
+  const Read result = read(header() + test_row({{"test", "A"}}) + test_row({{"test", "B"}}));
+  EXPECT_EQ(result.tests, (Names{"A", "B"}));
+  EXPECT_EQ(result.lines, (Lines{2, 3}));
+  EXPECT_EQ(result.problems, "");
+}
+
+TEST(Reader, ReadsALastRowWithoutALineFeed) {
+  std::string text = header() + test_row({{"test", "A"}});
+  text.pop_back();
+  EXPECT_EQ(read(text).tests, Names{"A"});
+}
+
+TEST(Reader, GoesOnBehindAnOverLongLine) {
+  const Read result = read(header() + std::string(csv::kMaxLineBytes + 1, 'x') + '\n' + test_row({{"test", "B"}}));
+  EXPECT_EQ(result.tests, Names{"B"});
+  EXPECT_EQ(result.lines, Lines{3});
+  EXPECT_EQ(result.problems, "f.csv:2: longer than 1048576 bytes: not written by syscost\n");
+}
+
+TEST(Reader, SurvivesALineLongerThanTheLibrarysBlocks) {
+  const Read result = read(header() + std::string(std::size_t{40} << 20, 'x') + '\n' + test_row({{"test", "B"}}));
+  EXPECT_EQ(result.tests, Names{"B"});
+}
+
+TEST(Reader, NamesAnOverLongFirstLine) {
+  EXPECT_EQ(read(std::string(csv::kMaxLineBytes + 1, 'x')).problems,
+            "f.csv:1: the first line is not text: not a syscost CSV\n");
+}
+
+TEST(Reader, KeepsRowsThatSpanTheLibrarysBlocks) {
+  // 40 MiB in odd pieces: every block border of the library is crossed in the middle of a row.
+  std::string text = header();
+  std::size_t rows = 0;
+  for (; text.size() < (std::size_t{40} << 20); ++rows) {
+    text += test_row({{"test", "T" + std::to_string(rows)}, {"label", std::string(3000 + rows % 7, 'l')}});
+  }
+  text.pop_back();
+  Problems problems;
+  std::size_t seen = 0;
+  std::size_t position = 0;
+  auto in_pieces = [&](char* buffer, std::size_t size) {
+    const std::size_t piece = std::min({size, text.size() - position, std::size_t{100'003}});
+    text.copy(buffer, piece, position);
+    position += piece;
+    return piece;
+  };
+  csv::read_csv(
+      "f.csv", in_pieces,
+      [&](const Row& row) {
+        return row.text(Column::kTest) == "T" + std::to_string(seen++) ? std::string() : std::string("out of order");
+      },
+      problems);
+  EXPECT_EQ(seen, rows);
+  EXPECT_TRUE(problems.empty());
+}
+
+TEST(Reader, NamesTheLineOfAnUnclosedQuoteAndGoesOn) {
+  const Read result = read(header() + test_row({{"test", "\"A"}}) + test_row({{"test", "B"}}));
+  EXPECT_EQ(result.tests, Names{"B"});
+  EXPECT_NE(result.problems.find("f.csv:2: a quote is not closed"), std::string::npos) << result.problems;
+}
+
+TEST(Reader, UnquotesCells) {
+  EXPECT_EQ(read(header() + test_row({{"test", "\"a, \"\"b\"\"\""}})).tests, Names{"a, \"b\""});
+}
+
+TEST(Reader, ReportsAnEmptyLine) {
+  const Read result = read(header() + '\n' + test_row({{"test", "B"}}));
+  EXPECT_EQ(result.tests, Names{"B"});
+  EXPECT_EQ(result.problems.rfind("f.csv:2: ", 0), 0U) << result.problems;
+}
+
+TEST(Reader, NamesTheFirstLinesOfManyAndCountsTheRest) {
+  std::string text = header();
+  for (int i = 0; i < 25; ++i) text += "junk\n";
+  const Read result = read(text);
+  EXPECT_NE(result.problems.find("f.csv:21: "), std::string::npos);
+  EXPECT_EQ(result.problems.find("f.csv:22: "), std::string::npos);
+  EXPECT_NE(result.problems.find("f.csv: 5 more bad lines, not named\n"), std::string::npos);
+}
+
+TEST(Reader, TellsWhenReadingFails) {
+  Problems problems;
+  csv::read_csv(
+      "f.csv", [](char*, std::size_t) -> std::size_t { throw std::system_error(EIO, std::generic_category()); },
+      [](const Row&) { return std::string(); }, problems);
+  std::ostringstream out;
+  problems.print(out);
+  EXPECT_EQ(out.str(), "f.csv: cannot be read: Input/output error\n");
+}
+
+TEST(Reader, TellsWhenAFileCannotBeOpened) {
+  Problems problems;
+  csv::read_csv_file(
+      "/nonexistent/f.csv", [](const Row&) { return std::string(); }, problems);
+  std::ostringstream out;
+  problems.print(out);
+  EXPECT_EQ(out.str(), "/nonexistent/f.csv: cannot be opened: No such file or directory\n");
+}
+
+TEST(GuardedSource, FillsEveryRequestExceptTheLast) {
+  std::string text = "0123456789";
+  auto one_byte = [&text](char* buffer, std::size_t) -> std::size_t {
+    if (text.empty()) return 0;
+    *buffer = text[0];
+    text.erase(0, 1);
+    return 1;
+  };
+  csv::GuardedSource source(one_byte, std::make_shared<csv::LineDamage>());
+  char buffer[8];
+  EXPECT_EQ(source.read(buffer, 8), 8);
+  EXPECT_EQ(source.read(buffer, 8), 3);  // "89" and the line feed that closes the line
+  EXPECT_EQ(buffer[2], '\n');
+  EXPECT_EQ(source.read(buffer, 8), 0);
+}
+
+}  // namespace
+}  // namespace syscost::bench

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#include "cli/run.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <ostream>
+#include <sstream>
+#include <streambuf>
+#include <string>
+
+namespace syscost::bench::cli {
+namespace {
+
+const std::string kData = std::string(SYSCOST_SOURCE_DIR) + "/tests/cli/data/";
+
+/// A full disk.
+class Full : public std::streambuf {
+  int overflow(int /*c*/) override { return traits_type::eof(); }
+};
+
+TEST(Run, EndsNonZeroWhenItsOutputCannotBeWritten) {
+  Full full;
+  std::ostream out(&full);
+  std::ostringstream err;
+  EXPECT_EQ(run({"summary", kData + "slow.csv"}, out, err), 2);
+  EXPECT_EQ(err.str(), "bench: the output could not be written (disk full, or a closed pipe)\n");
+}
+
+TEST(Run, TellsWhenAFolderIsUnreadableAsAFile) {
+  std::ostringstream out;
+  std::ostringstream err;
+  EXPECT_EQ(run({"summary", "/proc/self/mem"}, out, err), 2);
+  EXPECT_NE(err.str().find("/proc/self/mem: cannot be read: "), std::string::npos) << err.str();
+}
+
+TEST(Run, PrintsNoColourIntoAPipe) {
+  std::ostringstream out;
+  std::ostringstream err;
+  run({"summary", kData + "slow.csv"}, out, err);
+  EXPECT_EQ(out.str().find('\033'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace syscost::bench::cli

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#include "stats/verdict.h"
+
+#include <gtest/gtest.h>
+
+namespace syscost::bench::stats {
+namespace {
+
+Spread exact(double value) {
+  return *spread_of({value, value});
+}
+
+SyscallSummary syscall(const std::string& name, Numbers calls) {
+  SyscallSummary one;
+  one.name = name;
+  one.calls = std::move(calls);
+  return one;
+}
+
+WindowSummary window(std::vector<SyscallSummary> syscalls) {
+  WindowSummary one;
+  one.name = "S.T";
+  one.n = 2;
+  one.outcomes["passed"] = 2;
+  one.calls = exact(1);
+  one.lost = 0;
+  one.syscalls = std::move(syscalls);
+  return one;
+}
+
+Verdict verdict(const WindowSummary& old_window, const WindowSummary& new_window) {
+  return compare_windows(&old_window, &new_window, {}).verdict;
+}
+
+TEST(Spread, TakesTheMostFrequentValueForTheMode) {
+  const auto spread = spread_of({3, 1, 3, 2});
+  EXPECT_EQ(spread->mode, 3);
+  EXPECT_EQ(spread->median, 2.5);
+  EXPECT_FALSE(spread->is_exact());
+  EXPECT_FALSE(spread_of({}).has_value());
+}
+
+TEST(CompareCounts, SeesEveryExactChange) {
+  EXPECT_EQ(compare_counts(exact(1000), exact(1001), {}), Change::grew);
+  EXPECT_EQ(compare_counts(exact(1000), exact(999), {}), Change::shrank);
+  EXPECT_EQ(compare_counts(exact(1000), exact(1000), {}), Change::none);
+}
+
+TEST(CompareCounts, ComparesRangesWhereRepetitionsDiffer) {
+  const Spread varies = *spread_of({10, 12});
+  EXPECT_EQ(compare_counts(varies, *spread_of({13, 15}), {}), Change::near);  // 1 apart: within the tolerance
+  EXPECT_EQ(compare_counts(varies, *spread_of({14, 15}), {}), Change::grew);  // 2 apart
+  EXPECT_EQ(compare_counts(varies, *spread_of({5, 8}), {}), Change::shrank);
+  EXPECT_EQ(compare_counts(varies, *spread_of({14, 15}), {1, 0.5}), Change::near);  // the larger tolerance holds
+}
+
+TEST(CompareCounts, CallsAnyGrowthFromZeroGrowth) {
+  EXPECT_EQ(compare_counts(exact(0), exact(1), {100, 10}), Change::grew);
+  EXPECT_EQ(compare_counts(exact(0), *spread_of({1, 2}), {100, 10}), Change::grew);
+}
+
+TEST(Verdict, IsRegressedWhenOneSyscallGrowsThoughTheSumShrinks) {
+  const Comparison row = [] {
+    static const WindowSummary kOld = window({syscall("lseek", exact(4)), syscall("openat", exact(1))});
+    static const WindowSummary kNew = window({syscall("lseek", exact(1)), syscall("openat", exact(2))});
+    return compare_windows(&kOld, &kNew, {});
+  }();
+  EXPECT_EQ(row.verdict, Verdict::regressed);
+  ASSERT_EQ(row.deltas.size(), 2U);
+  EXPECT_EQ(row.deltas[0].syscall, "openat");
+}
+
+TEST(Verdict, CountsASyscallThatAppearsFromZero) {
+  EXPECT_EQ(verdict(window({}), window({syscall("fsync", exact(1))})), Verdict::regressed);
+  EXPECT_EQ(verdict(window({syscall("fsync", exact(1))}), window({})), Verdict::improved);
+}
+
+TEST(Verdict, ReportsButDoesNotGateVolatileSyscalls) {
+  SyscallSummary futex = syscall("futex", exact(9));
+  futex.is_volatile = true;
+  const WindowSummary old_window = window({});
+  const WindowSummary new_window = window({futex});
+  const Comparison row = compare_windows(&old_window, &new_window, {});
+  EXPECT_EQ(row.verdict, Verdict::same);
+  EXPECT_EQ(row.deltas.size(), 1U);
+  EXPECT_TRUE(row.has_changes());
+}
+
+TEST(Verdict, GatesAnErrnoThatIsNew) {
+  SyscallSummary fails = syscall("openat", exact(4));
+  fails.errnos.emplace("EACCES", exact(1));
+  const WindowSummary old_window = window({syscall("openat", exact(4))});
+  const WindowSummary new_window = window({fails});
+  const Comparison row = compare_windows(&old_window, &new_window, {});
+  EXPECT_EQ(row.verdict, Verdict::regressed);
+  ASSERT_EQ(row.deltas.size(), 1U);
+  EXPECT_TRUE(row.deltas[0].is_new_errno);
+}
+
+TEST(Verdict, IsNeverSameWhenEventsWereLost) {
+  WindowSummary lossy = window({});
+  lossy.lost = 1;
+  EXPECT_EQ(verdict(window({}), lossy), Verdict::inconclusive);
+  EXPECT_EQ(verdict(lossy, window({})), Verdict::inconclusive);
+}
+
+TEST(Verdict, IsErroredWhenTheTestFailedOnOneSide) {
+  WindowSummary failed = window({});
+  failed.outcomes = {{"passed", 1}, {"failed", 1}};
+  EXPECT_EQ(verdict(window({}), failed), Verdict::errored);
+}
+
+TEST(Verdict, TreatsATestSkippedOnBothSidesAsSame) {
+  WindowSummary skipped = window({});
+  skipped.outcomes = {{"skipped", 2}};
+  EXPECT_EQ(verdict(skipped, skipped), Verdict::same);
+  EXPECT_EQ(verdict(window({}), skipped), Verdict::errored);
+}
+
+TEST(Verdict, IsIncomparableWithoutACommonCount) {
+  SyscallSummary entries_only = syscall("write", std::nullopt);
+  entries_only.entries = exact(2);
+  WindowSummary new_window = window({entries_only});
+  new_window.calls.reset();
+  new_window.entries = exact(2);
+  EXPECT_EQ(verdict(window({syscall("write", exact(2))}), new_window), Verdict::incomparable);
+}
+
+TEST(Verdict, IsIncomparableWhenOnlyOneSideCountsIterations) {
+  WindowSummary per_iteration = window({});
+  per_iteration.is_per_iteration = true;
+  EXPECT_EQ(verdict(window({}), per_iteration), Verdict::incomparable);
+}
+
+TEST(KernelSplit, AddsUpToTheWholeChange) {
+  auto timed = [](double calls, double total_ns) {
+    SyscallSummary one = syscall("write", exact(calls));
+    one.latency_count = exact(calls);
+    one.kernel_ns = exact(total_ns);
+    return one;
+  };
+  const WindowSummary old_window = window({timed(10, 1000)});
+  const WindowSummary new_window = window({timed(15, 3000)});
+  const Comparison row = compare_windows(&old_window, &new_window, {});
+  ASSERT_TRUE(row.kernel_split.has_value());
+  EXPECT_DOUBLE_EQ(row.kernel_split->more_calls_ns, 500);
+  EXPECT_DOUBLE_EQ(row.kernel_split->slower_calls_ns, 1500);
+}
+
+}  // namespace
+}  // namespace syscost::bench::stats
