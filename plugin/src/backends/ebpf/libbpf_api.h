@@ -29,7 +29,6 @@ namespace syscost::ebpf {
   X(bpf_program__fd)                \
   X(bpf_raw_tracepoint_open)        \
   X(libbpf_num_possible_cpus)       \
-  X(libbpf_set_memlock_rlim)        \
   X(libbpf_set_print)
 
 struct LibbpfApi {

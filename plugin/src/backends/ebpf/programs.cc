@@ -116,7 +116,6 @@ std::size_t page_rounded(std::size_t bytes) {
 
 Result<Programs> Programs::load() {
   if (Result<const LibbpfApi*> api = open_libbpf(); !api.ok()) return api.failure();
-  libbpf().libbpf_set_memlock_rlim(0);
   auto* previous = libbpf().libbpf_set_print(keep_log);
   struct RestorePrint {
     libbpf_print_fn_t previous;
