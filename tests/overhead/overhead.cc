@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -22,6 +23,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "process.h"
@@ -38,8 +40,9 @@ struct Sample {
   double write_ns = 0;
 };
 
-std::string worker() {
-  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "overhead_worker").string();
+/// A program that was built beside this one.
+std::string beside(const std::string& program) {
+  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / program).string();
 }
 
 /// Finds `key VALUE` in what a worker printed.
@@ -58,7 +61,7 @@ Sample sample_of(const std::string& output) {
 
 Sample run_worker(const std::vector<std::string>& prefix, const std::string& mode, int calls) {
   std::vector<std::string> command = prefix;
-  command.insert(command.end(), {worker(), mode, std::to_string(calls)});
+  command.insert(command.end(), {beside("overhead_worker"), mode, std::to_string(calls)});
   Process process(command);
   int status = process.wait();
   if (status != 0) throw std::runtime_error(process.output().substr(0, process.output().find('\n')));
@@ -184,6 +187,77 @@ void report(const std::vector<Instrument>& all, const std::vector<Sample>& bare,
   }
 }
 
+// ---- what a test costs besides its syscalls
+// ----------------------------------------------------------------------------
+
+/// Boundary, read and rows of one window, in microseconds; empty with `why` filled when it cannot be had.
+void report_windows(int rounds) {
+  const std::vector<std::string> keys = {"rows_1_us", "rows_2_us", "rows_5_us"};
+  std::vector<std::vector<double>> values(keys.size());
+  std::string csv = "/tmp/syscost_overhead_" + std::to_string(getpid()) + ".csv";
+  for (int round = 0; round < rounds; ++round) {
+    Process process({beside("overhead_windows"), "--syscost_csv=" + csv});
+    int status = process.wait();
+    std::filesystem::remove(csv);
+    if (status != 0) {
+      fmt::print("\na test's window: n/a  {}\n", process.output().substr(0, process.output().find('\n')));
+      return;
+    }
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      values[i].push_back(value_of(process.output(), keys[i]).value_or(0));
+    }
+  }
+  double one = median(values[0]);
+  double two = median(values[1]);
+  double five = median(values[2]);
+  fmt::print("\na test's window (open, close, read, append rows to a CSV), us, median of the rounds\n");
+  fmt::print("  one row {:.1f}, two rows {:.1f}, five rows {:.1f}: {:.1f} for each further row\n", one, two, five,
+             (five - one) / 4);
+}
+
+double seconds_of(const std::string& program) {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start = Clock::now();
+  Process process({program, "--gtest_brief=1"});
+  if (process.wait() != 0) throw std::runtime_error(program + " failed");
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// The order statistics that bound the median of `n` values with at least 95 % confidence: {low, high}, from 0.
+std::pair<std::size_t, std::size_t> median_interval(std::size_t n) {
+  // P(X <= k) for X ~ Binomial(n, 1/2), summed until it passes 2.5 %.
+  double term = std::pow(0.5, static_cast<double>(n));
+  double below = 0;
+  std::size_t rank = 0;
+  while (rank < n / 2 && below + term <= 0.025) {
+    below += term;
+    term *= static_cast<double>(n - rank) / static_cast<double>(rank + 1);
+    ++rank;
+  }
+  rank = rank == 0 ? 0 : rank - 1;
+  return {rank, n - 1 - rank};
+}
+
+/// 10 000 empty tests, linked with us against not linked, no flag given: the difference and its interval.
+void report_empty_tests(int rounds) {
+  std::vector<double> differences;
+  std::vector<double> bare;
+  for (int pair = 0; pair < 2 * rounds; ++pair) {
+    bool linked_first = pair % 2 == 1;
+    double first = seconds_of(beside(linked_first ? "overhead_empty_linked" : "overhead_empty_bare"));
+    double second = seconds_of(beside(linked_first ? "overhead_empty_bare" : "overhead_empty_linked"));
+    differences.push_back(1e3 * (linked_first ? first - second : second - first));
+    bare.push_back(1e3 * (linked_first ? second : first));
+  }
+  std::sort(differences.begin(), differences.end());
+  auto [low, high] = median_interval(differences.size());
+  fmt::print(
+      "\n10 000 empty tests, no flag: not linked {:.1f} ms; linked {:+.2f} ms, 95 % interval [{:+.2f}, {:+.2f}] over "
+      "{} "
+      "pairs\n",
+      median(bare), median(differences), differences[low], differences[high], differences.size());
+}
+
 }  // namespace
 }  // namespace overhead
 
@@ -206,6 +280,13 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (isatty(STDERR_FILENO) == 1) fmt::print(stderr, "\r{:<40}\r", "");
-  overhead::report(all, bare, rounds);
+  try {
+    overhead::report(all, bare, rounds);
+    overhead::report_windows(rounds);
+    overhead::report_empty_tests(rounds);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "syscost_overhead: {}\n", error.what());
+    return 2;
+  }
   return 0;
 }
