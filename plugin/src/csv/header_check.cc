@@ -21,7 +21,7 @@ std::string_view take_column(std::string_view& line) {
 /// A file's own words, short and on one line.
 std::string excerpt(std::string_view text) {
   constexpr std::size_t kLongest = 60;
-  std::string shown = field(text.substr(0, kLongest));
+  std::string shown = visible(text.substr(0, kLongest));
   return text.size() > kLongest ? shown + "..." : shown;
 }
 

@@ -33,9 +33,8 @@ std::size_t utf8_length(std::string_view text) {
 
 }  // namespace
 
-std::string field(std::string_view text) {
+std::string visible(std::string_view text) {
   std::string out;
-  bool needs_quotes = false;
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
     const char c = text.front();
@@ -50,16 +49,23 @@ std::string field(std::string_view text) {
       out += "\\r";
     } else if (c == '\0') {
       out += "\\0";
-    } else if (c == '"') {
-      out += "\"\"";
-      needs_quotes = true;
     } else {
       out += text.substr(0, length);
-      needs_quotes = needs_quotes || c == ',';
     }
     text.remove_prefix(length == 0 ? 1 : length);
   }
-  return needs_quotes ? '"' + out + '"' : out;
+  return out;
+}
+
+std::string field(std::string_view text) {
+  const std::string shown = visible(text);
+  if (shown.find_first_of(",\"") == std::string::npos) return shown;
+  std::string quoted = "\"";
+  for (char c : shown) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
 }
 
 const std::string& header_line() {

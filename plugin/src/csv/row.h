@@ -15,8 +15,10 @@
 
 namespace syscost::csv {
 
-/// The text of one field. RFC 4180: quoted when it holds a comma or a quote, quotes doubled. Line breaks, NULs and
-/// bytes that are not UTF-8 become visible: `\n`, `\r`, `\0`, `\xHH`.
+/// `text` on one line of valid UTF-8: line breaks, NULs and bytes that are no UTF-8 become `\n`, `\r`, `\0`, `\xHH`.
+std::string visible(std::string_view text);
+
+/// The text of one field: visible(), and by RFC 4180 quoted when it holds a comma or a quote, quotes doubled.
 std::string field(std::string_view text);
 
 /// The header line, with its line break.

@@ -24,6 +24,7 @@ void Recorder::write(std::string_view window) {
   // One message for the first; a full disk would repeat it for every test.
   if (++unwritten_windows_ > 1) return;
   Failure failure = written.failure();
+  if (failure.reason.ends_with('.')) failure.reason.pop_back();
   failure.reason += "; the rows of " + std::string(window) + " are missing, the tests go on";
   note_problem(failure);
 }

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include "csv/sink.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <set>
+
+#include "csv/row.h"
+#include "temporary_folder.h"
+
+namespace syscost::csv {
+namespace {
+
+using ::syscost::testing::read_file;
+using ::syscost::testing::TemporaryFolder;
+using ::syscost::testing::write_file;
+
+class SinkTest : public ::testing::Test {
+ protected:
+  Sink open() {
+    Result<Sink> sink = Sink::open(path_);
+    EXPECT_TRUE(sink.ok()) << sink.failure().reason;
+    return std::move(sink.value());
+  }
+  std::string failure_of(const std::string& path) {
+    Result<Sink> sink = Sink::open(path);
+    return sink.ok() ? "" : sink.failure().reason;
+  }
+  std::string contents() const { return read_file(path_); }
+
+  TemporaryFolder folder_;
+  std::string path_ = folder_.file("out.csv");
+};
+
+TEST_F(SinkTest, WritesTheHeaderOnceAndAppends) {
+  ASSERT_TRUE(open().append("a\n").ok());
+  ASSERT_TRUE(open().append("b\n").ok());
+  EXPECT_EQ(contents(), header_line() + "a\nb\n");
+}
+
+TEST_F(SinkTest, ClosesALineThatAKilledWriterTore) {
+  write_file(path_, header_line() + "a\ntor");
+  ASSERT_TRUE(open().append("b\n").ok());
+  EXPECT_EQ(contents(), header_line() + "a\ntor\nb\n");
+}
+
+TEST_F(SinkTest, LeavesAFileOfSomebodyElseUntouched) {
+  write_file(path_, "my notes\n");
+  EXPECT_NE(failure_of(path_), "");
+  EXPECT_EQ(contents(), "my notes\n");
+}
+
+TEST_F(SinkTest, RefusesPathsItCannotWriteTo) {
+  EXPECT_NE(failure_of(folder_.file("missing/out.csv")).find("missing/out.csv"), std::string::npos);
+  EXPECT_NE(failure_of(folder_.path()), "") << "a folder";
+  ASSERT_EQ(mkfifo(folder_.file("pipe").c_str(), 0600), 0);
+  EXPECT_NE(failure_of(folder_.file("pipe")).find("pipe"), std::string::npos);
+}
+
+TEST_F(SinkTest, RefusesTheProgramsOwnOutput) {
+  const int saved = dup(STDERR_FILENO);
+  const int file = ::open(path_.c_str(), O_RDWR | O_CREAT, 0600);
+  dup2(file, STDERR_FILENO);
+  const std::string reason = failure_of(path_);
+  dup2(saved, STDERR_FILENO);
+  close(saved);
+  close(file);
+  EXPECT_NE(reason.find("own output"), std::string::npos) << reason;
+}
+
+TEST_F(SinkTest, SurvivesATestThatClosesItsDescriptor) {
+  Sink sink = open();
+  // What a test that "closes everything" does, and what gets the number afterwards.
+  std::set<int> ours;
+  for (int fd = 3; fd < 1100; ++fd) {
+    struct stat of_fd {};
+    struct stat of_path {};
+    if (fstat(fd, &of_fd) == 0 && stat(path_.c_str(), &of_path) == 0 && of_fd.st_ino == of_path.st_ino) ours.insert(fd);
+  }
+  ASSERT_EQ(ours.size(), 1U);
+  const std::string other = folder_.file("other");
+  const int foreign = ::open(other.c_str(), O_RDWR | O_CREAT, 0600);
+  dup2(foreign, *ours.begin());
+  close(foreign);
+
+  ASSERT_TRUE(sink.append("a\n").ok());
+  EXPECT_EQ(contents(), header_line() + "a\n");
+  EXPECT_EQ(read_file(other), "");
+  close(*ours.begin());
+}
+
+TEST_F(SinkTest, MakesADeletedFileAnew) {
+  Sink sink = open();
+  ASSERT_TRUE(sink.append("a\n").ok());
+  ASSERT_EQ(unlink(path_.c_str()), 0);
+  ASSERT_TRUE(sink.append("b\n").ok());
+  EXPECT_EQ(contents(), header_line() + "b\n");
+}
+
+TEST_F(SinkTest, KeepsTheUsersDescriptorNumbersFree) {
+  const int before = dup(STDIN_FILENO);
+  close(before);
+  Sink sink = open();
+  const int after = dup(STDIN_FILENO);
+  close(after);
+  EXPECT_EQ(before, after);
+}
+
+/// A file-size limit stands for the full disk: a write is accepted in part, the next one fails.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    handler_ = std::signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit limit{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+TEST_F(SinkTest, TakesBackWhatAFullDiskAcceptedInPart) {
+  Sink sink = open();
+  ASSERT_TRUE(sink.append("a\n").ok());
+  const std::string before = contents();
+  {
+    FileSizeLimit limit(before.size() + 10);
+    Result<void> appended = sink.append(std::string(100, 'x') + "\n");
+    ASSERT_FALSE(appended.ok());
+    EXPECT_NE(appended.failure().reason.find(path_), std::string::npos);
+    EXPECT_EQ(contents(), before);
+  }
+  ASSERT_TRUE(sink.append("b\n").ok()) << "space is back";
+  EXPECT_EQ(contents(), before + "b\n");
+}
+
+TEST_F(SinkTest, ReportsADeviceThatIsFullWhenRowsComeNotBefore) {
+  Result<Sink> sink = Sink::open("/dev/full");
+  ASSERT_TRUE(sink.ok()) << sink.failure().reason;
+  Result<void> appended = sink.value().append("a\n");
+  ASSERT_FALSE(appended.ok());
+  EXPECT_NE(appended.failure().reason.find("/dev/full"), std::string::npos) << appended.failure().reason;
+  EXPECT_NE(appended.failure().reason.find("ENOSPC"), std::string::npos) << appended.failure().reason;
+}
+
+}  // namespace
+}  // namespace syscost::csv

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+#include "csv/window_rows.h"
+
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <map>
+#include <sstream>
+#include <vector>
+
+#include "syscost/schema.h"
+
+namespace syscost::csv {
+namespace {
+
+constexpr Capabilities kEverything{
+    .entries = true, .calls = true, .errors = true, .latency = true, .carried_in = true, .denied = true, .lanes = true};
+
+/// A row by column name. The rows of these tests hold no quotes.
+using Cells = std::map<std::string, std::string, std::less<>>;
+
+std::vector<Cells> cells_of(const std::string& text) {
+  std::vector<Cells> rows;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    Cells& row = rows.emplace_back();
+    std::istringstream fields(line + ",");
+    std::string field;
+    for (std::size_t i = 0; std::getline(fields, field, ','); ++i) {
+      row[i < schema::kColumnCount ? std::string(schema::kColumnNames[i]) : "beyond the last column"] = field;
+    }
+    EXPECT_EQ(row.size(), schema::kColumnCount);
+  }
+  return rows;
+}
+
+class WindowRowsTest : public ::testing::Test {
+ protected:
+  WindowRowsTest() {
+    run_.run_id = "run-1";
+    run_.pid = 42;
+    Tally& writes = cost_.table.at({Abi::x86_64, SYS_write});
+    writes.entries = 5;
+    writes.calls = 3;
+    writes.restarts = 1;
+    writes.errors.add(EINTR, 1);
+    writes.errors.add(EBADF, 1);
+    writes.latency.add(520);
+    writes.latency.add(520);
+    writes.latency.add(1000);
+    writes.latency.add(3);
+    cost_.table.at({Abi::x86_64, SYS_openat}).clear();
+    cost_.lost = 7;
+    window_.kind = "test";
+    window_.test = "Suite.Test";
+    window_.outcome = "passed";
+    window_.wall_ns = 0;
+  }
+
+  std::vector<Cells> rows(const detail::CostData* cost, const Capabilities& capabilities) {
+    std::string text;
+    WindowRows(run_).append(text, window_, cost, capabilities);
+    return cells_of(text);
+  }
+
+  RunColumns run_;
+  WindowColumns window_;
+  detail::CostData cost_{std::pmr::get_default_resource()};
+};
+
+TEST_F(WindowRowsTest, WritesOneTestRowAndOneRowForEachSyscallThatWasCounted) {
+  std::vector<Cells> all = rows(&cost_, kEverything);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0]["record"], "test");
+  EXPECT_EQ(all[1]["record"], "syscall");
+  EXPECT_EQ(all[1]["syscall"], "write");
+  for (Cells& row : all) {
+    EXPECT_EQ(row["run_id"], "run-1");
+    EXPECT_EQ(row["pid"], "42");
+    EXPECT_EQ(row["test"], "Suite.Test");
+    EXPECT_EQ(row["repetition"], "0");
+    EXPECT_EQ(row["end"], "end");
+  }
+}
+
+TEST_F(WindowRowsTest, FillsDisjointMeasures) {
+  std::vector<Cells> all = rows(&cost_, kEverything);
+  ASSERT_EQ(all.size(), 2U);
+  const auto first_of_syscall = static_cast<std::size_t>(schema::Column::kClass);
+  const auto first_of_test = static_cast<std::size_t>(schema::Column::kOutcome);
+  for (std::size_t i = first_of_test; i + 1 < schema::kColumnCount; ++i) {
+    const Cells& must_be_empty = i < first_of_syscall ? all[1] : all[0];
+    EXPECT_EQ(must_be_empty.find(schema::kColumnNames[i])->second, "") << schema::kColumnNames[i];
+  }
+}
+
+TEST_F(WindowRowsTest, SumsTheSyscallsOnTheTestRow) {
+  cost_.table.at({Abi::x86_64, SYS_read}).calls = 4;
+  cost_.table.at({Abi::x86_64, SYS_read}).entries = 4;
+  Cells test = rows(&cost_, kEverything).front();
+  EXPECT_EQ(test["total_entries"], "9");
+  EXPECT_EQ(test["total_calls"], "7");
+  EXPECT_EQ(test["total_errors"], "2");
+  EXPECT_EQ(test["total_kernel_ns"], "2043");
+  EXPECT_EQ(test["lost"], "7");
+  EXPECT_EQ(test["late"], "0");
+  EXPECT_EQ(test["wall_ns"], "0");
+  EXPECT_EQ(test["user_ns"], "") << "nobody measured it";
+}
+
+TEST_F(WindowRowsTest, ListsErrnosAndTheHistogram) {
+  Cells write = rows(&cost_, kEverything).back();
+  EXPECT_EQ(write["class"], "desc");
+  EXPECT_EQ(write["in_flight"], "1");
+  EXPECT_EQ(write["errors"], "2");
+  EXPECT_EQ(write["errnos"], "EINTR:1 EBADF:1");
+  EXPECT_EQ(write["histogram"], "3:1 512:2 960:1");
+  EXPECT_EQ(write["latency_count"], "4");
+  EXPECT_EQ(write["latency_sum_ns"], "2043");
+  EXPECT_EQ(write["latency_min_ns"], "3");
+  EXPECT_EQ(write["latency_max_ns"], "1000");
+  EXPECT_EQ(write["p50_ns"], "544") << "the midpoint of [512, 576)";
+  EXPECT_EQ(write["p99_ns"], "992") << "the midpoint of [960, 1024)";
+}
+
+TEST_F(WindowRowsTest, LeavesEmptyWhatTheBackendDoesNotMeasure) {
+  std::vector<Cells> all = rows(&cost_, Capabilities{.calls = true});
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0]["total_calls"], "3");
+  for (const char* column : {"total_entries", "total_errors", "total_kernel_ns"})
+    EXPECT_EQ(all[0][column], "") << column;
+  EXPECT_EQ(all[1]["calls"], "3");
+  for (const char* column : {"entries", "restarts", "in_flight", "no_return", "carried_in", "denied", "errors",
+                             "errnos", "latency_count", "latency_sum_ns", "p50_ns", "histogram"}) {
+    EXPECT_EQ(all[1][column], "") << column;
+  }
+}
+
+TEST_F(WindowRowsTest, WritesTimesOnlyWhereNothingWasCounted) {
+  std::vector<Cells> all = rows(nullptr, Capabilities{});
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0]["wall_ns"], "0");
+  for (const char* column : {"total_entries", "total_calls", "late", "lost"}) EXPECT_EQ(all[0][column], "") << column;
+}
+
+TEST_F(WindowRowsTest, HasNoMinimumWithoutALatency) {
+  cost_.table.clear();
+  cost_.table.at({Abi::x86_64, SYS_exit}).entries = 1;
+  Cells row = rows(&cost_, kEverything).back();
+  EXPECT_EQ(row["latency_count"], "0");
+  EXPECT_EQ(row["latency_min_ns"], "");
+  EXPECT_EQ(row["p50_ns"], "");
+}
+
+}  // namespace
+}  // namespace syscost::csv

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "session/options.h"
+
+#include <gtest/gtest.h>
+
+namespace syscost::session {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+Result<ParsedOptions> parse(Arguments arguments, const Arguments& environment = {},
+                            Spelling spelling = Spelling::prefixed) {
+  arguments.insert(arguments.begin(), "program");
+  return parse_options(arguments, environment, spelling);
+}
+
+Options options(const Arguments& arguments, const Arguments& environment = {}) {
+  Result<ParsedOptions> parsed = parse(arguments, environment);
+  EXPECT_TRUE(parsed.ok()) << parsed.failure().reason;
+  return parsed.ok() ? parsed.value().options : Options{};
+}
+
+/// Cause and fix, or "" when all is well.
+std::string complaint(const Arguments& arguments, const Arguments& environment = {},
+                      Spelling spelling = Spelling::prefixed) {
+  Result<ParsedOptions> parsed = parse(arguments, environment, spelling);
+  return parsed.ok() ? "" : parsed.failure().reason + " | " + parsed.failure().how_to_fix;
+}
+
+TEST(Options, AsksForNothingWithoutFlagsAndVariables) {
+  EXPECT_FALSE(options({"--gtest_filter=A.*", "--csv", "mine"}, {"PATH=/bin", "SYSCOSTX=1"}).requests_anything());
+}
+
+TEST(Options, TakesValuesAfterASpaceAndAfterAnEqualsSign) {
+  EXPECT_EQ(options({"--syscost_csv", "a.csv"}).csv, "a.csv");
+  EXPECT_EQ(options({"--syscost_csv=a.csv"}).csv, "a.csv");
+  EXPECT_EQ(options({"--syscost_label=x=y, z"}).label, "x=y, z");
+  EXPECT_EQ(options({"--syscost_csv=--odd"}).csv, "--odd");
+}
+
+TEST(Options, PrefersTheFlagToTheVariable) {
+  Options both = options({"--syscost_csv=flag.csv"}, {"SYSCOST_CSV=variable.csv"});
+  EXPECT_EQ(both.csv, "flag.csv");
+  EXPECT_EQ(both.csv_source, Source::command_line);
+  Options variable = options({}, {"SYSCOST_CSV=variable.csv"});
+  EXPECT_EQ(variable.csv, "variable.csv");
+  EXPECT_EQ(variable.csv_source, Source::environment);
+}
+
+TEST(Options, LetsTheLastFlagWin) {
+  EXPECT_EQ(options({"--syscost_csv=a", "--syscost_csv=b"}).csv, "b");
+}
+
+TEST(Options, EndsAtTwoDashes) {
+  EXPECT_FALSE(options({"--", "--syscost_csv=a"}).requests_anything());
+}
+
+TEST(Options, SaysWhichArgumentsWereItsOwn) {
+  Result<ParsedOptions> parsed =
+      parse({"--csv", "a", "--gtest_brief=1", "--label=x", "positional"}, {}, Spelling::prefixed_short);
+  ASSERT_TRUE(parsed.ok()) << parsed.failure().reason;
+  EXPECT_EQ(parsed.value().used, (std::vector<std::size_t>{1, 2, 4}));
+}
+
+TEST(Options, LeavesShortFormsToOthersUnlessTheMainIsOurs) {
+  EXPECT_EQ(complaint({"--csv=mine", "--filter", "mine", "--quick"}), "");
+  EXPECT_EQ(complaint({"--help"}, {}, Spelling::prefixed_short), "");
+  EXPECT_NE(complaint({"--filter", "read"}, {}, Spelling::prefixed_short).find("does not have --filter"),
+            std::string::npos);
+}
+
+TEST(Options, SuggestsTheNearestNameForAnUnknownOne) {
+  EXPECT_EQ(complaint({"--syscost_cvs=x"}),
+            "syscost has no flag --syscost_cvs | did you mean --syscost_csv? --syscost_help lists all");
+  EXPECT_NE(complaint({"--syscost_porfile=x"}).find("--syscost_profile?"), std::string::npos);
+  EXPECT_NE(complaint({}, {"SYSCOST_LABLE=x"}).find("did you mean SYSCOST_LABEL?"), std::string::npos);
+}
+
+TEST(Options, SaysThatALaterFlagIsNotThereYet) {
+  for (const char* name : {"bpf", "filter", "children", "repeats", "warmup", "quick", "artifacts"}) {
+    EXPECT_NE(complaint({std::string("--syscost_") + name + "=1"}).find("this version of syscost does not have"),
+              std::string::npos)
+        << name;
+  }
+  EXPECT_NE(complaint({}, {"SYSCOST_REPEATS=3"}).find("does not have the variable SYSCOST_REPEATS"), std::string::npos);
+  EXPECT_NE(complaint({"--syscost_profile=bpftrace"}).find("no profile \"bpftrace\""), std::string::npos);
+  EXPECT_NE(complaint({"--syscost_backend=seccomp"}).find("no backend \"seccomp\""), std::string::npos);
+}
+
+TEST(Options, RefusesValuesThatMakeNoSense) {
+  for (const char* bad : {"--syscost_cycles=abc", "--syscost_cycles=0", "--syscost_cycles=-1", "--syscost_cycles=1x",
+                          "--syscost_cycles=", "--syscost_cycles=99999999999999999999", "--syscost_profile=all",
+                          "--syscost_backend=magic", "--syscost_csv=", "--syscost_doctor=maybe"}) {
+    EXPECT_NE(complaint({bad}), "") << bad;
+  }
+  EXPECT_NE(complaint({}, {"SYSCOST_CYCLES=abc"}).find("SYSCOST_CYCLES"), std::string::npos);
+}
+
+TEST(Options, RefusesAFlagWithoutItsValue) {
+  EXPECT_NE(complaint({"--syscost_csv"}).find("needs a value"), std::string::npos);
+  EXPECT_NE(complaint({"--syscost_csv", "--gtest_brief=1"}).find("needs a value"), std::string::npos);
+}
+
+TEST(Options, ReadsSwitchesFromTheEnvironment) {
+  EXPECT_TRUE(options({}, {"SYSCOST_MARKERS=1"}).markers);
+  EXPECT_TRUE(options({}, {"SYSCOST_MARKERS=true"}).markers);
+  EXPECT_FALSE(options({}, {"SYSCOST_DOCTOR=0"}).doctor);
+  EXPECT_NE(complaint({}, {"SYSCOST_MARKERS=yes"}), "");
+}
+
+TEST(Options, LeavesVariablesOfOthersAlone) {
+  EXPECT_EQ(complaint({}, {"SYSCOST_BUILD_TESTS=ON", "SYSCOST_TEST_ANYTHING=1"}), "");
+  EXPECT_EQ(options({}, {"SYSCOST_BUILD_TYPE=fast"}).build_type, "fast");
+}
+
+TEST(Options, DoesNotTakeAFlagForAVariableOnly) {
+  EXPECT_NE(complaint({"--syscost_run_id=x"}).find("no flag --syscost_run_id"), std::string::npos);
+}
+
+TEST(ProcessArguments, AreThoseOfThisProgram) {
+  ASSERT_FALSE(process_arguments().empty());
+  EXPECT_NE(process_arguments().front().find("session_unit_tests"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace syscost::session

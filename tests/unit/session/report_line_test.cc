@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "session/report_line.h"
+
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+
+#include <memory>
+
+#include "core/cost_data.h"
+
+namespace syscost::session {
+namespace {
+
+std::shared_ptr<detail::CostData> cost_data() {
+  return std::make_shared<detail::CostData>(std::pmr::get_default_resource());
+}
+
+void count(detail::CostData& cost, std::uint32_t number, std::uint64_t calls, std::uint64_t ns_each) {
+  Tally& tally = cost.table.at({Abi::x86_64, number});
+  for (std::uint64_t i = 0; i < calls; ++i) tally.latency.add(ns_each);
+  tally.entries += calls;
+  tally.calls += calls;
+}
+
+TEST(FormatNs, KeepsThreeDigits) {
+  EXPECT_EQ(format_ns(0), "0 ns");
+  EXPECT_EQ(format_ns(999), "999 ns");
+  EXPECT_EQ(format_ns(1000), "1.00 us");
+  EXPECT_EQ(format_ns(12'340), "12.3 us");
+  EXPECT_EQ(format_ns(131'400), "131 us");
+  EXPECT_EQ(format_ns(999'600), "1.00 ms");
+  EXPECT_EQ(format_ns(75'000'000'000), "75.0 s");
+}
+
+TEST(ReportLine, NamesCallsKernelTimeAndItsShare) {
+  auto cost = cost_data();
+  count(*cost, SYS_write, 1024, 128);
+  EXPECT_EQ(report_line(Cost(cost), 139'500), "1024 write, 131 us in the kernel, 94 % of wall");
+}
+
+TEST(ReportLine, SetsWaitingApartFromWork) {
+  auto cost = cost_data();
+  count(*cost, SYS_write, 1, 1000);
+  count(*cost, SYS_futex, 1, 2'000'000);
+  const std::string line = report_line(Cost(cost), 4'000'000);
+  EXPECT_NE(line.find(", 1.00 us in the kernel, 0.0 % of wall, 2.00 ms waiting"), std::string::npos) << line;
+}
+
+TEST(ReportLine, SaysThatThereWasNothing) {
+  EXPECT_EQ(report_line(Cost(cost_data()), 100), "no syscalls");
+}
+
+TEST(ReportLine, SaysWhyThereAreNoNumbers) {
+  EXPECT_EQ(report_line(Cost(Unavailable{"No way.", "None."}), 100), "n/a (No way)");
+}
+
+TEST(RemoveFrameworkWrites, TakesThemOutWhenAllWritesAreTheFrameworks) {
+  auto cost = cost_data();
+  count(*cost, SYS_write, 2, 100);
+  count(*cost, SYS_openat, 1, 100);
+  remove_framework_writes(cost->table, 2);
+  EXPECT_EQ(Cost(cost).entries("write"), 0);
+  EXPECT_EQ(Cost(cost).entries(), 1);
+}
+
+TEST(RemoveFrameworkWrites, LeavesAMixtureAlone) {
+  auto cost = cost_data();
+  count(*cost, SYS_write, 3, 100);
+  remove_framework_writes(cost->table, 2);
+  EXPECT_EQ(Cost(cost).entries("write"), 3);
+  remove_framework_writes(cost->table, 0);
+  EXPECT_EQ(Cost(cost).entries("write"), 3);
+}
+
+}  // namespace
+}  // namespace syscost::session
