@@ -12,7 +12,11 @@ void Problems::add(const std::string& file, std::uint64_t line, std::string mess
 }
 
 void Problems::append(const Problems& other) {
-  named_.insert(named_.end(), other.named_.begin(), other.named_.end());
+  std::map<std::string, std::size_t> named;
+  for (const Problem& problem : named_) ++named[problem.file];
+  for (const Problem& problem : other.named_) {
+    if (++named[problem.file] <= kNamedPerFile) named_.push_back(problem);
+  }
   for (const auto& [file, count] : other.count_by_file_) count_by_file_[file] += count;
   total_ += other.total_;
 }

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "csv/reader.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <system_error>
@@ -54,12 +51,14 @@ const char* kTorn = "the row stops before its last column (`end`): torn by a cra
 /// The loop around the library; a class so that Row can hand it its cells.
 class RowReader {
  public:
-  RowReader(const std::string& name, ReadBytes bytes, Problems& problems)
+  RowReader(const std::string& name, ReadBytes bytes, Problems& problems, std::uint64_t first_line)
       : name_(name),
         problems_(problems),
         damage_(std::make_shared<LineDamage>()),
-        library_(name,
-                 std::unique_ptr<io::ByteSourceBase>(std::make_unique<GuardedSource>(std::move(bytes), damage_))) {}
+        library_(name, std::unique_ptr<io::ByteSourceBase>(
+                           std::make_unique<GuardedSource>(std::move(bytes), damage_, first_line))) {
+    library_.set_file_line(static_cast<unsigned>(first_line - 1));
+  }
 
   /// False when the rest of the file is not ours to read.
   bool read_header() {
@@ -131,33 +130,19 @@ class RowReader {
   Row row_;
 };
 
-void read_csv(const std::string& name, ReadBytes bytes, const RowHandler& handle, Problems& problems) {
+bool read_csv(const std::string& name, ReadBytes bytes, const RowHandler& handle, Problems& problems,
+              std::uint64_t first_line) {
   try {
-    RowReader reader(name, std::move(bytes), problems);
-    if (reader.read_header()) reader.read_rows(handle);
+    RowReader reader(name, std::move(bytes), problems, first_line);
+    if (first_line == 1 && !reader.read_header()) return false;
+    reader.read_rows(handle);
   } catch (const std::system_error& error) {
     problems.add(name, 0, fmt::format("cannot be read: {}", error.code().message()));
   } catch (const io::error::base& error) {
     // Nothing is known to come here; a fault of the library must still end in a message, not in terminate().
     problems.add(name, 0, fmt::format("the CSV library gave up: {}", error.what()));
   }
-}
-
-void read_csv_file(const std::string& path, const RowHandler& handle, Problems& problems) {
-  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) {
-    problems.add(path, 0, fmt::format("cannot be opened: {}", std::generic_category().message(errno)));
-    return;
-  }
-  auto read_bytes = [descriptor](char* buffer, std::size_t size) {
-    for (;;) {
-      ssize_t got = ::read(descriptor, buffer, size);
-      if (got >= 0) return static_cast<std::size_t>(got);
-      if (errno != EINTR) throw std::system_error(errno, std::generic_category());
-    }
-  };
-  read_csv(path, read_bytes, handle, problems);
-  ::close(descriptor);
+  return true;
 }
 
 void read_csv_text(const std::string& name, std::string_view text, const RowHandler& handle, Problems& problems) {

@@ -33,11 +33,10 @@ class Row {
 /// Takes one row; returns what is wrong with it, or "" when it was used.
 using RowHandler = std::function<std::string(const Row&)>;
 
-/// Reads the whole input `bytes`, called `name` in messages. Calls `handle` for each whole row, in file order.
-void read_csv(const std::string& name, ReadBytes bytes, const RowHandler& handle, Problems& problems);
-
-/// Reads a file; that it cannot be opened is a problem as well.
-void read_csv_file(const std::string& path, const RowHandler& handle, Problems& problems);
+/// Reads the whole input `bytes`, called `name` in messages. Calls `handle` for each whole row, in file order. An input
+/// that begins at a `first_line` behind 1 has no header. False when the header is not ours.
+bool read_csv(const std::string& name, ReadBytes bytes, const RowHandler& handle, Problems& problems,
+              std::uint64_t first_line = 1);
 
 /// Reads text in memory.
 void read_csv_text(const std::string& name, std::string_view text, const RowHandler& handle, Problems& problems);

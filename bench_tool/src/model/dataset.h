@@ -57,6 +57,7 @@ struct Totals {
 /// What a `syscall` row says. Times in ns.
 struct SyscallRow {
   std::uint32_t sample = 0;
+  std::uint32_t file = 0;  ///< Index into Dataset::files.
   std::uint32_t line = 0;
   NameId syscall = kNoName;
   NameId detail = kNoName;
@@ -88,6 +89,7 @@ struct Sample {
   NameId parent = kNoName;
   NameId origin = kNoName;
   std::uint32_t totals_line = 0;  ///< Line of its `test` row; 0 = there is none, so its numbers may be incomplete.
+  std::uint32_t totals_file = 0;  ///< Index into Dataset::files.
   Totals totals;
 };
 

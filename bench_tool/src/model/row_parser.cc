@@ -86,7 +86,7 @@ std::uint32_t RowParser::context_of(const csv::Row& row) {
   return last_context_ = static_cast<std::uint32_t>(data_.contexts.size() - 1);
 }
 
-std::string RowParser::parse_key(const csv::Row& row, ParsedKey& key) {
+std::string RowParser::parse_key(const csv::Row& row, Sample& key, bool& is_test_row) {
   Measured version;
   if (!parse_measured(row.text(Column::kSchemaVersionColumn), version) || !version.has_value()) {
     return bad_cell(row, Column::kSchemaVersionColumn, "a whole number");
@@ -101,8 +101,8 @@ std::string RowParser::parse_key(const csv::Row& row, ParsedKey& key) {
     return bad_cell(row, Column::kKind, fmt::format("one of {}", fmt::join(schema::kKinds, ", ")));
   }
   const std::string_view record = row.text(Column::kRecord);
-  key.is_test_row = record == schema::kRecordTest;
-  if (!key.is_test_row && record != schema::kRecordSyscall) return bad_cell(row, Column::kRecord, "test or syscall");
+  is_test_row = record == schema::kRecordTest;
+  if (!is_test_row && record != schema::kRecordSyscall) return bad_cell(row, Column::kRecord, "test or syscall");
   const std::string_view origin = row.text(Column::kOrigin);
   if (origin != schema::kOriginSyscost && origin != schema::kOriginBpftrace) {
     return bad_cell(row, Column::kOrigin, "syscost or bpftrace");

@@ -15,19 +15,6 @@
 
 namespace syscost::bench::model {
 
-/// The key columns of a row.
-struct ParsedKey {
-  std::uint32_t context = 0;
-  std::uint32_t repetition = 0;
-  std::uint64_t pid = 0;
-  NameId kind = kNoName;
-  NameId test = kNoName;
-  NameId window = kNoName;
-  NameId parent = kNoName;
-  NameId origin = kNoName;
-  bool is_test_row = false;
-};
-
 /// Each parse function returns what is wrong with the row, or "".
 class RowParser {
  public:
@@ -38,7 +25,8 @@ class RowParser {
     file_ = file;
     last_context_ = kNoContext;
   }
-  std::string parse_key(const csv::Row& row, ParsedKey& key);
+  /// Fills the key members of `key`.
+  std::string parse_key(const csv::Row& row, Sample& key, bool& is_test_row);
   std::string parse_totals(const csv::Row& row, Totals& totals);
   std::string parse_syscall(const csv::Row& row, bool keeps_histogram, SyscallRow& parsed);
 

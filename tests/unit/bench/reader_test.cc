@@ -7,6 +7,7 @@
 #include <system_error>
 #include <vector>
 
+#include "csv/file_parts.h"
 #include "csv/guarded_source.h"
 #include "csv_text.h"
 
@@ -139,8 +140,8 @@ TEST(Reader, TellsWhenReadingFails) {
 
 TEST(Reader, TellsWhenAFileCannotBeOpened) {
   Problems problems;
-  csv::read_csv_file(
-      "/nonexistent/f.csv", [](const Row&) { return std::string(); }, problems);
+  csv::read_csv_part(
+      "/nonexistent/f.csv", {}, [](const Row&) { return std::string(); }, problems);
   std::ostringstream out;
   problems.print(out);
   EXPECT_EQ(out.str(), "/nonexistent/f.csv: cannot be opened: No such file or directory\n");
@@ -154,7 +155,7 @@ TEST(GuardedSource, FillsEveryRequestExceptTheLast) {
     text.erase(0, 1);
     return 1;
   };
-  csv::GuardedSource source(one_byte, std::make_shared<csv::LineDamage>());
+  csv::GuardedSource source(one_byte, std::make_shared<csv::LineDamage>(), 1);
   char buffer[8];
   EXPECT_EQ(source.read(buffer, 8), 8);
   EXPECT_EQ(source.read(buffer, 8), 3);  // "89" and the line feed that closes the line

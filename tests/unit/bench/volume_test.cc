@@ -3,7 +3,11 @@
 // Many rows at once: none is lost between reader, model and summary.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
+#include <string>
 
 #include "make_rows.h"
 #include "model/group.h"
@@ -25,6 +29,31 @@ TEST(Volume, EveryGeneratedRowIsCounted) {
   const auto groups = model::group_samples(data);
   EXPECT_EQ(groups.size(), 100U);
   EXPECT_EQ(stats::summarize(data, groups.front(), false).n, shape.repetitions);
+}
+
+TEST(Volume, AFileReadInPartsIsTheFileReadAtOnce) {
+  perf::MakeRows shape;
+  shape.syscall_rows = 80'000;  // about 37 MiB: two parts at least, where there are two cores
+  const std::string path = ::testing::TempDir() + "syscost_parts.csv";
+  std::ostringstream text;
+  perf::make_rows(shape, text);
+  std::ofstream(path, std::ios::binary) << text.str() << "junk\n";
+  csv::Problems problems;
+  const model::Dataset parts = model::load(path, {}, problems);
+  std::ostringstream said;
+  problems.print(said);
+  const auto lines = std::count(text.str().begin(), text.str().end(), '\n');
+  EXPECT_EQ(said.str().rfind(path + ":" + std::to_string(lines + 1) + ": ", 0), 0U) << said.str();
+  csv::Problems ignored;
+  const model::Dataset whole = model::load_text("whole", text.str(), {}, ignored);
+  ASSERT_EQ(parts.rows.size(), whole.rows.size());
+  ASSERT_EQ(parts.samples.size(), whole.samples.size());
+  for (std::size_t i = 0; i < parts.rows.size(); ++i) {
+    ASSERT_EQ(parts.rows[i].line, whole.rows[i].line);
+    ASSERT_EQ(parts.text(parts.rows[i].syscall), whole.text(whole.rows[i].syscall));
+    ASSERT_EQ(*parts.rows[i].latency_sum_ns, *whole.rows[i].latency_sum_ns);
+  }
+  std::filesystem::remove(path);
 }
 
 }  // namespace

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+#include "model/collector.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace syscost::bench::model {
+namespace {
+
+using schema::Column;
+
+constexpr std::uint32_t kDropped = 0xFFFFFFFF;
+
+bool is_same_call(const SyscallRow& a, const SyscallRow& b) {
+  return a.syscall == b.syscall && a.detail == b.detail;
+}
+
+}  // namespace
+
+std::size_t SampleKeyHash::operator()(const SampleKey& key) const {
+  std::uint64_t hash = key.pid;
+  for (std::uint32_t part : {key.run_id, key.kind, key.test, key.window, key.parent, key.origin, key.repetition}) {
+    hash = (hash ^ part) * 0x9E3779B97F4A7C15U;
+    hash ^= hash >> 32U;
+  }
+  return static_cast<std::size_t>(hash);
+}
+
+void Collector::begin_file(const std::string& file) {
+  data_.files.push_back(file);
+  parser_.begin_file(static_cast<std::uint32_t>(data_.files.size() - 1));
+}
+
+std::string Collector::take(const csv::Row& row) {
+  Sample key;
+  bool is_test_row = false;
+  if (std::string fault = parser_.parse_key(row, key, is_test_row); !fault.empty()) return fault;
+  const std::uint32_t index = sample_of(key);
+  const auto file = static_cast<std::uint32_t>(data_.files.size() - 1);
+  const auto line = static_cast<std::uint32_t>(row.line());
+  if (is_test_row) {
+    Sample& sample = data_.samples[index];
+    if (sample.totals_line != 0) return duplicate(sample.totals_file, sample.totals_line);
+    Totals totals;
+    if (std::string fault = parser_.parse_totals(row, totals); !fault.empty()) return fault;
+    sample.totals = totals;
+    sample.totals_line = line;
+    sample.totals_file = file;
+    return {};
+  }
+  SyscallRow parsed;
+  parsed.sample = index;
+  parsed.file = file;
+  parsed.line = line;
+  const bool keeps_histogram = options_.keep_histograms && may_match(row.text(Column::kTest));
+  std::string fault = parser_.parse_syscall(row, keeps_histogram, parsed);
+  if (fault.empty()) data_.rows.push_back(parsed);
+  return fault;
+}
+
+void Collector::absorb(Collector& part) {
+  const auto file = static_cast<std::uint32_t>(data_.files.size() - 1);
+  std::vector<NameId> names(part.data_.names.size());
+  for (NameId id = 0; id < names.size(); ++id) names[id] = data_.names.intern(part.data_.text(id));
+
+  const auto first_context = static_cast<std::uint32_t>(data_.contexts.size());
+  for (Context context : part.data_.contexts) {
+    for (NameId Context::*field :
+         {&Context::run_id, &Context::started_at, &Context::label, &Context::host, &Context::kernel, &Context::commit,
+          &Context::build_id, &Context::build_type, &Context::backend, &Context::selection, &Context::program}) {
+      context.*field = names[context.*field];
+    }
+    context.file = file;
+    data_.contexts.push_back(context);
+  }
+
+  std::vector<std::uint32_t> samples(part.data_.samples.size());
+  for (std::uint32_t i = 0; i < samples.size(); ++i) {
+    Sample sample = part.data_.samples[i];
+    sample.context += first_context;
+    for (NameId Sample::*field : {&Sample::kind, &Sample::test, &Sample::window, &Sample::parent, &Sample::origin}) {
+      sample.*field = names[sample.*field];
+    }
+    sample.totals.outcome = names[sample.totals.outcome];
+    samples[i] = sample_of(sample);
+    if (sample.totals_line == 0) continue;
+    Sample& kept = data_.samples[samples[i]];
+    if (kept.totals_line != 0) {
+      problems_.add(data_.files[file], sample.totals_line, duplicate(kept.totals_file, kept.totals_line));
+      continue;
+    }
+    kept.totals = sample.totals;
+    kept.totals_line = sample.totals_line;
+    kept.totals_file = file;
+  }
+
+  data_.rows.reserve(data_.rows.size() + part.data_.rows.size());
+  for (SyscallRow row : part.data_.rows) {
+    row.sample = samples[row.sample];
+    row.file = file;
+    for (NameId SyscallRow::*field : {&SyscallRow::syscall, &SyscallRow::detail, &SyscallRow::classes,
+                                      &SyscallRow::errnos, &SyscallRow::histogram}) {
+      row.*field = names[row.*field];
+    }
+    data_.rows.push_back(row);
+  }
+  part.data_.rows = {};
+}
+
+Dataset Collector::finish(const std::string& name) {
+  data_.name = name;
+  select_runs();
+  data_.index();
+  drop_duplicates();
+  return std::move(data_);
+}
+
+/// The sample with `wanted`'s key; a new one when it is the first of it.
+std::uint32_t Collector::sample_of(const Sample& wanted) {
+  const SampleKey key{data_.contexts[wanted.context].run_id,
+                      wanted.kind,
+                      wanted.test,
+                      wanted.window,
+                      wanted.parent,
+                      wanted.origin,
+                      wanted.repetition,
+                      wanted.pid};
+  if (!data_.samples.empty() && key == last_key_) return last_sample_;
+  auto [found, is_new] = samples_.try_emplace(key, static_cast<std::uint32_t>(data_.samples.size()));
+  if (is_new) {
+    Sample& sample = data_.samples.emplace_back(wanted);
+    sample.totals = Totals();
+    sample.totals_line = 0;
+  }
+  last_key_ = key;
+  return last_sample_ = found->second;
+}
+
+/// A test that `histograms_of` may mean: its display name, `suite Log, set-up`, holds more than the cell.
+bool Collector::may_match(std::string_view test) const {
+  const std::string& wanted = options_.histograms_of;
+  return test.find(wanted) != std::string_view::npos || wanted.find(test) != std::string::npos;
+}
+
+std::string Collector::duplicate(std::uint32_t file, std::uint32_t line) const {
+  return fmt::format("the same key as {}:{}; left out, it would count twice", data_.files[file], line);
+}
+
+/// Leaves the samples of the runs that were asked for: of each file the newest one, unless told otherwise.
+void Collector::select_runs() {
+  if (options_.all_runs) return;
+  // The newest run is the one whose programs started last; equal times are decided by run_id.
+  std::map<std::uint32_t, std::pair<std::string_view, NameId>> newest;
+  for (const Context& context : data_.contexts) {
+    auto& best = newest[context.file];
+    const std::string_view started = data_.text(context.started_at);
+    if (std::pair(started, std::string_view(data_.text(context.run_id))) >=
+        std::pair(best.first, std::string_view(data_.text(best.second)))) {
+      best = {started, context.run_id};
+    }
+  }
+  const NameId asked = options_.run_id.empty() ? kNoName : data_.names.intern(options_.run_id);
+  auto is_wanted = [&](const Sample& sample) {
+    const Context& context = data_.context(sample);
+    return asked == kNoName ? newest[context.file].second == context.run_id : context.run_id == asked;
+  };
+  std::vector<std::uint32_t> moved(data_.samples.size(), 0);
+  std::uint32_t kept = 0;
+  for (std::uint32_t i = 0; i < data_.samples.size(); ++i) {
+    moved[i] = is_wanted(data_.samples[i]) ? kept : kDropped;
+    if (moved[i] != kDropped) data_.samples[kept++] = data_.samples[i];
+  }
+  if (asked != kNoName && kept == 0 && !data_.samples.empty()) report_unknown_run();
+  data_.samples.resize(kept);
+  std::erase_if(data_.rows, [&](SyscallRow& row) { return (row.sample = moved[row.sample]) == kDropped; });
+}
+
+void Collector::report_unknown_run() {
+  std::set<std::string_view> ids;
+  for (const Context& context : data_.contexts) ids.insert(data_.text(context.run_id));
+  problems_.add(data_.name, 0, fmt::format("no run \"{}\" in it; it holds {}", options_.run_id, fmt::join(ids, ", ")));
+}
+
+/// Two rows of one window for the same syscall: the first counts, the others are reported.
+void Collector::drop_duplicates() {
+  std::vector<SyscallRow> sorted;
+  std::unordered_map<std::uint64_t, const SyscallRow*> seen;  // by (syscall, detail)
+  bool has_duplicates = false;
+  for (std::uint32_t sample = 0; sample < data_.samples.size(); ++sample) {
+    const auto rows = data_.rows_of(sample);
+    sorted.assign(rows.begin(), rows.end());
+    std::sort(sorted.begin(), sorted.end(), [](const SyscallRow& a, const SyscallRow& b) {
+      return std::pair(a.syscall, a.detail) < std::pair(b.syscall, b.detail);
+    });
+    if (std::adjacent_find(sorted.begin(), sorted.end(), is_same_call) == sorted.end()) continue;
+    has_duplicates = true;
+    seen.clear();
+    for (const SyscallRow& row : rows) {
+      auto [first, is_new] = seen.try_emplace(std::uint64_t{row.syscall} << 32U | row.detail, &row);
+      if (is_new) continue;
+      problems_.add(data_.files[row.file], row.line, duplicate(first->second->file, first->second->line));
+      data_.rows[static_cast<std::size_t>(&row - data_.rows.data())].sample = kDropped;
+    }
+  }
+  if (!has_duplicates) return;
+  std::erase_if(data_.rows, [](const SyscallRow& row) { return row.sample == kDropped; });
+  data_.index();
+}
+
+}  // namespace syscost::bench::model

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// The collector: puts rows together to windows and decides which of them count.
+//
+// Large files are read in parts, each on a thread with a Collector of its own; absorb() then puts the parts together as
+// if one had read them all.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "csv/problems.h"
+#include "csv/reader.h"
+#include "model/dataset.h"
+#include "model/loader.h"
+#include "model/row_parser.h"
+
+namespace syscost::bench::model {
+
+/// What makes two rows rows of the same window.
+struct SampleKey {
+  NameId run_id, kind, test, window, parent, origin;
+  std::uint32_t repetition;
+  std::uint64_t pid;
+
+  bool operator==(const SampleKey&) const = default;
+};
+
+struct SampleKeyHash {
+  std::size_t operator()(const SampleKey& key) const;
+};
+
+/// Not thread-safe. `options` and `problems` must outlive it.
+class Collector {
+ public:
+  Collector(const LoadOptions& options, csv::Problems& problems) : options_(options), problems_(problems) {}
+  Collector(const Collector&) = delete;
+  Collector& operator=(const Collector&) = delete;
+
+  /// Rows taken from now on are `file`'s.
+  void begin_file(const std::string& file);
+  /// Takes a row; returns what is wrong with it, or "".
+  std::string take(const csv::Row& row);
+  /// Takes over what `part`, another part of the current file, collected behind this one.
+  void absorb(Collector& part);
+  /// Leaves the runs that were asked for, each row once, and hands out the result.
+  Dataset finish(const std::string& name);
+
+ private:
+  std::uint32_t sample_of(const Sample& wanted);
+  bool may_match(std::string_view test) const;
+  std::string duplicate(std::uint32_t file, std::uint32_t line) const;
+  void select_runs();
+  void report_unknown_run();
+  void drop_duplicates();
+
+  Dataset data_;
+  const LoadOptions& options_;
+  csv::Problems& problems_;
+  RowParser parser_{data_};
+  std::unordered_map<SampleKey, std::uint32_t, SampleKeyHash> samples_;
+  SampleKey last_key_{};
+  std::uint32_t last_sample_ = 0;
+};
+
+}  // namespace syscost::bench::model
