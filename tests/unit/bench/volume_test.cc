@@ -37,15 +37,16 @@ TEST(Volume, AFileReadInPartsIsTheFileReadAtOnce) {
   const std::string path = ::testing::TempDir() + "syscost_parts.csv";
   std::ostringstream text;
   perf::make_rows(shape, text);
-  std::ofstream(path, std::ios::binary) << text.str() << "junk\n";
+  const std::string content = text.str();
+  std::ofstream(path, std::ios::binary) << content << "junk\n";
   csv::Problems problems;
   const model::Dataset parts = model::load(path, {}, problems);
   std::ostringstream said;
   problems.print(said);
-  const auto lines = std::count(text.str().begin(), text.str().end(), '\n');
+  const auto lines = std::count(content.begin(), content.end(), '\n');
   EXPECT_EQ(said.str().rfind(path + ":" + std::to_string(lines + 1) + ": ", 0), 0U) << said.str();
   csv::Problems ignored;
-  const model::Dataset whole = model::load_text("whole", text.str(), {}, ignored);
+  const model::Dataset whole = model::load_text("whole", content, {}, ignored);
   ASSERT_EQ(parts.rows.size(), whole.rows.size());
   ASSERT_EQ(parts.samples.size(), whole.samples.size());
   for (std::size_t i = 0; i < parts.rows.size(); ++i) {
