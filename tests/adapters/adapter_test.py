@@ -54,7 +54,7 @@ class Case(unittest.TestCase):
         self.assertTrue(all(row["end"] == "end" for row in rows))
         return [row for row in rows if all(row[k] == v for k, v in equal.items())]
 
-    def tests(self):
+    def names_of_tests(self):
         return [row["test"] for row in self.rows(kind="test", record="test")]
 
     def getppids(self, kind="test"):
@@ -133,7 +133,7 @@ class Windows(Case):
     def test_a_killed_test_takes_no_other_row_with_it(self):
         self.run_program(MANY, f"--syscost_csv={self.csv}", "--gtest_filter=Shapes.*:Hostile.IsKilled", code=-9,
                          SYSCOST_TEST_KILL="1")
-        self.assertEqual(self.tests(), ["Shapes.Empty", "Shapes.CallsThreeTimes", "Shapes.CallsFromAThread"])
+        self.assertEqual(self.names_of_tests(), ["Shapes.Empty", "Shapes.CallsThreeTimes", "Shapes.CallsFromAThread"])
 
     def test_a_test_that_closes_all_descriptors_has_no_count_and_the_next_is_right(self):
         done = self.run_program(MANY, f"--syscost_csv={self.csv}", "--gtest_filter=Hostile.*", code=1,
@@ -166,7 +166,7 @@ class Windows(Case):
                            f'set_tests_properties("{name}" PROPERTIES WORKING_DIRECTORY "working/{name.replace("/", "_")}")\n')
         subprocess.run(["ctest", "-j4", "--test-dir", build], env=environment(SYSCOST_CSV="out.csv"), cwd=build,
                        check=True, capture_output=True)
-        # ctest changes into --test-dir before it starts anything, so that is where a relative name begins.
+        # A relative name begins in the folder of the tests, not in each test's working directory.
         self.csv = os.path.join(build, "out.csv")
         expected = {**{name: self.EXPECTED[name] for name in names}, "Forks.ChildReturnsIntoGoogleTest": 2}
         self.assertEqual(self.getppids(), expected)
@@ -214,7 +214,7 @@ class Output(Case):
     def test_our_main_takes_short_forms_and_passes_the_rest_on(self):
         self.run_program(OUR_MAIN, "--csv", self.csv, "--label", "a, \"b\"", "--gtest_filter=Shapes.Empty")
         self.assertEqual({row["label"] for row in self.rows()}, {'a, "b"'})
-        self.assertEqual(self.tests(), ["Shapes.Empty"])
+        self.assertEqual(self.names_of_tests(), ["Shapes.Empty"])
 
     def test_a_flag_wins_over_its_variable(self):
         self.run_program(MANY, f"--syscost_csv={self.csv}", "--gtest_filter=Shapes.Empty",

@@ -14,6 +14,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
+#include <system_error>
 
 #include "session/commit.h"
 #include "session/small_file.h"
@@ -47,6 +49,19 @@ std::string read_link(const std::string& path) {
   std::array<char, PATH_MAX> target{};
   ssize_t length = readlink(path.c_str(), target.data(), target.size());
   return length <= 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(length));
+}
+
+/// The folder whose tests the process `ctest` runs, or empty. Not its working directory: ctest changes into a test's
+/// own while it starts it. But it keeps its log open, FOLDER/Testing/Temporary/LastTest.log.tmp.
+std::string folder_of_ctest(pid_t ctest) {
+  const std::string descriptors = "/proc/" + std::to_string(ctest) + "/fd";
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(descriptors, error)) {
+    const std::string target = read_link(entry.path());
+    const std::size_t log = target.rfind("/Testing/Temporary/LastTest");
+    if (log != std::string::npos) return target.substr(0, log);
+  }
+  return {};
 }
 
 std::string hex(const unsigned char* bytes, std::size_t count) {
@@ -97,14 +112,14 @@ pid_t ctest_parent() {
   return read_small_file("/proc/" + std::to_string(parent) + "/comm") == "ctest\n" ? parent : 0;
 }
 
-std::string resolve_path(const std::string& path, Source source) {
+Result<std::string> resolve_path(const std::string& path, Source source) {
   if (path.starts_with('/')) return path;
-  std::string start;
-  if (source == Source::environment) {
-    if (pid_t ctest = ctest_parent(); ctest != 0) start = read_link("/proc/" + std::to_string(ctest) + "/cwd");
+  const pid_t ctest = source == Source::environment ? ctest_parent() : 0;
+  const std::string start = ctest != 0 ? folder_of_ctest(ctest) : read_link("/proc/self/cwd");
+  if (start.empty()) {
+    return Failure{"the relative path " + path + " cannot be resolved: where it starts cannot be found out",
+                   "use an absolute one, e.g. SYSCOST_CSV=$PWD/out.csv"};
   }
-  if (start.empty()) start = read_link("/proc/self/cwd");
-  if (start.empty()) return path;
   return start + (start.ends_with('/') ? "" : "/") + path;
 }
 

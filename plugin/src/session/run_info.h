@@ -22,8 +22,9 @@ csv::RunColumns read_run_info(const Options& options, std::string_view build_typ
 /// The process that started this one, when it is ctest; else 0.
 pid_t ctest_parent();
 
-/// `path` as an absolute path. A relative path from the environment starts where ctest was started, because ctest runs
-/// each test in a working directory of its own and one variable serves them all; every other one where we are.
-std::string resolve_path(const std::string& path, Source source);
+/// `path` as an absolute path. A relative path from the environment starts in the folder whose tests ctest runs,
+/// because ctest gives each test a working directory of its own and one variable serves them all; every other one where
+/// we are. Fails when that folder cannot be found out.
+Result<std::string> resolve_path(const std::string& path, Source source);
 
 }  // namespace syscost::session

@@ -94,7 +94,9 @@ Result<void> Session::start(const adapter::Framework& framework) {
   if (!opened.ok() && options_.requests_anything()) return opened;
   read_run(framework);
   if (!options_.csv.empty()) {
-    Result<void> csv = recorder_.open_csv(resolve_path(options_.csv, options_.csv_source));
+    Result<std::string> path = resolve_path(options_.csv, options_.csv_source);
+    if (!path.ok()) return path.failure();
+    Result<void> csv = recorder_.open_csv(path.value());
     if (!csv.ok()) return csv;
   }
   if (options_.requests_anything()) say(header_line());

@@ -58,6 +58,8 @@ class Session {
   /// The answer of syscost::cycles(), which becomes column `iterations` of the running test.
   int cycles(int fallback);
 
+  /// True when a backend is open.
+  bool can_count() const { return instrument_.current() != nullptr; }
   bool is_fork_child() const { return guard_.is_child(); }
   std::string problem() const { return recorder_.problem(); }
   const Options& options() const { return options_; }

@@ -36,12 +36,16 @@ TEST(Assertions, ReadAValueFirst) {
   EXPECT_EQ(cost.calls("getppid"), 2) << cost;
   EXPECT_LE(cost.calls(), 2);
 }
-TEST(Assertions, FailWithTheBreakdown) { EXPECT_SYSCALLS_LE("getppid", 1, call(4)); }
+TEST(Assertions, FailWithTheBreakdown) {
+  EXPECT_SYSCALLS_LE("getppid", 1, call(4));
+}
 TEST(Assertions, FailFatally) {
   ASSERT_SYSCALLS_EQ("getppid", 0, call(1));
   ADD_FAILURE() << "still here";
 }
-TEST(Assertions, FailForASelectorThatNamesNothing) { EXPECT_SYSCALLS_EQ("wrte", 0, static_cast<void>(0)); }
+TEST(Assertions, FailForASelectorThatNamesNothing) {
+  EXPECT_SYSCALLS_EQ("wrte", 0, static_cast<void>(0));
+}
 TEST(Assertions, CountScopesOfTheirOwn) {
   syscost::Scope scope("named scope");
   call(6);

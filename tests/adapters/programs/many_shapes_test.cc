@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A test program with a test of every shape GoogleTest has, each making a known number of calls to getppid, which neither
-// GoogleTest nor libc calls by itself. The driver (adapter_test.cc) runs it and looks at its rows.
+// A test program with a test of every shape GoogleTest has, each making a known number of calls to getppid, which
+// neither GoogleTest nor libc calls by itself. The driver (adapter_test.cc) runs it and looks at its rows.
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -20,11 +20,15 @@ void call(int times) {
 }
 
 TEST(Shapes, Empty) {}
-TEST(Shapes, CallsThreeTimes) { call(3); }
+TEST(Shapes, CallsThreeTimes) {
+  call(3);
+}
 TEST(Shapes, CallsFromAThread) {
   std::thread([] { call(5); }).join();
 }
-TEST(Shapes, DISABLED_Disabled) { call(1); }
+TEST(Shapes, DISABLED_Disabled) {
+  call(1);
+}
 
 TEST(Outcomes, Skips) {
   call(1);
@@ -32,7 +36,9 @@ TEST(Outcomes, Skips) {
 }
 
 // Fail only when the driver asks, so that the program can also be run whole.
-bool should_fail() { return std::getenv("SYSCOST_TEST_FAIL") != nullptr; }
+bool should_fail() {
+  return std::getenv("SYSCOST_TEST_FAIL") != nullptr;
+}
 
 TEST(Outcomes, Fails) {
   call(2);
@@ -52,28 +58,46 @@ class WithFixture : public testing::Test {
   void SetUp() override { call(1); }
   void TearDown() override { call(1); }
 };
-TEST_F(WithFixture, One) { call(10); }
-TEST_F(WithFixture, Two) { call(20); }
+TEST_F(WithFixture, One) {
+  call(10);
+}
+TEST_F(WithFixture, Two) {
+  call(20);
+}
 
 template <class T>
 class Typed : public testing::Test {};
 using Types = testing::Types<int, std::tuple<char, std::string>>;
 TYPED_TEST_SUITE(Typed, Types);
-TYPED_TEST(Typed, Calls) { call(sizeof(TypeParam) == sizeof(int) ? 1 : 2); }
+TYPED_TEST(Typed, Calls) {
+  call(sizeof(TypeParam) == sizeof(int) ? 1 : 2);
+}
 
 class Parameterised : public testing::TestWithParam<int> {};
-TEST_P(Parameterised, Calls) { call(GetParam()); }
+TEST_P(Parameterised, Calls) {
+  call(GetParam());
+}
 INSTANTIATE_TEST_SUITE_P(Few, Parameterised, testing::Values(4, 6));
 
 TEST(DyingDeathTest, Fast) {
   testing::FLAGS_gtest_death_test_style = "fast";
   call(1);
-  EXPECT_DEATH({ call(100); std::abort(); }, "");
+  EXPECT_DEATH(
+      {
+        call(100);
+        std::abort();
+      },
+      "");
 }
 TEST(DyingDeathTest, Threadsafe) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   call(1);
-  EXPECT_DEATH({ call(100); std::abort(); }, "");
+  EXPECT_DEATH(
+      {
+        call(100);
+        std::abort();
+      },
+      "");
 }
 
 // The child goes on as if it were the program: GoogleTest ends the test in it and runs the rest.
@@ -97,7 +121,9 @@ TEST(Hostile, ClosesEveryDescriptor) {
   call(1);
   for (int fd = 3; fd < 4096; ++fd) close(fd);
 }
-TEST(Hostile, ComesAfter) { call(9); }
+TEST(Hostile, ComesAfter) {
+  call(9);
+}
 TEST(Hostile, IsKilled) {
   if (std::getenv("SYSCOST_TEST_KILL") == nullptr) GTEST_SKIP() << "on request";
   raise(SIGKILL);

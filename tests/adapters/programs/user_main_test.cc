@@ -31,8 +31,12 @@ class Suite : public testing::Test {
   static void SetUpTestSuite() { call(2); }
   static void TearDownTestSuite() { call(3); }
 };
-TEST_F(Suite, One) { call(1); }
-TEST_F(Suite, Two) { call(4); }
+TEST_F(Suite, One) {
+  call(1);
+}
+TEST_F(Suite, Two) {
+  call(4);
+}
 
 }  // namespace
 

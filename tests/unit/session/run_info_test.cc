@@ -44,11 +44,11 @@ TEST(RunInfo, TakesTheUsersWord) {
 }
 
 TEST(ResolvePath, LeavesAbsolutePathsAlone) {
-  EXPECT_EQ(resolve_path("/a/b.csv", Source::environment), "/a/b.csv");
+  EXPECT_EQ(resolve_path("/a/b.csv", Source::environment).value(), "/a/b.csv");
 }
 
 TEST(ResolvePath, StartsFlagsInTheWorkingDirectory) {
-  EXPECT_EQ(resolve_path("b.csv", Source::command_line), std::filesystem::current_path() / "b.csv");
+  EXPECT_EQ(resolve_path("b.csv", Source::command_line).value(), std::filesystem::current_path() / "b.csv");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "adapters/gtest/listener.h"
 
+#include <locale>
 #include <string>
 
 #include "adapters/gtest/flags.h"
@@ -51,6 +52,12 @@ bool printer_speaks() {
   return testing::UnitTest::GetInstance()->listeners().default_result_printer() != nullptr;
 }
 
+/// GoogleTest's printer uses streams. The first std::locale after the process got its second thread makes libstdc++
+/// call futex, once; made here, between windows, it is not charged to the suite whose end is printed next.
+void make_first_locale() {
+  const std::locale first;
+}
+
 }  // namespace
 
 void WindowKeeper::program_start(const testing::UnitTest& unit_test) {
@@ -98,6 +105,7 @@ void WindowKeeper::environments_end() {
 
 void WindowKeeper::open_suite_window(const char* window, int printed_lines) {
   printed_ = printed_lines;
+  make_first_locale();
   adapter::WindowName name;
   name.kind = adapter::Kind::suite;
   name.test = suite_->name();
