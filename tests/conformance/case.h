@@ -65,8 +65,10 @@ struct Row {
     carried_in = times;
     return std::move(*this);
   }
-  Row refused(std::uint64_t times) && {
+  /// Denied calls never were calls, but the program saw their errno.
+  Row refused(std::uint64_t times, int error) && {
     denied = times;
+    errors[error] = times;
     return std::move(*this);
   }
 };
@@ -110,7 +112,7 @@ struct Case {
   Setting setting = Setting::plain;
   /// The windows run inside a GoogleTest test, for death tests: the style.
   std::string death_style = {};
-  /// The backend must answer "unavailable" with a reason that contains this text.
+  /// The backend, chosen by itself, must answer "unavailable" with a reason that contains this text.
   std::string unavailable_reason = {};
   /// Backend -> why the case cannot hold there.
   std::map<std::string, std::string> unsupported = {};

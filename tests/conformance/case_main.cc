@@ -34,6 +34,7 @@ struct Arguments {
   std::string role;
   std::string out;
   bool bare = false;
+  bool nested = false;
 };
 
 bool read_arguments(int argc, char** argv, Arguments& arguments) {
@@ -42,6 +43,8 @@ bool read_arguments(int argc, char** argv, Arguments& arguments) {
     bool has_value = i + 1 < argc;
     if (word == "--bare") {
       arguments.bare = true;
+    } else if (word == "--nested") {
+      arguments.nested = true;
     } else if (word == "--out" && has_value) {
       arguments.out = argv[++i];
     } else if (word == "--copy" && has_value) {
@@ -77,6 +80,7 @@ int run(const Arguments& arguments) {
     return 2;
   }
   g_options.open_scopes = !arguments.bare;
+  g_options.nested = arguments.nested;
   if (g_case->death_style.empty()) {
     g_measured = conformance::run_case(*g_case, g_options);
   } else {
@@ -100,7 +104,7 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   Arguments arguments;
   if (!read_arguments(argc, argv, arguments)) {
-    std::cerr << "usage: conformance_case NAME [--bare] [--out FILE] | --list | --markdown\n";
+    std::cerr << "usage: conformance_case NAME [--bare | --nested] [--out FILE] | --list | --markdown\n";
     return 2;
   }
   conformance::copies_open_scopes(!arguments.bare);

@@ -129,7 +129,7 @@ const Register kSeccompErrno(Case{
                    }
                    require(denied, "the filter did not answer getpriority with EACCES");
                  },
-                 {calls("getpriority", 0).refused(10), calls("getppid", 10)}}},
+                 {calls("getpriority", 0).refused(10, EACCES), calls("getppid", 10)}}},
 });
 
 const Register kSeccompInside(Case{
@@ -142,7 +142,7 @@ const Register kSeccompInside(Case{
                    deny(SYS_getpriority, EPERM);
                    repeat_raw(3, -EPERM, SYS_getpriority, PRIO_PROCESS, 0);
                  },
-                 {calls("getpriority", 5).refused(3), calls("prctl", 1), calls("seccomp", 1)}}},
+                 {calls("getpriority", 5).refused(3, EPERM), calls("prctl", 1), calls("seccomp", 1)}}},
 });
 
 void start_and_join_ten_call_thread() {
@@ -165,7 +165,7 @@ const Register kClone3Enosys(Case{
     .setup = [] { deny(SYS_clone3, ENOSYS); },
     .windows = {{"",
                  start_and_join_ten_call_thread,
-                 {calls("clone3", 0).refused(1), calls("clone", 1), calls("getppid", 10),
+                 {calls("clone3", 0).refused(1, ENOSYS), calls("clone", 1), calls("getppid", 10),
                   calls("exit", 0).never_returning(1)},
                  "what else pthread_create and pthread_join do is libc's choice"}},
 });

@@ -57,8 +57,8 @@ void compare_with_itself(Sentences& out, const std::string& name, const BackendC
   }
   std::uint64_t failed = 0;
   for (auto [number, count] : row.errors) failed += count;
-  if (backend.knows_errors && backend.knows_calls && failed > row.calls) {
-    out.push_back(name + ": more errors than calls");
+  if (backend.knows_errors && backend.knows_calls && failed > row.calls + row.denied) {
+    out.push_back(name + ": more errors than calls and denied calls");
   }
   if (backend.knows_latency && row.latencies != row.calls + row.restarts) {
     out.push_back(name + ": " + std::to_string(row.latencies) + " latencies for " +

@@ -2,6 +2,7 @@
 #include "driver.h"
 
 #include <optional>
+#include <string>
 
 #include "raw.h"
 #include "syscost/syscost.h"
@@ -51,7 +52,14 @@ Measured run_case(const Case& one, const DriverOptions& options) {
   // The first scope opens the backend, which takes many syscalls.
   if (options.open_scopes) syscost::measure([] {}, syscost::Reach::process);
   if (one.setup) one.setup();
+  std::optional<syscost::Scope> around;
+  if (options.open_scopes && options.nested) around.emplace(syscost::Reach::process);
   for (const Window& window : one.windows) run_window(one, window, options, measured);
+  if (around) {
+    syscost::Count lost = around->stop().lost();
+    require(lost.value_or(0) == 0,
+            "the window around all windows lost " + std::to_string(lost.value_or(0)) + " events");
+  }
   if (one.teardown) one.teardown();
   measured.problems = problems();
   return measured;

@@ -10,6 +10,9 @@ namespace conformance {
 
 struct DriverOptions {
   bool open_scopes = true;  ///< false: only strace looks (--bare).
+  /// Keep a scope open around everything (--nested). When the last scope of a process closes, the library asks the
+  /// kernel whether its instrument was there all the time; with this, it asks after the end marker.
+  bool nested = false;
 };
 
 /// Runs everything between `early` and `teardown`. The problems that the case reported are in the result.
