@@ -21,6 +21,7 @@ MANY = os.path.join(BIN, "adapter_many_shapes")        # with syscost::gtest and
 PLAIN = os.path.join(BIN, "adapter_many_shapes_plain")  # the same without us
 OUR_MAIN = os.path.join(BIN, "adapter_our_main")        # with syscost::gtest_main
 USER_MAIN = os.path.join(BIN, "adapter_user_main")
+PLAIN_MAIN = os.path.join(BIN, "adapter_plain_main")
 ASSERTIONS = os.path.join(BIN, "adapter_assertions")
 NO_CAPABILITIES = ["capsh", "--drop=all", "--user=nobody", "--"] if os.geteuid() == 0 else None
 
@@ -294,6 +295,16 @@ class Inert(Case):
             return [name for name in names[first:] if name not in ("brk", "mmap", "munmap")]
         self.assertEqual(calls(MANY), calls(PLAIN))
 
+    @unittest.skipUnless(shutil.which("strace"), "needs strace")
+    def test_markers_let_a_strace_log_be_cut_at_tests(self):
+        log = os.path.join(self.folder, "strace")
+        self.run_program("strace", "-qq", "-o", log, MANY, f"--syscost_csv={self.csv}",
+                         "--gtest_filter=Shapes.CallsThreeTimes", SYSCOST_MARKERS="1")
+        with open(log, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+        inside = re.search(r'"syscost-begin test Shapes.*?\n(.*?)write\(-1, "syscost-end test Shapes', text, re.S).group(1)
+        self.assertEqual([line.split("(")[0] for line in inside.splitlines()], ["getppid"] * 3)
+
     def test_strict_flags_of_a_users_main_still_decide(self):
         self.assertIn("Unknown command line flag", self.run_program(USER_MAIN, "--syscost_profile=syscalls", code=None).err)
 
@@ -339,6 +350,31 @@ class Assertions(Case):
         self.assertIn("CAP_BPF", out)
         self.assertEqual(self.results(*one, code=0, CI="true", SYSCOST_UNAVAILABLE="skip")[0], skipped)
         self.assertEqual(self.results(*one, code=1, SYSCOST_UNAVAILABLE="fail")[0], failed)
+
+
+class Plain(Case):
+    """Programs without a test framework."""
+
+    def test_measure_and_scopes_work_without_any_flag(self):
+        done = self.run_program(PLAIN_MAIN)
+        self.assertEqual(done.out, "measured: 3 getppid\npart: 1\nwhole: 11\ncycles: 5\n")
+        self.assertEqual((done.err, os.listdir(self.folder)), ("", []))
+
+    def test_named_scopes_write_rows_and_flags_work(self):
+        done = self.run_program(PLAIN_MAIN, f"--syscost_csv={self.csv}", "--syscost_cycles", "7")
+        self.assertIn("cycles: 7\n", done.out)
+        self.assertEqual([(row["kind"], row["test"], row["window"], row["parent"]) for row in self.rows(record="test")],
+                         [("scope", "", "part", "whole"), ("scope", "", "whole", "")])
+        self.assertEqual([row["calls"] for row in self.rows(syscall="getppid")], ["1", "11"])
+
+    def test_a_bad_flag_ends_the_program_at_the_first_use(self):
+        self.assertIn("no flag --syscost_cvs", self.run_program(PLAIN_MAIN, "--syscost_cvs=x", code=2).err)
+
+    @unittest.skipUnless(NO_CAPABILITIES and shutil.which("capsh"), "needs root and capsh to drop capabilities")
+    def test_without_a_backend_the_cost_says_why(self):
+        done = self.run_program(*NO_CAPABILITIES, "-c", PLAIN_MAIN)
+        self.assertRegex(done.out, r"measured: n/a \(.*CAP_BPF")
+        self.assertNotRegex(done.out, r": \d+\n.*cycles")
 
 
 class Reading(Case):

@@ -126,12 +126,15 @@ void Session::open_window(const adapter::WindowName& name) {
   scopes_.set_enclosing(name.test, name.window);
   cycles_.store(0, std::memory_order_relaxed);
   has_window_.store(true, std::memory_order_release);
+  // Another thread may be writing the rows of its last scope: that is not this window's business.
+  std::lock_guard guard(writing_);
   window.usage_before = Usage::now();
   mark("syscost-begin", window);
   window.start_ns = monotonic_ns();
   if (window.opened == nullptr) return;
   Result<WindowBook::Window*> handle = window.opened->book.open(Reach::process);
-  if (handle.ok()) window.handle = handle.value();
+  SYSCOST_CHECK(handle.ok());  // only thread windows can be refused
+  window.handle = handle.value();
 }
 
 /// Disarms, reads, and asks whether the instrument was there all the time. Null, with the reason, when there are no
@@ -236,12 +239,15 @@ Cost Session::close_scope(ScopeRecord* scope) {
   const bool wants_row = recorder_.has_csv() && !scope->name.empty();
   scopes_.end(scope, wants_row, cost, end_ns - scope->start_ns);
 
-  if (!has_window_.load(std::memory_order_acquire) && scopes_.open_count() == 0) {
+  if (is_idle()) {
     std::lock_guard guard(writing_);
-    Result<void> checked = opened.is_intact ? instrument_.check(opened, *cost) : Result<void>();
-    if (!checked.ok()) recorder_.note_problem(checked.failure());
-    add_scope_rows();
-    recorder_.write("scopes");
+    // Whoever opens a window says so before it waits for this lock.
+    if (is_idle()) {
+      Result<void> checked = opened.is_intact ? instrument_.check(opened, *cost) : Result<void>();
+      if (!checked.ok()) recorder_.note_problem(checked.failure());
+      add_scope_rows();
+      recorder_.write("scopes");
+    }
   }
   if (!opened.is_intact.load(std::memory_order_acquire)) {
     return Cost(Unavailable{"The instrument was taken away while the scope was open: its counts would be short.",
@@ -255,6 +261,11 @@ void Session::finish() {
   std::lock_guard guard(writing_);
   add_scope_rows();
   recorder_.write("scopes");
+}
+
+/// True when no window of ours is open on any thread.
+bool Session::is_idle() const {
+  return !has_window_.load(std::memory_order_acquire) && scopes_.open_count() == 0;
 }
 
 /// Moves the rows of closed scopes to the recorder.

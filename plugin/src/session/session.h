@@ -80,6 +80,7 @@ class Session {
   void read_run(const adapter::Framework& framework);
   void mark(const char* what, const OpenWindow& window) const;
   std::shared_ptr<detail::CostData> read_and_check(OpenWindow& window, std::shared_ptr<const Unavailable>& why_not);
+  bool is_idle() const;
   void add_scope_rows();
 
   const Options options_;
@@ -92,7 +93,7 @@ class Session {
   std::optional<OpenWindow> window_;
   std::atomic<bool> has_window_{false};
   std::atomic<int> cycles_{0};  // last answer inside the open window; 0 = none
-  SpinLock writing_;            // held while rows go to the file; a process scope waits for it before it arms
+  SpinLock writing_;            // held while rows go to the file; windows that would see that wait for it
 };
 
 /// The options of this process, read once: from what take_options() was given, else from /proc and the environment.

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Runs a program of GoogleTest's without us, with us, and with us measuring; the verdict of every test must be the same.
 
-Usage: compare_verdicts.py WITHOUT WITH
+Usage: compare_verdicts.py WITHOUT WITH [counts_properties]
+
+counts_properties: the program counts the properties that GoogleTest will write to its XML, where ours stand too when we
+measure; so when measuring it is run without XML, and its exit code alone is compared.
 """
 import collections
 import os
@@ -11,7 +14,7 @@ import tempfile
 import xml.etree.ElementTree as xml
 
 
-def run(program, folder, **variables):
+def run(program, folder, writes_xml=True, **variables):
     """(exit code, {test: verdict}, stderr); programs that run their tests several times report the last."""
     output = os.path.join(folder, "verdicts.xml")
     if os.path.exists(output):
@@ -19,7 +22,7 @@ def run(program, folder, **variables):
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("SYSCOST_", "GTEST_"))}
     # By a variable: some of the programs look at their own flags.
     done = subprocess.run([program], cwd=folder, capture_output=True, text=True, errors="replace",
-                          env={**kept, "GTEST_OUTPUT": "xml:" + output, **variables})
+                          env={**kept, **({"GTEST_OUTPUT": "xml:" + output} if writes_xml else {}), **variables})
     verdicts = collections.OrderedDict()
     if os.path.exists(output):
         for case in xml.parse(output).iter("testcase"):
@@ -30,12 +33,16 @@ def run(program, folder, **variables):
 
 def main():
     without, linked = map(os.path.abspath, sys.argv[1:3])
+    counts_properties = "counts_properties" in sys.argv[3:]
     can_count = subprocess.run([linked], env={**os.environ, "SYSCOST_DOCTOR": "1"}, capture_output=True).returncode == 0
     with tempfile.TemporaryDirectory() as folder:
         csv = os.path.join(folder, "out.csv")
         expected = run(without, folder)
         runs = {"linked": run(linked, folder)}
-        if can_count:
+        if can_count and counts_properties:
+            code, _, error = run(linked, folder, writes_xml=False, SYSCOST_CSV=csv)
+            runs["measuring without XML"] = (code, expected[1], error)
+        elif can_count:
             runs["measuring"] = run(linked, folder, SYSCOST_CSV=csv)
         is_right = True
         for name, got in runs.items():

@@ -154,7 +154,8 @@ void WindowKeeper::test_start(const testing::TestInfo& test) {
 void WindowKeeper::test_end(const testing::TestInfo& test) {
   const adapter::Report report = adapter::close_window(outcome(*test.result()), printed_lines());
   if (adapter::is_fork_child()) return;
-  record_properties(report);
+  // Only for a file that will show them: a test may look at its own properties.
+  if (!std::string(SYSCOST_GTEST_FLAG(output)).empty()) record_properties(report);
   if (adapter::prints_lines()) print_line(report);
 }
 

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+//
+// A program without a test framework: prints what a measured stretch cost, and has two named scopes.
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <thread>
+
+#include "syscost/syscost.h"
+
+namespace {
+
+void call(int times) {
+  for (int i = 0; i < times; ++i) syscall(SYS_getppid);
+}
+
+}  // namespace
+
+int main() {
+  std::cout << "measured: " << syscost::measure([] { call(3); }) << std::endl;
+
+  syscost::Scope whole("whole", syscost::Reach::process);
+  {
+    syscost::Scope part("part");
+    call(1);
+    std::thread([] { call(10); }).join();
+    std::cout << "part: " << part.stop().calls("getppid") << std::endl;
+  }
+  std::cout << "whole: " << whole.stop().calls("getppid") << std::endl;
+  std::cout << "cycles: " << syscost::cycles(5) << std::endl;
+}
