@@ -58,6 +58,7 @@ class Hidden:
 
     line: int
     text: str
+    needs_counting: bool
 
 
 def read_directives(line: str, number: int) -> tuple[str, str] | None:
@@ -130,7 +131,9 @@ def parse(text: str) -> list[Block | Hidden]:
             continue
         directive = read_directives(line, index + 1)
         if directive and directive[0] == "run":
-            parts.append(Hidden(index + 1, directive[1]))
+            # Unlike a block, it needs nothing unless the line above says so.
+            needs = pending.pop("needs", ["nothing"])[-1]
+            parts.append(Hidden(index + 1, directive[1], needs == "counting"))
         elif directive:
             pending.setdefault(directive[0], []).append(directive[1])
         elif line.strip():

@@ -61,7 +61,7 @@ def hide_rates(lines: list[str]) -> list[tuple[int, str]]:
             close()
             end = line.index(RATE) + len(RATE)
         elif end is not None and re.match(r"^\s+\d+\.\d\s+\d+\.\d\s", line):
-            number = re.search(r"\d+$", line[:end])
+            number = re.search(r"\d[\d.]*$", line[:end])
             row = line[: number.start()] + "#" + line[end:] if number else line
             table.append((line[end:].strip(), index, DECIMAL.sub("#", row)))
             continue

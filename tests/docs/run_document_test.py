@@ -122,6 +122,12 @@ class PageTest(unittest.TestCase):
         self.assertIn("1 commands run", output)
         self.fails("```console\n$ false\n```\n<!-- needs: nothing -->\n```console\n$ echo 1\n2\n```\n", "something else")
 
+    def test_hidden_command_is_skipped_only_where_it_says_that_it_counts(self):
+        self.can_count(False)
+        self.fails("<!-- run: false -->\n", "hidden command ended with 1")
+        code, output, _ = self.run_page("<!-- needs: counting -->\n<!-- run: false -->\n<!-- run: true -->\n")
+        self.assertEqual(code, runner.SKIPPED, output)
+
     def test_written_files_and_hidden_commands_serve_later_ones(self):
         self.passes("<!-- file: a/b.cpp -->\n```cpp\nint x;\n```\n<!-- run: grep -q x a/b.cpp -->\n"
                     "```console\n$ cat a/b.cpp\nint x;\n```\n")
@@ -181,6 +187,11 @@ class NormaliseTest(unittest.TestCase):
         self.assertFalse(self.same(head + one + two, head + two + fast.replace(" 16 ", " 17 ")))
         self.assertFalse(self.same(head + one + two, head + one + two.replace(" 2  openat", " 3  openat")))
         self.assertFalse(self.same(head + one + two, head + one))
+
+    def test_rates_below_100_have_a_point(self):
+        head = "  % of work  % of wall   seconds  usecs/call  calls  calls/s  errors  syscall  errnos\n"
+        row = "       26.3        0.7  0.000094      94.355      1     {}          mkdir\n"
+        self.assertTrue(self.same(head + row.format("   8"), head + row.format("72.7")))
 
     def test_histogram_bars_are_one_thing(self):
         bars = "[64, 128)            365636 |@@@@  |\n[128, 256)           144138 |@@    |\n"
