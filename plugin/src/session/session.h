@@ -31,6 +31,18 @@
 
 namespace syscost::session {
 
+/// The window an adapter has open. (Not nested: Clang refuses std::optional of a nested class with initialisers.)
+struct OpenWindow {
+  adapter::Kind kind{};
+  std::string test;
+  std::string name;
+  int repetition = 0;
+  Usage usage_before;
+  std::uint64_t start_ns = 0;
+  Opened* opened = nullptr;
+  WindowBook::Window* handle = nullptr;
+};
+
 class Session {
  public:
   /// The process's session, made at the first call and never destroyed. Tests make their own.
@@ -65,17 +77,6 @@ class Session {
   const Options& options() const { return options_; }
 
  private:
-  struct OpenWindow {
-    adapter::Kind kind{};
-    std::string test;
-    std::string name;
-    int repetition = 0;
-    Usage usage_before;
-    std::uint64_t start_ns = 0;
-    Opened* opened = nullptr;
-    WindowBook::Window* handle = nullptr;
-  };
-
   std::string header_line() const;
   void read_run(const adapter::Framework& framework);
   void mark(const char* what, const OpenWindow& window) const;
