@@ -34,7 +34,7 @@ class SegmentsTest : public testing::Test {
     memory_.log = log_;
     memory_.cells = cells_;
     memory_.shards = shards_;
-    directory_->syscall_of[kSlot] = 0U << 16 | kWrite.number;
+    directory_->syscall_of[kSlot] = kWrite.number;
     directory_->slots_used = kSlot + 1;
   }
 
@@ -138,13 +138,13 @@ TEST_F(SegmentsTest, CountsWhatArrivesAfterTheReadAsLate) {
   EXPECT_EQ(segments.take_late(Lane::kProcess, 0), 0U);
 }
 
-TEST_F(SegmentsTest, FoldsNumbersBeyondTheTableIntoUnknown) {
-  directory_->syscall_of[kSlot] = SYSCOST_NUMBERS - 1;
+TEST_F(SegmentsTest, KeepsNumbersBeyondTheTablesByNumber) {
+  directory_->syscall_of[kSlot] = 1ULL << 63 | 2ULL << 32 | 1'000'001;
   calls(1, 0, 1, 100);
   Segments segments(memory_);
   CallTable table(std::pmr::get_default_resource());
   segments.take(Lane::kProcess, 1, table);
-  EXPECT_EQ(table.at(kUnknownSyscall).calls, 1U);
+  EXPECT_EQ(table.at({Abi::x32, 1'000'001}).calls, 1U);
 }
 
 TEST_F(SegmentsTest, DeliversEachCrossingOnceAndInOrder) {

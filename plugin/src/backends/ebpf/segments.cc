@@ -160,11 +160,8 @@ std::uint64_t Segments::lost() const {
 }
 
 SyscallId Segments::syscall_of(std::uint32_t slot) const {
-  std::uint32_t packed = memory_.directory->syscall_of[slot % SYSCOST_SLOTS];
-  std::uint32_t number = packed & 0xffff;
-  auto abi = static_cast<Abi>(packed >> 16);
-  // The programs fold every number beyond their table into its last entry.
-  return number == SYSCOST_NUMBERS - 1 ? kUnknownSyscall : SyscallId{abi, number};
+  std::uint64_t packed = memory_.directory->syscall_of[slot % SYSCOST_SLOTS];
+  return {static_cast<Abi>(packed >> 32 & 0xff), static_cast<std::uint32_t>(packed)};
 }
 
 }  // namespace syscost::ebpf

@@ -24,7 +24,7 @@ enum {
   SYSCOST_SLOTS = 128,         /* distinct syscalls of a run; more are counted as lost */
   SYSCOST_ERROR_SLOTS = 512,   /* distinct (syscall, errno) pairs of a run; more are counted as lost */
   SYSCOST_BUCKETS = 304,       /* syscost/histogram.h */
-  SYSCOST_NUMBERS = 1024,      /* syscall numbers per ABI that have a table entry; 1023 stands for all beyond */
+  SYSCOST_NUMBERS = 1024,      /* syscall numbers per ABI that have a table entry; others are found by search */
   SYSCOST_ABIS = 3,            /* x86_64, i386, x32 */
   SYSCOST_ERRNOS = 256,        /* 0..199 as they are; 512..567, which leak out of the kernel, as 200..255 */
   SYSCOST_LOG_RECORDS = 16384, /* calls that crossed a boundary, not yet read */
@@ -123,7 +123,7 @@ struct syscost_directory {
   __u32 slots_used;
   __u32 error_slots_used;
   __u32 slot_of[SYSCOST_ABIS * SYSCOST_NUMBERS];       /* slot + 1; 0 = not seen yet */
-  __u32 syscall_of[SYSCOST_SLOTS];                     /* abi << 16 | number */
+  __u64 syscall_of[SYSCOST_SLOTS];                     /* abi << 32 | number; bit 63: a number beyond the tables */
   __u32 error_slot_of[SYSCOST_SLOTS * SYSCOST_ERRNOS]; /* slot + 1 */
   __u32 error_of[SYSCOST_ERROR_SLOTS];                 /* syscall slot << 16 | errno index */
 };

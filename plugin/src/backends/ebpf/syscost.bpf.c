@@ -43,6 +43,7 @@
 #define NR_I386_EXIT_GROUP 252
 #define NR_I386_RESTART_SYSCALL 0
 
+#define __noinline __attribute__((noinline))
 #define barrier() asm volatile("" ::: "memory")
 #define READ_ONCE(x) (*(volatile typeof(x)*)&(x))
 #define WRITE_ONCE(x, v) (*(volatile typeof(x)*)&(x) = (v))
@@ -155,8 +156,9 @@ static __always_inline void mark(__u64* words, __u32 slot) {
   words[(slot / 64) & (SYSCOST_DIRTY_WORDS - 1)] |= 1ULL << (slot & 63);
 }
 
-// ABI and number of the syscall, folded into one table index.
-static __always_inline __u32 syscall_index(long number) {
+// Which syscall: an index into directory.slot_of, or SYSCOST_INDEXES and more for numbers beyond every table.
+#define SYSCOST_INDEXES (SYSCOST_ABIS * SYSCOST_NUMBERS)
+static __always_inline __u64 syscall_index(long number) {
   struct task_struct* task = bpf_get_current_task_btf();
   __u32 abi = 0;
   if (task->thread_info.status & TS_COMPAT) {
@@ -165,19 +167,35 @@ static __always_inline __u32 syscall_index(long number) {
     abi = 2;
     number &= ~(long)X32_BIT;
   }
-  __u32 bounded = number < 0 || number >= SYSCOST_NUMBERS ? SYSCOST_NUMBERS - 1 : (__u32)number;
-  return abi * SYSCOST_NUMBERS + bounded;
+  if (number < 0 || number >= SYSCOST_NUMBERS) return 1ULL << 63 | (__u64)abi << 32 | (__u32)number;
+  return abi * SYSCOST_NUMBERS + (__u32)number;
 }
 
-// The slot of a syscall, allocated when it is first seen. Returns SYSCOST_SLOTS when there is none left.
-static __always_inline __u32 slot_of(__u32 index) {
-  if (index >= SYSCOST_ABIS * SYSCOST_NUMBERS) return SYSCOST_SLOTS;
-  __u32 known = READ_ONCE(directory.slot_of[index]);
-  if (known) return known - 1;
+static __always_inline __u32 allocate_slot(__u64 syscall) {
   if (READ_ONCE(directory.slots_used) >= SYSCOST_SLOTS) return SYSCOST_SLOTS;
   __u32 fresh = __sync_fetch_and_add(&directory.slots_used, 1);
   if (fresh >= SYSCOST_SLOTS) return SYSCOST_SLOTS;
-  directory.syscall_of[fresh] = (index / SYSCOST_NUMBERS) << 16 | (index % SYSCOST_NUMBERS);
+  directory.syscall_of[fresh] = syscall;
+  return fresh;
+}
+
+// Numbers beyond the tables are rare and never valid: found by looking through the slots. Two CPUs that see a number
+// first at the same time give it two slots, which the process adds up.
+static __noinline __u32 wild_slot_of(__u64 syscall) {
+  for (__u32 slot = 0; slot < SYSCOST_SLOTS; ++slot) {
+    if (slot >= READ_ONCE(directory.slots_used)) break;
+    if (directory.syscall_of[slot] == syscall) return slot;
+  }
+  return allocate_slot(syscall);
+}
+
+// The slot of a syscall, allocated when it is first seen. Returns SYSCOST_SLOTS when there is none left.
+static __always_inline __u32 slot_of(__u64 index) {
+  if (index >= SYSCOST_INDEXES) return wild_slot_of(index);
+  __u32 known = READ_ONCE(directory.slot_of[index]);
+  if (known) return known - 1;
+  __u32 fresh = allocate_slot((index / SYSCOST_NUMBERS) << 32 | (index % SYSCOST_NUMBERS));
+  if (fresh >= SYSCOST_SLOTS) return SYSCOST_SLOTS;
   __u32 other = __sync_val_compare_and_swap(&directory.slot_of[index], 0, fresh + 1);
   return other ? other - 1 : fresh;
 }
@@ -221,13 +239,13 @@ static __always_inline void log_crossing(const struct thread_state* thread, __u6
 
 // ---- sys_enter ------------------------------------------------------------------------------------------------------
 
-static __always_inline bool never_returns(__u32 index) {
+static __always_inline bool never_returns(__u64 index) {
   return index == NR_EXIT || index == NR_EXIT_GROUP || index == SYSCOST_NUMBERS + NR_I386_EXIT ||
          index == SYSCOST_NUMBERS + NR_I386_EXIT_GROUP || index == 2 * SYSCOST_NUMBERS + NR_EXIT ||
          index == 2 * SYSCOST_NUMBERS + NR_EXIT_GROUP;
 }
 
-static __always_inline bool is_restart_syscall(__u32 index) {
+static __always_inline bool is_restart_syscall(__u64 index) {
   return index == NR_RESTART_SYSCALL || index == SYSCOST_NUMBERS + NR_I386_RESTART_SYSCALL ||
          index == 2 * SYSCOST_NUMBERS + NR_RESTART_SYSCALL;
 }
@@ -260,7 +278,7 @@ static __always_inline void handle_enter(struct pt_regs* regs, long number, stru
   }
   __u64 control;
   __u32 lane = current_lane(thread, &control);
-  __u32 index = syscall_index(number);
+  __u64 index = syscall_index(number);
   bool resumes = false;
   if (thread->pending == PENDING_UNRESOLVED) {
     resumes = is_restart_syscall(index);
@@ -316,7 +334,7 @@ static __always_inline bool is_restart_code(long result) {
          result == -ERESTART_RESTARTBLOCK;
 }
 
-static __always_inline bool makes_a_child(__u32 index) {
+static __always_inline bool makes_a_child(__u64 index) {
   return index == NR_CLONE || index == NR_CLONE3 || index == NR_FORK || index == NR_VFORK ||
          index == SYSCOST_NUMBERS + NR_I386_CLONE || index == SYSCOST_NUMBERS + NR_CLONE3 ||
          index == SYSCOST_NUMBERS + NR_I386_FORK || index == SYSCOST_NUMBERS + NR_I386_VFORK;
@@ -345,7 +363,7 @@ static __always_inline void count_latency(struct syscost_cell* cell, __u64 laten
 // An exit whose enter we did not see. `first` = nothing at all was seen of this thread before.
 static __always_inline void handle_unpaired(struct pt_regs* regs, long result, struct thread_state* thread, bool first,
                                             struct syscost_cpu* cpu) {
-  __u32 index = syscall_index((long)(int)regs->orig_ax);
+  __u64 index = syscall_index((long)(int)regs->orig_ax);
   // A newborn thread's first event is its parent's clone, returning 0 in the child.
   if (first && result == 0 && makes_a_child(index)) return;
   __u64 control;
