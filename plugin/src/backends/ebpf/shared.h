@@ -26,7 +26,7 @@ enum {
   SYSCOST_BUCKETS = 304,       /* syscost/histogram.h */
   SYSCOST_NUMBERS = 1024,      /* syscall numbers per ABI that have a table entry; others are found by search */
   SYSCOST_ABIS = 3,            /* x86_64, i386, x32 */
-  SYSCOST_ERRNOS = 256,        /* 0..199 as they are; 512..567, which leak out of the kernel, as 200..255 */
+  SYSCOST_ERRNOS = 256,        /* errnos that have a table entry of their own; others are found by search */
   SYSCOST_LOG_RECORDS = 16384, /* calls that crossed a boundary, not yet read */
   SYSCOST_MAX_CPUS = 1024,     /* possible CPUs; more are refused at start-up */
   SYSCOST_DIRTY_WORDS = SYSCOST_SLOTS / 64,
@@ -125,7 +125,7 @@ struct syscost_directory {
   __u32 slot_of[SYSCOST_ABIS * SYSCOST_NUMBERS];       /* slot + 1; 0 = not seen yet */
   __u64 syscall_of[SYSCOST_SLOTS];                     /* abi << 32 | number; bit 63: a number beyond the tables */
   __u32 error_slot_of[SYSCOST_SLOTS * SYSCOST_ERRNOS]; /* slot + 1 */
-  __u32 error_of[SYSCOST_ERROR_SLOTS];                 /* syscall slot << 16 | errno index */
+  __u32 error_of[SYSCOST_ERROR_SLOTS];                 /* syscall slot << 16 | errno */
 };
 
 /* Log-linear bucket of a latency. The programs have no instruction that counts leading zeros, so it is found by

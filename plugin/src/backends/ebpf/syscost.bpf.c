@@ -200,17 +200,31 @@ static __always_inline __u32 slot_of(__u64 index) {
   return other ? other - 1 : fresh;
 }
 
-static __always_inline __u32 error_slot_of(__u32 slot, __u32 error) {
-  __u32 folded = error < 200 ? error : error >= 512 && error < 568 ? error - 312 : SYSCOST_ERRNOS;
-  if (folded >= SYSCOST_ERRNOS || slot >= SYSCOST_SLOTS) return SYSCOST_ERROR_SLOTS;
-  __u32 index = slot * SYSCOST_ERRNOS + folded;
-  if (index >= SYSCOST_SLOTS * SYSCOST_ERRNOS) return SYSCOST_ERROR_SLOTS;
-  __u32 known = READ_ONCE(directory.error_slot_of[index]);
-  if (known) return known - 1;
+static __always_inline __u32 allocate_error_slot(__u32 slot, __u32 error) {
   if (READ_ONCE(directory.error_slots_used) >= SYSCOST_ERROR_SLOTS) return SYSCOST_ERROR_SLOTS;
   __u32 fresh = __sync_fetch_and_add(&directory.error_slots_used, 1);
   if (fresh >= SYSCOST_ERROR_SLOTS) return SYSCOST_ERROR_SLOTS;
   directory.error_of[fresh] = slot << 16 | error;
+  return fresh;
+}
+
+// An errno outside the table (a seccomp filter may answer any up to 4095): found by looking through the slots.
+static __noinline __u32 wild_error_slot_of(__u32 slot, __u32 error) {
+  for (__u32 i = 0; i < SYSCOST_ERROR_SLOTS; ++i) {
+    if (i >= READ_ONCE(directory.error_slots_used)) break;
+    if (directory.error_of[i] == (slot << 16 | error)) return i;
+  }
+  return allocate_error_slot(slot, error);
+}
+
+static __always_inline __u32 error_slot_of(__u32 slot, __u32 error) {
+  if (error >= SYSCOST_ERRNOS) return wild_error_slot_of(slot, error);
+  __u32 index = slot * SYSCOST_ERRNOS + error;
+  if (index >= SYSCOST_SLOTS * SYSCOST_ERRNOS) return SYSCOST_ERROR_SLOTS;
+  __u32 known = READ_ONCE(directory.error_slot_of[index]);
+  if (known) return known - 1;
+  __u32 fresh = allocate_error_slot(slot, error);
+  if (fresh >= SYSCOST_ERROR_SLOTS) return SYSCOST_ERROR_SLOTS;
   __u32 other = __sync_val_compare_and_swap(&directory.error_slot_of[index], 0, fresh + 1);
   return other ? other - 1 : fresh;
 }
