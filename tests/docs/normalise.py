@@ -13,7 +13,8 @@ RULES = [
     (re.compile(r" \(about [\d.]+ (?:ns|us|ms|s) of it added by measuring\)"), ""),
     (re.compile(r", [\d.]+(?:x| %) (?:faster|slower)"), ""),
     (re.compile(r", (\d[\d.]* (?:ns|us|ms|s)) waiting"), ""),
-    (re.compile(r"\brun \S+-\d+-\d+ of (\S+), \S+Z, [^,]+, [^,]+, [^,]+, "), r"run # of \1, "),
+    # Between the file and the backend: moment, host, kernel, the commit where there is one, build type.
+    (re.compile(r"^run \S+ of (\S+), \S+Z, .*, (?=backend )"), r"run # of \1, "),
     (re.compile(r"\brun [\w.-]+-\d+-\d+\b"), "run #"),
     (re.compile(r"\b\d{4}-\d\d-\d\dT[\d:.]+Z"), "#"),
     (re.compile(r"\bkernel \d+\.\d+\S* \S+, user id \d+"), "kernel #, user id #"),

@@ -171,11 +171,17 @@ class NormaliseTest(unittest.TestCase):
         for left, right in [("(373 ms)", "(1.2 s)"), ("18 % of wall", "2.4 % of wall"), ("run a-1-2", "run b-3-4"),
                             ("1.0 us -> 2.0 us, 2.0x slower", "1.0 us -> 1.0 us"), ("1 read, 2 us waiting", "1 read"),
                             ("p50 116 ns  p75 1.20 us", "p50 96 ns p75 88 ns"),
+                            ("run a-1-2 of x.csv, 2026-11-21T03:21:09.855Z, vm, 6.18, 392a40f, optimised, backend ebpf",
+                             "run b-3-4 of x.csv, 2025-01-01T00:00:00.000Z, host, 6.1, unoptimised, backend ebpf"),
                             ("x  wall 1 s (about 3 ms of it added by measuring)", "x wall 2 s")]:
             self.assertTrue(self.same(left, right), f"{left} / {right}")
         for left, right in [("1024 write", "1023 write"), ("1024 -> 1", "1024 -> 2"), ("2 ENOENT", "3 ENOENT"),
                             ("0.5 -> 1", "0.25 -> 1"), ("2 regressed", "1 regressed"), ("64 of 64", "63 of 64"),
-                            ("iterations 500", "iterations 1"), ("-1023 write", "+1023 write"), ("faster", "slower")]:
+                            ("iterations 500", "iterations 1"), ("-1023 write", "+1023 write"), ("faster", "slower"),
+                            ("run a of x.csv, 2026-11-21T03:21:09.855Z, vm, backend ebpf",
+                             "run a of y.csv, 2026-11-21T03:21:09.855Z, vm, backend ebpf"),
+                            ("run a of x.csv, 2026-11-21T03:21:09.855Z, vm, backend ebpf",
+                             "run a of x.csv, 2026-11-21T03:21:09.855Z, vm, backend none")]:
             self.assertFalse(self.same(left, right), f"{left} / {right}")
 
     def test_table_rows_match_in_any_order_and_keep_their_counts(self):
