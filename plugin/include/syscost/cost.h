@@ -139,7 +139,7 @@ struct SyscallCost {
     int number = 0;  ///< errno as the program saw it
     std::uint64_t count = 0;
   };
-  std::vector<Error> errors;  ///< By errno, ascending; each call with an error is in `calls` too.
+  std::vector<Error> errors;  ///< By errno, ascending: of `calls` and of `denied`.
   Histogram latency;          ///< One value per returned entry (calls and restarts), by the kernel's clock.
 };
 
