@@ -32,6 +32,11 @@ bpftool         | bpftool      | makes the skeleton from it
 libcap2-bin     | capsh        | runs tests with fewer capabilities
 "
 
+readonly packages_fuzz="
+clang           | clang        | compiles the fuzzer
+libclang-rt-dev | -            | libFuzzer and the sanitizers' run-times for it
+"
+
 readonly packages_overhead="
 strace          | strace       | compared: strace -c
 linux-perf      | perf         | compared: perf trace -s
@@ -97,15 +102,18 @@ require_packages() {
     command -v sudo >/dev/null || die "installing needs root, and there is no sudo. As root, run:" \
       "    apt-get install $names"
     # Without a terminal sudo cannot ask for a password; say so instead of hanging or failing obscurely.
-    [[ -t 0 ]] || sudo -n true 2>/dev/null || die "installing needs root, and sudo cannot ask for a password here. Run:" \
-      "    sudo apt-get install $names"
+    [[ -t 0 ]] || sudo -n true 2>/dev/null ||
+      die "installing needs root, and sudo cannot ask for a password here. Run:" "    sudo apt-get install $names"
   fi
   say "installing them (--no-install refuses instead)"
   "${as_root[@]}" apt-get update -qq || die "apt-get update failed; is the network there?"
+  local log
+  log=$(mktemp -t syscost-apt.XXXXXX)
   # shellcheck disable=SC2086 # one word per package
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $names >"$install_log" 2>&1 || {
-    tail -n 20 "$install_log" >&2
-    die "apt-get install failed; its whole output is in $install_log"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -qq -y --no-install-recommends $names >"$log" 2>&1 || {
+    tail -n 20 "$log" >&2
+    die "apt-get install failed; its whole output is in $log"
   }
-  rm -f "$install_log"
+  rm -f "$log"
 }
