@@ -17,9 +17,6 @@ install(EXPORT syscost-targets NAMESPACE syscost:: DESTINATION "${SYSCOST_INSTAL
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/plugin/include/syscost" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
         FILES_MATCHING PATTERN "*.h")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/syscost")
-if(TARGET syscost_bench)
-  install(TARGETS syscost_bench RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
-endif()
 
 # Sources of a target as paths below plugin/src, the form in which they are installed.
 function(syscost_sources_below_src target result)
