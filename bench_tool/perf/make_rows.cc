@@ -52,7 +52,7 @@ class Random {
 
 constexpr const char* kRunColumns =
     "1,1795225951-4242,2026-11-21T01:52:31.123456Z,nightly,build-host-17,6.1.0-28-amd64,"
-    "43cf755a0e1c8b989aa53d0e2f7b6c1d9e4f5a60,1c8b989aa53d0e2f7b6c1d9e4f5a6043cf755a0e,RelWithDebInfo,ebpf,whole,"
+    "43cf755a0e1c8b989aa53d0e2f7b6c1d9e4f5a60,1c8b989aa53d0e2f7b6c1d9e4f5a6043cf755a0e,RelWithDebInfo,ebpf,whole,,"
     "build/release/bin/storage_tests,4242,test,";
 
 }  // namespace

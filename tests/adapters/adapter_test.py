@@ -102,6 +102,16 @@ class Windows(Case):
         [row] = self.rows(kind="test", record="test")
         self.assertEqual((row["outcome"], row["total_calls"], row["selection"]), ("skipped", "1", "isolated"))
 
+    def test_a_filter_leaves_only_rows_of_what_it_selects(self):
+        self.run_program(MANY, f"--syscost_csv={self.csv}", "--syscost_filter=getppid")
+        self.assertEqual(self.getppids(), self.EXPECTED)
+        self.assertEqual({row["syscall"] for row in self.rows(record="syscall")}, {"getppid"})
+        self.assertEqual({row["filter"] for row in self.rows()}, {"getppid"})
+        for row in self.rows(kind="test", record="test"):
+            calls = int(row["total_calls"]) if row["total_calls"] else 0
+            self.assertEqual(calls, self.EXPECTED[row["test"]], row["test"])
+            self.assertIn(row["lost"], ("0", ""), row["test"])
+
     def test_failures_and_exceptions_keep_their_verdict_and_their_row(self):
         self.run_program(MANY, f"--syscost_csv={self.csv}", "--gtest_filter=Outcomes.*", code=1, SYSCOST_TEST_FAIL="1")
         outcomes = {row["test"]: row["outcome"] for row in self.rows(kind="test", record="test")}

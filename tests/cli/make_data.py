@@ -134,6 +134,10 @@ def main():
     save("seccomp.csv", window("Log.Stays", [call("write", "desc", [90] * 2, {}, **untimed)], 9000, backend="seccomp"))
     save("bpftrace.csv", window("Log.Stays", [write(2)], 1500) + window("Log.Stays", [write(2)], 4500,
                                                                         origin="bpftrace"))
+    save("filtered.csv", window("Log.Stays", [write(2)], 1450, filter="write")
+         + window("Log.Flushes", [write(64)], 590000, filter="write"))
+    save("filters.csv", window("Log.Stays", [write(2)], 1450, filter="write")
+         + window("Log.Stays", [write(2)], 1450, repetition=1, filter="%network"))
     loop = dict(kind="loop", window="flush", parent="Log.Loops")
     save("loop_old.csv", window("Log.Loops", [write(2048)], 131000000, dict(iterations=1000), **loop))
     save("loop_new.csv", window("Log.Loops", [write(500)], 152000, dict(iterations=1000), **loop))

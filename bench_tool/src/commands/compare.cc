@@ -37,21 +37,25 @@ void add_warnings(CompareResult& result) {
     model::NameId model::Context::*field;
     const char* consequence;
     bool spoils_times;
+    const char* if_empty = "?";
   };
-  static constexpr std::array<Check, 5> kChecks = {{
+  static constexpr std::array<Check, 6> kChecks = {{
       {"backend", &model::Context::backend, "times are not comparable", true},
       {"build type", &model::Context::build_type, "times are not comparable", true},
       {"host", &model::Context::host, "times come from two machines", false},
       {"kernel", &model::Context::kernel, "times and counts may differ for that reason alone", false},
       {"selection", &model::Context::selection,
        "what the first use of a library asks of the kernel may fall into other tests", false},
+      {"filter", &model::Context::filter, "other syscalls were counted; neither counts nor times are comparable", true,
+       "none"},
   }};
   for (const Check& check : kChecks) {
     const std::string old_value = values_of(result.old_data, check.field);
     const std::string new_value = values_of(result.new_data, check.field);
     if (old_value == new_value) continue;
-    result.warnings.push_back(fmt::format("{} differs ({} -> {}): {}", check.what, old_value.empty() ? "?" : old_value,
-                                          new_value.empty() ? "?" : new_value, check.consequence));
+    result.warnings.push_back(fmt::format("{} differs ({} -> {}): {}", check.what,
+                                          old_value.empty() ? check.if_empty : old_value,
+                                          new_value.empty() ? check.if_empty : new_value, check.consequence));
     result.times_comparable = result.times_comparable && !check.spoils_times;
   }
 }

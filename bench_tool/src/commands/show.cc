@@ -116,6 +116,7 @@ std::string show_text(const stats::WindowSummary& window, const std::vector<Sysc
   std::string out = paint.bold(window.name);
   out += "  wall " + render::duration(window.wall_ns);
   if (window.n > 1) out += fmt::format("  n={} (counts and histograms are sums)", window.n);
+  if (!window.counted_everything()) out += "  filter " + stats::filter_text(window);
   out += "  latencies in ns\n";
   if (window.lost.value_or(0) > 0) {
     out += paint.yellow(fmt::format("warning: {} events lost: counts are lower bounds", *window.lost)) + '\n';

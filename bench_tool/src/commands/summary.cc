@@ -33,6 +33,7 @@ std::vector<std::string> source_lines(const model::Dataset& data) {
     }
     if (context.backend != model::kNoName) line += ", backend " + data.text(context.backend);
     if (context.selection != model::kNoName) line += ", selection " + data.text(context.selection);
+    if (context.filter != model::kNoName) line += ", filter " + data.text(context.filter);
     if (seen.insert(line).second) lines.push_back(std::move(line));
   }
   return lines;

@@ -70,9 +70,9 @@ void Collector::absorb(Collector& part) {
 
   const auto first_context = static_cast<std::uint32_t>(data_.contexts.size());
   for (Context context : part.data_.contexts) {
-    for (NameId Context::*field :
-         {&Context::run_id, &Context::started_at, &Context::label, &Context::host, &Context::kernel, &Context::commit,
-          &Context::build_id, &Context::build_type, &Context::backend, &Context::selection, &Context::program}) {
+    for (NameId Context::*field : {&Context::run_id, &Context::started_at, &Context::label, &Context::host,
+                                   &Context::kernel, &Context::commit, &Context::build_id, &Context::build_type,
+                                   &Context::backend, &Context::selection, &Context::filter, &Context::program}) {
       context.*field = names[context.*field];
     }
     context.file = file;

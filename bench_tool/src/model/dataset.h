@@ -28,6 +28,7 @@ struct Context {
   NameId build_type = kNoName;
   NameId backend = kNoName;
   NameId selection = kNoName;
+  NameId filter = kNoName;  ///< The selector of what was counted; kNoName = everything.
   NameId program = kNoName;
   std::uint32_t file = 0;  ///< Index into Dataset::files.
 

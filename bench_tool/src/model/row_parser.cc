@@ -75,6 +75,7 @@ std::uint32_t RowParser::context_of(const csv::Row& row) {
   context.build_type = name(row, Column::kBuildType);
   context.backend = name(row, Column::kBackend);
   context.selection = name(row, Column::kSelection);
+  context.filter = name(row, Column::kFilter);
   context.program = name(row, Column::kProgram);
   context.file = file_;
   if (last_context_ != kNoContext && data_.contexts[last_context_] == context) return last_context_;

@@ -52,6 +52,7 @@ Json source_json(const model::Dataset& data) {
                         {"build_type", data.text(context.build_type)},
                         {"backend", data.text(context.backend)},
                         {"selection", data.text(context.selection)},
+                        {"filter", data.text(context.filter)},
                         {"program", data.text(context.program)}});
   }
   return {{"run", data.name}, {"files", data.files}, {"programs", std::move(programs)}};

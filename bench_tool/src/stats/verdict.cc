@@ -183,6 +183,18 @@ Comparison compare_windows(const WindowSummary* old_window, const WindowSummary*
     out.reason = fmt::format("only {} says how often the body ran", old_window->is_per_iteration ? "OLD" : "NEW");
     return out;
   }
+  for (const auto& [window, side] : {std::pair(old_window, "OLD"), std::pair(new_window, "NEW")}) {
+    if (window->filters.size() < 2) continue;
+    out.verdict = Verdict::incomparable;
+    out.reason = fmt::format("{} was counted under several filters ({})", side, filter_text(*window));
+    return out;
+  }
+  if (old_window->filters != new_window->filters) {
+    out.verdict = Verdict::incomparable;
+    out.reason = fmt::format("different syscalls were counted: filter {} in OLD, {} in NEW", filter_text(*old_window),
+                             filter_text(*new_window));
+    return out;
+  }
   const auto syscalls = match_syscalls(*old_window, *new_window);
   const bool have_calls = all_have(syscalls, &SyscallSummary::calls) && old_window->calls && new_window->calls;
   const bool have_entries = all_have(syscalls, &SyscallSummary::entries) && old_window->entries && new_window->entries;

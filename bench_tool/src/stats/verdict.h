@@ -25,7 +25,7 @@ enum class Verdict {
   missing,       ///< Only OLD has it.
   errored,       ///< It failed or was skipped on a side: what it asked of the kernel is not what it would have.
   inconclusive,  ///< Events were lost or rows are missing: the counts are lower bounds.
-  incomparable,  ///< The two backends count no common thing.
+  incomparable,  ///< The two sides count no common thing: other backends, other filters.
 };
 
 std::string_view to_string(Verdict verdict);

@@ -172,6 +172,14 @@ Numbers total_of(const std::vector<Series>& all, const std::vector<SyscallSummar
 
 }  // namespace
 
+std::string filter_text(const WindowSummary& window) {
+  std::string text;
+  for (std::string_view filter : window.filters) {
+    text.append(text.empty() ? "" : " and ").append(filter.empty() ? "none" : filter);
+  }
+  return text.empty() ? "none" : text;
+}
+
 WindowSummary summarize(const model::Dataset& data, const model::Group& group, bool per_iteration) {
   const Folder fold(data, group, per_iteration);
   WindowSummary out;
@@ -179,6 +187,7 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   out.n = group.samples.size();
   for (std::uint32_t sample : group.samples) {
     if (is_incomplete(data, sample)) ++out.incomplete;
+    out.filters.insert(data.text(data.context(data.samples[sample]).filter));
     if (const model::NameId outcome = data.samples[sample].totals.outcome; outcome != model::kNoName) {
       ++out.outcomes[data.text(outcome)];
     }

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,8 @@ struct WindowSummary {
   std::size_t n = 0;           ///< Repetitions.
   std::size_t incomplete = 0;  ///< Of these with rows missing: counts are lower bounds.
   std::map<std::string_view, std::size_t> outcomes;
+  /// Selectors of what its repetitions counted, "" = everything: counts under different ones are of different things.
+  std::set<std::string_view> filters;
   bool is_per_iteration = false;  ///< Every repetition says how often its body ran, and the numbers are per pass.
   Numbers iterations;
   Numbers wall_ns;
@@ -66,7 +69,12 @@ struct WindowSummary {
   std::optional<std::uint64_t> late;     ///< Sum.
   std::optional<std::uint64_t> lost;     ///< Sum; above 0 every count is a lower bound.
   std::vector<SyscallSummary> syscalls;  ///< Most kernel time first, then most calls, then by name.
+
+  bool counted_everything() const { return filters.empty() || (filters.size() == 1 && filters.begin()->empty()); }
 };
+
+/// `%network`; `none` where everything was counted; `none and %network` where repetitions differ.
+std::string filter_text(const WindowSummary& window);
 
 /// With `per_iteration` counts and times are divided by the iterations of their repetition, where all have them. Views
 /// point into `data`.

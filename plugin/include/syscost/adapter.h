@@ -60,6 +60,8 @@ struct Report {
   std::uint64_t wall_ns = 0;
   /// The text for people under a test: `1024 write, 131 us in the kernel, 94 % of wall`.
   std::string line;
+  /// The selector of what was counted: --syscost_filter, or everything. cost.calls(counted) is the total.
+  std::string counted = "*";
 };
 
 /// Disarms (first thing), reads, and writes the window's rows. `outcome` is "passed", "failed", "skipped", or "" where
@@ -87,9 +89,9 @@ SYSCOST_EXPORT bool is_fork_child();
 using UnavailableHandler = bool (*)(const Unavailable& why);
 SYSCOST_EXPORT void set_unavailable_handler(UnavailableHandler handler);
 
-/// What an UnavailableHandler should do: true = skip the test, false = let it fail. Where a backend counts: fail, for the
-/// number is missing by a mistake of the test's, such as a selector that names nothing. Else SYSCOST_UNAVAILABLE=skip|fail
-/// decides; without it tests fail where the variable CI is set and are skipped elsewhere.
+/// What an UnavailableHandler should do: true = skip the test, false = let it fail. Where a backend counts: fail, for
+/// the number is missing by a mistake of the test's, such as a selector that names nothing. Else
+/// SYSCOST_UNAVAILABLE=skip|fail decides; without it tests fail where the variable CI is set and are skipped elsewhere.
 SYSCOST_EXPORT bool skips_unavailable();
 
 }  // namespace syscost::adapter

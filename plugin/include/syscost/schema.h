@@ -31,7 +31,7 @@ inline constexpr std::string_view kEndMark = "end";
   X(kStartedAt, "started_at") X(kLabel, "label") X(kHost, "host")                    \
   X(kKernel, "kernel") X(kCommit, "commit") X(kBuildId, "build_id")                  \
   X(kBuildType, "build_type") X(kBackend, "backend") X(kSelection, "selection")      \
-  X(kProgram, "program")                                                             \
+  X(kFilter, "filter") X(kProgram, "program")                                        \
   /* which window */                                                                 \
   X(kPid, "pid") X(kKind, "kind") X(kTest, "test") X(kWindow, "window")              \
   X(kParent, "parent") X(kRepetition, "repetition") X(kRecord, "record")             \

@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/filter.h"
 #include "core/result.h"
 #include "core/syscall_id.h"
 #include "core/tally.h"
@@ -93,6 +94,11 @@ class Backend {
   virtual std::string_view name() const = 0;
   virtual Capabilities capabilities() const = 0;
   virtual Calibration calibration() const = 0;
+
+  /// Counts from now on only what `filter`, which must outlive the backend, selects; the other calls are neither
+  /// counted nor lost. Between windows, at most once and before the first of them. Fails when the backend cannot
+  /// choose.
+  virtual Result<void> select(const Filter& filter) = 0;
 
   /// A lane for the calling thread, its own until boundary(lane, kFollowProcess); the same one when it has one already.
   /// Fails when too many threads are inside scopes at once. One syscall the first time, never counted.

@@ -56,6 +56,14 @@ Count sum(const detail::CostData* data, const Why& why, std::string_view selecto
   std::pmr::monotonic_buffer_resource memory(on_stack.data(), on_stack.size(), &quiet_memory());
   Result<Selector> chosen = Selector::parse(selector, &memory);
   if (!chosen.ok()) return Count(std::make_shared<const Unavailable>(chosen.failure()));
+  if (data->filter != nullptr) {
+    std::string missing = data->filter->left_out(chosen.value());
+    if (!missing.empty()) {
+      return Count(
+          because("--syscost_filter " + data->filter->text() + " leaves out " + missing + ".",
+                  "Drop the filter or widen it (or the variable SYSCOST_FILTER), or ask for what it selects."));
+    }
+  }
   std::uint64_t total = 0;
   for (const auto& [id, tally] : data->table) {
     if (chosen.value().matches(id)) total += measure(tally);
@@ -181,24 +189,36 @@ std::vector<SyscallCost> Cost::syscalls() const {
 
 std::string Cost::to_string() const {
   if (data_ == nullptr) return not_available(why_.get());
-  std::vector<const CallTable::Entry*> order = busiest_first(data_->table);
-  std::string text;
-  for (std::size_t i = 0; i < std::min(order.size(), kNamedSyscalls); ++i) {
-    if (i > 0) text += ", ";
-    text += described(order[i]->id, order[i]->tally, data_->measured);
-  }
-  if (order.empty()) text = "no syscalls";
-  if (order.size() > kNamedSyscalls) {
-    text.append(", and ").append(std::to_string(order.size() - kNamedSyscalls)).append(" more");
-  }
-  if (std::uint64_t lost = data_->late + data_->lost; lost > 0) {
-    text.append("; ").append(std::to_string(lost)).append(" lost");
-  }
-  return text;
+  return detail::breakdown(*data_) + detail::filter_note(*data_);
 }
 
 std::ostream& operator<<(std::ostream& out, const Cost& cost) {
   return out << cost.to_string();
 }
+
+namespace detail {
+
+std::string breakdown(const CostData& data) {
+  std::vector<const CallTable::Entry*> order = busiest_first(data.table);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(order.size(), kNamedSyscalls); ++i) {
+    if (i > 0) text += ", ";
+    text += described(order[i]->id, order[i]->tally, data.measured);
+  }
+  if (order.empty()) text = "no syscalls";
+  if (order.size() > kNamedSyscalls) {
+    text.append(", and ").append(std::to_string(order.size() - kNamedSyscalls)).append(" more");
+  }
+  if (std::uint64_t lost = data.late + data.lost; lost > 0) {
+    text.append("; ").append(std::to_string(lost)).append(" lost");
+  }
+  return text;
+}
+
+std::string filter_note(const CostData& data) {
+  return data.filter == nullptr ? std::string() : " (only " + data.filter->text() + " counted)";
+}
+
+}  // namespace detail
 
 }  // namespace syscost

@@ -7,8 +7,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <memory_resource>
+#include <string>
 
+#include "core/filter.h"
 #include "core/tally.h"
 
 namespace syscost::detail {
@@ -27,8 +30,14 @@ struct CostData {
 
   CallTable table;
   Measured measured;
-  std::uint64_t late = 0;  ///< Counted into the window after it had been read.
-  std::uint64_t lost = 0;  ///< Happened and was not recorded.
+  std::shared_ptr<const Filter> filter;  ///< What was counted; null = everything.
+  std::uint64_t late = 0;                ///< Counted into the window after it had been read.
+  std::uint64_t lost = 0;                ///< Happened and was not recorded.
 };
+
+/// `1024 write, 3 openat (1 ENOENT)`: what the table holds, busiest first, and what was lost.
+std::string breakdown(const CostData& data);
+/// ` (only %network counted)`, or empty when everything was.
+std::string filter_note(const CostData& data);
 
 }  // namespace syscost::detail

@@ -197,6 +197,15 @@ bool Selector::Term::hits(SyscallId candidate) const {
   }
 }
 
+bool Selector::may_match_from(std::uint32_t first) const {
+  if (terms_.front().removes) return true;
+  return std::any_of(terms_.begin(), terms_.end(), [&](const Term& term) {
+    if (term.removes) return false;
+    return term.kind == Term::Kind::kAll || term.kind == Term::Kind::kRegex ||
+           (term.kind == Term::Kind::kOne && term.id.number >= first);
+  });
+}
+
 bool Selector::matches(SyscallId id) const {
   bool chosen = terms_.front().removes;
   for (const Term& term : terms_) {

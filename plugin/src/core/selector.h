@@ -40,6 +40,17 @@ class Selector {
 
   bool matches(SyscallId id) const;
 
+  /// False when no syscall whose number is at least `first`, beyond every table, can match.
+  bool may_match_from(std::uint32_t first) const;
+
+  /// Calls visit(SyscallId) for each term that names one number of one ABI.
+  template <class Visit>
+  void for_each_number(Visit visit) const {
+    for (const Term& term : terms_) {
+      if (term.kind == Term::Kind::kOne) visit(term.id);
+    }
+  }
+
  private:
   struct Term {
     enum class Kind { kAll, kOne, kName, kClass, kRegex };

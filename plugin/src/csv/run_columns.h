@@ -20,6 +20,7 @@ struct RunColumns {
   std::string build_type;
   std::string backend;
   std::string selection;
+  std::string filter;  ///< --syscost_filter as given; empty = everything is counted.
   std::string program;
   std::uint64_t pid = 0;
 };

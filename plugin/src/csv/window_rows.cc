@@ -109,6 +109,7 @@ WindowRows::WindowRows(const RunColumns& run) {
   row.set(Column::kBuildType, run.build_type);
   row.set(Column::kBackend, run.backend);
   row.set(Column::kSelection, run.selection);
+  row.set(Column::kFilter, run.filter);
   row.set(Column::kProgram, run.program);
   row.set(Column::kPid, run.pid);
 }

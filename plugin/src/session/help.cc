@@ -19,6 +19,7 @@ flags, as --flag value or --flag=value           variable             meaning
   --syscost_csv FILE                             SYSCOST_CSV          append rows to FILE (docs/csv-format.md)
   --syscost_profile syscalls                     SYSCOST_PROFILE      print a line under each test
   --syscost_backend auto|ebpf|none               SYSCOST_BACKEND      how to count; none: times only, counts stay empty
+  --syscost_filter SELECTOR                      SYSCOST_FILTER       count only these: getppid, %file, '%network,!accept'
   --syscost_cycles N                             SYSCOST_CYCLES       what syscost::cycles() answers
   --syscost_label TEXT                           SYSCOST_LABEL        column `label` of every row
   --syscost_doctor                               SYSCOST_DOCTOR=1     print what works here; exit 0 if anything does, else 1
@@ -31,8 +32,8 @@ variables without a flag
   SYSCOST_UNAVAILABLE=skip|fail  assertions on counts where nothing can count; by default they fail if CI is set, else skip
   SYSCOST_MARKERS=1            writes to descriptor -1 around each test, so that strace's log can be cut there
 
-A flag wins over its variable. Programs with syscost's own main also take --csv, --profile, --backend, --cycles, --label
-and --doctor. A flag or value syscost does not know ends the program with exit code 2 before any test.
+A flag wins over its variable. Programs with syscost's own main also take --csv, --profile, --backend, --filter, --cycles,
+--label and --doctor. A flag or value syscost does not know ends the program with exit code 2 before any test.
 )",
              stdout);
   std::fflush(stdout);

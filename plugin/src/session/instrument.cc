@@ -45,9 +45,11 @@ Result<void> Instrument::open(BackendChoice choice) {
     return {};
   }
   Result<std::unique_ptr<Backend>> backend = opener_(choice);
-  if (!backend.ok()) {
-    why_not_ = std::make_shared<Unavailable>(backend.failure());
-    return backend.failure();
+  Result<void> selected = backend.ok() && filter_ != nullptr ? backend.value()->select(*filter_) : Result<void>();
+  if (!backend.ok() || !selected.ok()) {
+    Failure failure = backend.ok() ? selected.failure() : backend.failure();
+    why_not_ = std::make_shared<Unavailable>(failure);
+    return failure;
   }
   opened_.push_back(std::make_unique<Opened>(std::move(backend.value())));
   current_.store(opened_.back().get(), std::memory_order_release);

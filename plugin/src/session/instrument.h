@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/backend.h"
@@ -36,7 +37,9 @@ struct Opened {
 
 class Instrument {
  public:
-  explicit Instrument(BackendOpener opener) : opener_(std::move(opener)) {}
+  /// Every backend that is opened counts only what `filter` selects; null = everything.
+  explicit Instrument(BackendOpener opener, std::shared_ptr<const Filter> filter = nullptr)
+      : opener_(std::move(opener)), filter_(std::move(filter)) {}
 
   /// Opens the chosen backend. Between windows only, as everything here that makes syscalls.
   Result<void> open(BackendChoice choice);
@@ -51,6 +54,7 @@ class Instrument {
 
  private:
   BackendOpener opener_;
+  std::shared_ptr<const Filter> filter_;
   BackendChoice choice_ = BackendChoice::automatic;
   std::vector<std::unique_ptr<Opened>> opened_;
   std::atomic<Opened*> current_{nullptr};

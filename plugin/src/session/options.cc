@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
 
 #include "session/small_file.h"
 
@@ -77,6 +78,13 @@ std::string take_backend(Options& options, std::string_view value, Source) {
   return {};
 }
 
+std::string take_filter(Options& options, std::string_view value, Source) {
+  Result<std::shared_ptr<const Filter>> filter = Filter::parse(value);
+  if (!filter.ok()) return filter.failure().reason + " " + filter.failure().how_to_fix;
+  options.filter = std::move(filter.value());
+  return {};
+}
+
 std::string take_cycles(Options& options, std::string_view value, Source) {
   std::uint64_t number = 0;
   auto [rest, error] = std::from_chars(value.data(), value.data() + value.size(), number);
@@ -102,6 +110,7 @@ constexpr std::array kKnown = {
     Known{"csv", Argument::value, true, take_csv},
     Known{"profile", Argument::value, true, take_profile},
     Known{"backend", Argument::value, true, take_backend},
+    Known{"filter", Argument::value, true, take_filter},
     Known{"cycles", Argument::value, true, take_cycles},
     Known{"label", Argument::value, true,
           [](Options& options, std::string_view value, Source) { return take_text(options.label, value); }},
@@ -121,8 +130,8 @@ constexpr std::array kKnown = {
 };
 
 /// Names the documentation promises for later versions: whoever types one deserves a better answer than "unknown".
-constexpr std::array<std::string_view, 8> kLater = {"bpf",    "filter", "children",  "repeats",
-                                                    "warmup", "quick",  "artifacts", "artifact_root"};
+constexpr std::array<std::string_view, 7> kLater = {"bpf",   "children",  "repeats",      "warmup",
+                                                    "quick", "artifacts", "artifact_root"};
 
 /// Variables with our prefix that are not addressed to a test binary: the build's own and those of our test suite.
 constexpr std::array<std::string_view, 2> kForeignPrefixes = {"SYSCOST_BUILD_", "SYSCOST_TEST_"};

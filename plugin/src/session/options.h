@@ -10,11 +10,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/filter.h"
 #include "core/result.h"
 
 namespace syscost::session {
@@ -29,7 +31,8 @@ struct Options {
   Source csv_source = Source::absent;
   bool profile_syscalls = false;
   BackendChoice backend = BackendChoice::automatic;
-  bool is_backend_named = false;  ///< The choice was spoken, be it "auto".
+  bool is_backend_named = false;         ///< The choice was spoken, be it "auto".
+  std::shared_ptr<const Filter> filter;  ///< Null = count everything.
   std::optional<std::uint64_t> cycles;
   std::string label;
   bool doctor = false;

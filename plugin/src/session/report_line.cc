@@ -7,6 +7,8 @@
 #include <array>
 #include <cstdio>
 
+#include "core/syscall_table.h"
+
 namespace syscost::session {
 
 std::string format_ns(std::uint64_t ns) {
@@ -24,20 +26,26 @@ std::string format_ns(std::uint64_t ns) {
   return text.data();
 }
 
-std::string report_line(const Cost& cost, std::uint64_t wall_ns) {
-  std::string line = cost.to_string();
-  const Count work = cost.kernel_ns("!%wait");
-  const Count waiting = cost.kernel_ns("%wait");
-  if (!work.has_value() || cost.entries() == 0) return line;
-  line += ", " + format_ns(work.value_or(0)) + " in the kernel";
+std::string report_line(const detail::CostData& cost, std::uint64_t wall_ns) {
+  std::string line = detail::breakdown(cost);
+  std::uint64_t entries = 0;
+  std::uint64_t work = 0;
+  std::uint64_t waiting = 0;
+  for (const auto& [id, tally] : cost.table) {
+    entries += tally.entries;
+    (overlaps(syscall_classes(id), SyscallClass::wait) ? waiting : work) += tally.latency.sum_ns();
+  }
+  const bool has_times = cost.measured.latency && (entries > 0 || !cost.measured.entries);
+  if (!has_times) return line + detail::filter_note(cost);
+  line += ", " + format_ns(work) + " in the kernel";
   if (wall_ns > 0) {
-    const double percent = 100.0 * static_cast<double>(work.value_or(0)) / static_cast<double>(wall_ns);
+    const double percent = 100.0 * static_cast<double>(work) / static_cast<double>(wall_ns);
     std::array<char, 40> text{};
     std::snprintf(text.data(), text.size(), ", %.*f %% of wall", percent < 9.95 ? 1 : 0, percent);
     line += text.data();
   }
-  if (waiting > 0) line += ", " + format_ns(waiting.value_or(0)) + " waiting";
-  return line;
+  if (waiting > 0) line += ", " + format_ns(waiting) + " waiting";
+  return line + detail::filter_note(cost);
 }
 
 void remove_framework_writes(CallTable& table, int count) {

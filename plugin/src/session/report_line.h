@@ -6,14 +6,14 @@
 #include <cstdint>
 #include <string>
 
+#include "core/cost_data.h"
 #include "core/tally.h"
-#include "syscost/cost.h"
 
 namespace syscost::session {
 
 /// `1024 write, 131 us in the kernel, 94 % of wall`. Time in calls that block by design (%wait) is no work and stands
-/// apart: `..., 2 ms waiting`.
-std::string report_line(const Cost& cost, std::uint64_t wall_ns);
+/// apart: `..., 2 ms waiting`. Under a filter it ends with ` (only %network counted)`.
+std::string report_line(const detail::CostData& cost, std::uint64_t wall_ns);
 
 /// A time with three digits at most: "131 us", "1.52 ms".
 std::string format_ns(std::uint64_t ns);

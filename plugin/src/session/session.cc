@@ -37,10 +37,11 @@ std::string spoken_name(std::string_view kind, std::string_view test, std::strin
   return name;
 }
 
-std::shared_ptr<detail::CostData> new_cost_data(const Capabilities& can) {
+std::shared_ptr<detail::CostData> new_cost_data(const Capabilities& can, const std::shared_ptr<const Filter>& filter) {
   auto cost = std::allocate_shared<detail::CostData>(std::pmr::polymorphic_allocator<detail::CostData>(&quiet_memory()),
                                                      &quiet_memory());
   cost->measured = {.entries = can.entries, .calls = can.calls, .errors = can.errors, .latency = can.latency};
+  cost->filter = filter;
   return cost;
 }
 
@@ -57,7 +58,7 @@ const Cost& fork_child_cost() {
 }  // namespace
 
 Session::Session(Options options, BackendOpener opener)
-    : options_(std::move(options)), instrument_(std::move(opener)), scopes_(quiet_memory()) {
+    : options_(std::move(options)), instrument_(std::move(opener), options_.filter), scopes_(quiet_memory()) {
   // Made now, so that scopes need not.
   pending_cost();
   fork_child_cost();
@@ -69,6 +70,7 @@ void Session::read_run(const adapter::Framework& framework) {
   if (!is_started()) run_ = read_run_info(options_, framework.build_type);
   if (options_.build_type.empty()) run_.build_type = framework.build_type;
   run_.selection = framework.selection;
+  if (options_.filter != nullptr) run_.filter = options_.filter->text();
   run_.backend = instrument_.current() != nullptr ? instrument_.current()->backend->name() : "none";
   recorder_.set_run(run_);
 }
@@ -81,6 +83,7 @@ std::string Session::header_line() const {
   } else {
     line += " (counts stay empty)";
   }
+  if (options_.filter != nullptr) line += ", only " + options_.filter->text() + " counted";
   if (recorder_.has_csv()) line += ", csv " + recorder_.csv_path();
   return line + ", run " + run_.run_id;
 }
@@ -146,7 +149,7 @@ std::shared_ptr<detail::CostData> Session::read_and_check(OpenWindow& window,
     return nullptr;
   }
   Opened& opened = *window.opened;
-  std::shared_ptr<detail::CostData> cost = new_cost_data(opened.capabilities);
+  std::shared_ptr<detail::CostData> cost = new_cost_data(opened.capabilities, options_.filter);
   opened.book.close(window.handle, *cost);
   mark("syscost-end", window);
   Result<void> checked = instrument_.check(opened, *cost);
@@ -193,7 +196,8 @@ adapter::Report Session::close_window(std::string_view outcome, int framework_wr
   recorder_.write(spoken_name(columns.kind, columns.test, columns.window));
 
   adapter::Report report{cost != nullptr ? Cost(cost) : Cost(*why_not), *columns.wall_ns, {}};
-  report.line = report_line(report.cost, report.wall_ns);
+  report.line = cost != nullptr ? report_line(*cost, report.wall_ns) : report.cost.to_string();
+  if (options_.filter != nullptr) report.counted = options_.filter->text();
   scopes_.set_enclosing({}, {});
   window_.reset();
   return report;
@@ -233,7 +237,7 @@ Cost Session::close_scope(ScopeRecord* scope) {
   if (is_fork_child()) return fork_child_cost();
   Opened& opened = *scope->opened;
   std::uint64_t end_ns = opened.clock_is_quiet ? monotonic_ns() : 0;
-  std::shared_ptr<detail::CostData> cost = new_cost_data(opened.capabilities);
+  std::shared_ptr<detail::CostData> cost = new_cost_data(opened.capabilities, options_.filter);
   opened.book.close(scope->handle, *cost);
   if (!opened.clock_is_quiet) end_ns = monotonic_ns();
   const bool wants_row = recorder_.has_csv() && !scope->name.empty();

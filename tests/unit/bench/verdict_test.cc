@@ -54,6 +54,22 @@ TEST(CompareCounts, ComparesRangesWhereRepetitionsDiffer) {
   EXPECT_EQ(compare_counts(varies, *spread_of({14, 15}), {1, 0.5}), Change::near);  // the larger tolerance holds
 }
 
+TEST(Verdict, IsIncomparableUnderDifferentFilters) {
+  WindowSummary everything = window({syscall("write", exact(2))});
+  everything.filters = {""};
+  WindowSummary some = everything;
+  some.filters = {"%network"};
+  WindowSummary more = window({syscall("write", exact(3))});
+  more.filters = {"%network"};
+  WindowSummary mixed = some;
+  mixed.filters = {"%network", "write"};
+  EXPECT_EQ(verdict(everything, everything), Verdict::same);
+  EXPECT_EQ(verdict(everything, some), Verdict::incomparable);
+  EXPECT_EQ(verdict(some, everything), Verdict::incomparable);
+  EXPECT_EQ(verdict(mixed, mixed), Verdict::incomparable);
+  EXPECT_EQ(verdict(some, more), Verdict::regressed) << "the same filter on both sides";
+}
+
 TEST(CompareCounts, CallsAnyGrowthFromZeroGrowth) {
   EXPECT_EQ(compare_counts(exact(0), exact(1), {100, 10}), Change::grew);
   EXPECT_EQ(compare_counts(exact(0), *spread_of({1, 2}), {100, 10}), Change::grew);

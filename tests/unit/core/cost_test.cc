@@ -118,6 +118,39 @@ TEST(Cost, AnswersNothingForWhatTheBackendDoesNotMeasure) {
   EXPECT_EQ(Cost(entries_only).entries("write"), 1024);
 }
 
+TEST(Cost, AnswersNothingForWhatTheFilterLeavesOut) {
+  std::shared_ptr<detail::CostData> data = sample();
+  data->filter = Filter::parse("write,%network").value();
+  Cost cost(data);
+  EXPECT_EQ(cost.calls("write"), 1024);
+  EXPECT_EQ(cost.calls("sendto"), 0) << "it was counted, and did not happen";
+  EXPECT_EQ(cost.kernel_ns("write,%network"), 500);
+  for (const Count& count : {cost.calls(), cost.entries("*"), cost.errors("openat", ENOENT), cost.calls("write,read"),
+                             cost.kernel_ns("!%network"), cost.calls("syscall_5000"), cost.calls("i386:read")}) {
+    EXPECT_FALSE(count.has_value());
+  }
+  EXPECT_EQ(cost.calls("openat").unavailable()->reason, "--syscost_filter write,%network leaves out openat.");
+  EXPECT_NE(cost.calls().unavailable()->reason.find(" more."), std::string::npos);
+  EXPECT_TRUE(cost.lost().has_value());
+}
+
+TEST(Cost, PrintsWhatTheFilterLetThrough) {
+  std::shared_ptr<detail::CostData> data = new_data();
+  data->filter = Filter::parse("%network").value();
+  EXPECT_EQ(Cost(data).to_string(), "no syscalls (only %network counted)");
+}
+
+TEST(Cost, AnswersUnderAFilterWithoutMalloc) {
+  std::shared_ptr<detail::CostData> data = sample();
+  data->filter = Filter::parse("/^w/,%network").value();
+  Cost cost(data);
+  EXPECT_EQ(cost.calls("write"), 1024);
+  std::size_t before = test::allocation_count();
+  bool right = cost.calls("write,sendto") == 1024;
+  EXPECT_EQ(test::allocation_count(), before);
+  EXPECT_TRUE(right);
+}
+
 TEST(Cost, SaysWhatWasLost) {
   std::shared_ptr<detail::CostData> data = sample();
   EXPECT_EQ(Cost(data).lost(), 0);

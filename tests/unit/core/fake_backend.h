@@ -26,13 +26,13 @@ class FakeBackend final : public Backend {
   Inside enter(Lane lane = Lane::kProcess) {
     Lane charged = charged_lane(lane);
     Generation generation = controls_[charged];
-    if (generation != 0) tallies(generation).at(kRead).entries++;
+    if (generation != 0 && is_selected_) tallies(generation).at(kRead).entries++;
     return {generation, charged};
   }
   void leave(Inside call, Lane lane = Lane::kProcess, int error = 0) {
     Lane charged = charged_lane(lane);
     Generation now = controls_[charged];
-    if (now == 0) return;
+    if (now == 0 || !is_selected_) return;
     if (now == call.generation) {
       Tally& tally = tallies(now).at(kRead);
       ++tally.calls;
@@ -59,6 +59,10 @@ class FakeBackend final : public Backend {
   std::string_view name() const override { return "fake"; }
   Capabilities capabilities() const override { return {.entries = true, .calls = true, .lanes = true}; }
   Calibration calibration() const override { return {}; }
+  Result<void> select(const Filter& filter) override {
+    is_selected_ = filter.selects(kRead);
+    return {};
+  }
   Result<Lane> acquire_lane() override {
     if (next_lane_ == Lane::kProcess) return Failure{"no lane left", "use fewer threads"};
     return next_lane_;
@@ -92,6 +96,7 @@ class FakeBackend final : public Backend {
   std::map<Lane, Generation> ended_;
   std::map<Generation, CallTable> tables_;
   std::vector<Crossing> crossings_;
+  bool is_selected_ = true;
   Generation generation_ = 0;
   Losses losses_;
   Lane next_lane_{1};

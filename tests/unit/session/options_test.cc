@@ -65,7 +65,7 @@ TEST(Options, SaysWhichArgumentsWereItsOwn) {
 TEST(Options, LeavesShortFormsToOthersUnlessTheMainIsOurs) {
   EXPECT_EQ(complaint({"--csv=mine", "--filter", "mine", "--quick"}), "");
   EXPECT_EQ(complaint({"--help"}, {}, Spelling::prefixed_short), "");
-  EXPECT_NE(complaint({"--filter", "read"}, {}, Spelling::prefixed_short).find("does not have --filter"),
+  EXPECT_NE(complaint({"--repeats", "3"}, {}, Spelling::prefixed_short).find("does not have --repeats"),
             std::string::npos);
 }
 
@@ -77,7 +77,7 @@ TEST(Options, SuggestsTheNearestNameForAnUnknownOne) {
 }
 
 TEST(Options, SaysThatALaterFlagIsNotThereYet) {
-  for (const char* name : {"bpf", "filter", "children", "repeats", "warmup", "quick", "artifacts"}) {
+  for (const char* name : {"bpf", "children", "repeats", "warmup", "quick", "artifacts"}) {
     EXPECT_NE(complaint({std::string("--syscost_") + name + "=1"}).find("this version of syscost does not have"),
               std::string::npos)
         << name;
@@ -94,6 +94,25 @@ TEST(Options, RefusesValuesThatMakeNoSense) {
     EXPECT_NE(complaint({bad}), "") << bad;
   }
   EXPECT_NE(complaint({}, {"SYSCOST_CYCLES=abc"}).find("SYSCOST_CYCLES"), std::string::npos);
+}
+
+TEST(Options, TakesAFilterAsItWasWritten) {
+  EXPECT_EQ(options({}).filter, nullptr);
+  Options some = options({"--syscost_filter=%network,!accept"});
+  ASSERT_NE(some.filter, nullptr);
+  EXPECT_EQ(some.filter->text(), "%network,!accept");
+  EXPECT_FALSE(some.requests_anything()) << "it says what to count, not that anything is to be counted";
+  EXPECT_EQ(options({}, {"SYSCOST_FILTER=getppid"}).filter->text(), "getppid");
+  Result<ParsedOptions> parsed = parse({"--filter", "%file"}, {}, Spelling::prefixed_short);
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(parsed.value().options.filter->text(), "%file");
+}
+
+TEST(Options, RefusesAFilterWithATypingErrorAndSaysWhatWasMeant) {
+  EXPECT_NE(complaint({"--syscost_filter=wriet"}).find("Did you mean 'write'?"), std::string::npos);
+  EXPECT_NE(complaint({"--syscost_filter=file"}).find("Did you mean '%file'?"), std::string::npos);
+  EXPECT_NE(complaint({"--syscost_filter="}), "");
+  EXPECT_NE(complaint({}, {"SYSCOST_FILTER=read,,write"}).find("SYSCOST_FILTER"), std::string::npos);
 }
 
 TEST(Options, RefusesAFlagWithoutItsValue) {

@@ -35,23 +35,35 @@ TEST(FormatNs, KeepsThreeDigits) {
 TEST(ReportLine, NamesCallsKernelTimeAndItsShare) {
   auto cost = cost_data();
   count(*cost, SYS_write, 1024, 128);
-  EXPECT_EQ(report_line(Cost(cost), 139'500), "1024 write, 131 us in the kernel, 94 % of wall");
+  EXPECT_EQ(report_line(*cost, 139'500), "1024 write, 131 us in the kernel, 94 % of wall");
 }
 
 TEST(ReportLine, SetsWaitingApartFromWork) {
   auto cost = cost_data();
   count(*cost, SYS_write, 1, 1000);
   count(*cost, SYS_futex, 1, 2'000'000);
-  const std::string line = report_line(Cost(cost), 4'000'000);
+  const std::string line = report_line(*cost, 4'000'000);
   EXPECT_NE(line.find(", 1.00 us in the kernel, 0.0 % of wall, 2.00 ms waiting"), std::string::npos) << line;
 }
 
 TEST(ReportLine, SaysThatThereWasNothing) {
-  EXPECT_EQ(report_line(Cost(cost_data()), 100), "no syscalls");
+  EXPECT_EQ(report_line(*cost_data(), 100), "no syscalls");
 }
 
-TEST(ReportLine, SaysWhyThereAreNoNumbers) {
-  EXPECT_EQ(report_line(Cost(Unavailable{"No way.", "None."}), 100), "n/a (No way)");
+TEST(ReportLine, SaysUnderAFilterWhatWasCounted) {
+  auto cost = cost_data();
+  cost->filter = Filter::parse("%network,!accept").value();
+  EXPECT_EQ(report_line(*cost, 100), "no syscalls (only %network,!accept counted)");
+  count(*cost, SYS_sendto, 2, 500);
+  EXPECT_EQ(report_line(*cost, 10'000),
+            "2 sendto, 1.00 us in the kernel, 10 % of wall (only %network,!accept counted)");
+}
+
+TEST(ReportLine, LeavesTimesOutWhereTheyWereNotMeasured) {
+  auto cost = cost_data();
+  count(*cost, SYS_write, 2, 0);
+  cost->measured.latency = false;
+  EXPECT_EQ(report_line(*cost, 100), "2 write");
 }
 
 TEST(RemoveFrameworkWrites, TakesThemOutWhenAllWritesAreTheFrameworks) {

@@ -26,6 +26,7 @@ class FrailBackend final : public Backend {
   std::string_view name() const override { return fake_.name(); }
   Capabilities capabilities() const override { return fake_.capabilities(); }
   Calibration calibration() const override { return {.armed_ns_per_call = 100, .measured = true}; }
+  Result<void> select(const Filter& filter) override { return fake_.select(filter); }
   Result<Lane> acquire_lane() override { return fake_.acquire_lane(); }
   Generation boundary(Lane lane, Next next) override { return fake_.boundary(lane, next); }
   void read(Lane lane, CallTable& into) override { fake_.read(lane, into); }
@@ -135,6 +136,53 @@ TEST_F(SessionTest, WritesNoRowForASuiteWithoutSyscalls) {
   fake_.call();
   session().close_window("", 0);
   EXPECT_EQ(keys(), (Keys{"suite|Suite|set-up||0|test||1||", "suite|Suite|set-up||0|syscall|||1|"}));
+}
+
+TEST_F(SessionTest, CountsOnlyWhatTheFilterSelects) {
+  options_.filter = Filter::parse("write").value();
+  open("Suite.Test");
+  fake_.call();  // a read
+  adapter::Report report = session().close_window("passed", 0);
+  EXPECT_EQ(report.line, "no syscalls (only write counted)");
+  EXPECT_EQ(report.counted, "write");
+  EXPECT_EQ(report.cost.calls(report.counted), 0);
+  EXPECT_FALSE(report.cost.calls("read").has_value()) << "nobody measured it: not 0";
+  EXPECT_FALSE(report.cost.calls().has_value());
+  using schema::Column;
+  EXPECT_EQ(rows({Column::kFilter, Column::kRecord, Column::kTotalCalls}), (Keys{"write|test|0|"}));
+}
+
+TEST_F(SessionTest, CountsScopesUnderTheFilterToo) {
+  options_.filter = Filter::parse("/^re/").value();
+  open("Suite.Test");
+  Cost cost(Unavailable{"", ""});
+  ScopeRecord* scope = session().open_scope("part", Reach::process, cost);
+  fake_.call();
+  cost = session().close_scope(scope);
+  EXPECT_EQ(cost.calls("read"), 1);
+  EXPECT_FALSE(cost.calls("write").has_value());
+  session().close_window("passed", 0);
+}
+
+TEST_F(SessionTest, AppliesTheFilterToTheInstrumentThatReplacesOne) {
+  options_.filter = Filter::parse("write").value();
+  open("A");
+  is_gone_ = true;
+  session().close_window("passed", 0);
+  ASSERT_TRUE(fake_.select(*Filter::parse("*").value()).ok());  // forgets, as a fresh backend would
+  is_gone_ = true;
+  open("B");
+  session().close_window("passed", 0);  // opens another one, which is told
+  open("C");
+  fake_.call();
+  EXPECT_EQ(session().close_window("passed", 0).line, "no syscalls (only write counted)");
+}
+
+TEST_F(SessionTest, CountsEverythingWithoutAFilter) {
+  open("Suite.Test");
+  fake_.call();
+  EXPECT_EQ(session().close_window("passed", 0).counted, "*");
+  EXPECT_EQ(rows({schema::Column::kFilter}), (Keys{"|", "|"}));
 }
 
 TEST_F(SessionTest, EstimatesWhatMeasuringAdded) {

@@ -48,10 +48,10 @@ bool uses_colour() {
 }  // namespace
 
 void record_properties(const adapter::Report& report) {
-  record("syscost_calls", report.cost.calls());
-  record("syscost_entries", report.cost.entries());
-  record("syscost_errors", report.cost.errors());
-  record("syscost_kernel_ns", report.cost.kernel_ns());
+  record("syscost_calls", report.cost.calls(report.counted));
+  record("syscost_entries", report.cost.entries(report.counted));
+  record("syscost_errors", report.cost.errors(report.counted));
+  record("syscost_kernel_ns", report.cost.kernel_ns(report.counted));
   record("syscost_lost", report.cost.lost());
   for (const SyscallCost& syscall : report.cost.syscalls()) {
     record("syscost_calls_" + property_name(syscall.name), Count(syscall.calls));

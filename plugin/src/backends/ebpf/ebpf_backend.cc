@@ -45,10 +45,11 @@ class EbpfBackend final : public Backend {
   }
   Calibration calibration() const override { return calibration_; }
 
+  Result<void> select(const Filter& filter) override;
   Result<Lane> acquire_lane() override;
   Generation boundary(Lane lane, Next next) override;
   void read(Lane lane, CallTable& into) override;
-  void read_crossings(CrossingSink& sink) override { segments_.take_crossings(sink); }
+  void read_crossings(CrossingSink& sink) override;
   Losses losses() const override { return {late_, segments_.lost() + missed_runs_}; }
   Result<Losses> losses_between_windows() override;
   Result<void> detach() override {
@@ -77,6 +78,7 @@ class EbpfBackend final : public Backend {
   Programs programs_;
   Segments segments_;
   SharedMemory memory_;
+  const Filter* filter_ = nullptr;  // null = everything is counted
   std::array<LaneState, SYSCOST_LANES> lanes_;
   SpinLock lanes_lock_;  // of `taken` and of the lanes' owners
   std::uint64_t tokens_ = 0;
@@ -85,6 +87,27 @@ class EbpfBackend final : public Backend {
   std::uint64_t missed_runs_ = 0;
   Calibration calibration_;
 };
+
+// ---- what is counted ------------------------------------------------------------------------------------------------
+
+static_assert(Filter::kNumbers == SYSCOST_NUMBERS && kAbiCount == SYSCOST_ABIS);
+
+/// True for what the programs count and `filter` leaves out: they cannot tell numbers beyond their table apart.
+bool is_unwanted(const Filter* filter, SyscallId id) {
+  return filter != nullptr && id.number >= SYSCOST_NUMBERS && !filter->selects(id);
+}
+
+Result<void> EbpfBackend::select(const Filter& filter) {
+  filter_ = &filter;
+  syscost_directory& directory = *memory_.directory;
+  for (std::uint32_t index = 0; index < SYSCOST_ABIS * SYSCOST_NUMBERS; ++index) {
+    const SyscallId id{static_cast<Abi>(index / SYSCOST_NUMBERS), index % SYSCOST_NUMBERS};
+    // Nothing is armed: the programs look into the table only to count.
+    if (!filter.selects(id)) std::atomic_ref(directory.slot_of[index]).store(SYSCOST_NOT_SELECTED);
+  }
+  std::atomic_ref(directory.ignores_wild).store(filter.may_select_beyond() ? 0 : 1);
+  return {};
+}
 
 // ---- lanes ----------------------------------------------------------------------------------------------------------
 
@@ -144,6 +167,21 @@ Generation EbpfBackend::boundary(Lane lane, Next next) {
 void EbpfBackend::read(Lane lane, CallTable& into) {
   segments_.wait_for_programs();
   segments_.take(lane, state(lane).ended_bank, into);
+  for (const auto& [id, tally] : into) {
+    if (is_unwanted(filter_, id)) into.at(id).clear();
+  }
+}
+
+void EbpfBackend::read_crossings(CrossingSink& sink) {
+  struct WantedOnly final : CrossingSink {
+    WantedOnly(CrossingSink& its_sink, const Filter* its_filter) : sink(its_sink), filter(its_filter) {}
+    void add(const Crossing& crossing) override {
+      if (!is_unwanted(filter, crossing.id)) sink.add(crossing);
+    }
+    CrossingSink& sink;
+    const Filter* filter;
+  } wanted(sink, filter_);
+  segments_.take_crossings(wanted);
 }
 
 // ---- losses ---------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@
  * - a cell is written by programs only, and cleared by the process only while no program can reach its bank;
  * - every field of a cell belongs to one program (named beside it), so that a program that interrupts another one on
  *   the same CPU never loses an update, and plain additions suffice;
- * - the process writes `lanes` and `log_consumed`, nothing else.
+ * - the process writes `lanes` and `log_consumed`, and, while nothing is armed, what is not selected; nothing else.
  */
 #ifndef SYSCOST_BACKENDS_EBPF_SHARED_H_
 #define SYSCOST_BACKENDS_EBPF_SHARED_H_
@@ -39,6 +39,9 @@ enum {
 #define SYSCOST_CONTROL_BANK(control) ((control) & (SYSCOST_BANKS - 1))
 /* For lanes 1..: the thread is in no scope of its own, its calls are lane 0's. */
 #define SYSCOST_FOLLOW_PROCESS (~0ULL)
+
+/* In directory.slot_of: syscalls of this number are not counted. */
+#define SYSCOST_NOT_SELECTED (~0U)
 
 struct syscost_lane {
   __u64 control;
@@ -122,10 +125,12 @@ struct syscost_directory {
   __u64 canaries_returned; /* programs, atomically */
   __u32 slots_used;
   __u32 error_slots_used;
-  __u32 slot_of[SYSCOST_ABIS * SYSCOST_NUMBERS];       /* slot + 1; 0 = not seen yet */
+  __u32 slot_of[SYSCOST_ABIS * SYSCOST_NUMBERS];       /* slot + 1; 0 = not seen yet; SYSCOST_NOT_SELECTED */
   __u64 syscall_of[SYSCOST_SLOTS];                     /* abi << 32 | number; bit 63: a number beyond the tables */
   __u32 error_slot_of[SYSCOST_SLOTS * SYSCOST_ERRNOS]; /* slot + 1 */
   __u32 error_of[SYSCOST_ERROR_SLOTS];                 /* syscall slot << 16 | errno */
+  __u32 ignores_wild;                                  /* numbers beyond slot_of are not counted either */
+  __u32 padding;
 };
 
 /* Log-linear bucket of a latency. The programs have no instruction that counts leading zeros, so it is found by

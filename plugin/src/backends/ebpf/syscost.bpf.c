@@ -80,6 +80,8 @@ enum pending {
   PENDING_INSIDE,      // entered, not yet returned
   PENDING_UNRESOLVED,  // returned a restart code: EINTR or restart, the next event tells
   PENDING_OURS,        // syscost's own registration call
+  PENDING_IGNORED,     // entered, not selected
+  PENDING_RESUMABLE,   // not selected, returned a code after which the kernel may resume it by restart_syscall
 };
 
 // One per thread, found through the task: survives exec's change of thread id, freed at exit.
@@ -189,10 +191,12 @@ static __noinline __u32 wild_slot_of(__u64 syscall) {
   return allocate_slot(syscall);
 }
 
-// The slot of a syscall, allocated when it is first seen. Returns SYSCOST_SLOTS when there is none left.
+// The slot of a syscall, allocated when it is first seen. Returns SYSCOST_SLOTS when there is none left and
+// SYSCOST_NOT_SELECTED when the syscall is not to be counted.
 static __always_inline __u32 slot_of(__u64 index) {
-  if (index >= SYSCOST_INDEXES) return wild_slot_of(index);
+  if (index >= SYSCOST_INDEXES) return directory.ignores_wild ? SYSCOST_NOT_SELECTED : wild_slot_of(index);
   __u32 known = READ_ONCE(directory.slot_of[index]);
+  if (known == SYSCOST_NOT_SELECTED) return known;
   if (known) return known - 1;
   __u32 fresh = allocate_slot((index / SYSCOST_NUMBERS) << 32 | (index % SYSCOST_NUMBERS));
   if (fresh >= SYSCOST_SLOTS) return SYSCOST_SLOTS;
@@ -294,6 +298,7 @@ static __always_inline void handle_enter(struct pt_regs* regs, long number, stru
   __u32 lane = current_lane(thread, &control);
   __u64 index = syscall_index(number);
   bool resumes = false;
+  bool ignored = thread->pending == PENDING_RESUMABLE && is_restart_syscall(index);
   if (thread->pending == PENDING_UNRESOLVED) {
     resumes = is_restart_syscall(index);
     resolve_plain_restart(thread, control, lane);
@@ -304,8 +309,12 @@ static __always_inline void handle_enter(struct pt_regs* regs, long number, stru
   if (!control) return;
 
   // restart_syscall is the kernel's way to resume the call that was interrupted: one call, two entries.
-  __u32 slot = resumes ? thread->slot : slot_of(index);
+  __u32 slot = ignored ? SYSCOST_NOT_SELECTED : resumes ? thread->slot : slot_of(index);
   thread->slot = slot;
+  if (slot == SYSCOST_NOT_SELECTED) {
+    thread->pending = PENDING_IGNORED;
+    return;
+  }
   if (slot >= SYSCOST_SLOTS) {
     cpu->lost_enter++;
     thread->pending = PENDING_NONE;
@@ -386,6 +395,7 @@ static __always_inline void handle_unpaired(struct pt_regs* regs, long result, s
   struct task_struct* task = bpf_get_current_task_btf();
   bool filtered = task->seccomp.mode != 0;
   __u32 slot = slot_of(index);
+  if (slot == SYSCOST_NOT_SELECTED) return;
   __u32 shard = shard_index(control, lane);
   struct syscost_cell* cell = cell_at(shard, slot);
   struct syscost_shard* bank = shard_at(shard);
@@ -422,6 +432,10 @@ static __always_inline void handle_exit(struct pt_regs* regs, long result, struc
     __sync_fetch_and_add(&directory.canaries_returned, 1);
     return;
   }
+  if (pending == PENDING_IGNORED) {
+    if (result == -ERESTART_RESTARTBLOCK) thread->pending = PENDING_RESUMABLE;
+    return;
+  }
   if (pending != PENDING_INSIDE) {
     handle_unpaired(regs, result, thread, false, cpu);
     return;
@@ -433,6 +447,7 @@ static __always_inline void handle_exit(struct pt_regs* regs, long result, struc
     // Entered while nothing was armed.
     if (!control) return;
     __u32 slot = slot_of(syscall_index((long)(int)regs->orig_ax));
+    if (slot == SYSCOST_NOT_SELECTED) return;
     __u32 shard = shard_index(control, lane);
     struct syscost_cell* cell = cell_at(shard, slot);
     struct syscost_shard* bank = shard_at(shard);
