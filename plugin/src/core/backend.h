@@ -74,7 +74,7 @@ class CrossingSink {
 
 /// Events the backend could not attribute, since open().
 struct Losses {
-  std::uint64_t late = 0;  ///< Counted into a segment after it had been read.
+  std::uint64_t late = 0;  ///< May have been counted into a segment after it had been read.
   std::uint64_t lost = 0;  ///< Not recorded at all.
 };
 

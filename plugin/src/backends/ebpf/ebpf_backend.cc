@@ -148,7 +148,7 @@ Generation EbpfBackend::boundary(Lane lane, Next next) {
   switch (next) {
     case Next::kArm:
       own.bank ^= 1;
-      late_ += segments_.take_late(lane, own.bank);
+      segments_.clear_leftovers(lane, own.bank);
       ++generation_;
       store(control, SYSCOST_CONTROL(generation_, own.bank));
       return generation_;
@@ -165,7 +165,7 @@ Generation EbpfBackend::boundary(Lane lane, Next next) {
 }
 
 void EbpfBackend::read(Lane lane, CallTable& into) {
-  segments_.wait_for_programs();
+  late_ += segments_.wait_for_programs();
   segments_.take(lane, state(lane).ended_bank, into);
   for (const auto& [id, tally] : into) {
     if (is_unwanted(filter_, id)) into.at(id).clear();

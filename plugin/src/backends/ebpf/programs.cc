@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "backends/ebpf/programs.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -9,10 +10,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "backends/ebpf/diagnosis.h"
@@ -58,11 +61,23 @@ void forget(int fd) {
   }
 }
 
+/// True when `fd` is a BPF program or attachment. A test may have closed ours and been given the number for a file of
+/// its own; without /proc the answer is no, and a descriptor is left open rather than a user's closed. Signal-safe.
+bool is_bpf_descriptor(int fd) {
+  char path[40] = "/proc/self/fd/";
+  std::to_chars_result end = std::to_chars(path + sizeof "/proc/self/fd/" - 1, path + sizeof path - 1, fd);
+  *end.ptr = 0;
+  char target[32];
+  constexpr std::string_view kKind = "anon_inode:bpf";
+  ssize_t length = readlink(path, target, sizeof target);
+  return length > 0 && std::string_view(target, static_cast<std::size_t>(length)).substr(0, kKind.size()) == kKind;
+}
+
 void close_in_child() {
   int saved = errno;
   for (auto& slot : g_descriptors) {
     int fd = slot.exchange(0) - 1;
-    if (fd >= 0) close(fd);
+    if (fd >= 0 && is_bpf_descriptor(fd)) close(fd);
   }
   errno = saved;
 }
@@ -70,7 +85,7 @@ void close_in_child() {
 void close_descriptor(int& fd) {
   if (fd < 0) return;
   forget(fd);
-  close(fd);
+  if (is_bpf_descriptor(fd)) close(fd);
   fd = -1;
 }
 
@@ -164,7 +179,7 @@ Result<Programs> Programs::load() {
   const bpf_program* loaded[kCount] = {skeleton->progs.on_sys_enter, skeleton->progs.on_sys_exit,
                                        skeleton->progs.on_signal_deliver};
   for (std::size_t i = 0; i < kCount; ++i) {
-    int copy = dup(libbpf().bpf_program__fd(loaded[i]));
+    int copy = fcntl(libbpf().bpf_program__fd(loaded[i]), F_DUPFD_CLOEXEC, 3);
     if (copy < 0) return load_failure("keep a BPF program", errno);
     programs.program_fds_[i] = keep_descriptor(copy);
     bpf_prog_info info{};

@@ -19,12 +19,18 @@ std::uint64_t load(const __u64& word) {
   return std::atomic_ref(const_cast<__u64&>(word)).load(std::memory_order_acquire);
 }
 
-// A few hundred microseconds of waiting: far beyond any program's length, short enough for a test.
-constexpr int kMaxSpins = 20'000;
+// About a tenth of a second of waiting: far beyond any program's length and most pauses of a virtual CPU.
+constexpr int kMaxSpins = 2'000'000;
 
-void wait_while_odd(const __u64& sequence) {
-  std::uint64_t seen = load(sequence);
-  for (int spin = 0; (seen & 1) != 0 && load(sequence) == seen && spin < kMaxSpins; ++spin) relax_cpu();
+/// True when the program that was running at the call has ended.
+bool wait_while_odd(const __u64& sequence) {
+  const std::uint64_t seen = load(sequence);
+  if ((seen & 1) == 0) return true;
+  for (int spin = 0; spin < kMaxSpins; ++spin) {
+    if (load(sequence) != seen) return true;
+    relax_cpu();
+  }
+  return false;
 }
 
 /// Calls visit(index) for each set bit and clears the words.
@@ -40,12 +46,14 @@ void drain_bits(__u64* words, std::size_t word_count, Visit visit) {
 
 }  // namespace
 
-void Segments::wait_for_programs() const {
+std::uint64_t Segments::wait_for_programs() const {
+  std::uint64_t running = 0;
   for (const syscost_cpu& cpu : memory_.cpus) {
-    wait_while_odd(cpu.enter_sequence);
-    wait_while_odd(cpu.exit_sequence);
-    wait_while_odd(cpu.deliver_sequence);
+    for (const __u64* sequence : {&cpu.enter_sequence, &cpu.exit_sequence, &cpu.deliver_sequence}) {
+      if (!wait_while_odd(*sequence)) ++running;
+    }
   }
+  return running;
 }
 
 Segments::Range Segments::shards_of(Lane lane, std::uint32_t bank) const {
@@ -99,25 +107,16 @@ void Segments::take_cell(syscost_cell& cell, Tally& into) {
   std::memset(&cell, 0, offsetof(syscost_cell, buckets));
 }
 
-std::uint64_t Segments::take_late(Lane lane, std::uint32_t bank) {
-  std::uint64_t late = 0;
+void Segments::clear_leftovers(Lane lane, std::uint32_t bank) {
   auto [first, end] = shards_of(lane, bank);
   for (std::uint32_t index = first; index < end; ++index) {
     syscost_shard& shard = memory_.shards[index];
-    for (std::size_t w = 0; w < SYSCOST_DIRTY_WORDS; ++w) {
-      std::uint64_t touched = shard.dirty_enter[w] | shard.dirty_exit[w] | shard.dirty_deliver[w];
-      if (touched == 0) continue;
-      shard.dirty_enter[w] = shard.dirty_exit[w] = shard.dirty_deliver[w] = 0;
-      for (; touched != 0; touched &= touched - 1) {
-        std::size_t slot = w * 64 + static_cast<std::size_t>(std::countr_zero(touched));
-        syscost_cell& cell = memory_.cells[std::size_t{index} * SYSCOST_SLOTS + slot];
-        late += std::max(cell.entries, cell.calls + cell.interrupted) + cell.denied;
-        std::memset(&cell, 0, sizeof cell);
-      }
+    for (auto* words : {shard.dirty_enter, shard.dirty_exit, shard.dirty_deliver}) {
+      drain_bits(words, SYSCOST_DIRTY_WORDS,
+                 [&](std::uint32_t slot) { memory_.cells[std::size_t{index} * SYSCOST_SLOTS + slot] = {}; });
     }
     drain_bits(shard.dirty_errors, SYSCOST_ERROR_DIRTY_WORDS, [&](std::uint32_t slot) { shard.errors[slot] = 0; });
   }
-  return late;
 }
 
 void Segments::take_crossings(CrossingSink& sink) {

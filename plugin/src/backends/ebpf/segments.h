@@ -5,8 +5,8 @@
 // A segment's counts lie in one bank, split into shards (CPUs, or one thread's lane) so that programs never write to
 // the same cell at once. Before a bank is read, nobody may be writing to it: the boundary has stored a new control, and
 // every program announces itself before it reads a control, so it is enough to wait until the programs that were
-// running at that moment have ended: nanoseconds, or, where a virtual CPU was taken away mid-program, longer; the wait
-// is bounded, and what a straggler adds to a bank already read is found by take_late() and counted as late.
+// running at that moment have ended: nanoseconds, or longer where a virtual CPU was taken away mid-program. The wait is
+// bounded; a program that is still running then may add one event to a bank already read, and is counted as late.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,16 @@ class Segments {
  public:
   explicit Segments(const SharedMemory& memory) : memory_(memory) {}
 
-  /// Returns once no program that began before this call is running, or after about a millisecond.
-  void wait_for_programs() const;
+  /// Returns once no program that began before this call is running, or after about a tenth of a second: then with the
+  /// number of programs, each good for at most one event, that are still running.
+  [[nodiscard]] std::uint64_t wait_for_programs() const;
 
   /// Adds the counts of `lane`'s `bank` to `into` and clears them.
   void take(Lane lane, std::uint32_t bank, CallTable& into);
 
-  /// Clears `lane`'s `bank`, which must be empty, and returns how many events it held nevertheless.
-  std::uint64_t take_late(Lane lane, std::uint32_t bank);
+  /// Clears what stragglers left in `lane`'s `bank`, so that it can be armed. They were counted as late when it was
+  /// read.
+  void clear_leftovers(Lane lane, std::uint32_t bank);
 
   /// Delivers the crossings logged since the last call. Waits, bounded, for a record being written.
   void take_crossings(CrossingSink& sink);

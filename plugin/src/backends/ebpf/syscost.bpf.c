@@ -36,6 +36,10 @@
 #define NR_EXIT 60
 #define NR_EXIT_GROUP 231
 #define NR_RESTART_SYSCALL 219
+#define NR_RT_SIGRETURN 15
+#define NR_I386_SIGRETURN 119
+#define NR_I386_RT_SIGRETURN 173
+#define NR_X32_RT_SIGRETURN 513
 #define NR_I386_EXIT 1
 #define NR_I386_FORK 2
 #define NR_I386_CLONE 120
@@ -80,7 +84,7 @@ enum pending {
   PENDING_INSIDE,      // entered, not yet returned
   PENDING_UNRESOLVED,  // returned a restart code: EINTR or restart, the next event tells
   PENDING_OURS,        // syscost's own registration call
-  PENDING_IGNORED,     // entered, not selected
+  PENDING_IGNORED,     // entered, not selected or already counted as lost
   PENDING_RESUMABLE,   // not selected, returned a code after which the kernel may resume it by restart_syscall
 };
 
@@ -165,7 +169,7 @@ static __always_inline __u64 syscall_index(long number) {
   __u32 abi = 0;
   if (task->thread_info.status & TS_COMPAT) {
     abi = 1;
-  } else if (number & X32_BIT) {
+  } else if (number >= 0 && (number & X32_BIT)) {
     abi = 2;
     number &= ~(long)X32_BIT;
   }
@@ -317,8 +321,7 @@ static __always_inline void handle_enter(struct pt_regs* regs, long number, stru
   }
   if (slot >= SYSCOST_SLOTS) {
     cpu->lost_enter++;
-    thread->pending = PENDING_NONE;
-    thread->control = 0;
+    thread->pending = PENDING_IGNORED;
     return;
   }
   __u32 shard = shard_index(control, lane);
@@ -326,7 +329,7 @@ static __always_inline void handle_enter(struct pt_regs* regs, long number, stru
   struct syscost_shard* bank = shard_at(shard);
   if (!cell || !bank) {
     cpu->lost_enter++;
-    thread->pending = PENDING_NONE;
+    thread->pending = PENDING_IGNORED;
     return;
   }
   mark(bank->dirty_enter, slot);
@@ -355,6 +358,13 @@ int on_sys_enter(__u64* ctx) {
 static __always_inline bool is_restart_code(long result) {
   return result == -ERESTARTSYS || result == -ERESTARTNOINTR || result == -ERESTARTNOHAND ||
          result == -ERESTART_RESTARTBLOCK;
+}
+
+static __always_inline bool is_sigreturn(__u32 slot) {
+  if (slot >= SYSCOST_SLOTS) return false;
+  __u64 syscall = directory.syscall_of[slot];
+  return syscall == NR_RT_SIGRETURN || syscall == (1ULL << 32 | NR_I386_RT_SIGRETURN) ||
+         syscall == (1ULL << 32 | NR_I386_SIGRETURN) || syscall == (2ULL << 32 | NR_X32_RT_SIGRETURN);
 }
 
 static __always_inline bool makes_a_child(__u64 index) {
@@ -463,7 +473,7 @@ static __always_inline void handle_exit(struct pt_regs* regs, long result, struc
   __u64 latency_ns = bpf_ktime_get_ns() - thread->enter_ns;
   __u32 slot = thread->slot;
   // After rt_sigreturn the result is the interrupted code's register, not a result.
-  bool sigreturn = slot < SYSCOST_SLOTS && (long)(int)regs->orig_ax == -1;
+  bool sigreturn = result < 0 && (int)regs->orig_ax == -1 && is_sigreturn(slot);
   bool unresolved = !sigreturn && is_restart_code(result);
   if (entered != control) {
     if (unresolved) {
