@@ -112,6 +112,21 @@ class Windows(Case):
             self.assertEqual(calls, self.EXPECTED[row["test"]], row["test"])
             self.assertIn(row["lost"], ("0", ""), row["test"])
 
+    def test_lines_and_properties_are_of_what_the_filter_selects(self):
+        report = os.path.join(self.folder, "out.xml")
+        done = self.run_program(MANY, "--syscost_profile=syscalls", "--syscost_filter", "%file",
+                                "--gtest_filter=Shapes.CallsThreeTimes", f"--gtest_output=xml:{report}")
+        self.assertIn("[ SYSCOST  ] no syscalls (only %file counted)", done.out)
+        self.assertIn("only %file counted", done.err)
+        properties = {p.get("name"): p.get("value") for p in xml.parse(report).iter("property")}
+        self.assertEqual((properties["syscost_calls"], properties["syscost_lost"]), ("0", "0"))
+        self.assertNotIn("syscost_calls_getppid", properties)
+
+    def test_a_filter_that_names_nothing_ends_the_program_before_any_test(self):
+        done = self.run_program(MANY, "--syscost_profile=syscalls", "--syscost_filter=wriet", code=2)
+        self.assertIn("Did you mean 'write'?", done.err)
+        self.assertNotIn("[ RUN", done.out)
+
     def test_failures_and_exceptions_keep_their_verdict_and_their_row(self):
         self.run_program(MANY, f"--syscost_csv={self.csv}", "--gtest_filter=Outcomes.*", code=1, SYSCOST_TEST_FAIL="1")
         outcomes = {row["test"]: row["outcome"] for row in self.rows(kind="test", record="test")}
