@@ -28,52 +28,56 @@ struct Unavailable {
   std::string how_to_fix;
 };
 
-/// An exact count, or the reason why there is none. Compares with any integer. Copying allocates nothing when a number
-/// is there.
+/// An exact count, or the reason why there is none. Compares with any integer and with another Count. Copying allocates
+/// nothing when a number is there.
+///
+/// Where events were lost there is no number either, only a lower bound: then `>=` and `>` hold where the bound proves
+/// them, and nothing else does. value() is empty.
 class SYSCOST_EXPORT Count {
  public:
   explicit Count(std::uint64_t value) : value_(value) {}
-  explicit Count(std::shared_ptr<const Unavailable> why) : why_(std::move(why)) {}
+  /// No number; null = for a reason nobody gave.
+  explicit Count(std::shared_ptr<const Unavailable> why);
+  /// `value` or more: `lost` (not 0) events happened that may or may not belong to it.
+  static Count at_least(std::uint64_t value, std::uint64_t lost);
+  // No moves: one that lost its reason would read as a number.
+  Count(const Count&) = default;
+  Count& operator=(const Count&) = default;
+  ~Count() = default;
 
   bool has_value() const { return why_ == nullptr; }
   /// The number; empty when nothing was measured.
   std::optional<std::uint64_t> value() const { return has_value() ? std::optional(value_) : std::nullopt; }
-  /// The number, or `fallback` when nothing was measured.
+  /// The number, or `fallback` when there is none.
   std::uint64_t value_or(std::uint64_t fallback) const { return has_value() ? value_ : fallback; }
   /// Why there is no number; null when there is one.
   const Unavailable* unavailable() const { return why_.get(); }
 
-  // Comparisons are exact for signed and unsigned operands; without a number they answer what the framework adapter
-  // decided for unavailable assertions (false without one).
+  // Comparisons are exact for signed and unsigned operands. Without a number they answer what the framework adapter
+  // decided for unavailable assertions (false without one); lost events are no excuse.
   template <class Int, class = std::enable_if_t<std::is_integral_v<Int>>>
   friend bool operator==(const Count& a, Int b) {
-    Order order = a.compare(b);
-    return order == kEqual || order == kExcused;
+    return (a.compare(b) & kEq) != 0;
   }
   template <class Int, class = std::enable_if_t<std::is_integral_v<Int>>>
   friend bool operator!=(const Count& a, Int b) {
-    Order order = a.compare(b);
-    return order == kLess || order == kGreater || order == kExcused;
+    return (a.compare(b) & kNe) != 0;
   }
   template <class Int, class = std::enable_if_t<std::is_integral_v<Int>>>
   friend bool operator<(const Count& a, Int b) {
-    Order order = a.compare(b);
-    return order == kLess || order == kExcused;
+    return (a.compare(b) & kLt) != 0;
   }
   template <class Int, class = std::enable_if_t<std::is_integral_v<Int>>>
   friend bool operator<=(const Count& a, Int b) {
-    Order order = a.compare(b);
-    return order == kLess || order == kEqual || order == kExcused;
+    return (a.compare(b) & kLe) != 0;
   }
   template <class Int, class = std::enable_if_t<std::is_integral_v<Int>>>
   friend bool operator>(const Count& a, Int b) {
-    Order order = a.compare(b);
-    return order == kGreater || order == kExcused;
+    return (a.compare(b) & kGt) != 0;
   }
   template <class Int, class = std::enable_if_t<std::is_integral_v<Int>>>
   friend bool operator>=(const Count& a, Int b) {
-    Order order = a.compare(b);
-    return order == kGreater || order == kEqual || order == kExcused;
+    return (a.compare(b) & kGe) != 0;
   }
   template <class Int, class = std::enable_if_t<std::is_integral_v<Int>>>
   friend bool operator==(Int a, const Count& b) {
@@ -99,28 +103,48 @@ class SYSCOST_EXPORT Count {
   friend bool operator>=(Int a, const Count& b) {
     return b <= a;
   }
+  friend bool operator==(const Count& a, const Count& b) { return (a.compare(b) & kEq) != 0; }
+  friend bool operator!=(const Count& a, const Count& b) { return (a.compare(b) & kNe) != 0; }
+  friend bool operator<(const Count& a, const Count& b) { return (a.compare(b) & kLt) != 0; }
+  friend bool operator<=(const Count& a, const Count& b) { return (a.compare(b) & kLe) != 0; }
+  friend bool operator>(const Count& a, const Count& b) { return (a.compare(b) & kGt) != 0; }
+  friend bool operator>=(const Count& a, const Count& b) { return (a.compare(b) & kGe) != 0; }
 
-  /// Prints the number, or `n/a (reason; how to fix)`.
+  /// Prints the number, `n/a (reason; how to fix)`, or `at least 3 (1 lost)`.
   friend SYSCOST_EXPORT std::ostream& operator<<(std::ostream& out, const Count& count);
 
  private:
-  /// kNone: no number, comparison fails. kExcused: no number, and the adapter skipped the test: comparison holds.
-  enum Order { kLess, kEqual, kGreater, kNone, kExcused };
+  /// The comparisons that hold, as a set.
+  enum Holding : unsigned {
+    kNone = 0,
+    kEq = 1,
+    kNe = 2,
+    kLt = 4,
+    kLe = 8,
+    kGt = 16,
+    kGe = 32,
+    kEqual = kEq | kLe | kGe,
+    kLess = kNe | kLt | kLe,
+    kGreater = kNe | kGt | kGe,
+    kAll = kEqual | kNe | kLt | kGt,
+  };
 
   template <class Int>
-  Order compare(Int other) const {
-    if (!has_value()) return excused() ? kExcused : kNone;
+  Holding compare(Int other) const {
     if constexpr (std::is_signed_v<Int>) {
-      if (other < 0) return kGreater;
+      // Less than every count, be it only a bound.
+      if (other < 0 && has_value()) return kGreater;
+      if (other < 0 && lost_ > 0) return static_cast<Holding>(kGt | kGe);
     }
-    auto limit = static_cast<std::uint64_t>(other);
-    return value_ < limit ? kLess : value_ > limit ? kGreater : kEqual;
+    return compare(Count(static_cast<std::uint64_t>(other)));
   }
+  Holding compare(const Count& other) const;
   /// Asks the framework adapter whether the running test was skipped for want of a number.
   bool excused() const;
 
-  std::uint64_t value_ = 0;
-  std::shared_ptr<const Unavailable> why_;
+  std::uint64_t value_ = 0;  // a lower bound when lost_ > 0
+  std::uint64_t lost_ = 0;
+  std::shared_ptr<const Unavailable> why_;  // null = value_ is exact
 };
 
 /// One syscall's numbers within a Cost. Times in ns.
@@ -132,7 +156,7 @@ struct SyscallCost {
   std::uint64_t calls = 0;       ///< Syscalls whose result the program saw; restart_syscall is folded in.
   std::uint64_t restarts = 0;    ///< Trips that the kernel ended to start the same call again.
   std::uint64_t in_flight = 0;   ///< Entered in the window, had not returned at its end.
-  std::uint64_t no_return = 0;   ///< Will never return: exit, exit_group, a thread killed inside the call.
+  std::uint64_t no_return = 0;   ///< Will never return: exit and exit_group.
   std::uint64_t carried_in = 0;  ///< Returned in the window but entered before it: not in `entries`.
   std::uint64_t denied = 0;      ///< Stopped by a seccomp filter before the kernel entered it: not in `entries`.
   struct Error {
@@ -174,7 +198,7 @@ class SYSCOST_EXPORT Cost {
   /// Events that happened but could not be attributed: 0, or the counts above are lower bounds.
   Count lost() const;
 
-  /// Every syscall of the window, most entries first. Empty when unavailable.
+  /// Every syscall of the window, most entries first. Empty when unavailable; lower bounds when lost() is not 0.
   std::vector<SyscallCost> syscalls() const;
 
   /// One line for people: `1024 write, 3 openat (1 ENOENT)`, `no syscalls`, or `n/a (reason)`.

@@ -51,7 +51,7 @@ std::string not_available(const Unavailable* why) {
 /// inside a window: a selector without a regular expression is read and applied without malloc.
 template <class Measure>
 Count sum(const detail::CostData* data, const Why& why, std::string_view selector, Measure measure) {
-  if (data == nullptr) return Count(why != nullptr ? why : because("Nothing was measured.", "Ask a Cost that was."));
+  if (data == nullptr) return Count(why);
   std::array<std::byte, 1024> on_stack;
   std::pmr::monotonic_buffer_resource memory(on_stack.data(), on_stack.size(), &quiet_memory());
   Result<Selector> chosen = Selector::parse(selector, &memory);
@@ -68,7 +68,8 @@ Count sum(const detail::CostData* data, const Why& why, std::string_view selecto
   for (const auto& [id, tally] : data->table) {
     if (chosen.value().matches(id)) total += measure(tally);
   }
-  return Count(total);
+  const std::uint64_t lost = data->late + data->lost;
+  return lost == 0 ? Count(total) : Count::at_least(total, lost);
 }
 
 void add_note(std::string& notes, std::uint64_t count, std::string_view what) {
@@ -110,8 +111,35 @@ void set_unavailable_handler(UnavailableHandler handler) {
 }
 }  // namespace adapter
 
+Count::Count(Why why)
+    : why_(why != nullptr ? std::move(why) : because("Nothing was measured.", "Ask a Cost that was.")) {}
+
+Count Count::at_least(std::uint64_t value, std::uint64_t lost) {
+  Count count(because(std::to_string(lost) + " events were lost: at least " + std::to_string(value) + ".",
+                      "Measure less at a time: a shorter stretch, or fewer threads."));
+  count.value_ = value;
+  count.lost_ = lost;
+  return count;
+}
+
+Count::Holding Count::compare(const Count& other) const {
+  const bool is_known = has_value() || lost_ > 0;
+  if (!is_known || !(other.has_value() || other.lost_ > 0)) {
+    return (is_known ? other : *this).excused() ? kAll : kNone;
+  }
+  if (has_value() && other.has_value())
+    return value_ < other.value_ ? kLess : value_ > other.value_ ? kGreater : kEqual;
+  // A lower bound proves what it exceeds, and only against a number.
+  if (other.has_value() && value_ >= other.value_) {
+    return static_cast<Holding>(value_ > other.value_ ? kGt | kGe : kGe);
+  }
+  if (has_value() && value_ <= other.value_) return static_cast<Holding>(value_ < other.value_ ? kLt | kLe : kLe);
+  return kNone;
+}
+
 std::ostream& operator<<(std::ostream& out, const Count& count) {
   if (std::optional<std::uint64_t> value = count.value()) return out << *value;
+  if (count.lost_ > 0) return out << "at least " << count.value_ << " (" << count.lost_ << " lost)";
   out << "n/a (" << without_stop(count.why_->reason);
   if (!count.why_->how_to_fix.empty()) out << "; " << without_stop(count.why_->how_to_fix);
   return out << ')';

@@ -160,6 +160,22 @@ TEST(Cost, SaysWhatWasLost) {
   EXPECT_NE(Cost(data).to_string().find("; 5 lost"), std::string::npos);
 }
 
+TEST(Cost, GivesNoNumberWhereEventsWereLost) {
+  for (bool is_late : {true, false}) {
+    std::shared_ptr<detail::CostData> data = sample();
+    (is_late ? data->late : data->lost) = 1;
+    Cost cost(data);
+    for (const Count& count :
+         {cost.calls("openat"), cost.entries(), cost.errors("openat"), cost.errors("*", ENOENT), cost.kernel_ns()}) {
+      EXPECT_FALSE(count.has_value());
+    }
+    EXPECT_FALSE(cost.calls("close") == 0);
+    EXPECT_FALSE(cost.calls("close") <= 7);
+    EXPECT_TRUE(cost.calls("openat") >= 3);
+    EXPECT_FALSE(cost.calls("openat") >= 4);
+  }
+}
+
 TEST(Cost, ListsSyscallsByEntries) {
   std::vector<SyscallCost> list = Cost(sample()).syscalls();
   ASSERT_EQ(list.size(), 3U);

@@ -28,8 +28,8 @@ std::string printed(const Count& count) {
 }
 
 // True for the comparisons that hold between `count` and `other`, as a word of six letters.
-template <class Int>
-std::string holding(const Count& count, Int other) {
+template <class Other>
+std::string holding(const Count& count, const Other& other) {
   std::string forward;
   forward += count == other ? '=' : '.';
   forward += count != other ? '!' : '.';
@@ -79,6 +79,56 @@ TEST(Count, HoldsNoComparisonWithoutANumber) {
   adapter::set_unavailable_handler(nullptr);
   for (int other : {-1, 0, 1}) EXPECT_EQ(holding(without_number(), other), "......");
   EXPECT_EQ(holding(without_number(), kHuge), "......");
+}
+
+TEST(Count, ComparesWithAnotherCount) {
+  EXPECT_EQ(holding(Count(3), Count(3)), kIsEqual);
+  EXPECT_EQ(holding(Count(3), Count(4)), kIsLess);
+  EXPECT_EQ(holding(Count(4), Count(3)), kIsGreater);
+  adapter::set_unavailable_handler(nullptr);
+  EXPECT_EQ(holding(Count(0), without_number()), "......");
+  EXPECT_EQ(holding(without_number(), without_number()), "......");
+}
+
+TEST(Count, HoldsOnlyWhatALowerBoundProves) {
+  const Count five_or_more = Count::at_least(5, 2);
+  EXPECT_FALSE(five_or_more.has_value());
+  EXPECT_FALSE(five_or_more.value().has_value());
+  EXPECT_EQ(five_or_more.value_or(77), 77U);
+  EXPECT_EQ(holding(five_or_more, -1), "....>g");
+  EXPECT_EQ(holding(five_or_more, 4), "....>g");
+  EXPECT_EQ(holding(five_or_more, 5), ".....g");
+  EXPECT_EQ(holding(five_or_more, 6U), "......");
+  EXPECT_EQ(holding(five_or_more, Count(4)), "....>g");
+  EXPECT_EQ(holding(five_or_more, Count(5)), ".....g");
+  EXPECT_EQ(holding(five_or_more, Count(6)), "......");
+  EXPECT_EQ(holding(Count(4), five_or_more), "..<l..");
+  EXPECT_EQ(holding(Count(5), five_or_more), "...l..");
+  EXPECT_EQ(holding(Count(6), five_or_more), "......");
+  EXPECT_EQ(holding(five_or_more, five_or_more), "......");
+  EXPECT_EQ(holding(Count::at_least(0, 1), 0), ".....g");
+}
+
+TEST(Count, IsNotExcusedForLostEvents) {
+  static bool was_asked;
+  was_asked = false;
+  adapter::set_unavailable_handler([](const Unavailable&) { return was_asked = true; });
+  EXPECT_EQ(holding(Count::at_least(5, 2), 6), "......");
+  EXPECT_FALSE(was_asked);
+  adapter::set_unavailable_handler(nullptr);
+}
+
+TEST(Count, SaysThatItIsALowerBound) {
+  EXPECT_EQ(printed(Count::at_least(5, 2)), "at least 5 (2 lost)");
+  EXPECT_EQ(Count::at_least(5, 2).unavailable()->reason, "2 events were lost: at least 5.");
+}
+
+TEST(Count, MadeOfANullReasonIsNoZero) {
+  adapter::set_unavailable_handler(nullptr);
+  const Count count{std::shared_ptr<const Unavailable>()};
+  EXPECT_FALSE(count.has_value());
+  EXPECT_EQ(holding(count, 0), "......");
+  EXPECT_EQ(printed(count).substr(0, 5), "n/a (");
 }
 
 TEST(Count, HoldsEveryComparisonWhenTheAdapterExcusedIt) {
