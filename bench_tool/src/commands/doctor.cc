@@ -7,10 +7,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <fstream>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 extern char** environ;
@@ -23,6 +26,24 @@ int fail(std::ostream& err, const std::string& binary, int error) {
       "bench: {} cannot be run: {}{}\n", binary, std::generic_category().message(error),
       error == ENOENT && binary.find('/') == std::string::npos ? " (give its path, PATH is not searched)" : "");
   return cli::kExitBadInput;
+}
+
+/// True when the file holds the name of the flag, or needs the library that does. A binary that knows no
+/// --syscost_doctor would ignore it and run all its tests instead. Compares bytes, so that it works for any file format
+/// and for stripped binaries alike.
+bool knows_doctor(std::istream& binary) {
+  static constexpr std::array<std::string_view, 2> kMarks = {"syscost_doctor", "libsyscost"};
+  std::string window;
+  std::array<char, 1 << 16> buffer{};
+  while (binary.read(buffer.data(), buffer.size()) || binary.gcount() > 0) {
+    window.append(buffer.data(), static_cast<std::size_t>(binary.gcount()));
+    for (std::string_view mark : kMarks) {
+      if (window.find(mark) != std::string::npos) return true;
+    }
+    // A mark may lie across two reads.
+    window.erase(0, window.size() - std::min<std::size_t>(window.size(), 32));
+  }
+  return false;
 }
 
 /// Copies what the child prints until it closes its end.
@@ -47,6 +68,17 @@ int doctor(const cli::Options& options, std::ostream& out, std::ostream& err) {
   }
   std::string path = options.binary.find('/') == std::string::npos ? "./" + options.binary : options.binary;
   std::string flag = "--syscost_doctor";
+  // What cannot be read is left to exec, which says why it cannot be run.
+  if (std::ifstream file(path, std::ios::binary); file && file.peek() != std::ifstream::traits_type::eof()) {
+    if (!knows_doctor(file)) {
+      err << fmt::format(
+          "bench: {} is not linked with syscost and was not run: it would take --syscost_doctor for a reason to run "
+          "its "
+          "tests\nLink it with syscost::gtest_main, or name another binary.\n",
+          options.binary);
+      return cli::kExitBadInput;
+    }
+  }
   std::array<int, 2> pipe_ends{};
   if (::pipe2(pipe_ends.data(), O_CLOEXEC) != 0) return fail(err, options.binary, errno);
 
