@@ -218,10 +218,15 @@ std::string breakdown(const Comparison& row) {
     const bool is_errno = !delta.errno_name.empty();
     if (!out.empty()) out += is_errno && !in_errnos ? "; " : ", ";
     in_errnos = is_errno;
-    const double change = delta.new_count - delta.old_count;
-    // Ranges can be apart while the modes say little; the sign then still tells the direction.
-    out += fmt::format("{}{} {}", delta.change == stats::Change::grew ? '+' : '-', render::count(std::abs(change)),
-                       is_errno ? delta.errno_name : delta.syscall);
+    const std::string& what = is_errno ? delta.errno_name : delta.syscall;
+    if (delta.is_exact()) {
+      const double change = delta.new_count.median - delta.old_count.median;
+      out += fmt::format("{}{} {}", change > 0 ? '+' : '-', render::count(std::abs(change)), what);
+    } else {  // a difference of medians would hide what varies
+      out += fmt::format("{} {} -> {}", what, render::count(std::optional(delta.old_count)),
+                         render::count(std::optional(delta.new_count)));
+      if (delta.change == stats::Change::near) out += " (near)";
+    }
     if (is_errno && delta.is_new_errno) out += fmt::format(" (new in {})", delta.syscall);
     if (delta.is_volatile) out += " (volatile)";
   }

@@ -30,8 +30,13 @@ Json row_json(const stats::Comparison& row) {
   for (const stats::Delta& delta : row.deltas) {
     deltas.push_back({{"syscall", delta.syscall},
                       {"errno", delta.errno_name.empty() ? Json(nullptr) : Json(delta.errno_name)},
-                      {"old", to_json(delta.old_count)},
-                      {"new", to_json(delta.new_count)},
+                      {"old", to_json(delta.old_count.median)},
+                      {"new", to_json(delta.new_count.median)},
+                      {"old_range", {to_json(delta.old_count.min), to_json(delta.old_count.max)}},
+                      {"new_range", {to_json(delta.new_count.min), to_json(delta.new_count.max)}},
+                      {"change", delta.change == stats::Change::grew     ? "grew"
+                                 : delta.change == stats::Change::shrank ? "shrank"
+                                                                         : "near"},
                       {"gated", delta.is_gated()},
                       {"new_errno", delta.is_new_errno && !delta.errno_name.empty()}});
   }

@@ -25,6 +25,11 @@ void add_losses(const stats::WindowSummary& window, std::vector<std::string>& ou
     out.push_back(fmt::format("warning: rows are missing in {} of {} repetitions; every count here is a lower bound",
                               window.incomplete, window.n));
   }
+  // Where nothing was counted at all, the empty table says so.
+  if (window.uncounted > 0 && window.uncounted < window.n) {
+    out.push_back(fmt::format("warning: {} of {} repetitions were not counted, so that nothing is known of all of them",
+                              window.uncounted, window.n));
+  }
 }
 
 void add_syscall_findings(const stats::SyscallSummary& syscall, std::vector<std::string>& out) {

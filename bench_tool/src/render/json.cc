@@ -20,7 +20,6 @@ Json to_json(const stats::Numbers& numbers) {
   if (!numbers) return nullptr;
   return {{"n", numbers->n},
           {"median", to_json(numbers->median)},
-          {"mode", to_json(numbers->mode)},
           {"min", to_json(numbers->min)},
           {"max", to_json(numbers->max)}};
 }

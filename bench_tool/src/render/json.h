@@ -22,7 +22,7 @@ inline constexpr int kJsonVersion = 1;
 Json to_json(double value);
 /// null when not measured.
 Json to_json(std::optional<std::uint64_t> value);
-/// {"n":, "median":, "mode":, "min":, "max":}; null when not measured.
+/// {"n":, "median":, "min":, "max":}; null when not measured.
 Json to_json(const stats::Numbers& numbers);
 /// "file;desc" as ["file", "desc"].
 Json classes_json(std::string_view classes);

@@ -38,7 +38,7 @@ std::string count(double value) {
 std::string count(const stats::Numbers& numbers) {
   if (!numbers) return kNotMeasured;
   if (numbers->is_exact()) return count(numbers->median);
-  return fmt::format("{} [{}..{}]", count(numbers->mode), count(numbers->min), count(numbers->max));
+  return fmt::format("{} [{}..{}]", count(numbers->median), count(numbers->min), count(numbers->max));
 }
 
 std::string percent(const stats::Numbers& part, const stats::Numbers& whole) {

@@ -19,7 +19,7 @@ std::string duration(const stats::Numbers& numbers);
 
 /// `1024`; with a fraction `0.5` or `1024.25` (at most three decimals).
 std::string count(double value);
-/// `1024` when all repetitions agree, else `1024 [1024..1026]`: mode and range.
+/// `1024` when all repetitions agree, else `1024 [1024..1026]`: median and range.
 std::string count(const stats::Numbers& numbers);
 
 /// `94.1`; `n/a` when the whole is 0 or either was not measured. No percent sign: columns carry it.

@@ -14,15 +14,6 @@ std::optional<Spread> spread_of(std::vector<double> values) {
   spread.max = values.back();
   const std::size_t half = values.size() / 2;
   spread.median = values.size() % 2 == 1 ? values[half] : values[half - 1] + (values[half] - values[half - 1]) / 2;
-  std::size_t longest = 0;
-  for (auto it = values.begin(); it != values.end();) {
-    auto next = std::upper_bound(it, values.end(), *it);
-    if (auto length = static_cast<std::size_t>(next - it); length > longest) {
-      longest = length;
-      spread.mode = *it;
-    }
-    it = next;
-  }
   return spread;
 }
 

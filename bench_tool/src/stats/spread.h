@@ -2,7 +2,7 @@
 //
 // Spread: one number over the repetitions of a test.
 //
-// Exact counts either repeat exactly or they do not, and the two want different words: `1024` against
+// One rule for counts and times: the median stands for them. Exact counts either repeat exactly or they do not, and the two want different words: `1024` against
 // `1024 [1024..1026]`. A Spread holds what both need.
 #pragma once
 
@@ -15,7 +15,6 @@ namespace syscost::bench::stats {
 struct Spread {
   std::size_t n = 0;
   double median = 0;
-  double mode = 0;  ///< The most frequent value; the smallest of those when several are.
   double min = 0;
   double max = 0;
 

@@ -33,13 +33,13 @@ std::map<std::string_view, Both> match_syscalls(const WindowSummary& old_window,
 
 /// A syscall that was not made has no row: all its counts are 0.
 Numbers count_of(const SyscallSummary* syscall, Numbers SyscallSummary::*field) {
-  return syscall == nullptr ? Numbers(Spread{1, 0, 0, 0, 0}) : syscall->*field;
+  return syscall == nullptr ? Numbers(Spread{1, 0, 0, 0}) : syscall->*field;
 }
 
 Spread errno_count(const SyscallSummary* syscall, const std::string& name) {
-  if (syscall == nullptr) return Spread{1, 0, 0, 0, 0};
+  if (syscall == nullptr) return Spread{1, 0, 0, 0};
   auto found = syscall->errnos.find(name);
-  return found == syscall->errnos.end() ? Spread{1, 0, 0, 0, 0} : found->second;
+  return found == syscall->errnos.end() ? Spread{1, 0, 0, 0} : found->second;
 }
 
 /// True when every syscall of both sides has `field`.
@@ -55,14 +55,14 @@ class Judge {
 
   void compare(const std::map<std::string_view, Both>& syscalls, Numbers SyscallSummary::*field) {
     for (const auto& [name, both] : syscalls) {
-      add({both.any().name, "", 0, 0, Change::none, both.is_volatile(), false}, *count_of(both.old_one, field),
+      add({both.any().name, "", {}, {}, Change::none, both.is_volatile(), false}, *count_of(both.old_one, field),
           *count_of(both.new_one, field));
     }
     for (const auto& [name, both] : syscalls) compare_errnos(both);
     auto order = [](const Delta& delta) {
-      return std::tuple(!delta.errno_name.empty(), delta.change != Change::grew,
-                        -std::abs(delta.new_count - delta.old_count), std::string_view(delta.syscall),
-                        std::string_view(delta.errno_name));
+      const int rank = delta.change == Change::grew ? 0 : delta.change == Change::shrank ? 1 : 2;
+      return std::tuple(!delta.errno_name.empty(), rank, -std::abs(delta.new_count.median - delta.old_count.median),
+                        std::string_view(delta.syscall), std::string_view(delta.errno_name));
     };
     std::sort(out_.deltas.begin(), out_.deltas.end(),
               [&](const Delta& a, const Delta& b) { return order(a) < order(b); });
@@ -82,20 +82,18 @@ class Judge {
     for (const auto& [name, ignored] : names) {
       const Spread old_count = errno_count(both.old_one, name);
       const Spread new_count = errno_count(both.new_one, name);
-      add({both.any().name, name, 0, 0, Change::none, both.is_volatile(), old_count.max == 0}, old_count, new_count);
+      add({both.any().name, name, {}, {}, Change::none, both.is_volatile(), old_count.max == 0}, old_count, new_count);
     }
   }
 
   void add(Delta delta, const Spread& old_count, const Spread& new_count) {
     delta.change = compare_counts(old_count, new_count, tolerance_);
     if (delta.change == Change::none) return;
-    if (delta.change == Change::near) {
-      is_near_ = is_near_ || delta.is_gated();
-      return;
+    if (delta.is_gated()) {
+      (delta.change == Change::grew ? grew_ : delta.change == Change::shrank ? shrank_ : is_near_) = true;
     }
-    if (delta.is_gated()) (delta.change == Change::grew ? grew_ : shrank_) = true;
-    delta.old_count = old_count.mode;
-    delta.new_count = new_count.mode;
+    delta.old_count = old_count;
+    delta.new_count = new_count;
     out_.deltas.push_back(std::move(delta));
   }
 
@@ -133,8 +131,15 @@ std::string outcome_fault(const WindowSummary& window, std::string_view side) {
 }
 
 std::string loss_fault(const WindowSummary& window, std::string_view side) {
-  if (window.lost.value_or(0) > 0) {
-    return fmt::format("{} events lost in {}: its counts are lower bounds", *window.lost, side);
+  // An event that came after its window was read is not in the window's counts either.
+  const std::uint64_t lost = window.lost.value_or(0);
+  const std::uint64_t late = window.late.value_or(0);
+  if (lost + late > 0) {
+    return fmt::format("{} events {} in {}: its counts are lower bounds", lost + late,
+                       late == 0   ? "lost"
+                       : lost == 0 ? "came late"
+                                   : "lost or late",
+                       side);
   }
   if (window.incomplete > 0) {
     return fmt::format("rows are missing in {} of {} repetitions of {}", window.incomplete, window.n, side);
@@ -160,11 +165,15 @@ Change compare_counts(const Spread& old_count, const Spread& new_count, const To
     if (old_count.min == new_count.min) return Change::none;
     return new_count.min > old_count.min ? Change::grew : Change::shrank;
   }
-  if (old_count.max == 0 && new_count.mode > 0) return Change::grew;
-  const double allowed = std::max(tolerance.abs, tolerance.rel * old_count.mode);
+  if (old_count.max == 0) return Change::grew;
+  const double allowed = std::max(tolerance.abs, tolerance.rel * old_count.median);
   if (new_count.min - old_count.max > allowed) return Change::grew;
   if (old_count.min - new_count.max > allowed) return Change::shrank;
-  return Change::near;
+  // The same median and range again is what such a count does.
+  return std::tuple(old_count.min, old_count.median, old_count.max) ==
+                 std::tuple(new_count.min, new_count.median, new_count.max)
+             ? Change::none
+             : Change::near;
 }
 
 Comparison compare_windows(const WindowSummary* old_window, const WindowSummary* new_window,
@@ -228,6 +237,12 @@ Comparison compare_windows(const WindowSummary* old_window, const WindowSummary*
   if (!have_calls && !have_entries) {
     out.verdict = Verdict::incomparable;
     out.reason = "no count was measured on both sides";
+    for (const auto& [window, side] : {std::pair(old_window, "OLD"), std::pair(new_window, "NEW")}) {
+      if (window->uncounted > 0) {
+        out.reason = fmt::format("{} of {} repetitions of {} were not counted", window->uncounted, window->n, side);
+        break;
+      }
+    }
   }
   return out;
 }

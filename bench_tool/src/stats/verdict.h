@@ -7,6 +7,7 @@
 // says so, never `same`.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,14 +18,14 @@
 namespace syscost::bench::stats {
 
 enum class Verdict {
-  same,          ///< Every gated count is equal.
-  near,          ///< Counts vary among repetitions, and old and new ranges are not apart.
+  same,          ///< Every gated count is equal, or varies alike.
+  near,          ///< Counts vary among repetitions, differently on the two sides, but the ranges are not apart.
   improved,      ///< Some gated count shrank, none grew.
   regressed,     ///< Some gated count grew, or a syscall fails with an errno it did not fail with before.
   added,         ///< Only NEW has the test; prints as `new`.
   missing,       ///< Only OLD has it.
   errored,       ///< It failed or was skipped on a side: what it asked of the kernel is not what it would have.
-  inconclusive,  ///< Events were lost or rows are missing: the counts are lower bounds.
+  inconclusive,  ///< Events were lost or late, or rows are missing: the counts are lower bounds.
   incomparable,  ///< The two sides count no common thing: other backends, other filters.
 };
 
@@ -35,24 +36,25 @@ bool has_no_answer(Verdict verdict);
 /// How far apart ranges may be when counts vary among repetitions: the larger of the two.
 struct Tolerance {
   double abs = 1;     ///< Calls.
-  double rel = 0.01;  ///< Share of OLD's mode.
+  double rel = 0.01;  ///< Share of OLD's median.
 };
 
 enum class Change { none, near, grew, shrank };
-/// Exact when all repetitions agree on both sides; from 0 to something always grew.
+/// Exact when all repetitions agree on both sides. From 0 to something always grew, be it in one repetition of many.
 Change compare_counts(const Spread& old_count, const Spread& new_count, const Tolerance& tolerance);
 
 /// One count that changed.
 struct Delta {
   std::string syscall;
   std::string errno_name;  ///< Empty: the calls themselves.
-  double old_count = 0;    ///< Mode over the repetitions.
-  double new_count = 0;
+  Spread old_count;        ///< Over the repetitions.
+  Spread new_count;
   Change change = Change::none;
   bool is_volatile = false;
   bool is_new_errno = false;  ///< The syscall did not fail this way in any repetition of OLD.
 
   bool is_gated() const { return !is_volatile; }
+  bool is_exact() const { return old_count.is_exact() && new_count.is_exact(); }
 };
 
 /// How kernel time of work changed: more_calls_ns = (n1 - n0) * m0, slower_calls_ns = n1 * (m1 - m0), per syscall with
@@ -72,7 +74,11 @@ struct Comparison {
   bool counts_entries = false;  ///< Trips into the kernel are compared: a side has no calls.
   std::optional<KernelSplit> kernel_split;
 
-  bool has_changes() const { return verdict != Verdict::same && verdict != Verdict::near ? true : !deltas.empty(); }
+  /// Worth showing. Volatile counts that vary and do not part are not.
+  bool has_changes() const {
+    return verdict != Verdict::same ||
+           std::any_of(deltas.begin(), deltas.end(), [](const Delta& delta) { return delta.change != Change::near; });
+  }
 };
 
 /// Compares two windows (either may be null, not both).

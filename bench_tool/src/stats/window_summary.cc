@@ -37,6 +37,20 @@ std::vector<Series> series_of(const model::Dataset& data, const model::Group& gr
   return all;
 }
 
+/// True when repetition `sample` measured a column of the `syscall` rows: the total of its `test` row says so, or a row
+/// of its own. Only then does a missing row mean "not called".
+bool has_measured(const model::Dataset& data, std::uint32_t sample, Measured SyscallRow::*field) {
+  const Totals& totals = data.samples[sample].totals;
+  Measured total;
+  if (field == &SyscallRow::calls) total = totals.calls;
+  if (field == &SyscallRow::entries) total = totals.entries;
+  if (field == &SyscallRow::errors) total = totals.errors;
+  if (field == &SyscallRow::latency_sum_ns || field == &SyscallRow::latency_count) total = totals.kernel_ns;
+  if (total.has_value()) return true;
+  const auto rows = data.rows_of(sample);
+  return std::any_of(rows.begin(), rows.end(), [&](const SyscallRow& row) { return (row.*field).has_value(); });
+}
+
 /// Turns per-repetition numbers into Spreads, dividing by iterations where asked.
 class Folder {
  public:
@@ -68,14 +82,17 @@ class Folder {
     std::vector<double> values;
     for (std::size_t i = 0; i < series.by_sample.size(); ++i) {
       const SyscallRow* row = series.by_sample[i];
-      if (row != nullptr && !(row->*field).has_value()) return std::nullopt;
+      if (row == nullptr ? !measures(i, field) : !(row->*field).has_value()) return std::nullopt;
       values.push_back(row == nullptr ? 0.0 : static_cast<double>(*(row->*field)) / divisors_[i]);
     }
     return spread_of(std::move(values));
   }
 
-  /// Counts per errno name.
+  /// Counts per errno name; none where some repetition did not measure errors.
   std::map<std::string, Spread, std::less<>> errnos(const Series& series) const {
+    for (std::size_t i = 0; i < series.by_sample.size(); ++i) {
+      if (series.by_sample[i] == nullptr && !measures(i, &SyscallRow::errors)) return {};
+    }
     std::map<std::string, std::vector<double>, std::less<>> counts;
     for (std::size_t i = 0; i < series.by_sample.size(); ++i) {
       const SyscallRow* row = series.by_sample[i];
@@ -92,7 +109,11 @@ class Folder {
     return spreads;
   }
 
-  double divisor(std::size_t sample) const { return divisors_[sample]; }
+  double divisor(std::size_t i) const { return divisors_[i]; }
+  /// has_measured() of repetition `i`.
+  bool measures(std::size_t i, Measured SyscallRow::*field) const {
+    return has_measured(data_, group_.samples[i], field);
+  }
 
  private:
   const model::Dataset& data_;
@@ -158,6 +179,9 @@ SyscallSummary summarize_syscall(const model::Dataset& data, const Series& serie
 Numbers total_of(const std::vector<Series>& all, const std::vector<SyscallSummary>& summaries, const Folder& fold,
                  std::size_t repetitions, bool waits, Measured SyscallRow::*field) {
   std::vector<double> values(repetitions, 0.0);
+  for (std::size_t i = 0; i < repetitions; ++i) {
+    if (!fold.measures(i, field)) return std::nullopt;
+  }
   for (std::size_t s = 0; s < all.size(); ++s) {
     if (summaries[s].is_wait != waits) continue;
     for (std::size_t i = 0; i < repetitions; ++i) {
@@ -187,6 +211,9 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   out.n = group.samples.size();
   for (std::uint32_t sample : group.samples) {
     if (is_incomplete(data, sample)) ++out.incomplete;
+    if (!has_measured(data, sample, &SyscallRow::calls) && !has_measured(data, sample, &SyscallRow::entries)) {
+      ++out.uncounted;
+    }
     out.filters.insert(data.text(data.context(data.samples[sample]).filter));
     if (const model::NameId outcome = data.samples[sample].totals.outcome; outcome != model::kNoName) {
       ++out.outcomes[data.text(outcome)];

@@ -3,8 +3,8 @@
 // WindowSummary: the numbers of one test over its repetitions, as summary shows and compare compares them.
 //
 // The sample is the repetition: every number is first formed per repetition, then described by a Spread. A syscall that
-// a repetition did not make counts 0 there, because a window's rows name every syscall it made; a column that
-// some repetition did not measure has no Spread at all.
+// a repetition did not make counts 0 there, because the rows of a window that was counted name every syscall it made;
+// a column that some repetition did not measure has no Spread at all.
 #pragma once
 
 #include <cstdint>
@@ -50,6 +50,7 @@ struct WindowSummary {
   std::string name;
   std::size_t n = 0;           ///< Repetitions.
   std::size_t incomplete = 0;  ///< Of these with rows missing: counts are lower bounds.
+  std::size_t uncounted = 0;   ///< Of these without any count.
   std::map<std::string_view, std::size_t> outcomes;
   /// Selectors of what its repetitions counted, "" = everything: counts under different ones are of different things.
   std::set<std::string_view> filters;

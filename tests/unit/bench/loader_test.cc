@@ -150,5 +150,33 @@ TEST(Lists, FindWholeClassWordsOnly) {
   EXPECT_FALSE(model::has_class("", "wait"));
 }
 
+TEST(Summarize, CallsNothingZeroThatARepetitionDidNotCount) {
+  Loaded loaded =
+      load(test_row({{"total_calls", "1"}, {"total_errors", "0"}, {"total_kernel_ns", "90"}}) +
+           syscall_row({{"latency_count", "1"}, {"latency_sum_ns", "90"}}) + test_row({{"repetition", "1"}}));
+  const auto groups = model::group_samples(loaded.data);
+  ASSERT_EQ(groups.size(), 1U);
+  const stats::WindowSummary window = stats::summarize(loaded.data, groups[0], false);
+  EXPECT_EQ(window.uncounted, 1U);
+  ASSERT_EQ(window.syscalls.size(), 1U);
+  EXPECT_FALSE(window.syscalls[0].calls.has_value());
+  EXPECT_FALSE(window.syscalls[0].kernel_ns.has_value());
+  EXPECT_FALSE(window.work_ns.has_value());
+}
+
+TEST(Summarize, CallsAMissingRowZeroWhereTheRepetitionWasCounted) {
+  Loaded loaded =
+      load(test_row({{"total_calls", "1"}, {"total_errors", "0"}, {"total_kernel_ns", "90"}}) +
+           syscall_row({{"latency_count", "1"}, {"latency_sum_ns", "90"}}) +
+           test_row({{"repetition", "1"}, {"total_calls", "0"}, {"total_errors", "0"}, {"total_kernel_ns", "0"}}));
+  const auto groups = model::group_samples(loaded.data);
+  const stats::WindowSummary window = stats::summarize(loaded.data, groups[0], false);
+  EXPECT_EQ(window.uncounted, 0U);
+  ASSERT_EQ(window.syscalls.size(), 1U);
+  ASSERT_TRUE(window.syscalls[0].calls.has_value());
+  EXPECT_EQ(window.syscalls[0].calls->min, 0);
+  EXPECT_TRUE(window.work_ns.has_value());
+}
+
 }  // namespace
 }  // namespace syscost::bench

@@ -32,9 +32,10 @@ Verdict verdict(const WindowSummary& old_window, const WindowSummary& new_window
   return compare_windows(&old_window, &new_window, {}).verdict;
 }
 
-TEST(Spread, TakesTheMostFrequentValueForTheMode) {
+TEST(Spread, HoldsMedianAndRange) {
   const auto spread = spread_of({3, 1, 3, 2});
-  EXPECT_EQ(spread->mode, 3);
+  EXPECT_EQ(spread->min, 1);
+  EXPECT_EQ(spread->max, 3);
   EXPECT_EQ(spread->median, 2.5);
   EXPECT_FALSE(spread->is_exact());
   EXPECT_FALSE(spread_of({}).has_value());
@@ -73,6 +74,11 @@ TEST(Verdict, IsIncomparableUnderDifferentFilters) {
 TEST(CompareCounts, CallsAnyGrowthFromZeroGrowth) {
   EXPECT_EQ(compare_counts(exact(0), exact(1), {100, 10}), Change::grew);
   EXPECT_EQ(compare_counts(exact(0), *spread_of({1, 2}), {100, 10}), Change::grew);
+  EXPECT_EQ(compare_counts(exact(0), *spread_of({0, 0, 900}), {1000, 10}), Change::grew);
+}
+
+TEST(CompareCounts, CallsTheSameRangeNoChange) {
+  EXPECT_EQ(compare_counts(*spread_of({10, 12}), *spread_of({12, 10}), {}), Change::none);
 }
 
 TEST(Verdict, IsRegressedWhenOneSyscallGrowsThoughTheSumShrinks) {
@@ -111,6 +117,53 @@ TEST(Verdict, GatesAnErrnoThatIsNew) {
   EXPECT_EQ(row.verdict, Verdict::regressed);
   ASSERT_EQ(row.deltas.size(), 1U);
   EXPECT_TRUE(row.deltas[0].is_new_errno);
+}
+
+TEST(Verdict, GatesAnErrnoThatIsNewInOneRepetitionOnly) {
+  SyscallSummary fails = syscall("openat", exact(4));
+  fails.errnos.emplace("EACCES", *spread_of({0, 0, 1}));
+  const WindowSummary old_window = window({syscall("openat", exact(4))});
+  const WindowSummary new_window = window({fails});
+  const Comparison row = compare_windows(&old_window, &new_window, {});
+  EXPECT_EQ(row.verdict, Verdict::regressed);
+  ASSERT_EQ(row.deltas.size(), 1U);
+  EXPECT_TRUE(row.deltas[0].is_new_errno);
+}
+
+TEST(Verdict, ShowsCountsThatVaryDifferently) {
+  const WindowSummary old_window = window({syscall("read", *spread_of({10, 11}))});
+  const WindowSummary new_window = window({syscall("read", *spread_of({11, 12}))});
+  const Comparison row = compare_windows(&old_window, &new_window, {});
+  EXPECT_EQ(row.verdict, Verdict::near);
+  ASSERT_EQ(row.deltas.size(), 1U);
+  EXPECT_EQ(row.deltas[0].change, Change::near);
+  EXPECT_TRUE(row.has_changes());
+}
+
+TEST(Verdict, DoesNotShowVolatileCountsThatVaryDifferently) {
+  SyscallSummary before = syscall("futex", *spread_of({10, 11}));
+  SyscallSummary after = syscall("futex", *spread_of({11, 12}));
+  before.is_volatile = after.is_volatile = true;
+  const WindowSummary old_window = window({before});
+  const WindowSummary new_window = window({after});
+  EXPECT_FALSE(compare_windows(&old_window, &new_window, {}).has_changes());
+}
+
+TEST(Verdict, IsNeverSameWhenEventsCameLate) {
+  WindowSummary late = window({});
+  late.late = 1;
+  EXPECT_EQ(verdict(window({}), late), Verdict::inconclusive);
+  EXPECT_EQ(verdict(late, window({})), Verdict::inconclusive);
+}
+
+TEST(Verdict, SaysThatRepetitionsWereNotCounted) {
+  WindowSummary uncounted = window({});
+  uncounted.calls.reset();
+  uncounted.uncounted = 1;
+  const WindowSummary old_window = window({});
+  const Comparison row = compare_windows(&old_window, &uncounted, {});
+  EXPECT_EQ(row.verdict, Verdict::incomparable);
+  EXPECT_EQ(row.reason, "1 of 2 repetitions of NEW were not counted");
 }
 
 TEST(Verdict, IsNeverSameWhenEventsWereLost) {
