@@ -2,8 +2,8 @@
 //
 // Spread: one number over the repetitions of a test.
 //
-// One rule for counts and times: the median stands for them. Exact counts either repeat exactly or they do not, and the two want different words: `1024` against
-// `1024 [1024..1026]`. A Spread holds what both need.
+// One rule for counts and times: the median stands for them. Exact counts either repeat exactly or they do not, and the
+// two want different words: `1024` against `1024 [1024..1026]`. A Spread holds what both need.
 #pragma once
 
 #include <cstddef>
