@@ -4,15 +4,21 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+
+#include "core/signal_hold.h"
 
 namespace syscost::session {
 namespace {
 
 /// One write, so that lines of parallel test programs do not mix; past stdio, whose buffers are the user's.
 void print(const std::string& text) {
+  // Nobody may be reading any more, and stderr may be a file that a test limited.
+  const SignalHold no_reader(SIGPIPE);
+  const SignalHold size_limit(SIGXFSZ);
   std::string_view rest = text;
   while (!rest.empty()) {
     ssize_t written = write(STDERR_FILENO, rest.data(), rest.size());

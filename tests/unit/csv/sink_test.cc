@@ -111,23 +111,19 @@ TEST_F(SinkTest, KeepsTheUsersDescriptorNumbersFree) {
   EXPECT_EQ(before, after);
 }
 
-/// A file-size limit stands for the full disk: a write is accepted in part, the next one fails.
+/// A file-size limit stands for the full disk: a write is accepted in part, the next one fails. The signal that comes
+/// with it keeps its default, which is to kill.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {
-    handler_ = std::signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &before_);
     rlimit limit{bytes, before_.rlim_max};
     setrlimit(RLIMIT_FSIZE, &limit);
   }
-  ~FileSizeLimit() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
+  ~FileSizeLimit() { setrlimit(RLIMIT_FSIZE, &before_); }
 
  private:
   rlimit before_{};
-  void (*handler_)(int);
 };
 
 TEST_F(SinkTest, TakesBackWhatAFullDiskAcceptedInPart) {
@@ -143,6 +139,38 @@ TEST_F(SinkTest, TakesBackWhatAFullDiskAcceptedInPart) {
   }
   ASSERT_TRUE(sink.append("b\n").ok()) << "space is back";
   EXPECT_EQ(contents(), before + "b\n");
+}
+
+TEST_F(SinkTest, SurvivesAFileSizeLimitAndLeavesNoSignalBehind) {
+  Sink sink = open();
+  {
+    FileSizeLimit limit(0);
+    Result<void> appended = sink.append("a\n");
+    ASSERT_FALSE(appended.ok());
+    EXPECT_NE(appended.failure().reason.find("EFBIG"), std::string::npos) << appended.failure().reason;
+  }
+  sigset_t pending;
+  sigpending(&pending);
+  EXPECT_EQ(sigismember(&pending, SIGXFSZ), 0);
+  sigset_t blocked;
+  pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+  EXPECT_EQ(sigismember(&blocked, SIGXFSZ), 0);
+}
+
+TEST_F(SinkTest, LeavesAFileSizeSignalOfTheUsersPending) {
+  Sink sink = open();
+  sigset_t size_limit;
+  sigemptyset(&size_limit);
+  sigaddset(&size_limit, SIGXFSZ);
+  pthread_sigmask(SIG_BLOCK, &size_limit, nullptr);
+  pthread_kill(pthread_self(), SIGXFSZ);
+  {
+    FileSizeLimit limit(0);
+    EXPECT_FALSE(sink.append("a\n").ok());
+  }
+  const timespec no_time{};
+  EXPECT_EQ(sigtimedwait(&size_limit, nullptr, &no_time), SIGXFSZ);
+  pthread_sigmask(SIG_UNBLOCK, &size_limit, nullptr);
 }
 
 TEST_F(SinkTest, ReportsADeviceThatIsFullWhenRowsComeNotBefore) {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+//
+// SignalHold: a write of ours must not end the user's program.
+//
+// A test may set RLIMIT_FSIZE, or close the other end of stderr's pipe. The kernel then sends SIGXFSZ or SIGPIPE to the
+// thread that writes, and their default is death; that would be our write's doing. While this object lives, the signal
+// waits, and one that our write caused is taken away before the mask is restored: the write's errno says all.
+#pragma once
+
+#include <pthread.h>
+
+#include <csignal>
+#include <ctime>
+
+namespace syscost {
+
+/// Both signals are sent to the writing thread, so the thread's mask is enough. Makes syscalls: between windows only.
+class SignalHold {
+ public:
+  explicit SignalHold(int signal) {
+    sigemptyset(&held_);
+    sigaddset(&held_, signal);
+    sigset_t pending;
+    sigemptyset(&pending);
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, signal) == 1;
+    is_held_ = pthread_sigmask(SIG_BLOCK, &held_, &before_) == 0;
+  }
+  ~SignalHold() {
+    if (!is_held_) return;
+    // One that already waited is the user's.
+    const timespec no_time{};
+    if (!was_pending_) sigtimedwait(&held_, nullptr, &no_time);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  SignalHold(const SignalHold&) = delete;
+  SignalHold& operator=(const SignalHold&) = delete;
+
+ private:
+  sigset_t held_{};
+  sigset_t before_{};
+  bool was_pending_ = false;
+  bool is_held_ = false;
+};
+
+}  // namespace syscost
