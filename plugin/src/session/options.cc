@@ -4,14 +4,11 @@
 // linked into every user's test binary and would claim arguments that are not ours, so the reading is done here.
 #include "session/options.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <climits>
 #include <utility>
-
-#include "session/small_file.h"
 
 namespace syscost::session {
 namespace {
@@ -86,12 +83,12 @@ std::string take_filter(Options& options, std::string_view value, Source) {
 }
 
 std::string take_cycles(Options& options, std::string_view value, Source) {
-  std::uint64_t number = 0;
+  int number = 0;
   auto [rest, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc() || rest != value.data() + value.size() || number == 0) {
-    return "\"" + std::string(value) + "\" is not a whole number from 1 to 18446744073709551615";
+  if (error != std::errc() || rest != value.data() + value.size() || number <= 0) {
+    return "\"" + std::string(value) + "\" is not a whole number from 1 to " + std::to_string(INT_MAX);
   }
-  options.cycles = number;
+  options.cycles = static_cast<std::uint64_t>(number);
   return {};
 }
 
@@ -135,6 +132,15 @@ constexpr std::array<std::string_view, 7> kLater = {"bpf",   "children",  "repea
 
 /// Variables with our prefix that are not addressed to a test binary: the build's own and those of our test suite.
 constexpr std::array<std::string_view, 2> kForeignPrefixes = {"SYSCOST_BUILD_", "SYSCOST_TEST_"};
+/// Those that find_package(syscost) reads.
+constexpr std::array<std::string_view, 2> kForeignNames = {"SYSCOST_ROOT", "SYSCOST_DIR"};
+
+bool is_foreign_variable(std::string_view name) {
+  if (name == "SYSCOST_BUILD_TYPE") return false;
+  return std::any_of(kForeignPrefixes.begin(), kForeignPrefixes.end(),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); }) ||
+         std::find(kForeignNames.begin(), kForeignNames.end(), name) != kForeignNames.end();
+}
 
 bool is_later(std::string_view name) {
   return std::find(kLater.begin(), kLater.end(), name) != kLater.end();
@@ -195,10 +201,13 @@ Failure later_failure(const std::string& spelled) {
   return {"this version of syscost does not have " + spelled, "remove it; --syscost_help lists what this version has"};
 }
 
-/// "name" of `--syscost_name` or, where allowed, `--name`; empty when the argument is none of ours.
+/// "name" of `--syscost_name` or, where allowed, `--name`; null when the argument is none of ours. Everything that
+/// begins with --syscost is, be it `--syscost-csv`: a flag nobody reads is a measurement that silently did not happen.
 std::string_view flag_name(std::string_view argument, Spelling spelling) {
-  constexpr std::string_view kPrefix = "--syscost_";
+  constexpr std::string_view kPrefix = "--syscost";
   std::string_view name = argument.substr(0, argument.find('='));
+  if (name.starts_with("--syscost_")) return name.substr(kPrefix.size() + 1);
+  // With its dash it is no known name; nearest() finds the one that was meant.
   if (name.starts_with(kPrefix)) return name.substr(kPrefix.size());
   // --help stays the framework's.
   if (spelling != Spelling::prefixed_short || !name.starts_with("--") || name == "--help") return {};
@@ -211,12 +220,8 @@ Result<void> read_environment(const std::vector<std::string>& environment, Optio
   for (std::string_view entry : environment) {
     std::size_t equals = entry.find('=');
     if (!entry.starts_with(kPrefix) || equals == std::string_view::npos) continue;
-    if (std::any_of(kForeignPrefixes.begin(), kForeignPrefixes.end(), [&](std::string_view prefix) {
-          return entry.starts_with(prefix) && !entry.starts_with("SYSCOST_BUILD_TYPE=");
-        })) {
-      continue;
-    }
     std::string variable(entry.substr(0, equals));
+    if (is_foreign_variable(variable)) continue;
     std::string name = lower(entry.substr(kPrefix.size(), equals - kPrefix.size()));
     if (is_later(name)) return later_failure("the variable " + variable);
     const Known* known = upper(name) == variable.substr(kPrefix.size()) ? find_known(name, false) : nullptr;
@@ -247,7 +252,7 @@ Result<ParsedOptions> parse_options(const std::vector<std::string>& arguments,
     const std::string spelled(argument.substr(0, argument.find('=')));
     if (is_later(name)) return later_failure(spelled);
     const Known* known = find_known(name, true);
-    if (known == nullptr) {
+    if (known == nullptr || (spelled.starts_with("--syscost") && !spelled.starts_with("--syscost_"))) {
       return Failure{"syscost has no flag " + spelled,
                      "did you mean --syscost_" + std::string(nearest(name, true)) + "? --syscost_help lists all"};
     }
@@ -267,23 +272,6 @@ Result<ParsedOptions> parse_options(const std::vector<std::string>& arguments,
     if (!error.empty()) return Failure{"bad value of " + spelled + ": " + error, "--syscost_help shows examples"};
   }
   return parsed;
-}
-
-std::vector<std::string> process_arguments() {
-  const std::string text = read_small_file("/proc/self/cmdline");
-  std::vector<std::string> arguments;
-  for (std::size_t begin = 0; begin < text.size();) {
-    std::size_t end = std::min(text.find('\0', begin), text.size());
-    arguments.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return arguments;
-}
-
-std::vector<std::string> process_environment() {
-  std::vector<std::string> variables;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) variables.emplace_back(*entry);
-  return variables;
 }
 
 }  // namespace syscost::session

@@ -45,6 +45,14 @@ struct Options {
   enum class OnUnavailable { by_place, skip, fail } on_unavailable = OnUnavailable::by_place;
   bool markers = false;
 
+  bool operator==(const Options&) const = default;
+
+  /// Forgets whatever prints or writes; what decides about counting stays.
+  void drop_output() {
+    csv.clear();
+    profile_syscalls = is_backend_named = doctor = help = markers = false;
+  }
+
   /// Anything that makes the session start.
   bool requests_anything() const { return !csv.empty() || profile_syscalls || is_backend_named || doctor || help; }
 };
@@ -65,7 +73,12 @@ struct ParsedOptions {
 Result<ParsedOptions> parse_options(const std::vector<std::string>& arguments,
                                     const std::vector<std::string>& environment, Spelling spelling);
 
-/// This process's command line as the kernel keeps it; empty when /proc is not there.
+/// True when a test framework runs the program for another purpose than its tests: to list them, or as the child of a
+/// threadsafe death test. Then the program may measure, but nothing of ours may be printed or written.
+bool is_framework_errand(const std::vector<std::string>& arguments);
+
+/// This process's command line as it was before main() changed it: from the C library, else from /proc; empty when
+/// neither has it.
 std::vector<std::string> process_arguments();
 /// This process's environment.
 std::vector<std::string> process_environment();

@@ -76,6 +76,14 @@ TEST(Options, SuggestsTheNearestNameForAnUnknownOne) {
   EXPECT_NE(complaint({}, {"SYSCOST_LABLE=x"}).find("did you mean SYSCOST_LABEL?"), std::string::npos);
 }
 
+TEST(Options, TakesNothingThatBeginsWithItsNameForSomebodyElses) {
+  EXPECT_EQ(complaint({"--syscost-csv=x"}),
+            "syscost has no flag --syscost-csv | did you mean --syscost_csv? --syscost_help lists all");
+  EXPECT_NE(complaint({"--syscostcsv=x"}).find("did you mean --syscost_csv?"), std::string::npos);
+  EXPECT_NE(complaint({"--syscost"}), "");
+  EXPECT_EQ(complaint({"--", "--syscost-csv=x"}), "");
+}
+
 TEST(Options, SaysThatALaterFlagIsNotThereYet) {
   for (const char* name : {"bpf", "children", "repeats", "warmup", "quick", "artifacts"}) {
     EXPECT_NE(complaint({std::string("--syscost_") + name + "=1"}).find("this version of syscost does not have"),
@@ -88,9 +96,10 @@ TEST(Options, SaysThatALaterFlagIsNotThereYet) {
 }
 
 TEST(Options, RefusesValuesThatMakeNoSense) {
-  for (const char* bad : {"--syscost_cycles=abc", "--syscost_cycles=0", "--syscost_cycles=-1", "--syscost_cycles=1x",
-                          "--syscost_cycles=", "--syscost_cycles=99999999999999999999", "--syscost_profile=all",
-                          "--syscost_backend=magic", "--syscost_csv=", "--syscost_doctor=maybe"}) {
+  for (const char* bad :
+       {"--syscost_cycles=abc", "--syscost_cycles=0", "--syscost_cycles=-1", "--syscost_cycles=1x",
+        "--syscost_cycles=2147483648", "--syscost_cycles=", "--syscost_cycles=99999999999999999999",
+        "--syscost_profile=all", "--syscost_backend=magic", "--syscost_csv=", "--syscost_doctor=maybe"}) {
     EXPECT_NE(complaint({bad}), "") << bad;
   }
   EXPECT_NE(complaint({}, {"SYSCOST_CYCLES=abc"}).find("SYSCOST_CYCLES"), std::string::npos);
@@ -128,12 +137,32 @@ TEST(Options, ReadsSwitchesFromTheEnvironment) {
 }
 
 TEST(Options, LeavesVariablesOfOthersAlone) {
-  EXPECT_EQ(complaint({}, {"SYSCOST_BUILD_TESTS=ON", "SYSCOST_TEST_ANYTHING=1"}), "");
+  EXPECT_EQ(
+      complaint({}, {"SYSCOST_BUILD_TESTS=ON", "SYSCOST_TEST_ANYTHING=1", "SYSCOST_ROOT=/opt", "SYSCOST_DIR=/opt/lib"}),
+      "");
   EXPECT_EQ(options({}, {"SYSCOST_BUILD_TYPE=fast"}).build_type, "fast");
 }
 
 TEST(Options, DoesNotTakeAFlagForAVariableOnly) {
   EXPECT_NE(complaint({"--syscost_run_id=x"}).find("no flag --syscost_run_id"), std::string::npos);
+}
+
+TEST(Options, TakesTheLargestNumberOfCycles) {
+  EXPECT_EQ(options({"--syscost_cycles=2147483647"}).cycles, 2147483647U);
+}
+
+TEST(Options, KnowsTheErrandsOfGoogleTest) {
+  EXPECT_TRUE(is_framework_errand({"program", "--gtest_list_tests"}));
+  EXPECT_TRUE(is_framework_errand({"program", "--gtest_internal_run_death_test=a.cc|1|0|7"}));
+  EXPECT_FALSE(is_framework_errand({"program", "--gtest_list_tests=0"}));
+  EXPECT_FALSE(is_framework_errand({"program", "--gtest_filter=A.*"}));
+}
+
+TEST(Options, DropsAllOutputButNotWhatIsCounted) {
+  Options some = options({"--syscost_csv=a", "--syscost_profile=syscalls", "--syscost_filter=%file"});
+  some.drop_output();
+  EXPECT_FALSE(some.requests_anything());
+  EXPECT_NE(some.filter, nullptr);
 }
 
 TEST(ProcessArguments, AreThoseOfThisProgram) {
