@@ -23,6 +23,8 @@ OUR_MAIN = os.path.join(BIN, "adapter_our_main")        # with syscost::gtest_ma
 USER_MAIN = os.path.join(BIN, "adapter_user_main")
 PLAIN_MAIN = os.path.join(BIN, "adapter_plain_main")
 ASSERTIONS = os.path.join(BIN, "adapter_assertions")
+EARLY = os.path.join(BIN, "adapter_early")              # measures before main()
+FORKING_MAIN = os.path.join(BIN, "adapter_forking_main")
 NO_CAPABILITIES = ["capsh", "--drop=all", "--user=nobody", "--"] if os.geteuid() == 0 else None
 
 Done = collections.namedtuple("Done", "code out err")
@@ -156,6 +158,23 @@ class Windows(Case):
         self.assertEqual(len(self.rows(kind="test", record="test")), 1)
         self.assertEqual(len(self.rows(kind="environment", record="test")), 2)
 
+    def test_a_death_tests_child_that_measures_prints_and_writes_nothing(self):
+        done = self.run_program(EARLY, f"--syscost_csv={self.csv}", "--gtest_filter=EarlyDeathTest.*")
+        self.assertEqual(done.err.count("syscost: "), 1, done.err)
+        self.assertEqual([row["window"] for row in self.rows(kind="scope", record="test")], ["named"])
+        self.assertEqual(len({row["pid"] for row in self.rows()}), 1)
+        self.assertEqual(self.getppids(), {"EarlyDeathTest.MeasuresFirst": 2})
+
+    def test_flags_count_although_a_static_initialiser_measured(self):
+        for flags in (["--csv", self.csv, "--label=l"], [f"--syscost_csv={self.csv}", "--syscost_label=l"]):
+            with self.subTest(flags=flags):
+                if os.path.exists(self.csv):
+                    os.remove(self.csv)
+                done = self.run_program(EARLY, *flags, "--gtest_filter=Early.Calls")
+                self.assertEqual(self.getppids(), {"Early.Calls": 3})
+                self.assertEqual({row["label"] for row in self.rows()}, {"l"})
+                self.assertEqual(done.err.count("syscost: backend"), 1, done.err)
+
     def test_a_killed_test_takes_no_other_row_with_it(self):
         self.run_program(MANY, f"--syscost_csv={self.csv}", "--gtest_filter=Shapes.*:Hostile.IsKilled", code=-9,
                          SYSCOST_TEST_KILL="1")
@@ -228,6 +247,10 @@ class Output(Case):
 \[       OK \] Shapes.CallsThreeTimes""")
         self.assertNotIn("\033", done.out)
 
+    def test_the_line_names_its_test_where_googletest_does_not(self):
+        done = self.run_program(MANY, "--syscost_profile=syscalls", "--gtest_brief=1", "--gtest_filter=Shapes.CallsThreeTimes")
+        self.assertRegex(done.out, r"\[ SYSCOST  \] Shapes.CallsThreeTimes: 3 getppid, ")
+
     def test_the_line_has_colour_when_googletest_has(self):
         arguments = (MANY, "--syscost_profile=syscalls", "--gtest_color=yes", "--gtest_filter=Shapes.Empty")
         self.assertIn("\033[0;36m[ SYSCOST  ] \033[m", self.run_program(*arguments).out)
@@ -259,6 +282,18 @@ class Output(Case):
         self.assertEqual(done.err.count("/dev/full"), 2, "the header line and one message: " + done.err)
         self.assertIn("the rows of", done.err)
 
+    def test_a_full_disk_ends_no_program_that_throws_or_breaks_on_failure(self):
+        for flag in ("--gtest_throw_on_failure", "--gtest_break_on_failure"):
+            with self.subTest(flag=flag):
+                done = self.run_program(MANY, "--gtest_filter=Shapes.*", flag, code=1, SYSCOST_CSV="/dev/full")
+                self.assertEqual(done.out.count("[       OK ]"), 3)
+                self.assertIn("3 tests from 1 test suite ran.", done.out)
+
+    def test_a_fork_child_that_runs_the_tests_says_that_they_are_not_measured(self):
+        done = self.run_program(FORKING_MAIN, f"--syscost_csv={self.csv}")
+        self.assertEqual(done.err.count("these tests run in a fork child"), 1, done.err)
+        self.assertIn("[       OK ] InChild.Runs", done.out)
+
 
 class Refusals(Case):
     def refused(self, *command, **variables):
@@ -269,8 +304,12 @@ class Refusals(Case):
 
     def test_unknown_flags_and_bad_values_run_no_test(self):
         self.assertIn("did you mean --syscost_csv?", self.refused(MANY, "--syscost_cvs=x"))
+        self.assertIn("did you mean --syscost_csv?", self.refused(MANY, "--syscost-csv=x"))
         self.assertIn("SYSCOST_CYCLES", self.refused(MANY, SYSCOST_CYCLES="many"))
         self.assertIn("does not have --repeats", self.refused(OUR_MAIN, "--repeats=3"))
+
+    def test_another_backend_than_a_static_initialiser_got_runs_no_test(self):
+        self.assertIn("--syscost_backend", self.refused(EARLY, "--backend=none"))
 
     def test_files_that_are_not_ours_or_not_writable_run_no_test(self):
         with open(self.csv, "w", encoding="utf-8") as file:
@@ -302,6 +341,13 @@ class Inert(Case):
         listed = self.run_program(MANY, "--gtest_list_tests", SYSCOST_CSV=self.csv)
         self.assertEqual(listed.out, self.run_program(PLAIN, "--gtest_list_tests").out)
         self.assertEqual((listed.err, os.listdir(self.folder)), ("", []))
+
+    def test_listing_tests_touches_nothing_even_if_a_static_initialiser_measures(self):
+        for variables in ({}, {"GTEST_LIST_TESTS": "1"}):
+            flags = [] if variables else ["--gtest_list_tests"]
+            listed = self.run_program(EARLY, *flags, f"--syscost_csv={self.csv}", **variables)
+            self.assertIn("MeasuresFirst", listed.out)
+            self.assertEqual((listed.err, os.listdir(self.folder)), ("", []))
 
     def test_a_linked_program_prints_as_if_we_were_not_there(self):
         def printed(program):
@@ -391,6 +437,22 @@ class Plain(Case):
         self.assertEqual([(row["kind"], row["test"], row["window"], row["parent"]) for row in self.rows(record="test")],
                          [("scope", "", "part", "whole"), ("scope", "", "whole", "")])
         self.assertEqual([row["calls"] for row in self.rows(syscall="getppid")], ["1", "11"])
+
+    def test_rows_that_wait_are_written_when_the_program_ends(self):
+        self.run_program(PLAIN_MAIN, f"--syscost_csv={self.csv}", SYSCOST_TEST_LEAVE_OPEN="1")
+        self.assertEqual([(row["window"], row["parent"], row["total_calls"]) for row in self.rows(record="test")],
+                         [("inner", "outer", "2")])
+
+    def test_a_full_disk_ends_the_program_non_zero(self):
+        done = self.run_program(PLAIN_MAIN, "--syscost_csv=/dev/full", code=1)
+        self.assertIn("cycles: 5\n", done.out)
+        self.assertIn("/dev/full", done.err)
+
+    def test_the_profile_prints_a_line_for_each_named_scope(self):
+        done = self.run_program(PLAIN_MAIN, "--syscost_profile=syscalls")
+        self.assertRegex(done.err, r"syscost: scope part: .*1 getppid, .* in the kernel")
+        self.assertRegex(done.err, r"syscost: scope whole: .*11 getppid, .* in the kernel")
+        self.assertEqual(done.out, self.run_program(PLAIN_MAIN).out)
 
     def test_a_bad_flag_ends_the_program_at_the_first_use(self):
         self.assertIn("no flag --syscost_cvs", self.run_program(PLAIN_MAIN, "--syscost_cvs=x", code=2).err)

@@ -53,8 +53,11 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   /// Opens what the options ask for; fails with what cannot be had. Prints the header line if anything was asked for.
-  /// A second call only takes the framework's word for `selection` and `build_type`.
+  /// A second call takes the framework's word for `selection` and `build_type`, and does what new options ask for.
   Result<void> start(const adapter::Framework& framework);
+  /// Uses `options` from the next start() on: a static initialiser measured before main() read the flags. Fails when
+  /// what was opened already is not what they ask for.
+  Result<void> take_over(Options options);
   bool is_started() const { return is_started_.load(std::memory_order_acquire); }
 
   void open_window(const adapter::WindowName& name);
@@ -78,19 +81,23 @@ class Session {
 
  private:
   std::string header_line() const;
-  void read_run(const adapter::Framework& framework);
+  void read_run(const adapter::Framework& framework, bool is_new);
   void mark(const char* what, const OpenWindow& window) const;
   std::shared_ptr<detail::CostData> read_and_check(OpenWindow& window, std::shared_ptr<const Unavailable>& why_not);
   bool is_idle() const;
+  /// In a program without tests, --syscost_profile prints a line for each named scope.
+  bool prints_scopes() const { return options_.profile_syscalls && !has_framework_; }
   void add_scope_rows();
 
-  const Options options_;
+  Options options_;
   ChildGuard guard_;
   Instrument instrument_;
   Recorder recorder_;
   Scopes scopes_;
   csv::RunColumns run_;
   std::atomic<bool> is_started_{false};
+  bool has_framework_ = false;
+  bool has_new_options_ = false;  // since the last start()
   std::optional<OpenWindow> window_;
   std::atomic<bool> has_window_{false};
   std::atomic<int> cycles_{0};  // last answer inside the open window; 0 = none
@@ -99,7 +106,7 @@ class Session {
 
 /// The options of this process, read once: from what take_options() was given, else from /proc and the environment.
 const Result<ParsedOptions>& process_options();
-/// Uses `arguments` with `spelling` instead of /proc; to be called before process_options().
+/// Uses `arguments` with `spelling` instead of the process's own; where a session exists already, it takes them over.
 const Result<ParsedOptions>& read_process_options(const std::vector<std::string>& arguments, Spelling spelling);
 
 /// The process's session, started: by the adapter, or here at the first use without one. When something asked for

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <iostream>
 #include <thread>
 
@@ -18,6 +19,12 @@ void call(int times) {
 }  // namespace
 
 int main() {
+  if (std::getenv("SYSCOST_TEST_LEAVE_OPEN") != nullptr) {
+    [[maybe_unused]] static auto* const never_ends = new syscost::Scope("outer");
+    const syscost::Scope inner("inner");
+    call(2);
+    return 0;
+  }
   std::cout << "measured: " << syscost::measure([] { call(3); }) << std::endl;
 
   syscost::Scope whole("whole", syscost::Reach::process);

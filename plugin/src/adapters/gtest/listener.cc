@@ -58,6 +58,18 @@ void make_first_locale() {
   const std::locale first;
 }
 
+/// Fails the run. --gtest_throw_on_failure and --gtest_break_on_failure are about the user's assertions: obeyed here,
+/// they would end the program, and nobody could catch what is thrown.
+void fail_run(const std::string& problem) {
+  const bool throws = SYSCOST_GTEST_FLAG(throw_on_failure);
+  const bool breaks = SYSCOST_GTEST_FLAG(break_on_failure);
+  SYSCOST_GTEST_SET_FLAG(throw_on_failure, false);
+  SYSCOST_GTEST_SET_FLAG(break_on_failure, false);
+  ADD_FAILURE() << "syscost: " << problem;
+  SYSCOST_GTEST_SET_FLAG(throw_on_failure, throws);
+  SYSCOST_GTEST_SET_FLAG(break_on_failure, breaks);
+}
+
 }  // namespace
 
 void WindowKeeper::program_start(const testing::UnitTest& unit_test) {
@@ -79,7 +91,7 @@ void WindowKeeper::iteration_end() {
   if (problem.empty() || has_reported_problem_ || adapter::is_fork_child()) return;
   has_reported_problem_ = true;
   // No test's verdict, but the program's: outside tests a failure belongs to the run.
-  ADD_FAILURE() << "syscost: " << problem;
+  fail_run(problem);
 }
 
 void WindowKeeper::program_end() {
@@ -156,7 +168,9 @@ void WindowKeeper::test_end(const testing::TestInfo& test) {
   if (adapter::is_fork_child()) return;
   // Only for a file that will show them: a test may look at its own properties.
   if (!std::string(SYSCOST_GTEST_FLAG(output)).empty()) record_properties(report);
-  if (adapter::prints_lines()) print_line(report);
+  if (!adapter::prints_lines()) return;
+  // Under --gtest_brief no line above says which test this is.
+  print_line(report, printer_speaks() ? std::string() : std::string(test.test_suite_name()) + "." + test.name());
 }
 
 // ---- what the printer wrote -----------------------------------------------------------------------------------------

@@ -58,10 +58,11 @@ void record_properties(const adapter::Report& report) {
   }
 }
 
-void print_line(const adapter::Report& report) {
+void print_line(const adapter::Report& report, const std::string& test) {
   // Through stdio, like GoogleTest's printer, so that the two stay in order.
   const bool colour = uses_colour();
-  std::printf("%s[ SYSCOST  ] %s%s\n", colour ? "\033[0;36m" : "", colour ? "\033[m" : "", report.line.c_str());
+  std::printf("%s[ SYSCOST  ] %s%s%s%s\n", colour ? "\033[0;36m" : "", colour ? "\033[m" : "", test.c_str(),
+              test.empty() ? "" : ": ", report.line.c_str());
   std::fflush(stdout);
 }
 

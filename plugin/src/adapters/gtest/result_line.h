@@ -3,6 +3,8 @@
 // What a finished test's numbers look like in GoogleTest's own output: properties in its XML and JSON, and a line.
 #pragma once
 
+#include <string>
+
 #include "syscost/adapter.h"
 
 namespace syscost::gtest_adapter {
@@ -10,7 +12,8 @@ namespace syscost::gtest_adapter {
 /// Records syscost_calls, syscost_entries, ... on the running test; those that were not measured are left out.
 void record_properties(const adapter::Report& report);
 
-/// Prints `[ SYSCOST  ] 1024 write, ...` in GoogleTest's manner and colour.
-void print_line(const adapter::Report& report);
+/// Prints `[ SYSCOST  ] 1024 write, ...` in GoogleTest's manner and colour; `[ SYSCOST  ] Log.Batch: 1024 write, ...`
+/// where `test` names it.
+void print_line(const adapter::Report& report, const std::string& test);
 
 }  // namespace syscost::gtest_adapter
