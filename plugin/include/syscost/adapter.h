@@ -28,11 +28,12 @@ struct Framework {
 
 /// Command-line options an adapter's own main takes out of argv before the framework sees it: `--syscost_*` and the
 /// short forms (--csv, --profile, ...). What they said is remembered and wins over the environment. On a bad option: a
-/// message on stderr and false; the caller exits with 2.
+/// message on stderr and false; the caller exits with 2. So it ends where a static initialiser measured already and the
+/// options ask for another file, backend or filter than it got.
 SYSCOST_EXPORT bool take_options(int* argc, char** argv);
 
-/// True when a flag or a variable asks for anything: csv, profile, ... Reads /proc/self/cmdline once when
-/// take_options() was not called. Otherwise the adapter must stay silent and free.
+/// True when a flag or a variable asks for anything: csv, profile, ... Takes the command line as it was before main()
+/// when take_options() was not called. Otherwise the adapter must stay silent and free.
 SYSCOST_EXPORT bool requested();
 
 /// Opens what was asked for: backend, CSV. Prints the header line. When something asked for cannot be had: message with
