@@ -44,6 +44,10 @@ Result<void> Instrument::open(BackendChoice choice) {
                     "Leave that out, or choose auto."});
     return {};
   }
+  if (Result<void> memory = top_up_quiet_memory(); !memory.ok()) {
+    why_not_ = std::make_shared<Unavailable>(memory.failure());
+    return memory;
+  }
   Result<std::unique_ptr<Backend>> backend = opener_(choice);
   Result<void> selected = backend.ok() && filter_ != nullptr ? backend.value()->select(*filter_) : Result<void>();
   if (!backend.ok() || !selected.ok()) {
