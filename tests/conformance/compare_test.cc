@@ -35,16 +35,6 @@ TEST(Compare, AcceptsTheRightAnswer) {
   EXPECT_TRUE(compare_with_strace(BackendColumn{}, right_answer(), log_of_the_same_run()).empty());
 }
 
-TEST(Compare, AcceptsCanariesThatOnlyStraceSees) {
-  StraceWindow strace = log_of_the_same_run();
-  strace.entries["gettid"] = 2;
-  EXPECT_TRUE(compare_with_strace(BackendColumn{}, right_answer(), strace).empty());
-  MeasuredWindow measured = right_answer();
-  measured.rows["gettid"] = {.entries = 3, .calls = 3, .latencies = 3, .errors = {}};
-  EXPECT_FALSE(compare_with_strace(BackendColumn{}, measured, strace).empty());
-  EXPECT_FALSE(against_table(measured).empty());
-}
-
 TEST(Compare, SeesAMissingEntry) {
   MeasuredWindow measured = right_answer();
   measured.rows["read"].entries = 2;
