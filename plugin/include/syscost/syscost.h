@@ -7,9 +7,9 @@
 //     syscost::Cost cost = syscost::measure([&] { log.flush(batch); });
 //     if (cost.calls("write") > 1) std::cerr << cost << '\n';
 //
-// The first use opens a backend (some tens of milliseconds). Later ones cost two memory stores, a read of the counters
-// and one gettid when the window closes, which finds out whether the instrument is still there. When no other window is
-// open, three bpf calls and another gettid follow. No syscall of syscost itself is counted. Without a usable backend the Cost says why.
+// The first use opens a backend (some tens of milliseconds). Later ones cost two memory stores and a read of the
+// counters; after the outermost window a few syscalls follow, which ask whether the instrument was there all the time.
+// None of them is counted. Without a usable backend the Cost says why.
 #pragma once
 
 #include <string_view>

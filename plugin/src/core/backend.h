@@ -9,9 +9,9 @@
 //
 // boundary(), read() and read_crossings() run between two instructions of the user's code, inside somebody's window:
 // they must make no syscall and allocate nothing but from the memory they were given. open(), attach(), detach(),
-// acquire_lane(), alive(), losses_between_windows() and close() may make syscalls.
+// acquire_lane(), losses_between_windows() and close() may make syscalls.
 //
-// Nothing here is thread-safe: WindowBook calls it under its lock, acquire_lane() and alive() excepted.
+// Nothing here is thread-safe: WindowBook calls it under its lock, acquire_lane() excepted.
 #pragma once
 
 #include <cstdint>
@@ -119,10 +119,6 @@ class Backend {
   /// The same and those that only a syscall shows. Cumulative. Also finds out whether the instrument is still in place
   /// (a test may have closed every file descriptor): a failure says so, and that counts since the last check are short.
   virtual Result<Losses> losses_between_windows() = 0;
-
-  /// False when the instrument is known to be gone: what was counted since it was last seen is short. One syscall, which
-  /// is never counted, so that it may be asked inside windows. Any thread, without WindowBook's lock.
-  virtual bool alive() = 0;
 
   /// Takes the instrument off and puts it back on, for timed passes. Open starts attached.
   virtual Result<void> detach() = 0;

@@ -82,7 +82,6 @@ class FakeBackend final : public Backend {
   }
   Losses losses() const override { return losses_; }
   Result<Losses> losses_between_windows() override { return losses_; }
-  bool alive() override { return true; }
   Result<void> detach() override { return {}; }
   Result<void> attach() override { return {}; }
 

@@ -36,7 +36,6 @@ class FrailBackend final : public Backend {
     if (is_gone_) return Failure{"the fake was taken away", "give it back"};
     return fake_.losses_between_windows();
   }
-  bool alive() override { return !is_gone_; }
   Result<void> detach() override { return {}; }
   Result<void> attach() override { return {}; }
 
@@ -283,23 +282,6 @@ TEST_F(SessionTest, VoidsAScopeWhoseInstrumentWasTakenAway) {
   is_gone_ = true;
   EXPECT_FALSE(session().close_scope(scope).available());
   EXPECT_NE(session().problem(), "");
-}
-
-TEST_F(SessionTest, VoidsAScopeInsideATestWhoseInstrumentWasTakenAway) {
-  open("A");
-  Cost cost(Unavailable{});
-  ScopeRecord* scope = session().open_scope("s", Reach::process, cost);
-  is_gone_ = true;
-  EXPECT_FALSE(session().close_scope(scope).available()) << "its 0 would be false";
-  // What opens on the same instrument is void too, and closing the test replaces it.
-  EXPECT_FALSE(session().close_scope(session().open_scope("later", Reach::process, cost)).available());
-  EXPECT_FALSE(session().close_window("passed", 0).cost.available());
-  EXPECT_NE(session().problem(), "");
-  using schema::Column;
-  EXPECT_EQ(rows({Column::kKind, Column::kTotalCalls}), (Keys{"test||", "scope||", "scope||"}));
-  open("B");
-  fake_.call();
-  EXPECT_EQ(session().close_window("passed", 0).cost.calls(), 1);
 }
 
 TEST_F(SessionTest, RemembersRowsItCouldNotWriteAndGoesOn) {

@@ -52,7 +52,6 @@ class EbpfBackend final : public Backend {
   void read_crossings(CrossingSink& sink) override;
   Losses losses() const override { return {late_, segments_.lost() + missed_runs_}; }
   Result<Losses> losses_between_windows() override;
-  bool alive() override;
   Result<void> detach() override {
     programs_.detach();
     return {};
@@ -187,16 +186,6 @@ void EbpfBackend::read_crossings(CrossingSink& sink) {
 
 // ---- losses ---------------------------------------------------------------------------------------------------------
 
-bool EbpfBackend::alive() {
-  // A registration call is seen by both programs, or they are not there.
-  syscost_directory& directory = *memory_.directory;
-  std::uint64_t entered = std::atomic_ref(directory.canaries_entered).load();
-  std::uint64_t returned = std::atomic_ref(directory.canaries_returned).load();
-  register_thread(t_registration.cookie == memory_.cookie ? t_registration.token : 0);
-  return std::atomic_ref(directory.canaries_entered).load() != entered &&
-         std::atomic_ref(directory.canaries_returned).load() != returned;
-}
-
 Result<Losses> EbpfBackend::losses_between_windows() {
   const Failure taken_away{"syscost's BPF programs are not attached any more: something closed their file descriptors",
                            "do not close descriptors the test did not open (close_range, closefrom)"};
@@ -204,7 +193,15 @@ Result<Losses> EbpfBackend::losses_between_windows() {
   if (!missed.ok()) return missed.failure();
   missed_runs_ = missed.value();
 
-  if (!alive()) return taken_away;
+  // A registration call is seen by both programs, or they are not there.
+  syscost_directory& directory = *memory_.directory;
+  std::uint64_t entered = std::atomic_ref(directory.canaries_entered).load();
+  std::uint64_t returned = std::atomic_ref(directory.canaries_returned).load();
+  register_thread(t_registration.cookie == memory_.cookie ? t_registration.token : 0);
+  if (std::atomic_ref(directory.canaries_entered).load() == entered ||
+      std::atomic_ref(directory.canaries_returned).load() == returned) {
+    return taken_away;
+  }
   return losses();
 }
 
