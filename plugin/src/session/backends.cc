@@ -15,7 +15,7 @@ Result<std::unique_ptr<Backend>> open_ebpf() {
   return ebpf::open_backend();
 #else
   return Failure{"this libsyscost was built without the eBPF backend",
-                 "build it where libbpf is installed (Debian: libbpf-dev libelf-dev zlib1g-dev)"};
+                 "build it where libbpf is installed (Debian: apt-get install libbpf-dev)"};
 #endif
 }
 
