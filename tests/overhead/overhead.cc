@@ -101,6 +101,7 @@ struct Instrument {
 std::vector<Instrument> instruments() {
   return {
       {"empty enter+exit pair", nullptr, [] { return run_worker({}, "empty_pair", kFastCalls); }, {}, {}},
+      {"pair reading the clock", nullptr, [] { return run_worker({}, "clock_pair", kFastCalls); }, {}, {}},
       {"syscost detached", nullptr, [] { return run_worker({}, "detached", kFastCalls); }, {}, {}},
       {"syscost disarmed", nullptr, [] { return run_worker({}, "disarmed", kFastCalls); }, {}, {}},
       {"syscost armed", nullptr, [] { return run_worker({}, "armed", kFastCalls); }, {}, {}},
@@ -205,10 +206,14 @@ void report(const std::vector<Instrument>& all, const std::vector<Sample>& bare,
   std::optional<double> bpftrace = added_by(all, "bpftrace histogram");
   if (armed && pair) judge("armed at most 3 times the empty pair", *armed <= 3 * *pair);
   if (armed && bpftrace) judge("armed at most a quarter of bpftrace", *armed <= *bpftrace / 4);
+  std::optional<double> floor = added_by(all, "pair reading the clock");
+  if (floor && bpftrace) {
+    fmt::print("    a quarter is {:.0f} ns; the pair that only reads the clock adds {:.0f} ns\n", *bpftrace / 4,
+               *floor);
+  }
 }
 
-// ---- what a test costs besides its syscalls
-// ----------------------------------------------------------------------------
+// ---- what a test costs besides its syscalls ----
 
 /// Boundary, read and rows of one window, in microseconds.
 void report_windows(int rounds) {
@@ -277,8 +282,7 @@ void report_empty_tests(int rounds) {
   auto [low, high] = median_interval(differences.size());
   fmt::print(
       "\n10 000 empty tests, no flag: not linked {:.1f} ms; linked {:+.2f} ms, 95 % interval [{:+.2f}, {:+.2f}] over "
-      "{} "
-      "pairs\n",
+      "{} pairs\n",
       median(bare), median(differences), differences[low], differences[high], differences.size());
 }
 

@@ -62,6 +62,20 @@ std::unique_ptr<syscost::Backend> open_backend() {
   return std::move(backend.value());
 }
 
+/// Times the calls under two programs of empty_pair.bpf.c.
+void time_under_pair(const char* enter, const char* exit, int calls) {
+  empty_pair_bpf* pair = empty_pair_bpf__open_and_load();
+  if (pair == nullptr) give_up("cannot load the empty pair (root?)");
+  std::array<bpf_link*, 2> links{};
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    links[i] = bpf_program__attach(bpf_object__find_program_by_name(pair->obj, i == 0 ? enter : exit));
+    if (links[i] == nullptr) give_up("cannot attach the empty pair (root?)");
+  }
+  time_calls(calls);
+  for (bpf_link* link : links) bpf_link__destroy(link);
+  empty_pair_bpf__destroy(pair);
+}
+
 /// What one window costs: opening, closing, and reading what one syscall left behind.
 void time_windows(syscost::WindowBook& book) {
   for (syscost::Reach reach : {syscost::Reach::process, syscost::Reach::thread}) {
@@ -79,7 +93,7 @@ void time_windows(syscost::WindowBook& book) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) give_up("usage: overhead_worker bare|empty_pair|detached|disarmed|armed|windows CALLS");
+  if (argc != 3) give_up("usage: overhead_worker bare|empty_pair|clock_pair|detached|disarmed|armed|windows CALLS");
   std::string_view mode = argv[1];
   int calls = std::atoi(argv[2]);
   if (calls <= 0) give_up("CALLS must be a positive number");
@@ -87,10 +101,9 @@ int main(int argc, char** argv) {
   if (mode == "bare") {
     time_calls(calls);
   } else if (mode == "empty_pair") {
-    empty_pair_bpf* pair = empty_pair_bpf__open_and_load();
-    if (pair == nullptr || empty_pair_bpf__attach(pair) != 0) give_up("cannot attach the empty pair (root?)");
-    time_calls(calls);
-    empty_pair_bpf__destroy(pair);
+    time_under_pair("empty_enter", "empty_exit", calls);
+  } else if (mode == "clock_pair") {
+    time_under_pair("clock_enter", "clock_exit", calls);
   } else if (mode == "detached" || mode == "disarmed" || mode == "armed" || mode == "windows") {
     std::unique_ptr<syscost::Backend> backend = open_backend();
     syscost::WindowBook book(*backend, syscost::quiet_memory());
