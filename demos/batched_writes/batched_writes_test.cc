@@ -14,13 +14,11 @@
 #include <cstddef>
 #include <string>
 
-#include "syscost/syscost.h"
+#include "syscost/loop.h"
 
 namespace {
 
 constexpr std::size_t kPayloadBytes = 1024;
-/// How often each test repeats its call, unless --cycles says otherwise.
-constexpr int kDefaultCycles = 500;
 
 using Payload = std::array<char, kPayloadBytes>;
 
@@ -43,11 +41,11 @@ class BatchedWrites : public testing::Test {
 };
 
 TEST_F(BatchedWrites, ManySmallWrites) {
-  for (int i = 0, cycles = syscost::cycles(kDefaultCycles); i < cycles; ++i) write_byte_by_byte(fd_, payload_);
+  for (auto it : syscost::loop("write")) write_byte_by_byte(fd_, payload_);
 }
 
 TEST_F(BatchedWrites, SingleBatchedWrite) {
-  for (int i = 0, cycles = syscost::cycles(kDefaultCycles); i < cycles; ++i) write_in_one_piece(fd_, payload_);
+  for (auto it : syscost::loop("write")) write_in_one_piece(fd_, payload_);
 }
 
 /// A file in the page cache, unlinked at once so that nothing stays behind.
@@ -67,11 +65,11 @@ class BatchedWritesToFile : public testing::Test {
 };
 
 TEST_F(BatchedWritesToFile, ByteByByte) {
-  for (int i = 0, cycles = syscost::cycles(kDefaultCycles); i < cycles; ++i) write_byte_by_byte(fd_, payload_);
+  for (auto it : syscost::loop("write")) write_byte_by_byte(fd_, payload_);
 }
 
 TEST_F(BatchedWritesToFile, InOnePiece) {
-  for (int i = 0, cycles = syscost::cycles(kDefaultCycles); i < cycles; ++i) write_in_one_piece(fd_, payload_);
+  for (auto it : syscost::loop("write")) write_in_one_piece(fd_, payload_);
 }
 
 /// A pipe holds 64 KiB, so each cycle reads back what it wrote: one read in either test.
@@ -93,14 +91,14 @@ class BatchedWritesToPipe : public testing::Test {
 };
 
 TEST_F(BatchedWritesToPipe, ByteByByte) {
-  for (int i = 0, cycles = syscost::cycles(kDefaultCycles); i < cycles; ++i) {
+  for (auto it : syscost::loop("write")) {
     write_byte_by_byte(ends_[1], payload_);
     drain();
   }
 }
 
 TEST_F(BatchedWritesToPipe, InOnePiece) {
-  for (int i = 0, cycles = syscost::cycles(kDefaultCycles); i < cycles; ++i) {
+  for (auto it : syscost::loop("write")) {
     write_in_one_piece(ends_[1], payload_);
     drain();
   }

@@ -17,6 +17,7 @@
 
 #include <gtest/gtest.h>
 
+#include "syscost/loop.h"
 #include "syscost/syscost.h"
 
 namespace syscost::gtest_detail {

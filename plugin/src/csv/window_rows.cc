@@ -118,6 +118,7 @@ void WindowRows::append(std::string& out, const WindowColumns& window, const det
                         const Capabilities& capabilities) const {
   Row row(out, run_, Column::kKind);
   set_key(row, window, schema::kRecordTest);
+  row.set(Column::kDetail, window.excluded);
   row.set(Column::kOrigin, schema::kOriginSyscost);
   row.set(Column::kOutcome, window.outcome);
   row.set(Column::kIterations, window.iterations);

@@ -34,6 +34,7 @@ struct WindowColumns {
   std::optional<std::uint64_t> involuntary_switches;
   std::optional<std::uint64_t> minor_faults;
   std::optional<std::uint64_t> major_faults;
+  std::string_view excluded;  ///< Column `detail`: the loops inside, which have rows of their own.
 };
 
 class WindowRows {

@@ -20,7 +20,10 @@ flags, as --flag value or --flag=value           variable             meaning
   --syscost_profile syscalls                     SYSCOST_PROFILE      print a line under each test
   --syscost_backend auto|ebpf|none               SYSCOST_BACKEND      how to count; none: times only, counts stay empty
   --syscost_filter SELECTOR                      SYSCOST_FILTER       count only these: getppid, %file, '%network,!accept'
-  --syscost_cycles N                             SYSCOST_CYCLES       what syscost::cycles() answers
+  --syscost_cycles N                             SYSCOST_CYCLES       calls of a loop's pass, and what cycles() answers
+  --syscost_repeats N                            SYSCOST_REPEATS      timed, and counted, passes of a loop; default 10
+  --syscost_warmup N                             SYSCOST_WARMUP       passes of a loop before them; default 1
+  --syscost_quick                                SYSCOST_QUICK=1      3 repeats, and loops of a tenth of a second
   --syscost_label TEXT                           SYSCOST_LABEL        column `label` of every row
   --syscost_doctor                               SYSCOST_DOCTOR=1     print what works here; exit 0 if anything does, else 1
   --syscost_help                                 SYSCOST_HELP=1       this text
@@ -33,7 +36,7 @@ variables without a flag
   SYSCOST_MARKERS=1            writes to descriptor -1 around each test, so that strace's log can be cut there
 
 A flag wins over its variable. Programs with syscost's own main also take --csv, --profile, --backend, --filter, --cycles,
---label and --doctor. A flag or value syscost does not know ends the program with exit code 2 before any test.
+--repeats, --warmup, --quick, --label and --doctor. A flag or value syscost does not know ends the program with exit code 2 before any test.
 )",
              stdout);
   std::fflush(stdout);

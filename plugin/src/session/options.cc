@@ -82,13 +82,14 @@ std::string take_filter(Options& options, std::string_view value, Source) {
   return {};
 }
 
-std::string take_cycles(Options& options, std::string_view value, Source) {
+std::string take_number(std::optional<std::uint64_t>& option, std::string_view value, int least) {
   int number = 0;
   auto [rest, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc() || rest != value.data() + value.size() || number <= 0) {
-    return "\"" + std::string(value) + "\" is not a whole number from 1 to " + std::to_string(INT_MAX);
+  if (error != std::errc() || rest != value.data() + value.size() || number < least) {
+    return "\"" + std::string(value) + "\" is not a whole number from " + std::to_string(least) + " to " +
+           std::to_string(INT_MAX);
   }
-  options.cycles = static_cast<std::uint64_t>(number);
+  option = static_cast<std::uint64_t>(number);
   return {};
 }
 
@@ -108,7 +109,14 @@ constexpr std::array kKnown = {
     Known{"profile", Argument::value, true, take_profile},
     Known{"backend", Argument::value, true, take_backend},
     Known{"filter", Argument::value, true, take_filter},
-    Known{"cycles", Argument::value, true, take_cycles},
+    Known{"cycles", Argument::value, true,
+          [](Options& options, std::string_view value, Source) { return take_number(options.cycles, value, 1); }},
+    Known{"repeats", Argument::value, true,
+          [](Options& options, std::string_view value, Source) { return take_number(options.repeats, value, 1); }},
+    Known{"warmup", Argument::value, true,
+          [](Options& options, std::string_view value, Source) { return take_number(options.warm_ups, value, 0); }},
+    Known{"quick", Argument::optional_boolean, true,
+          [](Options& options, std::string_view value, Source) { return take_boolean(options.quick, value); }},
     Known{"label", Argument::value, true,
           [](Options& options, std::string_view value, Source) { return take_text(options.label, value); }},
     Known{"doctor", Argument::optional_boolean, true,
@@ -127,8 +135,7 @@ constexpr std::array kKnown = {
 };
 
 /// Names the documentation promises for later versions: whoever types one deserves a better answer than "unknown".
-constexpr std::array<std::string_view, 7> kLater = {"bpf",   "children",  "repeats",      "warmup",
-                                                    "quick", "artifacts", "artifact_root"};
+constexpr std::array<std::string_view, 4> kLater = {"bpf", "children", "artifacts", "artifact_root"};
 
 /// Variables with our prefix that are not addressed to a test binary: the build's own and those of our test suite.
 constexpr std::array<std::string_view, 2> kForeignPrefixes = {"SYSCOST_BUILD_", "SYSCOST_TEST_"};

@@ -34,6 +34,9 @@ struct Options {
   bool is_backend_named = false;         ///< The choice was spoken, be it "auto".
   std::shared_ptr<const Filter> filter;  ///< Null = count everything.
   std::optional<std::uint64_t> cycles;
+  std::optional<std::uint64_t> repeats;   ///< Timed, and as many counted, passes of a loop.
+  std::optional<std::uint64_t> warm_ups;  ///< Passes of a loop before them.
+  bool quick = false;
   std::string label;
   bool doctor = false;
   bool help = false;

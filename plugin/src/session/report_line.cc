@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cinttypes>
 #include <cstdio>
+#include <utility>
+#include <vector>
 
 #include "core/syscall_table.h"
 
@@ -46,6 +49,31 @@ std::string report_line(const detail::CostData& cost, std::uint64_t wall_ns) {
   }
   if (waiting > 0) line += ", " + format_ns(waiting) + " waiting";
   return line + detail::filter_note(cost);
+}
+
+std::string breakdown_per_call(const detail::CostData& cost, std::uint64_t calls) {
+  std::vector<std::pair<std::uint64_t, SyscallId>> counts;
+  for (const auto& [id, tally] : cost.table) {
+    const std::uint64_t count = cost.measured.entries ? tally.entries : tally.calls;
+    if (count > 0) counts.emplace_back(count, id);
+  }
+  if (counts.empty()) return "no syscalls" + detail::filter_note(cost);
+  std::stable_sort(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  constexpr std::size_t kNamed = 4;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(counts.size(), kNamed); ++i) {
+    std::array<char, 40> number{};
+    if (counts[i].first % calls == 0) {
+      std::snprintf(number.data(), number.size(), "%" PRIu64, counts[i].first / calls);
+    } else {
+      std::snprintf(number.data(), number.size(), "%.3g",
+                    static_cast<double>(counts[i].first) / static_cast<double>(calls));
+    }
+    text.append(i > 0 ? ", " : "").append(number.data()).append(" ").append(syscall_name(counts[i].second));
+  }
+  if (counts.size() > kNamed) text += ", and " + std::to_string(counts.size() - kNamed) + " more";
+  if (std::uint64_t lost = cost.late + cost.lost; lost > 0) text += ", " + std::to_string(lost) + " lost";
+  return text + " a call" + detail::filter_note(cost);
 }
 
 void remove_framework_writes(CallTable& table, int count) {

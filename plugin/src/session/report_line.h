@@ -15,6 +15,9 @@ namespace syscost::session {
 /// apart: `..., 2 ms waiting`. Under a filter it ends with ` (only %network counted)`.
 std::string report_line(const detail::CostData& cost, std::uint64_t wall_ns);
 
+/// `2 write, 1 fsync a call`: the table's counts for each of `calls` calls; 3 digits where they do not divide evenly.
+std::string breakdown_per_call(const detail::CostData& cost, std::uint64_t calls);
+
 /// A time with three digits at most: "131 us", "1.52 ms".
 std::string format_ns(std::uint64_t ns);
 

@@ -37,18 +37,15 @@ std::string spoken_name(std::string_view kind, std::string_view test, std::strin
   return name;
 }
 
-std::shared_ptr<detail::CostData> new_cost_data(const Capabilities& can, const std::shared_ptr<const Filter>& filter) {
-  auto cost = std::allocate_shared<detail::CostData>(std::pmr::polymorphic_allocator<detail::CostData>(&quiet_memory()),
-                                                     &quiet_memory());
-  cost->measured = {.entries = can.entries, .calls = can.calls, .errors = can.errors, .latency = can.latency};
-  cost->filter = filter;
-  return cost;
-}
-
 /// What a Scope holds until stop(); shared, because making one allocates.
 const Cost& pending_cost() {
   static const Cost pending(Unavailable{"The scope has not been stopped yet.", "Call stop() first."});
   return pending;
+}
+const Cost& timed_pass_cost() {
+  static const Cost timed(Unavailable{"This is a timed pass of a syscost::loop: nothing counts in it.",
+                                      "Measure outside the loop, or read the loop's own row."});
+  return timed;
 }
 const Cost& fork_child_cost() {
   static const Cost child(Unavailable{"This is a fork child of the process that measures.", "Measure in the parent."});
@@ -57,11 +54,20 @@ const Cost& fork_child_cost() {
 
 }  // namespace
 
+std::shared_ptr<detail::CostData> new_cost_data(const Capabilities& can, const std::shared_ptr<const Filter>& filter) {
+  auto cost = std::allocate_shared<detail::CostData>(std::pmr::polymorphic_allocator<detail::CostData>(&quiet_memory()),
+                                                     &quiet_memory());
+  cost->measured = {.entries = can.entries, .calls = can.calls, .errors = can.errors, .latency = can.latency};
+  cost->filter = filter;
+  return cost;
+}
+
 Session::Session(Options options, BackendOpener opener)
     : options_(std::move(options)), instrument_(std::move(opener), options_.filter), scopes_(quiet_memory()) {
   // Made now, so that scopes need not.
   pending_cost();
   fork_child_cost();
+  timed_pass_cost();
 }
 
 // ---- start ----------------------------------------------------------------------------------------------------------
@@ -173,6 +179,8 @@ std::shared_ptr<detail::CostData> Session::read_and_check(OpenWindow& window,
   std::shared_ptr<detail::CostData> cost = new_cost_data(opened.capabilities, options_.filter);
   opened.book.close(window.handle, *cost);
   mark("syscost-end", window);
+  cost->late += window.late_before_loops;
+  cost->lost += window.lost_before_loops;
   Result<void> checked = instrument_.check(opened, *cost);
   if (checked.ok()) return cost;
   Failure failure = checked.failure();
@@ -210,6 +218,7 @@ adapter::Report Session::close_window(std::string_view outcome, int framework_wr
   if (int cycles = cycles_.load(std::memory_order_relaxed); cycles > 0) {
     columns.iterations = static_cast<std::uint64_t>(cycles);
   }
+  columns.excluded = window.excluded;
   usage_after.fill(columns, window.usage_before);
   if (cost != nullptr) columns.overhead_estimate_ns = window.opened->overhead_estimate_ns(*cost);
   if (has_numbers || window.kind == adapter::Kind::test) recorder_.add(columns, cost.get(), can);
@@ -219,6 +228,7 @@ adapter::Report Session::close_window(std::string_view outcome, int framework_wr
   adapter::Report report{cost != nullptr ? Cost(cost) : Cost(*why_not), *columns.wall_ns, {}};
   report.line = cost != nullptr ? report_line(*cost, report.wall_ns) : report.cost.to_string();
   if (options_.filter != nullptr) report.counted = options_.filter->text();
+  report.loops = std::move(window.loop_lines);
   scopes_.set_enclosing({}, {});
   window_.reset();
   return report;
@@ -237,6 +247,11 @@ ScopeRecord* Session::open_scope(std::string_view name, Reach reach, Cost& cost)
     return nullptr;
   }
   ScopeRecord* scope = scopes_.begin(name);
+  if (is_taken_off_.load()) {
+    scopes_.end(scope, false, nullptr, 0);
+    cost = timed_pass_cost();
+    return nullptr;
+  }
   scope->opened = opened;
   cost = pending_cost();
   // Rows that another thread is writing at this moment are not the scope's.
@@ -291,7 +306,7 @@ void Session::finish() {
 
 /// True when no window of ours is open on any thread.
 bool Session::is_idle() const {
-  return !has_window_.load(std::memory_order_acquire) && scopes_.open_count() == 0;
+  return !has_window_.load(std::memory_order_acquire) && !in_loop_.load() && scopes_.open_count() == 0;
 }
 
 /// Moves the rows of closed scopes to the recorder, and prints them where no framework has tests to print under.

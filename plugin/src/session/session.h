@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/quiet_memory.h"
 #include "core/spin_lock.h"
 #include "session/child_guard.h"
 #include "session/instrument.h"
@@ -39,6 +40,13 @@ struct OpenWindow {
   int repetition = 0;
   Usage usage_before;
   std::uint64_t start_ns = 0;
+  // Of the loops inside, which are not the window's.
+  std::string excluded;  // "excludes loop flush"
+  std::vector<std::string> loop_lines;
+  std::uint64_t loop_start_ns = 0;
+  Usage loop_usage;
+  std::uint64_t late_before_loops = 0;
+  std::uint64_t lost_before_loops = 0;
   Opened* opened = nullptr;
   WindowBook::Window* handle = nullptr;
 };
@@ -70,6 +78,23 @@ class Session {
   ScopeRecord* open_scope(std::string_view name, Reach reach, Cost& cost);
   Cost close_scope(ScopeRecord* scope);
 
+  // For LoopRun (loop_run.h); all on the loop's thread.
+
+  /// Stops charging the running test. False, with a message, when a loop runs already.
+  bool enter_loop(std::string_view name);
+  /// Writes the loop's rows, keeps `line` for people, and goes on charging the test.
+  void leave_loop(std::string_view name, const std::string& line);
+  /// Null when nothing can count.
+  Opened* loop_instrument() const { return instrument_.current(); }
+  /// For timed passes. Fails while a scope is open: it would miss calls.
+  Result<void> take_instrument_off(Opened& opened);
+  /// False, with a message, when it cannot be attached again.
+  bool put_instrument_on(Opened& opened);
+  WindowBook::Window* open_loop_window(Opened& opened);
+  /// Null when the counts are void.
+  std::shared_ptr<detail::CostData> close_loop_window(Opened& opened, WindowBook::Window* window);
+  void add_loop_row(csv::WindowColumns columns, const detail::CostData* cost, const Capabilities& can);
+
   /// The answer of syscost::cycles(), which becomes column `iterations` of the running test.
   int cycles(int fallback);
 
@@ -78,6 +103,7 @@ class Session {
   bool is_fork_child() const { return guard_.is_child(); }
   std::string problem() const { return recorder_.problem(); }
   const Options& options() const { return options_; }
+  bool prints_lines() const { return options_.profile_syscalls; }
 
  private:
   std::string header_line() const;
@@ -100,9 +126,14 @@ class Session {
   bool has_new_options_ = false;  // since the last start()
   std::optional<OpenWindow> window_;
   std::atomic<bool> has_window_{false};
+  std::atomic<bool> in_loop_{false};
+  std::atomic<bool> is_taken_off_{false};  // for a loop's timed passes: a scope would see nothing
   std::atomic<int> cycles_{0};  // last answer inside the open window; 0 = none
   SpinLock writing_;            // held while rows go to the file; windows that would see that wait for it
 };
+
+/// An empty CostData in quiet memory.
+std::shared_ptr<detail::CostData> new_cost_data(const Capabilities& can, const std::shared_ptr<const Filter>& filter);
 
 /// The options of this process, read once: from what take_options() was given, else from /proc and the environment.
 const Result<ParsedOptions>& process_options();

@@ -31,6 +31,15 @@ Usage Usage::now() {
           static_cast<std::uint64_t>(usage.ru_majflt)};
 }
 
+void Usage::add(const Usage& after, const Usage& before) {
+  user_ns += after.user_ns - before.user_ns;
+  system_ns += after.system_ns - before.system_ns;
+  voluntary_switches += after.voluntary_switches - before.voluntary_switches;
+  involuntary_switches += after.involuntary_switches - before.involuntary_switches;
+  minor_faults += after.minor_faults - before.minor_faults;
+  major_faults += after.major_faults - before.major_faults;
+}
+
 void Usage::fill(csv::WindowColumns& columns, const Usage& before) const {
   columns.user_ns = user_ns - before.user_ns;
   columns.system_ns = system_ns - before.system_ns;

@@ -61,8 +61,13 @@ void record_properties(const adapter::Report& report) {
 void print_line(const adapter::Report& report, const std::string& test) {
   // Through stdio, like GoogleTest's printer, so that the two stay in order.
   const bool colour = uses_colour();
-  std::printf("%s[ SYSCOST  ] %s%s%s%s\n", colour ? "\033[0;36m" : "", colour ? "\033[m" : "", test.c_str(),
-              test.empty() ? "" : ": ", report.line.c_str());
+  const auto print = [&](const std::string& line) {
+    std::printf("%s[ SYSCOST  ] %s%s%s%s\n", colour ? "\033[0;36m" : "", colour ? "\033[m" : "", test.c_str(),
+                test.empty() ? "" : ": ", line.c_str());
+  };
+  for (const std::string& loop : report.loops) print(loop);
+  // A test that is nothing but its loops has nothing else to say.
+  if (report.loops.empty() || report.cost.entries(report.counted) != 0) print(report.line);
   std::fflush(stdout);
 }
 

@@ -56,7 +56,11 @@ class EbpfBackend final : public Backend {
     programs_.detach();
     return {};
   }
-  Result<void> attach() override { return programs_.attach(); }
+  Result<void> attach() override {
+    // What threads did meanwhile was not seen: what is kept of them must not be taken for the present.
+    ++memory_.directory->attach_epoch;
+    return programs_.attach();
+  }
 
   /// The proof that it counts, and what counting adds to a call, given what the same call takes unobserved.
   Result<void> prove_and_calibrate(double unobserved_ns);

@@ -130,7 +130,7 @@ struct syscost_directory {
   __u32 error_slot_of[SYSCOST_SLOTS * SYSCOST_ERRNOS]; /* slot + 1 */
   __u32 error_of[SYSCOST_ERROR_SLOTS];                 /* syscall slot << 16 | errno */
   __u32 ignores_wild;                                  /* numbers beyond slot_of are not counted either */
-  __u32 padding;
+  __u32 attach_epoch;                                  /* the process: which attachment this is, counted from 0 */
 };
 
 /* Log-linear bucket of a latency. The programs have no instruction that counts leading zeros, so it is found by

@@ -62,6 +62,7 @@ struct thread_state {
   __u32 slot;
   __u16 pending;
   __u16 restart_code;
+  __u32 epoch;  // the attachment that `pending` was seen under
 };
 
 struct {
@@ -103,6 +104,11 @@ static __always_inline __u32 current_lane(const struct thread_state* thread, __u
   }
   *control = READ_ONCE(lanes[0].control);
   return 0;
+}
+
+// True when what we keep of the thread is from before the programs were taken off: what it did since, nobody saw.
+static __always_inline bool is_stale(const struct thread_state* thread) {
+  return thread->epoch != READ_ONCE(directory.attach_epoch);
 }
 
 static __always_inline __u32 shard_index(__u64 control, __u32 lane) {

@@ -47,6 +47,10 @@ static __always_inline void handle_enter(struct task_struct* task, struct pt_reg
     if (READ_ONCE(lanes[0].control)) cpu->lost_enter++;
     return;
   }
+  if (is_stale(thread)) {
+    thread->epoch = READ_ONCE(directory.attach_epoch);
+    thread->pending = PENDING_NONE;
+  }
   if (number == NR_GETTID && regs->di == registration_cookie) {
     __u64 packed = regs->si;
     thread->lane = (__u32)(packed & 0xff);
@@ -138,7 +142,8 @@ static __always_inline void count_latency(struct syscost_cell* cell, __u64 laten
   if (bucket < SYSCOST_BUCKETS) cell->buckets[bucket]++;
 }
 
-// An exit whose enter we did not see. `first` = nothing at all was seen of this thread before.
+// An exit whose enter we did not see. `first` = nothing was seen of this thread since we were
+// attached.
 static __always_inline void handle_unpaired(struct task_struct* task, struct pt_regs* regs, long result,
                                             struct thread_state* thread, bool first, struct syscost_cpu* cpu) {
   __u64 index = syscall_index(task, (long)(int)regs->orig_ax);
@@ -177,11 +182,18 @@ static __always_inline void handle_exit(struct task_struct* task, struct pt_regs
       if (READ_ONCE(lanes[0].control)) cpu->lost_exit++;
       return;
     }
+    thread->epoch = READ_ONCE(directory.attach_epoch);
     handle_unpaired(task, regs, result, thread, true, cpu);
     return;
   }
   __u16 pending = thread->pending;
   thread->pending = PENDING_NONE;
+  if (is_stale(thread)) {
+    // What the thread entered meanwhile is as unknown as the past of a thread never seen.
+    thread->epoch = READ_ONCE(directory.attach_epoch);
+    handle_unpaired(task, regs, result, thread, true, cpu);
+    return;
+  }
   if (pending == PENDING_OURS) {
     __sync_fetch_and_add(&directory.canaries_returned, 1);
     return;
@@ -267,7 +279,7 @@ int on_sys_exit(__u64* ctx) {
 static __always_inline void handle_deliver(struct task_struct* task, struct k_sigaction* action,
                                            struct syscost_cpu* cpu) {
   struct thread_state* thread = bpf_task_storage_get(&threads, task, 0, 0);
-  if (!thread || thread->pending != PENDING_UNRESOLVED) return;
+  if (!thread || thread->pending != PENDING_UNRESOLVED || is_stale(thread)) return;
   // Only a handler decides; an ignored, stopping or fatal signal leaves the call to restart or to die.
   __u64 handler = (__u64)action->sa.sa_handler;
   if (handler <= 1) return;

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+//
+// What a session does for a loop: the running test is not charged with it, and the instrument comes off and on.
+#include "session/messages.h"
+#include "session/session.h"
+
+namespace syscost::session {
+
+bool Session::enter_loop(std::string_view name) {
+  bool expected = false;
+  if (!in_loop_.compare_exchange_strong(expected, true)) {
+    static std::atomic<bool> has_said{false};
+    if (!has_said.exchange(true)) {
+      say("loop " + std::string(name) + " runs while another loop does: it is not measured, its body runs once each time");
+    }
+    return false;
+  }
+  if (!window_.has_value()) return true;
+  OpenWindow& window = *window_;
+  if (window.handle != nullptr) {
+    window.opened->book.suspend(window.handle);
+    // What only a syscall shows of the test so far must not be charged to the loop.
+    detail::CostData losses(&quiet_memory());
+    // When the instrument is gone, closing the window finds out once more.
+    if (instrument_.current() == window.opened) static_cast<void>(instrument_.check(*window.opened, losses));
+    window.late_before_loops += losses.late;
+    window.lost_before_loops += losses.lost;
+  }
+  window.loop_start_ns = monotonic_ns();
+  window.loop_usage = Usage::now();
+  return true;
+}
+
+void Session::leave_loop(std::string_view name, const std::string& line) {
+  {
+    std::lock_guard guard(writing_);
+    recorder_.write("loop " + std::string(name));
+    static_cast<void>(top_up_quiet_memory());
+  }
+  if (!line.empty() && prints_lines()) {
+    const std::string text = "loop " + std::string(name) + ": " + line;
+    if (window_.has_value()) {
+      window_->loop_lines.push_back(text);
+    } else {
+      say(text);
+    }
+  }
+  if (window_.has_value()) {
+    OpenWindow& window = *window_;
+    window.excluded.append(window.excluded.empty() ? "excludes loop " : ", ").append(name);
+    window.usage_before.add(Usage::now(), window.loop_usage);
+    window.start_ns += monotonic_ns() - window.loop_start_ns;
+  }
+  in_loop_.store(false);
+  if (window_.has_value() && window_->handle != nullptr) window_->opened->book.resume(window_->handle);
+}
+
+Result<void> Session::take_instrument_off(Opened& opened) {
+  // Whoever opens a scope counts it first and then looks whether the instrument is there.
+  is_taken_off_.store(true);
+  if (scopes_.open_count() > 0) {
+    is_taken_off_.store(false);
+    return Failure{"a scope is open around it or on another thread, and would miss calls while the instrument is off",
+                   "end the scope before the loop"};
+  }
+  Result<void> off = opened.backend->detach();
+  if (!off.ok()) is_taken_off_.store(false);
+  return off;
+}
+
+bool Session::put_instrument_on(Opened& opened) {
+  Result<void> on = opened.backend->attach();
+  is_taken_off_.store(false);
+  if (on.ok()) return true;
+  opened.is_intact.store(false, std::memory_order_release);
+  recorder_.note_problem(on.failure());
+  return false;
+}
+
+WindowBook::Window* Session::open_loop_window(Opened& opened) {
+  static_cast<void>(top_up_quiet_memory());
+  Result<WindowBook::Window*> handle = opened.book.open(Reach::process);
+  SYSCOST_CHECK(handle.ok());  // only thread windows can be refused
+  return handle.value();
+}
+
+std::shared_ptr<detail::CostData> Session::close_loop_window(Opened& opened, WindowBook::Window* window) {
+  std::shared_ptr<detail::CostData> cost = new_cost_data(opened.capabilities, options_.filter);
+  opened.book.close(window, *cost);
+  if (!opened.is_intact.load(std::memory_order_acquire)) return nullptr;
+  Result<void> checked = instrument_.check(opened, *cost);
+  if (checked.ok()) return cost;
+  recorder_.note_problem(checked.failure());
+  return nullptr;
+}
+
+void Session::add_loop_row(csv::WindowColumns columns, const detail::CostData* cost, const Capabilities& can) {
+  if (window_.has_value()) {
+    columns.test = window_->test;
+    columns.parent = window_->name;
+  }
+  recorder_.add(columns, cost, can);
+}
+
+}  // namespace syscost::session
