@@ -306,7 +306,7 @@ class Refusals(Case):
         self.assertIn("did you mean --syscost_csv?", self.refused(MANY, "--syscost_cvs=x"))
         self.assertIn("did you mean --syscost_csv?", self.refused(MANY, "--syscost-csv=x"))
         self.assertIn("SYSCOST_CYCLES", self.refused(MANY, SYSCOST_CYCLES="many"))
-        self.assertIn("does not have --repeats", self.refused(OUR_MAIN, "--repeats=3"))
+        self.assertIn("does not have --children", self.refused(OUR_MAIN, "--children=3"))
 
     def test_another_backend_than_a_static_initialiser_got_runs_no_test(self):
         self.assertIn("--syscost_backend", self.refused(EARLY, "--backend=none"))

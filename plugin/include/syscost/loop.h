@@ -13,8 +13,8 @@
 // with --syscost_quick). An iteration costs a decrement and a branch.
 //
 // A loop runs on one thread, one at a time; a loop inside another, and a loop in a fork child, run their body once for
-// each time they are reached. `break`, `return` and exceptions end it early: what whole passes measured is kept. Scopes and
-// assertions of ours inside the body answer "unavailable" in timed passes: ask about a loop's counts by its row.
+// each time they are reached. `break`, `return` and exceptions end it early: what whole passes measured is kept. Scopes
+// and assertions of ours inside the body answer "unavailable" in timed passes: ask about a loop's counts by its row.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,8 @@ bool Session::enter_loop(std::string_view name) {
   if (!in_loop_.compare_exchange_strong(expected, true)) {
     static std::atomic<bool> has_said{false};
     if (!has_said.exchange(true)) {
-      say("loop " + std::string(name) + " runs while another loop does: it is not measured, its body runs once each time");
+      say("loop " + std::string(name) +
+          " runs while another loop does: it is not measured, its body runs once each time");
     }
     return false;
   }

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""syscost::loop from outside: its rows must hold exactly what a call of the body makes, times the calls of a pass.
+
+Usage: loop_test.py BIN [CLASS...]; BIN is the folder of the programs. Ends with 77 (skipped) where nothing can count.
+"""
+import csv
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BIN = os.path.abspath(sys.argv[1])
+LOOPS = os.path.join(BIN, "adapter_loops")
+
+
+def environment(**variables):
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("SYSCOST_", "GTEST_")) and k not in ("CI", "NO_COLOR")}
+    return {**kept, **variables}
+
+
+class Case(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="syscost-loop-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.csv = os.path.join(self.folder, "out.csv")
+
+    def run_test(self, name, *flags, code=0, **variables):
+        done = subprocess.run([LOOPS, f"--gtest_filter=Loop.{name}", *flags], env=environment(**variables),
+                              cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def measure(self, name, *flags):
+        return self.run_test(name, f"--syscost_csv={self.csv}", "--syscost_profile=syscalls", *flags)
+
+    def rows(self, **equal):
+        with open(self.csv, newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        return [row for row in rows if all(row[k] == v for k, v in equal.items())]
+
+    def counts(self, kind, syscall="getppid", **equal):
+        return [int(row["calls"]) for row in self.rows(kind=kind, record="syscall", syscall=syscall, **equal)]
+
+
+class Loops(Case):
+    FLAGS = ("--syscost_cycles=50", "--syscost_repeats=4")
+
+    def test_each_repetition_has_the_exact_counts_and_a_time(self):
+        self.measure("CountsEachCallOfTheBody", *self.FLAGS)
+        self.assertEqual(self.counts("loop"), [150] * 4)
+        whole = self.rows(kind="loop", record="test")
+        self.assertEqual([row["repetition"] for row in whole], ["0", "1", "2", "3"])
+        for row in whole:
+            self.assertEqual((row["test"], row["window"], row["iterations"], row["total_calls"], row["lost"]),
+                             ("Loop.CountsEachCallOfTheBody", "three", "50", "150", "0"))
+            self.assertGreater(int(row["wall_ns"]), 0)
+            self.assertEqual(row["overhead_estimate_ns"], "0")
+
+    def test_the_test_around_it_is_not_charged_and_says_so(self):
+        self.measure("CountsEachCallOfTheBody", *self.FLAGS)
+        self.assertEqual(self.counts("test"), [7])
+        [row] = self.rows(kind="test", record="test")
+        self.assertEqual(row["total_calls"], "7")
+        self.assertEqual(row["detail"], "excludes loop three")
+
+    def test_an_empty_body_makes_no_syscall(self):
+        self.measure("HasNoSyscallsOfItsOwn", "--syscost_quick")
+        self.assertEqual([row["total_calls"] for row in self.rows(kind="loop", record="test")], ["0"] * 3)
+
+    def test_calibrates_the_calls_of_a_pass(self):
+        done = self.measure("HasNoSyscallsOfItsOwn", "--syscost_quick")
+        [*rows] = self.rows(kind="loop", record="test")
+        self.assertGreater(int(rows[0]["iterations"]), 10000)
+        self.assertRegex(done.stdout, r"loop empty: no syscalls, .* a call \[.*\] least and greatest, 3 passes of \d+ calls")
+
+    def test_several_loops_of_a_test_are_told_apart(self):
+        self.measure("SeveralInOneTest", *self.FLAGS)
+        self.assertEqual(self.counts("loop", window="one"), [50] * 4)
+        self.assertEqual(self.counts("loop", window="two"), [100] * 4)
+        [row] = self.rows(kind="test", record="test")
+        self.assertEqual(row["detail"], "excludes loop one, two")
+        self.assertEqual(row["total_calls"], "0")
+
+    def test_threads_born_in_the_body_count(self):
+        self.measure("SeesThreadsOfTheBody", "--syscost_cycles=5", "--syscost_repeats=4")
+        self.assertEqual(self.counts("loop"), [30] * 4)
+
+    def test_the_line_under_the_test(self):
+        done = self.measure("WithManySyscalls", "--syscost_cycles=100", "--syscost_repeats=10")
+        self.assertRegex(done.stdout, r"\[ SYSCOST  \] loop mixed: 1 close, 1 getppid a call, [\d.]+ [nu]s a call "
+                                      r"\[[\d.]+ [nu]s, [\d.]+ [nu]s\], 10 passes of 100 calls: (stable|UNSTABLE, \d+ % apart)\n")
+        self.assertNotIn("no syscalls", done.stdout)
+
+
+class Early(Case):
+    FLAGS = ("--syscost_cycles=5", "--syscost_repeats=4", "--syscost_warmup=0")
+
+    def test_break_keeps_whole_passes_and_the_tests_own_counts(self):
+        done = self.measure("CanBeLeftByBreak", *self.FLAGS)
+        self.assertIn("loop broken was left early, after 1 of 4 timed and 0 counted passes", done.stderr)
+        self.assertEqual(self.counts("test"), [2])
+        [row] = self.rows(kind="loop", record="test")
+        self.assertEqual(row["total_calls"], "")
+
+    def test_an_exception_passes_through(self):
+        self.measure("CanBeLeftByAnException", *self.FLAGS)
+        self.assertEqual(self.counts("test"), [4])
+        self.assertEqual(self.rows(kind="loop"), [])
+
+    def test_a_loop_inside_another_is_part_of_its_body(self):
+        done = self.measure("InsideAnotherRunsItsBodyOnce", *self.FLAGS)
+        self.assertIn("loop inner runs while another loop does", done.stderr)
+        self.assertEqual(self.counts("loop", window="outer"), [5] * 4)
+        self.assertEqual(self.rows(window="inner"), [])
+
+    def test_a_fork_child_counts_for_itself(self):
+        self.measure("ForksInItsBody", *self.FLAGS)
+        self.assertEqual(self.counts("loop"), [5] * 4)
+        self.assertEqual(len(self.rows(kind="test", record="test")), 1)
+
+
+class Scopes(Case):
+    FLAGS = ("--syscost_cycles=5", "--syscost_repeats=4", "--syscost_warmup=1")
+
+    def test_a_scope_in_a_timed_pass_is_unavailable_never_zero(self):
+        done = self.measure("AScopeInATimedPassHasNoNumber", *self.FLAGS)
+        self.assertIn("scopes: 20 counted, 25 unavailable", done.stdout)
+
+    def test_a_loop_inside_a_scope_has_counts_and_no_times(self):
+        done = self.measure("InsideAScopeIsCountedAndNotTimed", *self.FLAGS)
+        self.assertIn("loop inside is counted but not timed: a scope is open around it", done.stderr)
+        self.assertEqual([row["wall_ns"] for row in self.rows(kind="loop", record="test")], [""] * 4)
+        self.assertEqual(self.counts("loop"), [5] * 4)
+        # The scope sees every pass: warm-up, timed, counted.
+        self.assertIn(f"around: {5 * 9} getppid", done.stdout)
+
+    def test_what_a_thread_did_while_nothing_was_attached_is_not_made_up(self):
+        self.measure("AThreadGoesOnWhileTheInstrumentIsOff", "--syscost_cycles=5", "--syscost_repeats=4")
+        reads = self.rows(kind="test", record="syscall", syscall="read")
+        self.assertEqual(len(reads), 1)
+        # One read entered in the test and ended elsewhere; another ended in the test and had entered elsewhere.
+        self.assertEqual([reads[0][column] for column in ("entries", "calls", "in_flight", "carried_in")],
+                         ["1", "0", "1", "1"])
+        self.assertEqual(self.rows(kind="test", record="syscall", syscall="pread64"), [])
+        self.assertEqual(self.counts("test"), [1])
+        [row] = self.rows(kind="test", record="test")
+        self.assertEqual((row["lost"], row["late"]), ("0", "0"))
+
+
+class Unasked(Case):
+    def test_without_a_request_the_body_runs_once(self):
+        done = self.run_test("InsideAnotherRunsItsBodyOnce")
+        self.assertEqual(done.stderr, "")
+        trace = os.path.join(self.folder, "trace")
+        if shutil.which("strace"):
+            subprocess.run(["strace", "-f", "-e", "getppid", "-o", trace, LOOPS,
+                            "--gtest_filter=Loop.CountsEachCallOfTheBody"], env=environment(), check=True,
+                           capture_output=True)
+            with open(trace, encoding="utf-8") as file:
+                self.assertEqual(len(re.findall(r"getppid\(\)", file.read())), 2 + 3 + 5)
+
+    def test_bad_values_end_the_program(self):
+        for flag in ("--syscost_repeats=0", "--syscost_repeats=x", "--syscost_warmup=-1", "--syscost_quick=maybe",
+                     "--syscost_cycles=0"):
+            done = self.run_test("HasNoSyscallsOfItsOwn", flag, code=2)
+            self.assertIn("bad value of " + flag.split("=")[0], done.stderr)
+
+    def test_without_a_backend_there_are_times_and_no_counts(self):
+        self.run_test("CountsEachCallOfTheBody", f"--syscost_csv={self.csv}", "--syscost_backend=none",
+                      "--syscost_cycles=50", "--syscost_repeats=4")
+        rows = self.rows(kind="loop", record="test")
+        self.assertEqual([row["total_calls"] for row in rows], [""] * 4)
+        self.assertTrue(all(int(row["wall_ns"]) > 0 for row in rows))
+
+
+if __name__ == "__main__":
+    probe = subprocess.run([LOOPS, "--syscost_doctor"], env=environment(), capture_output=True, text=True)
+    if probe.returncode == 1:
+        print("nothing can count here:\n" + probe.stdout)
+        sys.exit(77)
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+//
+// Loops of every shape, each call of a body making a known number of getppid calls. The driver (loop_test.py) runs the
+// program and looks at the rows.
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "syscost/gtest.h"
+
+namespace {
+
+void call(int times) {
+  for (int i = 0; i < times; ++i) syscall(SYS_getppid);
+}
+
+TEST(Loop, CountsEachCallOfTheBody) {
+  call(2);
+  for (auto it : syscost::loop("three")) call(3);
+  call(5);
+}
+
+TEST(Loop, HasNoSyscallsOfItsOwn) {
+  unsigned sum = 0;
+  for (auto it : syscost::loop("empty")) syscost::do_not_optimize(sum++);
+}
+
+TEST(Loop, SeveralInOneTest) {
+  for (auto it : syscost::loop("one")) call(1);
+  for (auto it : syscost::loop("two")) call(2);
+}
+
+TEST(Loop, SeesThreadsOfTheBody) {
+  for (auto it : syscost::loop("threads")) {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i) threads.emplace_back([] { call(2); });
+    for (std::thread& thread : threads) thread.join();
+  }
+}
+
+TEST(Loop, CanBeLeftByBreak) {
+  call(1);
+  int calls = 0;
+  for (auto it : syscost::loop("broken")) {
+    call(1);
+    if (++calls == 7) break;
+  }
+  call(1);
+}
+
+TEST(Loop, CanBeLeftByAnException) {
+  int calls = 0;
+  const auto run = [&] {
+    for (auto it : syscost::loop("thrown")) {
+      call(1);
+      if (++calls == 3) throw std::runtime_error("on purpose");
+    }
+  };
+  EXPECT_THROW(run(), std::runtime_error);
+  call(4);
+}
+
+TEST(Loop, InsideAnotherRunsItsBodyOnce) {
+  int inner = 0;
+  int outer = 0;
+  for (auto it : syscost::loop("outer")) {
+    ++outer;
+    for (auto in : syscost::loop("inner")) {
+      ++inner;
+      call(1);
+    }
+  }
+  EXPECT_EQ(inner, outer);
+}
+
+TEST(Loop, ForksInItsBody) {
+  for (auto it : syscost::loop("forks")) {
+    const pid_t child = fork();
+    if (child == 0) {
+      call(9);  // not the parent's
+      _exit(0);
+    }
+    waitpid(child, nullptr, 0);
+    call(1);
+  }
+}
+
+TEST(Loop, AScopeInATimedPassHasNoNumber) {
+  int with = 0;
+  int without = 0;
+  for (auto it : syscost::loop("scopes")) {
+    const syscost::Cost cost = syscost::measure([] { call(2); });
+    if (cost.calls("getppid") == 2) ++with;
+    if (cost.unavailable() != nullptr) ++without;
+  }
+  std::printf("scopes: %d counted, %d unavailable\n", with, without);
+}
+
+TEST(Loop, InsideAScopeIsCountedAndNotTimed) {
+  syscost::Scope scope("around");
+  for (auto it : syscost::loop("inside")) call(1);
+  const syscost::Cost cost = scope.stop();
+  std::printf("around: %s\n", cost.to_string().c_str());
+}
+
+// A thread that was in the kernel when the instrument went off, and is in another call when it comes on again.
+TEST(Loop, AThreadGoesOnWhileTheInstrumentIsOff) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  std::array<int, 2> back{};
+  ASSERT_EQ(pipe(back.data()), 0);
+  std::atomic<bool> started{false};
+  std::thread thread([&] {
+    char byte = 0;
+    started = true;
+    EXPECT_EQ(read(ends[0], &byte, 1), 1);       // enters in the test, ends while nothing is attached
+    EXPECT_EQ(pread(ends[0], &byte, 1, 0), -1);  // nobody sees it
+    EXPECT_EQ(read(back[0], &byte, 1), 1);       // enters while nothing is attached, ends in the test
+    call(1);
+  });
+  while (!started) std::this_thread::yield();
+  usleep(20000);
+  bool is_first = true;
+  for (auto it : syscost::loop("meanwhile")) {
+    if (is_first) {
+      is_first = false;
+      EXPECT_EQ(write(ends[1], "x", 1), 1);
+      usleep(20000);
+    }
+  }
+  EXPECT_EQ(write(back[1], "x", 1), 1);
+  thread.join();
+  for (int fd : {ends[0], ends[1], back[0], back[1]}) close(fd);
+}
+
+TEST(Loop, WithManySyscalls) {
+  for (auto it : syscost::loop("mixed")) {
+    call(1);
+    EXPECT_EQ(syscall(SYS_close, -1), -1);
+  }
+}
+
+}  // namespace
