@@ -37,15 +37,15 @@ class BatchedWrites : public testing::Test {
   static void TearDownTestSuite() { close(fd_); }
 
   static inline int fd_ = -1;
-  static inline const Payload payload_{};
+  static inline const Payload kPayload{};
 };
 
 TEST_F(BatchedWrites, ManySmallWrites) {
-  for (auto it : syscost::loop("write")) write_byte_by_byte(fd_, payload_);
+  for (auto it : syscost::loop("write")) write_byte_by_byte(fd_, kPayload);
 }
 
 TEST_F(BatchedWrites, SingleBatchedWrite) {
-  for (auto it : syscost::loop("write")) write_in_one_piece(fd_, payload_);
+  for (auto it : syscost::loop("write")) write_in_one_piece(fd_, kPayload);
 }
 
 /// A file in the page cache, unlinked at once so that nothing stays behind.
@@ -61,15 +61,15 @@ class BatchedWritesToFile : public testing::Test {
   static void TearDownTestSuite() { close(fd_); }
 
   static inline int fd_ = -1;
-  static inline const Payload payload_{};
+  static inline const Payload kPayload{};
 };
 
 TEST_F(BatchedWritesToFile, ByteByByte) {
-  for (auto it : syscost::loop("write")) write_byte_by_byte(fd_, payload_);
+  for (auto it : syscost::loop("write")) write_byte_by_byte(fd_, kPayload);
 }
 
 TEST_F(BatchedWritesToFile, InOnePiece) {
-  for (auto it : syscost::loop("write")) write_in_one_piece(fd_, payload_);
+  for (auto it : syscost::loop("write")) write_in_one_piece(fd_, kPayload);
 }
 
 /// A pipe holds 64 KiB, so each cycle reads back what it wrote: one read in either test.
@@ -87,19 +87,19 @@ class BatchedWritesToPipe : public testing::Test {
   }
 
   static inline std::array<int, 2> ends_{-1, -1};
-  static inline const Payload payload_{};
+  static inline const Payload kPayload{};
 };
 
 TEST_F(BatchedWritesToPipe, ByteByByte) {
   for (auto it : syscost::loop("write")) {
-    write_byte_by_byte(ends_[1], payload_);
+    write_byte_by_byte(ends_[1], kPayload);
     drain();
   }
 }
 
 TEST_F(BatchedWritesToPipe, InOnePiece) {
   for (auto it : syscost::loop("write")) {
-    write_in_one_piece(ends_[1], payload_);
+    write_in_one_piece(ends_[1], kPayload);
     drain();
   }
 }

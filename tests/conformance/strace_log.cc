@@ -55,10 +55,11 @@ void StraceLog::read_line(std::string_view line, std::size_t number) {
   bool understood = tid.has_value() && space != std::string_view::npos;
   if (understood) {
     std::string_view text = without_spaces(line.substr(space));
-    if (starts_with(text, "--- ") && ends_with(text, " ---")) {
-      // A signal: no entry.
-    } else if (starts_with(text, "[ Process PID=") && ends_with(text, " mode. ]")) {
-      // The next call's names come from another table, in which strace has already looked.
+    const bool is_signal = starts_with(text, "--- ") && ends_with(text, " ---");
+    // The next call's names come from another table, in which strace has already looked.
+    const bool is_change_of_abi = starts_with(text, "[ Process PID=") && ends_with(text, " mode. ]");
+    if (is_signal || is_change_of_abi) {
+      // No entry.
     } else if (starts_with(text, "+++ ") && ends_with(text, " +++")) {
       understood = read_end_of_thread(*tid, text);
     } else if (starts_with(text, kResumed)) {

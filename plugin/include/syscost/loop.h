@@ -37,7 +37,10 @@ class SYSCOST_EXPORT Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  struct [[maybe_unused]] Iteration {};
+  /// Nothing to read. The destructor keeps compilers and analysers from calling the loop's variable unused.
+  struct Iteration {
+    ~Iteration() {}  // NOLINT(modernize-use-equals-default): a trivial one would not
+  };
   struct End {};
 
   class Iterator {

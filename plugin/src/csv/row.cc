@@ -58,7 +58,7 @@ std::string visible(std::string_view text) {
 }
 
 std::string field(std::string_view text) {
-  const std::string shown = visible(text);
+  std::string shown = visible(text);
   if (shown.find_first_of(",\"") == std::string::npos) return shown;
   std::string quoted = "\"";
   for (char c : shown) {

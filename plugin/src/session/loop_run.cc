@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <utility>
 
@@ -20,7 +21,7 @@ constexpr std::uint64_t kLongNs = 5'000'000'000;
 
 /// `value` ns with three digits: "0.31 ns", "152 ns", "1.52 us".
 std::string format_time(double value) {
-  if (value >= 100) return format_ns(static_cast<std::uint64_t>(value + 0.5));
+  if (value >= 100) return format_ns(static_cast<std::uint64_t>(std::llround(value)));
   std::array<char, 40> text{};
   std::snprintf(text.data(), text.size(), "%.*f ns", value >= 10 ? 1 : 2, value);
   return text.data();

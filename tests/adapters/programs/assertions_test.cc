@@ -3,6 +3,7 @@
 // The assertions of syscost/gtest.h as a user writes them; the driver runs them with and without a backend.
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <cstdlib>
 
 #include <map>
 
@@ -26,7 +27,7 @@ TEST(Assertions, TakeStatementsWithCommas) {
   EXPECT_SYSCALLS_EQ("getppid", 2, std::map<int, int> pairs; pairs[1] = 2, call(pairs[1]));
 }
 TEST(Assertions, StandWhereAStatementStands) {
-  if (true)
+  if (std::getenv("PATH") != nullptr)
     EXPECT_SYSCALLS_EQ("getppid", 1, call(1));
   else
     FAIL();

@@ -17,7 +17,6 @@ namespace {
 
 using ::syscost::testing::read_file;
 using ::syscost::testing::TemporaryFolder;
-using ::syscost::testing::write_file;
 
 constexpr int kWriters = 10;
 constexpr int kBlocks = 200;

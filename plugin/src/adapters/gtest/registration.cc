@@ -14,8 +14,10 @@
 // Every program of the consumer is linked with `-u syscost_gtest_registration`, which pulls this file out of its
 // archive.
 extern "C" {
+// NOLINTBEGIN(readability-identifier-naming): a name of the linker's
 extern const int syscost_gtest_registration;
 const int syscost_gtest_registration = 1;
+// NOLINTEND(readability-identifier-naming)
 }
 
 namespace syscost::gtest_adapter {

@@ -32,7 +32,7 @@ namespace syscost::ebpf {
   X(libbpf_set_print)
 
 struct LibbpfApi {
-#define SYSCOST_LIBBPF_POINTER(name) decltype(&::name) name = nullptr;
+#define SYSCOST_LIBBPF_POINTER(name) decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses)
   SYSCOST_LIBBPF_FUNCTIONS(SYSCOST_LIBBPF_POINTER)
 #undef SYSCOST_LIBBPF_POINTER
 };

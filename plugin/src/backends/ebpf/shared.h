@@ -43,6 +43,7 @@ enum {
 /* In directory.slot_of: syscalls of this number are not counted. */
 #define SYSCOST_NOT_SELECTED (~0U)
 
+/* NOLINTBEGIN(readability-identifier-naming): C, as the BPF side writes it */
 struct syscost_lane {
   __u64 control;
   __u64 owner; /* the thread's registration token; a thread with another token has lost the lane */
@@ -132,6 +133,8 @@ struct syscost_directory {
   __u32 ignores_wild;                                  /* numbers beyond slot_of are not counted either */
   __u32 attach_epoch;                                  /* the process: which attachment this is, counted from 0 */
 };
+
+/* NOLINTEND(readability-identifier-naming) */
 
 /* Log-linear bucket of a latency. The programs have no instruction that counts leading zeros, so it is found by
  * halving; histogram_bucket() in syscost/histogram.h is the same function, and a test compares them. */

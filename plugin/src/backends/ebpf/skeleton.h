@@ -6,6 +6,7 @@
 #include "backends/ebpf/libbpf_api.h"
 #include "backends/ebpf/shared.h"
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are libbpf's
 // The skeleton is C code that names libbpf's functions; these make it use the library opened at run time.
 #define bpf_object__attach_skeleton (::syscost::ebpf::libbpf().bpf_object__attach_skeleton)
 #define bpf_object__destroy_skeleton (::syscost::ebpf::libbpf().bpf_object__destroy_skeleton)
@@ -18,3 +19,4 @@
 #undef bpf_object__detach_skeleton
 #undef bpf_object__load_skeleton
 #undef bpf_object__open_skeleton
+// NOLINTEND(bugprone-reserved-identifier)
