@@ -62,10 +62,11 @@ void add_warnings(CompareResult& result) {
 
 /// Groups of one side as pairing sees them, with their summaries.
 std::vector<stats::PairCandidate> summarize_side(model::Dataset& data, std::vector<WindowSummary>& windows) {
+  const std::vector<model::Group> groups = model::group_samples(data);
+  windows = stats::summarize_all(data, groups, true);
   std::vector<stats::PairCandidate> candidates;
-  for (const model::Group& group : model::group_samples(data)) {
-    windows.push_back(stats::summarize(data, group, true));
-    candidates.push_back({windows.back().name, data.text(group.program), group.is_test(data)});
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    candidates.push_back({windows[i].name, data.text(groups[i].program), groups[i].is_test(data)});
   }
   return candidates;
 }
@@ -73,6 +74,7 @@ std::vector<stats::PairCandidate> summarize_side(model::Dataset& data, std::vect
 model::LoadOptions load_options(const cli::Options& options, std::size_t side) {
   model::LoadOptions load;
   load.all_runs = options.all_runs;
+  load.loads_at_once = 2;
   if (!options.run_ids.empty()) load.run_id = options.run_ids[std::min(side, options.run_ids.size() - 1)];
   return load;
 }

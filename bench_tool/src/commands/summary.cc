@@ -202,9 +202,7 @@ int summary(const cli::Options& options, const render::Paint& paint, std::ostrea
   for (const std::string& path : options.runs) {
     SummarizedRun& run = runs.emplace_back();
     run.data = model::load(path, load_options, problems);
-    for (const model::Group& group : model::group_samples(run.data)) {
-      run.windows.push_back(stats::summarize(run.data, group, false));
-    }
+    run.windows = stats::summarize_all(run.data, model::group_samples(run.data), false);
     shown += run.windows.size();
   }
   if (shown != 0) out << render_as(options.format, runs, paint);

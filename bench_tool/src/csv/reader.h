@@ -22,6 +22,8 @@ class Row {
  public:
   const char* operator[](schema::Column column) const { return cells_[static_cast<std::size_t>(column)]; }
   std::string_view text(schema::Column column) const { return (*this)[column]; }
+  /// No byte of the cell, its NUL included, lies at or behind this: the next cell begins there. Not for the last.
+  const char* bound(schema::Column column) const { return cells_[static_cast<std::size_t>(column) + 1]; }
   std::uint64_t line() const { return line_; }
 
  private:

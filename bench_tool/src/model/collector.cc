@@ -16,10 +16,6 @@ using schema::Column;
 
 constexpr std::uint32_t kDropped = 0xFFFFFFFF;
 
-bool is_same_call(const SyscallRow& a, const SyscallRow& b) {
-  return a.syscall == b.syscall && a.detail == b.detail;
-}
-
 }  // namespace
 
 std::size_t SampleKeyHash::operator()(const SampleKey& key) const {
@@ -37,14 +33,19 @@ void Collector::begin_file(const std::string& file) {
 }
 
 std::string Collector::take(const csv::Row& row) {
-  Sample key;
   bool is_test_row = false;
-  if (std::string fault = parser_.parse_key(row, key, is_test_row); !fault.empty()) return fault;
-  const std::uint32_t index = sample_of(key);
+  if (parser_.repeats_key(row)) {
+    if (std::string fault = parser_.parse_record(row, is_test_row); !fault.empty()) return fault;
+  } else {
+    Sample key;
+    if (std::string fault = parser_.parse_key(row, key, is_test_row); !fault.empty()) return fault;
+    row_sample_ = sample_of(key);
+    keeps_histogram_ = options_.keep_histograms && may_match(row.text(Column::kTest));
+  }
   const auto file = static_cast<std::uint32_t>(data_.files.size() - 1);
   const auto line = static_cast<std::uint32_t>(row.line());
   if (is_test_row) {
-    Sample& sample = data_.samples[index];
+    Sample& sample = data_.samples[row_sample_];
     if (sample.totals_line != 0) return duplicate(sample.totals_file, sample.totals_line);
     Totals totals;
     if (std::string fault = parser_.parse_totals(row, totals); !fault.empty()) return fault;
@@ -53,13 +54,12 @@ std::string Collector::take(const csv::Row& row) {
     sample.totals_file = file;
     return {};
   }
-  SyscallRow parsed;
-  parsed.sample = index;
+  SyscallRow& parsed = data_.rows.emplace_back();
+  parsed.sample = row_sample_;
   parsed.file = file;
   parsed.line = line;
-  const bool keeps_histogram = options_.keep_histograms && may_match(row.text(Column::kTest));
-  std::string fault = parser_.parse_syscall(row, keeps_histogram, parsed);
-  if (fault.empty()) data_.rows.push_back(parsed);
+  std::string fault = parser_.parse_syscall(row, keeps_histogram_, parsed);
+  if (!fault.empty()) data_.rows.pop_back();
   return fault;
 }
 
@@ -176,6 +176,7 @@ void Collector::select_runs() {
     if (moved[i] != kDropped) data_.samples[kept++] = data_.samples[i];
   }
   if (asked != kNoName && kept == 0 && !data_.samples.empty()) report_unknown_run();
+  if (kept == data_.samples.size()) return;
   data_.samples.resize(kept);
   std::erase_if(data_.rows, [&](SyscallRow& row) { return (row.sample = moved[row.sample]) == kDropped; });
 }
@@ -188,20 +189,20 @@ void Collector::report_unknown_run() {
 
 /// Two rows of one window for the same syscall: the first counts, the others are reported.
 void Collector::drop_duplicates() {
-  std::vector<SyscallRow> sorted;
-  std::unordered_map<std::uint64_t, const SyscallRow*> seen;  // by (syscall, detail)
+  auto call_of = [](const SyscallRow& row) { return std::uint64_t{row.syscall} << 32U | row.detail; };
+  std::vector<std::uint64_t> calls;
+  std::unordered_map<std::uint64_t, const SyscallRow*> seen;
   bool has_duplicates = false;
   for (std::uint32_t sample = 0; sample < data_.samples.size(); ++sample) {
     const auto rows = data_.rows_of(sample);
-    sorted.assign(rows.begin(), rows.end());
-    std::sort(sorted.begin(), sorted.end(), [](const SyscallRow& a, const SyscallRow& b) {
-      return std::pair(a.syscall, a.detail) < std::pair(b.syscall, b.detail);
-    });
-    if (std::adjacent_find(sorted.begin(), sorted.end(), is_same_call) == sorted.end()) continue;
+    calls.clear();
+    for (const SyscallRow& row : rows) calls.push_back(call_of(row));
+    std::sort(calls.begin(), calls.end());
+    if (std::adjacent_find(calls.begin(), calls.end()) == calls.end()) continue;
     has_duplicates = true;
     seen.clear();
     for (const SyscallRow& row : rows) {
-      auto [first, is_new] = seen.try_emplace(std::uint64_t{row.syscall} << 32U | row.detail, &row);
+      auto [first, is_new] = seen.try_emplace(call_of(row), &row);
       if (is_new) continue;
       problems_.add(data_.files[row.file], row.line, duplicate(first->second->file, first->second->line));
       data_.rows[static_cast<std::size_t>(&row - data_.rows.data())].sample = kDropped;

@@ -40,6 +40,8 @@ class Collector {
 
   /// Rows taken from now on are `file`'s.
   void begin_file(const std::string& file);
+  /// Makes room for so many rows, so that they need not move while they become more.
+  void expect_rows(std::uint64_t rows) { data_.rows.reserve(data_.rows.size() + rows); }
   /// Takes a row; returns what is wrong with it, or "".
   std::string take(const csv::Row& row);
   /// Takes over what `part`, another part of the current file, collected behind this one.
@@ -62,6 +64,9 @@ class Collector {
   std::unordered_map<SampleKey, std::uint32_t, SampleKeyHash> samples_;
   SampleKey last_key_{};
   std::uint32_t last_sample_ = 0;
+  // Of the row that was taken last, for the next one if it has the same key.
+  std::uint32_t row_sample_ = 0;
+  bool keeps_histogram_ = false;
 };
 
 }  // namespace syscost::bench::model

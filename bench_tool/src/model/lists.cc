@@ -43,6 +43,10 @@ std::optional<std::vector<std::pair<std::string_view, std::uint64_t>>> parse_err
   return errnos;
 }
 
+bool is_errnos(std::string_view text) {
+  return for_each_pair(text, [](std::string_view, std::uint64_t) { return true; });
+}
+
 bool add_histogram_text(std::string_view text, Histogram& histogram) {
   return for_each_pair(text, [&](std::string_view bound, std::uint64_t count) {
     std::uint64_t lower_ns = 0;

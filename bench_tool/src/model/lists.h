@@ -17,6 +17,9 @@ namespace syscost::bench::model {
 /// (errno name, count) in the order of the file; nullopt when the text is not such a list.
 std::optional<std::vector<std::pair<std::string_view, std::uint64_t>>> parse_errnos(std::string_view text);
 
+/// True when `text` is a list that parse_errnos() reads.
+bool is_errnos(std::string_view text);
+
 /// Adds the buckets of `text` to `histogram` (its exact figures are columns of their own). False when the text is not
 /// such a list or names a bound that no bucket starts at; `histogram` may then hold a part of it.
 bool add_histogram_text(std::string_view text, Histogram& histogram);

@@ -32,13 +32,18 @@ csv::RowHandler take_into(Collector& collector) {
 
 void load_file(const std::string& file, const LoadOptions& options, Collector& into, csv::Problems& problems) {
   into.begin_file(file);
-  const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1U, kMostParts);
+  const unsigned cores = std::thread::hardware_concurrency() / std::max(options.loads_at_once, 1U);
+  const unsigned threads = std::clamp(cores, 1U, kMostParts);
   const std::vector<csv::FilePart> parts = csv::split_file(file, threads);
+  std::uint64_t rows = 0;
+  for (const csv::FilePart& part : parts) rows += part.rows;
+  into.expect_rows(rows);
   std::vector<Worker> workers(parts.size() - 1);
   for (std::size_t i = 0; i < workers.size(); ++i) {
     Worker& worker = workers[i];
     worker.collector = std::make_unique<Collector>(options, worker.problems);
     worker.collector->begin_file(file);
+    worker.collector->expect_rows(parts[i + 1].rows);
     worker.done = std::async(std::launch::async, [&file, &worker, part = parts[i + 1]] {
       return csv::read_csv_part(file, part, take_into(*worker.collector), worker.problems);
     });

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 
 #include "model/lists.h"
 
@@ -22,6 +23,10 @@ std::string bad_cell(const csv::Row& row, Column column, std::string_view wanted
                      wanted);
 }
 
+bool parse_number(const csv::Row& row, Column column, Measured& number) {
+  return parse_measured(row[column], row.bound(column), number);
+}
+
 struct Field {
   Column column;
   Measured* number;
@@ -29,7 +34,7 @@ struct Field {
 
 std::string parse_fields(const csv::Row& row, std::initializer_list<Field> fields) {
   for (const Field& field : fields) {
-    if (!parse_measured(row.text(field.column), *field.number)) return bad_cell(row, field.column, "a whole number");
+    if (!parse_number(row, field.column, *field.number)) return bad_cell(row, field.column, "a whole number");
   }
   return {};
 }
@@ -44,22 +49,21 @@ std::string_view filled_column(const csv::Row& row, Column first, Column last) {
 
 }  // namespace
 
-bool parse_measured(std::string_view cell, Measured& number) {
-  if (cell.empty()) {
+bool parse_measured(const char* begin, const char* bound, Measured& number) {
+  if (*begin == '\0') {
     number = Measured();
     return true;
   }
   std::uint64_t value = 0;
-  auto [rest, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (error != std::errc() || rest != cell.data() + cell.size() || value > Measured::kLargest) return false;
+  auto [rest, error] = std::from_chars(begin, bound, value);
+  if (error != std::errc() || *rest != '\0' || value > Measured::kLargest) return false;
   number = Measured(value);
   return true;
 }
 
 NameId RowParser::name(const csv::Row& row, Column column) {
   NameId& last = last_name_[static_cast<std::size_t>(column)];
-  const std::string_view text = row.text(column);
-  if (data_.names.text(last) != text) last = data_.names.intern(text);
+  if (std::strcmp(data_.names.text(last).c_str(), row[column]) != 0) last = data_.names.intern(row.text(column));
   return last;
 }
 
@@ -88,8 +92,9 @@ std::uint32_t RowParser::context_of(const csv::Row& row) {
 }
 
 std::string RowParser::parse_key(const csv::Row& row, Sample& key, bool& is_test_row) {
+  last_key_.clear();
   Measured version;
-  if (!parse_measured(row.text(Column::kSchemaVersionColumn), version) || !version.has_value()) {
+  if (!parse_number(row, Column::kSchemaVersionColumn, version) || !version.has_value()) {
     return bad_cell(row, Column::kSchemaVersionColumn, "a whole number");
   }
   if (*version != static_cast<std::uint64_t>(schema::kSchemaVersion)) {
@@ -101,19 +106,17 @@ std::string RowParser::parse_key(const csv::Row& row, Sample& key, bool& is_test
   if (std::find(schema::kKinds.begin(), schema::kKinds.end(), kind) == schema::kKinds.end()) {
     return bad_cell(row, Column::kKind, fmt::format("one of {}", fmt::join(schema::kKinds, ", ")));
   }
-  const std::string_view record = row.text(Column::kRecord);
-  is_test_row = record == schema::kRecordTest;
-  if (!is_test_row && record != schema::kRecordSyscall) return bad_cell(row, Column::kRecord, "test or syscall");
+  if (std::string fault = parse_record(row, is_test_row); !fault.empty()) return fault;
   const std::string_view origin = row.text(Column::kOrigin);
   if (origin != schema::kOriginSyscost && origin != schema::kOriginBpftrace) {
     return bad_cell(row, Column::kOrigin, "syscost or bpftrace");
   }
   Measured pid;
   Measured repetition;
-  if (!parse_measured(row.text(Column::kPid), pid) || !pid.has_value()) {
+  if (!parse_number(row, Column::kPid, pid) || !pid.has_value()) {
     return bad_cell(row, Column::kPid, "a whole number");
   }
-  if (!parse_measured(row.text(Column::kRepetition), repetition) || repetition.value_or(UINT64_MAX) > UINT32_MAX) {
+  if (!parse_number(row, Column::kRepetition, repetition) || repetition.value_or(UINT64_MAX) > UINT32_MAX) {
     return bad_cell(row, Column::kRepetition, "a whole number");
   }
   key.context = context_of(row);
@@ -124,6 +127,30 @@ std::string RowParser::parse_key(const csv::Row& row, Sample& key, bool& is_test
   key.window = name(row, Column::kWindow);
   key.parent = name(row, Column::kParent);
   key.origin = name(row, Column::kOrigin);
+  keep_key(row);
+  return {};
+}
+
+void RowParser::keep_key(const csv::Row& row) {
+  const char* const begin = row[Column::kSchemaVersionColumn];
+  last_key_.assign(begin, row[Column::kRecord]);
+  last_origin_ = row[Column::kOrigin];
+  for (std::size_t i = 0; i < kKeyColumns; ++i) last_offsets_[i] = row[static_cast<Column>(i)] - begin;
+}
+
+bool RowParser::repeats_key(const csv::Row& row) const {
+  const char* const begin = row[Column::kSchemaVersionColumn];
+  if (std::string_view(begin, row[Column::kRecord]) != last_key_) return false;
+  for (std::size_t i = 0; i < kKeyColumns; ++i) {
+    if (row[static_cast<Column>(i)] - begin != last_offsets_[i]) return false;
+  }
+  return std::strcmp(row[Column::kOrigin], last_origin_.c_str()) == 0;
+}
+
+std::string RowParser::parse_record(const csv::Row& row, bool& is_test_row) const {
+  const std::string_view record = row.text(Column::kRecord);
+  is_test_row = record == schema::kRecordTest;
+  if (!is_test_row && record != schema::kRecordSyscall) return bad_cell(row, Column::kRecord, "test or syscall");
   return {};
 }
 
@@ -167,8 +194,7 @@ std::string RowParser::parse_syscall(const csv::Row& row, bool keeps_histogram, 
                                          {Column::kLatencyMinNs, &parsed.latency_min_ns},
                                          {Column::kLatencyMaxNs, &parsed.latency_max_ns}});
   if (!fault.empty()) return fault;
-  const std::string_view errnos = row.text(Column::kErrnos);
-  if (!errnos.empty() && !parse_errnos(errnos)) {
+  if (*row[Column::kErrnos] != '\0' && !is_errnos(row.text(Column::kErrnos))) {
     return bad_cell(row, Column::kErrnos, "NAME:count NAME:count ...");
   }
   const Measured& entries = parsed.entries;

@@ -24,9 +24,14 @@ class RowParser {
   void begin_file(std::uint32_t file) {
     file_ = file;
     last_context_ = kNoContext;
+    last_key_.clear();
   }
   /// Fills the key members of `key`.
   std::string parse_key(const csv::Row& row, Sample& key, bool& is_test_row);
+  /// True when the row's key is the one that parse_key() read last. A window's rows follow each other and repeat two
+  /// thirds of their columns, so that one comparison of bytes saves reading them again.
+  bool repeats_key(const csv::Row& row) const;
+  std::string parse_record(const csv::Row& row, bool& is_test_row) const;
   std::string parse_totals(const csv::Row& row, Totals& totals);
   std::string parse_syscall(const csv::Row& row, bool keeps_histogram, SyscallRow& parsed);
 
@@ -34,14 +39,22 @@ class RowParser {
   NameId name(const csv::Row& row, schema::Column column);
   std::uint32_t context_of(const csv::Row& row);
 
+  void keep_key(const csv::Row& row);
+
+  /// Columns before `record`: all of the key but the origin.
+  static constexpr auto kKeyColumns = static_cast<std::size_t>(schema::Column::kRecord);
   static constexpr std::uint32_t kNoContext = 0xFFFFFFFF;
   Dataset& data_;
   std::uint32_t file_ = 0;
   std::uint32_t last_context_ = kNoContext;
   std::array<NameId, schema::kColumnCount> last_name_{};  ///< Per column: most rows repeat the row before.
+  std::string last_key_;  ///< The bytes of the key columns, with what ends each; empty = none was read.
+  std::string last_origin_;
+  std::array<std::ptrdiff_t, kKeyColumns> last_offsets_{};  ///< Where in last_key_ each cell begins: quotes shift them.
 };
 
-/// Reads an unsigned decimal number; an empty cell is "not measured". False when it is neither.
-bool parse_measured(std::string_view cell, Measured& number);
+/// Reads the unsigned decimal number in the cell [begin, NUL), which ends before `bound`; an empty cell is "not
+/// measured". False when it is neither.
+bool parse_measured(const char* begin, const char* bound, Measured& number);
 
 }  // namespace syscost::bench::model

@@ -5,8 +5,19 @@
 
 #include <array>
 #include <cmath>
+#include <cstdint>
 
 namespace syscost::bench::render {
+namespace {
+
+/// A number without a fraction. As an integer where it fits one: that is several times faster, and most cells are such.
+std::string whole(double value) {
+  constexpr double kExact = 9007199254740992.0;  // 2^53
+  if (std::abs(value) > kExact) return fmt::format("{:.0f}", value);
+  return fmt::to_string(static_cast<std::int64_t>(value));
+}
+
+}  // namespace
 
 std::string duration(double ns) {
   struct Unit {
@@ -28,7 +39,7 @@ std::string duration(const stats::Numbers& numbers) {
 }
 
 std::string count(double value) {
-  if (value == std::floor(value)) return fmt::format("{:.0f}", value);
+  if (value == std::floor(value)) return whole(value);
   std::string text = fmt::format("{:.3f}", value);
   text.erase(text.find_last_not_of('0') + 1);
   if (text.back() == '.') text.pop_back();
@@ -57,7 +68,7 @@ std::string power_of_two(std::uint64_t value) {
 }
 
 std::string plain(double value) {
-  return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{}", value);
+  return value == std::floor(value) ? whole(value) : fmt::format("{}", value);
 }
 
 }  // namespace syscost::bench::render

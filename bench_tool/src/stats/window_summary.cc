@@ -2,6 +2,8 @@
 #include "stats/window_summary.h"
 
 #include <algorithm>
+#include <future>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -13,6 +15,9 @@ namespace {
 using model::Measured;
 using model::SyscallRow;
 using model::Totals;
+
+// Fewer groups than this are done before another thread has started.
+constexpr std::size_t kGroupsPerThread = 64;
 
 /// A syscall's rows; by_sample[i] is null where repetition i did not make the call.
 struct Series {
@@ -251,6 +256,24 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
            std::tuple(-median(b.kernel_ns), -median(b.count()), std::string_view(b.name));
   });
   return out;
+}
+
+std::vector<WindowSummary> summarize_all(const model::Dataset& data, const std::vector<model::Group>& groups,
+                                         bool per_iteration) {
+  std::vector<WindowSummary> windows(groups.size());
+  auto summarize_range = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) windows[i] = summarize(data, groups[i], per_iteration);
+  };
+  const std::size_t wanted = std::max<std::size_t>(groups.size() / kGroupsPerThread, 1);
+  const std::size_t threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, wanted);
+  std::vector<std::future<void>> others;
+  for (std::size_t i = 1; i < threads; ++i) {
+    others.push_back(std::async(std::launch::async, summarize_range, groups.size() * i / threads,
+                                groups.size() * (i + 1) / threads));
+  }
+  summarize_range(0, groups.size() / threads);
+  for (std::future<void>& other : others) other.get();
+  return windows;
 }
 
 }  // namespace syscost::bench::stats

@@ -81,4 +81,8 @@ std::string filter_text(const WindowSummary& window);
 /// point into `data`.
 WindowSummary summarize(const model::Dataset& data, const model::Group& group, bool per_iteration);
 
+/// The same for each of `groups`, in their order, on all cores.
+std::vector<WindowSummary> summarize_all(const model::Dataset& data, const std::vector<model::Group>& groups,
+                                         bool per_iteration);
+
 }  // namespace syscost::bench::stats

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <sstream>
 
 #include "csv_text.h"
@@ -72,6 +73,32 @@ TEST(Loader, FindsAWindowsRowsWhenTheFileWasSorted) {
       load(test_row() + test_row(second) + syscall_row() + syscall_row(second) + syscall_row({{"syscall", "read"}}));
   ASSERT_EQ(loaded.data.samples.size(), 2U);
   EXPECT_EQ(loaded.data.rows_of(0).size(), 2U);
+  EXPECT_EQ(loaded.data.rows_of(1).size(), 1U);
+}
+
+TEST(Loader, ReadsTheKeyAgainWhereverOneOfItsColumnsDiffers) {
+  const Cells keys[] = {{{"pid", "8"}},    {{"repetition", "1"}},    {{"test", "Suite.Tesu"}},
+                        {{"window", "w"}}, {{"origin", "bpftrace"}}, {{"kind", "loop"}}};
+  std::string rows;
+  for (const Cells& key : keys) rows += test_row() + test_row(key);
+  const Loaded loaded = load(rows);
+  EXPECT_EQ(loaded.data.samples.size(), 1 + std::size(keys));
+}
+
+TEST(Loader, TellsKeysApartThatAreTheSameBytesOnceTheirQuotesAreGone) {
+  // The library takes quotes away in place, which leaves `"a"b"` and end marks behind in both.
+  const Loaded loaded =
+      load(test_row({{"test", R"("a""b")"}, {"window", ""}}) + test_row({{"test", R"("a"b)"}, {"window", R"("")"}}));
+  ASSERT_EQ(loaded.data.samples.size(), 2U) << loaded.problems;
+  EXPECT_EQ(loaded.data.text(loaded.data.samples[0].test), R"(a"b)");
+  EXPECT_EQ(loaded.data.text(loaded.data.samples[1].test), R"("a"b)");
+}
+
+TEST(Loader, DoesNotTakeARowForTheNextOneOfAWindowThatWasRefused) {
+  const Cells refused = {{"test", "Suite.Other"}, {"record", "total"}};
+  const Loaded loaded = load(test_row() + test_row(refused) + syscall_row({{"test", "Suite.Other"}}));
+  ASSERT_EQ(loaded.data.samples.size(), 2U);
+  EXPECT_EQ(loaded.data.rows_of(0).size(), 0U);
   EXPECT_EQ(loaded.data.rows_of(1).size(), 1U);
 }
 

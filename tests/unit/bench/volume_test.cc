@@ -31,6 +31,25 @@ TEST(Volume, EveryGeneratedRowIsCounted) {
   EXPECT_EQ(stats::summarize(data, groups.front(), false).n, shape.repetitions);
 }
 
+TEST(Volume, SummariesMadeByThreadsAreThoseMadeOneByOne) {
+  perf::MakeRows shape;
+  shape.syscall_rows = 40'000;  // 200 tests: work for three threads, where there are so many cores
+  std::ostringstream text;
+  perf::make_rows(shape, text);
+  csv::Problems problems;
+  model::Dataset data = model::load_text("rows.csv", text.str(), {}, problems);
+  const auto groups = model::group_samples(data);
+  const auto windows = stats::summarize_all(data, groups, false);
+  ASSERT_EQ(windows.size(), groups.size());
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const stats::WindowSummary one = stats::summarize(data, groups[i], false);
+    ASSERT_EQ(windows[i].name, one.name);
+    ASSERT_EQ(windows[i].calls->median, one.calls->median);
+    ASSERT_EQ(windows[i].syscalls.size(), one.syscalls.size());
+    ASSERT_EQ(windows[i].syscalls[0].kernel_ns->median, one.syscalls[0].kernel_ns->median);
+  }
+}
+
 TEST(Volume, AFileReadInPartsIsTheFileReadAtOnce) {
   perf::MakeRows shape;
   shape.syscall_rows = 80'000;  // about 37 MiB: two parts at least, where there are two cores
