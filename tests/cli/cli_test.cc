@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Golden tests of bench: every folder of cases/ is a test. `cmd` holds the arguments, `stdout`, `stderr` and `exit`
+// Golden tests of bench: every folder of cases/ is a test. `cmd` holds the arguments ("in quotes" where one
+// has a blank), `stdout`, `stderr` and `exit`
 // what must come out; commands run in data/, so that paths in messages stay short.
 //
 // After a wanted change: SYSCOST_UPDATE_GOLDEN=1 cli_tests writes what came out; read the diff before committing it.
@@ -10,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iomanip>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -47,7 +49,7 @@ TEST_P(Golden, PrintsWhatItsFilesSay) {
   fs::current_path(fs::path(SYSCOST_CLI_TEST_DIR) / "data");
   std::istringstream words(read_file(folder / "cmd"));
   std::vector<std::string> args;
-  for (std::string word; words >> word;) args.push_back(word);
+  for (std::string word; words >> std::quoted(word);) args.push_back(word);
 
   std::ostringstream out;
   std::ostringstream err;

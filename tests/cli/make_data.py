@@ -144,6 +144,17 @@ def main():
     request = [call("ioctl", "desc", [90] * 2, detail="TCGETS"), call("ioctl", "desc", [70], detail="FIONREAD")]
     save("details.csv", window("Tty.Asks", request, 5000))
 
+    # Two programs with a test of the same name, and of one loop with a test beside it.
+    first = [line.replace("demo_tests", "build/log_tests") for line in window("Log.Stays", [write(2)], 1500)]
+    second = [line.replace("demo_tests", "build/net_tests") for line in window("Log.Stays", [write(3)], 2500, pid=18)]
+    save("same_name.csv", first + second + window("Log.Alone", [write(1)], 700))
+    save("same_name_pr.csv", first + [line.replace("2500", "2400") for line in
+                                      window("Log.Stays", [write(4)], 2500, pid=18, program="build/net_tests")])
+    save("loop_and_test_old.csv", window("Log.Loops", [write(2048)], 131000000, dict(iterations=1000), **loop)
+         + window("Log.Writes", [write(4)], 9000))
+    save("loop_and_test_new.csv", window("Log.Loops", [write(500)], 152000, dict(iterations=1000), **loop)
+         + window("Log.Writes", [write(2)], 8000))
+
     # Runs in one file, files in one folder.
     old = [line.replace("17,test", "16,test").replace("1795225951-17", "older").replace("01:52:31", "00:11:00")
            for line in window("Log.Stays", [write(9)], 1900)]

@@ -66,7 +66,7 @@ std::vector<stats::PairCandidate> summarize_side(model::Dataset& data, std::vect
   windows = stats::summarize_all(data, groups, true);
   std::vector<stats::PairCandidate> candidates;
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    candidates.push_back({windows[i].name, data.text(groups[i].program), groups[i].is_test(data)});
+    candidates.push_back({model::base_name(data, groups[i]), data.text(groups[i].program), groups[i].is_test(data)});
   }
   return candidates;
 }
@@ -263,13 +263,14 @@ int compare(const cli::Options& options, const render::Paint& paint, std::ostrea
   const auto new_side = summarize_side(result.new_data, result.new_windows);
   const stats::Pairing pairing = stats::pair_windows(old_side, new_side, options.pairs);
   if (!pairing.faults.empty()) {
+    problems.print(err);
     for (const std::string& fault : pairing.faults) err << "bench: " << fault << '\n';
     return cli::kExitBadInput;
   }
   if (pairing.single) {
-    result.paired =
-        stats::pair_name(old_side[*pairing.single->old_index].name, new_side[*pairing.single->new_index].name) +
-        " (one test in each file)";
+    result.paired = stats::pair_name(result.old_windows[*pairing.single->old_index].name,
+                                     result.new_windows[*pairing.single->new_index].name) +
+                    " (one test in each file)";
   }
   add_warnings(result);
   const stats::Tolerance tolerance{options.near_abs, options.near_rel / 100};

@@ -23,15 +23,15 @@ using stats::SyscallLatency;
 
 constexpr std::size_t kBarWidth = 52;  // bpftrace's
 
-/// The groups that TEST names: exactly, or else by a part of the name.
+/// The groups that TEST names: exactly, with or without the program, or else by a part of the name.
 std::vector<const model::Group*> find_test(const model::Dataset& data, const std::vector<model::Group>& groups,
                                            const std::string& wanted) {
   std::vector<const model::Group*> exact;
   std::vector<const model::Group*> partial;
   for (const model::Group& group : groups) {
-    const std::string name = model::display_name(data, group);
-    if (name == wanted) exact.push_back(&group);
-    if (name.find(wanted) != std::string::npos) partial.push_back(&group);
+    const std::string full = model::full_name(data, group);
+    if (full == wanted || model::base_name(data, group) == wanted) exact.push_back(&group);
+    if (full.find(wanted) != std::string::npos) partial.push_back(&group);
   }
   return exact.empty() ? partial : exact;
 }
@@ -43,10 +43,7 @@ void print_candidates(const model::Dataset& data, const std::vector<const model:
   err << "bench: " << (is_ambiguous ? "several tests match" : "no test matches") << " \"" << wanted << "\"; "
       << (is_ambiguous ? "which one?" : "there are") << '\n';
   for (std::size_t i = 0; i < candidates.size() && i < kMostNamed; ++i) {
-    err << "  " << model::display_name(data, *candidates[i]);
-    // The same name twice: two programs have the test.
-    if (is_ambiguous) err << "  (" << data.text(candidates[i]->program) << ')';
-    err << '\n';
+    err << "  " << model::display_name(data, *candidates[i]) << '\n';
   }
   if (candidates.size() > kMostNamed) err << "  and " << candidates.size() - kMostNamed << " more\n";
 }

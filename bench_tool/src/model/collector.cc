@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "model/group.h"
+
 namespace syscost::bench::model {
 namespace {
-
-using schema::Column;
 
 constexpr std::uint32_t kDropped = 0xFFFFFFFF;
 
@@ -40,7 +40,7 @@ std::string Collector::take(const csv::Row& row) {
     Sample key;
     if (std::string fault = parser_.parse_key(row, key, is_test_row); !fault.empty()) return fault;
     row_sample_ = sample_of(key);
-    keeps_histogram_ = options_.keep_histograms && may_match(row.text(Column::kTest));
+    keeps_histogram_ = options_.keep_histograms && keeps_histogram_of(key);
   }
   const auto file = static_cast<std::uint32_t>(data_.files.size() - 1);
   const auto line = static_cast<std::uint32_t>(row.line());
@@ -141,10 +141,11 @@ std::uint32_t Collector::sample_of(const Sample& wanted) {
   return last_sample_ = found->second;
 }
 
-/// A test that `histograms_of` may mean: its display name, `suite Log, set-up`, holds more than the cell.
-bool Collector::may_match(std::string_view test) const {
-  const std::string& wanted = options_.histograms_of;
-  return test.find(wanted) != std::string_view::npos || wanted.find(test) != std::string::npos;
+/// True for a test that `histograms_of`, a part of its name, may mean.
+bool Collector::keeps_histogram_of(const Sample& key) {
+  Group group{key.kind, key.test, key.window, key.parent, key.origin, kNoName, {}};
+  group.program = data_.names.intern(program_name(data_.text(data_.context(key).program)));
+  return full_name(data_, group).find(options_.histograms_of) != std::string::npos;
 }
 
 std::string Collector::duplicate(std::uint32_t file, std::uint32_t line) const {

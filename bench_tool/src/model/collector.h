@@ -51,7 +51,7 @@ class Collector {
 
  private:
   std::uint32_t sample_of(const Sample& wanted);
-  bool may_match(std::string_view test) const;
+  bool keeps_histogram_of(const Sample& key);
   std::string duplicate(std::uint32_t file, std::uint32_t line) const;
   void select_runs();
   void report_unknown_run();

@@ -25,8 +25,7 @@ std::size_t rank_of(std::string_view kind) {
 std::vector<Group> group_samples(Dataset& data) {
   std::vector<NameId> programs(data.contexts.size());
   for (std::size_t i = 0; i < programs.size(); ++i) {
-    const std::string& path = data.text(data.contexts[i].program);
-    programs[i] = data.names.intern(std::string(path.substr(path.rfind('/') + 1)));
+    programs[i] = data.names.intern(program_name(data.text(data.contexts[i].program)));
   }
   std::vector<Group> groups;
   std::map<std::tuple<NameId, NameId, NameId, NameId, NameId, NameId>, std::size_t> index;
@@ -40,13 +39,19 @@ std::vector<Group> group_samples(Dataset& data) {
     }
     groups[found->second].samples.push_back(i);
   }
+  std::map<std::tuple<NameId, NameId, NameId, NameId, NameId>, std::size_t> programs_of;
+  auto key = [](const Group& group) {
+    return std::tuple(group.test, group.kind, group.window, group.parent, group.origin);
+  };
+  for (const Group& group : groups) ++programs_of[key(group)];
+  for (Group& group : groups) group.is_ambiguous = programs_of[key(group)] > 1;
   std::stable_sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
     return rank_of(data.text(a.kind)) < rank_of(data.text(b.kind));
   });
   return groups;
 }
 
-std::string display_name(const Dataset& data, const Group& group) {
+std::string base_name(const Dataset& data, const Group& group) {
   const std::string& test = data.text(group.test);
   const std::string& window = data.text(group.window);
   const std::string& parent = data.text(group.parent);
@@ -55,6 +60,18 @@ std::string display_name(const Dataset& data, const Group& group) {
   if (!parent.empty() && parent != test) name += " in " + parent;
   if (data.text(group.origin) != schema::kOriginSyscost) name += fmt::format(" [{}]", data.text(group.origin));
   return name;
+}
+
+std::string full_name(const Dataset& data, const Group& group) {
+  return fmt::format("{} ({})", base_name(data, group), data.text(group.program));
+}
+
+std::string display_name(const Dataset& data, const Group& group) {
+  return group.is_ambiguous ? full_name(data, group) : base_name(data, group);
+}
+
+std::string_view program_name(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
 }
 
 }  // namespace syscost::bench::model

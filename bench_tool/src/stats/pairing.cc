@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace syscost::bench::stats {
@@ -12,10 +13,25 @@ namespace {
 
 using Candidates = std::vector<PairCandidate>;
 
-std::optional<std::size_t> find_name(const Candidates& side, const std::string& name) {
-  auto found = std::find_if(side.begin(), side.end(), [&](const PairCandidate& one) { return one.name == name; });
-  if (found == side.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - side.begin());
+std::string full_name(const PairCandidate& one) {
+  return fmt::format("{} ({})", one.name, one.program);
+}
+
+/// The one window that `wanted` names; else what to do about it is put into `fault`.
+std::optional<std::size_t> find_name(const Candidates& side, const std::string& wanted, std::string_view side_name,
+                                     std::string& fault) {
+  std::vector<std::size_t> found;
+  std::string names;
+  for (std::size_t i = 0; i < side.size(); ++i) {
+    if (full_name(side[i]) == wanted) return i;
+    if (side[i].name != wanted) continue;
+    found.push_back(i);
+    names += (names.empty() ? "" : ", ") + full_name(side[i]);
+  }
+  if (found.size() == 1) return found.front();
+  fault = found.empty() ? fmt::format("{} has no {}", side_name, wanted)
+                        : fmt::format("{} has several {}: {}", side_name, wanted, names);
+  return std::nullopt;
 }
 
 /// Index of the only test of a side.
@@ -85,10 +101,13 @@ Pairing pair_windows(const Candidates& old_side, const Candidates& new_side,
   Pairing pairing;
   Matcher matcher(old_side, new_side);
   for (const auto& [old_name, new_name] : asked) {
-    const auto old_index = find_name(old_side, old_name);
-    const auto new_index = find_name(new_side, new_name);
-    if (!old_index) pairing.faults.push_back(fmt::format("--pair {}={}: OLD has no {}", old_name, new_name, old_name));
-    if (!new_index) pairing.faults.push_back(fmt::format("--pair {}={}: NEW has no {}", old_name, new_name, new_name));
+    std::string old_fault;
+    std::string new_fault;
+    const auto old_index = find_name(old_side, old_name, "OLD", old_fault);
+    const auto new_index = find_name(new_side, new_name, "NEW", new_fault);
+    for (const std::string& fault : {old_fault, new_fault}) {
+      if (!fault.empty()) pairing.faults.push_back(fmt::format("--pair {}={}: {}", old_name, new_name, fault));
+    }
     if (!old_index || !new_index) continue;
     if (matcher.is_free(*old_index, *new_index)) {
       matcher.match(*old_index, *new_index);
@@ -96,9 +115,18 @@ Pairing pair_windows(const Candidates& old_side, const Candidates& new_side,
       pairing.faults.push_back(fmt::format("--pair {}={}: one of the two is paired already", old_name, new_name));
     }
   }
-  // The program's name decides only where a test's name alone does not.
+  // The program's name decides only where a test's name alone does not; then nothing else does.
   matcher.match_by([](const PairCandidate& one) { return std::tuple(one.name, one.program); });
-  matcher.match_by([](const PairCandidate& one) { return one.name; });
+  std::set<std::string> ambiguous;
+  for (const Candidates* side : {&old_side, &new_side}) {
+    std::set<std::string> seen;
+    for (const PairCandidate& one : *side) {
+      if (!seen.insert(one.name).second) ambiguous.insert(one.name);
+    }
+  }
+  matcher.match_by([&](const PairCandidate& one) {
+    return std::tuple(one.name, ambiguous.contains(one.name) ? one.program : std::string());
+  });
   const auto old_test = only_test(old_side);
   const auto new_test = only_test(new_side);
   if (asked.empty() && old_test && new_test && matcher.is_free(*old_test, *new_test)) {

@@ -16,7 +16,7 @@ namespace syscost::bench::stats {
 
 /// One window of a side, as pairing sees it.
 struct PairCandidate {
-  std::string name;
+  std::string name;      ///< Without the program.
   std::string program;   ///< Tells windows of the same name apart.
   bool is_test = false;  ///< Suites and environments do not count as "one test".
 };
@@ -32,7 +32,7 @@ struct Pairing {
   std::vector<std::string> faults;  ///< --pair arguments that name no test.
 };
 
-/// `asked`: (OLD, NEW) names of --pair.
+/// `asked`: (OLD, NEW) names of --pair; `name (program)` where several programs have one.
 Pairing pair_windows(const std::vector<PairCandidate>& old_side, const std::vector<PairCandidate>& new_side,
                      const std::vector<std::pair<std::string, std::string>>& asked);
 

@@ -45,6 +45,20 @@ TEST(Pairing, PairsByNameWhenTheProgramWasRenamed) {
   EXPECT_EQ(pair_windows({test("A", "x"), test("B", "x")}, {test("A", "z")}, {}).pairs[0].new_index, 0U);
 }
 
+TEST(Pairing, GuessesNoProgramWhereSeveralHaveTheTest) {
+  const Pairing pairing = pair_windows({test("A", "x"), test("A", "y")}, {test("A", "z")}, {});
+  EXPECT_FALSE(pairing.pairs[0].new_index.has_value());
+  EXPECT_FALSE(pairing.pairs[1].new_index.has_value());
+}
+
+TEST(Pairing, TakesAProgramWithTheNameThatWasAskedFor) {
+  const Pairing pairing =
+      pair_windows({test("A", "x"), test("A", "y")}, {test("A", "x"), test("A", "y")}, {{"A (y)", "A (x)"}});
+  EXPECT_TRUE(pairing.faults.empty());
+  EXPECT_EQ(pairing.pairs[1].new_index, 0U);
+  EXPECT_FALSE(pairing.pairs[0].new_index.has_value());
+}
+
 TEST(Pairing, TakesWhatWasAskedBeforeNames) {
   const Pairing pairing = pair_windows({test("A"), test("B")}, {test("A"), test("B")}, {{"A", "B"}});
   EXPECT_EQ(pairing.pairs[0].new_index, 1U);
