@@ -155,6 +155,13 @@ def main():
     save("loop_and_test_new.csv", window("Log.Loops", [write(500)], 152000, dict(iterations=1000), **loop)
          + window("Log.Writes", [write(2)], 8000))
 
+    # Times that say nothing: of a set-up, and of single runs that differ little; and one that measuring slowed.
+    save("set_up_old.csv", window("Log", [opens(1)], 30000, **suite) + window("", [opens(2)], 30000, **environment)
+         + window("Log.Stays", [write(2)], 1500) + window("Log.Slows", [write(2)], 1500))
+    save("set_up_new.csv", window("Log", [opens(1)], 90000, **suite) + window("", [opens(2)], 90000, **environment)
+         + window("Log.Stays", [write(2)], 2900) + window("Log.Slows", [write(2)], 3100))
+    save("overhead.csv", window("Odd.One", [write(1200)], 2000000, dict(overhead_estimate_ns=500000)))
+
     # Runs in one file, files in one folder.
     old = [line.replace("17,test", "16,test").replace("1795225951-17", "older").replace("01:52:31", "00:11:00")
            for line in window("Log.Stays", [write(9)], 1900)]

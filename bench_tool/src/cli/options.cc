@@ -159,7 +159,7 @@ Parsed parse(const std::vector<std::string>& args) {
   auto* compare = app.add_subcommand("compare", "What changed between two runs")->footer(kCompareFooter);
   compare->add_option("OLD", old_run, kRunHelp)->required();
   compare->add_option("NEW", new_run, "The same, for the run that is judged")->required();
-  compare->add_flag("--all", options.all, "Show unchanged tests too");
+  compare->add_flag("--all", options.all, "Show unchanged tests too (csv and json always do)");
   compare->add_option("--pair", raw.pairs, "Compare test OLD with test NEW; may be repeated")
       ->type_name("OLD=NEW")
       ->expected(1)

@@ -28,7 +28,8 @@ struct CompareResult {
   std::string paired;                   ///< `A -> B (one test in each file)`; empty when names decided.
   std::vector<std::string> warnings;
   bool times_comparable = true;  ///< Same backend and build type.
-  bool is_per_iteration = false;
+  std::string old_backend;       ///< Under which the times of a side were taken.
+  std::string new_backend;
 };
 
 /// Counts per verdict in the order of stats::Verdict, e.g. "1 regressed, 2 improved, 14 same".
@@ -36,7 +37,10 @@ std::string verdict_line(const CompareResult& result);
 /// `+1 openat, -2 lseek; +3 ENOENT`.
 std::string breakdown(const stats::Comparison& row);
 
+/// The table for people; changed rows unless `all`.
+std::string compare_text(const CompareResult& result, bool all, bool markdown, const render::Paint& paint);
+/// For machines: every row, changed or not.
 std::string compare_json(const CompareResult& result);
-std::string compare_csv(const CompareResult& result, bool all);
+std::string compare_csv(const CompareResult& result);
 
 }  // namespace syscost::bench::commands

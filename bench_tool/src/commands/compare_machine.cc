@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// compare for machines: JSON holds every test, CSV the rows that text would show.
+// compare for machines: every test, changed or not: what is the same is an answer too.
 #include "commands/compare.h"
 #include "render/csv_writer.h"
 #include "render/json.h"
@@ -17,6 +17,7 @@ Json side_json(const stats::WindowSummary* window) {
           {"repetitions", window->n},
           {"per_iteration", window->is_per_iteration},
           {"wall_ns", to_json(window->wall_ns)},
+          {"overhead_estimate_ns", to_json(window->overhead_ns)},
           {"calls", to_json(window->calls)},
           {"entries", to_json(window->entries)},
           {"errors", to_json(window->errors)},
@@ -69,22 +70,30 @@ std::string compare_json(const CompareResult& result) {
                        {"tests", std::move(tests)}});
 }
 
-std::string compare_csv(const CompareResult& result, bool all) {
+std::string compare_csv(const CompareResult& result) {
   render::CsvWriter csv({"test", "verdict", "reason", "old_repetitions", "new_repetitions", "old_wall_ns",
-                         "new_wall_ns", "old_calls", "new_calls", "old_entries", "new_entries", "change"});
+                         "new_wall_ns", "old_overhead_estimate_ns", "new_overhead_estimate_ns", "old_per_iteration",
+                         "new_per_iteration", "old_calls", "new_calls", "old_entries", "new_entries", "change"});
   auto median = [](const stats::WindowSummary* window, stats::Numbers stats::WindowSummary::*field) {
     return window == nullptr ? std::nullopt : render::median(window->*field);
   };
   auto repetitions = [](const stats::WindowSummary* window) {
     return window == nullptr ? std::nullopt : std::optional(static_cast<double>(window->n));
   };
+  auto is_per_iteration = [](const stats::WindowSummary* window) {
+    return window == nullptr ? std::nullopt : std::optional(window->is_per_iteration ? 1.0 : 0.0);
+  };
   for (const stats::Comparison& row : result.rows) {
-    if (!all && !row.has_changes()) continue;
     csv.cell(row.name).cell(stats::to_string(row.verdict)).cell(row.reason);
     csv.number(repetitions(row.old_window)).number(repetitions(row.new_window));
-    for (auto field : {&stats::WindowSummary::wall_ns, &stats::WindowSummary::calls, &stats::WindowSummary::entries}) {
+    auto medians = [&](stats::Numbers stats::WindowSummary::*field) {
       csv.number(median(row.old_window, field)).number(median(row.new_window, field));
-    }
+    };
+    medians(&stats::WindowSummary::wall_ns);
+    medians(&stats::WindowSummary::overhead_ns);
+    csv.number(is_per_iteration(row.old_window)).number(is_per_iteration(row.new_window));
+    medians(&stats::WindowSummary::calls);
+    medians(&stats::WindowSummary::entries);
     csv.cell(breakdown(row));
     csv.end_row();
   }

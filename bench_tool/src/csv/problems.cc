@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "csv/problems.h"
 
+#include <algorithm>
 #include <ostream>
 #include <utility>
 
@@ -19,6 +20,22 @@ void Problems::append(const Problems& other) {
   }
   for (const auto& [file, count] : other.count_by_file_) count_by_file_[file] += count;
   total_ += other.total_;
+}
+
+void Problems::append_unnoted(const Problems& other) {
+  Problems rest;
+  for (const Problem& problem : other.named_) {
+    if (std::find(named_.begin(), named_.end(), problem) == named_.end()) {
+      rest.add(problem.file, problem.line, problem.message);
+    }
+  }
+  // What is only counted is the same too where all that is named is: one reading of a file is like another.
+  for (const auto& [file, count] : other.count_by_file_) {
+    if (count_by_file_.contains(file) || count <= kNamedPerFile) continue;
+    rest.total_ += count - kNamedPerFile;
+    rest.count_by_file_[file] = count;
+  }
+  append(rest);
 }
 
 void Problems::print(std::ostream& err) const {

@@ -24,6 +24,8 @@ class Problems {
   /// Notes `message` about `file`; `line` counts from 1, 0 means the file as a whole.
   void add(const std::string& file, std::uint64_t line, std::string message);
   void append(const Problems& other);
+  /// Of another reading of perhaps the same files: leaves out what is noted here already.
+  void append_unnoted(const Problems& other);
 
   bool empty() const { return total_ == 0; }
   std::size_t count() const { return total_; }
@@ -35,6 +37,8 @@ class Problems {
     std::string file;
     std::uint64_t line;
     std::string message;
+
+    bool operator==(const Problem&) const = default;
   };
   std::vector<Problem> named_;
   std::map<std::string, std::size_t> count_by_file_;

@@ -213,6 +213,7 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   const Folder fold(data, group, per_iteration);
   WindowSummary out;
   out.name = model::display_name(data, group);
+  out.kind = data.text(group.kind);
   out.n = group.samples.size();
   for (std::uint32_t sample : group.samples) {
     if (is_incomplete(data, sample)) ++out.incomplete;

@@ -48,6 +48,7 @@ struct SyscallSummary {
 
 struct WindowSummary {
   std::string name;
+  std::string_view kind;       ///< Of schema::kKinds.
   std::size_t n = 0;           ///< Repetitions.
   std::size_t incomplete = 0;  ///< Of these with rows missing: counts are lower bounds.
   std::size_t uncounted = 0;   ///< Of these without any count.
@@ -71,6 +72,8 @@ struct WindowSummary {
   std::optional<std::uint64_t> lost;     ///< Sum; above 0 every count is a lower bound.
   std::vector<SyscallSummary> syscalls;  ///< Most kernel time first, then most calls, then by name.
 
+  /// A suite's or an environment's: the first use of everything falls into it.
+  bool is_set_up() const { return kind == "suite" || kind == "environment"; }
   bool counted_everything() const { return filters.empty() || (filters.size() == 1 && filters.begin()->empty()); }
 };
 
