@@ -173,6 +173,16 @@ def main():
     os.makedirs(os.path.join(DATA, "no_csv"), exist_ok=True)
     save_bytes("no_csv/readme.txt", b"A folder without a CSV.\n")
 
+    uncounted = dict(total_entries="", total_calls="", total_errors="", total_kernel_ns="")
+    save("uncounted.csv", repeated("Log.Stays", [([write(2)], 1500), ([write(2)], 1510)])
+         + window("Log.Stays", [], 1490, uncounted, repetition=2))
+    ended = call("read", "desc", [300] * 2, {}, entries=3, no_return=1)
+    run = call("execve", "process", [1], entries=1, calls=0, no_return=1, latency_count=0, latency_sum_ns=0,
+               latency_min_ns="", latency_max_ns="", histogram="")
+    save("no_return.csv", window("Kill.Ends", [ended, run], 9000))
+    save("controls.csv", window("Log.\x1b[31mRed\x7f\u009bx", [write(2)], 1500, host="build\x07er")
+         + [row(test="A.B", record="to\x1btal")])
+
     # Broken, each in one way.
     good = window("Log.Stays", [write(2)], 1500)
     after = window("Log.After", [write(1)], 700)
@@ -204,6 +214,7 @@ def main():
     save("duplicate.csv", good + good + after)
     save("bad_histogram.csv", [line.replace("104:2", "105:2") for line in good]
          + window("Log.Other", [call("write", "desc", [110] * 2, {}, histogram="104:1")], 700))
+    save("joined.csv", good + [HEADER] + [line.replace("1795225951-17", "1795225999-18") for line in after])
     save_bytes("crlf.csv", ("\r\n".join([HEADER] + good) + "\r\n").encode())
     save_bytes("bom.csv", ("\ufeff" + "\n".join([HEADER] + good) + "\n").encode())
     save_bytes("garbage.csv", bytes(range(256)) * 4)

@@ -6,7 +6,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
+
+#include "syscost/schema.h"
 
 namespace syscost::bench::cli {
 namespace {
@@ -118,7 +121,16 @@ Parsed finish(Options options, const Raw& raw) {
     }
     options.pairs.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
   }
-  if (options.near_abs < 0 || options.near_rel < 0) return usage_error("--near-abs and --near-rel cannot be negative");
+  for (double near : {options.near_abs, options.near_rel}) {
+    if (!std::isfinite(near) || near < 0) return usage_error("--near-abs and --near-rel take a number, 0 or more");
+  }
+  for (const std::string& id : options.run_ids) {
+    if (id.empty()) return usage_error("--run takes a run_id, not \"\"; leave it out for the newest run");
+  }
+  for (const std::string& run : options.runs) {
+    if (run.empty()) return usage_error("a RUN is a file or a folder, not \"\"");
+    if (run == "-") return usage_error("a RUN is a file or a folder, not -; for standard input give /dev/stdin");
+  }
   return {std::move(options), "", kExitOk};
 }
 
@@ -137,6 +149,8 @@ Parsed parse(const std::vector<std::string>& args) {
   Raw raw;
   CLI::App app("bench reads the CSVs of syscost: what each test asked of the kernel, and what changed", "bench");
   app.require_subcommand(1);
+  app.set_version_flag(
+      "--version", fmt::format("bench {}, reads CSVs of schema version {}", SYSCOST_VERSION, schema::kSchemaVersion));
   app.footer(kMainFooter);
 
   auto* summary = app.add_subcommand("summary", "What each test asked of the kernel")->footer(kSummaryFooter);
@@ -178,6 +192,8 @@ Parsed parse(const std::vector<std::string>& args) {
     app.parse(std::vector<std::string>(args.rbegin(), args.rend()));
   } catch (const CLI::CallForHelp&) {
     return {std::nullopt, app.help(), kExitOk};
+  } catch (const CLI::CallForVersion&) {
+    return {std::nullopt, app.version() + '\n', kExitOk};
   } catch (const CLI::ParseError& error) {
     if (args.empty()) return {std::nullopt, app.help(), kExitBadInput};
     auto chosen = app.get_subcommands();

@@ -40,6 +40,8 @@ struct Options {
   double near_abs = 1;                                     ///< Calls; see stats/verdict.h.
   double near_rel = 1;                                     ///< Percent.
   std::vector<std::pair<std::string, std::string>> pairs;  ///< --pair OLD=NEW
+
+  bool for_people() const { return format == Format::text || format == Format::md; }
 };
 
 /// Either options, or what to print and the exit code to end with (help: stdout, 0; usage errors: stderr, 2).

@@ -73,6 +73,7 @@ model::LoadOptions load_options(const cli::Options& options, std::size_t side) {
   model::LoadOptions load;
   load.all_runs = options.all_runs;
   load.loads_at_once = 2;
+  load.for_people = options.for_people();
   if (!options.run_ids.empty()) load.run_id = options.run_ids[std::min(side, options.run_ids.size() - 1)];
   return load;
 }

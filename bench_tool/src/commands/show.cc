@@ -51,15 +51,17 @@ void print_candidates(const model::Dataset& data, const std::vector<const model:
 std::string percentile_line(const Histogram& latency) {
   if (latency.count() == 0) return "no call returned\n";
   std::string out = "min " + render::duration(static_cast<double>(latency.min_ns()));
+  std::size_t unknown = 0;
   for (double fraction : stats::kPercentiles) {
     const auto value = stats::percentile_ns(latency, fraction);
+    unknown += value ? 0 : 1;
     out += fmt::format("  p{:.0f} {}", fraction * 100,
                        value ? render::duration(static_cast<double>(*value)) : render::kNotMeasured);
   }
   out += "  max " + render::duration(static_cast<double>(latency.max_ns()));
-  out += "  (percentiles +-6.25 %)\n";
-  if (latency.count() < 100) out += "fewer than 100 calls: P99 means max\n";
-  return out;
+  if (unknown != stats::kPercentiles.size()) out += "  (percentiles +-6.25 %)";
+  if (unknown != 0) out += "  (n/a: too few calls beyond it)";
+  return out + '\n';
 }
 
 /// The range of buckets that any of the syscalls fills: the axis they share.
@@ -189,6 +191,7 @@ int show(const cli::Options& options, const render::Paint& paint, std::ostream& 
   csv::Problems problems;
   model::LoadOptions load_options;
   load_options.all_runs = options.all_runs;
+  load_options.for_people = options.for_people();
   if (!options.run_ids.empty()) load_options.run_id = options.run_ids.front();
   load_options.keep_histograms = true;
   load_options.histograms_of = options.test;

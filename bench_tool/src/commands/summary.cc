@@ -196,6 +196,7 @@ int summary(const cli::Options& options, const render::Paint& paint, std::ostrea
   csv::Problems problems;
   model::LoadOptions load_options;
   load_options.all_runs = options.all_runs;
+  load_options.for_people = options.for_people();
   if (!options.run_ids.empty()) load_options.run_id = options.run_ids.front();
   std::vector<SummarizedRun> runs;
   std::size_t shown = 0;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "commands/summary.h"
 #include "render/units.h"
 
@@ -12,6 +16,12 @@ constexpr double kManyCalls = 1000;
 // Calls per test below which a share of failing calls says little.
 constexpr double kFewCalls = 10;
 constexpr double kProbingShare = 0.5;
+
+/// That these do not return is what they are for.
+bool may_not_return(std::string_view syscall) {
+  static constexpr std::array<std::string_view, 4> kNames = {"exit", "exit_group", "execve", "execveat"};
+  return std::find(kNames.begin(), kNames.end(), syscall) != kNames.end();
+}
 
 void add_losses(const stats::WindowSummary& window, std::vector<std::string>& out) {
   if (window.lost.value_or(0) > 0) {
@@ -58,6 +68,10 @@ void add_syscall_findings(const stats::SyscallSummary& syscall, std::vector<std:
   if (syscall.in_flight.value_or(0) > 0) {
     out.push_back(
         fmt::format("in flight: {} {} had not returned when the window ended", *syscall.in_flight, syscall.name));
+  }
+  if (syscall.no_return.value_or(0) > 0 && !may_not_return(syscall.name)) {
+    out.push_back(fmt::format("no return: {} {} did not return, because the thread ended or was killed",
+                              *syscall.no_return, syscall.name));
   }
   if (syscall.carried_in.value_or(0) > 0) {
     out.push_back(fmt::format("carried in: {} {} began before the window and returned in it, not in the counts",

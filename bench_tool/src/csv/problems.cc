@@ -5,6 +5,8 @@
 #include <ostream>
 #include <utility>
 
+#include "csv/printable.h"
+
 namespace syscost::bench::csv {
 
 void Problems::add(const std::string& file, std::uint64_t line, std::string message) {
@@ -40,12 +42,13 @@ void Problems::append_unnoted(const Problems& other) {
 
 void Problems::print(std::ostream& err) const {
   for (const Problem& problem : named_) {
-    err << problem.file << ':';
+    err << printable(problem.file) << ':';
     if (problem.line != 0) err << problem.line << ':';
-    err << ' ' << problem.message << '\n';
+    err << ' ' << printable(problem.message) << '\n';
   }
   for (const auto& [file, count] : count_by_file_) {
-    if (count > kNamedPerFile) err << file << ": " << count - kNamedPerFile << " more bad lines, not named\n";
+    if (count > kNamedPerFile)
+      err << printable(file) << ": " << count - kNamedPerFile << " more bad lines, not named\n";
   }
 }
 

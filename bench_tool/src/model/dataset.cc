@@ -3,7 +3,15 @@
 
 #include <algorithm>
 
+#include "csv/printable.h"
+
 namespace syscost::bench::model {
+
+void Dataset::make_printable() {
+  names.make_printable();
+  name = csv::printable(name);
+  for (std::string& file : files) file = csv::printable(file);
+}
 
 void Dataset::index() {
   // A writer keeps a window's rows together, so the sort is almost always only the check.

@@ -105,6 +105,8 @@ class Dataset {
 
   const std::string& text(NameId id) const { return names.text(id); }
   const Context& context(const Sample& sample) const { return contexts[sample.context]; }
+  /// Makes names and paths safe for a terminal.
+  void make_printable();
   /// Orders the rows by sample (keeping file order within) so that rows_of() works.
   void index();
   std::span<const SyscallRow> rows_of(std::uint32_t sample) const {

@@ -67,6 +67,7 @@ Dataset load(const std::string& path, const LoadOptions& options, csv::Problems&
   if (data.samples.empty() && problems.count() == problems_before) {
     problems.add(path, 0, "holds a header and no row: no test was measured");
   }
+  if (options.for_people) data.make_printable();
   return data;
 }
 

@@ -19,6 +19,7 @@ struct LoadOptions {
   bool all_runs = false;         ///< Every run, pooled.
   bool keep_histograms = false;  ///< For tests that `histograms_of`, a part of a display name, may mean.
   std::string histograms_of;
+  bool for_people = false;     ///< The result is printed, not parsed: its texts are made printable.
   unsigned loads_at_once = 1;  ///< So many threads call load() at once and share the cores.
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "model/names.h"
 
+#include "csv/printable.h"
+
 namespace syscost::bench::model {
 
 Names::Names() {
@@ -13,6 +15,14 @@ NameId Names::intern(std::string_view text) {
   const std::string& kept = texts_.emplace_back(text);
   ids_.emplace(kept, id);
   return id;
+}
+
+void Names::make_printable() {
+  ids_.clear();  // its keys are views into the texts
+  for (NameId id = 0; id < texts_.size(); ++id) {
+    texts_[id] = csv::printable(texts_[id]);
+    ids_.emplace(texts_[id], id);
+  }
 }
 
 }  // namespace syscost::bench::model

@@ -27,6 +27,8 @@ class Names {
   Names& operator=(Names&&) = default;
 
   NameId intern(std::string_view text);
+  /// Makes every text printable; ids stay. Two texts that look alike then keep their own ids.
+  void make_printable();
   const std::string& text(NameId id) const { return texts_[id]; }
   /// Number of ids given out.
   std::size_t size() const { return texts_.size(); }

@@ -9,6 +9,7 @@
 
 #include "csv/file_parts.h"
 #include "csv/guarded_source.h"
+#include "csv/printable.h"
 #include "csv_text.h"
 
 namespace syscost::bench {
@@ -126,6 +127,37 @@ TEST(Reader, NamesTheFirstLinesOfManyAndCountsTheRest) {
   EXPECT_NE(result.problems.find("f.csv:21: "), std::string::npos);
   EXPECT_EQ(result.problems.find("f.csv:22: "), std::string::npos);
   EXPECT_NE(result.problems.find("f.csv: 5 more bad lines, not named\n"), std::string::npos);
+}
+
+TEST(Problems, LeavesOutWhatAnotherReadingOfTheSameFileFound) {
+  Problems first;
+  Problems second;
+  for (std::uint64_t line = 1; line <= 30; ++line) {
+    first.add("f.csv", line, "bad");
+    second.add("f.csv", line, "bad");
+  }
+  second.add("g.csv", 2, "torn");
+  first.append_unnoted(second);
+  EXPECT_EQ(first.count(), 31U);
+  std::ostringstream out;
+  first.print(out);
+  EXPECT_NE(out.str().find("g.csv:2: torn\nf.csv: 10 more bad lines, not named\n"), std::string::npos) << out.str();
+}
+
+TEST(Problems, KeepsTheNumberOfUnnamedOnesOfAnotherFile) {
+  Problems first;
+  Problems second;
+  for (std::uint64_t line = 1; line <= 30; ++line) second.add("g.csv", line, "bad");
+  first.append_unnoted(second);
+  EXPECT_EQ(first.count(), 30U);
+}
+
+TEST(Printable, ShowsControlCharactersAndLeavesTheRest) {
+  EXPECT_EQ(csv::printable("a\x1b[0m\t\n\x7f"), R"(a\x1b[0m\x09\x0a\x7f)");
+  EXPECT_EQ(csv::printable("\xC2\x9B"
+                           "31m"),
+            R"(\x9b31m)");
+  EXPECT_EQ(csv::printable("Größe µs 中 \xC2\xA0 \xC2"), "Größe µs 中 \xC2\xA0 \xC2");
 }
 
 TEST(Reader, TellsWhenReadingFails) {

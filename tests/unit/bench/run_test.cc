@@ -34,6 +34,14 @@ TEST(Run, TellsWhenAFolderIsUnreadableAsAFile) {
   EXPECT_NE(err.str().find("/proc/self/mem: cannot be read: "), std::string::npos) << err.str();
 }
 
+TEST(Run, SaysItsVersion) {
+  std::ostringstream out;
+  std::ostringstream err;
+  EXPECT_EQ(run({"--version"}, out, err), 0);
+  EXPECT_EQ(out.str().rfind("bench " SYSCOST_VERSION ", reads CSVs of schema version ", 0), 0U) << out.str();
+  EXPECT_EQ(err.str(), "");
+}
+
 TEST(Run, PrintsNoColourIntoAPipe) {
   std::ostringstream out;
   std::ostringstream err;
