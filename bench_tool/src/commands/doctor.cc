@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "commands/doctor.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <fstream>
 #include <ostream>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
-extern char** environ;
+#include "commands/child.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -28,15 +27,15 @@ int fail(std::ostream& err, const std::string& binary, int error) {
   return cli::kExitBadInput;
 }
 
-/// True when the file holds the name of the flag, or needs the library that does. A binary that knows no
-/// --syscost_doctor would ignore it and run all its tests instead. Compares bytes, so that it works for any file format
-/// and for stripped binaries alike.
-bool knows_doctor(std::istream& binary) {
+/// True when the file holds the name of the flag, or needs the library that does. Compares bytes, so that it works for
+/// any file format and for stripped binaries alike.
+bool holds_mark(const std::string& path) {
   static constexpr std::array<std::string_view, 2> kMarks = {"syscost_doctor", "libsyscost"};
+  std::ifstream file(path, std::ios::binary);
   std::string window;
   std::array<char, 1 << 16> buffer{};
-  while (binary.read(buffer.data(), buffer.size()) || binary.gcount() > 0) {
-    window.append(buffer.data(), static_cast<std::size_t>(binary.gcount()));
+  while (file.read(buffer.data(), buffer.size()) || file.gcount() > 0) {
+    window.append(buffer.data(), static_cast<std::size_t>(file.gcount()));
     for (std::string_view mark : kMarks) {
       if (window.find(mark) != std::string::npos) return true;
     }
@@ -46,15 +45,30 @@ bool knows_doctor(std::istream& binary) {
   return false;
 }
 
-/// Copies what the child prints until it closes its end.
-void copy_output(int descriptor, std::ostream& out) {
-  std::array<char, 4096> buffer{};
-  for (;;) {
-    const ssize_t got = ::read(descriptor, buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return;
-    out.write(buffer.data(), got);
+/// Paths of the shared libraries that the loader would load for a program, also those that libraries need. `fault`
+/// says why there may be more.
+std::vector<std::string> libraries_of(const std::string& path, std::string& fault) {
+  std::string listed;
+  const ChildEnd end = run_child({"ldd", path}, [&](std::string_view piece) { listed += piece; });
+  if (end.error != 0) fault = fmt::format("ldd: {}", std::generic_category().message(end.error));
+  std::vector<std::string> libraries;
+  std::istringstream lines(listed);
+  for (std::string line; std::getline(lines, line);) {  // `libx.so.1 => /usr/lib/libx.so.1 (0x00007f...)`
+    static constexpr std::string_view kArrow = " => ";
+    const std::size_t arrow = line.find(kArrow);
+    const std::size_t address = line.rfind(" (0x");
+    if (arrow == std::string::npos || address == std::string::npos || address < arrow + kArrow.size()) continue;
+    libraries.push_back(line.substr(arrow + kArrow.size(), address - arrow - kArrow.size()));
   }
+  return libraries;
+}
+
+/// True when the binary or a library that it loads knows --syscost_doctor. One that does not would ignore it and run
+/// all its tests instead.
+bool knows_doctor(const std::string& path, std::string& fault) {
+  if (holds_mark(path)) return true;
+  const std::vector<std::string> libraries = libraries_of(path, fault);
+  return std::any_of(libraries.begin(), libraries.end(), holds_mark);
 }
 
 }  // namespace
@@ -66,46 +80,26 @@ int doctor(const cli::Options& options, std::ostream& out, std::ostream& err) {
            "which runs `build/my_tests --syscost_doctor`: the backends that work here, why others do not, the fix.\n";
     return cli::kExitOk;
   }
-  std::string path = options.binary.find('/') == std::string::npos ? "./" + options.binary : options.binary;
-  std::string flag = "--syscost_doctor";
+  const std::string path = options.binary.find('/') == std::string::npos ? "./" + options.binary : options.binary;
   // What cannot be read is left to exec, which says why it cannot be run.
-  if (std::ifstream file(path, std::ios::binary); file && file.peek() != std::ifstream::traits_type::eof()) {
-    if (!knows_doctor(file)) {
-      err << fmt::format(
-          "bench: {} is not linked with syscost and was not run: it would take --syscost_doctor for a reason to run "
-          "its "
-          "tests\nLink it with syscost::gtest_main, or name another binary.\n",
-          options.binary);
-      return cli::kExitBadInput;
-    }
-  }
-  std::array<int, 2> pipe_ends{};
-  if (::pipe2(pipe_ends.data(), O_CLOEXEC) != 0) return fail(err, options.binary, errno);
-
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDERR_FILENO);
-  std::array<char*, 3> args = {path.data(), flag.data(), nullptr};
-  pid_t child = 0;
-  const int error = ::posix_spawn(&child, path.c_str(), &actions, nullptr, args.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  ::close(pipe_ends[1]);
-  if (error != 0) {
-    ::close(pipe_ends[0]);
-    return fail(err, options.binary, error);
-  }
-  copy_output(pipe_ends[0], out);
-  ::close(pipe_ends[0]);
-
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFSIGNALED(status)) {
-    err << fmt::format("bench: {} was killed by signal {}\n", options.binary, WTERMSIG(status));
+  std::string fault;
+  if (std::ifstream file(path, std::ios::binary);
+      file && file.peek() != std::ifstream::traits_type::eof() && !knows_doctor(path, fault)) {
+    err << fmt::format(
+        "bench: {} is not linked with syscost and was not run: it would take --syscost_doctor for a reason to run its "
+        "tests\n",
+        options.binary);
+    if (!fault.empty()) err << "Its shared libraries were not searched: " << fault << '\n';
+    err << "Link it with syscost::gtest_main, or name another binary.\n";
     return cli::kExitBadInput;
   }
-  return WEXITSTATUS(status) == 0 ? cli::kExitOk : cli::kExitBadInput;
+  const ChildEnd end = run_child({path, "--syscost_doctor"}, [&](std::string_view piece) { out << piece; });
+  if (end.error != 0) return fail(err, options.binary, end.error);
+  if (WIFSIGNALED(end.status)) {
+    err << fmt::format("bench: {} was killed by signal {}\n", options.binary, WTERMSIG(end.status));
+    return cli::kExitBadInput;
+  }
+  return WEXITSTATUS(end.status) == 0 ? cli::kExitOk : cli::kExitBadInput;
 }
 
 }  // namespace syscost::bench::commands

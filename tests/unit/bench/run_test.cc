@@ -34,6 +34,26 @@ TEST(Run, TellsWhenAFolderIsUnreadableAsAFile) {
   EXPECT_NE(err.str().find("/proc/self/mem: cannot be read: "), std::string::npos) << err.str();
 }
 
+TEST(Doctor, RunsAProgramThatHasSyscostFromASharedHelper) {
+  std::ostringstream out;
+  std::ostringstream err;
+  EXPECT_EQ(run({"doctor", BENCH_DOCTOR_PROGRAM}, out, err), 0);
+  EXPECT_EQ(out.str(), "asked\n");
+  EXPECT_EQ(err.str(), "");
+}
+
+TEST(Doctor, SaysWhenItCouldNotSearchTheLibraries) {
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", "/nonexistent", 1);
+  std::ostringstream out;
+  std::ostringstream err;
+  EXPECT_EQ(run({"doctor", BENCH_DOCTOR_PROGRAM}, out, err), 2);
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(out.str(), "");
+  EXPECT_NE(err.str().find("Its shared libraries were not searched: ldd: No such file or directory"), std::string::npos)
+      << err.str();
+}
+
 TEST(Run, SaysItsVersion) {
   std::ostringstream out;
   std::ostringstream err;

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "commands/child.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+extern char** environ;
+
+namespace syscost::bench::commands {
+
+ChildEnd run_child(std::vector<std::string> args, const std::function<void(std::string_view)>& take) {
+  std::array<int, 2> pipe_ends{};
+  if (::pipe2(pipe_ends.data(), O_CLOEXEC) != 0) return {errno, 0};
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDERR_FILENO);
+  std::vector<char*> pointers;
+  for (std::string& arg : args) pointers.push_back(arg.data());
+  pointers.push_back(nullptr);
+  pid_t child = 0;
+  const int error = ::posix_spawnp(&child, pointers[0], &actions, nullptr, pointers.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  ::close(pipe_ends[1]);
+  if (error != 0) {
+    ::close(pipe_ends[0]);
+    return {error, 0};
+  }
+  std::array<char, 4096> buffer{};
+  for (;;) {
+    const ssize_t got = ::read(pipe_ends[0], buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    take(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
+  }
+  ::close(pipe_ends[0]);
+  ChildEnd end;
+  while (::waitpid(child, &end.status, 0) < 0 && errno == EINTR) {
+  }
+  return end;
+}
+
+}  // namespace syscost::bench::commands

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+//
+// Child: runs another program without a shell and hands on what it prints.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace syscost::bench::commands {
+
+struct ChildEnd {
+  int error = 0;   ///< errno when it could not be run, else 0.
+  int status = 0;  ///< As waitpid() gives it.
+};
+
+/// Runs `args` (the program first; looked for in PATH when it has no slash) to its end. `take` gets its standard output
+/// and error, piece by piece.
+ChildEnd run_child(std::vector<std::string> args, const std::function<void(std::string_view)>& take);
+
+}  // namespace syscost::bench::commands
