@@ -9,8 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <future>
-#include <optional>
 #include <system_error>
 
 namespace syscost::bench::csv {
@@ -19,8 +17,8 @@ namespace {
 // Below this a thread costs more than it saves.
 constexpr std::uint64_t kSmallestPart = std::uint64_t{16} << 20;
 constexpr std::size_t kBufferBytes = std::size_t{1} << 18;
-// A row has 59 commas and its words; a file of bare line feeds must not promise more rows than it can hold.
-constexpr std::uint64_t kShortestRow = 100;
+// Rows are rarely shorter; should they be, memory for them is found a second time.
+constexpr std::uint64_t kShortRow = 256;
 
 class Descriptor {
  public:
@@ -37,36 +35,17 @@ class Descriptor {
   int number_;
 };
 
-const char* find_feed(const char* begin, const char* end) {
-  return static_cast<const char*>(std::memchr(begin, '\n', static_cast<std::size_t>(end - begin)));
-}
-
 /// First offset at or behind `offset` at which a line begins; `end` when there is none before it.
 std::uint64_t next_line_begin(int descriptor, std::uint64_t offset, std::uint64_t end) {
   std::vector<char> buffer(kBufferBytes);
   while (offset < end) {
     const ssize_t got = ::pread(descriptor, buffer.data(), buffer.size(), static_cast<off_t>(offset));
     if (got <= 0) return end;
-    const char* feed = find_feed(buffer.data(), buffer.data() + got);
-    if (feed != nullptr) return offset + static_cast<std::uint64_t>(feed - buffer.data()) + 1;
+    const void* feed = std::memchr(buffer.data(), '\n', static_cast<std::size_t>(got));
+    if (feed != nullptr) return offset + static_cast<std::uint64_t>(static_cast<const char*>(feed) - buffer.data()) + 1;
     offset += static_cast<std::uint64_t>(got);
   }
   return end;
-}
-
-/// Line feeds in a part; nullopt when it cannot be read.
-std::optional<std::uint64_t> count_lines(int descriptor, const FilePart& part) {
-  std::vector<char> buffer(kBufferBytes);
-  std::uint64_t lines = 0;
-  for (std::uint64_t done = 0; done < part.size;) {
-    const std::size_t wanted = std::min<std::uint64_t>(buffer.size(), part.size - done);
-    const ssize_t got = ::pread(descriptor, buffer.data(), wanted, static_cast<off_t>(part.offset + done));
-    if (got <= 0) return std::nullopt;
-    const char* const end = buffer.data() + got;
-    for (const char* at = buffer.data(); (at = find_feed(at, end)) != nullptr; ++at) ++lines;
-    done += static_cast<std::uint64_t>(got);
-  }
-  return lines;
 }
 
 }  // namespace
@@ -85,37 +64,23 @@ std::vector<FilePart> split_file(const std::string& path, unsigned most) {
   for (std::uint64_t i = 1; i <= count && offset < size; ++i) {
     const std::uint64_t end =
         i == count ? size : std::max(offset, next_line_begin(file.number(), size / count * i, size));
-    if (end != offset) parts.push_back({offset, end - offset, 1, 0});
+    if (end != offset) parts.push_back({offset, end - offset, (end - offset) / kShortRow});
     offset = end;
   }
-  std::vector<std::future<std::optional<std::uint64_t>>> counts;
-  for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
-    counts.push_back(
-        std::async(std::launch::async, [&file, part = parts[i]] { return count_lines(file.number(), part); }));
-  }
-  bool is_counted = true;
-  for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
-    const auto lines = counts[i].get();
-    is_counted = is_counted && lines.has_value();
-    parts[i + 1].first_line = parts[i].first_line + lines.value_or(0);
-    parts[i].rows = std::min(lines.value_or(0), parts[i].size / kShortestRow);
-  }
-  if (!is_counted) return whole;
-  parts.back().rows = parts.size() > 1 ? parts[parts.size() - 2].rows : 0;
   // A file may grow while it is read: what was appended belongs to the last part.
   parts.back().size = 0;
   return parts;
 }
 
-bool read_csv_part(const std::string& path, const FilePart& part, const RowHandler& handle, Problems& problems) {
+ReadEnd read_csv_part(const std::string& path, const FilePart& part, const RowHandler& handle, Problems& problems) {
   const Descriptor file(path);
   if (file.number() < 0) {
     problems.add(path, 0, fmt::format("cannot be opened: {}", std::generic_category().message(errno)));
-    return false;
+    return {};
   }
   if (part.offset != 0 && ::lseek(file.number(), static_cast<off_t>(part.offset), SEEK_SET) < 0) {
     problems.add(path, 0, fmt::format("cannot be read: {}", std::generic_category().message(errno)));
-    return false;
+    return {};
   }
   auto read_bytes = [&file, limited = part.size != 0, left = part.size](char* buffer, std::size_t size) mutable {
     if (limited) size = std::min<std::uint64_t>(size, left);
@@ -127,7 +92,7 @@ bool read_csv_part(const std::string& path, const FilePart& part, const RowHandl
       return static_cast<std::size_t>(got);
     }
   };
-  return read_csv(path, read_bytes, handle, problems, part.first_line);
+  return read_csv(path, read_bytes, handle, problems, part.offset == 0);
 }
 
 }  // namespace syscost::bench::csv

@@ -3,7 +3,8 @@
 // Parts of a file, so that a large one is read on all cores.
 //
 // A syscost CSV holds no line break inside a field, so that every line feed is a border between rows: a file can be cut
-// behind any of them. Counting lines first costs a tenth of splitting them and gives every part its true line numbers.
+// behind any of them. A part counts its lines from its own first one; who puts parts together knows how many came
+// before.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +18,14 @@ namespace syscost::bench::csv {
 
 struct FilePart {
   std::uint64_t offset = 0;
-  std::uint64_t size = 0;        ///< 0: to the end, however far that is.
-  std::uint64_t first_line = 1;  ///< Of the part, in the file.
-  std::uint64_t rows = 0;        ///< About so many; 0: unknown.
+  std::uint64_t size = 0;  ///< 0: to the end, however far that is.
+  std::uint64_t rows = 0;  ///< About so many; 0: unknown.
 };
 
 /// At least one part, at most `most`; small files, pipes and files that cannot be read are one.
 std::vector<FilePart> split_file(const std::string& path, unsigned most);
 
-/// Reads a part. False when it holds the header and that is not ours; that the file cannot be opened is a problem.
-bool read_csv_part(const std::string& path, const FilePart& part, const RowHandler& handle, Problems& problems);
+/// Reads a part; see read_csv(). That the file cannot be opened is a problem.
+ReadEnd read_csv_part(const std::string& path, const FilePart& part, const RowHandler& handle, Problems& problems);
 
 }  // namespace syscost::bench::csv

@@ -46,9 +46,8 @@ using ReadBytes = std::function<std::size_t(char* buffer, std::size_t size)>;
 
 class GuardedSource : public io::ByteSourceBase {
  public:
-  /// `first_line`: number of the line that the bytes begin at.
-  GuardedSource(ReadBytes read_bytes, std::shared_ptr<LineDamage> damage, std::uint64_t first_line)
-      : read_bytes_(std::move(read_bytes)), damage_(std::move(damage)), line_(first_line) {}
+  GuardedSource(ReadBytes read_bytes, std::shared_ptr<LineDamage> damage)
+      : read_bytes_(std::move(read_bytes)), damage_(std::move(damage)) {}
 
   /// The library's call: fills `buffer` entirely, except at the end.
   int read(char* buffer, int size) override;
@@ -59,7 +58,7 @@ class GuardedSource : public io::ByteSourceBase {
 
   ReadBytes read_bytes_;
   std::shared_ptr<LineDamage> damage_;
-  std::uint64_t line_;          ///< Line that the next byte belongs to.
+  std::uint64_t line_ = 1;      ///< Line that the next byte belongs to.
   std::size_t line_bytes_ = 0;  ///< Bytes of that line so far.
   bool is_at_end_ = false;      ///< read_bytes_ said so.
   bool is_closed_ = false;      ///< The last line was closed, if it had to be.

@@ -57,14 +57,14 @@ const char* kTorn = "the row stops before its last column (`end`): torn by a cra
 /// The loop around the library; a class so that Row can hand it its cells.
 class RowReader {
  public:
-  RowReader(const std::string& name, ReadBytes bytes, Problems& problems, std::uint64_t first_line)
+  RowReader(const std::string& name, ReadBytes bytes, Problems& problems)
       : name_(name),
         problems_(problems),
         damage_(std::make_shared<LineDamage>()),
-        library_(name, std::unique_ptr<io::ByteSourceBase>(
-                           std::make_unique<GuardedSource>(std::move(bytes), damage_, first_line))) {
-    library_.set_file_line(static_cast<unsigned>(first_line - 1));
-  }
+        library_(name,
+                 std::unique_ptr<io::ByteSourceBase>(std::make_unique<GuardedSource>(std::move(bytes), damage_))) {}
+
+  std::uint64_t lines() const { return library_.get_file_line(); }
 
   /// False when the rest of the file is not ours to read.
   bool read_header() {
@@ -137,19 +137,22 @@ class RowReader {
   Row row_;
 };
 
-bool read_csv(const std::string& name, ReadBytes bytes, const RowHandler& handle, Problems& problems,
-              std::uint64_t first_line) {
+ReadEnd read_csv(const std::string& name, ReadBytes bytes, const RowHandler& handle, Problems& problems,
+                 bool has_header) {
+  ReadEnd end;
   try {
-    RowReader reader(name, std::move(bytes), problems, first_line);
-    if (first_line == 1 && !reader.read_header()) return false;
+    RowReader reader(name, std::move(bytes), problems);
+    if (has_header && !reader.read_header()) return end;
+    end.is_ours = true;
     reader.read_rows(handle);
+    end.lines = reader.lines();
   } catch (const std::system_error& error) {
     problems.add(name, 0, fmt::format("cannot be read: {}", error.code().message()));
   } catch (const io::error::base& error) {
     // Nothing is known to come here; a fault of the library must still end in a message, not in terminate().
     problems.add(name, 0, fmt::format("the CSV library gave up: {}", error.what()));
   }
-  return true;
+  return end;
 }
 
 void read_csv_text(const std::string& name, std::string_view text, const RowHandler& handle, Problems& problems) {

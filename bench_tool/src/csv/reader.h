@@ -35,10 +35,14 @@ class Row {
 /// Takes one row; returns what is wrong with it, or "" when it was used.
 using RowHandler = std::function<std::string(const Row&)>;
 
-/// Reads the whole input `bytes`, called `name` in messages. Calls `handle` for each whole row, in file order. An input
-/// that begins at a `first_line` behind 1 has no header. False when the header is not ours.
-bool read_csv(const std::string& name, ReadBytes bytes, const RowHandler& handle, Problems& problems,
-              std::uint64_t first_line = 1);
+struct ReadEnd {
+  bool is_ours = false;     ///< False when the header is not ours, so that no row means anything.
+  std::uint64_t lines = 0;  ///< That were read.
+};
+
+/// Reads the whole input `bytes`, called `name` in messages. Calls `handle` for each whole row, in file order.
+ReadEnd read_csv(const std::string& name, ReadBytes bytes, const RowHandler& handle, Problems& problems,
+                 bool has_header = true);
 
 /// Reads text in memory.
 void read_csv_text(const std::string& name, std::string_view text, const RowHandler& handle, Problems& problems);

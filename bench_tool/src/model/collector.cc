@@ -46,7 +46,10 @@ std::string Collector::take(const csv::Row& row) {
   const auto line = static_cast<std::uint32_t>(row.line());
   if (is_test_row) {
     Sample& sample = data_.samples[row_sample_];
-    if (sample.totals_line != 0) return duplicate(sample.totals_file, sample.totals_line);
+    if (sample.totals_line != 0) {
+      duplicates_.push_back({file, line, sample.totals_file, sample.totals_line});
+      return {};
+    }
     Totals totals;
     if (std::string fault = parser_.parse_totals(row, totals); !fault.empty()) return fault;
     sample.totals = totals;
@@ -63,7 +66,8 @@ std::string Collector::take(const csv::Row& row) {
   return fault;
 }
 
-void Collector::absorb(Collector& part) {
+void Collector::absorb(Collector& part, std::uint64_t lines_before) {
+  const auto shift = static_cast<std::uint32_t>(lines_before);
   const auto file = static_cast<std::uint32_t>(data_.files.size() - 1);
   std::vector<NameId> names(part.data_.names.size());
   for (NameId id = 0; id < names.size(); ++id) names[id] = data_.names.intern(part.data_.text(id));
@@ -89,9 +93,10 @@ void Collector::absorb(Collector& part) {
     sample.totals.outcome = names[sample.totals.outcome];
     samples[i] = sample_of(sample);
     if (sample.totals_line == 0) continue;
+    sample.totals_line += shift;
     Sample& kept = data_.samples[samples[i]];
     if (kept.totals_line != 0) {
-      problems_.add(data_.files[file], sample.totals_line, duplicate(kept.totals_file, kept.totals_line));
+      duplicates_.push_back({file, sample.totals_line, kept.totals_file, kept.totals_line});
       continue;
     }
     kept.totals = sample.totals;
@@ -103,6 +108,7 @@ void Collector::absorb(Collector& part) {
   for (SyscallRow row : part.data_.rows) {
     row.sample = samples[row.sample];
     row.file = file;
+    row.line += shift;
     for (NameId SyscallRow::*field : {&SyscallRow::syscall, &SyscallRow::detail, &SyscallRow::classes,
                                       &SyscallRow::errnos, &SyscallRow::histogram}) {
       row.*field = names[row.*field];
@@ -110,6 +116,9 @@ void Collector::absorb(Collector& part) {
     data_.rows.push_back(row);
   }
   part.data_.rows = {};
+  for (const Duplicate& one : part.duplicates_) {
+    duplicates_.push_back({file, one.line + shift, file, one.first_line + shift});
+  }
 }
 
 Dataset Collector::finish(const std::string& name) {
@@ -117,6 +126,7 @@ Dataset Collector::finish(const std::string& name) {
   select_runs();
   data_.index();
   drop_duplicates();
+  report_duplicates();
   return std::move(data_);
 }
 
@@ -148,8 +158,16 @@ bool Collector::keeps_histogram_of(const Sample& key) {
   return full_name(data_, group).find(options_.histograms_of) != std::string::npos;
 }
 
-std::string Collector::duplicate(std::uint32_t file, std::uint32_t line) const {
-  return fmt::format("the same key as {}:{}; left out, it would count twice", data_.files[file], line);
+/// In the order of the files and their lines.
+void Collector::report_duplicates() {
+  std::sort(duplicates_.begin(), duplicates_.end(), [](const Duplicate& a, const Duplicate& b) {
+    return std::pair(a.file, a.line) < std::pair(b.file, b.line);
+  });
+  for (const Duplicate& one : duplicates_) {
+    problems_.add(data_.files[one.file], one.line,
+                  fmt::format("the same key as {}:{}; left out, it would count twice", data_.files[one.first_file],
+                              one.first_line));
+  }
 }
 
 /// Leaves the samples of the runs that were asked for: of each file the newest one, unless told otherwise.
@@ -205,7 +223,7 @@ void Collector::drop_duplicates() {
     for (const SyscallRow& row : rows) {
       auto [first, is_new] = seen.try_emplace(call_of(row), &row);
       if (is_new) continue;
-      problems_.add(data_.files[row.file], row.line, duplicate(first->second->file, first->second->line));
+      duplicates_.push_back({row.file, row.line, first->second->file, first->second->line});
       data_.rows[static_cast<std::size_t>(&row - data_.rows.data())].sample = kDropped;
     }
   }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "csv/problems.h"
 #include "csv/reader.h"
@@ -44,18 +45,24 @@ class Collector {
   void expect_rows(std::uint64_t rows) { data_.rows.reserve(data_.rows.size() + rows); }
   /// Takes a row; returns what is wrong with it, or "".
   std::string take(const csv::Row& row);
-  /// Takes over what `part`, another part of the current file, collected behind this one.
-  void absorb(Collector& part);
+  /// Takes over what `part` collected of the current file behind its first `lines_before` lines.
+  void absorb(Collector& part, std::uint64_t lines_before);
   /// Leaves the runs that were asked for, each row once, and hands out the result.
   Dataset finish(const std::string& name);
 
  private:
+  /// A row whose key another one had before. Said at the end: parts do not know their lines' numbers in the file.
+  struct Duplicate {
+    std::uint32_t file, line;
+    std::uint32_t first_file, first_line;
+  };
+
   std::uint32_t sample_of(const Sample& wanted);
   bool keeps_histogram_of(const Sample& key);
-  std::string duplicate(std::uint32_t file, std::uint32_t line) const;
   void select_runs();
   void report_unknown_run();
   void drop_duplicates();
+  void report_duplicates();
 
   Dataset data_;
   const LoadOptions& options_;
@@ -64,6 +71,7 @@ class Collector {
   std::unordered_map<SampleKey, std::uint32_t, SampleKeyHash> samples_;
   SampleKey last_key_{};
   std::uint32_t last_sample_ = 0;
+  std::vector<Duplicate> duplicates_;
   // Of the row that was taken last, for the next one if it has the same key.
   std::uint32_t row_sample_ = 0;
   bool keeps_histogram_ = false;

@@ -23,7 +23,7 @@ constexpr unsigned kMostParts = 8;
 struct Worker {
   csv::Problems problems;
   std::unique_ptr<Collector> collector;
-  std::future<bool> done;
+  std::future<csv::ReadEnd> done;
 };
 
 csv::RowHandler take_into(Collector& collector) {
@@ -48,12 +48,14 @@ void load_file(const std::string& file, const LoadOptions& options, Collector& i
       return csv::read_csv_part(file, part, take_into(*worker.collector), worker.problems);
     });
   }
-  const bool is_ours = csv::read_csv_part(file, parts[0], take_into(into), problems);
+  const csv::ReadEnd first = csv::read_csv_part(file, parts[0], take_into(into), problems);
+  std::uint64_t lines = first.lines;
   for (Worker& worker : workers) {
-    worker.done.get();
-    if (!is_ours) continue;  // the header said that the other parts mean nothing
-    problems.append(worker.problems);
-    into.absorb(*worker.collector);
+    const csv::ReadEnd part = worker.done.get();
+    if (!first.is_ours) continue;  // the header said that the other parts mean nothing
+    problems.append(worker.problems, lines);
+    into.absorb(*worker.collector, lines);
+    lines += part.lines;
   }
 }
 

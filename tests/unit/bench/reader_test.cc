@@ -187,7 +187,7 @@ TEST(GuardedSource, FillsEveryRequestExceptTheLast) {
     text.erase(0, 1);
     return 1;
   };
-  csv::GuardedSource source(one_byte, std::make_shared<csv::LineDamage>(), 1);
+  csv::GuardedSource source(one_byte, std::make_shared<csv::LineDamage>());
   char buffer[8];
   EXPECT_EQ(source.read(buffer, 8), 8);
   EXPECT_EQ(source.read(buffer, 8), 3);  // "89" and the line feed that closes the line

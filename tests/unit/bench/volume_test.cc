@@ -50,6 +50,32 @@ TEST(Volume, SummariesMadeByThreadsAreThoseMadeOneByOne) {
   }
 }
 
+TEST(Volume, LinesOfALaterPartAreNumberedInTheFile) {
+  perf::MakeRows shape;
+  shape.syscall_rows = 80'000;
+  const std::string path = ::testing::TempDir() + "syscost_part_lines.csv";
+  std::ostringstream text;
+  perf::make_rows(shape, text);
+  const std::string content = text.str();
+  // The last window again, its `test` row and 20 `syscall` rows: keys that occur twice within the last part.
+  std::size_t last_window = content.size() - 1;
+  for (std::uint64_t row = 0; row <= shape.syscalls_per_test; ++row) last_window = content.rfind('\n', last_window - 1);
+  std::ofstream(path, std::ios::binary) << content << content.substr(last_window + 1);
+  csv::Problems problems;
+  model::load(path, {}, problems);
+  std::filesystem::remove(path);
+  EXPECT_EQ(problems.count(), shape.syscalls_per_test + 1);
+  std::ostringstream said;
+  problems.print(said);
+  const auto lines = static_cast<std::uint64_t>(std::count(content.begin(), content.end(), '\n'));
+  std::string wanted;
+  for (std::uint64_t line = lines - shape.syscalls_per_test; line < lines; ++line) {
+    wanted += path + ":" + std::to_string(line + 1 + shape.syscalls_per_test) + ": the same key as " + path + ":" +
+              std::to_string(line) + "; left out, it would count twice\n";
+  }
+  EXPECT_EQ(said.str().rfind(wanted, 0), 0U) << said.str();
+}
+
 TEST(Volume, AFileReadInPartsIsTheFileReadAtOnce) {
   perf::MakeRows shape;
   shape.syscall_rows = 80'000;  // about 37 MiB: two parts at least, where there are two cores
