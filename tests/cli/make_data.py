@@ -160,7 +160,9 @@ def main():
          + window("Log.Stays", [write(2)], 1500) + window("Log.Slows", [write(2)], 1500))
     save("set_up_new.csv", window("Log", [opens(1)], 90000, **suite) + window("", [opens(2)], 90000, **environment)
          + window("Log.Stays", [write(2)], 2900) + window("Log.Slows", [write(2)], 3100))
-    save("overhead.csv", window("Odd.One", [write(1200)], 2000000, dict(overhead_estimate_ns=500000)))
+    save("overhead.csv", window("Odd.One", [write(1200)], 2000000, dict(overhead_estimate_ns=500000, iterations=1000))
+         + window("Odd.Two", [write(12)], 500000, dict(overhead_estimate_ns=1000))
+         + window("Odd", [write(1)], 9000000, dict(overhead_estimate_ns=90), **suite))
 
     # Runs in one file, files in one folder.
     old = [line.replace("17,test", "16,test").replace("1795225951-17", "older").replace("01:52:31", "00:11:00")

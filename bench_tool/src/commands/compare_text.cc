@@ -93,15 +93,17 @@ std::string remark(const Comparison& row, const render::Paint& paint) {
   return text + word;
 }
 
-/// `7.3 %`: how much of a side's wall time measuring added by the CSV's own estimates; nullopt where a test has
-/// none.
+/// `7.3 %`: how much of the wall time of a side's tests measuring added by the CSV's own estimates; nullopt where a
+/// test has none.
 std::optional<std::string> added_share(const std::vector<WindowSummary>& windows) {
   double overhead_ns = 0;
   double wall_ns = 0;
   for (const WindowSummary& window : windows) {
+    if (window.is_set_up()) continue;
     if (!window.wall_ns || !window.overhead_ns) return std::nullopt;
-    overhead_ns += window.overhead_ns->median;
-    wall_ns += window.wall_ns->median;
+    const double passes = window.is_per_iteration ? window.iterations->median : 1;
+    overhead_ns += window.overhead_ns->median * passes;
+    wall_ns += window.wall_ns->median * passes;
   }
   if (wall_ns <= 0) return std::nullopt;
   return fmt::format("{:.1f} %", 100 * overhead_ns / wall_ns);
