@@ -210,7 +210,7 @@ std::vector<SyscallCost> Cost::syscalls() const {
     cost.carried_in = tally.carried_in;
     cost.denied = tally.denied;
     for (const ErrnoCounts::Entry& error : tally.errors) cost.errors.push_back({error.error, error.count});
-    cost.latency = tally.latency;
+    cost.latency = tally.latency.dense();
   }
   return list;
 }

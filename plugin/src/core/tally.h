@@ -10,14 +10,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <iterator>
+#include <list>
 #include <memory_resource>
 #include <utility>
 #include <vector>
 
+#include "core/sparse_histogram.h"
 #include "core/syscall_id.h"
-#include "syscost/histogram.h"
 
 namespace syscost {
 
@@ -71,7 +71,7 @@ class ErrnoCounts {
 ///
 ///     entries = calls + restarts + in_flight + no_return
 struct Tally {
-  explicit Tally(std::pmr::memory_resource* memory) : errors(memory) {}
+  explicit Tally(std::pmr::memory_resource* memory) : errors(memory), latency(memory) {}
 
   std::uint64_t entries = 0;
   std::uint64_t calls = 0;
@@ -79,8 +79,8 @@ struct Tally {
   std::uint64_t no_return = 0;
   std::uint64_t carried_in = 0;
   std::uint64_t denied = 0;
-  ErrnoCounts errors;  ///< Of `calls`, by errno.
-  Histogram latency;   ///< One value per returned entry.
+  ErrnoCounts errors;       ///< Of `calls`, by errno.
+  SparseHistogram latency;  ///< One value per returned entry.
 
   /// Entries that had neither returned nor ended. 0 also when a backend that sees no entries left `entries` at 0.
   std::uint64_t in_flight() const {
@@ -108,7 +108,7 @@ struct Tally {
   void clear() {
     entries = calls = restarts = no_return = carried_in = denied = 0;
     errors.clear();
-    latency = Histogram();
+    latency.clear();
   }
 };
 
@@ -153,20 +153,27 @@ class CallTable {
 
   /// The tally of a syscall; made empty at first use.
   Tally& at(SyscallId id) {
-    auto place = lower_bound(id);
-    if (place != order_.end() && (*place)->id == id) return (*place)->tally;
+    const std::size_t place = lower_bound(id);
+    if (place < used_ && order_[place]->id == id) return order_[place]->tally;
+    if (used_ == order_.size()) {
+      order_.push_back(nullptr);
+      order_.back() = &slots_.emplace_back(id, slots_.get_allocator().resource());
+    }
     // Slots beyond the used ones were emptied by clear() and keep their memory.
-    std::size_t used = order_.size();
-    if (used == slots_.size()) slots_.emplace_back(id, slots_.get_allocator().resource());
-    Entry& slot = slot_for_reuse(id);
-    order_.insert(place, &slot);
-    return slot.tally;
+    Entry* fresh = order_[used_];
+    fresh->id = id;
+    std::move_backward(order_.begin() + static_cast<std::ptrdiff_t>(place),
+                       order_.begin() + static_cast<std::ptrdiff_t>(used_),
+                       order_.begin() + static_cast<std::ptrdiff_t>(used_) + 1);
+    order_[place] = fresh;
+    ++used_;
+    return fresh->tally;
   }
 
   /// The tally of a syscall, or null when there is none.
   const Tally* find(SyscallId id) const {
-    auto place = std::lower_bound(order_.begin(), order_.end(), id, before);
-    return place != order_.end() && (*place)->id == id ? &(*place)->tally : nullptr;
+    const std::size_t place = lower_bound(id);
+    return place < used_ && order_[place]->id == id ? &order_[place]->tally : nullptr;
   }
 
   void merge(const CallTable& other) {
@@ -175,29 +182,27 @@ class CallTable {
 
   /// Forgets every count and keeps the memory for the next use.
   void clear() {
-    for (Entry* entry : order_) entry->tally.clear();
-    order_.clear();
+    for (std::size_t i = 0; i < used_; ++i) order_[i]->tally.clear();
+    used_ = 0;
   }
 
-  bool empty() const { return order_.empty(); }
-  std::size_t size() const { return order_.size(); }
+  bool empty() const { return used_ == 0; }
+  std::size_t size() const { return used_; }
   Iterator begin() const { return Iterator(order_.data()); }
-  Iterator end() const { return Iterator(order_.data() + order_.size()); }
+  Iterator end() const { return Iterator(order_.data() + used_); }
 
  private:
-  static bool before(const Entry* entry, SyscallId id) { return entry->id < id; }
-  std::pmr::vector<Entry*>::iterator lower_bound(SyscallId id) {
-    return std::lower_bound(order_.begin(), order_.end(), id, before);
-  }
-  // order_ grows by one per slot in slots_' order, so its size is the index of the next free slot.
-  Entry& slot_for_reuse(SyscallId id) {
-    Entry& slot = slots_[order_.size()];
-    slot.id = id;
-    return slot;
+  /// The first used place whose syscall is not before `id`.
+  std::size_t lower_bound(SyscallId id) const {
+    const auto end = order_.begin() + static_cast<std::ptrdiff_t>(used_);
+    const auto at =
+        std::lower_bound(order_.begin(), end, id, [](const Entry* entry, SyscallId key) { return entry->id < key; });
+    return static_cast<std::size_t>(at - order_.begin());
   }
 
-  std::pmr::deque<Entry> slots_;    // used slots first; a deque, so that they never move
-  std::pmr::vector<Entry*> order_;  // the used slots, by id
+  std::pmr::list<Entry> slots_;     // a list: they never move, and an empty table holds nothing
+  std::pmr::vector<Entry*> order_;  // all slots; the used ones first, by id
+  std::size_t used_ = 0;
 };
 
 }  // namespace syscost

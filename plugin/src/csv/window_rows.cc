@@ -91,7 +91,7 @@ void set_tally(Row& row, SyscallId id, const Tally& tally, const Capabilities& c
   row.set(Column::kDenied, measured(can.denied, tally.denied));
   row.set(Column::kErrors, measured(can.errors, tally.errors.total()));
   if (can.errors) row.set(Column::kErrnos, errnos_text(tally.errors));
-  if (can.latency) set_latency(row, tally.latency);
+  if (can.latency) set_latency(row, tally.latency.dense());
 }
 
 }  // namespace

@@ -154,7 +154,7 @@ TEST(CallTable, ReusesItsMemoryAfterBeingCleared) {
   std::vector<std::byte> bytes(1 << 20);
   std::pmr::monotonic_buffer_resource stretch(bytes.data(), bytes.size(), std::pmr::null_memory_resource());
   CallTable table(&stretch);
-  // Without reuse 20 tallies of 2.5 KiB would leave the 1 MiB after some 20 rounds, and allocating would throw.
+  // Without reuse 20 tallies would leave the 1 MiB after some 200 rounds, and allocating would throw.
   for (int round = 0; round < 1000; ++round) {
     for (std::uint32_t number = 0; number < 20; ++number) table.at({Abi::x86_64, number}).errors.add(2);
     table.clear();
