@@ -80,7 +80,7 @@ void time_under_pair(const char* enter, const char* exit, int calls) {
 void time_windows(syscost::WindowBook& book) {
   for (syscost::Reach reach : {syscost::Reach::process, syscost::Reach::thread}) {
     double ns = ns_per_call(2000, [&] {
-      syscost::WindowBook::Window* window = book.open(reach).value();
+      syscost::WindowBook::Window* window = book.open(reach);
       syscall(SYS_getppid);
       syscost::detail::CostData cost(&syscost::quiet_memory());
       book.close(window, cost);
@@ -111,7 +111,7 @@ int main(int argc, char** argv) {
     if (mode == "windows") {
       time_windows(book);
     } else if (mode == "armed") {
-      syscost::WindowBook::Window* window = book.open(syscost::Reach::process).value();
+      syscost::WindowBook::Window* window = book.open(syscost::Reach::process);
       time_calls(calls);
       syscost::detail::CostData cost(&syscost::quiet_memory());
       book.close(window, cost);

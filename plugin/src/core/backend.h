@@ -9,13 +9,15 @@
 //
 // boundary(), read() and read_crossings() run between two instructions of the user's code, inside somebody's window:
 // they must make no syscall and allocate nothing but from the memory they were given. open(), attach(), detach(),
-// acquire_lane(), losses_between_windows() and close() may make syscalls.
+// acquire_lane(), hidden_losses() and close() may make syscalls.
 //
-// Nothing here is thread-safe: WindowBook calls it under its lock, acquire_lane() excepted.
+// Nothing here is thread-safe: WindowBook calls it under its lock. Exceptions: any thread may call acquire_lane() at
+// any time, and one thread at a time hidden_losses().
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -40,7 +42,14 @@ struct Capabilities {
   bool latency = false;     ///< Histogram and sums.
   bool carried_in = false;  ///< Calls that entered before the window.
   bool denied = false;      ///< Calls stopped by a seccomp filter.
-  bool lanes = false;       ///< Thread scopes.
+  std::uint32_t lanes = 0;  ///< How many threads can be inside thread scopes at once.
+};
+
+/// A lane that the calling thread got.
+struct AcquiredLane {
+  Lane lane{};
+  /// Its last thread ended without closing its windows: they count nothing any more.
+  bool was_left_open = false;
 };
 
 /// How a lane continues after a boundary.
@@ -72,7 +81,7 @@ class CrossingSink {
   ~CrossingSink() = default;
 };
 
-/// Events the backend could not attribute, since open().
+/// Events the backend could not attribute, since open(), as far as memory shows them.
 struct Losses {
   std::uint64_t late = 0;  ///< May have been counted into a segment after it had been read.
   std::uint64_t lost = 0;  ///< Not recorded at all.
@@ -101,8 +110,9 @@ class Backend {
   virtual Result<void> select(const Filter& filter) = 0;
 
   /// A lane for the calling thread, its own until boundary(lane, kFollowProcess); the same one when it has one already.
-  /// Fails when too many threads are inside scopes at once. One syscall the first time, never counted.
-  virtual Result<Lane> acquire_lane() = 0;
+  /// Empty when too many threads are inside scopes at once (capabilities().lanes). Called inside windows: allocates
+  /// nothing; one syscall the first time, never counted.
+  virtual std::optional<AcquiredLane> acquire_lane() = 0;
 
   /// Ends `lane`'s segment and starts the next; returns its generation (0 unless Next::kArm). One store.
   virtual Generation boundary(Lane lane, Next next) = 0;
@@ -116,9 +126,10 @@ class Backend {
 
   /// Losses that memory shows. Cumulative.
   virtual Losses losses() const = 0;
-  /// The same and those that only a syscall shows. Cumulative. Also finds out whether the instrument is still in place
-  /// (a test may have closed every file descriptor): a failure says so, and that counts since the last check are short.
-  virtual Result<Losses> losses_between_windows() = 0;
+  /// Events lost that only a syscall shows, not part of losses(). Cumulative. Also finds out whether the instrument is
+  /// still in place (a test may have closed every file descriptor): a failure says so, and that counts since the last
+  /// call are short.
+  virtual Result<std::uint64_t> hidden_losses() = 0;
 
   /// Takes the instrument off and puts it back on, for timed passes. Open starts attached.
   virtual Result<void> detach() = 0;

@@ -23,6 +23,7 @@ constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 class Reserve final : public std::pmr::memory_resource {
  public:
   bool is_running_low() const { return used_ > reserved_ / 2; }
+  bool is_scarce() const { return used_ > reserved_ - reserved_ / 8; }
   bool is_empty() const { return reserved_ == 0; }
 
   /// Makes `bytes` more available. False, with errno, when they cannot be had.
@@ -76,6 +77,10 @@ class QuietMemory final : public std::pmr::memory_resource {
     if (reserve_.grow(reserve_.next_bytes()) || reserve_.grow(kLeastBytes) || !reserve_.is_empty()) return {};
     return errno_failure("reserve", "1 MiB of memory for the counts", errno);
   }
+  bool is_scarce() {
+    std::lock_guard guard(lock_);
+    return reserve_.is_scarce();
+  }
 
  private:
   void* do_allocate(std::size_t bytes, std::size_t alignment) override {
@@ -109,6 +114,10 @@ std::pmr::memory_resource& quiet_memory() {
 
 Result<void> top_up_quiet_memory() {
   return the_memory().top_up();
+}
+
+bool is_quiet_memory_scarce() {
+  return the_memory().is_scarce();
 }
 
 }  // namespace syscost

@@ -22,4 +22,7 @@ std::pmr::memory_resource& quiet_memory();
 /// be had. To be called between windows. Fails when the pool has nothing at all.
 Result<void> top_up_quiet_memory();
 
+/// True when less than an eighth of what was reserved is left: whoever can do without should. Any thread, no syscall.
+bool is_quiet_memory_scarce();
+
 }  // namespace syscost

@@ -84,14 +84,28 @@ void WindowBook::add(const Crossing& crossing) {
 
 // ---- windows --------------------------------------------------------------------------------------------------------
 
-Result<WindowBook::Window*> WindowBook::open(Reach reach) {
-  Lane lane = Lane::kProcess;
-  if (reach == Reach::thread) {
-    Result<Lane> acquired = backend_.acquire_lane();
-    if (!acquired.ok()) return acquired.failure();
-    lane = acquired.value();
+// The windows that a thread left open on `lane` when it ended hold no segment that begins from now on.
+void WindowBook::abandon(Lane lane) {
+  ThreadLane* thread = find(lane);
+  if (thread == nullptr) return;
+  thread->windows = 0;
+  for (Window& window : windows_) {
+    if (window.reach == Reach::thread && window.lane == lane && window.is_running()) {
+      window.stretches.back().end = latest_ + 1;
+    }
   }
+}
+
+WindowBook::Window* WindowBook::open(Reach reach) {
+  AcquiredLane acquired{Lane::kProcess};
+  if (reach == Reach::thread) {
+    std::optional<AcquiredLane> free = backend_.acquire_lane();
+    if (!free.has_value()) return nullptr;
+    acquired = *free;
+  }
+  const Lane lane = acquired.lane;
   std::lock_guard guard(lock_);
+  if (acquired.was_left_open) abandon(lane);
   Window& window = windows_.emplace_back(reach, lane, memory_);
   window.losses_at_open = backend_.losses();
   window.stretches.reserve(2);
@@ -99,18 +113,17 @@ Result<WindowBook::Window*> WindowBook::open(Reach reach) {
   start(window, latest_ + 1);
   if (reach == Reach::process) {
     split_process(true);
-    return &window;
-  }
-  ThreadLane* thread = find(lane);
-  if (thread == nullptr) {
+  } else if (ThreadLane* thread = find(lane)) {
+    ++thread->windows;
+    Generation ended = thread->generation;
+    latest_ = thread->generation = backend_.boundary(lane, Next::kArm);
+    read_segment(lane, ended);
+  } else {
     thread_lanes_.push_back({lane, 1, 0});
     latest_ = thread_lanes_.back().generation = backend_.boundary(lane, Next::kArm);
-    return &window;
   }
-  ++thread->windows;
-  Generation ended = thread->generation;
-  latest_ = thread->generation = backend_.boundary(lane, Next::kArm);
-  read_segment(lane, ended);
+  // What came too late for a segment that ended here is missing in the windows that hold it: this one does not.
+  window.losses_at_open.late = backend_.losses().late;
   return &window;
 }
 
@@ -122,7 +135,7 @@ void WindowBook::close(Window* window, detail::CostData& into) {
       window->stretches.back().end = latest_ + 1;
       split_process(process_window_running());
     }
-  } else if (ThreadLane* thread = find(window->lane)) {
+  } else if (ThreadLane* thread = find(window->lane); thread != nullptr && window->is_running()) {
     Generation ended = thread->generation;
     window->stretches.back().end = latest_ + 1;
     if (--thread->windows == 0) {

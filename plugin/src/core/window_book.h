@@ -37,11 +37,11 @@ class WindowBook final : private CrossingSink {
   WindowBook(Backend& backend, std::pmr::memory_resource& memory);
 
   /// Opens a window; the last thing it does is to arm. A thread window must be closed by the thread that opened it.
-  /// Fails when no lane is left for a thread window. Any thread.
-  Result<Window*> open(Reach reach);
+  /// Null when no lane is left for a thread window. Any thread.
+  Window* open(Reach reach);
 
   /// Ends the window (first thing) and adds what it counted to `into`. The window is gone afterwards. Any thread for
-  /// process windows.
+  /// process windows, and for those of a thread that has ended.
   void close(Window* window, detail::CostData& into);
 
   /// Stops charging calls to the process window `window`, which stays open, and starts again: for a loop inside a test
@@ -90,6 +90,7 @@ class WindowBook final : private CrossingSink {
   void add(const Crossing& crossing) override;
   bool process_window_running() const;
   ThreadLane* find(Lane lane);
+  void abandon(Lane lane);
 
   Backend& backend_;
   std::pmr::memory_resource& memory_;

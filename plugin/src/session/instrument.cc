@@ -2,6 +2,8 @@
 #include "session/instrument.h"
 
 #include <cmath>
+#include <memory_resource>
+#include <string>
 #include <utility>
 
 #include "core/quiet_memory.h"
@@ -12,19 +14,46 @@ namespace {
 
 /// Counts what reading the clock calls: nothing with a vDSO clock, clock_gettime in some virtual machines.
 bool clock_makes_no_syscall(WindowBook& book) {
-  Result<WindowBook::Window*> window = book.open(Reach::process);
-  if (!window.ok()) return false;
+  WindowBook::Window* window = book.open(Reach::process);
   monotonic_ns();
   detail::CostData cost(&quiet_memory());
-  book.close(window.value(), cost);
+  book.close(window, cost);
   return cost.table.empty();
 }
 
 }  // namespace
 
-Opened::Opened(std::unique_ptr<Backend> its_backend)
-    : backend(std::move(its_backend)), book(*backend, quiet_memory()), capabilities(backend->capabilities()) {
+Opened::Opened(std::unique_ptr<Backend> its_backend, std::shared_ptr<const Filter> its_filter)
+    : backend(std::move(its_backend)),
+      book(*backend, quiet_memory()),
+      capabilities(backend->capabilities()),
+      filter(std::move(its_filter)),
+      no_lane(Unavailable{"More than " + std::to_string(capabilities.lanes) +
+                              " threads are inside thread scopes at once: backend " + std::string(backend->name()) +
+                              " cannot tell more apart.",
+                          "Use Reach::process, or fewer threads at a time."}) {
   clock_is_quiet = clock_makes_no_syscall(book);
+}
+
+std::shared_ptr<detail::CostData> Opened::new_cost() const {
+  auto cost = std::allocate_shared<detail::CostData>(std::pmr::polymorphic_allocator<detail::CostData>(&quiet_memory()),
+                                                     &quiet_memory());
+  cost->measured = {.entries = capabilities.entries,
+                    .calls = capabilities.calls,
+                    .errors = capabilities.errors,
+                    .latency = capabilities.latency};
+  cost->filter = filter;
+  return cost;
+}
+
+std::shared_ptr<const detail::CostData> Opened::with_losses(std::shared_ptr<const detail::CostData> cost,
+                                                            std::uint64_t hidden) const {
+  if (hidden == 0) return cost;
+  std::shared_ptr<detail::CostData> all = new_cost();
+  all->table.merge(cost->table);
+  all->late = cost->late;
+  all->lost = cost->lost + hidden;
+  return all;
 }
 
 std::optional<std::uint64_t> Opened::overhead_estimate_ns(const detail::CostData& cost) const {
@@ -55,21 +84,19 @@ Result<void> Instrument::open(BackendChoice choice) {
     why_not_ = std::make_shared<Unavailable>(failure);
     return failure;
   }
-  opened_.push_back(std::make_unique<Opened>(std::move(backend.value())));
+  opened_.push_back(std::make_unique<Opened>(std::move(backend.value()), filter_));
   current_.store(opened_.back().get(), std::memory_order_release);
   return {};
 }
 
-Result<void> Instrument::check(Opened& opened, detail::CostData& cost) {
-  const Losses before = opened.backend->losses();
-  Result<Losses> now = opened.backend->losses_between_windows();
-  if (now.ok()) {
-    cost.late += now.value().late - before.late;
-    cost.lost += now.value().lost - before.lost;
+Result<void> Instrument::check(Opened& opened) {
+  Result<std::uint64_t> hidden = opened.backend->hidden_losses();
+  if (hidden.ok()) {
+    opened.hidden_losses.store(hidden.value(), std::memory_order_release);
     return {};
   }
   opened.is_intact.store(false, std::memory_order_release);
-  Failure failure = now.failure();
+  Failure failure = hidden.failure();
   if (current() == &opened) {
     Result<void> reopened = open(choice_);
     if (!reopened.ok()) failure.reason += "; opening it again failed: " + reopened.failure().reason;

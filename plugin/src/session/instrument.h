@@ -22,12 +22,23 @@ namespace syscost::session {
 
 /// A backend that was opened, and its book.
 struct Opened {
-  explicit Opened(std::unique_ptr<Backend> its_backend);
+  Opened(std::unique_ptr<Backend> its_backend, std::shared_ptr<const Filter> its_filter);
+
+  /// An empty account for what a window on this instrument counts. No syscall, no malloc.
+  std::shared_ptr<detail::CostData> new_cost() const;
+  /// `cost` and `hidden` events more that were lost; itself when there are none.
+  std::shared_ptr<const detail::CostData> with_losses(std::shared_ptr<const detail::CostData> cost,
+                                                      std::uint64_t hidden) const;
 
   std::unique_ptr<Backend> backend;
   WindowBook book;
   const Capabilities capabilities;
+  const std::shared_ptr<const Filter> filter;
+  /// Why a scope has no lane; made beforehand, because that is found out inside windows.
+  const Cost no_lane;
   std::atomic<bool> is_intact{true};  ///< False once its counts are known to be short.
+  /// Backend::hidden_losses() as last asked. What is new belongs to every window that was open since the time before.
+  std::atomic<std::uint64_t> hidden_losses{0};
 
   /// Entries times what counting one adds; empty where either is unknown.
   std::optional<std::uint64_t> overhead_estimate_ns(const detail::CostData& cost) const;
@@ -48,9 +59,9 @@ class Instrument {
   Opened* current() const { return current_.load(std::memory_order_acquire); }
   std::shared_ptr<const Unavailable> why_not() const { return why_not_; }
 
-  /// Adds the losses that only a syscall shows to `cost`, which was just read from `opened`. When the instrument is not
-  /// in place any more: voids it, opens another, and fails with what happened.
-  Result<void> check(Opened& opened, detail::CostData& cost);
+  /// Finds out the losses that only a syscall shows. When the instrument is not in place any more: voids it, opens
+  /// another, and fails with what happened.
+  Result<void> check(Opened& opened);
 
  private:
   BackendOpener opener_;

@@ -5,6 +5,8 @@
 #include <mutex>
 #include <utility>
 
+#include "core/quiet_memory.h"
+
 namespace syscost::session {
 namespace {
 
@@ -31,19 +33,34 @@ std::string_view Scopes::enclosing_name(std::pmr::list<ScopeRecord>::iterator sc
   return window_;
 }
 
+/// How often the enclosing test had a scope of that name before. Names seen for the first time take memory.
+std::uint64_t Scopes::next_repetition(const std::pmr::string& scope, bool has_room) {
+  const Key key(std::pmr::string(test_, &memory_), std::pmr::string(scope, &memory_));
+  if (auto known = repetitions_.find(key); known != repetitions_.end()) return known->second++;
+  if (has_room) repetitions_.emplace(key, 1);
+  return 0;
+}
+
 void Scopes::end(ScopeRecord* scope, bool wants_row, std::shared_ptr<const detail::CostData> cost,
                  std::uint64_t wall_ns) {
   std::lock_guard guard(lock_);
   auto at = std::find_if(open_.begin(), open_.end(), [&](const ScopeRecord& open) { return &open == scope; });
   if (wants_row) {
-    ScopeRow& row = rows_.emplace_back(memory_);
-    row.test = test_;
-    row.name = scope->name;
-    row.parent = enclosing_name(at);
-    row.repetition = repetitions_[Key(std::pmr::string(test_, &memory_), std::pmr::string(scope->name, &memory_))]++;
-    row.wall_ns = wall_ns;
-    row.opened = scope->opened;
-    row.cost = std::move(cost);
+    const bool has_room = rows_.size() < kMaxRows && !is_quiet_memory_scarce();
+    const std::uint64_t repetition = next_repetition(scope->name, has_room);
+    if (has_room) {
+      ScopeRow& row = rows_.emplace_back(memory_);
+      row.test = test_;
+      row.name = scope->name;
+      row.parent = enclosing_name(at);
+      row.repetition = repetition;
+      row.wall_ns = wall_ns;
+      row.opened = scope->opened;
+      row.hidden_losses_before = scope->hidden_losses_before;
+      row.cost = std::move(cost);
+    } else {
+      ++not_kept_;
+    }
   }
   open_.erase(at);
   open_count_.fetch_sub(1, std::memory_order_acq_rel);
@@ -55,14 +72,15 @@ void Scopes::set_enclosing(std::string_view test, std::string_view window) {
   window_ = window;
 }
 
-bool Scopes::has_rows() {
+bool Scopes::is_inside_another(const ScopeRecord* scope) {
   std::lock_guard guard(lock_);
-  return !rows_.empty();
+  return std::any_of(open_.begin(), open_.end(),
+                     [&](const ScopeRecord& open) { return &open != scope && open.thread == &t_self; });
 }
 
-std::pmr::vector<ScopeRow> Scopes::take_rows() {
+ScopeRows Scopes::take_rows() {
   std::lock_guard guard(lock_);
-  return std::exchange(rows_, std::pmr::vector<ScopeRow>(&memory_));
+  return {std::exchange(rows_, std::pmr::list<ScopeRow>(&memory_)), std::exchange(not_kept_, 0)};
 }
 
 }  // namespace syscost::session

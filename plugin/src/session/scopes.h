@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <list>
 #include <map>
@@ -15,7 +16,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "core/cost_data.h"
 #include "core/spin_lock.h"
@@ -31,7 +31,8 @@ struct ScopeRecord {
   Opened* opened = nullptr;
   WindowBook::Window* handle = nullptr;
   std::uint64_t start_ns = 0;
-  const void* thread = nullptr;  ///< Says which thread opened it.
+  std::uint64_t hidden_losses_before = 0;  ///< Those of `opened` that were known when the scope opened.
+  const void* thread = nullptr;            ///< Says which thread opened it.
 };
 
 /// A closed scope whose row waits.
@@ -44,12 +45,22 @@ struct ScopeRow {
   std::uint64_t repetition = 0;
   std::uint64_t wall_ns = 0;
   Opened* opened = nullptr;
+  std::uint64_t hidden_losses_before = 0;
   std::shared_ptr<const detail::CostData> cost;
 };
 
-/// Thread-safe. Makes no syscall while `memory` makes none.
+/// What was kept for writing, and what was not.
+struct ScopeRows {
+  std::pmr::list<ScopeRow> rows;  ///< Oldest first.
+  std::uint64_t not_kept = 0;     ///< Rows for which there was no room.
+};
+
+/// Thread-safe. Makes no syscall while `memory` makes none. So that memory lasts, only so many rows wait; the others
+/// are counted.
 class Scopes {
  public:
+  static constexpr std::size_t kMaxRows = 10'000;
+
   explicit Scopes(std::pmr::memory_resource& memory) : memory_(memory) {}
 
   ScopeRecord* begin(std::string_view name);
@@ -60,20 +71,23 @@ class Scopes {
   void set_enclosing(std::string_view test, std::string_view window);
 
   int open_count() const { return open_count_.load(std::memory_order_acquire); }
-  bool has_rows();
-  /// The rows that waited, oldest first.
-  std::pmr::vector<ScopeRow> take_rows();
+  /// True when the calling thread has another scope open than `scope` (which may be null).
+  bool is_inside_another(const ScopeRecord* scope);
+  /// The rows that waited.
+  ScopeRows take_rows();
 
  private:
   using Key = std::pair<std::pmr::string, std::pmr::string>;
 
+  std::uint64_t next_repetition(const std::pmr::string& scope, bool has_room);
   std::string_view enclosing_name(std::pmr::list<ScopeRecord>::iterator scope) const;
 
   std::pmr::memory_resource& memory_;
   SpinLock lock_;
   std::atomic<int> open_count_{0};
   std::pmr::list<ScopeRecord> open_{&memory_};  // oldest first
-  std::pmr::vector<ScopeRow> rows_{&memory_};
+  std::pmr::list<ScopeRow> rows_{&memory_};
+  std::uint64_t not_kept_ = 0;
   std::pmr::map<Key, std::uint64_t> repetitions_{&memory_};  // of (test, scope) so far
   std::pmr::string test_{&memory_};
   std::pmr::string window_{&memory_};

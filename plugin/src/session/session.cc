@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/quiet_memory.h"
+#include "session/fixed_cost.h"
 #include "session/messages.h"
 #include "session/report_line.h"
 #include "session/run_info.h"
@@ -37,37 +38,14 @@ std::string spoken_name(std::string_view kind, std::string_view test, std::strin
   return name;
 }
 
-/// What a Scope holds until stop(); shared, because making one allocates.
-const Cost& pending_cost() {
-  static const Cost pending(Unavailable{"The scope has not been stopped yet.", "Call stop() first."});
-  return pending;
-}
-const Cost& timed_pass_cost() {
-  static const Cost timed(Unavailable{"This is a timed pass of a syscost::loop: nothing counts in it.",
-                                      "Measure outside the loop, or read the loop's own row."});
-  return timed;
-}
-const Cost& fork_child_cost() {
-  static const Cost child(Unavailable{"This is a fork child of the process that measures.", "Measure in the parent."});
-  return child;
-}
-
 }  // namespace
-
-std::shared_ptr<detail::CostData> new_cost_data(const Capabilities& can, const std::shared_ptr<const Filter>& filter) {
-  auto cost = std::allocate_shared<detail::CostData>(std::pmr::polymorphic_allocator<detail::CostData>(&quiet_memory()),
-                                                     &quiet_memory());
-  cost->measured = {.entries = can.entries, .calls = can.calls, .errors = can.errors, .latency = can.latency};
-  cost->filter = filter;
-  return cost;
-}
 
 Session::Session(Options options, BackendOpener opener)
     : options_(std::move(options)), instrument_(std::move(opener), options_.filter), scopes_(quiet_memory()) {
   // Made now, so that scopes need not.
-  pending_cost();
-  fork_child_cost();
-  timed_pass_cost();
+  fixed_cost::pending();
+  fixed_cost::fork_child();
+  fixed_cost::timed_pass();
 }
 
 // ---- start ----------------------------------------------------------------------------------------------------------
@@ -155,16 +133,15 @@ void Session::open_window(const adapter::WindowName& name) {
   cycles_.store(0, std::memory_order_relaxed);
   has_window_.store(true, std::memory_order_release);
   // Another thread may be writing the rows of its last scope: that is not this window's business.
-  std::lock_guard guard(writing_);
+  const std::unique_lock guard = wait_for_rows(nullptr);
   // What the windows so far left is kept: when there is nothing to add, malloc serves.
   static_cast<void>(top_up_quiet_memory());
   window.usage_before = Usage::now();
   mark("syscost-begin", window);
   window.start_ns = monotonic_ns();
   if (window.opened == nullptr) return;
-  Result<WindowBook::Window*> handle = window.opened->book.open(Reach::process);
-  SYSCOST_CHECK(handle.ok());  // only thread windows can be refused
-  window.handle = handle.value();
+  window.hidden_losses_before = window.opened->hidden_losses.load(std::memory_order_acquire);
+  window.handle = window.opened->book.open(Reach::process);
 }
 
 /// Disarms, reads, and asks whether the instrument was there all the time. Null, with the reason, when there are no
@@ -176,13 +153,14 @@ std::shared_ptr<detail::CostData> Session::read_and_check(OpenWindow& window,
     return nullptr;
   }
   Opened& opened = *window.opened;
-  std::shared_ptr<detail::CostData> cost = new_cost_data(opened.capabilities, options_.filter);
+  std::shared_ptr<detail::CostData> cost = opened.new_cost();
   opened.book.close(window.handle, *cost);
   mark("syscost-end", window);
-  cost->late += window.late_before_loops;
-  cost->lost += window.lost_before_loops;
-  Result<void> checked = instrument_.check(opened, *cost);
-  if (checked.ok()) return cost;
+  Result<void> checked = instrument_.check(opened);
+  if (checked.ok()) {
+    cost->lost += opened.hidden_losses.load(std::memory_order_acquire) - window.hidden_losses_before;
+    return cost;
+  }
   Failure failure = checked.failure();
   why_not = std::make_shared<Unavailable>(failure);
   failure.reason =
@@ -192,13 +170,15 @@ std::shared_ptr<detail::CostData> Session::read_and_check(OpenWindow& window,
 }
 
 adapter::Report Session::close_window(std::string_view outcome, int framework_writes) {
-  if (is_fork_child() || !window_.has_value()) return {Cost(*fork_child_cost().unavailable()), 0, {}};
+  if (is_fork_child() || !window_.has_value()) return {Cost(*fixed_cost::fork_child().unavailable()), 0, {}};
   OpenWindow& window = *window_;
   // Before disarming, because reading the counters takes longer than a short test; after, where the clock is a syscall.
   const bool clock_is_quiet = window.opened == nullptr || window.opened->clock_is_quiet;
   std::uint64_t end_ns = clock_is_quiet ? monotonic_ns() : 0;
   std::shared_ptr<const Unavailable> why_not;
-  std::lock_guard guard(writing_);
+  // The window is open, so nobody is at the file.
+  writing_.lock(WritingLock::Waiter::inside_window);
+  const std::lock_guard guard(writing_, std::adopt_lock);
   std::shared_ptr<detail::CostData> cost = read_and_check(window, why_not);
   if (!clock_is_quiet) end_ns = monotonic_ns();
   if (window.handle == nullptr) mark("syscost-end", window);
@@ -222,8 +202,7 @@ adapter::Report Session::close_window(std::string_view outcome, int framework_wr
   usage_after.fill(columns, window.usage_before);
   if (cost != nullptr) columns.overhead_estimate_ns = window.opened->overhead_estimate_ns(*cost);
   if (has_numbers || window.kind == adapter::Kind::test) recorder_.add(columns, cost.get(), can);
-  add_scope_rows();
-  recorder_.write(spoken_name(columns.kind, columns.test, columns.window));
+  write_rows(spoken_name(columns.kind, columns.test, columns.window));
 
   adapter::Report report{cost != nullptr ? Cost(cost) : Cost(*why_not), *columns.wall_ns, {}};
   report.line = cost != nullptr ? report_line(*cost, report.wall_ns) : report.cost.to_string();
@@ -234,99 +213,7 @@ adapter::Report Session::close_window(std::string_view outcome, int framework_wr
   return report;
 }
 
-// ---- scopes ---------------------------------------------------------------------------------------------------------
-
-ScopeRecord* Session::open_scope(std::string_view name, Reach reach, Cost& cost) {
-  if (is_fork_child()) {
-    cost = fork_child_cost();
-    return nullptr;
-  }
-  Opened* opened = instrument_.current();
-  if (opened == nullptr) {
-    cost = Cost(*instrument_.why_not());
-    return nullptr;
-  }
-  ScopeRecord* scope = scopes_.begin(name);
-  if (is_taken_off_.load()) {
-    scopes_.end(scope, false, nullptr, 0);
-    cost = timed_pass_cost();
-    return nullptr;
-  }
-  scope->opened = opened;
-  cost = pending_cost();
-  // Rows that another thread is writing at this moment are not the scope's.
-  std::unique_lock guard(writing_, std::defer_lock);
-  if (reach == Reach::process) guard.lock();
-  scope->start_ns = monotonic_ns();
-  Result<WindowBook::Window*> handle = opened->book.open(reach);
-  if (handle.ok()) {
-    scope->handle = handle.value();
-    return scope;
-  }
-  scopes_.end(scope, false, nullptr, 0);
-  cost = Cost(handle.failure());
-  return nullptr;
-}
-
-Cost Session::close_scope(ScopeRecord* scope) {
-  // A child's copy of the record is left alone, like everything else it inherited.
-  if (is_fork_child()) return fork_child_cost();
-  Opened& opened = *scope->opened;
-  std::uint64_t end_ns = opened.clock_is_quiet ? monotonic_ns() : 0;
-  std::shared_ptr<detail::CostData> cost = new_cost_data(opened.capabilities, options_.filter);
-  opened.book.close(scope->handle, *cost);
-  if (!opened.clock_is_quiet) end_ns = monotonic_ns();
-  const bool wants_row = !scope->name.empty() && (recorder_.has_csv() || prints_scopes());
-  scopes_.end(scope, wants_row, cost, end_ns - scope->start_ns);
-
-  if (is_idle()) {
-    std::lock_guard guard(writing_);
-    // Whoever opens a window says so before it waits for this lock.
-    if (is_idle()) {
-      Result<void> checked = instrument_.current() == &opened ? instrument_.check(opened, *cost) : Result<void>();
-      if (!checked.ok()) recorder_.note_problem(checked.failure());
-      add_scope_rows();
-      recorder_.write("scopes");
-      static_cast<void>(top_up_quiet_memory());
-    }
-  }
-  if (!opened.is_intact.load(std::memory_order_acquire)) {
-    return Cost(Unavailable{"The instrument was taken away while the scope was open: its counts would be short.",
-                            "Do not close file descriptors that the test did not open."});
-  }
-  return Cost(std::move(cost));
-}
-
-void Session::finish() {
-  if (is_fork_child() || !is_started()) return;
-  std::lock_guard guard(writing_);
-  add_scope_rows();
-  recorder_.write("scopes");
-}
-
-/// True when no window of ours is open on any thread.
-bool Session::is_idle() const {
-  return !has_window_.load(std::memory_order_acquire) && !in_loop_.load() && scopes_.open_count() == 0;
-}
-
-/// Moves the rows of closed scopes to the recorder, and prints them where no framework has tests to print under.
-void Session::add_scope_rows() {
-  for (const ScopeRow& row : scopes_.take_rows()) {
-    csv::WindowColumns columns;
-    columns.kind = "scope";
-    columns.test = row.test;
-    columns.window = row.name;
-    columns.parent = row.parent;
-    columns.repetition = row.repetition;
-    columns.wall_ns = row.wall_ns;
-    const bool is_intact = row.opened->is_intact.load(std::memory_order_acquire);
-    if (is_intact) columns.overhead_estimate_ns = row.opened->overhead_estimate_ns(*row.cost);
-    recorder_.add(columns, is_intact ? row.cost.get() : nullptr, row.opened->capabilities);
-    if (prints_scopes() && is_intact) {
-      say("scope " + std::string(row.name) + ": " + report_line(*row.cost, row.wall_ns));
-    }
-  }
-}
+// ---- the answer of cycles() ------------------------------------------------------------------------------------------
 
 int Session::cycles(int fallback) {
   const int answer = static_cast<int>(std::min<std::uint64_t>(options_.cycles.value_or(0), INT_MAX));

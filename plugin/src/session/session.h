@@ -6,27 +6,26 @@
 // point: everything of ours that enters the kernel happens before the window is armed or after it is disarmed, so that
 // an empty test has 0 calls.
 //
-// Scopes (scope.cc) may open and close on any thread inside a window; they neither malloc nor enter the kernel, and
-// their rows wait in quiet memory until no window is open.
+// Scopes (session_scopes.cc) may open and close on any thread inside a window; they neither malloc nor enter the
+// kernel, and their rows wait in quiet memory until no window is open.
 #pragma once
 
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <memory_resource>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/quiet_memory.h"
-#include "core/spin_lock.h"
 #include "session/child_guard.h"
 #include "session/instrument.h"
 #include "session/options.h"
 #include "session/recorder.h"
 #include "session/scopes.h"
 #include "session/usage.h"
+#include "session/writing_lock.h"
 #include "syscost/adapter.h"
 #include "syscost/syscost.h"
 
@@ -45,10 +44,9 @@ struct OpenWindow {
   std::vector<std::string> loop_lines;
   std::uint64_t loop_start_ns = 0;
   Usage loop_usage;
-  std::uint64_t late_before_loops = 0;
-  std::uint64_t lost_before_loops = 0;
   Opened* opened = nullptr;
   WindowBook::Window* handle = nullptr;
+  std::uint64_t hidden_losses_before = 0;  ///< Those of `opened` that were known when the window opened.
 };
 
 class Session {
@@ -113,7 +111,9 @@ class Session {
   bool is_idle() const;
   /// In a program without tests, --syscost_profile prints a line for each named scope.
   bool prints_scopes() const { return options_.profile_syscalls && !has_framework_; }
-  void add_scope_rows();
+  std::unique_lock<WritingLock> wait_for_rows(const ScopeRecord* scope);
+  void write_rows(std::string_view window);
+  void add_scope_row(const ScopeRow& row);
 
   Options options_;
   ChildGuard guard_;
@@ -128,12 +128,9 @@ class Session {
   std::atomic<bool> has_window_{false};
   std::atomic<bool> in_loop_{false};
   std::atomic<bool> is_taken_off_{false};  // for a loop's timed passes: a scope would see nothing
-  std::atomic<int> cycles_{0};             // last answer inside the open window; 0 = none
-  SpinLock writing_;                       // held while rows go to the file; windows that would see that wait for it
+  std::atomic<int> cycles_{0};  // last answer inside the open window; 0 = none
+  WritingLock writing_;         // held while rows go to the file; windows that would see that wait for it
 };
-
-/// An empty CostData in quiet memory.
-std::shared_ptr<detail::CostData> new_cost_data(const Capabilities& can, const std::shared_ptr<const Filter>& filter);
 
 /// The options of this process, read once: from what take_options() was given, else from /proc and the environment.
 const Result<ParsedOptions>& process_options();

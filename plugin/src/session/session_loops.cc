@@ -20,12 +20,9 @@ bool Session::enter_loop(std::string_view name) {
   OpenWindow& window = *window_;
   if (window.handle != nullptr) {
     window.opened->book.suspend(window.handle);
-    // What only a syscall shows of the test so far must not be charged to the loop.
-    detail::CostData losses(&quiet_memory());
-    // When the instrument is gone, closing the window finds out once more.
-    if (instrument_.current() == window.opened) static_cast<void>(instrument_.check(*window.opened, losses));
-    window.late_before_loops += losses.late;
-    window.lost_before_loops += losses.lost;
+    // What only a syscall shows of the test so far must not be charged to the loop. When the instrument is gone,
+    // closing the window finds that out once more.
+    if (instrument_.current() == window.opened) static_cast<void>(instrument_.check(*window.opened));
   }
   window.loop_start_ns = monotonic_ns();
   window.loop_usage = Usage::now();
@@ -34,7 +31,8 @@ bool Session::enter_loop(std::string_view name) {
 
 void Session::leave_loop(std::string_view name, const std::string& line) {
   {
-    std::lock_guard guard(writing_);
+    const std::unique_lock guard = wait_for_rows(nullptr);
+    writing_.enter_file();
     recorder_.write("loop " + std::string(name));
     static_cast<void>(top_up_quiet_memory());
   }
@@ -80,17 +78,21 @@ bool Session::put_instrument_on(Opened& opened) {
 
 WindowBook::Window* Session::open_loop_window(Opened& opened) {
   static_cast<void>(top_up_quiet_memory());
-  Result<WindowBook::Window*> handle = opened.book.open(Reach::process);
-  SYSCOST_CHECK(handle.ok());  // only thread windows can be refused
-  return handle.value();
+  WindowBook::Window* window = opened.book.open(Reach::process);
+  SYSCOST_CHECK(window != nullptr);  // only thread windows can be refused
+  return window;
 }
 
 std::shared_ptr<detail::CostData> Session::close_loop_window(Opened& opened, WindowBook::Window* window) {
-  std::shared_ptr<detail::CostData> cost = new_cost_data(opened.capabilities, options_.filter);
+  std::shared_ptr<detail::CostData> cost = opened.new_cost();
   opened.book.close(window, *cost);
   if (!opened.is_intact.load(std::memory_order_acquire)) return nullptr;
-  Result<void> checked = instrument_.check(opened, *cost);
-  if (checked.ok()) return cost;
+  const std::uint64_t hidden_before = opened.hidden_losses.load(std::memory_order_acquire);
+  Result<void> checked = instrument_.check(opened);
+  if (checked.ok()) {
+    cost->lost += opened.hidden_losses.load(std::memory_order_acquire) - hidden_before;
+    return cost;
+  }
   recorder_.note_problem(checked.failure());
   return nullptr;
 }

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/backend.h"
@@ -53,19 +55,24 @@ class FakeBackend final : public Backend {
   void call(Lane lane = Lane::kProcess) { leave(enter(lane), lane); }
 
   void lose(std::uint64_t events) { losses_.lost += events; }
+  void lose_hidden(std::uint64_t events) { hidden_losses_ += events; }
+  /// What reading the next segment finds to have come too late.
+  void be_late_at_next_read(std::uint64_t events) { late_at_next_read_ = events; }
+  /// The thread that has the lane has ended.
+  void leave_lane_open() { was_left_open_ = true; }
   void use_thread_lane(Lane lane) { next_lane_ = lane; }
   bool armed(Lane lane) { return controls_.contains(lane) && controls_[lane] != 0; }
 
   std::string_view name() const override { return "fake"; }
-  Capabilities capabilities() const override { return {.entries = true, .calls = true, .lanes = true}; }
+  Capabilities capabilities() const override { return {.entries = true, .calls = true, .lanes = 1}; }
   Calibration calibration() const override { return {}; }
   Result<void> select(const Filter& filter) override {
     is_selected_ = filter.selects(kRead);
     return {};
   }
-  Result<Lane> acquire_lane() override {
-    if (next_lane_ == Lane::kProcess) return Failure{"no lane left", "use fewer threads"};
-    return next_lane_;
+  std::optional<AcquiredLane> acquire_lane() override {
+    if (next_lane_ == Lane::kProcess) return std::nullopt;
+    return AcquiredLane{next_lane_, std::exchange(was_left_open_, false)};
   }
   Generation boundary(Lane lane, Next next) override {
     ended_[lane] = controls_[lane];
@@ -73,6 +80,7 @@ class FakeBackend final : public Backend {
     return controls_[lane];
   }
   void read(Lane lane, CallTable& into) override {
+    losses_.late += std::exchange(late_at_next_read_, 0);
     into.merge(tallies(ended_[lane]));
     tallies(ended_[lane]).clear();
   }
@@ -81,7 +89,7 @@ class FakeBackend final : public Backend {
     crossings_.clear();
   }
   Losses losses() const override { return losses_; }
-  Result<Losses> losses_between_windows() override { return losses_; }
+  Result<std::uint64_t> hidden_losses() override { return hidden_losses_; }
   Result<void> detach() override { return {}; }
   Result<void> attach() override { return {}; }
 
@@ -99,6 +107,9 @@ class FakeBackend final : public Backend {
   bool is_selected_ = true;
   Generation generation_ = 0;
   Losses losses_;
+  std::uint64_t hidden_losses_ = 0;
+  std::uint64_t late_at_next_read_ = 0;
+  bool was_left_open_ = false;
   Lane next_lane_{1};
 };
 

@@ -15,15 +15,16 @@ using testing::FakeBackend;
 class WindowBookTest : public ::testing::Test {
  protected:
   WindowBook::Window* open(Reach reach = Reach::process) {
-    Result<WindowBook::Window*> window = book_.open(reach);
-    EXPECT_TRUE(window.ok());
-    return window.value();
+    WindowBook::Window* window = book_.open(reach);
+    EXPECT_NE(window, nullptr);
+    return window;
   }
   /// Closes and returns read's tally.
   Tally close(WindowBook::Window* window) {
     detail::CostData cost(std::pmr::get_default_resource());
     book_.close(window, cost);
     lost_ = cost.lost;
+    late_ = cost.late;
     Tally tally(std::pmr::get_default_resource());
     tally.merge(cost.table.at(FakeBackend::kRead));
     return tally;
@@ -32,6 +33,7 @@ class WindowBookTest : public ::testing::Test {
   FakeBackend kernel_;
   WindowBook book_{kernel_, *std::pmr::get_default_resource()};
   std::uint64_t lost_ = 0;
+  std::uint64_t late_ = 0;
 };
 
 TEST_F(WindowBookTest, CountsWhatHappensBetweenOpenAndClose) {
@@ -196,11 +198,37 @@ TEST_F(WindowBookTest, ReportsLossesOfItsOwnTimeOnly) {
   EXPECT_EQ(lost_, 2U);
 }
 
-TEST_F(WindowBookTest, SaysWhyAThreadWindowCannotBeOpened) {
+TEST_F(WindowBookTest, ChargesWhatCameTooLateToTheWindowsThatMissIt) {
+  WindowBook::Window* outer = open();
+  kernel_.be_late_at_next_read(1);
+  WindowBook::Window* inner = open();  // ends a segment that only the outer window holds
+  close(inner);
+  EXPECT_EQ(late_, 0U);
+  kernel_.be_late_at_next_read(2);
+  close(outer);
+  EXPECT_EQ(late_, 3U);
+}
+
+TEST_F(WindowBookTest, OpensNoThreadWindowWithoutALane) {
   kernel_.use_thread_lane(Lane::kProcess);
-  Result<WindowBook::Window*> window = book_.open(Reach::thread);
-  ASSERT_FALSE(window.ok());
-  EXPECT_EQ(window.failure().reason, "no lane left");
+  EXPECT_EQ(book_.open(Reach::thread), nullptr);
+}
+
+TEST_F(WindowBookTest, EndsWhatAThreadLeftOpenWhenAnotherTakesItsLane) {
+  WindowBook::Window* test = open();
+  WindowBook::Window* left_open = open(Reach::thread);
+  kernel_.call(Lane{1});
+  kernel_.leave_lane_open();
+  WindowBook::Window* other = open(Reach::thread);
+  kernel_.call(Lane{1});
+  kernel_.call(Lane{1});
+  EXPECT_EQ(close(left_open).calls, 1U) << "closed by somebody else, while the lane is in use";
+  EXPECT_TRUE(kernel_.armed(Lane{1}));
+  kernel_.call(Lane{1});
+  EXPECT_EQ(close(other).calls, 3U);
+  EXPECT_FALSE(kernel_.armed(Lane{1}));
+  kernel_.call(Lane{1});
+  EXPECT_EQ(close(test).calls, 5U);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace syscost::csv {
 namespace {
 
 constexpr Capabilities kEverything{
-    .entries = true, .calls = true, .errors = true, .latency = true, .carried_in = true, .denied = true, .lanes = true};
+    .entries = true, .calls = true, .errors = true, .latency = true, .carried_in = true, .denied = true, .lanes = 1};
 
 /// A row by column name. The rows of these tests hold no quotes.
 using Cells = std::map<std::string, std::string, std::less<>>;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "backends/ebpf/ebpf_backend.h"
 
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <mutex>
 #include <utility>
@@ -26,6 +28,36 @@ struct ThreadRegistration {
 };
 thread_local ThreadRegistration t_registration __attribute__((tls_model("initial-exec")));
 
+/// Says which thread holds a lane, and that a holder has ended: a robust mutex is the one thing in memory that the
+/// kernel changes when a thread ends. Nothing here is a system call, because nobody ever waits.
+class LaneHolder {
+ public:
+  enum class Answer { free, left_open, held };
+
+  LaneHolder() {
+    pthread_mutexattr_t robust;
+    pthread_mutexattr_init(&robust);
+    pthread_mutexattr_setrobust(&robust, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&mutex_, &robust);
+    pthread_mutexattr_destroy(&robust);
+  }
+  ~LaneHolder() { pthread_mutex_destroy(&mutex_); }
+  LaneHolder(const LaneHolder&) = delete;
+  LaneHolder& operator=(const LaneHolder&) = delete;
+
+  /// Makes the calling thread the holder, unless a living thread is.
+  Answer take() {
+    const int error = pthread_mutex_trylock(&mutex_);
+    if (error == EOWNERDEAD) pthread_mutex_consistent(&mutex_);
+    return error == 0 ? Answer::free : error == EOWNERDEAD ? Answer::left_open : Answer::held;
+  }
+  /// By the holder. By another thread: nothing changes until the holder ends.
+  void give_back() { pthread_mutex_unlock(&mutex_); }
+
+ private:
+  pthread_mutex_t mutex_{};
+};
+
 class EbpfBackend final : public Backend {
  public:
   explicit EbpfBackend(Programs programs)
@@ -41,17 +73,17 @@ class EbpfBackend final : public Backend {
             .latency = true,
             .carried_in = true,
             .denied = true,
-            .lanes = true};
+            .lanes = SYSCOST_LANES - 1};
   }
   Calibration calibration() const override { return calibration_; }
 
   Result<void> select(const Filter& filter) override;
-  Result<Lane> acquire_lane() override;
+  std::optional<AcquiredLane> acquire_lane() override;
   Generation boundary(Lane lane, Next next) override;
   void read(Lane lane, CallTable& into) override;
   void read_crossings(CrossingSink& sink) override;
-  Losses losses() const override { return {late_, segments_.lost() + missed_runs_}; }
-  Result<Losses> losses_between_windows() override;
+  Losses losses() const override { return {late_, segments_.lost()}; }
+  Result<std::uint64_t> hidden_losses() override;
   Result<void> detach() override {
     programs_.detach();
     return {};
@@ -69,7 +101,7 @@ class EbpfBackend final : public Backend {
   struct LaneState {
     std::uint32_t bank = 0;        // of the current or, when disarmed, the last segment
     std::uint32_t ended_bank = 0;  // of the segment that the last boundary ended
-    bool taken = false;            // by a thread inside a scope
+    LaneHolder holder;             // the thread inside a scope
   };
 
   static void store(__u64& word, std::uint64_t value) {
@@ -84,11 +116,10 @@ class EbpfBackend final : public Backend {
   SharedMemory memory_;
   const Filter* filter_ = nullptr;  // null = everything is counted
   std::array<LaneState, SYSCOST_LANES> lanes_;
-  SpinLock lanes_lock_;  // of `taken` and of the lanes' owners
+  SpinLock lanes_lock_;  // of the holders and of the lanes' owners
   std::uint64_t tokens_ = 0;
   Generation generation_ = 0;
   std::uint64_t late_ = 0;
-  std::uint64_t missed_runs_ = 0;
   Calibration calibration_;
 };
 
@@ -115,32 +146,32 @@ Result<void> EbpfBackend::select(const Filter& filter) {
 
 // ---- lanes ----------------------------------------------------------------------------------------------------------
 
-Result<Lane> EbpfBackend::acquire_lane() {
+std::optional<AcquiredLane> EbpfBackend::acquire_lane() {
+  AcquiredLane acquired;
   std::uint64_t token = 0;
-  std::uint32_t lane = 0;
   {
     std::lock_guard guard(lanes_lock_);
-    if (t_registration.cookie == memory_.cookie) {
-      lane = static_cast<std::uint32_t>(t_registration.token & 0xff);
-      if (lane != 0 && memory_.lanes[lane].owner == t_registration.token) {
-        lanes_[lane].taken = true;
-        return Lane{lane};
-      }
+    std::uint32_t lane = 0;
+    if (t_registration.cookie == memory_.cookie) lane = static_cast<std::uint32_t>(t_registration.token & 0xff);
+    if (lane != 0 && memory_.lanes[lane].owner == t_registration.token) {
+      // Held already: the thread is inside a scope.
+      lanes_[lane].holder.take();
+      return AcquiredLane{Lane{lane}};
     }
     // A lane nobody is in; its last owner, should it come back, sees the owner changed and registers anew.
-    for (lane = 1; lane < SYSCOST_LANES && lanes_[lane].taken; ++lane) {
+    LaneHolder::Answer answer = LaneHolder::Answer::held;
+    for (lane = 1; lane < SYSCOST_LANES; ++lane) {
+      answer = lanes_[lane].holder.take();
+      if (answer != LaneHolder::Answer::held) break;
     }
-    if (lane == SYSCOST_LANES) {
-      return Failure{"more than " + std::to_string(SYSCOST_LANES - 1) + " threads are inside thread scopes at once",
-                     "use Reach::process, or fewer threads"};
-    }
-    lanes_[lane].taken = true;
+    if (lane == SYSCOST_LANES) return std::nullopt;
+    acquired = {Lane{lane}, answer == LaneHolder::Answer::left_open};
     token = ++tokens_ << 8 | lane;
     store(memory_.lanes[lane].owner, token);
   }
   register_thread(token);
   t_registration = {memory_.cookie, token};
-  return Lane{lane};
+  return acquired;
 }
 
 // ---- segments -------------------------------------------------------------------------------------------------------
@@ -162,7 +193,7 @@ Generation EbpfBackend::boundary(Lane lane, Next next) {
     case Next::kFollowProcess:
       store(control, SYSCOST_FOLLOW_PROCESS);
       std::lock_guard guard(lanes_lock_);
-      own.taken = false;
+      own.holder.give_back();
       return 0;
   }
   return 0;
@@ -190,13 +221,9 @@ void EbpfBackend::read_crossings(CrossingSink& sink) {
 
 // ---- losses ---------------------------------------------------------------------------------------------------------
 
-Result<Losses> EbpfBackend::losses_between_windows() {
-  const Failure taken_away{"syscost's BPF programs are not attached any more: something closed their file descriptors",
-                           "do not close descriptors the test did not open (close_range, closefrom)"};
+Result<std::uint64_t> EbpfBackend::hidden_losses() {
   Result<std::uint64_t> missed = programs_.missed_runs();
-  if (!missed.ok()) return missed.failure();
-  missed_runs_ = missed.value();
-
+  if (!missed.ok()) return missed;
   // A registration call is seen by both programs, or they are not there.
   syscost_directory& directory = *memory_.directory;
   std::uint64_t entered = std::atomic_ref(directory.canaries_entered).load();
@@ -204,9 +231,9 @@ Result<Losses> EbpfBackend::losses_between_windows() {
   register_thread(t_registration.cookie == memory_.cookie ? t_registration.token : 0);
   if (std::atomic_ref(directory.canaries_entered).load() == entered ||
       std::atomic_ref(directory.canaries_returned).load() == returned) {
-    return taken_away;
+    return taken_away();
   }
-  return losses();
+  return missed;
 }
 
 // ---- proof and calibration ------------------------------------------------------------------------------------------
@@ -227,13 +254,14 @@ double getppid_ns() {
 
 Result<void> EbpfBackend::prove_and_calibrate(double unobserved_ns) {
   constexpr std::uint64_t kKnownCalls = 64;
-  Result<Lane> lane = acquire_lane();
-  if (!lane.ok()) return lane.failure();
-  boundary(lane.value(), Next::kArm);
+  const std::optional<AcquiredLane> acquired = acquire_lane();
+  SYSCOST_CHECK(acquired.has_value());  // nobody else has one yet
+  const Lane lane = acquired->lane;
+  boundary(lane, Next::kArm);
   for (std::uint64_t i = 0; i < kKnownCalls; ++i) syscall(SYS_getppid);
-  boundary(lane.value(), Next::kDisarm);
+  boundary(lane, Next::kDisarm);
   CallTable counted(&quiet_memory());
-  read(lane.value(), counted);
+  read(lane, counted);
   const Tally& getppids = counted.at({Abi::x86_64, SYS_getppid});
   if (getppids.entries != kKnownCalls || getppids.calls != kKnownCalls) {
     return Failure{"the eBPF programs counted " + std::to_string(getppids.calls) + " of " +
@@ -241,11 +269,11 @@ Result<void> EbpfBackend::prove_and_calibrate(double unobserved_ns) {
                    "report this with the output of --syscost_doctor and uname -a"};
   }
 
-  boundary(lane.value(), Next::kArm);
+  boundary(lane, Next::kArm);
   double armed_ns = getppid_ns();
-  boundary(lane.value(), Next::kFollowProcess);
+  boundary(lane, Next::kFollowProcess);
   CallTable thrown_away(&quiet_memory());
-  read(lane.value(), thrown_away);
+  read(lane, thrown_away);
   calibration_ = {.armed_ns_per_call = std::max(0.0, armed_ns - unobserved_ns), .measured = true};
   return {};
 }

@@ -261,14 +261,18 @@ void Programs::detach() {
   for (std::size_t i = kCount; i-- > 0;) close_descriptor(link_fds_[i]);
 }
 
+Failure taken_away() {
+  return {"syscost's BPF programs are not attached any more: something closed their file descriptors",
+          "do not close descriptors that the test did not open (close_range, closefrom)"};
+}
+
 Result<std::uint64_t> Programs::missed_runs() const {
   std::uint64_t missed = 0;
   for (std::size_t i = 0; i < kCount; ++i) {
     bpf_prog_info info{};
     __u32 size = sizeof info;
     if (libbpf().bpf_obj_get_info_by_fd(program_fds_[i], &info, &size) != 0 || info.id != program_ids_[i]) {
-      return Failure{"the file descriptors of the BPF programs were closed",
-                     "do not close file descriptors that the test did not open (close_range, closefrom)"};
+      return taken_away();
     }
     missed += info.recursion_misses;
   }

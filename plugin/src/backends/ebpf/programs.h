@@ -34,6 +34,9 @@ struct SharedMemory {
   std::uint32_t shard_count() const { return cpu_count + SYSCOST_LANES - 1; }
 };
 
+/// Why nothing is counted any more, once descriptors turn out to be closed.
+Failure taken_away();
+
 class Programs {
  public:
   /// Loads and attaches. Takes 15-40 ms. On failure: which step, which errno, what to do.

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+//
+// Costs without numbers whose reason is always the same: copied inside windows, where making one would allocate.
+#pragma once
+
+#include "syscost/cost.h"
+
+namespace syscost::session::fixed_cost {
+
+/// What a Scope holds until stop().
+inline const Cost& pending() {
+  static const Cost cost(Unavailable{"The scope has not been stopped yet.", "Call stop() first."});
+  return cost;
+}
+inline const Cost& timed_pass() {
+  static const Cost cost(Unavailable{"This is a timed pass of a syscost::loop: nothing counts in it.",
+                                     "Measure outside the loop, or read the loop's own row."});
+  return cost;
+}
+inline const Cost& fork_child() {
+  static const Cost cost(Unavailable{"This is a fork child of the process that measures.", "Measure in the parent."});
+  return cost;
+}
+
+}  // namespace syscost::session::fixed_cost

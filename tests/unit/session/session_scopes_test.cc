@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+//
+// Scopes: nested, beside each other, by thousands, and the rows they leave.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "session/session_fixture.h"
+
+namespace syscost::session {
+namespace {
+
+TEST_F(SessionTest, CountsScopesUnderTheFilterToo) {
+  options_.filter = Filter::parse("/^re/").value();
+  open("Suite.Test");
+  Cost cost(Unavailable{"", ""});
+  ScopeRecord* scope = session().open_scope("part", Reach::process, cost);
+  fake_.call();
+  cost = session().close_scope(scope);
+  EXPECT_EQ(cost.calls("read"), 1);
+  EXPECT_FALSE(cost.calls("write").has_value());
+  session().close_window("passed", 0);
+}
+
+TEST_F(SessionTest, WritesNamedScopesWithTheirTest) {
+  open("A");
+  Cost cost(Unavailable{});
+  for (int i = 0; i < 2; ++i) {
+    ScopeRecord* outer = session().open_scope("outer", Reach::process, cost);
+    ScopeRecord* inner = session().open_scope("inner", Reach::process, cost);
+    fake_.call();
+    EXPECT_EQ(session().close_scope(inner).calls(), 1);
+    fake_.call();
+    EXPECT_EQ(session().close_scope(outer).calls(), 2);
+  }
+  EXPECT_EQ(keys(), Keys{}) << "a test is open";
+  EXPECT_EQ(session().close_window("passed", 0).cost.calls(), 4);
+  EXPECT_EQ(keys(), (Keys{"test|A|||0|test|passed|4||", "test|A|||0|syscall|||4|",  //
+                          "scope|A|inner|outer|0|test||1||", "scope|A|inner|outer|0|syscall|||1|",
+                          "scope|A|outer||0|test||2||", "scope|A|outer||0|syscall|||2|",
+                          "scope|A|inner|outer|1|test||1||", "scope|A|inner|outer|1|syscall|||1|",
+                          "scope|A|outer||1|test||2||", "scope|A|outer||1|syscall|||2|"}));
+}
+
+TEST_F(SessionTest, WritesScopesOutsideTestsOnceNoneIsOpen) {
+  Cost cost(Unavailable{});
+  ScopeRecord* outer = session().open_scope("outer", Reach::process, cost);
+  session().close_scope(session().open_scope("inner", Reach::process, cost));
+  EXPECT_EQ(keys(), Keys{});
+  session().close_scope(outer);
+  EXPECT_EQ(keys(), (Keys{"scope||inner|outer|0|test||0||", "scope||outer||0|test||0||"}));
+}
+
+TEST_F(SessionTest, WritesNoRowForAScopeWithoutAName) {
+  Cost cost(Unavailable{});
+  session().close_scope(session().open_scope("", Reach::process, cost));
+  EXPECT_EQ(keys(), Keys{});
+}
+
+TEST_F(SessionTest, VoidsAScopeWhoseInstrumentWasTakenAway) {
+  Cost cost(Unavailable{});
+  ScopeRecord* scope = session().open_scope("s", Reach::process, cost);
+  is_gone_ = true;
+  EXPECT_FALSE(session().close_scope(scope).available());
+  EXPECT_NE(session().problem(), "");
+}
+
+TEST_F(SessionTest, IsInertInAForkChild) {
+  open("A");
+  Cost cost(Unavailable{});
+  ScopeRecord* scope = session().open_scope("s", Reach::process, cost);
+  const pid_t child = fork();
+  if (child == 0) {
+    fake_.call();
+    const bool scope_is_inert = !session().close_scope(scope).available();
+    const bool window_is_inert = !session().close_window("passed", 0).cost.available();
+    open("B");
+    session().finish();
+    _exit(session().is_fork_child() && scope_is_inert && window_is_inert ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(keys(), Keys{});
+  EXPECT_FALSE(session().is_fork_child());
+  EXPECT_EQ(session().close_scope(scope).calls(), 0);
+  session().close_window("passed", 0);
+  EXPECT_EQ(keys().size(), 2U);
+}
+
+TEST_F(SessionTest, CountsScopesOfSeveralThreadsAtOnce) {
+  open("A");
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([this] {
+      for (int round = 0; round < 100; ++round) {
+        Cost cost(Unavailable{});
+        session().close_scope(session().open_scope("s", Reach::process, cost));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  session().close_window("passed", 0);
+  EXPECT_EQ(keys().size(), 801U);
+  EXPECT_EQ(rows({schema::Column::kRepetition}).back(), "799|");
+}
+
+TEST_F(SessionTest, TellsARowThatWaitsOfLossesFoundLater) {
+  open("A");
+  Cost cost(Unavailable{});
+  session().close_scope(session().open_scope("s", Reach::process, cost));
+  fake_.lose_hidden(3);  // in the scope or after it: nobody knows
+  EXPECT_EQ(session().close_window("passed", 0).cost.lost(), 3);
+  open("B");
+  session().close_scope(session().open_scope("s", Reach::process, cost));
+  EXPECT_EQ(session().close_window("passed", 0).cost.lost(), 0);
+  using schema::Column;
+  EXPECT_EQ(rows({Column::kKind, Column::kTest, Column::kLost}),
+            (Keys{"test|A|3|", "scope|A|3|", "test|B|0|", "scope|B|0|"}));
+}
+
+TEST_F(SessionTest, TellsAScopeOutsideTestsOfHiddenLosses) {
+  Cost cost(Unavailable{});
+  ScopeRecord* scope = session().open_scope("s", Reach::process, cost);
+  fake_.call();
+  fake_.lose_hidden(2);
+  cost = session().close_scope(scope);
+  EXPECT_EQ(cost.lost(), 2);
+  EXPECT_FALSE(cost.calls("read").has_value());
+  EXPECT_GE(cost.calls("read"), 1);
+  EXPECT_EQ(rows({schema::Column::kLost}), (Keys{"2|", "|"}));
+}
+
+TEST_F(SessionTest, CountsTheRowsForWhichThereWasNoRoom) {
+  open("A");
+  Cost cost(Unavailable{});
+  const int scopes = static_cast<int>(Scopes::kMaxRows) + 7;
+  for (int i = 0; i < scopes; ++i) session().close_scope(session().open_scope("s", Reach::process, cost));
+  session().close_window("passed", 0);
+  EXPECT_EQ(keys().size(), Scopes::kMaxRows + 1);
+  EXPECT_NE(session().problem().find("7 rows of named scopes are missing, closed last in test A"), std::string::npos)
+      << session().problem();
+  open("B");
+  session().close_scope(session().open_scope("s", Reach::process, cost));
+  session().close_window("passed", 0);
+  EXPECT_EQ(keys().size(), Scopes::kMaxRows + 3) << "there is room again";
+}
+
+TEST_F(SessionTest, SaysWhyAScopeHasNoLane) {
+  session();
+  fake_.use_thread_lane(Lane::kProcess);
+  Cost cost(Unavailable{});
+  EXPECT_EQ(session().open_scope("s", Reach::thread, cost), nullptr);
+  ASSERT_FALSE(cost.available());
+  EXPECT_EQ(cost.unavailable()->reason,
+            "More than 1 threads are inside thread scopes at once: backend fake cannot tell more apart.");
+}
+
+/// A line of the calling process's thread in /proc.
+std::string status_line(pid_t thread, std::string_view name) {
+  std::ifstream status("/proc/self/task/" + std::to_string(thread) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(name)) return line.substr(name.size());
+  }
+  return {};
+}
+
+/// Polls, for as long as nobody's patience lasts.
+bool comes_true(const std::function<bool()>& condition) {
+  for (int i = 0; i < 10'000 && !condition(); ++i) usleep(1000);
+  return condition();
+}
+
+TEST_F(SessionTest, SleepsWhileAnotherThreadWaitsForTheLockOfTheFile) {
+  session();
+  const int other_program = ::open(options_.csv.c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(flock(other_program, LOCK_EX), 0);
+  std::atomic<pid_t> writer_id{0};
+  std::thread writer([&] {
+    writer_id = gettid();
+    Cost cost(Unavailable{});
+    session().close_scope(session().open_scope("first", Reach::process, cost));  // to be written: waits
+  });
+  EXPECT_TRUE(comes_true([&] { return status_line(writer_id, "State:").find('S') != std::string::npos; }));
+  std::atomic<pid_t> waiter_id{0};
+  std::thread waiter([&] {
+    waiter_id = gettid();
+    Cost cost(Unavailable{});
+    session().close_scope(session().open_scope("second", Reach::process, cost));  // waits for the first
+  });
+  const auto has_slept = [&] { return std::atol(status_line(waiter_id, "voluntary_ctxt_switches:").c_str()) >= 5; };
+  EXPECT_TRUE(comes_true(has_slept)) << "it spins";
+  flock(other_program, LOCK_UN);
+  writer.join();
+  waiter.join();
+  close(other_program);
+  EXPECT_EQ(keys().size(), 2U);
+}
+
+}  // namespace
+}  // namespace syscost::session

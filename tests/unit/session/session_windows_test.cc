@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+//
+// What a window leaves behind: its report and its rows.
+#include "session/session_fixture.h"
+
+namespace syscost::session {
+namespace {
+
+TEST_F(SessionTest, WritesAWindowsRowsWhenItCloses) {
+  open("Suite.Test", 3);
+  fake_.call();
+  fake_.call();
+  adapter::Report report = session().close_window("passed", 0);
+  EXPECT_EQ(report.cost.calls("read"), 2);
+  EXPECT_EQ(report.line.substr(0, 6), "2 read");
+  EXPECT_EQ(keys(), (Keys{"test|Suite.Test|||3|test|passed|2||", "test|Suite.Test|||3|syscall|||2|"}));
+}
+
+TEST_F(SessionTest, ChargesNothingBetweenWindows) {
+  open("A");
+  session().close_window("passed", 0);
+  fake_.call();
+  open("B");
+  adapter::Report report = session().close_window("passed", 0);
+  EXPECT_EQ(report.cost.calls(), 0);
+  EXPECT_EQ(report.line, "no syscalls");
+}
+
+TEST_F(SessionTest, WritesNoRowForASuiteWithoutSyscalls) {
+  adapter::WindowName name;
+  name.kind = adapter::Kind::suite;
+  name.test = "Suite";
+  name.window = "set-up";
+  session().open_window(name);
+  session().close_window("", 0);
+  session().open_window(name);
+  fake_.call();
+  session().close_window("", 0);
+  EXPECT_EQ(keys(), (Keys{"suite|Suite|set-up||0|test||1||", "suite|Suite|set-up||0|syscall|||1|"}));
+}
+
+TEST_F(SessionTest, CountsOnlyWhatTheFilterSelects) {
+  options_.filter = Filter::parse("write").value();
+  open("Suite.Test");
+  fake_.call();  // a read
+  adapter::Report report = session().close_window("passed", 0);
+  EXPECT_EQ(report.line, "no syscalls (only write counted)");
+  EXPECT_EQ(report.counted, "write");
+  EXPECT_EQ(report.cost.calls(report.counted), 0);
+  EXPECT_FALSE(report.cost.calls("read").has_value()) << "nobody measured it: not 0";
+  EXPECT_FALSE(report.cost.calls().has_value());
+  using schema::Column;
+  EXPECT_EQ(rows({Column::kFilter, Column::kRecord, Column::kTotalCalls}), (Keys{"write|test|0|"}));
+}
+
+TEST_F(SessionTest, AppliesTheFilterToTheInstrumentThatReplacesOne) {
+  options_.filter = Filter::parse("write").value();
+  open("A");
+  is_gone_ = true;
+  session().close_window("passed", 0);
+  ASSERT_TRUE(fake_.select(*Filter::parse("*").value()).ok());  // forgets, as a fresh backend would
+  is_gone_ = true;
+  open("B");
+  session().close_window("passed", 0);  // opens another one, which is told
+  open("C");
+  fake_.call();
+  EXPECT_EQ(session().close_window("passed", 0).line, "no syscalls (only write counted)");
+}
+
+TEST_F(SessionTest, CountsEverythingWithoutAFilter) {
+  open("Suite.Test");
+  fake_.call();
+  EXPECT_EQ(session().close_window("passed", 0).counted, "*");
+  EXPECT_EQ(rows({schema::Column::kFilter}), (Keys{"|", "|"}));
+}
+
+TEST_F(SessionTest, EstimatesWhatMeasuringAdded) {
+  open("A");
+  fake_.call();
+  fake_.call();
+  session().close_window("passed", 0);
+  EXPECT_EQ(rows({schema::Column::kOverheadEstimateNs}).front(), "200|");
+}
+
+TEST_F(SessionTest, VoidsAWindowWhoseInstrumentWasTakenAwayAndGoesOnWithANewOne) {
+  open("A");
+  fake_.call();
+  is_gone_ = true;
+  adapter::Report report = session().close_window("passed", 0);
+  EXPECT_FALSE(report.cost.available());
+  EXPECT_NE(session().problem().find("test A"), std::string::npos) << session().problem();
+  open("B");
+  fake_.call();
+  EXPECT_EQ(session().close_window("passed", 0).cost.calls(), 1);
+  EXPECT_EQ(keys(), (Keys{"test|A|||0|test|passed|||", "test|B|||0|test|passed|1||", "test|B|||0|syscall|||1|"}));
+}
+
+TEST_F(SessionTest, RemembersRowsItCouldNotWriteAndGoesOn) {
+  options_.csv = "/dev/full";
+  for (const char* test : {"A", "B", "C"}) {
+    open(test);
+    fake_.call();
+    EXPECT_EQ(session().close_window("passed", 0).cost.calls(), 1);
+  }
+  const std::string problem = session().problem();
+  EXPECT_NE(problem.find("/dev/full"), std::string::npos) << problem;
+  EXPECT_NE(problem.find("test A"), std::string::npos) << problem;
+  EXPECT_NE(problem.find("2 more windows"), std::string::npos) << problem;
+}
+
+TEST_F(SessionTest, PutsTheAnswerOfCyclesIntoTheRow) {
+  options_.cycles = 50;
+  open("A");
+  EXPECT_EQ(session().cycles(10), 50);
+  session().close_window("passed", 0);
+  open("B");
+  session().close_window("passed", 0);
+  EXPECT_EQ(rows({schema::Column::kIterations}), (Keys{"50|", "|"}));
+}
+
+TEST_F(SessionTest, AnswersTheFallbackWithoutACyclesFlag) {
+  EXPECT_EQ(session().cycles(10), 10);
+}
+
+}  // namespace
+}  // namespace syscost::session
