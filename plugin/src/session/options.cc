@@ -118,7 +118,10 @@ constexpr std::array kKnown = {
     Known{"quick", Argument::optional_boolean, true,
           [](Options& options, std::string_view value, Source) { return take_boolean(options.quick, value); }},
     Known{"label", Argument::value, true,
-          [](Options& options, std::string_view value, Source) { return take_text(options.label, value); }},
+          [](Options& options, std::string_view value, Source source) {
+            options.label_source = source;
+            return take_text(options.label, value);
+          }},
     Known{"doctor", Argument::optional_boolean, true,
           [](Options& options, std::string_view value, Source) { return take_boolean(options.doctor, value); }},
     Known{"help", Argument::optional_boolean, true,
@@ -277,6 +280,12 @@ Result<ParsedOptions> parse_options(const std::vector<std::string>& arguments,
     }
     std::string error = known->take(parsed.options, value, Source::command_line);
     if (!error.empty()) return Failure{"bad value of " + spelled + ": " + error, "--syscost_help shows examples"};
+  }
+  // A variable may be set for good, like the commit; a flag is meant for this run.
+  const Options& all = parsed.options;
+  if (all.label_source == Source::command_line && all.csv.empty() && !all.help && !all.doctor) {
+    return Failure{"--syscost_label names the rows of a CSV, and none is asked for",
+                   "add --syscost_csv=FILE, or leave the label out"};
   }
   return parsed;
 }

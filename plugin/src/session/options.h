@@ -38,6 +38,7 @@ struct Options {
   std::optional<std::uint64_t> warm_ups;  ///< Passes of a loop before them.
   bool quick = false;
   std::string label;
+  Source label_source = Source::absent;
   bool doctor = false;
   bool help = false;
 

@@ -34,7 +34,7 @@ TEST(Options, AsksForNothingWithoutFlagsAndVariables) {
 TEST(Options, TakesValuesAfterASpaceAndAfterAnEqualsSign) {
   EXPECT_EQ(options({"--syscost_csv", "a.csv"}).csv, "a.csv");
   EXPECT_EQ(options({"--syscost_csv=a.csv"}).csv, "a.csv");
-  EXPECT_EQ(options({"--syscost_label=x=y, z"}).label, "x=y, z");
+  EXPECT_EQ(options({"--syscost_label=x=y, z", "--syscost_csv=a"}).label, "x=y, z");
   EXPECT_EQ(options({"--syscost_csv=--odd"}).csv, "--odd");
 }
 
@@ -49,6 +49,17 @@ TEST(Options, PrefersTheFlagToTheVariable) {
 
 TEST(Options, LetsTheLastFlagWin) {
   EXPECT_EQ(options({"--syscost_csv=a", "--syscost_csv=b"}).csv, "b");
+}
+
+TEST(Options, RefusesAFlagThatLabelsNothing) {
+  EXPECT_EQ(
+      complaint({"--syscost_label=after"}),
+      "--syscost_label names the rows of a CSV, and none is asked for | add --syscost_csv=FILE, or leave the label "
+      "out");
+  EXPECT_EQ(complaint({"--syscost_label=after", "--syscost_profile=syscalls"}).substr(0, 15), "--syscost_label");
+  EXPECT_EQ(complaint({"--syscost_label=after"}, {"SYSCOST_CSV=a"}), "");
+  EXPECT_EQ(complaint({"--syscost_label=after", "--syscost_help"}), "");
+  EXPECT_FALSE(options({}, {"SYSCOST_LABEL=nightly"}).requests_anything()) << "may be set for good";
 }
 
 TEST(Options, EndsAtTwoDashes) {
