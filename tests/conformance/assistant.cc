@@ -30,11 +30,16 @@ std::string read_task_file(pid_t pid, pid_t tid, const char* name) {
   return got > 0 ? std::string(buffer.data(), static_cast<std::size_t>(got)) : std::string();
 }
 
-// Sleeping ('S': not in a tracer's stop, not about to run) and inside syscall `nr`.
-bool is_blocked_in(pid_t pid, pid_t tid, long nr) {
+// As /proc shows it: 'S' sleeping, 'T' stopped, 't' held by a tracer, ...; 0 when the thread is gone.
+char state_of(pid_t pid, pid_t tid) {
   std::string stat = read_task_file(pid, tid, "stat");
   std::size_t name_end = stat.rfind(") ");
-  if (name_end == std::string::npos || stat[name_end + 2] != 'S') return false;
+  return name_end == std::string::npos ? '\0' : stat[name_end + 2];
+}
+
+// Sleeping (not in a tracer's stop, not about to run) and inside syscall `nr`.
+bool is_blocked_in(pid_t pid, pid_t tid, long nr) {
+  if (state_of(pid, tid) != 'S') return false;
   std::string call = read_task_file(pid, tid, "syscall");
   char* end = nullptr;
   long found = std::strtol(call.c_str(), &end, 10);
@@ -77,6 +82,10 @@ void Assistant::when_blocked_write(pid_t tid, long nr, int fd, std::uint32_t han
   give({Order::Start::blocked, tid, nr, handled, 0, fd});
 }
 
+void Assistant::when_stopped_signal(pid_t tid, int signal) {
+  give({Order::Start::stopped, tid, 0, 0, signal, -1});
+}
+
 void Assistant::when_set_signal(pid_t tid, int signal) {
   give({Order::Start::flag, tid, 0, 0, signal, -1});
 }
@@ -110,6 +119,11 @@ void Assistant::work(pid_t parent) {
 
 bool Assistant::is_due(pid_t parent, const Order& order) const {
   if (order.start == Order::Start::flag) return desk_->flag.load(std::memory_order_acquire) != 0;
+  if (order.start == Order::Start::stopped) {
+    // A tracer holds a stopped thread in a stop of its own.
+    const char state = state_of(parent, order.tid);
+    return state == 'T' || state == 't';
+  }
   if (order.handled != 0 && desk_->handled.load(std::memory_order_acquire) < order.handled) return false;
   return is_blocked_in(parent, order.tid, order.nr);
 }

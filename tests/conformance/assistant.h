@@ -30,6 +30,8 @@ class Assistant {
   void when_blocked(pid_t tid, long nr, std::uint32_t handled = 0);
   void when_blocked_signal(pid_t tid, long nr, int signal, std::uint32_t handled = 0);
   void when_blocked_write(pid_t tid, long nr, int fd, std::uint32_t handled = 0);
+  /// The same once the thread is stopped by a job-control signal.
+  void when_stopped_signal(pid_t tid, int signal);
   /// The same once flag() is not 0.
   void when_set_signal(pid_t tid, int signal);
 
@@ -45,7 +47,7 @@ class Assistant {
 
  private:
   struct Order {
-    enum class Start { blocked, flag } start = Start::blocked;
+    enum class Start { blocked, stopped, flag } start = Start::blocked;
     pid_t tid = 0;
     long nr = 0;
     std::uint32_t handled = 0;

@@ -52,10 +52,16 @@ const Register kDeathThreadsafe(death_test_case("threadsafe"));
 
 std::unique_ptr<Copy> g_copy;
 
+void require_nothing_left() {
+  g_copy->require_no_program_left();
+  g_copy.reset();
+}
+
 const Register kSigkill(Case{
     .number = 30,
     .name = "sigkill_inside_window",
-    .summary = "A measuring process killed inside its window is gone at once, and others count on undisturbed.",
+    .summary =
+        "A measuring process killed inside its window is gone with its programs, and others count on undisturbed.",
     .setup = [] { g_copy = std::make_unique<Copy>("spin"); },
     .windows = {{"",
                  [] {
@@ -64,13 +70,14 @@ const Register kSigkill(Case{
                    repeat_raw(100, 0, SYS_getppid);
                  },
                  {calls("kill", 1), calls("wait4", 1), calls("getppid", 100)}}},
+    .teardown = require_nothing_left,
 });
 
 const Register kExitGroup(Case{
     .number = 35,
     .name = "exit_group_beside_blocked_reader",
-    .summary =
-        "A measuring process that ends inside its window while a thread is blocked in read ends with its status.",
+    .summary = "A measuring process that ends inside its window beside a blocked reader keeps its status and leaves no "
+               "program.",
     .setup = [] { g_copy = std::make_unique<Copy>("die"); },
     .windows = {{"",
                  [] {
@@ -78,6 +85,7 @@ const Register kExitGroup(Case{
                    require(g_copy->wait() == 37 << 8, "the process did not end with status 37");
                  },
                  {calls("write", 1), calls("wait4", 1)}}},
+    .teardown = require_nothing_left,
 });
 
 const Register kTwoProcesses(Case{
@@ -92,6 +100,7 @@ const Register kTwoProcesses(Case{
                    require(g_copy->wait() == 0, "the other process counted wrongly");
                  },
                  {calls("write", 1), calls("getppid", 1000), calls("wait4", 1)}}},
+    .teardown = require_nothing_left,
 });
 
 // --- Two copies of the library in one process ---------------------------------------------------------------------

@@ -107,6 +107,25 @@ const Register kSaRestartMany(Case{
     .teardown = stop_assistant,
 });
 
+// Without a handler the kernel resumes a wait with a deadline by restart_syscall, so that the deadline stays.
+void be_stopped_in_poll() {
+  pollfd poll_pipe = {g_pipe[0], POLLIN, 0};
+  g_assistant->when_blocked_signal(g_tid, SYS_poll, SIGSTOP);
+  g_assistant->when_stopped_signal(g_tid, SIGCONT);
+  g_assistant->when_blocked_write(g_tid, SYS_restart_syscall, g_pipe[1]);
+  require(raw(SYS_poll, &poll_pipe, 1, 1'000'000) == 1, "poll was not resumed");
+  g_assistant->wait();
+}
+
+const Register kStopped(Case{
+    .number = 11,
+    .name = "stopped_in_poll",
+    .summary = "A poll stopped and continued is one call and two entries: restart_syscall is the same call.",
+    .setup = start_assistant,
+    .windows = {{"", be_stopped_in_poll, {calls("poll", 1).restarted(1)}}},
+    .teardown = stop_assistant,
+});
+
 void interrupt_each_wait() {
   pollfd poll_pipe = {g_pipe[0], POLLIN, 0};
   g_assistant->when_blocked_signal(g_tid, SYS_ppoll, SIGUSR1);

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "copy.h"
 
+#include <errno.h>
+#include <linux/bpf.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <string>
+#include <system_error>
 
 #include "assistant.h"
 #include "case.h"
@@ -57,6 +64,31 @@ int count_own_calls() {
   return 1;
 }
 
+/// The BPF programs whose descriptors process `pid` holds, by the kernel's number.
+std::vector<std::uint32_t> bpf_programs_of(pid_t pid) {
+  std::vector<std::uint32_t> programs;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/fdinfo", error)) {
+    std::ifstream info(entry.path());
+    std::uint32_t number = 0;
+    for (std::string word; info >> word;) {
+      if (word == "prog_id:" && info >> number) programs.push_back(number);
+    }
+  }
+  std::sort(programs.begin(), programs.end());
+  programs.erase(std::unique(programs.begin(), programs.end()), programs.end());
+  return programs;
+}
+
+/// Whether the kernel still has BPF program `number`: 1 yes, 0 no, -1 we may not ask.
+int bpf_program_exists(std::uint32_t number) {
+  bpf_attr request = {};
+  request.prog_id = number;
+  const long fd = raw(SYS_bpf, BPF_PROG_GET_FD_BY_ID, &request, sizeof request);
+  if (fd >= 0) raw(SYS_close, fd);
+  return fd >= 0 ? 1 : fd == -ENOENT ? 0 : -1;
+}
+
 }  // namespace
 
 Copy::Copy(const std::string& role) {
@@ -77,6 +109,24 @@ Copy::Copy(const std::string& role) {
   char byte = 0;
   require(read(ready[0], &byte, 1) == 1, "the second process did not start");
   close(ready[0]);
+  programs_ = bpf_programs_of(pid_);
+  require(!g_open_scopes || !programs_.empty(), "the second process measures, but holds no BPF program");
+}
+
+void Copy::require_no_program_left() const {
+  for (std::uint32_t number : programs_) {
+    // The kernel frees a program some time after its last descriptor: polling, not timing.
+    int exists = bpf_program_exists(number);
+    for (int i = 0; i < 20'000 && exists == 1; ++i) {
+      usleep(500);
+      exists = bpf_program_exists(number);
+    }
+    if (exists < 0) {
+      std::fprintf(stderr, "not checked whether BPF programs are gone: needs CAP_SYS_ADMIN\n");
+      return;
+    }
+    require(exists != 1, "BPF program " + std::to_string(number) + " outlives the process that measured with it");
+  }
 }
 
 bool Copy::cue() const {

@@ -8,7 +8,9 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace conformance {
 
@@ -24,10 +26,13 @@ class Copy {
   bool cue() const;
   /// One `wait4`; the wait status, -1 when that failed.
   int wait() const;
+  /// After wait(): a problem() when a BPF program it had is still loaded. Not inside a window.
+  void require_no_program_left() const;
 
  private:
   pid_t pid_ = -1;
   int cue_fd_ = -1;
+  std::vector<std::uint32_t> programs_;
 };
 
 /// Whether copies open scopes (they do unless told otherwise).
