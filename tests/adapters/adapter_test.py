@@ -502,6 +502,17 @@ class Scopes(Case):
 
 
 class Limits(Case):
+    def test_a_linked_program_that_a_test_starts_belongs_to_the_tests_run(self):
+        inner = f"sh -c '{MANY} --gtest_filter=Shapes.CallsThreeTimes; :'"
+        with open(self.csv, "a+", encoding="utf-8"):  # whoever else has the file open, starts no run by that
+            for _ in range(2):
+                self.run_program(LIMITS, "--gtest_filter=Programs.*", SYSCOST_CSV=self.csv, SYSCOST_TEST_PROGRAM=inner)
+        runs = {}
+        for row in self.rows(kind="test", record="test"):
+            runs.setdefault(row["run_id"], []).append(row["test"])
+        # The inner test ends, and is written, first.
+        self.assertEqual(list(runs.values()), [["Shapes.CallsThreeTimes", "Programs.ThatATestStarts"]] * 2)
+
     def test_syscalls_without_a_slot_are_lost_to_the_last_one(self):
         self.run_program(LIMITS, f"--syscost_csv={self.csv}", "--gtest_filter=Limits.*")
         [row] = self.rows(kind="test", record="test")

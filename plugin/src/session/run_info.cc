@@ -18,6 +18,7 @@
 #include <system_error>
 
 #include "session/commit.h"
+#include "session/run_owner.h"
 #include "session/small_file.h"
 
 namespace syscost::session {
@@ -107,14 +108,9 @@ std::string own_build_id() {
 
 }  // namespace
 
-pid_t ctest_parent() {
-  pid_t parent = getppid();
-  return read_small_file("/proc/" + std::to_string(parent) + "/comm") == "ctest\n" ? parent : 0;
-}
-
 Result<std::string> resolve_path(const std::string& path, Source source) {
   if (path.starts_with('/')) return path;
-  const pid_t ctest = source == Source::environment ? ctest_parent() : 0;
+  const pid_t ctest = source == Source::environment ? ctest_parent(getpid()) : 0;
   const std::string start = ctest != 0 ? folder_of_ctest(ctest) : read_link("/proc/self/cwd");
   if (start.empty()) {
     return Failure{"the relative path " + path + " cannot be resolved: where it starts cannot be found out",
@@ -138,8 +134,9 @@ csv::RunColumns read_run_info(const Options& options, std::string_view build_typ
   info.build_type = options.build_type.empty() ? std::string(build_type) : options.build_type;
   info.run_id = options.run_id;
   if (info.run_id.empty()) {
-    pid_t ctest = ctest_parent();
-    pid_t owner = ctest != 0 ? ctest : getpid();
+    // A path that cannot be resolved is refused where the file is opened.
+    const Result<std::string> csv = options.csv.empty() ? std::string() : resolve_path(options.csv, options.csv_source);
+    const pid_t owner = run_owner(csv.ok() ? csv.value() : std::string());
     info.run_id = info.host + "-" + std::to_string(owner) + "-" + start_time(owner);
   }
   return info;

@@ -6,7 +6,6 @@
 // window, from files and memory: no program is run. What is unknown stays empty.
 #pragma once
 
-#include <sys/types.h>
 #include <string>
 #include <string_view>
 
@@ -18,9 +17,6 @@ namespace syscost::session {
 /// Reads everything, now. `build_type` is what the framework's adapter was compiled as, or
 /// empty. Leaves `backend` and `selection` empty.
 csv::RunColumns read_run_info(const Options& options, std::string_view build_type);
-
-/// The process that started this one, when it is ctest; else 0.
-pid_t ctest_parent();
 
 /// `path` as an absolute path. A relative path from the environment starts in the folder whose tests ctest runs,
 /// because ctest gives each test a working directory of its own and one variable serves them all; every other one where

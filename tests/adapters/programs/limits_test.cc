@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Where measuring meets its limits: more distinct syscalls than there are slots, a call restarted under a filter,
-// windows that open and close among calling threads, children of a test that closed every descriptor.
+// windows that open and close among calling threads, programs that a test starts, children of a test that closed every
+// descriptor.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -13,6 +14,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -105,6 +107,14 @@ TEST(Stress, WindowsAmongCallingThreads) {
   EXPECT_EQ(cost.lost(), 0);
   EXPECT_EQ(cost.calls("getppid"), made.load());
   EXPECT_EQ(cost.calls("getuid"), kWindows);
+}
+
+// ---- programs -------------------------------------------------------------------------------------------------------
+
+TEST(Programs, ThatATestStarts) {
+  if (const char* program = std::getenv("SYSCOST_TEST_PROGRAM")) {
+    ASSERT_EQ(std::system(program), 0);
+  }
 }
 
 // ---- children -------------------------------------------------------------------------------------------------------
