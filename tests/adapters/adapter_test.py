@@ -502,6 +502,18 @@ class Scopes(Case):
 
 
 class Limits(Case):
+    def test_a_filter_that_denies_our_own_calls_leaves_no_number_and_says_so(self):
+        self.run_program(LIMITS, "--gtest_filter=Sandbox.DeniesGettidToAThread")
+        self.run_program(LIMITS, "--gtest_filter=Sandbox.DeniesGettidToTheFirstThatMeasures")
+        for name in ("Sandbox.DeniesGettidToTheTest", "Sandbox.DeniesBpfToTheTest"):
+            with self.subTest(name=name):
+                if os.path.exists(self.csv):
+                    os.remove(self.csv)
+                done = self.run_program(LIMITS, f"--syscost_csv={self.csv}", f"--gtest_filter={name}", code=1)
+                self.assertIn(f"the counts of test {name} are void: a seccomp filter", done.err)
+                [row] = self.rows(kind="test", record="test")
+                self.assertEqual((row["outcome"], row["total_calls"]), ("passed", ""))
+
     def test_a_linked_program_that_a_test_starts_belongs_to_the_tests_run(self):
         inner = f"sh -c '{MANY} --gtest_filter=Shapes.CallsThreeTimes; :'"
         with open(self.csv, "a+", encoding="utf-8"):  # whoever else has the file open, starts no run by that

@@ -110,7 +110,8 @@ class Backend {
   virtual Result<void> select(const Filter& filter) = 0;
 
   /// A lane for the calling thread, its own until boundary(lane, kFollowProcess); the same one when it has one already.
-  /// Empty when too many threads are inside scopes at once (capabilities().lanes). Called inside windows: allocates
+  /// Empty when too many threads are inside scopes at once (capabilities().lanes), or the thread is forbidden the
+  /// syscall that makes it known (a seccomp filter). Called inside windows: allocates
   /// nothing; one syscall the first time, never counted.
   virtual std::optional<AcquiredLane> acquire_lane() = 0;
 

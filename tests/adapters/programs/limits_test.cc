@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
 // Where measuring meets its limits: more distinct syscalls than there are slots, a call restarted under a filter,
-// windows that open and close among calling threads, programs that a test starts, children of a test that closed every
-// descriptor.
+// windows that open and close among calling threads, sandboxes, programs that a test starts, children of a test that
+// closed every descriptor.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -14,6 +17,9 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -107,6 +113,45 @@ TEST(Stress, WindowsAmongCallingThreads) {
   EXPECT_EQ(cost.lost(), 0);
   EXPECT_EQ(cost.calls("getppid"), made.load());
   EXPECT_EQ(cost.calls("getuid"), kWindows);
+}
+
+// ---- a sandbox ------------------------------------------------------------------------------------------------------
+
+/// From now on this thread's `number` fails with EPERM, and that of threads it makes.
+bool deny(std::uint32_t number) {
+  std::array<sock_filter, 4> filter = {{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                                        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+                                        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+                                        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)}};
+  const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST(Sandbox, DeniesGettidToTheFirstThatMeasures) {
+  std::thread([] {
+    ASSERT_TRUE(deny(SYS_gettid));
+    const syscost::Cost cost = syscost::measure([] { syscall(SYS_getppid); });
+    ASSERT_FALSE(cost.available()) << cost;
+    EXPECT_NE(cost.unavailable()->reason.find("seccomp"), std::string::npos) << cost;
+  }).join();
+}
+TEST(Sandbox, DeniesGettidToAThread) {
+  EXPECT_EQ(syscost::measure([] { syscall(SYS_getppid); }).calls("getppid"), 1);
+  std::thread([] {
+    ASSERT_TRUE(deny(SYS_gettid));
+    const syscost::Cost cost = syscost::measure([] { syscall(SYS_getppid); });
+    ASSERT_FALSE(cost.available()) << cost;
+    EXPECT_NE(cost.unavailable()->reason.find("gettid"), std::string::npos) << cost;
+  }).join();
+  EXPECT_EQ(syscost::measure([] { syscall(SYS_getppid); }).calls("getppid"), 1);
+}
+TEST(Sandbox, DeniesGettidToTheTest) {
+  ASSERT_TRUE(deny(SYS_gettid));
+  syscall(SYS_getppid);
+}
+TEST(Sandbox, DeniesBpfToTheTest) {
+  ASSERT_TRUE(deny(SYS_bpf));
+  syscall(SYS_getppid);
 }
 
 // ---- programs -------------------------------------------------------------------------------------------------------

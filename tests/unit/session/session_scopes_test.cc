@@ -161,8 +161,10 @@ TEST_F(SessionTest, SaysWhyAScopeHasNoLane) {
   Cost cost(Unavailable{});
   EXPECT_EQ(session().open_scope("s", Reach::thread, cost), nullptr);
   ASSERT_FALSE(cost.available());
-  EXPECT_EQ(cost.unavailable()->reason,
-            "More than 1 threads are inside thread scopes at once: backend fake cannot tell more apart.");
+  EXPECT_EQ(
+      cost.unavailable()->reason,
+      "Backend fake cannot tell this thread from the others: more than 1 threads are inside thread scopes at once, "
+      "or a seccomp filter denies it gettid.");
 }
 
 /// A line of the calling process's thread in /proc.

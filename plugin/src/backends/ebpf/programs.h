@@ -36,6 +36,8 @@ struct SharedMemory {
 
 /// Why nothing is counted any more, once descriptors turn out to be closed.
 Failure taken_away();
+/// The same, when system calls of ours are denied.
+Failure shut_out();
 
 class Programs {
  public:
