@@ -33,8 +33,9 @@ enum class Reach {
 /// A window from construction to stop() or destruction.
 ///
 /// Scopes nest: what an inner scope counts, the outer one counts too. With a name and a CSV (--syscost_csv) the scope
-/// writes a row of kind `scope` of its own. A thread scope ends on the thread that began it. Not for signal handlers.
-/// In a fork child it is inert: stop() answers "unavailable".
+/// writes a row of kind `scope` of its own; in one test at most 10 000 do, the others are reported as missing. A thread
+/// scope ends on the thread that began it. Not for signal handlers. In a fork child it is inert: stop() answers
+/// "unavailable".
 class SYSCOST_EXPORT Scope {
  public:
   /// Begins to count. `name` is copied; empty = no CSV row.
