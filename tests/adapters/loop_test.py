@@ -97,7 +97,7 @@ class Loops(Case):
         self.assertNotIn("no syscalls", done.stdout)
 
 
-class Early(Case):
+class LoopsLeftEarly(Case):
     FLAGS = ("--syscost_cycles=5", "--syscost_repeats=4", "--syscost_warmup=0")
 
     def test_break_keeps_whole_passes_and_the_tests_own_counts(self):
@@ -124,7 +124,7 @@ class Early(Case):
         self.assertEqual(len(self.rows(kind="test", record="test")), 1)
 
 
-class Scopes(Case):
+class LoopsAndScopes(Case):
     FLAGS = ("--syscost_cycles=5", "--syscost_repeats=4", "--syscost_warmup=1")
 
     def test_a_scope_in_a_timed_pass_is_unavailable_never_zero(self):
@@ -152,7 +152,7 @@ class Scopes(Case):
         self.assertEqual((row["lost"], row["late"]), ("0", "0"))
 
 
-class Unasked(Case):
+class LoopsUnasked(Case):
     def test_without_a_request_the_body_runs_once(self):
         done = self.run_test("InsideAnotherRunsItsBodyOnce")
         self.assertEqual(done.stderr, "")

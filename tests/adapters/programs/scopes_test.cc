@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Scopes in numbers: thousands in one test, one thread after another, more threads than lanes. Each test checks what
-// its scopes say; adapter_test.py reads the rows.
+// its scopes say; limits_test.py reads the rows.
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/syscall.h>

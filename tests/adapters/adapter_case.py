@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of the adapter share: its programs, a folder for each case, and the rows they wrote.
+
+The programs make known numbers of getppid calls, which nothing else in them makes. Each test file takes the folder of the
+programs and the classes to run: FILE BIN [CLASS...]; it ends with 77 (skipped, to ctest) where nothing can count.
+"""
+import collections
+import csv
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BIN = os.path.abspath(sys.argv[1])
+MANY = os.path.join(BIN, "adapter_many_shapes")        # with syscost::gtest and GTest::gtest_main
+PLAIN = os.path.join(BIN, "adapter_many_shapes_plain")  # the same without us
+OUR_MAIN = os.path.join(BIN, "adapter_our_main")        # with syscost::gtest_main
+USER_MAIN = os.path.join(BIN, "adapter_user_main")
+PLAIN_MAIN = os.path.join(BIN, "adapter_plain_main")
+ASSERTIONS = os.path.join(BIN, "adapter_assertions")
+EARLY = os.path.join(BIN, "adapter_early")              # measures before main()
+FORKING_MAIN = os.path.join(BIN, "adapter_forking_main")
+SCOPES = os.path.join(BIN, "adapter_scopes")
+LIMITS = os.path.join(BIN, "adapter_limits")
+NO_CAPABILITIES = ["capsh", "--drop=all", "--user=nobody", "--"] if os.geteuid() == 0 else None
+
+Done = collections.namedtuple("Done", "code out err")
+
+
+def environment(**variables):
+    """This process's environment without what would change the programs' behaviour, plus `variables`."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("SYSCOST_", "GTEST_")) and k not in ("CI", "NO_COLOR")}
+    return {**kept, **variables}
+
+
+class Case(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="syscost-adapter-")
+        os.chmod(self.folder, 0o777)
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.csv = os.path.join(self.folder, "out.csv")
+
+    def run_program(self, *command, code=0, **variables):
+        done = subprocess.run(command, env=environment(**variables), cwd=self.folder, capture_output=True, text=True)
+        if code is not None:
+            self.assertEqual(done.returncode, code, f"{command}\n{done.stdout}\n{done.stderr}")
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    def rows(self, **equal):
+        with open(self.csv, newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        self.assertTrue(all(row["end"] == "end" for row in rows))
+        return [row for row in rows if all(row[k] == v for k, v in equal.items())]
+
+    def names_of_tests(self):
+        return [row["test"] for row in self.rows(kind="test", record="test")]
+
+    def getppids(self, kind="test"):
+        """{test, or test and window: calls of getppid}, 0 where the window has no such row."""
+        def name(row):
+            return row["test"] if kind == "test" else (row["test"] + " " + row["window"]).strip()
+        counts = {name(row): 0 for row in self.rows(kind=kind, record="test")}
+        for row in self.rows(kind=kind, record="syscall", syscall="getppid"):
+            counts[name(row)] += int(row["calls"])
+        return counts
+
+
+def main():
+    doctor = subprocess.run([MANY, "--syscost_doctor"], env=environment(), capture_output=True, text=True)
+    if doctor.returncode != 0:
+        print("skipped: nothing can count syscalls here\n" + doctor.stdout)
+        sys.exit(77)
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2)

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""Scopes by thousands, lanes, and the limits of measuring. The programs' own assertions hold too, or they would not end with 0."""
+import os
+
+from adapter_case import LIMITS, MANY, SCOPES, Case, main
+
+
+class Scopes(Case):
+    def scopes(self, **equal):
+        return self.rows(kind="scope", record="test", **equal)
+
+    def calls_of_test(self, test):
+        return {row["syscall"]: int(row["calls"]) for row in self.rows(kind="test", record="syscall", test=test)}
+
+    def test_thousands_in_one_test_have_exact_rows_and_add_no_call_to_it(self):
+        name = "ManyScopes.FiveThousand"
+        self.run_program(SCOPES, f"--syscost_csv={self.csv}", f"--gtest_filter={name}")
+        self.assertEqual([int(row["repetition"]) for row in self.scopes()], list(range(5000)))
+        self.assertEqual([int(row["total_calls"]) for row in self.scopes()], [i % 3 + i % 2 for i in range(5000)])
+        self.assertEqual(self.calls_of_test(name), {"getppid": 4999, "close": 2500})
+
+    def test_more_than_are_kept_are_counted_and_fail_the_run(self):
+        done = self.run_program(SCOPES, f"--syscost_csv={self.csv}", "--gtest_filter=ManyScopes.M*:ManyScopes.N*", code=1)
+        self.assertEqual(len(self.scopes(test="ManyScopes.MoreThanAreKept")), 10_000)
+        self.assertEqual(len(self.scopes(test="ManyScopes.NextTest")), 3)
+        self.assertEqual(self.calls_of_test("ManyScopes.MoreThanAreKept"), {"getppid": 10_099, "close": 5050})
+        self.assertIn("100 rows of named scopes are missing, closed last in test ManyScopes.MoreThanAreKept", done.err)
+        self.assertEqual(done.out.count("[       OK ]"), 2)
+
+    def test_lanes_serve_one_thread_after_another(self):
+        self.run_program(SCOPES, "--gtest_filter=Lanes.AHundred*")
+
+    def test_lanes_of_threads_that_ended_inside_a_scope_serve_others(self):
+        self.run_program(SCOPES, "--gtest_filter=Lanes.ThreadsThatLeaveTheirScopeOpen")
+
+    def test_a_thread_without_a_lane_has_no_number_and_the_others_have_theirs(self):
+        self.run_program(SCOPES, "--gtest_filter=Lanes.OneThreadMoreThanThereAre:Lanes.RefusingMakesNoSyscall")
+
+
+class Limits(Case):
+    def test_a_filter_that_denies_our_own_calls_leaves_no_number_and_says_so(self):
+        self.run_program(LIMITS, "--gtest_filter=Sandbox.DeniesGettidToAThread")
+        self.run_program(LIMITS, "--gtest_filter=Sandbox.DeniesGettidToTheFirstThatMeasures")
+        for name in ("Sandbox.DeniesGettidToTheTest", "Sandbox.DeniesBpfToTheTest"):
+            with self.subTest(name=name):
+                if os.path.exists(self.csv):
+                    os.remove(self.csv)
+                done = self.run_program(LIMITS, f"--syscost_csv={self.csv}", f"--gtest_filter={name}", code=1)
+                self.assertIn(f"the counts of test {name} are void: a seccomp filter", done.err)
+                [row] = self.rows(kind="test", record="test")
+                self.assertEqual((row["outcome"], row["total_calls"]), ("passed", ""))
+
+    def test_a_linked_program_that_a_test_starts_belongs_to_the_tests_run(self):
+        inner = f"sh -c '{MANY} --gtest_filter=Shapes.CallsThreeTimes; :'"
+        with open(self.csv, "a+", encoding="utf-8"):  # whoever else has the file open, starts no run by that
+            for _ in range(2):
+                self.run_program(LIMITS, "--gtest_filter=Programs.*", SYSCOST_CSV=self.csv, SYSCOST_TEST_PROGRAM=inner)
+        runs = {}
+        for row in self.rows(kind="test", record="test"):
+            runs.setdefault(row["run_id"], []).append(row["test"])
+        # The inner test ends, and is written, first.
+        self.assertEqual(list(runs.values()), [["Shapes.CallsThreeTimes", "Programs.ThatATestStarts"]] * 2)
+
+    def test_syscalls_without_a_slot_are_lost_to_the_last_one(self):
+        self.run_program(LIMITS, f"--syscost_csv={self.csv}", "--gtest_filter=Limits.*")
+        [row] = self.rows(kind="test", record="test")
+        self.assertGreater(int(row["lost"]), 0)
+        self.assertLessEqual(len(self.rows(kind="test", record="syscall")), 128)
+        self.assertEqual(int(row["total_entries"]) + int(row["lost"]), 600)
+        self.assertEqual(row["total_calls"], row["total_entries"])
+
+    def test_a_call_restarted_under_a_filter_is_one_call(self):
+        done = self.run_program(LIMITS, f"--syscost_csv={self.csv}", "--gtest_filter=Signals.*", "--syscost_filter=recvfrom")
+        [row] = self.rows(kind="test", record="syscall")
+        self.assertEqual([row[c] for c in ("syscall", "entries", "calls", "restarts", "errors")],
+                         ["recvfrom", "4", "1", "3", "0"], done.out)
+        self.assertEqual(row["latency_count"], "4")
+
+    def test_a_call_restarted_and_left_out_by_a_filter_leaves_nothing(self):
+        self.run_program(LIMITS, f"--syscost_csv={self.csv}", "--gtest_filter=Signals.*", "--syscost_filter=sendto")
+        [row] = self.rows(kind="test", record="test")
+        self.assertEqual((row["total_entries"], row["lost"], row["late"]), ("1", "0", "0"))
+        self.assertEqual([row["syscall"] for row in self.rows(record="syscall")], ["sendto"])
+
+    def test_windows_among_calling_threads_are_exact_and_nothing_comes_late(self):
+        self.run_program(LIMITS, f"--syscost_csv={self.csv}", "--gtest_filter=Stress.*", "--gtest_repeat=20")
+        tests = self.rows(kind="test", record="test")
+        self.assertEqual([(row["late"], row["lost"]) for row in tests], [("0", "0")] * 20)
+
+    def test_a_child_forked_after_all_descriptors_were_closed_keeps_the_tests_files(self):
+        done = self.run_program(LIMITS, f"--syscost_csv={self.csv}", "--gtest_filter=Descriptors.*", code=1)
+        self.assertEqual(done.out.count("[       OK ]"), 2, done.out)
+        totals = {row["test"]: row["total_calls"] for row in self.rows(kind="test", record="test")}
+        self.assertEqual(totals["Descriptors.OfAChildThatWasForkedAfterAllWereClosed"], "")
+        self.assertIn("the counts of test Descriptors.OfAChild", done.err)
+
+
+if __name__ == "__main__":
+    main()
