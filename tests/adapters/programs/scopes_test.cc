@@ -115,7 +115,9 @@ TEST(Lanes, RefusingMakesNoSyscall) {
   const syscost::Cost cost = whole.stop();
   may_end = true;
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(cost.calls(), 0) << cost;
+  // Not all: ThreadSanitizer has a thread that sleeps.
+  EXPECT_EQ(cost.calls("%memory"), 0) << cost;
+  EXPECT_EQ(cost.calls("gettid"), 0) << cost;
   EXPECT_FALSE(refusals.back().available());
 }
 
