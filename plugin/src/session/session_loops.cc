@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What a session does for a loop: the running test is not charged with it, and the instrument comes off and on.
+#include "core/quiet_memory.h"
 #include "session/messages.h"
 #include "session/session.h"
 
