@@ -14,9 +14,10 @@
 namespace syscost::bench::cli {
 namespace {
 
-const char* kRunHelp = "A CSV written by --syscost_csv, or a folder (its *.csv files, not those of sub-folders)";
+const char* const kRunHelp = "A CSV written by --syscost_csv, or a folder (its *.csv files, not those of sub-folders)";
 
-const char* kMainFooter = R"(A RUN is a CSV or a folder of CSVs. Of a file that holds several runs the newest counts.
+const char* const kMainFooter =
+    R"(A RUN is a CSV or a folder of CSVs. Of a file that holds several runs the newest counts.
 Exit codes: 0 ok, 1 regression, 2 usage, input or I/O, 3 no verdict (with --strict).
 
 Examples:
@@ -26,7 +27,7 @@ Examples:
   bench compare main.csv pr.csv             what changed; exit code 1 when a count grew
 `bench COMMAND --help` says more.)";
 
-const char* kSummaryFooter = R"(Per test: strace -c's columns, waits apart from work, failing errnos, findings.
+const char* const kSummaryFooter = R"(Per test: strace -c's columns, waits apart from work, failing errnos, findings.
 Numbers are per repetition: the median when repetitions differ, with [min..max] for counts.
 
 Examples:
@@ -35,14 +36,14 @@ Examples:
   bench summary out.csv --all-runs          pool all runs of the file, not only the newest
   bench summary out.csv --format json | jq '.tests[].calls')";
 
-const char* kShowFooter = R"(TEST may be a part of the name when only one test has it.
+const char* const kShowFooter = R"(TEST may be a part of the name when only one test has it.
 
 Examples:
   bench show out.csv Log.Write              every syscall of the test
   bench show out.csv Log.Write write        one of them
   bench show out.csv Log.Write write --fine full resolution: 8 rows per power of two)";
 
-const char* kCompareFooter =
+const char* const kCompareFooter =
     R"(Counts are exact: any growth of a syscall's calls or of a failing errno is a regression, named in the last column.
 Syscalls of class `volatile` (futex, allocator, ...) are shown and not gated. Times are shown and not gated.
 Counts that vary among repetitions regress when old and new ranges are further apart than --near-abs and --near-rel.
@@ -54,7 +55,7 @@ Examples:
   bench compare out.csv out.csv --run 17 --run 42     two runs of one file
   bench compare main.csv pr.csv --format md >> "$GITHUB_STEP_SUMMARY")";
 
-const char* kDoctorFooter =
+const char* const kDoctorFooter =
     R"(Runs BINARY --syscost_doctor: which backends work on this machine, why the others do not, and the fix.
 
 Examples:

@@ -9,8 +9,6 @@
 #include <array>
 #include <cerrno>
 
-extern char** environ;
-
 namespace syscost::bench::commands {
 
 ChildEnd run_child(std::vector<std::string> args, const std::function<void(std::string_view)>& take) {
@@ -21,6 +19,7 @@ ChildEnd run_child(std::vector<std::string> args, const std::function<void(std::
   posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDERR_FILENO);
   std::vector<char*> pointers;
+  pointers.reserve(args.size() + 1);
   for (std::string& arg : args) pointers.push_back(arg.data());
   pointers.push_back(nullptr);
   pid_t child = 0;

@@ -63,8 +63,9 @@ std::vector<stats::PairCandidate> summarize_side(model::Dataset& data, std::vect
   const std::vector<model::Group> groups = model::group_samples(data);
   windows = stats::summarize_all(data, groups, true);
   std::vector<stats::PairCandidate> candidates;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    candidates.push_back({model::base_name(data, groups[i]), data.text(groups[i].program), groups[i].is_test(data)});
+  candidates.reserve(groups.size());
+  for (const model::Group& group : groups) {
+    candidates.push_back({model::base_name(data, group), data.text(group.program), group.is_test(data)});
   }
   return candidates;
 }

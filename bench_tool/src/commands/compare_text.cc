@@ -74,8 +74,8 @@ std::string calls_cell(const Comparison& row, bool is_titled) {
     const Numbers& numbers = row.counts_entries || !window->calls ? window->entries : window->calls;
     return render::count(numbers) + (numbers ? per_call(*window, is_titled) : "");
   };
-  const std::string old_count = count(row.old_window);
-  const std::string new_count = count(row.new_window);
+  std::string old_count = count(row.old_window);
+  std::string new_count = count(row.new_window);
   const char* unit = row.counts_entries ? " entries" : "";
   if (row.old_window == nullptr) return new_count;
   if (row.new_window == nullptr || old_count == new_count) return old_count + unit;

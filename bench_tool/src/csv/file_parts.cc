@@ -51,7 +51,7 @@ std::uint64_t next_line_begin(int descriptor, std::uint64_t offset, std::uint64_
 }  // namespace
 
 std::vector<FilePart> split_file(const std::string& path, unsigned most) {
-  const std::vector<FilePart> whole(1);
+  std::vector<FilePart> whole(1);
   const Descriptor file(path);
   struct stat status {};
   if (file.number() < 0 || ::fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode)) return whole;

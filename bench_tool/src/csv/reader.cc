@@ -49,8 +49,8 @@ bool is_header(const Row& row) {
   return row.text(schema::Column::kSchemaVersionColumn) == schema::kColumnNames.front();
 }
 
-const char* kSecondHeader = "a second header: files joined? Give bench a folder that holds them instead";
-const char* kTorn = "the row stops before its last column (`end`): torn by a crash or a full disk; not counted";
+const char* const kSecondHeader = "a second header: files joined? Give bench a folder that holds them instead";
+const char* const kTorn = "the row stops before its last column (`end`): torn by a crash or a full disk; not counted";
 
 }  // namespace
 
