@@ -244,6 +244,29 @@ void report_windows(int rounds) {
   judge("a further row at most 3 us", (five - one) / 4 <= 3);
 }
 
+/// What syscost::loop adds to a call of its body, and once for each loop.
+void report_loops() {
+  const std::string csv = "/tmp/syscost_overhead_" + std::to_string(getpid()) + ".csv";
+  const auto run = [&](const char* cycles) {
+    Process process({beside("overhead_loops"), "--syscost_csv=" + csv, std::string("--syscost_cycles=") + cycles,
+                     "--syscost_repeats=1", "--syscost_warmup=0"});
+    const int status = process.wait();
+    std::filesystem::remove(csv);
+    if (status != 0) throw std::runtime_error(process.output().substr(0, process.output().find('\n')));
+    return process.output();
+  };
+  const std::string turns = run("50000000");
+  const std::string loops = run("1");
+  const std::optional<double> plain = value_of(turns, "plain_ns");
+  const std::optional<double> ours = value_of(turns, "loop_ns");
+  const std::optional<double> once = value_of(loops, "per_loop_us");
+  if (!plain || !ours || !once) throw std::runtime_error("overhead_loops printed no figures");
+  fmt::print(
+      "\na loop with an empty body: {:.2f} ns a turn, a plain for loop {:.2f} ns; once for each loop (instrument "
+      "off and on, rows) {:.0f} us\n",
+      *ours, *plain, *once);
+}
+
 double seconds_of(const std::string& program) {
   using Clock = std::chrono::steady_clock;
   Clock::time_point start = Clock::now();
@@ -311,6 +334,7 @@ int main(int argc, char** argv) {
   try {
     overhead::report(all, bare, rounds);
     overhead::report_windows(rounds);
+    overhead::report_loops();
     overhead::report_empty_tests(rounds);
   } catch (const std::exception& error) {
     fmt::print(stderr, "syscost_overhead: {}\n", error.what());
