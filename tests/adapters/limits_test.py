@@ -71,15 +71,21 @@ class Limits(Case):
         self.assertEqual(int(row["total_entries"]) + int(row["lost"]), 600)
         self.assertEqual(row["total_calls"], row["total_entries"])
 
+    def run_restarts(self, selector):
+        done = self.run_program(LIMITS, f"--syscost_csv={self.csv}", "--gtest_filter=Signals.*",
+                                f"--syscost_filter={selector}")
+        if "SKIPPED" in done.out:
+            self.skipTest("a sanitizer keeps signals back")
+
     def test_a_call_restarted_under_a_filter_is_one_call(self):
-        done = self.run_program(LIMITS, f"--syscost_csv={self.csv}", "--gtest_filter=Signals.*", "--syscost_filter=recvfrom")
+        self.run_restarts("recvfrom")
         [row] = self.rows(kind="test", record="syscall")
         self.assertEqual([row[c] for c in ("syscall", "entries", "calls", "restarts", "errors")],
-                         ["recvfrom", "4", "1", "3", "0"], done.out)
+                         ["recvfrom", "4", "1", "3", "0"])
         self.assertEqual(row["latency_count"], "4")
 
     def test_a_call_restarted_and_left_out_by_a_filter_leaves_nothing(self):
-        self.run_program(LIMITS, f"--syscost_csv={self.csv}", "--gtest_filter=Signals.*", "--syscost_filter=sendto")
+        self.run_restarts("sendto")
         [row] = self.rows(kind="test", record="test")
         self.assertEqual((row["total_entries"], row["lost"], row["late"]), ("1", "0", "0"))
         self.assertEqual([row["syscall"] for row in self.rows(record="syscall")], ["sendto"])

@@ -19,7 +19,7 @@ constexpr std::size_t kFirstBytes = std::size_t{8} << 20;
 constexpr std::size_t kLeastBytes = std::size_t{1} << 20;
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
-/// Hands out reserved stretches from front to back and takes nothing back; the pool above reuses.
+/// Hands out reserved stretches from front to back and takes nothing of them back; the pool above reuses.
 class Reserve final : public std::pmr::memory_resource {
  public:
   bool is_running_low() const { return used_ > reserved_ / 2; }
@@ -33,7 +33,7 @@ class Reserve final : public std::pmr::memory_resource {
     void* start = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (start == MAP_FAILED) return false;
     const auto begin = reinterpret_cast<std::uintptr_t>(start);
-    stretches_[stretch_count_++] = {begin, begin + bytes};
+    stretches_[stretch_count_++] = {begin, begin, begin + bytes};
     reserved_ += bytes;
     return true;
   }
@@ -41,6 +41,7 @@ class Reserve final : public std::pmr::memory_resource {
 
  private:
   struct Stretch {
+    std::uintptr_t begin = 0;
     std::uintptr_t free = 0;
     std::uintptr_t end = 0;
   };
@@ -57,7 +58,14 @@ class Reserve final : public std::pmr::memory_resource {
     used_ += bytes;
     return std::pmr::new_delete_resource()->allocate(bytes, alignment);
   }
-  void do_deallocate(void*, std::size_t, std::size_t) override {}
+  void do_deallocate(void* pointer, std::size_t bytes, std::size_t alignment) override {
+    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+    for (std::size_t i = 0; i < stretch_count_; ++i) {
+      if (address >= stretches_[i].begin && address < stretches_[i].end) return;
+    }
+    used_ -= bytes;
+    std::pmr::new_delete_resource()->deallocate(pointer, bytes, alignment);
+  }
   bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
 
   std::array<Stretch, 64> stretches_;

@@ -35,6 +35,15 @@ TEST(QuietMemory, ServesBeyondItsReserve) {
   quiet_memory().deallocate(large, std::size_t{100} << 20);
 }
 
+TEST(QuietMemory, ForgetsWhatItServedBeyondItsReserveOnceThatIsGivenBack) {
+  ASSERT_TRUE(top_up_quiet_memory().ok());
+  ASSERT_FALSE(is_quiet_memory_scarce());
+  void* large = quiet_memory().allocate(std::size_t{1} << 30);
+  EXPECT_TRUE(is_quiet_memory_scarce());
+  quiet_memory().deallocate(large, std::size_t{1} << 30);
+  EXPECT_FALSE(is_quiet_memory_scarce());
+}
+
 TEST(QuietMemory, IsScarceBeforeItIsUsedUp) {
   ASSERT_TRUE(top_up_quiet_memory().ok());
   EXPECT_FALSE(is_quiet_memory_scarce());
