@@ -213,7 +213,8 @@ adapter::Report Session::close_window(std::string_view outcome, int framework_wr
   return report;
 }
 
-// ---- the answer of cycles() ------------------------------------------------------------------------------------------
+// ---- the answer of cycles()
+// ------------------------------------------------------------------------------------------
 
 int Session::cycles(int fallback) {
   const int answer = static_cast<int>(std::min<std::uint64_t>(options_.cycles.value_or(0), INT_MAX));

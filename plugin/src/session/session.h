@@ -128,8 +128,8 @@ class Session {
   std::atomic<bool> has_window_{false};
   std::atomic<bool> in_loop_{false};
   std::atomic<bool> is_taken_off_{false};  // for a loop's timed passes: a scope would see nothing
-  std::atomic<int> cycles_{0};  // last answer inside the open window; 0 = none
-  WritingLock writing_;         // held while rows go to the file; windows that would see that wait for it
+  std::atomic<int> cycles_{0};             // last answer inside the open window; 0 = none
+  WritingLock writing_;                    // held while rows go to the file; windows that would see that wait for it
 };
 
 /// The options of this process, read once: from what take_options() was given, else from /proc and the environment.

@@ -101,7 +101,8 @@ TEST(Options, SaysThatALaterFlagIsNotThereYet) {
               std::string::npos)
         << name;
   }
-  EXPECT_NE(complaint({}, {"SYSCOST_CHILDREN=3"}).find("does not have the variable SYSCOST_CHILDREN"), std::string::npos);
+  EXPECT_NE(complaint({}, {"SYSCOST_CHILDREN=3"}).find("does not have the variable SYSCOST_CHILDREN"),
+            std::string::npos);
   EXPECT_NE(complaint({"--syscost_profile=bpftrace"}).find("no profile \"bpftrace\""), std::string::npos);
   EXPECT_NE(complaint({"--syscost_backend=seccomp"}).find("no backend \"seccomp\""), std::string::npos);
 }
