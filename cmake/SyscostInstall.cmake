@@ -4,7 +4,7 @@
 # testing::EmptyTestEventListener, whose vtable differs between GoogleTest versions: an archive built against ours would
 # crash beside theirs. find_package builds it in the consumer's own build (cmake/syscost-config.cmake.in); only
 # pkg-config, which cannot build, hands out the archive made here against this system's GoogleTest. The reasons and what
-# was rejected: docs/decisions/0020-packaging.md.
+# was rejected: docs/decisions/0007-packaging.md.
 include(CMakePackageConfigHelpers)
 
 set(SYSCOST_INSTALL_CMAKEDIR "${CMAKE_INSTALL_LIBDIR}/cmake/syscost")

@@ -7,9 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <system_error>
+
+#include "syscost/schema.h"
 
 namespace syscost::bench::csv {
 namespace {
@@ -48,6 +52,15 @@ std::uint64_t next_line_begin(int descriptor, std::uint64_t offset, std::uint64_
   return end;
 }
 
+/// True when the file begins as a syscost CSV does. Any other is read as one part, whose header says at once that the
+/// rest means nothing.
+bool begins_as_ours(int descriptor) {
+  constexpr std::string_view kBegin = schema::kColumnNames.front();
+  std::array<char, kBegin.size()> begin{};
+  return ::pread(descriptor, begin.data(), begin.size(), 0) == static_cast<ssize_t>(begin.size()) &&
+         std::string_view(begin.data(), begin.size()) == kBegin;
+}
+
 }  // namespace
 
 std::vector<FilePart> split_file(const std::string& path, unsigned most) {
@@ -57,7 +70,7 @@ std::vector<FilePart> split_file(const std::string& path, unsigned most) {
   if (file.number() < 0 || ::fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode)) return whole;
   const auto size = static_cast<std::uint64_t>(status.st_size);
   const std::uint64_t count = std::min<std::uint64_t>(most, size / kSmallestPart);
-  if (count < 2) return whole;
+  if (count < 2 || !begins_as_ours(file.number())) return whole;
 
   std::vector<FilePart> parts;
   std::uint64_t offset = 0;

@@ -18,6 +18,7 @@ struct Both {
   const SyscallSummary* old_one = nullptr;
   const SyscallSummary* new_one = nullptr;
 
+  // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.UndefReturn): one of them is there
   const SyscallSummary& any() const { return old_one != nullptr ? *old_one : *new_one; }
   bool is_volatile() const {
     return (old_one != nullptr && old_one->is_volatile) || (new_one != nullptr && new_one->is_volatile);

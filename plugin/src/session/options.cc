@@ -181,6 +181,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return cost[a.size()][b.size()];
 }
 
+/// Empty when no name is near enough to have been meant.
 std::string_view nearest(std::string_view name, bool flags_only) {
   const Known* best = nullptr;
   std::size_t best_distance = 0;
@@ -192,7 +193,12 @@ std::string_view nearest(std::string_view name, bool flags_only) {
       best_distance = distance;
     }
   }
-  return best->name;
+  return best_distance <= std::max<std::size_t>(2, name.size() / 3) ? best->name : std::string_view();
+}
+
+/// `did you mean PREFIXname? `, or nothing.
+std::string suggestion(const std::string& prefix, std::string_view name) {
+  return name.empty() ? std::string() : "did you mean " + prefix + std::string(name) + "? ";
 }
 
 std::string upper(std::string_view name) {
@@ -237,7 +243,8 @@ Result<void> read_environment(const std::vector<std::string>& environment, Optio
     const Known* known = upper(name) == variable.substr(kPrefix.size()) ? find_known(name, false) : nullptr;
     if (known == nullptr) {
       return Failure{"the environment holds " + variable + ", which syscost does not know",
-                     "did you mean SYSCOST_" + upper(nearest(name, false)) + "? Else unset it: unset " + variable};
+                     suggestion("SYSCOST_", upper(nearest(name, false))) +
+                         "if it is not meant for syscost, unset it: unset " + variable};
     }
     std::string error = known->take(options, entry.substr(equals + 1), Source::environment);
     if (!error.empty()) {
@@ -264,7 +271,7 @@ Result<ParsedOptions> parse_options(const std::vector<std::string>& arguments,
     const Known* known = find_known(name, true);
     if (known == nullptr || (spelled.starts_with("--syscost") && !spelled.starts_with("--syscost_"))) {
       return Failure{"syscost has no flag " + spelled,
-                     "did you mean --syscost_" + std::string(nearest(name, true)) + "? --syscost_help lists all"};
+                     suggestion("--syscost_", nearest(name, true)) + "--syscost_help lists all"};
     }
 
     parsed.used.push_back(i);

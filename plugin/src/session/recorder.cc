@@ -38,7 +38,8 @@ std::string Recorder::problem() const {
   if (problems_ == 0) return {};
   std::string text = first_problem_;
   if (unwritten_windows_ > 1) text += " (and those of " + std::to_string(unwritten_windows_ - 1) + " more windows)";
-  if (problems_ > 1) text += " (and " + std::to_string(problems_ - 1) + " more problems)";
+  if (problems_ == 2) text += " (and one more problem)";
+  if (problems_ > 2) text += " (and " + std::to_string(problems_ - 1) + " more problems)";
   return text;
 }
 

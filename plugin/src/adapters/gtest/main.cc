@@ -5,10 +5,17 @@
 // Because no other code reads this program's arguments, the short forms (--csv, --profile, ...) are free to be ours.
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <cstring>
+
 #include "syscost/adapter.h"
 
 int main(int argc, char** argv) {
   if (!syscost::adapter::take_options(&argc, argv)) return 2;
+  // Those below are GoogleTest's own; ours would otherwise go unmentioned.
+  if (argc > 1 && std::strcmp(argv[1], "--help") == 0) {
+    std::puts("This program is linked with syscost: --syscost_help shows its flags (--csv, --profile, ...).\n");
+  }
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

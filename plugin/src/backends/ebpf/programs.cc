@@ -187,8 +187,8 @@ Result<Programs> Programs::load() {
     if (libbpf().bpf_obj_get_info_by_fd(programs.program_fds_[i], &info, &size) == 0)
       programs.program_ids_[i] = info.id;
   }
-  static const int kRegistered = pthread_atfork(nullptr, nullptr, close_in_child);
-  if (kRegistered != 0) return load_failure("register a fork handler", kRegistered);
+  static const int registered = pthread_atfork(nullptr, nullptr, close_in_child);
+  if (registered != 0) return load_failure("register a fork handler", registered);
 
   if (Result<void> attached = programs.attach(); !attached.ok()) return attached.failure();
   return programs;
