@@ -15,7 +15,8 @@ libbpf-dev      | -            | loads the eBPF programs
 libgtest-dev    | -            | GoogleTest, for the adapter, the demos and the tests
 libfmt-dev      | -            | text output of bench
 libcli11-dev    | -            | command line of bench
-nlohmann-json3-dev | -         | JSON output of bench
+nlohmann-json3-dev | -         | JSON of bench
+libboost-dev    | -            | Boost.Math, the distributions behind bench's statistics
 libfccp-dev     | -            | CSV reader of bench
 "
 

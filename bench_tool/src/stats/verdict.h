@@ -25,7 +25,8 @@ enum class Verdict {
   added,         ///< Only NEW has the test; prints as `new`.
   missing,       ///< Only OLD has it.
   errored,       ///< It failed or was skipped on a side: what it asked of the kernel is not what it would have.
-  inconclusive,  ///< Events were lost or late, or rows are missing: the counts are lower bounds.
+  inconclusive,  ///< Events were lost or late, or rows are missing: the counts are lower bounds. Times: noise hides it.
+  insufficient,  ///< Times only: too few samples for any difference to show.
   incomparable,  ///< The two sides count no common thing: other backends, other filters.
 };
 

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//
+// TimeVerdict: what became of the times of each test between two runs.
+//
+// A sample is a repetition or a process, never an iteration. A time regressed only when two things hold: chance does
+// not explain the difference (adjusted p of the exact rank test), and the difference matters (the whole interval of the
+// ratio lies beyond the threshold). `same` is a finding too: the whole interval lies inside. Everything else says why
+// there is no answer.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stats/interval.h"
+#include "stats/verdict.h"
+
+namespace syscost::bench::stats {
+
+struct TimeLimits {
+  double threshold = 0.03;  ///< Share of OLD's time: smaller differences do not matter.
+  double alpha = 0.05;      ///< Chance of a false alarm in a comparison of equal code.
+  /// How many looks the chance is to be shared with. Who measures on until something is found finds something; a look
+  /// that takes its share of alpha / shares cannot do that.
+  double shares = 1;
+};
+
+/// The times of one test, positive. Empty: that side has none.
+struct TimeSamples {
+  std::vector<double> old_ns;
+  std::vector<double> new_ns;
+};
+
+struct TimeVerdict {
+  /// regressed, improved, same, inconclusive, insufficient or incomparable.
+  Verdict verdict = Verdict::incomparable;
+  std::optional<MedianInterval> old_median;
+  std::optional<MedianInterval> new_median;
+  std::optional<Ratio> ratio;        ///< New / old.
+  std::optional<double> p;           ///< Of the rank test; none where a side has fewer than 2 samples.
+  std::optional<double> adjusted_p;  ///< Over the family and the looks: compare this with alpha.
+  std::size_t needed_n = 0;          ///< insufficient: samples that each side needs.
+  std::string reason;                ///< incomparable: why.
+
+  bool is_judged() const { return p.has_value(); }
+};
+
+/// The verdicts of a family, in its order.
+std::vector<TimeVerdict> judge_times(std::span<const TimeSamples> family, const TimeLimits& limits);
+
+/// The geometric mean of the ratios of everything that was judged; nullopt when that is nothing.
+std::optional<double> mean_ratio(std::span<const TimeVerdict> family);
+
+}  // namespace syscost::bench::stats
