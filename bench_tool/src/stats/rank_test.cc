@@ -38,7 +38,7 @@ Distribution deal(const std::vector<std::size_t>& group_sizes, std::size_t old_n
         const std::size_t gain = 2 * taken * in_old + taken * (size - taken);
         const Distribution& from = states[in_new];
         Distribution& to = next[in_new + taken];
-        for (std::size_t u = 0; u + gain < width; ++u) to[u + gain] += factor * from[u];
+        for (std::size_t u = 0; u <= 2 * in_new * in_old; ++u) to[u + gain] += factor * from[u];
       }
     }
     states = std::move(next);

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+//
+// How often compare's judgement misses or invents: `syscost_bench_simulation [COMPARISONS [SEED]]`.
+//
+// Prints the rates of docs/statistics.md. The same seed gives the same output; tests/unit/bench asserts the rates over
+// fewer comparisons.
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "simulation.h"
+
+namespace {
+
+using namespace syscost::bench::simulation;
+
+std::string share(std::size_t part, std::size_t whole) {
+  return fmt::format("{:.1f} %", 100 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+void print_equal(std::size_t comparisons, std::uint64_t seed) {
+  fmt::print("Nothing changed: {} comparisons of 50 tests; how many raise any alarm about a time (at most 5 %)\n",
+             comparisons);
+  fmt::print("{:<10} {:>5}  {:<26} {:>15}  {:>15}\n", "scatter", "", "samples", "any regression", "any improvement");
+  for (const Noise kind : {Noise::normal, Noise::disturbed, Noise::ticks}) {
+    for (const double noise : {0.03, 0.10}) {
+      for (const std::size_t samples : {7U, 10U, 20U}) {
+        const TimesResult result =
+            simulate_times({.noise_kind = kind, .noise = noise, .samples = samples}, comparisons, seed);
+        fmt::print("{:<10} {:>3.0f} %  {:<26} {:>15}  {:>15}\n", to_string(kind), 100 * noise,
+                   fmt::format("{} against {}", samples, samples), share(result.with_false_regression, comparisons),
+                   share(result.with_false_improvement, comparisons));
+      }
+    }
+    const TimesResult result =
+        simulate_times({.noise_kind = kind, .noise = 0.10, .has_looks = true}, comparisons, seed);
+    fmt::print("{:<10} {:>3.0f} %  {:<26} {:>15}  {:>15}\n", to_string(kind), 10.0, "ab: up to four looks",
+               share(result.with_false_regression, comparisons), share(result.with_false_improvement, comparisons));
+  }
+  const TimesResult result = simulate_times({.noise_kind = Noise::process}, comparisons, seed);
+  fmt::print("{:<10} {:>3.0f} %  {:<26} {:>15}  {:>15}\n", to_string(Noise::process), 3.0, "10 against 10",
+             share(result.with_false_regression, comparisons), share(result.with_false_improvement, comparisons));
+}
+
+void print_slowed(std::size_t comparisons, std::uint64_t seed) {
+  fmt::print("\nOne test is slower, 10 against 10 samples: how often it is found (10 % at 3 %: at least 90 %)\n");
+  fmt::print("{:<10} {:>6}  {:>8}  {:>9}  {:>13}\n", "scatter", "", "slowdown", "test alone", "one of 50");
+  for (const Noise kind : {Noise::normal, Noise::disturbed, Noise::ticks}) {
+    for (const double noise : {0.01, 0.03}) {
+      for (const double slowdown : {1.05, 1.10, 1.20}) {
+        TimesSetup setup{.noise_kind = kind, .noise = noise, .tests = 1, .slowdown = slowdown};
+        const TimesResult alone = simulate_times(setup, comparisons, seed);
+        setup.tests = 50;
+        const TimesResult among = simulate_times(setup, comparisons, seed);
+        fmt::print("{:<10} {:>4.0f} %  {:>6.0f} %  {:>10}  {:>13}\n", to_string(kind), 100 * noise,
+                   100 * (slowdown - 1), share(alone.found, comparisons), share(among.found, comparisons));
+      }
+    }
+  }
+}
+
+void print_counts(std::size_t comparisons, std::uint64_t seed) {
+  fmt::print("\nCounts, {} comparisons of one test: how many end in `regressed`\n", comparisons);
+  fmt::print("{:<28} {:>12}  {:>15}\n", "", "1 repetition", "10 repetitions");
+  for (const CallChange change :
+       {CallChange::added_to_a_syscall, CallChange::added_a_syscall, CallChange::added_in_one_sample,
+        CallChange::added_errno, CallChange::replaced_by_volatile, CallChange::none}) {
+    fmt::print("{:<28} {:>12}  {:>15}\n", to_string(change),
+               share(simulate_counts(change, comparisons, 1, seed), comparisons),
+               share(simulate_counts(change, comparisons, 10, seed), comparisons));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::size_t comparisons = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 1000;
+  const std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
+  if (comparisons == 0) {
+    fmt::print(stderr, "usage: syscost_bench_simulation [COMPARISONS [SEED]]\n");
+    return 2;
+  }
+  print_equal(comparisons, seed);
+  print_slowed(comparisons, seed);
+  print_counts(comparisons, seed);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// Simulated comparisons whose truth is known: how often compare's judgement misses or invents.
+//
+// It is compare's own code that judges: stats::judge_times() and stats::compare_windows(). What is simulated is the
+// measurement: samples drawn from a known distribution, counts that are known to be equal or to differ by one call.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace syscost::bench::simulation {
+
+/// How times scatter. All are positive; `noise` is the relative standard deviation of the undisturbed part.
+enum class Noise {
+  normal,     ///< What the target is stated for.
+  disturbed,  ///< Every tenth sample takes up to three times as long: interrupts, page faults, other processes.
+  ticks,      ///< Read from a coarse clock: about ten distinct values, so that ties are everywhere.
+  process,    ///< Each side is one process, whose samples scatter around a value of its own: not what tests assume.
+};
+std::string_view to_string(Noise noise);
+
+struct TimesSetup {
+  Noise noise_kind = Noise::normal;
+  double noise = 0.03;
+  std::size_t tests = 50;
+  std::size_t samples = 10;  ///< Of each side.
+  double slowdown = 1.0;     ///< Of one test of NEW; the others are equal.
+  bool has_looks = false;    ///< As `ab`: four looks, on while a test is undecided; `samples` at the first.
+};
+
+struct TimesResult {
+  std::size_t comparisons = 0;
+  std::size_t with_false_regression = 0;   ///< A test that is equal regressed.
+  std::size_t with_false_improvement = 0;  ///< A test that is equal improved.
+  std::size_t found = 0;                   ///< The slowed test regressed. Only with a slowdown.
+};
+
+TimesResult simulate_times(const TimesSetup& setup, std::size_t comparisons, std::uint64_t seed);
+
+enum class CallChange {
+  none,
+  added_to_a_syscall,    ///< One more call of a syscall that the test makes anyway.
+  added_a_syscall,       ///< One call of a syscall that the test did not make.
+  added_in_one_sample,   ///< The same, in one repetition of NEW only.
+  added_errno,           ///< As many calls, one of which now fails.
+  replaced_by_volatile,  ///< Only syscalls of class `volatile` change.
+};
+std::string_view to_string(CallChange change);
+
+/// How many of `comparisons` of one test, each over `repetitions`, end in `regressed`. Every test makes some syscalls
+/// whose counts repeat exactly, one whose count varies among repetitions in the same way on both sides, and a futex.
+std::size_t simulate_counts(CallChange change, std::size_t comparisons, std::size_t repetitions, std::uint64_t seed);
+
+}  // namespace syscost::bench::simulation

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+//
+// Looks: when a measurement that goes on until it knows may look at what it has.
+//
+// Whoever tests after every round finds a "significant" difference in equal code sooner or later. So a look is only
+// taken when the number of rounds has doubled, and the i-th look gets 1 / 2^i of the chance of a false alarm: together
+// never more than all of it, wherever the measurement ends.
+#pragma once
+
+#include <cstddef>
+
+namespace syscost::bench::stats {
+
+struct Look {
+  std::size_t rounds = 0;  ///< Samples of each side.
+  double shares = 1;       ///< For TimeLimits.
+};
+
+/// The first look at `tests` tests: after `least` rounds, or as many as could show one change in so many tests.
+Look first_look(std::size_t least, std::size_t tests, double alpha);
+
+/// The one after `last`.
+Look next_look(const Look& last);
+
+}  // namespace syscost::bench::stats

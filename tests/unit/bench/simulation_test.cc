@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+//
+// The rates of docs/statistics.md, over fewer comparisons: the same seed draws the same samples on every machine's
+// C++ library of one kind, and the bounds leave room for another's.
+#include "simulation.h"
+
+#include <gtest/gtest.h>
+
+namespace syscost::bench::simulation {
+namespace {
+
+constexpr std::uint64_t kSeed = 20261121;
+
+class EqualCode : public testing::TestWithParam<Noise> {};
+
+TEST_P(EqualCode, RaisesATimeRegressionInAtMostFivePercentOfComparisons) {
+  const TimesResult result = simulate_times({.noise_kind = GetParam()}, 100, kSeed);
+  EXPECT_LE(result.with_false_regression, 5U);
+}
+
+TEST_P(EqualCode, RaisesNoMoreWhenMeasuringGoesOnUntilItIsDecided) {
+  const TimesResult result = simulate_times(
+      {.noise_kind = GetParam(), .noise = 0.1, .tests = 20, .samples = 6, .has_looks = true}, 100, kSeed);
+  EXPECT_LE(result.with_false_regression, 5U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Scatter, EqualCode, testing::Values(Noise::normal, Noise::disturbed, Noise::ticks),
+                         [](const auto& tested) { return std::string(to_string(tested.param)); });
+
+TEST(SlowedCode, IsFoundInNinetyPercentOfComparisons) {
+  for (const std::size_t tests : {1U, 50U}) {
+    EXPECT_GE(simulate_times({.tests = tests, .slowdown = 1.1}, 100, kSeed).found, 90U) << tests;
+  }
+}
+
+TEST(AddedSyscall, IsAlwaysFound) {
+  for (const std::size_t repetitions : {1U, 3U, 10U}) {
+    for (const CallChange change : {CallChange::added_to_a_syscall, CallChange::added_a_syscall,
+                                    CallChange::added_in_one_sample, CallChange::added_errno}) {
+      EXPECT_EQ(simulate_counts(change, 200, repetitions, kSeed), 200U) << to_string(change);
+    }
+  }
+}
+
+TEST(EqualCounts, NeverRegressWhereOnlyVolatileCallsChange) {
+  EXPECT_EQ(simulate_counts(CallChange::replaced_by_volatile, 200, 10, kSeed), 0U);
+}
+
+}  // namespace
+}  // namespace syscost::bench::simulation
