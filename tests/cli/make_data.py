@@ -5,6 +5,7 @@
 The files are committed; run this after a change of the schema: python3 tests/cli/make_data.py
 Column names come from plugin/include/syscost/schema.h, so that the two cannot disagree.
 """
+import json
 import os
 import re
 
@@ -79,6 +80,77 @@ def save(name, lines, header=HEADER, end="\n"):
 def save_bytes(name, data):
     with open(os.path.join(DATA, name), "wb") as out:
         out.write(data)
+
+
+def scattered(wall_ns, noise, n=10):
+    """n times around wall_ns, within about +- noise."""
+    return [round(wall_ns * (1 + noise * ((i * 37) % 11 - 5) / 5)) for i in range(n)]
+
+
+def benchmark(name, times, unit="ns", iterations=1000, **more):
+    """Entries of Google Benchmark's JSON, one for each repetition, and the aggregate that it adds."""
+    entry = dict(name=name, run_name=name, run_type="iteration", threads=1, iterations=iterations, time_unit=unit, **more)
+    return [dict(entry, repetition_index=i, real_time=time, cpu_time=time) for i, time in enumerate(times)] + [
+        dict(entry, run_type="aggregate", aggregate_name="median", real_time=times[0], cpu_time=times[0])]
+
+
+def save_json(name, benchmarks, **context):
+    values = dict(date="2026-11-21T01:52:31+00:00", host_name="builder", executable="build/log_benchmark",
+                  library_build_type="release")
+    values.update(context)
+    save_bytes(name, json.dumps(dict(context=values, benchmarks=benchmarks), indent=2).encode())
+
+
+def make_times():
+    """Runs with enough repetitions to judge times; a template for the runs of `ab`; Google Benchmark's own files."""
+    reads = lambda n, ns: call("pread64", "desc", [ns] * n)
+
+    def run(slower, faster, sides, **key):
+        return (repeated("Time.Slows", [([reads(20, ns // 40)], ns) for ns in scattered(slower, 0.01)], **key)
+                + repeated("Time.Speeds", [([reads(20 if faster > 50000 else 5, 900)], ns)
+                                           for ns in scattered(faster, 0.02)], **key)
+                + repeated("Time.Stays", [([reads(3, 400)], ns) for ns in scattered(50000 + sides, 0.005)], **key)
+                + repeated("Time.Scatters", [([reads(3, 400)], ns) for ns in scattered(50000 + 7 * sides, 0.3)], **key)
+                + repeated("Time.Rare", [([reads(3, 400)], ns) for ns in scattered(50000, 0.01, 3)], **key))
+    save("times_old.csv", run(80000, 300000, 0))
+    save("times_new.csv", [line.replace("1795225951-17", "1795229999-23") for line in run(90000, 45000, 100)])
+    # As many processes as samples: each is one, and what its repetitions differ by does not count.
+    processes = [[line for i, ns in enumerate(scattered(wall_ns, 0.01, 8)) for repetition in range(3)
+                  for line in window("Time.Slows", [reads(20, 900)], ns + repetition, pid=100 + i, repetition=repetition)]
+                 for wall_ns in (80000, 81000)]
+    save("processes_old.csv", processes[0])
+    save("processes_new.csv", processes[1])
+    save("one_process.csv", [line for line in processes[1] if ",107,test," in line])
+
+    ab = dict(run_id="@RUN@", started_at="2026-11-21T01:52:31.123456Z")
+    def template(line):
+        return line.replace("123456789", "@WALL@").replace("987654321", "@SCATTERED@")
+    times = dict(user_ns=0, system_ns=0)
+    writes = [template(line) for line in window("Log.Writes", [reads(4, 900)], 123456789, times, **ab)]
+    scatters = [template(line) for line in window("Log.Scatters", [reads(4, 900)], 987654321, times, **ab)]
+    save("ab.template", writes)
+    save("ab_scatters.template", writes + scatters)
+
+    skipped = dict(run_type="iteration", run_name="BM_Skips", iterations=0, real_time=0, cpu_time=0, time_unit="ns")
+    save_json("google_old.json", benchmark("BM_Write/8", scattered(250.0, 0.01)) + benchmark("BM_Copy", [1.5], "us", 7)
+              + benchmark("BM_Sort", scattered(3.0, 0.01), "ms", 200)
+              + [dict(skipped, name="BM_Skips", error_occurred=True, error_message="no disk")])
+    save_json("google_new.json", benchmark("BM_Write/8", scattered(280.0, 0.01)) + benchmark("BM_Copy", [1.6], "us", 7)
+              + benchmark("BM_Sort", scattered(3.0, 0.01), "ms", 200)
+              + [dict(skipped, name="BM_Skips", skipped=True, skip_message="no disk")],
+              date="2026-11-21T02:52:31+00:00", library_build_type="debug")
+    save("google_linked.csv", [line for i, ns in enumerate(scattered(250000, 0.01)) for line in window(
+        "BM_Write/8", [reads(8000, 90)], ns, dict(iterations=1000), repetition=i, kind="benchmark",
+        program="build/log_benchmark")])
+    save_json("google_aggregates.json", benchmark("BM_Write/8", [250.0])[1:])
+    save_json("google_bad.json", benchmark("BM_Unit", [1], "fortnight") + benchmark("BM_Never", [1], iterations=0)
+              + benchmark("BM_Back", [-1]) + benchmark("BM_Good", [1]) + [dict(run_type="iteration")])
+    save_bytes("google_torn.json", open(os.path.join(DATA, "google_old.json"), "rb").read()[:900])
+    save_bytes("other.json", b'{"tests": []}\n')
+    os.makedirs(os.path.join(DATA, "mixed_folder"), exist_ok=True)
+    save_json("mixed_folder/benchmark.json", benchmark("BM_Write/8", [250.0]))
+    save_bytes("mixed_folder/compile_commands.json", b'[{"directory": "/"}]\n')
+    save("mixed_folder/tests.csv", window("Log.Stays", [reads(2, 900)], 1500))
 
 
 def main():
@@ -226,3 +298,4 @@ def main():
 
 if __name__ == "__main__":
     main()
+    make_times()

@@ -25,6 +25,7 @@ Examples:
   bench summary out.csv                     what each test asked of the kernel
   bench show out.csv Log.Write write        latency histogram of one syscall in one test
   bench compare main.csv pr.csv             what changed; exit code 1 when a count grew
+  bench ab -- main/tests -- pr/tests        runs both in turns: counts and times
 `bench COMMAND --help` says more.)";
 
 const char* const kSummaryFooter = R"(Per test: strace -c's columns, waits apart from work, failing errnos, findings.
@@ -45,15 +46,33 @@ Examples:
 
 const char* const kCompareFooter =
     R"(Counts are exact: any growth of a syscall's calls or of a failing errno is a regression, named in the last column.
-Syscalls of class `volatile` (futex, allocator, ...) are shown and not gated. Times are shown and not gated.
+Syscalls of class `volatile` (futex, allocator, ...) are shown and not gated.
 Counts that vary among repetitions regress when old and new ranges are further apart than --near-abs and --near-rel.
+Times regress when chance does not explain the difference (p < 0.05, adjusted for the number of tests) and the whole
+interval of the difference is beyond --threshold. They are shown, and gated with --gate time or all: repetitions inside
+one process do not see what two processes differ by. `bench ab` does.
 
 Examples:
   bench compare main.csv pr.csv             changed tests only; exit code 1 on regression
   bench compare main.csv pr.csv --all       unchanged tests too
   bench compare slow.csv fast.csv --pair Log.Slow=Log.Fast
   bench compare out.csv out.csv --run 17 --run 42     two runs of one file
+  bench compare main.json pr.json --gate time         plain Google Benchmark files: times alone
   bench compare main.csv pr.csv --format md >> "$GITHUB_STEP_SUMMARY")";
+
+const char* const kAbFooter =
+    R"(bench ab [OPTIONS] -- A [ARG]... [-- B [ARG]...]
+
+Runs A and B in turns (A B, B A, A B, ...), each run a process with a CSV of its own, and compares them as `compare`
+does, counts and times; A is OLD and B is NEW. A process is one sample. It runs --rounds of each; while a test's time is
+undecided and --budget is not spent, it doubles them. Ctrl-C compares the rounds that are whole. Without B it runs A
+against itself: what it reports then is the noise of this machine.
+A and B are run without a shell and must be linked with syscost, or be Google Benchmarks (times alone).
+
+Examples:
+  bench ab -- build/main/tests -- build/pr/tests
+  bench ab --budget 300 --keep ab/ -- main/tests --gtest_filter=Log.* -- pr/tests --gtest_filter=Log.*
+  bench ab -- build/tests                   noise: what equal code differs by)";
 
 const char* const kDoctorFooter =
     R"(Runs BINARY --syscost_doctor: which backends work on this machine, why the others do not, and the fix.
@@ -61,18 +80,24 @@ const char* const kDoctorFooter =
 Examples:
   bench doctor build/my_tests)";
 
+/// More would be files beyond what a folder is good for.
+constexpr std::size_t kMostRounds = 100'000;
+
 /// Commands of the design that are not built yet: naming them beats "unexpected argument".
-constexpr std::array<std::string_view, 4> kLaterCommands = {"check", "ab", "report", "export"};
-constexpr std::array<std::string_view, 5> kCommands = {"summary", "show", "hist", "compare", "doctor"};
+constexpr std::array<std::string_view, 3> kLaterCommands = {"check", "report", "export"};
+constexpr std::array<std::string_view, 6> kCommands = {"summary", "show", "hist", "compare", "ab", "doctor"};
 
 const std::map<std::string, Format> kFormats = {
     {"text", Format::text}, {"md", Format::md}, {"csv", Format::csv}, {"json", Format::json}};
 const std::map<std::string, Color> kColors = {
     {"auto", Color::automatic}, {"always", Color::always}, {"never", Color::never}};
 
+const std::map<std::string, Gate> kGates = {
+    {"counts", Gate::counts}, {"time", Gate::time}, {"all", Gate::all}, {"none", Gate::none}};
+
 /// Text of the options that need a second look after CLI11's.
 struct Raw {
-  std::string gate = "counts";
+  std::string gate;  // empty: what the command gates by default
   std::vector<std::string> pairs;
   std::string format = "text";
   std::string color = "auto";
@@ -85,6 +110,20 @@ void add_output_options(CLI::App& app, Raw& raw) {
   app.add_option("--color", raw.color, "auto (a terminal, and NO_COLOR is not set), always or never")
       ->check(CLI::IsMember(kColors))
       ->capture_default_str();
+}
+
+/// What compare and ab have in common.
+void add_judging_options(CLI::App& app, Options& options, Raw& raw, const char* gate) {
+  app.add_flag("--all", options.all, "Show unchanged tests too (csv and json always do)");
+  app.add_option("--pair", raw.pairs, "Compare test OLD with test NEW; may be repeated")
+      ->type_name("OLD=NEW")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--gate", raw.gate, "What ends in exit code 1: counts, time, all or none")->default_str(gate);
+  app.add_option("--threshold", options.threshold, "Change of a time in percent that matters")->capture_default_str();
+  app.add_flag("--strict", options.is_strict, "Exit 3 when a test has no verdict");
+  app.add_option("--near-abs", options.near_abs, "Tolerance in calls where counts vary")->capture_default_str();
+  app.add_option("--near-rel", options.near_rel, "Tolerance in percent where counts vary")->capture_default_str();
 }
 
 void add_run_options(CLI::App& app, Options& options, int most_ids) {
@@ -107,13 +146,11 @@ Parsed finish(Options options, const Raw& raw) {
   if (options.run_ids.size() > (options.command == Command::compare ? 2U : 1U)) {
     return usage_error("too many --run: one for each RUN");
   }
-  if (raw.gate == "none") {
-    options.gate = Gate::none;
-  } else if (raw.gate == "times" || raw.gate == "all") {
-    return usage_error("--gate " + raw.gate +
-                       " is not in this version: times can only be gated with interval statistics. Use --gate counts");
-  } else if (raw.gate != "counts") {
-    return usage_error("--gate takes counts or none, not \"" + raw.gate + '"');
+  if (options.command == Command::ab) options.gate = Gate::all;
+  if (!raw.gate.empty()) {
+    const auto gate = kGates.find(raw.gate);
+    if (gate == kGates.end()) return usage_error("--gate takes counts, time, all or none, not \"" + raw.gate + '"');
+    options.gate = gate->second;
   }
   for (const std::string& pair : raw.pairs) {
     const std::size_t equals = pair.find('=');
@@ -125,6 +162,23 @@ Parsed finish(Options options, const Raw& raw) {
   for (double near : {options.near_abs, options.near_rel}) {
     if (!std::isfinite(near) || near < 0) return usage_error("--near-abs and --near-rel take a number, 0 or more");
   }
+  if (!std::isfinite(options.threshold) || options.threshold < 0) {
+    return usage_error("--threshold takes a number, 0 or more");
+  }
+  if (options.command == Command::ab) {
+    if (options.rounds < 1 || options.rounds > kMostRounds) {
+      return usage_error(fmt::format("--rounds takes a number from 1 to {}", kMostRounds));
+    }
+    if (!std::isfinite(options.budget_s) || options.budget_s < 0) {
+      return usage_error("--budget takes a number of seconds, 0 or more");
+    }
+    if (options.a.empty()) {
+      return usage_error("ab needs a command behind `--`: bench ab -- A [ARG]... -- B [ARG]...");
+    }
+    for (const std::vector<std::string>& command : {options.a, options.b}) {
+      if (!command.empty() && command[0].empty()) return usage_error("a command of ab behind `--` is empty");
+    }
+  }
   for (const std::string& id : options.run_ids) {
     if (id.empty()) return usage_error("--run takes a run_id, not \"\"; leave it out for the newest run");
   }
@@ -133,6 +187,19 @@ Parsed finish(Options options, const Raw& raw) {
     if (run == "-") return usage_error("a RUN is a file or a folder, not -; for standard input give /dev/stdin");
   }
   return {std::move(options), "", kExitOk};
+}
+
+/// Takes the commands of ab, which stand behind `--`, out of the arguments: their options are not ours.
+std::vector<std::string> split_commands(const std::vector<std::string>& args, Options& options) {
+  const auto first = std::find(args.begin(), args.end(), "--");
+  if (args.empty() || args[0] != "ab" || first == args.end()) return args;
+  const auto second = std::find(first + 1, args.end(), "--");
+  options.a.assign(first + 1, second);
+  if (second != args.end()) {
+    options.b.assign(second + 1, args.end());
+    if (options.b.empty()) options.b = {""};  // refused later: a `--` announces a command
+  }
+  return {args.begin(), first};
 }
 
 }  // namespace
@@ -148,6 +215,7 @@ Parsed parse(const std::vector<std::string>& args) {
   }
   Options options;
   Raw raw;
+  const std::vector<std::string> own_args = split_commands(args, options);
   CLI::App app("bench reads the CSVs of syscost: what each test asked of the kernel, and what changed", "bench");
   app.require_subcommand(1);
   app.set_version_flag(
@@ -174,23 +242,24 @@ Parsed parse(const std::vector<std::string>& args) {
   auto* compare = app.add_subcommand("compare", "What changed between two runs")->footer(kCompareFooter);
   compare->add_option("OLD", old_run, kRunHelp)->required();
   compare->add_option("NEW", new_run, "The same, for the run that is judged")->required();
-  compare->add_flag("--all", options.all, "Show unchanged tests too (csv and json always do)");
-  compare->add_option("--pair", raw.pairs, "Compare test OLD with test NEW; may be repeated")
-      ->type_name("OLD=NEW")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  compare->add_option("--gate", raw.gate, "What ends in exit code 1: counts or none")->capture_default_str();
-  compare->add_flag("--strict", options.is_strict, "Exit 3 when a test has no verdict");
-  compare->add_option("--near-abs", options.near_abs, "Tolerance in calls where counts vary")->capture_default_str();
-  compare->add_option("--near-rel", options.near_rel, "Tolerance in percent where counts vary")->capture_default_str();
+  add_judging_options(*compare, options, raw, "counts");
   add_output_options(*compare, raw);
   add_run_options(*compare, options, 2);
+
+  auto* ab = app.add_subcommand("ab", "Run two commands in turns and compare them")->footer(kAbFooter);
+  ab->add_option("--rounds", options.rounds, "Runs of each at least")->capture_default_str();
+  ab->add_option("--budget", options.budget_s, "Seconds after which no rounds beyond these begin")
+      ->capture_default_str()
+      ->type_name("SECONDS");
+  ab->add_option("--keep", options.keep, "Keep the CSVs of all runs in this new folder")->type_name("DIR");
+  add_judging_options(*ab, options, raw, "all");
+  add_output_options(*ab, raw);
 
   auto* doctor = app.add_subcommand("doctor", "Whether this machine can measure")->footer(kDoctorFooter);
   doctor->add_option("BINARY", options.binary, "A test or benchmark linked with syscost");
 
   try {
-    app.parse(std::vector<std::string>(args.rbegin(), args.rend()));
+    app.parse(std::vector<std::string>(own_args.rbegin(), own_args.rend()));
   } catch (const CLI::CallForHelp&) {
     return {std::nullopt, app.help(), kExitOk};
   } catch (const CLI::CallForVersion&) {
@@ -210,6 +279,7 @@ Parsed parse(const std::vector<std::string>& args) {
     options.command = Command::compare;
     options.runs = {old_run, new_run};
   }
+  if (ab->parsed()) options.command = Command::ab;
   if (doctor->parsed()) options.command = Command::doctor;
   return finish(std::move(options), raw);
 }

@@ -10,9 +10,9 @@
 
 namespace syscost::bench::cli {
 
-enum class Command { summary, show, compare, doctor };
+enum class Command { summary, show, compare, ab, doctor };
 enum class Format { text, md, csv, json };
-enum class Gate { counts, none };
+enum class Gate { counts, time, all, none };
 enum class Color { automatic, always, never };
 
 /// Exit codes, for people and CI alike.
@@ -29,6 +29,11 @@ struct Options {
   std::string test;               ///< show: full name or a unique part of it.
   std::string syscall;            ///< show: empty = all.
   std::string binary;             ///< doctor: empty = say how.
+  std::vector<std::string> a;     ///< ab: a command and its arguments.
+  std::vector<std::string> b;     ///< ab: the other; empty = A again.
+  std::size_t rounds = 10;        ///< ab: at least so many.
+  double budget_s = 60;           ///< ab: no rounds beyond these once so much time has passed.
+  std::string keep;               ///< ab: folder for the CSVs; empty = they are deleted.
   Format format = Format::text;
   Color color = Color::automatic;
   std::vector<std::string> run_ids;  ///< --run; compare takes up to two.
@@ -39,6 +44,7 @@ struct Options {
   Gate gate = Gate::counts;
   double near_abs = 1;                                     ///< Calls; see stats/verdict.h.
   double near_rel = 1;                                     ///< Percent.
+  double threshold = 3;                                    ///< Percent of a time; see stats/time_verdict.h.
   std::vector<std::pair<std::string, std::string>> pairs;  ///< --pair OLD=NEW
 
   bool for_people() const { return format == Format::text || format == Format::md; }

@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "cli/options.h"
+#include "commands/ab.h"
 #include "commands/compare.h"
 #include "commands/doctor.h"
 #include "commands/show.h"
@@ -32,6 +33,8 @@ int dispatch(const Options& options, std::ostream& out, std::ostream& err) {
       return commands::compare(options, paint, out, err);
     case Command::show:
       return commands::show(options, paint, out, err);
+    case Command::ab:
+      return commands::ab(options, paint, out, err);
     case Command::doctor:
       return commands::doctor(options, out, err);
   }

@@ -2,16 +2,44 @@
 #include "commands/child.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 
 namespace syscost::bench::commands {
 
-ChildEnd run_child(std::vector<std::string> args, const std::function<void(std::string_view)>& take) {
+namespace {
+
+/// Our environment with `variables` in place of those of their names.
+std::vector<char*> environment_with(std::vector<std::string>& variables) {
+  std::vector<char*> pointers;
+  for (char** one = environ; *one != nullptr; ++one) {
+    const bool is_set_anew = std::any_of(variables.begin(), variables.end(), [&](const std::string& variable) {
+      return std::string_view(*one).starts_with(variable.substr(0, variable.find('=') + 1));
+    });
+    if (!is_set_anew) pointers.push_back(*one);
+  }
+  for (std::string& variable : variables) pointers.push_back(variable.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+}  // namespace
+
+std::string status_text(int status) {
+  if (WIFEXITED(status)) return fmt::format("exit status {}", WEXITSTATUS(status));
+  const int signal = WTERMSIG(status);
+  return fmt::format("killed by signal {} ({})", signal, ::strsignal(signal));
+}
+
+ChildEnd run_child(std::vector<std::string> args, const std::function<void(std::string_view)>& take,
+                   std::vector<std::string> variables) {
   std::array<int, 2> pipe_ends{};
   if (::pipe2(pipe_ends.data(), O_CLOEXEC) != 0) return {errno, 0};
   posix_spawn_file_actions_t actions;
@@ -22,8 +50,9 @@ ChildEnd run_child(std::vector<std::string> args, const std::function<void(std::
   pointers.reserve(args.size() + 1);
   for (std::string& arg : args) pointers.push_back(arg.data());
   pointers.push_back(nullptr);
+  const std::vector<char*> environment = environment_with(variables);
   pid_t child = 0;
-  const int error = ::posix_spawnp(&child, pointers[0], &actions, nullptr, pointers.data(), environ);
+  const int error = ::posix_spawnp(&child, pointers[0], &actions, nullptr, pointers.data(), environment.data());
   posix_spawn_file_actions_destroy(&actions);
   ::close(pipe_ends[1]);
   if (error != 0) {

@@ -16,7 +16,11 @@ struct ChildEnd {
 };
 
 /// Runs `args` (the program first; looked for in PATH when it has no slash) to its end. `take` gets its standard output
-/// and error, piece by piece.
-ChildEnd run_child(std::vector<std::string> args, const std::function<void(std::string_view)>& take);
+/// and error, piece by piece. `variables`, each `NAME=VALUE`, are set in its environment over ours.
+ChildEnd run_child(std::vector<std::string> args, const std::function<void(std::string_view)>& take,
+                   std::vector<std::string> variables = {});
+
+/// `exit status 3`, `killed by signal 11 (Segmentation fault)`; what `status` of an ended child says.
+std::string status_text(int status);
 
 }  // namespace syscost::bench::commands

@@ -20,41 +20,63 @@ using stats::Comparison;
 using stats::Verdict;
 using stats::WindowSummary;
 
-/// The distinct texts of one context column over the samples that are compared.
+/// The distinct texts of one context column over the samples that are compared; "" where none of them can say.
 std::string values_of(const model::Dataset& data, model::NameId model::Context::*field) {
   std::set<std::string> values;
-  for (const model::Sample& sample : data.samples) values.insert(data.text(data.context(sample).*field));
+  for (const model::Sample& sample : data.samples) {
+    const model::Context& context = data.context(sample);
+    if (!context.is_plain || context.*field != model::kNoName) values.insert(data.text(context.*field));
+  }
   return fmt::format("{}", fmt::join(values, "+"));
 }
 
+bool is_plain(const model::Dataset& data) {
+  return std::all_of(data.samples.begin(), data.samples.end(),
+                     [&](const model::Sample& sample) { return data.context(sample).is_plain; });
+}
+
+bool has_windows_timed_apart(const std::vector<WindowSummary>& windows) {
+  return std::any_of(windows.begin(), windows.end(), [](const WindowSummary& one) { return one.is_timed_apart(); });
+}
+
 void add_warnings(CompareResult& result) {
+  result.warnings.clear();
+  result.comparable = {};
   result.old_backend = values_of(result.old_data, &model::Context::backend);
   result.new_backend = values_of(result.new_data, &model::Context::backend);
+  enum class Spoils { nothing, measured_times, all_times };
   struct Check {
     const char* what;
     model::NameId model::Context::*field;
     const char* consequence;
-    bool spoils_times;
+    Spoils spoils;
     const char* if_empty = "?";
   };
   static constexpr std::array<Check, 6> kChecks = {{
-      {"backend", &model::Context::backend, "times are not comparable", true},
-      {"build type", &model::Context::build_type, "times are not comparable", true},
-      {"host", &model::Context::host, "times come from two machines", false},
-      {"kernel", &model::Context::kernel, "times and counts may differ for that reason alone", false},
+      {"backend", &model::Context::backend, "times are not comparable", Spoils::measured_times},
+      {"build type", &model::Context::build_type, "times are not comparable", Spoils::all_times},
+      {"host", &model::Context::host, "times come from two machines", Spoils::nothing},
+      {"kernel", &model::Context::kernel, "times and counts may differ for that reason alone", Spoils::nothing},
       {"selection", &model::Context::selection,
-       "what the first use of a library asks of the kernel may fall into other tests", false},
-      {"filter", &model::Context::filter, "other syscalls were counted; neither counts nor times are comparable", true,
-       "none"},
+       "what the first use of a library asks of the kernel may fall into other tests", Spoils::nothing},
+      {"filter", &model::Context::filter, "other syscalls were counted; neither counts nor times are comparable",
+       Spoils::measured_times, "none"},
   }};
+  const bool has_plain = is_plain(result.old_data) || is_plain(result.new_data);
+  const bool has_apart = has_windows_timed_apart(result.old_windows) && has_windows_timed_apart(result.new_windows);
   for (const Check& check : kChecks) {
     const std::string old_value = values_of(result.old_data, check.field);
     const std::string new_value = values_of(result.new_data, check.field);
     if (old_value == new_value) continue;
-    result.warnings.push_back(fmt::format("{} differs ({} -> {}): {}", check.what,
+    // A file of Google Benchmark knows its host and nothing else of this.
+    if (has_plain && (old_value.empty() || new_value.empty())) continue;
+    const bool spares_apart = has_apart && check.spoils == Spoils::measured_times;
+    result.warnings.push_back(fmt::format("{} differs ({} -> {}): {}{}", check.what,
                                           old_value.empty() ? check.if_empty : old_value,
-                                          new_value.empty() ? check.if_empty : new_value, check.consequence));
-    result.times_comparable = result.times_comparable && !check.spoils_times;
+                                          new_value.empty() ? check.if_empty : new_value, check.consequence,
+                                          spares_apart ? ", but for those of loops and benchmarks" : ""));
+    if (check.spoils != Spoils::nothing) result.comparable.measured = false;
+    if (check.spoils == Spoils::all_times) result.comparable.unmeasured = false;
   }
 }
 
@@ -107,16 +129,59 @@ void write(const cli::Options& options, const CompareResult& result, const rende
 }
 
 int verdict_code(const cli::Options& options, const CompareResult& result) {
-  auto any = [&](auto is) {
-    return std::any_of(result.rows.begin(), result.rows.end(), [&](const Comparison& row) { return is(row.verdict); });
-  };
-  if (options.gate == cli::Gate::counts && any([](Verdict verdict) { return verdict == Verdict::regressed; })) {
-    return cli::kExitRegression;
+  const bool gates_counts = options.gate == cli::Gate::counts || options.gate == cli::Gate::all;
+  const bool gates_times = options.gate == cli::Gate::time || options.gate == cli::Gate::all;
+  bool has_regression = false;
+  bool has_no_answer = false;
+  for (const Comparison& row : result.rows) {
+    // The verdict of a row without counts is that of its times.
+    if (!row.is_plain && gates_counts) has_regression = has_regression || row.verdict == Verdict::regressed;
+    if (gates_times) has_regression = has_regression || row.has_time_verdict(Verdict::regressed);
+    if (!row.is_plain) has_no_answer = has_no_answer || stats::has_no_answer(row.verdict);
+    if (gates_times && row.is_paired() && !row.old_window->is_set_up()) {
+      has_no_answer = has_no_answer || !row.time || stats::has_no_answer(row.time->verdict);
+    }
   }
-  return options.is_strict && any(stats::has_no_answer) ? cli::kExitNoVerdict : cli::kExitOk;
+  if (has_regression) return cli::kExitRegression;
+  return options.is_strict && has_no_answer ? cli::kExitNoVerdict : cli::kExitOk;
 }
 
 }  // namespace
+
+std::vector<std::string> judge(const cli::Options& options, CompareResult& result) {
+  const auto old_side = summarize_side(result.old_data, result.old_windows);
+  const auto new_side = summarize_side(result.new_data, result.new_windows);
+  const stats::Pairing pairing = stats::pair_windows(old_side, new_side, options.pairs);
+  if (!pairing.faults.empty()) return pairing.faults;
+  result.gate = options.gate;
+  if (pairing.single) {
+    result.paired = stats::pair_name(result.old_windows[*pairing.single->old_index].name,
+                                     result.new_windows[*pairing.single->new_index].name) +
+                    " (one test in each file)";
+  }
+  add_warnings(result);
+  const stats::Tolerance tolerance{options.near_abs, options.near_rel / 100};
+  result.rows.clear();
+  for (const stats::Pair& pair : pairing.pairs) {
+    const WindowSummary* old_window = pair.old_index ? &result.old_windows[*pair.old_index] : nullptr;
+    const WindowSummary* new_window = pair.new_index ? &result.new_windows[*pair.new_index] : nullptr;
+    result.rows.push_back(stats::compare_windows(old_window, new_window, tolerance));
+  }
+  result.limits.threshold = options.threshold / 100;
+  stats::judge_row_times(result.rows, result.comparable, result.limits);
+  return {};
+}
+
+int report(const cli::Options& options, const CompareResult& result, const csv::Problems& problems,
+           const render::Paint& paint, std::ostream& out, std::ostream& err) {
+  write(options, result, paint, out, err);
+  problems.print(err);
+  if (std::none_of(result.rows.begin(), result.rows.end(), [](const Comparison& row) { return row.is_paired(); })) {
+    err << "bench: no test is in both runs, so nothing was compared; name renamed tests with --pair OLD=NEW\n";
+    return cli::kExitBadInput;
+  }
+  return problems.empty() ? verdict_code(options, result) : cli::kExitBadInput;
+}
 
 int compare(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {
   csv::Problems problems;
@@ -128,35 +193,12 @@ int compare(const cli::Options& options, const render::Paint& paint, std::ostrea
         << " holds no test\n";
     return cli::kExitBadInput;
   }
-  const auto old_side = summarize_side(result.old_data, result.old_windows);
-  const auto new_side = summarize_side(result.new_data, result.new_windows);
-  const stats::Pairing pairing = stats::pair_windows(old_side, new_side, options.pairs);
-  if (!pairing.faults.empty()) {
+  if (const std::vector<std::string> faults = judge(options, result); !faults.empty()) {
     problems.print(err);
-    for (const std::string& fault : pairing.faults) err << "bench: " << fault << '\n';
+    for (const std::string& fault : faults) err << "bench: " << fault << '\n';
     return cli::kExitBadInput;
   }
-  if (pairing.single) {
-    result.paired = stats::pair_name(result.old_windows[*pairing.single->old_index].name,
-                                     result.new_windows[*pairing.single->new_index].name) +
-                    " (one test in each file)";
-  }
-  add_warnings(result);
-  const stats::Tolerance tolerance{options.near_abs, options.near_rel / 100};
-  bool is_anything_paired = false;
-  for (const stats::Pair& pair : pairing.pairs) {
-    const WindowSummary* old_window = pair.old_index ? &result.old_windows[*pair.old_index] : nullptr;
-    const WindowSummary* new_window = pair.new_index ? &result.new_windows[*pair.new_index] : nullptr;
-    result.rows.push_back(stats::compare_windows(old_window, new_window, tolerance));
-    is_anything_paired = is_anything_paired || (old_window != nullptr && new_window != nullptr);
-  }
-  write(options, result, paint, out, err);
-  problems.print(err);
-  if (!is_anything_paired) {
-    err << "bench: no test is in both runs, so nothing was compared; name renamed tests with --pair OLD=NEW\n";
-    return cli::kExitBadInput;
-  }
-  return problems.empty() ? verdict_code(options, result) : cli::kExitBadInput;
+  return report(options, result, problems, paint, out, err);
 }
 
 }  // namespace syscost::bench::commands

@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "cli/options.h"
+#include "csv/problems.h"
 #include "model/dataset.h"
 #include "model/group.h"
 #include "render/paint.h"
+#include "stats/row_times.h"
 #include "stats/verdict.h"
 
 namespace syscost::bench::commands {
@@ -27,13 +29,30 @@ struct CompareResult {
   std::vector<stats::Comparison> rows;  ///< All, changed or not.
   std::string paired;                   ///< `A -> B (one test in each file)`; empty when names decided.
   std::vector<std::string> warnings;
-  bool times_comparable = true;  ///< Same backend and build type.
-  std::string old_backend;       ///< Under which the times of a side were taken.
+  stats::ComparableTimes comparable;
+  cli::Gate gate = cli::Gate::counts;
+  stats::TimeLimits limits;
+  std::string old_backend;  ///< Under which the times of a side were taken.
   std::string new_backend;
 };
 
+/// Pairs and judges what `result.old_data` and `new_data` hold; may be called again after more was loaded. Returns what
+/// keeps it from doing so, or nothing.
+std::vector<std::string> judge(const cli::Options& options, CompareResult& result);
+
+/// Prints the comparison and the problems of its input; returns the exit code.
+int report(const cli::Options& options, const CompareResult& result, const csv::Problems& problems,
+           const render::Paint& paint, std::ostream& out, std::ostream& err);
+
 /// Counts per verdict in the order of stats::Verdict, e.g. "1 regressed, 2 improved, 14 same".
 std::string verdict_line(const CompareResult& result);
+/// The same for the times, with what a reader must know about them; "" when no time was judged.
+std::string time_notes(const CompareResult& result);
+/// `90.0 us +-1.2 % -> 99.0 us +-0.9 %, 10 % slower [+8.4..+12 %] (n=10, p=0.0002, regressed)`. `is_titled`: the
+/// column's title says that all times are per call.
+std::string wall_cell(const stats::Comparison& row, bool is_titled);
+/// How the kernel time of each row with several repetitions changed: by more calls or by slower ones. "" for none.
+std::string kernel_split_text(const CompareResult& result, bool all, bool markdown);
 /// `+1 openat, -2 lseek; +3 ENOENT`.
 std::string breakdown(const stats::Comparison& row);
 

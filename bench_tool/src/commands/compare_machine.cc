@@ -26,6 +26,32 @@ Json side_json(const stats::WindowSummary* window) {
           {"lost_sum", to_json(window->lost)}};
 }
 
+Json interval_json(const std::optional<stats::Interval>& interval) {
+  if (!interval) return nullptr;
+  return {{"low", interval->low}, {"high", interval->high}, {"level", interval->level}};
+}
+
+Json median_json(const std::optional<stats::MedianInterval>& median) {
+  if (!median) return nullptr;
+  return {{"median", median->median}, {"interval", interval_json(median->interval)}};
+}
+
+Json time_json(const stats::Comparison& row) {
+  if (!row.time) return nullptr;
+  const stats::TimeVerdict& time = *row.time;
+  auto number = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
+  return {{"verdict", std::string(stats::to_string(time.verdict))},
+          {"reason", time.reason},
+          {"sample", stats::samples_are_processes(row) ? "process" : "repetition"},
+          {"old_ns", median_json(time.old_median)},
+          {"new_ns", median_json(time.new_median)},
+          {"ratio", time.ratio ? Json(time.ratio->estimate) : Json(nullptr)},
+          {"ratio_interval", time.ratio ? interval_json(time.ratio->interval) : Json(nullptr)},
+          {"p", number(time.p)},
+          {"adjusted_p", number(time.adjusted_p)},
+          {"needed_n", time.needed_n == 0 ? Json(nullptr) : Json(time.needed_n)}};
+}
+
 Json row_json(const stats::Comparison& row) {
   Json deltas = Json::array();
   for (const stats::Delta& delta : row.deltas) {
@@ -51,8 +77,19 @@ Json row_json(const stats::Comparison& row) {
           {"counts", row.counts_entries ? "entries" : "calls"},
           {"old", side_json(row.old_window)},
           {"new", side_json(row.new_window)},
+          {"time", time_json(row)},
           {"deltas", std::move(deltas)},
           {"work_ns_change", std::move(split)}};
+}
+
+void add_time(render::CsvWriter& csv, const stats::Comparison& row) {
+  const bool has_ratio = row.time && row.time->ratio;
+  const bool has_interval = has_ratio && row.time->ratio->interval;
+  csv.cell(row.time ? stats::to_string(row.time->verdict) : "");
+  csv.number(has_ratio ? std::optional(row.time->ratio->estimate) : std::nullopt);
+  csv.number(has_interval ? std::optional(row.time->ratio->interval->low) : std::nullopt);
+  csv.number(has_interval ? std::optional(row.time->ratio->interval->high) : std::nullopt);
+  csv.number(row.time ? row.time->adjusted_p : std::nullopt);
 }
 
 }  // namespace
@@ -65,15 +102,34 @@ std::string compare_json(const CompareResult& result) {
                        {"old", render::source_json(result.old_data)},
                        {"new", render::source_json(result.new_data)},
                        {"paired", result.paired},
-                       {"times_comparable", result.times_comparable},
+                       {"times_comparable", result.comparable.measured},
+                       {"loop_and_benchmark_times_comparable", result.comparable.unmeasured},
                        {"warnings", result.warnings},
                        {"tests", std::move(tests)}});
 }
 
 std::string compare_csv(const CompareResult& result) {
-  render::CsvWriter csv({"test", "verdict", "reason", "old_repetitions", "new_repetitions", "old_wall_ns",
-                         "new_wall_ns", "old_overhead_estimate_ns", "new_overhead_estimate_ns", "old_per_iteration",
-                         "new_per_iteration", "old_calls", "new_calls", "old_entries", "new_entries", "change"});
+  render::CsvWriter csv({"test",
+                         "verdict",
+                         "reason",
+                         "old_repetitions",
+                         "new_repetitions",
+                         "old_wall_ns",
+                         "new_wall_ns",
+                         "old_overhead_estimate_ns",
+                         "new_overhead_estimate_ns",
+                         "old_per_iteration",
+                         "new_per_iteration",
+                         "old_calls",
+                         "new_calls",
+                         "old_entries",
+                         "new_entries",
+                         "change",
+                         "time_verdict",
+                         "time_ratio",
+                         "time_ratio_low",
+                         "time_ratio_high",
+                         "time_adjusted_p"});
   auto median = [](const stats::WindowSummary* window, stats::Numbers stats::WindowSummary::*field) {
     return window == nullptr ? std::nullopt : render::median(window->*field);
   };
@@ -95,6 +151,7 @@ std::string compare_csv(const CompareResult& result) {
     medians(&stats::WindowSummary::calls);
     medians(&stats::WindowSummary::entries);
     csv.cell(breakdown(row));
+    add_time(csv, row);
     csv.end_row();
   }
   return csv.text();

@@ -20,52 +20,9 @@ using stats::Numbers;
 using stats::Verdict;
 using stats::WindowSummary;
 
-/// `862x faster`, `12 % slower`; "" within 1 %, and where nothing can be divided.
-std::string factor(double old_ns, double new_ns) {
-  if (old_ns <= 0 || new_ns <= 0) return {};
-  const bool is_faster = new_ns < old_ns;
-  const double ratio = is_faster ? old_ns / new_ns : new_ns / old_ns;
-  const char* word = is_faster ? "faster" : "slower";
-  if (ratio >= 9.95) return fmt::format(", {:.0f}x {}", ratio, word);
-  if (ratio >= 2) return fmt::format(", {:.1f}x {}", ratio, word);
-  const double share = 100 * std::abs(new_ns - old_ns) / old_ns;
-  return share < 1 ? std::string() : fmt::format(", {:.0f} % {}", share, word);
-}
-
-std::string repetitions(const Comparison& row) {
-  const std::size_t old_n = row.old_window->n;
-  const std::size_t new_n = row.new_window->n;
-  if (old_n == 1 && new_n == 1) return {};
-  return old_n == new_n ? fmt::format(" (n={})", old_n) : fmt::format(" (n={} and {})", old_n, new_n);
-}
-
-/// A single run says something about its time only when the difference is gross, and the first use of everything falls
-/// into set-ups.
-std::string time_change(const Comparison& row) {
-  const WindowSummary& old_window = *row.old_window;
-  const WindowSummary& new_window = *row.new_window;
-  if (!old_window.wall_ns || !new_window.wall_ns || old_window.is_set_up() || new_window.is_set_up()) return {};
-  const double old_ns = old_window.wall_ns->median;
-  const double new_ns = new_window.wall_ns->median;
-  const bool is_single = old_window.n == 1 || new_window.n == 1;
-  if (is_single && std::max(old_ns, new_ns) < 2 * std::min(old_ns, new_ns)) return {};
-  return factor(old_ns, new_ns);
-}
-
 /// Says per cell what the column's title cannot say for all rows.
 std::string per_call(const WindowSummary& window, bool is_titled) {
   return window.is_per_iteration && !is_titled ? "/call" : "";
-}
-
-std::string wall_cell(const Comparison& row, bool times_comparable, bool is_titled) {
-  auto wall = [&](const WindowSummary* window) {
-    return render::duration(window->wall_ns) + (window->wall_ns ? per_call(*window, is_titled) : "");
-  };
-  if (row.old_window == nullptr) return wall(row.new_window);
-  if (row.new_window == nullptr) return wall(row.old_window);
-  const bool has_unit = row.old_window->is_per_iteration == row.new_window->is_per_iteration;
-  return wall(row.old_window) + " -> " + wall(row.new_window) + (times_comparable && has_unit ? time_change(row) : "") +
-         repetitions(row);
 }
 
 std::string calls_cell(const Comparison& row, bool is_titled) {
@@ -82,10 +39,26 @@ std::string calls_cell(const Comparison& row, bool is_titled) {
   return old_count + " -> " + new_count + unit;
 }
 
+bool has_time_change(const Comparison& row) {
+  return !row.is_plain && (row.has_time_verdict(Verdict::regressed) || row.has_time_verdict(Verdict::improved));
+}
+
+/// The verdict of a row of a pull request's table; counts first.
+std::string verdict_cell(const Comparison& row) {
+  auto word = [](Verdict verdict) {
+    const std::string text(stats::to_string(verdict));
+    return verdict == Verdict::regressed ? "**" + text + "**" : text;
+  };
+  if (!has_time_change(row)) return word(row.verdict);
+  return (row.verdict == Verdict::same ? "" : word(row.verdict) + ", ") + "time " + word(row.time->verdict);
+}
+
 /// The untitled last column: what changed, and the verdict where the numbers do not speak for themselves.
 std::string remark(const Comparison& row, const render::Paint& paint) {
   std::string text = breakdown(row);
   if (row.verdict == Verdict::improved) return paint.green(text);
+  // The time's own verdict stands beside it; the counts are equal before everybody's eyes.
+  if (row.verdict == Verdict::same && has_time_change(row)) return text;
   std::string word(stats::to_string(row.verdict));
   if (!row.reason.empty()) word += ": " + row.reason;
   if (!text.empty()) text += "  ";
@@ -94,12 +67,12 @@ std::string remark(const Comparison& row, const render::Paint& paint) {
 }
 
 /// `7.3 %`: how much of the wall time of a side's tests measuring added by the CSV's own estimates; nullopt where a
-/// test has none.
+/// test has none, or nothing was measured while it was timed.
 std::optional<std::string> added_share(const std::vector<WindowSummary>& windows) {
   double overhead_ns = 0;
   double wall_ns = 0;
   for (const WindowSummary& window : windows) {
-    if (window.is_set_up()) continue;
+    if (window.is_set_up() || window.is_timed_apart()) continue;
     if (!window.wall_ns || !window.overhead_ns) return std::nullopt;
     const double passes = window.is_per_iteration ? window.iterations->median : 1;
     overhead_ns += window.overhead_ns->median * passes;
@@ -109,27 +82,42 @@ std::optional<std::string> added_share(const std::vector<WindowSummary>& windows
   return fmt::format("{:.1f} %", 100 * overhead_ns / wall_ns);
 }
 
-/// What wall times were taken under: they are not those of an unmeasured run.
+bool is_all_timed_apart(const std::vector<WindowSummary>& windows) {
+  return std::all_of(windows.begin(), windows.end(), [](const WindowSummary& one) { return one.is_timed_apart(); });
+}
+
+/// What wall times were taken under: they are not those of an unmeasured run. A line, or "" where they are.
 std::string taken_under(const CompareResult& result) {
+  if (is_all_timed_apart(result.old_windows) || is_all_timed_apart(result.new_windows)) return {};
   const auto old_share = added_share(result.old_windows);
   const auto new_share = added_share(result.new_windows);
   const std::string text = fmt::format(
       "wall: taken under {}", result.old_backend == result.new_backend
                                   ? result.old_backend
                                   : fmt::format("{} in OLD and {} in NEW", result.old_backend, result.new_backend));
-  if (!old_share || !new_share) return text + "; what measuring added was not estimated for all of it";
-  return fmt::format("{}; measuring added about {} of OLD's and {} of NEW's (estimated)", text, *old_share, *new_share);
+  if (!old_share || !new_share) return text + "; what measuring added was not estimated for all of it\n";
+  return fmt::format("{}; measuring added about {} of OLD's and {} of NEW's (estimated)\n", text, *old_share,
+                     *new_share);
 }
 
 std::string notes(const CompareResult& result, std::size_t hidden) {
-  std::string out = verdict_line(result);
-  if (hidden != 0) out += fmt::format(" ({} not shown: --all)", hidden);
-  out += '\n';
-  const bool has_single = std::any_of(result.rows.begin(), result.rows.end(), [](const Comparison& row) {
-    return row.old_window != nullptr && row.new_window != nullptr && (row.old_window->n == 1 || row.new_window->n == 1);
-  });
-  out += taken_under(result) + '\n';
-  if (has_single) out += "n=1: one run of a test says little about its time; --gtest_repeat=3 gives medians\n";
+  const std::string counts = verdict_line(result);
+  const std::string times = time_notes(result);
+  std::string out = counts.empty() ? "" : (times.empty() ? "" : "counts: ") + counts;
+  if (hidden != 0) out += fmt::format("{}({} not shown: --all)", out.empty() ? "" : " ", hidden);
+  if (!out.empty()) out += '\n';
+  out += times + taken_under(result);
+  bool has_single = false;
+  bool is_plain = true;
+  for (const Comparison& row : result.rows) {
+    if (!row.is_paired() || (row.old_window->n > 1 && row.new_window->n > 1)) continue;
+    has_single = true;
+    is_plain = is_plain && row.old_window->is_plain && row.new_window->is_plain;
+  }
+  if (has_single) {
+    out += fmt::format("n=1: one run of a test says little about its time; {} gives medians\n",
+                       is_plain ? "--benchmark_repetitions=10" : "--gtest_repeat=3");
+  }
   return out;
 }
 
@@ -166,11 +154,9 @@ std::string compare_text(const CompareResult& result, bool all, bool markdown, c
       ++hidden;
       continue;
     }
-    std::vector<std::string> cells = {row.name, wall_cell(row, result.times_comparable, is_per_call),
-                                      calls_cell(row, is_per_call)};
+    std::vector<std::string> cells = {row.name, wall_cell(row, is_per_call), calls_cell(row, is_per_call)};
     if (markdown) {
-      const std::string word(stats::to_string(row.verdict));
-      cells.insert(cells.begin() + 1, row.verdict == Verdict::regressed ? "**" + word + "**" : word);
+      cells.insert(cells.begin() + 1, verdict_cell(row));
       cells.push_back(row.reason.empty() ? breakdown(row) : row.reason);
     } else {
       cells.push_back(remark(row, paint));
@@ -178,7 +164,8 @@ std::string compare_text(const CompareResult& result, bool all, bool markdown, c
     table.add_row(std::move(cells));
   }
   if (!table.empty()) out += markdown ? table.markdown() + '\n' : table.text(2, 4);
-  return out + notes(result, hidden);
+  out += notes(result, hidden);
+  return out + kernel_split_text(result, all, markdown);
 }
 
 std::string breakdown(const Comparison& row) {
@@ -205,13 +192,13 @@ std::string breakdown(const Comparison& row) {
 
 std::string verdict_line(const CompareResult& result) {
   // Bad news first.
-  static constexpr std::array<Verdict, 9> kOrder = {Verdict::regressed,    Verdict::errored, Verdict::inconclusive,
-                                                    Verdict::incomparable, Verdict::missing, Verdict::added,
-                                                    Verdict::improved,     Verdict::near,    Verdict::same};
+  static constexpr std::array<Verdict, 10> kOrder = {
+      Verdict::regressed, Verdict::errored, Verdict::inconclusive, Verdict::insufficient, Verdict::incomparable,
+      Verdict::missing,   Verdict::added,   Verdict::improved,     Verdict::near,         Verdict::same};
   std::string out;
   for (Verdict verdict : kOrder) {
     const auto times = std::count_if(result.rows.begin(), result.rows.end(),
-                                     [&](const Comparison& row) { return row.verdict == verdict; });
+                                     [&](const Comparison& row) { return !row.is_plain && row.verdict == verdict; });
     if (times != 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", times, stats::to_string(verdict));
   }
   return out;

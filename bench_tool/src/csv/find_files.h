@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// RUN: the one noun of bench's command line. A CSV, or a folder whose *.csv files (one level, by name) are read.
+// RUN: the one noun of bench's command line. A CSV, a JSON of Google Benchmark, or a folder
+// whose files of these kinds (one level, by name) are read.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@
 
 namespace syscost::bench::csv {
 
-/// The files behind one RUN argument. A path that is neither file nor folder, or a folder without a *.csv, is a
+/// The files behind one RUN argument. A path that is neither file nor folder, or a folder without any, is a
 /// problem.
 std::vector<std::string> find_files(const std::string& run, Problems& problems);
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/group.h"
+#include "syscost/schema.h"
 
 namespace syscost::bench::model {
 namespace {
@@ -64,6 +65,29 @@ std::string Collector::take(const csv::Row& row) {
   std::string fault = parser_.parse_syscall(row, keeps_histogram_, parsed);
   if (!fault.empty()) data_.rows.pop_back();
   return fault;
+}
+
+void Collector::take_plain(const PlainRepetition& one) {
+  Context context;
+  context.run_id = context.started_at = data_.names.intern(one.started_at);
+  context.host = data_.names.intern(one.host);
+  context.program = data_.names.intern(one.program);
+  context.file = static_cast<std::uint32_t>(data_.files.size() - 1);
+  context.is_plain = true;
+  if (data_.contexts.empty() || data_.contexts.back() != context) data_.contexts.push_back(context);
+  Sample key;
+  key.context = static_cast<std::uint32_t>(data_.contexts.size() - 1);
+  key.repetition = one.repetition;
+  key.pid = context.file;  // unknown; it keeps the processes of several files apart
+  key.kind = data_.names.intern("benchmark");
+  key.test = data_.names.intern(one.test);
+  key.origin = data_.names.intern(schema::kOriginSyscost);  // as linked benchmarks have it, so that the two pair
+  Sample& sample = data_.samples[sample_of(key)];
+  sample.totals.outcome = data_.names.intern(one.outcome);
+  sample.totals.iterations = one.iterations;
+  sample.totals.wall_ns = one.wall_ns;
+  sample.totals_line = 1;
+  sample.totals_file = context.file;
 }
 
 void Collector::absorb(Collector& part, std::uint64_t lines_before) {

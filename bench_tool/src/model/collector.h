@@ -32,6 +32,15 @@ struct SampleKeyHash {
   std::size_t operator()(const SampleKey& key) const;
 };
 
+/// One repetition of a file that is not a CSV of ours: a benchmark's time, and nothing about syscalls.
+struct PlainRepetition {
+  std::string started_at, host, program, test;
+  std::string_view outcome;
+  std::uint32_t repetition = 0;
+  Measured iterations;
+  Measured wall_ns;
+};
+
 /// Not thread-safe. `options` and `problems` must outlive it.
 class Collector {
  public:
@@ -45,6 +54,8 @@ class Collector {
   void expect_rows(std::uint64_t rows) { data_.rows.reserve(data_.rows.size() + rows); }
   /// Takes a row; returns what is wrong with it, or "".
   std::string take(const csv::Row& row);
+  /// Takes a repetition of a file that holds one process's.
+  void take_plain(const PlainRepetition& one);
   /// Takes over what `part` collected of the current file behind its first `lines_before` lines.
   void absorb(Collector& part, std::uint64_t lines_before);
   /// Leaves the runs that were asked for, each row once, and hands out the result.

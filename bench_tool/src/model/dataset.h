@@ -31,6 +31,7 @@ struct Context {
   NameId filter = kNoName;  ///< The selector of what was counted; kNoName = everything.
   NameId program = kNoName;
   std::uint32_t file = 0;  ///< Index into Dataset::files.
+  bool is_plain = false;   ///< Google Benchmark's own JSON: times, no counts, and most of the above unknown.
 
   bool operator==(const Context&) const = default;
 };

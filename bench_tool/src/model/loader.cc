@@ -8,9 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "csv/file_kind.h"
 #include "csv/file_parts.h"
 #include "csv/find_files.h"
 #include "csv/reader.h"
+#include "model/benchmark_json.h"
 #include "model/collector.h"
 
 namespace syscost::bench::model {
@@ -64,7 +66,13 @@ void load_file(const std::string& file, const LoadOptions& options, Collector& i
 Dataset load(const std::string& path, const LoadOptions& options, csv::Problems& problems) {
   const std::size_t problems_before = problems.count();
   Collector collector(options, problems);
-  for (const std::string& file : csv::find_files(path, problems)) load_file(file, options, collector, problems);
+  for (const std::string& file : csv::find_files(path, problems)) {
+    if (csv::is_json(file)) {
+      load_benchmark_json(file, collector, problems);
+    } else {
+      load_file(file, options, collector, problems);
+    }
+  }
   Dataset data = collector.finish(path);
   if (data.samples.empty() && problems.count() == problems_before) {
     problems.add(path, 0, "holds a header and no row: no test was measured");

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "stats/interval.h"
-#include "stats/verdict.h"
+#include "stats/verdict_word.h"
 
 namespace syscost::bench::stats {
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <tuple>
 
@@ -149,18 +148,6 @@ std::string loss_fault(const WindowSummary& window, std::string_view side) {
 }
 
 }  // namespace
-
-std::string_view to_string(Verdict verdict) {
-  static constexpr std::array<std::string_view, 10> kNames = {"same",         "near",        "improved", "regressed",
-                                                              "new",          "missing",     "errored",  "inconclusive",
-                                                              "insufficient", "incomparable"};
-  return kNames[static_cast<std::size_t>(verdict)];
-}
-
-bool has_no_answer(Verdict verdict) {
-  return verdict == Verdict::missing || verdict == Verdict::errored || verdict == Verdict::inconclusive ||
-         verdict == Verdict::insufficient || verdict == Verdict::incomparable;
-}
 
 Change compare_counts(const Spread& old_count, const Spread& new_count, const Tolerance& tolerance) {
   if (old_count.is_exact() && new_count.is_exact()) {

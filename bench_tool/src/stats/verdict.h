@@ -10,29 +10,13 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "stats/time_verdict.h"
+#include "stats/verdict_word.h"
 #include "stats/window_summary.h"
 
 namespace syscost::bench::stats {
-
-enum class Verdict {
-  same,          ///< Every gated count is equal, or varies alike.
-  near,          ///< Counts vary among repetitions, differently on the two sides, but the ranges are not apart.
-  improved,      ///< Some gated count shrank, none grew.
-  regressed,     ///< Some gated count grew, or a syscall fails with an errno it did not fail with before.
-  added,         ///< Only NEW has the test; prints as `new`.
-  missing,       ///< Only OLD has it.
-  errored,       ///< It failed or was skipped on a side: what it asked of the kernel is not what it would have.
-  inconclusive,  ///< Events were lost or late, or rows are missing: the counts are lower bounds. Times: noise hides it.
-  insufficient,  ///< Times only: too few samples for any difference to show.
-  incomparable,  ///< The two sides count no common thing: other backends, other filters.
-};
-
-std::string_view to_string(Verdict verdict);
-/// True for the verdicts that answer nothing: --strict ends in exit code 3.
-bool has_no_answer(Verdict verdict);
 
 /// How far apart ranges may be when counts vary among repetitions: the larger of the two.
 struct Tolerance {
@@ -74,10 +58,14 @@ struct Comparison {
   std::vector<Delta> deltas;    ///< Calls first, growth before shrinking, largest first; then errnos alike.
   bool counts_entries = false;  ///< Trips into the kernel are compared: a side has no calls.
   std::optional<KernelSplit> kernel_split;
+  std::optional<TimeVerdict> time;  ///< None where the times are not to be compared; see judge_comparisons().
+  bool is_plain = false;            ///< A side holds times alone, so that `verdict` is that of the times.
 
+  bool is_paired() const { return old_window != nullptr && new_window != nullptr; }
+  bool has_time_verdict(Verdict word) const { return time && time->verdict == word; }
   /// Worth showing. Volatile counts that vary and do not part are not.
   bool has_changes() const {
-    return verdict != Verdict::same ||
+    return verdict != Verdict::same || has_time_verdict(Verdict::regressed) || has_time_verdict(Verdict::improved) ||
            std::any_of(deltas.begin(), deltas.end(), [](const Delta& delta) { return delta.change != Change::near; });
   }
 };

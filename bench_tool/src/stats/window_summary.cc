@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <future>
+#include <map>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -180,6 +181,24 @@ SyscallSummary summarize_syscall(const model::Dataset& data, const Series& serie
   return out;
 }
 
+/// Fills in what the times are judged by.
+void add_times(const model::Dataset& data, const model::Group& group, WindowSummary& out) {
+  std::map<std::pair<model::NameId, std::uint64_t>, std::vector<double>> by_process;
+  for (std::uint32_t index : group.samples) {
+    const model::Sample& sample = data.samples[index];
+    const model::Context& context = data.context(sample);
+    out.is_plain = out.is_plain || context.is_plain;
+    if (!sample.totals.wall_ns.has_value()) {
+      out.times_ns.clear();
+      return;
+    }
+    const double passes = out.is_per_iteration ? static_cast<double>(*sample.totals.iterations) : 1.0;
+    out.times_ns.push_back(static_cast<double>(*sample.totals.wall_ns) / passes);
+    by_process[{context.run_id, sample.pid}].push_back(out.times_ns.back());
+  }
+  for (auto& [process, times] : by_process) out.process_times_ns.push_back(spread_of(std::move(times))->median);
+}
+
 /// A column per repetition, added over the syscalls that are (or are not) waits; nullopt when one lacks it.
 Numbers total_of(const std::vector<Series>& all, const std::vector<SyscallSummary>& summaries, const Folder& fold,
                  std::size_t repetitions, bool waits, Measured SyscallRow::*field) {
@@ -210,7 +229,9 @@ std::string filter_text(const WindowSummary& window) {
 }
 
 WindowSummary summarize(const model::Dataset& data, const model::Group& group, bool per_iteration) {
-  const Folder fold(data, group, per_iteration);
+  // A plain benchmark's total says nothing: it chose the number of passes itself.
+  const bool is_plain = !group.samples.empty() && data.context(data.samples[group.samples.front()]).is_plain;
+  const Folder fold(data, group, per_iteration || is_plain);
   WindowSummary out;
   out.name = model::display_name(data, group);
   out.kind = data.text(group.kind);
@@ -228,6 +249,7 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   out.is_per_iteration = fold.is_per_iteration();
   out.iterations = fold.totals(&Totals::iterations, false);
   out.wall_ns = fold.totals(&Totals::wall_ns);
+  add_times(data, group, out);
   out.user_ns = fold.totals(&Totals::user_ns);
   out.system_ns = fold.totals(&Totals::system_ns);
   out.overhead_ns = fold.totals(&Totals::overhead_estimate_ns);

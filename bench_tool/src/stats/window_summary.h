@@ -58,6 +58,9 @@ struct WindowSummary {
   bool is_per_iteration = false;  ///< Every repetition says how often its body ran, and the numbers are per pass.
   Numbers iterations;
   Numbers wall_ns;
+  std::vector<double> times_ns;          ///< wall_ns of each repetition; empty where one has none.
+  std::vector<double> process_times_ns;  ///< The median of these in each process.
+  bool is_plain = false;                 ///< Google Benchmark's own JSON: times, no counts.
   Numbers user_ns;
   Numbers system_ns;
   Numbers overhead_ns;
@@ -74,6 +77,8 @@ struct WindowSummary {
 
   /// A suite's or an environment's: the first use of everything falls into it.
   bool is_set_up() const { return kind == "suite" || kind == "environment"; }
+  /// Its times come from passes that nothing measured, whatever the backend.
+  bool is_timed_apart() const { return kind == "loop" || kind == "benchmark"; }
   bool counted_everything() const { return filters.empty() || (filters.size() == 1 && filters.begin()->empty()); }
 };
 

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+//
+// bench ab: runs two commands in turns and compares them, until every time is decided or the budget is spent.
+//
+// Two runs an hour apart differ by what the machine did meanwhile, two processes by what they were dealt at their
+// start. Turns give both sides the same hour; many processes give both the same luck. So these times may be gated.
+#pragma once
+
+#include <iosfwd>
+
+#include "cli/options.h"
+#include "render/paint.h"
+
+namespace syscost::bench::commands {
+
+/// Returns the exit code, as compare does; 2 when a command failed.
+int ab(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err);
+
+}  // namespace syscost::bench::commands

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "commands/alternator.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "commands/child.h"
+
+namespace syscost::bench::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+volatile std::sig_atomic_t interrupted = 0;
+struct sigaction before_us;
+
+void note_interrupt(int /*signal*/) {
+  interrupted = 1;
+}
+
+/// The last lines of what a failed command printed.
+std::string tail_of(const std::string& output) {
+  constexpr int kLines = 10;
+  std::size_t begin = output.size();
+  for (int lines = 0; begin > 0 && lines <= kLines; --begin) {
+    if (output[begin - 1] == '\n' && begin != output.size() && ++lines == kLines) break;
+  }
+  std::string tail = output.substr(begin);
+  if (!tail.empty() && tail.back() != '\n') tail += '\n';
+  return tail;
+}
+
+}  // namespace
+
+MeasurementFolder::MeasurementFolder(const std::string& keep) : is_kept_(!keep.empty()) {
+  std::error_code error;
+  if (is_kept_) {
+    path_ = fs::absolute(keep, error);
+    fs::create_directories(path_, error);
+    if (!error && !fs::is_empty(path_, error) && !error) {
+      fault_ = fmt::format("--keep {}: the folder holds files already; give a new one", keep);
+    }
+  } else {
+    std::string name = (fs::temp_directory_path(error) / "syscost-ab.XXXXXX").string();
+    if (!error && ::mkdtemp(name.data()) == nullptr) error = std::error_code(errno, std::generic_category());
+    path_ = name;
+  }
+  for (const char* side : {"a", "b"}) {
+    if (!error && fault_.empty()) fs::create_directory(path_ / side, error);
+  }
+  if (error) fault_ = fmt::format("no folder for the files of the runs, {}: {}", path_.string(), error.message());
+}
+
+MeasurementFolder::~MeasurementFolder() {
+  std::error_code ignored;
+  if (!is_kept_) fs::remove_all(path_, ignored);
+}
+
+InterruptRequest::InterruptRequest() {
+  interrupted = 0;
+  struct sigaction action {};
+  action.sa_handler = note_interrupt;
+  action.sa_flags = SA_RESETHAND;
+  ::sigaction(SIGINT, &action, &before_us);
+}
+
+InterruptRequest::~InterruptRequest() {
+  ::sigaction(SIGINT, &before_us, nullptr);
+}
+
+bool InterruptRequest::is_made() {
+  return interrupted != 0;
+}
+
+Alternator::Alternator(std::vector<std::string> a, std::vector<std::string> b, const fs::path& folder) {
+  sides_.push_back({"A", std::move(a), folder / "a"});
+  sides_.push_back({"B", std::move(b), folder / "b"});
+}
+
+std::string Alternator::run_round() {
+  const std::size_t first = rounds_ % 2;
+  for (std::size_t side : {first, 1 - first}) {
+    std::string fault = InterruptRequest::is_made() ? "" : run_once(sides_[side]);
+    // A command that an interrupt ended has not failed.
+    if (InterruptRequest::is_made()) fault.clear();
+    if (InterruptRequest::is_made() || !fault.empty()) {
+      drop_round();
+      return fault;
+    }
+  }
+  ++rounds_;
+  return {};
+}
+
+std::string Alternator::run_once(const Side& side) const {
+  const fs::path csv = side.folder / fmt::format("{:06}.csv", rounds_ + 1);
+  const fs::path json = side.folder / fmt::format("{:06}.json", rounds_ + 1);
+  // A benchmark that is not linked with us still writes its times.
+  const std::vector<std::string> variables = {"SYSCOST_CSV=" + csv.string(),
+                                              fmt::format("SYSCOST_RUN_ID=ab-{}-{}", side.name, rounds_ + 1),
+                                              "BENCHMARK_OUT=" + json.string(), "BENCHMARK_OUT_FORMAT=json"};
+  std::string output;
+  const ChildEnd end = run_child(
+      side.command,
+      [&](std::string_view piece) {
+        // Only the end is ever shown; a test may print gigabytes.
+        constexpr std::size_t kKept = 1 << 16;
+        output += piece;
+        if (output.size() > 2 * kKept) output.erase(0, output.size() - kKept);
+      },
+      variables);
+  const std::string command = fmt::format("{} ({})", side.name, fmt::join(side.command, " "));
+  if (end.error != 0) return fmt::format("{} cannot be run: {}\n", command, std::generic_category().message(end.error));
+  if (end.status != 0) {
+    return fmt::format("{} failed in round {}: {}. It printed:\n{}", command, rounds_ + 1, status_text(end.status),
+                       tail_of(output));
+  }
+  std::error_code ignored;
+  const bool has_csv = fs::exists(csv, ignored);
+  if (has_csv) {
+    fs::remove(json, ignored);
+  } else if (!fs::exists(json, ignored)) {
+    return fmt::format(
+        "{} left no file: it is neither linked with syscost nor a Google Benchmark, or names a file of its own "
+        "(--syscost_csv, --benchmark_out; leave these out)\n",
+        command);
+  }
+  return {};
+}
+
+void Alternator::drop_round() const {
+  std::error_code ignored;
+  for (const Side& side : sides_) {
+    for (const char* extension : {"csv", "json"}) {
+      fs::remove(side.folder / fmt::format("{:06}.{}", rounds_ + 1, extension), ignored);
+    }
+  }
+}
+
+}  // namespace syscost::bench::commands

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+//
+// Alternator: runs two commands in turns, each run with a file of its own.
+//
+// The order is A B, B A, A B, ...: whatever drifts, drifts for both alike. Only whole rounds are kept.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace syscost::bench::commands {
+
+/// A folder for the files of a measurement; removes it at the end unless it is to be kept.
+class MeasurementFolder {
+ public:
+  /// `keep`: where to keep the files; empty = a temporary folder. On a fault, fault() says it.
+  explicit MeasurementFolder(const std::string& keep);
+  ~MeasurementFolder();
+  MeasurementFolder(const MeasurementFolder&) = delete;
+  MeasurementFolder& operator=(const MeasurementFolder&) = delete;
+
+  const std::string& fault() const { return fault_; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  bool is_kept_ = false;
+  std::string fault_;
+};
+
+/// While it lives, Ctrl-C asks for an end instead of ending; a second one ends as usual.
+class InterruptRequest {
+ public:
+  InterruptRequest();
+  ~InterruptRequest();
+  InterruptRequest(const InterruptRequest&) = delete;
+  InterruptRequest& operator=(const InterruptRequest&) = delete;
+
+  static bool is_made();
+};
+
+class Alternator {
+ public:
+  /// The files go to sub-folders `a` and `b` of `folder`.
+  Alternator(std::vector<std::string> a, std::vector<std::string> b, const std::filesystem::path& folder);
+
+  /// Runs both commands once. Returns what went wrong, or "". An interrupted round leaves nothing behind.
+  std::string run_round();
+
+  std::size_t rounds() const { return rounds_; }
+  std::chrono::duration<double> elapsed() const { return std::chrono::steady_clock::now() - begin_; }
+  std::string folder_of_a() const { return sides_[0].folder.string(); }
+  std::string folder_of_b() const { return sides_[1].folder.string(); }
+
+ private:
+  struct Side {
+    const char* name;
+    std::vector<std::string> command;
+    std::filesystem::path folder;
+  };
+
+  std::string run_once(const Side& side) const;
+  void drop_round() const;
+
+  std::vector<Side> sides_;
+  std::size_t rounds_ = 0;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace syscost::bench::commands

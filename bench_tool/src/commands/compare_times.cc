@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+//
+// What compare says about times: the cell of a row, the notes below the table, and where kernel time went.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "commands/compare.h"
+#include "render/table.h"
+#include "render/units.h"
+#include "stats/family.h"
+
+namespace syscost::bench::commands {
+namespace {
+
+using stats::Comparison;
+using stats::Interval;
+using stats::Verdict;
+using stats::WindowSummary;
+
+/// `862x faster`, `12 % slower`; "" within `least` of equal.
+std::string factor(double ratio, double least) {
+  const bool is_faster = ratio < 1;
+  const double times = is_faster ? 1 / ratio : ratio;
+  const char* word = is_faster ? "faster" : "slower";
+  if (times >= 9.95) return fmt::format("{:.0f}x {}", times, word);
+  if (times >= 2) return fmt::format("{:.1f}x {}", times, word);
+  const double share = std::abs(ratio - 1);
+  if (share < least) return {};
+  return fmt::format("{:.{}f} % {}", 100 * share, share < 0.0995 ? 1 : 0, word);
+}
+
+/// A single run says something about its time only when the difference is gross, and the first use of everything falls
+/// into set-ups.
+std::string unjudged_change(const Comparison& row) {
+  const WindowSummary& old_window = *row.old_window;
+  const WindowSummary& new_window = *row.new_window;
+  if (!old_window.wall_ns || !new_window.wall_ns || old_window.is_set_up() || new_window.is_set_up()) return {};
+  const double old_ns = old_window.wall_ns->median;
+  const double new_ns = new_window.wall_ns->median;
+  if (old_ns <= 0 || new_ns <= 0 || std::max(old_ns, new_ns) < 2 * std::min(old_ns, new_ns)) return {};
+  return ", " + factor(new_ns / old_ns, 0);
+}
+
+/// ` +-1.2 %`: the further end of a median's interval.
+std::string spread(const stats::MedianInterval& one) {
+  if (!one.interval || one.median <= 0) return {};
+  const double away = std::max(one.interval->high - one.median, one.median - one.interval->low) / one.median;
+  return fmt::format(" +-{:.{}f} %", 100 * away, away < 0.0995 ? 1 : 0);
+}
+
+/// ` [+8.4..+12 %]`, ` [6.5x..6.9x]` where the ratio itself is told as a factor.
+std::string ends(const stats::Ratio& ratio) {
+  if (!ratio.interval) return {};
+  const Interval& interval = *ratio.interval;
+  if (ratio.estimate >= 2) return fmt::format(" [{:.1f}x..{:.1f}x]", interval.low, interval.high);
+  if (ratio.estimate <= 0.5) return fmt::format(" [{:.1f}x..{:.1f}x]", 1 / interval.high, 1 / interval.low);
+  auto percent = [](double end) { return fmt::format("{:+.1f}", 100 * (end - 1)); };
+  return fmt::format(" [{}..{} %]", percent(interval.low), percent(interval.high));
+}
+
+std::string p_text(double p) {
+  return p < 0.0001 ? "p<0.0001" : fmt::format("p={:.{}f}", p, p < 0.001 ? 4 : p < 0.0995 ? 3 : 2);
+}
+
+/// Repetitions or processes of each side: `n=10`, `n=10 and 9`; "" for one each.
+std::string samples(const Comparison& row) {
+  const bool are_processes = row.time && stats::samples_are_processes(row);
+  const auto which = are_processes ? &WindowSummary::process_times_ns : &WindowSummary::times_ns;
+  auto count = [&](const WindowSummary& window) { return row.time ? (window.*which).size() : window.n; };
+  const std::size_t old_n = count(*row.old_window);
+  const std::size_t new_n = count(*row.new_window);
+  if (old_n == 1 && new_n == 1) return {};
+  return old_n == new_n ? fmt::format("n={}", old_n) : fmt::format("n={} and {}", old_n, new_n);
+}
+
+std::string judged_change(const Comparison& row) {
+  const stats::TimeVerdict& time = *row.time;
+  std::string text = factor(time.ratio->estimate, time.ratio->interval ? 0.0005 : 0.01) + ends(*time.ratio);
+  if (!text.empty()) text = (text.front() == ' ' ? "," : ", ") + text;
+  text += fmt::format(" ({}", samples(row));
+  if (time.ratio->interval) text += ", " + p_text(*time.adjusted_p);
+  return text + fmt::format(", {})", stats::to_string(time.verdict));
+}
+
+std::string counted(const CompareResult& result, Verdict verdict) {
+  const auto times = std::count_if(result.rows.begin(), result.rows.end(),
+                                   [&](const Comparison& row) { return row.has_time_verdict(verdict); });
+  return times == 0 ? std::string() : fmt::format("{} {}", times, stats::to_string(verdict));
+}
+
+}  // namespace
+
+std::string wall_cell(const Comparison& row, bool is_titled) {
+  const bool is_judged = row.time && row.time->is_judged();
+  auto wall = [&](const WindowSummary* window, const std::optional<stats::MedianInterval>& median) {
+    if (!window->wall_ns) return std::string(render::kNotMeasured);
+    return render::duration(is_judged ? median->median : window->wall_ns->median) +
+           (window->is_per_iteration && !is_titled ? "/call" : "") + (is_judged ? spread(*median) : "");
+  };
+  if (row.old_window == nullptr) return wall(row.new_window, {});
+  if (row.new_window == nullptr) return wall(row.old_window, {});
+  const std::string both =
+      row.time ? wall(row.old_window, row.time->old_median) + " -> " + wall(row.new_window, row.time->new_median)
+               : wall(row.old_window, {}) + " -> " + wall(row.new_window, {});
+  if (is_judged) return both + judged_change(row);
+  const std::string n = samples(row);
+  return both + (row.time ? unjudged_change(row) : "") + (n.empty() ? "" : " (" + n + ")");
+}
+
+std::string time_notes(const CompareResult& result) {
+  const bool is_gated = result.gate == cli::Gate::time || result.gate == cli::Gate::all;
+  const bool is_told = std::any_of(result.rows.begin(), result.rows.end(), [&](const Comparison& row) {
+    return row.time && (is_gated || row.is_plain || row.time->is_judged());
+  });
+  if (!is_told) return {};
+  std::string verdicts;
+  for (Verdict verdict : {Verdict::regressed, Verdict::inconclusive, Verdict::insufficient, Verdict::incomparable,
+                          Verdict::improved, Verdict::same}) {
+    if (const std::string one = counted(result, verdict); !one.empty())
+      verdicts += (verdicts.empty() ? "" : ", ") + one;
+  }
+  std::string out = fmt::format("times: {}{}\n", verdicts, is_gated ? "" : " (not gated: --gate time or all)");
+  std::vector<double> ratios;
+  std::size_t needed = 0;
+  bool has_repetitions = false;
+  for (const Comparison& row : result.rows) {
+    if (!row.time) continue;
+    needed = std::max(needed, row.time->needed_n);
+    if (!row.time->is_judged()) continue;
+    ratios.push_back(row.time->ratio->estimate);
+    has_repetitions = has_repetitions || !stats::samples_are_processes(row);
+  }
+  if (needed != 0) {
+    out += fmt::format("insufficient: from n={} on each side a change of one of so many times could show\n", needed);
+  }
+  if (ratios.size() > 1) {
+    const double mean = stats::geometric_mean(ratios);
+    const std::string change = factor(mean, 0.0005);
+    out += fmt::format("geomean of {} times: {}\n", ratios.size(), change.empty() ? "no change" : change);
+  }
+  if (has_repetitions) {
+    out += "a sample is a repetition in one process; two processes of one binary may differ by more: bench ab\n";
+  }
+  return out;
+}
+
+std::string kernel_split_text(const CompareResult& result, bool all, bool markdown) {
+  render::Table table({{"kernel time"},
+                       {"change", render::Align::right},
+                       {"fewer or more calls", render::Align::right},
+                       {"faster or slower calls", render::Align::right}});
+  auto signed_duration = [](double ns) {
+    return std::string(ns < 0 ? "-" : ns > 0 ? "+" : "") + render::duration(std::abs(ns));
+  };
+  for (const Comparison& row : result.rows) {
+    if (!row.is_paired() || !row.kernel_split || row.old_window->n < 2 || row.new_window->n < 2) continue;
+    if (row.kernel_split->more_calls_ns == 0 && row.kernel_split->slower_calls_ns == 0) continue;
+    const double change_ns = row.kernel_split->more_calls_ns + row.kernel_split->slower_calls_ns;
+    // What is below a hundredth of the wall time explains nothing of it.
+    const bool is_small = !row.old_window->wall_ns || std::abs(change_ns) < row.old_window->wall_ns->median / 100;
+    if (!all && (is_small || !row.has_changes())) continue;
+    table.add_row({row.name, signed_duration(change_ns), signed_duration(row.kernel_split->more_calls_ns),
+                   signed_duration(row.kernel_split->slower_calls_ns)});
+  }
+  if (table.empty()) return {};
+  return '\n' + (markdown ? table.markdown() : table.text(2, 4));
+}
+
+}  // namespace syscost::bench::commands

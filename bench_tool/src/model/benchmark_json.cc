@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "model/benchmark_json.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "model/collector.h"
+
+namespace syscost::bench::model {
+namespace {
+
+using Json = nlohmann::json;
+
+/// The member `key` as text; "" when there is none.
+std::string text_of(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+bool is_true(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_boolean() && found->get<bool>();
+}
+
+std::optional<double> unit_ns(const Json& entry) {
+  static const std::map<std::string, double> kUnits = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+  const auto unit = kUnits.find(text_of(entry, "time_unit"));
+  return unit == kUnits.end() ? std::nullopt : std::optional(unit->second);
+}
+
+/// What is wrong with an entry's time; "" when it is in `one`.
+std::string read_time(const Json& entry, PlainRepetition& one) {
+  const auto time = entry.find("real_time");
+  const auto iterations = entry.find("iterations");
+  if (iterations == entry.end() || !iterations->is_number_unsigned() || iterations->get<std::uint64_t>() == 0) {
+    return "iterations is not a whole number above 0";
+  }
+  if (time == entry.end() || !time->is_number() || time->get<double>() < 0) return "real_time is not a time";
+  const std::optional<double> unit = unit_ns(entry);
+  if (!unit) return fmt::format("time_unit \"{}\": ns, us, ms or s expected", text_of(entry, "time_unit"));
+  // The total, as a whole number: one pass may take less than a nanosecond.
+  const double total_ns = time->get<double>() * *unit * iterations->get<double>();
+  if (!(total_ns < 1e18)) return "real_time is not a time";
+  one.iterations = Measured(iterations->get<std::uint64_t>());
+  one.wall_ns = Measured(static_cast<std::uint64_t>(std::llround(total_ns)));
+  return {};
+}
+
+bool is_aggregate(const Json& entry) {
+  return text_of(entry, "run_type") == "aggregate" || entry.contains("aggregate_name");
+}
+
+/// Takes the repetitions; returns how many there were.
+std::size_t take_benchmarks(const std::string& file, const Json& json, Collector& into, csv::Problems& problems) {
+  const Json& context = json.at("context");
+  PlainRepetition one;
+  one.started_at = text_of(context, "date");
+  one.host = text_of(context, "host_name");
+  one.program = text_of(context, "executable");
+  std::map<std::string, std::uint32_t> repetitions;
+  std::size_t taken = 0;
+  for (const Json& entry : json.at("benchmarks")) {
+    if (is_aggregate(entry)) continue;
+    one.test = text_of(entry, entry.contains("run_name") ? "run_name" : "name");
+    if (one.test.empty()) {
+      problems.add(file, 0, "an entry of \"benchmarks\" has no name");
+      continue;
+    }
+    one.repetition = repetitions[one.test]++;
+    one.iterations = one.wall_ns = Measured();
+    // 1.8 calls a skipped benchmark `skipped`; before that, skipping was an error.
+    const bool has_run = !is_true(entry, "error_occurred") && !is_true(entry, "skipped");
+    one.outcome = has_run ? "passed" : is_true(entry, "error_occurred") ? "failed" : "skipped";
+    if (has_run) {
+      if (const std::string fault = read_time(entry, one); !fault.empty()) {
+        problems.add(file, 0, fmt::format("benchmark {}: {}", one.test, fault));
+        continue;
+      }
+    }
+    into.take_plain(one);
+    ++taken;
+  }
+  return taken;
+}
+
+}  // namespace
+
+void load_benchmark_json(const std::string& file, Collector& into, csv::Problems& problems) {
+  into.begin_file(file);
+  std::ifstream in(file, std::ios::binary);
+  try {
+    const Json json = Json::parse(in);
+    const bool is_ours = json.is_object() && json.contains("context") && json["context"].is_object() &&
+                         json.contains("benchmarks") && json["benchmarks"].is_array();
+    if (!is_ours) {
+      problems.add(file, 0, "JSON, but not Google Benchmark's: no \"context\" and \"benchmarks\" (--benchmark_out)");
+      return;
+    }
+    const std::size_t problems_before = problems.count();
+    if (take_benchmarks(file, json, into, problems) == 0 && problems.count() == problems_before) {
+      problems.add(file, 0,
+                   "holds no repetition of a benchmark: none ran, or --benchmark_report_aggregates_only left them out");
+    }
+  } catch (const Json::exception& error) {
+    problems.add(file, 0, fmt::format("not whole JSON, perhaps of a benchmark that was killed: {}", error.what()));
+  }
+}
+
+}  // namespace syscost::bench::model

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+//
+// The times of compared rows: which may be compared at all, what a sample is, and their verdicts.
+#pragma once
+
+#include <vector>
+
+#include "stats/time_verdict.h"
+#include "stats/verdict.h"
+
+namespace syscost::bench::stats {
+
+/// Whether the two runs took their times under the same conditions.
+struct ComparableTimes {
+  bool measured = true;    ///< Of windows that were measured while they were timed.
+  bool unmeasured = true;  ///< Of loops and benchmarks, which are timed in passes of their own.
+};
+
+/// Judges the times of all rows as one family. A row gets no time verdict when it is not paired, is a set-up (the first
+/// use of everything falls into it), failed on a side, or its times are not comparable. A sample is a process where a
+/// side holds several of them, else a repetition. Rows with times alone get theirs as the row's verdict.
+void judge_row_times(std::vector<Comparison>& rows, const ComparableTimes& comparable, const TimeLimits& limits);
+
+/// True when the row's samples are processes.
+bool samples_are_processes(const Comparison& row);
+
+/// True when more samples could still decide it.
+bool is_undecided(const Comparison& row);
+
+}  // namespace syscost::bench::stats

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#include "stats/verdict_word.h"
+
+#include <array>
+#include <cstddef>
+
+namespace syscost::bench::stats {
+
+std::string_view to_string(Verdict verdict) {
+  static constexpr std::array<std::string_view, 10> kNames = {"same",         "near",        "improved", "regressed",
+                                                              "new",          "missing",     "errored",  "inconclusive",
+                                                              "insufficient", "incomparable"};
+  return kNames[static_cast<std::size_t>(verdict)];
+}
+
+bool has_no_answer(Verdict verdict) {
+  return verdict == Verdict::missing || verdict == Verdict::errored || verdict == Verdict::inconclusive ||
+         verdict == Verdict::insufficient || verdict == Verdict::incomparable;
+}
+
+}  // namespace syscost::bench::stats

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+//
+// The words for what became of a test: counts and times have the same ones.
+#pragma once
+
+#include <string_view>
+
+namespace syscost::bench::stats {
+
+enum class Verdict {
+  same,          ///< Every gated count is equal, or varies alike.
+  near,          ///< Counts vary among repetitions, differently on the two sides, but the ranges are not apart.
+  improved,      ///< Some gated count shrank, none grew.
+  regressed,     ///< Some gated count grew, or a syscall fails with an errno it did not fail with before.
+  added,         ///< Only NEW has the test; prints as `new`.
+  missing,       ///< Only OLD has it.
+  errored,       ///< It failed or was skipped on a side: what it asked of the kernel is not what it would have.
+  inconclusive,  ///< Events were lost or late, or rows are missing: the counts are lower bounds. Times: noise hides it.
+  insufficient,  ///< Times only: too few samples for any difference to show.
+  incomparable,  ///< The two sides count no common thing: other backends, other filters.
+};
+
+std::string_view to_string(Verdict verdict);
+/// True for the verdicts that answer nothing: --strict ends in exit code 3.
+bool has_no_answer(Verdict verdict);
+
+}  // namespace syscost::bench::stats
