@@ -70,6 +70,13 @@ def repeated(test, samples, **key):
             for line in window(test, calls, wall_ns, repetition=repetition, **key)]
 
 
+def loops(test, name, samples, cycles, totals=None, **key):
+    """The rows of a syscost::loop: one repetition per (calls, wall_ns) of `samples`, of `cycles` calls of its body."""
+    return [line for repetition, (calls, wall_ns) in enumerate(samples)
+            for line in window(test, calls, wall_ns, dict(outcome="", iterations=cycles, **(totals or {})), kind="loop",
+                               window=name, repetition=repetition, **key)]
+
+
 def save(name, lines, header=HEADER, end="\n"):
     path = os.path.join(DATA, name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -210,9 +217,37 @@ def main():
          + window("Log.Flushes", [write(64)], 590000, filter="write"))
     save("filters.csv", window("Log.Stays", [write(2)], 1450, filter="write")
          + window("Log.Stays", [write(2)], 1450, repetition=1, filter="%network"))
-    loop = dict(kind="loop", window="flush", parent="Log.Loops")
+    # A loop without a test around it (a plain main's), and with the test's row missing, because it was killed.
+    loop = dict(kind="loop", window="flush")
     save("loop_old.csv", window("Log.Loops", [write(2048)], 131000000, dict(iterations=1000), **loop))
     save("loop_new.csv", window("Log.Loops", [write(500)], 152000, dict(iterations=1000), **loop))
+    save("loop_main.csv", loops("", "flush", [([write(20)], ns) for ns in (1000, 1100)], 10))
+
+    # Tests that are nothing but a loop, one in each file; ten repetitions as syscost::loop makes them.
+    small = [call("write", "desc", [90] * 1500 + [110] * 500 + [1500] * 48)]
+    save("loops_slow.csv", loops("BatchedWrites.ManySmallWrites", "write",
+                                 [(small, 2 * ns) for ns in range(126000, 136000, 1000)], 2)
+         + window("BatchedWrites.ManySmallWrites", [], 20000, dict(detail="excludes loop write")))
+    save("loops_fast.csv", loops("BatchedWrites.SingleBatchedWrite", "write",
+                                 [([write(20)], 20 * ns) for ns in range(147, 157)], 20)
+         + window("BatchedWrites.SingleBatchedWrite", [], 20000, dict(detail="excludes loop write")))
+    # Several loops in a test that calls by itself too; one in a set-up; one whose counts are void; one of waits.
+    probes = lambda n: call("stat", "file", [300] * 8 * n, {"ENOENT": 6 * n})
+    many = loops("Log.Loops", "flush", [([write(8), call("fsync", "desc", [40000] * 4)], ns) for ns in (50000, 52000)], 4)
+    many += loops("Log.Loops", "probe", [([probes(4)], ns) for ns in (4000, 4100)], 4)
+    many += window("Log.Loops", [opens(2)], 5000, dict(detail='"excludes loop flush, probe"'))
+    many += loops("Log", "warm", [([write(6), wait(3)], 900000)], 3, parent="set-up")
+    many += window("Log", [opens(1)], 30000, dict(outcome="", detail="excludes loop warm"), **suite)
+    many += loops("Log.Void", "void", [([], 900), ([], 910)], 3, dict(total_entries="", total_calls="", total_errors="",
+                                                                    total_kernel_ns="", late="", lost=""))
+    many += window("Log.Void", [write(1)], 5000, dict(detail="excludes loop void"))
+    many += window("Log.Stays", [write(2)], 1500)
+    save("loops.csv", many)
+    grown = loops("Log.Loops", "flush", [([write(8), call("fsync", "desc", [40000] * 8)], ns) for ns in (50000, 52000)], 4)
+    grown += loops("Log.Loops", "search", [([probes(4)], ns) for ns in (4000, 4100)], 4)
+    grown += window("Log.Loops", [opens(2)], 5000, dict(detail='"excludes loop flush, search"'))
+    grown += window("Log.Stays", [write(3)], 1500)
+    save("loops_pr.csv", grown)
     request = [call("ioctl", "desc", [90] * 2, detail="TCGETS"), call("ioctl", "desc", [70], detail="FIONREAD")]
     save("details.csv", window("Tty.Asks", request, 5000))
 

@@ -87,7 +87,8 @@ std::vector<stats::PairCandidate> summarize_side(model::Dataset& data, std::vect
   std::vector<stats::PairCandidate> candidates;
   candidates.reserve(groups.size());
   for (const model::Group& group : groups) {
-    candidates.push_back({model::base_name(data, group), data.text(group.program), group.is_test(data)});
+    candidates.push_back({model::base_name(data, group), data.text(group.program), group.is_test(data),
+                          group.is_loop(data) ? data.text(group.window) : std::string(), group.owner});
   }
   return candidates;
 }

@@ -11,6 +11,7 @@
 #include "commands/compare.h"
 #include "render/table.h"
 #include "render/units.h"
+#include "stats/pairing.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -100,17 +101,24 @@ std::string taken_under(const CompareResult& result) {
                      *new_share);
 }
 
-std::string notes(const CompareResult& result, std::size_t hidden) {
+std::string notes(const CompareResult& result, const std::vector<const Comparison*>& shown) {
+  const std::size_t hidden = result.rows.size() - shown.size();
   const std::string counts = verdict_line(result);
   const std::string times = time_notes(result);
   std::string out = counts.empty() ? "" : (times.empty() ? "" : "counts: ") + counts;
   if (hidden != 0) out += fmt::format("{}({} not shown: --all)", out.empty() ? "" : " ", hidden);
   if (!out.empty()) out += '\n';
-  out += times + taken_under(result);
+  out += times;
+  auto is_loop = [](const Comparison* row) {
+    return !(row->old_window != nullptr ? row->old_window : row->new_window)->loop.empty();
+  };
+  const bool has_loop = std::any_of(shown.begin(), shown.end(), is_loop);
+  if (!has_loop || !std::all_of(shown.begin(), shown.end(), is_loop)) out += taken_under(result);
+  if (has_loop) out += "wall: of loops, taken with nothing attached\n";
   bool has_single = false;
   bool is_plain = true;
   for (const Comparison& row : result.rows) {
-    if (!row.is_paired() || (row.old_window->n > 1 && row.new_window->n > 1)) continue;
+    if (!row.is_paired() || is_loop(&row) || (row.old_window->n > 1 && row.new_window->n > 1)) continue;
     has_single = true;
     is_plain = is_plain && row.old_window->is_plain && row.new_window->is_plain;
   }
@@ -148,13 +156,14 @@ std::string compare_text(const CompareResult& result, bool all, bool markdown, c
   std::vector<render::TableColumn> columns = {{"test"}, {wall}, {calls}, {""}};
   if (markdown) columns = {{"test"}, {"verdict"}, {wall}, {calls}, {"change"}};
   render::Table table(columns);
-  std::size_t hidden = 0;
+  std::vector<const Comparison*> shown;
   for (const Comparison& row : result.rows) {
-    if (!all && !row.has_changes()) {
-      ++hidden;
-      continue;
-    }
-    std::vector<std::string> cells = {row.name, wall_cell(row, is_per_call), calls_cell(row, is_per_call)};
+    if (all || row.has_changes()) shown.push_back(&row);
+  }
+  const std::vector<std::string> names = stats::shown_names(result.rows, shown);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const Comparison& row = *shown[i];
+    std::vector<std::string> cells = {names[i], wall_cell(row, is_per_call), calls_cell(row, is_per_call)};
     if (markdown) {
       cells.insert(cells.begin() + 1, verdict_cell(row));
       cells.push_back(row.reason.empty() ? breakdown(row) : row.reason);
@@ -164,7 +173,7 @@ std::string compare_text(const CompareResult& result, bool all, bool markdown, c
     table.add_row(std::move(cells));
   }
   if (!table.empty()) out += markdown ? table.markdown() + '\n' : table.text(2, 4);
-  out += notes(result, hidden);
+  out += notes(result, shown);
   return out + kernel_split_text(result, all, markdown);
 }
 

@@ -23,7 +23,14 @@ using stats::SyscallLatency;
 
 constexpr std::size_t kBarWidth = 52;  // bpftrace's
 
-/// The groups that TEST names: exactly, with or without the program, or else by a part of the name.
+/// A window that is shown: the test that was named, or one of its loops.
+struct Part {
+  stats::WindowSummary window;
+  std::vector<SyscallLatency> syscalls;
+};
+
+/// The groups that TEST names: exactly, with or without the program, or else by a part of the name. Loops of a test
+/// that is among them are not: they are shown with it.
 std::vector<const model::Group*> find_test(const model::Dataset& data, const std::vector<model::Group>& groups,
                                            const std::string& wanted) {
   std::vector<const model::Group*> exact;
@@ -33,7 +40,22 @@ std::vector<const model::Group*> find_test(const model::Dataset& data, const std
     if (full == wanted || model::base_name(data, group) == wanted) exact.push_back(&group);
     if (full.find(wanted) != std::string::npos) partial.push_back(&group);
   }
-  return exact.empty() ? partial : exact;
+  std::vector<const model::Group*>& found = exact.empty() ? partial : exact;
+  std::erase_if(found, [&](const model::Group* group) {
+    return group->owner && std::find(found.begin(), found.end(), &groups[*group->owner]) != found.end();
+  });
+  return found;
+}
+
+/// `named` and, behind it, the loops that ran in it.
+std::vector<Part> parts_of(const model::Dataset& data, const std::vector<model::Group>& groups,
+                           const model::Group& named, std::string_view syscall, csv::Problems& problems) {
+  std::vector<Part> parts;
+  for (const model::Group& group : groups) {
+    if (&group != &named && (!group.owner || &groups[*group.owner] != &named)) continue;
+    parts.push_back({stats::summarize(data, group, false), stats::latencies_of(data, group, syscall, problems)});
+  }
+  return parts;
 }
 
 /// Says which tests there are instead of the one that was not found.
@@ -65,14 +87,16 @@ std::string percentile_line(const Histogram& latency) {
 }
 
 /// The range of buckets that any of the syscalls fills: the axis they share.
-std::pair<std::size_t, std::size_t> common_axis(const std::vector<SyscallLatency>& syscalls) {
+std::pair<std::size_t, std::size_t> common_axis(const std::vector<Part>& parts) {
   std::size_t first = kHistogramBuckets;
   std::size_t last = 0;
-  for (const SyscallLatency& one : syscalls) {
-    for (std::size_t i = 0; i < kHistogramBuckets; ++i) {
-      if (one.latency.bucket_count(i) == 0) continue;
-      first = std::min(first, i);
-      last = std::max(last, i);
+  for (const Part& part : parts) {
+    for (const SyscallLatency& one : part.syscalls) {
+      for (std::size_t i = 0; i < kHistogramBuckets; ++i) {
+        if (one.latency.bucket_count(i) == 0) continue;
+        first = std::min(first, i);
+        last = std::max(last, i);
+      }
     }
   }
   return {first, last};
@@ -110,19 +134,38 @@ std::string syscall_text(const SyscallLatency& one, std::pair<std::size_t, std::
   return out;
 }
 
-std::string show_text(const stats::WindowSummary& window, const std::vector<SyscallLatency>& syscalls, bool is_fine,
+std::string part_text(const Part& part, std::pair<std::size_t, std::size_t> axis, bool is_fine,
                       const render::Paint& paint) {
+  const stats::WindowSummary& window = part.window;
+  const bool is_loop = !window.loop.empty();
   std::string out = paint.bold(window.name);
-  out += "  wall " + render::duration(window.wall_ns);
-  if (window.n > 1) out += fmt::format("  n={} (counts and histograms are sums)", window.n);
+  out += "  wall " + render::duration(window.wall_ns) + (is_loop && window.wall_ns ? " a call" : "");
+  if (is_loop) {
+    out +=
+        fmt::format("  n={} of {} calls (counts and histograms are sums)", window.n, render::count(window.iterations));
+  } else if (window.n > 1) {
+    out += fmt::format("  n={} (counts and histograms are sums)", window.n);
+  }
   if (!window.counted_everything()) out += "  filter " + stats::filter_text(window);
   out += "  latencies in ns\n";
   if (window.lost.value_or(0) > 0) {
     out += paint.yellow(fmt::format("warning: {} events lost: counts are lower bounds", *window.lost)) + '\n';
   }
-  if (syscalls.empty()) out += "no syscalls\n";
-  const auto axis = common_axis(syscalls);
-  for (const SyscallLatency& one : syscalls) out += syscall_text(one, axis, is_fine, paint);
+  if (part.syscalls.empty()) out += "no syscalls\n";
+  for (const SyscallLatency& one : part.syscalls) out += syscall_text(one, axis, is_fine, paint);
+  return out;
+}
+
+/// A test that made no such call itself is left out where its loops did.
+std::string show_text(const std::vector<Part>& parts, bool is_fine, const render::Paint& paint) {
+  const auto axis = common_axis(parts);
+  const bool has_any = std::any_of(parts.begin(), parts.end(), [](const Part& part) { return !part.syscalls.empty(); });
+  std::string out;
+  for (const Part& part : parts) {
+    if (part.syscalls.empty() && (has_any || &part != &parts.front())) continue;
+    if (!out.empty()) out += '\n';
+    out += part_text(part, axis, is_fine, paint);
+  }
   return out;
 }
 
@@ -133,8 +176,7 @@ std::vector<stats::Bar> filled_bars(const SyscallLatency& one, bool is_fine) {
   return rows;
 }
 
-std::string show_json(const model::Dataset& data, const stats::WindowSummary& window,
-                      const std::vector<SyscallLatency>& syscalls, bool is_fine) {
+render::Json syscalls_json(const std::vector<SyscallLatency>& syscalls, bool is_fine) {
   render::Json list = render::Json::array();
   for (const SyscallLatency& one : syscalls) {
     render::Json latency = nullptr;
@@ -164,22 +206,40 @@ std::string show_json(const model::Dataset& data, const stats::WindowSummary& wi
                     {"errnos", one.errnos},
                     {"latency", std::move(latency)}});
   }
+  return list;
+}
+
+std::string show_json(const model::Dataset& data, const std::vector<Part>& parts, bool is_fine) {
+  const stats::WindowSummary& named = parts.front().window;
+  render::Json loops = render::Json::array();
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const stats::WindowSummary& window = parts[i].window;
+    loops.push_back({{"loop", window.loop},
+                     {"test", window.name},
+                     {"repetitions", window.n},
+                     {"iterations", render::to_json(window.iterations)},
+                     {"lost_sum", render::to_json(window.lost)},
+                     {"syscalls", syscalls_json(parts[i].syscalls, is_fine)}});
+  }
   return render::dump({{"schema_version", render::kJsonVersion},
                        {"command", "show"},
                        {"run", render::source_json(data)},
-                       {"test", window.name},
-                       {"repetitions", window.n},
-                       {"lost_sum", render::to_json(window.lost)},
-                       {"syscalls", std::move(list)}});
+                       {"test", named.name},
+                       {"repetitions", named.n},
+                       {"lost_sum", render::to_json(named.lost)},
+                       {"syscalls", syscalls_json(parts.front().syscalls, is_fine)},
+                       {"loops", std::move(loops)}});
 }
 
-std::string show_csv(const stats::WindowSummary& window, const std::vector<SyscallLatency>& syscalls, bool is_fine) {
+std::string show_csv(const std::vector<Part>& parts, bool is_fine) {
   render::CsvWriter csv({"test", "syscall", "lower_ns", "upper_ns", "count"});
-  for (const SyscallLatency& one : syscalls) {
-    for (const stats::Bar& bar : filled_bars(one, is_fine)) {
-      csv.cell(window.name).cell(one.name);
-      for (std::uint64_t number : {bar.lower_ns, bar.upper_ns, bar.count}) csv.number(static_cast<double>(number));
-      csv.end_row();
+  for (const Part& part : parts) {
+    for (const SyscallLatency& one : part.syscalls) {
+      for (const stats::Bar& bar : filled_bars(one, is_fine)) {
+        csv.cell(part.window.name).cell(one.name);
+        for (std::uint64_t number : {bar.lower_ns, bar.upper_ns, bar.count}) csv.number(static_cast<double>(number));
+        csv.end_row();
+      }
     }
   }
   return csv.text();
@@ -207,27 +267,29 @@ int show(const cli::Options& options, const render::Paint& paint, std::ostream& 
     print_candidates(data, found.empty() ? find_test(data, groups, "") : found, options.test, !found.empty(), err);
     return fail();
   }
-  const stats::WindowSummary window = stats::summarize(data, *found.front(), false);
-  const auto syscalls = stats::latencies_of(data, *found.front(), options.syscall, problems);
-  if (syscalls.empty() && !options.syscall.empty()) {
+  const std::vector<Part> parts = parts_of(data, groups, *found.front(), options.syscall, problems);
+  const bool has_any = std::any_of(parts.begin(), parts.end(), [](const Part& part) { return !part.syscalls.empty(); });
+  if (!has_any && !options.syscall.empty()) {
     std::set<std::string_view> made;
-    for (const stats::SyscallSummary& one : window.syscalls) made.insert(one.name);
-    err << fmt::format("bench: {} made no {}; it made {}\n", window.name, options.syscall,
+    for (const Part& part : parts) {
+      for (const stats::SyscallSummary& one : part.window.syscalls) made.insert(one.name);
+    }
+    err << fmt::format("bench: {} made no {}; it made {}\n", parts.front().window.name, options.syscall,
                        made.empty() ? "no syscalls" : fmt::format("{}", fmt::join(made, ", ")));
     return fail();
   }
   switch (options.format) {
     case cli::Format::json:
-      out << show_json(data, window, syscalls, options.is_fine);
+      out << show_json(data, parts, options.is_fine);
       break;
     case cli::Format::csv:
-      out << show_csv(window, syscalls, options.is_fine);
+      out << show_csv(parts, options.is_fine);
       break;
     case cli::Format::md:
-      out << "```\n" << show_text(window, syscalls, options.is_fine, render::Paint(false)) << "```\n";
+      out << "```\n" << show_text(parts, options.is_fine, render::Paint(false)) << "```\n";
       break;
     case cli::Format::text:
-      out << show_text(window, syscalls, options.is_fine, paint);
+      out << show_text(parts, options.is_fine, paint);
       break;
   }
   problems.print(err);

@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ostream>
 #include <set>
+#include <string_view>
 
+#include "commands/summary_tables.h"
 #include "csv/problems.h"
 #include "model/group.h"
 #include "model/loader.h"
@@ -15,8 +18,6 @@
 namespace syscost::bench::commands {
 namespace {
 
-using render::Align;
-using stats::Numbers;
 using stats::SyscallSummary;
 using stats::WindowSummary;
 
@@ -39,6 +40,17 @@ std::vector<std::string> source_lines(const model::Dataset& data) {
   return lines;
 }
 
+/// `excludes loop flush`.
+std::string excludes_text(const WindowSummary& window) {
+  return fmt::format("{}", fmt::join(window.excludes, "; "));
+}
+
+/// A test that is nothing but its loops, which have blocks of their own.
+bool is_only_loops(const WindowSummary& window) {
+  return !window.excludes.empty() && window.syscalls.empty() && window.incomplete == 0 &&
+         (window.calls || window.entries);
+}
+
 /// `Log.Write  passed  n=3  wall 131 us  kernel 118 us (90.1 % of wall)  waits 0 ns`
 std::string head_line(const WindowSummary& window, const render::Paint& paint) {
   std::string line = paint.bold(window.name);
@@ -47,6 +59,11 @@ std::string head_line(const WindowSummary& window, const render::Paint& paint) {
     line += "  " + (outcome == "failed" ? paint.red(text) : text);
   }
   if (window.n > 1) line += fmt::format("  n={}", window.n);
+  if (is_only_loops(window)) {
+    std::string loops = excludes_text(window);
+    if (constexpr std::string_view kVerb = "excludes "; loops.starts_with(kVerb)) loops.erase(0, kVerb.size());
+    return line + "  no syscalls outside " + loops;
+  }
   line += "  wall " + render::duration(window.wall_ns);
   if (window.overhead_ns && window.wall_ns && window.overhead_ns->median > 0.01 * window.wall_ns->median) {
     line += fmt::format(" (about {} of it added by measuring)", render::duration(window.overhead_ns));
@@ -57,68 +74,42 @@ std::string head_line(const WindowSummary& window, const render::Paint& paint) {
   }
   line += "  waits " + render::duration(window.wait_ns);
   if (window.iterations) line += fmt::format("  iterations {}", render::count(window.iterations));
+  if (!window.excludes.empty()) line += "  " + excludes_text(window);
   return line;
 }
 
-std::string fixed(const Numbers& numbers, double scale, int digits) {
-  return numbers ? fmt::format("{:.{}f}", numbers->median * scale, digits) : render::kNotMeasured;
-}
-
-/// Microseconds per call that returned.
-std::string usecs_per_call(const SyscallSummary& syscall) {
-  if (!syscall.kernel_ns || !syscall.latency_count) return render::kNotMeasured;
-  if (syscall.latency_count->median <= 0) return "";
-  return fmt::format("{:.3f}", syscall.kernel_ns->median / syscall.latency_count->median / 1e3);
-}
-
-/// `2 (2 ENOENT)`; blank for none, as strace prints it.
-std::string errors_cell(const SyscallSummary& syscall) {
-  if (!syscall.errors) return render::kNotMeasured;
-  if (syscall.errors->max == 0) return "";
-  return render::count(syscall.errors);
-}
-
-std::string errnos_cell(const SyscallSummary& syscall) {
+/// `1024 write, 1 fsync a call`: the most frequent first.
+std::string calls_per_call(const WindowSummary& loop) {
+  if (loop.syscalls.empty()) return loop.calls || loop.entries ? "no syscalls" : "syscalls were not counted";
+  std::vector<const SyscallSummary*> most;
+  for (const SyscallSummary& syscall : loop.syscalls) most.push_back(&syscall);
+  std::stable_sort(most.begin(), most.end(), [](const SyscallSummary* a, const SyscallSummary* b) {
+    auto median = [](const SyscallSummary* one) { return one->count() ? one->count()->median : 0; };
+    return median(a) > median(b);
+  });
+  constexpr std::size_t kNamed = 4;
   std::string text;
-  for (const auto& [name, spread] : syscall.errnos) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", render::count(std::optional(spread)), name);
+  for (std::size_t i = 0; i < std::min(most.size(), kNamed); ++i) {
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", render::count(most[i]->count()), most[i]->name);
   }
-  return text;
+  if (most.size() > kNamed) text += fmt::format(", and {} more", most.size() - kNamed);
+  return text + " a call";
 }
 
-std::string rate_cell(const Numbers& calls, const Numbers& wall_ns) {
-  if (!calls || !wall_ns || wall_ns->median <= 0) return render::kNotMeasured;
-  const double rate = calls->median * 1e9 / wall_ns->median;
-  return rate >= 100 ? fmt::format("{:.0f}", rate) : fmt::format("{:.3g}", rate);
+/// `131 us a call [128 us..140 us]`: median and range of the repetitions.
+std::string wall_per_call(const WindowSummary& loop) {
+  if (!loop.wall_ns) return render::kNotMeasured;
+  std::string text = render::duration(loop.wall_ns) + " a call";
+  if (loop.n < 2) return text;
+  return text + fmt::format(" [{}..{}]", render::duration(loop.wall_ns->min), render::duration(loop.wall_ns->max));
 }
 
-/// The table of a window's working or waiting syscalls. `seconds` of waits are time blocked.
-render::Table syscall_table(const WindowSummary& window, bool waits) {
-  const Numbers& whole = waits ? window.wait_ns : window.work_ns;
-  render::Table table({{waits ? "% of waits" : "% of work", Align::right},
-                       {"% of wall", Align::right},
-                       {"seconds", Align::right},
-                       {"usecs/call", Align::right},
-                       {"calls", Align::right},
-                       {"calls/s", Align::right},
-                       {"errors", Align::right},
-                       {waits ? "wait" : "syscall", Align::left},
-                       {"errnos", Align::left}});
-  for (const SyscallSummary& syscall : window.syscalls) {
-    if (syscall.is_wait != waits) continue;
-    std::string name = syscall.name;
-    if (!syscall.calls && syscall.entries) name += " (entries)";
-    table.add_row({render::percent(syscall.kernel_ns, whole), render::percent(syscall.kernel_ns, window.wall_ns),
-                   fixed(syscall.kernel_ns, 1e-9, 6), usecs_per_call(syscall), render::count(syscall.count()),
-                   rate_cell(syscall.count(), window.wall_ns), errors_cell(syscall), std::move(name),
-                   errnos_cell(syscall)});
-  }
-  if (!waits && !table.empty()) {
-    table.add_row({whole && whole->median > 0 ? "100.0" : render::kNotMeasured, render::percent(whole, window.wall_ns),
-                   fixed(whole, 1e-9, 6), "", render::count(window.work_calls),
-                   rate_cell(window.work_calls, window.wall_ns), render::count(window.work_errors), "total", ""});
-  }
-  return table;
+/// `loop flush  1024 write a call  wall 131 us a call [128 us..140 us]  kernel 92.0 us a call  n=10 of 312 calls`.
+std::string loop_head_line(const WindowSummary& loop, const std::string& name, const render::Paint& paint) {
+  std::string line = paint.bold(name) + "  " + calls_per_call(loop) + "  wall " + wall_per_call(loop);
+  if (loop.work_ns) line += "  kernel " + render::duration(loop.work_ns) + " a call";
+  if (loop.wait_ns && loop.wait_ns->max > 0) line += "  waits " + render::duration(loop.wait_ns) + " a call";
+  return line + fmt::format("  n={} of {} calls", loop.n, render::count(loop.iterations));
 }
 
 /// What an empty table means: that nothing was called is a result, that nothing could be read is not.
@@ -127,12 +118,32 @@ std::string no_rows_line(const WindowSummary& window) {
   return window.calls || window.entries ? "no syscalls" : "syscalls were not counted";
 }
 
-void append_indented(std::string& out, const std::string& text) {
+void append_indented(std::string& out, std::string_view indent, const std::string& text) {
   for (std::size_t begin = 0; begin < text.size();) {
-    std::size_t end = text.find('\n', begin) + 1;
-    out += "  ";
-    out.append(text, begin, end - begin);
+    const std::size_t end = text.find('\n', begin) + 1;
+    out.append(indent).append(text, begin, end - begin);
     begin = end;
+  }
+}
+
+/// A window's block; a loop's stands under its test.
+void append_window(std::string& out, const WindowSummary& window, const render::Paint& paint) {
+  const bool is_loop = !window.loop.empty();
+  const std::string indent = window.follows_owner ? "    " : "  ";
+  if (!window.follows_owner) out += '\n';
+  if (is_loop) {
+    const std::string name = window.follows_owner ? "  " + paint.bold("loop " + std::string(window.loop)) : window.name;
+    out += loop_head_line(window, name, window.follows_owner ? render::Paint(false) : paint) + '\n';
+  } else {
+    out += head_line(window, paint) + '\n';
+    if (window.syscalls.empty() && !is_only_loops(window)) out += indent + no_rows_line(window) + '\n';
+  }
+  for (const bool waits : {false, true}) {
+    const render::Table table = is_loop ? loop_table(window, waits) : syscall_table(window, waits);
+    if (!table.empty()) append_indented(out, indent, table.text());
+  }
+  for (const std::string& finding : findings(window)) {
+    out += indent + "- " + (finding.starts_with("warning") ? paint.yellow(finding) : finding) + '\n';
   }
 }
 
@@ -140,17 +151,7 @@ std::string summary_text(const std::vector<SummarizedRun>& runs, const render::P
   std::string out;
   for (const SummarizedRun& run : runs) {
     for (const std::string& line : source_lines(run.data)) out += paint.dim(line) + '\n';
-    for (const WindowSummary& window : run.windows) {
-      out += '\n' + head_line(window, paint) + '\n';
-      if (window.syscalls.empty()) out += "  " + no_rows_line(window) + '\n';
-      for (bool waits : {false, true}) {
-        const render::Table table = syscall_table(window, waits);
-        if (!table.empty()) append_indented(out, table.text());
-      }
-      for (const std::string& finding : findings(window)) {
-        out += "  - " + (finding.starts_with("warning") ? paint.yellow(finding) : finding) + '\n';
-      }
-    }
+    for (const WindowSummary& window : run.windows) append_window(out, window, paint);
     out += '\n';
   }
   if (out.ends_with("\n\n")) out.pop_back();
@@ -163,10 +164,12 @@ std::string summary_markdown(const std::vector<SummarizedRun>& runs) {
   for (const SummarizedRun& run : runs) {
     for (const std::string& line : source_lines(run.data)) out += line + "\n\n";
     for (const WindowSummary& window : run.windows) {
-      out += "**" + window.name + "**" + head_line(window, plain).substr(window.name.size()) + "\n\n";
-      if (window.syscalls.empty()) out += no_rows_line(window) + "\n\n";
-      for (bool waits : {false, true}) {
-        const render::Table table = syscall_table(window, waits);
+      const bool is_loop = !window.loop.empty();
+      const std::string head = is_loop ? loop_head_line(window, window.name, plain) : head_line(window, plain);
+      out += "**" + window.name + "**" + head.substr(window.name.size()) + "\n\n";
+      if (window.syscalls.empty() && !is_loop && !is_only_loops(window)) out += no_rows_line(window) + "\n\n";
+      for (const bool waits : {false, true}) {
+        const render::Table table = is_loop ? loop_table(window, waits) : syscall_table(window, waits);
         if (!table.empty()) out += table.markdown() + '\n';
       }
       for (const std::string& finding : findings(window)) out += "- " + finding + '\n';

@@ -37,6 +37,9 @@ Json window_json(const std::string& run, const stats::WindowSummary& window) {
   return {{"run", run},
           {"test", window.name},
           {"repetitions", window.n},
+          {"loop", window.loop.empty() ? Json(nullptr) : Json(std::string(window.loop))},
+          {"excludes", window.excludes},
+          {"per_iteration", window.is_per_iteration},
           {"outcomes", std::move(outcomes)},
           {"iterations", to_json(window.iterations)},
           {"wall_ns", to_json(window.wall_ns)},
@@ -71,7 +74,7 @@ std::string summary_json(const std::vector<SummarizedRun>& runs) {
 
 std::string summary_csv(const std::vector<SummarizedRun>& runs) {
   render::CsvWriter csv({"run", "test", "repetitions", "wall_ns", "syscall", "class", "calls", "calls_min", "calls_max",
-                         "entries", "errors", "errnos", "kernel_ns"});
+                         "entries", "errors", "errnos", "kernel_ns", "per_iteration"});
   auto cells = [&](const std::string& run, const stats::WindowSummary& window) -> render::CsvWriter& {
     return csv.cell(run).cell(window.name).number(static_cast<double>(window.n)).number(render::median(window.wall_ns));
   };
@@ -81,6 +84,7 @@ std::string summary_csv(const std::vector<SummarizedRun>& runs) {
       if (window.syscalls.empty()) {
         cells(run.data.name, window).cell("").cell("").number(render::median(window.calls));
         for (int i = 0; i < 6; ++i) csv.cell("");
+        csv.number(window.is_per_iteration ? 1.0 : 0.0);
         csv.end_row();
       }
       for (const stats::SyscallSummary& syscall : window.syscalls) {
@@ -97,7 +101,8 @@ std::string summary_csv(const std::vector<SummarizedRun>& runs) {
             .number(render::median(syscall.entries))
             .number(render::median(syscall.errors))
             .cell(errnos)
-            .number(render::median(syscall.kernel_ns));
+            .number(render::median(syscall.kernel_ns))
+            .number(window.is_per_iteration ? 1.0 : 0.0);
         csv.end_row();
       }
     }

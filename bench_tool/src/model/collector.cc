@@ -115,6 +115,7 @@ void Collector::absorb(Collector& part, std::uint64_t lines_before) {
       sample.*field = names[sample.*field];
     }
     sample.totals.outcome = names[sample.totals.outcome];
+    sample.totals.excludes = names[sample.totals.excludes];
     samples[i] = sample_of(sample);
     if (sample.totals_line == 0) continue;
     sample.totals_line += shift;
@@ -177,9 +178,13 @@ std::uint32_t Collector::sample_of(const Sample& wanted) {
 
 /// True for a test that `histograms_of`, a part of its name, may mean.
 bool Collector::keeps_histogram_of(const Sample& key) {
-  Group group{key.kind, key.test, key.window, key.parent, key.origin, kNoName, {}};
+  Group group{key.kind, key.test, key.window, key.parent, key.origin, kNoName, {}, false, {}};
   group.program = data_.names.intern(program_name(data_.text(data_.context(key).program)));
-  return full_name(data_, group).find(options_.histograms_of) != std::string::npos;
+  auto may_be_meant = [&](const std::string& name) { return name.find(options_.histograms_of) != std::string::npos; };
+  if (may_be_meant(full_name(data_, group))) return true;
+  // Who asks for a test asks for its loops.
+  return group.is_loop(data_) &&
+         may_be_meant(fmt::format("{} ({})", owner_name(data_, group), data_.text(group.program)));
 }
 
 /// In the order of the files and their lines.

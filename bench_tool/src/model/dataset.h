@@ -39,6 +39,7 @@ struct Context {
 /// What a `test` row says about its window as a whole. Times in ns.
 struct Totals {
   NameId outcome = kNoName;
+  NameId excludes = kNoName;  ///< `excludes loop flush`: ran inside it and has rows of its own.
   Measured iterations;
   Measured wall_ns;
   Measured user_ns;

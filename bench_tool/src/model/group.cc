@@ -8,6 +8,7 @@
 #include <map>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "syscost/schema.h"
 
@@ -18,6 +19,41 @@ std::size_t rank_of(std::string_view kind) {
   static constexpr std::array<std::string_view, 7> kOrder = {"test",  "loop",        "benchmark", "scope",
                                                              "suite", "environment", "process"};
   return static_cast<std::size_t>(std::find(kOrder.begin(), kOrder.end(), kind) - kOrder.begin());
+}
+
+/// The same groups, each loop behind the window it ran in.
+std::vector<Group> loops_behind_owners(const Dataset& data, std::vector<Group> groups) {
+  using Key = std::tuple<NameId, NameId, NameId, NameId>;
+  std::map<Key, std::vector<std::size_t>> loops;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const Group& group = groups[i];
+    if (group.is_loop(data)) loops[Key(group.test, group.parent, group.origin, group.program)].push_back(i);
+  }
+  if (loops.empty()) return groups;
+  static constexpr std::array<std::string_view, 3> kOwners = {"test", "suite", "environment"};
+  std::vector<Group> ordered;
+  std::vector<bool> is_placed(groups.size(), false);
+  ordered.reserve(groups.size());
+  std::vector<std::vector<std::size_t>> inside(groups.size());
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const Group& group = groups[i];
+    if (std::find(kOwners.begin(), kOwners.end(), data.text(group.kind)) == kOwners.end()) continue;
+    auto found = loops.find(Key(group.test, group.window, group.origin, group.program));
+    if (found == loops.end()) continue;
+    inside[i] = std::move(found->second);
+    for (std::size_t loop : inside[i]) is_placed[loop] = true;
+    loops.erase(found);
+  }
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (is_placed[i]) continue;
+    const std::size_t owner = ordered.size();
+    ordered.push_back(std::move(groups[i]));
+    for (std::size_t loop : inside[i]) {
+      groups[loop].owner = owner;
+      ordered.push_back(std::move(groups[loop]));
+    }
+  }
+  return ordered;
 }
 
 }  // namespace
@@ -35,7 +71,7 @@ std::vector<Group> group_samples(Dataset& data) {
     auto [found, is_new] = index.try_emplace(
         std::tuple(sample.test, sample.kind, sample.window, sample.parent, sample.origin, program), groups.size());
     if (is_new) {
-      groups.push_back({sample.kind, sample.test, sample.window, sample.parent, sample.origin, program, {}});
+      groups.push_back({sample.kind, sample.test, sample.window, sample.parent, sample.origin, program, {}, false, {}});
     }
     groups[found->second].samples.push_back(i);
   }
@@ -48,16 +84,28 @@ std::vector<Group> group_samples(Dataset& data) {
   std::stable_sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
     return rank_of(data.text(a.kind)) < rank_of(data.text(b.kind));
   });
-  return groups;
+  return loops_behind_owners(data, std::move(groups));
+}
+
+std::string owner_name(const Dataset& data, const Group& loop) {
+  const std::string& test = data.text(loop.test);
+  if (loop.parent == kNoName) return test;
+  return (test.empty() ? "environment" : "suite " + test) + ", " + data.text(loop.parent);
 }
 
 std::string base_name(const Dataset& data, const Group& group) {
   const std::string& test = data.text(group.test);
   const std::string& window = data.text(group.window);
   const std::string& parent = data.text(group.parent);
-  std::string name = group.is_test(data) ? test : data.text(group.kind) + (test.empty() ? "" : " ") + test;
-  if (!window.empty()) name += ", " + window;
-  if (!parent.empty() && parent != test) name += " in " + parent;
+  std::string name;
+  if (group.is_loop(data)) {
+    name = owner_name(data, group);
+    name += (name.empty() ? "loop " : ", loop ") + window;
+  } else {
+    name = group.is_test(data) ? test : data.text(group.kind) + (test.empty() ? "" : " ") + test;
+    if (!window.empty()) name += ", " + window;
+    if (!parent.empty() && parent != test) name += " in " + parent;
+  }
   if (data.text(group.origin) != schema::kOriginSyscost) name += fmt::format(" [{}]", data.text(group.origin));
   return name;
 }

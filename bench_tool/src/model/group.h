@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,19 +22,26 @@ struct Group {
   NameId program = kNoName;  ///< Name of the program without its folder, so that two builds of it are one.
   std::vector<std::uint32_t> samples;
   bool is_ambiguous = false;  ///< Another program of the RUN has a window of this name.
+  /// Of a loop: the test or set-up it ran in, an index into the list it stands in; none when that has no row.
+  std::optional<std::size_t> owner;
 
   bool is_test(const Dataset& data) const { return data.text(kind) == "test"; }
+  bool is_loop(const Dataset& data) const { return data.text(kind) == "loop"; }
 };
 
 /// Tests first, then loops, benchmarks and scopes, then suites, environments and processes; in file order within each.
+/// A loop whose test has a row stands behind the test, not among the others.
 /// Rows that another tool counted (origin bpftrace) form groups of their own: two counts of a thing are never added.
 std::vector<Group> group_samples(Dataset& data);
 
-/// For people: `Log.Write`, `suite Log, set-up`, `scope flush in Log.Write`; `[bpftrace]` behind it names the origin.
+/// For people: `Log.Write`, `Log.Write, loop flush`, `suite Log, set-up`, `scope Log.Write, flush`; `[bpftrace]` behind
+/// it names the origin.
 /// The name alone; several programs may have one such.
 std::string base_name(const Dataset& data, const Group& group);
 /// `Log.Write (log_tests)`: always names one group of a RUN.
 std::string full_name(const Dataset& data, const Group& group);
+/// Of a loop the base name of what it ran in, "" where that is nothing.
+std::string owner_name(const Dataset& data, const Group& loop);
 /// The base name where it is enough, else the full one.
 std::string display_name(const Dataset& data, const Group& group);
 

@@ -159,6 +159,7 @@ std::string RowParser::parse_totals(const csv::Row& row, Totals& totals) {
     return fmt::format("column {} is filled on a `test` row: it belongs to `syscall` rows", filled);
   }
   totals.outcome = name(row, Column::kOutcome);
+  totals.excludes = name(row, Column::kDetail);
   return parse_fields(row, {{Column::kIterations, &totals.iterations},
                             {Column::kWallNs, &totals.wall_ns},
                             {Column::kUserNs, &totals.user_ns},

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace syscost::bench::stats {
 namespace {
@@ -78,6 +79,29 @@ class Matcher {
     }
   }
 
+  /// Pairs the loops of windows that were paired under different names: those of one name, and the only loop
+  /// of each whatever its name.
+  void match_loops_of_renamed() {
+    const std::map<std::size_t, std::vector<std::size_t>> old_loops = loops_by_owner(old_side_);
+    const std::map<std::size_t, std::vector<std::size_t>> new_loops = loops_by_owner(new_side_);
+    for (const auto& [old_owner, all_old] : old_loops) {
+      const std::optional<std::size_t> new_owner = partner_of_old_[old_owner];
+      if (!new_owner || old_side_[old_owner].name == new_side_[*new_owner].name) continue;
+      const auto found = new_loops.find(*new_owner);
+      if (found == new_loops.end()) continue;
+      for (const std::size_t old_loop : all_old) {
+        for (const std::size_t new_loop : found->second) {
+          if (is_free(old_loop, new_loop) && old_side_[old_loop].loop == new_side_[new_loop].loop) {
+            match(old_loop, new_loop);
+          }
+        }
+      }
+      if (all_old.size() == 1 && found->second.size() == 1 && is_free(all_old.front(), found->second.front())) {
+        match(all_old.front(), found->second.front());
+      }
+    }
+  }
+
   std::vector<Pair> pairs() const {
     std::vector<Pair> all;
     for (std::size_t i = 0; i < old_side_.size(); ++i) all.push_back({i, partner_of_old_[i]});
@@ -88,6 +112,14 @@ class Matcher {
   }
 
  private:
+  static std::map<std::size_t, std::vector<std::size_t>> loops_by_owner(const Candidates& side) {
+    std::map<std::size_t, std::vector<std::size_t>> loops;
+    for (std::size_t i = 0; i < side.size(); ++i) {
+      if (side[i].owner) loops[*side[i].owner].push_back(i);
+    }
+    return loops;
+  }
+
   const Candidates& old_side_;
   const Candidates& new_side_;
   std::vector<std::optional<std::size_t>> partner_of_old_;
@@ -133,17 +165,54 @@ Pairing pair_windows(const Candidates& old_side, const Candidates& new_side,
     matcher.match(*old_test, *new_test);
     pairing.single = Pair{old_test, new_test};
   }
+  matcher.match_loops_of_renamed();
   pairing.pairs = matcher.pairs();
   return pairing;
 }
 
 std::string pair_name(const std::string& old_name, const std::string& new_name) {
   if (old_name == new_name) return old_name;
+  const std::size_t old_tail = old_name.rfind(", loop ");
+  const std::size_t new_tail = new_name.rfind(", loop ");
+  if (old_tail != std::string::npos && new_tail != std::string::npos &&
+      old_name.substr(old_tail) == new_name.substr(new_tail)) {
+    return pair_name(old_name.substr(0, old_tail), new_name.substr(0, new_tail)) + old_name.substr(old_tail);
+  }
   const std::size_t dot = old_name.find('.');
   if (dot != std::string::npos && new_name.starts_with(old_name.substr(0, dot + 1))) {
     return old_name.substr(dot + 1) + " -> " + new_name.substr(dot + 1);
   }
   return old_name + " -> " + new_name;
+}
+
+std::vector<std::string> shown_names(const std::vector<Comparison>& all, const std::vector<const Comparison*>& shown) {
+  // What a row's test is called; of a loop that only one side has, that side's.
+  auto test_name = [](const Comparison& row) {
+    auto of = [](const WindowSummary& window) { return window.owner.empty() ? window.name : window.owner; };
+    if (row.old_window == nullptr || row.new_window == nullptr) {
+      return of(row.old_window == nullptr ? *row.new_window : *row.old_window);
+    }
+    return pair_name(of(*row.old_window), of(*row.new_window));
+  };
+  auto is_loop = [](const Comparison& row) {
+    return !(row.old_window == nullptr ? row.new_window : row.old_window)->loop.empty();
+  };
+  std::map<std::string, std::size_t> times;
+  for (const Comparison& row : all) {
+    if (is_loop(row)) ++times[test_name(row)];
+  }
+  for (const Comparison* row : shown) {
+    if (!is_loop(*row)) ++times[test_name(*row)];
+  }
+  std::vector<std::string> names;
+  names.reserve(shown.size());
+  for (const Comparison* row : shown) {
+    // That a loop is missing or new must not read as if its test were.
+    const bool is_paired = row->old_window != nullptr && row->new_window != nullptr;
+    std::string name = test_name(*row);
+    names.push_back(is_loop(*row) && is_paired && times[name] == 1 ? std::move(name) : row->name);
+  }
+  return names;
 }
 
 }  // namespace syscost::bench::stats

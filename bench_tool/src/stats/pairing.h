@@ -2,8 +2,9 @@
 //
 // Pairing: which test of OLD is compared with which of NEW.
 //
-// By name; by --pair where a test was renamed; and when each side holds one test, those two. What has no partner keeps
-// a row of its own: a test that vanished must not vanish from the comparison too.
+// By name; by --pair where a test was renamed; and when each side holds one test, those two. The loops of tests that
+// were paired under different names go with them. What has no partner keeps a row of its own: a test that vanished must
+// not vanish from the comparison too.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +13,17 @@
 #include <utility>
 #include <vector>
 
+#include "stats/verdict.h"
+
 namespace syscost::bench::stats {
 
 /// One window of a side, as pairing sees it.
 struct PairCandidate {
-  std::string name;      ///< Without the program.
-  std::string program;   ///< Tells windows of the same name apart.
-  bool is_test = false;  ///< Suites and environments do not count as "one test".
+  std::string name;                  ///< Without the program.
+  std::string program;               ///< Tells windows of the same name apart.
+  bool is_test = false;              ///< Suites and environments do not count as "one test".
+  std::string loop;                  ///< Of a loop its name, else empty.
+  std::optional<std::size_t> owner;  ///< Of a loop: what it ran in, an index into its side.
 };
 
 struct Pair {
@@ -36,7 +41,12 @@ struct Pairing {
 Pairing pair_windows(const std::vector<PairCandidate>& old_side, const std::vector<PairCandidate>& new_side,
                      const std::vector<std::pair<std::string, std::string>>& asked);
 
-/// `A.x` and `A.y` as `x -> y`, equal names as one name, others in full.
+/// `A.x` and `A.y` as `x -> y`, equal names as one name, others in full; `A.x, loop f` and `A.y, loop f` as
+/// `x -> y, loop f`.
 std::string pair_name(const std::string& old_name, const std::string& new_name);
+
+/// How the rows that are `shown` are called for people: the only loop of a test that is not shown itself goes by the
+/// test's name.
+std::vector<std::string> shown_names(const std::vector<Comparison>& all, const std::vector<const Comparison*>& shown);
 
 }  // namespace syscost::bench::stats

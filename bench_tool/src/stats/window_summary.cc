@@ -231,10 +231,16 @@ std::string filter_text(const WindowSummary& window) {
 WindowSummary summarize(const model::Dataset& data, const model::Group& group, bool per_iteration) {
   // A plain benchmark's total says nothing: it chose the number of passes itself.
   const bool is_plain = !group.samples.empty() && data.context(data.samples[group.samples.front()]).is_plain;
-  const Folder fold(data, group, per_iteration || is_plain);
+  const Folder fold(data, group, per_iteration || is_plain || group.is_loop(data));
   WindowSummary out;
   out.name = model::display_name(data, group);
   out.kind = data.text(group.kind);
+  if (group.is_loop(data)) {
+    out.loop = data.text(group.window);
+    out.owner = model::owner_name(data, group);
+    if (group.is_ambiguous) out.owner += " (" + data.text(group.program) + ")";
+    out.follows_owner = group.owner.has_value();
+  }
   out.n = group.samples.size();
   for (std::uint32_t sample : group.samples) {
     if (is_incomplete(data, sample)) ++out.incomplete;
@@ -244,6 +250,9 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
     out.filters.insert(data.text(data.context(data.samples[sample]).filter));
     if (const model::NameId outcome = data.samples[sample].totals.outcome; outcome != model::kNoName) {
       ++out.outcomes[data.text(outcome)];
+    }
+    if (const model::NameId excludes = data.samples[sample].totals.excludes; excludes != model::kNoName) {
+      out.excludes.insert(data.text(excludes));
     }
   }
   out.is_per_iteration = fold.is_per_iteration();

@@ -48,10 +48,14 @@ struct SyscallSummary {
 
 struct WindowSummary {
   std::string name;
-  std::string_view kind;       ///< Of schema::kKinds.
-  std::size_t n = 0;           ///< Repetitions.
-  std::size_t incomplete = 0;  ///< Of these with rows missing: counts are lower bounds.
-  std::size_t uncounted = 0;   ///< Of these without any count.
+  std::string_view kind;                ///< Of schema::kKinds.
+  std::string_view loop;                ///< Of a loop its name, else empty.
+  std::string owner;                    ///< Of a loop the name of the test or set-up it ran in; empty outside of them.
+  bool follows_owner = false;           ///< Of a loop: its owner has rows too, and stands before it.
+  std::set<std::string_view> excludes;  ///< `excludes loop flush`: what ran inside it and is not in its numbers.
+  std::size_t n = 0;                    ///< Repetitions.
+  std::size_t incomplete = 0;           ///< Of these with rows missing: counts are lower bounds.
+  std::size_t uncounted = 0;            ///< Of these without any count.
   std::map<std::string_view, std::size_t> outcomes;
   /// Selectors of what its repetitions counted, "" = everything: counts under different ones are of different things.
   std::set<std::string_view> filters;
@@ -85,8 +89,8 @@ struct WindowSummary {
 /// `%network`; `none` where everything was counted; `none and %network` where repetitions differ.
 std::string filter_text(const WindowSummary& window);
 
-/// With `per_iteration` counts and times are divided by the iterations of their repetition, where all have them. Views
-/// point into `data`.
+/// With `per_iteration` counts and times are divided by the iterations of their repetition, where all have them; a
+/// loop's always are. Views point into `data`.
 WindowSummary summarize(const model::Dataset& data, const model::Group& group, bool per_iteration);
 
 /// The same for each of `groups`, in their order, on all cores.

@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <iterator>
+#include <set>
 #include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "csv_text.h"
 #include "model/group.h"
@@ -127,6 +131,34 @@ TEST(Groups, PutSuitesBehindTests) {
   ASSERT_EQ(groups.size(), 2U);
   EXPECT_EQ(model::display_name(loaded.data, groups[0]), "Suite.Test");
   EXPECT_EQ(model::display_name(loaded.data, groups[1]), "suite Suite, set-up");
+}
+
+TEST(Groups, PutALoopBehindItsTest) {
+  Loaded loaded =
+      load(test_row({{"kind", "loop"}, {"window", "f"}, {"iterations", "10"}}) + test_row({{"test", "Suite.Other"}}) +
+           test_row({{"kind", "loop"}, {"window", "g"}, {"test", "Suite.Killed"}}) +
+           test_row({{"detail", "excludes loop f"}}) +
+           test_row({{"kind", "suite"}, {"test", "Suite"}, {"window", "set-up"}}) +
+           test_row({{"kind", "loop"}, {"test", "Suite"}, {"window", "h"}, {"parent", "set-up"}}));
+  const auto groups = model::group_samples(loaded.data);
+  std::vector<std::string> names;
+  for (const model::Group& group : groups) names.push_back(model::display_name(loaded.data, group));
+  EXPECT_EQ(names, (std::vector<std::string>{"Suite.Other", "Suite.Test", "Suite.Test, loop f", "Suite.Killed, loop g",
+                                             "suite Suite, set-up", "suite Suite, set-up, loop h"}));
+  EXPECT_EQ(groups[2].owner, 1U);
+  EXPECT_FALSE(groups[3].owner.has_value());
+  EXPECT_EQ(groups[5].owner, 4U);
+}
+
+TEST(Summary, IsOfOneCallOfALoop) {
+  Loaded loaded = load(test_row({{"kind", "loop"}, {"window", "f"}, {"iterations", "10"}, {"wall_ns", "1000"}}) +
+                       test_row({{"detail", "excludes loop f"}}));
+  const auto windows = stats::summarize_all(loaded.data, model::group_samples(loaded.data), false);
+  EXPECT_EQ(windows[0].excludes, std::set<std::string_view>{"excludes loop f"});
+  EXPECT_EQ(windows[1].loop, "f");
+  EXPECT_EQ(windows[1].owner, "Suite.Test");
+  EXPECT_TRUE(windows[1].follows_owner);
+  EXPECT_EQ(windows[1].wall_ns->median, 100);
 }
 
 TEST(Summary, CountsZeroWhereARepetitionDidNotMakeTheCall) {

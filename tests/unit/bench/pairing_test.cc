@@ -7,7 +7,12 @@ namespace syscost::bench::stats {
 namespace {
 
 PairCandidate test(const std::string& name, const std::string& program = "p") {
-  return {name, program, true};
+  return {name, program, true, "", {}};
+}
+
+/// A loop of the test that stands at `owner` in its side.
+PairCandidate loop(const std::string& test, const std::string& name, std::size_t owner) {
+  return {test + ", loop " + name, "p", false, name, owner};
 }
 
 TEST(Pairing, PairsByNameAndKeepsEveryTest) {
@@ -20,7 +25,7 @@ TEST(Pairing, PairsByNameAndKeepsEveryTest) {
 }
 
 TEST(Pairing, PairsTheOnlyTestOfEachSide) {
-  const Pairing pairing = pair_windows({test("A"), {"suite S, set-up", "p", false}}, {test("B")}, {});
+  const Pairing pairing = pair_windows({test("A"), {"suite S, set-up", "p", false, "", {}}}, {test("B")}, {});
   ASSERT_TRUE(pairing.single.has_value());
   EXPECT_EQ(pairing.pairs[0].new_index, 0U);
 }
@@ -67,6 +72,61 @@ TEST(Pairing, TakesWhatWasAskedBeforeNames) {
 
 TEST(Pairing, RefusesATestAskedForTwice) {
   EXPECT_EQ(pair_windows({test("A")}, {test("B"), test("C")}, {{"A", "B"}, {"A", "C"}}).faults.size(), 1U);
+}
+
+TEST(Pairing, TakesTheLoopsOfTheOnlyTestsWithThem) {
+  const Pairing pairing = pair_windows({test("A"), loop("A", "x", 0), loop("A", "y", 0)},
+                                       {test("B"), loop("B", "y", 0), loop("B", "z", 0)}, {});
+  ASSERT_TRUE(pairing.single.has_value());
+  EXPECT_FALSE(pairing.pairs[1].new_index.has_value());
+  EXPECT_EQ(pairing.pairs[2].new_index, 1U);
+}
+
+TEST(Pairing, TakesTheOnlyLoopOfTheOnlyTestsWhateverItsName) {
+  const Pairing pairing = pair_windows({test("A"), loop("A", "x", 0)}, {test("B"), loop("B", "y", 0)}, {});
+  EXPECT_EQ(pairing.pairs[1].new_index, 1U);
+}
+
+TEST(Pairing, TakesLoopsWithTestsThatWereAskedFor) {
+  const Pairing pairing =
+      pair_windows({test("A"), loop("A", "x", 0), test("C")}, {test("C"), test("B"), loop("B", "x", 1)}, {{"A", "B"}});
+  EXPECT_EQ(pairing.pairs[0].new_index, 1U);
+  EXPECT_EQ(pairing.pairs[1].new_index, 2U);
+  EXPECT_EQ(pairing.pairs[2].new_index, 0U);
+}
+
+TEST(Pairing, GuessesNoLoopOfATestThatKeptItsName) {
+  const Pairing pairing = pair_windows({test("A"), loop("A", "x", 0)}, {test("A"), loop("A", "y", 0)}, {});
+  EXPECT_FALSE(pairing.pairs[1].new_index.has_value());
+  EXPECT_EQ(pairing.pairs.size(), 3U);
+}
+
+WindowSummary named(const std::string& name, const std::string& owner = "", std::string_view loop = "") {
+  WindowSummary window;
+  window.name = name;
+  window.owner = owner;
+  window.loop = loop;
+  return window;
+}
+
+TEST(ShownNames, CallTheOnlyLoopOfATestByItsTest) {
+  const WindowSummary whole = named("S.a");
+  const WindowSummary flush = named("S.a, loop f", "S.a", "f");
+  const WindowSummary probe = named("S.a, loop g", "S.a", "g");
+  const std::vector<Comparison> one = {compare_windows(&whole, &whole, {}), compare_windows(&flush, &flush, {})};
+  EXPECT_EQ(shown_names(one, {&one[1]}), std::vector<std::string>{"S.a"});
+  EXPECT_EQ(shown_names(one, {&one[0], &one[1]}), (std::vector<std::string>{"S.a", "S.a, loop f"}));
+  // Another loop, shown or not, would leave open which one is meant.
+  const std::vector<Comparison> two = {compare_windows(&flush, &flush, {}), compare_windows(&probe, &probe, {})};
+  EXPECT_EQ(shown_names(two, {&two[0]}), std::vector<std::string>{"S.a, loop f"});
+  // Its test is not missing.
+  const std::vector<Comparison> gone = {compare_windows(&flush, nullptr, {})};
+  EXPECT_EQ(shown_names(gone, {gone.data()}), std::vector<std::string>{"S.a, loop f"});
+}
+
+TEST(PairName, KeepsTheLoopThatBothHave) {
+  EXPECT_EQ(pair_name("S.a, loop f", "S.b, loop f"), "a -> b, loop f");
+  EXPECT_EQ(pair_name("S.a, loop f", "S.b, loop g"), "a, loop f -> b, loop g");
 }
 
 TEST(PairName, DropsACommonSuite) {

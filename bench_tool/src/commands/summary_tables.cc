@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "commands/summary_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "render/units.h"
+
+namespace syscost::bench::commands {
+namespace {
+
+using render::Align;
+using stats::Numbers;
+using stats::SyscallSummary;
+
+std::string fixed(const Numbers& numbers, double scale, int digits) {
+  return numbers ? fmt::format("{:.{}f}", numbers->median * scale, digits) : render::kNotMeasured;
+}
+
+/// Microseconds per call that returned.
+std::string usecs_per_call(const SyscallSummary& syscall) {
+  if (!syscall.kernel_ns || !syscall.latency_count) return render::kNotMeasured;
+  if (syscall.latency_count->median <= 0) return "";
+  return fmt::format("{:.3f}", syscall.kernel_ns->median / syscall.latency_count->median / 1e3);
+}
+
+/// `2 (2 ENOENT)`; blank for none, as strace prints it.
+std::string errors_cell(const SyscallSummary& syscall) {
+  if (!syscall.errors) return render::kNotMeasured;
+  if (syscall.errors->max == 0) return "";
+  return render::count(syscall.errors);
+}
+
+std::string errnos_cell(const SyscallSummary& syscall) {
+  std::string text;
+  for (const auto& [name, spread] : syscall.errnos) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", render::count(std::optional(spread)), name);
+  }
+  return text;
+}
+
+/// `write`; says where trips into the kernel are counted for want of calls.
+std::string name_cell(const SyscallSummary& syscall) {
+  return syscall.name + (!syscall.calls && syscall.entries ? " (entries)" : "");
+}
+
+std::string rate_cell(const Numbers& calls, const Numbers& wall_ns) {
+  if (!calls || !wall_ns || wall_ns->median <= 0) return render::kNotMeasured;
+  const double rate = calls->median * 1e9 / wall_ns->median;
+  return rate >= 100 ? fmt::format("{:.0f}", rate) : fmt::format("{:.3g}", rate);
+}
+
+/// Kernel time of one call that returned.
+std::string each_cell(const SyscallSummary& syscall) {
+  if (!syscall.kernel_ns || !syscall.latency_count) return render::kNotMeasured;
+  if (syscall.latency_count->median <= 0) return "";
+  return render::duration(syscall.kernel_ns->median / syscall.latency_count->median);
+}
+
+}  // namespace
+
+render::Table syscall_table(const stats::WindowSummary& window, bool waits) {
+  const Numbers& whole = waits ? window.wait_ns : window.work_ns;
+  render::Table table({{waits ? "% of waits" : "% of work", Align::right},
+                       {"% of wall", Align::right},
+                       {"seconds", Align::right},
+                       {"usecs/call", Align::right},
+                       {"calls", Align::right},
+                       {"calls/s", Align::right},
+                       {"errors", Align::right},
+                       {waits ? "wait" : "syscall", Align::left},
+                       {"errnos", Align::left}});
+  for (const SyscallSummary& syscall : window.syscalls) {
+    if (syscall.is_wait != waits) continue;
+    table.add_row({render::percent(syscall.kernel_ns, whole), render::percent(syscall.kernel_ns, window.wall_ns),
+                   fixed(syscall.kernel_ns, 1e-9, 6), usecs_per_call(syscall), render::count(syscall.count()),
+                   rate_cell(syscall.count(), window.wall_ns), errors_cell(syscall), name_cell(syscall),
+                   errnos_cell(syscall)});
+  }
+  if (!waits && !table.empty()) {
+    table.add_row({whole && whole->median > 0 ? "100.0" : render::kNotMeasured, render::percent(whole, window.wall_ns),
+                   fixed(whole, 1e-9, 6), "", render::count(window.work_calls),
+                   rate_cell(window.work_calls, window.wall_ns), render::count(window.work_errors), "total", ""});
+  }
+  return table;
+}
+
+render::Table loop_table(const stats::WindowSummary& loop, bool waits) {
+  const Numbers& whole = waits ? loop.wait_ns : loop.work_ns;
+  render::Table table({{waits ? "% of waits" : "% of work", Align::right},
+                       {waits ? "blocked a call" : "kernel a call", Align::right},
+                       {"each", Align::right},
+                       {"calls a call", Align::right},
+                       {"calls/s", Align::right},
+                       {"errors", Align::right},
+                       {waits ? "wait" : "syscall", Align::left},
+                       {"errnos", Align::left}});
+  for (const SyscallSummary& syscall : loop.syscalls) {
+    if (syscall.is_wait != waits) continue;
+    table.add_row({render::percent(syscall.kernel_ns, whole), render::duration(syscall.kernel_ns), each_cell(syscall),
+                   render::count(syscall.count()), rate_cell(syscall.count(), loop.wall_ns), errors_cell(syscall),
+                   name_cell(syscall), errnos_cell(syscall)});
+  }
+  const auto works = std::count_if(loop.syscalls.begin(), loop.syscalls.end(),
+                                   [](const SyscallSummary& syscall) { return !syscall.is_wait; });
+  if (!waits && works > 1) {
+    table.add_row({whole && whole->median > 0 ? "100.0" : render::kNotMeasured, render::duration(whole), "",
+                   render::count(loop.work_calls), rate_cell(loop.work_calls, loop.wall_ns),
+                   render::count(loop.work_errors), "total", ""});
+  }
+  return table;
+}
+
+}  // namespace syscost::bench::commands
