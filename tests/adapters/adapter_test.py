@@ -397,6 +397,22 @@ class Plain(Case):
         self.assertRegex(done.err, r"syscost: scope whole: .*11 getppid, .* in the kernel")
         self.assertEqual(done.out, self.run_program(PLAIN_MAIN).out)
 
+    def test_a_loop_prints_its_line_and_writes_its_rows(self):
+        flags = ("--syscost_profile=syscalls", "--syscost_cycles=5", "--syscost_repeats=2")
+        done = self.run_program(PLAIN_MAIN, *flags, SYSCOST_CSV=self.csv, SYSCOST_TEST_LOOP="1")
+        # One warm-up, two timed and two counted passes.
+        self.assertEqual(done.out, "calls: 25\n")
+        self.assertRegex(done.err, r"syscost: loop three: 3 getppid a call, .* a call \[.*\] least and greatest, "
+                                   r"2 passes of 5 calls: ")
+        self.assertEqual([(row["kind"], row["test"], row["window"], row["parent"], row["repetition"], row["iterations"],
+                           row["total_calls"]) for row in self.rows(record="test")],
+                         [("loop", "", "three", "", str(i), "5", "15") for i in range(2)])
+        self.assertEqual([row["calls"] for row in self.rows(syscall="getppid")], ["15", "15"])
+
+    def test_a_loop_that_nobody_asks_about_runs_once(self):
+        done = self.run_program(PLAIN_MAIN, SYSCOST_TEST_LOOP="1")
+        self.assertEqual((done.out, done.err, os.listdir(self.folder)), ("calls: 1\n", "", []))
+
     def test_a_bad_flag_ends_the_program_at_the_first_use(self):
         self.assertIn("no flag --syscost_cvs", self.run_program(PLAIN_MAIN, "--syscost_cvs=x", code=2).err)
 

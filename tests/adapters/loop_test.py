@@ -68,6 +68,12 @@ class Loops(Case):
         self.assertEqual(row["total_calls"], "7")
         self.assertEqual(row["detail"], "excludes loop three")
 
+    def test_each_iteration_of_gtest_repeat_goes_on_with_the_repetitions(self):
+        self.measure("CountsEachCallOfTheBody", "--gtest_repeat=2", *self.FLAGS)
+        whole = self.rows(kind="loop", record="test")
+        self.assertEqual([row["repetition"] for row in whole], [str(i) for i in range(8)])
+        self.assertEqual(self.counts("loop"), [150] * 8)
+
     def test_an_empty_body_makes_no_syscall(self):
         self.measure("HasNoSyscallsOfItsOwn", "--syscost_quick")
         self.assertEqual([row["total_calls"] for row in self.rows(kind="loop", record="test")], ["0"] * 3)

@@ -178,11 +178,13 @@ void LoopRun::finish() {
 
 void LoopRun::write_rows() {
   const Capabilities can = opened_ != nullptr ? opened_->capabilities : Capabilities{};
-  for (std::size_t i = 0; i < std::max(timed_.size(), counted_.size()); ++i) {
+  const std::size_t repetitions = std::max(timed_.size(), counted_.size());
+  const std::uint64_t first = session_.take_loop_repetitions(name_, repetitions);
+  for (std::size_t i = 0; i < repetitions; ++i) {
     csv::WindowColumns columns;
     columns.kind = "loop";
     columns.window = name_;
-    columns.repetition = i;
+    columns.repetition = first + i;
     columns.iterations = plan_.cycles;
     if (has_times_ && i < timed_.size()) {
       columns.wall_ns = timed_[i].wall_ns;

@@ -12,11 +12,13 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "session/child_guard.h"
@@ -91,6 +93,9 @@ class Session {
   WindowBook::Window* open_loop_window(Opened& opened);
   /// Null when the counts are void.
   std::shared_ptr<detail::CostData> close_loop_window(Opened& opened, WindowBook::Window* window);
+  /// The first of `count` repetitions of the running test's loop `name`: those of earlier runs of it, in this test or
+  /// in an earlier iteration of --gtest_repeat, have the numbers before.
+  std::uint64_t take_loop_repetitions(std::string_view name, std::size_t count);
   void add_loop_row(csv::WindowColumns columns, const detail::CostData* cost, const Capabilities& can);
 
   /// The answer of syscost::cycles(), which becomes column `iterations` of the running test.
@@ -127,6 +132,7 @@ class Session {
   std::optional<OpenWindow> window_;
   std::atomic<bool> has_window_{false};
   std::atomic<bool> in_loop_{false};
+  std::map<std::tuple<std::string, std::string, std::string>, std::uint64_t> loop_repetitions_;  // test, window, loop
   std::atomic<bool> is_taken_off_{false};  // for a loop's timed passes: a scope would see nothing
   std::atomic<int> cycles_{0};             // last answer inside the open window; 0 = none
   WritingLock writing_;                    // held while rows go to the file; windows that would see that wait for it

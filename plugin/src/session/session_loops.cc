@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // What a session does for a loop: the running test is not charged with it, and the instrument comes off and on.
+#include <utility>
+
 #include "core/quiet_memory.h"
 #include "session/messages.h"
 #include "session/session.h"
@@ -96,6 +98,16 @@ std::shared_ptr<detail::CostData> Session::close_loop_window(Opened& opened, Win
   }
   recorder_.note_problem(checked.failure());
   return nullptr;
+}
+
+std::uint64_t Session::take_loop_repetitions(std::string_view name, std::size_t count) {
+  std::tuple<std::string, std::string, std::string> key{"", "", name};
+  if (window_.has_value()) {
+    std::get<0>(key) = window_->test;
+    std::get<1>(key) = window_->name;
+  }
+  std::uint64_t& next = loop_repetitions_[std::move(key)];
+  return std::exchange(next, next + count);
 }
 
 void Session::add_loop_row(csv::WindowColumns columns, const detail::CostData* cost, const Capabilities& can) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A program without a test framework: prints what a measured stretch cost, and has two named scopes.
+// A program without a test framework: prints what a measured stretch cost, has two named scopes and a loop.
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -8,6 +8,7 @@
 #include <iostream>
 #include <thread>
 
+#include "syscost/loop.h"
 #include "syscost/syscost.h"
 
 namespace {
@@ -23,6 +24,15 @@ int main() {
     [[maybe_unused]] static auto* const never_ends = new syscost::Scope("outer");
     const syscost::Scope inner("inner");
     call(2);
+    return 0;
+  }
+  if (std::getenv("SYSCOST_TEST_LOOP") != nullptr) {
+    int calls = 0;
+    for (auto it : syscost::loop("three")) {
+      call(3);
+      ++calls;
+    }
+    std::cout << "calls: " << calls << std::endl;
     return 0;
   }
   std::cout << "measured: " << syscost::measure([] { call(3); }) << std::endl;
