@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// A program without a test framework that measures a stretch of its own. Exit code 0: counted right; 3: nothing can be
-// counted here, and the reason was printed; 1: counted wrong.
+// A program without a test framework that measures a stretch of its own, and has a loop that nobody asks about. Exit
+// code 0: counted right; 3: nothing can be counted here, and the reason was printed; 1: counted wrong.
 #include <fcntl.h>
+#include <syscost/loop.h>
 #include <syscost/syscost.h>
 #include <unistd.h>
 
@@ -16,6 +17,12 @@ int main() {
       written += write(sink, "hello", 5);
     }
   });
+  int turns = 0;
+  for (auto it : syscost::loop("unasked")) syscost::do_not_optimize(++turns);
+  if (turns != 1) {
+    std::cout << "the body of a loop ran " << turns << " times, unasked\n";
+    return 1;
+  }
   syscost::Count writes = cost.calls("write");
   if (const syscost::Unavailable* why = writes.unavailable()) {
     std::cout << "cannot count: " << why->reason << ' ' << why->how_to_fix << '\n';

@@ -13,6 +13,10 @@ RULES = [
     (re.compile(r" \(about [\d.]+ (?:ns|us|ms|s) of it added by measuring\)"), ""),
     (re.compile(r", [\d.]+(?:x| %) (?:faster|slower)"), ""),
     (re.compile(r", (\d[\d.]* (?:ns|us|ms|s)) waiting"), ""),
+    # A loop: its range of times, how many calls a calibrated pass has, and whether they agreed.
+    (re.compile(r"\[[\d.]+ (?:ns|us|ms|s)\.\.[\d.]+ (?:ns|us|ms|s)\]"), "[#]"),
+    (re.compile(r"\bpasses of \d+ calls: (?:stable|UNSTABLE, \d+ % apart)"), "passes of # calls: #"),
+    (re.compile(r"\bn=(\d+) of \d+ calls"), r"n=\1 of # calls"),
     # Between the file and the backend: moment, host, kernel, the commit where there is one, build type.
     (re.compile(r"^run \S+ of (\S+), \S+Z, .*, (?=backend )"), r"run # of \1, "),
     (re.compile(r"\brun [\w.-]+-\d+-\d+\b"), "run #"),
@@ -61,7 +65,7 @@ def hide_rates(lines: list[str]) -> list[tuple[int, str]]:
         if RATE in line.split():
             close()
             end = line.index(RATE) + len(RATE)
-        elif end is not None and re.match(r"^\s+\d+\.\d\s+\d+\.\d\s", line):
+        elif end is not None and re.match(r"^\s+\d+\.\d\s+(?:\d+\.\d|[\d.]+ (?:ns|us|ms|s))\s", line):
             number = re.search(r"\d[\d.]*$", line[:end])
             row = line[: number.start()] + "#" + line[end:] if number else line
             table.append((line[end:].strip(), index, DECIMAL.sub("#", row)))

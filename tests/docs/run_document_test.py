@@ -173,9 +173,13 @@ class NormaliseTest(unittest.TestCase):
                             ("p50 116 ns  p75 1.20 us", "p50 96 ns p75 88 ns"),
                             ("run a-1-2 of x.csv, 2026-11-21T03:21:09.855Z, vm, 6.18, 392a40f, optimised, backend ebpf",
                              "run b-3-4 of x.csv, 2025-01-01T00:00:00.000Z, host, 6.1, unoptimised, backend ebpf"),
+                            ("9 us a call [1 us, 2 us], 10 passes of 31 calls: stable",
+                             "8 us a call [3 us, 7 us], 10 passes of 42 calls: UNSTABLE, 39 % apart"),
+                            ("wall 1 us a call [1 us..2.5 us]  n=3 of 15 calls", "wall 3 us a call [2 ns..3 s]  n=3 of 8 calls"),
                             ("x  wall 1 s (about 3 ms of it added by measuring)", "x wall 2 s")]:
             self.assertTrue(self.same(left, right), f"{left} / {right}")
-        for left, right in [("1024 write", "1023 write"), ("1024 -> 1", "1024 -> 2"), ("2 ENOENT", "3 ENOENT"),
+        for left, right in [("1024 write", "1023 write"), ("n=3 of 15 calls", "n=4 of 15 calls"),
+                            ("10 passes of 31 calls: stable", "3 passes of 31 calls: stable"), ("1024 -> 1", "1024 -> 2"), ("2 ENOENT", "3 ENOENT"),
                             ("0.5 -> 1", "0.25 -> 1"), ("2 regressed", "1 regressed"), ("64 of 64", "63 of 64"),
                             ("iterations 500", "iterations 1"), ("-1023 write", "+1023 write"), ("faster", "slower"),
                             ("run a of x.csv, 2026-11-21T03:21:09.855Z, vm, backend ebpf",
@@ -193,6 +197,13 @@ class NormaliseTest(unittest.TestCase):
         self.assertFalse(self.same(head + one + two, head + two + fast.replace(" 16 ", " 17 ")))
         self.assertFalse(self.same(head + one + two, head + one + two.replace(" 2  openat", " 3  openat")))
         self.assertFalse(self.same(head + one + two, head + one))
+
+    def test_tables_of_loops_match_likewise(self):
+        head = "    % of work  kernel a call     each  calls a call  calls/s  errors  syscall  errnos\n"
+        one = "         99.5        40.0 us  40.0 us             1    78431          fsync\n"
+        two = "          0.5         220 ns   110 ns             2   156863          write\n"
+        self.assertTrue(self.same(head + one + two, head + two + one.replace("78431", "   31").replace("40.0", "50.0")))
+        self.assertFalse(self.same(head + one + two, head + two + one.replace("   1  ", "   3  ")))
 
     def test_rates_below_100_have_a_point(self):
         head = "  % of work  % of wall   seconds  usecs/call  calls  calls/s  errors  syscall  errnos\n"

@@ -206,10 +206,11 @@ std::string LoopRun::line() const {
       times.push_back(static_cast<double>(pass.wall_ns) / static_cast<double>(plan_.cycles));
     }
     const Spread spread = spread_of(std::move(times));
-    text += format_time(spread.median) + " a call [" + format_time(spread.low) + ", " + format_time(spread.high) +
+    text += format_time(spread.median) + " a call";
+    if (timed_.size() < 2) return text + ", one pass of " + std::to_string(plan_.cycles) + " calls";
+    text += " [" + format_time(spread.low) + ", " + format_time(spread.high) +
             (spread.is_interval ? "], " : "] least and greatest, ");
     text += std::to_string(timed_.size()) + " passes of " + std::to_string(plan_.cycles) + " calls: ";
-    if (timed_.size() < 2) return text + "one pass, no spread";
     if (spread.is_stable()) return text + "stable";
     std::array<char, 40> width{};
     std::snprintf(width.data(), width.size(), "UNSTABLE, %.0f %% apart", 100 * spread.relative_width());
