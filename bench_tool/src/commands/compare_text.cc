@@ -117,10 +117,10 @@ std::string notes(const CompareResult& result, const std::vector<const Compariso
   if (has_loop) out += "wall: of loops, taken with nothing attached\n";
   bool has_single = false;
   bool is_plain = true;
-  for (const Comparison& row : result.rows) {
-    if (!row.is_paired() || is_loop(&row) || (row.old_window->n > 1 && row.new_window->n > 1)) continue;
+  for (const Comparison* row : shown) {
+    if (!row->is_paired() || is_loop(row) || (row->old_window->n > 1 && row->new_window->n > 1)) continue;
     has_single = true;
-    is_plain = is_plain && row.old_window->is_plain && row.new_window->is_plain;
+    is_plain = is_plain && row->old_window->is_plain && row->new_window->is_plain;
   }
   if (has_single) {
     out += fmt::format("n=1: one run of a test says little about its time; {} gives medians\n",
