@@ -7,6 +7,7 @@ each is as narrow as the format it is about; run_document_test.py holds both sid
 import re
 from dataclasses import dataclass
 
+TIME = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e[+-]?\d+)? ?(?:ns|us|ms|s|min)\b")
 # In this order. Times, shares, factors, moments, names of runs and machines.
 RULES = [
     # What bench and the report line say only where it is large enough: present or not, it is about time.
@@ -22,7 +23,7 @@ RULES = [
     (re.compile(r"\brun [\w.-]+-\d+-\d+\b"), "run #"),
     (re.compile(r"\b\d{4}-\d\d-\d\dT[\d:.]+Z"), "#"),
     (re.compile(r"\bkernel \d+\.\d+\S* \S+, user id \d+"), "kernel #, user id #"),
-    (re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e[+-]?\d+)? ?(?:ns|us|ms|s|min)\b"), "#"),
+    (TIME, "#"),
     (re.compile(r"(?<![\w.])[+-]?\d+(?:\.\d+)? ?%"), "#"),
     (re.compile(r"(?<![\w.])\d+(?:\.\d+)?x\b"), "#"),
 ]
@@ -68,7 +69,7 @@ def hide_rates(lines: list[str]) -> list[tuple[int, str]]:
         elif end is not None and re.match(r"^\s+\d+\.\d\s+(?:\d+\.\d|[\d.]+ (?:ns|us|ms|s))\s", line):
             number = re.search(r"\d[\d.]*$", line[:end])
             row = line[: number.start()] + "#" + line[end:] if number else line
-            table.append((line[end:].strip(), index, DECIMAL.sub("#", row)))
+            table.append((line[end:].strip(), index, DECIMAL.sub("#", TIME.sub("#", row))))
             continue
         else:
             close()

@@ -203,6 +203,7 @@ class NormaliseTest(unittest.TestCase):
         one = "         99.5        40.0 us  40.0 us             1    78431          fsync\n"
         two = "          0.5         220 ns   110 ns             2   156863          write\n"
         self.assertTrue(self.same(head + one + two, head + two + one.replace("78431", "   31").replace("40.0", "50.0")))
+        self.assertTrue(self.same(head + one + two, head + two.replace("110 ns", "9.5 ns") + one))
         self.assertFalse(self.same(head + one + two, head + two + one.replace("   1  ", "   3  ")))
 
     def test_rates_below_100_have_a_point(self):
