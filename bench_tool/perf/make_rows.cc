@@ -51,7 +51,7 @@ class Random {
 };
 
 constexpr const char* kRunColumns =
-    "1,1795225951-4242,2026-11-21T01:52:31.123456Z,nightly,build-host-17,6.1.0-28-amd64,"
+    "2,1795225951-4242,2026-11-21T01:52:31.123456Z,nightly,build-host-17,6.1.0-28-amd64,"
     "43cf755a0e1c8b989aa53d0e2f7b6c1d9e4f5a60,1c8b989aa53d0e2f7b6c1d9e4f5a6043cf755a0e,RelWithDebInfo,ebpf,whole,,"
     "build/release/bin/storage_tests,4242,test,";
 
@@ -68,7 +68,7 @@ std::uint64_t make_rows(const MakeRows& shape, std::ostream& out) {
       const std::string key =
           fmt::format("{}StorageEngine{}.KeepsRecordsInOrder{},,,{},", kRunColumns, test / 10, test, repetition);
       const std::uint64_t wall_ns = 100'000 + random.next() % 50'000;
-      fmt::format_to(to, "{}test,,,syscost,passed,,{},{},{},{},3,1,20,0,900,900,12,70000,0,0{}end\n", key, wall_ns,
+      fmt::format_to(to, "{}test,,,syscost,passed,,,{},{},{},{},3,1,20,0,900,900,12,70000,0,0{}end\n", key, wall_ns,
                      wall_ns / 3, wall_ns / 2, 4000, std::string(21, ','));
       ++rows;
       for (std::uint64_t s = 0; s < shape.syscalls_per_test; ++s, ++written, ++rows) {
@@ -88,7 +88,7 @@ std::uint64_t make_rows(const MakeRows& shape, std::ostream& out) {
         }
         fmt::format_to(
             to, "{}syscall,{}{},,syscost{}{},{},{},0,0,0,0,0,{},{},{},{},310,4800,620,700,900,1100,3000,{},end\n", key,
-            kind.syscall, is_copy ? fmt::format("_{}", s) : "", std::string(17, ','), kind.classes, calls, calls,
+            kind.syscall, is_copy ? fmt::format("_{}", s) : "", std::string(18, ','), kind.classes, calls, calls,
             errors, errors == 0 ? "" : fmt::format("{}:{}", kind.errno_name, errors), calls, calls * 700, histogram);
       }
       if (text.size() > (std::size_t{1} << 20)) {

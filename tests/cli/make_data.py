@@ -17,7 +17,7 @@ HEADER = ",".join(COLUMNS)
 
 
 def row(**cells):
-    values = dict(schema_version=1, run_id="1795225951-17", started_at="2026-11-21T01:52:31.123456Z", host="builder",
+    values = dict(schema_version=2, run_id="1795225951-17", started_at="2026-11-21T01:52:31.123456Z", host="builder",
                   kernel="6.1.0", build_type="RelWithDebInfo", backend="ebpf", selection="whole", program="demo_tests",
                   pid=17, kind="test", repetition=0, origin="syscost", end="end")
     values.update(cells)
@@ -248,6 +248,12 @@ def main():
     grown += window("Log.Loops", [opens(2)], 5000, dict(detail='"excludes loop flush, search"'))
     grown += window("Log.Stays", [write(3)], 1500)
     save("loops_pr.csv", grown)
+    # A benchmark: timed over many iterations, counted over a few, and what it costs is a figure per iteration.
+    counted = dict(iterations=1000000, counted_iterations=512)
+    save("benchmark_old.csv", window("BM_Append/8", [write(2048), call("fsync", "desc", [40000] * 32)], 3400000000,
+                                     counted, kind="benchmark"))
+    save("benchmark_new.csv", window("BM_Append/8", [write(250), call("fsync", "desc", [40000] * 25)], 1360000000,
+                                     dict(iterations=400000, counted_iterations=250), kind="benchmark"))
     request = [call("ioctl", "desc", [90] * 2, detail="TCGETS"), call("ioctl", "desc", [70], detail="FIONREAD")]
     save("details.csv", window("Tty.Asks", request, 5000))
 
@@ -300,8 +306,9 @@ def main():
     save("foreign.csv", ["1,2,3"], header="name,iterations,real_time")
     save("short_header.csv", good, header=",".join(COLUMNS[:20]))
     save("long_header.csv", good, header=HEADER + ",more")
-    save("newer.csv", ["2," + line.split(",", 1)[1] + ",x" for line in good], header=HEADER + ",new_column")
-    save("newer_rows.csv", ["2," + line.split(",", 1)[1] for line in good] + after)
+    save("newer.csv", ["3," + line.split(",", 1)[1] + ",x" for line in good], header=HEADER + ",new_column")
+    save("older.csv", ["1," + line.split(",", 1)[1] for line in good], header=HEADER.replace("counted_iterations,", ""))
+    save("newer_rows.csv", ["3," + line.split(",", 1)[1] for line in good] + after)
     save("torn_end.csv", after + [good[0], good[1][:120]], end="")
     save("torn_middle.csv", [good[0], good[1][:-4]] + after)
     save("two_in_one_line.csv", [good[0][:200] + good[1]] + after)

@@ -140,6 +140,7 @@ std::string part_text(const Part& part, std::pair<std::size_t, std::size_t> axis
   const bool is_loop = !window.loop.empty();
   std::string out = paint.bold(window.name);
   out += "  wall " + render::duration(window.wall_ns) + (is_loop && window.wall_ns ? " a call" : "");
+  if (!is_loop && window.is_per_iteration) out += " per iteration (counts are not)";
   if (is_loop) {
     out +=
         fmt::format("  n={} of {} calls (counts and histograms are sums)", window.n, render::count(window.iterations));

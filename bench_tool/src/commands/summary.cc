@@ -75,6 +75,7 @@ std::string head_line(const WindowSummary& window, const render::Paint& paint) {
   line += "  waits " + render::duration(window.wait_ns);
   if (window.iterations) line += fmt::format("  iterations {}", render::count(window.iterations));
   if (!window.excludes.empty()) line += "  " + excludes_text(window);
+  if (window.is_per_iteration && window.loop.empty()) line += "  (all figures per iteration)";
   return line;
 }
 

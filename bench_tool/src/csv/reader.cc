@@ -84,6 +84,11 @@ class RowReader {
       if (int version = version_of(row); version > schema::kSchemaVersion) {
         fault = fmt::format("schema version {}, but this bench reads version {}: use the bench of the newer syscost",
                             version, schema::kSchemaVersion);
+      } else if (version > 0 && version < schema::kSchemaVersion) {
+        fault = fmt::format(
+            "schema version {}, but this bench reads version {}: use the bench of the older syscost, "
+            "or measure again",
+            version, schema::kSchemaVersion);
       }
     } else if (!is_ours) {
       fault += " (is it the file given to --syscost_csv?)";

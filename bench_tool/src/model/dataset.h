@@ -41,6 +41,7 @@ struct Totals {
   NameId outcome = kNoName;
   NameId excludes = kNoName;  ///< `excludes loop flush`: ran inside it and has rows of its own.
   Measured iterations;
+  Measured counted_iterations;  ///< Those the counts belong to, where they are not `iterations`.
   Measured wall_ns;
   Measured user_ns;
   Measured system_ns;

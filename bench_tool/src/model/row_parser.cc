@@ -161,6 +161,7 @@ std::string RowParser::parse_totals(const csv::Row& row, Totals& totals) {
   totals.outcome = name(row, Column::kOutcome);
   totals.excludes = name(row, Column::kDetail);
   return parse_fields(row, {{Column::kIterations, &totals.iterations},
+                            {Column::kCountedIterations, &totals.counted_iterations},
                             {Column::kWallNs, &totals.wall_ns},
                             {Column::kUserNs, &totals.user_ns},
                             {Column::kSystemNs, &totals.system_ns},

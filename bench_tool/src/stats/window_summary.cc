@@ -57,29 +57,47 @@ bool has_measured(const model::Dataset& data, std::uint32_t sample, Measured Sys
   return std::any_of(rows.begin(), rows.end(), [&](const SyscallRow& row) { return (row.*field).has_value(); });
 }
 
-/// Turns per-repetition numbers into Spreads, dividing by iterations where asked.
+/// How often the body ran in the pass that was counted; 0 = unknown.
+std::uint64_t counted_iterations(const Totals& totals) {
+  return totals.counted_iterations.value_or(totals.iterations.value_or(0));
+}
+
+/// Turns per-repetition numbers into Spreads, dividing by iterations where asked. Where times and counts come from
+/// passes of different lengths, only figures per iteration can stand side by side, asked or not.
 class Folder {
  public:
   Folder(const model::Dataset& data, const model::Group& group, bool per_iteration) : data_(data), group_(group) {
     divisors_.assign(group.samples.size(), 1.0);
-    is_per_iteration_ = per_iteration;
+    time_divisors_ = divisors_;
+    bool can = true;
     for (std::uint32_t sample : group.samples) {
-      is_per_iteration_ = is_per_iteration_ && data.samples[sample].totals.iterations.value_or(0) > 0;
+      const Totals& totals = data.samples[sample].totals;
+      per_iteration = per_iteration || totals.counted_iterations.has_value();
+      const bool can_divide_time = totals.iterations.value_or(0) > 0 || !totals.wall_ns.has_value();
+      can = can && can_divide_time && counted_iterations(totals) > 0;
     }
+    is_per_iteration_ = per_iteration && can;
     if (!is_per_iteration_) return;
     for (std::size_t i = 0; i < divisors_.size(); ++i) {
-      divisors_[i] = static_cast<double>(*data.samples[group.samples[i]].totals.iterations);
+      const Totals& totals = data.samples[group.samples[i]].totals;
+      divisors_[i] = static_cast<double>(counted_iterations(totals));
+      time_divisors_[i] = static_cast<double>(totals.iterations.value_or(1));
     }
   }
 
   bool is_per_iteration() const { return is_per_iteration_; }
 
-  Numbers totals(Measured Totals::*field, bool divides = true) const {
+  /// Counts, which belong to the counted pass.
+  Numbers counts(Measured Totals::*field) const { return totals(field, divisors_); }
+  /// Times, which belong to the timed one.
+  Numbers times(Measured Totals::*field) const { return totals(field, time_divisors_); }
+
+  Numbers totals(Measured Totals::*field, const std::vector<double>& divisors) const {
     std::vector<double> values;
     for (std::size_t i = 0; i < group_.samples.size(); ++i) {
       const Measured& number = data_.samples[group_.samples[i]].totals.*field;
       if (!number.has_value()) return std::nullopt;
-      values.push_back(static_cast<double>(*number) / (divides ? divisors_[i] : 1.0));
+      values.push_back(static_cast<double>(*number) / (divisors.empty() ? 1.0 : divisors[i]));
     }
     return spread_of(std::move(values));
   }
@@ -124,7 +142,8 @@ class Folder {
  private:
   const model::Dataset& data_;
   const model::Group& group_;
-  std::vector<double> divisors_;
+  std::vector<double> divisors_;       // of counts
+  std::vector<double> time_divisors_;  // of times
   bool is_per_iteration_ = false;
 };
 
@@ -256,15 +275,15 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
     }
   }
   out.is_per_iteration = fold.is_per_iteration();
-  out.iterations = fold.totals(&Totals::iterations, false);
-  out.wall_ns = fold.totals(&Totals::wall_ns);
+  out.iterations = fold.totals(&Totals::iterations, {});
+  out.wall_ns = fold.times(&Totals::wall_ns);
   add_times(data, group, out);
-  out.user_ns = fold.totals(&Totals::user_ns);
-  out.system_ns = fold.totals(&Totals::system_ns);
-  out.overhead_ns = fold.totals(&Totals::overhead_estimate_ns);
-  out.calls = fold.totals(&Totals::calls);
-  out.entries = fold.totals(&Totals::entries);
-  out.errors = fold.totals(&Totals::errors);
+  out.user_ns = fold.times(&Totals::user_ns);
+  out.system_ns = fold.times(&Totals::system_ns);
+  out.overhead_ns = fold.times(&Totals::overhead_estimate_ns);
+  out.calls = fold.counts(&Totals::calls);
+  out.entries = fold.counts(&Totals::entries);
+  out.errors = fold.counts(&Totals::errors);
   out.late = sum(data, group, &Totals::late);
   out.lost = sum(data, group, &Totals::lost);
 

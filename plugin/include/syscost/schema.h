@@ -19,7 +19,7 @@
 namespace syscost::schema {
 
 /// Version written to column `schema_version`. Moves when a column is added, removed, renamed or changes meaning.
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchemaVersion = 2;
 
 /// Text of the last column of every row; a row that does not end in it was torn by a crash or a full disk.
 inline constexpr std::string_view kEndMark = "end";
@@ -37,7 +37,8 @@ inline constexpr std::string_view kEndMark = "end";
   X(kParent, "parent") X(kRepetition, "repetition") X(kRecord, "record")             \
   X(kSyscall, "syscall") X(kDetail, "detail") X(kOrigin, "origin")                   \
   /* `test` rows: the window as a whole */                                           \
-  X(kOutcome, "outcome") X(kIterations, "iterations") X(kWallNs, "wall_ns")          \
+  X(kOutcome, "outcome") X(kIterations, "iterations")                                \
+  X(kCountedIterations, "counted_iterations") X(kWallNs, "wall_ns")                  \
   X(kUserNs, "user_ns") X(kSystemNs, "system_ns")                                    \
   X(kOverheadEstimateNs, "overhead_estimate_ns")                                     \
   X(kVoluntarySwitches, "voluntary_switches")                                        \

@@ -122,6 +122,7 @@ void WindowRows::append(std::string& out, const WindowColumns& window, const det
   row.set(Column::kOrigin, schema::kOriginSyscost);
   row.set(Column::kOutcome, window.outcome);
   row.set(Column::kIterations, window.iterations);
+  row.set(Column::kCountedIterations, window.counted_iterations);
   row.set(Column::kWallNs, window.wall_ns);
   row.set(Column::kUserNs, window.user_ns);
   row.set(Column::kSystemNs, window.system_ns);

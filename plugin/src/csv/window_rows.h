@@ -26,6 +26,7 @@ struct WindowColumns {
   std::uint64_t repetition = 0;
   std::string_view outcome;
   std::optional<std::uint64_t> iterations;
+  std::optional<std::uint64_t> counted_iterations;
   std::optional<std::uint64_t> wall_ns;
   std::optional<std::uint64_t> user_ns;
   std::optional<std::uint64_t> system_ns;

@@ -25,7 +25,7 @@ std::string row(Cells values, const Cells& cells) {
 }
 
 Cells key() {
-  return {{"schema_version", "1"}, {"run_id", "r1"},       {"started_at", "2026-11-21T01:52:31.123456Z"},
+  return {{"schema_version", "2"}, {"run_id", "r1"},       {"started_at", "2026-11-21T01:52:31.123456Z"},
           {"backend", "ebpf"},     {"program", "tests"},   {"pid", "7"},
           {"kind", "test"},        {"test", "Suite.Test"}, {"repetition", "0"},
           {"origin", "syscost"},   {"end", "end"}};

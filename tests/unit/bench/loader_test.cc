@@ -194,6 +194,22 @@ TEST(Summary, DividesByIterationsOnlyWhenEveryRepetitionHasThem) {
   EXPECT_EQ(stats::summarize(some.data, model::group_samples(some.data)[0], true).wall_ns->median, 1000);
 }
 
+TEST(Summary, DividesCountsByTheIterationsTheyBelongToAndTimesByTheirs) {
+  const std::string rows =
+      test_row({{"iterations", "1000"}, {"counted_iterations", "10"}, {"wall_ns", "5000"}, {"total_calls", "30"}}) +
+      syscall_row({{"calls", "30"}});
+  Loaded loaded = load(rows);
+  // Asked or not: times and counts of different passes can stand side by side per iteration only.
+  for (bool asked : {true, false}) {
+    const auto window = stats::summarize(loaded.data, model::group_samples(loaded.data)[0], asked);
+    EXPECT_TRUE(window.is_per_iteration);
+    EXPECT_EQ(window.wall_ns->median, 5);
+    EXPECT_EQ(window.calls->median, 3);
+    ASSERT_EQ(window.syscalls.size(), 1U);
+    EXPECT_EQ(window.syscalls[0].calls->median, 3);
+  }
+}
+
 TEST(Lists, RefuseWhatIsNotAList) {
   for (const char* bad : {"ENOENT", "ENOENT:", ":3", "ENOENT:3 ", "ENOENT:x", "ENOENT:3,EINTR:1", "A:-1"}) {
     EXPECT_FALSE(model::parse_errnos(bad).has_value()) << bad;
