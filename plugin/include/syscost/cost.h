@@ -168,8 +168,9 @@ struct SyscallCost {
 };
 
 namespace detail {
-struct CostData;  // src/core/cost_data.h
-}
+struct CostData;    // src/core/cost_data.h
+struct CostAccess;  // src/session/cost_access.h
+}  // namespace detail
 
 /// What one window asked of the kernel: a value, cheap to copy, readable from any thread.
 ///
@@ -206,6 +207,7 @@ class SYSCOST_EXPORT Cost {
   friend SYSCOST_EXPORT std::ostream& operator<<(std::ostream& out, const Cost& cost);
 
  private:
+  friend struct detail::CostAccess;
   std::shared_ptr<const detail::CostData> data_;
   std::shared_ptr<const Unavailable> why_;
 };

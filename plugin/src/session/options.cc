@@ -140,8 +140,9 @@ constexpr std::array kKnown = {
 /// Names the documentation promises for later versions: whoever types one deserves a better answer than "unknown".
 constexpr std::array<std::string_view, 4> kLater = {"bpf", "children", "artifacts", "artifact_root"};
 
-/// Variables with our prefix that are not addressed to a test binary: the build's own and those of our test suite.
-constexpr std::array<std::string_view, 2> kForeignPrefixes = {"SYSCOST_BUILD_", "SYSCOST_TEST_"};
+/// Variables with our prefix that are not addressed to a test binary: the build's own, those of our test suite, and
+/// what syscost tells a process that it starts itself.
+constexpr std::array<std::string_view, 3> kForeignPrefixes = {"SYSCOST_BUILD_", "SYSCOST_TEST_", "SYSCOST_INTERNAL_"};
 /// Those that find_package(syscost) reads.
 constexpr std::array<std::string_view, 2> kForeignNames = {"SYSCOST_ROOT", "SYSCOST_DIR"};
 

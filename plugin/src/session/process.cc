@@ -14,6 +14,7 @@
 #include "session/help.h"
 #include "session/messages.h"
 #include "session/session.h"
+#include "syscost/counting.h"
 
 namespace syscost::session {
 namespace {
@@ -61,7 +62,8 @@ void explain_fork_child() {
 
 const Result<ParsedOptions>& read_process_options(const std::vector<std::string>& arguments, Spelling spelling) {
   parsed_options = parse_options(arguments, process_environment(), spelling);
-  if (parsed_options->ok() && is_framework_errand(process_arguments())) parsed_options->value().options.drop_output();
+  const bool is_silent = is_framework_errand(process_arguments()) || adapter::is_counting_process();
+  if (parsed_options->ok() && is_silent) parsed_options->value().options.drop_output();
   if (Session* session = made_session.load(); session != nullptr && parsed_options->ok()) {
     Result<void> taken = session->take_over(parsed_options->value().options);
     if (!taken.ok()) parsed_options = taken.failure();

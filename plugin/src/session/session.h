@@ -103,6 +103,7 @@ class Session {
 
   /// True when a backend is open.
   bool can_count() const { return instrument_.current() != nullptr; }
+  const Instrument& instrument() const { return instrument_; }
   bool is_fork_child() const { return guard_.is_child(); }
   std::string problem() const { return recorder_.problem(); }
   const Options& options() const { return options_; }

@@ -1,0 +1,74 @@
+# Builds syscost::benchmark and syscost::benchmark_main, in the build that includes this, against the Google Benchmark
+# that build uses.
+#
+# syscost_add_benchmark_adapter(SOURCE_DIR folder BENCHMARK target SOURCES file... MAIN_SOURCES file...) defines, with
+# `folder` as the include root of the adapter's own headers, the targets syscost_benchmark and syscost_benchmark_main and
+# their aliases.
+#
+# The adapter stands before some functions of Google Benchmark by `--wrap`: the linker gives every reference to them from
+# the program's objects and archives to the adapter. As interface options these travel through the consumer's own
+# INTERFACE and STATIC helper libraries, and reach shared libraries that link syscost::benchmark as well.
+#
+# Works with CMake 3.16, as everything a consumer's build sees.
+
+# Sets `result` to the target of the Google Benchmark that this build uses, looking for an installed one only when the
+# build has none.
+macro(syscost_find_benchmark result)
+  set(${result} "")
+  if(NOT TARGET benchmark::benchmark AND NOT TARGET benchmark)
+    find_package(benchmark QUIET)
+  endif()
+  foreach(syscost_candidate benchmark::benchmark benchmark)
+    if(TARGET ${syscost_candidate})
+      set(${result} ${syscost_candidate})
+      break()
+    endif()
+  endforeach()
+endmacro()
+
+# Sets `result` to the linker options of every program that is measured.
+function(syscost_benchmark_link_options result)
+  set(run "_ZN9benchmark22RunSpecifiedBenchmarksE")
+  set(reporter "PNS_17BenchmarkReporterE")
+  set(string "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE")
+  set(options "LINKER:-u,syscost_benchmark_registration")
+  foreach(symbol ${run}v ${run}${string} ${run}${reporter} ${run}${reporter}${string} ${run}${reporter}S1_
+                 ${run}${reporter}S1_${string} _ZN9benchmark10InitializeEPiPPcPFvvE
+                 _ZN9benchmark5State16StartKeepRunningEv _ZN9benchmark5State17FinishKeepRunningEv
+                 _ZN9benchmark5State11PauseTimingEv _ZN9benchmark5State12ResumeTimingEv)
+    list(APPEND options "LINKER:--wrap=${symbol}")
+  endforeach()
+  set(${result} "${options}" PARENT_SCOPE)
+endfunction()
+
+function(syscost_add_benchmark_adapter)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "SOURCE_DIR;BENCHMARK" "SOURCES;MAIN_SOURCES")
+  set(sources "")
+  set(main_sources "")
+  foreach(source IN LISTS arg_SOURCES)
+    list(APPEND sources "${arg_SOURCE_DIR}/${source}")
+  endforeach()
+  foreach(source IN LISTS arg_MAIN_SOURCES)
+    list(APPEND main_sources "${arg_SOURCE_DIR}/${source}")
+  endforeach()
+
+  add_library(syscost_benchmark STATIC EXCLUDE_FROM_ALL ${sources})
+  target_link_libraries(syscost_benchmark PUBLIC syscost::syscost ${arg_BENCHMARK})
+  syscost_benchmark_link_options(link_options)
+  target_link_options(syscost_benchmark INTERFACE ${link_options})
+  add_library(syscost_benchmark_main STATIC EXCLUDE_FROM_ALL ${main_sources})
+  target_link_libraries(syscost_benchmark_main PUBLIC syscost_benchmark)
+
+  foreach(target syscost_benchmark syscost_benchmark_main)
+    target_include_directories(${target} PRIVATE "${arg_SOURCE_DIR}")
+    target_compile_features(${target} PRIVATE cxx_std_17)
+    # Not this build's code: its warnings and checkers have no say, its -Werror must not break.
+    target_compile_options(${target} PRIVATE -w)
+    set_target_properties(${target} PROPERTIES
+      POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF
+      CXX_CLANG_TIDY "" CXX_CPPCHECK "" CXX_CPPLINT "" CXX_INCLUDE_WHAT_YOU_USE ""
+      ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/syscost")
+  endforeach()
+  add_library(syscost::benchmark ALIAS syscost_benchmark)
+  add_library(syscost::benchmark_main ALIAS syscost_benchmark_main)
+endfunction()

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+//
+// For adapters of harnesses that time a body over and over: counts come from a process of their own.
+//
+// A timing must not be touched by what counts, and an instrument that is attached costs something even when it counts
+// nothing. So the program runs twice: first as the *counting process*, the same program with the same arguments, whose
+// times are thrown away; then itself, without any instrument. The counting process sends what it counted as lines of
+// text. plugin/src/adapters/benchmark uses all of this; framework-free programs need none of it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "syscost/adapter.h"
+#include "syscost/cost.h"
+#include "syscost/export.h"
+
+namespace syscost::adapter {
+
+/// Like take_options(), for a command line that a main of the user's reads too: takes out `--syscost_*` only. Ends the
+/// program with 2 after a message when one of them is bad.
+SYSCOST_EXPORT void take_prefixed_options(int* argc, char** argv);
+
+/// The command line this program was started with.
+SYSCOST_EXPORT std::vector<std::string> started_with();
+
+/// What --syscost_cycles asks for, or else `fallback`.
+SYSCOST_EXPORT std::uint64_t wanted_cycles(std::uint64_t fallback);
+
+// ---- in the counting process ----------------------------------------------------------------------------------------
+
+/// True in a process that run_counting_process() started, and not in what that one forks or executes.
+SYSCOST_EXPORT bool is_counting_process();
+/// What run_counting_process() was given for it.
+SYSCOST_EXPORT std::string counting_orders();
+
+struct CountingStart {
+  std::string backend;  ///< Column `backend`.
+  std::string note;     ///< For people: what counting adds to a call. May be empty.
+  std::optional<Unavailable> why_not;
+};
+/// Opens the backend. Nothing of ours is printed or written in a counting process; syscost::Scope counts.
+SYSCOST_EXPORT CountingStart start_counting(const Framework& framework);
+
+/// Sends one line; control characters except tabs become spaces. Inert in fork children.
+SYSCOST_EXPORT void send_line(std::string_view line);
+/// Says that everything was sent, and ends the process at once, without static destructors: what main() would do next
+/// is for the other process to do.
+[[noreturn]] SYSCOST_EXPORT void end_counting();
+
+/// A cost as one line of text without tabs, and back. Text that is none gives an unavailable cost.
+SYSCOST_EXPORT std::string to_text(const Cost& cost);
+SYSCOST_EXPORT Cost cost_from_text(std::string_view text);
+/// All of `parts` together; the reason of the first that is not available.
+SYSCOST_EXPORT Cost sum(const std::vector<Cost>& parts);
+
+// ---- in the process that times --------------------------------------------------------------------------------------
+
+struct CountingEnd {
+  bool is_whole = false;  ///< end_counting() was reached.
+  std::string how;        ///< Otherwise: "was killed by SIGSEGV", "ended with exit code 3", ...
+  std::string errors;     ///< The end of what it wrote to stderr.
+};
+/// Runs this program again as a counting process and hands on every line it sends. Its stdin and stdout are /dev/null.
+/// `on_wait` is called now and then, with the seconds since the last line. Returns when it has ended.
+SYSCOST_EXPORT CountingEnd run_counting_process(const std::string& orders,
+                                                const std::function<void(std::string_view)>& on_line,
+                                                const std::function<void(int seconds)>& on_wait);
+
+/// Opens the CSV that was asked for, without a backend. Handles --syscost_help and --syscost_doctor (print, exit). When
+/// something asked for cannot be had: message, exit(2). May be called again.
+SYSCOST_EXPORT void start_timing_or_exit(const Framework& framework);
+/// False with --syscost_backend none.
+SYSCOST_EXPORT bool wants_counts();
+/// Who counted, for every row; prints the header line. `why_not` ends the program with 2.
+SYSCOST_EXPORT void set_counted_by_or_exit(const CountingStart& counted_by, const Framework& framework);
+
+/// One timed repetition and the counts that go with it: rows of kind `benchmark`.
+struct TimedRepetition {
+  std::string_view test;
+  std::uint64_t repetition = 0;  ///< From 0.
+  std::string_view outcome;
+  std::optional<std::uint64_t> iterations;  ///< In `wall_ns`.
+  std::optional<std::uint64_t> wall_ns;
+  std::optional<std::uint64_t> counted_iterations;  ///< In `cost`.
+  const Cost* cost = nullptr;                       ///< Null = not counted.
+};
+/// Writes their rows, with one write. Inert in fork children.
+SYSCOST_EXPORT void write_rows(const std::vector<TimedRepetition>& repetitions);
+
+/// Prints `what`, and lets the program end non-zero if nothing else does.
+SYSCOST_EXPORT void note_problem(const Unavailable& what);
+/// Prints `what` and ends the program with exit code 2.
+[[noreturn]] SYSCOST_EXPORT void refuse(const Unavailable& what);
+/// Prints `text` on stderr as syscost's.
+SYSCOST_EXPORT void say(std::string_view text);
+
+}  // namespace syscost::adapter

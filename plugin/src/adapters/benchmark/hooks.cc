@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "adapters/benchmark/hooks.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <utility>
+
+#include "adapters/benchmark/counting_run.h"
+#include "adapters/benchmark/flags.h"
+#include "adapters/benchmark/passes.h"
+#include "adapters/benchmark/timing_run.h"
+#include "syscost/counting.h"
+
+#if !defined(__GLIBCXX__) || !_GLIBCXX_USE_CXX11_ABI
+#error "syscost::benchmark knows the symbols of libstdc++ with its C++11 strings only"
+#endif
+
+#define SYSCOST_STRING "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
+#define SYSCOST_RUN "_ZN9benchmark22RunSpecifiedBenchmarks"
+#define SYSCOST_REPORTER "PNS_17BenchmarkReporterE"
+#define SYSCOST_WRAPPED(symbol) __asm__("__wrap_" symbol)
+#define SYSCOST_REAL(symbol) __asm__("__real_" symbol)
+
+using benchmark::BenchmarkReporter;
+using benchmark::State;
+
+// Every program of the consumer is linked with `-u syscost_benchmark_registration`, which pulls this file out of its
+// archive before an object that needs it is seen.
+extern "C" {
+extern const int syscost_benchmark_registration;
+const int syscost_benchmark_registration = 1;
+}
+
+// ---- the library's own ----------------------------------------------------------------------------------------------
+
+std::size_t syscost_real_run(BenchmarkReporter* display, BenchmarkReporter* file, std::string spec)
+    SYSCOST_REAL(SYSCOST_RUN "E" SYSCOST_REPORTER "S1_" SYSCOST_STRING);
+void syscost_real_initialize(int* argc, char** argv, void (*help)())
+    SYSCOST_REAL("_ZN9benchmark10InitializeEPiPPcPFvvE");
+void syscost_real_start(State* state) SYSCOST_REAL("_ZN9benchmark5State16StartKeepRunningEv");
+void syscost_real_finish(State* state) SYSCOST_REAL("_ZN9benchmark5State17FinishKeepRunningEv");
+void syscost_real_pause(State* state) SYSCOST_REAL("_ZN9benchmark5State11PauseTimingEv");
+void syscost_real_resume(State* state) SYSCOST_REAL("_ZN9benchmark5State12ResumeTimingEv");
+
+namespace syscost::benchmark_adapter {
+
+std::size_t real_run(BenchmarkReporter* display, BenchmarkReporter* file, std::string spec) {
+  return syscost_real_run(display, file, std::move(spec));
+}
+
+void real_initialize(int* argc, char** argv) {
+  syscost_real_initialize(argc, argv, ::benchmark::PrintDefaultHelp);
+}
+
+namespace {
+
+/// True while loops are counted. Everything a hook costs a program that is not.
+std::atomic<bool> g_is_counting{false};
+std::atomic<bool> g_is_main_seen{false};  // RunSpecifiedBenchmarks() or Initialize() came through here
+std::atomic<bool> g_is_loop_checked{false};
+
+/// A program whose main is in a library we are not linked into: benchmarks run, and nobody counts them.
+void check_that_main_is_seen() {
+  if (g_is_loop_checked.exchange(true) || g_is_main_seen.load() || !adapter::requested()) return;
+  adapter::refuse({"these benchmarks are run by a main() in a shared library, past syscost",
+                   "link libbenchmark_main as a static library, write BENCHMARK_MAIN(), or link "
+                   "syscost::benchmark_main"});
+}
+
+std::size_t run(BenchmarkReporter* display, BenchmarkReporter* file, std::string spec) {
+  static std::size_t calls = 0;
+  static std::string answers;  // of the calls so far
+  const std::size_t call = calls++;
+  g_is_main_seen.store(true);
+  std::size_t answer = 0;
+  if (adapter::is_counting_process()) {
+    if (!is_call_to_count(adapter::counting_orders(), call)) return answer_of_call(adapter::counting_orders(), call);
+    g_is_counting.store(true);
+    run_counting(spec);
+  }
+  if (is_listing() || !adapter::requested()) {
+    answer = real_run(display, file, std::move(spec));
+  } else {
+    answer = run_timing(display, file, spec, orders_for(call, answers));
+  }
+  answers += std::to_string(answer) + ",";
+  return answer;
+}
+
+}  // namespace
+}  // namespace syscost::benchmark_adapter
+
+// ---- what the program calls -----------------------------------------------------------------------------------------
+
+namespace adapter = syscost::benchmark_adapter;
+
+std::size_t syscost_run() SYSCOST_WRAPPED(SYSCOST_RUN "Ev");
+std::size_t syscost_run() {
+  return adapter::run(nullptr, nullptr, benchmark::GetBenchmarkFilter());
+}
+
+std::size_t syscost_run(std::string spec) SYSCOST_WRAPPED(SYSCOST_RUN "E" SYSCOST_STRING);
+std::size_t syscost_run(std::string spec) {
+  return adapter::run(nullptr, nullptr, std::move(spec));
+}
+
+std::size_t syscost_run(BenchmarkReporter* display) SYSCOST_WRAPPED(SYSCOST_RUN "E" SYSCOST_REPORTER);
+std::size_t syscost_run(BenchmarkReporter* display) {
+  return adapter::run(display, nullptr, benchmark::GetBenchmarkFilter());
+}
+
+std::size_t syscost_run(BenchmarkReporter* display, std::string spec)
+    SYSCOST_WRAPPED(SYSCOST_RUN "E" SYSCOST_REPORTER SYSCOST_STRING);
+std::size_t syscost_run(BenchmarkReporter* display, std::string spec) {
+  return adapter::run(display, nullptr, std::move(spec));
+}
+
+std::size_t syscost_run(BenchmarkReporter* display, BenchmarkReporter* file)
+    SYSCOST_WRAPPED(SYSCOST_RUN "E" SYSCOST_REPORTER "S1_");
+std::size_t syscost_run(BenchmarkReporter* display, BenchmarkReporter* file) {
+  return adapter::run(display, file, benchmark::GetBenchmarkFilter());
+}
+
+std::size_t syscost_run(BenchmarkReporter* display, BenchmarkReporter* file, std::string spec)
+    SYSCOST_WRAPPED(SYSCOST_RUN "E" SYSCOST_REPORTER "S1_" SYSCOST_STRING);
+std::size_t syscost_run(BenchmarkReporter* display, BenchmarkReporter* file, std::string spec) {
+  return adapter::run(display, file, std::move(spec));
+}
+
+void syscost_initialize(int* argc, char** argv, void (*help)()) SYSCOST_WRAPPED("_ZN9benchmark10InitializeEPiPPcPFvvE");
+void syscost_initialize(int* argc, char** argv, void (*help)()) {
+  adapter::g_is_main_seen.store(true);
+  if (argc != nullptr && argv != nullptr) {
+    // Versions whose main refuses unknown flags never see ours.
+    syscost::adapter::take_prefixed_options(argc, argv);
+    adapter::note_flags(*argc, argv);
+  }
+  syscost_real_initialize(argc, argv, help);
+}
+
+void syscost_start(State* state) SYSCOST_WRAPPED("_ZN9benchmark5State16StartKeepRunningEv");
+void syscost_start(State* state) {
+  adapter::check_that_main_is_seen();
+  syscost_real_start(state);
+  if (adapter::g_is_counting.load(std::memory_order_relaxed)) adapter::Passes::instance().loop_started(*state);
+}
+
+void syscost_finish(State* state) SYSCOST_WRAPPED("_ZN9benchmark5State17FinishKeepRunningEv");
+void syscost_finish(State* state) {
+  const bool is_counting = adapter::g_is_counting.load(std::memory_order_relaxed);
+  if (is_counting) adapter::Passes::instance().loop_ending();
+  syscost_real_finish(state);
+  if (is_counting) adapter::Passes::instance().loop_ended(*state);
+}
+
+void syscost_pause(State* state) SYSCOST_WRAPPED("_ZN9benchmark5State11PauseTimingEv");
+void syscost_pause(State* state) {
+  if (adapter::g_is_counting.load(std::memory_order_relaxed)) adapter::Passes::instance().paused();
+  syscost_real_pause(state);
+}
+
+void syscost_resume(State* state) SYSCOST_WRAPPED("_ZN9benchmark5State12ResumeTimingEv");
+void syscost_resume(State* state) {
+  syscost_real_resume(state);
+  if (adapter::g_is_counting.load(std::memory_order_relaxed)) adapter::Passes::instance().resumed();
+}

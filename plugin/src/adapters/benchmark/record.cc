@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "adapters/benchmark/record.h"
+
+#include <cstdlib>
+
+#include "syscost/counting.h"
+
+namespace syscost::benchmark_adapter {
+namespace {
+
+std::string line_of(const std::vector<std::string>& fields) {
+  std::string line;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (i > 0) line += '\t';
+    for (const char c : fields[i]) line += c == '\t' ? ' ' : c;
+  }
+  return line;
+}
+
+std::int64_t number_of(std::string_view text) {
+  return std::strtoll(std::string(text).c_str(), nullptr, 10);
+}
+
+}  // namespace
+
+std::vector<std::string_view> split_fields(std::string_view line) {
+  std::vector<std::string_view> fields;
+  for (;;) {
+    const std::size_t tab = line.find('\t');
+    fields.push_back(line.substr(0, tab));
+    if (tab == std::string_view::npos) return fields;
+    line.remove_prefix(tab + 1);
+  }
+}
+
+void send_start(const std::string& backend, const std::string& note, const std::optional<Unavailable>& why_not) {
+  adapter::send_line(why_not.has_value() ? line_of({"unavailable", why_not->reason, why_not->how_to_fix})
+                                         : line_of({"start", backend, note}));
+}
+
+void send_names(const std::vector<std::string>& names) {
+  for (const std::string& name : names) adapter::send_line(line_of({"name", name}));
+  adapter::send_line("listed");
+}
+
+void send_record(const Record& record) {
+  const Unavailable why_not = record.why_not.value_or(Unavailable{});
+  for (const Pass& pass : record.passes) {
+    adapter::send_line(line_of({"pass", std::to_string(pass.iterations), adapter::to_text(pass.cost)}));
+  }
+  adapter::send_line(line_of({"done", std::to_string(record.key.family), std::to_string(record.key.instance),
+                              std::to_string(record.repetitions), why_not.reason, why_not.how_to_fix, record.name}));
+}
+
+bool receive(std::string_view line, Record& record) {
+  const std::vector<std::string_view> fields = split_fields(line);
+  if (fields[0] == "pass" && fields.size() == 3) {
+    record.passes.push_back({static_cast<std::uint64_t>(number_of(fields[1])), adapter::cost_from_text(fields[2])});
+  }
+  if (fields[0] != "done" || fields.size() != 7) return false;
+  record.key = {number_of(fields[1]), number_of(fields[2])};
+  record.repetitions = static_cast<std::size_t>(number_of(fields[3]));
+  if (!fields[4].empty()) record.why_not = Unavailable{std::string(fields[4]), std::string(fields[5])};
+  record.name = fields[6];
+  return true;
+}
+
+}  // namespace syscost::benchmark_adapter

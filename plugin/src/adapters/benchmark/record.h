@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//
+// Record: what the counting process found out about one benchmark, and the lines in which it says so.
+//
+//     start BACKEND NOTE | unavailable REASON FIX      once
+//     name NAME                                        for each benchmark that will run, in order
+//     listed
+//     pass ITERATIONS COST                             for each pass of the benchmark that follows
+//     done FAMILY INSTANCE REPETITIONS REASON FIX NAME
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "syscost/cost.h"
+
+namespace syscost::benchmark_adapter {
+
+/// One run of a benchmark's loop on all its threads.
+struct Pass {
+  std::uint64_t iterations = 0;  ///< Over all threads.
+  Cost cost;
+};
+
+/// Names a benchmark within a run of benchmarks: names need not be unique.
+struct Key {
+  std::int64_t family = 0;
+  std::int64_t instance = 0;
+  bool operator<(const Key& other) const {
+    return family != other.family ? family < other.family : instance < other.instance;
+  }
+};
+
+struct Record {
+  Key key;
+  std::string name;
+  std::vector<Pass> passes;            ///< In order: growing ones first, then one for each repetition.
+  std::size_t repetitions = 0;         ///< How many of them, from the end, are repetitions.
+  std::optional<Unavailable> why_not;  ///< Why the passes are no counts.
+};
+
+/// The fields of a line.
+std::vector<std::string_view> split_fields(std::string_view line);
+
+void send_start(const std::string& backend, const std::string& note, const std::optional<Unavailable>& why_not);
+void send_names(const std::vector<std::string>& names);
+void send_record(const Record& record);
+
+/// Puts a `pass` or `done` line into `record`; true when it is complete. Other lines change nothing.
+bool receive(std::string_view line, Record& record);
+
+}  // namespace syscost::benchmark_adapter

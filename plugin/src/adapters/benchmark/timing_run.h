@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+//
+// The run of benchmarks in the process whose times are reported: first another process counts, then this one times.
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <cstddef>
+#include <string>
+
+namespace syscost::benchmark_adapter {
+
+/// RunSpecifiedBenchmarks() with counts: `orders` are for the counting process.
+std::size_t run_timing(::benchmark::BenchmarkReporter* display, ::benchmark::BenchmarkReporter* file,
+                       const std::string& spec, const std::string& orders);
+
+}  // namespace syscost::benchmark_adapter

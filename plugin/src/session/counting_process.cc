@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+//
+// The counting process: this program run again, with a pipe through which it sends what it counts.
+//
+// One variable tells it so, SYSCOST_INTERNAL_COUNTING=PID:DESCRIPTOR:ORDERS. The process id makes it address nobody
+// else: programs that a measured body starts inherit the variable, and Google Benchmark's own main executes itself once
+// more, which keeps the id.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "core/signal_hold.h"
+#include "session/child_guard.h"
+#include "session/session.h"
+#include "syscost/counting.h"
+
+namespace syscost::adapter {
+namespace {
+
+constexpr const char* kVariable = "SYSCOST_INTERNAL_COUNTING";
+constexpr std::string_view kWhole = "\x04";  // the last line: everything was sent
+constexpr std::size_t kShownErrorBytes = 2000;
+
+// ---- in the counting process ----------------------------------------------------------------------------------------
+
+struct Orders {
+  bool is_counting = false;
+  int pipe = -1;
+  std::string text;
+};
+
+Orders read_orders() {
+  Orders orders;
+  const char* variable = std::getenv(kVariable);
+  if (variable == nullptr) return orders;
+  const std::string_view text = variable;
+  int pid = 0;
+  const char* end = text.data() + text.size();
+  auto [after_pid, pid_error] = std::from_chars(text.data(), end, pid);
+  if (pid_error != std::errc() || after_pid == end || *after_pid != ':' || pid != getpid()) return orders;
+  auto [after_pipe, pipe_error] = std::from_chars(after_pid + 1, end, orders.pipe);
+  if (pipe_error != std::errc() || after_pipe == end || *after_pipe != ':') return orders;
+  orders.text.assign(after_pipe + 1, end);
+  orders.is_counting = true;
+  return orders;
+}
+
+/// Read once, in the process that they were addressed to.
+const Orders& orders() {
+  static const auto* const read = new Orders(read_orders());
+  return *read;
+}
+
+const session::ChildGuard& guard() {
+  static const auto* const made = new session::ChildGuard;
+  return *made;
+}
+
+void write_all(int fd, std::string_view text) {
+  const SignalHold no_reader(SIGPIPE);
+  while (!text.empty()) {
+    const ssize_t written = write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+// ---- in the process that starts it ----------------------------------------------------------------------------------
+
+std::string ending(int status) {
+  if (WIFSIGNALED(status)) {
+    const char* name = sigabbrev_np(WTERMSIG(status));
+    return "was killed by " + (name != nullptr ? "SIG" + std::string(name) : std::to_string(WTERMSIG(status)));
+  }
+  return "ended with exit code " + std::to_string(WEXITSTATUS(status));
+}
+
+/// The end of what stands in the memory file.
+std::string tail_of(int fd) {
+  const off_t size = lseek(fd, 0, SEEK_END);
+  if (size <= 0) return {};
+  const off_t from = std::max<off_t>(0, size - static_cast<off_t>(kShownErrorBytes));
+  std::string text(static_cast<std::size_t>(size - from), '\0');
+  const ssize_t got = pread(fd, text.data(), text.size(), from);
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+/// What the child needs, made before fork(): afterwards nothing may allocate.
+struct Launch {
+  std::vector<std::string> arguments = started_with();
+  std::vector<std::string> variables;
+  std::vector<char*> argv;
+  std::vector<char*> envp;
+  std::string orders;
+  char own[64 + 4096] = {};  // kVariable=PID:DESCRIPTOR:ORDERS
+
+  explicit Launch(const std::string& its_orders) : orders(its_orders.substr(0, 4000)) {
+    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+      if (std::strncmp(*entry, kVariable, std::strlen(kVariable)) != 0) variables.emplace_back(*entry);
+    }
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    for (std::string& variable : variables) envp.push_back(variable.data());
+    envp.push_back(own);
+    envp.push_back(nullptr);
+  }
+};
+
+[[noreturn]] void become_counting_process(Launch& launch, int pipe, int errors, pid_t parent) {
+  // Nobody would read what it counts.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(127);
+  const int null = open("/dev/null", O_RDWR);
+  if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 || dup2(errors, STDERR_FILENO) < 0) {
+    _exit(127);
+  }
+  fcntl(pipe, F_SETFD, 0);
+  std::snprintf(launch.own, sizeof launch.own, "%s=%d:%d:%s", kVariable, static_cast<int>(getpid()), pipe,
+                launch.orders.c_str());
+  execve("/proc/self/exe", launch.argv.data(), launch.envp.data());
+  _exit(127);
+}
+
+/// Cuts what comes through the pipe into lines.
+class Lines {
+ public:
+  explicit Lines(const std::function<void(std::string_view)>& on_line) : on_line_(on_line) {}
+
+  /// Reads what is there; false at the end.
+  bool read_from(int fd) {
+    char bytes[65536];
+    const ssize_t got = read(fd, bytes, sizeof bytes);
+    if (got < 0) return errno == EINTR || errno == EAGAIN;
+    text_.append(bytes, static_cast<std::size_t>(got));
+    for (std::size_t end = 0; (end = text_.find('\n')) != std::string::npos; text_.erase(0, end + 1)) {
+      const std::string_view line = std::string_view(text_).substr(0, end);
+      if (line == kWhole) {
+        is_whole_ = true;
+      } else {
+        on_line_(line);
+      }
+    }
+    return got > 0;
+  }
+  bool is_whole() const { return is_whole_; }
+
+ private:
+  const std::function<void(std::string_view)>& on_line_;
+  std::string text_;
+  bool is_whole_ = false;
+};
+
+/// Reads until the process has ended. Not until the pipe has: what the process left running may hold it open.
+int read_until_end(pid_t child, int pipe, Lines& lines, const std::function<void(int)>& on_wait) {
+  constexpr int kTickMs = 100;
+  int status = 0;
+  int waited_ms = 0;
+  bool is_open = true;
+  for (;;) {
+    pollfd ready{is_open ? pipe : -1, POLLIN, 0};
+    const int got = poll(&ready, 1, kTickMs);
+    if (got > 0) {
+      waited_ms = 0;
+      is_open = lines.read_from(pipe);
+      continue;
+    }
+    const pid_t ended = waitpid(child, &status, WNOHANG);
+    if (ended == child || (ended < 0 && errno == ECHILD)) break;
+    waited_ms += kTickMs;
+    if (waited_ms % 1000 == 0) on_wait(waited_ms / 1000);
+  }
+  // What it wrote between the last look and its end.
+  fcntl(pipe, F_SETFL, O_NONBLOCK);
+  for (pollfd ready{pipe, POLLIN, 0}; is_open && poll(&ready, 1, 0) > 0;) is_open = lines.read_from(pipe);
+  return status;
+}
+
+}  // namespace
+
+std::vector<std::string> started_with() {
+  return session::process_arguments();
+}
+
+bool is_counting_process() {
+  return orders().is_counting && !guard().is_child();
+}
+
+std::string counting_orders() {
+  return orders().text;
+}
+
+void send_line(std::string_view line) {
+  if (!is_counting_process()) return;
+  // What the program executes need not see the pipe.
+  fcntl(orders().pipe, F_SETFD, FD_CLOEXEC);
+  std::string text(line);
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < ' ' && c != '\t') c = ' ';
+  }
+  write_all(orders().pipe, text + '\n');
+}
+
+void end_counting() {
+  if (is_counting_process()) write_all(orders().pipe, std::string(kWhole) + '\n');
+  _exit(0);
+}
+
+CountingEnd run_counting_process(const std::string& orders, const std::function<void(std::string_view)>& on_line,
+                                 const std::function<void(int seconds)>& on_wait) {
+  CountingEnd end;
+  Launch launch(orders);
+  int pipe[2] = {-1, -1};
+  const int errors = memfd_create("syscost-counting-stderr", MFD_CLOEXEC);
+  if (errors < 0 || pipe2(pipe, O_CLOEXEC) != 0) {
+    end.how = std::string("could not be started: ") + std::strerror(errno);
+    if (errors >= 0) close(errors);
+    return end;
+  }
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child == 0) become_counting_process(launch, pipe[1], errors, parent);
+  close(pipe[1]);
+  Lines lines(on_line);
+  if (child < 0) {
+    end.how = std::string("could not be started: ") + std::strerror(errno);
+  } else {
+    const int status = read_until_end(child, pipe[0], lines, on_wait);
+    end.is_whole = lines.is_whole();
+    end.how = ending(status);
+  }
+  end.errors = tail_of(errors);
+  close(pipe[0]);
+  close(errors);
+  return end;
+}
+
+}  // namespace syscost::adapter

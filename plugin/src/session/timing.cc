@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+//
+// The side of syscost/counting.h that times: options, CSV and problems, without a backend in this process.
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+
+#include "session/child_guard.h"
+#include "session/cost_access.h"
+#include "session/doctor.h"
+#include "session/help.h"
+#include "session/messages.h"
+#include "session/recorder.h"
+#include "session/run_info.h"
+#include "session/session.h"
+#include "syscost/counting.h"
+
+namespace syscost::adapter {
+namespace {
+
+/// What the timing process writes down. One thread.
+struct Timing {
+  session::Options options;
+  session::ChildGuard guard;
+  session::Recorder recorder;
+  csv::RunColumns run;
+  bool is_announced = false;
+};
+
+std::atomic<Timing*> g_timing{nullptr};  // never destroyed: exit handlers ask it
+
+/// A run that is not whole ends non-zero, unless the program already says so itself.
+void end_process(int status) {
+  const Timing* timing = g_timing.load();
+  if (timing == nullptr || timing->guard.is_child() || status != 0 || timing->recorder.problem().empty()) return;
+#ifdef __GLIBC__
+  std::exit(1);
+#else
+  std::fflush(nullptr);
+  _exit(1);
+#endif
+}
+
+Timing& made_timing() {
+  if (Timing* timing = g_timing.load(); timing != nullptr) return *timing;
+  const Result<session::ParsedOptions>& parsed = session::process_options();
+  if (!parsed.ok()) session::refuse(parsed.failure());
+  auto* timing = new Timing;
+  timing->options = parsed.value().options;
+  g_timing.store(timing);
+#ifdef __GLIBC__
+  on_exit([](int status, void*) { end_process(status); }, nullptr);
+#else
+  std::atexit([] { end_process(0); });
+#endif
+  return *timing;
+}
+
+/// A backend that sees entries sees these two as well (core/backend.h).
+Capabilities capabilities_of(const detail::CostData& data) {
+  Capabilities can;
+  can.entries = can.carried_in = can.denied = data.measured.entries;
+  can.calls = data.measured.calls;
+  can.errors = data.measured.errors;
+  can.latency = data.measured.latency;
+  return can;
+}
+
+}  // namespace
+
+void take_prefixed_options(int* argc, char** argv) {
+  std::vector<std::string> arguments(argv, argv + *argc);
+  // Nothing to take out, or a main of ours has taken it, short forms and all.
+  const bool has_any = std::any_of(arguments.begin(), arguments.end(),
+                                   [](const std::string& argument) { return argument.starts_with("--syscost"); });
+  if (!has_any) return;
+  const Result<session::ParsedOptions>& parsed = session::read_process_options(arguments, session::Spelling::prefixed);
+  if (!parsed.ok()) session::refuse(parsed.failure());
+  int kept = 0;
+  auto used = parsed.value().used.begin();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (used != parsed.value().used.end() && *used == i) {
+      ++used;
+    } else {
+      argv[kept++] = argv[i];
+    }
+  }
+  argv[kept] = nullptr;
+  *argc = kept;
+}
+
+std::uint64_t wanted_cycles(std::uint64_t fallback) {
+  const Result<session::ParsedOptions>& parsed = session::process_options();
+  return parsed.ok() ? parsed.value().options.cycles.value_or(fallback) : fallback;
+}
+
+CountingStart start_counting(const Framework& framework) {
+  CountingStart start;
+  const session::Session& session = session::started_session(framework);
+  if (const session::Opened* opened = session.instrument().current()) {
+    start.backend = opened->backend->name();
+    start.note = session::describe_calibration(opened->backend->calibration());
+  } else {
+    start.why_not = *session.instrument().why_not();
+  }
+  return start;
+}
+
+void start_timing_or_exit(const Framework& framework) {
+  Timing& timing = made_timing();
+  if (timing.guard.is_child()) return;
+  if (timing.options.help) {
+    session::print_help();
+    std::exit(0);
+  }
+  if (timing.options.doctor) std::exit(session::run_doctor());
+  if (timing.run.run_id.empty()) {
+    timing.run = session::read_run_info(timing.options, framework.build_type);
+    if (timing.options.build_type.empty()) timing.run.build_type = framework.build_type;
+    if (timing.options.filter != nullptr) timing.run.filter = timing.options.filter->text();
+    timing.run.backend = "none";
+  }
+  if (timing.options.csv.empty() || timing.recorder.has_csv()) return;
+  Result<std::string> path = session::resolve_path(timing.options.csv, timing.options.csv_source);
+  if (!path.ok()) session::refuse(path.failure());
+  Result<void> csv = timing.recorder.open_csv(path.value());
+  if (!csv.ok()) session::refuse(csv.failure());
+}
+
+bool wants_counts() {
+  return made_timing().options.backend != session::BackendChoice::none;
+}
+
+void set_counted_by_or_exit(const CountingStart& counted_by, const Framework& framework) {
+  Timing& timing = made_timing();
+  if (counted_by.why_not.has_value()) session::refuse(*counted_by.why_not);
+  timing.run.backend = counted_by.backend.empty() ? "none" : counted_by.backend;
+  timing.run.selection = framework.selection;
+  timing.recorder.set_run(timing.run);
+  if (timing.is_announced) return;
+  timing.is_announced = true;
+  std::string line = "backend " + timing.run.backend;
+  if (counted_by.backend.empty()) {
+    line += " (counts stay empty)";
+  } else {
+    line += " in a process of its own";
+  }
+  if (timing.options.filter != nullptr) line += ", only " + timing.options.filter->text() + " counted";
+  if (timing.recorder.has_csv()) line += ", csv " + timing.recorder.csv_path();
+  session::say(line + ", run " + timing.run.run_id);
+}
+
+void write_rows(const std::vector<TimedRepetition>& repetitions) {
+  Timing& timing = made_timing();
+  if (timing.guard.is_child() || repetitions.empty()) return;
+  for (const TimedRepetition& one : repetitions) {
+    csv::WindowColumns columns;
+    columns.kind = "benchmark";
+    columns.test = one.test;
+    columns.repetition = one.repetition;
+    columns.outcome = one.outcome;
+    columns.iterations = one.iterations;
+    columns.wall_ns = one.wall_ns;
+    const detail::CostData* data = one.cost != nullptr ? detail::CostAccess::data(*one.cost) : nullptr;
+    if (data != nullptr) columns.counted_iterations = one.counted_iterations;
+    timing.recorder.add(columns, data, data != nullptr ? capabilities_of(*data) : Capabilities{});
+  }
+  timing.recorder.write("benchmark " + std::string(repetitions.front().test));
+}
+
+void note_problem(const Unavailable& what) {
+  Timing& timing = made_timing();
+  if (!timing.guard.is_child()) timing.recorder.note_problem(what);
+}
+
+void refuse(const Unavailable& what) {
+  session::refuse(what);
+}
+
+void say(std::string_view text) {
+  session::say(text);
+}
+
+}  // namespace syscost::adapter

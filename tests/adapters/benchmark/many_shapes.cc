@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+//
+// Benchmarks whose syscalls are known, in all shapes in which Google Benchmark runs a body.
+#include <benchmark/benchmark.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+void call(long number) {
+  syscall(number);
+}
+
+/// True when SYSCOST_TEST_BODY asks for a body that does more than count.
+bool wants(const char* what) {
+  const char* variable = std::getenv("SYSCOST_TEST_BODY");
+  return variable != nullptr && std::strcmp(variable, what) == 0;
+}
+
+void BM_OneCall(benchmark::State& state) {
+  for (auto _ : state) call(SYS_getppid);
+}
+BENCHMARK(BM_OneCall);
+BENCHMARK(BM_OneCall)->Name("BM_OneCallThreads")->Threads(1)->Threads(2)->Threads(8);
+BENCHMARK(BM_OneCall)->Name("BM_RealTime")->UseRealTime();
+BENCHMARK(BM_OneCall)->Name("BM_ProcessTime")->MeasureProcessCPUTime();
+BENCHMARK(BM_OneCall)->Name("BM_Fixed")->Iterations(7);
+BENCHMARK(BM_OneCall)->Name("BM_Repeats")->Repetitions(3);
+BENCHMARK(BM_OneCall)->Name("BM_OnlyAggregates")->Repetitions(3)->ReportAggregatesOnly(true);
+BENCHMARK(BM_OneCall)->Name("BM_MinTime")->MinTime(0.02);
+BENCHMARK(BM_OneCall)->Name("BM_TooManyThreads")->Threads(20);
+
+void BM_NoCall(benchmark::State& state) {
+  int x = 0;
+  for (auto _ : state) benchmark::DoNotOptimize(++x);
+}
+BENCHMARK(BM_NoCall);
+
+void BM_KeepRunning(benchmark::State& state) {
+  while (state.KeepRunning()) call(SYS_getppid);
+}
+BENCHMARK(BM_KeepRunning);
+
+void BM_Batch(benchmark::State& state) {
+  while (state.KeepRunningBatch(8)) {
+    for (int i = 0; i < 8; ++i) call(SYS_getppid);
+  }
+}
+BENCHMARK(BM_Batch);
+
+void BM_WritesAndSync(benchmark::State& state) {
+  char name[] = "/tmp/syscost-benchmark-XXXXXX";
+  const int file = mkstemp(name);
+  unlink(name);
+  for (auto _ : state) {
+    for (int i = 0; i < state.range(0); ++i) benchmark::DoNotOptimize(pwrite(file, "x", 1, 0));
+    fdatasync(file);
+  }
+  close(file);
+}
+BENCHMARK(BM_WritesAndSync)->Arg(1)->Range(4, 16);
+
+void BM_SometimesMore(benchmark::State& state) {
+  int iteration = 0;
+  for (auto _ : state) {
+    call(SYS_getppid);
+    if (iteration++ % 16 == 0) call(SYS_getuid);
+  }
+}
+BENCHMARK(BM_SometimesMore);
+
+void BM_OpensOnce(benchmark::State& state) {
+  int file = -1;
+  for (auto _ : state) {
+    if (file < 0) file = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    benchmark::DoNotOptimize(write(file, "x", 1));
+  }
+  close(file);
+}
+BENCHMARK(BM_OpensOnce);
+
+void BM_Pauses(benchmark::State& state) {
+  for (auto _ : state) {
+    call(SYS_getppid);
+    state.PauseTiming();
+    call(SYS_getuid);
+    state.ResumeTiming();
+    call(SYS_getgid);
+  }
+}
+BENCHMARK(BM_Pauses)->Iterations(200);
+BENCHMARK(BM_Pauses)->Name("BM_PausesThreads")->Iterations(200)->Threads(2);
+
+/// All threads of a benchmark meet in every iteration; yields, so that what it calls is not a matter of luck only.
+std::atomic<int> g_arrived{0};
+void BM_Barrier(benchmark::State& state) {
+  int round = 0;
+  if (state.thread_index() == 0) g_arrived = 0;
+  for (auto _ : state) {
+    call(SYS_getppid);
+    ++g_arrived;
+    ++round;
+    while (g_arrived.load() < round * state.threads()) {
+    }
+  }
+}
+BENCHMARK(BM_Barrier)->Threads(2)->Iterations(50);
+
+void BM_ManualTime(benchmark::State& state) {
+  for (auto _ : state) {
+    call(SYS_getppid);
+    state.SetIterationTime(1e-3);
+  }
+}
+BENCHMARK(BM_ManualTime)->UseManualTime();
+
+void BM_Slow(benchmark::State& state) {
+  for (auto _ : state) usleep(150000);
+}
+BENCHMARK(BM_Slow)->UseRealTime();
+
+void BM_Skipped(benchmark::State& state) {
+  state.SkipWithError("nothing to do here");
+  for (auto _ : state) call(SYS_getppid);
+}
+BENCHMARK(BM_Skipped);
+
+void BM_FailsInTheLoop(benchmark::State& state) {
+  for (auto _ : state) {
+    call(SYS_getppid);
+    state.SkipWithError("went wrong");
+    break;
+  }
+}
+BENCHMARK(BM_FailsInTheLoop);
+
+void BM_Complexity(benchmark::State& state) {
+  for (auto _ : state) {
+    for (int i = 0; i < state.range(0); ++i) call(SYS_getppid);
+  }
+  state.SetComplexityN(state.range(0));
+}
+BENCHMARK(BM_Complexity)->RangeMultiplier(4)->Range(1, 64)->Complexity();
+
+class Fixture : public benchmark::Fixture {
+ public:
+  void SetUp(const benchmark::State&) override { call(SYS_getuid); }
+  void TearDown(const benchmark::State&) override { call(SYS_getuid); }
+};
+BENCHMARK_F(Fixture, CallsTwice)(benchmark::State& state) {
+  for (auto _ : state) {
+    call(SYS_getppid);
+    call(SYS_getppid);
+  }
+}
+
+template <int kCalls>
+void BM_Template(benchmark::State& state) {
+  for (auto _ : state) {
+    for (int i = 0; i < kCalls; ++i) call(SYS_getppid);
+  }
+}
+BENCHMARK_TEMPLATE(BM_Template, 3);
+
+void BM_UserCounter(benchmark::State& state) {
+  for (auto _ : state) call(SYS_getppid);
+  state.counters["mine"] = 42;
+  state.SetLabel("a label");
+}
+BENCHMARK(BM_UserCounter);
+
+/// Ends the process, or part of it, in the ways that SYSCOST_TEST_BODY names.
+void BM_Odd(benchmark::State& state) {
+  for (auto _ : state) {
+    call(SYS_getppid);
+    if (wants("throw")) throw std::runtime_error("thrown by the body");
+    if (wants("exit")) std::exit(0);
+    if (wants("crash")) raise(SIGSEGV);
+    if (wants("crash-counted") && std::getenv("SYSCOST_INTERNAL_COUNTING") != nullptr) raise(SIGSEGV);
+    if (wants("fork")) {
+      const pid_t child = fork();
+      if (child == 0) _exit(0);
+      waitpid(child, nullptr, 0);
+    }
+    if (wants("fork-returns")) {
+      const pid_t child = fork();
+      if (child == 0) return;  // runs whatever is left, as the parent does
+      waitpid(child, nullptr, 0);
+    }
+  }
+}
+BENCHMARK(BM_Odd)->Iterations(2);
+
+void BM_Last(benchmark::State& state) {
+  for (auto _ : state) call(SYS_getppid);
+}
+BENCHMARK(BM_Last);
+
+}  // namespace
+
+#ifndef SYSCOST_TEST_MAIN_ELSEWHERE
+BENCHMARK_MAIN();
+#endif
