@@ -8,6 +8,7 @@
 // text. plugin/src/adapters/benchmark uses all of this; framework-free programs need none of it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -30,6 +31,15 @@ SYSCOST_EXPORT std::vector<std::string> started_with();
 
 /// What --syscost_cycles asks for, or else `fallback`.
 SYSCOST_EXPORT std::uint64_t wanted_cycles(std::uint64_t fallback);
+
+/// What the copies of an adapter in a program and in its shared libraries have in common.
+struct Harness {
+  std::atomic<const void*> observer{nullptr};  ///< The adapter's own: who is told of loops, in a counting process.
+  std::atomic<bool> is_main_seen{false};       ///< The framework was started through the adapter.
+};
+/// The process's. After its first call a program that asked for something, but ran to its end past the adapter, ends
+/// with a message and 2.
+SYSCOST_EXPORT Harness& harness();
 
 // ---- in the counting process ----------------------------------------------------------------------------------------
 

@@ -94,6 +94,31 @@ void take_prefixed_options(int* argc, char** argv) {
   *argc = kept;
 }
 
+Harness& harness() {
+  static auto* const made = [] {
+    auto* harness = new Harness;
+#ifdef __GLIBC__
+    static const session::ChildGuard guard;
+    on_exit(
+        [](int status, void* that) {
+          if (status != 0 || static_cast<Harness*>(that)->is_main_seen || guard.is_child()) return;
+          const std::vector<std::string> arguments = started_with();
+          // Google Benchmark asks a process of its own whether addresses can stay in place.
+          constexpr std::string_view kTrial = "--benchmark_aslr_test_child=";
+          if (arguments.size() == 2 && arguments[1].starts_with(kTrial)) return;
+          if (!requested() || is_counting_process()) return;
+          session::refuse(
+              {"no benchmark ran through syscost: main() and the benchmarks are in shared libraries that "
+               "were linked without it, or none ran at all",
+               "link those libraries with syscost::benchmark as well, or make them static ones"});
+        },
+        harness);
+#endif
+    return harness;
+  }();
+  return *made;
+}
+
 std::uint64_t wanted_cycles(std::uint64_t fallback) {
   const Result<session::ParsedOptions>& parsed = session::process_options();
   return parsed.ok() ? parsed.value().options.cycles.value_or(fallback) : fallback;

@@ -103,7 +103,7 @@ void Counts::write_rows(const std::vector<Run>& runs) {
   adapter::write_rows(rows);
 }
 
-Annotator::Annotator(Reporter& inner, Counts& counts) : inner_(inner), counts_(counts) {
+Annotator::Annotator(Reporter& inner, Counts& counts, bool shows) : inner_(inner), counts_(counts), shows_(shows) {
   SetOutputStream(&inner.GetOutputStream());
   SetErrorStream(&inner.GetErrorStream());
 }
@@ -124,7 +124,7 @@ void Annotator::ReportRuns(const std::vector<Run>& runs) {
   std::vector<Run> annotated = runs;
   for (Run& run : annotated) {
     const Figures* figures = counts_.figures(key_of(run));
-    if (figures == nullptr || !shows_counters(run) || std::strcmp(outcome_of(run), "passed") != 0) continue;
+    if (!shows_ || figures == nullptr || !shows_counters(run) || std::strcmp(outcome_of(run), "passed") != 0) continue;
     add_counters(run, *figures);
   }
   inner_.ReportRuns(annotated);

@@ -38,8 +38,8 @@ class Counts {
 
 class Annotator : public Reporter {
  public:
-  /// Both must outlive it.
-  Annotator(Reporter& inner, Counts& counts);
+  /// Both must outlive it. With `shows` false it only writes rows.
+  Annotator(Reporter& inner, Counts& counts, bool shows = true);
 
   bool ReportContext(const Context& context) override;
   // Not an override before 1.8.
@@ -50,6 +50,7 @@ class Annotator : public Reporter {
  private:
   Reporter& inner_;
   Counts& counts_;
+  const bool shows_;
 };
 
 }  // namespace syscost::benchmark_adapter

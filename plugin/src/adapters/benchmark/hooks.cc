@@ -18,7 +18,8 @@
 #define SYSCOST_STRING "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
 #define SYSCOST_RUN "_ZN9benchmark22RunSpecifiedBenchmarks"
 #define SYSCOST_REPORTER "PNS_17BenchmarkReporterE"
-#define SYSCOST_WRAPPED(symbol) __asm__("__wrap_" symbol)
+// Visible: GNU ld refuses to link a program with a shared library that names the function, were they not.
+#define SYSCOST_WRAPPED(symbol) __asm__("__wrap_" symbol) __attribute__((visibility("default")))
 #define SYSCOST_REAL(symbol) __asm__("__real_" symbol)
 
 using benchmark::BenchmarkReporter;
@@ -54,14 +55,18 @@ void real_initialize(int* argc, char** argv) {
 
 namespace {
 
-/// True while loops are counted. Everything a hook costs a program that is not.
-std::atomic<bool> g_is_counting{false};
-std::atomic<bool> g_is_main_seen{false};  // RunSpecifiedBenchmarks() or Initialize() came through here
+/// Of this program and its shared libraries: each that is linked with us has hooks of its own.
+adapter::Harness& g_harness = adapter::harness();
 std::atomic<bool> g_is_loop_checked{false};
+
+/// Null while loops are not counted: looking is everything a hook costs then.
+Passes* counting_passes() {
+  return static_cast<Passes*>(const_cast<void*>(g_harness.observer.load(std::memory_order_relaxed)));
+}
 
 /// A program whose main is in a library we are not linked into: benchmarks run, and nobody counts them.
 void check_that_main_is_seen() {
-  if (g_is_loop_checked.exchange(true) || g_is_main_seen.load() || !adapter::requested()) return;
+  if (g_is_loop_checked.exchange(true) || g_harness.is_main_seen.load() || !adapter::requested()) return;
   adapter::refuse({"these benchmarks are run by a main() in a shared library, past syscost",
                    "link libbenchmark_main as a static library, write BENCHMARK_MAIN(), or link "
                    "syscost::benchmark_main"});
@@ -71,11 +76,11 @@ std::size_t run(BenchmarkReporter* display, BenchmarkReporter* file, std::string
   static std::size_t calls = 0;
   static std::string answers;  // of the calls so far
   const std::size_t call = calls++;
-  g_is_main_seen.store(true);
+  g_harness.is_main_seen.store(true);
   std::size_t answer = 0;
   if (adapter::is_counting_process()) {
     if (!is_call_to_count(adapter::counting_orders(), call)) return answer_of_call(adapter::counting_orders(), call);
-    g_is_counting.store(true);
+    g_harness.observer.store(&Passes::instance());
     run_counting(spec);
   }
   if (is_listing() || !adapter::requested()) {
@@ -129,7 +134,7 @@ std::size_t syscost_run(BenchmarkReporter* display, BenchmarkReporter* file, std
 
 void syscost_initialize(int* argc, char** argv, void (*help)()) SYSCOST_WRAPPED("_ZN9benchmark10InitializeEPiPPcPFvvE");
 void syscost_initialize(int* argc, char** argv, void (*help)()) {
-  adapter::g_is_main_seen.store(true);
+  adapter::g_harness.is_main_seen.store(true);
   if (argc != nullptr && argv != nullptr) {
     // Versions whose main refuses unknown flags never see ours.
     syscost::adapter::take_prefixed_options(argc, argv);
@@ -142,25 +147,25 @@ void syscost_start(State* state) SYSCOST_WRAPPED("_ZN9benchmark5State16StartKeep
 void syscost_start(State* state) {
   adapter::check_that_main_is_seen();
   syscost_real_start(state);
-  if (adapter::g_is_counting.load(std::memory_order_relaxed)) adapter::Passes::instance().loop_started(*state);
+  if (adapter::Passes* passes = adapter::counting_passes()) passes->loop_started(*state);
 }
 
 void syscost_finish(State* state) SYSCOST_WRAPPED("_ZN9benchmark5State17FinishKeepRunningEv");
 void syscost_finish(State* state) {
-  const bool is_counting = adapter::g_is_counting.load(std::memory_order_relaxed);
-  if (is_counting) adapter::Passes::instance().loop_ending();
+  adapter::Passes* passes = adapter::counting_passes();
+  if (passes != nullptr) passes->loop_ending();
   syscost_real_finish(state);
-  if (is_counting) adapter::Passes::instance().loop_ended(*state);
+  if (passes != nullptr) passes->loop_ended(*state);
 }
 
 void syscost_pause(State* state) SYSCOST_WRAPPED("_ZN9benchmark5State11PauseTimingEv");
 void syscost_pause(State* state) {
-  if (adapter::g_is_counting.load(std::memory_order_relaxed)) adapter::Passes::instance().paused();
+  if (adapter::Passes* passes = adapter::counting_passes()) passes->paused();
   syscost_real_pause(state);
 }
 
 void syscost_resume(State* state) SYSCOST_WRAPPED("_ZN9benchmark5State12ResumeTimingEv");
 void syscost_resume(State* state) {
   syscost_real_resume(state);
-  if (adapter::g_is_counting.load(std::memory_order_relaxed)) adapter::Passes::instance().resumed();
+  if (adapter::Passes* passes = adapter::counting_passes()) passes->resumed();
 }

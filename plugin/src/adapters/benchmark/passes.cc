@@ -14,7 +14,7 @@ using Clock = std::chrono::steady_clock;
 
 /// Iterations of a counted pass, and the time after which a shorter one is long enough.
 constexpr std::uint64_t kIterations = 1000;
-constexpr std::chrono::milliseconds kLongPass{100};
+constexpr std::chrono::milliseconds kLongPass{50};
 
 }  // namespace
 

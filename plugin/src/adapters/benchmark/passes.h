@@ -8,8 +8,8 @@
 // calls, barriers and threads are in no window.
 //
 // How long a pass is must not depend on the clock, or the counts of two runs of the program would differ by it. So the
-// counting process asks for more time than any pass takes, which makes Google Benchmark grow tenfold, and ends the
-// growth itself, at kIterations or where passes get slow.
+// counting process asks for much more time than a pass takes, which makes Google Benchmark grow tenfold, and ends the
+// growth itself, at 1000 iterations or where passes get slow.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -27,15 +27,20 @@ namespace syscost::benchmark_adapter {
 
 class Passes {
  public:
+  Passes() = default;
+  virtual ~Passes() = default;
+  Passes(const Passes&) = delete;
+  Passes& operator=(const Passes&) = delete;
   /// The process's own.
   static Passes& instance();
 
-  // What the hooks say, each on the thread of `state`.
-  void loop_started(::benchmark::State& state);
-  void paused();
-  void resumed();
-  void loop_ending();
-  void loop_ended(::benchmark::State& state);
+  // What the hooks say, each on the thread of `state`. Virtual: the hooks of a shared library, which has a copy of this
+  // class, tell the program's.
+  virtual void loop_started(::benchmark::State& state);
+  virtual void paused();
+  virtual void resumed();
+  virtual void loop_ending();
+  virtual void loop_ended(::benchmark::State& state);
 
   /// The passes since the last time, of a benchmark that is done; `why_not` where they are no counts.
   std::vector<Pass> take(std::optional<Unavailable>& why_not);

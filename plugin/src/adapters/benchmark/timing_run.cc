@@ -100,7 +100,7 @@ std::unique_ptr<Reporter> default_file_reporter() {
     return std::make_unique<::benchmark::ConsoleReporter>(is_tabular ? ::benchmark::ConsoleReporter::OO_Tabular
                                                                      : ::benchmark::ConsoleReporter::OO_None);
   }
-  return nullptr;  // its CSV fixes its columns with the first benchmark: stays as it is
+  return nullptr;  // csv: see below
 }
 
 }  // namespace
@@ -129,7 +129,9 @@ std::size_t run_timing(Reporter* display, Reporter* file, const std::string& spe
     own_file = default_file_reporter();
     file = own_file.get();
   }
-  Annotator annotated_display(*display, counts);
+  // Google Benchmark's CSV fixes its columns with the first benchmark, and aborts over a counter that comes later.
+  const bool is_csv = own_display.reporter != nullptr && flag_value("format") == "csv";
+  Annotator annotated_display(*display, counts, !is_csv);
   if (file == nullptr) return real_run(&annotated_display, nullptr, spec);
   Annotator annotated_file(*file, counts);
   return real_run(&annotated_display, &annotated_file, spec);

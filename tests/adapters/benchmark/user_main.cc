@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// A main of the user's that runs benchmarks twice, with reporters and arguments of its own.
+#include <benchmark/benchmark.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+namespace {
+
+void BM_First(benchmark::State& state) {
+  for (auto _ : state) syscall(SYS_getppid);
+}
+BENCHMARK(BM_First);
+
+void BM_Second(benchmark::State& state) {
+  for (auto _ : state) {
+    syscall(SYS_getppid);
+    syscall(SYS_getppid);
+  }
+}
+BENCHMARK(BM_Second);
+
+class OwnReporter : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) {
+      std::printf("own reporter: %s", run.benchmark_name().c_str());
+      for (const auto& [name, counter] : run.counters) std::printf(" %s=%g", name.c_str(), counter.value);
+      std::printf("\n");
+    }
+  }
+  void Finalize() override { std::printf("own reporter: final\n"); }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  std::printf("arguments left:");
+  for (int i = 1; i < argc; ++i) std::printf(" %s", argv[i]);
+  std::printf("\n");
+  OwnReporter reporter;
+  const std::size_t first = benchmark::RunSpecifiedBenchmarks(&reporter, std::string("BM_First"));
+  const std::size_t second = benchmark::RunSpecifiedBenchmarks(&reporter, std::string("BM_Second"));
+  std::printf("ran %zu and %zu\n", first, second);
+  // Once, by the process that times: what counts stops before.
+  if (std::FILE* file = std::fopen("main_ended.txt", "a")) {
+    std::fputs("ended\n", file);
+    std::fclose(file);
+  }
+  return 0;
+}
