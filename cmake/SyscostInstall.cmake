@@ -1,9 +1,10 @@
 # What `cmake --install` puts where, and how a project finds it again: find_package(syscost) and pkg-config.
 #
-# libsyscost is installed as a library. The GoogleTest adapter is installed as source as well, because it derives from
-# testing::EmptyTestEventListener, whose vtable differs between GoogleTest versions: an archive built against ours would
-# crash beside theirs. find_package builds it in the consumer's own build (cmake/syscost-config.cmake.in); only
-# pkg-config, which cannot build, hands out the archive made here against this system's GoogleTest. The reasons and what
+# libsyscost is installed as a library. The adapters are installed as source as well, because they derive from classes
+# (testing::EmptyTestEventListener, benchmark::BenchmarkReporter) whose vtables differ between versions: an archive built
+# against ours would crash beside theirs. find_package builds them in the consumer's own build
+# (cmake/syscost-config.cmake.in); only pkg-config, which cannot build, hands out archives made here against this system's
+# frameworks. The reasons and what
 # was rejected: docs/decisions/0007-packaging.md.
 include(CMakePackageConfigHelpers)
 
@@ -45,6 +46,22 @@ if(TARGET syscost_gtest)
   install(FILES "${CMAKE_CURRENT_LIST_DIR}/syscost-gtest-adapter.cmake" DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}")
 endif()
 
+set(SYSCOST_BENCHMARK_SOURCES "")
+if(TARGET syscost_benchmark)
+  syscost_sources_below_src(syscost_benchmark SYSCOST_BENCHMARK_SOURCES)
+  syscost_sources_below_src(syscost_benchmark_main SYSCOST_BENCHMARK_MAIN_SOURCES)
+  install(TARGETS syscost_benchmark syscost_benchmark_main ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/plugin/src/adapters/benchmark"
+          DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}/adapters"
+          FILES_MATCHING PATTERN "*.h" PATTERN "*.cc")
+  install(FILES "${CMAKE_CURRENT_LIST_DIR}/syscost-benchmark-adapter.cmake"
+          DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}")
+  # For pkg-config, in its own spelling.
+  syscost_benchmark_link_options(options)
+  list(TRANSFORM options REPLACE "^LINKER:" "-Wl,")
+  list(JOIN options " " SYSCOST_PC_BENCHMARK_OPTIONS)
+endif()
+
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/syscost-config.cmake.in"
                               "${PROJECT_BINARY_DIR}/package/syscost-config.cmake"
                               INSTALL_DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}"
@@ -75,6 +92,9 @@ endforeach()
 set(syscost_pc_files syscost)
 if(TARGET syscost_gtest)
   list(APPEND syscost_pc_files syscost-gtest syscost-gtest-main)
+endif()
+if(TARGET syscost_benchmark)
+  list(APPEND syscost_pc_files syscost-benchmark syscost-benchmark-main)
 endif()
 foreach(name IN LISTS syscost_pc_files)
   configure_file("${CMAKE_CURRENT_LIST_DIR}/${name}.pc.in" "${PROJECT_BINARY_DIR}/package/${name}.pc" @ONLY)

@@ -13,6 +13,7 @@ cmake           | cmake        | configures the build
 ninja-build     | ninja        | runs the build
 libbpf-dev      | -            | loads the eBPF programs
 libgtest-dev    | -            | GoogleTest, for the adapter, the demos and the tests
+libbenchmark-dev | -           | Google Benchmark, for its adapter
 libfmt-dev      | -            | text output of bench
 libcli11-dev    | -            | command line of bench
 nlohmann-json3-dev | -         | JSON of bench
