@@ -2,7 +2,7 @@
 //
 // A Cost as one line of text: how the numbers of a counting process reach the process that writes them down.
 //
-//     1 <entries calls errors latency: measured?> <late> <lost>;<syscall>;<syscall>...
+//     1 <entries calls errors latency: measured?> <late> <lost> ;<syscall>;<syscall>.
 //     <syscall> = abi number entries calls restarts no_return carried_in denied | errno:count ... | count sum min max
 //                 bucket:count ...
 #include <charconv>
@@ -31,12 +31,15 @@ class Reader {
 
   bool failed() const { return failed_; }
   bool at_end() const { return rest_.empty(); }
+  void fail() { failed_ = true; }
   /// Takes `mark` if it comes next.
   bool take(char mark) {
     if (rest_.empty() || rest_.front() != mark) return false;
     rest_.remove_prefix(1);
     return true;
   }
+  /// True before the mark that ends a syscall's numbers.
+  bool ends_part() const { return !rest_.empty() && (rest_.front() == ';' || rest_.front() == '.'); }
   void expect(char mark) { failed_ = failed_ || !take(mark); }
   std::uint64_t number(char after = ' ') {
     std::uint64_t value = 0;
@@ -82,7 +85,7 @@ void put_tally(std::string& text, SyscallId id, const Tally& tally) {
 void take_tally(Reader& in, CallTable& table) {
   const std::uint64_t abi = in.number();
   const std::uint64_t number = in.number();
-  if (in.failed() || abi >= kAbiCount) return;
+  if (in.failed() || abi >= kAbiCount) return in.fail();
   Tally& tally = table.at({static_cast<Abi>(abi), static_cast<std::uint32_t>(number)});
   for (std::uint64_t* field :
        {&tally.entries, &tally.calls, &tally.restarts, &tally.no_return, &tally.carried_in, &tally.denied}) {
@@ -98,7 +101,7 @@ void take_tally(Reader& in, CallTable& table) {
   const std::uint64_t min_ns = in.number();
   const std::uint64_t max_ns = in.number();
   tally.latency.add_exact(count, sum_ns, min_ns, max_ns);
-  while (!in.failed() && !in.at_end() && !in.take(';')) {
+  while (!in.failed() && !in.ends_part()) {
     const std::uint64_t bucket = in.number(':');
     const std::uint64_t values = in.number();
     if (bucket < kHistogramBuckets) tally.latency.add_bucket(bucket, values);
@@ -119,7 +122,7 @@ std::string to_text(const Cost& cost) {
   for (const auto& [id, tally] : data->table) {
     if (!tally.empty()) put_tally(text, id, tally);
   }
-  return text;
+  return text + '.';  // without it the text was cut
 }
 
 Cost cost_from_text(std::string_view text) {
@@ -137,9 +140,8 @@ Cost cost_from_text(std::string_view text) {
   if (const Result<session::ParsedOptions>& parsed = session::process_options(); parsed.ok()) {
     data->filter = parsed.value().options.filter;
   }
-  if (in.take(';')) {
-    while (!in.failed() && !in.at_end()) take_tally(in, data->table);
-  }
+  while (!in.failed() && in.take(';')) take_tally(in, data->table);
+  in.expect('.');
   if (in.failed() || !in.at_end()) return Cost(not_a_cost);
   return Cost(std::move(data));
 }
