@@ -25,6 +25,7 @@ readonly packages_test="
 libgmock-dev    | -            | matchers in the tests
 googletest      | -            | GoogleTest's own samples and tests, run with syscost linked in
 strace          | strace       | the oracle the counts are held against
+make            | make         | builds the consumers' projects, as CMake does without a word about it
 pkg-config      | pkg-config   | builds a consumer without CMake
 python3         | python3      | helpers of the tests
 python3-pandas  | -            | runs the pandas calls of docs/csv-format.md

@@ -75,10 +75,11 @@ void put_tally(std::string& text, SyscallId id, const Tally& tally) {
        {tally.latency.count(), tally.latency.sum_ns(), tally.latency.min_ns(), tally.latency.max_ns()}) {
     put(text, number);
   }
+  const Histogram latency = tally.latency.dense();
   for (std::size_t bucket = 0; bucket < kHistogramBuckets; ++bucket) {
-    if (tally.latency.bucket_count(bucket) == 0) continue;
+    if (latency.bucket_count(bucket) == 0) continue;
     text += std::to_string(bucket) + ':';
-    put(text, tally.latency.bucket_count(bucket));
+    put(text, latency.bucket_count(bucket));
   }
 }
 

@@ -20,14 +20,10 @@ flags, as --flag value or --flag=value           variable             meaning
   --syscost_profile syscalls                     SYSCOST_PROFILE      print a line under each test
   --syscost_backend auto|ebpf|none               SYSCOST_BACKEND      how to count; none: times only, counts stay empty
   --syscost_filter SELECTOR                      SYSCOST_FILTER       count only these: getppid, %file, '%network,!accept'
-<<<<<<< HEAD
-  --syscost_cycles N                             SYSCOST_CYCLES       calls of a loop's pass, and what cycles() answers
+  --syscost_cycles N                             SYSCOST_CYCLES       calls of a counted pass of a loop or benchmark
   --syscost_repeats N                            SYSCOST_REPEATS      timed, and counted, passes of a loop; default 10
   --syscost_warmup N                             SYSCOST_WARMUP       passes of a loop before them; default 1
   --syscost_quick                                SYSCOST_QUICK=1      3 repeats, and loops of a tenth of a second
-=======
-  --syscost_cycles N                             SYSCOST_CYCLES       what syscost::cycles() answers; iterations of a counted benchmark
->>>>>>> 509fdce (docs: a page for Google Benchmark; where benchmarks differ in the CSV)
   --syscost_label TEXT                           SYSCOST_LABEL        column `label` of every row
   --syscost_doctor                               SYSCOST_DOCTOR=1     print what works here; exit 0 if anything does, else 1
   --syscost_help                                 SYSCOST_HELP=1       this text

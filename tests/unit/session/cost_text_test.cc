@@ -52,7 +52,7 @@ TEST(CostText, ComesBackAsItWas) {
   EXPECT_EQ(writes.latency.sum_ns(), 590U);
   EXPECT_EQ(writes.latency.min_ns(), 70U);
   EXPECT_EQ(writes.latency.max_ns(), 520U);
-  EXPECT_EQ(writes.latency.bucket_count(histogram_bucket(520)), 1U);
+  EXPECT_EQ(writes.latency.dense().bucket_count(histogram_bucket(520)), 1U);
   EXPECT_EQ(data.table.find({Abi::i386, 4})->calls, 1U);
   EXPECT_EQ(data.late, 8U);
   EXPECT_EQ(data.lost, 9U);
