@@ -42,7 +42,6 @@ Json window_json(const std::string& run, const stats::WindowSummary& window) {
           {"per_iteration", window.is_per_iteration},
           {"outcomes", std::move(outcomes)},
           {"iterations", to_json(window.iterations)},
-          {"per_iteration", window.is_per_iteration},
           {"wall_ns", to_json(window.wall_ns)},
           {"user_ns", to_json(window.user_ns)},
           {"system_ns", to_json(window.system_ns)},
