@@ -13,7 +13,13 @@
 
 namespace {
 
-using namespace syscost::bench::simulation;
+using syscost::bench::simulation::CallChange;
+using syscost::bench::simulation::Noise;
+using syscost::bench::simulation::simulate_counts;
+using syscost::bench::simulation::simulate_times;
+using syscost::bench::simulation::TimesResult;
+using syscost::bench::simulation::TimesSetup;
+using syscost::bench::simulation::to_string;
 
 std::string share(std::size_t part, std::size_t whole) {
   return fmt::format("{:.1f} %", 100 * static_cast<double>(part) / static_cast<double>(whole));

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+//
+// bench ab with shell scripts for A and B: the order, what a run is given, and what is left behind. What it prints is
+// tested in tests/cli.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/run.h"
+#include "csv_text.h"
+
+namespace syscost::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Ab : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "bench-ab-test.XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    // All runs have the same time, so that the first look decides.
+    std::ofstream(folder_ / "row.csv") << testing::header()
+                                       << testing::test_row(
+                                              {{"run_id", "RUN"}, {"wall_ns", "1000"}, {"total_calls", "1"}})
+                                       << testing::syscall_row({{"run_id", "RUN"}});
+    std::ofstream script(folder_ / "run.sh");
+    script << "echo \"$1 $SYSCOST_RUN_ID $(basename \"$SYSCOST_CSV\") $BENCHMARK_OUT_FORMAT\" >> " << folder_ / "log"
+           << "\n"
+           << "sed \"s/RUN/$SYSCOST_RUN_ID/\" " << folder_ / "row.csv"
+           << " > \"$SYSCOST_CSV\"\n";
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  int run(std::vector<std::string> options) {
+    std::vector<std::string> args = {"ab", "--rounds", "4"};
+    args.insert(args.end(), options.begin(), options.end());
+    const std::string script = (folder_ / "run.sh").string();
+    args.insert(args.end(), {"--", "sh", script, "a", "--", "sh", script, "b"});
+    out_.str("");
+    err_.str("");
+    return cli::run(args, out_, err_);
+  }
+  std::vector<std::string> log() const {
+    std::ifstream in(folder_ / "log");
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+  }
+
+  fs::path folder_;
+  std::ostringstream out_;
+  std::ostringstream err_;
+};
+
+TEST_F(Ab, TakesTurnsInTheOrderThatDriftFavoursNobody) {
+  ASSERT_EQ(run({}), 0) << err_.str();
+  const std::vector<std::string> expected = {
+      "a ab-A-1 000001.csv json", "b ab-B-1 000001.csv json", "b ab-B-2 000002.csv json", "a ab-A-2 000002.csv json",
+      "a ab-A-3 000003.csv json", "b ab-B-3 000003.csv json", "b ab-B-4 000004.csv json", "a ab-A-4 000004.csv json"};
+  std::vector<std::string> lines = log();
+  ASSERT_GE(lines.size(), expected.size());
+  lines.resize(expected.size());
+  EXPECT_EQ(lines, expected);
+}
+
+TEST_F(Ab, KeepsTheFilesOnlyWhereAsked) {
+  const fs::path kept = folder_ / "kept";
+  ASSERT_EQ(run({"--keep", kept.string(), "--format", "json"}), 0) << err_.str();
+  EXPECT_TRUE(fs::exists(kept / "a" / "000001.csv"));
+  EXPECT_TRUE(fs::exists(kept / "b" / "000004.csv"));
+  const auto json = nlohmann::json::parse(out_.str());
+  EXPECT_EQ(json["tests"][0]["time"]["sample"], "process");
+  EXPECT_EQ(json["tests"][0]["verdict"], "same");
+
+  std::ostringstream out;
+  std::ostringstream err;
+  EXPECT_EQ(cli::run({"compare", (kept / "a").string(), (kept / "b").string()}, out, err), 0) << err.str();
+  EXPECT_EQ(run({"--keep", kept.string()}), 2) << "the folder is in use";
+}
+
+TEST_F(Ab, LeavesNothingInTheTemporaryFolder) {
+  const fs::path temporary = folder_ / "tmp";
+  fs::create_directory(temporary);
+  const char* const before = std::getenv("TMPDIR");
+  const std::string kept_before = before == nullptr ? "" : before;
+  ::setenv("TMPDIR", temporary.c_str(), 1);
+  const int code = run({});
+  before == nullptr ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", kept_before.c_str(), 1);
+  EXPECT_EQ(code, 0) << err_.str();
+  EXPECT_TRUE(fs::is_empty(temporary));
+}
+
+}  // namespace
+}  // namespace syscost::bench

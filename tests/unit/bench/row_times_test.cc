@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "stats/row_times.h"
+
+#include <gtest/gtest.h>
+
+namespace syscost::bench::stats {
+namespace {
+
+using Values = std::vector<double>;
+
+WindowSummary window(Values times_ns, std::string_view kind = "test") {
+  WindowSummary one;
+  one.name = "S.T";
+  one.kind = kind;
+  one.n = times_ns.size();
+  one.outcomes["passed"] = one.n;
+  one.calls = Spread{one.n, 0, 0, 0};
+  one.lost = 0;
+  one.process_times_ns = {spread_of(times_ns)->median};
+  one.times_ns = std::move(times_ns);
+  return one;
+}
+
+Comparison judged(const WindowSummary& old_window, const WindowSummary& new_window,
+                  const ComparableTimes& comparable = {}) {
+  std::vector<Comparison> rows = {compare_windows(&old_window, &new_window, {})};
+  judge_row_times(rows, comparable, {});
+  return rows.front();
+}
+
+const Values kFast = {100, 101, 102, 103, 104};
+const Values kSlow = {200, 201, 202, 203, 204};
+
+TEST(RowTimes, AreJudgedBesideTheCounts) {
+  const WindowSummary old_window = window(kFast);
+  const WindowSummary new_window = window(kSlow);
+  const Comparison row = judged(old_window, new_window);
+  EXPECT_EQ(row.verdict, Verdict::same) << "the counts are";
+  ASSERT_TRUE(row.time.has_value());
+  EXPECT_EQ(row.time->verdict, Verdict::regressed);
+  EXPECT_TRUE(row.has_changes());
+}
+
+TEST(RowTimes, AreNotJudgedWhereTheySayNothing) {
+  const WindowSummary old_window = window(kFast);
+  WindowSummary failed = window(kSlow);
+  failed.outcomes = {{"failed", 5}};
+  EXPECT_FALSE(judged(old_window, failed).time.has_value());
+  const WindowSummary set_up = window(kSlow, "suite");
+  EXPECT_FALSE(judged(window(kFast, "suite"), set_up).time.has_value());
+  WindowSummary untimed = window(kSlow);
+  untimed.times_ns.clear();
+  EXPECT_FALSE(judged(old_window, untimed).time.has_value());
+}
+
+TEST(RowTimes, OfLoopsAndBenchmarksDoNotDependOnTheBackend) {
+  const ComparableTimes other_backend{.measured = false, .unmeasured = true};
+  EXPECT_FALSE(judged(window(kFast), window(kSlow), other_backend).time.has_value());
+  EXPECT_TRUE(judged(window(kFast, "loop"), window(kSlow, "loop"), other_backend).time.has_value());
+  EXPECT_TRUE(judged(window(kFast, "benchmark"), window(kSlow, "benchmark"), other_backend).time.has_value());
+}
+
+TEST(RowTimes, TakeAProcessAsOneSampleWhereThereAreSeveral) {
+  WindowSummary old_window = window(kFast);
+  old_window.process_times_ns = {102, 102};
+  const WindowSummary new_window = window(kSlow);
+  const Comparison row = judged(old_window, new_window);
+  EXPECT_TRUE(samples_are_processes(row));
+  EXPECT_EQ(row.time->verdict, Verdict::insufficient) << "one process says nothing, however often it repeats";
+  EXPECT_TRUE(is_undecided(row));
+}
+
+TEST(RowTimes, AreTheVerdictOfARowWithoutCounts) {
+  WindowSummary old_window = window(kFast, "benchmark");
+  WindowSummary new_window = window(kSlow, "benchmark");
+  old_window.is_plain = new_window.is_plain = true;
+  old_window.calls.reset();
+  new_window.calls.reset();
+  const Comparison row = judged(old_window, new_window);
+  EXPECT_TRUE(row.is_plain);
+  EXPECT_EQ(row.verdict, Verdict::regressed);
+  EXPECT_EQ(row.reason, "");
+}
+
+}  // namespace
+}  // namespace syscost::bench::stats
