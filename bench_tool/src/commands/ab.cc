@@ -53,6 +53,9 @@ class Progress {
 
 enum class End { decided, budget, interrupted, failed };
 
+/// Of the first look that may decide; see stats/looks.h.
+constexpr double kFirstShares = 2;
+
 /// One measurement from the first round to the result.
 class Measurement {
  public:
@@ -65,7 +68,7 @@ class Measurement {
   End run() {
     stats::Look look{1, 1};  // the first round only tells how many tests there are
     for (bool has_looked = false;;) {
-      if (const std::optional<End> end = run_up_to(look.rounds)) {
+      if (const std::optional<End> end = run_up_to(look)) {
         if (*end == End::interrupted && runs_.rounds() > 0 && !look_at(look)) return End::failed;
         return *end;
       }
@@ -92,9 +95,10 @@ class Measurement {
   csv::Problems problems;
 
  private:
-  std::optional<End> run_up_to(std::size_t rounds) {
-    while (runs_.rounds() < rounds) {
-      progress_.show(runs_, rounds, runs_.rounds() > 1 ? undecided() : 0);
+  std::optional<End> run_up_to(const stats::Look& look) {
+    const bool goes_on = look.shares > kFirstShares;
+    while (runs_.rounds() < look.rounds) {
+      progress_.show(runs_, look.rounds, goes_on ? undecided() : 0);
       const std::string fault = runs_.run_round();
       if (!fault.empty()) {
         progress_.clear();

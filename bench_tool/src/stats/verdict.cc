@@ -17,8 +17,7 @@ struct Both {
   const SyscallSummary* old_one = nullptr;
   const SyscallSummary* new_one = nullptr;
 
-  // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.UndefReturn): one of them is there
-  const SyscallSummary& any() const { return old_one != nullptr ? *old_one : *new_one; }
+  bool is_wait() const { return (old_one != nullptr && old_one->is_wait) || (new_one != nullptr && new_one->is_wait); }
   bool is_volatile() const {
     return (old_one != nullptr && old_one->is_volatile) || (new_one != nullptr && new_one->is_volatile);
   }
@@ -55,10 +54,10 @@ class Judge {
 
   void compare(const std::map<std::string_view, Both>& syscalls, Numbers SyscallSummary::*field) {
     for (const auto& [name, both] : syscalls) {
-      add({both.any().name, "", {}, {}, Change::none, both.is_volatile(), false}, *count_of(both.old_one, field),
+      add({std::string(name), "", {}, {}, Change::none, both.is_volatile(), false}, *count_of(both.old_one, field),
           *count_of(both.new_one, field));
     }
-    for (const auto& [name, both] : syscalls) compare_errnos(both);
+    for (const auto& [name, both] : syscalls) compare_errnos(name, both);
     auto order = [](const Delta& delta) {
       const int rank = delta.change == Change::grew ? 0 : delta.change == Change::shrank ? 1 : 2;
       return std::tuple(!delta.errno_name.empty(), rank, -std::abs(delta.new_count.median - delta.old_count.median),
@@ -73,7 +72,7 @@ class Judge {
   }
 
  private:
-  void compare_errnos(const Both& both) {
+  void compare_errnos(std::string_view syscall, const Both& both) {
     std::map<std::string, bool> names;
     for (const SyscallSummary* side : {both.old_one, both.new_one}) {
       if (side == nullptr) continue;
@@ -82,7 +81,8 @@ class Judge {
     for (const auto& [name, ignored] : names) {
       const Spread old_count = errno_count(both.old_one, name);
       const Spread new_count = errno_count(both.new_one, name);
-      add({both.any().name, name, {}, {}, Change::none, both.is_volatile(), old_count.max == 0}, old_count, new_count);
+      add({std::string(syscall), name, {}, {}, Change::none, both.is_volatile(), old_count.max == 0}, old_count,
+          new_count);
     }
   }
 
@@ -107,7 +107,7 @@ class Judge {
 std::optional<KernelSplit> split_kernel_time(const std::map<std::string_view, Both>& syscalls) {
   KernelSplit split;
   for (const auto& [name, both] : syscalls) {
-    if (both.any().is_wait) continue;
+    if (both.is_wait()) continue;
     const Numbers n0 = count_of(both.old_one, &SyscallSummary::latency_count);
     const Numbers n1 = count_of(both.new_one, &SyscallSummary::latency_count);
     const Numbers t0 = count_of(both.old_one, &SyscallSummary::kernel_ns);
