@@ -166,7 +166,8 @@ std::string compare_text(const CompareResult& result, bool all, bool markdown, c
     std::vector<std::string> cells = {names[i], wall_cell(row, is_per_call), calls_cell(row, is_per_call)};
     if (markdown) {
       cells.insert(cells.begin() + 1, verdict_cell(row));
-      cells.push_back(row.reason.empty() ? breakdown(row) : row.reason);
+      const std::string change = breakdown(row);
+      cells.push_back(row.reason.empty() ? change : change.empty() ? row.reason : change + "; " + row.reason);
     } else {
       cells.push_back(remark(row, paint));
     }

@@ -23,19 +23,34 @@ using stats::WindowSummary;
 
 /// Where the numbers come from: one line per program run that is shown.
 std::vector<std::string> source_lines(const model::Dataset& data) {
-  std::vector<std::string> lines;
-  std::set<std::string> seen;
+  /// The programs of one run differ in when they started.
+  struct Source {
+    std::string line;
+    std::set<std::string> starts;
+  };
+  std::vector<Source> sources;
   for (const model::Sample& sample : data.samples) {
     const model::Context& context = data.context(sample);
     std::string line = fmt::format("run {} of {}", data.text(context.run_id), data.files[context.file]);
-    for (model::NameId part :
-         {context.label, context.started_at, context.host, context.kernel, context.commit, context.build_type}) {
+    for (model::NameId part : {context.label, context.host, context.kernel, context.commit, context.build_type}) {
       if (part != model::kNoName) line += ", " + data.text(part);
     }
     if (context.backend != model::kNoName) line += ", backend " + data.text(context.backend);
     if (context.selection != model::kNoName) line += ", selection " + data.text(context.selection);
     if (context.filter != model::kNoName) line += ", filter " + data.text(context.filter);
-    if (seen.insert(line).second) lines.push_back(std::move(line));
+    auto known =
+        std::find_if(sources.begin(), sources.end(), [&](const Source& source) { return source.line == line; });
+    if (known == sources.end()) known = sources.insert(sources.end(), {std::move(line), {}});
+    if (context.started_at != model::kNoName) known->starts.insert(data.text(context.started_at));
+  }
+  std::vector<std::string> lines;
+  for (Source& source : sources) {
+    if (source.starts.size() == 1) source.line += ", " + *source.starts.begin();
+    if (source.starts.size() > 1) {
+      source.line += fmt::format(", {} programs started from {} to {}", source.starts.size(), *source.starts.begin(),
+                                 *source.starts.rbegin());
+    }
+    lines.push_back(std::move(source.line));
   }
   return lines;
 }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // summary for machines: JSON with a schema version, CSV with one row per test and syscall.
+#include <fmt/format.h>
+
+#include <optional>
+
 #include "commands/summary.h"
 #include "render/csv_writer.h"
 #include "render/json.h"
@@ -74,9 +78,26 @@ std::string summary_json(const std::vector<SummarizedRun>& runs) {
 
 std::string summary_csv(const std::vector<SummarizedRun>& runs) {
   render::CsvWriter csv({"run", "test", "repetitions", "wall_ns", "syscall", "class", "calls", "calls_min", "calls_max",
-                         "entries", "errors", "errnos", "kernel_ns", "per_iteration"});
+                         "entries", "errors", "errnos", "kernel_ns", "per_iteration", "outcomes", "late", "lost",
+                         "incomplete", "uncounted"});
   auto cells = [&](const std::string& run, const stats::WindowSummary& window) -> render::CsvWriter& {
     return csv.cell(run).cell(window.name).number(static_cast<double>(window.n)).number(render::median(window.wall_ns));
+  };
+  // What the numbers of a row are worth: where lost, late or incomplete is above 0, counts are lower bounds.
+  auto end_row = [&](const stats::WindowSummary& window) {
+    std::string outcomes;
+    for (const auto& [outcome, count] : window.outcomes) {
+      outcomes += fmt::format("{}{}:{}", outcomes.empty() ? "" : " ", outcome, count);
+    }
+    const auto number = [&](std::optional<std::uint64_t> value) {
+      csv.number(value ? std::optional(static_cast<double>(*value)) : std::nullopt);
+    };
+    csv.number(window.is_per_iteration ? 1.0 : 0.0).cell(outcomes);
+    number(window.late);
+    number(window.lost);
+    number(window.incomplete);
+    number(window.uncounted);
+    csv.end_row();
   };
   for (const SummarizedRun& run : runs) {
     for (const stats::WindowSummary& window : run.windows) {
@@ -84,8 +105,7 @@ std::string summary_csv(const std::vector<SummarizedRun>& runs) {
       if (window.syscalls.empty()) {
         cells(run.data.name, window).cell("").cell("").number(render::median(window.calls));
         for (int i = 0; i < 6; ++i) csv.cell("");
-        csv.number(window.is_per_iteration ? 1.0 : 0.0);
-        csv.end_row();
+        end_row(window);
       }
       for (const stats::SyscallSummary& syscall : window.syscalls) {
         std::string errnos;
@@ -101,9 +121,8 @@ std::string summary_csv(const std::vector<SummarizedRun>& runs) {
             .number(render::median(syscall.entries))
             .number(render::median(syscall.errors))
             .cell(errnos)
-            .number(render::median(syscall.kernel_ns))
-            .number(window.is_per_iteration ? 1.0 : 0.0);
-        csv.end_row();
+            .number(render::median(syscall.kernel_ns));
+        end_row(window);
       }
     }
   }

@@ -20,11 +20,14 @@ std::string fixed(const Numbers& numbers, double scale, int digits) {
   return numbers ? fmt::format("{:.{}f}", numbers->median * scale, digits) : render::kNotMeasured;
 }
 
-/// Microseconds per call that returned.
+/// Seconds over calls, in microseconds: a call that was restarted after signals is one call of many trips. Where calls
+/// are not known, or none returned, it is per trip that did.
 std::string usecs_per_call(const SyscallSummary& syscall) {
   if (!syscall.kernel_ns || !syscall.latency_count) return render::kNotMeasured;
   if (syscall.latency_count->median <= 0) return "";
-  return fmt::format("{:.3f}", syscall.kernel_ns->median / syscall.latency_count->median / 1e3);
+  const bool has_calls = syscall.calls && syscall.calls->median > 0;
+  return fmt::format("{:.3f}",
+                     syscall.kernel_ns->median / (has_calls ? *syscall.calls : *syscall.latency_count).median / 1e3);
 }
 
 /// `2 (2 ENOENT)`; blank for none, as strace prints it.
