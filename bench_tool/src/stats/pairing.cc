@@ -210,7 +210,7 @@ std::vector<std::string> shown_names(const std::vector<Comparison>& all, const s
     // That a loop is missing or new must not read as if its test were.
     const bool is_paired = row->old_window != nullptr && row->new_window != nullptr;
     std::string name = test_name(*row);
-    names.push_back(is_loop(*row) && is_paired && times[name] == 1 ? std::move(name) : row->name);
+    names.push_back(is_loop(*row) && is_paired && times[name] == 1 ? name : row->name);
   }
   return names;
 }

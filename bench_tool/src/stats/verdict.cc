@@ -209,12 +209,15 @@ Comparison compare_windows(const WindowSummary* old_window, const WindowSummary*
   const bool is_skipped = old_window->outcomes.size() == 1 && new_window->outcomes.size() == 1 &&
                           old_window->outcomes.begin()->first == "skipped" &&
                           new_window->outcomes.begin()->first == "skipped";
+  std::string faults;
   for (const auto& [window, side] : {std::pair(old_window, "OLD"), std::pair(new_window, "NEW")}) {
-    if (std::string fault = outcome_fault(*window, side); !fault.empty() && !is_skipped) {
-      out.verdict = Verdict::errored;
-      out.reason = fault;
-      return out;
-    }
+    const std::string fault = is_skipped ? std::string() : outcome_fault(*window, side);
+    if (!fault.empty()) faults += (faults.empty() ? "" : ", ") + fault;
+  }
+  if (!faults.empty()) {
+    out.verdict = Verdict::errored;
+    out.reason = faults;
+    return out;
   }
   for (const auto& [window, side] : {std::pair(old_window, "OLD"), std::pair(new_window, "NEW")}) {
     if (std::string fault = loss_fault(*window, side); !fault.empty()) {

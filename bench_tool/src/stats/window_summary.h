@@ -89,8 +89,8 @@ struct WindowSummary {
 /// `%network`; `none` where everything was counted; `none and %network` where repetitions differ.
 std::string filter_text(const WindowSummary& window);
 
-/// With `per_iteration` counts and times are divided by the iterations of their repetition, where all have them; so they
-/// are, asked or not, for loops and where counts belong to other iterations than times. Views point into `data`.
+/// With `per_iteration` counts and times are divided by the iterations of their repetition, where all have them; so
+/// they are, asked or not, for loops and where counts belong to other iterations than times. Views point into `data`.
 WindowSummary summarize(const model::Dataset& data, const model::Group& group, bool per_iteration);
 
 /// The same for each of `groups`, in their order, on all cores.

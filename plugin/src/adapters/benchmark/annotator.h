@@ -43,6 +43,7 @@ class Annotator : public Reporter {
 
   bool ReportContext(const Context& context) override;
   // Not an override before 1.8.
+  // NOLINTNEXTLINE(readability-identifier-naming): overrides Google Benchmark's, where it has one
   virtual void ReportRunsConfig(double min_time, bool has_iterations, ::benchmark::IterationCount iterations);
   void ReportRuns(const std::vector<Run>& runs) override;
   void Finalize() override;

@@ -28,8 +28,10 @@ using benchmark::State;
 // Every program of the consumer is linked with `-u syscost_benchmark_registration`, which pulls this file out of its
 // archive before an object that needs it is seen.
 extern "C" {
+// NOLINTBEGIN(readability-identifier-naming): a name of the linker's
 extern const int syscost_benchmark_registration;
 const int syscost_benchmark_registration = 1;
+// NOLINTEND(readability-identifier-naming)
 }
 
 // ---- the library's own ----------------------------------------------------------------------------------------------

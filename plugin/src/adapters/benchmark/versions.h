@@ -14,9 +14,11 @@ namespace benchmark {
 class MemoryManager;
 class ProfilerManager;
 // Weak: not every version has or exports them.
+// NOLINTBEGIN(readability-identifier-naming): Google Benchmark's own
 __attribute__((weak)) void RegisterMemoryManager(MemoryManager* manager);
 __attribute__((weak)) void RegisterProfilerManager(ProfilerManager* manager);
 __attribute__((weak)) void MaybeReenterWithoutASLR(int argc, char** argv);
+// NOLINTEND(readability-identifier-naming)
 
 }  // namespace benchmark
 
