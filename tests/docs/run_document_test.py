@@ -176,9 +176,12 @@ class NormaliseTest(unittest.TestCase):
                             ("9 us a call [1 us, 2 us], 10 passes of 31 calls: stable",
                              "8 us a call [3 us, 7 us], 10 passes of 42 calls: UNSTABLE, 39 % apart"),
                             ("wall 1 us a call [1 us..2.5 us]  n=3 of 15 calls", "wall 3 us a call [2 ns..3 s]  n=3 of 8 calls"),
+                            ("1 us -> 2 us, 2.0x slower [1.9x..2.1x] (+-1.2 % -> +-10 %, n=10, p<0.0001, regressed)",
+                             "1 us -> 2 us, 90 % slower [+85.1..+95.0 %] (+-1.0 % -> +-2.3 %, n=10, p=0.0003, regressed)"),
                             ("x  wall 1 s (about 3 ms of it added by measuring)", "x wall 2 s")]:
             self.assertTrue(self.same(left, right), f"{left} / {right}")
-        for left, right in [("1024 write", "1023 write"), ("n=3 of 15 calls", "n=4 of 15 calls"),
+        for left, right in [("1024 write", "1023 write"), ("(n=10, p=0.02, same)", "(n=9, p=0.02, same)"),
+                            ("(n=10, p=0.02, same)", "(n=10, p=0.02, regressed)"), ("5 [4..6]", "5 [4..7]"), ("n=3 of 15 calls", "n=4 of 15 calls"),
                             ("10 passes of 31 calls: stable", "3 passes of 31 calls: stable"), ("1024 -> 1", "1024 -> 2"), ("2 ENOENT", "3 ENOENT"),
                             ("0.5 -> 1", "0.25 -> 1"), ("2 regressed", "1 regressed"), ("64 of 64", "63 of 64"),
                             ("iterations 500", "iterations 1"), ("-1023 write", "+1023 write"), ("faster", "slower"),

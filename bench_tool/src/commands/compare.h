@@ -48,7 +48,7 @@ int report(const cli::Options& options, const CompareResult& result, const csv::
 std::string verdict_line(const CompareResult& result);
 /// The same for the times, with what a reader must know about them; "" when no time was judged.
 std::string time_notes(const CompareResult& result);
-/// `90.0 us +-1.2 % -> 99.0 us +-0.9 %, 10 % slower [+8.4..+12 %] (n=10, p=0.0002, regressed)`. `is_titled`: the
+/// `90.0 us -> 99.0 us, 10 % slower [+8.4..+12.0 %] (+-1.2 % -> +-0.9 %, n=10, p=0.0002, regressed)`. `is_titled`: the
 /// column's title says that all times are per call.
 std::string wall_cell(const stats::Comparison& row, bool is_titled);
 /// How the kernel time of each row with several repetitions changed: by more calls or by slower ones. "" for none.

@@ -45,19 +45,22 @@ std::string unjudged_change(const Comparison& row) {
   return ", " + factor(new_ns / old_ns, 0);
 }
 
-/// ` +-1.2 %`: the further end of a median's interval.
+/// `+-1.2 %`: the further end of a median's interval; "" where it has none.
 std::string spread(const stats::MedianInterval& one) {
   if (!one.interval || one.median <= 0) return {};
   const double away = std::max(one.interval->high - one.median, one.median - one.interval->low) / one.median;
-  return fmt::format(" +-{:.{}f} %", 100 * away, away < 0.0995 ? 1 : 0);
+  return fmt::format("+-{:.{}f} %", 100 * away, away < 0.0995 ? 1 : 0);
 }
 
 /// ` [+8.4..+12 %]`, ` [6.5x..6.9x]` where the ratio itself is told as a factor.
 std::string ends(const stats::Ratio& ratio) {
   if (!ratio.interval) return {};
   const Interval& interval = *ratio.interval;
-  if (ratio.estimate >= 2) return fmt::format(" [{:.1f}x..{:.1f}x]", interval.low, interval.high);
-  if (ratio.estimate <= 0.5) return fmt::format(" [{:.1f}x..{:.1f}x]", 1 / interval.high, 1 / interval.low);
+  auto times = [](double low, double high) {
+    return fmt::format(" [{:.{}f}x..{:.{}f}x]", low, low < 9.95 ? 1 : 0, high, high < 9.95 ? 1 : 0);
+  };
+  if (ratio.estimate >= 2) return times(interval.low, interval.high);
+  if (ratio.estimate <= 0.5) return times(1 / interval.high, 1 / interval.low);
   auto percent = [](double end) { return fmt::format("{:+.1f}", 100 * (end - 1)); };
   return fmt::format(" [{}..{} %]", percent(interval.low), percent(interval.high));
 }
@@ -77,18 +80,32 @@ std::string samples(const Comparison& row) {
   return old_n == new_n ? fmt::format("n={}", old_n) : fmt::format("n={} and {}", old_n, new_n);
 }
 
+/// What is behind the medians: how far each may be off, how many samples, the chance, the verdict.
 std::string judged_change(const Comparison& row) {
   const stats::TimeVerdict& time = *row.time;
-  std::string text = factor(time.ratio->estimate, time.ratio->interval ? 0.0005 : 0.01) + ends(*time.ratio);
-  if (!text.empty()) text = (text.front() == ' ' ? "," : ", ") + text;
-  text += fmt::format(" ({}", samples(row));
+  const std::string change = factor(time.ratio->estimate, time.ratio->interval ? 0.0005 : 0.01);
+  std::string text = (change.empty() ? "" : ", " + change) + ends(*time.ratio) + " (";
+  const std::string old_spread = spread(*time.old_median);
+  const std::string new_spread = spread(*time.new_median);
+  if (!old_spread.empty() && !new_spread.empty()) text += fmt::format("{} -> {}, ", old_spread, new_spread);
+  text += samples(row);
   if (time.ratio->interval) text += ", " + p_text(*time.adjusted_p);
   return text + fmt::format(", {})", stats::to_string(time.verdict));
 }
 
+bool gates_times(const CompareResult& result) {
+  return result.gate == cli::Gate::time || result.gate == cli::Gate::all;
+}
+
+/// True when a row's time belongs into the notes: a single run of a test has none that anybody asked about.
+bool is_told(const CompareResult& result, const Comparison& row) {
+  return row.time && (gates_times(result) || row.is_plain || row.time->is_judged());
+}
+
 std::string counted(const CompareResult& result, Verdict verdict) {
-  const auto times = std::count_if(result.rows.begin(), result.rows.end(),
-                                   [&](const Comparison& row) { return row.has_time_verdict(verdict); });
+  const auto times = std::count_if(result.rows.begin(), result.rows.end(), [&](const Comparison& row) {
+    return is_told(result, row) && row.time->verdict == verdict;
+  });
   return times == 0 ? std::string() : fmt::format("{} {}", times, stats::to_string(verdict));
 }
 
@@ -99,7 +116,7 @@ std::string wall_cell(const Comparison& row, bool is_titled) {
   auto wall = [&](const WindowSummary* window, const std::optional<stats::MedianInterval>& median) {
     if (!window->wall_ns) return std::string(render::kNotMeasured);
     return render::duration(is_judged ? median->median : window->wall_ns->median) +
-           (window->is_per_iteration && !is_titled ? "/call" : "") + (is_judged ? spread(*median) : "");
+           (window->is_per_iteration && !is_titled ? "/call" : "");
   };
   if (row.old_window == nullptr) return wall(row.new_window, {});
   if (row.new_window == nullptr) return wall(row.old_window, {});
@@ -112,23 +129,21 @@ std::string wall_cell(const Comparison& row, bool is_titled) {
 }
 
 std::string time_notes(const CompareResult& result) {
-  const bool is_gated = result.gate == cli::Gate::time || result.gate == cli::Gate::all;
-  const bool is_told = std::any_of(result.rows.begin(), result.rows.end(), [&](const Comparison& row) {
-    return row.time && (is_gated || row.is_plain || row.time->is_judged());
-  });
-  if (!is_told) return {};
   std::string verdicts;
   for (Verdict verdict : {Verdict::regressed, Verdict::inconclusive, Verdict::insufficient, Verdict::incomparable,
                           Verdict::improved, Verdict::same}) {
-    if (const std::string one = counted(result, verdict); !one.empty())
+    if (const std::string one = counted(result, verdict); !one.empty()) {
       verdicts += (verdicts.empty() ? "" : ", ") + one;
+    }
   }
-  std::string out = fmt::format("times: {}{}\n", verdicts, is_gated ? "" : " (not gated: --gate time or all)");
+  if (verdicts.empty()) return {};
+  std::string out =
+      fmt::format("times: {}{}\n", verdicts, gates_times(result) ? "" : " (not gated: --gate time or all)");
   std::vector<double> ratios;
   std::size_t needed = 0;
   bool has_repetitions = false;
   for (const Comparison& row : result.rows) {
-    if (!row.time) continue;
+    if (!is_told(result, row)) continue;
     needed = std::max(needed, row.time->needed_n);
     if (!row.time->is_judged()) continue;
     ratios.push_back(row.time->ratio->estimate);
