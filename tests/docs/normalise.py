@@ -7,7 +7,7 @@ each is as narrow as the format it is about; run_document_test.py holds both sid
 import re
 from dataclasses import dataclass
 
-TIME = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e[+-]?\d+)? ?(?:ns|us|ms|s|min)\b")
+TIME = re.compile(r"(?<![\w.])[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)? ?(?:ns|us|ms|s|min)\b")
 # In this order. Times, shares, factors, moments, names of runs and machines.
 RULES = [
     # What bench and the report line say only where it is large enough: present or not, it is about time.

@@ -178,6 +178,7 @@ class NormaliseTest(unittest.TestCase):
                             ("wall 1 us a call [1 us..2.5 us]  n=3 of 15 calls", "wall 3 us a call [2 ns..3 s]  n=3 of 8 calls"),
                             ("1 us -> 2 us, 2.0x slower [1.9x..2.1x] (+-1.2 % -> +-10 %, n=10, p<0.0001, regressed)",
                              "1 us -> 2 us, 90 % slower [+85.1..+95.0 %] (+-1.0 % -> +-2.3 %, n=10, p=0.0003, regressed)"),
+                            ("+89.7 us  -2.3 ns", "-1.0 us  0 ns"),
                             ("x  wall 1 s (about 3 ms of it added by measuring)", "x wall 2 s")]:
             self.assertTrue(self.same(left, right), f"{left} / {right}")
         for left, right in [("1024 write", "1023 write"), ("(n=10, p=0.02, same)", "(n=9, p=0.02, same)"),
