@@ -23,7 +23,7 @@ RULES = [
     (re.compile(r"\bpasses of \d+ calls: (?:stable|UNSTABLE, \d+ % apart)"), "passes of # calls: #"),
     (re.compile(r"\bn=(\d+) of \d+ calls"), r"n=\1 of # calls"),
     # Between the file and the backend: moment, host, kernel, the commit where there is one, build type.
-    (re.compile(r"^run \S+ of (\S+), \S+Z, .*, (?=backend )"), r"run # of \1, "),
+    (re.compile(r"^run \S+ of (\S+), .*?(?=backend )"), r"run # of \1, "),
     (re.compile(r"\brun [\w.-]+-\d+-\d+\b"), "run #"),
     (re.compile(r"\b\d{4}-\d\d-\d\dT[\d:.]+Z"), "#"),
     (re.compile(r"\bkernel \d+\.\d+\S* \S+, user id \d+"), "kernel #, user id #"),
