@@ -15,6 +15,7 @@
 #include <string>
 
 #include "syscost/loop.h"
+#include "writes.h"
 
 namespace {
 
@@ -22,13 +23,8 @@ constexpr std::size_t kPayloadBytes = 1024;
 
 using Payload = std::array<char, kPayloadBytes>;
 
-void write_byte_by_byte(int fd, const Payload& payload) {
-  for (const char& byte : payload) ASSERT_EQ(write(fd, &byte, 1), 1);
-}
-
-void write_in_one_piece(int fd, const Payload& payload) {
-  ASSERT_EQ(write(fd, payload.data(), payload.size()), static_cast<ssize_t>(payload.size()));
-}
+using batched_writes::write_byte_by_byte;
+using batched_writes::write_in_one_piece;
 
 /// Opens and closes outside the tests' windows: once for the suite.
 class BatchedWrites : public testing::Test {
@@ -41,11 +37,11 @@ class BatchedWrites : public testing::Test {
 };
 
 TEST_F(BatchedWrites, ManySmallWrites) {
-  for (auto it : syscost::loop("write")) write_byte_by_byte(fd_, kPayload);
+  for (auto it : syscost::loop("write")) ASSERT_TRUE(write_byte_by_byte(fd_, kPayload));
 }
 
 TEST_F(BatchedWrites, SingleBatchedWrite) {
-  for (auto it : syscost::loop("write")) write_in_one_piece(fd_, kPayload);
+  for (auto it : syscost::loop("write")) ASSERT_TRUE(write_in_one_piece(fd_, kPayload));
 }
 
 /// A file in the page cache, unlinked at once so that nothing stays behind.
@@ -65,11 +61,11 @@ class BatchedWritesToFile : public testing::Test {
 };
 
 TEST_F(BatchedWritesToFile, ByteByByte) {
-  for (auto it : syscost::loop("write")) write_byte_by_byte(fd_, kPayload);
+  for (auto it : syscost::loop("write")) ASSERT_TRUE(write_byte_by_byte(fd_, kPayload));
 }
 
 TEST_F(BatchedWritesToFile, InOnePiece) {
-  for (auto it : syscost::loop("write")) write_in_one_piece(fd_, kPayload);
+  for (auto it : syscost::loop("write")) ASSERT_TRUE(write_in_one_piece(fd_, kPayload));
 }
 
 /// A pipe holds 64 KiB, so each cycle reads back what it wrote: one read in either test.
@@ -92,14 +88,14 @@ class BatchedWritesToPipe : public testing::Test {
 
 TEST_F(BatchedWritesToPipe, ByteByByte) {
   for (auto it : syscost::loop("write")) {
-    write_byte_by_byte(ends_[1], kPayload);
+    ASSERT_TRUE(write_byte_by_byte(ends_[1], kPayload));
     drain();
   }
 }
 
 TEST_F(BatchedWritesToPipe, InOnePiece) {
   for (auto it : syscost::loop("write")) {
-    write_in_one_piece(ends_[1], kPayload);
+    ASSERT_TRUE(write_in_one_piece(ends_[1], kPayload));
     drain();
   }
 }

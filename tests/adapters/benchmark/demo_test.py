@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+"""The demo's benchmark program makes exactly the calls that its walk-through tells of.
+
+Usage: demo_test.py BIN; BIN is the folder of the programs. Ends with 77 (skipped, to ctest) where nothing can count.
+"""
+import os
+import subprocess
+import sys
+import unittest
+
+import benchmark_test
+
+DEMO = os.path.join(benchmark_test.BIN, "demo_batched_writes_benchmark")
+SIZES = (16, 64, 256, 1024)
+
+
+class BatchedWrites(benchmark_test.Case):
+    def test_byte_by_byte_makes_a_call_for_each_byte_and_in_one_piece_one(self):
+        self.run_program(DEMO, f"--syscost_csv={self.csv}", benchmark_test.QUICK)
+        expected = {f"BM_ByteByByte/{size}": size for size in SIZES}
+        expected.update({f"BM_InOnePiece/{size}": 1 for size in SIZES})
+        rows = {row["test"]: row for row in self.rows(record="test")}
+        self.assertEqual(set(rows), set(expected))
+        for test, calls in expected.items():
+            with self.subTest(test):
+                iterations = int(rows[test]["counted_iterations"])
+                self.assertGreater(iterations, 0)
+                self.assertEqual(self.calls(test), {"write": calls * iterations})
+
+
+if __name__ == "__main__":
+    doctor = subprocess.run([DEMO, "--syscost_doctor"], env=benchmark_test.environment(), capture_output=True, text=True)
+    if doctor.returncode != 0:
+        print("skipped: nothing can count syscalls here\n" + doctor.stdout)
+        sys.exit(77)
+    unittest.main(argv=[sys.argv[0]], verbosity=2)
