@@ -210,6 +210,9 @@ void report(const std::vector<Instrument>& all, const std::vector<Sample>& bare,
   if (floor && bpftrace) {
     fmt::print("    a quarter is {:.0f} ns; the pair that only reads the clock adds {:.0f} ns\n", *bpftrace / 4,
                *floor);
+    if (armed) {
+      fmt::print("    above that pair: armed {:.0f} ns, bpftrace {:.0f} ns\n", *armed - *floor, *bpftrace - *floor);
+    }
   }
 }
 
