@@ -199,10 +199,11 @@ class Output(Case):
 
     @staticmethod
     def shape(text):
-        """Output without what times change: numbers, widths, rules, moments."""
+        """Output without what times change: numbers, widths, rules, moments, and which complexity fits them best."""
         text = re.sub(r"Load Average.*\n|\d{4}-\d\d-\d\dT\S+\n|^Running .*\n|Run on.*\n", "", text, flags=re.M)
         text = re.sub(r"-{5,}|[ \t]+", " ", text)
-        return re.sub(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?( ?[kMGmunp%]\b)?( ?N\b)?", "#", text)
+        text = re.sub(r"\(1\)|\bN?lgN\b|\bN\^[23]|\bN\b", "O", text)
+        return re.sub(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?( ?[kMGmunp%]\b)?", "#", text)
 
     def test_without_a_flag_nothing_is_added(self):
         for report in ([], ["--benchmark_format=json"], ["--benchmark_format=csv", "--benchmark_filter=OneCall"]):
