@@ -12,12 +12,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -26,7 +23,9 @@
 #include <utility>
 #include <vector>
 
+#include "figures.h"
 #include "process.h"
+#include "reports.h"
 
 namespace overhead {
 namespace {
@@ -39,18 +38,6 @@ struct Sample {
   double getppid_ns = 0;
   double write_ns = 0;
 };
-
-/// A program that was built beside this one.
-std::string beside(const std::string& program) {
-  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / program).string();
-}
-
-/// Finds `key VALUE` in what a worker printed.
-std::optional<double> value_of(const std::string& output, const std::string& key) {
-  std::size_t at = output.find(key + " ");
-  if (at == std::string::npos) return std::nullopt;
-  return std::strtod(output.c_str() + at + key.size() + 1, nullptr);
-}
 
 Sample sample_of(const std::string& output) {
   std::optional<double> getppid = value_of(output, "getppid_ns");
@@ -136,12 +123,6 @@ std::vector<Instrument> instruments() {
   };
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
 double median_of(const std::vector<Sample>& samples, double Sample::*field) {
   std::vector<double> values;
   for (const Sample& sample : samples) values.push_back(sample.*field);
@@ -165,11 +146,6 @@ void run_round(int round, std::vector<Instrument>& all, std::vector<Sample>& bar
       instrument.failure = error.what();
     }
   }
-}
-
-/// One of the project's own limits (docs/performance.md), and whether this run kept it. Reported, never asserted.
-void judge(const std::string& limit, bool kept) {
-  fmt::print("  {}: {}\n", limit, kept ? "kept" : "NOT KEPT");
 }
 
 /// Median of what `name` added to getppid; empty when it did not run.
@@ -216,102 +192,6 @@ void report(const std::vector<Instrument>& all, const std::vector<Sample>& bare,
   }
 }
 
-// ---- what a test costs besides its syscalls ----
-
-/// Boundary, read and rows of one window, in microseconds.
-void report_windows(int rounds) {
-  const std::vector<std::string> keys = {"rows_1_us", "rows_2_us", "rows_5_us"};
-  std::vector<std::vector<double>> values(keys.size());
-  std::string csv = "/tmp/syscost_overhead_" + std::to_string(getpid()) + ".csv";
-  for (int round = 0; round < rounds; ++round) {
-    Process process({beside("overhead_windows"), "--syscost_csv=" + csv});
-    int status = process.wait();
-    std::filesystem::remove(csv);
-    if (status != 0) {
-      fmt::print("\na test's window: n/a  {}\n", process.output().substr(0, process.output().find('\n')));
-      return;
-    }
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      std::optional<double> value = value_of(process.output(), keys[i]);
-      if (!value) throw std::runtime_error("overhead_windows printed no " + keys[i]);
-      values[i].push_back(*value);
-    }
-  }
-  double one = median(values[0]);
-  double two = median(values[1]);
-  double five = median(values[2]);
-  fmt::print("\na test's window (open, close, read, append rows to a CSV), us, median of the rounds\n");
-  fmt::print("  one row {:.1f}, two rows {:.1f}, five rows {:.1f}: {:.1f} for each further row\n", one, two, five,
-             (five - one) / 4);
-  judge("one row at most 10 us", one <= 10);
-  judge("a further row at most 3 us", (five - one) / 4 <= 3);
-}
-
-/// What syscost::loop adds to a call of its body, and once for each loop.
-void report_loops() {
-  const std::string csv = "/tmp/syscost_overhead_" + std::to_string(getpid()) + ".csv";
-  const auto run = [&](const char* cycles) {
-    Process process({beside("overhead_loops"), "--syscost_csv=" + csv, std::string("--syscost_cycles=") + cycles,
-                     "--syscost_repeats=1", "--syscost_warmup=0"});
-    const int status = process.wait();
-    std::filesystem::remove(csv);
-    if (status != 0) throw std::runtime_error(process.output().substr(0, process.output().find('\n')));
-    return process.output();
-  };
-  const std::string turns = run("50000000");
-  const std::string loops = run("1");
-  const std::optional<double> plain = value_of(turns, "plain_ns");
-  const std::optional<double> ours = value_of(turns, "loop_ns");
-  const std::optional<double> once = value_of(loops, "per_loop_us");
-  if (!plain || !ours || !once) throw std::runtime_error("overhead_loops printed no figures");
-  fmt::print(
-      "\na loop with an empty body: {:.2f} ns a turn, a plain for loop {:.2f} ns; once for each loop (instrument "
-      "off and on, rows) {:.0f} us\n",
-      *ours, *plain, *once);
-}
-
-double seconds_of(const std::string& program) {
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point start = Clock::now();
-  Process process({program, "--gtest_brief=1"});
-  if (process.wait() != 0) throw std::runtime_error(program + " failed");
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// The order statistics that bound the median of `n` values with at least 95 % confidence: {low, high}, from 0.
-std::pair<std::size_t, std::size_t> median_interval(std::size_t n) {
-  // P(X <= k) for X ~ Binomial(n, 1/2), summed until it passes 2.5 %.
-  double term = std::pow(0.5, static_cast<double>(n));
-  double below = 0;
-  std::size_t rank = 0;
-  while (rank < n / 2 && below + term <= 0.025) {
-    below += term;
-    term *= static_cast<double>(n - rank) / static_cast<double>(rank + 1);
-    ++rank;
-  }
-  rank = rank == 0 ? 0 : rank - 1;
-  return {rank, n - 1 - rank};
-}
-
-/// 10 000 empty tests, linked with us against not linked, no flag given: the difference and its interval.
-void report_empty_tests(int rounds) {
-  std::vector<double> differences;
-  std::vector<double> bare;
-  for (int pair = 0; pair < 2 * rounds; ++pair) {
-    bool linked_first = pair % 2 == 1;
-    double first = seconds_of(beside(linked_first ? "overhead_empty_linked" : "overhead_empty_bare"));
-    double second = seconds_of(beside(linked_first ? "overhead_empty_bare" : "overhead_empty_linked"));
-    differences.push_back(1e3 * (linked_first ? first - second : second - first));
-    bare.push_back(1e3 * (linked_first ? second : first));
-  }
-  std::sort(differences.begin(), differences.end());
-  auto [low, high] = median_interval(differences.size());
-  fmt::print(
-      "\n10 000 empty tests, no flag: not linked {:.1f} ms; linked {:+.2f} ms, 95 % interval [{:+.2f}, {:+.2f}] over "
-      "{} pairs\n",
-      median(bare), median(differences), differences[low], differences[high], differences.size());
-}
-
 }  // namespace
 }  // namespace overhead
 
@@ -339,6 +219,7 @@ int main(int argc, char** argv) {
     overhead::report_windows(rounds);
     overhead::report_loops();
     overhead::report_empty_tests(rounds);
+    overhead::report_benchmarks(rounds);
   } catch (const std::exception& error) {
     fmt::print(stderr, "syscost_overhead: {}\n", error.what());
     return 2;

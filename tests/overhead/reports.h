@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+//
+// The parts of the report that come after the table of instruments. Each prints its lines; each throws
+// std::runtime_error when a program that it needs fails.
+#pragma once
+
+namespace overhead {
+
+/// Boundary, read and rows of one window, in microseconds.
+void report_windows(int rounds);
+
+/// What syscost::loop adds to a call of its body, and once for each loop.
+void report_loops();
+
+/// 10 000 empty tests, linked with us against not linked, no flag given: the difference and its interval.
+void report_empty_tests(int rounds);
+
+/// A Google Benchmark linked with us against the same not linked: without a flag, and with counts asked for.
+void report_benchmarks(int rounds);
+
+}  // namespace overhead
