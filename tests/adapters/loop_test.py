@@ -84,6 +84,16 @@ class Loops(Case):
         self.assertGreater(int(rows[0]["iterations"]), 10000)
         self.assertRegex(done.stdout, r"loop empty: no syscalls, .* a call \[.*\] least and greatest, 3 passes of \d+ calls")
 
+    def test_the_first_call_does_not_decide_how_long_a_pass_is(self):
+        done = self.measure("HasAColdFirstCall", "--syscost_quick")
+        rows = self.rows(kind="loop", record="test")
+        self.assertGreater(int(rows[0]["iterations"]), 1000)
+        self.assertNotIn("TOO SHORT", done.stdout)
+
+    def test_passes_too_short_to_tell_are_called_so(self):
+        done = self.measure("CountsEachCallOfTheBody", "--syscost_cycles=1", "--syscost_repeats=4")
+        self.assertIn("4 passes of 1 calls: TOO SHORT to tell", done.stdout)
+
     def test_several_loops_of_a_test_are_told_apart(self):
         self.measure("SeveralInOneTest", *self.FLAGS)
         self.assertEqual(self.counts("loop", window="one"), [50] * 4)

@@ -152,7 +152,9 @@ std::string part_text(const Part& part, std::pair<std::size_t, std::size_t> axis
   if (window.lost.value_or(0) > 0) {
     out += paint.yellow(fmt::format("warning: {} events lost: counts are lower bounds", *window.lost)) + '\n';
   }
-  if (part.syscalls.empty()) out += "no syscalls\n";
+  if (part.syscalls.empty()) {
+    out += window.calls || window.entries ? "no syscalls\n" : "syscalls were not counted\n";
+  }
   for (const SyscallLatency& one : part.syscalls) out += syscall_text(one, axis, is_fine, paint);
   return out;
 }

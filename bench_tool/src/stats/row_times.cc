@@ -36,7 +36,8 @@ void judge_row_times(std::vector<Comparison>& rows, const ComparableTimes& compa
   for (std::size_t i = 0; i < judged.size(); ++i) {
     Comparison& row = *judged[i];
     row.time = std::move(verdicts[i]);
-    if (row.old_window->is_plain || row.new_window->is_plain) {
+    // Where one side was counted and the other cannot be, nothing is known of the counts: that stays the row's verdict.
+    if (row.old_window->is_plain && row.new_window->is_plain) {
       row.is_plain = true;
       row.verdict = row.time->verdict;
       row.reason = row.time->reason;

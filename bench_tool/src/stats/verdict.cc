@@ -122,6 +122,17 @@ std::optional<KernelSplit> split_kernel_time(const std::map<std::string_view, Bo
   return split;
 }
 
+/// `per_call`, which is in whole calls of a repetition, in the unit of the windows' counts. Counts per iteration of
+/// passes that differ in length agree up to one whole call of the shorter: 1 call in 1000 and 1 in 1050 are the same.
+Tolerance in_unit_of(const WindowSummary& old_window, const WindowSummary& new_window, Tolerance per_call) {
+  if (!old_window.counted_passes || !new_window.counted_passes) return per_call;
+  const double shortest = std::min(old_window.counted_passes->min, new_window.counted_passes->min);
+  const double longest = std::max(old_window.counted_passes->max, new_window.counted_passes->max);
+  per_call.abs /= shortest;
+  if (shortest < longest) per_call.rounding = 1 / shortest;
+  return per_call;
+}
+
 /// Why a side's counts are not what the test would normally ask; "" when they are.
 std::string outcome_fault(const WindowSummary& window, std::string_view side) {
   for (const auto& [outcome, times] : window.outcomes) {
@@ -152,6 +163,8 @@ std::string loss_fault(const WindowSummary& window, std::string_view side) {
 Change compare_counts(const Spread& old_count, const Spread& new_count, const Tolerance& tolerance) {
   if (old_count.is_exact() && new_count.is_exact()) {
     if (old_count.min == new_count.min) return Change::none;
+    const double difference = std::abs(new_count.min - old_count.min);
+    if (tolerance.rounding > 0 && old_count.min > 0 && difference <= tolerance.rounding) return Change::near;
     return new_count.min > old_count.min ? Change::grew : Change::shrank;
   }
   if (old_count.max == 0) return Change::grew;
@@ -197,7 +210,8 @@ Comparison compare_windows(const WindowSummary* old_window, const WindowSummary*
   const bool have_calls = all_have(syscalls, &SyscallSummary::calls) && old_window->calls && new_window->calls;
   const bool have_entries = all_have(syscalls, &SyscallSummary::entries) && old_window->entries && new_window->entries;
   out.counts_entries = !have_calls && have_entries;
-  Judge judge(tolerance, out);
+  const Tolerance in_unit = in_unit_of(*old_window, *new_window, tolerance);
+  Judge judge(in_unit, out);
   if (have_calls || have_entries) {
     judge.compare(syscalls, have_calls ? &SyscallSummary::calls : &SyscallSummary::entries);
     out.kernel_split = split_kernel_time(syscalls);

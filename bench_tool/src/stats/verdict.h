@@ -20,8 +20,9 @@ namespace syscost::bench::stats {
 
 /// How far apart ranges may be when counts vary among repetitions: the larger of the two.
 struct Tolerance {
-  double abs = 1;     ///< Calls.
-  double rel = 0.01;  ///< Share of OLD's median.
+  double abs = 1;       ///< Calls.
+  double rel = 0.01;    ///< Share of OLD's median.
+  double rounding = 0;  ///< How far exact counts may differ because the passes they were counted in differ in length.
 };
 
 enum class Change { none, near, grew, shrank };

@@ -134,6 +134,7 @@ class Folder {
   }
 
   double divisor(std::size_t i) const { return divisors_[i]; }
+  Numbers divisors() const { return is_per_iteration_ ? spread_of(divisors_) : Numbers(); }
   /// has_measured() of repetition `i`.
   bool measures(std::size_t i, Measured SyscallRow::*field) const {
     return has_measured(data_, group_.samples[i], field);
@@ -276,6 +277,7 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   }
   out.is_per_iteration = fold.is_per_iteration();
   out.iterations = fold.totals(&Totals::iterations, {});
+  out.counted_passes = fold.divisors();
   out.wall_ns = fold.times(&Totals::wall_ns);
   add_times(data, group, out);
   out.user_ns = fold.times(&Totals::user_ns);

@@ -61,6 +61,7 @@ struct WindowSummary {
   std::set<std::string_view> filters;
   bool is_per_iteration = false;  ///< Every repetition says how often its body ran, and the numbers are per pass.
   Numbers iterations;
+  Numbers counted_passes;  ///< What counts were divided by, in each repetition; nullopt where they were not.
   Numbers wall_ns;
   std::vector<double> times_ns;          ///< wall_ns of each repetition; empty where one has none.
   std::vector<double> process_times_ns;  ///< The median of these in each process.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <cmath>
 #include <cstdio>
 #include <utility>
@@ -16,6 +17,13 @@ namespace {
 
 /// Passes shorter than this say little: a calibrated loop has at least this much in each of them while it looks.
 constexpr std::uint64_t kLeastProbeNs = 20'000;
+/// Reading the clock twice takes up to a tenth of a microsecond: of a shorter pass it is more than a fiftieth.
+constexpr double kLeastPassNs = 5'000;
+/// No call of anything takes less: a fraction of a cycle of any processor.
+constexpr double kNothingNs = 0.05;
+/// What --syscost_cycles may be at most. A pass of so many calls that still takes no time has a body that the compiler
+/// removed.
+constexpr double kMostCycles = INT_MAX;
 /// A loop that will take longer than this says so before it starts.
 constexpr std::uint64_t kLongNs = 5'000'000'000;
 
@@ -80,15 +88,17 @@ void LoopRun::end_pass(std::uint64_t now_ns) {
 /// From one probing pass: the next one's calls, or, when it was long enough, the calls of every pass that follows.
 void LoopRun::calibrate(std::uint64_t elapsed_ns) {
   const std::uint64_t pass_ns = plan_.budget_ns / plan_.passes();
+  // The first call of all pays for everything that is done once: it says nothing of those that follow.
+  if (pass_++ == 0) return;
   const double per_call = static_cast<double>(std::max<std::uint64_t>(elapsed_ns, 1)) / static_cast<double>(calls_);
-  if (elapsed_ns < std::max(pass_ns / 10, kLeastProbeNs) && calls_ < UINT64_C(1) << 40) {
+  if (elapsed_ns < std::max(pass_ns / 10, kLeastProbeNs) && static_cast<double>(calls_) < kMostCycles) {
     // Towards a pass of full length, but not by more than tenfold on the word of a short one.
     const double wanted = static_cast<double>(pass_ns) / per_call;
-    calls_ = static_cast<std::uint64_t>(
-        std::clamp(wanted, 2.0 * static_cast<double>(calls_), 10.0 * static_cast<double>(calls_)));
+    calls_ = static_cast<std::uint64_t>(std::min(
+        kMostCycles, std::clamp(wanted, 2.0 * static_cast<double>(calls_), 10.0 * static_cast<double>(calls_))));
     return;
   }
-  plan_.cycles = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(pass_ns) / per_call));
+  plan_.cycles = static_cast<std::uint64_t>(std::clamp(static_cast<double>(pass_ns) / per_call, 1.0, kMostCycles));
   const double total_ns = per_call * static_cast<double>(plan_.cycles) * static_cast<double>(plan_.passes());
   if (total_ns > static_cast<double>(kLongNs)) {
     say("loop " + name_ + " will take about " + format_ns(static_cast<std::uint64_t>(total_ns)) + ": " +
@@ -211,6 +221,9 @@ std::string LoopRun::line() const {
     text += " [" + format_time(spread.low) + ", " + format_time(spread.high) +
             (spread.is_interval ? "], " : "] least and greatest, ");
     text += std::to_string(timed_.size()) + " passes of " + std::to_string(plan_.cycles) + " calls: ";
+    const double pass_ns = spread.median * static_cast<double>(plan_.cycles);
+    if (spread.median < kNothingNs) return text + "NO BODY, the compiler removed it (syscost::do_not_optimize)";
+    if (pass_ns < kLeastPassNs) return text + "TOO SHORT to tell, more --syscost_cycles would";
     if (spread.is_stable()) return text + "stable";
     std::array<char, 40> width{};
     std::snprintf(width.data(), width.size(), "UNSTABLE, %.0f %% apart", 100 * spread.relative_width());

@@ -33,6 +33,15 @@ TEST(Loop, HasNoSyscallsOfItsOwn) {
   for (auto it : syscost::loop("empty")) syscost::do_not_optimize(sum++);
 }
 
+TEST(Loop, HasAColdFirstCall) {
+  bool is_first = true;
+  for (auto it : syscost::loop("cold")) {
+    if (is_first) usleep(30000);
+    is_first = false;
+    call(1);
+  }
+}
+
 TEST(Loop, SeveralInOneTest) {
   for (auto it : syscost::loop("one")) call(1);
   for (auto it : syscost::loop("two")) call(2);

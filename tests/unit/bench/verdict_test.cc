@@ -81,6 +81,38 @@ TEST(CompareCounts, CallsTheSameRangeNoChange) {
   EXPECT_EQ(compare_counts(*spread_of({10, 12}), *spread_of({12, 10}), {}), Change::none);
 }
 
+/// `write`, so many in passes of so many calls; each pair is a repetition.
+WindowSummary per_call(const std::vector<std::pair<double, double>>& writes_in_passes) {
+  std::vector<double> counts;
+  std::vector<double> passes;
+  for (const auto& [writes, calls] : writes_in_passes) {
+    counts.push_back(writes / calls);
+    passes.push_back(calls);
+  }
+  WindowSummary one = window({syscall("write", *spread_of(counts))});
+  one.is_per_iteration = true;
+  one.calls = *spread_of(counts);
+  one.counted_passes = spread_of(passes);
+  return one;
+}
+
+// One write in each call and one more every 1000th, which falls into a pass more often or less.
+TEST(Verdict, ASyscallMoreInEachCallIsFoundWherePassesDiffer) {
+  const WindowSummary once = per_call({{1050 + 1, 1050}, {1050 + 2, 1050}});
+  const WindowSummary twice = per_call({{2 * 1050 + 1, 1050}, {2 * 1050 + 2, 1050}});
+  EXPECT_EQ(verdict(once, twice), Verdict::regressed);
+  EXPECT_EQ(verdict(twice, once), Verdict::improved);
+}
+
+TEST(Verdict, ThePassesLengthAloneIsNoChange) {
+  const WindowSummary longer = per_call({{1050 + 1, 1050}, {1050 + 1, 1050}});
+  const WindowSummary shorter = per_call({{1000 + 1, 1000}, {1000 + 1, 1000}});
+  EXPECT_EQ(verdict(longer, shorter), Verdict::near);
+  EXPECT_EQ(verdict(shorter, longer), Verdict::near);
+  // Of passes of one length a call more is a call more.
+  EXPECT_EQ(verdict(shorter, per_call({{1000 + 2, 1000}, {1000 + 2, 1000}})), Verdict::regressed);
+}
+
 TEST(Verdict, IsRegressedWhenOneSyscallGrowsThoughTheSumShrinks) {
   const Comparison row = [] {
     static const WindowSummary kOld = window({syscall("lseek", exact(4)), syscall("openat", exact(1))});
