@@ -144,7 +144,7 @@ void copies_open_scopes(bool open) {
 
 int play_role(const std::string& role) {
   if (role == "spin") {
-    auto scope = open_scope();  // NOLINT(clang-analyzer-deadcode.DeadStores): counts until the process is killed
+    auto scope = open_scope();  // counts until the process is killed
     say_ready_and_wait_for_cue();
     for (;;) raw(SYS_getppid);
   }
