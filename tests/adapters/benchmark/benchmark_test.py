@@ -179,6 +179,12 @@ class Counts(Case):
         row = self.measured("BM_OnlyAggregates/repeats:3")["BM_OnlyAggregates/repeats:3"]
         self.assertEqual((row["wall_ns"], row["iterations"], row["total_calls"]), ("", "", "1000"))
 
+    def test_aggregates_of_a_fixed_number_of_iterations_keep_their_counts_to_themselves(self):
+        name = "BM_FixedAggregates/iterations:100/repeats:3"
+        rows = self.measured(name, "BM_OpensOnce")
+        self.assertEqual((rows[name]["counted_iterations"], rows[name]["total_calls"]), ("100", "100"))
+        self.assertEqual(self.measured("BM_OpensOnce")["BM_OpensOnce"]["total_calls"], rows["BM_OpensOnce"]["total_calls"])
+
     def test_a_filter_counts_only_what_it_selects(self):
         self.measured("BM_SometimesMore", flags=["--syscost_filter=getuid"])
         self.assertEqual(self.calls("BM_SometimesMore"), {"getuid": 63})

@@ -39,6 +39,7 @@ BENCHMARK(BM_OneCall)->Name("BM_ProcessTime")->MeasureProcessCPUTime();
 BENCHMARK(BM_OneCall)->Name("BM_Fixed")->Iterations(7);
 BENCHMARK(BM_OneCall)->Name("BM_Repeats")->Repetitions(3);
 BENCHMARK(BM_OneCall)->Name("BM_OnlyAggregates")->Repetitions(3)->ReportAggregatesOnly(true);
+BENCHMARK(BM_OneCall)->Name("BM_FixedAggregates")->Iterations(100)->Repetitions(3)->ReportAggregatesOnly(true);
 BENCHMARK(BM_OneCall)->Name("BM_MinTime")->MinTime(0.02);
 
 /// More threads in their loops at once than there are lanes.

@@ -2,6 +2,8 @@
 #include "adapters/benchmark/counting_run.h"
 
 #include <benchmark/benchmark.h>
+#include <algorithm>
+#include <cstdint>
 
 #include <cstdlib>
 #include <ostream>
@@ -36,9 +38,16 @@ class Sender : public Reporter {
         record.why_not = Unavailable{"It did not run while it was counted: " + message + ".", ""};
       }
     }
-    if (record.repetitions == 0) return;  // aggregates, complexity
     std::optional<Unavailable> why_not;
     record.passes = Passes::instance().take(why_not);
+    if (record.repetitions == 0) {
+      // Aggregates and complexity come after the repetitions, whose passes were taken then; or instead of them.
+      if (record.passes.empty() || runs.empty()) return;
+      const Run& run = runs.front();
+      record.repetitions = static_cast<std::size_t>(std::max<std::int64_t>(run.repetitions, 1));
+      record.key = {run.family_index, run.per_family_instance_index};
+      record.name = run.run_name.str();
+    }
     if (!record.why_not.has_value()) record.why_not = why_not;
     send_record(record);
   }

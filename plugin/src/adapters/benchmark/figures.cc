@@ -10,7 +10,7 @@ namespace {
 std::uint64_t calls_of(const Cost& cost, const std::string& name) {
   std::uint64_t calls = 0;
   for (const SyscallCost& syscall : cost.syscalls()) {
-    if (name.empty() || syscall.name == name) calls += syscall.calls;
+    if (name.empty() || syscall.name == name) calls += syscall.calls + syscall.no_return;
   }
   return calls;
 }
