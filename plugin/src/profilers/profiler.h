@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+//
+// Profiler: another tool that looks at one window of this process: bpftrace with some scripts, or perf.
+//
+// The tool runs beside us, attached from before the window's first call until after its last. What it prints is kept as
+// it is, parsed, and, where it holds counts or latencies of syscalls, comes into the CSV under the tool's own origin.
+// Its times never reach a timing column: a window that a profiler looked at has none.
+//
+// attach() and detach() enter the kernel and take long (starting bpftrace takes a third of a second), so they happen
+// between windows. arm() and disarm() are one store each: a script counts only while the word they write is 1, so that
+// the handshake's own calls fall outside.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/result.h"
+
+namespace syscost::profilers {
+
+/// One bucket of a latency histogram: [lower_ns, next bucket's lower bound).
+struct LatencyBucket {
+  std::uint64_t lower_ns = 0;
+  std::uint64_t count = 0;
+  bool operator==(const LatencyBucket&) const = default;
+};
+
+/// What a tool says of one syscall (the x86-64 table's number). What it does not say is empty.
+struct SyscallFigures {
+  int number = 0;
+  std::optional<std::uint64_t> entries;               ///< Trips into the kernel that began while the window was armed.
+  std::optional<std::uint64_t> returned;              ///< Of those, the ones that came back while it was armed.
+  std::vector<std::pair<int, std::uint64_t>> errors;  ///< errno (positive) and how often.
+  bool has_errors = false;                            ///< The tool looked for errors; false: `errors` says nothing.
+  std::vector<LatencyBucket> latency;                 ///< Of `returned`; powers of two.
+  std::optional<std::uint64_t> latency_sum_ns;
+  std::optional<std::uint64_t> latency_min_ns;
+  std::optional<std::uint64_t> latency_max_ns;
+};
+
+/// A file for the window's artifacts folder.
+struct Artifact {
+  std::string name;     ///< Without folders: "syslat.txt", "flamegraph.html".
+  std::string content;  ///< Bytes.
+};
+
+/// What one script or command of a tool found in one window.
+struct Output {
+  std::string script;                    ///< "syslat"; "stat" and "record" of perf.
+  std::vector<Artifact> artifacts;       ///< The tool's text, the same parsed as JSON, pictures.
+  std::string summary;                   ///< For people, a few lines, names in place of numbers.
+  std::vector<SyscallFigures> syscalls;  ///< Empty where the script counts no syscalls.
+  bool counts_syscalls = false;          ///< True: `syscalls` is complete, so that none there means none made.
+  std::uint64_t lost_events = 0;         ///< As the tool reports.
+};
+
+class Profiler {
+ public:
+  virtual ~Profiler() = default;
+
+  /// The tool: "bpftrace", "perf". Column `origin` of its rows.
+  virtual std::string_view name() const = 0;
+
+  /// Finds out by doing whether everything asked for can be had: attaches, makes a known number of known calls, and
+  /// wants to see exactly these. Fails with cause and fix. Once, at start-up.
+  virtual Result<void> check() = 0;
+
+  /// Starts the tool and returns when it is attached. Not thread-safe. Fails when it cannot be started or ended at
+  /// once.
+  virtual Result<void> attach() = 0;
+
+  /// Opens and closes the tool's window. Any number of times between attach() and detach(). One store: no syscall.
+  void arm() noexcept { word_->store(1, std::memory_order_seq_cst); }
+  void disarm() noexcept { word_->store(0, std::memory_order_seq_cst); }
+
+  /// Stops the tool, waits until it is gone and returns what it found. Leaves no process, pipe or file behind.
+  virtual Result<std::vector<Output>> detach() = 0;
+
+ protected:
+  /// `word` outlives the profiler and lies in memory that fork children do not share.
+  explicit Profiler(std::atomic<std::uint64_t>& word) : word_(&word) {}
+
+ private:
+  std::atomic<std::uint64_t>* word_;
+};
+
+/// What the flags ask of the profilers.
+struct ProfilerOptions {
+  std::vector<std::string> scripts;  ///< --syscost_bpf: names of shipped scripts or of files in `script_folders`.
+  std::vector<std::string> script_folders;  ///< --syscost_bpf_path, searched before ours.
+  bool uses_sudo = false;                   ///< --syscost_bpf_sudo: start the tool by `sudo -n`.
+};
+
+/// A shipped or found script, for --syscost_bpf list.
+struct ScriptInfo {
+  std::string name;
+  std::string purpose;  ///< One line.
+  std::string path;
+};
+
+/// Fails with cause and fix: unknown script (with the nearest name), tool missing or too old.
+Result<std::unique_ptr<Profiler>> make_bpftrace(const ProfilerOptions& options);
+Result<std::unique_ptr<Profiler>> make_perf(const ProfilerOptions& options);
+
+/// The scripts that can be named, the folders of `options` first.
+std::vector<ScriptInfo> list_scripts(const ProfilerOptions& options);
+
+}  // namespace syscost::profilers
