@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of the adapter share: its programs, a folder for each case, and the rows they wrote.
+"""What the tests of the adapters share: their programs, a folder for each case, and the rows they wrote.
 
 The programs make known numbers of getppid calls, which nothing else in them makes. Each test file takes the folder of the
 programs and the classes to run: FILE BIN [CLASS...]; it ends with 77 (skipped, to ctest) where nothing can count.
@@ -24,6 +24,7 @@ EARLY = os.path.join(BIN, "adapter_early")              # measures before main()
 FORKING_MAIN = os.path.join(BIN, "adapter_forking_main")
 SCOPES = os.path.join(BIN, "adapter_scopes")
 LIMITS = os.path.join(BIN, "adapter_limits")
+LOOPS = os.path.join(BIN, "adapter_loops")
 NO_CAPABILITIES = ["capsh", "--drop=all", "--user=nobody", "--"] if os.geteuid() == 0 else None
 
 Done = collections.namedtuple("Done", "code out err")
@@ -31,7 +32,8 @@ Done = collections.namedtuple("Done", "code out err")
 
 def environment(**variables):
     """This process's environment without what would change the programs' behaviour, plus `variables`."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("SYSCOST_", "GTEST_")) and k not in ("CI", "NO_COLOR")}
+    kept = {k: v for k, v in os.environ.items()
+            if not k.startswith(("SYSCOST_", "GTEST_", "BENCHMARK_")) and k not in ("CI", "NO_COLOR")}
     return {**kept, **variables}
 
 
@@ -69,8 +71,9 @@ class Case(unittest.TestCase):
         return counts
 
 
-def main():
-    doctor = subprocess.run([MANY, "--syscost_doctor"], env=environment(), capture_output=True, text=True)
+def main(program=MANY):
+    """Runs the classes that were asked for; `program` says whether anything can count."""
+    doctor = subprocess.run([program, "--syscost_doctor"], env=environment(), capture_output=True, text=True)
     if doctor.returncode != 0:
         print("skipped: nothing can count syscalls here\n" + doctor.stdout)
         sys.exit(77)

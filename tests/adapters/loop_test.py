@@ -1,53 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""syscost::loop from outside: its rows must hold exactly what a call of the body makes, times the calls of a pass.
-
-Usage: loop_test.py BIN [CLASS...]; BIN is the folder of the programs. Ends with 77 (skipped) where nothing can count.
-"""
-import csv
+"""syscost::loop from outside: its rows must hold exactly what a call of the body makes, times the calls of a pass."""
 import os
 import re
 import shutil
 import subprocess
-import sys
-import tempfile
-import unittest
 
-BIN = os.path.abspath(sys.argv[1])
-LOOPS = os.path.join(BIN, "adapter_loops")
+from adapter_case import LOOPS, Case, environment, main
 
 
-def environment(**variables):
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("SYSCOST_", "GTEST_")) and k not in ("CI", "NO_COLOR")}
-    return {**kept, **variables}
-
-
-class Case(unittest.TestCase):
-    maxDiff = None
-
-    def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="syscost-loop-")
-        self.addCleanup(shutil.rmtree, self.folder)
-        self.csv = os.path.join(self.folder, "out.csv")
-
+class LoopCase(Case):
     def run_test(self, name, *flags, code=0, **variables):
-        done = subprocess.run([LOOPS, f"--gtest_filter=Loop.{name}", *flags], env=environment(**variables),
-                              cwd=self.folder, capture_output=True, text=True)
-        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
-        return done
+        return self.run_program(LOOPS, f"--gtest_filter=Loop.{name}", *flags, code=code, **variables)
 
-    def measure(self, name, *flags):
-        return self.run_test(name, f"--syscost_csv={self.csv}", "--syscost_profile=syscalls", *flags)
-
-    def rows(self, **equal):
-        with open(self.csv, newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
-        return [row for row in rows if all(row[k] == v for k, v in equal.items())]
+    def measure(self, name, *flags, **options):
+        return self.run_test(name, f"--syscost_csv={self.csv}", "--syscost_profile=syscalls", *flags, **options)
 
     def counts(self, kind, syscall="getppid", **equal):
         return [int(row["calls"]) for row in self.rows(kind=kind, record="syscall", syscall=syscall, **equal)]
 
 
-class Loops(Case):
+class Loops(LoopCase):
     FLAGS = ("--syscost_cycles=50", "--syscost_repeats=4")
 
     def test_each_repetition_has_the_exact_counts_and_a_time(self):
@@ -82,17 +54,17 @@ class Loops(Case):
         done = self.measure("HasNoSyscallsOfItsOwn", "--syscost_quick")
         [*rows] = self.rows(kind="loop", record="test")
         self.assertGreater(int(rows[0]["iterations"]), 10000)
-        self.assertRegex(done.stdout, r"loop empty: no syscalls, .* a call \[.*\] least and greatest, 3 passes of \d+ calls")
+        self.assertRegex(done.out, r"loop empty: no syscalls, .* a call \[.*\] least and greatest, 3 passes of \d+ calls")
 
     def test_the_first_call_does_not_decide_how_long_a_pass_is(self):
         done = self.measure("HasAColdFirstCall", "--syscost_quick")
         rows = self.rows(kind="loop", record="test")
         self.assertGreater(int(rows[0]["iterations"]), 1000)
-        self.assertNotIn("TOO SHORT", done.stdout)
+        self.assertNotIn("TOO SHORT", done.out)
 
     def test_passes_too_short_to_tell_are_called_so(self):
         done = self.measure("CountsEachCallOfTheBody", "--syscost_cycles=1", "--syscost_repeats=4")
-        self.assertIn("4 passes of 1 calls: TOO SHORT to tell", done.stdout)
+        self.assertIn("4 passes of 1 calls: TOO SHORT to tell", done.out)
 
     def test_several_loops_of_a_test_are_told_apart(self):
         self.measure("SeveralInOneTest", *self.FLAGS)
@@ -108,17 +80,17 @@ class Loops(Case):
 
     def test_the_line_under_the_test(self):
         done = self.measure("WithManySyscalls", "--syscost_cycles=100", "--syscost_repeats=10")
-        self.assertRegex(done.stdout, r"\[ SYSCOST  \] loop mixed: 1 close, 1 getppid a call, [\d.]+ [nu]s a call "
+        self.assertRegex(done.out, r"\[ SYSCOST  \] loop mixed: 1 close, 1 getppid a call, [\d.]+ [nu]s a call "
                                       r"\[[\d.]+ [nu]s, [\d.]+ [nu]s\], 10 passes of 100 calls: (stable|UNSTABLE, \d+ % apart)\n")
-        self.assertNotIn("no syscalls", done.stdout)
+        self.assertNotIn("no syscalls", done.out)
 
 
-class LoopsLeftEarly(Case):
+class LoopsLeftEarly(LoopCase):
     FLAGS = ("--syscost_cycles=5", "--syscost_repeats=4", "--syscost_warmup=0")
 
     def test_break_keeps_whole_passes_and_the_tests_own_counts(self):
         done = self.measure("CanBeLeftByBreak", *self.FLAGS)
-        self.assertIn("loop broken was left early, after 1 of 4 timed and 0 counted passes", done.stderr)
+        self.assertIn("loop broken was left early, after 1 of 4 timed and 0 counted passes", done.err)
         self.assertEqual(self.counts("test"), [2])
         [row] = self.rows(kind="loop", record="test")
         self.assertEqual(row["total_calls"], "")
@@ -130,7 +102,7 @@ class LoopsLeftEarly(Case):
 
     def test_a_loop_inside_another_is_part_of_its_body(self):
         done = self.measure("InsideAnotherRunsItsBodyOnce", *self.FLAGS)
-        self.assertIn("loop inner runs while another loop does", done.stderr)
+        self.assertIn("loop inner runs while another loop does", done.err)
         self.assertEqual(self.counts("loop", window="outer"), [5] * 4)
         self.assertEqual(self.rows(window="inner"), [])
 
@@ -140,20 +112,20 @@ class LoopsLeftEarly(Case):
         self.assertEqual(len(self.rows(kind="test", record="test")), 1)
 
 
-class LoopsAndScopes(Case):
+class LoopsAndScopes(LoopCase):
     FLAGS = ("--syscost_cycles=5", "--syscost_repeats=4", "--syscost_warmup=1")
 
     def test_a_scope_in_a_timed_pass_is_unavailable_never_zero(self):
         done = self.measure("AScopeInATimedPassHasNoNumber", *self.FLAGS)
-        self.assertIn("scopes: 20 counted, 25 unavailable", done.stdout)
+        self.assertIn("scopes: 20 counted, 25 unavailable", done.out)
 
     def test_a_loop_inside_a_scope_has_counts_and_no_times(self):
         done = self.measure("InsideAScopeIsCountedAndNotTimed", *self.FLAGS)
-        self.assertIn("loop inside is counted but not timed: a scope is open around it", done.stderr)
+        self.assertIn("loop inside is counted but not timed: a scope is open around it", done.err)
         self.assertEqual([row["wall_ns"] for row in self.rows(kind="loop", record="test")], [""] * 4)
         self.assertEqual(self.counts("loop"), [5] * 4)
         # The scope sees every pass: warm-up, timed, counted.
-        self.assertIn(f"around: {5 * 9} getppid", done.stdout)
+        self.assertIn(f"around: {5 * 9} getppid", done.out)
 
     def test_what_a_thread_did_while_nothing_was_attached_is_not_made_up(self):
         self.measure("AThreadGoesOnWhileTheInstrumentIsOff", "--syscost_cycles=5", "--syscost_repeats=4")
@@ -168,10 +140,10 @@ class LoopsAndScopes(Case):
         self.assertEqual((row["lost"], row["late"]), ("0", "0"))
 
 
-class LoopsUnasked(Case):
+class LoopsUnasked(LoopCase):
     def test_without_a_request_the_body_runs_once(self):
         done = self.run_test("InsideAnotherRunsItsBodyOnce")
-        self.assertEqual(done.stderr, "")
+        self.assertEqual(done.err, "")
         trace = os.path.join(self.folder, "trace")
         if shutil.which("strace"):
             subprocess.run(["strace", "-f", "-e", "getppid", "-o", trace, LOOPS,
@@ -184,7 +156,7 @@ class LoopsUnasked(Case):
         for flag in ("--syscost_repeats=0", "--syscost_repeats=x", "--syscost_warmup=-1", "--syscost_quick=maybe",
                      "--syscost_cycles=0"):
             done = self.run_test("HasNoSyscallsOfItsOwn", flag, code=2)
-            self.assertIn("bad value of " + flag.split("=")[0], done.stderr)
+            self.assertIn("bad value of " + flag.split("=")[0], done.err)
 
     def test_without_a_backend_there_are_times_and_no_counts(self):
         self.run_test("CountsEachCallOfTheBody", f"--syscost_csv={self.csv}", "--syscost_backend=none",
@@ -195,8 +167,4 @@ class LoopsUnasked(Case):
 
 
 if __name__ == "__main__":
-    probe = subprocess.run([LOOPS, "--syscost_doctor"], env=environment(), capture_output=True, text=True)
-    if probe.returncode == 1:
-        print("nothing can count here:\n" + probe.stdout)
-        sys.exit(77)
-    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
+    main()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A test program with a test of every shape GoogleTest has, each making a known number of calls to getppid, which
-// neither GoogleTest nor libc calls by itself. The driver (adapter_test.py) runs it and looks at its rows.
+// neither GoogleTest nor libc calls by itself. The driver (windows_test.py and others) runs it and looks at its rows.
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>

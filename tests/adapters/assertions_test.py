@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""The assertions and measurements that are written in code, in tests and in programs without a framework."""
+import os
+import re
+import shutil
+import unittest
+
+from adapter_case import ASSERTIONS, NO_CAPABILITIES, PLAIN_MAIN, Case, main
+
+
+class Assertions(Case):
+    def results(self, *command, code, **variables):
+        done = self.run_program(*command, code=code, **variables)
+        verdicts = dict((name, verdict) for verdict, name in
+                        re.findall(r"^\[ +(OK|FAILED|SKIPPED) +\] (Assertions\.\w+) \(", done.out, re.M))
+        return verdicts, done.out
+
+    def test_hold_fail_and_explain_where_syscalls_are_counted(self):
+        verdicts, out = self.results(ASSERTIONS, code=1)
+        self.assertEqual(verdicts, {
+            "Assertions.Hold": "OK", "Assertions.TakeStatementsWithCommas": "OK", "Assertions.StandWhereAStatementStands": "OK",
+            "Assertions.ReadAValueFirst": "OK", "Assertions.FailWithTheBreakdown": "FAILED", "Assertions.FailFatally": "FAILED",
+            "Assertions.FailForASelectorThatNamesNothing": "FAILED", "Assertions.CountScopesOfTheirOwn": "OK"})
+        self.assertIn('calls of "getppid": expected <= 1, counted 4', out)
+        self.assertIn("all syscalls: 4 getppid", out)
+        self.assertNotIn("still here", out)
+        self.assertNotIn("SYSCOST", out)
+
+    def test_give_the_same_verdicts_inside_measured_tests_and_named_scopes_get_rows(self):
+        plain, _ = self.results(ASSERTIONS, code=1)
+        measured, _ = self.results(ASSERTIONS, f"--syscost_csv={self.csv}", code=1)
+        self.assertEqual(measured, plain)
+        [scope] = self.rows(kind="scope", record="test")
+        self.assertEqual((scope["test"], scope["window"], scope["total_calls"]),
+                         ("Assertions.CountScopesOfTheirOwn", "named scope", "6"))
+        self.assertEqual(self.getppids()["Assertions.CountScopesOfTheirOwn"], 6)
+        self.assertEqual(self.getppids()["Assertions.Hold"], 3 * 3 + 2)
+
+    @unittest.skipUnless(NO_CAPABILITIES and shutil.which("capsh"), "needs root and capsh to drop capabilities")
+    def test_skip_here_and_fail_in_ci_where_nothing_can_count(self):
+        one = [*NO_CAPABILITIES, "-c", f"{ASSERTIONS} --gtest_filter=*.ReadAValueFirst:*.Hold"]
+        skipped = {"Assertions.Hold": "SKIPPED", "Assertions.ReadAValueFirst": "SKIPPED"}
+        failed = {"Assertions.Hold": "FAILED", "Assertions.ReadAValueFirst": "FAILED"}
+        verdicts, out = self.results(*one, code=0)
+        self.assertEqual(verdicts, skipped)
+        self.assertIn("CAP_BPF", out)
+        verdicts, out = self.results(*one, code=1, CI="true")
+        self.assertEqual(verdicts, failed)
+        self.assertIn("CAP_BPF", out)
+        self.assertEqual(self.results(*one, code=0, CI="true", SYSCOST_UNAVAILABLE="skip")[0], skipped)
+        self.assertEqual(self.results(*one, code=1, SYSCOST_UNAVAILABLE="fail")[0], failed)
+
+
+class Plain(Case):
+    """Programs without a test framework."""
+
+    def test_measure_and_scopes_work_without_any_flag(self):
+        done = self.run_program(PLAIN_MAIN)
+        self.assertEqual(done.out, "measured: 3 getppid\npart: 1\nwhole: 11\ncycles: 5\n")
+        self.assertEqual((done.err, os.listdir(self.folder)), ("", []))
+
+    def test_named_scopes_write_rows_and_flags_work(self):
+        done = self.run_program(PLAIN_MAIN, f"--syscost_csv={self.csv}", "--syscost_cycles", "7")
+        self.assertIn("cycles: 7\n", done.out)
+        self.assertEqual([(row["kind"], row["test"], row["window"], row["parent"]) for row in self.rows(record="test")],
+                         [("scope", "", "part", "whole"), ("scope", "", "whole", "")])
+        self.assertEqual([row["calls"] for row in self.rows(syscall="getppid")], ["1", "11"])
+
+    def test_rows_that_wait_are_written_when_the_program_ends(self):
+        self.run_program(PLAIN_MAIN, f"--syscost_csv={self.csv}", SYSCOST_TEST_LEAVE_OPEN="1")
+        self.assertEqual([(row["window"], row["parent"], row["total_calls"]) for row in self.rows(record="test")],
+                         [("inner", "outer", "2")])
+
+    def test_a_full_disk_ends_the_program_non_zero(self):
+        done = self.run_program(PLAIN_MAIN, "--syscost_csv=/dev/full", code=1)
+        self.assertIn("cycles: 5\n", done.out)
+        self.assertIn("/dev/full", done.err)
+
+    def test_the_profile_prints_a_line_for_each_named_scope(self):
+        done = self.run_program(PLAIN_MAIN, "--syscost_profile=syscalls")
+        self.assertRegex(done.err, r"syscost: scope part: .*1 getppid, .* in the kernel")
+        self.assertRegex(done.err, r"syscost: scope whole: .*11 getppid, .* in the kernel")
+        self.assertEqual(done.out, self.run_program(PLAIN_MAIN).out)
+
+    def test_a_loop_prints_its_line_and_writes_its_rows(self):
+        flags = ("--syscost_profile=syscalls", "--syscost_cycles=5", "--syscost_repeats=2")
+        done = self.run_program(PLAIN_MAIN, *flags, SYSCOST_CSV=self.csv, SYSCOST_TEST_LOOP="1")
+        # One warm-up, two timed and two counted passes.
+        self.assertEqual(done.out, "calls: 25\n")
+        self.assertRegex(done.err, r"syscost: loop three: 3 getppid a call, .* a call \[.*\] least and greatest, "
+                                   r"2 passes of 5 calls: ")
+        self.assertEqual([(row["kind"], row["test"], row["window"], row["parent"], row["repetition"], row["iterations"],
+                           row["total_calls"]) for row in self.rows(record="test")],
+                         [("loop", "", "three", "", str(i), "5", "15") for i in range(2)])
+        self.assertEqual([row["calls"] for row in self.rows(syscall="getppid")], ["15", "15"])
+
+    def test_a_loop_that_nobody_asks_about_runs_once(self):
+        done = self.run_program(PLAIN_MAIN, SYSCOST_TEST_LOOP="1")
+        self.assertEqual((done.out, done.err, os.listdir(self.folder)), ("calls: 1\n", "", []))
+
+    def test_a_bad_flag_ends_the_program_at_the_first_use(self):
+        self.assertIn("no flag --syscost_cvs", self.run_program(PLAIN_MAIN, "--syscost_cvs=x", code=2).err)
+
+    @unittest.skipUnless(NO_CAPABILITIES and shutil.which("capsh"), "needs root and capsh to drop capabilities")
+    def test_without_a_backend_the_cost_says_why(self):
+        done = self.run_program(*NO_CAPABILITIES, "-c", PLAIN_MAIN)
+        self.assertRegex(done.out, r"measured: n/a \(.*CAP_BPF")
+        self.assertNotRegex(done.out, r": \d+\n.*cycles")
+
+
+if __name__ == "__main__":
+    main()

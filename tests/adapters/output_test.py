@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""What a program with the GoogleTest adapter prints, refuses and leaves alone."""
+import json
+import os
+import re
+import shutil
+import unittest
+import xml.etree.ElementTree as xml
+
+from adapter_case import EARLY, FORKING_MAIN, MANY, NO_CAPABILITIES, OUR_MAIN, PLAIN, USER_MAIN, Case, main
+
+
+class Output(Case):
+    def test_properties_are_in_xml_and_json(self):
+        self.run_program(MANY, f"--syscost_csv={self.csv}", "--gtest_filter=Shapes.CallsThreeTimes", "--gtest_output=xml:o.xml")
+        tree = xml.parse(os.path.join(self.folder, "o.xml"))
+        properties = {p.get("name"): p.get("value") for p in tree.iter("property")}
+        self.assertEqual(properties["syscost_calls_getppid"], "3")
+        self.assertEqual(properties["syscost_calls"], "3")
+        self.assertEqual(properties["syscost_entries"], "3")
+        self.assertEqual(properties["syscost_errors"], "0")
+        self.assertEqual(properties["syscost_lost"], "0")
+        self.assertGreater(int(properties["syscost_kernel_ns"]), 0)
+        self.run_program(MANY, f"--syscost_csv={self.csv}", "--gtest_filter=Shapes.CallsThreeTimes", "--gtest_output=json:o.json")
+        with open(os.path.join(self.folder, "o.json"), encoding="utf-8") as file:
+            test = json.load(file)["testsuites"][0]["testsuite"][0]
+        self.assertEqual(test["syscost_calls_getppid"], "3")
+
+    def test_the_profile_prints_one_line_under_each_test(self):
+        done = self.run_program(MANY, "--syscost_profile=syscalls", "--gtest_filter=Shapes.Empty:Shapes.CallsThreeTimes")
+        lines = [line for line in done.out.splitlines() if re.match(r"\[ (RUN|SYSCOST|      OK)", line)]
+        self.assertRegex("\n".join(lines), r"""\[ RUN      \] Shapes.Empty
+\[ SYSCOST  \] no syscalls
+\[       OK \] Shapes.Empty .*
+\[ RUN      \] Shapes.CallsThreeTimes
+\[ SYSCOST  \] 3 getppid, \d+.* ns in the kernel, .* % of wall
+\[       OK \] Shapes.CallsThreeTimes""")
+        self.assertNotIn("\033", done.out)
+
+    def test_the_line_names_its_test_where_googletest_does_not(self):
+        done = self.run_program(MANY, "--syscost_profile=syscalls", "--gtest_brief=1", "--gtest_filter=Shapes.CallsThreeTimes")
+        self.assertRegex(done.out, r"\[ SYSCOST  \] Shapes.CallsThreeTimes: 3 getppid, ")
+
+    def test_the_line_has_colour_when_googletest_has(self):
+        arguments = (MANY, "--syscost_profile=syscalls", "--gtest_color=yes", "--gtest_filter=Shapes.Empty")
+        self.assertIn("\033[0;36m[ SYSCOST  ] \033[m", self.run_program(*arguments).out)
+        self.assertNotIn("\033[0;36m", self.run_program(*arguments, NO_COLOR="1").out)
+
+    def test_a_header_line_says_what_is_measured_how(self):
+        done = self.run_program(MANY, f"--syscost_csv={self.csv}", "--gtest_filter=Shapes.Empty")
+        self.assertRegex(done.err, rf"^syscost: backend ebpf \(.*\), csv {self.csv}, run \S+\n$")
+
+    def test_our_main_takes_short_forms_and_passes_the_rest_on(self):
+        self.run_program(OUR_MAIN, "--csv", self.csv, "--label", "a, \"b\"", "--gtest_filter=Shapes.Empty")
+        self.assertEqual({row["label"] for row in self.rows()}, {'a, "b"'})
+        self.assertEqual(self.names_of_tests(), ["Shapes.Empty"])
+
+    def test_a_flag_wins_over_its_variable(self):
+        self.run_program(MANY, f"--syscost_csv={self.csv}", "--gtest_filter=Shapes.Empty",
+                         SYSCOST_CSV=os.path.join(self.folder, "other.csv"))
+        self.assertEqual(os.listdir(self.folder), ["out.csv"])
+
+    def test_help_and_doctor_answer_instead_of_running_tests(self):
+        for flag, word in (("--syscost_help", "--syscost_csv FILE"), ("--syscost_doctor", "ebpf   works")):
+            done = self.run_program(MANY, flag)
+            self.assertIn(word, done.out)
+            self.assertNotIn("[ RUN", done.out)
+
+    def test_a_full_disk_changes_no_verdict_and_fails_the_program(self):
+        done = self.run_program(MANY, "--gtest_filter=Shapes.*", code=1, SYSCOST_CSV="/dev/full")
+        self.assertEqual(done.out.count("[       OK ]"), 3)
+        self.assertEqual(done.err.count("/dev/full"), 2, "the header line and one message: " + done.err)
+        self.assertIn("the rows of", done.err)
+
+    def test_a_full_disk_ends_no_program_that_throws_or_breaks_on_failure(self):
+        for flag in ("--gtest_throw_on_failure", "--gtest_break_on_failure"):
+            with self.subTest(flag=flag):
+                done = self.run_program(MANY, "--gtest_filter=Shapes.*", flag, code=1, SYSCOST_CSV="/dev/full")
+                self.assertEqual(done.out.count("[       OK ]"), 3)
+                self.assertIn("3 tests from 1 test suite ran.", done.out)
+
+    def test_a_fork_child_that_runs_the_tests_says_that_they_are_not_measured(self):
+        done = self.run_program(FORKING_MAIN, f"--syscost_csv={self.csv}")
+        self.assertEqual(done.err.count("these tests run in a fork child"), 1, done.err)
+        self.assertIn("[       OK ] InChild.Runs", done.out)
+
+
+class Refusals(Case):
+    def refused(self, *command, **variables):
+        done = self.run_program(*command, code=2, **variables)
+        self.assertNotIn("[ RUN", done.out)
+        self.assertIn("fix: ", done.err)
+        return done.err
+
+    def test_unknown_flags_and_bad_values_run_no_test(self):
+        self.assertIn("did you mean --syscost_csv?", self.refused(MANY, "--syscost_cvs=x"))
+        self.assertIn("did you mean --syscost_csv?", self.refused(MANY, "--syscost-csv=x"))
+        self.assertIn("SYSCOST_CYCLES", self.refused(MANY, SYSCOST_CYCLES="many"))
+        self.assertIn("--syscost_label names the rows of a CSV", self.refused(MANY, "--syscost_label=after"))
+        self.assertIn("does not have --children", self.refused(OUR_MAIN, "--children=3"))
+
+    def test_another_backend_than_a_static_initialiser_got_runs_no_test(self):
+        self.assertIn("--syscost_backend", self.refused(EARLY, "--backend=none"))
+
+    def test_files_that_are_not_ours_or_not_writable_run_no_test(self):
+        with open(self.csv, "w", encoding="utf-8") as file:
+            file.write("my,notes\n")
+        self.assertIn("not a syscost CSV", self.refused(MANY, f"--syscost_csv={self.csv}"))
+        with open(self.csv, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "my,notes\n")
+        self.assertIn("missing", self.refused(MANY, f"--syscost_csv={self.folder}/missing/x.csv"))
+
+    @unittest.skipUnless(NO_CAPABILITIES and shutil.which("capsh"), "needs root and capsh to drop capabilities")
+    def test_without_capabilities_it_says_which_are_missing_and_runs_no_test(self):
+        error = self.refused(*NO_CAPABILITIES, "-c", f"{MANY} --syscost_csv={self.csv}")
+        self.assertIn("CAP_BPF", error)
+        self.assertIn("setcap", error)
+
+    @unittest.skipUnless(NO_CAPABILITIES and shutil.which("capsh"), "needs root and capsh to drop capabilities")
+    def test_backend_none_writes_times_without_counts(self):
+        self.run_program(*NO_CAPABILITIES, "-c",
+                         f"{MANY} --syscost_csv={self.csv} --syscost_backend=none --gtest_filter=Shapes.CallsThreeTimes")
+        [row] = self.rows()
+        self.assertEqual((row["total_calls"], row["lost"], row["backend"]), ("", "", "none"))
+        self.assertGreater(int(row["wall_ns"]), 0)
+
+
+class Inert(Case):
+    FILTER = "--gtest_filter=Shapes.Empty:Shapes.CallsThreeTimes:WithFixture.*:Few*:Outcomes.*"
+
+    def test_listing_tests_touches_nothing(self):
+        listed = self.run_program(MANY, "--gtest_list_tests", SYSCOST_CSV=self.csv)
+        self.assertEqual(listed.out, self.run_program(PLAIN, "--gtest_list_tests").out)
+        self.assertEqual((listed.err, os.listdir(self.folder)), ("", []))
+
+    def test_listing_tests_touches_nothing_even_if_a_static_initialiser_measures(self):
+        for variables in ({}, {"GTEST_LIST_TESTS": "1"}):
+            flags = [] if variables else ["--gtest_list_tests"]
+            listed = self.run_program(EARLY, *flags, f"--syscost_csv={self.csv}", **variables)
+            self.assertIn("MeasuresFirst", listed.out)
+            self.assertEqual((listed.err, os.listdir(self.folder)), ("", []))
+
+    def test_a_linked_program_prints_as_if_we_were_not_there(self):
+        def printed(program):
+            return re.sub(r"\d+ ms", "N ms", self.run_program(program, self.FILTER).out).replace(PLAIN, MANY)
+        self.assertEqual(printed(MANY), printed(PLAIN))
+
+    @unittest.skipUnless(shutil.which("strace"), "needs strace")
+    def test_a_linked_program_makes_the_same_calls_during_tests(self):
+        def calls(program):
+            log = os.path.join(self.folder, "strace")
+            self.run_program("strace", "-qq", "-o", log, program, self.FILTER)
+            with open(log, encoding="utf-8", errors="replace") as file:
+                names = [line.split("(")[0] + (" RUN" if "[ RUN" in line else "") for line in file]
+            first = names.index("write RUN")
+            # What the heap asks for depends on what was allocated before; it is not behaviour.
+            return [name for name in names[first:] if name not in ("brk", "mmap", "munmap")]
+        self.assertEqual(calls(MANY), calls(PLAIN))
+
+    @unittest.skipUnless(shutil.which("strace"), "needs strace")
+    def test_markers_let_a_strace_log_be_cut_at_tests(self):
+        log = os.path.join(self.folder, "strace")
+        self.run_program("strace", "-qq", "-o", log, MANY, f"--syscost_csv={self.csv}",
+                         "--gtest_filter=Shapes.CallsThreeTimes", SYSCOST_MARKERS="1")
+        with open(log, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+        inside = re.search(r'"syscost-begin test Shapes.*?\n(.*?)write\(-1, "syscost-end test Shapes', text, re.S).group(1)
+        self.assertEqual([line.split("(")[0] for line in inside.splitlines()], ["getppid"] * 3)
+
+    def test_strict_flags_of_a_users_main_still_decide(self):
+        self.assertIn("Unknown command line flag", self.run_program(USER_MAIN, "--syscost_profile=syscalls", code=None).err)
+
+
+if __name__ == "__main__":
+    main()
