@@ -35,7 +35,10 @@ function(syscost_benchmark_link_options result)
   foreach(symbol ${run}v ${run}${string} ${run}${reporter} ${run}${reporter}${string} ${run}${reporter}S1_
                  ${run}${reporter}S1_${string} _ZN9benchmark10InitializeEPiPPcPFvvE
                  _ZN9benchmark5State16StartKeepRunningEv _ZN9benchmark5State17FinishKeepRunningEv
-                 _ZN9benchmark5State11PauseTimingEv _ZN9benchmark5State12ResumeTimingEv)
+                 _ZN9benchmark5State11PauseTimingEv _ZN9benchmark5State12ResumeTimingEv
+                 _ZN9benchmark8internal9Benchmark10ComplexityENS_4BigOE
+                 _ZN9benchmark8internal9Benchmark10ComplexityEPFdlE
+                 _ZN9benchmark9Benchmark10ComplexityENS_4BigOE _ZN9benchmark9Benchmark10ComplexityEPFdlE)
     list(APPEND options "LINKER:--wrap=${symbol}")
   endforeach()
   set(${result} "${options}" PARENT_SCOPE)

@@ -1,22 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""The demo's benchmark program makes exactly the calls that its walk-through tells of.
-
-Usage: demo_test.py BIN; BIN is the folder of the programs. Ends with 77 (skipped, to ctest) where nothing can count.
-"""
+"""The demo's benchmark program makes exactly the calls that its walk-through tells of."""
 import os
-import subprocess
-import sys
-import unittest
 
-import benchmark_test
+from benchmark_case import BIN, QUICK, BenchmarkCase, main
 
-DEMO = os.path.join(benchmark_test.BIN, "demo_batched_writes_benchmark")
+DEMO = os.path.join(BIN, "demo_batched_writes_benchmark")
 SIZES = (16, 64, 256, 1024)
 
 
-class BatchedWrites(benchmark_test.Case):
+class BatchedWrites(BenchmarkCase):
     def test_byte_by_byte_makes_a_call_for_each_byte_and_in_one_piece_one(self):
-        self.run_program(DEMO, f"--syscost_csv={self.csv}", benchmark_test.QUICK)
+        self.run_program(DEMO, f"--syscost_csv={self.csv}", QUICK)
         expected = {f"BM_ByteByByte/{size}": size for size in SIZES}
         expected.update({f"BM_InOnePiece/{size}": 1 for size in SIZES})
         rows = {row["test"]: row for row in self.rows(record="test")}
@@ -29,8 +23,4 @@ class BatchedWrites(benchmark_test.Case):
 
 
 if __name__ == "__main__":
-    doctor = subprocess.run([DEMO, "--syscost_doctor"], env=benchmark_test.environment(), capture_output=True, text=True)
-    if doctor.returncode != 0:
-        print("skipped: nothing can count syscalls here\n" + doctor.stdout)
-        sys.exit(77)
-    unittest.main(argv=[sys.argv[0]], verbosity=2)
+    main()

@@ -158,6 +158,22 @@ void BM_Complexity(benchmark::State& state) {
 }
 BENCHMARK(BM_Complexity)->RangeMultiplier(4)->Range(1, 64)->Complexity();
 
+/// A pass of this family that ends with an error is the only one of its benchmark.
+BENCHMARK(BM_Complexity)->Name("BM_ComplexityOnce")->Arg(1)->Arg(2)->Repetitions(1)->Complexity();
+BENCHMARK(BM_Complexity)->Name("BM_ComplexityOwn")->Arg(1)->Arg(2)->Repetitions(1)->Complexity([](auto n) {
+  return static_cast<double>(n);
+});
+
+/// Two benchmarks of one name.
+void BM_CallsTwice(benchmark::State& state) {
+  for (auto _ : state) {
+    call(SYS_getppid);
+    call(SYS_getppid);
+  }
+}
+BENCHMARK(BM_OneCall)->Name("BM_Twin");
+BENCHMARK(BM_CallsTwice)->Name("BM_Twin");
+
 class Fixture : public benchmark::Fixture {
  public:
   void SetUp(const benchmark::State&) override { call(SYS_getuid); }

@@ -2,13 +2,14 @@
 #include "adapters/benchmark/counting_run.h"
 
 #include <benchmark/benchmark.h>
+
 #include <algorithm>
 #include <cstdint>
-
-#include <cstdlib>
+#include <map>
 #include <ostream>
 #include <sstream>
 #include <streambuf>
+#include <utility>
 #include <vector>
 
 #include "adapters/benchmark/flags.h"
@@ -21,9 +22,11 @@
 namespace syscost::benchmark_adapter {
 namespace {
 
-/// Prints nothing, and sends a record when a benchmark is done.
+/// Prints nothing, and sends a record when a benchmark is done: those at `positions`, in order.
 class Sender : public Reporter {
  public:
+  explicit Sender(std::vector<std::size_t> positions) : positions_(std::move(positions)) { expect_next(); }
+
   bool ReportContext(const Context&) override { return true; }
 
   void ReportRuns(const std::vector<Run>& runs) override {
@@ -41,7 +44,7 @@ class Sender : public Reporter {
     std::optional<Unavailable> why_not;
     record.passes = Passes::instance().take(why_not);
     if (record.repetitions == 0) {
-      // Aggregates and complexity come after the repetitions, whose passes were taken then; or instead of them.
+      // Aggregates come after the repetitions, whose passes were taken then; or instead of them.
       if (record.passes.empty() || runs.empty()) return;
       const Run& run = runs.front();
       record.repetitions = static_cast<std::size_t>(std::max<std::int64_t>(run.repetitions, 1));
@@ -49,15 +52,26 @@ class Sender : public Reporter {
       record.name = run.run_name.str();
     }
     if (!record.why_not.has_value()) record.why_not = why_not;
+    record.position = done_ < positions_.size() ? positions_[done_] : positions_.size();
     send_record(record);
+    ++done_;
+    expect_next();
   }
+
+ private:
+  void expect_next() const {
+    if (done_ < positions_.size()) Passes::instance().expect(positions_[done_]);
+  }
+
+  std::vector<std::size_t> positions_;
+  std::size_t done_ = 0;
 };
 
 /// The names of what `spec` selects, in the order in which they will run.
 std::vector<std::string> list_names(const std::string& spec) {
   set_flags({"--benchmark_list_tests=true", "--benchmark_format=console"});
   std::ostringstream text;
-  Sender lister;
+  Sender lister({});
   lister.SetOutputStream(&text);
   lister.SetErrorStream(&text);
   std::vector<std::string> names;
@@ -69,9 +83,32 @@ std::vector<std::string> list_names(const std::string& spec) {
   return names;
 }
 
+/// A filter for exactly these benchmarks, as an extended regular expression.
+std::string spec_of(const std::vector<std::string>& names, const std::vector<std::size_t>& positions) {
+  std::string spec;
+  for (const std::size_t position : positions) {
+    spec += spec.empty() ? "^(" : "|";
+    for (const char c : names[position]) {
+      if (std::string(".[\\()*+?{|^$").find(c) != std::string::npos) spec += '\\';
+      spec += c;
+    }
+  }
+  return spec + ")$";
+}
+
 }  // namespace
 
-void run_counting(const std::string& spec) {
+std::vector<std::size_t> positions_to_count(const std::vector<std::string>& names, std::size_t first) {
+  std::map<std::string, int> bearers;
+  for (const std::string& name : names) ++bearers[name];
+  std::vector<std::size_t> positions;
+  for (std::size_t position = first; position < names.size(); ++position) {
+    if (first == 0 || bearers[names[position]] == 1) positions.push_back(position);
+  }
+  return positions;
+}
+
+void run_counting(const std::string& spec, std::size_t first) {
   adapter::Framework framework;
   framework.name = "Google Benchmark";
   const adapter::CountingStart start = adapter::start_counting(framework);
@@ -82,7 +119,10 @@ void run_counting(const std::string& spec) {
   if (::benchmark::RegisterProfilerManager != nullptr) ::benchmark::RegisterProfilerManager(nullptr);
 
   set_flags({"--benchmark_out="});
-  send_names(list_names(spec));
+  const std::vector<std::string> names = list_names(spec);
+  send_names(names);
+  const std::vector<std::size_t> positions = positions_to_count(names, first);
+  if (positions.empty()) adapter::end_counting();
   // Longer than any pass that we end (passes.h), so that Google Benchmark grows tenfold until then; yet not so long
   // that a loop that is out of our sight, which nobody ends, runs for hours. One repetition more than will be timed:
   // what happens only once happens in the first.
@@ -91,25 +131,24 @@ void run_counting(const std::string& spec) {
              "--benchmark_enable_random_interleaving=false", "--benchmark_report_aggregates_only=false",
              "--benchmark_display_aggregates_only=false", "--benchmark_perf_counters="});
   std::ostream nowhere(nullptr);
-  Sender sender;
+  Sender sender(positions);
   sender.SetOutputStream(&nowhere);
-  real_run(&sender, nullptr, spec);
+  real_run(&sender, nullptr, first == 0 ? spec : spec_of(names, positions));
   adapter::end_counting();
 }
 
-std::string orders_for(std::size_t call, const std::string& answers) {
-  return std::to_string(call) + ":" + answers;
+std::string Orders::text() const {
+  std::string text = std::to_string(call) + " " + std::to_string(first);
+  for (const std::size_t answer : answers) text += " " + std::to_string(answer);
+  return text;
 }
 
-bool is_call_to_count(const std::string& orders, std::size_t call) {
-  return std::strtoull(orders.c_str(), nullptr, 10) == call;
-}
-
-std::size_t answer_of_call(const std::string& orders, std::size_t call) {
-  std::istringstream answers(orders.substr(orders.find(':') + 1));
-  std::string answer;
-  for (std::size_t i = 0; i <= call; ++i) std::getline(answers, answer, ',');
-  return std::strtoull(answer.c_str(), nullptr, 10);
+Orders Orders::from(const std::string& text) {
+  std::istringstream words(text);
+  Orders orders;
+  words >> orders.call >> orders.first;
+  for (std::size_t answer = 0; words >> answer;) orders.answers.push_back(answer);
+  return orders;
 }
 
 }  // namespace syscost::benchmark_adapter

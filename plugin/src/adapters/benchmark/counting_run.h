@@ -5,16 +5,27 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace syscost::benchmark_adapter {
 
-/// Runs the benchmarks that `spec` selects, silently, and sends what they cost. Ends the process.
-[[noreturn]] void run_counting(const std::string& spec);
+/// Runs the benchmarks that `spec` selects, silently, and sends what they cost; where a process before it died, only
+/// those that positions_to_count() has for `first`. Ends the process.
+[[noreturn]] void run_counting(const std::string& spec, std::size_t first);
 
-/// The orders of a process that counts call number `call` (from 0) of RunSpecifiedBenchmarks(), when earlier ones
-/// returned `answers`; and what they say to call number `call`.
-std::string orders_for(std::size_t call, const std::string& answers);
-bool is_call_to_count(const std::string& orders, std::size_t call);
-std::size_t answer_of_call(const std::string& orders, std::size_t call);
+/// Which of the benchmarks with these names are counted by a process that goes on at position `first`, in order. From 0
+/// all are. Later they are selected by name, so those that share one are not.
+std::vector<std::size_t> positions_to_count(const std::vector<std::string>& names, std::size_t first);
+
+/// What a counting process is told: which call of RunSpecifiedBenchmarks() it counts (from 0), what the ones before
+/// returned, and the position at which it begins.
+struct Orders {
+  std::size_t call = 0;
+  std::size_t first = 0;
+  std::vector<std::size_t> answers;
+
+  std::string text() const;
+  static Orders from(const std::string& text);
+};
 
 }  // namespace syscost::benchmark_adapter

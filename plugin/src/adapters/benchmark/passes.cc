@@ -71,6 +71,8 @@ void Passes::loop_started(::benchmark::State& state) {
   const auto index = static_cast<std::size_t>(state.thread_index());
   {
     std::lock_guard<std::mutex> guard(mutex_);
+    if (unannounced_.has_value()) send_running(*unannounced_);
+    unannounced_.reset();
     // Passes follow each other; this thread starting a second time, or another number of threads, is a new one.
     if (attempts_.empty() || attempts_.back()->threads != state.threads() || attempts_.back()->has_started[index] ||
         attempts_.back()->ended == attempts_.back()->threads) {
@@ -113,15 +115,20 @@ void Passes::loop_ended(::benchmark::State& state) {
   attempt.costs.insert(attempt.costs.end(), window->parts.begin(), window->parts.end());
   ++attempt.ended;
   // An error is what Google Benchmark takes for a reason not to try a longer pass. Times are thrown away here, and an
-  // error of the benchmark's own was set before this one. One repetition stays without, no less and no more: a family
-  // whose every run has an error crashes ComputeBigO(), two runs without one beside a first that has crash
-  // ComputeStats().
+  // error of the benchmark's own was set before this one. One repetition stays without, no less and no more: two runs
+  // without one beside a first that has crash ComputeStats(); a family whose every run has an error crashes where it
+  // has a Complexity() that a library without our hooks asked for.
   if (attempt.repeats == 0) attempt.is_stopped = attempt.is_stopped || is_long_enough(attempt);
   if (attempt.is_stopped && attempt.repeats != 1) state.SkipWithError(stop_message());
 }
 
 bool Passes::is_long_enough(const Attempt& attempt) {
   return attempt.asked >= adapter::wanted_cycles(kIterations) || Clock::now() - attempt.start >= kLongPass;
+}
+
+void Passes::expect(std::size_t position) {
+  std::lock_guard<std::mutex> guard(mutex_);
+  unannounced_ = position;
 }
 
 std::vector<Pass> Passes::take(std::optional<Unavailable>& why_not) {

@@ -42,6 +42,8 @@ class Passes {
   virtual void loop_ending();
   virtual void loop_ended(::benchmark::State& state);
 
+  /// The benchmark whose passes come next: its first loop is announced to the process that times.
+  void expect(std::size_t position);
   /// The passes since the last time, of a benchmark that is done; `why_not` where they are no counts.
   std::vector<Pass> take(std::optional<Unavailable>& why_not);
 
@@ -58,6 +60,7 @@ class Passes {
   static bool is_long_enough(const Attempt& attempt);
 
   std::mutex mutex_;
+  std::optional<std::size_t> unannounced_;
   std::vector<std::shared_ptr<Attempt>> attempts_;
 };
 

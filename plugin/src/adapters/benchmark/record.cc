@@ -43,13 +43,19 @@ void send_names(const std::vector<std::string>& names) {
   adapter::send_line("listed");
 }
 
+void send_running(std::size_t position) {
+  adapter::send_line(line_of({"running", std::to_string(position)}));
+}
+
 void send_record(const Record& record) {
   const Unavailable why_not = record.why_not.value_or(Unavailable{});
   for (const Pass& pass : record.passes) {
     adapter::send_line(line_of({"pass", std::to_string(pass.iterations), adapter::to_text(pass.cost)}));
   }
-  adapter::send_line(line_of({"done", std::to_string(record.key.family), std::to_string(record.key.instance),
-                              std::to_string(record.repetitions), why_not.reason, why_not.how_to_fix, record.name}));
+  const Key key = record.key.value_or(Key{});
+  adapter::send_line(
+      line_of({"done", std::to_string(record.position), std::to_string(key.family), std::to_string(key.instance),
+               std::to_string(record.repetitions), why_not.reason, why_not.how_to_fix, record.name}));
 }
 
 bool receive(std::string_view line, Record& record) {
@@ -57,11 +63,12 @@ bool receive(std::string_view line, Record& record) {
   if (fields[0] == "pass" && fields.size() == 3) {
     record.passes.push_back({static_cast<std::uint64_t>(number_of(fields[1])), adapter::cost_from_text(fields[2])});
   }
-  if (fields[0] != "done" || fields.size() != 7) return false;
-  record.key = {number_of(fields[1]), number_of(fields[2])};
-  record.repetitions = static_cast<std::size_t>(number_of(fields[3]));
-  if (!fields[4].empty()) record.why_not = Unavailable{std::string(fields[4]), std::string(fields[5])};
-  record.name = fields[6];
+  if (fields[0] != "done" || fields.size() != 8) return false;
+  record.position = static_cast<std::size_t>(number_of(fields[1]));
+  record.key = Key{number_of(fields[2]), number_of(fields[3])};
+  record.repetitions = static_cast<std::size_t>(number_of(fields[4]));
+  if (!fields[5].empty()) record.why_not = Unavailable{std::string(fields[5]), std::string(fields[6])};
+  record.name = fields[7];
   return true;
 }
 

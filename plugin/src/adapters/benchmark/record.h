@@ -5,8 +5,9 @@
 //     start BACKEND NOTE | unavailable REASON FIX      once
 //     name NAME                                        for each benchmark that will run, in order
 //     listed
+//     running POSITION                                 a benchmark's first loop begins; from 0, in the order of names
 //     pass ITERATIONS COST                             for each pass of the benchmark that follows
-//     done FAMILY INSTANCE REPETITIONS REASON FIX NAME
+//     done POSITION FAMILY INSTANCE REPETITIONS REASON FIX NAME
 #pragma once
 
 #include <cstdint>
@@ -35,7 +36,8 @@ struct Key {
 };
 
 struct Record {
-  Key key;
+  std::size_t position = 0;  ///< Among the names.
+  std::optional<Key> key;    ///< Empty where the run that counted was of other benchmarks than the one that times.
   std::string name;
   std::vector<Pass> passes;            ///< In order: growing ones first, then one for each repetition.
   std::size_t repetitions = 0;         ///< How many of them, from the end, are repetitions.
@@ -47,6 +49,7 @@ std::vector<std::string_view> split_fields(std::string_view line);
 
 void send_start(const std::string& backend, const std::string& note, const std::optional<Unavailable>& why_not);
 void send_names(const std::vector<std::string>& names);
+void send_running(std::size_t position);
 void send_record(const Record& record);
 
 /// Puts a `pass` or `done` line into `record`; true when it is complete. Other lines change nothing.

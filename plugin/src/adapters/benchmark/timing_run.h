@@ -8,10 +8,12 @@
 #include <cstddef>
 #include <string>
 
+#include "adapters/benchmark/counting_run.h"
+
 namespace syscost::benchmark_adapter {
 
 /// RunSpecifiedBenchmarks() with counts: `orders` are for the counting process.
 std::size_t run_timing(::benchmark::BenchmarkReporter* display, ::benchmark::BenchmarkReporter* file,
-                       const std::string& spec, const std::string& orders);
+                       const std::string& spec, const Orders& orders);
 
 }  // namespace syscost::benchmark_adapter

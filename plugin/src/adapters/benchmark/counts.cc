@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include "adapters/benchmark/counts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "syscost/counting.h"
+
+namespace syscost::benchmark_adapter {
+namespace {
+
+Key key_of(const Run& run) {
+  return {run.family_index, run.per_family_instance_index};
+}
+
+/// Of all calls of RunSpecifiedBenchmarks(): how many repetitions of a name have numbers.
+std::uint64_t& taken_repetitions(const std::string& name) {
+  static auto* const taken = new std::map<std::string, std::uint64_t>;
+  return (*taken)[name];
+}
+
+}  // namespace
+
+void Counts::add(Record record) {
+  Entry entry;
+  entry.figures = figures_of(record);
+  entry.record = std::move(record);
+  if (entry.record.key.has_value()) {
+    by_key_.insert_or_assign(*entry.record.key, std::move(entry));
+  } else {
+    by_name_.insert_or_assign(entry.record.name, std::move(entry));
+  }
+}
+
+const Counts::Entry* Counts::find(const Run& run) const {
+  if (const auto at = by_key_.find(key_of(run)); at != by_key_.end()) return &at->second;
+  const auto at = by_name_.find(run.run_name.str());
+  return at == by_name_.end() ? nullptr : &at->second;
+}
+
+const Figures* Counts::figures(const Run& run) const {
+  const Entry* entry = find(run);
+  return entry != nullptr && entry->figures.has_value() ? &*entry->figures : nullptr;
+}
+
+const Pass* Counts::pass_of(const Record& record, std::size_t repetition, std::size_t repetitions) {
+  if (record.why_not.has_value() || record.repetitions > record.passes.size()) return nullptr;
+  // Those it counted beyond what is timed came first, to warm up.
+  const std::size_t warm_up = record.repetitions > repetitions ? record.repetitions - repetitions : 0;
+  const std::size_t index = record.passes.size() - record.repetitions + warm_up + repetition;
+  return index < record.passes.size() ? &record.passes[index] : nullptr;
+}
+
+/// Benchmarks of one name, in one call of RunSpecifiedBenchmarks() or in several, are repetitions of one: rows of one
+/// number would be taken for one row, and the later ones for copies.
+std::uint64_t Counts::first_repetition(const Run& run, std::uint64_t repetitions) {
+  const auto [at, is_new] = first_repetitions_.emplace(key_of(run), 0);
+  if (is_new) {
+    std::uint64_t& taken = taken_repetitions(run.run_name.str());
+    at->second = std::exchange(taken, taken + repetitions);
+  }
+  return at->second;
+}
+
+void Counts::explain_missing(const Entry& entry, const Run& run) {
+  if (!explained_.insert(key_of(run)).second) return;
+  const Unavailable why = entry.record.why_not.value_or(
+      Unavailable{"Events were lost while it was counted, or more repetitions were timed than counted.", ""});
+  adapter::note_problem({"benchmark " + run.run_name.str() + " has no counts: " + why.reason, why.how_to_fix});
+}
+
+void Counts::write_rows(const std::vector<Run>& runs) {
+  std::vector<std::string> names;
+  names.reserve(runs.size());
+  std::vector<adapter::TimedRepetition> rows;
+  for (const Run& run : runs) {
+    const bool is_timed = run.run_type == Run::RT_Iteration;
+    // Without --benchmark_report_aggregates_only its repetitions came before it.
+    const bool stands_for_all = !is_timed && run.aggregate_name == "mean" && written_.count({key_of(run), 0}) == 0;
+    if (!is_timed && !stands_for_all) continue;
+    const std::int64_t repetition = is_timed ? run.repetition_index : 0;
+    if (!written_.insert({key_of(run), repetition}).second) continue;
+    const Entry* entry = find(run);
+    const auto repetitions = static_cast<std::uint64_t>(is_timed ? std::max<std::int64_t>(run.repetitions, 1) : 1);
+    names.push_back(run.run_name.str());
+    adapter::TimedRepetition& row = rows.emplace_back();
+    row.test = names.back();
+    row.repetition = first_repetition(run, repetitions) + static_cast<std::uint64_t>(repetition);
+    row.outcome = outcome_of(run);
+    if (std::strcmp(outcome_of(run), "passed") != 0) continue;
+    if (is_timed) {
+      row.iterations = static_cast<std::uint64_t>(run.iterations);
+      row.wall_ns = static_cast<std::uint64_t>(std::llround(run.real_accumulated_time * 1e9));
+    }
+    if (entry == nullptr) continue;  // the reason was said when the counting process ended (gathering.h)
+    const Pass* pass = pass_of(entry->record, static_cast<std::size_t>(repetition), repetitions);
+    if (pass != nullptr) {
+      row.counted_iterations = pass->iterations;
+      row.cost = &pass->cost;
+    }
+    if (pass == nullptr || !entry->figures.has_value()) explain_missing(*entry, run);
+  }
+  adapter::write_rows(rows);
+}
+
+}  // namespace syscost::benchmark_adapter

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+//
+// Counts: what counting processes found out, by benchmark, joined with what this process timed into rows of the CSV.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "adapters/benchmark/figures.h"
+#include "adapters/benchmark/record.h"
+#include "adapters/benchmark/versions.h"
+
+namespace syscost::benchmark_adapter {
+
+/// Of one call of RunSpecifiedBenchmarks().
+class Counts {
+ public:
+  /// A record without a key has a name that no other benchmark of this call has.
+  void add(Record record);
+  /// Null where there are none.
+  const Figures* figures(const Run& run) const;
+
+  /// Writes the rows of these runs. A second reporter shows the same runs: they are written once.
+  void write_rows(const std::vector<Run>& runs);
+
+ private:
+  struct Entry {
+    Record record;
+    std::optional<Figures> figures;
+  };
+
+  const Entry* find(const Run& run) const;
+  /// The pass that goes with repetition `repetition` of `repetitions`; null when there is none.
+  static const Pass* pass_of(const Record& record, std::size_t repetition, std::size_t repetitions);
+  std::uint64_t first_repetition(const Run& run, std::uint64_t repetitions);
+  void explain_missing(const Entry& entry, const Run& run);
+
+  std::map<Key, Entry> by_key_;
+  std::map<std::string, Entry> by_name_;  // those without a key
+  std::map<Key, std::uint64_t> first_repetitions_;
+  std::set<std::pair<Key, std::int64_t>> written_;
+  std::set<Key> explained_;
+};
+
+}  // namespace syscost::benchmark_adapter

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+#include "adapters/benchmark/gathering.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "adapters/benchmark/record.h"
+#include "syscost/counting.h"
+
+namespace syscost::benchmark_adapter {
+namespace {
+
+/// Listens to one counting process after the other.
+class Listener {
+ public:
+  Listener(Counts& counts, adapter::Framework& framework, const std::string& spec)
+      : counts_(counts), framework_(framework), selects_all_(spec.empty() || spec == "all" || spec == ".") {}
+
+  /// A process that goes on at position `first` is about to speak.
+  void begin(std::size_t first) {
+    first_ = first;
+    names_.clear();
+    running_.reset();
+    record_ = Record{};
+    is_listed_ = false;
+    done_here_ = 0;
+  }
+
+  void hear(std::string_view line) {
+    const std::vector<std::string_view> fields = split_fields(line);
+    if (fields[0] == "start" && fields.size() == 3) {
+      start_.emplace();
+      start_->backend = fields[1];
+      start_->note = fields[2];
+    } else if (fields[0] == "unavailable" && fields.size() == 3) {
+      // To a later process as well: half of a run is not what was asked for.
+      adapter::CountingStart none;
+      none.why_not = Unavailable{std::string(fields[1]), std::string(fields[2])};
+      adapter::set_counted_by_or_exit(none, framework_);
+    } else if (fields[0] == "name" && fields.size() == 2) {
+      names_.emplace_back(fields[1]);
+    } else if (fields[0] == "listed" && start_.has_value()) {
+      hear_list();
+    } else if (fields[0] == "running" && fields.size() == 2) {
+      running_ = std::strtoull(std::string(fields[1]).c_str(), nullptr, 10);
+    } else if (receive(line, record_)) {
+      // The keys of a process that runs a part of the benchmarks are other ones.
+      if (first_ > 0) record_.key.reset();
+      has_record_.insert(record_.position);
+      counts_.add(std::move(record_));
+      record_ = Record{};
+      running_.reset();
+      ++done_here_;
+    }
+  }
+
+  /// A benchmark that takes long is counted for long, with nothing on the screen.
+  void wait(int seconds) const {
+    const bool is_terminal = isatty(STDERR_FILENO) != 0;
+    if (seconds % (is_terminal ? 5 : 60) != 0) return;
+    const std::optional<std::size_t> position = at();
+    adapter::say("counting " +
+                 (position.has_value() ? "benchmark " + names_[*position] : "what follows the benchmarks") + ", for " +
+                 std::to_string(seconds) + " s so far");
+  }
+
+  /// Where the next process goes on; empty when there is nothing left to count, or no way.
+  std::optional<std::size_t> end(const adapter::CountingEnd& end) {
+    if (end.is_whole) return std::nullopt;
+    const std::string heard = end.errors.empty() ? "" : "; it wrote:\n" + end.errors;
+    if (!is_listed_ && first_ == 0) {
+      adapter::refuse({"the process that counts " + end.how + " before it ran a benchmark" + heard,
+                       "run it by itself without syscost's flags; --syscost_backend none measures times only"});
+    }
+    if (!is_listed_) {
+      adapter::note_problem({"a further process that counts " + end.how +
+                                 " before it ran a benchmark: from benchmark " + all_names_[first_] +
+                                 " on there are no counts" + heard,
+                             "let every run of the program have the same benchmarks"});
+      return std::nullopt;
+    }
+    const std::optional<std::size_t> position = at();
+    if (!position.has_value()) {
+      adapter::note_problem(
+          {"the process that counts " + end.how + " after the last benchmark, which has its counts" + heard,
+           "end what the benchmarks leave behind, such as threads"});
+      return std::nullopt;
+    }
+    if (!running_.has_value() && done_here_ > 0) {
+      // In the next one's set-up, or of what the last one left behind: without that one it will show.
+      adapter::say("the process that counts " + end.how + " before the loop of benchmark " + names_[*position] +
+                   " began: another one goes on there" + heard);
+      return position;
+    }
+    adapter::note_problem(
+        {"benchmark " + names_[*position] + " has no counts: the process that counts " + end.how + " in it" + heard,
+         "leave that benchmark out with --benchmark_filter, or repair it"});
+    is_explained_.insert(*position);
+    return *position + 1 < names_.size() ? std::optional<std::size_t>(*position + 1) : std::nullopt;
+  }
+
+  /// What was left out because a process had to be started again.
+  void explain_rest() {
+    if (first_ == 0) return;
+    for (std::size_t position = 0; position < names_.size() && is_listed_; ++position) {
+      if (has_record_.count(position) != 0 || is_explained_.count(position) != 0) continue;
+      adapter::note_problem({"benchmark " + names_[position] +
+                                 " has no counts: the process that counts ended before it, and another one cannot tell "
+                                 "it from the others of its name",
+                             "give each benchmark a name of its own"});
+    }
+  }
+
+ private:
+  void hear_list() {
+    if (first_ == 0) {
+      all_names_ = names_;
+      framework_.selection = selects_all_ ? "whole" : names_.size() == 1 ? "isolated" : "subset";
+      adapter::set_counted_by_or_exit(*start_, framework_);
+    } else if (names_ != all_names_) {
+      return;
+    }
+    is_listed_ = true;
+    expected_ = positions_to_count(names_, first_);
+  }
+
+  /// The benchmark that is being counted, or comes next.
+  std::optional<std::size_t> at() const {
+    if (running_.has_value() && *running_ < names_.size()) return running_;
+    return is_listed_ && done_here_ < expected_.size() ? std::optional<std::size_t>(expected_[done_here_])
+                                                       : std::nullopt;
+  }
+
+  Counts& counts_;
+  adapter::Framework& framework_;
+  const bool selects_all_;
+  std::optional<adapter::CountingStart> start_;
+  std::vector<std::string> all_names_;  // as the first process said
+  std::set<std::size_t> has_record_;
+  std::set<std::size_t> is_explained_;
+
+  // Of the process that speaks.
+  std::size_t first_ = 0;
+  std::vector<std::string> names_;
+  bool is_listed_ = false;             // and its names are those of the first
+  std::vector<std::size_t> expected_;  // positions
+  std::size_t done_here_ = 0;          // of these
+  std::optional<std::size_t> running_;
+  Record record_;
+};
+
+}  // namespace
+
+void gather_counts(Counts& counts, adapter::Framework& framework, const std::string& spec, Orders orders) {
+  Listener listener(counts, framework, spec);
+  for (std::optional<std::size_t> first = 0; first.has_value();) {
+    orders.first = *first;
+    listener.begin(*first);
+    const adapter::CountingEnd end = adapter::run_counting_process(
+        orders.text(), [&](std::string_view line) { listener.hear(line); },
+        [&](int seconds) { listener.wait(seconds); });
+    first = listener.end(end);
+  }
+  listener.explain_rest();
+}
+
+}  // namespace syscost::benchmark_adapter

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""Benchmarks that end the process, or part of it, while they are counted or timed."""
+import os
+
+from benchmark_case import DYING, SHAPES, QUICK, BenchmarkCase, main
+
+
+class OddBodies(BenchmarkCase):
+    FEW = "--benchmark_filter=BM_OneCall$|BM_Odd|BM_Last"
+
+    def odd(self, body, code):
+        return self.run_program(SHAPES, f"--syscost_csv={self.csv}", QUICK, self.FEW, code=code, SYSCOST_TEST_BODY=body)
+
+    def totals(self):
+        return {row["test"]: row["total_calls"] for row in self.rows(record="test")}
+
+    def test_what_ends_the_program_loses_nothing_before_it(self):
+        for body, code, how in (("throw", -6, "was killed by SIGABRT"), ("crash", -11, "was killed by SIGSEGV"),
+                                ("exit", 1, "ended with exit code 0")):
+            with self.subTest(body=body):
+                self.csv = os.path.join(self.folder, body)
+                done = self.odd(body, code)
+                self.assertIn(f"benchmark BM_Odd/iterations:2 has no counts: the process that counts {how} in it", done.err)
+                self.assertEqual(self.totals(), {"BM_OneCall": "1000"})
+
+    def test_what_only_the_counting_process_dies_of_leaves_the_times(self):
+        done = self.odd("crash-counted", 1)
+        self.assertIn("benchmark BM_Odd/iterations:2 has no counts: the process that counts was killed by SIGSEGV in it", done.err)
+        self.assertEqual(self.totals(), {"BM_OneCall": "1000", "BM_Odd/iterations:2": "", "BM_Last": "1000"})
+        self.assertTrue(all(row["wall_ns"] for row in self.rows(record="test")))
+
+    def test_what_the_counting_process_wrote_before_it_died_is_shown(self):
+        self.assertIn("thrown by the body", self.odd("throw", -6).err.split("fix:")[0])
+
+    def test_a_body_that_forks_is_counted(self):
+        self.odd("fork", 0)
+        calls = self.calls("BM_Odd/iterations:2")
+        self.assertEqual((calls["getppid"], calls["wait4"]), (2, 2))
+        self.assertEqual(self.totals()["BM_Last"], "1000")
+
+    def test_a_fork_child_that_runs_the_rest_writes_nothing(self):
+        self.odd("fork-returns", 0)
+        self.assertEqual([row["test"] for row in self.rows(record="test")],
+                         ["BM_OneCall", "BM_Odd/iterations:2", "BM_Last"])
+        self.assertEqual(self.totals()["BM_Last"], "1000")
+
+
+class Deaths(BenchmarkCase):
+    """The counting process is ended by a benchmark, at one point or another; the process that times is not."""
+    NAMES = {"First": "BM_First", "Middle": "BM_Middle<(a|b)*>[$^+?.{1}\\]", "Last": "BM_Last"}
+    HOW = {"abort": "was killed by SIGABRT", "exit": "ended with exit code 0", "throw": "was killed by SIGABRT",
+           "kill": "was killed by SIGKILL", "quick_exit": "ended with exit code 0"}
+
+    def dying(self, *deaths, code=1, **variables):
+        self.csv = os.path.join(self.folder, "out%d.csv" % len(os.listdir(self.folder)))
+        done = self.run_program(DYING, f"--syscost_csv={self.csv}", QUICK, code=code, SYSCOST_TEST_DIES=",".join(deaths),
+                                **variables)
+        rows = self.rows(record="test")
+        self.assertTrue(all(row["wall_ns"] for row in rows))
+        return done, [(row["test"], row["total_calls"]) for row in rows]
+
+    def check(self, deaths):
+        """Each death is told with its name, and takes nobody else's counts."""
+        done, totals = self.dying(*deaths)
+        dead = {self.NAMES[death.split(":")[0]]: self.HOW[death.split(":")[2]] for death in deaths}
+        self.assertEqual(totals, [(name, "" if name in dead else "1000") for name in self.NAMES.values()])
+        for name, how in dead.items():
+            self.assertIn(f"syscost: benchmark {name} has no counts: the process that counts {how} in it", done.err)
+        self.assertEqual(done.err.count(" has no counts: "), len(dead), done.err)
+
+    def test_each_way_to_die_in_each_place_costs_the_counts_of_that_benchmark_only(self):
+        for name in self.NAMES:
+            for how in self.HOW:
+                with self.subTest(name=name, how=how):
+                    self.check([f"{name}:in:{how}"])
+
+    def test_before_and_after_its_loop_it_is_the_same_benchmark(self):
+        for where in ("before", "after"):
+            for name in self.NAMES:
+                with self.subTest(name=name, where=where):
+                    self.check([f"{name}:{where}:exit"])
+
+    def test_several_may_die(self):
+        self.check(["First:in:abort", "Last:before:kill"])
+        self.check(["First:in:exit", "Middle:in:abort", "Last:in:kill"])
+
+    def test_what_a_benchmark_left_behind_is_not_the_next_ones_fault(self):
+        done, totals = self.dying("Middle:later:abort", code=0)
+        self.assertIn("was killed by SIGABRT before the loop of benchmark BM_Last began: another one goes on there", done.err)
+        self.assertEqual(totals, [(name, "1000") for name in self.NAMES.values()])
+
+    def test_what_cannot_be_told_apart_in_a_further_process_has_no_counts_and_says_so(self):
+        done, totals = self.dying("First:in:abort", SYSCOST_TEST_TWINS="1")
+        self.assertEqual(totals, [("BM_First", ""), (self.NAMES["Middle"], "1000"), ("BM_Last", "1000"), ("BM_Twin", ""),
+                                  ("BM_Twin", "")])
+        self.assertEqual(done.err.count("benchmark BM_Twin has no counts: the process that counts ended before it"), 2)
+
+    def test_twins_that_were_counted_keep_their_own_counts(self):
+        _, totals = self.dying(code=0, SYSCOST_TEST_TWINS="1")
+        self.assertEqual(totals[3:], [("BM_Twin", "1000"), ("BM_Twin", "2000")])
+
+
+if __name__ == "__main__":
+    main()
