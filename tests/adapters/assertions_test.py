@@ -94,6 +94,18 @@ class Plain(Case):
                          [("loop", "", "three", "", str(i), "5", "15") for i in range(2)])
         self.assertEqual([row["calls"] for row in self.rows(syscall="getppid")], ["15", "15"])
 
+    def test_a_loop_that_the_end_of_the_process_cuts_short_says_so(self):
+        flags = (f"--syscost_csv={self.csv}", "--syscost_cycles=5", "--syscost_repeats=2", "--syscost_warmup=0")
+        done = self.run_program(PLAIN_MAIN, *flags, code=1, SYSCOST_TEST_LOOP="1", SYSCOST_TEST_EXIT="1")
+        self.assertIn("loop three was ended by the end of the process, after 1 of 2 timed and 0 counted passes", done.err)
+        self.assertEqual([row["kind"] for row in self.rows(record="test")], ["loop"])
+
+    def test_a_loop_is_left_early_by_pthread_exit_which_unwinds_the_stack(self):
+        flags = (f"--syscost_csv={self.csv}", "--syscost_cycles=5", "--syscost_repeats=2", "--syscost_warmup=0")
+        done = self.run_program(PLAIN_MAIN, *flags, SYSCOST_TEST_LOOP="1", SYSCOST_TEST_PTHREAD_EXIT="1")
+        self.assertIn("loop three was left early, after 1 of 2 timed and 0 counted passes", done.err)
+        self.assertEqual([row["kind"] for row in self.rows(record="test")], ["loop"])
+
     def test_a_loop_that_nobody_asks_about_runs_once(self):
         done = self.run_program(PLAIN_MAIN, SYSCOST_TEST_LOOP="1")
         self.assertEqual((done.out, done.err, os.listdir(self.folder)), ("calls: 1\n", "", []))

@@ -112,6 +112,63 @@ class LoopsLeftEarly(LoopCase):
         self.assertEqual(len(self.rows(kind="test", record="test")), 1)
 
 
+class LoopsAndTheEndOfTheProcess(LoopCase):
+    """Nothing unwinds the stack: the loop's own code never hears of it."""
+    FLAGS = ("--syscost_cycles=5", "--syscost_repeats=4", "--syscost_warmup=0")
+
+    def end(self, how, at, code):
+        return self.measure("MayEndTheProcess", *self.FLAGS, code=code, SYSCOST_TEST_ENDS=how, SYSCOST_TEST_ENDS_AT=str(at))
+
+    def test_in_a_timed_pass_the_whole_ones_before_are_kept(self):
+        done = self.end("exit 0", 13, 1)
+        self.assertIn("loop ended was ended by the end of the process, after 2 of 4 timed and 0 counted passes", done.err)
+        rows = self.rows(kind="loop", record="test")
+        self.assertEqual([(row["repetition"], row["total_calls"]) for row in rows], [("0", ""), ("1", "")])
+        self.assertTrue(all(int(row["wall_ns"]) > 0 for row in rows))
+
+    def test_in_a_counted_pass_the_whole_ones_before_are_kept(self):
+        done = self.end("exit 0", 33, 1)
+        self.assertIn("after 4 of 4 timed and 2 counted passes", done.err)
+        self.assertEqual([row["total_calls"] for row in self.rows(kind="loop", record="test")], ["15", "15", "", ""])
+
+    def test_the_test_has_its_row_with_what_it_did_and_no_outcome(self):
+        for at in (13, 33):
+            with self.subTest(at=at):
+                self.csv = os.path.join(self.folder, f"{at}.csv")
+                done = self.end("exit 0", at, 1)
+                self.assertIn("test Loop.MayEndTheProcess was ended by the end of the process: its row has what", done.err)
+                [row] = self.rows(kind="test", record="test")
+                self.assertEqual((row["outcome"], row["total_calls"], row["detail"]), ("", "2", "excludes loop ended"))
+                self.assertEqual(self.counts("test"), [2])
+
+    def test_quick_exit_is_an_end_as_well(self):
+        done = self.end("quick_exit", 33, 1)
+        self.assertIn("after 4 of 4 timed and 2 counted passes", done.err)
+        self.assertEqual([row["total_calls"] for row in self.rows(kind="loop", record="test")], ["15", "15", "", ""])
+        self.assertEqual(self.counts("test"), [2])
+
+    def test_an_exit_code_of_the_programs_own_stays(self):
+        done = self.end("exit 3", 13, 3)
+        self.assertIn("loop ended was ended by the end of the process", done.err)
+
+    def test_another_thread_may_be_the_one_that_calls_exit(self):
+        done = self.end("exit elsewhere", 33, 1)
+        self.assertIn("after 4 of 4 timed and 2 counted passes", done.err)
+        self.assertEqual([row["total_calls"] for row in self.rows(kind="loop", record="test")], ["15", "15", "", ""])
+        self.assertIn("test Loop.MayEndTheProcess was ended by the end of the process, which another thread", done.err)
+        self.assertEqual(self.rows(kind="test"), [])
+
+    def test_outside_a_loop_nothing_is_lost_and_the_exit_code_stays(self):
+        done = self.end("exit 0", 0, 0)
+        self.assertNotIn("loop ended was ended", done.err)
+        self.assertEqual(self.counts("loop"), [15] * 4)
+        self.assertEqual(self.counts("test"), [3])
+
+    def test_unasked_the_process_ends_as_it_would(self):
+        done = self.run_test("MayEndTheProcess", SYSCOST_TEST_ENDS="exit 0", SYSCOST_TEST_ENDS_AT="1")
+        self.assertEqual(done.err, "")
+
+
 class LoopsAndScopes(LoopCase):
     FLAGS = ("--syscost_cycles=5", "--syscost_repeats=4", "--syscost_warmup=1")
 

@@ -6,6 +6,7 @@
 #include <climits>
 #include <cmath>
 #include <cstdio>
+#include <mutex>
 #include <utility>
 
 #include "session/messages.h"
@@ -35,6 +36,25 @@ std::string format_time(double value) {
   return text.data();
 }
 
+/// Held by next_pass(), and by the end of the process, perhaps on another thread. Recursive: a signal handler may call
+/// exit() on the thread that holds it.
+std::recursive_mutex g_mutex;
+LoopRun* g_running = nullptr;      // that the session knows of; one at a time
+bool g_is_between_passes = false;  // inside next_pass() of that one
+
+class BetweenPasses {
+ public:
+  explicit BetweenPasses(bool is_running) : before_(g_is_between_passes) {
+    g_is_between_passes = before_ || is_running;
+  }
+  ~BetweenPasses() { g_is_between_passes = before_; }
+  BetweenPasses(const BetweenPasses&) = delete;
+  BetweenPasses& operator=(const BetweenPasses&) = delete;
+
+ private:
+  const bool before_;
+};
+
 }  // namespace
 
 LoopPlan LoopPlan::from(const Options& options) {
@@ -54,19 +74,40 @@ LoopRun::LoopRun(Session& session, std::string_view name)
 
 LoopRun::~LoopRun() {
   // A fork child that leaves the loop owns none of this.
-  if (session_.is_fork_child() || !is_entered_) return;
-  if (phase_ != Phase::done) {
-    if (window_ != nullptr) {
-      session_.close_loop_window(*opened_, std::exchange(window_, nullptr));
-    }
-    say("loop " + name_ + " was left early, after " + std::to_string(timed_.size()) + " of " +
-        std::to_string(plan_.repeats) + " timed and " + std::to_string(counted_.size()) + " counted passes");
-    finish();
+  if (session_.is_fork_child()) return;
+  const std::lock_guard guard(g_mutex);
+  if (!is_entered_) return;
+  say("loop " + name_ + " was left early, " + abandon_pass());
+  finish();
+}
+
+/// Between passes or in the middle of one. Returns how far the loop came. The test is charged again after finish()
+/// only.
+std::string LoopRun::abandon_pass() {
+  if (window_ != nullptr) session_.close_loop_window(*opened_, std::exchange(window_, nullptr));
+  calls_ = 0;
+  return "after " + std::to_string(timed_.size()) + " of " + std::to_string(plan_.repeats) + " timed and " +
+         std::to_string(counted_.size()) + " counted passes";
+}
+
+void LoopRun::end_process() {
+  const std::lock_guard guard(g_mutex);
+  if (g_running == nullptr) return;
+  LoopRun& loop = *g_running;
+  const std::string what = "loop " + loop.name_ + " was ended by the end of the process, ";
+  const std::string fix = "let it run to its end, or leave it by break or return, before exit()";
+  if (g_is_between_passes) {
+    loop.session_.note_problem({what + "between two passes: it has no rows", fix});
+    return;
   }
+  loop.session_.note_problem({what + loop.abandon_pass(), fix});
+  loop.finish();
 }
 
 std::uint64_t LoopRun::next_pass() {
   if (session_.is_fork_child()) return phase_ == Phase::fresh ? (phase_ = Phase::once, 1) : 0;
+  const std::lock_guard guard(g_mutex);
+  const BetweenPasses between(is_entered_);
   if (calls_ > 0) {
     if (window_ != nullptr) {
       counted_.push_back(session_.close_loop_window(*opened_, std::exchange(window_, nullptr)));
@@ -115,6 +156,7 @@ void LoopRun::choose_phase() {
         return;
       }
       is_entered_ = true;
+      g_running = this;
       opened_ = session_.loop_instrument();
       has_times_ = take_instrument_off();
       pass_ = 0;
@@ -181,6 +223,7 @@ void LoopRun::put_instrument_on() {
 void LoopRun::finish() {
   phase_ = Phase::done;
   is_entered_ = false;
+  g_running = nullptr;
   put_instrument_on();
   write_rows();
   session_.leave_loop(name_, timed_.empty() && counted_.empty() ? std::string() : line());

@@ -7,6 +7,9 @@
 //     timed         uninstrumented; their times are the rows' times
 //     counted       instrumented; their counts are the rows' counts, their times are thrown away
 //
+// exit() unwinds nothing: whoever calls it, on whichever thread, leaves the loop where it is. So a running loop is
+// known to the end of the process, which takes it over at a moment when it is inside its body.
+//
 // Between passes nothing is armed, so this code may allocate and write. Only the first and the last thing that
 // next_pass() does touch a pass: reading the clock, or closing and opening the window.
 #pragma once
@@ -41,6 +44,9 @@ class LoopRun {
   LoopRun(const LoopRun&) = delete;
   LoopRun& operator=(const LoopRun&) = delete;
 
+  /// The process ends: a loop that runs writes what its whole passes measured, and says that it was ended.
+  static void end_process();
+
   /// Ends the running pass and begins the next. Returns its number of calls, 0 when there is none.
   std::uint64_t next_pass();
 
@@ -59,6 +65,7 @@ class LoopRun {
   bool take_instrument_off();
   void put_instrument_on();
   void finish();
+  std::string abandon_pass();
   void write_rows();
   std::string line() const;
 

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The process's own session: its options, its start, and the ways out of it.
-#include <unistd.h>
-
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -12,7 +9,9 @@
 
 #include "session/doctor.h"
 #include "session/help.h"
+#include "session/loop_run.h"
 #include "session/messages.h"
+#include "session/process_end.h"
 #include "session/session.h"
 #include "syscost/counting.h"
 
@@ -23,29 +22,21 @@ std::mutex start_mutex;
 std::optional<Result<ParsedOptions>> parsed_options;
 std::atomic<Session*> made_session{nullptr};
 
-/// The end of main(), or exit(): brings what still waits into the file; a run that is not whole ends non-zero.
-void end_process(int status) {
+/// Brings what still waits into the file, and what is cut short; false when the run is not whole.
+bool end_process() {
   Session& session = Session::instance();
-  if (session.is_fork_child()) return;
+  if (session.is_fork_child()) return true;
+  LoopRun::end_process();
+  session.end_window_at_exit();
   session.finish();
   // Without a request of the user's a problem is data in a Cost, and the program's answer is its own.
-  if (status != 0 || !session.options().requests_anything() || session.problem().empty()) return;
-#ifdef __GLIBC__
-  // Called from within exit(), glibc's goes on with the handlers that are left, coverage and leak checks among them.
-  std::exit(1);
-#else
-  std::fflush(nullptr);
-  _exit(1);
-#endif
+  return !session.options().requests_anything() || session.problem().empty();
 }
 
 void end_process_once() {
   static const bool is_registered = [] {
-#ifdef __GLIBC__
-    return on_exit([](int status, void*) { end_process(status); }, nullptr) == 0;
-#else
-    return std::atexit([] { end_process(0); }) == 0;
-#endif
+    at_process_end(end_process);
+    return true;
   }();
   static_cast<void>(is_registered);
 }

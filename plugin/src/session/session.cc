@@ -213,8 +213,25 @@ adapter::Report Session::close_window(std::string_view outcome, int framework_wr
   return report;
 }
 
-// ---- the answer of cycles()
-// ------------------------------------------------------------------------------------------
+void Session::end_window_at_exit() {
+  if (!has_window_.load(std::memory_order_acquire)) return;
+  const std::string name = spoken_name(kind_name(window_->kind), window_->test, window_->name);
+  const std::string what = name + " was ended by the end of the process";
+  // Elsewhere the window may be about to close; and a signal handler may have called exit() in the middle of that.
+  const bool is_ours = window_->owner == std::this_thread::get_id() && writing_.try_lock();
+  if (!is_ours) {
+    recorder_.note_problem({what + ", which another thread brought about: it has no row", "end threads before exit()"});
+    return;
+  }
+  writing_.unlock();
+  const adapter::Report report = close_window({}, 0);
+  say(what + ": its row has what was counted until then");
+  if (!prints_lines()) return;
+  for (const std::string& loop : report.loops) say(loop);
+  say(name + ": " + report.line);
+}
+
+// ---- the answer of cycles() -----------------------------------------------------------------------------------------
 
 int Session::cycles(int fallback) {
   const int answer = static_cast<int>(std::min<std::uint64_t>(options_.cycles.value_or(0), INT_MAX));

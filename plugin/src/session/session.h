@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct OpenWindow {
   std::string test;
   std::string name;
   int repetition = 0;
+  std::thread::id owner = std::this_thread::get_id();
   Usage usage_before;
   std::uint64_t start_ns = 0;
   // Of the loops inside, which are not the window's.
@@ -70,6 +72,8 @@ class Session {
 
   void open_window(const adapter::WindowName& name);
   adapter::Report close_window(std::string_view outcome, int framework_writes);
+  /// The process ends with the window open: its row has what was counted so far, and no outcome.
+  void end_window_at_exit();
 
   /// Writes the rows that still wait.
   void finish();
@@ -96,6 +100,7 @@ class Session {
   /// The first of `count` repetitions of the running test's loop `name`: those of earlier runs of it, in this test or
   /// in an earlier iteration of --gtest_repeat, have the numbers before.
   std::uint64_t take_loop_repetitions(std::string_view name, std::size_t count);
+  void note_problem(const Failure& failure) { recorder_.note_problem(failure); }
   void add_loop_row(csv::WindowColumns columns, const detail::CostData* cost, const Capabilities& can);
 
   /// The answer of syscost::cycles(), which becomes column `iterations` of the running test.

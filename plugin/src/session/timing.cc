@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The side of syscost/counting.h that times: options, CSV and problems, without a backend in this process.
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <optional>
@@ -15,6 +12,7 @@
 #include "session/doctor.h"
 #include "session/help.h"
 #include "session/messages.h"
+#include "session/process_end.h"
 #include "session/recorder.h"
 #include "session/run_info.h"
 #include "session/session.h"
@@ -34,16 +32,10 @@ struct Timing {
 
 std::atomic<Timing*> g_timing{nullptr};  // never destroyed: exit handlers ask it
 
-/// A run that is not whole ends non-zero, unless the program already says so itself.
-void end_process(int status) {
+/// False when the run is not whole.
+bool end_process() {
   const Timing* timing = g_timing.load();
-  if (timing == nullptr || timing->guard.is_child() || status != 0 || timing->recorder.problem().empty()) return;
-#ifdef __GLIBC__
-  std::exit(1);
-#else
-  std::fflush(nullptr);
-  _exit(1);
-#endif
+  return timing == nullptr || timing->guard.is_child() || timing->recorder.problem().empty();
 }
 
 Timing& made_timing() {
@@ -53,11 +45,7 @@ Timing& made_timing() {
   auto* timing = new Timing;
   timing->options = parsed.value().options;
   g_timing.store(timing);
-#ifdef __GLIBC__
-  on_exit([](int status, void*) { end_process(status); }, nullptr);
-#else
-  std::atexit([] { end_process(0); });
-#endif
+  session::at_process_end(end_process);
   return *timing;
 }
 

@@ -10,7 +10,9 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -75,6 +77,30 @@ TEST(Loop, CanBeLeftByAnException) {
   };
   EXPECT_THROW(run(), std::runtime_error);
   call(4);
+}
+
+/// Ends the process in the way that SYSCOST_TEST_ENDS names.
+void end_process() {
+  const char* variable = std::getenv("SYSCOST_TEST_ENDS");
+  const std::string how = variable != nullptr ? variable : "";
+  if (how == "exit 0") std::exit(0);
+  if (how == "exit 3") std::exit(3);
+  if (how == "quick_exit") std::quick_exit(0);
+  // The loop's thread waits in its body, outside of any pass's end, until it is gone.
+  if (how == "exit elsewhere") std::thread([] { std::exit(0); }).join();
+}
+
+TEST(Loop, MayEndTheProcess) {
+  const char* at = std::getenv("SYSCOST_TEST_ENDS_AT");
+  const int last = at != nullptr ? std::atoi(at) : 0;
+  call(2);
+  int calls = 0;
+  for (auto it : syscost::loop("ended")) {
+    call(3);
+    if (++calls == last) end_process();
+  }
+  call(1);
+  if (last == 0) end_process();
 }
 
 TEST(Loop, InsideAnotherRunsItsBodyOnce) {

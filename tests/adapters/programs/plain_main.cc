@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A program without a test framework: prints what a measured stretch cost, has two named scopes and a loop.
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -31,6 +32,8 @@ int main() {
     for (auto it : syscost::loop("three")) {
       call(3);
       ++calls;
+      if (calls == 8 && std::getenv("SYSCOST_TEST_EXIT") != nullptr) std::exit(0);
+      if (calls == 8 && std::getenv("SYSCOST_TEST_PTHREAD_EXIT") != nullptr) pthread_exit(nullptr);
     }
     std::cout << "calls: " << calls << std::endl;
     return 0;
