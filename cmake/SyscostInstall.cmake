@@ -35,6 +35,8 @@ function(syscost_sources_below_src target result)
   set(${result} "${relative}" PARENT_SCOPE)
 endfunction()
 
+install(FILES "${CMAKE_CURRENT_LIST_DIR}/syscost-adapter.cmake" DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}")
+
 set(SYSCOST_GTEST_SOURCES "")
 if(TARGET syscost_gtest)
   syscost_sources_below_src(syscost_gtest SYSCOST_GTEST_SOURCES)

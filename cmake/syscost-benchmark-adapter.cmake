@@ -44,34 +44,11 @@ function(syscost_benchmark_link_options result)
   set(${result} "${options}" PARENT_SCOPE)
 endfunction()
 
+include("${CMAKE_CURRENT_LIST_DIR}/syscost-adapter.cmake")
+
 function(syscost_add_benchmark_adapter)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "SOURCE_DIR;BENCHMARK" "SOURCES;MAIN_SOURCES")
-  set(sources "")
-  set(main_sources "")
-  foreach(source IN LISTS arg_SOURCES)
-    list(APPEND sources "${arg_SOURCE_DIR}/${source}")
-  endforeach()
-  foreach(source IN LISTS arg_MAIN_SOURCES)
-    list(APPEND main_sources "${arg_SOURCE_DIR}/${source}")
-  endforeach()
-
-  add_library(syscost_benchmark STATIC EXCLUDE_FROM_ALL ${sources})
-  target_link_libraries(syscost_benchmark PUBLIC syscost::syscost ${arg_BENCHMARK})
   syscost_benchmark_link_options(link_options)
-  target_link_options(syscost_benchmark INTERFACE ${link_options})
-  add_library(syscost_benchmark_main STATIC EXCLUDE_FROM_ALL ${main_sources})
-  target_link_libraries(syscost_benchmark_main PUBLIC syscost_benchmark)
-
-  foreach(target syscost_benchmark syscost_benchmark_main)
-    target_include_directories(${target} PRIVATE "${arg_SOURCE_DIR}")
-    target_compile_features(${target} PRIVATE cxx_std_17)
-    # Not this build's code: its warnings and checkers have no say, its -Werror must not break.
-    target_compile_options(${target} PRIVATE -w)
-    set_target_properties(${target} PROPERTIES
-      POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF
-      CXX_CLANG_TIDY "" CXX_CPPCHECK "" CXX_CPPLINT "" CXX_INCLUDE_WHAT_YOU_USE ""
-      ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/syscost")
-  endforeach()
-  add_library(syscost::benchmark ALIAS syscost_benchmark)
-  add_library(syscost::benchmark_main ALIAS syscost_benchmark_main)
+  syscost_add_adapter(benchmark SOURCE_DIR "${arg_SOURCE_DIR}" FRAMEWORK ${arg_BENCHMARK} LINK_OPTIONS ${link_options}
+                      SOURCES ${arg_SOURCES} MAIN_SOURCES ${arg_MAIN_SOURCES})
 endfunction()

@@ -24,33 +24,11 @@ macro(syscost_find_gtest result)
   endforeach()
 endmacro()
 
+include("${CMAKE_CURRENT_LIST_DIR}/syscost-adapter.cmake")
+
 function(syscost_add_gtest_adapter)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "SOURCE_DIR;GTEST" "SOURCES;MAIN_SOURCES")
-  set(sources "")
-  set(main_sources "")
-  foreach(source IN LISTS arg_SOURCES)
-    list(APPEND sources "${arg_SOURCE_DIR}/${source}")
-  endforeach()
-  foreach(source IN LISTS arg_MAIN_SOURCES)
-    list(APPEND main_sources "${arg_SOURCE_DIR}/${source}")
-  endforeach()
-
-  add_library(syscost_gtest STATIC EXCLUDE_FROM_ALL ${sources})
-  target_link_libraries(syscost_gtest PUBLIC syscost::syscost ${arg_GTEST})
-  target_link_options(syscost_gtest INTERFACE LINKER:-u,syscost_gtest_registration)
-  add_library(syscost_gtest_main STATIC EXCLUDE_FROM_ALL ${main_sources})
-  target_link_libraries(syscost_gtest_main PUBLIC syscost_gtest)
-
-  foreach(target syscost_gtest syscost_gtest_main)
-    target_include_directories(${target} PRIVATE "${arg_SOURCE_DIR}")
-    target_compile_features(${target} PRIVATE cxx_std_17)
-    # Not this build's code: its warnings and checkers have no say, its -Werror must not break.
-    target_compile_options(${target} PRIVATE -w)
-    set_target_properties(${target} PROPERTIES
-      POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF
-      CXX_CLANG_TIDY "" CXX_CPPCHECK "" CXX_CPPLINT "" CXX_INCLUDE_WHAT_YOU_USE ""
-      ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/syscost")
-  endforeach()
-  add_library(syscost::gtest ALIAS syscost_gtest)
-  add_library(syscost::gtest_main ALIAS syscost_gtest_main)
+  syscost_add_adapter(gtest SOURCE_DIR "${arg_SOURCE_DIR}" FRAMEWORK ${arg_GTEST}
+                      LINK_OPTIONS LINKER:-u,syscost_gtest_registration
+                      SOURCES ${arg_SOURCES} MAIN_SOURCES ${arg_MAIN_SOURCES})
 endfunction()

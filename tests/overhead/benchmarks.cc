@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <stdexcept>
@@ -51,11 +50,9 @@ void report_pairs(const std::string& asked, const std::vector<std::string>& flag
     if (!linked_first) linked = iteration_ns(kLinked, flags_of_linked);
     differences.push_back(linked - bare.back());
   }
-  std::sort(differences.begin(), differences.end());
-  const auto [low, high] = median_interval(differences.size());
-  fmt::print("  {}: not linked {:.2f} ns; linked {:+.2f} ns, 95 % interval [{:+.2f}, {:+.2f}] over {} pairs\n", asked,
-             median(bare), median(differences), differences[low], differences[high], differences.size());
-  judge("  the interval contains 0", differences[low] <= 0 && differences[high] >= 0);
+  const Difference difference = difference_of(differences, "ns");
+  fmt::print("  {}: not linked {:.2f} ns; linked {}\n", asked, median(bare), difference.text);
+  if (difference.contains_zero) judge("  the interval contains 0", *difference.contains_zero);
 }
 
 }  // namespace

@@ -4,9 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
+
+#include "stats/interval.h"
 
 namespace overhead {
 
@@ -26,18 +27,15 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-std::pair<std::size_t, std::size_t> median_interval(std::size_t n) {
-  // P(X <= k) for X ~ Binomial(n, 1/2), summed until it passes 2.5 %.
-  double term = std::pow(0.5, static_cast<double>(n));
-  double below = 0;
-  std::size_t rank = 0;
-  while (rank < n / 2 && below + term <= 0.025) {
-    below += term;
-    term *= static_cast<double>(n - rank) / static_cast<double>(rank + 1);
-    ++rank;
+Difference difference_of(const std::vector<double>& differences, const std::string& unit) {
+  const auto [middle, interval] = syscost::bench::stats::median_interval(differences, 0.95);
+  if (!interval) {
+    return {fmt::format("{:+.2f} {}, no 95 % interval: that takes 6 pairs, not {}", middle, unit, differences.size()),
+            std::nullopt};
   }
-  rank = rank == 0 ? 0 : rank - 1;
-  return {rank, n - 1 - rank};
+  return {fmt::format("{:+.2f} {}, 95 % interval [{:+.2f}, {:+.2f}] over {} pairs", middle, unit, interval->low,
+                      interval->high, differences.size()),
+          interval->contains(0)};
 }
 
 void judge(const std::string& limit, bool kept) {

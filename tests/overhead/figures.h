@@ -3,10 +3,8 @@
 // What the reports share: the programs beside this one, the values they print, and medians of many runs.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace overhead {
@@ -20,8 +18,13 @@ std::optional<double> value_of(const std::string& output, const std::string& key
 /// Of at least one value.
 double median(std::vector<double> values);
 
-/// The order statistics that bound the median of `n` values with at least 95 % confidence: {low, high}, from 0.
-std::pair<std::size_t, std::size_t> median_interval(std::size_t n);
+/// `+0.12 ns, 95 % interval [-0.01, +0.25] over 10 pairs`: the median of the pairs' differences, with where it lies; of
+/// fewer than 6 pairs nobody can say that, and neither does this. At least one.
+struct Difference {
+  std::string text;
+  std::optional<bool> contains_zero;
+};
+Difference difference_of(const std::vector<double>& differences, const std::string& unit);
 
 /// One of the project's own limits (docs/performance.md), and whether this run kept it. Reported, never asserted.
 void judge(const std::string& limit, bool kept);

@@ -27,6 +27,32 @@ struct Framework {
   std::string_view build_type = {};
 };
 
+/// How the code that calls this was compiled, for Framework::build_type: an adapter is compiled in the user's build, or
+/// beside it.
+inline std::string build_type() {
+#ifdef __OPTIMIZE__
+  std::string type = "optimised";
+#else
+  std::string type = "unoptimised";
+#endif
+#ifdef __has_feature  // Clang's
+#if __has_feature(address_sanitizer)
+  type += " asan";
+#endif
+#if __has_feature(thread_sanitizer)
+  type += " tsan";
+#endif
+#else  // GCC's
+#ifdef __SANITIZE_ADDRESS__
+  type += " asan";
+#endif
+#ifdef __SANITIZE_THREAD__
+  type += " tsan";
+#endif
+#endif
+  return type;
+}
+
 /// Command-line options an adapter's own main takes out of argv before the framework sees it: `--syscost_*` and the
 /// short forms (--csv, --profile, ...). What they said is remembered and wins over the environment. On a bad option: a
 /// message on stderr and false; the caller exits with 2. So it ends where a static initialiser measured already and the

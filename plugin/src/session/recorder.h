@@ -22,7 +22,8 @@ class Recorder {
   /// Opens the CSV at the absolute path `path`.
   Result<void> open_csv(const std::string& path);
   bool has_csv() const { return sink_.has_value(); }
-  const std::string& csv_path() const { return sink_->path(); }
+  /// Empty without a CSV.
+  std::string csv_path() const { return sink_.has_value() ? sink_->path() : std::string(); }
 
   /// The columns of every row that follows.
   void set_run(const csv::RunColumns& run) { rows_.emplace(run); }

@@ -119,6 +119,13 @@ Result<std::string> resolve_path(const std::string& path, Source source) {
   return start + (start.ends_with('/') ? "" : "/") + path;
 }
 
+std::string header_line(const csv::RunColumns& run, const std::string& how, const std::string& csv) {
+  std::string line = "backend " + run.backend + how;
+  if (!run.filter.empty()) line += ", only " + run.filter + " counted";
+  if (!csv.empty()) line += ", csv " + csv;
+  return line + ", run " + run.run_id;
+}
+
 csv::RunColumns read_run_info(const Options& options, std::string_view build_type) {
   csv::RunColumns info;
   utsname system{};

@@ -59,17 +59,12 @@ void Session::read_run(const adapter::Framework& framework, bool is_new) {
   recorder_.set_run(run_);
 }
 
-std::string Session::header_line() const {
-  std::string line = "backend " + run_.backend;
-  if (Opened* opened = instrument_.current()) {
-    std::string cost = describe_calibration(opened->backend->calibration());
-    if (!cost.empty()) line += " (" + cost + ")";
-  } else {
-    line += " (counts stay empty)";
-  }
-  if (options_.filter != nullptr) line += ", only " + options_.filter->text() + " counted";
-  if (recorder_.has_csv()) line += ", csv " + recorder_.csv_path();
-  return line + ", run " + run_.run_id;
+/// How the backend counts, behind its name.
+std::string Session::backend_note() const {
+  Opened* opened = instrument_.current();
+  if (opened == nullptr) return " (counts stay empty)";
+  const std::string cost = describe_calibration(opened->backend->calibration());
+  return cost.empty() ? cost : " (" + cost + ")";
 }
 
 Result<void> Session::start(const adapter::Framework& framework) {
@@ -89,7 +84,7 @@ Result<void> Session::start(const adapter::Framework& framework) {
     Result<void> csv = recorder_.open_csv(path.value());
     if (!csv.ok()) return csv;
   }
-  if (options_.requests_anything()) say(header_line());
+  if (options_.requests_anything()) say(header_line(run_, backend_note(), recorder_.csv_path()));
   has_new_options_ = false;
   is_started_.store(true, std::memory_order_release);
   return {};

@@ -115,7 +115,7 @@ class Session {
   bool prints_lines() const { return options_.profile_syscalls; }
 
  private:
-  std::string header_line() const;
+  std::string backend_note() const;
   void read_run(const adapter::Framework& framework, bool is_new);
   void mark(const char* what, const OpenWindow& window) const;
   std::shared_ptr<detail::CostData> read_and_check(OpenWindow& window, std::shared_ptr<const Unavailable>& why_not);

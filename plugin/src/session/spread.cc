@@ -7,6 +7,7 @@
 namespace syscost::session {
 namespace {
 
+/// bench (stats/interval.cc) has this from Boost.Math, which a program under test must not have to link.
 /// How many values may be left out at each end so that what remains still holds the median with 95 % confidence; 0 when
 /// even all of them are too few.
 std::size_t values_outside(std::size_t n) {

@@ -157,15 +157,8 @@ void set_counted_by_or_exit(const CountingStart& counted_by, const Framework& fr
   timing.recorder.set_run(timing.run);
   if (timing.is_announced) return;
   timing.is_announced = true;
-  std::string line = "backend " + timing.run.backend;
-  if (counted_by.backend.empty()) {
-    line += " (counts stay empty)";
-  } else {
-    line += " in a process of its own";
-  }
-  if (timing.options.filter != nullptr) line += ", only " + timing.options.filter->text() + " counted";
-  if (timing.recorder.has_csv()) line += ", csv " + timing.recorder.csv_path();
-  session::say(line + ", run " + timing.run.run_id);
+  const std::string how = counted_by.backend.empty() ? " (counts stay empty)" : " in a process of its own";
+  session::say(session::header_line(timing.run, how, timing.recorder.csv_path()));
 }
 
 void write_rows(const std::vector<TimedRepetition>& repetitions) {

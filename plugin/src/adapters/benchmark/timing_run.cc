@@ -5,7 +5,6 @@
 #include <string>
 
 #include "adapters/benchmark/annotator.h"
-#include "adapters/benchmark/build_type.h"
 #include "adapters/benchmark/flags.h"
 #include "adapters/benchmark/gathering.h"
 #include "adapters/benchmark/hooks.h"
@@ -32,7 +31,7 @@ std::unique_ptr<Reporter> default_file_reporter() {
 }  // namespace
 
 std::size_t run_timing(Reporter* display, Reporter* file, const std::string& spec, const Orders& orders) {
-  const std::string type = build_type();
+  const std::string type = adapter::build_type();
   adapter::Framework framework;
   framework.name = "Google Benchmark";
   framework.build_type = type;

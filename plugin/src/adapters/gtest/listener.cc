@@ -11,28 +11,6 @@
 namespace syscost::gtest_adapter {
 namespace {
 
-#if defined(__has_feature)
-#define SYSCOST_HAS_FEATURE(name) __has_feature(name)
-#else
-#define SYSCOST_HAS_FEATURE(name) 0
-#endif
-
-/// How this build compiles code; the adapter is compiled in the user's build or beside it.
-std::string build_type() {
-#ifdef __OPTIMIZE__
-  std::string type = "optimised";
-#else
-  std::string type = "unoptimised";
-#endif
-#if defined(__SANITIZE_ADDRESS__) || SYSCOST_HAS_FEATURE(address_sanitizer)
-  type += " asan";
-#endif
-#if defined(__SANITIZE_THREAD__) || SYSCOST_HAS_FEATURE(thread_sanitizer)
-  type += " tsan";
-#endif
-  return type;
-}
-
 const char* selection(const testing::UnitTest& unit_test) {
   const int chosen = unit_test.test_to_run_count();
   if (chosen == 1) return "isolated";
@@ -73,7 +51,7 @@ void fail_run(const std::string& problem) {
 }  // namespace
 
 void WindowKeeper::program_start(const testing::UnitTest& unit_test) {
-  const std::string type = build_type();
+  const std::string type = adapter::build_type();
   adapter::Framework framework;
   framework.name = "GoogleTest";
   framework.selection = selection(unit_test);

@@ -1,0 +1,37 @@
+# Builds an adapter in the build that includes this: the common part of syscost-gtest-adapter.cmake and
+# syscost-benchmark-adapter.cmake, which know what is particular to a framework.
+#
+# syscost_add_adapter(NAME SOURCE_DIR folder FRAMEWORK target LINK_OPTIONS option... SOURCES file... MAIN_SOURCES file...)
+# defines the targets syscost_NAME and syscost_NAME_main and their aliases.
+#
+# Works with CMake 3.16, as everything a consumer's build sees.
+function(syscost_add_adapter name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE_DIR;FRAMEWORK" "LINK_OPTIONS;SOURCES;MAIN_SOURCES")
+  set(sources "")
+  set(main_sources "")
+  foreach(source IN LISTS arg_SOURCES)
+    list(APPEND sources "${arg_SOURCE_DIR}/${source}")
+  endforeach()
+  foreach(source IN LISTS arg_MAIN_SOURCES)
+    list(APPEND main_sources "${arg_SOURCE_DIR}/${source}")
+  endforeach()
+
+  add_library(syscost_${name} STATIC EXCLUDE_FROM_ALL ${sources})
+  target_link_libraries(syscost_${name} PUBLIC syscost::syscost ${arg_FRAMEWORK})
+  target_link_options(syscost_${name} INTERFACE ${arg_LINK_OPTIONS})
+  add_library(syscost_${name}_main STATIC EXCLUDE_FROM_ALL ${main_sources})
+  target_link_libraries(syscost_${name}_main PUBLIC syscost_${name})
+
+  foreach(target syscost_${name} syscost_${name}_main)
+    target_include_directories(${target} PRIVATE "${arg_SOURCE_DIR}")
+    target_compile_features(${target} PRIVATE cxx_std_17)
+    # Not this build's code: its warnings and checkers have no say, its -Werror must not break.
+    target_compile_options(${target} PRIVATE -w)
+    set_target_properties(${target} PROPERTIES
+      POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF
+      CXX_CLANG_TIDY "" CXX_CPPCHECK "" CXX_CPPLINT "" CXX_INCLUDE_WHAT_YOU_USE ""
+      ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/syscost")
+  endforeach()
+  add_library(syscost::${name} ALIAS syscost_${name})
+  add_library(syscost::${name}_main ALIAS syscost_${name}_main)
+endfunction()
