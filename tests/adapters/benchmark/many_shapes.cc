@@ -3,6 +3,7 @@
 // Benchmarks whose syscalls are known, in all shapes in which Google Benchmark runs a body.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -42,9 +43,13 @@ BENCHMARK(BM_OneCall)->Name("BM_OnlyAggregates")->Repetitions(3)->ReportAggregat
 BENCHMARK(BM_OneCall)->Name("BM_FixedAggregates")->Iterations(100)->Repetitions(3)->ReportAggregatesOnly(true);
 BENCHMARK(BM_OneCall)->Name("BM_MinTime")->MinTime(0.02);
 
-/// More threads in their loops at once than there are lanes.
+/// More threads in their loops at once than there are lanes: they meet there.
+pthread_barrier_t g_meeting;
 void BM_TooManyThreads(benchmark::State& state) {
-  for (auto _ : state) usleep(20000);
+  if (state.thread_index() == 0) pthread_barrier_init(&g_meeting, nullptr, static_cast<unsigned>(state.threads()));
+  for (auto _ : state) pthread_barrier_wait(&g_meeting);
+  // Every loop has ended: Google Benchmark lets its threads wait for each other there.
+  if (state.thread_index() == 0) pthread_barrier_destroy(&g_meeting);
 }
 BENCHMARK(BM_TooManyThreads)->Threads(20)->Iterations(2);
 

@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "assistant.h"
 #include "syscost/gtest.h"
 
 namespace {
@@ -152,23 +153,30 @@ TEST(Loop, AThreadGoesOnWhileTheInstrumentIsOff) {
   ASSERT_EQ(pipe(ends.data()), 0);
   std::array<int, 2> back{};
   ASSERT_EQ(pipe(back.data()), 0);
-  std::atomic<bool> started{false};
+  // Who looks whether the thread blocks must make no call that is counted.
+  conformance::Assistant assistant;
+  std::atomic<pid_t> tid{0};
+  std::atomic<bool> is_at_last_read{false};
   std::thread thread([&] {
     char byte = 0;
-    started = true;
+    tid = gettid();
     EXPECT_EQ(read(ends[0], &byte, 1), 1);       // enters in the test, ends while nothing is attached
     EXPECT_EQ(pread(ends[0], &byte, 1, 0), -1);  // nobody sees it
-    EXPECT_EQ(read(back[0], &byte, 1), 1);       // enters while nothing is attached, ends in the test
+    is_at_last_read = true;
+    EXPECT_EQ(read(back[0], &byte, 1), 1);  // enters while nothing is attached, ends in the test
     call(1);
   });
-  while (!started) std::this_thread::yield();
-  usleep(20000);
+  while (tid == 0) continue;
+  assistant.when_blocked(tid, SYS_read);
+  assistant.wait();
   bool is_first = true;
   for (auto it : syscost::loop("meanwhile")) {
     if (is_first) {
       is_first = false;
       EXPECT_EQ(write(ends[1], "x", 1), 1);
-      usleep(20000);
+      while (!is_at_last_read) continue;
+      assistant.when_blocked(tid, SYS_read);
+      assistant.wait();
     }
   }
   EXPECT_EQ(write(back[1], "x", 1), 1);
