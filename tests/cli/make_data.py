@@ -254,6 +254,8 @@ def main():
                                      counted, kind="benchmark"))
     save("benchmark_new.csv", window("BM_Append/8", [write(250), call("fsync", "desc", [40000] * 25)], 1360000000,
                                      dict(iterations=400000, counted_iterations=250), kind="benchmark"))
+    save("benchmark_busy.csv", window("BM_ByteByByte/1024", [write(2048), call("stat", "file", [300] * 16, {"ENOENT": 12})],
+                                      150000000, dict(iterations=1000, counted_iterations=2), kind="benchmark"))
     request = [call("ioctl", "desc", [90] * 2, detail="TCGETS"), call("ioctl", "desc", [70], detail="FIONREAD")]
     save("details.csv", window("Tty.Asks", request, 5000))
 

@@ -44,20 +44,24 @@ void add_losses(const stats::WindowSummary& window, std::vector<std::string>& ou
 
 void add_syscall_findings(const stats::WindowSummary& window, const stats::SyscallSummary& syscall,
                           std::vector<std::string>& out) {
-  const bool is_per_call = window.is_per_iteration;
+  // A loop calls its body; a benchmark, or a test that counts cycles, iterates.
+  const bool is_loop = !window.loop.empty();
   const double calls = syscall.count() ? syscall.count()->median : 0;
   const double failed = syscall.errors ? syscall.errors->median : 0;
-  if (calls * (is_per_call ? window.iterations->median : 1) >= kFewCalls && failed >= kProbingShare * calls) {
+  if (calls * (window.is_per_iteration ? window.iterations->median : 1) >= kFewCalls &&
+      failed >= kProbingShare * calls) {
     std::string names;
     for (const auto& [name, spread] : syscall.errnos) names += (names.empty() ? "" : ", ") + name;
-    out.push_back(fmt::format("error probing: {}{} of {} {} calls failed ({})", is_per_call ? "in each call " : "",
+    out.push_back(fmt::format("error probing: {}{} of {} {} calls failed ({})",
+                              window.is_per_iteration ? fmt::format("in each {} ", is_loop ? "call" : "iteration") : "",
                               render::count(failed), render::count(calls), syscall.name,
                               names.empty() ? "errno not recorded" : names));
   }
   if (calls >= kManyCalls && !syscall.is_wait) {
     const bool is_timed = syscall.kernel_ns && syscall.latency_count && syscall.latency_count->median > 0;
     out.push_back(fmt::format(
-        "many calls: {} {}{}{}", render::count(calls), syscall.name, is_per_call ? " a call" : "",
+        "many calls: {} {}{}{}", render::count(calls), syscall.name,
+        window.is_per_iteration ? (is_loop ? " a call" : " an iteration") : "",
         is_timed ? ", " + render::duration(syscall.kernel_ns->median / syscall.latency_count->median) + " each" : ""));
   }
   if (syscall.denied.value_or(0) > 0) {
