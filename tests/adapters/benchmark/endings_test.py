@@ -100,5 +100,30 @@ class Deaths(BenchmarkCase):
         self.assertEqual(totals[3:], [("BM_Twin", "1000"), ("BM_Twin", "2000")])
 
 
+class BesideALibrary(BenchmarkCase):
+    """A shared library without us has a benchmark too: its loop is out of sight, and found out before anything is counted."""
+    PROGRAM = DYING + "_beside_library"
+
+    def totals(self, code=1, **variables):
+        done = self.run_program(self.PROGRAM, f"--syscost_csv={self.csv}", QUICK, code=code, **variables)
+        self.assertIn("benchmark BM_InLibrary has no counts: Its loop was not seen", done.err)
+        return done, {row["test"][:8]: row["total_calls"] for row in self.rows(record="test")}
+
+    def test_the_others_have_their_counts(self):
+        _, totals = self.totals()
+        self.assertEqual(totals, {"BM_InLib": "", "BM_First": "1000", "BM_Middl": "1000", "BM_Last": "1000"})
+
+    def test_others_of_one_name_have_none_and_it_is_said(self):
+        done, totals = self.totals(SYSCOST_TEST_TWINS="1")
+        self.assertEqual((totals["BM_Last"], totals["BM_Twin"]), ("1000", ""))
+        self.assertIn("benchmark BM_Twin has no counts: It cannot be told from the others of its name", done.err)
+
+    def test_a_death_is_still_told_with_its_name(self):
+        done, totals = self.totals(SYSCOST_TEST_DIES="Middle:in:abort")
+        self.assertEqual(totals, {"BM_InLib": "", "BM_First": "1000", "BM_Middl": "", "BM_Last": "1000"})
+        self.assertIn("benchmark BM_Middle<(a|b)*>[$^+?.{1}\\] has no counts: the process that counts was killed by SIGABRT in it",
+                      done.err)
+
+
 if __name__ == "__main__":
     main()

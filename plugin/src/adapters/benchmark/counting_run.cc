@@ -16,6 +16,7 @@
 #include "adapters/benchmark/hooks.h"
 #include "adapters/benchmark/passes.h"
 #include "adapters/benchmark/record.h"
+#include "adapters/benchmark/unseen_loops.h"
 #include "adapters/benchmark/versions.h"
 #include "syscost/counting.h"
 
@@ -25,7 +26,10 @@ namespace {
 /// Prints nothing, and sends a record when a benchmark is done: those at `positions`, in order.
 class Sender : public Reporter {
  public:
-  explicit Sender(std::vector<std::size_t> positions) : positions_(std::move(positions)) { expect_next(); }
+  /// With `has_keys` false these are not all that would run, and their keys are other ones.
+  Sender(std::vector<std::size_t> positions, bool has_keys) : positions_(std::move(positions)), has_keys_(has_keys) {
+    expect_next();
+  }
 
   bool ReportContext(const Context&) override { return true; }
 
@@ -52,6 +56,7 @@ class Sender : public Reporter {
       record.name = run.run_name.str();
     }
     if (!record.why_not.has_value()) record.why_not = why_not;
+    if (!has_keys_) record.key.reset();
     record.position = done_ < positions_.size() ? positions_[done_] : positions_.size();
     send_record(record);
     ++done_;
@@ -64,14 +69,49 @@ class Sender : public Reporter {
   }
 
   std::vector<std::size_t> positions_;
+  const bool has_keys_;
   std::size_t done_ = 0;
+};
+
+/// Prints nothing, and notes whose loops are out of sight.
+class Prober : public Reporter {
+ public:
+  explicit Prober(const std::vector<std::size_t>& positions) : positions_(positions) {}
+
+  bool ReportContext(const Context&) override { return true; }
+
+  void ReportRuns(const std::vector<Run>& runs) override {
+    if (runs.empty() || runs.front().run_type != Run::RT_Iteration || done_ == positions_.size()) return;
+    const Run& run = runs.front();
+    Record record;
+    record.passes = Passes::instance().take(record.why_not);
+    // Whoever skipped the benchmark never began its loop.
+    if (record.passes.empty() && std::string(outcome_of(run)) == "passed") {
+      record.position = positions_[done_];
+      record.key = Key{run.family_index, run.per_family_instance_index};
+      record.name = run.run_name.str();
+      unseen_.push_back(std::move(record));
+    } else {
+      seen_.push_back(positions_[done_]);
+    }
+    ++done_;
+  }
+
+  const std::vector<Record>& unseen() const { return unseen_; }
+  const std::vector<std::size_t>& seen() const { return seen_; }
+
+ private:
+  const std::vector<std::size_t> positions_;
+  std::size_t done_ = 0;
+  std::vector<Record> unseen_;
+  std::vector<std::size_t> seen_;
 };
 
 /// The names of what `spec` selects, in the order in which they will run.
 std::vector<std::string> list_names(const std::string& spec) {
   set_flags({"--benchmark_list_tests=true", "--benchmark_format=console"});
   std::ostringstream text;
-  Sender lister({});
+  Sender lister({}, true);
   lister.SetOutputStream(&text);
   lister.SetErrorStream(&text);
   std::vector<std::string> names;
@@ -96,6 +136,38 @@ std::string spec_of(const std::vector<std::string>& names, const std::vector<std
   return spec + ")$";
 }
 
+/// Takes out of `positions`, which are all, the benchmarks whose loops are out of sight, and says so; true when there
+/// are none. What is left is selected by name, so those that share one go as well.
+bool leave_out_unseen(const std::vector<std::string>& names, std::vector<std::size_t>& positions,
+                      const std::string& spec) {
+  std::ostream nowhere(nullptr);
+  Prober prober(positions);
+  prober.SetOutputStream(&nowhere);
+  set_flags({"--benchmark_min_time=0.000000001", "--benchmark_min_warmup_time=0", "--benchmark_repetitions=1",
+             "--benchmark_enable_random_interleaving=false", "--benchmark_report_aggregates_only=false",
+             "--benchmark_display_aggregates_only=false", "--benchmark_perf_counters="});
+  adapter::send_line("probing");
+  real_run(&prober, nullptr, spec);
+  adapter::send_line("probed");
+  if (prober.unseen().empty()) return true;
+  for (const Record& record : prober.unseen()) send_record(record);
+  positions.clear();
+  for (const std::size_t position : prober.seen()) {
+    const bool is_unique = std::count(names.begin(), names.end(), names[position]) == 1;
+    if (is_unique) {
+      positions.push_back(position);
+    } else {
+      Record record;
+      record.position = position;
+      record.name = names[position];
+      record.why_not = Unavailable{"It cannot be told from the others of its name beside loops that are not seen.",
+                                   "Give each benchmark a name of its own."};
+      send_record(record);
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<std::size_t> positions_to_count(const std::vector<std::string>& names, std::size_t first) {
@@ -108,7 +180,7 @@ std::vector<std::size_t> positions_to_count(const std::vector<std::string>& name
   return positions;
 }
 
-void run_counting(const std::string& spec, std::size_t first) {
+void run_counting(const std::string& spec, const Orders& orders) {
   adapter::Framework framework;
   framework.name = "Google Benchmark";
   const adapter::CountingStart start = adapter::start_counting(framework);
@@ -121,7 +193,9 @@ void run_counting(const std::string& spec, std::size_t first) {
   set_flags({"--benchmark_out="});
   const std::vector<std::string> names = list_names(spec);
   send_names(names);
-  const std::vector<std::size_t> positions = positions_to_count(names, first);
+  std::vector<std::size_t> positions = positions_to_count(names, orders.first);
+  bool is_whole = orders.first == 0;
+  if (is_whole && orders.probes && may_have_unseen_loops()) is_whole = leave_out_unseen(names, positions, spec);
   if (positions.empty()) adapter::end_counting();
   // Longer than any pass that we end (passes.h), so that Google Benchmark grows tenfold until then; yet not so long
   // that a loop that is out of our sight, which nobody ends, runs for hours. One repetition more than will be timed:
@@ -131,14 +205,14 @@ void run_counting(const std::string& spec, std::size_t first) {
              "--benchmark_enable_random_interleaving=false", "--benchmark_report_aggregates_only=false",
              "--benchmark_display_aggregates_only=false", "--benchmark_perf_counters="});
   std::ostream nowhere(nullptr);
-  Sender sender(positions);
+  Sender sender(positions, is_whole);
   sender.SetOutputStream(&nowhere);
-  real_run(&sender, nullptr, first == 0 ? spec : spec_of(names, positions));
+  real_run(&sender, nullptr, is_whole ? spec : spec_of(names, positions));
   adapter::end_counting();
 }
 
 std::string Orders::text() const {
-  std::string text = std::to_string(call) + " " + std::to_string(first);
+  std::string text = std::to_string(call) + " " + std::to_string(first) + " " + (probes ? "1" : "0");
   for (const std::size_t answer : answers) text += " " + std::to_string(answer);
   return text;
 }
@@ -146,7 +220,7 @@ std::string Orders::text() const {
 Orders Orders::from(const std::string& text) {
   std::istringstream words(text);
   Orders orders;
-  words >> orders.call >> orders.first;
+  words >> orders.call >> orders.first >> orders.probes;
   for (std::size_t answer = 0; words >> answer;) orders.answers.push_back(answer);
   return orders;
 }

@@ -30,6 +30,7 @@ class Listener {
     running_.reset();
     record_ = Record{};
     is_listed_ = false;
+    is_probing_ = false;
     done_here_ = 0;
   }
 
@@ -48,11 +49,11 @@ class Listener {
       names_.emplace_back(fields[1]);
     } else if (fields[0] == "listed" && start_.has_value()) {
       hear_list();
+    } else if (fields[0] == "probing" || fields[0] == "probed") {
+      is_probing_ = fields[0] == "probing";
     } else if (fields[0] == "running" && fields.size() == 2) {
       running_ = std::strtoull(std::string(fields[1]).c_str(), nullptr, 10);
     } else if (receive(line, record_)) {
-      // The keys of a process that runs a part of the benchmarks are other ones.
-      if (first_ > 0) record_.key.reset();
       has_record_.insert(record_.position);
       counts_.add(std::move(record_));
       record_ = Record{};
@@ -86,6 +87,10 @@ class Listener {
                              "let every run of the program have the same benchmarks"});
       return std::nullopt;
     }
+    if (std::exchange(is_probing_, false)) {
+      may_probe_ = false;  // who it was will show when they are counted
+      return first_;
+    }
     const std::optional<std::size_t> position = at();
     if (!position.has_value()) {
       adapter::note_problem(
@@ -105,6 +110,8 @@ class Listener {
     is_explained_.insert(*position);
     return *position + 1 < names_.size() ? std::optional<std::size_t>(*position + 1) : std::nullopt;
   }
+
+  bool may_probe() const { return may_probe_; }
 
   /// What was left out because a process had to be started again.
   void explain_rest() {
@@ -134,8 +141,10 @@ class Listener {
   /// The benchmark that is being counted, or comes next.
   std::optional<std::size_t> at() const {
     if (running_.has_value() && *running_ < names_.size()) return running_;
-    return is_listed_ && done_here_ < expected_.size() ? std::optional<std::size_t>(expected_[done_here_])
-                                                       : std::nullopt;
+    if (!is_listed_) return std::nullopt;
+    const auto next = std::find_if(expected_.begin(), expected_.end(),
+                                   [this](std::size_t position) { return has_record_.count(position) == 0; });
+    return next != expected_.end() ? std::optional<std::size_t>(*next) : std::nullopt;
   }
 
   Counts& counts_;
@@ -143,6 +152,7 @@ class Listener {
   const bool selects_all_;
   std::optional<adapter::CountingStart> start_;
   std::vector<std::string> all_names_;  // as the first process said
+  bool may_probe_ = true;
   std::set<std::size_t> has_record_;
   std::set<std::size_t> is_explained_;
 
@@ -151,7 +161,8 @@ class Listener {
   std::vector<std::string> names_;
   bool is_listed_ = false;             // and its names are those of the first
   std::vector<std::size_t> expected_;  // positions
-  std::size_t done_here_ = 0;          // of these
+  bool is_probing_ = false;
+  std::size_t done_here_ = 0;  // of these
   std::optional<std::size_t> running_;
   Record record_;
 };
@@ -162,6 +173,7 @@ void gather_counts(Counts& counts, adapter::Framework& framework, const std::str
   Listener listener(counts, framework, spec);
   for (std::optional<std::size_t> first = 0; first.has_value();) {
     orders.first = *first;
+    orders.probes = listener.may_probe();
     listener.begin(*first);
     const adapter::CountingEnd end = adapter::run_counting_process(
         orders.text(), [&](std::string_view line) { listener.hear(line); },

@@ -92,7 +92,7 @@ std::size_t run(BenchmarkReporter* display, BenchmarkReporter* file, std::string
     const Orders given = Orders::from(adapter::counting_orders());
     if (call != given.call) return call < given.answers.size() ? given.answers[call] : 0;
     g_harness.observer.store(&Passes::instance());
-    run_counting(spec, given.first);
+    run_counting(spec, given);
   }
   std::size_t answer = 0;
   if (is_listing() || !adapter::requested()) {

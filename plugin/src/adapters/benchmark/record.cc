@@ -52,7 +52,7 @@ void send_record(const Record& record) {
   for (const Pass& pass : record.passes) {
     adapter::send_line(line_of({"pass", std::to_string(pass.iterations), adapter::to_text(pass.cost)}));
   }
-  const Key key = record.key.value_or(Key{});
+  const Key key = record.key.value_or(Key{-1, -1});  // there are no negative ones
   adapter::send_line(
       line_of({"done", std::to_string(record.position), std::to_string(key.family), std::to_string(key.instance),
                std::to_string(record.repetitions), why_not.reason, why_not.how_to_fix, record.name}));
@@ -65,7 +65,8 @@ bool receive(std::string_view line, Record& record) {
   }
   if (fields[0] != "done" || fields.size() != 8) return false;
   record.position = static_cast<std::size_t>(number_of(fields[1]));
-  record.key = Key{number_of(fields[2]), number_of(fields[3])};
+  record.key.reset();
+  if (number_of(fields[2]) >= 0) record.key = Key{number_of(fields[2]), number_of(fields[3])};
   record.repetitions = static_cast<std::size_t>(number_of(fields[4]));
   if (!fields[5].empty()) record.why_not = Unavailable{std::string(fields[5]), std::string(fields[6])};
   record.name = fields[7];
