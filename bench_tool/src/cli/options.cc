@@ -65,14 +65,15 @@ const char* const kAbFooter =
 
 Runs A and B in turns (A B, B A, A B, ...), each run a process with a CSV of its own, and compares them as `compare`
 does, counts and times; A is OLD and B is NEW. A process is one sample. It runs --rounds of each; while a test's time is
-undecided and --budget is not spent, it doubles them. Ctrl-C compares the rounds that are whole. Without B it runs A
-against itself: what it reports then is the noise of this machine.
+undecided it doubles them. No round begins that would not end within --budget, but for the first. Ctrl-C compares the
+rounds that are whole. Without B it runs A against itself: what it reports then is the noise of this machine.
 A and B are run without a shell and must be linked with syscost, or be Google Benchmarks (times alone).
 
 Examples:
   bench ab -- build/main/tests -- build/pr/tests
   bench ab --budget 300 --keep ab/ -- main/tests --gtest_filter=Log.* -- pr/tests --gtest_filter=Log.*
-  bench ab -- build/tests                   noise: what equal code differs by)";
+  bench ab -- build/tests                   noise: what equal code differs by
+  bench ab --gate time -- bare_benchmark -- linked_benchmark     what linking syscost costs: nothing)";
 
 const char* const kDoctorFooter =
     R"(Runs BINARY --syscost_doctor: which backends work on this machine, why the others do not, and the fix.
@@ -247,8 +248,8 @@ Parsed parse(const std::vector<std::string>& args) {
   add_run_options(*compare, options, 2);
 
   auto* ab = app.add_subcommand("ab", "Run two commands in turns and compare them")->footer(kAbFooter);
-  ab->add_option("--rounds", options.rounds, "Runs of each at least")->capture_default_str();
-  ab->add_option("--budget", options.budget_s, "Seconds after which no rounds beyond these begin")
+  ab->add_option("--rounds", options.rounds, "Runs of each before the first verdict")->capture_default_str();
+  ab->add_option("--budget", options.budget_s, "Seconds it may take; at least one round is run")
       ->capture_default_str()
       ->type_name("SECONDS");
   ab->add_option("--keep", options.keep, "Keep the CSVs of all runs in this new folder")->type_name("DIR");

@@ -31,8 +31,8 @@ struct Options {
   std::string binary;             ///< doctor: empty = say how.
   std::vector<std::string> a;     ///< ab: a command and its arguments.
   std::vector<std::string> b;     ///< ab: the other; empty = A again.
-  std::size_t rounds = 10;        ///< ab: at least so many.
-  double budget_s = 60;           ///< ab: no rounds beyond these once so much time has passed.
+  std::size_t rounds = 10;        ///< ab: so many before the first verdict.
+  double budget_s = 60;           ///< ab: no round but the first begins that would not end within it.
   std::string keep;               ///< ab: folder for the CSVs; empty = they are deleted.
   Format format = Format::text;
   Color color = Color::automatic;

@@ -31,13 +31,15 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   /// `goal`: rounds to the next look at the results; `undecided`: tests for whose sake it goes on.
-  void show(const Alternator& runs, std::size_t goal, std::size_t undecided) {
+  void show(const Alternator& runs, std::size_t goal, std::size_t undecided, double budget_s) {
     if (!is_on_) return;
     std::string line = fmt::format("round {} of {}", runs.rounds() + 1, goal);
     if (runs.rounds() > 0) {
-      const double round_s = runs.elapsed().count() / static_cast<double>(runs.rounds());
+      const double elapsed_s = runs.elapsed_s();
+      const double round_s = elapsed_s / static_cast<double>(runs.rounds());
+      const double whole_s = round_s * static_cast<double>(goal - runs.rounds());
       line += fmt::format(", {:.1f} s each, about {:.0f} s left", round_s,
-                          std::ceil(round_s * static_cast<double>(goal - runs.rounds())));
+                          std::ceil(std::min(whole_s, std::max(budget_s - elapsed_s, 0.0))));
     }
     if (undecided > 0) line += fmt::format(", for {} undecided", undecided);
     err_ << "\r\033[K" << line << std::flush;
@@ -59,26 +61,22 @@ constexpr double kFirstShares = 2;
 /// One measurement from the first round to the result.
 class Measurement {
  public:
-  Measurement(const cli::Options& options, const MeasurementFolder& folder, std::ostream& err)
+  Measurement(const cli::Options& options, const MeasurementFolder& folder, const Clock& clock, std::ostream& err)
       : options_(options),
         err_(err),
         progress_(err),
-        runs_(options.a, options.b.empty() ? options.a : options.b, folder.path()) {}
+        runs_(options.a, options.b.empty() ? options.a : options.b, folder.path(), clock) {}
 
   End run() {
-    stats::Look look{1, 1};  // the first round only tells how many tests there are
-    for (bool has_looked = false;;) {
-      if (const std::optional<End> end = run_up_to(look)) {
-        if (*end == End::interrupted && runs_.rounds() > 0 && !look_at(look)) return End::failed;
-        return *end;
-      }
-      if (!has_looked) {
-        if (!look_at(look)) return End::failed;
-        look = stats::first_look(options_.rounds, judged(), result.limits.alpha);
-        has_looked = true;
-        continue;
-      }
-      if (!look_at(look)) return End::failed;
+    // The first round only tells how many tests there are; it is run whatever the budget.
+    const std::optional<End> first_end = run_up_to({1, 1});
+    if (runs_.rounds() > 0 && !look_at({1, 1})) return End::failed;
+    if (first_end) return *first_end;
+    for (stats::Look look = stats::first_look(options_.rounds, judged(), result.limits.alpha);;) {
+      const std::optional<End> end = run_up_to(look);
+      // What stops it early, time or the user, does not know the results: to look at the rounds there are is fair.
+      if (end != End::failed && !look_at(look)) return End::failed;
+      if (end) return *end;
       if (undecided() == 0) return End::decided;
       const stats::Look next = next_within_budget(look);
       if (next.rounds == look.rounds) return End::budget;
@@ -98,7 +96,8 @@ class Measurement {
   std::optional<End> run_up_to(const stats::Look& look) {
     const bool goes_on = look.shares > kFirstShares;
     while (runs_.rounds() < look.rounds) {
-      progress_.show(runs_, look.rounds, goes_on ? undecided() : 0);
+      if (runs_.rounds() > 0 && runs_.rounds_that_fit(options_.budget_s) == 0) return End::budget;
+      progress_.show(runs_, look.rounds, goes_on ? undecided() : 0, options_.budget_s);
       const std::string fault = runs_.run_round();
       if (!fault.empty()) {
         progress_.clear();
@@ -135,12 +134,7 @@ class Measurement {
   /// `last` itself when the budget does not allow for enough rounds to be worth another look.
   stats::Look next_within_budget(const stats::Look& last) const {
     stats::Look next = stats::next_look(last);
-    const double elapsed_s = runs_.elapsed().count();
-    const double round_s = elapsed_s / static_cast<double>(runs_.rounds());
-    const double possible = std::max(0.0, (options_.budget_s - elapsed_s) / std::max(round_s, 1e-9));
-    if (possible < static_cast<double>(next.rounds - last.rounds)) {
-      next.rounds = last.rounds + static_cast<std::size_t>(possible);
-    }
+    next.rounds = std::min(next.rounds, last.rounds + runs_.rounds_that_fit(options_.budget_s));
     return 2 * next.rounds >= 3 * last.rounds ? next : last;
   }
 
@@ -150,13 +144,17 @@ class Measurement {
   Alternator runs_;
 };
 
-std::string rounds_line(const Measurement& measured, End end, bool is_noise) {
-  std::string line =
-      fmt::format("{} rounds of {}", measured.rounds(), is_noise ? "A against itself" : "A (OLD) and B (NEW) in turns");
+std::string rounds_line(const Measurement& measured, End end, const cli::Options& options) {
+  std::string line = fmt::format("{} round{} of {}", measured.rounds(), measured.rounds() == 1 ? "" : "s",
+                                 options.b.empty() ? "A against itself" : "A (OLD) and B (NEW) in turns");
   if (end == End::interrupted) return line + "; interrupted\n";
-  if (end == End::decided) return line + "; every time is decided\n";
   const std::size_t undecided = measured.undecided();
-  return line + fmt::format("; the budget is spent with {} time{} undecided\n", undecided, undecided == 1 ? "" : "s");
+  if (end == End::budget) {
+    line += fmt::format("; the budget of {:g} s is spent", options.budget_s);
+    if (measured.rounds() < options.rounds) line += fmt::format(" before the {} asked for", options.rounds);
+    if (undecided > 0) line += fmt::format(", with {} time{} undecided", undecided, undecided == 1 ? "" : "s");
+  }
+  return line + (undecided == 0 ? "; every time is decided\n" : "\n");
 }
 
 /// What equal code differed by: the further end of each interval.
@@ -178,14 +176,15 @@ std::string noise_line(const CompareResult& result) {
 
 }  // namespace
 
-int ab(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {
+int ab(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err,
+       const Clock& clock) {
   const MeasurementFolder folder(options.keep);
   if (!folder.fault().empty()) {
     err << "bench: " << folder.fault() << '\n';
     return cli::kExitBadInput;
   }
   const InterruptRequest interrupt;
-  Measurement measurement(options, folder, err);
+  Measurement measurement(options, folder, clock, err);
   const End end = measurement.run();
   if (end == End::failed) return cli::kExitBadInput;
   if (measurement.rounds() == 0) {
@@ -194,7 +193,7 @@ int ab(const cli::Options& options, const render::Paint& paint, std::ostream& ou
   }
   const bool is_noise = options.b.empty();
   const bool has_table = options.for_people();
-  (has_table ? out : err) << rounds_line(measurement, end, is_noise) << (options.format == cli::Format::md ? "\n" : "");
+  (has_table ? out : err) << rounds_line(measurement, end, options) << (options.format == cli::Format::md ? "\n" : "");
   const int code = report(options, measurement.result, measurement.problems, paint, out, err);
   if (is_noise) (has_table ? out : err) << noise_line(measurement.result);
   return code;

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <string_view>
@@ -79,7 +81,12 @@ bool InterruptRequest::is_made() {
   return interrupted != 0;
 }
 
-Alternator::Alternator(std::vector<std::string> a, std::vector<std::string> b, const fs::path& folder) {
+double monotonic_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Alternator::Alternator(std::vector<std::string> a, std::vector<std::string> b, const fs::path& folder, Clock clock)
+    : clock_(std::move(clock)), begin_s_(clock_()) {
   sides_.push_back({"A", std::move(a), folder / "a"});
   sides_.push_back({"B", std::move(b), folder / "b"});
 }
@@ -97,6 +104,14 @@ std::string Alternator::run_round() {
   }
   ++rounds_;
   return {};
+}
+
+std::size_t Alternator::rounds_that_fit(double budget_s) const {
+  constexpr double kShortestRound = 1e-9;
+  const double elapsed = elapsed_s();
+  const double round_s = rounds_ == 0 ? 0 : elapsed / static_cast<double>(rounds_);
+  // Whole rounds: what ends a moment too late does not fit. The bound keeps the number a size_t.
+  return static_cast<std::size_t>(std::clamp((budget_s - elapsed) / std::max(round_s, kShortestRound), 0.0, 1e9));
 }
 
 std::string Alternator::run_once(const Side& side) const {
@@ -123,14 +138,19 @@ std::string Alternator::run_once(const Side& side) const {
                        tail_of(output));
   }
   std::error_code ignored;
-  const bool has_csv = fs::exists(csv, ignored);
-  if (has_csv) {
+  // One that is linked with syscost has written both: the CSV knows more.
+  if (fs::exists(csv, ignored)) {
     fs::remove(json, ignored);
-  } else if (!fs::exists(json, ignored)) {
+    return {};
+  }
+  if (!fs::exists(json, ignored)) {
     return fmt::format(
         "{} left no file: it is neither linked with syscost nor a Google Benchmark, or names a file of its own "
         "(--syscost_csv, --benchmark_out; leave these out)\n",
         command);
+  }
+  if (fs::file_size(json, ignored) == 0) {
+    return fmt::format("{} ran no benchmark. It printed:\n{}", command, tail_of(output));
   }
   return {};
 }

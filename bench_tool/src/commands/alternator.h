@@ -5,9 +5,9 @@
 // The order is A B, B A, A B, ...: whatever drifts, drifts for both alike. Only whole rounds are kept.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -42,16 +42,24 @@ class InterruptRequest {
   static bool is_made();
 };
 
+/// Seconds since some instant of the past.
+using Clock = std::function<double()>;
+
+/// The monotonic clock.
+double monotonic_s();
+
 class Alternator {
  public:
   /// The files go to sub-folders `a` and `b` of `folder`.
-  Alternator(std::vector<std::string> a, std::vector<std::string> b, const std::filesystem::path& folder);
+  Alternator(std::vector<std::string> a, std::vector<std::string> b, const std::filesystem::path& folder, Clock clock);
 
   /// Runs both commands once. Returns what went wrong, or "". An interrupted round leaves nothing behind.
   std::string run_round();
 
   std::size_t rounds() const { return rounds_; }
-  std::chrono::duration<double> elapsed() const { return std::chrono::steady_clock::now() - begin_; }
+  double elapsed_s() const { return clock_() - begin_s_; }
+  /// How many more rounds end within `budget_s` of the beginning, if they take what those so far took on average.
+  std::size_t rounds_that_fit(double budget_s) const;
   std::string folder_of_a() const { return sides_[0].folder.string(); }
   std::string folder_of_b() const { return sides_[1].folder.string(); }
 
@@ -67,7 +75,8 @@ class Alternator {
 
   std::vector<Side> sides_;
   std::size_t rounds_ = 0;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  Clock clock_;
+  double begin_s_;
 };
 
 }  // namespace syscost::bench::commands

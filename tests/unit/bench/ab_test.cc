@@ -10,8 +10,11 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "cli/options.h"
 #include "cli/run.h"
+#include "commands/ab.h"
 #include "csv_text.h"
+#include "render/paint.h"
 
 namespace syscost::bench {
 namespace {
@@ -82,6 +85,75 @@ TEST_F(Ab, KeepsTheFilesOnlyWhereAsked) {
   std::ostringstream err;
   EXPECT_EQ(cli::run({"compare", (kept / "a").string(), (kept / "b").string()}, out, err), 0) << err.str();
   EXPECT_EQ(run({"--keep", kept.string()}), 2) << "the folder is in use";
+}
+
+/// The budget's clock is a second for each process that ran, so a round takes two.
+class AbWithinABudget : public Ab {
+ protected:
+  void SetUp() override {
+    Ab::SetUp();
+    // No look decides: the times of both sides scatter by far more than the threshold, and alike.
+    std::ofstream script(folder_ / "run.sh");
+    script << "echo run >> " << folder_ / "log"
+           << "\n"
+           << "round=$(expr \"$(basename \"$SYSCOST_CSV\" .csv)\" + 0)\n"
+           << "sed \"s/RUN/$SYSCOST_RUN_ID/;s/,1000,/,$((1000 + round * 53 % 17 * 100)),/\" " << folder_ / "row.csv"
+           << " > \"$SYSCOST_CSV\"\n";
+  }
+
+  /// Runs ab with a budget and returns the first line that it prints.
+  std::string first_line(std::vector<std::string> options) {
+    fs::remove(folder_ / "log");
+    std::vector<std::string> args = {"ab"};
+    args.insert(args.end(), options.begin(), options.end());
+    const std::string script = (folder_ / "run.sh").string();
+    args.insert(args.end(), {"--", "sh", script, "--", "sh", script});
+    const cli::Parsed parsed = cli::parse(args);
+    EXPECT_TRUE(parsed.options.has_value()) << parsed.message;
+    out_.str("");
+    code_ = commands::ab(*parsed.options, render::Paint(false), out_, err_,
+                         [this] { return static_cast<double>(log().size()); });
+    return out_.str().substr(0, out_.str().find('\n'));
+  }
+
+  int code_ = -1;
+};
+
+TEST_F(AbWithinABudget, RunsOneRoundWhateverTheBudget) {
+  EXPECT_EQ(first_line({"--rounds", "6", "--budget", "0"}),
+            "1 round of A (OLD) and B (NEW) in turns; the budget of 0 s is spent before the 6 asked for, with 1 time "
+            "undecided");
+  EXPECT_EQ(code_, 0) << err_.str();
+  EXPECT_EQ(log().size(), 2U);
+  EXPECT_EQ(first_line({"--rounds", "6", "--budget", "0", "--strict"}).substr(0, 7), "1 round");
+  EXPECT_EQ(code_, 3) << "a time without verdict";
+}
+
+TEST_F(AbWithinABudget, BeginsNoRoundThatWouldEndBehindIt) {
+  EXPECT_EQ(
+      first_line({"--rounds", "6", "--budget", "7.5"}),
+      "3 rounds of A (OLD) and B (NEW) in turns; the budget of 7.5 s is spent before the 6 asked for, with 1 time "
+      "undecided");
+  EXPECT_EQ(log().size(), 6U);
+  EXPECT_EQ(first_line({"--rounds", "6", "--budget", "8"}).substr(0, 8), "4 rounds") << "one that ends with it fits";
+}
+
+TEST_F(AbWithinABudget, GoesOnForUndecidedTimesWhileItIsWorthIt) {
+  EXPECT_EQ(first_line({"--rounds", "6", "--budget", "15"}),
+            "6 rounds of A (OLD) and B (NEW) in turns; the budget of 15 s is spent, with 1 time undecided")
+      << "one round more would say little more";
+  EXPECT_EQ(first_line({"--rounds", "6", "--budget", "21"}),
+            "10 rounds of A (OLD) and B (NEW) in turns; the budget of 21 s is spent, with 1 time undecided");
+}
+
+TEST_F(AbWithinABudget, LooksAtTheRoundsThereAreWhenTheyTakeLongerThanThought) {
+  // From the ninth round on a process takes ten seconds: of the twelve rounds that seemed possible it runs fewer.
+  std::ofstream(folder_ / "run.sh", std::ios::app)
+      << "if [ $round -ge 9 ]; then for i in 1 2 3 4 5 6 7 8 9; do echo run >> " << folder_ / "log"
+      << "; done; fi\n";
+  EXPECT_EQ(first_line({"--rounds", "6", "--budget", "39", "--all"}),
+            "9 rounds of A (OLD) and B (NEW) in turns; the budget of 39 s is spent, with 1 time undecided");
+  EXPECT_NE(out_.str().find("n=9"), std::string::npos) << out_.str();
 }
 
 TEST_F(Ab, LeavesNothingInTheTemporaryFolder) {
