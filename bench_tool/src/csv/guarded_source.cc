@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: MIT
 #include "csv/guarded_source.h"
 
+#include <algorithm>
 #include <cstring>
+#include <string>
+#include <string_view>
+
+#include "syscost/schema.h"
 
 namespace syscost::bench::csv {
+namespace {
+
+/// What a row ends with. A quote may hold it as well: what is marked is no row, what is not marked may still be none.
+const std::string kRowEnd = std::string(",") + std::string(schema::kEndMark);
+
+}  // namespace
 
 void LineDamage::note(std::uint64_t line, Damage damage) {
   std::lock_guard guard(mutex_);
+  if (damage == Damage::endless) by_line_[line] = damage;
   by_line_.emplace(line, damage);
   any_.store(true, std::memory_order_release);
 }
@@ -27,12 +39,13 @@ int GuardedSource::read(char* buffer, int size) {
       is_at_end_ = true;
     } else {
       filled += clean(buffer + filled, got);
+      is_at_end_ = line_bytes_ > kEndlessLineBytes;
     }
   }
   if (is_at_end_ && !is_closed_ && filled < wanted) {
     is_closed_ = true;
     if (line_bytes_ != 0) {
-      damage_->note(line_, Damage::not_closed);
+      damage_->note(line_, line_bytes_ > kEndlessLineBytes ? Damage::endless : Damage::not_closed);
       buffer[filled++] = '\n';
     }
   }
@@ -58,6 +71,8 @@ std::size_t GuardedSource::clean(char* bytes, std::size_t size) {
     std::size_t kept = std::min(length, kMaxLineBytes - std::min(line_bytes_, kMaxLineBytes));
     if (kept != length) damage_->note(line_, Damage::too_long);
     if (out != in) std::memmove(out, in, kept);
+    // What of the line was handed out before cannot be marked any more; the library throws for it.
+    if (feed != nullptr && line_bytes_ == 0) mark_unless_row(out, out + kept);
     out += kept;
     line_bytes_ += length;
     in = stop;
@@ -69,6 +84,13 @@ std::size_t GuardedSource::clean(char* bytes, std::size_t size) {
     }
   }
   return static_cast<std::size_t>(out - bytes);
+}
+
+void GuardedSource::mark_unless_row(char* begin, const char* end) const {
+  if (line_ < kFirstMarkedLine || begin == end) return;
+  std::string_view line(begin, static_cast<std::size_t>(end - begin));
+  if (line.back() == '\r') line.remove_suffix(1);
+  if (!line.ends_with(kRowEnd)) *begin = kNoRowMark;
 }
 
 }  // namespace syscost::bench::csv

@@ -12,7 +12,13 @@
 namespace syscost::bench::csv {
 namespace {
 
-using Library = io::CSVReader<schema::kColumnCount, io::trim_chars<>, io::double_quote_escape<',', '"'>>;
+/// The lines that GuardedSource marked; an empty line looks the same and is no row either.
+struct NoRow {
+  static bool is_comment(const char* line) { return *line == kNoRowMark; }
+};
+
+using Library = io::CSVReader<schema::kColumnCount, io::trim_chars<>, io::double_quote_escape<',', '"'>,
+                              io::throw_on_overflow, NoRow>;
 
 /// What is wrong with a header line; "" when it is ours. The library matches columns in any order; ours are fixed.
 std::string header_fault(std::string_view line) {
@@ -73,7 +79,7 @@ class RowReader {
       problems_.add(name_, 0, "the file is empty: no run was written to it");
       return false;
     }
-    if (damage_->at(1) == Damage::too_long || damage_->at(1) == Damage::has_nul) {
+    if (!damage_text(1).empty()) {
       problems_.add(name_, 1, "the first line is not text: not a syscost CSV");
       return false;
     }
@@ -100,8 +106,10 @@ class RowReader {
   void read_rows(const RowHandler& handle) {
     for (;;) {
       std::string fault;
+      const std::uint64_t before = library_.get_file_line();
+      bool is_end = false;
       try {
-        if (!read_row(std::make_index_sequence<schema::kColumnCount>())) return;
+        is_end = !read_row(std::make_index_sequence<schema::kColumnCount>());
       } catch (const io::error::too_few_columns&) {
         fault = kTorn;
       } catch (const io::error::too_many_columns&) {
@@ -111,17 +119,13 @@ class RowReader {
         fault = "a quote is not closed on this line: torn, or a line break inside a field (syscost writes none)";
       }
       row_.line_ = library_.get_file_line();
-      switch (damage_->at(row_.line_)) {
-        case Damage::too_long:
-          fault = fmt::format("longer than {} bytes: not written by syscost", kMaxLineBytes);
-          break;
-        case Damage::has_nul:
-          fault = "holds NUL bytes: damaged, or not text";
-          break;
-        case Damage::not_closed:
-        case Damage::none:
-          break;
+      // Lines that the library skipped on the way to this one, or to the end.
+      for (std::uint64_t line = before + 1; line < row_.line_ + (is_end ? 1 : 0); ++line) {
+        std::string damage = damage_text(line);
+        problems_.add(name_, line, damage.empty() ? kTorn : std::move(damage));
       }
+      if (is_end) return;
+      if (std::string damage = damage_text(row_.line_); !damage.empty()) fault = std::move(damage);
       if (fault.empty() && row_.text(schema::Column::kEnd) != schema::kEndMark) fault = kTorn;
       if (fault.empty() && is_header(row_)) fault = kSecondHeader;
       if (fault.empty()) fault = handle(row_);
@@ -130,6 +134,23 @@ class RowReader {
   }
 
  private:
+  /// What GuardedSource found wrong with a line; "" when nothing, or nothing that matters.
+  std::string damage_text(std::uint64_t line) const {
+    switch (damage_->at(line)) {
+      case Damage::too_long:
+        return fmt::format("longer than {} bytes: not written by syscost", kMaxLineBytes);
+      case Damage::has_nul:
+        return "holds NUL bytes: damaged, or not text";
+      case Damage::endless:
+        return fmt::format("longer than {} MiB: not written by syscost; what follows is not read",
+                           kEndlessLineBytes >> 20U);
+      case Damage::not_closed:
+      case Damage::none:
+        break;
+    }
+    return {};
+  }
+
   template <std::size_t... I>
   bool read_row(std::index_sequence<I...> /*columns*/) {
     return library_.read_row(row_.cells_[I]...);

@@ -34,6 +34,15 @@ Json classes_json(std::string_view classes) {
   return list;
 }
 
+namespace {
+
+/// An empty cell says that there is none.
+Json text_json(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
+}  // namespace
+
 Json source_json(const model::Dataset& data) {
   std::set<std::uint32_t> used;
   for (const model::Sample& sample : data.samples) used.insert(sample.context);
@@ -41,18 +50,18 @@ Json source_json(const model::Dataset& data) {
   for (std::uint32_t index : used) {
     const model::Context& context = data.contexts[index];
     programs.push_back({{"file", data.files[context.file]},
-                        {"run_id", data.text(context.run_id)},
-                        {"started_at", data.text(context.started_at)},
-                        {"label", data.text(context.label)},
-                        {"host", data.text(context.host)},
-                        {"kernel", data.text(context.kernel)},
-                        {"commit", data.text(context.commit)},
-                        {"build_id", data.text(context.build_id)},
-                        {"build_type", data.text(context.build_type)},
-                        {"backend", data.text(context.backend)},
-                        {"selection", data.text(context.selection)},
-                        {"filter", data.text(context.filter)},
-                        {"program", data.text(context.program)}});
+                        {"run_id", text_json(data.text(context.run_id))},
+                        {"started_at", text_json(data.text(context.started_at))},
+                        {"label", text_json(data.text(context.label))},
+                        {"host", text_json(data.text(context.host))},
+                        {"kernel", text_json(data.text(context.kernel))},
+                        {"commit", text_json(data.text(context.commit))},
+                        {"build_id", text_json(data.text(context.build_id))},
+                        {"build_type", text_json(data.text(context.build_type))},
+                        {"backend", text_json(data.text(context.backend))},
+                        {"selection", text_json(data.text(context.selection))},
+                        {"filter", text_json(data.text(context.filter))},
+                        {"program", text_json(data.text(context.program))}});
   }
   return {{"run", data.name}, {"files", data.files}, {"programs", std::move(programs)}};
 }

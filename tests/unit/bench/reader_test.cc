@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 #include <system_error>
 #include <vector>
@@ -75,6 +76,59 @@ TEST(Reader, SurvivesALineLongerThanTheLibrarysBlocks) {
 TEST(Reader, NamesAnOverLongFirstLine) {
   EXPECT_EQ(read(std::string(csv::kMaxLineBytes + 1, 'x')).problems,
             "f.csv:1: the first line is not text: not a syscost CSV\n");
+}
+
+TEST(Reader, EndsAtALineWithoutAnEnd) {
+  auto endless = [begin = header() + test_row({{"test", "A"}})](char* buffer, std::size_t size) mutable {
+    const std::size_t left = std::min(size, begin.size());
+    begin.copy(buffer, left);
+    begin.erase(0, left);
+    std::fill(buffer + left, buffer + size, 'x');
+    return size;
+  };
+  Problems problems;
+  std::size_t rows = 0;
+  csv::read_csv(
+      "f.csv", endless, [&](const Row&) { return ++rows, std::string(); }, problems);
+  EXPECT_EQ(rows, 1U);
+  std::ostringstream out;
+  problems.print(out);
+  EXPECT_EQ(out.str(), "f.csv:3: longer than 64 MiB: not written by syscost; what follows is not read\n");
+}
+
+TEST(Reader, EndsAtAFileThatIsOneEndlessLine) {
+  Problems problems;
+  csv::read_csv_part(
+      "/dev/zero", {}, [](const Row&) { return std::string(); }, problems);
+  std::ostringstream out;
+  problems.print(out);
+  EXPECT_EQ(out.str(), "/dev/zero:1: the first line is not text: not a syscost CSV\n");
+}
+
+TEST(Reader, ReportsEveryLineThatIsNoRowWhereverItStands) {
+  const std::string bad = "torn,by,a,crash\n";
+  const Read result = read(header() + bad + bad + test_row({{"test", "A"}}) + bad + '\n' + bad +
+                           test_row({{"test", "B"}}) + bad + bad + "not closed");
+  EXPECT_EQ(result.tests, (Names{"A", "B"}));
+  EXPECT_EQ(result.lines, (Lines{4, 8}));
+  for (const char* line : {"2", "3", "5", "6", "7", "9", "10", "11"}) {
+    EXPECT_NE(result.problems.find(std::string("f.csv:") + line + ": the row stops before its last column"),
+              std::string::npos)
+        << line << '\n'
+        << result.problems;
+  }
+  EXPECT_EQ(std::count(result.problems.begin(), result.problems.end(), '\n'), 8);
+}
+
+TEST(Reader, CountsBadLinesThatSpanTheLibrarysBlocks) {
+  // Some begin in one request of the library and end in the next, where they cannot be marked any more.
+  std::string text = header();
+  std::size_t bad = 0;
+  for (; text.size() < (std::size_t{40} << 20); ++bad) text += std::string(3000 + bad % 7, 'b') + '\n';
+  Problems problems;
+  csv::read_csv_text(
+      "f.csv", text, [](const Row&) { return std::string(); }, problems);
+  EXPECT_EQ(problems.count(), bad);
 }
 
 TEST(Reader, KeepsRowsThatSpanTheLibrarysBlocks) {
