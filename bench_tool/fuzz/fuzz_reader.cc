@@ -55,7 +55,7 @@ void read_any_bytes(const std::uint8_t* data, std::size_t size) {
     require(same.verdict != stats::Verdict::regressed && same.verdict != stats::Verdict::improved,
             "a test compared with itself does not change");
     csv::Problems ignored;
-    for (const stats::SyscallLatency& one : stats::latencies_of(dataset, group, "", ignored)) {
+    for (const stats::SyscallLatency& one : stats::latencies_of(dataset, group, {}, ignored)) {
       for (double fraction : stats::kPercentiles) (void)stats::percentile_ns(one.latency, fraction);
       (void)stats::bars(one.latency, 0, kHistogramBuckets - 1, false);
     }

@@ -42,6 +42,7 @@ const char* const kShowFooter = R"(TEST may be a part of the name when only one 
 Examples:
   bench show out.csv Log.Write              every syscall of the test
   bench show out.csv Log.Write write        one of them
+  bench show out.csv Log.Write %file,!close a class of them, with an exception
   bench show out.csv Log.Write write --fine full resolution: 8 rows per power of two)";
 
 const char* const kCompareFooter =
@@ -232,7 +233,7 @@ Parsed parse(const std::vector<std::string>& args) {
   show->footer(kShowFooter);
   show->add_option("RUN", run, kRunHelp)->required();
   show->add_option("TEST", options.test, "Its name, or a part that only one test has")->required();
-  show->add_option("SYSCALL", options.syscall, "Only this syscall");
+  show->add_option("SYSCALL", options.syscall, "Only these: names, %classes, /regex/, !negations, with commas between");
   show->add_flag("--fine", options.is_fine, "Full resolution: 8 rows per power of two");
   add_output_options(*show, raw);
   add_run_options(*show, options, 1);

@@ -37,19 +37,14 @@ std::string add_latency(const model::Dataset& data, const SyscallRow& row, Histo
   return {};
 }
 
-bool is_wanted(const model::Dataset& data, const SyscallRow& row, std::string_view syscall) {
-  if (syscall.empty() || data.text(row.syscall) == syscall) return true;
-  return row.detail != model::kNoName && data.text(row.syscall) + " " + data.text(row.detail) == syscall;
-}
-
 }  // namespace
 
 std::vector<SyscallLatency> latencies_of(const model::Dataset& data, const model::Group& group,
-                                         std::string_view syscall, csv::Problems& problems) {
+                                         const model::SyscallChoice& choice, csv::Problems& problems) {
   std::map<std::pair<model::NameId, model::NameId>, SyscallLatency> by_name;
   for (std::uint32_t sample : group.samples) {
     for (const SyscallRow& row : data.rows_of(sample)) {
-      if (!is_wanted(data, row, syscall)) continue;
+      if (!choice.matches(data.text(row.syscall), data.text(row.detail), data.text(row.classes))) continue;
       auto [found, is_new] = by_name.try_emplace({row.syscall, row.detail});
       SyscallLatency& out = found->second;
       if (is_new) {

@@ -17,6 +17,7 @@
 #include "csv/problems.h"
 #include "model/dataset.h"
 #include "model/group.h"
+#include "model/syscall_choice.h"
 #include "syscost/histogram.h"
 
 namespace syscost::bench::stats {
@@ -33,10 +34,10 @@ struct SyscallLatency {
   Histogram latency;
 };
 
-/// The syscalls of a group, most kernel time first; those named `syscall` (or `syscall REQUEST`) only, unless it is
-/// empty. A histogram that contradicts its row is noted in `problems` and leaves the syscall untimed.
+/// The syscalls of a group, most kernel time first; those of `choice` only. A histogram that contradicts its row is
+/// noted in `problems` and leaves the syscall untimed.
 std::vector<SyscallLatency> latencies_of(const model::Dataset& data, const model::Group& group,
-                                         std::string_view syscall, csv::Problems& problems);
+                                         const model::SyscallChoice& choice, csv::Problems& problems);
 
 /// The percentile, where at least 10 values lie beyond it: fewer make it a guess.
 std::optional<std::uint64_t> percentile_ns(const Histogram& latency, double fraction);

@@ -17,11 +17,9 @@
 
 #include "model/dataset.h"
 #include "model/group.h"
-#include "stats/spread.h"
+#include "stats/fold.h"
 
 namespace syscost::bench::stats {
-
-using Numbers = std::optional<Spread>;
 
 /// One syscall (and ioctl request) of a window. Counts are per repetition, or per iteration where asked.
 struct SyscallSummary {

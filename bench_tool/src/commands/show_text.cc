@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+//
+// show for people: each syscall's histogram, all on one axis.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "commands/show_render.h"
+#include "render/units.h"
+
+namespace syscost::bench::commands {
+namespace {
+
+using stats::SyscallLatency;
+
+constexpr std::size_t kBarWidth = 52;  // bpftrace's
+
+std::string percentile_line(const Histogram& latency) {
+  if (latency.count() == 0) return "no call returned\n";
+  std::string out = "min " + render::duration(static_cast<double>(latency.min_ns()));
+  std::size_t unknown = 0;
+  for (double fraction : stats::kPercentiles) {
+    const auto value = stats::percentile_ns(latency, fraction);
+    unknown += value ? 0 : 1;
+    out += fmt::format("  p{:.0f} {}", fraction * 100,
+                       value ? render::duration(static_cast<double>(*value)) : render::kNotMeasured);
+  }
+  out += "  max " + render::duration(static_cast<double>(latency.max_ns()));
+  if (unknown != stats::kPercentiles.size()) out += "  (percentiles +-6.25 %)";
+  if (unknown != 0) out += "  (n/a: too few calls beyond it)";
+  return out + '\n';
+}
+
+/// The range of buckets that any of the syscalls fills: the axis they share.
+std::pair<std::size_t, std::size_t> common_axis(const std::vector<ShownWindow>& parts) {
+  std::size_t first = kHistogramBuckets;
+  std::size_t last = 0;
+  for (const ShownWindow& part : parts) {
+    for (const SyscallLatency& one : part.syscalls) {
+      for (std::size_t i = 0; i < kHistogramBuckets; ++i) {
+        if (one.latency.bucket_count(i) == 0) continue;
+        first = std::min(first, i);
+        last = std::max(last, i);
+      }
+    }
+  }
+  return {first, last};
+}
+
+std::string draw(const std::vector<stats::Bar>& rows) {
+  std::uint64_t most = 1;
+  for (const stats::Bar& bar : rows) most = std::max(most, bar.count);
+  std::string out;
+  for (const stats::Bar& bar : rows) {
+    const std::string range =
+        fmt::format("[{}, {})", render::power_of_two(bar.lower_ns), render::power_of_two(bar.upper_ns));
+    const std::string bar_text(static_cast<std::size_t>(static_cast<double>(kBarWidth) *
+                                                        static_cast<double>(bar.count) / static_cast<double>(most)),
+                               '@');
+    out += fmt::format("{:<16} {:>10} |{:<{}}|\n", range, bar.count, bar_text, kBarWidth);
+  }
+  return out;
+}
+
+std::string syscall_text(const SyscallLatency& one, std::pair<std::size_t, std::size_t> axis, bool is_fine,
+                         const render::Paint& paint) {
+  std::string out = '\n' + paint.bold(one.name);
+  if (!one.classes.empty()) out += fmt::format(" ({})", one.classes);
+  out += fmt::format(": {} calls", one.calls ? std::to_string(*one.calls) : render::kNotMeasured);
+  if (one.errors.value_or(0) > 0) {
+    std::string list;
+    for (const auto& [name, count] : one.errnos) list += fmt::format("{}{} {}", list.empty() ? "" : ", ", count, name);
+    out += fmt::format(", {} failed{}", *one.errors, list.empty() ? "" : " (" + list + ")");
+  }
+  if (!one.is_timed) return out + "\nno latencies were measured, or not for every row\n";
+  out += ", " + render::duration(static_cast<double>(one.latency.sum_ns())) + " in the kernel\n";
+  out += percentile_line(one.latency);
+  if (one.latency.count() != 0) out += draw(stats::bars(one.latency, axis.first, axis.second, is_fine));
+  return out;
+}
+
+std::string part_text(const ShownWindow& part, std::pair<std::size_t, std::size_t> axis, bool is_fine,
+                      const render::Paint& paint) {
+  const stats::WindowSummary& window = part.window;
+  const bool is_loop = !window.loop.empty();
+  std::string out = paint.bold(window.name);
+  out += "  wall " + render::duration(window.wall_ns) + (is_loop && window.wall_ns ? " a call" : "");
+  if (!is_loop && window.is_per_iteration) out += " per iteration (counts are not)";
+  if (is_loop) {
+    out +=
+        fmt::format("  n={} of {} calls (counts and histograms are sums)", window.n, render::count(window.iterations));
+  } else if (window.n > 1) {
+    out += fmt::format("  n={} (counts and histograms are sums)", window.n);
+  }
+  if (!window.counted_everything()) out += "  filter " + stats::filter_text(window);
+  out += "  latencies in ns\n";
+  if (window.lost.value_or(0) > 0) {
+    out += paint.yellow(fmt::format("warning: {} events lost: counts are lower bounds", *window.lost)) + '\n';
+  }
+  if (part.syscalls.empty()) {
+    out += window.calls || window.entries ? "no syscalls\n" : "syscalls were not counted\n";
+  }
+  for (const SyscallLatency& one : part.syscalls) out += syscall_text(one, axis, is_fine, paint);
+  return out;
+}
+
+}  // namespace
+
+std::string show_text(const std::vector<ShownWindow>& parts, bool is_fine, const render::Paint& paint) {
+  const auto axis = common_axis(parts);
+  const bool has_any =
+      std::any_of(parts.begin(), parts.end(), [](const ShownWindow& part) { return !part.syscalls.empty(); });
+  std::string out;
+  for (const ShownWindow& part : parts) {
+    if (part.syscalls.empty() && (has_any || &part != &parts.front())) continue;
+    if (!out.empty()) out += '\n';
+    out += part_text(part, axis, is_fine, paint);
+  }
+  return out;
+}
+
+}  // namespace syscost::bench::commands

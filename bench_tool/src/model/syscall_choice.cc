@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "model/syscall_choice.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "model/lists.h"
+
+namespace syscost::bench::model {
+namespace {
+
+/// Of docs/csv-format.md, column `class`.
+constexpr std::array<std::string_view, 8> kClasses = {"%file",    "%desc",   "%network", "%memory",
+                                                      "%process", "%signal", "%wait",    "%volatile"};
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+/// Where the first term of `text` ends: a comma inside a regular expression does not end it.
+std::size_t term_end(std::string_view text) {
+  std::size_t at = text.find_first_not_of(" \t!");
+  if (at != std::string_view::npos && text[at] == '/') {
+    for (++at; at < text.size() && text[at] != '/'; ++at) {
+      if (text[at] == '\\') ++at;
+    }
+  }
+  return text.find(',', std::min(at, text.size()));
+}
+
+}  // namespace
+
+bool SyscallChoice::Term::hits(const std::string& name, const std::string& detail, std::string_view classes) const {
+  if (regex) return std::regex_search(name, *regex);
+  if (word.empty()) return true;
+  if (word.front() == '%') return has_class(classes, word.substr(1));
+  return name == word || (!detail.empty() && name + " " + detail == word);
+}
+
+std::optional<SyscallChoice::Term> SyscallChoice::parse_term(std::string_view text, std::string& fault) {
+  Term term;
+  term.removes = text.starts_with('!');
+  if (term.removes) text = trimmed(text.substr(1));
+  if (text.empty() || text.starts_with('!')) {
+    fault = "a term is empty or negated twice";
+  } else if (text.starts_with('/')) {
+    if (text.size() < 3 || !text.ends_with('/')) {
+      fault = fmt::format("{}: a regular expression stands between two slashes: /^epoll_/", text);
+      return std::nullopt;
+    }
+    try {
+      term.regex.emplace(std::string(text.substr(1, text.size() - 2)));
+    } catch (const std::regex_error&) {
+      fault = fmt::format("{}: not a regular expression", text);
+    }
+  } else if (text.starts_with('%') && std::find(kClasses.begin(), kClasses.end(), text) == kClasses.end()) {
+    fault = fmt::format("{}: no such class; there are {}", text, fmt::join(kClasses, " "));
+  } else if (text != "*") {
+    term.word = text;
+  }
+  return fault.empty() ? std::optional(std::move(term)) : std::nullopt;
+}
+
+std::optional<SyscallChoice> SyscallChoice::parse(std::string_view text, std::string& fault) {
+  SyscallChoice choice;
+  fault.clear();
+  if (text.empty()) return choice;
+  for (;;) {
+    const std::size_t end = term_end(text);
+    std::optional<Term> term = parse_term(trimmed(text.substr(0, end)), fault);
+    if (!term) return std::nullopt;
+    choice.terms_.push_back(std::move(*term));
+    if (end == std::string_view::npos) return choice;
+    text.remove_prefix(end + 1);
+  }
+}
+
+bool SyscallChoice::matches(const std::string& name, const std::string& detail, std::string_view classes) const {
+  bool is_in = terms_.empty() || terms_.front().removes;
+  for (const Term& term : terms_) {
+    if (term.hits(name, detail, classes)) is_in = !term.removes;
+  }
+  return is_in;
+}
+
+}  // namespace syscost::bench::model

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+//
+// Folder: from the numbers of repetitions to one Spread, per iteration where that is what can be compared.
+//
+// Two things are easy to get wrong here and are decided in one place: a row that is missing means 0 calls only where
+// the repetition was counted at all, and counts and times may belong to passes of different lengths.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/dataset.h"
+#include "model/group.h"
+#include "stats/spread.h"
+
+namespace syscost::bench::stats {
+
+using Numbers = std::optional<Spread>;
+
+/// A syscall's rows; by_sample[i] is null where repetition i did not make the call.
+struct Series {
+  const model::SyscallRow* first = nullptr;
+  std::vector<const model::SyscallRow*> by_sample;
+};
+
+/// Of every syscall that a repetition of `group` made. Points into `data`.
+std::vector<Series> series_of(const model::Dataset& data, const model::Group& group);
+
+/// True when repetition `sample` measured a column of the `syscall` rows: the total of its `test` row says so, or a row
+/// of its own. Only then does a missing row mean "not called".
+bool has_measured(const model::Dataset& data, std::uint32_t sample, model::Measured model::SyscallRow::*field);
+
+/// Turns per-repetition numbers into Spreads, dividing by iterations where asked. Where times and counts come from
+/// passes of different lengths, only figures per iteration can stand side by side, asked or not. `data` and `group`
+/// must outlive it.
+class Folder {
+ public:
+  Folder(const model::Dataset& data, const model::Group& group, bool per_iteration);
+
+  bool is_per_iteration() const { return is_per_iteration_; }
+
+  /// Counts, which belong to the counted pass.
+  Numbers counts(model::Measured model::Totals::*field) const { return totals(field, divisors_); }
+  /// Times, which belong to the timed one.
+  Numbers times(model::Measured model::Totals::*field) const { return totals(field, time_divisors_); }
+  /// Either, divided by `divisors`; empty = by nothing.
+  Numbers totals(model::Measured model::Totals::*field, const std::vector<double>& divisors) const;
+
+  Numbers column(const Series& series, model::Measured model::SyscallRow::*field) const;
+
+  /// Counts per errno name; none where some repetition did not measure errors.
+  std::map<std::string, Spread, std::less<>> errnos(const Series& series) const;
+
+  /// What the counts of repetition `i` are divided by.
+  double divisor(std::size_t i) const { return divisors_[i]; }
+  Numbers divisors() const { return is_per_iteration_ ? spread_of(divisors_) : Numbers(); }
+  /// has_measured() of repetition `i`.
+  bool measures(std::size_t i, model::Measured model::SyscallRow::*field) const {
+    return has_measured(data_, group_.samples[i], field);
+  }
+
+ private:
+  const model::Dataset& data_;
+  const model::Group& group_;
+  std::vector<double> divisors_;       // of counts
+  std::vector<double> time_divisors_;  // of times
+  bool is_per_iteration_ = false;
+};
+
+}  // namespace syscost::bench::stats

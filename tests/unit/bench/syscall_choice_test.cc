@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "model/syscall_choice.h"
+
+#include <gtest/gtest.h>
+
+namespace syscost::bench {
+namespace {
+
+/// Which of a few syscalls `text` chooses, as "read write ioctl"; or its fault.
+std::string chosen(std::string_view text) {
+  struct Row {
+    const char *name, *detail, *classes;
+  };
+  std::string fault;
+  const auto choice = model::SyscallChoice::parse(text, fault);
+  EXPECT_EQ(choice.has_value(), fault.empty());
+  if (!choice) return fault;
+  std::string out;
+  for (const Row& row : {Row{"read", "", "desc"}, Row{"write", "", "desc"}, Row{"openat", "", "desc;file"},
+                         Row{"ioctl", "TCGETS", "desc"}, Row{"epoll_wait", "", "desc;wait"}, Row{"getppid", "", ""}}) {
+    if (choice->matches(row.name, row.detail, row.classes)) out += (out.empty() ? "" : " ") + std::string(row.name);
+  }
+  return out;
+}
+
+TEST(SyscallChoice, TakesNamesClassesAndExpressionsAsTheFilterDoes) {
+  EXPECT_EQ(chosen(""), "read write openat ioctl epoll_wait getppid");
+  EXPECT_EQ(chosen("*"), chosen(""));
+  EXPECT_EQ(chosen("write"), "write");
+  EXPECT_EQ(chosen("write, read"), "read write");
+  EXPECT_EQ(chosen("%file"), "openat");
+  EXPECT_EQ(chosen("/^epoll_|pp/"), "epoll_wait getppid");
+  EXPECT_EQ(chosen("/^e{1,2}poll/"), "epoll_wait") << "a comma inside an expression is no separator";
+  EXPECT_EQ(chosen("ioctl TCGETS"), "ioctl");
+  EXPECT_EQ(chosen("ioctl FIONREAD"), "");
+}
+
+TEST(SyscallChoice, LetsLaterTermsOverruleEarlierOnes) {
+  EXPECT_EQ(chosen("%desc,!%wait"), "read write openat ioctl");
+  EXPECT_EQ(chosen("!%desc"), "getppid") << "removing first starts from all";
+  EXPECT_EQ(chosen("!*,read"), "read");
+  EXPECT_EQ(chosen("read,!read,read"), "read");
+}
+
+TEST(SyscallChoice, NamesTheTermThatIsNone) {
+  EXPECT_EQ(chosen("%files"),
+            "%files: no such class; there are %file %desc %network %memory %process %signal %wait "
+            "%volatile");
+  EXPECT_EQ(chosen("/["), "/[: a regular expression stands between two slashes: /^epoll_/");
+  EXPECT_EQ(chosen("/[/"), "/[/: not a regular expression");
+  EXPECT_EQ(chosen("read,"), "a term is empty or negated twice");
+  EXPECT_EQ(chosen("!!read"), "a term is empty or negated twice");
+}
+
+}  // namespace
+}  // namespace syscost::bench
