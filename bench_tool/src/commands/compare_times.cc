@@ -83,7 +83,10 @@ std::string samples(const Comparison& row) {
 /// What is behind the medians: how far each may be off, how many samples, the chance, the verdict.
 std::string judged_change(const Comparison& row) {
   const stats::TimeVerdict& time = *row.time;
-  const std::string change = factor(time.ratio->estimate, time.ratio->interval ? 0.0005 : 0.01);
+  // In noise the estimate and the medians beside it may point in opposite ways: then the interval alone is told.
+  const double medians = row.new_window->wall_ns->median - row.old_window->wall_ns->median;
+  const bool is_contradicted = (time.ratio->estimate - 1) * medians < 0 && time.verdict == Verdict::inconclusive;
+  const std::string change = is_contradicted ? "" : factor(time.ratio->estimate, time.ratio->interval ? 0.0005 : 0.01);
   std::string text = (change.empty() ? "" : ", " + change) + ends(*time.ratio) + " (";
   const std::string old_spread = spread(*time.old_median);
   const std::string new_spread = spread(*time.new_median);
