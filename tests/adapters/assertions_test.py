@@ -5,7 +5,7 @@ import re
 import shutil
 import unittest
 
-from adapter_case import ASSERTIONS, NO_CAPABILITIES, PLAIN_MAIN, Case, main
+from adapter_case import ASSERTIONS, NO_BACKEND, NO_CAPABILITIES, PLAIN_MAIN, Case, main
 
 
 class Assertions(Case):
@@ -38,7 +38,7 @@ class Assertions(Case):
 
     @unittest.skipUnless(NO_CAPABILITIES and shutil.which("capsh"), "needs root and capsh to drop capabilities")
     def test_skip_here_and_fail_in_ci_where_nothing_can_count(self):
-        one = [*NO_CAPABILITIES, "-c", f"{ASSERTIONS} --gtest_filter=*.ReadAValueFirst:*.Hold"]
+        one = [*NO_BACKEND, "-c", f"{ASSERTIONS} --gtest_filter=*.ReadAValueFirst:*.Hold"]
         skipped = {"Assertions.Hold": "SKIPPED", "Assertions.ReadAValueFirst": "SKIPPED"}
         failed = {"Assertions.Hold": "FAILED", "Assertions.ReadAValueFirst": "FAILED"}
         verdicts, out = self.results(*one, code=0)
@@ -115,7 +115,7 @@ class Plain(Case):
 
     @unittest.skipUnless(NO_CAPABILITIES and shutil.which("capsh"), "needs root and capsh to drop capabilities")
     def test_without_a_backend_the_cost_says_why(self):
-        done = self.run_program(*NO_CAPABILITIES, "-c", PLAIN_MAIN)
+        done = self.run_program(*NO_BACKEND, "-c", PLAIN_MAIN)
         self.assertRegex(done.out, r"measured: n/a \(.*CAP_BPF")
         self.assertNotRegex(done.out, r": \d+\n.*cycles")
 

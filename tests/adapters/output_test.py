@@ -7,7 +7,7 @@ import shutil
 import unittest
 import xml.etree.ElementTree as xml
 
-from adapter_case import EARLY, FORKING_MAIN, MANY, NO_CAPABILITIES, OUR_MAIN, PLAIN, USER_MAIN, Case, main
+from adapter_case import EARLY, FORKING_MAIN, MANY, NO_BACKEND, NO_CAPABILITIES, OUR_MAIN, PLAIN, USER_MAIN, Case, main
 
 
 class Output(Case):
@@ -112,9 +112,18 @@ class Refusals(Case):
 
     @unittest.skipUnless(NO_CAPABILITIES and shutil.which("capsh"), "needs root and capsh to drop capabilities")
     def test_without_capabilities_it_says_which_are_missing_and_runs_no_test(self):
-        error = self.refused(*NO_CAPABILITIES, "-c", f"{MANY} --syscost_csv={self.csv}")
+        error = self.refused(*NO_BACKEND, "-c", f"{MANY} --syscost_csv={self.csv}")
         self.assertIn("CAP_BPF", error)
         self.assertIn("setcap", error)
+
+    @unittest.skipUnless(NO_CAPABILITIES and shutil.which("capsh"), "needs root and capsh to drop capabilities")
+    def test_without_capabilities_the_counts_are_the_same(self):
+        os.chmod(self.folder, 0o777)
+        for run, backend in (("auto", "dispatch"), ("dispatch-trap", "dispatch-trap")):
+            self.run_program(*NO_CAPABILITIES, "-c", f"{MANY} --syscost_csv={self.csv} --syscost_backend={run} "
+                             "--gtest_filter=Shapes.CallsThreeTimes")
+            [row] = self.rows(record="syscall", kind="test", backend=backend)
+            self.assertEqual((row["syscall"], row["calls"], row["entries"], row["latency_count"]), ("getppid", "3", "", "3"))
 
     @unittest.skipUnless(NO_CAPABILITIES and shutil.which("capsh"), "needs root and capsh to drop capabilities")
     def test_backend_none_writes_times_without_counts(self):

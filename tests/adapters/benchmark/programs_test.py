@@ -3,7 +3,7 @@
 import os
 import shutil
 
-from benchmark_case import BIN, SHAPES, THEIR_MAIN, OUR_MAIN, USER_MAIN, NO_CAPABILITIES, QUICK, BenchmarkCase, main
+from benchmark_case import BIN, SHAPES, THEIR_MAIN, OUR_MAIN, USER_MAIN, NO_BACKEND, QUICK, BenchmarkCase, main
 
 
 class Mains(BenchmarkCase):
@@ -79,15 +79,15 @@ class Refusals(BenchmarkCase):
         self.assertNotEqual(row["wall_ns"], "")
 
     def test_without_privilege_the_reason_and_the_fix(self):
-        if NO_CAPABILITIES is None or shutil.which("capsh") is None:
+        if NO_BACKEND is None or shutil.which("capsh") is None:
             self.skipTest("needs root and capsh")
         command = f"{SHAPES} --syscost_csv={self.csv} {QUICK}"
-        done = self.run_program(*NO_CAPABILITIES, "-c", command, code=2)
+        done = self.run_program(*NO_BACKEND, "-c", command, code=2)
         self.assertRegex(done.err, "CAP_BPF|cap_bpf")
         self.assertIn("fix:", done.err)
         self.assertNotIn("BM_", done.out)
         # Unasked it runs.
-        self.run_program(*NO_CAPABILITIES, "-c", f"{SHAPES} {QUICK} --benchmark_filter=BM_Last")
+        self.run_program(*NO_BACKEND, "-c", f"{SHAPES} {QUICK} --benchmark_filter=BM_Last")
 
 
 if __name__ == "__main__":
