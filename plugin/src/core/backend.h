@@ -104,6 +104,9 @@ class Backend {
   virtual Capabilities capabilities() const = 0;
   virtual Calibration calibration() const = 0;
 
+  /// What the person should know of this run and no number says, as one sentence; empty = nothing.
+  virtual std::string remark() const { return {}; }
+
   /// Counts from now on only what `filter`, which must outlive the backend, selects; the other calls are neither
   /// counted nor lost. Between windows, at most once and before the first of them. Fails when the backend cannot
   /// choose.

@@ -7,6 +7,10 @@
 #include "backends/ebpf/ebpf_backend.h"
 #endif
 
+#if SYSCOST_HAS_DISPATCH
+#include "backends/dispatch/dispatch_backend.h"
+#endif
+
 namespace syscost::session {
 namespace {
 
@@ -19,21 +23,41 @@ Result<std::unique_ptr<Backend>> open_ebpf() {
 #endif
 }
 
+#if SYSCOST_HAS_DISPATCH
+Result<std::unique_ptr<Backend>> open_dispatch() {
+  return dispatch::open_backend(dispatch::Patching::allowed);
+}
+Result<std::unique_ptr<Backend>> open_dispatch_trap() {
+  return dispatch::open_backend(dispatch::Patching::never);
+}
+#else
+Result<std::unique_ptr<Backend>> open_dispatch() {
+  return Failure{"this libsyscost was built without the dispatch backend, which knows x86-64 only",
+                 "choose another backend, or build for x86-64"};
+}
+constexpr auto open_dispatch_trap = open_dispatch;
+#endif
+
 struct Entry {
   const char* name;
   BackendChoice choice;
   Result<std::unique_ptr<Backend>> (*open)();
+  bool is_automatic;  ///< `automatic` may take it, and --syscost_doctor tries it.
 };
 
 /// In the order in which `automatic` tries them.
-constexpr Entry kBackends[] = {{"ebpf", BackendChoice::ebpf, open_ebpf}};
+constexpr Entry kBackends[] = {
+    {"ebpf", BackendChoice::ebpf, open_ebpf, true},
+    {"dispatch", BackendChoice::dispatch, open_dispatch, true},
+    {"dispatch-trap", BackendChoice::dispatch_trap, open_dispatch_trap, false},
+};
 
 }  // namespace
 
 Result<std::unique_ptr<Backend>> open_backend(BackendChoice choice) {
   Failure why_not;
   for (const Entry& entry : kBackends) {
-    if (choice != BackendChoice::automatic && choice != entry.choice) continue;
+    if (choice == BackendChoice::automatic ? !entry.is_automatic : choice != entry.choice) continue;
     Result<std::unique_ptr<Backend>> backend = entry.open();
     if (backend.ok()) return backend;
     if (why_not.reason.empty()) why_not = backend.failure();
@@ -49,6 +73,7 @@ std::string describe_calibration(const Calibration& calibration) {
 std::vector<BackendHealth> examine_backends() {
   std::vector<BackendHealth> healths;
   for (const Entry& entry : kBackends) {
+    if (!entry.is_automatic) continue;
     BackendHealth& health = healths.emplace_back();
     health.name = entry.name;
     Result<std::unique_ptr<Backend>> backend = entry.open();
@@ -61,6 +86,7 @@ std::vector<BackendHealth> examine_backends() {
     health.finding = "opened, and counted 64 of 64 known calls";
     std::string cost = describe_calibration(backend.value()->calibration());
     if (!cost.empty()) health.finding += "; " + cost;
+    if (const std::string remark = backend.value()->remark(); !remark.empty()) health.finding += "; " + remark;
   }
   return healths;
 }

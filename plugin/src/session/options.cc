@@ -58,19 +58,23 @@ std::string take_profile(Options& options, std::string_view value, Source) {
   return {};
 }
 
+constexpr const char* kBackendNames = "auto, ebpf, dispatch, dispatch-trap, none";
+
 std::string take_backend(Options& options, std::string_view value, Source) {
   options.is_backend_named = true;
-  if (value == "dispatch" || value == "seccomp") {
-    return "this version has no backend \"" + std::string(value) + "\"; there are: auto, ebpf, none";
-  }
+  if (value == "seccomp") return "this version has no backend \"seccomp\"; there are: " + std::string(kBackendNames);
   if (value == "auto") {
     options.backend = BackendChoice::automatic;
   } else if (value == "ebpf") {
     options.backend = BackendChoice::ebpf;
+  } else if (value == "dispatch") {
+    options.backend = BackendChoice::dispatch;
+  } else if (value == "dispatch-trap") {
+    options.backend = BackendChoice::dispatch_trap;
   } else if (value == "none") {
     options.backend = BackendChoice::none;
   } else {
-    return one_of(value, "auto, ebpf, none");
+    return one_of(value, kBackendNames);
   }
   return {};
 }

@@ -89,7 +89,13 @@ Result<void> Session::start(const adapter::Framework& framework) {
     Result<void> csv = recorder_.open_csv(path.value());
     if (!csv.ok()) return csv;
   }
-  if (options_.requests_anything()) say(header_line());
+  if (options_.requests_anything()) {
+    say(header_line());
+    const Opened* opened = instrument_.current();
+    if (const std::string remark = opened != nullptr ? opened->backend->remark() : std::string(); !remark.empty()) {
+      say(remark);
+    }
+  }
   has_new_options_ = false;
   is_started_.store(true, std::memory_order_release);
   return {};

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT
+#include "backends/dispatch/dispatch_backend.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "backends/dispatch/memory.h"
+#include "backends/dispatch/probe.h"
+#include "backends/dispatch/segments.h"
+#include "core/quiet_memory.h"
+#include "core/spin_lock.h"
+#include "signal_safe/arming.h"
+#include "signal_safe/memory.h"
+#include "signal_safe/raw.h"
+#include "signal_safe/signals.h"
+
+namespace syscost::dispatch {
+namespace {
+
+using signal_safe::Control;
+using signal_safe::Guard;
+using signal_safe::kLanes;
+using signal_safe::StoodAside;
+using signal_safe::Thread;
+
+constexpr std::uint64_t kKnownCalls = 64;
+
+Guard between_windows() {
+  return signal_safe::EntryPoint::enter();
+}
+
+/// Nanoseconds of one getppid: the median of five rounds of 200, which a preemption does not move.
+double getppid_ns() {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kCalls = 200;
+  std::array<double, 5> rounds{};
+  for (double& round : rounds) {
+    Clock::time_point start = Clock::now();
+    for (int i = 0; i < kCalls; ++i) syscall(SYS_getppid);
+    round = std::chrono::duration<double, std::nano>(Clock::now() - start).count() / kCalls;
+  }
+  std::sort(rounds.begin(), rounds.end());
+  return rounds[rounds.size() / 2];
+}
+
+/// One call that is dispatched wherever the calling thread is armed: it comes from outside the stub, and no patch knows
+/// this place.
+long call_from_here(long number) {
+  long result = number;
+  asm volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
+  return result;
+}
+
+Failure why_aside(StoodAside reason) {
+  constexpr const char* kFix = "measure this program with another backend";
+  switch (reason) {
+    case StoodAside::own_dispatch:
+      return {"the program uses Syscall User Dispatch itself: dispatch stood aside and counts nothing any more", kFix};
+    case StoodAside::own_gs:
+      return {"the program sets the gs register, by which dispatch knows its threads: it stood aside", kFix};
+    default:
+      return {"the program forbade itself to read the time-stamp counter (PR_SET_TSC): dispatch stood aside", kFix};
+  }
+}
+
+class DispatchBackend final : public Backend {
+ public:
+  explicit DispatchBackend(Patching patching) : patching_(patching) {}
+  ~DispatchBackend() override;
+  DispatchBackend(const DispatchBackend&) = delete;
+  DispatchBackend& operator=(const DispatchBackend&) = delete;
+
+  Result<void> start(double unobserved_ns);
+
+  std::string_view name() const override { return patching_ == Patching::never ? "dispatch-trap" : "dispatch"; }
+  Capabilities capabilities() const override {
+    return {.calls = true,
+            .errors = true,
+            .latency = syscost_state.ns_per_tick != 0,
+            .carried_in = true,
+            .lanes = kLanes - 1};
+  }
+  Calibration calibration() const override { return calibration_; }
+
+  Result<void> select(const Filter& filter) override;
+  std::optional<AcquiredLane> acquire_lane() override;
+  Generation boundary(Lane lane, Next next) override;
+  void read(Lane lane, CallTable& into) override;
+  void read_crossings(CrossingSink& sink) override;
+  Losses losses() const override { return {late_, segments_.lost()}; }
+  Result<std::uint64_t> hidden_losses() override;
+  Result<void> detach() override;
+  Result<void> attach() override;
+  std::string remark() const override { return remark_; }
+
+ private:
+  struct LaneState {
+    std::uint32_t bank = 0;        // of the current or, when disarmed, the last segment
+    std::uint32_t ended_bank = 0;  // of the segment that the last boundary ended
+    Thread* owner = nullptr;       // the thread inside a scope
+  };
+
+  LaneState& state(Lane lane) { return lanes_[static_cast<std::uint32_t>(lane)]; }
+  static signal_safe::Lane& shared(Lane lane) { return syscost_state.lanes[static_cast<std::uint32_t>(lane)]; }
+  static void store(Control& control, Control value) {
+    // Sequentially consistent: the threads' announcements are read only after this is visible.
+    std::atomic_ref(control).store(value, std::memory_order_seq_cst);
+  }
+  Result<void> prove();
+  static std::size_t count_unseen_threads();
+
+  const Patching patching_;
+  Segments segments_;
+  const Filter* filter_ = nullptr;
+  std::array<LaneState, kLanes> lanes_;
+  SpinLock lanes_lock_;  // of the lanes' owners
+  Generation generation_ = 0;
+  std::uint64_t late_ = 0;
+  Thread* opener_ = nullptr;    // the thread that was armed by us
+  Thread* detached_ = nullptr;  // the thread whose loop has timed passes
+  bool has_sigsys_ = false;
+  Calibration calibration_;
+  std::string remark_;
+};
+
+// Between two backends of one process generations go on: a record in the log names them.
+std::atomic<Generation> last_generation{0};
+std::atomic<bool> is_open{false};
+
+// ---- start and end --------------------------------------------------------------------------------------------------
+
+Result<void> DispatchBackend::start(double unobserved_ns) {
+  generation_ = last_generation.load();
+  const Guard guard = between_windows();
+  opener_ = signal_safe::calling_thread(guard);
+  if (opener_ == nullptr) opener_ = signal_safe::take_thread(guard);
+  if (opener_ == nullptr) return Failure{"too many threads", "choose another backend"};
+  if (long error = signal_safe::take_sigsys_over(guard, *opener_); error < 0) {
+    return errno_failure("install", "a SIGSYS handler", static_cast<int>(-error));
+  }
+  has_sigsys_ = true;
+  if (long error = signal_safe::arm_calling_thread(guard, *opener_); error < 0) {
+    return errno_failure("arm", "Syscall User Dispatch", static_cast<int>(-error));
+  }
+  std::atomic_ref(syscost_selector).store(1);
+  if (Result<void> proof = prove(); !proof.ok()) return proof;
+  calibration_ = {.armed_ns_per_call = std::max(0.0, getppid_ns() - unobserved_ns), .measured = true};
+  boundary(Lane::kProcess, Next::kDisarm);
+  CallTable thrown_away(&quiet_memory());
+  read(Lane::kProcess, thrown_away);
+  if (const std::size_t older = count_unseen_threads(); older > 0) {
+    remark_ = std::to_string(older) + (older == 1 ? " thread is" : " threads are") +
+              " older than the backend: dispatch does not see their calls";
+  }
+  return {};
+}
+
+/// Leaves the process lane armed.
+Result<void> DispatchBackend::prove() {
+  boundary(Lane::kProcess, Next::kArm);
+  for (std::uint64_t i = 0; i < kKnownCalls; ++i) call_from_here(SYS_getppid);
+  boundary(Lane::kProcess, Next::kArm);
+  CallTable counted(&quiet_memory());
+  read(Lane::kProcess, counted);
+  const std::uint64_t calls = counted.at({Abi::x86_64, SYS_getppid}).calls;
+  if (calls == kKnownCalls) return {};
+  return Failure{"the dispatch stub counted " + std::to_string(calls) + " of " + std::to_string(kKnownCalls) +
+                     " known calls",
+                 "report this with the output of --syscost_doctor and uname -a"};
+}
+
+DispatchBackend::~DispatchBackend() {
+  const Guard guard = between_windows();
+  for (std::uint32_t lane = 0; lane < kLanes; ++lane) store(syscost_state.lanes[lane].control, 0);
+  last_generation.store(generation_);
+  std::atomic_ref(syscost_selector).store(0);
+  if (opener_ != nullptr && signal_safe::calling_thread(guard) == opener_) {
+    signal_safe::disarm_calling_thread(guard);
+    signal_safe::set_gs_base(nullptr);
+    signal_safe::give_thread_back(guard, *opener_);
+  }
+  if (has_sigsys_ && syscost_state.stood_aside != StoodAside::own_dispatch) signal_safe::give_sigsys_back(guard);
+  is_open.store(false);
+}
+
+/// Threads of this process that are not armed. They are told apart by number alone: asking each would interrupt it.
+std::size_t DispatchBackend::count_unseen_threads() {
+  std::size_t all = 0;
+  std::error_code error;
+  for ([[maybe_unused]] const auto& task : std::filesystem::directory_iterator("/proc/self/task", error)) ++all;
+  std::size_t armed = 0;
+  for (std::uint32_t i = 0; i < syscost_state.thread_high; ++i) {
+    if (std::atomic_ref(syscost_threads[i].is_used).load() != 0) ++armed;
+  }
+  return all > armed ? all - armed : 0;
+}
+
+// ---- what is counted ------------------------------------------------------------------------------------------------
+
+static_assert(Filter::kNumbers == signal_safe::kNumbers);
+
+bool is_unwanted(const Filter* filter, SyscallId id) {
+  return filter != nullptr && id.number >= signal_safe::kNumbers && !filter->selects(id);
+}
+
+Result<void> DispatchBackend::select(const Filter& filter) {
+  filter_ = &filter;
+  signal_safe::Directory& directory = syscost_state.directory;
+  for (std::uint32_t index = 0; index < signal_safe::kAbis * signal_safe::kNumbers; ++index) {
+    const SyscallId id{static_cast<Abi>(index / signal_safe::kNumbers), index % signal_safe::kNumbers};
+    if (!filter.selects(id)) std::atomic_ref(directory.slot_of[index]).store(signal_safe::kNotSelected);
+  }
+  std::atomic_ref(directory.ignores_wild).store(filter.may_select_beyond() ? 0 : 1);
+  return {};
+}
+
+// ---- lanes ----------------------------------------------------------------------------------------------------------
+
+std::optional<AcquiredLane> DispatchBackend::acquire_lane() {
+  const Guard guard = between_windows();
+  Thread* thread = signal_safe::calling_thread(guard);
+  if (thread == nullptr) return std::nullopt;  // older than us: its calls are not seen
+  std::lock_guard lock(lanes_lock_);
+  const auto held = static_cast<std::uint32_t>(thread->lane - syscost_state.lanes);
+  if (held != 0) return AcquiredLane{Lane{held}};
+  for (std::uint32_t lane = 1; lane < kLanes; ++lane) {
+    LaneState& own = lanes_[lane];
+    // A thread that ended inside a scope has left its record, or another thread has it by now.
+    const bool was_left = own.owner != nullptr && (std::atomic_ref(own.owner->is_used).load() == 0 ||
+                                                   own.owner->lane != &syscost_state.lanes[lane]);
+    if (own.owner == thread) return AcquiredLane{Lane{lane}, was_left};
+    if (own.owner != nullptr && !was_left) continue;
+    own.owner = thread;
+    // The lane is not armed yet, so this changes nothing but who will be asked.
+    std::atomic_ref(thread->lane).store(&syscost_state.lanes[lane]);
+    return AcquiredLane{Lane{lane}, was_left};
+  }
+  return std::nullopt;
+}
+
+// ---- segments -------------------------------------------------------------------------------------------------------
+
+Generation DispatchBackend::boundary(Lane lane, Next next) {
+  LaneState& own = state(lane);
+  own.ended_bank = own.bank;
+  Control& control = shared(lane).control;
+  if (next == Next::kArm) {
+    own.bank ^= 1;
+    Segments::clear_leftovers(lane, own.bank);
+    ++generation_;
+    store(control, signal_safe::control_of(generation_, static_cast<std::uint32_t>(lane), own.bank));
+    return generation_;
+  }
+  store(control, 0);
+  if (next == Next::kFollowProcess) {
+    std::lock_guard lock(lanes_lock_);
+    if (own.owner != nullptr && own.owner->lane == &shared(lane)) {
+      std::atomic_ref(own.owner->lane).store(&syscost_state.lanes[0]);
+    }
+    own.owner = nullptr;
+  }
+  return 0;
+}
+
+void DispatchBackend::read(Lane lane, CallTable& into) {
+  late_ += Segments::wait_for_recordings();
+  Segments::take(lane, state(lane).ended_bank, into);
+  for (const auto& [id, tally] : into) {
+    if (is_unwanted(filter_, id)) into.at(id).clear();
+  }
+}
+
+void DispatchBackend::read_crossings(CrossingSink& sink) {
+  struct WantedOnly final : CrossingSink {
+    WantedOnly(CrossingSink& its_sink, const Filter* its_filter) : sink(its_sink), filter(its_filter) {}
+    void add(const Crossing& crossing) override {
+      if (!is_unwanted(filter, crossing.id)) sink.add(crossing);
+    }
+    CrossingSink& sink;
+    const Filter* filter;
+  } wanted(sink, filter_);
+  segments_.take_crossings(wanted);
+}
+
+// ---- between windows ------------------------------------------------------------------------------------------------
+
+Result<std::uint64_t> DispatchBackend::hidden_losses() {
+  if (syscost_state.stood_aside != StoodAside::no) return why_aside(syscost_state.stood_aside);
+  const Guard guard = between_windows();
+  if (signal_safe::calling_thread(guard) == nullptr) return std::uint64_t{0};
+  // A call of ours must come by the stub, or we are not there.
+  std::atomic_ref trapped(syscost_state.trapped);
+  const std::uint64_t before = trapped.load();
+  call_from_here(SYS_getppid);
+  if (trapped.load() != before) return std::uint64_t{0};
+  return Failure{"dispatch was taken off from outside: calls are not seen any more", "choose another backend"};
+}
+
+Result<void> DispatchBackend::detach() {
+  const Guard guard = between_windows();
+  detached_ = signal_safe::calling_thread(guard);
+  if (detached_ != nullptr) signal_safe::disarm_calling_thread(guard);
+  std::atomic_ref(syscost_selector).store(0);
+  return {};
+}
+
+Result<void> DispatchBackend::attach() {
+  if (syscost_state.stood_aside != StoodAside::no) return why_aside(syscost_state.stood_aside);
+  const Guard guard = between_windows();
+  std::atomic_ref(syscost_selector).store(1);
+  if (detached_ == nullptr) return {};
+  if (long error = signal_safe::arm_calling_thread(guard, *std::exchange(detached_, nullptr)); error < 0) {
+    return errno_failure("arm", "Syscall User Dispatch", static_cast<int>(-error));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Backend>> open_backend(Patching patching) {
+  if (syscost_state.stood_aside != StoodAside::no) return why_aside(syscost_state.stood_aside);
+  if (Result<void> possible = check_requirements(); !possible.ok()) return possible.failure();
+  if (is_open.exchange(true)) {
+    return Failure{"dispatch is open in this process already", "close the other one first"};
+  }
+  auto fail = [](const Failure& failure) {
+    is_open.store(false);
+    return failure;
+  };
+  if (Result<void> memory = reserve_memory(); !memory.ok()) return fail(memory.failure());
+  const double unobserved_ns = getppid_ns();
+  calibrate_clock();
+  if (Result<void> tried = try_in_child(); !tried.ok()) return fail(tried.failure());
+  auto backend = std::make_unique<DispatchBackend>(patching);
+  if (Result<void> started = backend->start(unobserved_ns); !started.ok()) return started.failure();
+  return std::unique_ptr<Backend>(std::move(backend));
+}
+
+}  // namespace syscost::dispatch

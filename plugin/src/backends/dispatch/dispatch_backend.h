@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+//
+// The dispatch backend: sees syscalls without any privilege, by Syscall User Dispatch.
+//
+// Linux >= 5.11 on x86-64. What the stub does is in signal_safe/README.md, what cannot be seen this way in
+// docs/backends.md.
+#pragma once
+
+#include <memory>
+
+#include "core/backend.h"
+#include "core/result.h"
+
+namespace syscost::dispatch {
+
+enum class Patching { allowed, never };
+
+/// Tries itself out in a forked child, takes SIGSYS over, arms the calling thread, and proves that it works: 64 known
+/// calls must be counted as exactly 64. Between windows only. One at a time in a process.
+Result<std::unique_ptr<Backend>> open_backend(Patching patching);
+
+}  // namespace syscost::dispatch

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "backends/dispatch/memory.h"
+
+#include <cpuid.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+
+#include "signal_safe/raw.h"
+#include "signal_safe/state.h"
+
+namespace syscost::dispatch {
+namespace {
+
+using signal_safe::Account;
+using signal_safe::kLanes;
+using signal_safe::Lane;
+
+constexpr std::size_t kArenaBytes = std::size_t{32} << 20;
+constexpr std::size_t kSmallArenaBytes = std::size_t{4} << 20;  // under RLIMIT_AS
+
+void* map(std::size_t bytes) {
+  void* start = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return start == MAP_FAILED ? nullptr : start;
+}
+
+bool ticks_evenly() {
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  constexpr unsigned kAdvancedPower = 0x8000'0007;
+  constexpr unsigned kInvariant = 1U << 8;
+  return __get_cpuid(kAdvancedPower, &a, &b, &c, &d) != 0 && (d & kInvariant) != 0;
+}
+
+std::uint64_t clock_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+struct Instant {
+  std::uint64_t ticks = 0;
+  std::uint64_t ns = 0;
+};
+
+/// Both clocks at one time: of several tries the one that took the shortest.
+Instant read_both_clocks() {
+  Instant best;
+  std::uint64_t shortest = ~std::uint64_t{0};
+  for (int i = 0; i < 8; ++i) {
+    const std::uint64_t before = signal_safe::read_ticks();
+    const std::uint64_t ns = clock_ns();
+    const std::uint64_t took = signal_safe::read_ticks() - before;
+    if (took < shortest) {
+      shortest = took;
+      best = {before + took / 2, ns};
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+Result<void> reserve_memory() {
+  if (syscost_state.arena != nullptr) return {};
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* lanes = map(std::max(page, kLanes * sizeof(Lane)));
+  if (lanes == nullptr) return errno_failure("reserve", "memory for the dispatch backend", errno);
+  // A child made by fork finds every lane disarmed: it is not measured, whatever it inherited.
+  if (madvise(lanes, std::max(page, kLanes * sizeof(Lane)), MADV_WIPEONFORK) != 0) {
+    return errno_failure("set", "MADV_WIPEONFORK", errno);
+  }
+  std::size_t bytes = kArenaBytes;
+  void* arena = map(bytes);
+  if (arena == nullptr) arena = map(bytes = kSmallArenaBytes);
+  if (arena == nullptr) return errno_failure("reserve", "memory for the dispatch backend", errno);
+  syscost_state.lanes = static_cast<Lane*>(lanes);
+  syscost_state.shared_account.is_shared = true;
+  auto* accounts = static_cast<Account*>(arena);
+  for (std::uint32_t lane = 1; lane < kLanes; ++lane) syscost_state.lanes[lane].account = accounts + lane;
+  syscost_state.arena_used = (sizeof(Account) * kLanes + 63) / 64 * 64;
+  syscost_state.arena_bytes = bytes;
+  syscost_state.arena = static_cast<char*>(arena);
+  return {};
+}
+
+void calibrate_clock() {
+  if (!ticks_evenly() || syscost_state.ns_per_tick != 0) return;
+  constexpr std::uint64_t kLongEnoughNs = 2'000'000;
+  const Instant first = read_both_clocks();
+  Instant last = first;
+  while (last.ns - first.ns < kLongEnoughNs) last = read_both_clocks();
+  const auto ratio = (static_cast<unsigned __int128>(last.ns - first.ns) << 32) / (last.ticks - first.ticks);
+  syscost_state.ns_per_tick = static_cast<std::uint64_t>(ratio);
+}
+
+}  // namespace syscost::dispatch

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "backends/dispatch/probe.h"
+
+#include <signal.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <string>
+
+#include "signal_safe/arming.h"
+#include "signal_safe/memory.h"
+#include "signal_safe/raw.h"
+#include "signal_safe/signals.h"
+
+namespace syscost::dispatch {
+namespace {
+
+constexpr int kKnownCalls = 64;
+constexpr int kArmingFailed = 100;  // + errno, capped
+constexpr int kCountedWrong = 90;
+constexpr const char* kUseAnother = "choose another backend: --syscost_doctor says which work";
+
+/// Runs in the child; never returns. Touches no lock and no heap: other threads' were copied in any state.
+[[noreturn]] void be_the_child() {
+  const signal_safe::Guard guard = signal_safe::EntryPoint::enter();
+  auto leave = [](int status) {
+    for (;;) syscost_raw_syscall(SYS_exit_group, status);
+  };
+  auto fail = [&](long error) { leave(kArmingFailed + static_cast<int>(error < -150 ? 150 : -error)); };
+  signal_safe::Thread* thread = signal_safe::take_thread(guard);
+  if (thread == nullptr) leave(kCountedWrong);
+  long error = signal_safe::take_sigsys_over(guard, *thread);
+  if (error == 0) error = signal_safe::arm_calling_thread(guard, *thread);
+  if (error < 0) fail(error);
+  syscost_state.lanes[0].control = signal_safe::control_of(1, 0, 0);
+  syscost_selector = 1;
+  for (int i = 0; i < kKnownCalls; ++i) {
+    long result = SYS_getppid;
+    asm volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
+  }
+  syscost_selector = 0;
+  std::uint64_t counted = 0;
+  for (std::uint32_t slot = 0; thread->account != nullptr && slot < signal_safe::kSlots; ++slot) {
+    const signal_safe::Cell* cell = thread->account->cells[0][slot];
+    if (cell != nullptr && syscost_state.directory.syscall_of[slot] == SYS_getppid) counted += cell->calls;
+  }
+  leave(counted == kKnownCalls ? 0 : kCountedWrong);
+  __builtin_unreachable();
+}
+
+Failure explain(int status) {
+  if (WIFSIGNALED(status)) {
+    return {"Syscall User Dispatch is accepted but does not work here: a process that tried it was killed by signal " +
+                std::to_string(WTERMSIG(status)),
+            kUseAnother};
+  }
+  const int code = WEXITSTATUS(status);
+  if (code == kCountedWrong) {
+    return {"the dispatch stub did not count 64 of 64 known calls", kUseAnother};
+  }
+  const int error = code - kArmingFailed;
+  if (error == EINVAL) {
+    return {"the kernel has no Syscall User Dispatch (prctl: EINVAL)",
+            "use Linux >= 5.11 on x86-64, outside gVisor; or choose another backend"};
+  }
+  if (error == EPERM || error == EACCES) {
+    return {"Syscall User Dispatch is denied here (prctl: EPERM)",
+            "let the container's seccomp profile pass prctl; or choose another backend"};
+  }
+  return errno_failure("arm", "Syscall User Dispatch", error);
+}
+
+}  // namespace
+
+Result<void> check_requirements() {
+  constexpr unsigned long kHasFsgsbase = 2;  // HWCAP2_FSGSBASE
+  if ((getauxval(AT_HWCAP2) & kHasFsgsbase) == 0) {
+    return Failure{"the dispatch backend needs the FSGSBASE instructions, which this processor or kernel lacks",
+                   "use Linux >= 5.9 on a processor of 2012 or later; or choose another backend"};
+  }
+  const signal_safe::Guard guard = signal_safe::EntryPoint::enter();
+  const void* base = signal_safe::gs_base();
+  const bool is_ours = signal_safe::calling_thread(guard) != nullptr || base == &syscost_foreign_thread;
+  if (base != nullptr && !is_ours) {
+    return Failure{"this program uses the gs register itself, by which the dispatch backend knows its threads",
+                   kUseAnother};
+  }
+  return {};
+}
+
+Result<void> try_in_child() {
+  // No exit signal: the program's SIGCHLD handler has no part in this. The flags of fork.
+  const long pid = syscall(SYS_clone, 0, nullptr, nullptr, nullptr, 0);
+  if (pid < 0) return errno_failure("fork", "a child to try Syscall User Dispatch in", errno);
+  if (pid == 0) be_the_child();
+  int status = 0;
+  constexpr long kAll = 0x4000'0000;  // __WALL: also a child without exit signal
+  long reaped = 0;
+  do {
+    reaped = syscost_raw_syscall(SYS_wait4, pid, reinterpret_cast<long>(&status), kAll, 0);
+  } while (reaped == -EINTR);
+  if (reaped != pid) return errno_failure("wait for", "the child that tried Syscall User Dispatch", static_cast<int>(-reaped));
+  if (status != 0) return explain(status);
+  return {};
+}
+
+}  // namespace syscost::dispatch

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#include "backends/dispatch/segments.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <iterator>
+
+#include "core/spin_lock.h"
+#include "signal_safe/raw.h"
+#include "syscost/histogram.h"
+
+namespace syscost::dispatch {
+namespace {
+
+using signal_safe::Account;
+using signal_safe::Cell;
+using signal_safe::Thread;
+
+static_assert(signal_safe::kBuckets == kHistogramBuckets && signal_safe::kAbis == kAbiCount);
+
+template <class T>
+T load(const T& word) {
+  return std::atomic_ref(const_cast<T&>(word)).load(std::memory_order_acquire);
+}
+
+// About a tenth of a second: far beyond any recording's length and most pauses of a virtual CPU.
+constexpr int kMaxSpins = 2'000'000;
+
+/// Calls visit(account) for every account that the lane's calls may be in.
+template <class Visit>
+void visit_accounts(Lane lane, Visit visit) {
+  if (lane != Lane::kProcess) {
+    visit(*syscost_state.lanes[static_cast<std::uint32_t>(lane)].account);
+    return;
+  }
+  const std::uint32_t high = load(syscost_state.thread_high);
+  for (std::uint32_t i = 0; i < high; ++i) {
+    Account* account = load(syscost_threads[i].account);
+    if (account != nullptr && !account->is_shared) visit(*account);
+  }
+  visit(syscost_state.shared_account);
+}
+
+template <class Visit>
+void drain_bits(std::uint64_t* words, std::size_t word_count, Visit visit) {
+  for (std::size_t w = 0; w < word_count; ++w) {
+    std::uint64_t bits = words[w];
+    if (bits == 0) continue;
+    words[w] = 0;
+    for (; bits != 0; bits &= bits - 1) visit(static_cast<std::uint32_t>(w * 64 + std::countr_zero(bits)));
+  }
+}
+
+SyscallId syscall_of(std::uint32_t slot) {
+  const std::uint64_t value = load(syscost_state.directory.syscall_of[slot]);
+  return {static_cast<Abi>(value >> 32 & 3), static_cast<std::uint32_t>(value)};
+}
+
+void take_cell(Cell& cell, Tally& into) {
+  into.calls += cell.calls;
+  for (std::size_t bucket = 0; cell.latency_count != 0 && bucket < signal_safe::kBuckets; ++bucket) {
+    into.latency.add_bucket(bucket, cell.buckets[bucket]);
+  }
+  into.latency.add_exact(cell.latency_count, cell.latency_sum_ns, cell.latency_min_ns - 1, cell.latency_max_ns);
+  cell = {};
+}
+
+void take_account(Account& account, std::uint32_t bank, CallTable& into) {
+  drain_bits(account.dirty[bank], std::size(account.dirty[bank]), [&](std::uint32_t slot) {
+    take_cell(*account.cells[bank][slot], into.at(syscall_of(slot)));
+  });
+  drain_bits(account.dirty_errors[bank], std::size(account.dirty_errors[bank]), [&](std::uint32_t error_slot) {
+    const std::uint32_t error = load(syscost_state.directory.error_of[error_slot]);
+    std::uint64_t& count = account.errors[bank][error_slot];
+    into.at(syscall_of(error >> 16)).errors.add(static_cast<int>(error & 0xffff), count);
+    count = 0;
+  });
+}
+
+}  // namespace
+
+Segments::Segments() : log_position_(load(syscost_state.log_produced)), log_lost_before_(load(syscost_state.log_lost)) {
+  std::atomic_ref(syscost_state.log_consumed).store(log_position_);
+}
+
+std::uint64_t Segments::wait_for_recordings() {
+  std::uint64_t unfinished = 0;
+  const auto* self = static_cast<const Thread*>(signal_safe::gs_base());
+  const std::uint32_t high = load(syscost_state.thread_high);
+  for (std::uint32_t i = 0; i < high; ++i) {
+    Thread& thread = syscost_threads[i];
+    if (&thread == self) continue;
+    // In this order: a recording that begins in between must not look like one that ended.
+    const std::uint64_t begun = load(thread.begun);
+    auto is_over = [&] { return load(thread.ended) + thread.given_up >= begun; };
+    for (int spin = 0; spin < kMaxSpins && !is_over(); ++spin) relax_cpu();
+    if (is_over()) continue;
+    const std::uint64_t open = begun - load(thread.ended) - thread.given_up;
+    unfinished += open;
+    thread.given_up += open;
+  }
+  return unfinished;
+}
+
+void Segments::take(Lane lane, std::uint32_t bank, CallTable& into) {
+  visit_accounts(lane, [&](Account& account) { take_account(account, bank, into); });
+}
+
+void Segments::clear_leftovers(Lane lane, std::uint32_t bank) {
+  visit_accounts(lane, [&](Account& account) {
+    drain_bits(account.dirty[bank], std::size(account.dirty[bank]),
+               [&](std::uint32_t slot) { *account.cells[bank][slot] = {}; });
+    drain_bits(account.dirty_errors[bank], std::size(account.dirty_errors[bank]),
+               [&](std::uint32_t error_slot) { account.errors[bank][error_slot] = 0; });
+  });
+}
+
+void Segments::take_crossings(CrossingSink& sink) {
+  const std::uint64_t produced = load(syscost_state.log_produced);
+  while (log_position_ < produced) {
+    signal_safe::LogRecord& entry = syscost_state.log[log_position_ % signal_safe::kLogRecords];
+    int spins = 0;
+    while (load(entry.sequence) != log_position_ + 1 && spins < kMaxSpins / 20) {
+      relax_cpu();
+      ++spins;
+    }
+    if (load(entry.sequence) != log_position_ + 1) {
+      ++log_gaps_;
+    } else {
+      Crossing crossing;
+      crossing.entered_in = signal_safe::generation_of(entry.entered);
+      crossing.lane = Lane{signal_safe::lane_of(entry.entered)};
+      crossing.returned_in = signal_safe::generation_of(entry.returned);
+      crossing.returned_lane = Lane{signal_safe::lane_of(entry.returned)};
+      crossing.id = syscall_of(entry.slot);
+      crossing.error = entry.error;
+      crossing.has_latency = entry.has_latency != 0;
+      crossing.latency_ns = entry.latency_ns;
+      sink.add(crossing);
+    }
+    ++log_position_;
+    std::atomic_ref(syscost_state.log_consumed).store(log_position_, std::memory_order_release);
+  }
+}
+
+std::uint64_t Segments::lost() const {
+  return load(syscost_state.lost) + std::max(load(syscost_state.log_lost) - log_lost_before_, log_gaps_);
+}
+
+}  // namespace syscost::dispatch

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "signal_safe/arming.h"
+
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include <atomic>
+
+#include "signal_safe/raw.h"
+#include "signal_safe/signals.h"
+
+namespace syscost::signal_safe {
+namespace {
+
+constexpr long kSetDispatch = 59;  // PR_SET_SYSCALL_USER_DISPATCH, missing in older headers
+constexpr long kOff = 0;
+constexpr long kOn = 1;
+
+}  // namespace
+
+long arm_calling_thread(const Guard& /*guard*/, Thread& thread) {
+  // gs first: the next call may already come through the stub.
+  set_gs_base(&thread);
+  const long begin = reinterpret_cast<long>(syscost_undispatched_begin);
+  // The kernel looks at the byte after the instruction.
+  const long length = reinterpret_cast<long>(syscost_undispatched_end) + 1 - begin;
+  const long result =
+      syscost_raw_syscall(SYS_prctl, kSetDispatch, kOn, begin, length, reinterpret_cast<long>(&syscost_selector));
+  if (result < 0) set_gs_base(nullptr);
+  return result;
+}
+
+void disarm_calling_thread(const Guard& /*guard*/) {
+  syscost_raw_syscall(SYS_prctl, kSetDispatch, kOff, 0, 0, 0);
+  // What is born meanwhile inherits this, and is nobody's.
+  set_gs_base(&syscost_foreign_thread);
+}
+
+Thread* calling_thread(const Guard& /*guard*/) {
+  auto* base = static_cast<Thread*>(gs_base());
+  return base >= syscost_threads && base < syscost_threads + kThreads ? base : nullptr;
+}
+
+void stand_aside(const Guard& guard, StoodAside reason) {
+  if (syscost_state.stood_aside != StoodAside::no) return;
+  syscost_state.stood_aside = reason;
+  std::atomic_ref(syscost_selector).store(0);
+  if (reason == StoodAside::own_dispatch) give_sigsys_back(guard);
+}
+
+}  // namespace syscost::signal_safe

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+//
+// Arming the calling thread: its record, its gs base, and the kernel's dispatch.
+#pragma once
+
+#include "signal_safe/call.h"
+
+namespace syscost::signal_safe {
+
+/// From now on the calling thread's syscalls are dispatched to the stub, counted as `thread`'s. Returns 0 or -errno.
+long arm_calling_thread(const Guard& guard, Thread& thread);
+/// No more; the record stays the thread's.
+void disarm_calling_thread(const Guard& guard);
+/// The record of the calling thread, or null when it is not armed.
+Thread* calling_thread(const Guard& guard);
+/// Watches nobody any more, for `reason`.
+void stand_aside(const Guard& guard, StoodAside reason);
+
+}  // namespace syscost::signal_safe

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// Syscalls of our own: made from the one stretch of code that is never dispatched, errno untouched.
+#pragma once
+
+#include <cstdint>
+
+// NOLINTBEGIN(readability-identifier-naming): the stub's names
+extern "C" {
+/// Returns what the kernel returned: -errno on failure.
+long syscost_raw_syscall(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0);
+/// Where syscalls are not dispatched: [begin, end).
+extern const char syscost_undispatched_begin[];
+extern const char syscost_undispatched_end[];
+/// Return from our SIGSYS handler.
+void syscost_restorer();
+/// What a trapped call continues in, with rcx = where it returns to; and the same for int $0x80, with the return
+/// address on the stack below the red zone.
+extern const char syscost_stub[];
+extern const char syscost_stub_int80[];
+}
+// NOLINTEND(readability-identifier-naming)
+
+namespace syscost::signal_safe {
+
+inline void set_gs_base(const void* base) {
+  asm volatile("wrgsbase %0" : : "r"(base) : "memory");
+}
+inline void* gs_base() {
+  void* base = nullptr;
+  asm volatile("rdgsbase %0" : "=r"(base));
+  return base;
+}
+inline std::uint64_t read_ticks() {
+  std::uint32_t low = 0;
+  std::uint32_t high = 0;
+  asm volatile("rdtsc" : "=a"(low), "=d"(high));
+  return std::uint64_t{high} << 32 | low;
+}
+
+}  // namespace syscost::signal_safe

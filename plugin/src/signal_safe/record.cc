@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+#include "signal_safe/record.h"
+
+#include <atomic>
+
+#include "signal_safe/memory.h"
+#include "signal_safe/raw.h"
+
+namespace syscost::signal_safe {
+namespace {
+
+constexpr std::uint64_t kX32Bit = 0x4000'0000;
+constexpr std::uint64_t kWild = 1ULL << 63;
+
+std::uint64_t load(const std::uint64_t& word) {
+  return std::atomic_ref(const_cast<std::uint64_t&>(word)).load(std::memory_order_acquire);
+}
+std::uint32_t load(const std::uint32_t& word) {
+  return std::atomic_ref(const_cast<std::uint32_t&>(word)).load(std::memory_order_acquire);
+}
+
+/// One instruction, so that a signal handler on this thread loses nothing and neither do we; locked where other
+/// threads write to the word too.
+void add(std::uint64_t& word, std::uint64_t value, bool is_shared) {
+  if (is_shared) {
+    asm volatile("lock addq %1, %0" : "+m"(word) : "er"(value) : "cc");
+  } else {
+    asm volatile("addq %1, %0" : "+m"(word) : "er"(value) : "cc");
+  }
+}
+
+/// Most of the time the bit is there.
+void set_bit(std::uint64_t* words, std::uint32_t bit, bool is_shared) {
+  std::uint64_t& word = words[bit / 64];
+  const std::uint64_t mask = 1ULL << (bit % 64);
+  if ((load(word) & mask) != 0) return;
+  if (is_shared) {
+    asm volatile("lock orq %1, %0" : "+m"(word) : "r"(mask) : "cc");
+  } else {
+    asm volatile("orq %1, %0" : "+m"(word) : "r"(mask) : "cc");
+  }
+}
+
+/// Stores `value` when it is nearer the edge than what is there. Nearly always it is not.
+template <class Nearer>
+void move_edge(std::uint64_t& word, std::uint64_t value, Nearer is_nearer) {
+  std::atomic_ref edge(word);
+  std::uint64_t seen = edge.load(std::memory_order_relaxed);
+  while (is_nearer(value, seen) && !edge.compare_exchange_weak(seen, value)) {
+  }
+}
+
+// ---- the directory --------------------------------------------------------------------------------------------------
+
+std::uint32_t allocate_slot(std::uint64_t syscall) {
+  Directory& directory = syscost_state.directory;
+  std::atomic_ref used(directory.slots_used);
+  if (used.load() >= kSlots) return kSlots;
+  const std::uint32_t fresh = used.fetch_add(1);
+  if (fresh >= kSlots) return kSlots;
+  std::atomic_ref(directory.syscall_of[fresh]).store(syscall);
+  return fresh;
+}
+
+std::uint32_t slots_in_use(const std::uint32_t& used, std::uint32_t most) {
+  const std::uint32_t count = load(used);
+  return count < most ? count : most;
+}
+
+// Numbers beyond the tables are rare and never valid. Two threads that see one first at the same time give it two
+// slots, which the reader adds up.
+std::uint32_t wild_slot_of(std::uint64_t syscall) {
+  const Directory& directory = syscost_state.directory;
+  for (std::uint32_t slot = 0; slot < slots_in_use(directory.slots_used, kSlots); ++slot) {
+    if (load(directory.syscall_of[slot]) == syscall) return slot;
+  }
+  return allocate_slot(syscall);
+}
+
+/// The slot of what the call asked for; kSlots when there is none left, kNotSelected when it is not to be counted.
+std::uint32_t slot_of(const Call& call) {
+  Directory& directory = syscost_state.directory;
+  std::uint64_t abi = call.abi;
+  std::uint64_t number = static_cast<std::uint32_t>(call.number);  // all that the kernel looks at
+  if (abi == 0 && number >= kX32Bit && number < 2 * kX32Bit) {
+    abi = 2;
+    number -= kX32Bit;
+  }
+  if (number >= kNumbers) {
+    if (directory.ignores_wild != 0) return kNotSelected;
+    return wild_slot_of(kWild | abi << 32 | static_cast<std::uint32_t>(number));
+  }
+  std::uint32_t& entry = directory.slot_of[abi * kNumbers + number];
+  std::uint32_t known = load(entry);
+  if (known == kNotSelected) return known;
+  if (known != 0) return known - 1;
+  const std::uint32_t fresh = allocate_slot(abi << 32 | number);
+  if (fresh >= kSlots) return kSlots;
+  if (std::atomic_ref(entry).compare_exchange_strong(known, fresh + 1)) return fresh;
+  return known - 1;
+}
+
+std::uint32_t allocate_error_slot(std::uint32_t key) {
+  Directory& directory = syscost_state.directory;
+  std::atomic_ref used(directory.error_slots_used);
+  if (used.load() >= kErrorSlots) return kErrorSlots;
+  const std::uint32_t fresh = used.fetch_add(1);
+  if (fresh >= kErrorSlots) return kErrorSlots;
+  std::atomic_ref(directory.error_of[fresh]).store(key);
+  return fresh;
+}
+
+std::uint32_t error_slot_of(std::uint32_t slot, std::uint32_t error) {
+  Directory& directory = syscost_state.directory;
+  const std::uint32_t key = slot << 16 | error;
+  if (error >= kErrnos) {
+    for (std::uint32_t i = 0; i < slots_in_use(directory.error_slots_used, kErrorSlots); ++i) {
+      if (load(directory.error_of[i]) == key) return i;
+    }
+    return allocate_error_slot(key);
+  }
+  std::uint32_t& entry = directory.error_slot_of[slot * kErrnos + error];
+  std::uint32_t known = load(entry);
+  if (known != 0) return known - 1;
+  const std::uint32_t fresh = allocate_error_slot(key);
+  if (fresh >= kErrorSlots) return kErrorSlots;
+  if (std::atomic_ref(entry).compare_exchange_strong(known, fresh + 1)) return fresh;
+  return known - 1;
+}
+
+// ---- the cells ------------------------------------------------------------------------------------------------------
+
+// syscost/histogram.h's function, in what this folder may use; a test compares the two.
+std::uint32_t bucket_of(std::uint64_t ns) {
+  if (ns < 8) return static_cast<std::uint32_t>(ns);
+  if (ns >= 1ULL << 40) return kBuckets - 1;
+  const std::uint32_t exponent = 63 - static_cast<std::uint32_t>(__builtin_clzll(ns));
+  return (exponent - 2) * 8 + static_cast<std::uint32_t>((ns >> (exponent - 3)) & 7);
+}
+
+struct Outcome {
+  int error;
+  bool has_latency;
+  std::uint64_t latency_ns;
+};
+
+void count(const Guard& guard, Account& account, std::uint32_t bank, std::uint32_t slot, const Outcome& outcome) {
+  Cell* cell = cell_of(guard, account, bank, slot);
+  Account* home = cell != nullptr ? &account : &syscost_state.shared_account;
+  if (cell == nullptr) cell = cell_of(guard, *home, bank, slot);
+  if (cell == nullptr) {
+    add(syscost_state.lost, 1, true);
+    return;
+  }
+  const bool is_shared = home->is_shared;
+  set_bit(home->dirty[bank], slot, is_shared);
+  add(cell->calls, 1, is_shared);
+  if (outcome.has_latency) {
+    add(cell->buckets[bucket_of(outcome.latency_ns)], 1, is_shared);
+    add(cell->latency_count, 1, is_shared);
+    add(cell->latency_sum_ns, outcome.latency_ns, is_shared);
+    // Kept one up, so that 0 says "none yet".
+    move_edge(cell->latency_min_ns, outcome.latency_ns + 1,
+              [](std::uint64_t fresh, std::uint64_t kept) { return kept == 0 || fresh < kept; });
+    move_edge(cell->latency_max_ns, outcome.latency_ns,
+              [](std::uint64_t fresh, std::uint64_t kept) { return fresh > kept; });
+  }
+  if (outcome.error == 0) return;
+  const std::uint32_t error_slot = error_slot_of(slot, static_cast<std::uint32_t>(outcome.error));
+  std::uint64_t* errors = error_slot < kErrorSlots ? errors_of(guard, *home, bank) : nullptr;
+  if (errors == nullptr) {
+    add(syscost_state.lost, 1, true);
+    return;
+  }
+  set_bit(home->dirty_errors[bank], error_slot, is_shared);
+  add(errors[error_slot], 1, is_shared);
+}
+
+void log_crossing(const Call& call, Control returned, std::uint32_t slot, const Outcome& outcome) {
+  const std::uint64_t index = std::atomic_ref(syscost_state.log_produced).fetch_add(1);
+  if (index - load(syscost_state.log_consumed) >= kLogRecords) {
+    // Still unread. The record is given up; its sequence stays behind, which is how the reader knows.
+    add(syscost_state.log_lost, 1, true);
+    return;
+  }
+  LogRecord& entry = syscost_state.log[index % kLogRecords];
+  entry.entered = call.control;
+  entry.returned = returned;
+  entry.latency_ns = outcome.latency_ns;
+  entry.slot = slot;
+  entry.error = outcome.error;
+  entry.has_latency = outcome.has_latency ? 1 : 0;
+  std::atomic_ref(entry.sequence).store(index + 1, std::memory_order_release);
+}
+
+std::uint64_t to_ns(std::uint64_t ticks) {
+  return static_cast<std::uint64_t>((static_cast<unsigned __int128>(ticks) * syscost_state.ns_per_tick) >> 32);
+}
+
+Outcome outcome_of(const Call& call, std::uint64_t now, bool has_result) {
+  Outcome outcome{};
+  const auto result = static_cast<std::int64_t>(call.result);
+  // int $0x80 returns 32 bits.
+  const std::int64_t value = call.abi == 1 ? static_cast<std::int32_t>(result) : result;
+  if (has_result && value < 0 && value >= -4095) outcome.error = static_cast<int>(-value);
+  outcome.has_latency = has_result && call.control != 0 && syscost_state.ns_per_tick != 0;
+  if (outcome.has_latency) outcome.latency_ns = now > call.start ? to_ns(now - call.start) : 0;
+  return outcome;
+}
+
+}  // namespace
+
+void record(const Guard& guard, const Call& call, std::uint64_t now, bool has_result) {
+  Thread& thread = *call.thread;
+  // Announced before the control is read (a full barrier): whoever has stored a new control and sees no recording
+  // under way knows that nobody writes to the old bank any more.
+  add(thread.begun, 1, true);
+  Lane& lane = *thread.lane;
+  const Control control = load(lane.control);
+  if (control != 0) {
+    const std::uint32_t slot = slot_of(call);
+    const Outcome outcome = outcome_of(call, now, has_result);
+    if (slot == kNotSelected) {
+      // Nothing to count.
+    } else if (slot >= kSlots) {
+      add(syscost_state.lost, 1, true);
+    } else if (control == call.control) {
+      Account* account = lane.account != nullptr ? lane.account : account_of(guard, thread);
+      count(guard, *account, bank_of(control), slot, outcome);
+    } else {
+      log_crossing(call, control, slot, outcome);
+    }
+  }
+  add(thread.ended, 1, false);
+}
+
+}  // namespace syscost::signal_safe
+
+// NOLINTNEXTLINE(readability-identifier-naming): the stub's name
+extern "C" void syscost_record(syscost::signal_safe::Call* call, std::uint64_t now) {
+  const syscost::signal_safe::Guard guard = syscost::signal_safe::EntryPoint::enter();
+  syscost::signal_safe::record(guard, *call, now);
+}

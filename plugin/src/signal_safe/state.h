@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+//
+// What the stub and the backend share: who is armed, under which segment, and the cells that calls are counted in.
+//
+// Everything here is read and written by a thread that stands between two instructions of the user's program. So it is
+// plain memory that is there before the first trap: no constructor, no allocation, no lock. The rules of access:
+// - a thread's record and account are written by that thread only (and by its own signal handlers, which is why every
+//   update is one instruction), its counts cleared by a reader only while nobody can write to that bank;
+// - controls are written by the backend, under the window book's lock;
+// - an account that threads share (`is_shared`, when there is no memory for more) is updated by locked instructions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace syscost::signal_safe {
+
+inline constexpr std::uint32_t kBanks = 2;           ///< A segment is read while the next one counts.
+inline constexpr std::uint32_t kLanes = 17;          ///< 0 = threads outside thread scopes; 1..16 = threads inside one.
+inline constexpr std::uint32_t kSlots = 128;         ///< Distinct syscalls of a run; more are counted as lost.
+inline constexpr std::uint32_t kErrorSlots = 512;    ///< Distinct (syscall, errno) pairs; more are counted as lost.
+inline constexpr std::uint32_t kBuckets = 304;       ///< syscost/histogram.h
+inline constexpr std::uint32_t kNumbers = 1024;      ///< Numbers per ABI with a table entry; others are searched for.
+inline constexpr std::uint32_t kAbis = 3;            ///< core/syscall_id.h
+inline constexpr std::uint32_t kErrnos = 256;        ///< errnos with a table entry; others are searched for.
+inline constexpr std::uint32_t kLogRecords = 16384;  ///< Calls that crossed a boundary, not yet read.
+inline constexpr std::uint32_t kThreads = 16384;     ///< Threads seen at the same time; more are reported as unseen.
+inline constexpr std::uint32_t kSaved = 8;           ///< Nested vforks of one thread.
+inline constexpr std::uint32_t kSites = 1024;        ///< Trapped call sites remembered between two windows.
+
+/// Which segment a lane's calls belong to: generation << 8 | lane << 1 | bank; 0 = disarmed.
+using Control = std::uint64_t;
+constexpr Control control_of(std::uint64_t generation, std::uint32_t lane, std::uint32_t bank) {
+  return generation << 8 | std::uint64_t{lane} << 1 | bank;
+}
+constexpr std::uint64_t generation_of(Control control) {
+  return control >> 8;
+}
+constexpr std::uint32_t lane_of(Control control) {
+  return static_cast<std::uint32_t>(control >> 1) & 0x7f;
+}
+constexpr std::uint32_t bank_of(Control control) {
+  return static_cast<std::uint32_t>(control) & 1;
+}
+
+/// One syscall of one segment.
+struct Cell {
+  std::uint64_t calls;
+  std::uint64_t latency_count;
+  std::uint64_t latency_sum_ns;
+  std::uint64_t latency_min_ns;  ///< 0 = none yet
+  std::uint64_t latency_max_ns;
+  std::uint64_t buckets[kBuckets];
+};
+
+/// The counts of one thread, or of one lane. Cells come from the arena when first needed.
+struct Account {
+  Cell* cells[kBanks][kSlots];
+  std::uint64_t* errors[kBanks];  ///< [kErrorSlots]
+  std::uint64_t dirty[kBanks][kSlots / 64];
+  std::uint64_t dirty_errors[kBanks][kErrorSlots / 64];
+  bool is_shared;
+};
+
+struct alignas(64) Lane {
+  Control control;
+  Account* account;  ///< Null on lane 0: each thread counts in its own.
+};
+
+/// What a call needs after a return on a stack that the child has written over.
+struct Saved {
+  std::uint64_t return_address;
+  std::uint64_t flags;
+  std::uint64_t number;
+  Control control;
+  std::uint64_t start;
+};
+
+/// One armed thread; found through the gs base, which nothing else on x86-64 Linux uses and every child inherits.
+struct alignas(64) Thread {
+  Lane* lane;            // offset 0, known to the stub
+  Account* account;      // null until the first call that counts
+  std::uint64_t begun;   // recordings, so that a reader can wait for one that is under way
+  std::uint64_t ended;
+  std::uint64_t given_up;  // by the reader: recordings left by a longjmp out of a signal handler
+  std::uint32_t is_used;
+  std::uint32_t tid;
+  std::uint32_t blocks_sigsys;  // what the program believes; the kernel's mask never holds it
+  std::uint32_t saved_depth;
+  Saved saved[kSaved];
+};
+
+/// A call that entered in one segment and returned in another.
+struct LogRecord {
+  std::uint64_t sequence;  ///< index + 1, written last
+  Control entered;
+  Control returned;
+  std::uint64_t latency_ns;
+  std::uint32_t slot;
+  std::int32_t error;
+  std::uint32_t has_latency;
+  std::uint32_t padding;
+};
+
+inline constexpr std::uint32_t kNotSelected = ~0U;
+
+/// The directory: a syscall, and a (syscall, errno) pair, gets a slot when it is first seen.
+struct Directory {
+  std::uint32_t slots_used;
+  std::uint32_t error_slots_used;
+  std::uint32_t slot_of[kAbis * kNumbers];  ///< slot + 1; 0 = not seen yet; kNotSelected
+  std::uint64_t syscall_of[kSlots];         ///< abi << 32 | number; bit 63: a number beyond the tables
+  std::uint32_t error_slot_of[kSlots * kErrnos];
+  std::uint32_t error_of[kErrorSlots];  ///< slot << 16 | errno
+  std::uint32_t ignores_wild;
+};
+
+/// Why we stopped watching.
+enum class StoodAside : std::uint32_t { no, own_dispatch, own_gs, no_clock };
+
+struct State {
+  Directory directory;
+  LogRecord log[kLogRecords];
+  std::uint64_t log_produced;
+  std::uint64_t log_consumed;
+  std::uint64_t log_lost;
+  std::uint64_t lost;            ///< Calls and errors for which there was no slot.
+  std::uint64_t unseen_threads;  ///< Born while there was no place for more.
+  std::uint64_t trapped;         ///< Calls that came by SIGSYS.
+  std::uint64_t ns_per_tick;     ///< Fixed point, 32 bits after the point; 0 = no usable clock.
+  std::uint64_t sites[kSites];   ///< Return addresses of trapped calls, each once; 0 = free.
+  std::uint32_t thread_high;     ///< Threads [0, thread_high) were in use at some time.
+  StoodAside stood_aside;
+  char* arena;
+  std::uint64_t arena_bytes;
+  std::uint64_t arena_used;
+  Account shared_account;
+  Lane* lanes;  ///< [kLanes], in memory that fork children see as zero: disarmed
+};
+
+}  // namespace syscost::signal_safe
+
+// NOLINTBEGIN(readability-identifier-naming): the stub knows them by these names
+extern "C" {
+extern syscost::signal_safe::State syscost_state;
+extern syscost::signal_safe::Thread syscost_threads[syscost::signal_safe::kThreads];
+/// Whoever is not ours: threads older than us, vfork children. Its lane is never armed.
+extern syscost::signal_safe::Thread syscost_foreign_thread;
+/// What the kernel asks before it dispatches: 1 = dispatch, 0 = let pass.
+extern char syscost_selector;
+}
+// NOLINTEND(readability-identifier-naming)

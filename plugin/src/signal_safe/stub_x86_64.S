@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The stub: makes a dispatched syscall in its caller's own context, and stamps it.
+ *
+ * A syscall made inside a signal handler would run under the handler's mask and on its frame; so the handler only
+ * points the interrupted thread here. The stub is entered like the kernel is: rax = number, arguments in rdi, rsi, rdx,
+ * r10, r8, r9, and rcx = where to go on, which is what a real `syscall` leaves there. A patched call site jumps here
+ * by way of its trampoline, which loads rcx.
+ *
+ * All that the stub keeps lies on the caller's stack below the red zone (struct Call in call.h), never in the thread's
+ * record: a handler that interrupts a blocked call comes through here again. Every register but rax, rcx and r11 is
+ * given back, the flags too; no vector register is touched. The unwind tables say where the caller is, so that
+ * pthread_cancel and debuggers see through.
+ *
+ * Everything between syscost_undispatched_begin and _end may enter the kernel undispatched; the kernel looks at the
+ * byte after the instruction.
+ */
+
+#define CALL_SIZE 256
+#define FRAME (128 + CALL_SIZE)
+
+/* struct Call */
+#define RESULT 0
+#define NUMBER 8
+#define CONTROL 16
+#define START 24
+#define RETURN_ADDRESS 32
+#define FLAGS 40
+#define THREAD 48
+#define GIVEN 56
+#define USED 104
+#define ABI 152
+
+#define SIZEOF_THREAD 384
+#define THREADS 16384
+
+        .text
+        .p2align 6
+        .globl syscost_undispatched_begin
+        .hidden syscost_undispatched_begin
+syscost_undispatched_begin:
+
+/* rcx = this thread's record, the foreign one when gs is not ours. Clobbers rax, r11, flags. */
+        .macro find_thread
+        rdgsbase %rcx
+        lea syscost_threads(%rip), %r11
+        mov %rcx, %rax
+        sub %r11, %rax
+        lea syscost_foreign_thread(%rip), %r11
+        cmp $(SIZEOF_THREAD * THREADS), %rax
+        cmovae %r11, %rcx
+        .endm
+
+        .macro save_arguments
+        mov %rdi, GIVEN(%rsp)
+        mov %rsi, GIVEN+8(%rsp)
+        mov %rdx, GIVEN+16(%rsp)
+        mov %r10, GIVEN+24(%rsp)
+        mov %r8, GIVEN+32(%rsp)
+        mov %r9, GIVEN+40(%rsp)
+        .endm
+
+        .macro load_arguments from
+        mov \from(%rsp), %rdi
+        mov \from+8(%rsp), %rsi
+        mov \from+16(%rsp), %rdx
+        mov \from+24(%rsp), %r10
+        mov \from+32(%rsp), %r8
+        mov \from+40(%rsp), %r9
+        .endm
+
+/* rsi = the time; for a C function's second argument. Clobbers rax, rdx. */
+        .macro stamp_rsi
+        rdtsc
+        shl $32, %rdx
+        lea (%rdx, %rax), %rsi
+        .endm
+
+/* START = the time. Clobbers rax, r11. */
+        .macro stamp_start
+        mov %rdx, %r11
+        rdtsc
+        shl $32, %rdx
+        or %rdx, %rax
+        mov %rax, START(%rsp)
+        mov %r11, %rdx
+        .endm
+
+/* ---- the common call ---------------------------------------------------------------------------------------------- */
+
+        .p2align 6
+        .globl syscost_stub
+        .hidden syscost_stub
+        .type syscost_stub, @function
+syscost_stub:
+        .cfi_startproc
+        .cfi_def_cfa %rsp, 0
+        .cfi_register %rip, %rcx
+        lea -FRAME(%rsp), %rsp
+        .cfi_def_cfa_offset FRAME
+        mov %rcx, RETURN_ADDRESS(%rsp)
+        .cfi_offset %rip, -FRAME+RETURN_ADDRESS
+        mov %rax, NUMBER(%rsp)
+        lahf
+        seto %al
+        mov %rax, FLAGS(%rsp)
+        find_thread
+        mov %rcx, THREAD(%rsp)
+        mov NUMBER(%rsp), %eax  /* all that the kernel looks at */
+        cmp $512, %rax
+        jae 1f
+        lea syscost_is_special(%rip), %r11
+        cmpb $0, (%r11, %rax)
+        jne .Lspecial
+1:      mov (%rcx), %r11
+        mov (%r11), %r11
+        mov %r11, CONTROL(%rsp)
+        test %r11, %r11
+        jz 2f
+        stamp_start
+2:      mov NUMBER(%rsp), %rax
+        syscall
+        mov THREAD(%rsp), %rcx
+        mov (%rcx), %rcx
+        cmpq $0, (%rcx)
+        je .Lreturn
+        mov %rax, RESULT(%rsp)
+        save_arguments
+        stamp_rsi
+        mov %rsp, %rdi
+        movq $0, ABI(%rsp)
+        call syscost_record
+
+/* The call is over: gives everything back and goes on after it. */
+.Lreturn_all:
+        load_arguments GIVEN
+        mov RESULT(%rsp), %rax
+.Lreturn:
+        mov %rax, %r11
+        mov FLAGS(%rsp), %rax
+        add $0x7f, %al          /* overflows if the flag was set */
+        sahf
+        mov %r11, %rax
+        mov RETURN_ADDRESS(%rsp), %rcx
+        lea FRAME(%rsp), %rsp
+        .cfi_remember_state
+        .cfi_def_cfa_offset 0
+        .cfi_register %rip, %rcx
+        jmp *%rcx
+        .cfi_restore_state
+
+/* ---- calls that need care ----------------------------------------------------------------------------------------- */
+
+.Lspecial:
+        save_arguments
+        movq $0, ABI(%rsp)
+        mov %rsp, %rdi
+        call syscost_prepare
+        cmp $1, %rax
+        je .Lsigreturn
+        cmp $2, %rax
+        je .Lown_stack
+        cmp $3, %rax
+        je .Lshared_stack
+        load_arguments USED
+        stamp_start
+        mov NUMBER(%rsp), %rax
+        syscall
+        mov %rax, RESULT(%rsp)
+        stamp_rsi
+        mov %rsp, %rdi
+        call syscost_finish
+        jmp .Lreturn_all
+
+/* The kernel finds its frame at rsp. */
+.Lsigreturn:
+        lea FRAME(%rsp), %rsp
+        mov $15, %eax
+        syscall
+        ud2
+
+/* prepare() has put what the child needs right below its stack pointer. */
+.Lown_stack:
+        load_arguments GIVEN
+        stamp_start
+        mov NUMBER(%rsp), %rax
+        syscall
+        test %rax, %rax
+        jz .Lchild
+        mov %rax, RESULT(%rsp)
+        stamp_rsi
+        mov %rsp, %rdi
+        call syscost_finish
+        jmp .Lreturn_all
+.Lchild:
+        lea -FRAME(%rsp), %rsp
+        mov FRAME-8(%rsp), %rcx
+        mov %rcx, RETURN_ADDRESS(%rsp)
+        mov FRAME-16(%rsp), %rcx
+        mov %rcx, FLAGS(%rsp)
+        mov FRAME-24(%rsp), %rsi
+        movq $0, RESULT(%rsp)
+        mov %rdi, GIVEN(%rsp)
+        mov %rdx, GIVEN+16(%rsp)
+        mov %r10, GIVEN+24(%rsp)
+        mov %r8, GIVEN+32(%rsp)
+        mov %r9, GIVEN+40(%rsp)
+        mov FRAME-32(%rsp), %rcx
+        mov %rcx, GIVEN+8(%rsp)
+        mov %rsp, %rdi
+        call syscost_child
+        jmp .Lreturn_all
+
+/* The child runs on below our rsp, so nothing of ours may be there: it is in the thread's record. */
+.Lshared_stack:
+        load_arguments GIVEN
+        mov NUMBER(%rsp), %rax
+        lea FRAME(%rsp), %rsp
+        .cfi_remember_state
+        .cfi_def_cfa_offset 0
+        .cfi_undefined %rip
+        syscall
+        lea -FRAME(%rsp), %rsp
+        .cfi_restore_state
+        mov %rax, RESULT(%rsp)
+        save_arguments
+        find_thread
+        mov %rcx, THREAD(%rsp)
+        stamp_rsi
+        mov %rsp, %rdi
+        call syscost_return_from_shared
+        jmp .Lreturn_all
+        .cfi_endproc
+        .size syscost_stub, . - syscost_stub
+
+/* ---- int $0x80 ---------------------------------------------------------------------------------------------------- */
+
+/* The return address is on the stack, below the red zone; every register is an argument or kept. */
+        .p2align 4
+        .globl syscost_stub_int80
+        .hidden syscost_stub_int80
+        .type syscost_stub_int80, @function
+syscost_stub_int80:
+        .cfi_startproc
+        .cfi_def_cfa %rsp, 136
+        .cfi_offset %rip, -136
+        pushfq
+        .cfi_def_cfa_offset 144
+        push %rcx
+        .cfi_def_cfa_offset 152
+        push %r11
+        .cfi_def_cfa_offset 160
+        lea -CALL_SIZE(%rsp), %rsp
+        .cfi_def_cfa_offset 160 + CALL_SIZE
+        mov %eax, %eax
+        mov %rax, NUMBER(%rsp)
+        movq $1, ABI(%rsp)
+        find_thread
+        mov %rcx, THREAD(%rsp)
+        mov (%rcx), %r11
+        mov (%r11), %r11
+        mov %r11, CONTROL(%rsp)
+        stamp_start
+        save_arguments
+        mov CALL_SIZE+8(%rsp), %rcx
+        mov NUMBER(%rsp), %rax
+        int $0x80
+        mov %rax, RESULT(%rsp)
+        save_arguments
+        stamp_rsi
+        mov %rsp, %rdi
+        call syscost_record
+        load_arguments GIVEN
+        mov RESULT(%rsp), %rax
+        lea CALL_SIZE(%rsp), %rsp
+        .cfi_def_cfa_offset 160
+        pop %r11
+        .cfi_def_cfa_offset 152
+        pop %rcx
+        .cfi_def_cfa_offset 144
+        popfq
+        .cfi_def_cfa_offset 136
+        ret $128
+        .cfi_endproc
+        .size syscost_stub_int80, . - syscost_stub_int80
+
+/* ---- syscalls of our own ------------------------------------------------------------------------------------------ */
+
+        .p2align 4
+        .globl syscost_raw_syscall
+        .hidden syscost_raw_syscall
+        .type syscost_raw_syscall, @function
+syscost_raw_syscall:
+        .cfi_startproc
+        mov %rdi, %rax
+        mov %rsi, %rdi
+        mov %rdx, %rsi
+        mov %rcx, %rdx
+        mov %r8, %r10
+        mov %r9, %r8
+        mov 8(%rsp), %r9
+        syscall
+        ret
+        .cfi_endproc
+        .size syscost_raw_syscall, . - syscost_raw_syscall
+
+/* Unwinders know the frame of a signal by these very bytes. */
+        .p2align 4
+        nop
+        .globl syscost_restorer
+        .hidden syscost_restorer
+        .type syscost_restorer, @function
+syscost_restorer:
+        mov $15, %rax
+        syscall
+        .size syscost_restorer, . - syscost_restorer
+        nop
+
+        .globl syscost_undispatched_end
+        .hidden syscost_undispatched_end
+syscost_undispatched_end:
+        nop
+
+/* The numbers that go through prepare(): rt_sigaction, rt_sigprocmask, rt_sigreturn, clone, vfork, exit, rt_sigsuspend,
+   prctl, arch_prctl, pselect6, ppoll, epoll_pwait, io_pgetevents, clone3, epoll_pwait2. */
+        .section .rodata
+        .type syscost_is_special, @object
+syscost_is_special:
+        .set number, 0
+        .rept 512
+        .if number == 13 || number == 14 || number == 15 || number == 56 || number == 58 || number == 60
+        .byte 1
+        .elseif number == 130 || number == 157 || number == 158 || number == 270 || number == 271 || number == 281
+        .byte 1
+        .elseif number == 333 || number == 435 || number == 441
+        .byte 1
+        .else
+        .byte 0
+        .endif
+        .set number, number + 1
+        .endr
+        .size syscost_is_special, . - syscost_is_special
+
+        .section .note.GNU-stack, "", @progbits
