@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "backends.h"
 
+#include <sys/auxv.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 #include <cstdint>
@@ -38,6 +40,17 @@ std::string ebpf_missing() {
   return {};
 }
 
+std::string dispatch_missing() {
+  constexpr unsigned long kHasFsgsbase = 2;  // HWCAP2_FSGSBASE
+  if ((getauxval(AT_HWCAP2) & kHasFsgsbase) == 0) {
+    return "needs the FSGSBASE instructions; run on Linux >= 5.9 and a processor of 2012 or later";
+  }
+  // An invalid argument is told from an unknown option by what is refused.
+  constexpr int kSetDispatch = 59;  // PR_SET_SYSCALL_USER_DISPATCH
+  if (prctl(kSetDispatch, 0, 0, 0, 0) != 0) return "the kernel has no Syscall User Dispatch; run Linux >= 5.11";
+  return {};
+}
+
 }  // namespace
 
 const std::vector<BackendColumn>& backends() {
@@ -50,6 +63,7 @@ const std::vector<BackendColumn>& backends() {
        .knows_latency = false,
        .missing = {}},
       {.name = "ebpf", .missing = ebpf_missing()},
+      {.name = "dispatch-trap", .knows_entries = false, .knows_denied = false, .missing = dispatch_missing()},
   };
   return columns;
 }

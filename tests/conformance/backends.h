@@ -11,9 +11,10 @@ namespace conformance {
 struct BackendColumn {
   std::string name;  ///< As --syscost_backend knows it; `oracle` stands for strace alone, without any backend.
   bool opens_scopes = true;
-  bool knows_calls = true;  ///< calls, restarts, in_flight, no_return and carried_in
+  bool knows_entries = true;  ///< entries, and with them restarts, in_flight and no_return
+  bool knows_calls = true;    ///< calls and carried_in
   bool knows_errors = true;
-  bool knows_denied = true;  ///< False: denied calls are among the entries.
+  bool knows_denied = true;  ///< False: denied calls are among the calls, or among the entries where those are all.
   bool knows_latency = true;
   std::string missing;  ///< Why it cannot work on this machine as it is, with the remedy; empty = it must work.
 };

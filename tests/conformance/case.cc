@@ -35,6 +35,11 @@ Row any(std::string name, std::string reason) {
   return row;
 }
 
+std::map<std::string, std::string> and_dispatch(const std::string& reason, std::map<std::string, std::string> others) {
+  for (const char* backend : {"dispatch", "dispatch-trap"}) others[backend] = reason;
+  return others;
+}
+
 std::string strace_name(const std::string& name) {
   return name.substr(name.find(':') + 1);  // npos + 1 = 0: all of it
 }

@@ -112,11 +112,15 @@ struct Case {
   Setting setting = Setting::plain;
   /// The windows run inside a GoogleTest test, for death tests: the style.
   std::string death_style = {};
-  /// The backend, chosen by itself, must answer "unavailable" with a reason that contains this text.
-  std::string unavailable_reason = {};
+  /// Backend -> a text: named, it must refuse to start, with exit status 2 and a message that contains the text.
+  std::map<std::string, std::string> refusals = {};
   /// Backend -> why the case cannot hold there.
   std::map<std::string, std::string> unsupported = {};
 };
+
+/// `others` and both dispatch backends, with one reason.
+std::map<std::string, std::string> and_dispatch(const std::string& reason,
+                                                std::map<std::string, std::string> others = {});
 
 /// What strace prints for our `name`: it names the table that a call went through nowhere, we do by a prefix (`i386:`).
 std::string strace_name(const std::string& name);

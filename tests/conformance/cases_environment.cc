@@ -137,7 +137,8 @@ const Register kTwoCopies(Case{
                        require(g_second_counted == 200,
                                "the second copy counted " + std::to_string(g_second_counted) + " of 200 calls");
                      }}},
-    .unsupported = {{"oracle", "the body opens windows of its own"}},
+    .unsupported = and_dispatch("SIGSYS and the gs register belong to one copy; the second one says so",
+                                {{"oracle", "the body opens windows of its own"}}),
 });
 
 // --- Privileges ---------------------------------------------------------------------------------------------------
@@ -151,10 +152,10 @@ void drop_capabilities() {
 const Register kNoCapability(Case{
     .number = 52,
     .name = "no_capability",
-    .summary = "Without privilege there is no number at all, and the reason names what is missing.",
+    .summary = "Without privilege a backend counts all the same, or refuses with the name of what is missing.",
     .early = drop_capabilities,
     .windows = {{"", [] { repeat_raw(10, 0, SYS_getppid); }, {calls("getppid", 10)}}},
-    .unavailable_reason = "CAP_BPF",
+    .refusals = {{"ebpf", "CAP_BPF"}},
 });
 
 }  // namespace

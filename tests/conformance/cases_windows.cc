@@ -15,6 +15,7 @@
 
 #include "assistant.h"
 #include "case.h"
+#include "counts.h"
 #include "raw.h"
 #include "syscost/syscost.h"
 #include "worker.h"
@@ -79,6 +80,7 @@ const Register kBlockedAtArm(Case{
                  },
                  {calls("read", 0).carried(2)}}},
     .teardown = stop_all,
+    .unsupported = and_dispatch("a thread older than the backend is reported and not seen: arming it would interrupt it"),
 });
 
 const Register kBlockedAtDisarm(Case{
@@ -120,14 +122,14 @@ void cross_boundaries() {
   g_first->go();
   for (int i = 0; i < kInnerWindows; ++i) {
     syscost::Scope inner(syscost::Reach::process);
-    g_inner_entries += inner.stop().entries("getppid").value_or(0);
+    g_inner_entries += entries_or_calls(inner.stop(), "getppid").value_or(0);
   }
   g_boundaries_done = true;
   g_first->wait();
 }
 
 void check_busy(const syscost::Cost& outer) {
-  std::uint64_t counted = outer.entries("getppid").value_or(0);
+  std::uint64_t counted = entries_or_calls(outer, "getppid").value_or(0);
   require(counted == g_busy_calls,
           "the thread made " + std::to_string(g_busy_calls) + " calls, the window shows " + std::to_string(counted));
   require(g_inner_entries <= counted, "the inner windows show " + std::to_string(g_inner_entries) + " entries, more " +

@@ -68,10 +68,6 @@ void write_row(std::ostream& out, const Row& row) {
 }
 
 void write_expected(std::ostream& out, const Case& one) {
-  if (!one.unavailable_reason.empty()) {
-    out << "no number; the reason names " << one.unavailable_reason;
-    return;
-  }
   const char* between_windows = "";
   for (const Window& window : one.windows) {
     out << between_windows;
@@ -90,7 +86,9 @@ void write_expected(std::ostream& out, const Case& one) {
 
 void write_answer(std::ostream& out, const Case& one, const BackendColumn& backend) {
   auto reason = one.unsupported.find(backend.name);
-  if (reason == one.unsupported.end()) {
+  if (auto refusal = one.refusals.find(backend.name); refusal != one.refusals.end()) {
+    out << "refuses to start: the message names " << refusal->second;
+  } else if (reason == one.unsupported.end()) {
     out << "exact";
   } else {
     out << "unsupported: " << reason->second;

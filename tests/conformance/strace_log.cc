@@ -60,6 +60,7 @@ void StraceLog::read_line(std::string_view line, std::size_t number) {
     const bool is_change_of_abi = starts_with(text, "[ Process PID=") && ends_with(text, " mode. ]");
     if (is_signal || is_change_of_abi) {
       // No entry.
+      if (is_signal && text.find("si_code=SYS_USER_DISPATCH") != std::string_view::npos) dispatched_.insert(*tid);
     } else if (starts_with(text, "+++ ") && ends_with(text, " +++")) {
       understood = read_end_of_thread(*tid, text);
     } else if (starts_with(text, kResumed)) {
@@ -84,6 +85,9 @@ bool StraceLog::read_call(int tid, std::string_view text, std::size_t number) {
   call.entered = number;
   std::string_view rest = text.substr(parenthesis + 1);
   call.name = canonical_name(tid, text.substr(0, parenthesis), rest);
+  // All signals wait until the handler has returned: the first rt_sigreturn is its.
+  call.is_ours = (call.name == "rt_sigreturn" && dispatched_.erase(tid) != 0) ||
+                 (call.name == "prctl" && starts_with(rest, "PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON"));
   bool unfinished = ends_with(rest, kUnfinished);
   if (unfinished) {
     call.text = rest.substr(0, rest.size() - kUnfinished.size());
@@ -187,11 +191,13 @@ std::optional<StraceWindow> StraceLog::window(const std::string& name) const {
 
   StraceWindow window;
   for (const Call& call : calls_) {
-    if (threads.count(call.tid) == 0) continue;
+    if (threads.count(call.tid) == 0 || call.is_ours) continue;
     bool entered_inside = call.entered > begin->returned && call.entered < end->entered;
     bool returned_inside = call.returned > begin->returned && call.returned < end->entered;
     if (entered_inside) ++window.entries[call.name];
     if (entered_inside && !returned_inside && call.result != "?") ++window.in_flight[call.name];
+    if (entered_inside && call.result == "?") ++window.no_return[call.name];
+    if (entered_inside && returned_inside && starts_with(call.result, "? ERESTART")) ++window.interrupted[call.name];
     if (call.entered < begin->entered && returned_inside) ++window.carried_in[call.name];
   }
   return window;

@@ -3,7 +3,8 @@
 // Reads `strace -f -o FILE`: the oracle's side of the comparison.
 //
 // strace stops every thread at every entry, so its log is complete and ordered; what it costs is reading text meant for
-// people. The reader is strict: a line it does not understand is an error, because a skipped line is a wrong count. It
+// people. What syscost itself must call in a window so that dispatch works (arming a new thread, the way back from
+// SIGSYS) is told from the program's calls and left out. The reader is strict: a line it does not understand is an error, because a skipped line is a wrong count. It
 // puts halves together (`<unfinished ...>`, `<... read resumed>`), follows clone to know which threads belong to the
 // measured process, adds restart_syscall to the call it continues, and names unnamed numbers as syscost does.
 #pragma once
@@ -24,6 +25,8 @@ struct StraceWindow {
   std::map<std::string, std::uint64_t> entries;     ///< Entered between the markers.
   std::map<std::string, std::uint64_t> carried_in;  ///< Entered before the first marker, returned between them.
   std::map<std::string, std::uint64_t> in_flight;   ///< Entered between them, not returned before the second.
+  std::map<std::string, std::uint64_t> no_return = {};    ///< Entered between them, and never returned.
+  std::map<std::string, std::uint64_t> interrupted = {};  ///< Of those that returned: ended by a signal.
 };
 
 class StraceLog {
@@ -46,6 +49,7 @@ class StraceLog {
     std::string result;        // behind the last " = "
     std::size_t entered = 0;   // line of the entry
     std::size_t returned = 0;  // line of the return; 0 = never
+    bool is_ours = false;      // syscost's own
   };
 
   void read_line(std::string_view line, std::size_t number);
@@ -58,6 +62,7 @@ class StraceLog {
   std::set<int> threads_of(int tid) const;
 
   std::vector<Call> calls_;
+  std::set<int> dispatched_;         // threads whose next rt_sigreturn is the way back from a dispatched call
   std::map<int, std::size_t> open_;  // thread -> its unfinished call
   std::map<int, std::size_t> last_;  // thread -> its latest call
   std::vector<std::string> errors_;
