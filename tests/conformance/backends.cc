@@ -63,6 +63,7 @@ const std::vector<BackendColumn>& backends() {
        .knows_latency = false,
        .missing = {}},
       {.name = "ebpf", .missing = ebpf_missing()},
+      {.name = "dispatch", .knows_entries = false, .knows_denied = false, .missing = dispatch_missing()},
       {.name = "dispatch-trap", .knows_entries = false, .knows_denied = false, .missing = dispatch_missing()},
   };
   return columns;

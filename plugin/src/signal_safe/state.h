@@ -26,7 +26,8 @@ inline constexpr std::uint32_t kErrnos = 256;        ///< errnos with a table en
 inline constexpr std::uint32_t kLogRecords = 16384;  ///< Calls that crossed a boundary, not yet read.
 inline constexpr std::uint32_t kThreads = 16384;     ///< Threads seen at the same time; more are reported as unseen.
 inline constexpr std::uint32_t kSaved = 8;           ///< Nested vforks of one thread.
-inline constexpr std::uint32_t kSites = 1024;        ///< Trapped call sites remembered between two windows.
+inline constexpr std::uint32_t kSites = 1024;        ///< Trapped call sites remembered.
+inline constexpr std::uint64_t kAsked = 1ULL << 63;  ///< In a remembered site: the backend has looked at it.
 
 /// Which segment a lane's calls belong to: generation << 8 | lane << 1 | bank; 0 = disarmed.
 using Control = std::uint64_t;

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "backends/dispatch/memory.h"
+#include "backends/dispatch/patches.h"
 #include "backends/dispatch/probe.h"
 #include "backends/dispatch/segments.h"
 #include "core/quiet_memory.h"
@@ -74,14 +75,15 @@ Failure why_aside(StoodAside reason) {
 
 class DispatchBackend final : public Backend {
  public:
-  explicit DispatchBackend(Patching patching) : patching_(patching) {}
+  explicit DispatchBackend(Patching patching)
+      : patching_(patching), name_(patching == Patching::never ? "dispatch-trap" : "dispatch") {}
   ~DispatchBackend() override;
   DispatchBackend(const DispatchBackend&) = delete;
   DispatchBackend& operator=(const DispatchBackend&) = delete;
 
   Result<void> start(double unobserved_ns);
 
-  std::string_view name() const override { return patching_ == Patching::never ? "dispatch-trap" : "dispatch"; }
+  std::string_view name() const override { return name_; }
   Capabilities capabilities() const override {
     return {.calls = true,
             .errors = true,
@@ -116,9 +118,14 @@ class DispatchBackend final : public Backend {
     std::atomic_ref(control).store(value, std::memory_order_seq_cst);
   }
   Result<void> prove();
+  void patch_trapped();
+  void add_remark(const std::string& text);
+  void give_up_patching(const std::string& reason);
   static std::size_t count_unseen_threads();
 
-  const Patching patching_;
+  Patching patching_;
+  const std::string_view name_;
+  Patches patches_;
   Segments segments_;
   const Filter* filter_ = nullptr;
   std::array<LaneState, kLanes> lanes_;
@@ -153,15 +160,34 @@ Result<void> DispatchBackend::start(double unobserved_ns) {
   }
   std::atomic_ref(syscost_selector).store(1);
   if (Result<void> proof = prove(); !proof.ok()) return proof;
+  if (patching_ == Patching::allowed) {
+    if (const std::string obstacle = Patches::obstacle(); !obstacle.empty()) give_up_patching(obstacle);
+    getppid_ns();
+    patch_trapped();
+  }
   calibration_ = {.armed_ns_per_call = std::max(0.0, getppid_ns() - unobserved_ns), .measured = true};
   boundary(Lane::kProcess, Next::kDisarm);
   CallTable thrown_away(&quiet_memory());
   read(Lane::kProcess, thrown_away);
   if (const std::size_t older = count_unseen_threads(); older > 0) {
-    remark_ = std::to_string(older) + (older == 1 ? " thread is" : " threads are") +
-              " older than the backend: dispatch does not see their calls";
+    add_remark(std::to_string(older) + (older == 1 ? " thread is" : " threads are") +
+               " older than the backend: dispatch does not see their calls");
   }
   return {};
+}
+
+void DispatchBackend::add_remark(const std::string& text) {
+  remark_.append(remark_.empty() ? "" : "; ").append(text);
+}
+
+void DispatchBackend::give_up_patching(const std::string& reason) {
+  patching_ = Patching::never;
+  add_remark("every call is trapped, none patched: " + reason);
+}
+
+void DispatchBackend::patch_trapped() {
+  if (patching_ == Patching::never) return;
+  if (const std::string why_not = patches_.patch_trapped(); !why_not.empty()) give_up_patching(why_not);
 }
 
 /// Leaves the process lane armed.
@@ -180,6 +206,7 @@ Result<void> DispatchBackend::prove() {
 
 DispatchBackend::~DispatchBackend() {
   const Guard guard = between_windows();
+  patches_.undo();
   for (std::uint32_t lane = 0; lane < kLanes; ++lane) store(syscost_state.lanes[lane].control, 0);
   last_generation.store(generation_);
   std::atomic_ref(syscost_selector).store(0);
@@ -301,7 +328,10 @@ Result<std::uint64_t> DispatchBackend::hidden_losses() {
   std::atomic_ref trapped(syscost_state.trapped);
   const std::uint64_t before = trapped.load();
   call_from_here(SYS_getppid);
-  if (trapped.load() != before) return std::uint64_t{0};
+  if (trapped.load() != before) {
+    patch_trapped();
+    return std::uint64_t{0};
+  }
   return Failure{"dispatch was taken off from outside: calls are not seen any more", "choose another backend"};
 }
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+//
+// Which call sites may be patched, and how that is known.
+//
+// A site is patched by writing a near jump over the one instruction right before its `syscall`, when that is five bytes
+// or longer: `mov $1,%eax` in most of libc. Whoever jumps to that instruction meets the jump instead; whoever jumps to
+// the `syscall` behind it still finds it, and is dispatched; and into the middle of an instruction nobody jumps. So all
+// that must be proven is where instructions begin: decoded from the start of the function (which the unwind table
+// knows), the code must arrive exactly at both. Compilers' usual prologues are decoded here; for the rest libZydis is
+// asked, if it is installed. Only libc is patched: it is never unloaded, and all the hot calls are in it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+namespace syscost::dispatch {
+
+inline constexpr std::size_t kLongestInstruction = 15;
+inline constexpr std::size_t kJumpBytes = 5;
+
+/// A site proven safe to patch.
+struct Site {
+  unsigned char* displaced = nullptr;  ///< The instruction before `syscall`; the jump goes here.
+  std::size_t displaced_bytes = 0;
+  const unsigned char* return_address = nullptr;  ///< Behind the `syscall`.
+};
+
+/// The proof for the site that returns to `return_address`, or nothing. Reads code, allocates nothing.
+std::optional<Site> prove_site(const unsigned char* return_address);
+
+/// True when libZydis could be loaded: more sites can be proven. Loads it at the first call.
+bool has_disassembler();
+
+/// The text of libc that prove_site() accepts, [begin, end); both null when there is none.
+struct Text {
+  const unsigned char* begin = nullptr;
+  const unsigned char* end = nullptr;
+};
+Text libc_text();
+
+}  // namespace syscost::dispatch
