@@ -35,6 +35,29 @@ TEST(Compare, AcceptsTheRightAnswer) {
   EXPECT_TRUE(compare_with_strace(BackendColumn{}, right_answer(), log_of_the_same_run()).empty());
 }
 
+BackendColumn calls_only() {
+  BackendColumn column;
+  column.knows_entries = column.knows_denied = false;
+  return column;
+}
+
+TEST(Compare, ComparesCallsWhereEntriesAreNotKnown) {
+  MeasuredWindow measured;
+  measured.available = true;
+  measured.rows["read"] = {.calls = 1, .latencies = 1, .errors = {{EINTR, 1}}};
+  measured.rows["getpriority"] = {.calls = 3, .latencies = 3, .errors = {{EPERM, 3}}};
+  EXPECT_TRUE(compare_with_table(expected_window(), calls_only(), measured).empty());
+  StraceWindow strace = log_of_the_same_run();
+  strace.interrupted = {{"read", 2}};
+  EXPECT_TRUE(compare_with_strace(calls_only(), measured, strace).empty());
+
+  measured.rows["getpriority"].calls = measured.rows["getpriority"].latencies = 4;
+  EXPECT_EQ(compare_with_table(expected_window(), calls_only(), measured),
+            (std::vector<std::string>{"getpriority calls: the table says 3, counted 4"}));
+  EXPECT_EQ(compare_with_strace(calls_only(), measured, strace),
+            (std::vector<std::string>{"getpriority calls: strace says 3, counted 4"}));
+}
+
 TEST(Compare, SeesAMissingEntry) {
   MeasuredWindow measured = right_answer();
   measured.rows["read"].entries = 2;

@@ -60,7 +60,7 @@ void StraceLog::read_line(std::string_view line, std::size_t number) {
     const bool is_change_of_abi = starts_with(text, "[ Process PID=") && ends_with(text, " mode. ]");
     if (is_signal || is_change_of_abi) {
       // No entry.
-      if (is_signal && text.find("si_code=SYS_USER_DISPATCH") != std::string_view::npos) dispatched_.insert(*tid);
+      if (is_signal && starts_with(text, "--- SIGSYS ")) note_sigsys(*tid, text);
     } else if (starts_with(text, "+++ ") && ends_with(text, " +++")) {
       understood = read_end_of_thread(*tid, text);
     } else if (starts_with(text, kResumed)) {
@@ -85,9 +85,7 @@ bool StraceLog::read_call(int tid, std::string_view text, std::size_t number) {
   call.entered = number;
   std::string_view rest = text.substr(parenthesis + 1);
   call.name = canonical_name(tid, text.substr(0, parenthesis), rest);
-  // All signals wait until the handler has returned: the first rt_sigreturn is its.
-  call.is_ours = (call.name == "rt_sigreturn" && dispatched_.erase(tid) != 0) ||
-                 (call.name == "prctl" && starts_with(rest, "PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON"));
+  call.is_ours = is_ours(tid, call.name, rest);
   bool unfinished = ends_with(rest, kUnfinished);
   if (unfinished) {
     call.text = rest.substr(0, rest.size() - kUnfinished.size());
@@ -99,6 +97,30 @@ bool StraceLog::read_call(int tid, std::string_view text, std::size_t number) {
   last_[tid] = calls_.size();
   calls_.push_back(std::move(call));
   return true;
+}
+
+void StraceLog::note_sigsys(int tid, std::string_view text) {
+  if (text.find("si_code=SYS_USER_DISPATCH") == std::string_view::npos) {
+    handed_on_.insert(tid);
+  } else if (own_dispatch_.count(tid) == 0) {
+    dispatched_.insert(tid);
+  }
+}
+
+bool StraceLog::is_ours(int tid, const std::string& name, std::string_view arguments) {
+  constexpr std::string_view kSetDispatch = "PR_SET_SYSCALL_USER_DISPATCH, ";
+  if (name == "prctl" && starts_with(arguments, kSetDispatch)) {
+    arguments.remove_prefix(kSetDispatch.size());
+    // A program that dispatches everything names no stretch of code that is left out; we do.
+    const bool is_own = starts_with(arguments, "PR_SYS_DISPATCH_ON, 0, ");
+    if (is_own) own_dispatch_.insert(tid);
+    if (starts_with(arguments, "PR_SYS_DISPATCH_OFF")) own_dispatch_.erase(tid);
+    return !is_own && starts_with(arguments, "PR_SYS_DISPATCH_ON");
+  }
+  // A SIGSYS that is the program's is handed on to it under the mask that the program asked for.
+  if (handed_on_.erase(tid) != 0 && name == "rt_sigprocmask" && starts_with(arguments, "SIG_SETMASK")) return true;
+  // All signals wait until our handler has returned: the first rt_sigreturn is its.
+  return name == "rt_sigreturn" && dispatched_.erase(tid) != 0;
 }
 
 bool StraceLog::read_resumed(int tid, std::string_view text, std::size_t number) {

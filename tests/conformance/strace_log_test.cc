@@ -46,6 +46,41 @@ TEST(StraceLog, PutsUnfinishedAndResumedHalvesTogether) {
   EXPECT_TRUE(window.in_flight.empty());
 }
 
+TEST(StraceLog, LeavesOutWhatDispatchingItselfCalls) {
+  StraceWindow window = window_of(
+      "100   --- SIGSYS {si_signo=SIGSYS, si_code=SYS_USER_DISPATCH, si_syscall=__NR_getppid} ---\n"
+      "100   rt_sigreturn({mask=[]})           = 110\n"
+      "100   getppid()                         = 1\n"
+      "100   --- SIGUSR1 {si_signo=SIGUSR1, si_code=SI_USER} ---\n"
+      "100   --- SIGSYS {si_signo=SIGSYS, si_code=SYS_USER_DISPATCH, si_syscall=__NR_rt_sigreturn} ---\n"
+      "100   rt_sigreturn({mask=[]})           = 15\n"
+      "100   rt_sigreturn({mask=[]})           = 0\n"
+      "100   prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0x7f00, 0x45c, 0x7f10) = 0\n"
+      "100   --- SIGSYS {si_signo=SIGSYS, si_code=SI_TKILL, si_pid=100} ---\n"
+      "100   rt_sigprocmask(SIG_SETMASK, [], NULL, 8) = 0\n"
+      "100   rt_sigprocmask(SIG_SETMASK, [], NULL, 8) = 0\n");
+  EXPECT_EQ(window.entries, (Counts{{"getppid", 1}, {"rt_sigprocmask", 1}, {"rt_sigreturn", 1}}));
+}
+
+TEST(StraceLog, CountsTheProgramsOwnDispatch) {
+  StraceWindow window = window_of(
+      "100   prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0, 0, 0x7f10) = 0\n"
+      "100   --- SIGSYS {si_signo=SIGSYS, si_code=SYS_USER_DISPATCH, si_syscall=__NR_getppid} ---\n"
+      "100   rt_sigreturn({mask=[]})           = 42\n"
+      "100   prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_OFF, 0, 0, 0) = 0\n");
+  EXPECT_EQ(window.entries, (Counts{{"prctl", 2}, {"rt_sigreturn", 1}}));
+}
+
+TEST(StraceLog, TellsCallsWithoutReturnAndInterruptedOnes) {
+  StraceWindow window = window_of(
+      "100   read(3, 0x7f, 1)                  = ? ERESTARTSYS (To be restarted if SA_RESTART is set)\n"
+      "100   clone3({flags=CLONE_VM|CLONE_THREAD}, 88) = 101\n"
+      "101   exit(0)                           = ?\n"
+      "101   +++ exited with 0 +++\n");
+  EXPECT_EQ(window.interrupted, (Counts{{"read", 1}}));
+  EXPECT_EQ(window.no_return, (Counts{{"exit", 1}}));
+}
+
 TEST(StraceLog, CountsThreadsAndLeavesChildrenOut) {
   StraceWindow window = window_of(
       "100   clone3({flags=CLONE_VM|CLONE_THREAD, exit_signal=0} <unfinished ...>\n"

@@ -40,6 +40,7 @@ struct Call {
   std::uint64_t mask;
   std::uint64_t mask_and_size[2];
   std::uint64_t note;
+  Stack stack;
 };
 
 // Kept in step with stub_x86_64.S.
@@ -47,7 +48,7 @@ static_assert(offsetof(Call, result) == 0 && offsetof(Call, number) == 8 && offs
 static_assert(offsetof(Call, start) == 24 && offsetof(Call, return_address) == 32 && offsetof(Call, flags) == 40);
 static_assert(offsetof(Call, thread) == 48 && offsetof(Call, given) == 56 && offsetof(Call, used) == 104);
 static_assert(offsetof(Call, abi) == 152 && sizeof(Call) <= 256);
-static_assert(offsetof(Thread, lane) == 0 && sizeof(Thread) == 384 && offsetof(Lane, control) == 0);
+static_assert(offsetof(Thread, lane) == 0 && sizeof(Thread) == 448 && offsetof(Lane, control) == 0);
 
 /// The proof that code runs where nothing may be called, allocated or locked: only the stub's and the handler's entry
 /// points make one.

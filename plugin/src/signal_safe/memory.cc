@@ -48,6 +48,7 @@ Thread* take_thread(const Guard& /*guard*/) {
     thread.lane = &syscost_state.lanes[0];
     thread.saved_depth = 0;
     thread.blocks_sigsys = 0;
+    thread.own_stack = {};
     return &thread;
   }
   return nullptr;
@@ -55,6 +56,10 @@ Thread* take_thread(const Guard& /*guard*/) {
 
 void give_thread_back(const Guard& /*guard*/, Thread& thread) {
   std::atomic_ref(thread.is_used).store(0, std::memory_order_release);
+}
+
+void* take_memory(const Guard& /*guard*/, std::uint64_t bytes) {
+  return take(bytes, kForShared);
 }
 
 Account* account_of(const Guard& /*guard*/, Thread& thread) {
@@ -80,7 +85,8 @@ std::uint64_t* errors_of(const Guard& /*guard*/, Account& account, std::uint32_t
 extern "C" {
 syscost::signal_safe::State syscost_state{};
 syscost::signal_safe::Thread syscost_threads[syscost::signal_safe::kThreads]{};
-syscost::signal_safe::Thread syscost_foreign_thread{&syscost::signal_safe::never_armed, nullptr, 0, 0, 0, 0, 0, 0, 0, {}};
+syscost::signal_safe::Thread syscost_foreign_thread{&syscost::signal_safe::never_armed, nullptr, 0, 0, 0, 0, 0, 0, 0, {}, {}, {}};
+syscost::signal_safe::Thread syscost_child_thread{&syscost::signal_safe::never_armed, nullptr, 0, 0, 0, 0, 0, 0, 0, {}, {}, {}};
 char syscost_selector = 0;
 }
 // NOLINTEND(readability-identifier-naming)

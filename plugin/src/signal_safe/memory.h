@@ -16,6 +16,8 @@ Thread* take_thread(const Guard& guard);
 /// Leaves `thread` to others. Whoever calls uses it no more.
 void give_thread_back(const Guard& guard, Thread& thread);
 
+/// Zeroed, and never given back. Null when the arena is used up.
+void* take_memory(const Guard& guard, std::uint64_t bytes);
 /// The thread's account; the shared one when there is no memory for its own.
 Account* account_of(const Guard& guard, Thread& thread);
 /// Null when the arena is used up.

@@ -7,7 +7,9 @@
 
 #include <atomic>
 
+#include "signal_safe/arming.h"
 #include "signal_safe/raw.h"
+#include "signal_safe/record.h"
 
 namespace syscost::signal_safe {
 
@@ -60,6 +62,14 @@ void deliver_to_program(int signal, siginfo_t* info, void* context) {
   } else {
     action.handler(signal);
   }
+  // The way back is ours, but the program's handler is what returns.
+  const Guard guard = EntryPoint::enter();
+  Call way_back{};
+  way_back.number = SYS_rt_sigreturn;
+  way_back.thread = calling_thread(guard);
+  if (way_back.thread == nullptr) return;
+  way_back.control = way_back.thread->lane->control;
+  record(guard, way_back, 0, false);
 }
 
 void handle_sigsys(int signal, siginfo_t* info, void* context) {
@@ -94,10 +104,9 @@ long take_sigsys_over(const Guard& /*guard*/, Thread& thread) {
   KernelSigaction before{};
   const long error = set_action(kSigsys, &ours, &before);
   if (error < 0) return error;
-  signal_beliefs.sigsys = before;
+  if (before.handler != ours.handler) signal_beliefs.sigsys = before;
   for (int signal = 1; signal < kSignals; ++signal) {
     KernelSigaction action{};
-    signal_beliefs.masks_sigsys[signal] = 0;
     if (signal == kSigsys || set_action(signal, nullptr, &action) < 0 || (action.mask & kSigsysBit) == 0) continue;
     signal_beliefs.masks_sigsys[signal] = 1;
     action.mask &= ~kSigsysBit;
@@ -107,7 +116,7 @@ long take_sigsys_over(const Guard& /*guard*/, Thread& thread) {
   std::uint64_t mask = 0;
   syscost_raw_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, reinterpret_cast<long>(&unblocked),
                       reinterpret_cast<long>(&mask), sizeof mask);
-  thread.blocks_sigsys = (mask & kSigsysBit) != 0 ? 1 : 0;
+  if ((mask & kSigsysBit) != 0) thread.blocks_sigsys = 1;
   return 0;
 }
 
@@ -118,6 +127,7 @@ void give_sigsys_back(const Guard& /*guard*/) {
     if (signal_beliefs.masks_sigsys[signal] == 0 || set_action(signal, nullptr, &action) < 0) continue;
     action.mask |= kSigsysBit;
     set_action(signal, &action, nullptr);
+    signal_beliefs.masks_sigsys[signal] = 0;
   }
 }
 

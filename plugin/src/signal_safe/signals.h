@@ -22,6 +22,7 @@ struct SignalBeliefs {
 extern SignalBeliefs signal_beliefs;
 
 /// Takes SIGSYS over, and out of every mask of the process's actions. The caller's own mask too. Returns 0 or -errno.
+/// Once more after a stretch in which the caller was not watched: what it did then is believed.
 long take_sigsys_over(const Guard& guard, Thread& thread);
 /// Gives SIGSYS back as the program believes it to be.
 void give_sigsys_back(const Guard& guard);

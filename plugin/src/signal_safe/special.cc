@@ -89,7 +89,6 @@ void finish_sigprocmask(Call& call) {
 void prepare_sigaction(Call& call) {
   const auto signal = static_cast<int>(call.given.rdi);
   if (call.given.r10 != kMaskBytes || signal < 1 || signal >= kSignals) return;
-  call.note = 0;
   if (signal == kSigsys) {
     // Ours stays; the kernel is asked all the same, for what it has to say about the arguments.
     if (is_readable(call.given.rsi)) call.used.rsi = 0;
@@ -130,6 +129,47 @@ void prepare_sigreturn(const Guard& guard, Call& call) {
   const std::uint64_t mask = read_at<std::uint64_t>(frame + kMaskInFrame);
   if ((mask & kSigsysBit) != 0) write_at(frame + kMaskInFrame, mask & ~kSigsysBit);
   record(guard, call, 0, false);
+}
+
+// ---- signal stacks --------------------------------------------------------------------------------------------------
+
+constexpr std::uint64_t kDisabled = 2;  // SS_DISABLE
+constexpr std::uint64_t kLeastStack = 2048;
+constexpr std::uint64_t kForHandler = 4096;
+
+/// A handler's call is a signal within a signal: a stack that holds one frame but not two is replaced by one that does.
+void prepare_sigaltstack(const Guard& guard, Call& call) {
+  Thread& thread = *call.thread;
+  call.note = thread.own_stack.bytes != 0 ? 1 : 0;
+  if (!is_readable(call.given.rdi)) return;
+  call.note |= 2;
+  const auto wanted = read_at<Stack>(call.given.rdi);
+  const std::uint64_t two_frames = 2 * syscost_state.frame_bytes + kForHandler;
+  const bool is_off = (wanted.flags & kDisabled) != 0;
+  if (is_off || wanted.bytes < kLeastStack || wanted.bytes < syscost_state.frame_bytes || wanted.bytes >= two_frames) {
+    return;
+  }
+  if (thread.bigger_stack.bytes < wanted.bytes + two_frames) {
+    void* memory = take_memory(guard, wanted.bytes + two_frames);
+    if (memory == nullptr) return;
+    thread.bigger_stack = {reinterpret_cast<std::uint64_t>(memory), 0, wanted.bytes + two_frames};
+  }
+  call.stack = thread.bigger_stack;
+  call.stack.flags = wanted.flags;
+  call.used.rdi = reinterpret_cast<std::uint64_t>(&call.stack);
+  call.note |= 4;
+}
+
+void finish_sigaltstack(Call& call) {
+  if (call.result != 0) return;
+  Thread& thread = *call.thread;
+  if ((call.note & 1) != 0 && is_readable(call.given.rsi)) {
+    auto before = read_at<Stack>(call.given.rsi);
+    before.start = thread.own_stack.start;
+    before.bytes = thread.own_stack.bytes;
+    write_at(call.given.rsi, before);
+  }
+  if ((call.note & 2) != 0) thread.own_stack = (call.note & 4) != 0 ? read_at<Stack>(call.given.rdi) : Stack{};
 }
 
 // ---- children -------------------------------------------------------------------------------------------------------
@@ -178,7 +218,7 @@ void begin_child(const Guard& guard, Child kind) {
     if (own == nullptr) std::atomic_ref(syscost_state.unseen_threads).fetch_add(1);
   }
   if (own == nullptr) {
-    set_gs_base(&syscost_foreign_thread);
+    set_gs_base(kind == Child::thread ? &syscost_foreign_thread : &syscost_child_thread);
     return;
   }
   own->blocks_sigsys = parent->blocks_sigsys;
@@ -195,7 +235,7 @@ void return_from_shared(const Guard& guard, Call& call, std::uint64_t now) {
   call.return_address = saved.return_address;
   call.flags = saved.flags;
   if (call.result == 0) {
-    set_gs_base(&syscost_foreign_thread);
+    set_gs_base(&syscost_child_thread);
     return;
   }
   call.number = saved.number;
@@ -208,22 +248,19 @@ void return_from_shared(const Guard& guard, Call& call, std::uint64_t now) {
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
 
-Plan prepare(const Guard& guard, Call& call) {
+/// Who a call belongs to, as far as signals go. Actions are the process's, masks the thread's.
+bool is_in_our_process() {
+  return syscost_state.stood_aside == StoodAside::no && gs_base() != &syscost_child_thread;
+}
+bool is_watched(const Call& call) {
+  return syscost_state.stood_aside == StoodAside::no && call.thread != &syscost_foreign_thread;
+}
+
+/// What has to do with the thread's masks and signal stack.
+void prepare_signals(const Guard& guard, Call& call) {
   switch (call.number) {
-    case SYS_rt_sigreturn:
-      prepare_sigreturn(guard, call);
-      return Plan::sigreturn;
-    case SYS_clone:
-      return plan_clone(call, call.given.rdi, call.given.rsi);
-    case SYS_clone3:
-      return plan_clone3(call);
-    case SYS_vfork:
-      return save_for_shared(call);
     case SYS_rt_sigprocmask:
       prepare_sigprocmask(call);
-      break;
-    case SYS_rt_sigaction:
-      prepare_sigaction(call);
       break;
     case SYS_rt_sigsuspend:
       strip_mask(call, call.used.rdi, call.given.rsi);
@@ -238,6 +275,29 @@ Plan prepare(const Guard& guard, Call& call) {
     case SYS_pselect6:
     case SYS_io_pgetevents:
       strip_mask_and_size(call, call.used.r9);
+      break;
+    case SYS_sigaltstack:
+      prepare_sigaltstack(guard, call);
+      break;
+    default:
+      break;
+  }
+}
+
+Plan prepare(const Guard& guard, Call& call) {
+  if (is_watched(call)) prepare_signals(guard, call);
+  switch (call.number) {
+    case SYS_rt_sigreturn:
+      prepare_sigreturn(guard, call);
+      return Plan::sigreturn;
+    case SYS_clone:
+      return plan_clone(call, call.given.rdi, call.given.rsi);
+    case SYS_clone3:
+      return plan_clone3(call);
+    case SYS_vfork:
+      return save_for_shared(call);
+    case SYS_rt_sigaction:
+      if (is_in_our_process()) prepare_sigaction(call);
       break;
     case SYS_prctl:
       if (call.given.rdi == kSetDispatch) stand_aside(guard, StoodAside::own_dispatch);
@@ -262,8 +322,9 @@ Plan prepare(const Guard& guard, Call& call) {
 }
 
 void finish(const Guard& guard, Call& call, std::uint64_t now) {
-  if (call.number == SYS_rt_sigprocmask) finish_sigprocmask(call);
-  if (call.number == SYS_rt_sigaction) finish_sigaction(call);
+  if (call.number == SYS_rt_sigprocmask && is_watched(call)) finish_sigprocmask(call);
+  if (call.number == SYS_sigaltstack && is_watched(call)) finish_sigaltstack(call);
+  if (call.number == SYS_rt_sigaction && is_in_our_process()) finish_sigaction(call);
   record(guard, call, now);
 }
 
@@ -281,6 +342,7 @@ std::uint64_t syscost_prepare(Call* call) {
   const Guard guard = EntryPoint::enter();
   call->control = call->thread->lane->control;
   call->used = call->given;
+  call->note = 0;
   return static_cast<std::uint64_t>(syscost::signal_safe::prepare(guard, *call));
 }
 

@@ -77,6 +77,13 @@ struct Saved {
   std::uint64_t start;
 };
 
+/// The kernel's stack_t.
+struct Stack {
+  std::uint64_t start;
+  std::uint64_t flags;
+  std::uint64_t bytes;
+};
+
 /// One armed thread; found through the gs base, which nothing else on x86-64 Linux uses and every child inherits.
 struct alignas(64) Thread {
   Lane* lane;            // offset 0, known to the stub
@@ -89,6 +96,8 @@ struct alignas(64) Thread {
   std::uint32_t blocks_sigsys;  // what the program believes; the kernel's mask never holds it
   std::uint32_t saved_depth;
   Saved saved[kSaved];
+  Stack own_stack;      // the signal stack that the program believes it has, where ours stands in for it
+  Stack bigger_stack;   // ours; kept for the next one
 };
 
 /// A call that entered in one segment and returned in another.
@@ -128,6 +137,7 @@ struct State {
   std::uint64_t lost;            ///< Calls and errors for which there was no slot.
   std::uint64_t unseen_threads;  ///< Born while there was no place for more.
   std::uint64_t trapped;         ///< Calls that came by SIGSYS.
+  std::uint64_t frame_bytes;     ///< What the kernel needs on a stack to deliver a signal.
   std::uint64_t ns_per_tick;     ///< Fixed point, 32 bits after the point; 0 = no usable clock.
   std::uint64_t sites[kSites];   ///< Return addresses of trapped calls, each once; 0 = free.
   std::uint32_t thread_high;     ///< Threads [0, thread_high) were in use at some time.
@@ -145,8 +155,10 @@ struct State {
 extern "C" {
 extern syscost::signal_safe::State syscost_state;
 extern syscost::signal_safe::Thread syscost_threads[syscost::signal_safe::kThreads];
-/// Whoever is not ours: threads older than us, vfork children. Its lane is never armed.
+/// Whoever is not ours: threads older than us, a thread in a timed pass. Its lane is never armed.
 extern syscost::signal_safe::Thread syscost_foreign_thread;
+/// A child that runs in this memory and is another process: vfork, posix_spawn. The same, but its signals are its own.
+extern syscost::signal_safe::Thread syscost_child_thread;
 /// What the kernel asks before it dispatches: 1 = dispatch, 0 = let pass.
 extern char syscost_selector;
 }

@@ -31,7 +31,7 @@
 #define USED 104
 #define ABI 152
 
-#define SIZEOF_THREAD 384
+#define SIZEOF_THREAD 448
 #define THREADS 16384
 
         .text
@@ -322,13 +322,13 @@ syscost_undispatched_end:
         nop
 
 /* The numbers that go through prepare(): rt_sigaction, rt_sigprocmask, rt_sigreturn, clone, vfork, exit, rt_sigsuspend,
-   prctl, arch_prctl, pselect6, ppoll, epoll_pwait, io_pgetevents, clone3, epoll_pwait2. */
+   sigaltstack, prctl, arch_prctl, pselect6, ppoll, epoll_pwait, io_pgetevents, clone3, epoll_pwait2. */
         .section .rodata
         .type syscost_is_special, @object
 syscost_is_special:
         .set number, 0
         .rept 512
-        .if number == 13 || number == 14 || number == 15 || number == 56 || number == 58 || number == 60
+        .if number == 13 || number == 14 || number == 15 || number == 131 || number == 56 || number == 58 || number == 60
         .byte 1
         .elseif number == 130 || number == 157 || number == 158 || number == 270 || number == 271 || number == 281
         .byte 1

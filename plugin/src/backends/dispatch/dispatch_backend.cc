@@ -346,9 +346,12 @@ Result<void> DispatchBackend::detach() {
 Result<void> DispatchBackend::attach() {
   if (syscost_state.stood_aside != StoodAside::no) return why_aside(syscost_state.stood_aside);
   const Guard guard = between_windows();
+  Thread* thread = std::exchange(detached_, nullptr);
+  // Unwatched, the thread may have blocked SIGSYS or given it a handler.
+  if (thread != nullptr) static_cast<void>(signal_safe::take_sigsys_over(guard, *thread));
   std::atomic_ref(syscost_selector).store(1);
-  if (detached_ == nullptr) return {};
-  if (long error = signal_safe::arm_calling_thread(guard, *std::exchange(detached_, nullptr)); error < 0) {
+  if (thread == nullptr) return {};
+  if (long error = signal_safe::arm_calling_thread(guard, *thread); error < 0) {
     return errno_failure("arm", "Syscall User Dispatch", static_cast<int>(-error));
   }
   return {};

@@ -2,6 +2,7 @@
 #include "backends/dispatch/memory.h"
 
 #include <cpuid.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -83,6 +84,10 @@ Result<void> reserve_memory() {
   syscost_state.shared_account.is_shared = true;
   auto* accounts = static_cast<Account*>(arena);
   for (std::uint32_t lane = 1; lane < kLanes; ++lane) syscost_state.lanes[lane].account = accounts + lane;
+  constexpr unsigned long kFrameBytes = 51;  // AT_MINSIGSTKSZ, missing in older headers
+  constexpr unsigned long kWithAvx512 = 3632;
+  const unsigned long frame_bytes = getauxval(kFrameBytes);
+  syscost_state.frame_bytes = frame_bytes != 0 ? frame_bytes : kWithAvx512;
   syscost_state.arena_used = (sizeof(Account) * kLanes + 63) / 64 * 64;
   syscost_state.arena_bytes = bytes;
   syscost_state.arena = static_cast<char*>(arena);

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+//
+// Programs that use what a backend may need for itself: SIGSYS, signal stacks, the kernel's dispatch, code made at run
+// time. Whoever watches must not get in their way.
+#include <errno.h>
+#include <signal.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+
+#include "case.h"
+#include "raw.h"
+#include "signals.h"
+
+namespace conformance {
+namespace {
+
+pid_t g_pid = 0;
+std::atomic<int> g_handled{0};
+
+void send_to_self(int signal) {
+  raw(SYS_tgkill, g_pid, g_pid, signal);
+}
+
+void make_two_calls(int /*signal*/) {
+  repeat_raw(2, 0, SYS_getppid);
+  ++g_handled;
+}
+
+void make_three_calls_around_another(int /*signal*/) {
+  raw(SYS_getppid);
+  send_to_self(SIGUSR2);
+  repeat_raw(2, 0, SYS_getppid);
+  ++g_handled;
+}
+
+const Register kNested(Case{
+    .number = 14,
+    .name = "nested_handlers",
+    .summary = "A handler interrupted by another one: the calls of both are counted.",
+    .setup =
+        [] {
+          g_pid = getpid();
+          handle(SIGUSR1, make_three_calls_around_another, 0);
+          handle(SIGUSR2, make_two_calls, 0);
+        },
+    .windows = {{"",
+                 [] {
+                   send_to_self(SIGUSR1);
+                   require(g_handled == 2, "not every handler ran");
+                 },
+                 {calls("tgkill", 2), calls("getppid", 5), calls("rt_sigreturn", 2)}}},
+});
+
+// ---- signal stacks ------------------------------------------------------------------------------------------------
+
+std::unique_ptr<char[]> g_stack;
+stack_t g_small = {};
+
+const Register kTinyStack(Case{
+    .number = 17,
+    .name = "tiny_signal_stack",
+    .summary = "A handler on a signal stack that holds one frame and little more can make calls.",
+    .setup =
+        [] {
+          g_pid = getpid();
+          constexpr std::size_t kForHandler = 2048;
+          constexpr unsigned long kFrameBytes = 51;  // AT_MINSIGSTKSZ
+          const std::size_t bytes = getauxval(kFrameBytes) + kForHandler;
+          g_stack = std::make_unique<char[]>(bytes);
+          g_small.ss_sp = g_stack.get();
+          g_small.ss_size = bytes;
+          handle(SIGUSR2, make_two_calls, SA_ONSTACK);
+        },
+    .windows = {{"",
+                 [] {
+                   stack_t before = {};
+                   require(raw(SYS_sigaltstack, &g_small, nullptr) == 0, "sigaltstack failed");
+                   send_to_self(SIGUSR2);
+                   require(raw(SYS_sigaltstack, nullptr, &before) == 0, "sigaltstack failed");
+                   require(before.ss_sp == g_small.ss_sp && before.ss_size == g_small.ss_size,
+                           "the signal stack is another than the program's");
+                   require(g_handled == 1, "the handler did not run");
+                 },
+                 {calls("sigaltstack", 2), calls("tgkill", 1), calls("getppid", 2), calls("rt_sigreturn", 1)}}},
+});
+
+// ---- SIGSYS -------------------------------------------------------------------------------------------------------
+
+constexpr std::size_t kMaskBytes = sizeof(std::uint64_t);
+constexpr std::uint64_t kAll = ~std::uint64_t{0};
+constexpr std::uint64_t kSigsysBit = std::uint64_t{1} << (SIGSYS - 1);
+
+const Register kBlocked(Case{
+    .number = 18,
+    .name = "sigsys_blocked",
+    .summary = "A program that blocks every signal, in its mask or for the length of a call, calls on and sees its mask.",
+    .windows = {{"",
+                 [] {
+                   std::uint64_t before = 0;
+                   std::uint64_t blocked = 0;
+                   timespec no_time = {};
+                   raw(SYS_rt_sigprocmask, SIG_SETMASK, &kAll, &before, kMaskBytes);
+                   repeat_raw(10, 0, SYS_getppid);
+                   raw(SYS_ppoll, nullptr, 0, &no_time, &kAll, kMaskBytes);
+                   raw(SYS_rt_sigprocmask, SIG_SETMASK, &before, &blocked, kMaskBytes);
+                   require((before & kSigsysBit) == 0 && (blocked & kSigsysBit) != 0,
+                           "the mask is not what the program set");
+                 },
+                 {calls("rt_sigprocmask", 2), calls("getppid", 10), calls("ppoll", 1)}}},
+});
+
+const Register kOwnHandler(Case{
+    .number = 19,
+    .name = "own_sigsys_handler",
+    .summary = "A program's own SIGSYS handler gets the SIGSYS that are meant for it.",
+    .setup = [] { g_pid = getpid(); },
+    .windows = {{"",
+                 [] {
+                   handle(SIGSYS, make_two_calls, 0);
+                   send_to_self(SIGSYS);
+                   struct sigaction action = {};
+                   sigaction(SIGSYS, nullptr, &action);
+                   require(action.sa_handler == make_two_calls, "sigaction shows another handler");
+                   require(g_handled == 1, "the handler did not run");
+                 },
+                 {calls("rt_sigaction", 2), calls("tgkill", 1), calls("getppid", 2), calls("rt_sigreturn", 1)}}},
+});
+
+// ---- the program's own dispatch -----------------------------------------------------------------------------------
+
+constexpr int kSetDispatch = 59;  // PR_SET_SYSCALL_USER_DISPATCH
+volatile char g_selector = 0;
+
+void answer_42(int /*signal*/, siginfo_t* /*info*/, void* context) {
+  g_selector = 0;
+  static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RAX] = 42;
+}
+
+const Register kOwnDispatch(Case{
+    .number = 21,
+    .name = "own_dispatch",
+    .summary = "A program that dispatches a call to itself gets it, and it is no syscall; the others are.",
+    .setup =
+        [] {
+          struct sigaction action = {};
+          action.sa_sigaction = answer_42;
+          action.sa_flags = SA_SIGINFO;
+          sigaction(SIGSYS, &action, nullptr);
+        },
+    .windows = {{"",
+                 [] {
+                   require(raw(SYS_prctl, kSetDispatch, 1, 0, 0, &g_selector) == 0, "prctl failed");
+                   g_selector = 1;
+                   require(raw(SYS_getppid) == 42, "the program's handler did not answer");
+                   require(raw(SYS_prctl, kSetDispatch, 0, 0, 0, 0) == 0, "prctl failed");
+                   repeat_raw(5, 0, SYS_getppid);
+                 },
+                 {calls("prctl", 2), calls("getppid", 5), calls("rt_sigreturn", 1)}}},
+    .unsupported = and_dispatch("the kernel dispatches to one at a time: the backend stands aside and says so"),
+});
+
+// ---- code made at run time ----------------------------------------------------------------------------------------
+
+long (*g_made)() = nullptr;
+
+const Register kJit(Case{
+    .number = 44,
+    .name = "jit_page",
+    .summary = "Calls from code that was written at run time are counted, also after it was written anew.",
+    .setup =
+        [] {
+          constexpr unsigned char kGetppid[] = {0xb8, SYS_getppid, 0, 0, 0, 0x0f, 0x05, 0xc3};
+          void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+          std::memcpy(page, kGetppid, sizeof kGetppid);
+          g_made = reinterpret_cast<long (*)()>(page);
+        },
+    .windows = {{"",
+                 [] {
+                   for (int i = 0; i < 100; ++i) g_made();
+                   // getuid
+                   reinterpret_cast<unsigned char*>(reinterpret_cast<void*>(g_made))[1] = SYS_geteuid;
+                   for (int i = 0; i < 50; ++i) g_made();
+                 },
+                 {calls("getppid", 100), calls("geteuid", 50)}}},
+});
+
+}  // namespace
+}  // namespace conformance
