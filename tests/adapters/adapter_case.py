@@ -25,6 +25,9 @@ FORKING_MAIN = os.path.join(BIN, "adapter_forking_main")
 SCOPES = os.path.join(BIN, "adapter_scopes")
 LIMITS = os.path.join(BIN, "adapter_limits")
 NO_CAPABILITIES = ["capsh", "--drop=all", "--user=nobody", "--"] if os.geteuid() == 0 else None
+# Where no backend can count, whatever it needs.
+_DENY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "deny_backends")
+NO_BACKEND = [sys.executable, _DENY, *NO_CAPABILITIES] if NO_CAPABILITIES else None
 
 Done = collections.namedtuple("Done", "code out err")
 

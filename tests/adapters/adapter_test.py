@@ -8,7 +8,7 @@ import subprocess
 import unittest
 import xml.etree.ElementTree as xml
 
-from adapter_case import (ASSERTIONS, EARLY, FORKING_MAIN, MANY, NO_CAPABILITIES, OUR_MAIN, PLAIN, PLAIN_MAIN, USER_MAIN, Case,
+from adapter_case import (ASSERTIONS, EARLY, FORKING_MAIN, MANY, NO_BACKEND, NO_CAPABILITIES, OUR_MAIN, PLAIN, PLAIN_MAIN, USER_MAIN, Case,
                           environment, main)
 
 
@@ -264,9 +264,18 @@ class Refusals(Case):
 
     @unittest.skipUnless(NO_CAPABILITIES and shutil.which("capsh"), "needs root and capsh to drop capabilities")
     def test_without_capabilities_it_says_which_are_missing_and_runs_no_test(self):
-        error = self.refused(*NO_CAPABILITIES, "-c", f"{MANY} --syscost_csv={self.csv}")
+        error = self.refused(*NO_BACKEND, "-c", f"{MANY} --syscost_csv={self.csv}")
         self.assertIn("CAP_BPF", error)
         self.assertIn("setcap", error)
+
+    @unittest.skipUnless(NO_CAPABILITIES and shutil.which("capsh"), "needs root and capsh to drop capabilities")
+    def test_without_capabilities_the_counts_are_the_same(self):
+        os.chmod(self.folder, 0o777)
+        for run, backend in (("auto", "dispatch"), ("dispatch-trap", "dispatch-trap")):
+            self.run_program(*NO_CAPABILITIES, "-c", f"{MANY} --syscost_csv={self.csv} --syscost_backend={run} "
+                             "--gtest_filter=Shapes.CallsThreeTimes")
+            [row] = self.rows(record="syscall", kind="test", backend=backend)
+            self.assertEqual((row["syscall"], row["calls"], row["entries"], row["latency_count"]), ("getppid", "3", "", "3"))
 
     @unittest.skipUnless(NO_CAPABILITIES and shutil.which("capsh"), "needs root and capsh to drop capabilities")
     def test_backend_none_writes_times_without_counts(self):
@@ -353,7 +362,7 @@ class Assertions(Case):
 
     @unittest.skipUnless(NO_CAPABILITIES and shutil.which("capsh"), "needs root and capsh to drop capabilities")
     def test_skip_here_and_fail_in_ci_where_nothing_can_count(self):
-        one = [*NO_CAPABILITIES, "-c", f"{ASSERTIONS} --gtest_filter=*.ReadAValueFirst:*.Hold"]
+        one = [*NO_BACKEND, "-c", f"{ASSERTIONS} --gtest_filter=*.ReadAValueFirst:*.Hold"]
         skipped = {"Assertions.Hold": "SKIPPED", "Assertions.ReadAValueFirst": "SKIPPED"}
         failed = {"Assertions.Hold": "FAILED", "Assertions.ReadAValueFirst": "FAILED"}
         verdicts, out = self.results(*one, code=0)
@@ -418,7 +427,7 @@ class Plain(Case):
 
     @unittest.skipUnless(NO_CAPABILITIES and shutil.which("capsh"), "needs root and capsh to drop capabilities")
     def test_without_a_backend_the_cost_says_why(self):
-        done = self.run_program(*NO_CAPABILITIES, "-c", PLAIN_MAIN)
+        done = self.run_program(*NO_BACKEND, "-c", PLAIN_MAIN)
         self.assertRegex(done.out, r"measured: n/a \(.*CAP_BPF")
         self.assertNotRegex(done.out, r": \d+\n.*cycles")
 

@@ -22,7 +22,9 @@ THEIR_MAIN = os.path.join(BIN, "benchmark_their_main")  # libbenchmark_main and 
 OUR_MAIN = os.path.join(BIN, "benchmark_our_main")      # syscost::benchmark_main
 UNLINKED = os.path.join(BIN, "benchmark_unlinked")      # BENCHMARK_MAIN(), without us
 USER_MAIN = os.path.join(BIN, "benchmark_user_main")
-NO_CAPABILITIES = ["capsh", "--drop=all", "--user=nobody", "--"] if os.geteuid() == 0 else None
+_DENY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "deny_backends")
+# Where no backend can count, whatever it needs.
+NO_BACKEND = [sys.executable, _DENY, "capsh", "--drop=all", "--user=nobody", "--"] if os.geteuid() == 0 else None
 QUICK = "--benchmark_min_time=0.001"
 
 Done = collections.namedtuple("Done", "code out err")
@@ -363,15 +365,15 @@ class Refusals(Case):
         self.assertNotEqual(row["wall_ns"], "")
 
     def test_without_privilege_the_reason_and_the_fix(self):
-        if NO_CAPABILITIES is None or shutil.which("capsh") is None:
+        if NO_BACKEND is None or shutil.which("capsh") is None:
             self.skipTest("needs root and capsh")
         command = f"{SHAPES} --syscost_csv={self.csv} {QUICK}"
-        done = self.run_program(*NO_CAPABILITIES, "-c", command, code=2)
+        done = self.run_program(*NO_BACKEND, "-c", command, code=2)
         self.assertRegex(done.err, "CAP_BPF|cap_bpf")
         self.assertIn("fix:", done.err)
         self.assertNotIn("BM_", done.out)
         # Unasked it runs.
-        self.run_program(*NO_CAPABILITIES, "-c", f"{SHAPES} {QUICK} --benchmark_filter=BM_Last")
+        self.run_program(*NO_BACKEND, "-c", f"{SHAPES} {QUICK} --benchmark_filter=BM_Last")
 
 
 class OddBodies(Case):
