@@ -37,13 +37,17 @@ constexpr int kSlowCalls = 300;
 struct Sample {
   double getppid_ns = 0;
   double write_ns = 0;
+  // As the instrument itself saw them; 0 = it says nothing.
+  double seen_getppid_ns = 0;
+  double seen_write_ns = 0;
 };
 
 Sample sample_of(const std::string& output) {
   std::optional<double> getppid = value_of(output, "getppid_ns");
   std::optional<double> write = value_of(output, "write_ns");
   if (!getppid || !write) throw std::runtime_error(output.substr(0, output.find('\n')));
-  return {*getppid, *write};
+  return {*getppid, *write, value_of(output, "seen_getppid_ns").value_or(0),
+          value_of(output, "seen_write_ns").value_or(0)};
 }
 
 Sample run_worker(const std::vector<std::string>& prefix, const std::string& mode, int calls) {
@@ -92,6 +96,10 @@ std::vector<Instrument> instruments() {
       {"syscost detached", nullptr, [] { return run_worker({}, "detached", kFastCalls); }, {}, {}},
       {"syscost disarmed", nullptr, [] { return run_worker({}, "disarmed", kFastCalls); }, {}, {}},
       {"syscost armed", nullptr, [] { return run_worker({}, "armed", kFastCalls); }, {}, {}},
+      {"dispatch detached", nullptr, [] { return run_worker({}, "dispatch:detached", kFastCalls); }, {}, {}},
+      {"dispatch disarmed", nullptr, [] { return run_worker({}, "dispatch:disarmed", kFastCalls); }, {}, {}},
+      {"dispatch armed", nullptr, [] { return run_worker({}, "dispatch:armed", kFastCalls); }, {}, {}},
+      {"dispatch-trap armed", nullptr, [] { return run_worker({}, "trap:armed", kFastCalls); }, {}, {}},
       {"bpftrace histogram",
        "bpftrace",
        [] {
@@ -141,7 +149,8 @@ void run_round(int round, std::vector<Instrument>& all, std::vector<Sample>& bar
     }
     try {
       Sample under = instrument.run();
-      instrument.added.push_back({under.getppid_ns - bare.getppid_ns, under.write_ns - bare.write_ns});
+      instrument.added.push_back({under.getppid_ns - bare.getppid_ns, under.write_ns - bare.write_ns,
+                                  under.seen_getppid_ns, under.seen_write_ns});
     } catch (const std::exception& error) {
       instrument.failure = error.what();
     }
@@ -149,11 +158,12 @@ void run_round(int round, std::vector<Instrument>& all, std::vector<Sample>& bar
 }
 
 /// Median of what `name` added to getppid; empty when it did not run.
-std::optional<double> added_by(const std::vector<Instrument>& all, std::string_view name) {
+std::optional<double> added_by(const std::vector<Instrument>& all, std::string_view name,
+                               double Sample::*field = &Sample::getppid_ns) {
   for (const Instrument& instrument : all) {
     if (instrument.name != name) continue;
     if (instrument.added.empty() || !instrument.failure.empty()) return std::nullopt;
-    return median_of(instrument.added, &Sample::getppid_ns);
+    return median_of(instrument.added, field);
   }
   return std::nullopt;
 }
@@ -192,6 +202,23 @@ void report(const std::vector<Instrument>& all, const std::vector<Sample>& bare,
   }
 }
 
+/// Dispatch against its own limits, and what the two backends say the same calls took.
+void report_dispatch(const std::vector<Instrument>& all) {
+  const std::optional<double> armed = added_by(all, "dispatch armed");
+  const std::optional<double> disarmed = added_by(all, "dispatch disarmed");
+  const std::optional<double> pair = added_by(all, "empty enter+exit pair");
+  if (armed) judge("dispatch armed at most 45 ns", *armed <= 45);
+  if (armed && pair) judge("dispatch armed below the empty pair", *armed < *pair);
+  if (disarmed) judge("dispatch disarmed at most 5 ns", *disarmed <= 5);
+  for (auto [call, field] : {std::pair{"getppid", &Sample::seen_getppid_ns}, std::pair{"write", &Sample::seen_write_ns}}) {
+    const std::optional<double> ebpf = added_by(all, "syscost armed", field);
+    const std::optional<double> dispatch = added_by(all, "dispatch armed", field);
+    if (!ebpf || !dispatch) continue;
+    fmt::print("    {}, median latency: ebpf says {:.0f} ns, dispatch {:.0f} ns: the way in and out of the kernel is {:.0f} ns\n",
+               call, *ebpf, *dispatch, *dispatch - *ebpf);
+  }
+}
+
 }  // namespace
 }  // namespace overhead
 
@@ -216,6 +243,7 @@ int main(int argc, char** argv) {
   if (isatty(STDERR_FILENO) == 1) fmt::print(stderr, "\r{:<40}\r", "");
   try {
     overhead::report(all, bare, rounds);
+    overhead::report_dispatch(all);
     overhead::report_windows(rounds);
     overhead::report_loops();
     overhead::report_empty_tests(rounds);

@@ -22,6 +22,7 @@
 #include <memory>
 #include <string_view>
 
+#include "backends/dispatch/dispatch_backend.h"
 #include "backends/ebpf/ebpf_backend.h"
 #include "core/quiet_memory.h"
 #include "core/window_book.h"
@@ -56,8 +57,11 @@ void time_calls(int calls) {
   std::exit(2);
 }
 
-std::unique_ptr<syscost::Backend> open_backend() {
-  syscost::Result<std::unique_ptr<syscost::Backend>> backend = syscost::ebpf::open_backend();
+std::unique_ptr<syscost::Backend> open_backend(std::string_view name) {
+  syscost::Result<std::unique_ptr<syscost::Backend>> backend =
+      name == "dispatch" ? syscost::dispatch::open_backend(syscost::dispatch::Patching::allowed)
+      : name == "trap"   ? syscost::dispatch::open_backend(syscost::dispatch::Patching::never)
+                         : syscost::ebpf::open_backend();
   if (!backend.ok()) give_up(backend.failure().reason.c_str());
   return std::move(backend.value());
 }
@@ -74,6 +78,13 @@ void time_under_pair(const char* enter, const char* exit, int calls) {
   time_calls(calls);
   for (bpf_link* link : links) bpf_link__destroy(link);
   empty_pair_bpf__destroy(pair);
+}
+
+/// Prints the median of the latencies that the backend saw of `call`: the middle of its bucket.
+void print_seen(const syscost::CallTable& table, const char* key, std::uint32_t number) {
+  const syscost::Tally* tally = table.find({syscost::Abi::x86_64, number});
+  if (tally == nullptr || tally->latency.count() == 0) return;
+  std::printf("%s %.1f\n", key, static_cast<double>(tally->latency.dense().percentile_ns(0.5)));
 }
 
 /// What one window costs: opening, closing, and reading what one syscall left behind.
@@ -93,8 +104,14 @@ void time_windows(syscost::WindowBook& book) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) give_up("usage: overhead_worker bare|empty_pair|clock_pair|detached|disarmed|armed|windows CALLS");
+  if (argc != 3) {
+    give_up("usage: overhead_worker bare|empty_pair|clock_pair|[ebpf:|dispatch:|trap:](detached|disarmed|armed|windows) "
+            "CALLS");
+  }
   std::string_view mode = argv[1];
+  const std::size_t colon = mode.find(':');
+  const std::string_view name = colon != std::string_view::npos ? mode.substr(0, colon) : "ebpf";
+  if (colon != std::string_view::npos) mode.remove_prefix(colon + 1);
   int calls = std::atoi(argv[2]);
   if (calls <= 0) give_up("CALLS must be a positive number");
 
@@ -105,7 +122,7 @@ int main(int argc, char** argv) {
   } else if (mode == "clock_pair") {
     time_under_pair("clock_enter", "clock_exit", calls);
   } else if (mode == "detached" || mode == "disarmed" || mode == "armed" || mode == "windows") {
-    std::unique_ptr<syscost::Backend> backend = open_backend();
+    std::unique_ptr<syscost::Backend> backend = open_backend(name);
     syscost::WindowBook book(*backend, syscost::quiet_memory());
     if (mode == "detached" && !backend->detach().ok()) give_up("cannot detach");
     if (mode == "windows") {
@@ -116,6 +133,8 @@ int main(int argc, char** argv) {
       syscost::detail::CostData cost(&syscost::quiet_memory());
       book.close(window, cost);
       if (cost.lost != 0 || cost.late != 0) give_up("syscost lost events");
+      print_seen(cost.table, "seen_getppid_ns", SYS_getppid);
+      print_seen(cost.table, "seen_write_ns", SYS_write);
     } else {
       time_calls(calls);
     }
