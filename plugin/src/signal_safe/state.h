@@ -46,10 +46,10 @@ constexpr std::uint32_t bank_of(Control control) {
 
 /// One syscall of one segment.
 struct Cell {
-  std::uint64_t calls;
-  std::uint64_t latency_count;
+  std::uint64_t is_marked;         ///< The account's dirty bit is set.
+  std::uint64_t calls_untimed;     ///< Those with a latency stand in the buckets.
   std::uint64_t latency_sum_ns;
-  std::uint64_t latency_min_ns;  ///< 0 = none yet
+  std::uint64_t latency_least;     ///< The least plus 1; 0 = none yet.
   std::uint64_t latency_max_ns;
   std::uint64_t buckets[kBuckets];
 };
@@ -161,5 +161,7 @@ extern syscost::signal_safe::Thread syscost_foreign_thread;
 extern syscost::signal_safe::Thread syscost_child_thread;
 /// What the kernel asks before it dispatches: 1 = dispatch, 0 = let pass.
 extern char syscost_selector;
+/// False only while no lane is armed: then a patched site need not look any further.
+extern char syscost_any_armed;
 }
 // NOLINTEND(readability-identifier-naming)
