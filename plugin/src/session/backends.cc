@@ -6,39 +6,111 @@
 #if SYSCOST_HAS_EBPF
 #include "backends/ebpf/ebpf_backend.h"
 #endif
+#if SYSCOST_HAS_SECCOMP
+#include "backends/seccomp/seccomp_backend.h"
+#endif
 
 namespace syscost::session {
 namespace {
 
-Result<std::unique_ptr<Backend>> open_ebpf() {
+/// What trying a backend showed: what it costs, as far as that was measured.
+using Tried = Result<Calibration>;
+
+[[maybe_unused]] Failure built_without(const char* backend, const char* library) {
+  return {std::string("this libsyscost was built without the ") + backend + " backend",
+          std::string("build it where ") + library + " is installed (Debian: apt-get install " + library + "-dev)"};
+}
+
+Result<std::unique_ptr<Backend>> open_ebpf(const Filter*) {
 #if SYSCOST_HAS_EBPF
   return ebpf::open_backend();
 #else
-  return Failure{"this libsyscost was built without the eBPF backend",
-                 "build it where libbpf is installed (Debian: apt-get install libbpf-dev)"};
+  return built_without("eBPF", "libbpf");
+#endif
+}
+
+/// Opening it leaves nothing behind (docs/decisions/0003).
+Tried try_ebpf() {
+  Result<std::unique_ptr<Backend>> backend = open_ebpf(nullptr);
+  if (!backend.ok()) return backend.failure();
+  return backend.value()->calibration();
+}
+
+Result<std::unique_ptr<Backend>> open_seccomp([[maybe_unused]] const Filter* filter) {
+#if SYSCOST_HAS_SECCOMP
+  return seccomp::open_backend(filter);
+#else
+  return built_without("seccomp", "libseccomp");
+#endif
+}
+
+/// A filter stays for good, so a child is put under it.
+Tried try_seccomp() {
+#if SYSCOST_HAS_SECCOMP
+  Result<void> probed = seccomp::probe_backend();
+  if (!probed.ok()) return probed.failure();
+  return Calibration{};
+#else
+  return built_without("seccomp", "libseccomp");
 #endif
 }
 
 struct Entry {
   const char* name;
   BackendChoice choice;
-  Result<std::unique_ptr<Backend>> (*open)();
+  Result<std::unique_ptr<Backend>> (*open)(const Filter* filter);
+  Tried (*attempt)();
 };
 
 /// In the order in which `automatic` tries them.
-constexpr Entry kBackends[] = {{"ebpf", BackendChoice::ebpf, open_ebpf}};
+constexpr Entry kBackends[] = {
+    {"ebpf", BackendChoice::ebpf, open_ebpf, try_ebpf},
+    {"seccomp", BackendChoice::seccomp, open_seccomp, try_seccomp},
+};
+
+std::string& passed_over_text() {
+  static auto* const text = new std::string;  // never destroyed: static destructors may still measure
+  return *text;
+}
+
+std::string without_stop(std::string text) {
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+void add(std::string& list, const std::string& item) {
+  list.append(list.empty() ? "" : "; ").append(item);
+}
+
+Result<std::unique_ptr<Backend>> open_first(const Filter* filter) {
+  std::string reasons, fixes, passed;
+  for (const Entry& entry : kBackends) {
+    Result<std::unique_ptr<Backend>> backend = entry.open(filter);
+    if (backend.ok()) {
+      passed_over_text() = passed;
+      return backend;
+    }
+    const Failure& why_not = backend.failure();
+    add(reasons, std::string(entry.name) + ": " + without_stop(why_not.reason));
+    add(fixes, std::string(entry.name) + ": " + without_stop(why_not.how_to_fix));
+    add(passed,
+        std::string(entry.name) + ": " + without_stop(why_not.reason) + " (fix: " + without_stop(why_not.how_to_fix) + ")");
+  }
+  return Failure{"no backend can count here; " + reasons, fixes};
+}
 
 }  // namespace
 
-Result<std::unique_ptr<Backend>> open_backend(BackendChoice choice) {
-  Failure why_not;
+Result<std::unique_ptr<Backend>> open_backend(BackendChoice choice, const Filter* filter) {
+  passed_over_text().clear();
   for (const Entry& entry : kBackends) {
-    if (choice != BackendChoice::automatic && choice != entry.choice) continue;
-    Result<std::unique_ptr<Backend>> backend = entry.open();
-    if (backend.ok()) return backend;
-    if (why_not.reason.empty()) why_not = backend.failure();
+    if (choice == entry.choice) return entry.open(filter);
   }
-  return why_not;
+  return open_first(filter);
+}
+
+std::string passed_over() {
+  return passed_over_text();
 }
 
 std::string describe_calibration(const Calibration& calibration) {
@@ -51,15 +123,15 @@ std::vector<BackendHealth> examine_backends() {
   for (const Entry& entry : kBackends) {
     BackendHealth& health = healths.emplace_back();
     health.name = entry.name;
-    Result<std::unique_ptr<Backend>> backend = entry.open();
-    health.works = backend.ok();
-    if (!backend.ok()) {
-      health.finding = backend.failure().reason;
-      health.how_to_fix = backend.failure().how_to_fix;
+    const Tried tried = entry.attempt();
+    health.works = tried.ok();
+    if (!tried.ok()) {
+      health.finding = tried.failure().reason;
+      health.how_to_fix = tried.failure().how_to_fix;
       continue;
     }
     health.finding = "opened, and counted 64 of 64 known calls";
-    std::string cost = describe_calibration(backend.value()->calibration());
+    const std::string cost = describe_calibration(tried.value());
     if (!cost.empty()) health.finding += "; " + cost;
   }
   return healths;

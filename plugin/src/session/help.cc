@@ -18,7 +18,7 @@ void print_help() {
 flags, as --flag value or --flag=value           variable             meaning
   --syscost_csv FILE                             SYSCOST_CSV          append rows to FILE (docs/csv-format.md)
   --syscost_profile syscalls                     SYSCOST_PROFILE      print a line under each test
-  --syscost_backend auto|ebpf|none               SYSCOST_BACKEND      how to count; none: times only, counts stay empty
+  --syscost_backend auto|ebpf|seccomp|none       SYSCOST_BACKEND      how to count; none: times only, counts stay empty
   --syscost_filter SELECTOR                      SYSCOST_FILTER       count only these: getppid, %file, '%network,!accept'
   --syscost_cycles N                             SYSCOST_CYCLES       calls of a counted pass of a loop or benchmark
   --syscost_repeats N                            SYSCOST_REPEATS      timed, and counted, passes of a loop; default 10

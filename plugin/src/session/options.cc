@@ -60,17 +60,17 @@ std::string take_profile(Options& options, std::string_view value, Source) {
 
 std::string take_backend(Options& options, std::string_view value, Source) {
   options.is_backend_named = true;
-  if (value == "dispatch" || value == "seccomp") {
-    return "this version has no backend \"" + std::string(value) + "\"; there are: auto, ebpf, none";
-  }
+  if (value == "dispatch") return "this version has no backend \"dispatch\"; there are: auto, ebpf, seccomp, none";
   if (value == "auto") {
     options.backend = BackendChoice::automatic;
   } else if (value == "ebpf") {
     options.backend = BackendChoice::ebpf;
+  } else if (value == "seccomp") {
+    options.backend = BackendChoice::seccomp;
   } else if (value == "none") {
     options.backend = BackendChoice::none;
   } else {
-    return one_of(value, "auto, ebpf, none");
+    return one_of(value, "auto, ebpf, seccomp, none");
   }
   return {};
 }

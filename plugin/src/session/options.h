@@ -21,7 +21,7 @@
 
 namespace syscost::session {
 
-enum class BackendChoice { automatic, ebpf, none };
+enum class BackendChoice { automatic, ebpf, seccomp, none };
 
 /// Where relative paths of an option start.
 enum class Source { absent, command_line, environment };

@@ -64,6 +64,7 @@ std::string Session::header_line() const {
   if (Opened* opened = instrument_.current()) {
     std::string cost = describe_calibration(opened->backend->calibration());
     if (!cost.empty()) line += " (" + cost + ")";
+    if (const std::string passed = passed_over(); !passed.empty()) line += ", not " + passed;
   } else {
     line += " (counts stay empty)";
   }
