@@ -50,6 +50,13 @@ const std::vector<BackendColumn>& backends() {
        .knows_latency = false,
        .missing = {}},
       {.name = "ebpf", .missing = ebpf_missing()},
+      {.name = "seccomp",
+       .knows_calls = false,
+       .knows_errors = false,
+       .knows_latency = false,
+       .misses_restarted = true,
+       .blind_to = "rt_sigreturn",
+       .missing = {}},
   };
   return columns;
 }

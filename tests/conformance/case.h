@@ -112,7 +112,7 @@ struct Case {
   Setting setting = Setting::plain;
   /// The windows run inside a GoogleTest test, for death tests: the style.
   std::string death_style = {};
-  /// The backend, chosen by itself, must answer "unavailable" with a reason that contains this text.
+  /// The backend, asked for by name, must refuse: exit code 2, and a message that contains this text and a remedy.
   std::string unavailable_reason = {};
   /// Backend -> why the case cannot hold there.
   std::map<std::string, std::string> unsupported = {};

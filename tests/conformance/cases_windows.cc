@@ -183,6 +183,7 @@ const Register kNanosleep(Case{
                      },
                  .rows = {calls("nanosleep", 1)},
                  .check = check_latency}},
+    .unsupported = {{"seccomp", "it knows no latency"}},
 });
 
 }  // namespace

@@ -104,7 +104,7 @@ TEST(Options, SaysThatALaterFlagIsNotThereYet) {
   EXPECT_NE(complaint({}, {"SYSCOST_CHILDREN=3"}).find("does not have the variable SYSCOST_CHILDREN"),
             std::string::npos);
   EXPECT_NE(complaint({"--syscost_profile=bpftrace"}).find("no profile \"bpftrace\""), std::string::npos);
-  EXPECT_NE(complaint({"--syscost_backend=seccomp"}).find("no backend \"seccomp\""), std::string::npos);
+  EXPECT_NE(complaint({"--syscost_backend=dispatch"}).find("no backend \"dispatch\""), std::string::npos);
 }
 
 TEST(Options, RefusesValuesThatMakeNoSense) {
