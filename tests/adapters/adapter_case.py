@@ -24,7 +24,11 @@ EARLY = os.path.join(BIN, "adapter_early")              # measures before main()
 FORKING_MAIN = os.path.join(BIN, "adapter_forking_main")
 SCOPES = os.path.join(BIN, "adapter_scopes")
 LIMITS = os.path.join(BIN, "adapter_limits")
+DENY = os.path.join(BIN, "adapter_deny")                # runs a program under a seccomp profile
 NO_CAPABILITIES = ["capsh", "--drop=all", "--user=nobody", "--"] if os.geteuid() == 0 else None
+
+# In front of a program in capsh's shell: nothing that needs no privilege counts either.
+NO_BACKEND = f"{DENY} EPERM prctl,seccomp"
 
 Done = collections.namedtuple("Done", "code out err")
 

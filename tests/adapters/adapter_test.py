@@ -8,7 +8,7 @@ import subprocess
 import unittest
 import xml.etree.ElementTree as xml
 
-from adapter_case import (ASSERTIONS, EARLY, FORKING_MAIN, MANY, NO_CAPABILITIES, OUR_MAIN, PLAIN, PLAIN_MAIN, USER_MAIN, Case,
+from adapter_case import (ASSERTIONS, EARLY, FORKING_MAIN, MANY, NO_BACKEND, NO_CAPABILITIES, OUR_MAIN, PLAIN, PLAIN_MAIN, USER_MAIN, Case,
                           environment, main)
 
 
@@ -213,7 +213,7 @@ class Output(Case):
         self.assertEqual(os.listdir(self.folder), ["out.csv"])
 
     def test_help_and_doctor_answer_instead_of_running_tests(self):
-        for flag, word in (("--syscost_help", "--syscost_csv FILE"), ("--syscost_doctor", "ebpf   works")):
+        for flag, word in (("--syscost_help", "--syscost_csv FILE"), ("--syscost_doctor", "ebpf    works")):
             done = self.run_program(MANY, flag)
             self.assertIn(word, done.out)
             self.assertNotIn("[ RUN", done.out)
@@ -264,7 +264,7 @@ class Refusals(Case):
 
     @unittest.skipUnless(NO_CAPABILITIES and shutil.which("capsh"), "needs root and capsh to drop capabilities")
     def test_without_capabilities_it_says_which_are_missing_and_runs_no_test(self):
-        error = self.refused(*NO_CAPABILITIES, "-c", f"{MANY} --syscost_csv={self.csv}")
+        error = self.refused(*NO_CAPABILITIES, "-c", f"{NO_BACKEND} {MANY} --syscost_csv={self.csv}")
         self.assertIn("CAP_BPF", error)
         self.assertIn("setcap", error)
 
@@ -353,7 +353,7 @@ class Assertions(Case):
 
     @unittest.skipUnless(NO_CAPABILITIES and shutil.which("capsh"), "needs root and capsh to drop capabilities")
     def test_skip_here_and_fail_in_ci_where_nothing_can_count(self):
-        one = [*NO_CAPABILITIES, "-c", f"{ASSERTIONS} --gtest_filter=*.ReadAValueFirst:*.Hold"]
+        one = [*NO_CAPABILITIES, "-c", f"{NO_BACKEND} {ASSERTIONS} --gtest_filter=*.ReadAValueFirst:*.Hold"]
         skipped = {"Assertions.Hold": "SKIPPED", "Assertions.ReadAValueFirst": "SKIPPED"}
         failed = {"Assertions.Hold": "FAILED", "Assertions.ReadAValueFirst": "FAILED"}
         verdicts, out = self.results(*one, code=0)
@@ -418,7 +418,7 @@ class Plain(Case):
 
     @unittest.skipUnless(NO_CAPABILITIES and shutil.which("capsh"), "needs root and capsh to drop capabilities")
     def test_without_a_backend_the_cost_says_why(self):
-        done = self.run_program(*NO_CAPABILITIES, "-c", PLAIN_MAIN)
+        done = self.run_program(*NO_CAPABILITIES, "-c", f"{NO_BACKEND} {PLAIN_MAIN}")
         self.assertRegex(done.out, r"measured: n/a \(.*CAP_BPF")
         self.assertNotRegex(done.out, r": \d+\n.*cycles")
 
