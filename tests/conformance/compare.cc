@@ -108,7 +108,7 @@ Sentences compare_with_strace(const BackendColumn& backend, const MeasuredWindow
     if (backend.misses_restarted && counted < all) counted += std::min(all - counted, count);
   }
   auto compare = [&out, &backend](const char* what, const std::map<std::string, std::uint64_t>& theirs,
-                        const std::map<std::string, std::uint64_t>& counted) {
+                                  const std::map<std::string, std::uint64_t>& counted) {
     auto count_in = [](const std::map<std::string, std::uint64_t>& map, const std::string& name) {
       auto found = map.find(name);
       return found != map.end() ? found->second : 0;

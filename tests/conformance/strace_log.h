@@ -21,10 +21,10 @@ namespace conformance {
 
 /// What strace saw of one process between two marker calls.
 struct StraceWindow {
-  std::map<std::string, std::uint64_t> entries;     ///< Entered between the markers.
+  std::map<std::string, std::uint64_t> entries;         ///< Entered between the markers.
   std::map<std::string, std::uint64_t> restarted = {};  ///< Of those, ended by a signal in order to be entered again.
-  std::map<std::string, std::uint64_t> carried_in;  ///< Entered before the first marker, returned between them.
-  std::map<std::string, std::uint64_t> in_flight;   ///< Entered between them, not returned before the second.
+  std::map<std::string, std::uint64_t> carried_in;      ///< Entered before the first marker, returned between them.
+  std::map<std::string, std::uint64_t> in_flight;       ///< Entered between them, not returned before the second.
 };
 
 class StraceLog {

@@ -93,8 +93,8 @@ Result<std::unique_ptr<Backend>> open_first(const Filter* filter) {
     const Failure& why_not = backend.failure();
     add(reasons, std::string(entry.name) + ": " + without_stop(why_not.reason));
     add(fixes, std::string(entry.name) + ": " + without_stop(why_not.how_to_fix));
-    add(passed,
-        std::string(entry.name) + ": " + without_stop(why_not.reason) + " (fix: " + without_stop(why_not.how_to_fix) + ")");
+    add(passed, std::string(entry.name) + ": " + without_stop(why_not.reason) +
+                    " (fix: " + without_stop(why_not.how_to_fix) + ")");
   }
   return Failure{"no backend can count here; " + reasons, fixes};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Runs a program under a seccomp profile like a container's: deny EPERM|ENOSYS SYSCALL[,SYSCALL...] PROGRAM [ARGUMENT...]
+// Runs a program under a seccomp profile like a container's: deny EPERM|ENOSYS SYSCALL[,SYSCALL...] PROGRAM
+// [ARGUMENT...]
 //
 // SYSCALL is bpf, prctl or seccomp: what backends need.
 #include <linux/filter.h>
@@ -20,7 +21,9 @@ namespace {
 
 std::vector<unsigned> numbers_of(const std::string& names) {
   std::vector<unsigned> numbers;
-  const auto has = [&](const char* name) { return ("," + names + ",").find(std::string(",") + name + ",") != std::string::npos; };
+  const auto has = [&](const char* name) {
+    return ("," + names + ",").find(std::string(",") + name + ",") != std::string::npos;
+  };
   if (has("bpf")) numbers.push_back(SYS_bpf);
   if (has("prctl")) numbers.push_back(SYS_prctl);
   if (has("seccomp")) numbers.push_back(SYS_seccomp);
@@ -41,7 +44,8 @@ int main(int argc, char** argv) {
   const sock_fprog program{static_cast<unsigned short>(code.size()), code.data()};
   // As root it stays able to gain privileges, as in a container.
   if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0 &&
-      (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0)) {
+      (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+       syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0)) {
     std::perror("deny: seccomp");
     return 65;
   }
