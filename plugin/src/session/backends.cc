@@ -21,7 +21,13 @@ using Tried = Result<Calibration>;
           std::string("build it where ") + library + " is installed (Debian: apt-get install " + library + "-dev)"};
 }
 
-Result<std::unique_ptr<Backend>> open_ebpf(const Filter*) {
+Failure counts_no_children(const char* backend) {
+  return {std::string("backend ") + backend + " does not count children (--syscost_children) in this version",
+          "take --syscost_backend seccomp, or leave --syscost_children out"};
+}
+
+Result<std::unique_ptr<Backend>> open_ebpf(const Filter*, bool children) {
+  if (children) return counts_no_children("ebpf");
 #if SYSCOST_HAS_EBPF
   return ebpf::open_backend();
 #else
@@ -31,14 +37,14 @@ Result<std::unique_ptr<Backend>> open_ebpf(const Filter*) {
 
 /// Opening it leaves nothing behind (docs/decisions/0003).
 Tried try_ebpf() {
-  Result<std::unique_ptr<Backend>> backend = open_ebpf(nullptr);
+  Result<std::unique_ptr<Backend>> backend = open_ebpf(nullptr, false);
   if (!backend.ok()) return backend.failure();
   return backend.value()->calibration();
 }
 
-Result<std::unique_ptr<Backend>> open_seccomp([[maybe_unused]] const Filter* filter) {
+Result<std::unique_ptr<Backend>> open_seccomp([[maybe_unused]] const Filter* filter, [[maybe_unused]] bool children) {
 #if SYSCOST_HAS_SECCOMP
-  return seccomp::open_backend(filter);
+  return seccomp::open_backend(filter, children);
 #else
   return built_without("seccomp", "libseccomp");
 #endif
@@ -58,7 +64,7 @@ Tried try_seccomp() {
 struct Entry {
   const char* name;
   BackendChoice choice;
-  Result<std::unique_ptr<Backend>> (*open)(const Filter* filter);
+  Result<std::unique_ptr<Backend>> (*open)(const Filter* filter, bool children);
   Tried (*attempt)();
 };
 
@@ -82,10 +88,10 @@ void add(std::string& list, const std::string& item) {
   list.append(list.empty() ? "" : "; ").append(item);
 }
 
-Result<std::unique_ptr<Backend>> open_first(const Filter* filter) {
+Result<std::unique_ptr<Backend>> open_first(const Filter* filter, bool children) {
   std::string reasons, fixes, passed;
   for (const Entry& entry : kBackends) {
-    Result<std::unique_ptr<Backend>> backend = entry.open(filter);
+    Result<std::unique_ptr<Backend>> backend = entry.open(filter, children);
     if (backend.ok()) {
       passed_over_text() = passed;
       return backend;
@@ -101,12 +107,12 @@ Result<std::unique_ptr<Backend>> open_first(const Filter* filter) {
 
 }  // namespace
 
-Result<std::unique_ptr<Backend>> open_backend(BackendChoice choice, const Filter* filter) {
+Result<std::unique_ptr<Backend>> open_backend(BackendChoice choice, const Filter* filter, bool children) {
   passed_over_text().clear();
   for (const Entry& entry : kBackends) {
-    if (choice == entry.choice) return entry.open(filter);
+    if (choice == entry.choice) return entry.open(filter, children);
   }
-  return open_first(filter);
+  return open_first(filter, children);
 }
 
 std::string passed_over() {

@@ -20,6 +20,7 @@ flags, as --flag value or --flag=value           variable             meaning
   --syscost_profile syscalls                     SYSCOST_PROFILE      print a line under each test
   --syscost_backend auto|ebpf|seccomp|none       SYSCOST_BACKEND      how to count; none: times only, counts stay empty
   --syscost_filter SELECTOR                      SYSCOST_FILTER       count only these: getppid, %file, '%network,!accept'
+  --syscost_children                             SYSCOST_CHILDREN=1   count child processes too, in rows of their own
   --syscost_cycles N                             SYSCOST_CYCLES       calls of a counted pass of a loop or benchmark
   --syscost_repeats N                            SYSCOST_REPEATS      timed, and counted, passes of a loop; default 10
   --syscost_warmup N                             SYSCOST_WARMUP       passes of a loop before them; default 1

@@ -109,6 +109,8 @@ constexpr std::array kKnown = {
     Known{"profile", Argument::value, true, take_profile},
     Known{"backend", Argument::value, true, take_backend},
     Known{"filter", Argument::value, true, take_filter},
+    Known{"children", Argument::optional_boolean, true,
+          [](Options& options, std::string_view value, Source) { return take_boolean(options.children, value); }},
     Known{"cycles", Argument::value, true,
           [](Options& options, std::string_view value, Source) { return take_number(options.cycles, value, 1); }},
     Known{"repeats", Argument::value, true,
@@ -138,7 +140,7 @@ constexpr std::array kKnown = {
 };
 
 /// Names the documentation promises for later versions: whoever types one deserves a better answer than "unknown".
-constexpr std::array<std::string_view, 4> kLater = {"bpf", "children", "artifacts", "artifact_root"};
+constexpr std::array<std::string_view, 3> kLater = {"bpf", "artifacts", "artifact_root"};
 
 /// Variables with our prefix that are not addressed to a test binary: the build's own, those of our test suite, and
 /// what syscost tells a process that it starts itself.

@@ -101,7 +101,8 @@ Result<void> Session::take_over(Options options) {
   const bool is_same_filter = text(options) == text(options_);
   if (is_same_filter) options.filter = options_.filter;
   if (options == options_) return {};
-  if (!is_same_filter || (is_started() && options.backend != options_.backend) ||
+  if (!is_same_filter ||
+      (is_started() && (options.backend != options_.backend || options.children != options_.children)) ||
       (recorder_.has_csv() && options.csv != options_.csv)) {
     return Failure{"a static initialiser measured before main(), and the flags ask for another file, backend or filter",
                    "write --syscost_csv, --syscost_backend, --syscost_filter, which are known from the start"};
@@ -187,7 +188,7 @@ adapter::Report Session::close_window(std::string_view outcome, int framework_wr
   has_window_.store(false, std::memory_order_release);
 
   if (cost != nullptr) remove_framework_writes(cost->table, framework_writes);
-  const bool has_numbers = cost != nullptr && !is_empty(cost->table);
+  const bool has_numbers = cost != nullptr && !(is_empty(cost->table) && cost->children.empty());
   const Capabilities can = window.opened != nullptr ? window.opened->capabilities : Capabilities{};
   csv::WindowColumns columns;
   columns.kind = kind_name(window.kind);

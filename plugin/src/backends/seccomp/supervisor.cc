@@ -12,9 +12,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <climits>
 #include <csignal>
+#include <cstdio>
+#include <cstring>
 
 #include "backends/seccomp/filter_program.h"
 
@@ -40,6 +44,26 @@ void increment(std::atomic<std::uint64_t>& cell) {
 /// one is a child's.
 bool is_of_process(pid_t process, std::int32_t thread) {
   return syscall(SYS_tgkill, process, thread, 0) == 0 || errno == EPERM;
+}
+
+/// The last part of the path of the program that `thread` runs; "unknown" where the kernel does not tell us, as of a
+/// process that gained privileges.
+void read_program_name(std::int32_t thread, std::array<char, kProgramName>& name) {
+  std::array<char, 40> link{};
+  std::snprintf(link.data(), link.size(), "/proc/%d/exe", static_cast<int>(thread));
+  std::array<char, 4096> path{};
+  const ssize_t length = readlink(link.data(), path.data(), path.size() - 1);
+  if (length <= 0) {
+    std::snprintf(name.data(), name.size(), "unknown");
+    return;
+  }
+  constexpr const char* kDeleted = " (deleted)";
+  const std::size_t suffix = std::strlen(kDeleted);
+  const auto size = static_cast<std::size_t>(length);
+  if (size > suffix && std::strcmp(path.data() + size - suffix, kDeleted) == 0) path[size - suffix] = '\0';
+  const char* slash = std::strrchr(path.data(), '/');
+  const char* last = slash != nullptr ? slash + 1 : path.data();
+  std::memcpy(name.data(), last, std::min(std::strlen(last), name.size() - 1));
 }
 
 void do_nothing(int) {}
@@ -149,8 +173,35 @@ void Counter::count(const Notification& notification) {
   }
   // Nothing armed: no need to ask whose it is.
   if (shared_.lane_of[thread].load(std::memory_order_relaxed) == 0 && shared_.lanes[0].control.load() == 0) return;
-  if (!is_of_process(shared_.measured.load(std::memory_order_relaxed), thread)) return;
-  count_for(thread, id);
+  if (is_of_process(shared_.measured.load(std::memory_order_relaxed), thread)) {
+    count_for(thread, id);
+  } else if (shared_.counts_children.load(std::memory_order_relaxed)) {
+    count_child(thread, id);
+  }
+}
+
+/// The account of the program that the thread's process runs; null when there is none left.
+Shared::Program* Counter::account_of(std::int32_t thread) {
+  std::array<char, kProgramName> name{};
+  read_program_name(thread, name);
+  const std::uint32_t used = shared_.programs_used.load(std::memory_order_relaxed);
+  for (std::uint32_t i = 0; i < used; ++i) {
+    if (std::strcmp(shared_.programs[i].name, name.data()) == 0) return &shared_.programs[i];
+  }
+  if (used == kPrograms) return nullptr;
+  std::memcpy(shared_.programs[used].name, name.data(), name.size());
+  shared_.programs_used.store(used + 1, std::memory_order_release);
+  return &shared_.programs[used];
+}
+
+void Counter::count_child(std::int32_t thread, SyscallId id) {
+  if (shared_.lanes[0].control.load() == 0) return;
+  Shared::Program* account = account_of(thread);
+  shared_.sequence.fetch_add(1, std::memory_order_seq_cst);
+  const std::uint64_t control = shared_.lanes[0].control.load(std::memory_order_seq_cst);
+  if (control != 0 && account == nullptr) increment(shared_.lost);
+  if (control != 0 && account != nullptr) add(account->banks[bank_of(control)], id);
+  shared_.sequence.fetch_add(1, std::memory_order_release);
 }
 
 // ---- the processes --------------------------------------------------------------------------------------------------

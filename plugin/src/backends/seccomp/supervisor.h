@@ -36,6 +36,8 @@ class Counter {
   void count_for(std::int32_t thread, SyscallId id);
 
  private:
+  void count_child(std::int32_t thread, SyscallId id);
+  Shared::Program* account_of(std::int32_t thread);
   SyscallId resolve_restart(std::int32_t thread, SyscallId id);
   void add(Bank& bank, SyscallId id);
 
