@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "session/backends.h"
+#include "session/container_report.h"
 
 namespace syscost::session {
 
@@ -15,6 +16,7 @@ int run_doctor() {
   uname(&system);
   std::printf("syscost doctor: what can measure syscalls here\n");
   std::printf("  kernel %s %s, user id %u\n", system.release, system.machine, static_cast<unsigned>(geteuid()));
+  std::fputs(describe_container(read_confinement(), has_tracefs()).c_str(), stdout);
   const BackendHealth* chosen = nullptr;
   const std::vector<BackendHealth> healths = examine_backends();
   for (const BackendHealth& health : healths) {

@@ -2,11 +2,10 @@
 //
 // Why the eBPF backend does not work here, and what would make it work.
 //
-// The kernel says EPERM for half a dozen different reasons. This looks at what the process has (capabilities, user
-// namespace, kernel, BTF) and turns it into one sentence of cause and one of remedy.
+// The kernel says EPERM for half a dozen different reasons. This looks at what there is (kernel, BTF, permission.h) and
+// turns it into one sentence of cause and one of remedy.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "core/result.h"
@@ -15,8 +14,5 @@ namespace syscost::ebpf {
 
 /// The failure of `step` with errno `error`; `libbpf_log` is libbpf's last line, or empty.
 Failure explain_failure(std::string_view step, int error, std::string_view libbpf_log);
-
-/// The capabilities that are missing here: "CAP_BPF and CAP_PERFMON", "CAP_PERFMON", or empty.
-std::string missing_capabilities();
 
 }  // namespace syscost::ebpf

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "backends/ebpf/permission.h"
+
+#include <linux/capability.h>
+
+namespace syscost::ebpf {
+namespace {
+
+constexpr const char* kGrant =
+    "run as root, or grant them to the test binary: sudo setcap cap_bpf,cap_perfmon+ep BINARY (again after each link); "
+    "in a container add cap_add: [BPF, PERFMON]; or measure nothing with --syscost_backend none";
+constexpr const char* kAmbient =
+    "start as root and run: setpriv --reuid 1000 --regid 1000 --clear-groups --inh-caps +bpf,+perfmon "
+    "--ambient-caps +bpf,+perfmon COMMAND";
+
+std::vector<std::string> missing_from(std::uint64_t set) {
+  std::vector<std::string> names;
+  if (!holds(set, CAP_BPF)) names.emplace_back("BPF");
+  if (!holds(set, CAP_PERFMON)) names.emplace_back("PERFMON");
+  return names;
+}
+
+/// "CAP_BPF and CAP_PERFMON".
+std::string spelled_out(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text.append(text.empty() ? "CAP_" : " and CAP_").append(name);
+  return text;
+}
+
+std::string this_container(Container container) {
+  return container == Container::other ? "this container"
+                                       : "this " + std::string(container_name(container)) + " container";
+}
+
+Failure meaningless_capabilities(const Confinement& here) {
+  const std::string reason =
+      "eBPF needs CAP_BPF and CAP_PERFMON outside of every user namespace; this process is inside one, as a rootless "
+      "container engine makes it, where no capability counts";
+  if (here.container == Container::podman)
+    return {reason, "run it by a rootful engine: sudo podman run --cap-add BPF --cap-add PERFMON"};
+  return {reason, "leave the user namespace: use a rootful container engine, or setcap on the host"};
+}
+
+/// The container has them, this process does not.
+Failure not_passed_on(const Confinement& here, const std::string& missing) {
+  const std::string reason = "eBPF needs CAP_BPF and CAP_PERFMON; " + this_container(here.container) +
+                             " was granted them, but this process lacks " + missing;
+  if (here.is_root) return {reason, "do not drop them on the way: setpriv, capsh or a service manager took them away"};
+  if (here.no_new_privileges) {
+    return {reason + ", as an ordinary user does",
+            "no-new-privileges is set, so a file's capabilities would be ignored: " + std::string(kAmbient)};
+  }
+  return {reason + ", as an ordinary user does",
+          "grant them to the test binary, as root in the container: setcap cap_bpf,cap_perfmon+ep BINARY (again after "
+          "each link); or " +
+              std::string(kAmbient)};
+}
+
+}  // namespace
+
+std::optional<Failure> missing_permission(const Confinement& here) {
+  const std::vector<std::string> missing = missing_from(here.effective);
+  if (here.in_user_namespace) return meaningless_capabilities(here);
+  if (missing.empty()) return std::nullopt;
+  if (here.container == Container::none) {
+    return Failure{"eBPF needs CAP_BPF and CAP_PERFMON; this process lacks " + spelled_out(missing), kGrant};
+  }
+  const std::vector<std::string> not_granted = missing_from(here.bounding);
+  if (not_granted.empty()) return not_passed_on(here, spelled_out(missing));
+  std::string fix = line_that_adds(here.container, not_granted);
+  if (!here.is_root) {
+    fix += "; and, for an ordinary user, setcap cap_bpf,cap_perfmon+ep BINARY or ambient capabilities";
+  }
+  return Failure{"eBPF needs CAP_BPF and CAP_PERFMON; " + this_container(here.container) + " was not granted " +
+                     spelled_out(not_granted),
+                 fix};
+}
+
+std::string remedy_of_denial(const Confinement& here) {
+  if (here.has_seccomp_filter && here.container != Container::none) {
+    return "allow bpf in the container's seccomp profile, or run without one: " + line_without_seccomp(here.container);
+  }
+  return "allow bpf in the container's seccomp profile, and look at the kernel's lockdown mode";
+}
+
+}  // namespace syscost::ebpf

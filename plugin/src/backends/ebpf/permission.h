@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+//
+// Which permission to use eBPF is missing, and the one line that grants it.
+//
+// There are many ways to lack it: an ordinary user, a container that was not granted a capability, one that was but
+// runs its programs as an ordinary user, a rootless engine, a seccomp profile. Each has another remedy, and advice for
+// the wrong one costs an afternoon.
+#pragma once
+
+#include <optional>
+
+#include "core/confinement.h"
+#include "core/result.h"
+
+namespace syscost::ebpf {
+
+/// What is missing of CAP_BPF and CAP_PERFMON, with the remedy that works in this confinement; empty when both are
+/// there and mean something to the kernel.
+std::optional<Failure> missing_permission(const Confinement& here);
+
+/// The remedy when bpf(2) is denied with EPERM although both capabilities are there.
+std::string remedy_of_denial(const Confinement& here);
+
+}  // namespace syscost::ebpf

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+//
+// What --syscost_doctor says of the container it runs in.
+//
+// The backends say which permission they lack. What no backend needs, and bpftrace does, is said here, where the
+// engine's line that grants it can be named.
+#pragma once
+
+#include <string>
+
+#include "core/confinement.h"
+
+namespace syscost::session {
+
+/// True when the kernel's tracefs is mounted where bpftrace looks for it. Needs no permission to look inside.
+bool has_tracefs();
+
+/// Lines for the doctor, each ended; empty outside of containers.
+std::string describe_container(const Confinement& here, bool has_tracefs);
+
+}  // namespace syscost::session
