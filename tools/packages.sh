@@ -29,6 +29,8 @@ make            | make         | builds the consumers' projects, as CMake does w
 pkg-config      | pkg-config   | builds a consumer without CMake
 python3         | python3      | helpers of the tests
 python3-pandas  | -            | runs the pandas calls of docs/csv-format.md
+python3-yaml    | -            | reads compose.yaml and the Kubernetes manifests
+python3-kubernetes | -         | holds the manifests against the API's types
 clang           | clang        | rebuilds the eBPF object, to prove the committed one is current
 llvm            | llvm-strip   | strips it
 bpftool         | bpftool      | makes the skeleton from it

@@ -65,6 +65,18 @@ TEST(Permission, UnderNoNewPrivilegesAFilesCapabilitiesAreNotAdvised) {
   EXPECT_NE(missing->how_to_fix.find("no-new-privileges"), std::string::npos) << missing->how_to_fix;
 }
 
+TEST(Permission, AnOrdinaryUserOfAContainerGrantedNothingIsToldOfBothSteps) {
+  Confinement here = docker(kChown, 0, false);
+  expect_missing(here,
+                 "eBPF needs CAP_BPF and CAP_PERFMON; this Docker container was not granted CAP_BPF and CAP_PERFMON",
+                 "in compose.yaml cap_add: [BPF, PERFMON], or docker run --cap-add BPF --cap-add PERFMON; and, for an "
+                 "ordinary user, setcap cap_bpf,cap_perfmon+ep BINARY or ambient capabilities");
+  here.no_new_privileges = true;
+  const std::optional<Failure> missing = missing_permission(here);
+  ASSERT_TRUE(missing.has_value());
+  EXPECT_NE(missing->how_to_fix.find("rules out setcap"), std::string::npos) << missing->how_to_fix;
+}
+
 TEST(Permission, InAUserNamespaceNoCapabilityIsAdvised) {
   Confinement here = docker(kBpf | kPerfmon, kBpf | kPerfmon, true);
   here.container = Container::podman;

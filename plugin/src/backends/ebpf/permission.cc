@@ -69,7 +69,9 @@ std::optional<Failure> missing_permission(const Confinement& here) {
   if (not_granted.empty()) return not_passed_on(here, spelled_out(missing));
   std::string fix = line_that_adds(here.container, not_granted);
   if (!here.is_root) {
-    fix += "; and, for an ordinary user, setcap cap_bpf,cap_perfmon+ep BINARY or ambient capabilities";
+    fix += here.no_new_privileges
+               ? "; and, for an ordinary user, ambient capabilities (no-new-privileges rules out setcap)"
+               : "; and, for an ordinary user, setcap cap_bpf,cap_perfmon+ep BINARY or ambient capabilities";
   }
   return Failure{"eBPF needs CAP_BPF and CAP_PERFMON; " + this_container(here.container) + " was not granted " +
                      spelled_out(not_granted),

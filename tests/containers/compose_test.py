@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""compose_test.py REPOSITORY: compose.yaml grants what its services need and no more, whoever parses it.
+
+Compose itself resolves the file where it is installed (no engine is asked); elsewhere PyYAML reads it, which merges the
+anchors as compose does.
+"""
+import json
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+try:
+    import yaml
+except ImportError:
+    print("skipped: no PyYAML; apt-get install python3-yaml")
+    sys.exit(77)
+
+REPOSITORY = Path(sys.argv.pop()).resolve()
+COMPOSE = ["docker", "compose"]
+
+
+def resolved_by_compose() -> dict | None:
+    try:
+        subprocess.run([*COMPOSE, "version"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    command = [*COMPOSE, "--profile", "cuda", "--profile", "runtime", "config", "--format", "json"]
+    result = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise AssertionError(f"compose refuses the file: {result.stderr}")
+    return json.loads(result.stdout)
+
+
+def targets(service: dict) -> dict[str, bool]:
+    """Mount points, and whether each is read-only."""
+    found = {}
+    for volume in service.get("volumes", []):
+        if isinstance(volume, str):
+            parts = volume.split(":")
+            found[parts[1]] = parts[-1] == "ro"
+        else:
+            found[volume["target"]] = volume.get("read_only", False)
+    return found
+
+
+class ComposeFile(unittest.TestCase):
+    text = (REPOSITORY / "compose.yaml").read_text(encoding="utf-8")
+    parsed = yaml.safe_load(text)
+
+    def each_reading(self):
+        """The services as PyYAML reads them, and as compose does where it is installed."""
+        yield "yaml", self.parsed["services"]
+        if (resolved := resolved_by_compose()) is not None:
+            yield "compose", resolved["services"]
+
+    def test_every_service_is_there(self):
+        for reader, services in self.each_reading():
+            with self.subTest(reader):
+                self.assertEqual(set(services), {"dev", "dev-cuda", "test", "unprivileged", "runtime"})
+
+    def test_plain_up_needs_no_gpu_and_builds_no_runtime(self):
+        for reader, services in self.each_reading():
+            with self.subTest(reader):
+                self.assertEqual({name for name, service in services.items() if service.get("profiles")},
+                                 {"dev-cuda", "runtime"})
+
+    def test_measuring_services_are_granted_two_capabilities_and_nothing_is_privileged(self):
+        for reader, services in self.each_reading():
+            for name, service in services.items():
+                with self.subTest(f"{reader}: {name}"):
+                    self.assertFalse(service.get("privileged", False))
+                    granted = set(service.get("cap_add", []))
+                    self.assertEqual(granted, set() if name == "unprivileged" else {"BPF", "PERFMON"})
+
+    def test_unprivileged_has_nothing(self):
+        for reader, services in self.each_reading():
+            with self.subTest(reader):
+                service = services["unprivileged"]
+                self.assertEqual(service["cap_drop"], ["ALL"])
+                self.assertEqual(service["security_opt"], ["no-new-privileges:true"])
+                self.assertTrue(service["read_only"])
+                self.assertRegex(service["user"], r"1000")
+                self.assertNotIn("/sys/kernel/tracing", targets(service))
+
+    def test_tracefs_is_read_only_and_the_compiler_cache_a_volume(self):
+        for reader, services in self.each_reading():
+            for name in ("dev", "test", "dev-cuda"):
+                with self.subTest(f"{reader}: {name}"):
+                    mounts = targets(services[name])
+                    self.assertIs(mounts["/sys/kernel/tracing"], True)
+                    self.assertIs(mounts["/src"], False)
+                    self.assertIn("/ccache", mounts)
+        self.assertIn("compiler-cache", self.parsed["volumes"])
+
+    def test_a_gpu_is_reserved_in_the_way_that_fails_without_one(self):
+        for reader, services in self.each_reading():
+            with self.subTest(reader):
+                self.assertNotIn("gpus", services["dev-cuda"])
+                device, = services["dev-cuda"]["deploy"]["resources"]["reservations"]["devices"]
+                self.assertEqual(device["driver"], "nvidia")
+                self.assertIn("gpu", device["capabilities"])
+
+    def test_the_base_image_is_a_build_argument_of_every_image(self):
+        for reader, services in self.each_reading():
+            for name, service in services.items():
+                with self.subTest(f"{reader}: {name}"):
+                    self.assertIn("BASE_IMAGE", service["build"]["args"])
+                    self.assertTrue((REPOSITORY / service["build"]["dockerfile"]).is_file())
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

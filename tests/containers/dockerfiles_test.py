@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""dockerfiles_test.py REPOSITORY: the images can be built without a registry or a floating download, and share layers."""
+import re
+import sys
+import unittest
+from pathlib import Path
+
+DOCKER = Path(sys.argv.pop()).resolve() / "docker"
+
+
+def instructions(name: str) -> list[str]:
+    """The instructions, one a line, continued ones joined, comments left out."""
+    text = (DOCKER / name).read_text(encoding="utf-8")
+    text = re.sub(r"^#.*\n", "", text, flags=re.MULTILINE).replace("\\\n", " ")
+    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+
+
+class Dockerfiles(unittest.TestCase):
+    files = sorted(DOCKER.glob("*.Dockerfile"))
+
+    def test_there_is_one_for_each_role(self):
+        self.assertEqual([file.name.split(".")[0] for file in self.files], ["cuda", "dev", "example", "runtime"])
+
+    def test_none_asks_a_registry_for_a_syntax_or_a_digest(self):
+        for file in self.files:
+            with self.subTest(file.name):
+                text = file.read_text(encoding="utf-8")
+                self.assertNotRegex(text, r"(?im)^#\s*syntax\s*=")
+                self.assertNotRegex(text, r"(?m)^FROM .*@sha256")
+
+    def test_every_base_image_is_a_build_argument_or_a_stage(self):
+        for file in self.files:
+            with self.subTest(file.name):
+                for line in instructions(file.name):
+                    if line.startswith("FROM "):
+                        self.assertRegex(line, r"^FROM \$\{\w+\}")
+
+    def test_nothing_is_downloaded_but_packages(self):
+        for file in [*self.files, *(path for path in DOCKER.iterdir() if path.is_file())]:
+            with self.subTest(file.name):
+                self.assertNotRegex(file.read_text(encoding="utf-8"), r"\b(curl|wget|pip3? install|ADD https?:|git clone)\b")
+
+    def test_the_cuda_image_shares_the_development_images_layers(self):
+        dev, cuda = instructions("dev.Dockerfile"), instructions("cuda.Dockerfile")
+        self.assertGreater(len(dev), 5)
+        self.assertEqual(cuda[: len(dev)], dev)
+        self.assertIn("install-cuda", cuda[-1])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2154 # what tools/docker assigns
+#
+# What `./dev docker` does, in order: the commands of docs/containers.md and what must come of them. Sourced by
+# tools/docker, which has expect, says, holds, doctor and the rest.
+
+title "the development image: build, demo, tests"
+expect 0 docker compose build dev
+expect 0 docker compose run --rm -T dev ./dev demo
+says "ManySmallWrites -> SingleBatchedWrite" "1024 -> 1"
+expect 0 docker compose run --rm -T test
+says " 0 failed, "
+tail -n 1 "$log"
+expect 0 docker compose run --rm -T dev ./dev test -R Histogram
+# The exit code comes through: 2, no test is called so.
+expect 2 docker compose run --rm -T test ./dev test -R '^no test is called so$'
+
+title "whom files belong to"
+# A copy of this folder, of an ordinary user's where this one is root's.
+owned=build/docker/owned
+rm -rf $owned
+mkdir -p $owned
+tar -c --exclude ./build --exclude ./.git . | tar -x -C $owned
+caller=$EUID
+if ((EUID == 0)); then
+  caller=1000
+  chown -R 1000:1000 $owned
+fi
+in_copy=(docker compose --project-directory "$owned" -f "$owned/compose.yaml")
+all_of_it_is_the_callers() { [[ -z $(find $owned ! -uid "$caller" -print -quit) ]]; }
+expect 0 "${in_copy[@]}" run --rm -T dev ./dev demo
+expect 0 "${in_copy[@]}" run --rm -T dev bash -c 'id -u && touch by_owner'
+says "$caller"
+holds "what was written through the mount is there" test -e $owned/by_owner
+expect 0 "${in_copy[@]}" run --rm -T -e RUN_AS=root dev bash -c 'id -u && touch by_root'
+says 0
+holds "what root wrote is there" test -e $owned/by_root
+holds "all of it belongs to the folder's owner" all_of_it_is_the_callers
+expect 3 "${in_copy[@]}" run --rm -T -e RUN_AS=root dev bash -c 'exit 3'
+rm -rf $owned
+
+title "bpftrace, as root"
+expect 0 docker compose run --rm -T -e RUN_AS=root dev bpftrace -e \
+  'tracepoint:syscalls:sys_enter_write /comm == "head"/ { @calls = count(); }' -c '/usr/bin/head -c 1 /dev/zero'
+says "@calls: "
+expect 0 docker compose run --rm -T dev "$demo" --syscost_help
+if grep -q syscost_bpf "$log"; then
+  expect 0 docker compose run --rm -T -e RUN_AS=root dev bash -c \
+    "build/release/bin/demo_batched_writes --profile bpftrace --bpf syslat --csv build/docker/bpftrace.csv"
+else
+  skip "this tree's --syscost_profile knows no bpftrace"
+fi
+
+title "ebpf as an ordinary user: ambient capabilities, capabilities of the file"
+as_user="setpriv --reuid 1000 --regid 1000 --clear-groups"
+expect 0 docker compose run --rm -T -e RUN_AS=root dev bash -c \
+  "setpriv --reuid 1000 --regid 1000 --clear-groups --inh-caps +bpf,+perfmon --ambient-caps +bpf,+perfmon \
+     build/release/bin/demo_batched_writes --syscost_backend ebpf --csv /tmp/ambient.csv"
+by_file="cp $demo /tmp/tests && setcap cap_bpf,cap_perfmon+ep /tmp/tests"
+expect 0 docker compose run --rm -T -e RUN_AS=root dev bash -c \
+  "$by_file && $as_user /tmp/tests --syscost_backend ebpf --csv /tmp/file.csv"
+expect 2 docker compose run --rm -T -e RUN_AS=root dev bash -c \
+  "$as_user $demo --syscost_backend ebpf --csv /tmp/neither.csv"
+says "was granted them, but this process lacks CAP_BPF and CAP_PERFMON" "setcap cap_bpf,cap_perfmon+ep"
+
+title "the right backend, and the missing piece by its name"
+expect 0 docker compose run --rm -T dev build/release/bin/demo_batched_writes --syscost_doctor
+says "container of Docker: CAP_BPF granted, CAP_PERFMON granted" "auto would take ebpf"
+says_not "without tracefs"
+doctor 0 "${grant[@]}"
+says "auto would take ebpf" '"/sys/kernel/tracing:/sys/kernel/tracing:ro"'
+doctor 0 "${grant[@]}" --read-only --cap-drop ALL
+says "auto would take ebpf"
+doctor 0 "${grant[@]}" --pid host
+says "auto would take ebpf"
+# The doctor's exit code where eBPF is denied: 0 if another backend is built in and works without privilege.
+without_ebpf=1
+if docker run --rm -v "$PWD:/src" syscost-dev "$demo" --syscost_doctor | grep -qE '^  (dispatch|seccomp) +works'; then
+  without_ebpf=0
+fi
+doctor $without_ebpf
+says "this Docker container was not granted CAP_BPF and CAP_PERFMON" "cap_add: [BPF, PERFMON]"
+unprivileged_verdict
+doctor $without_ebpf --cap-add BPF
+says "was not granted CAP_PERFMON" "cap_add: [PERFMON]" "--cap-add PERFMON"
+doctor $without_ebpf --cap-add PERFMON
+says "was not granted CAP_BPF" "cap_add: [BPF]"
+doctor $without_ebpf "${grant[@]}" --user 1000:1000
+says "was granted them, but this process lacks" "setcap cap_bpf,cap_perfmon+ep BINARY" "--ambient-caps +bpf,+perfmon"
+doctor $without_ebpf "${grant[@]}" --user 1000:1000 --security-opt no-new-privileges
+says "a file's capabilities would be ignored" "--ambient-caps +bpf,+perfmon"
+says_not "setcap"
+doctor $without_ebpf -e KUBERNETES_SERVICE_HOST=10.96.0.1
+says "this Kubernetes container" "securityContext: {capabilities: {add: [BPF, PERFMON]}}"
+# A profile that denies bpf(2) to whoever has the capabilities.
+cat >build/docker/no_bpf.json <<'JSON'
+{"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [{"names": ["bpf"], "action": "SCMP_ACT_ERRNO"}]}
+JSON
+doctor $without_ebpf "${grant[@]}" --security-opt seccomp=build/docker/no_bpf.json
+says "security_opt: [seccomp=unconfined]"
+expect $without_ebpf docker compose run --rm -T unprivileged build/release/bin/demo_batched_writes --syscost_doctor
+says "was not granted CAP_BPF and CAP_PERFMON" "user id ${SYSCOST_UID:-1000}"
+unprivileged_verdict
+
+title "bench, on CSVs made inside"
+slow=build/release/demo/slow.csv fast=build/release/demo/fast.csv
+expect 0 docker compose run --rm -T dev build/release/bin/bench compare build/release/demo/slow.csv build/release/demo/fast.csv
+says "1024 -> 1"
+expect 1 docker compose run --rm -T dev build/release/bin/bench compare $fast $slow
+
+title "the runtime image, and an image upon it"
+expect 0 docker compose build runtime
+expect 0 docker compose run --rm -T runtime bench compare build/release/demo/slow.csv build/release/demo/fast.csv
+says "1024 -> 1"
+expect 1 docker compose run --rm -T runtime bench compare $fast $slow
+expect 0 docker build -t syscost-example -f docker/example.Dockerfile .
+expect 0 docker run --rm --cap-add BPF --cap-add PERFMON --cap-drop ALL --read-only syscost-example
+says "[ SYSCOST  ]"
+expect 0 docker run --rm "${grant[@]}" syscost-example my_tests --syscost_doctor
+says "auto would take ebpf"
+
+title "a GPU"
+if docker info --format '{{json .Runtimes}}' | grep -q '"nvidia"'; then
+  expect 0 env SYSCOST_CUDA_IMAGE=syscost-dev docker compose run --rm -T dev-cuda nvidia-smi
+else
+  # Asked with the image that is there: it is the engine that refuses.
+  expect failure env SYSCOST_CUDA_IMAGE=syscost-dev docker compose run --rm -T dev-cuda true
+  says 'could not select device driver "nvidia"'
+fi
+if [[ $with_cuda == yes ]]; then
+  expect 0 docker compose --profile cuda build dev-cuda
+  # Compiling needs no GPU.
+  printf '__global__ void f() {}\nint main() { f<<<1, 1>>>(); }\n' >build/docker/empty_kernel.cu
+  expect 0 docker run --rm -v "$PWD:/src" syscost-dev-cuda \
+    nvcc -arch=sm_90 -o build/docker/empty_kernel build/docker/empty_kernel.cu
+else
+  skip "the CUDA image (./dev docker --cuda): a download of 1.6 GB"
+fi
