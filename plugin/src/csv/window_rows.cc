@@ -146,4 +146,41 @@ void WindowRows::append(std::string& out, const WindowColumns& window, const det
   }
 }
 
+void WindowRows::append(std::string& out, const WindowColumns& window, const ToolWindow& tool) const {
+  Number entries = 0;
+  Number errors = 0;
+  for (const ToolSyscall& syscall : tool.syscalls) {
+    entries = entries && syscall.entries ? Number(*entries + *syscall.entries) : std::nullopt;
+    errors = errors && syscall.errors ? Number(*errors + *syscall.errors) : std::nullopt;
+  }
+  Row row(out, run_, Column::kKind);
+  set_key(row, window, schema::kRecordTest);
+  row.set(Column::kDetail, window.excluded);
+  row.set(Column::kOrigin, tool.origin);
+  row.set(Column::kOutcome, window.outcome);
+  row.set(Column::kIterations, window.iterations);
+  row.set(Column::kCountedIterations, window.counted_iterations);
+  row.set(Column::kTotalEntries, entries);
+  row.set(Column::kTotalErrors, errors);
+  row.set(Column::kLost, tool.lost);
+  row.end();
+
+  for (const ToolSyscall& syscall : tool.syscalls) {
+    Row one(out, run_, Column::kKind);
+    set_key(one, window, schema::kRecordSyscall);
+    one.set(Column::kSyscall, syscall_name(syscall.id));
+    one.set(Column::kOrigin, tool.origin);
+    one.set(Column::kClass, class_list(syscall.id));
+    one.set(Column::kEntries, syscall.entries);
+    one.set(Column::kErrors, syscall.errors);
+    one.set(Column::kErrnos, syscall.errnos);
+    one.set(Column::kLatencyCount, syscall.latency_count);
+    one.set(Column::kLatencySumNs, syscall.latency_sum_ns);
+    one.set(Column::kLatencyMinNs, syscall.latency_min_ns);
+    one.set(Column::kLatencyMaxNs, syscall.latency_max_ns);
+    one.set(Column::kHistogram, syscall.histogram);
+    one.end();
+  }
+}
+
 }  // namespace syscost::csv

@@ -14,6 +14,7 @@
 #include "core/backend.h"
 #include "core/cost_data.h"
 #include "csv/run_columns.h"
+#include "csv/tool_rows.h"
 
 namespace syscost::csv {
 
@@ -45,6 +46,8 @@ class WindowRows {
   /// Appends the window's rows to `out`. `cost` is null when nothing was counted.
   void append(std::string& out, const WindowColumns& window, const detail::CostData* cost,
               const Capabilities& capabilities) const;
+  /// Appends what a tool said of the same window. Of `window` only the key and what it ran count: no times.
+  void append(std::string& out, const WindowColumns& window, const ToolWindow& tool) const;
 
  private:
   std::string run_;  // the columns up to `pid`, the same on every row

@@ -153,5 +153,53 @@ TEST_F(WindowRowsTest, HasNoMinimumWithoutALatency) {
   EXPECT_EQ(row["p50_ns"], "");
 }
 
+TEST_F(WindowRowsTest, WritesWhatAToolSawUnderItsOwnOriginAndWithoutTimes) {
+  window_.wall_ns = 5000;
+  window_.user_ns = 10;
+  window_.iterations = 500;
+  ToolWindow tool;
+  tool.origin = "bpftrace";
+  tool.lost = 3;
+  ToolSyscall& writes = tool.syscalls.emplace_back();
+  writes.id = {Abi::x86_64, SYS_write};
+  writes.entries = 7;
+  writes.errors = 2;
+  writes.errnos = "EBADF:2";
+  writes.latency_count = 7;
+  writes.latency_sum_ns = 5600;
+  writes.histogram = "512:6 1024:1";
+  std::string text;
+  WindowRows(run_).append(text, window_, tool);
+  const std::vector<Cells> rows = cells_of(text);
+  ASSERT_EQ(rows.size(), 2U);
+  for (const Cells& row : rows) {
+    EXPECT_EQ(row.at("origin"), "bpftrace");
+    EXPECT_EQ(row.at("test"), "Suite.Test");
+    for (const char* column :
+         {"wall_ns", "user_ns", "total_kernel_ns", "total_calls", "calls", "p50_ns", "in_flight"}) {
+      EXPECT_EQ(row.at(column), "") << column;
+    }
+  }
+  EXPECT_EQ(rows[0].at("total_entries"), "7");
+  EXPECT_EQ(rows[0].at("total_errors"), "2");
+  EXPECT_EQ(rows[0].at("iterations"), "500");
+  EXPECT_EQ(rows[0].at("lost"), "3");
+  EXPECT_EQ(rows[1].at("class"), "desc");
+  EXPECT_EQ(rows[1].at("entries"), "7");
+  EXPECT_EQ(rows[1].at("errnos"), "EBADF:2");
+  EXPECT_EQ(rows[1].at("latency_min_ns"), "");
+  EXPECT_EQ(rows[1].at("histogram"), "512:6 1024:1");
+}
+
+TEST_F(WindowRowsTest, AddsUpNothingThatAToolKnowsOfSomeSyscallsOnly) {
+  ToolWindow tool;
+  tool.origin = "bpftrace";
+  tool.syscalls.resize(2);
+  tool.syscalls[0].entries = 7;
+  std::string text;
+  WindowRows(run_).append(text, window_, tool);
+  EXPECT_EQ(cells_of(text)[0].at("total_entries"), "");
+}
+
 }  // namespace
 }  // namespace syscost::csv
