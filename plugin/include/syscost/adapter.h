@@ -92,6 +92,8 @@ struct Report {
   std::string counted = "*";
   /// A line for each loop inside: `loop flush: 1 write a call, 152 ns a call ...`.
   std::vector<std::string> loops = {};
+  /// What tools beside us (--syscost_profile bpftrace) say of the window, line by line.
+  std::vector<std::string> tools = {};
 };
 
 /// Disarms (first thing), reads, and writes the window's rows. `outcome` is "passed", "failed", "skipped", or "" where
@@ -100,7 +102,7 @@ struct Report {
 /// write. A window without a syscall whose kind is not `test` writes no row.
 SYSCOST_EXPORT Report close_window(std::string_view outcome, int framework_writes = 0);
 
-/// True when --syscost_profile syscalls asks for a line under each test.
+/// True when --syscost_profile asks for lines under each test.
 SYSCOST_EXPORT bool prints_lines();
 
 /// What went wrong since the start and must make the run end non-zero (a full disk, an instrument that was taken away);

@@ -61,7 +61,7 @@ bool is_fork_child() {
 }
 
 bool prints_lines() {
-  return Session::instance().options().profile_syscalls;
+  return Session::instance().prints_lines();
 }
 
 bool skips_unavailable() {

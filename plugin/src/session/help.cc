@@ -13,11 +13,19 @@ void print_help() {
   SYSCOST_CSV=out.csv ctest -j8                the same for all test programs of a build, in one file
   ./my_tests --gtest_filter=Log.* --syscost_csv out.csv --syscost_label after
                                                only some tests, with a word of yours on each row
+  ./my_tests --syscost_profile bpftrace --syscost_bpf syslat
+                                               real bpftrace looks at each test and loop; --syscost_bpf list: with what
   ./my_tests --syscost_doctor                  what can measure here, and what to do about what cannot
 
 flags, as --flag value or --flag=value           variable             meaning
   --syscost_csv FILE                             SYSCOST_CSV          append rows to FILE (docs/csv-format.md)
-  --syscost_profile syscalls                     SYSCOST_PROFILE      print a line under each test
+  --syscost_profile LIST                         SYSCOST_PROFILE      of syscalls: print a line under each test;
+                                                                      bpftrace, perf: run these beside each test and loop
+  --syscost_bpf NAME[,NAME]|list                 SYSCOST_BPF          scripts of bpftrace to run, default syslat; or show them
+  --syscost_bpf_path DIR[:DIR]                   SYSCOST_BPF_PATH     where else scripts are
+  --syscost_bpf_sudo                             SYSCOST_BPF_SUDO=1   start the tool by sudo -n
+  --syscost_artifacts DIR                        SYSCOST_ARTIFACTS    where its output goes; default: syscost_artifacts
+                                                                      beside the CSV, or here
   --syscost_backend auto|ebpf|none               SYSCOST_BACKEND      how to count; none: times only, counts stay empty
   --syscost_filter SELECTOR                      SYSCOST_FILTER       count only these: getppid, %file, '%network,!accept'
   --syscost_cycles N                             SYSCOST_CYCLES       calls of a counted pass of a loop or benchmark
@@ -35,8 +43,8 @@ variables without a flag
   SYSCOST_UNAVAILABLE=skip|fail  assertions on counts where nothing can count; by default they fail if CI is set, else skip
   SYSCOST_MARKERS=1            writes to descriptor -1 around each test, so that strace's log can be cut there
 
-A flag wins over its variable. Programs with syscost's own main also take --csv, --profile, --backend, --filter, --cycles,
---repeats, --warmup, --quick, --label and --doctor. A flag or value syscost does not know ends the program with exit code 2 before any test.
+A flag wins over its variable. Programs with syscost's own main also take --csv, --profile, --bpf, --bpf_path, --bpf_sudo,
+--artifacts, --backend, --filter, --cycles, --repeats, --warmup, --quick, --label and --doctor. A flag or value syscost does not know ends the program with exit code 2 before any test.
 )",
              stdout);
   std::fflush(stdout);

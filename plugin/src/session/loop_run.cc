@@ -84,7 +84,13 @@ LoopRun::~LoopRun() {
 /// Between passes or in the middle of one. Returns how far the loop came. The test is charged again after finish()
 /// only.
 std::string LoopRun::abandon_pass() {
-  if (window_ != nullptr) session_.close_loop_window(*opened_, std::exchange(window_, nullptr));
+  if (phase_ == Phase::traced) {
+    // Half a pass is none.
+    Findings thrown_away;
+    session_.close_traced_pass(opened_, std::exchange(window_, nullptr), thrown_away);
+  } else if (window_ != nullptr) {
+    session_.close_loop_window(*opened_, std::exchange(window_, nullptr));
+  }
   calls_ = 0;
   return "after " + std::to_string(timed_.size()) + " of " + std::to_string(plan_.repeats) + " timed and " +
          std::to_string(counted_.size()) + " counted passes";
@@ -109,7 +115,9 @@ std::uint64_t LoopRun::next_pass() {
   const std::lock_guard guard(g_mutex);
   const BetweenPasses between(is_entered_);
   if (calls_ > 0) {
-    if (window_ != nullptr) {
+    if (phase_ == Phase::traced) {
+      end_traced_pass();
+    } else if (window_ != nullptr) {
       counted_.push_back(session_.close_loop_window(*opened_, std::exchange(window_, nullptr)));
     } else {
       end_pass(monotonic_ns());
@@ -124,6 +132,11 @@ void LoopRun::end_pass(std::uint64_t now_ns) {
   const std::uint64_t elapsed_ns = now_ns - start_ns_;
   if (phase_ == Phase::timed) timed_.push_back({elapsed_ns, usage_before_, Usage::now()});
   if (phase_ == Phase::calibration) calibrate(elapsed_ns);
+}
+
+void LoopRun::end_traced_pass() {
+  traced_ = session_.close_traced_pass(opened_, std::exchange(window_, nullptr), findings_);
+  is_traced_ = true;
 }
 
 /// From one probing pass: the next one's calls, or, when it was long enough, the calls of every pass that follows.
@@ -178,9 +191,13 @@ void LoopRun::choose_phase() {
   if (phase_ == Phase::timed && pass_ == plan_.repeats) {
     pass_ = 0;
     put_instrument_on();
-    phase_ = opened_ != nullptr ? Phase::counted : Phase::done;
+    phase_ = Phase::counted;
   }
-  if (phase_ == Phase::counted && pass_ == plan_.repeats) phase_ = Phase::done;
+  if (phase_ == Phase::counted && (pass_ == plan_.repeats || opened_ == nullptr)) {
+    pass_ = 0;
+    phase_ = session_.has_tools() ? Phase::traced : Phase::done;
+  }
+  if (phase_ == Phase::traced && pass_ > 0) phase_ = Phase::done;
   if (phase_ == Phase::once) phase_ = Phase::done;
 }
 
@@ -197,6 +214,11 @@ std::uint64_t LoopRun::start_pass() {
       calls_ = plan_.cycles;
       window_ = session_.open_loop_window(*opened_);
       return calls_;
+    case Phase::traced:
+      calls_ = plan_.cycles;
+      if (session_.open_traced_pass(name_, opened_, window_)) return calls_;
+      phase_ = Phase::done;
+      return start_pass();
     default:
       if (phase_ != Phase::calibration) calls_ = plan_.cycles;
       usage_before_ = Usage::now();
@@ -225,12 +247,16 @@ void LoopRun::finish() {
   is_entered_ = false;
   g_running = nullptr;
   put_instrument_on();
-  write_rows();
-  session_.leave_loop(name_, timed_.empty() && counted_.empty() ? std::string() : line());
+  std::vector<std::string> lines = write_rows();
+  if (!timed_.empty() || !counted_.empty()) lines.insert(lines.begin(), line());
+  session_.leave_loop(name_, lines);
 }
 
-void LoopRun::write_rows() {
-  const Capabilities can = opened_ != nullptr ? opened_->capabilities : Capabilities{};
+/// Returns what tools say of the loop, for people.
+std::vector<std::string> LoopRun::write_rows() {
+  Capabilities can = opened_ != nullptr ? opened_->capabilities : Capabilities{};
+  // A tool that had to stay, because a scope is open: what it takes is in the latencies.
+  if (session_.has_tools() && session_.tracer().tools().is_attached()) can.latency = false;
   const std::size_t repetitions = std::max(timed_.size(), counted_.size());
   const std::uint64_t first = session_.take_loop_repetitions(name_, repetitions);
   for (std::size_t i = 0; i < repetitions; ++i) {
@@ -246,6 +272,13 @@ void LoopRun::write_rows() {
     }
     session_.add_loop_row(columns, i < counted_.size() ? counted_[i].get() : nullptr, can);
   }
+  if (!is_traced_) return {};
+  csv::WindowColumns columns;
+  columns.kind = "loop";
+  columns.window = name_;
+  columns.repetition = first;
+  columns.iterations = plan_.cycles;
+  return session_.add_loop_trace(columns, std::move(findings_), traced_.get());
 }
 
 /// `1 write a call, 152 ns a call [150, 155], 10 passes of 312500 calls: stable`.

@@ -6,6 +6,7 @@
 //     warm-up       uninstrumented, thrown away
 //     timed         uninstrumented; their times are the rows' times
 //     counted       instrumented; their counts are the rows' counts, their times are thrown away
+//     traced        only for tools beside us (--syscost_profile bpftrace): one, instrumented as well, to compare with
 //
 // exit() unwinds nothing: whoever calls it, on whichever thread, leaves the loop where it is. So a running loop is
 // known to the end of the process, which takes it over at a moment when it is inside its body.
@@ -51,7 +52,7 @@ class LoopRun {
   std::uint64_t next_pass();
 
  private:
-  enum class Phase { fresh, once, calibration, warm_up, timed, counted, done };
+  enum class Phase { fresh, once, calibration, warm_up, timed, counted, traced, done };
   struct TimedPass {
     std::uint64_t wall_ns = 0;
     Usage before;
@@ -66,7 +67,8 @@ class LoopRun {
   void put_instrument_on();
   void finish();
   std::string abandon_pass();
-  void write_rows();
+  void end_traced_pass();
+  std::vector<std::string> write_rows();
   std::string line() const;
 
   Session& session_;
@@ -84,6 +86,9 @@ class LoopRun {
   Opened* opened_ = nullptr;
   std::vector<TimedPass> timed_;
   std::vector<std::shared_ptr<detail::CostData>> counted_;
+  bool is_traced_ = false;  // the traced pass was made
+  Findings findings_;
+  std::shared_ptr<detail::CostData> traced_;  // what we counted in it; null when nothing did
 };
 
 }  // namespace syscost::session

@@ -30,6 +30,17 @@ struct Options {
   std::string csv;  ///< As given; empty = no CSV.
   Source csv_source = Source::absent;
   bool profile_syscalls = false;
+  bool profile_bpftrace = false;
+  bool profile_perf = false;
+  std::vector<std::string> scripts;         ///< Of bpftrace; empty = the default.
+  bool lists_scripts = false;               ///< --syscost_bpf list
+  std::vector<std::string> script_folders;  ///< Searched before those that ship.
+  bool bpf_sudo = false;
+  std::string artifacts;  ///< As given; empty = syscost_artifacts beside the CSV, or here.
+  Source bpf_source = Source::absent;
+  Source bpf_path_source = Source::absent;
+  Source bpf_sudo_source = Source::absent;
+  Source artifacts_source = Source::absent;
   BackendChoice backend = BackendChoice::automatic;
   bool is_backend_named = false;         ///< The choice was spoken, be it "auto".
   std::shared_ptr<const Filter> filter;  ///< Null = count everything.
@@ -51,14 +62,33 @@ struct Options {
 
   bool operator==(const Options&) const = default;
 
+  /// This process counts for another one, which writes and prints (syscost/counting.h).
+  bool is_counting_process = false;
+
+  /// Tools that look at windows from outside.
+  bool wants_tools() const { return profile_bpftrace || profile_perf; }
+
   /// Forgets whatever prints or writes; what decides about counting stays.
   void drop_output() {
     csv.clear();
-    profile_syscalls = is_backend_named = doctor = help = markers = false;
+    profile_syscalls = profile_bpftrace = profile_perf = false;
+    is_backend_named = doctor = help = lists_scripts = markers = false;
+  }
+  /// Likewise, for a counting process: tools look at its windows.
+  void become_counting_process() {
+    const bool has_bpftrace = profile_bpftrace;
+    const bool has_perf = profile_perf;
+    drop_output();
+    profile_bpftrace = has_bpftrace;
+    profile_perf = has_perf;
+    is_counting_process = true;
   }
 
   /// Anything that makes the session start.
-  bool requests_anything() const { return !csv.empty() || profile_syscalls || is_backend_named || doctor || help; }
+  bool requests_anything() const {
+    return !is_counting_process &&
+           (!csv.empty() || profile_syscalls || wants_tools() || is_backend_named || doctor || help || lists_scripts);
+  }
 };
 
 /// Which spellings of a flag are ours.

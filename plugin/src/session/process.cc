@@ -53,8 +53,11 @@ void explain_fork_child() {
 
 const Result<ParsedOptions>& read_process_options(const std::vector<std::string>& arguments, Spelling spelling) {
   parsed_options = parse_options(arguments, process_environment(), spelling);
-  const bool is_silent = is_framework_errand(process_arguments()) || adapter::is_counting_process();
-  if (parsed_options->ok() && is_silent) parsed_options->value().options.drop_output();
+  if (parsed_options->ok()) {
+    Options& options = parsed_options->value().options;
+    if (adapter::is_counting_process()) options.become_counting_process();
+    if (is_framework_errand(process_arguments())) options.drop_output();
+  }
   if (Session* session = made_session.load(); session != nullptr && parsed_options->ok()) {
     Result<void> taken = session->take_over(parsed_options->value().options);
     if (!taken.ok()) parsed_options = taken.failure();
@@ -92,6 +95,7 @@ Session& started_session(const adapter::Framework& framework) {
     std::exit(0);
   }
   if (session.options().doctor) std::exit(run_doctor());
+  if (session.options().lists_scripts) std::exit(list_scripts(session.options()));
   Result<void> started = session.start(framework);
   if (!started.ok()) refuse(started.failure());
   end_process_once();

@@ -16,6 +16,10 @@ void Recorder::add(const csv::WindowColumns& window, const detail::CostData* cos
   if (sink_.has_value()) rows_->append(pending_, window, cost, capabilities);
 }
 
+void Recorder::add(const csv::WindowColumns& window, const csv::ToolWindow& tool) {
+  if (sink_.has_value()) rows_->append(pending_, window, tool);
+}
+
 void Recorder::write(std::string_view window) {
   if (pending_.empty()) return;
   Result<void> written = sink_->append(pending_);

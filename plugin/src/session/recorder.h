@@ -30,6 +30,8 @@ class Recorder {
 
   /// Keeps a window's rows for the next write().
   void add(const csv::WindowColumns& window, const detail::CostData* cost, const Capabilities& capabilities);
+  /// Likewise what a tool beside us said of the window.
+  void add(const csv::WindowColumns& window, const csv::ToolWindow& tool);
   /// Brings the kept rows into the file, with one write. `window` names them in the message of a failure.
   void write(std::string_view window);
 

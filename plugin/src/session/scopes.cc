@@ -42,7 +42,7 @@ std::uint64_t Scopes::next_repetition(const std::pmr::string& scope, bool has_ro
 }
 
 void Scopes::end(ScopeRecord* scope, bool wants_row, std::shared_ptr<const detail::CostData> cost,
-                 std::uint64_t wall_ns) {
+                 std::uint64_t wall_ns, bool is_traced) {
   std::lock_guard guard(lock_);
   auto at = std::find_if(open_.begin(), open_.end(), [&](const ScopeRecord& open) { return &open == scope; });
   if (wants_row) {
@@ -55,6 +55,7 @@ void Scopes::end(ScopeRecord* scope, bool wants_row, std::shared_ptr<const detai
       row.parent = enclosing_name(at);
       row.repetition = repetition;
       row.wall_ns = wall_ns;
+      row.is_traced = is_traced;
       row.opened = scope->opened;
       row.hidden_losses_before = scope->hidden_losses_before;
       row.cost = std::move(cost);

@@ -31,6 +31,7 @@ struct ScopeRecord {
   Opened* opened = nullptr;
   WindowBook::Window* handle = nullptr;
   std::uint64_t start_ns = 0;
+  std::uint64_t tracing_before = 0;        ///< Session's account of tools when the scope opened.
   std::uint64_t hidden_losses_before = 0;  ///< Those of `opened` that were known when the scope opened.
   const void* thread = nullptr;            ///< Says which thread opened it.
 };
@@ -44,6 +45,7 @@ struct ScopeRow {
   std::pmr::string parent;
   std::uint64_t repetition = 0;
   std::uint64_t wall_ns = 0;
+  bool is_traced = false;  ///< A tool beside us took part of its times.
   Opened* opened = nullptr;
   std::uint64_t hidden_losses_before = 0;
   std::shared_ptr<const detail::CostData> cost;
@@ -65,7 +67,8 @@ class Scopes {
 
   ScopeRecord* begin(std::string_view name);
   /// Forgets the scope. Its name is that of a row when `wants_row`.
-  void end(ScopeRecord* scope, bool wants_row, std::shared_ptr<const detail::CostData> cost, std::uint64_t wall_ns);
+  void end(ScopeRecord* scope, bool wants_row, std::shared_ptr<const detail::CostData> cost, std::uint64_t wall_ns,
+           bool is_traced = false);
 
   /// The window scopes are in from now on: a test's name and its window's; both empty outside.
   void set_enclosing(std::string_view test, std::string_view window);

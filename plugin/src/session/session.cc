@@ -40,8 +40,11 @@ std::string spoken_name(std::string_view kind, std::string_view test, std::strin
 
 }  // namespace
 
-Session::Session(Options options, BackendOpener opener)
-    : options_(std::move(options)), instrument_(std::move(opener), options_.filter), scopes_(quiet_memory()) {
+Session::Session(Options options, BackendOpener opener, ToolOpener tools)
+    : options_(std::move(options)),
+      instrument_(std::move(opener), options_.filter),
+      tracer_(std::move(tools)),
+      scopes_(quiet_memory()) {
   // Made now, so that scopes need not.
   fixed_cost::pending();
   fixed_cost::fork_child();
@@ -59,12 +62,13 @@ void Session::read_run(const adapter::Framework& framework, bool is_new) {
   recorder_.set_run(run_);
 }
 
-/// How the backend counts, behind its name.
+/// How the backend counts, behind its name, and who looks on.
 std::string Session::backend_note() const {
+  const std::string tools = has_tools() ? ", traced by " + tracer_.text() : "";
   Opened* opened = instrument_.current();
-  if (opened == nullptr) return " (counts stay empty)";
+  if (opened == nullptr) return " (counts stay empty)" + tools;
   const std::string cost = describe_calibration(opened->backend->calibration());
-  return cost.empty() ? cost : " (" + cost + ")";
+  return (cost.empty() ? cost : " (" + cost + ")") + tools;
 }
 
 Result<void> Session::start(const adapter::Framework& framework) {
@@ -78,6 +82,10 @@ Result<void> Session::start(const adapter::Framework& framework) {
   has_framework_ = has_framework_ || !framework.name.empty();
   read_run(framework, is_new);
   if (!is_new) return {};
+  // A counting process has somebody else who speaks for it.
+  if (!options_.is_counting_process) {
+    if (Result<void> tools = start_tools(); !tools.ok()) return tools;
+  }
   if (!options_.csv.empty() && !recorder_.has_csv()) {
     Result<std::string> path = resolve_path(options_.csv, options_.csv_source);
     if (!path.ok()) return path.failure();
@@ -102,9 +110,10 @@ Result<void> Session::take_over(Options options) {
   if (is_same_filter) options.filter = options_.filter;
   if (options == options_) return {};
   if (!is_same_filter || (is_started() && options.backend != options_.backend) ||
-      (recorder_.has_csv() && options.csv != options_.csv)) {
+      (recorder_.has_csv() && options.csv != options_.csv) || has_tools()) {
     return Failure{"a static initialiser measured before main(), and the flags ask for another file, backend or filter",
-                   "write --syscost_csv, --syscost_backend, --syscost_filter, which are known from the start"};
+                   "write --syscost_csv, --syscost_backend, --syscost_filter, --syscost_profile, which are known from "
+                   "the start"};
   }
   options_ = std::move(options);
   has_new_options_ = true;
@@ -136,13 +145,19 @@ void Session::open_window(const adapter::WindowName& name) {
   // Another thread may be writing the rows of its last scope: that is not this window's business.
   const std::unique_lock guard = wait_for_rows(nullptr);
   // What the windows so far left is kept: when there is nothing to add, malloc serves.
+  if (has_tools() && window.kind == adapter::Kind::test) {
+    writing_.enter_file();
+    window.is_traced = begin_trace();
+  }
   static_cast<void>(top_up_quiet_memory());
   window.usage_before = Usage::now();
   mark("syscost-begin", window);
   window.start_ns = monotonic_ns();
-  if (window.opened == nullptr) return;
-  window.hidden_losses_before = window.opened->hidden_losses.load(std::memory_order_acquire);
-  window.handle = window.opened->book.open(Reach::process);
+  if (window.opened != nullptr) {
+    window.hidden_losses_before = window.opened->hidden_losses.load(std::memory_order_acquire);
+    window.handle = window.opened->book.open(Reach::process);
+  }
+  if (window.is_traced) tracer_.tools().arm();
 }
 
 /// Disarms, reads, and asks whether the instrument was there all the time. Null, with the reason, when there are no
@@ -173,6 +188,7 @@ std::shared_ptr<detail::CostData> Session::read_and_check(OpenWindow& window,
 adapter::Report Session::close_window(std::string_view outcome, int framework_writes) {
   if (is_fork_child() || !window_.has_value()) return {Cost(*fixed_cost::fork_child().unavailable()), 0, {}};
   OpenWindow& window = *window_;
+  if (window.is_traced) tracer_.tools().disarm();
   // Before disarming, because reading the counters takes longer than a short test; after, where the clock is a syscall.
   const bool clock_is_quiet = window.opened == nullptr || window.opened->clock_is_quiet;
   std::uint64_t end_ns = clock_is_quiet ? monotonic_ns() : 0;
@@ -186,27 +202,37 @@ adapter::Report Session::close_window(std::string_view outcome, int framework_wr
   const Usage usage_after = Usage::now();
   has_window_.store(false, std::memory_order_release);
 
-  if (cost != nullptr) remove_framework_writes(cost->table, framework_writes);
-  const bool has_numbers = cost != nullptr && !is_empty(cost->table);
-  const Capabilities can = window.opened != nullptr ? window.opened->capabilities : Capabilities{};
+  Capabilities can = window.opened != nullptr ? window.opened->capabilities : Capabilities{};
   csv::WindowColumns columns;
   columns.kind = kind_name(window.kind);
   columns.test = window.test;
   columns.window = window.name;
   columns.repetition = static_cast<std::uint64_t>(window.repetition);
   columns.outcome = outcome;
-  columns.wall_ns = end_ns - window.start_ns;
   if (int cycles = cycles_.load(std::memory_order_relaxed); cycles > 0) {
     columns.iterations = static_cast<std::uint64_t>(cycles);
   }
   columns.excluded = window.excluded;
-  usage_after.fill(columns, window.usage_before);
-  if (cost != nullptr) columns.overhead_estimate_ns = window.opened->overhead_estimate_ns(*cost);
+  std::vector<std::string> tool_lines;
+  if (window.is_traced) {
+    // The tool took part of all times: there are none.
+    can.latency = false;
+    if (cost != nullptr) cost->measured.latency = false;
+    tool_lines = conclude_trace(window, columns, cost.get(), framework_writes);
+  } else {
+    columns.wall_ns = end_ns - window.start_ns;
+    usage_after.fill(columns, window.usage_before);
+    if (cost != nullptr) columns.overhead_estimate_ns = window.opened->overhead_estimate_ns(*cost);
+  }
+  if (cost != nullptr) remove_framework_writes(cost->table, framework_writes);
+  const bool has_numbers = cost != nullptr && !is_empty(cost->table);
   if (has_numbers || window.kind == adapter::Kind::test) recorder_.add(columns, cost.get(), can);
   write_rows(spoken_name(columns.kind, columns.test, columns.window));
 
-  adapter::Report report{cost != nullptr ? Cost(cost) : Cost(*why_not), *columns.wall_ns, {}};
+  adapter::Report report{cost != nullptr ? Cost(cost) : Cost(*why_not), end_ns - window.start_ns, {}};
   report.line = cost != nullptr ? report_line(*cost, report.wall_ns) : report.cost.to_string();
+  if (window.is_traced) report.line += ", traced by " + tracer_.names() + ": no times";
+  report.tools = std::move(tool_lines);
   if (options_.filter != nullptr) report.counted = options_.filter->text();
   report.loops = std::move(window.loop_lines);
   scopes_.set_enclosing({}, {});

@@ -27,6 +27,7 @@
 #include "session/options.h"
 #include "session/recorder.h"
 #include "session/scopes.h"
+#include "session/tracer.h"
 #include "session/usage.h"
 #include "session/writing_lock.h"
 #include "syscost/adapter.h"
@@ -51,6 +52,11 @@ struct OpenWindow {
   Opened* opened = nullptr;
   WindowBook::Window* handle = nullptr;
   std::uint64_t hidden_losses_before = 0;  ///< Those of `opened` that were known when the window opened.
+  // Of tools beside us.
+  bool is_traced = false;      ///< One is, or was, attached: the window has no times.
+  bool is_trace_whole = true;  ///< It was attached in all stretches.
+  Findings findings;           ///< Of the stretches so far.
+  std::string folder;          ///< For what they found; empty until it is needed.
 };
 
 class Session {
@@ -58,7 +64,7 @@ class Session {
   /// The process's session, made at the first call and never destroyed. Tests make their own.
   static Session& instance();
 
-  Session(Options options, BackendOpener opener);
+  Session(Options options, BackendOpener opener, ToolOpener tools = open_tools);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -86,8 +92,8 @@ class Session {
 
   /// Stops charging the running test. False, with a message, when a loop runs already.
   bool enter_loop(std::string_view name);
-  /// Writes the loop's rows, keeps `line` for people, and goes on charging the test.
-  void leave_loop(std::string_view name, const std::string& line);
+  /// Writes the loop's rows, keeps `lines` for people, and goes on charging the test.
+  void leave_loop(std::string_view name, const std::vector<std::string>& lines);
   /// Null when nothing can count.
   Opened* loop_instrument() const { return instrument_.current(); }
   /// For timed passes. Fails while a scope is open: it would miss calls.
@@ -103,6 +109,21 @@ class Session {
   void note_problem(const Failure& failure) { recorder_.note_problem(failure); }
   void add_loop_row(csv::WindowColumns columns, const detail::CostData* cost, const Capabilities& can);
 
+  // Tools beside us (session_tools.cc).
+
+  /// Opens what the options ask for, if that has not been done.
+  Result<void> start_tools();
+  bool has_tools() const { return tracer_.is_on(); }
+  /// One more pass of a loop, for the tools. `window` stays null where nothing can count. False, with a message, when
+  /// the tools cannot be attached. The last thing it does is to arm them.
+  bool open_traced_pass(std::string_view loop, Opened* opened, WindowBook::Window*& window);
+  /// Disarms (first thing), and stops the tools. Null when nothing counted.
+  std::shared_ptr<detail::CostData> close_traced_pass(Opened* opened, WindowBook::Window* window, Findings& findings);
+  /// Files and rows of a loop's traced pass; returns the lines for people.
+  std::vector<std::string> add_loop_trace(csv::WindowColumns columns, Findings findings,
+                                          const detail::CostData* counted);
+  Tracer& tracer() { return tracer_; }
+
   /// The answer of syscost::cycles(), which becomes column `iterations` of the running test.
   int cycles(int fallback);
 
@@ -112,7 +133,7 @@ class Session {
   bool is_fork_child() const { return guard_.is_child(); }
   std::string problem() const { return recorder_.problem(); }
   const Options& options() const { return options_; }
-  bool prints_lines() const { return options_.profile_syscalls; }
+  bool prints_lines() const { return options_.profile_syscalls || options_.wants_tools(); }
 
  private:
   std::string backend_note() const;
@@ -121,15 +142,25 @@ class Session {
   std::shared_ptr<detail::CostData> read_and_check(OpenWindow& window, std::shared_ptr<const Unavailable>& why_not);
   bool is_idle() const;
   /// In a program without tests, --syscost_profile prints a line for each named scope.
-  bool prints_scopes() const { return options_.profile_syscalls && !has_framework_; }
+  bool prints_scopes() const { return prints_lines() && !has_framework_; }
   std::unique_lock<WritingLock> wait_for_rows(const ScopeRecord* scope);
   void write_rows(std::string_view window);
   void add_scope_row(const ScopeRow& row);
+  bool begin_trace();
+  bool end_trace(Findings& findings);
+  void suspend_trace(OpenWindow& window);
+  void resume_trace(OpenWindow& window);
+  void trace_rows(const csv::WindowColumns& columns, const TracedWindow& traced);
+  std::vector<std::string> conclude_trace(OpenWindow& window, const csv::WindowColumns& columns,
+                                          const detail::CostData* counted, int framework_writes);
+  Result<std::string> folder_of(OpenWindow& window);
 
   Options options_;
   ChildGuard guard_;
   Instrument instrument_;
   Recorder recorder_;
+  Tracer tracer_;
+  std::atomic<std::uint64_t> tracing_{0};  // grows when tools come and go; odd while they are attached
   Scopes scopes_;
   csv::RunColumns run_;
   std::atomic<bool> is_started_{false};

@@ -21,6 +21,7 @@ bool Session::enter_loop(std::string_view name) {
   }
   if (!window_.has_value()) return true;
   OpenWindow& window = *window_;
+  if (window.is_traced) tracer_.tools().disarm();
   if (window.handle != nullptr) {
     window.opened->book.suspend(window.handle);
     // What only a syscall shows of the test so far must not be charged to the loop. When the instrument is gone,
@@ -29,32 +30,38 @@ bool Session::enter_loop(std::string_view name) {
   }
   window.loop_start_ns = monotonic_ns();
   window.loop_usage = Usage::now();
+  suspend_trace(window);
   return true;
 }
 
-void Session::leave_loop(std::string_view name, const std::string& line) {
+void Session::leave_loop(std::string_view name, const std::vector<std::string>& lines) {
   {
     const std::unique_lock guard = wait_for_rows(nullptr);
     writing_.enter_file();
     recorder_.write("loop " + std::string(name));
     static_cast<void>(top_up_quiet_memory());
   }
-  if (!line.empty() && prints_lines()) {
-    const std::string text = "loop " + std::string(name) + ": " + line;
-    if (window_.has_value()) {
-      window_->loop_lines.push_back(text);
-    } else {
-      say(text);
+  if (!lines.empty() && prints_lines()) {
+    std::string start = "loop " + std::string(name) + ": ";
+    for (const std::string& line : lines) {
+      const std::string text = std::exchange(start, {}) + line;
+      if (window_.has_value()) {
+        window_->loop_lines.push_back(text);
+      } else {
+        say(text);
+      }
     }
   }
   if (window_.has_value()) {
     OpenWindow& window = *window_;
+    resume_trace(window);
     window.excluded.append(window.excluded.empty() ? "excludes loop " : ", ").append(name);
     window.usage_before.add(Usage::now(), window.loop_usage);
     window.start_ns += monotonic_ns() - window.loop_start_ns;
   }
   in_loop_.store(false);
   if (window_.has_value() && window_->handle != nullptr) window_->opened->book.resume(window_->handle);
+  if (window_.has_value() && window_->is_traced) tracer_.tools().arm();
 }
 
 Result<void> Session::take_instrument_off(Opened& opened) {

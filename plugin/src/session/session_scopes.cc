@@ -44,6 +44,7 @@ ScopeRecord* Session::open_scope(std::string_view name, Reach reach, Cost& cost)
   std::unique_lock<WritingLock> guard;
   if (reach == Reach::process) guard = wait_for_rows(scope);
   scope->hidden_losses_before = opened->hidden_losses.load(std::memory_order_acquire);
+  scope->tracing_before = tracing_.load();
   scope->start_ns = monotonic_ns();
   scope->handle = opened->book.open(reach);
   if (scope->handle != nullptr) return scope;
@@ -62,7 +63,9 @@ Cost Session::close_scope(ScopeRecord* scope) {
   if (!opened.clock_is_quiet) end_ns = monotonic_ns();
   const bool wants_row = !scope->name.empty() && (recorder_.has_csv() || prints_scopes());
   const std::uint64_t hidden_before = scope->hidden_losses_before;
-  scopes_.end(scope, wants_row, cost, end_ns - scope->start_ns);
+  const std::uint64_t tracing = tracing_.load();
+  const bool is_traced = tracing != scope->tracing_before || tracing % 2 != 0;
+  scopes_.end(scope, wants_row, cost, end_ns - scope->start_ns, is_traced);
 
   if (is_idle()) {
     const std::unique_lock guard = wait_for_rows(nullptr);
@@ -115,8 +118,10 @@ void Session::add_scope_row(const ScopeRow& row) {
   columns.window = row.name;
   columns.parent = row.parent;
   columns.repetition = row.repetition;
-  columns.wall_ns = row.wall_ns;
+  if (!row.is_traced) columns.wall_ns = row.wall_ns;
   const Opened& opened = *row.opened;
+  Capabilities can = opened.capabilities;
+  can.latency = can.latency && !row.is_traced;
   if (!opened.is_intact.load(std::memory_order_acquire)) {
     recorder_.add(columns, nullptr, opened.capabilities);
     return;
@@ -124,8 +129,8 @@ void Session::add_scope_row(const ScopeRow& row) {
   // The row waited; what was found out since may have happened in it.
   const std::shared_ptr<const detail::CostData> cost =
       opened.with_losses(row.cost, opened.hidden_losses.load(std::memory_order_acquire) - row.hidden_losses_before);
-  columns.overhead_estimate_ns = opened.overhead_estimate_ns(*cost);
-  recorder_.add(columns, cost.get(), opened.capabilities);
+  if (!row.is_traced) columns.overhead_estimate_ns = opened.overhead_estimate_ns(*cost);
+  recorder_.add(columns, cost.get(), can);
   if (prints_scopes()) say("scope " + std::string(row.name) + ": " + report_line(*cost, row.wall_ns));
 }
 

@@ -132,6 +132,7 @@ void start_timing_or_exit(const Framework& framework) {
     std::exit(0);
   }
   if (timing.options.doctor) std::exit(session::run_doctor());
+  if (timing.options.lists_scripts) std::exit(session::list_scripts(timing.options));
   if (timing.run.run_id.empty()) {
     timing.run = session::read_run_info(timing.options, framework.build_type);
     if (timing.options.build_type.empty()) timing.run.build_type = framework.build_type;

@@ -96,15 +96,71 @@ TEST(Options, TakesNothingThatBeginsWithItsNameForSomebodyElses) {
 }
 
 TEST(Options, SaysThatALaterFlagIsNotThereYet) {
-  for (const char* name : {"bpf", "children", "artifacts"}) {
-    EXPECT_NE(complaint({std::string("--syscost_") + name + "=1"}).find("this version of syscost does not have"),
-              std::string::npos)
-        << name;
-  }
+  EXPECT_NE(complaint({"--syscost_children=1"}).find("this version of syscost does not have"), std::string::npos);
   EXPECT_NE(complaint({}, {"SYSCOST_CHILDREN=3"}).find("does not have the variable SYSCOST_CHILDREN"),
             std::string::npos);
-  EXPECT_NE(complaint({"--syscost_profile=bpftrace"}).find("no profile \"bpftrace\""), std::string::npos);
   EXPECT_NE(complaint({"--syscost_backend=seccomp"}).find("no backend \"seccomp\""), std::string::npos);
+}
+
+TEST(Options, TakesSeveralProfilesAtOnce) {
+  const Options both = options({"--syscost_profile=syscalls,bpftrace"});
+  EXPECT_TRUE(both.profile_syscalls);
+  EXPECT_TRUE(both.profile_bpftrace);
+  EXPECT_FALSE(both.profile_perf);
+  EXPECT_TRUE(both.wants_tools());
+  EXPECT_TRUE(options({"--syscost_profile", "perf"}).profile_perf);
+  const Options flag = options({"--syscost_profile=bpftrace"}, {"SYSCOST_PROFILE=syscalls"});
+  EXPECT_FALSE(flag.profile_syscalls) << "a flag wins over its variable";
+  EXPECT_EQ(
+      complaint({"--syscost_profile=syscalls,"}),
+      "bad value of --syscost_profile: \"\" is not one of syscalls, bpftrace, perf, or several of them with commas "
+      "between | --syscost_help shows examples");
+}
+
+TEST(Options, TakesScriptsTheirFoldersAndWhereToPutWhatTheyFind) {
+  const Options all = options({"--syscost_profile=bpftrace", "--syscost_bpf", "syslat,offcpu,syslat",
+                               "--syscost_bpf_path=/a:b", "--syscost_bpf_sudo", "--syscost_artifacts=out"});
+  EXPECT_EQ(all.scripts, (std::vector<std::string>{"syslat", "offcpu"})) << "each once";
+  EXPECT_EQ(all.script_folders, (std::vector<std::string>{"/a", "b"}));
+  EXPECT_TRUE(all.bpf_sudo);
+  EXPECT_EQ(all.artifacts, "out");
+  const Options variables = options({}, {"SYSCOST_PROFILE=bpftrace", "SYSCOST_BPF=syscount", "SYSCOST_BPF_PATH=/x",
+                                         "SYSCOST_BPF_SUDO=1", "SYSCOST_ARTIFACTS=/y"});
+  EXPECT_EQ(variables.scripts, std::vector<std::string>{"syscount"});
+  EXPECT_TRUE(variables.bpf_sudo);
+  for (const char* bad : {"--syscost_bpf=", "--syscost_bpf=a,,b", "--syscost_bpf=a,list", "--syscost_bpf_path=/a::/b",
+                          "--syscost_artifacts=", "--syscost_bpf_sudo=perhaps"}) {
+    EXPECT_NE(complaint({"--syscost_profile=bpftrace", bad}), "") << bad;
+  }
+}
+
+TEST(Options, ListsScriptsWithoutAProfile) {
+  const Options list = options({"--syscost_bpf", "list"});
+  EXPECT_TRUE(list.lists_scripts);
+  EXPECT_TRUE(list.requests_anything());
+  EXPECT_TRUE(options({"--syscost_bpf=list", "--syscost_bpf_path=/a"}).lists_scripts);
+}
+
+TEST(Options, RefusesFlagsOfAToolThatIsNotAskedFor) {
+  for (const char* flag :
+       {"--syscost_bpf=syslat", "--syscost_bpf_path=/a", "--syscost_bpf_sudo", "--syscost_artifacts=a"}) {
+    EXPECT_NE(complaint({flag, "--syscost_profile=syscalls"}).find("asked for | add --syscost_profile=bpftrace"),
+              std::string::npos)
+        << flag;
+    EXPECT_EQ(complaint({flag, "--syscost_profile=bpftrace"}), "") << flag;
+  }
+  EXPECT_EQ(complaint({"--syscost_artifacts=a", "--syscost_profile=perf"}), "");
+  EXPECT_FALSE(options({}, {"SYSCOST_BPF=syslat", "SYSCOST_ARTIFACTS=/a"}).requests_anything())
+      << "may be set for good";
+}
+
+TEST(Options, LeavesTheToolsToACountingProcess) {
+  Options counting = options({"--syscost_profile=bpftrace", "--syscost_csv=a"});
+  counting.become_counting_process();
+  EXPECT_TRUE(counting.wants_tools());
+  EXPECT_FALSE(counting.requests_anything()) << "the other process speaks for it";
+  counting.drop_output();
+  EXPECT_FALSE(counting.wants_tools()) << "a list of tests needs no tools";
 }
 
 TEST(Options, RefusesValuesThatMakeNoSense) {

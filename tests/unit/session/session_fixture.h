@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -26,13 +27,18 @@ using ::syscost::testing::TemporaryFolder;
 /// A FakeBackend that outlives the session and can be taken away as a test that closes all descriptors does.
 class FrailBackend final : public Backend {
  public:
-  explicit FrailBackend(FakeBackend& fake, const bool& is_gone) : fake_(fake), is_gone_(is_gone) {}
+  using Watcher = std::function<void(const char*)>;
+  FrailBackend(FakeBackend& fake, const bool& is_gone, const Watcher& watcher)
+      : fake_(fake), is_gone_(is_gone), watcher_(watcher) {}
   std::string_view name() const override { return fake_.name(); }
   Capabilities capabilities() const override { return fake_.capabilities(); }
   Calibration calibration() const override { return {.armed_ns_per_call = 100, .measured = true}; }
   Result<void> select(const Filter& filter) override { return fake_.select(filter); }
   std::optional<AcquiredLane> acquire_lane() override { return fake_.acquire_lane(); }
-  Generation boundary(Lane lane, Next next) override { return fake_.boundary(lane, next); }
+  Generation boundary(Lane lane, Next next) override {
+    if (watcher_) watcher_(next == Next::kArm ? "ours opens" : "ours closes");
+    return fake_.boundary(lane, next);
+  }
   void read(Lane lane, CallTable& into) override { fake_.read(lane, into); }
   void read_crossings(CrossingSink& sink) override { fake_.read_crossings(sink); }
   Losses losses() const override { return fake_.losses(); }
@@ -40,12 +46,19 @@ class FrailBackend final : public Backend {
     if (is_gone_) return Failure{"the fake was taken away", "give it back"};
     return fake_.hidden_losses();
   }
-  Result<void> detach() override { return {}; }
-  Result<void> attach() override { return {}; }
+  Result<void> detach() override {
+    if (watcher_) watcher_("ours comes off");
+    return {};
+  }
+  Result<void> attach() override {
+    if (watcher_) watcher_("ours goes on");
+    return {};
+  }
 
  private:
   FakeBackend& fake_;
   const bool& is_gone_;
+  const Watcher& watcher_;
 };
 
 class SessionTest : public ::testing::Test {
@@ -58,11 +71,12 @@ class SessionTest : public ::testing::Test {
 
   Session& session() {
     if (session_ == nullptr) {
-      session_ = std::make_unique<Session>(options_, [this](BackendChoice) -> Result<std::unique_ptr<Backend>> {
+      const BackendOpener opener = [this](BackendChoice) -> Result<std::unique_ptr<Backend>> {
         if (!opens_) return Failure{"no backend here", "get one"};
         is_gone_ = false;
-        return std::unique_ptr<Backend>(std::make_unique<FrailBackend>(fake_, is_gone_));
-      });
+        return std::unique_ptr<Backend>(std::make_unique<FrailBackend>(fake_, is_gone_, watcher_));
+      };
+      session_ = std::make_unique<Session>(options_, opener, tools_);
       adapter::Framework framework;
       framework.name = "unit";
       started_ = session_->start(framework);
@@ -103,6 +117,8 @@ class SessionTest : public ::testing::Test {
   TemporaryFolder folder_;
   Options options_;
   FakeBackend fake_;
+  FrailBackend::Watcher watcher_;  // told of what happens to the backend
+  ToolOpener tools_ = open_tools;
   bool opens_ = true;
   bool is_gone_ = false;
   Result<void> started_;

@@ -67,7 +67,10 @@ void print_line(const adapter::Report& report, const std::string& test) {
   };
   for (const std::string& loop : report.loops) print(loop);
   // A test that is nothing but its loops has nothing else to say.
-  if (report.loops.empty() || report.cost.entries(report.counted) != 0) print(report.line);
+  if (report.loops.empty() || report.cost.entries(report.counted) != 0) {
+    print(report.line);
+    for (const std::string& line : report.tools) print(line);
+  }
   std::fflush(stdout);
 }
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "session/artifacts.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "csv/temporary_folder.h"
+
+namespace syscost::session {
+namespace {
+
+using ::syscost::testing::read_file;
+using ::syscost::testing::TemporaryFolder;
+using ::syscost::testing::write_file;
+
+TEST(SafeName, LeavesOrdinaryNamesAsTheyAre) {
+  EXPECT_EQ(safe_name("Suite.Test"), "Suite.Test");
+  EXPECT_EQ(safe_name("loop flush"), "loop flush");
+}
+
+TEST(SafeName, MakesOneNameOfOddCharactersAndTellsDifferentOnesApart) {
+  const std::string slash = safe_name("All/Suite.Test/0");
+  EXPECT_EQ(slash.substr(0, 17), "All_Suite.Test_0-");
+  EXPECT_EQ(slash.find('/'), std::string::npos);
+  EXPECT_NE(slash, safe_name("All_Suite.Test/0"));
+  EXPECT_NE(safe_name("a\nb"), safe_name("a\tb"));
+  EXPECT_NE(safe_name(std::string_view("a\0b", 3)).find("a_b-"), std::string::npos);
+}
+
+TEST(SafeName, LeadsNowhereElse) {
+  for (const char* name : {".", "..", ".hidden", "-rf", ""}) {
+    const std::string safe = safe_name(name);
+    EXPECT_EQ(safe.front(), '_') << name;
+  }
+}
+
+TEST(SafeName, FitsAFileSystemHoweverLongTheName) {
+  const std::string first(3000, 'x');
+  EXPECT_LT(safe_name(first).size(), 200U);
+  EXPECT_NE(safe_name(first), safe_name(first + "y"));
+}
+
+TEST(Artifacts, NeverWriteOverWhatIsThere) {
+  TemporaryFolder folder;
+  Result<Artifacts> artifacts = Artifacts::open(folder.file("new/deep"), "run", "program");
+  ASSERT_TRUE(artifacts.ok()) << artifacts.failure().reason;
+  EXPECT_EQ(artifacts.value().folder(), folder.file("new/deep/run/program"));
+  Result<std::string> first = artifacts.value().make_folder({}, "A.B");
+  Result<std::string> second = artifacts.value().make_folder({}, "A.B");
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(first.value(), folder.file("new/deep/run/program/A.B"));
+  EXPECT_EQ(second.value(), first.value() + "~2");
+  ASSERT_TRUE(Artifacts::write(first.value(), "a.txt", "one").ok());
+  EXPECT_FALSE(Artifacts::write(first.value(), "a.txt", "two").ok());
+  EXPECT_EQ(read_file(first.value() + "/a.txt"), "one");
+}
+
+TEST(Artifacts, AreMadeAgainWhenATestRemovedThem) {
+  TemporaryFolder folder;
+  Result<Artifacts> artifacts = Artifacts::open(folder.file("a"), "run", "program");
+  ASSERT_TRUE(artifacts.ok());
+  std::filesystem::remove_all(folder.file("a"));
+  Result<std::string> made = artifacts.value().make_folder({}, "A.B");
+  ASSERT_TRUE(made.ok());
+  EXPECT_TRUE(Artifacts::write(made.value(), "a.txt", "one").ok());
+}
+
+TEST(Artifacts, SayWhereTheyCannotBeWritten) {
+  TemporaryFolder folder;
+  write_file(folder.file("file"), "not a folder");
+  Result<Artifacts> artifacts = Artifacts::open(folder.file("file"), "run", "program");
+  ASSERT_FALSE(artifacts.ok());
+  EXPECT_NE(artifacts.failure().reason.find(folder.file("file")), std::string::npos) << artifacts.failure().reason;
+}
+
+TEST(Artifacts, LeaveNothingOfAFileThatDidNotFit) {
+  // /proc takes no new files, whoever asks.
+  Result<void> written = Artifacts::write("/proc", "a.txt", "text");
+  ASSERT_FALSE(written.ok());
+  EXPECT_NE(written.failure().reason.find("/proc/a.txt"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace syscost::session

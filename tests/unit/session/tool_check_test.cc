@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "session/tool_check.h"
+
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+
+#include <memory_resource>
+
+namespace syscost::session {
+namespace {
+
+using profilers::Output;
+using profilers::SyscallFigures;
+
+class ToolCheckTest : public ::testing::Test {
+ protected:
+  ToolCheckTest() {
+    output_.script = "syslat";
+    output_.counts_syscalls = true;
+  }
+  void count(int number, std::uint64_t calls, std::uint64_t restarts = 0) {
+    Tally& tally = counted_.table.at({Abi::x86_64, static_cast<std::uint32_t>(number)});
+    tally.entries = calls + restarts;
+    tally.calls = calls;
+    tally.restarts = restarts;
+  }
+  SyscallFigures& see(int number, std::uint64_t times) {
+    SyscallFigures& figures = output_.syscalls.emplace_back();
+    figures.number = number;
+    figures.entries = figures.returned = times;
+    return figures;
+  }
+  ToolCheck check() const { return check_tool(output_, counted_); }
+  std::string line() const { return check_line(output_, check()); }
+
+  Output output_;
+  detail::CostData counted_{std::pmr::new_delete_resource()};
+};
+
+TEST_F(ToolCheckTest, SaysThatEqualCountsAreEqual) {
+  count(SYS_write, 512000);
+  count(SYS_read, 3);
+  see(SYS_write, 512000);
+  see(SYS_read, 3);
+  EXPECT_TRUE(check().agrees());
+  EXPECT_EQ(line(), "syslat: 512000 write, 3 read, as counted");
+}
+
+TEST_F(ToolCheckTest, SaysBothNumbersWhereTheyDiffer) {
+  count(SYS_write, 512000);
+  see(SYS_write, 511990);
+  EXPECT_FALSE(check().agrees());
+  EXPECT_EQ(line(),
+            "syslat: 511990 write; NOT as counted: write entries 511990 seen, 512000 counted, write returned 511990 "
+            "seen, 512000 counted");
+  EXPECT_FALSE(check().is_blind());
+}
+
+TEST_F(ToolCheckTest, TakesASyscallThatTheToolDoesNotNameForNone) {
+  count(SYS_write, 5);
+  count(SYS_close, 1);
+  see(SYS_write, 5);
+  EXPECT_EQ(differences(check()), "close entries 0 seen, 1 counted, close returned 0 seen, 1 counted");
+}
+
+TEST_F(ToolCheckTest, CallsAToolBlindThatSawNothingOfSomething) {
+  count(SYS_write, 5);
+  EXPECT_TRUE(check().is_blind());
+  counted_.table.clear();
+  EXPECT_FALSE(check().is_blind());
+  EXPECT_EQ(line(), "syslat: no syscalls, as counted");
+}
+
+TEST_F(ToolCheckTest, CountsTripsThatWereStartedAgain) {
+  count(SYS_read, 1, 2);
+  see(SYS_read, 3);
+  EXPECT_TRUE(check().agrees());
+}
+
+TEST_F(ToolCheckTest, ComparesTotalsWhereTheKernelWentOnWithACall) {
+  count(SYS_nanosleep, 1, 1);
+  see(SYS_nanosleep, 1);
+  see(SYS_restart_syscall, 1);
+  EXPECT_TRUE(check().agrees()) << differences(check());
+  see(SYS_close, 1);
+  EXPECT_EQ(differences(check()), "all entries 3 seen, 2 counted, all returned 3 seen, 2 counted");
+}
+
+TEST_F(ToolCheckTest, ComparesOnlyWhatTheFilterCounts) {
+  counted_.filter = Filter::parse("write").value();
+  count(SYS_write, 5);
+  see(SYS_write, 5);
+  see(SYS_read, 7);
+  EXPECT_TRUE(check().agrees());
+  EXPECT_EQ(check().tool_total, 5U);
+}
+
+TEST_F(ToolCheckTest, LeavesForeignCallsOut) {
+  counted_.table.at({Abi::i386, 4}).entries = 9;
+  EXPECT_TRUE(check().agrees());
+  EXPECT_FALSE(check().is_blind());
+}
+
+TEST_F(ToolCheckTest, ComparesWhatAScriptKnows) {
+  count(SYS_write, 5);
+  see(SYS_write, 5).returned.reset();
+  ASSERT_EQ(check().numbers.size(), 1U);
+  EXPECT_EQ(check().numbers[0].what, "entries");
+}
+
+TEST_F(ToolCheckTest, WritesJson) {
+  count(SYS_write, 5);
+  see(SYS_write, 4).returned.reset();
+  EXPECT_EQ(check_json(output_, check(), "ebpf"),
+            "{\"script\": \"syslat\", \"counted_by\": \"ebpf\", \"agrees\": false, \"lost_events\": 0, \"numbers\": [\n"
+            "  {\"syscall\": \"write\", \"what\": \"entries\", \"seen\": 4, \"counted\": 5}]}\n");
+}
+
+}  // namespace
+}  // namespace syscost::session
