@@ -60,6 +60,10 @@ struct Output {
   std::uint64_t lost_events = 0;         ///< As the tool reports.
 };
 
+/// What the window's word holds. A tool that could not read it sees 0, which is neither: a loss that it can count.
+inline constexpr std::uint64_t kArmed = 1;
+inline constexpr std::uint64_t kDisarmed = 2;
+
 class Profiler {
  public:
   virtual ~Profiler() = default;
@@ -76,8 +80,8 @@ class Profiler {
   virtual Result<void> attach() = 0;
 
   /// Opens and closes the tool's window. Any number of times between attach() and detach(). One store: no syscall.
-  void arm() noexcept { word_->store(1, std::memory_order_seq_cst); }
-  void disarm() noexcept { word_->store(0, std::memory_order_seq_cst); }
+  void arm() noexcept { word_->store(kArmed, std::memory_order_seq_cst); }
+  void disarm() noexcept { word_->store(kDisarmed, std::memory_order_seq_cst); }
 
   /// Stops the tool, waits until it is gone and returns what it found. Leaves no process, pipe or file behind.
   virtual Result<std::vector<Output>> detach() = 0;
