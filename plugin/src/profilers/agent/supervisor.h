@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+//
+// Supervisor: the agent's one loop: it starts the tools, waits for them, and sees to it that none outlives the measured
+// process.
+#pragma once
+
+#include <chrono>
+#include <vector>
+
+#include "profilers/agent/tool.h"
+
+namespace syscost::profilers {
+
+class Supervisor {
+ public:
+  struct Limits {
+    std::chrono::milliseconds start;
+    std::chrono::milliseconds stop;
+  };
+
+  /// `link`: the socket to the measured process. `owner`: a pidfd of it, or -1.
+  Supervisor(int link, int owner, int signals, std::vector<Tool> tools, Limits limits)
+      : link_(link), owner_(owner), signals_(signals), tools_(std::move(tools)), limits_(limits) {}
+
+  /// From start to end. When it returns, no tool runs, except one of sudo's that cannot be killed.
+  void run();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  enum class Answer { yes, late, abandoned };
+
+  /// Polls until `is_done` or until `deadline`; abandoned: the owner is gone, or we were told to end.
+  template <class Condition>
+  Answer wait_until(Condition is_done, Clock::time_point deadline, bool heeds_owner = true);
+  void read_link();
+  bool read_signals() const;
+  bool start_all();
+  void end_all();
+  void send_results();
+  void send(FrameType type, std::size_t tool, const void* bytes, std::size_t size);
+  bool every(bool (Tool::*question)() const) const;
+
+  int link_;
+  int owner_;
+  int signals_;
+  std::vector<Tool> tools_;
+  Limits limits_;
+  bool was_told_to_stop_ = false;
+  bool is_abandoned_ = false;
+};
+
+}  // namespace syscost::profilers

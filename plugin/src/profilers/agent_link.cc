@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: MIT
+#include "profilers/agent_link.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "core/high_fd.h"
+#include "profilers/agent/protocol.h"
+
+namespace syscost::profilers {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// The agent ends tools that do not end by themselves; that takes it this long beyond its own limit.
+constexpr std::chrono::seconds kAgentPatience{10};
+
+// ---- descriptors in fork children -----------------------------------------------------------------------------------
+
+// A fork child that keeps the link open is not the owner: it gives its copy up. One link at a time is the rule.
+std::atomic<int> g_link{-1};
+std::atomic<std::uint64_t> g_link_inode{0};
+
+/// True when `fd` is the socket that had `inode`: a test may have closed ours and been given its number for another
+/// file.
+bool is_socket(int fd, std::uint64_t inode) {
+  struct stat status {};
+  return fd >= 0 && fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode) && status.st_ino == inode;
+}
+
+void close_in_child() {
+  const int saved = errno;
+  const int fd = g_link.exchange(-1);
+  if (is_socket(fd, g_link_inode.load())) close(fd);
+  errno = saved;
+}
+
+// ---- starting -------------------------------------------------------------------------------------------------------
+
+struct Launch {
+  const char* path;
+  char* const* arguments;
+  char* const* environment;
+  int link;
+  int owner;    ///< A pidfd of this process.
+  void* stack;  ///< Of the agent's own start.
+  pid_t agent;  ///< Set by the children, which share our memory until they execute or exit.
+  int error;
+};
+
+constexpr std::size_t kStackBytes = 64 << 10;
+
+/// Between clone and execve, in our memory: nothing but syscalls.
+int become_the_agent(void* argument) {
+  auto* launch = static_cast<Launch*>(argument);
+  setsid();
+  // Handlers of the test's must not run here, and what it ignores must not be ignored there.
+  struct sigaction by_default {};
+  by_default.sa_handler = SIG_DFL;
+  for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &by_default, nullptr);
+  const int nothing = open("/dev/null", O_RDWR);  // NOLINT(android-cloexec-open)
+  if (nothing < 0) {
+    launch->error = errno;
+    _exit(127);
+  }
+  // Out of the way first: each may have any number, the standard ones and each other's too.
+  const int kept = fcntl(launch->link, F_DUPFD, 10);
+  const int kept_owner = fcntl(launch->owner, F_DUPFD, 10);
+  const int kept_nothing = fcntl(nothing, F_DUPFD, 10);
+  if (kept < 0 || kept_owner < 0 || kept_nothing < 0 || dup2(kept, kLinkDescriptor) < 0 ||
+      dup2(kept_owner, kOwnerDescriptor) < 0 || dup2(kept_nothing, STDIN_FILENO) < 0 ||
+      dup2(kept_nothing, STDOUT_FILENO) < 0 || dup2(kept_nothing, STDERR_FILENO) < 0) {
+    launch->error = errno;
+    _exit(127);
+  }
+  // A pipe of the test's that stayed open here would never reach its end.
+  syscall(SYS_close_range, kOwnerDescriptor + 1, ~0U, 0);
+  if (chdir("/") != 0) _exit(127);
+  umask(022);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  execve(launch->path, launch->arguments, launch->environment);
+  launch->error = errno;
+  _exit(127);
+}
+
+/// Starts the agent and is gone: the agent becomes init's child.
+int be_the_parent_of_the_agent(void* argument) {
+  auto* launch = static_cast<Launch*>(argument);
+  launch->agent = clone(become_the_agent, launch->stack, CLONE_VM | CLONE_VFORK | SIGCHLD, launch);
+  if (launch->agent < 0) launch->error = errno;
+  _exit(0);
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& words) {
+  std::vector<char*> result;
+  result.reserve(words.size() + 1);
+  for (const std::string& word : words) result.push_back(const_cast<char*>(word.c_str()));  // NOLINT
+  result.push_back(nullptr);
+  return result;
+}
+
+/// Like posix_spawn, but what is started is no child of ours, whose end a test's wait() and SIGCHLD handler would see.
+/// A child with exit signal 0 would be as quiet only until it executes, which sets the signal to SIGCHLD; so such a
+/// child starts it and exits.
+Result<pid_t> spawn(const std::vector<std::string>& arguments, const std::vector<std::string>& environment, int link) {
+  void* stacks = mmap(nullptr, 2 * kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  if (stacks == MAP_FAILED) return errno_failure("reserve", "the stack of the profile agent's start", errno);
+  char* const first_top = static_cast<char*>(stacks) + kStackBytes;
+  const std::vector<char*> argv = pointers(arguments);
+  const std::vector<char*> envp = pointers(environment);
+  const int owner = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
+  Launch launch{argv[0], argv.data(), envp.data(), link, owner, first_top + kStackBytes, 0, 0};
+  if (owner < 0) launch.error = errno;
+  // No handler of the test's may run in a child, which shares our memory.
+  sigset_t every;
+  sigset_t before;
+  sigfillset(&every);
+  pthread_sigmask(SIG_SETMASK, &every, &before);
+  pid_t child = -1;
+  if (owner >= 0) child = clone(be_the_parent_of_the_agent, first_top, CLONE_VM | CLONE_VFORK, &launch);
+  if (child < 0) launch.error = errno;
+  while (child > 0 && waitpid(child, nullptr, __WCLONE) < 0 && errno == EINTR) {
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (owner >= 0) close(owner);
+  munmap(stacks, 2 * kStackBytes);
+  if (launch.error != 0) return errno_failure("start", arguments[0], launch.error);
+  return launch.agent;
+}
+
+/// A pidfd of the agent, or -1 when it is gone. Its number may have gone to another process since, which is not to be
+/// waited for or killed.
+int open_agent(pid_t agent, const std::string& path) {
+  const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, agent, 0));
+  if (pidfd < 0) return -1;
+  struct stat expected {};
+  struct stat found {};
+  const std::string link = "/proc/" + std::to_string(agent) + "/exe";
+  if (stat(link.c_str(), &found) == 0 && stat(path.c_str(), &expected) == 0 && found.st_ino == expected.st_ino &&
+      found.st_dev == expected.st_dev) {
+    return pidfd;
+  }
+  close(pidfd);
+  return -1;
+}
+
+}  // namespace
+
+AgentLink::AgentLink(std::string agent_path, std::vector<std::string> environment, AgentLimits limits)
+    : agent_path_(std::move(agent_path)), environment_(std::move(environment)), limits_(limits) {
+  static const int kRegistered = pthread_atfork(nullptr, nullptr, close_in_child);
+  static_cast<void>(kRegistered);
+}
+
+AgentLink::~AgentLink() {
+  if (agent_ <= 0 || getpid() != owner_) return;
+  close_link();
+  end_agent();
+}
+
+Result<void> AgentLink::launch(const std::vector<Command>& commands) {
+  std::array<int, 2> ends{-1, -1};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    return errno_failure("open", "a socket to the profile agent", errno);
+  }
+  std::vector<std::string> arguments{agent_path_, std::to_string(limits_.start.count()),
+                                     std::to_string(limits_.stop.count())};
+  for (const Command& command : commands) {
+    arguments.emplace_back(command.kind);
+    arguments.push_back(std::to_string(command.arguments.size()));
+    arguments.insert(arguments.end(), command.arguments.begin(), command.arguments.end());
+  }
+  Result<pid_t> agent = spawn(arguments, environment_, ends[1]);
+  close(ends[1]);
+  if (!agent.ok()) {
+    close(ends[0]);
+    return agent.failure();
+  }
+  agent_ = agent.value();
+  owner_ = getpid();
+  link_ = move_fd_high(ends[0]);
+  struct stat status {};
+  fstat(link_, &status);
+  link_inode_ = status.st_ino;
+  g_link_inode.store(link_inode_);
+  g_link.store(link_);
+  results_.assign(commands.size(), {});
+  return {};
+}
+
+Result<bool> AgentLink::start(const std::vector<Command>& commands) {
+  SYSCOST_CHECK(agent_ == 0);
+  if (Result<void> launched = launch(commands); !launched.ok()) return launched.failure();
+  // Failing takes it start + stop at most.
+  Result<bool> ready = read_frames(limits_.start + limits_.stop + kAgentPatience);
+  if (!ready.ok() || !ready.value()) {
+    close_link();
+    end_agent();
+  }
+  return ready;
+}
+
+Result<void> AgentLink::stop() {
+  SYSCOST_CHECK(agent_ > 0);
+  if (!is_socket(link_, link_inode_)) {
+    link_ = -1;
+    g_link.store(-1);
+    end_agent();
+    return Failure{"the test closed a descriptor of syscost's, the one to the profile agent: what the tool saw is lost",
+                   "let the test close the descriptors it opened, not all of them"};
+  }
+  if (send(link_, &kStopByte, 1, MSG_NOSIGNAL) != 1) {
+    const int error = errno;
+    close_link();
+    end_agent();
+    return errno_failure("stop", "the profile agent, which has ended by itself", error);
+  }
+  // Every command may take its time, the filters after the others.
+  Result<bool> ready = read_frames(2 * limits_.stop + kAgentPatience);
+  close_link();
+  end_agent();
+  if (!ready.ok()) return ready.failure();
+  return {};
+}
+
+Result<bool> AgentLink::read_frames(std::chrono::milliseconds limit) {
+  const Clock::time_point deadline = Clock::now() + limit;
+  const Failure nonsense{"the profile agent and libsyscost.so do not understand each other",
+                         "install both from the same build"};
+  int error = 0;
+  const auto read_all = [&](void* into, std::uint64_t size) {
+    char* at = static_cast<char*>(into);
+    while (size > 0) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+      if (left <= 0) {
+        error = ETIMEDOUT;
+        return false;
+      }
+      pollfd one{link_, POLLIN, 0};
+      if (poll(&one, 1, static_cast<int>(left)) <= 0) continue;
+      const ssize_t got = recv(link_, at, size, MSG_DONTWAIT);
+      if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+      if (got <= 0) {
+        error = got == 0 ? ECONNRESET : errno;
+        return false;
+      }
+      at += got;
+      size -= static_cast<std::uint64_t>(got);
+    }
+    return true;
+  };
+  const auto broken = [&] {
+    if (error == ETIMEDOUT) {
+      return Failure{"the profile agent did not answer within " + std::to_string(limit.count() / 1000) + " s",
+                     "look with ps what it waits for; on a loaded machine try again"};
+    }
+    return Failure{"the profile agent has ended without a result", "dmesg may say who killed it; try again"};
+  };
+  while (true) {
+    FrameHeader header{};
+    if (!read_all(&header, sizeof header)) return broken();
+    if (header.type == FrameType::kReady) return true;
+    if (header.type == FrameType::kDone) return false;
+    if (header.tool >= results_.size() || header.size > kMaxOutputBytes) return nonsense;
+    CommandResult& result = results_[header.tool];
+    ToolEnd end{};
+    switch (header.type) {
+      case FrameType::kTimedOut:
+        result.has_timed_out = true;
+        break;
+      case FrameType::kOutput:
+      case FrameType::kErrors: {
+        std::string& text = header.type == FrameType::kOutput ? result.output : result.errors;
+        text.resize(header.size);
+        if (!read_all(text.data(), header.size)) return broken();
+        break;
+      }
+      case FrameType::kEnded:
+        if (header.size != sizeof end || !read_all(&end, sizeof end)) return broken();
+        result.start_errno = end.start_errno;
+        result.wait_status = end.wait_status;
+        result.was_ready = end.was_ready != 0;
+        result.ended_early = end.ended_early != 0;
+        result.is_truncated = end.is_truncated != 0;
+        break;
+      default:
+        return nonsense;
+    }
+  }
+}
+
+void AgentLink::close_link() {
+  if (is_socket(link_, link_inode_)) close(link_);
+  link_ = -1;
+  g_link.store(-1);
+}
+
+void AgentLink::end_agent() {
+  const int pidfd = open_agent(agent_, agent_path_);
+  if (pidfd >= 0) {
+    // It ends by itself when the link is closed; where a copy of the link lives on in another process, it is told.
+    syscall(SYS_pidfd_send_signal, pidfd, SIGTERM, nullptr, 0);
+    const Clock::time_point deadline = Clock::now() + kAgentPatience;
+    while (true) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+      pollfd one{pidfd, POLLIN, 0};
+      if (left <= 0 || poll(&one, 1, static_cast<int>(left)) > 0) break;
+    }
+    syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0);
+    close(pidfd);
+  }
+  // Ours only where this process is what orphans come to: it is a namespace's init, or asked for them.
+  waitpid(agent_, nullptr, WNOHANG | __WALL);
+  agent_ = 0;
+}
+
+Result<CommandResult> run_whole(const std::string& agent_path, const std::vector<std::string>& environment,
+                                std::vector<std::string> arguments) {
+  AgentLink link(agent_path, environment, {});
+  Result<bool> ready = link.start({{kWholeKind, std::move(arguments)}});
+  if (!ready.ok()) return ready.failure();
+  if (ready.value()) {
+    if (Result<void> stopped = link.stop(); !stopped.ok()) return stopped.failure();
+  }
+  return std::move(link.results().front());
+}
+
+}  // namespace syscost::profilers

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "profilers/bpftrace_diagnosis.h"
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <sstream>
+
+#include "core/errno_names.h"
+
+namespace syscost::profilers {
+namespace {
+
+constexpr std::string_view kInstall = "install bpftrace 0.17 or later (Debian: apt-get install bpftrace)";
+constexpr std::string_view kMountTracefs =
+    "mount it: mount -t tracefs nodev /sys/kernel/tracing (a container needs the "
+    "host's: -v /sys/kernel/tracing:/sys/kernel/tracing)";
+
+bool has_tracepoints() {
+  for (const char* path :
+       {"/sys/kernel/tracing/events/raw_syscalls", "/sys/kernel/debug/tracing/events/raw_syscalls"}) {
+    struct stat status {};
+    if (stat(path, &status) == 0) return true;
+  }
+  return false;
+}
+
+std::string indented(std::string_view text) {
+  std::istringstream lines{std::string(text)};
+  std::string result;
+  int count = 0;
+  for (std::string line; std::getline(lines, line) && count < 12; ++count) result += "\n  " + line;
+  return result;
+}
+
+std::string how_it_ended(const CommandResult& result) {
+  if (result.start_errno != 0) return "could not be executed: " + std::string(strerror(result.start_errno));
+  if (WIFSIGNALED(result.wait_status)) {
+    return "was killed by signal " + std::to_string(WTERMSIG(result.wait_status));
+  }
+  return "ended with exit code " + std::to_string(WEXITSTATUS(result.wait_status));
+}
+
+}  // namespace
+
+Result<void> judge_version(std::string_view printed, const std::string& path) {
+  int major = 0;
+  int minor = 0;
+  if (std::sscanf(std::string(printed).c_str(), "bpftrace v%d.%d", &major, &minor) != 2) {
+    return Failure{
+        path + " --version does not print a version of bpftrace: " + std::string(printed.substr(0, printed.find('\n'))),
+        std::string(kInstall)};
+  }
+  if (major < kLeastMajor || (major == kLeastMajor && minor < kLeastMinor)) {
+    return Failure{path + " is version " + std::to_string(major) + "." + std::to_string(minor) +
+                       ", and what older ones than 0.17 print is not known to be read right",
+                   std::string(kInstall)};
+  }
+  return {};
+}
+
+Result<void> judge_surroundings(bool uses_sudo) {
+  if (geteuid() != 0 && !uses_sudo) {
+    return Failure{"bpftrace works for root only, and this process is not root",
+                   "run as root, or let syscost start bpftrace by sudo: --syscost_bpf_sudo (sudo must not ask for a "
+                   "password)"};
+  }
+  // Only root can look into it.
+  if (geteuid() == 0 && !has_tracepoints()) {
+    return Failure{"the kernel's tracepoints are not there: no tracefs at /sys/kernel/tracing",
+                   std::string(kMountTracefs)};
+  }
+  return {};
+}
+
+std::string worthwhile_errors(std::string_view errors) {
+  std::istringstream lines{std::string(errors)};
+  std::string result;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("couldn't set RLIMIT_MEMLOCK") == std::string::npos) result += line + "\n";
+  }
+  return result;
+}
+
+Failure explain_failure(const CommandResult& result, const std::string& script, const std::string& script_path,
+                        bool uses_sudo) {
+  const std::string said = worthwhile_errors(result.errors);
+  const auto says = [&said](std::string_view words) { return said.find(words) != std::string::npos; };
+  if (result.has_timed_out) {
+    return Failure{"bpftrace did not " + std::string(result.was_ready ? "end" : "attach script " + script) +
+                       " in time, and was ended" + indented(said),
+                   "try again on a less loaded machine, or with fewer scripts"};
+  }
+  if (uses_sudo && (says("sudo:") || says("a password is required"))) {
+    return Failure{"sudo did not start bpftrace:" + indented(said),
+                   "allow it in sudoers: USER ALL=(root) NOPASSWD: SETENV: " + std::string("/usr/bin/bpftrace") +
+                       "; or run as root"};
+  }
+  if (says("only supports running as the root user")) {
+    return Failure{"bpftrace works for root only", "run as root, or use --syscost_bpf_sudo"};
+  }
+  if (says("tracefs") || says("Could not open tracepoint") || says("available_events")) {
+    return Failure{"bpftrace does not find the kernel's tracepoints:" + indented(said), std::string(kMountTracefs)};
+  }
+  if (says("tracepoint not found") || says("No probes to attach")) {
+    return Failure{"script " + script + " needs what this kernel does not offer:" + indented(said),
+                   "use another script, or a kernel that has it (bpftrace -l 'tracepoint:*' lists what there is)"};
+  }
+  if (says("EPERM") || says("Operation not permitted")) {
+    return Failure{"the kernel did not let bpftrace attach script " + script + ":" + indented(said),
+                   "it needs CAP_SYS_ADMIN, or CAP_BPF and CAP_PERFMON; in a container --cap-add SYS_ADMIN"};
+  }
+  if (result.ended_early && said.empty()) {
+    return Failure{"bpftrace with script " + script + " " + how_it_ended(result) + " before the window was over",
+                   "a script must not call exit(); dmesg may say who killed it"};
+  }
+  return Failure{"bpftrace with script " + script + " " + how_it_ended(result) + ":" + indented(said),
+                 "correct " + script_path + "; bpftrace -d " + script_path + " 1 1 shows what is wrong with it"};
+}
+
+}  // namespace syscost::profilers

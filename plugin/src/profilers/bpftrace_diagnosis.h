@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+//
+// Why bpftrace did not do as asked: from its words to cause and fix.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/result.h"
+#include "profilers/agent_link.h"
+
+namespace syscost::profilers {
+
+/// The lowest version that is proven (Debian 12's).
+inline constexpr int kLeastMajor = 0;
+inline constexpr int kLeastMinor = 17;
+
+/// Fails for a version below the proven one, and for what is no version. `printed`: what --version printed.
+Result<void> judge_version(std::string_view printed, const std::string& path);
+
+/// What cannot work for want of rights or of tracefs, found without starting bpftrace.
+Result<void> judge_surroundings(bool uses_sudo);
+
+/// Of a script that was not attached, or ended before it was told to, or with an error.
+Failure explain_failure(const CommandResult& result, const std::string& script, const std::string& script_path,
+                        bool uses_sudo);
+
+/// What it printed on standard error, without what says nothing: that it may not raise RLIMIT_MEMLOCK, which kernels
+/// since 5.11 do not need.
+std::string worthwhile_errors(std::string_view errors);
+
+}  // namespace syscost::profilers

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+//
+// bpftrace as a profiler: one bpftrace for each script, attached by a gate.
+//
+// bpftrace -c starts its command only when every probe is attached, and detaches them when the command ends. So the
+// command is a gate (agent/protocol.h): when it says "ready", the window may open, and closing the gate ends the trace.
+// No sleep, no guess. docs/decisions tells what else was tried.
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <utility>
+
+#include "profilers/agent/protocol.h"
+#include "profilers/agent_link.h"
+#include "profilers/bpftrace_diagnosis.h"
+#include "profilers/bpftrace_figures.h"
+#include "profilers/bpftrace_output.h"
+#include "profilers/bpftrace_text.h"
+#include "profilers/installed_files.h"
+#include "profilers/profiler.h"
+#include "profilers/scripts.h"
+#include "profilers/tool_surroundings.h"
+#include "profilers/window_word.h"
+
+namespace syscost::profilers {
+namespace {
+
+/// Keys of a map; hist() takes one for each bucket of each key. bpftrace's 4096 would be too few for a scratch map of
+/// every thread's call; each map's memory is reserved when it is made, so it must not be many more.
+constexpr std::string_view kMapKeys = "BPFTRACE_MAP_KEYS_MAX=16384";
+
+constexpr std::string_view kHowToGet = "install bpftrace 0.17 or later (Debian: apt-get install bpftrace)";
+
+/// The inode of the initial PID namespace: PROC_PID_INIT_INO in the kernel's proc_ns.h.
+constexpr std::string_view kInitialPidNamespace = "pid:[4026531836]";
+
+struct Settings {
+  std::string agent;
+  std::string tool;
+  bool uses_sudo = false;
+  std::vector<std::string> environment;
+  std::string sudo;
+};
+
+class BpftraceProfiler final : private WindowWord, public Profiler {
+ public:
+  BpftraceProfiler(WindowWord word, Settings settings, std::vector<Script> scripts)
+      : WindowWord(std::move(word)),
+        Profiler(WindowWord::word()),
+        settings_(std::move(settings)),
+        scripts_(std::move(scripts)),
+        link_(settings_.agent, settings_.environment, {}) {
+    for (const Script& script : scripts_) maps_.push_back(maps_of_source(script.source));
+  }
+
+  std::string_view name() const override { return "bpftrace"; }
+  Result<void> check() override;
+  Result<void> attach() override;
+  Result<std::vector<Output>> detach() override;
+
+ private:
+  /// The command line of one bpftrace.
+  std::vector<std::string> command(const std::vector<std::string>& arguments) const;
+  /// Our number in the initial PID namespace, which is what scripts know processes by.
+  Result<std::string> global_pid();
+  Result<Output> read_output(std::size_t index, CommandResult& result) const;
+  Failure explain(const CommandResult& result, const Script& script) const {
+    return explain_failure(result, script.info.name, script.info.path, settings_.uses_sudo);
+  }
+
+  Settings settings_;
+  std::vector<Script> scripts_;
+  std::vector<ScriptMaps> maps_;  // of each script
+  AgentLink link_;
+  std::string global_pid_;
+};
+
+std::vector<std::string> BpftraceProfiler::command(const std::vector<std::string>& arguments) const {
+  std::vector<std::string> result;
+  if (settings_.uses_sudo) {
+    result = {settings_.sudo, "-n"};
+    // sudo makes an environment of its own.
+    for (const std::string& entry : settings_.environment) {
+      if (entry.starts_with("BPFTRACE_")) result.push_back(entry);
+    }
+  }
+  result.push_back(settings_.tool);
+  result.insert(result.end(), arguments.begin(), arguments.end());
+  return result;
+}
+
+Result<std::string> BpftraceProfiler::global_pid() {
+  if (!global_pid_.empty()) return global_pid_;
+  std::array<char, 64> link{};
+  const ssize_t length = readlink("/proc/self/ns/pid", link.data(), link.size());
+  if (length > 0 && std::string_view(link.data(), static_cast<std::size_t>(length)) == kInitialPidNamespace) {
+    return global_pid_ = std::to_string(getpid());
+  }
+  // Nobody inside a namespace can ask for the number outside it; but bpftrace sees it when we make a call that nobody
+  // else makes: getpid() with a number in an argument that it does not have.
+  std::uint64_t cookie = 0;
+  if (getrandom(&cookie, sizeof cookie, 0) != sizeof cookie) cookie = static_cast<std::uint64_t>(getpid());
+  cookie = (cookie >> 2) | 1;
+  const std::string program = "tracepoint:raw_syscalls:sys_enter /args->id == " + std::to_string(SYS_getpid) +
+                              " && args->args[0] == $1/ { @pid = pid; }";
+  AgentLink link_to_agent(settings_.agent, settings_.environment, {});
+  Result<bool> ready = link_to_agent.start(
+      {{kGateKind, command({"-c", std::string(kGatePlaceholder), "-e", program, std::to_string(cookie)})}});
+  if (!ready.ok()) return ready.failure();
+  const auto failed = [&](const CommandResult& result) {
+    Failure failure = explain_failure(result, "that finds this process's number", "it", settings_.uses_sudo);
+    failure.reason = "in this PID namespace the number of this process outside it is needed, and " + failure.reason;
+    failure.how_to_fix += "; or run in the host's PID namespace (docker run --pid=host)";
+    return failure;
+  };
+  if (!ready.value()) return failed(link_to_agent.results().front());
+  syscall(SYS_getpid, cookie);
+  if (Result<void> stopped = link_to_agent.stop(); !stopped.ok()) return stopped.failure();
+  const CommandResult& result = link_to_agent.results().front();
+  const Result<BpftraceOutput> output = parse_bpftrace_output(result.output);
+  if (output.ok()) {
+    for (const TracedMap& map : output.value().maps) {
+      const auto* number = std::get_if<std::int64_t>(&map.entries.front().value);
+      if (map.name == "@pid" && number != nullptr && *number > 0) return global_pid_ = std::to_string(*number);
+    }
+  }
+  return failed(result);
+}
+
+Result<void> BpftraceProfiler::attach() {
+  const Result<std::string> pid = global_pid();
+  if (!pid.ok()) return pid.failure();
+  std::vector<Command> commands;
+  for (const Script& script : scripts_) {
+    // -k: a map that is full is told, not passed over.
+    commands.push_back({kGateKind, command({"-k", "-c", std::string(kGatePlaceholder), script.info.path, pid.value(),
+                                            std::to_string(address())})});
+  }
+  Result<bool> ready = link_.start(commands);
+  if (!ready.ok()) return ready.failure();
+  if (ready.value()) return {};
+  // The one that failed, not those that were stopped because of it.
+  const std::vector<CommandResult>& results = link_.results();
+  std::size_t failed = 0;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!results[i].was_ready && (results[i].ended_early || results[i].has_timed_out || results[i].start_errno != 0)) {
+      failed = i;
+      break;
+    }
+  }
+  return explain(results[failed], scripts_[failed]);
+}
+
+Result<std::vector<Output>> BpftraceProfiler::detach() {
+  disarm();
+  if (!link_.is_running()) return Failure{"bpftrace is not attached", "attach it first: this is a bug in syscost"};
+  if (Result<void> stopped = link_.stop(); !stopped.ok()) return stopped.failure();
+  std::vector<Output> outputs;
+  for (std::size_t i = 0; i < scripts_.size(); ++i) {
+    Result<Output> output = read_output(i, link_.results()[i]);
+    if (!output.ok()) return output.failure();
+    outputs.push_back(std::move(output.value()));
+  }
+  return outputs;
+}
+
+Result<Output> BpftraceProfiler::read_output(std::size_t index, CommandResult& result) const {
+  const Script& script = scripts_[index];
+  const bool is_clean = WIFEXITED(result.wait_status) && WEXITSTATUS(result.wait_status) == 0;
+  if (result.ended_early || result.has_timed_out || result.start_errno != 0 || !is_clean) {
+    return explain(result, script);
+  }
+  if (result.is_truncated) {
+    return Failure{"script " + script.info.name + " printed more than can be kept",
+                   "let it count in maps instead of printing each event"};
+  }
+  Result<BpftraceOutput> parsed = parse_bpftrace_output(result.output);
+  if (!parsed.ok()) return parsed.failure();
+  Result<Figures> figures = figures_of(parsed.value(), maps_[index]);
+  if (!figures.ok()) return figures.failure();
+
+  Output output;
+  output.script = script.info.name;
+  output.counts_syscalls = maps_[index].has_syscalls;
+  output.syscalls = std::move(figures.value().syscalls);
+  output.lost_events = parsed.value().lost_events + figures.value().unread;
+  output.summary = to_summary(parsed.value(), output.syscalls);
+  // -k warns on standard error or in between, as versions go: a failed update is a lost event.
+  const std::string said = worthwhile_errors(result.errors);
+  for (std::size_t at = said.find("Failed to map_update_elem"); at != std::string::npos;
+       at = said.find("Failed to map_update_elem", at + 1)) {
+    ++output.lost_events;
+  }
+  output.artifacts.push_back({script.info.name + ".json", to_json(script.info.name, parsed.value(), output.syscalls)});
+  output.artifacts.push_back({script.info.name + ".txt", std::move(result.output)});
+  if (!said.empty()) output.artifacts.push_back({script.info.name + ".stderr.txt", said});
+  return output;
+}
+
+Result<void> BpftraceProfiler::check() {
+  constexpr std::uint64_t kKnownCalls = 64;
+  if (Result<void> attached = attach(); !attached.ok()) return attached.failure();
+  arm();
+  for (std::uint64_t i = 0; i < kKnownCalls; ++i) syscall(SYS_getppid);
+  disarm();
+  const Result<std::vector<Output>> outputs = detach();
+  if (!outputs.ok()) return outputs.failure();
+  for (std::size_t i = 0; i < outputs.value().size(); ++i) {
+    const Output& output = outputs.value()[i];
+    if (!output.counts_syscalls) continue;
+    std::uint64_t counted = 0;
+    std::uint64_t others = 0;
+    for (const SyscallFigures& syscall : output.syscalls) {
+      const std::uint64_t count = maps_[i].has_entries ? syscall.entries.value_or(0) : syscall.returned.value_or(0);
+      (syscall.number == SYS_getppid ? counted : others) += count;
+    }
+    if (counted != kKnownCalls) {
+      return Failure{"script " + output.script + " counted " + std::to_string(counted) + " of " +
+                         std::to_string(kKnownCalls) + " known calls" +
+                         (others > 0 ? ", and " + std::to_string(others) + " that were not made" : ""),
+                     "a script must count while pid == $1 and the word at $2 is 1 (docs/profiles.md); if it is one "
+                     "of syscost's, report this with bpftrace --version and uname -a"};
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Profiler>> make_bpftrace(const ProfilerOptions& options) {
+  if (options.scripts.empty()) {
+    return Failure{"no script is named", "name one or more: --syscost_bpf syslat; --syscost_bpf list shows them"};
+  }
+  std::vector<Script> scripts;
+  for (const std::string& name : options.scripts) {
+    Result<Script> script = find_script(options, name);
+    if (!script.ok()) return script.failure();
+    const auto is_same = [&name](const Script& other) { return other.info.name == name; };
+    if (std::none_of(scripts.begin(), scripts.end(), is_same)) scripts.push_back(std::move(script.value()));
+  }
+  Settings settings;
+  Result<std::string> tool = find_tool("bpftrace", kHowToGet);
+  if (!tool.ok()) return tool.failure();
+  settings.tool = std::move(tool.value());
+  Result<std::string> agent = find_agent();
+  if (!agent.ok()) return agent.failure();
+  settings.agent = std::move(agent.value());
+  settings.environment = tool_environment("BPFTRACE_");
+  if (value_in(settings.environment, "BPFTRACE_MAP_KEYS_MAX").empty()) settings.environment.emplace_back(kMapKeys);
+  if (options.uses_sudo && geteuid() != 0) {
+    Result<std::string> sudo = find_tool("sudo", "install sudo, or run as root");
+    if (!sudo.ok()) return sudo.failure();
+    settings.sudo = std::move(sudo.value());
+    settings.uses_sudo = true;
+  }
+  Result<CommandResult> version = run_whole(settings.agent, settings.environment, {settings.tool, "--version"});
+  if (!version.ok()) return version.failure();
+  if (Result<void> judged = judge_version(version.value().output, settings.tool); !judged.ok()) {
+    return judged.failure();
+  }
+  if (Result<void> judged = judge_surroundings(settings.uses_sudo); !judged.ok()) return judged.failure();
+  Result<WindowWord> word = WindowWord::make();
+  if (!word.ok()) return word.failure();
+  return std::unique_ptr<Profiler>(
+      std::make_unique<BpftraceProfiler>(std::move(word.value()), std::move(settings), std::move(scripts)));
+}
+
+}  // namespace syscost::profilers

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "profilers/tool_surroundings.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <system_error>
+
+// NOLINTNEXTLINE(readability-redundant-declaration): not everywhere in unistd.h
+extern char** environ;
+
+namespace syscost::profilers {
+namespace {
+
+std::string search_path() {
+  const char* path = std::getenv("PATH");
+  std::string result = path != nullptr ? path : "";
+  for (const char* folder : {"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}) {
+    if ((":" + result + ":").find(":" + std::string(folder) + ":") == std::string::npos) {
+      result.append(result.empty() ? "" : ":").append(folder);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+Result<std::string> find_tool(const std::string& tool, std::string_view how_to_get) {
+  const std::string path = search_path();
+  std::istringstream folders(path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (folder.empty()) folder = ".";
+    std::error_code error;
+    const std::string file = std::filesystem::absolute(folder + "/" + tool, error).string();
+    struct stat status {};
+    if (!error && stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) && access(file.c_str(), X_OK) == 0) {
+      return file;
+    }
+  }
+  return Failure{tool + " is not installed: not in " + path, std::string(how_to_get)};
+}
+
+std::vector<std::string> tool_environment(std::string_view tool_prefix) {
+  std::vector<std::string> result{"PATH=" + search_path(), "LC_ALL=C"};
+  for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
+    const std::string_view entry = *at;
+    const bool is_wanted = entry.starts_with("HOME=") || entry.starts_with("TMPDIR=") || entry.starts_with("USER=");
+    if (is_wanted || entry.starts_with(tool_prefix)) result.emplace_back(entry);
+  }
+  return result;
+}
+
+std::string value_in(const std::vector<std::string>& environment, std::string_view name) {
+  for (const std::string& entry : environment) {
+    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') {
+      return entry.substr(name.size() + 1);
+    }
+  }
+  return {};
+}
+
+}  // namespace syscost::profilers

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+//
+// What a tool is started with: where it lies, and an environment that no test has touched.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+
+namespace syscost::profilers {
+
+/// Absolute path of `tool`, from PATH and then the folders where systems keep tools of root's. Fails with `how_to_get`.
+Result<std::string> find_tool(const std::string& tool, std::string_view how_to_get);
+
+/// PATH with those folders, HOME, TMPDIR, and what begins with `tool_prefix` ("BPFTRACE_"), as they are now. Nothing
+/// else: LD_PRELOAD and sanitizer options are for the test, not for the tool.
+std::vector<std::string> tool_environment(std::string_view tool_prefix);
+
+/// The value of NAME in such a list, or empty.
+std::string value_in(const std::vector<std::string>& environment, std::string_view name);
+
+}  // namespace syscost::profilers

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+//
+// The profilers of a build that has none: asking for one is an error with its cause, like every missing capability.
+#include "profilers/profiler.h"
+
+namespace syscost::profilers {
+namespace {
+
+Failure left_out() {
+  return Failure{"syscost was built without profilers: nlohmann-json was not found then",
+                 "install it (Debian: apt-get install nlohmann-json3-dev) and build syscost again"};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Profiler>> make_bpftrace(const ProfilerOptions& /*options*/) {
+  return left_out();
+}
+
+Result<std::unique_ptr<Profiler>> make_perf(const ProfilerOptions& /*options*/) {
+  return left_out();
+}
+
+}  // namespace syscost::profilers
