@@ -17,7 +17,7 @@ namespace syscost::testing {
 
 /// What the test sees of a tool; outlives it.
 struct FakeTool {
-  std::atomic<std::uint64_t> word{0};
+  std::atomic<std::uint64_t> word{profilers::kDisarmed};
   bool is_attached = false;
   bool refuses_check = false;
   bool refuses_attach = false;
@@ -29,7 +29,7 @@ struct FakeTool {
 
   /// A call of the process: seen while attached and armed.
   void call(int number = 0, std::uint64_t times = 1) {
-    if (is_attached && word.load() == 1) events[number] += times;
+    if (is_attached && word.load() == profilers::kArmed) events[number] += times;
   }
 };
 
@@ -50,7 +50,7 @@ class FakeProfiler final : public profilers::Profiler {
     return {};
   }
   Result<std::vector<profilers::Output>> detach() override {
-    tool_.log.emplace_back(tool_.word.load() == 0 ? "detach" : "detach while armed");
+    tool_.log.emplace_back(tool_.word.load() != profilers::kArmed ? "detach" : "detach while armed");
     tool_.is_attached = false;
     if (tool_.refuses_detach) return Failure{"the fake tool said nothing", "try again"};
     profilers::Output output;

@@ -29,7 +29,7 @@ class SessionToolsTest : public SessionTest {
       return tools;
     };
     watcher_ = [this](const char* what) {
-      tool_.log.push_back(std::string(what) + (tool_.word.load() == 1 ? ", tool armed" : ""));
+      tool_.log.push_back(std::string(what) + (tool_.word.load() == profilers::kArmed ? ", tool armed" : ""));
     };
   }
 
@@ -81,9 +81,9 @@ TEST_F(SessionToolsTest, AttachesBeforeTheWindowOpensAndStopsAfterItCloses) {
 TEST_F(SessionToolsTest, ArmsInsideTheWindowOnly) {
   session();
   open("A");
-  EXPECT_EQ(tool_.word.load(), 1U);
+  EXPECT_EQ(tool_.word.load(), profilers::kArmed);
   close();
-  EXPECT_EQ(tool_.word.load(), 0U);
+  EXPECT_EQ(tool_.word.load(), profilers::kDisarmed);
 }
 
 TEST_F(SessionToolsTest, LooksAtTestsAndNotAtSetUps) {
@@ -198,7 +198,7 @@ TEST_F(SessionToolsTest, ThrowsAwayHalfATracedPass) {
   {
     LoopRun run(session(), "flush");
     for (int pass = 0; pass < 3; ++pass) run.next_pass();  // timed, counted, and into the traced one
-    ASSERT_EQ(tool_.word.load(), 1U);
+    ASSERT_EQ(tool_.word.load(), profilers::kArmed);
   }
   close();
   EXPECT_EQ(tool_rows(), (Keys{"bpftrace|test||test||0|||"}));
