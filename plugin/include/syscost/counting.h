@@ -56,6 +56,23 @@ struct CountingStart {
 /// Opens the backend. Nothing of ours is printed or written in a counting process; syscost::Scope counts.
 SYSCOST_EXPORT CountingStart start_counting(const Framework& framework);
 
+// Tools beside a counting process (--syscost_profile bpftrace): they look at a pass of their own. Not thread-safe, but
+// for arming and disarming.
+
+/// True when tools are asked for. In either process.
+SYSCOST_EXPORT bool wants_tools();
+/// In place of start_counting(), where tools will look on: opens them and tries them; `why_not` says why they cannot be
+/// had. Opens the backend as well; where none can be had, nothing is compared.
+SYSCOST_EXPORT CountingStart start_tracing(const Framework& framework);
+/// Starts the tools; takes long. When that fails, detach_tools() tells.
+SYSCOST_EXPORT bool attach_tools();
+/// What they count begins and ends here. No syscall.
+SYSCOST_EXPORT void arm_tools() noexcept;
+SYSCOST_EXPORT void disarm_tools() noexcept;
+/// Stops the tools, writes their files, and compares with `counted`, which this process counted while they were armed
+/// (null: it did not). Returns a text for write_traced(), on one line and without tabs.
+SYSCOST_EXPORT std::string detach_tools(std::string_view benchmark, const Cost* counted);
+
 /// Sends one line; control characters except tabs become spaces. Inert in fork children.
 SYSCOST_EXPORT void send_line(std::string_view line);
 /// Says that everything was sent, and ends the process at once, without static destructors: what main() would do next
@@ -101,6 +118,16 @@ struct TimedRepetition {
 };
 /// Writes their rows, with one write. Inert in fork children.
 SYSCOST_EXPORT void write_rows(const std::vector<TimedRepetition>& repetitions);
+
+/// What detach_tools() said of a pass of a benchmark.
+struct TracedPass {
+  std::string_view test;
+  std::uint64_t repetition = 0;  ///< From 0: benchmarks may share a name.
+  std::uint64_t iterations = 0;  ///< Over all threads.
+  std::string_view text;
+};
+/// Writes their rows and prints what there is to say. After set_counted_by_or_exit(). Inert in fork children.
+SYSCOST_EXPORT void write_traced(const std::vector<TracedPass>& passes);
 
 /// Prints `what`, and lets the program end non-zero if nothing else does.
 SYSCOST_EXPORT void note_problem(const Unavailable& what);

@@ -19,11 +19,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/signal_hold.h"
 #include "session/child_guard.h"
 #include "session/session.h"
+#include "session/timing.h"
 #include "syscost/counting.h"
 
 namespace syscost::adapter {
@@ -115,6 +117,7 @@ struct Launch {
     }
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
+    for (std::string& variable : session::variables_for_counting_process()) variables.push_back(std::move(variable));
     for (std::string& variable : variables) envp.push_back(variable.data());
     envp.push_back(own);
     envp.push_back(nullptr);

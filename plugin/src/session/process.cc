@@ -13,6 +13,7 @@
 #include "session/messages.h"
 #include "session/process_end.h"
 #include "session/session.h"
+#include "session/timing.h"
 #include "syscost/counting.h"
 
 namespace syscost::session {
@@ -55,7 +56,10 @@ const Result<ParsedOptions>& read_process_options(const std::vector<std::string>
   parsed_options = parse_options(arguments, process_environment(), spelling);
   if (parsed_options->ok()) {
     Options& options = parsed_options->value().options;
-    if (adapter::is_counting_process()) options.become_counting_process();
+    if (adapter::is_counting_process()) {
+      options.become_counting_process();
+      take_variables_of_counting_process(options);
+    }
     if (is_framework_errand(process_arguments())) options.drop_output();
   }
   if (Session* session = made_session.load(); session != nullptr && parsed_options->ok()) {

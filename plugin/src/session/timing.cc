@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "session/child_guard.h"
 #include "session/cost_access.h"
@@ -16,6 +17,8 @@
 #include "session/recorder.h"
 #include "session/run_info.h"
 #include "session/session.h"
+#include "session/timing.h"
+#include "session/traced_text.h"
 #include "syscost/counting.h"
 
 namespace syscost::adapter {
@@ -158,7 +161,8 @@ void set_counted_by_or_exit(const CountingStart& counted_by, const Framework& fr
   timing.recorder.set_run(timing.run);
   if (timing.is_announced) return;
   timing.is_announced = true;
-  const std::string how = counted_by.backend.empty() ? " (counts stay empty)" : " in a process of its own";
+  std::string how = counted_by.backend.empty() ? " (counts stay empty)" : " in a process of its own";
+  if (timing.options.wants_tools()) how += ", traced by " + session::describe_tools(timing.options);
   session::say(session::header_line(timing.run, how, timing.recorder.csv_path()));
 }
 
@@ -180,6 +184,30 @@ void write_rows(const std::vector<TimedRepetition>& repetitions) {
   timing.recorder.write("benchmark " + std::string(repetitions.front().test));
 }
 
+void write_traced(const std::vector<TracedPass>& passes) {
+  Timing& timing = made_timing();
+  if (timing.guard.is_child()) return;
+  for (const TracedPass& pass : passes) {
+    const std::optional<session::TracedWindow> traced = session::traced_from_text(pass.text);
+    if (!traced.has_value()) {
+      timing.recorder.note_problem({"what tools saw of benchmark " + std::string(pass.test) + " cannot be read",
+                                    "link the program and libsyscost of one version"});
+      continue;
+    }
+    csv::WindowColumns columns;
+    columns.kind = "benchmark";
+    columns.test = pass.test;
+    columns.repetition = pass.repetition;
+    columns.counted_iterations = pass.iterations;
+    for (const csv::ToolWindow& rows : traced->rows) timing.recorder.add(columns, rows);
+    session::say("benchmark " + std::string(pass.test) + ", " + std::to_string(pass.iterations) + " iterations:");
+    for (const std::string& line : traced->lines) session::say("  " + line);
+    for (const std::string& difference : traced->differences) session::say(difference);
+    for (const Failure& problem : traced->problems) timing.recorder.note_problem(problem);
+  }
+  if (!passes.empty()) timing.recorder.write("traced benchmarks");
+}
+
 void note_problem(const Unavailable& what) {
   Timing& timing = made_timing();
   if (!timing.guard.is_child()) timing.recorder.note_problem(what);
@@ -194,3 +222,26 @@ void say(std::string_view text) {
 }
 
 }  // namespace syscost::adapter
+
+namespace syscost::session {
+namespace {
+
+constexpr std::string_view kRunId = "SYSCOST_INTERNAL_RUN_ID";
+constexpr std::string_view kArtifacts = "SYSCOST_INTERNAL_ARTIFACTS";
+
+}  // namespace
+
+std::vector<std::string> variables_for_counting_process() {
+  const adapter::Timing& timing = adapter::made_timing();
+  if (!timing.options.wants_tools()) return {};
+  const Result<std::string> root = artifacts_root(timing.options);
+  if (!root.ok()) refuse(root.failure());
+  return {std::string(kRunId) + "=" + timing.run.run_id, std::string(kArtifacts) + "=" + root.value()};
+}
+
+void take_variables_of_counting_process(Options& options) {
+  if (const char* run_id = std::getenv(kRunId.data())) options.run_id = run_id;
+  if (const char* artifacts = std::getenv(kArtifacts.data())) options.artifacts = artifacts;
+}
+
+}  // namespace syscost::session

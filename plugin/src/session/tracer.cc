@@ -11,26 +11,6 @@
 namespace syscost::session {
 namespace {
 
-/// `syscost_artifacts` beside the CSV, or else where the program was started.
-Result<std::string> root_of(const Options& options) {
-  if (!options.artifacts.empty()) return resolve_path(options.artifacts, options.artifacts_source);
-  constexpr const char* kName = "syscost_artifacts";
-  if (options.csv.empty()) return resolve_path(kName, Source::command_line);
-  Result<std::string> csv = resolve_path(options.csv, options.csv_source);
-  if (!csv.ok()) return csv;
-  return csv.value().substr(0, csv.value().rfind('/') + 1) + kName;
-}
-
-std::string text_of(const Options& options) {
-  std::string text;
-  if (options.profile_bpftrace) {
-    text = "bpftrace";
-    for (const std::string& script : scripts_of(options)) text += (text == "bpftrace" ? " " : "+") + script;
-  }
-  if (options.profile_perf) text += text.empty() ? "perf" : ", perf";
-  return text;
-}
-
 csv::ToolSyscall row_of(const profilers::SyscallFigures& figures) {
   csv::ToolSyscall row;
   row.id = {kNativeAbi, static_cast<std::uint32_t>(figures.number)};
@@ -80,9 +60,28 @@ void add_lines(std::vector<std::string>& lines, std::string_view text) {
 
 }  // namespace
 
+Result<std::string> artifacts_root(const Options& options) {
+  if (!options.artifacts.empty()) return resolve_path(options.artifacts, options.artifacts_source);
+  constexpr const char* kName = "syscost_artifacts";
+  if (options.csv.empty()) return resolve_path(kName, Source::command_line);
+  Result<std::string> csv = resolve_path(options.csv, options.csv_source);
+  if (!csv.ok()) return csv;
+  return csv.value().substr(0, csv.value().rfind('/') + 1) + kName;
+}
+
+std::string describe_tools(const Options& options) {
+  std::string text;
+  if (options.profile_bpftrace) {
+    text = "bpftrace";
+    for (const std::string& script : scripts_of(options)) text += (text == "bpftrace" ? " " : "+") + script;
+  }
+  if (options.profile_perf) text += text.empty() ? "perf" : ", perf";
+  return text;
+}
+
 Result<void> Tracer::start(const Options& options, const csv::RunColumns& run) {
   if (!options.wants_tools()) return {};
-  Result<std::string> root = root_of(options);
+  Result<std::string> root = artifacts_root(options);
   if (!root.ok()) return root.failure();
   Result<ToolList> opened = opener_(options);
   if (!opened.ok()) return opened.failure();
@@ -96,7 +95,7 @@ Result<void> Tracer::start(const Options& options, const csv::RunColumns& run) {
   }
   artifacts_ = std::move(artifacts.value());
   tools_ = std::move(tools);
-  text_ = text_of(options) + " (" + artifacts_->folder() + ")";
+  text_ = describe_tools(options) + " (" + artifacts_->folder() + ")";
   return {};
 }
 

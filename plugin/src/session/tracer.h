@@ -19,6 +19,12 @@
 
 namespace syscost::session {
 
+/// The folder for what tools find: --syscost_artifacts, or `syscost_artifacts` beside the CSV, or else where the
+/// program was started.
+Result<std::string> artifacts_root(const Options& options);
+/// `bpftrace syslat, perf`.
+std::string describe_tools(const Options& options);
+
 /// What one traced window leaves behind.
 struct TracedWindow {
   std::vector<csv::ToolWindow> rows;     ///< For each tool that has figures of syscalls.

@@ -107,7 +107,8 @@ class Prober : public Reporter {
   std::vector<std::size_t> seen_;
 };
 
-/// The names of what `spec` selects, in the order in which they will run.
+}  // namespace
+
 std::vector<std::string> list_names(const std::string& spec) {
   set_flags({"--benchmark_list_tests=true", "--benchmark_format=console"});
   std::ostringstream text;
@@ -122,6 +123,8 @@ std::vector<std::string> list_names(const std::string& spec) {
   set_flags({"--benchmark_list_tests=false"});
   return names;
 }
+
+namespace {
 
 /// A filter for exactly these benchmarks, as an extended regular expression.
 std::string spec_of(const std::vector<std::string>& names, const std::vector<std::size_t>& positions) {
@@ -180,30 +183,37 @@ std::vector<std::size_t> positions_to_count(const std::vector<std::string>& name
   return positions;
 }
 
+void leave_no_other_passes() {
+  // Both run the loop once more, for purposes of their own.
+  if (::benchmark::RegisterMemoryManager != nullptr) ::benchmark::RegisterMemoryManager(nullptr);
+  if (::benchmark::RegisterProfilerManager != nullptr) ::benchmark::RegisterProfilerManager(nullptr);
+  set_flags({"--benchmark_out="});
+}
+
+void set_pass_flags(std::int64_t repetitions) {
+  // Longer than any pass that we end (passes.h), so that Google Benchmark grows tenfold until then; yet not so long
+  // that a loop that is out of our sight, which nobody ends, runs for hours.
+  set_flags({"--benchmark_min_time=2", "--benchmark_min_warmup_time=0",
+             "--benchmark_repetitions=" + std::to_string(repetitions), "--benchmark_enable_random_interleaving=false",
+             "--benchmark_report_aggregates_only=false", "--benchmark_display_aggregates_only=false",
+             "--benchmark_perf_counters="});
+}
+
 void run_counting(const std::string& spec, const Orders& orders) {
   adapter::Framework framework;
   framework.name = "Google Benchmark";
   const adapter::CountingStart start = adapter::start_counting(framework);
   send_start(start.backend, start.note, start.why_not);
   if (start.why_not.has_value()) adapter::end_counting();
-  // Both run the loop once more, for purposes of their own.
-  if (::benchmark::RegisterMemoryManager != nullptr) ::benchmark::RegisterMemoryManager(nullptr);
-  if (::benchmark::RegisterProfilerManager != nullptr) ::benchmark::RegisterProfilerManager(nullptr);
-
-  set_flags({"--benchmark_out="});
+  leave_no_other_passes();
   const std::vector<std::string> names = list_names(spec);
   send_names(names);
   std::vector<std::size_t> positions = positions_to_count(names, orders.first);
   bool is_whole = orders.first == 0;
   if (is_whole && orders.probes && may_have_unseen_loops()) is_whole = leave_out_unseen(names, positions, spec);
   if (positions.empty()) adapter::end_counting();
-  // Longer than any pass that we end (passes.h), so that Google Benchmark grows tenfold until then; yet not so long
-  // that a loop that is out of our sight, which nobody ends, runs for hours. One repetition more than will be timed:
-  // what happens only once happens in the first.
-  set_flags({"--benchmark_min_time=2", "--benchmark_min_warmup_time=0",
-             "--benchmark_repetitions=" + std::to_string(asked_repetitions() + 1),
-             "--benchmark_enable_random_interleaving=false", "--benchmark_report_aggregates_only=false",
-             "--benchmark_display_aggregates_only=false", "--benchmark_perf_counters="});
+  // One repetition more than will be timed: what happens only once happens in the first.
+  set_pass_flags(asked_repetitions() + 1);
   std::ostream nowhere(nullptr);
   Sender sender(positions, is_whole);
   sender.SetOutputStream(&nowhere);
@@ -212,7 +222,8 @@ void run_counting(const std::string& spec, const Orders& orders) {
 }
 
 std::string Orders::text() const {
-  std::string text = std::to_string(call) + " " + std::to_string(first) + " " + (probes ? "1" : "0");
+  std::string text = std::to_string(call) + " " + std::to_string(first) + (probes ? " 1" : " 0") +
+                     (is_for_tools ? " 1" : " 0");
   for (const std::size_t answer : answers) text += " " + std::to_string(answer);
   return text;
 }
@@ -220,7 +231,7 @@ std::string Orders::text() const {
 Orders Orders::from(const std::string& text) {
   std::istringstream words(text);
   Orders orders;
-  words >> orders.call >> orders.first >> orders.probes;
+  words >> orders.call >> orders.first >> orders.probes >> orders.is_for_tools;
   for (std::size_t answer = 0; words >> answer;) orders.answers.push_back(answer);
   return orders;
 }

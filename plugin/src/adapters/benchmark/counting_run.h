@@ -4,10 +4,20 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace syscost::benchmark_adapter {
+
+// For tracing_run.h as well, in this order.
+
+/// Lets Google Benchmark run no loop but for the passes that we ask for, and write no file.
+void leave_no_other_passes();
+/// The names of what `spec` selects, in the order in which they will run.
+std::vector<std::string> list_names(const std::string& spec);
+/// Makes Google Benchmark grow passes tenfold until a hook ends that, and then repeat the last length so often in all.
+void set_pass_flags(std::int64_t repetitions);
 
 /// What a counting process is told: which call of RunSpecifiedBenchmarks() it counts (from 0), what the ones before
 /// returned, and the position at which it begins.
@@ -15,6 +25,7 @@ struct Orders {
   std::size_t call = 0;
   std::size_t first = 0;
   bool probes = true;  ///< May run loops once before, to find those that are out of sight.
+  bool is_for_tools = false;  ///< It makes passes for tools to look at (tracing_run.h), and counts none.
   std::vector<std::size_t> answers;
 
   std::string text() const;

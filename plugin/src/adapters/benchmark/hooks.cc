@@ -10,6 +10,8 @@
 #include "adapters/benchmark/flags.h"
 #include "adapters/benchmark/passes.h"
 #include "adapters/benchmark/timing_run.h"
+#include "adapters/benchmark/traced_passes.h"
+#include "adapters/benchmark/tracing_run.h"
 #include "syscost/counting.h"
 
 #if !defined(__GLIBCXX__) || !_GLIBCXX_USE_CXX11_ABI
@@ -91,6 +93,10 @@ std::size_t run(BenchmarkReporter* display, BenchmarkReporter* file, std::string
   if (adapter::is_counting_process()) {
     const Orders given = Orders::from(adapter::counting_orders());
     if (call != given.call) return call < given.answers.size() ? given.answers[call] : 0;
+    if (given.is_for_tools) {
+      g_harness.observer.store(static_cast<Passes*>(&TracedPasses::instance()));
+      run_tracing(spec);
+    }
     g_harness.observer.store(&Passes::instance());
     run_counting(spec, given);
   }

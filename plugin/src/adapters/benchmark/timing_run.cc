@@ -8,6 +8,7 @@
 #include "adapters/benchmark/flags.h"
 #include "adapters/benchmark/gathering.h"
 #include "adapters/benchmark/hooks.h"
+#include "adapters/benchmark/traces.h"
 #include "adapters/benchmark/versions.h"
 #include "syscost/counting.h"
 
@@ -36,6 +37,8 @@ std::size_t run_timing(Reporter* display, Reporter* file, const std::string& spe
   framework.name = "Google Benchmark";
   framework.build_type = type;
   adapter::start_timing_or_exit(framework);
+  Traces traces;
+  if (adapter::wants_tools()) traces.gather(orders);
   Counts counts;
   if (adapter::wants_counts()) {
     gather_counts(counts, framework, spec, orders);
@@ -43,6 +46,7 @@ std::size_t run_timing(Reporter* display, Reporter* file, const std::string& spe
     framework.selection = spec.empty() || spec == "all" || spec == "." ? "whole" : "subset";
     adapter::set_counted_by_or_exit({}, framework);
   }
+  traces.write();
 
   MaybeOwned own_display;
   if (display == nullptr) {

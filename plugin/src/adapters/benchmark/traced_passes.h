@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+//
+// TracedPasses: one pass of each benchmark with tools beside us attached, of the length that a counted pass has.
+//
+// How long that is shows only when passes grow until one is long enough, and the tool must be there before its first
+// call. So all benchmarks run twice: first to find out, then up to that length again, where the tool is attached before
+// the last one.
+//
+// A tool sees a process, not a thread. With one thread it is armed exactly inside the loop, and off while the loop
+// pauses. With several it is armed from the first thread's start to the last one's end: what Google Benchmark's threads
+// wait with in between is in its counts, and in ours of the same stretch, with which they are compared.
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "adapters/benchmark/passes.h"
+#include "syscost/syscost.h"
+
+namespace syscost::benchmark_adapter {
+
+class TracedPasses : public Passes {
+ public:
+  static TracedPasses& instance();
+
+  void loop_started(::benchmark::State& state) override;
+  void paused() override;
+  void resumed() override;
+  void loop_ending() override;
+  void loop_ended(::benchmark::State& state) override;
+
+  /// The benchmark at this place of the order is next. Its length is found out, or it is traced.
+  void begin_benchmark(std::size_t position, bool is_for_tools);
+  void end_benchmark();
+  bool has_passes();
+
+  struct Trace {
+    bool is_whole = false;  ///< The tools are attached, or failed to be: adapter::detach_tools() tells.
+    std::uint64_t iterations = 0;
+    std::vector<Cost> costs;
+  };
+  /// Of the benchmark that ended last. The tools of one that is not whole have been stopped.
+  Trace take();
+
+ private:
+  /// A run of the loop, by one or several threads.
+  struct Attempt {
+    int threads = 1;
+    std::uint64_t asked = 0;  // iterations of each thread
+    int repeats = 0;          // runs of the same length right before it
+    bool is_stopped = false;  // the first of these was long enough
+    bool is_traced = false;
+    std::vector<bool> has_started;
+    int ending = 0;
+    int ended = 0;
+    std::uint64_t iterations = 0;
+    std::int64_t start_ns = 0;
+  };
+
+  void begin_attempt(const ::benchmark::State& state);
+  bool is_long_enough() const;
+  void open();
+  void close();
+
+  std::mutex mutex_;
+  std::optional<Attempt> attempt_;      // the last one of the running benchmark
+  std::vector<std::uint64_t> lengths_;  // by position; 0 = its loop was not seen
+  std::size_t position_ = 0;
+  bool is_for_tools_ = false;
+  bool is_traced_ = false;  // the running benchmark had its traced attempt
+  bool is_attached_ = false;
+  std::optional<Scope> scope_;  // of the traced attempt; empty while it pauses
+  Trace trace_;
+};
+
+}  // namespace syscost::benchmark_adapter

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+//
+//     <fields>. = for each its mark, its length, a colon, and so many bytes
+//     l line   d difference   p problem   f its fix
+//     o origin of the rows that follow   n lost events
+//     s syscall: number entries errors latency_count sum min max, - for unknown   e errnos   h histogram
+#include "session/traced_text.h"
+
+#include <charconv>
+#include <sstream>
+#include <utility>
+
+namespace syscost::session {
+namespace {
+
+using Number = std::optional<std::uint64_t>;
+
+void put(std::string& text, char mark, std::string_view field) {
+  text.append(1, mark).append(std::to_string(field.size())).append(1, ':').append(field);
+}
+
+std::string numbers_of(const csv::ToolSyscall& row) {
+  std::string text = std::to_string(row.id.number);
+  for (const Number& number :
+       {row.entries, row.errors, row.latency_count, row.latency_sum_ns, row.latency_min_ns, row.latency_max_ns}) {
+    text += number.has_value() ? " " + std::to_string(*number) : " -";
+  }
+  return text;
+}
+
+bool take_numbers(const std::string& text, csv::ToolSyscall& row) {
+  std::istringstream words(text);
+  row.id.abi = kNativeAbi;
+  words >> row.id.number;
+  for (Number* number :
+       {&row.entries, &row.errors, &row.latency_count, &row.latency_sum_ns, &row.latency_min_ns, &row.latency_max_ns}) {
+    std::string word;
+    words >> word;
+    if (word == "-") continue;
+    std::uint64_t value = 0;
+    auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error != std::errc() || end != word.data() + word.size()) return false;
+    *number = value;
+  }
+  return !words.fail();
+}
+
+/// False when the field has no place.
+bool take(TracedWindow& traced, char mark, std::string field) {
+  const bool has_rows = !traced.rows.empty();
+  const bool has_syscall = has_rows && !traced.rows.back().syscalls.empty();
+  switch (mark) {
+    case 'l':
+      traced.lines.push_back(std::move(field));
+      return true;
+    case 'd':
+      traced.differences.push_back(std::move(field));
+      return true;
+    case 'p':
+      traced.problems.push_back({std::move(field), {}});
+      return true;
+    case 'f':
+      if (!traced.problems.empty()) traced.problems.back().how_to_fix = std::move(field);
+      return !traced.problems.empty();
+    case 'o':
+      traced.rows.emplace_back().origin = std::move(field);
+      return true;
+    case 'n': {
+      if (!has_rows) return false;
+      const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), traced.rows.back().lost);
+      return error == std::errc() && end == field.data() + field.size();
+    }
+    case 's':
+      return has_rows && take_numbers(field, traced.rows.back().syscalls.emplace_back());
+    case 'e':
+      if (has_syscall) traced.rows.back().syscalls.back().errnos = std::move(field);
+      return has_syscall;
+    case 'h':
+      if (has_syscall) traced.rows.back().syscalls.back().histogram = std::move(field);
+      return has_syscall;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+std::string to_text(const TracedWindow& traced) {
+  std::string text;
+  for (const std::string& line : traced.lines) put(text, 'l', line);
+  for (const std::string& difference : traced.differences) put(text, 'd', difference);
+  for (const Failure& problem : traced.problems) {
+    put(text, 'p', problem.reason);
+    put(text, 'f', problem.how_to_fix);
+  }
+  for (const csv::ToolWindow& rows : traced.rows) {
+    put(text, 'o', rows.origin);
+    put(text, 'n', std::to_string(rows.lost));
+    for (const csv::ToolSyscall& row : rows.syscalls) {
+      put(text, 's', numbers_of(row));
+      put(text, 'e', row.errnos);
+      put(text, 'h', row.histogram);
+    }
+  }
+  return text + '.';  // without it the text was cut
+}
+
+std::optional<TracedWindow> traced_from_text(std::string_view text) {
+  TracedWindow traced;
+  while (!text.empty() && text.front() != '.') {
+    const char mark = text.front();
+    std::size_t length = 0;
+    auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), length);
+    if (error != std::errc() || end == text.data() + text.size() || *end != ':') return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(end + 1 - text.data()));
+    if (length > text.size() || !take(traced, mark, std::string(text.substr(0, length)))) return std::nullopt;
+    text.remove_prefix(length);
+  }
+  return text == "." ? std::optional(std::move(traced)) : std::nullopt;
+}
+
+}  // namespace syscost::session
