@@ -77,6 +77,22 @@ def loops(test, name, samples, cycles, totals=None, **key):
                                window=name, repetition=repetition, **key)]
 
 
+def traced(test, calls, totals=None, **key):
+    """What bpftrace saw of a window: entries, errors, latencies in powers of two; (name, classes, latencies) of each."""
+    rows = []
+    for name, classes, latencies in calls:
+        buckets = {}
+        for ns in latencies:
+            lower_ns = 1 << (ns.bit_length() - 1)
+            buckets[lower_ns] = buckets.get(lower_ns, 0) + 1
+        histogram = " ".join(f"{ns}:{times}" for ns, times in sorted(buckets.items()))
+        rows.append(dict(call(name, classes, latencies, {}), calls="", restarts="", in_flight="", no_return="",
+                         carried_in="", denied="", histogram=histogram))
+    no_times = dict.fromkeys(("wall_ns user_ns system_ns overhead_estimate_ns voluntary_switches involuntary_switches "
+                              "minor_faults major_faults total_calls total_kernel_ns late").split(), "")
+    return window(test, rows, 0, dict(no_times, **(totals or {})), origin="bpftrace", **key)
+
+
 def save(name, lines, header=HEADER, end="\n"):
     path = os.path.join(DATA, name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -216,6 +232,28 @@ def main():
     save("seccomp.csv", window("Log.Stays", [call("write", "desc", [90] * 2, {}, **untimed)], 9000, backend="seccomp"))
     save("bpftrace.csv", window("Log.Stays", [write(2)], 1500) + window("Log.Stays", [write(2)], 4500,
                                                                         origin="bpftrace"))
+    # What --syscost_profile bpftrace writes: a loop whose times are its own, beside its trace; a test without times.
+    def many(cycles, each):
+        return [call("write", "desc", [90] * (each * cycles - 2) + [600, 40000], {})]
+
+    def seen(cycles, each):
+        return [("write", "desc", [400] * (each * cycles - 3) + [700, 1500, 41000])]
+    for name, test, each in ("traced.csv", "ManySmallWrites", 64), ("traced_fast.csv", "SingleBatchedWrite", 1):
+        key = dict(kind="loop", window="write")
+        untimed = dict(total_kernel_ns="", wall_ns="", user_ns="", system_ns="", overhead_estimate_ns="",
+                       voluntary_switches="", involuntary_switches="", minor_faults="", major_faults="")
+        save(name, loops("Batched." + test, "write", [(many(20, each), 131 * each * 20)] * 2, 20)
+             + traced("Batched." + test, seen(20, each), dict(outcome="", iterations=20), **key)
+             + traced("Batched." + test, [], dict(detail="excludes loop write"))
+             + window("Batched." + test, [], 0, dict(untimed, detail="excludes loop write")))
+    plain = dict(write(2), latency_count="", latency_sum_ns="", latency_min_ns="", latency_max_ns="", histogram="")
+    save("traced_plain.csv", traced("Batched.Plain", [("write", "desc", [400, 410])])
+         + window("Batched.Plain", [plain], 0, untimed))
+    bounds = [line.replace(",400,41000,", ",,,") for line in traced("Batched.Bounds", seen(1, 64))]
+    save("traced_bounds.csv", bounds + window("Batched.Bounds", [write(64)], 5000))
+    save("traced_benchmark.csv", traced("BM_Write/8", seen(100, 8), dict(outcome="", counted_iterations=100),
+                                        kind="benchmark")
+         + window("BM_Write/8", many(100, 8), 5600000, dict(iterations=5000, counted_iterations=100), kind="benchmark"))
     save("filtered.csv", window("Log.Stays", [write(2)], 1450, filter="write")
          + window("Log.Flushes", [write(64)], 590000, filter="write"))
     save("filters.csv", window("Log.Stays", [write(2)], 1450, filter="write")

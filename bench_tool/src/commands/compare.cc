@@ -82,7 +82,8 @@ void add_warnings(CompareResult& result) {
 
 /// Groups of one side as pairing sees them, with their summaries.
 std::vector<stats::PairCandidate> summarize_side(model::Dataset& data, std::vector<WindowSummary>& windows) {
-  const std::vector<model::Group> groups = model::group_samples(data);
+  // A tool's count of a window equals ours, or the run said so; its times are under the tool.
+  const std::vector<model::Group> groups = model::group_samples(data, model::Tools::left_out);
   windows = stats::summarize_all(data, groups, true);
   std::vector<stats::PairCandidate> candidates;
   candidates.reserve(groups.size());

@@ -75,7 +75,7 @@ std::optional<std::string> added_share(const std::vector<WindowSummary>& windows
   for (const WindowSummary& window : windows) {
     if (window.is_set_up() || window.is_timed_apart()) continue;
     if (!window.wall_ns || !window.overhead_ns) return std::nullopt;
-    const double passes = window.is_per_iteration ? window.iterations->median : 1;
+    const double passes = window.passes();
     overhead_ns += window.overhead_ns->median * passes;
     wall_ns += window.wall_ns->median * passes;
   }

@@ -14,6 +14,7 @@
 #include "model/group.h"
 #include "model/loader.h"
 #include "model/syscall_choice.h"
+#include "syscost/schema.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -35,18 +36,39 @@ std::vector<const model::Group*> find_test(const model::Dataset& data, const std
   std::erase_if(found, [&](const model::Group* group) {
     return group->owner && std::find(found.begin(), found.end(), &groups[*group->owner]) != found.end();
   });
-  return found;
+  // What a tool saw of a window is shown with the window, which stands before it.
+  std::vector<const model::Group*> windows;
+  for (const model::Group* group : found) {
+    const bool is_there = std::any_of(windows.begin(), windows.end(),
+                                      [&](const model::Group* other) { return model::is_same_window(*group, *other); });
+    if (!is_there) windows.push_back(group);
+  }
+  return windows;
 }
 
-/// `named` and, behind it, the loops that ran in it.
+/// `named` and, behind it, the loops that ran in it; behind each, what tools saw of it.
 std::vector<Part> parts_of(const model::Dataset& data, const std::vector<model::Group>& groups,
                            const model::Group& named, const model::SyscallChoice& choice, csv::Problems& problems) {
   std::vector<Part> parts;
+  const auto add = [&](const model::Group& group) {
+    parts.push_back({stats::summarize(data, group, false), stats::latencies_of(data, group, choice, problems)});
+  };
+  const bool is_ours = data.text(named.origin) == schema::kOriginSyscost;
   for (const model::Group& group : groups) {
     if (&group != &named && (!group.owner || &groups[*group.owner] != &named)) continue;
-    parts.push_back({stats::summarize(data, group, false), stats::latencies_of(data, group, choice, problems)});
+    add(group);
+    for (const model::Group& other : groups) {
+      if (is_ours && &other != &group && model::is_same_window(other, group)) add(other);
+    }
   }
   return parts;
+}
+
+/// The part of `test` that names of what tools saw and of what we counted share.
+std::string without_origin(std::string test) {
+  const std::string mark = fmt::format(" [{}]", schema::kOriginBpftrace);
+  if (const std::size_t at = test.find(mark); at != std::string::npos) test.erase(at, mark.size());
+  return test;
 }
 
 /// Says which tests there are instead of the one that was not found.
@@ -76,7 +98,7 @@ int show(const cli::Options& options, const render::Paint& paint, std::ostream& 
   load_options.for_people = options.for_people();
   if (!options.run_ids.empty()) load_options.run_id = options.run_ids.front();
   load_options.keep_histograms = true;
-  load_options.histograms_of = options.test;
+  load_options.histograms_of = without_origin(options.test);
   model::Dataset data = model::load(options.runs.front(), load_options, problems);
   auto fail = [&] {
     problems.print(err);

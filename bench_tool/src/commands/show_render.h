@@ -19,7 +19,9 @@ struct ShownWindow {
   std::vector<stats::SyscallLatency> syscalls;
 };
 
-// Of all functions: `parts` is the test, or the loop, that was named, and behind it the loops that ran in it.
+// Of all functions: `parts` is the test, or the loop, that was named, and behind it the loops that ran in it; what
+// tools saw of a window stands behind the window. A tool's histogram is one of powers of two, so beside it every other
+// is drawn as one, `is_fine` or not.
 
 /// A test that made no such call itself is left out where its loops did.
 std::string show_text(const std::vector<ShownWindow>& parts, bool is_fine, const render::Paint& paint);

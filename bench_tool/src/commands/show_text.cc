@@ -16,6 +16,16 @@ using stats::SyscallLatency;
 
 constexpr std::size_t kBarWidth = 52;  // bpftrace's
 
+std::string coarse_line(const SyscallLatency& one) {
+  if (one.latency.count() == 0) return "no call returned\n";
+  const auto bound = [](const std::optional<std::uint64_t>& ns) {
+    return ns ? render::duration(static_cast<double>(*ns)) : render::kNotMeasured;
+  };
+  const double mean = static_cast<double>(one.latency.sum_ns()) / static_cast<double>(one.latency.count());
+  return fmt::format("min {}  mean {}  max {}  (no percentiles: a value lies anywhere in its power of two)\n",
+                     bound(one.min_ns), render::duration(mean), bound(one.max_ns));
+}
+
 std::string percentile_line(const Histogram& latency) {
   if (latency.count() == 0) return "no call returned\n";
   std::string out = "min " + render::duration(static_cast<double>(latency.min_ns()));
@@ -75,7 +85,7 @@ std::string syscall_text(const SyscallLatency& one, std::pair<std::size_t, std::
   }
   if (!one.is_timed) return out + "\nno latencies were measured, or not for every row\n";
   out += ", " + render::duration(static_cast<double>(one.latency.sum_ns())) + " in the kernel\n";
-  out += percentile_line(one.latency);
+  out += one.is_coarse ? coarse_line(one) : percentile_line(one.latency);
   if (one.latency.count() != 0) out += draw(stats::bars(one.latency, axis.first, axis.second, is_fine));
   return out;
 }
@@ -85,8 +95,12 @@ std::string part_text(const ShownWindow& part, std::pair<std::size_t, std::size_
   const stats::WindowSummary& window = part.window;
   const bool is_loop = !window.loop.empty();
   std::string out = paint.bold(window.name);
-  out += "  wall " + render::duration(window.wall_ns) + (is_loop && window.wall_ns ? " a call" : "");
-  if (!is_loop && window.is_per_iteration) out += " per iteration (counts are not)";
+  if (window.is_ours()) {
+    out += "  wall " + render::duration(window.wall_ns) + (is_loop && window.wall_ns ? " a call" : "");
+  } else {
+    out += fmt::format("  traced by {}", window.origin);
+  }
+  if (!is_loop && window.is_per_iteration && window.is_ours()) out += " per iteration (counts are not)";
   if (is_loop) {
     out +=
         fmt::format("  n={} of {} calls (counts and histograms are sums)", window.n, render::count(window.iterations));
@@ -109,14 +123,18 @@ std::string part_text(const ShownWindow& part, std::pair<std::size_t, std::size_
 
 std::string show_text(const std::vector<ShownWindow>& parts, bool is_fine, const render::Paint& paint) {
   const auto axis = common_axis(parts);
+  const bool is_coarse = std::any_of(parts.begin(), parts.end(), [](const ShownWindow& part) {
+    return !part.window.is_ours() && !part.syscalls.empty();
+  });
   const bool has_any =
       std::any_of(parts.begin(), parts.end(), [](const ShownWindow& part) { return !part.syscalls.empty(); });
   std::string out;
   for (const ShownWindow& part : parts) {
     if (part.syscalls.empty() && (has_any || &part != &parts.front())) continue;
     if (!out.empty()) out += '\n';
-    out += part_text(part, axis, is_fine, paint);
+    out += part_text(part, axis, is_fine && !is_coarse, paint);
   }
+  if (is_fine && is_coarse) out += "\npowers of two: a tool's histogram has no finer rows\n";
   return out;
 }
 

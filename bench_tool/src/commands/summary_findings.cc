@@ -48,8 +48,7 @@ void add_syscall_findings(const stats::WindowSummary& window, const stats::Sysca
   const bool is_loop = !window.loop.empty();
   const double calls = syscall.count() ? syscall.count()->median : 0;
   const double failed = syscall.errors ? syscall.errors->median : 0;
-  if (calls * (window.is_per_iteration ? window.iterations->median : 1) >= kFewCalls &&
-      failed >= kProbingShare * calls) {
+  if (calls * window.passes() >= kFewCalls && failed >= kProbingShare * calls) {
     std::string names;
     for (const auto& [name, spread] : syscall.errnos) names += (names.empty() ? "" : ", ") + name;
     out.push_back(fmt::format("error probing: {}{} of {} {} calls failed ({})",
@@ -91,6 +90,8 @@ void add_syscall_findings(const stats::WindowSummary& window, const stats::Sysca
 std::vector<std::string> findings(const stats::WindowSummary& window) {
   std::vector<std::string> out;
   add_losses(window, out);
+  // What a tool saw of a window is said of the window itself.
+  if (!window.is_ours()) return out;
   for (const stats::SyscallSummary& syscall : window.syscalls) add_syscall_findings(window, syscall, out);
   return out;
 }

@@ -182,6 +182,11 @@ bool Collector::keeps_histogram_of(const Sample& key) {
   group.program = data_.names.intern(program_name(data_.text(data_.context(key).program)));
   auto may_be_meant = [&](const std::string& name) { return name.find(options_.histograms_of) != std::string::npos; };
   if (may_be_meant(full_name(data_, group))) return true;
+  // Who asks for a window asks for what tools saw of it.
+  if (const NameId ours = data_.names.intern(schema::kOriginSyscost); group.origin != ours) {
+    group.origin = ours;
+    if (may_be_meant(full_name(data_, group))) return true;
+  }
   // Who asks for a test asks for its loops.
   return group.is_loop(data_) &&
          may_be_meant(fmt::format("{} ({})", owner_name(data_, group), data_.text(group.program)));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -56,9 +57,43 @@ std::vector<Group> loops_behind_owners(const Dataset& data, std::vector<Group> g
   return ordered;
 }
 
+/// The same groups, what a tool saw of a window behind what we counted in it, or left out.
+std::vector<Group> with_tools(const Dataset& data, std::vector<Group> groups, Tools which) {
+  const auto is_ours = [&](const Group& group) { return data.text(group.origin) == schema::kOriginSyscost; };
+  if (std::all_of(groups.begin(), groups.end(), is_ours)) return groups;
+  using Key = std::tuple<NameId, NameId, NameId, NameId, NameId>;
+  const auto key = [](const Group& group) {
+    return Key(group.kind, group.test, group.window, group.parent, group.program);
+  };
+  std::set<Key> counted;
+  for (const Group& group : groups) {
+    if (is_ours(group)) counted.insert(key(group));
+  }
+  std::map<Key, std::vector<Group>> tools;
+  std::vector<Group> rest;
+  for (Group& group : groups) {
+    std::vector<Group>& place = !is_ours(group) && counted.count(key(group)) != 0 ? tools[key(group)] : rest;
+    place.push_back(std::move(group));
+  }
+  std::vector<Group> ordered;
+  for (Group& group : rest) {
+    const auto its = tools.find(key(group));
+    ordered.push_back(std::move(group));
+    if (its == tools.end() || which == Tools::left_out) continue;
+    for (Group& tool : its->second) ordered.push_back(std::move(tool));
+    tools.erase(its);
+  }
+  return ordered;
+}
+
 }  // namespace
 
-std::vector<Group> group_samples(Dataset& data) {
+bool is_same_window(const Group& a, const Group& b) {
+  return std::tie(a.kind, a.test, a.window, a.parent, a.program) ==
+         std::tie(b.kind, b.test, b.window, b.parent, b.program);
+}
+
+std::vector<Group> group_samples(Dataset& data, Tools tools) {
   std::vector<NameId> programs(data.contexts.size());
   for (std::size_t i = 0; i < programs.size(); ++i) {
     programs[i] = data.names.intern(program_name(data.text(data.contexts[i].program)));
@@ -84,7 +119,7 @@ std::vector<Group> group_samples(Dataset& data) {
   std::stable_sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
     return rank_of(data.text(a.kind)) < rank_of(data.text(b.kind));
   });
-  return loops_behind_owners(data, std::move(groups));
+  return loops_behind_owners(data, with_tools(data, std::move(groups), tools));
 }
 
 std::string owner_name(const Dataset& data, const Group& loop) {

@@ -8,11 +8,22 @@
 #include <utility>
 
 #include "model/lists.h"
+#include "syscost/schema.h"
 
 namespace syscost::bench::stats {
 namespace {
 
 using model::SyscallRow;
+
+/// Of rows that hold values.
+template <class Choose>
+void add_bound(std::optional<std::uint64_t>& bound, const model::Measured& number, bool is_first, Choose choose) {
+  if (is_first) {
+    bound = number.has_value() ? std::optional<std::uint64_t>(*number) : std::nullopt;
+  } else {
+    bound = bound && number.has_value() ? std::optional<std::uint64_t>(choose(*bound, *number)) : std::nullopt;
+  }
+}
 
 void add_to(std::optional<std::uint64_t>& sum, const model::Measured& number) {
   sum = sum && number.has_value() ? std::optional(*sum + *number) : std::nullopt;
@@ -54,11 +65,17 @@ std::vector<SyscallLatency> latencies_of(const model::Dataset& data, const model
         out.calls = 0;
         out.errors = 0;
         out.is_timed = true;
+        out.is_coarse = data.text(group.origin) != schema::kOriginSyscost;
       }
       add_to(out.calls, row.calls.has_value() ? row.calls : row.entries);
       add_to(out.errors, row.errors);
       if (auto errnos = model::parse_errnos(data.text(row.errnos))) {
         for (const auto& [name, count] : *errnos) out.errnos[std::string(name)] += count;
+      }
+      if (row.latency_count.value_or(0) > 0) {
+        const bool is_first = out.latency.count() == 0;
+        add_bound(out.min_ns, row.latency_min_ns, is_first, [](auto a, auto b) { return std::min(a, b); });
+        add_bound(out.max_ns, row.latency_max_ns, is_first, [](auto a, auto b) { return std::max(a, b); });
       }
       if (!row.latency_count.has_value() || !row.latency_sum_ns.has_value()) {
         out.is_timed = false;
@@ -82,6 +99,10 @@ std::optional<std::uint64_t> percentile_ns(const Histogram& latency, double frac
   constexpr double kRounding = 1e-6;
   if (static_cast<double>(latency.count()) * (1 - fraction) + kRounding < 10) return std::nullopt;
   return latency.percentile_ns(fraction);
+}
+
+std::optional<std::uint64_t> percentile_ns(const SyscallLatency& one, double fraction) {
+  return one.is_coarse ? std::nullopt : percentile_ns(one.latency, fraction);
 }
 
 std::vector<Bar> bars(const Histogram& latency, std::size_t first, std::size_t last, bool is_fine) {

@@ -32,6 +32,10 @@ struct SyscallLatency {
   std::map<std::string, std::uint64_t, std::less<>> errnos;
   bool is_timed = false;  ///< Every row has latencies.
   Histogram latency;
+  /// A tool's: its values lie anywhere in their power of two, so there are no percentiles, and it may not know these.
+  bool is_coarse = false;
+  std::optional<std::uint64_t> min_ns;  ///< Empty where unknown.
+  std::optional<std::uint64_t> max_ns;
 };
 
 /// The syscalls of a group, most kernel time first; those of `choice` only. A histogram that contradicts its row is
@@ -48,6 +52,9 @@ struct Bar {
   std::uint64_t upper_ns = 0;
   std::uint64_t count = 0;
 };
+
+/// Likewise; none of a coarse histogram.
+std::optional<std::uint64_t> percentile_ns(const SyscallLatency& one, double fraction);
 
 /// Buckets [first, last] as bars: one per bucket, or one per power of two.
 std::vector<Bar> bars(const Histogram& latency, std::size_t first, std::size_t last, bool is_fine);

@@ -18,6 +18,7 @@
 #include "model/dataset.h"
 #include "model/group.h"
 #include "stats/fold.h"
+#include "syscost/schema.h"
 
 namespace syscost::bench::stats {
 
@@ -47,6 +48,7 @@ struct SyscallSummary {
 struct WindowSummary {
   std::string name;
   std::string_view kind;                ///< Of schema::kKinds.
+  std::string_view origin;              ///< Who counted: syscost, or a tool beside it, whose times are under the tool.
   std::string_view loop;                ///< Of a loop its name, else empty.
   std::string owner;                    ///< Of a loop the name of the test or set-up it ran in; empty outside of them.
   bool follows_owner = false;           ///< Of a loop: its owner has rows too, and stands before it.
@@ -82,6 +84,13 @@ struct WindowSummary {
   bool is_set_up() const { return kind == "suite" || kind == "environment"; }
   /// Its times come from passes that nothing measured, whatever the backend.
   bool is_timed_apart() const { return kind == "loop" || kind == "benchmark"; }
+  bool is_ours() const { return origin == schema::kOriginSyscost; }
+  /// Passes of the body behind the figures, where they are per pass; else 1.
+  double passes() const {
+    if (!is_per_iteration) return 1;
+    if (iterations) return iterations->median;
+    return counted_passes ? counted_passes->median : 1;
+  }
   bool counted_everything() const { return filters.empty() || (filters.size() == 1 && filters.begin()->empty()); }
 };
 
