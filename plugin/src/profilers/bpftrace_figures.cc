@@ -106,6 +106,7 @@ Result<Figures> figures_of(const BpftraceOutput& output, const ScriptMaps& maps)
       if (is_errors) {
         const std::optional<int> error = parse_int(parts[1]);
         if (!error || *error <= 0) return nonsense(map, entry);
+        std::erase_if(syscall.errors, [&error](const auto& known) { return known.first == *error; });
         syscall.errors.emplace_back(*error, *value);
       } else if (map.name == kEntries) {
         syscall.entries = *value;
@@ -120,6 +121,7 @@ Result<Figures> figures_of(const BpftraceOutput& output, const ScriptMaps& maps)
   }
   for (auto& [number, syscall] : by_number) {
     syscall.has_errors = maps.has_errors;
+    std::sort(syscall.errors.begin(), syscall.errors.end());
     // A map that the script fills and that does not name this syscall says 0 of it.
     if (maps.has_entries && !syscall.entries) syscall.entries = 0;
     if (maps.has_latency) {

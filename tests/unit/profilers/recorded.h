@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+//
+// What bpftrace 0.17 printed, as it printed it: tests/unit/profilers/data, each beside the script it is from.
+#pragma once
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace syscost::profilers {
+
+inline std::string recorded(const std::string& name) {
+  std::ifstream file(std::string(SYSCOST_SOURCE_DIR) + "/tests/unit/profilers/data/" + name, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace syscost::profilers
