@@ -16,49 +16,12 @@
 #include <thread>
 #include <vector>
 
-#include "profilers/profiler.h"
+#include "traced.h"
 
 namespace syscost::profilers {
 namespace {
 
-class Bpftrace : public testing::Test {
- protected:
-  void SetUp() override {
-    Result<std::unique_ptr<Profiler>> made = make_bpftrace({.scripts = {"syslat"}, .script_folders = {}});
-    if (!made.ok()) GTEST_SKIP() << made.failure().reason << "; " << made.failure().how_to_fix;
-    profiler_ = std::move(made.value());
-    if (Result<void> attached = profiler_->attach(); !attached.ok()) {
-      GTEST_SKIP() << attached.failure().reason << "; " << attached.failure().how_to_fix;
-    }
-    out_ = open("/dev/null", O_WRONLY | O_CLOEXEC);
-  }
-  void TearDown() override {
-    if (out_ >= 0) close(out_);
-  }
-
-  void write_times(int count) const {
-    for (int i = 0; i < count; ++i) {
-      if (write(out_, "x", 1) != 1) std::abort();
-    }
-  }
-
-  /// Detaches, and returns what was counted of `number`.
-  SyscallFigures detach(int number) {
-    Result<std::vector<Output>> outputs = profiler_->detach();
-    EXPECT_TRUE(outputs.ok()) << outputs.failure().reason << "; " << outputs.failure().how_to_fix;
-    if (!outputs.ok()) return {};
-    output_ = outputs.value().front();
-    EXPECT_EQ(output_.lost_events, 0U);
-    for (const SyscallFigures& syscall : output_.syscalls) {
-      if (syscall.number == number) return syscall;
-    }
-    return {};
-  }
-
-  std::unique_ptr<Profiler> profiler_;
-  int out_ = -1;
-  Output output_;
-};
+class Bpftrace : public TracedTest {};
 
 void expect_exactly(const SyscallFigures& figures, std::uint64_t count) {
   EXPECT_EQ(figures.entries, count);
@@ -69,11 +32,12 @@ void expect_exactly(const SyscallFigures& figures, std::uint64_t count) {
 }
 
 TEST_F(Bpftrace, CountsEveryOneOfHalfAMillionWrites) {
+  if (!attach("syslat")) return;
   profiler_->arm();
   write_times(512'000);
   profiler_->disarm();
   write_times(100);
-  const SyscallFigures writes = detach(SYS_write);
+  const SyscallFigures writes = detach_and_find(SYS_write);
   expect_exactly(writes, 512'000);
   EXPECT_TRUE(writes.has_errors);
   EXPECT_TRUE(writes.errors.empty());
@@ -82,33 +46,37 @@ TEST_F(Bpftrace, CountsEveryOneOfHalfAMillionWrites) {
 }
 
 TEST_F(Bpftrace, CountsFiveHundredWritesAndNothingElse) {
+  if (!attach("syslat")) return;
   write_times(100);
   profiler_->arm();
   write_times(500);
   profiler_->disarm();
-  expect_exactly(detach(SYS_write), 500);
+  expect_exactly(detach_and_find(SYS_write), 500);
   EXPECT_EQ(output_.syscalls.size(), 1U) << "the handshake is in the window:\n" << output_.summary;
 }
 
 TEST_F(Bpftrace, CountsAWindowThatIsOverInLessThanAMillisecond) {
+  if (!attach("syslat")) return;
   profiler_->arm();
   write_times(1);
   profiler_->disarm();
-  expect_exactly(detach(SYS_write), 1);
+  expect_exactly(detach_and_find(SYS_write), 1);
   EXPECT_EQ(output_.syscalls.size(), 1U) << output_.summary;
 }
 
 TEST_F(Bpftrace, AddsUpTheWindowsThatAreOpenedWhileItIsAttached) {
+  if (!attach("syslat")) return;
   for (int i = 0; i < 10; ++i) {
     profiler_->arm();
     write_times(3);
     profiler_->disarm();
     write_times(5);
   }
-  expect_exactly(detach(SYS_write), 30);
+  expect_exactly(detach_and_find(SYS_write), 30);
 }
 
 TEST_F(Bpftrace, CountsTheCallsOfSixteenThreads) {
+  if (!attach("syslat")) return;
   constexpr int kThreads = 16;
   std::barrier go(kThreads + 1);
   std::vector<std::thread> threads;
@@ -124,10 +92,11 @@ TEST_F(Bpftrace, CountsTheCallsOfSixteenThreads) {
   go.arrive_and_wait();
   profiler_->disarm();
   for (std::thread& thread : threads) thread.join();
-  expect_exactly(detach(SYS_write), 160'000);
+  expect_exactly(detach_and_find(SYS_write), 160'000);
 }
 
 TEST_F(Bpftrace, CountsTheParentOfATestThatForksAndNotTheChild) {
+  if (!attach("syslat")) return;
   profiler_->arm();
   for (int i = 0; i < 20; ++i) {
     const pid_t child = fork();
@@ -139,15 +108,16 @@ TEST_F(Bpftrace, CountsTheParentOfATestThatForksAndNotTheChild) {
     EXPECT_EQ(waitpid(child, nullptr, 0), child);
   }
   profiler_->disarm();
-  expect_exactly(detach(SYS_write), 1'000);
+  expect_exactly(detach_and_find(SYS_write), 1'000);
 }
 
 TEST_F(Bpftrace, CountsErrorsByErrno) {
+  if (!attach("syslat")) return;
   profiler_->arm();
   for (int i = 0; i < 7; ++i) syscall(SYS_write, -1, "x", 1);
   for (int i = 0; i < 3; ++i) syscall(SYS_write, out_, nullptr, -1);
   profiler_->disarm();
-  const SyscallFigures writes = detach(SYS_write);
+  const SyscallFigures writes = detach_and_find(SYS_write);
   expect_exactly(writes, 10);
   ASSERT_FALSE(writes.errors.empty());
   EXPECT_EQ(writes.errors.front(), (std::pair<int, std::uint64_t>(EBADF, 7)));
@@ -163,6 +133,7 @@ void wait_until_inside(pid_t tid, int number) {
 }
 
 TEST_F(Bpftrace, CountsACallThatHasNotReturnedAsEnteredOnly) {
+  if (!attach("syslat")) return;
   std::array<int, 2> ends{};
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
   std::promise<pid_t> tid;
@@ -176,7 +147,7 @@ TEST_F(Bpftrace, CountsACallThatHasNotReturnedAsEnteredOnly) {
   profiler_->disarm();
   ASSERT_EQ(send(ends[1], "x", 1, 0), 1);
   reader.join();
-  const SyscallFigures receives = detach(SYS_recvfrom);
+  const SyscallFigures receives = detach_and_find(SYS_recvfrom);
   EXPECT_EQ(receives.entries, 1U);
   EXPECT_EQ(receives.returned, 0U);
   close(ends[0]);
@@ -184,17 +155,19 @@ TEST_F(Bpftrace, CountsACallThatHasNotReturnedAsEnteredOnly) {
 }
 
 TEST_F(Bpftrace, LeavesNoChildBehind) {
+  if (!attach("syslat")) return;
   errno = 0;
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "wait() must see what it would see without us";
   EXPECT_EQ(errno, ECHILD);
-  detach(SYS_write);
+  ASSERT_TRUE(detach());
   errno = 0;
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG | __WALL), -1);
   EXPECT_EQ(errno, ECHILD);
 }
 
 TEST_F(Bpftrace, ChecksItselfWithKnownCalls) {
-  detach(SYS_write);
+  if (!attach("syslat")) return;
+  ASSERT_TRUE(detach());
   const Result<void> checked = profiler_->check();
   EXPECT_TRUE(checked.ok()) << checked.failure().reason;
 }
