@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "profilers/scripts.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "profilers/bpftrace_diagnosis.h"
+#include "profilers/installed_files.h"
+
+namespace syscost::profilers {
+namespace {
+
+class Scripts : public testing::Test {
+ protected:
+  Scripts() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "syscost scripts XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+    options_.script_folders = {folder_};
+  }
+  ~Scripts() override { std::filesystem::remove_all(folder_); }
+
+  void add(const std::string& name, const std::string& source) const {
+    std::ofstream(std::filesystem::path(folder_) / name) << source;
+  }
+
+  std::string folder_;
+  ProfilerOptions options_;
+};
+
+TEST_F(Scripts, ThatShipAreListedWithTheirPurpose) {
+  const std::vector<ScriptInfo> all = list_scripts({});
+  std::vector<std::string> names;
+  for (const ScriptInfo& script : all) {
+    names.push_back(script.name);
+    EXPECT_FALSE(script.purpose.empty()) << script.name;
+    EXPECT_TRUE(std::filesystem::path(script.path).is_absolute()) << script.path;
+  }
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"fsync", "iolat", "offcpu", "pagefault", "runqlat", "syscount", "syslat"}));
+}
+
+TEST_F(Scripts, ThatShipCountWhatTheyCouldNotDecide) {
+  for (const ScriptInfo& info : list_scripts({})) {
+    const Result<Script> script = find_script({}, info.name);
+    ASSERT_TRUE(script.ok());
+    const std::string& source = script.value().source;
+    EXPECT_TRUE(source.find("@syscost_unread = count()") != std::string::npos ||
+                source.find("_undecided = count()") != std::string::npos)
+        << info.name;
+    EXPECT_NE(script.value().source.find("pid == $1"), std::string::npos) << info.name;
+  }
+}
+
+TEST_F(Scripts, OfTheUserAreFoundBeforeOurs) {
+  add("syslat.bt", "// mine\nBEGIN { }\n");
+  add("other.bt", "#!/usr/bin/env bpftrace\n// SPDX-License-Identifier: MIT\n// other: does it\nBEGIN { }\n");
+  add("notes.txt", "no script");
+  EXPECT_EQ(find_script(options_, "syslat").value().info.purpose, "mine");
+  EXPECT_EQ(find_script(options_, "other").value().info.purpose, "does it");
+  const std::vector<ScriptInfo> all = list_scripts(options_);
+  EXPECT_EQ(all.front().name, "other");
+  EXPECT_EQ(all.size(), list_scripts({}).size() + 1);
+}
+
+TEST_F(Scripts, UnknownOnesNameTheNearest) {
+  const Result<Script> script = find_script(options_, "sylsat");
+  ASSERT_FALSE(script.ok());
+  EXPECT_EQ(script.failure().reason, "there is no script 'sylsat'");
+  EXPECT_NE(script.failure().how_to_fix.find("did you mean syslat?"), std::string::npos) << script.failure().how_to_fix;
+  const Result<Script> far_off = find_script(options_, "everything");
+  EXPECT_EQ(far_off.failure().how_to_fix.find("did you mean"), std::string::npos);
+  EXPECT_NE(far_off.failure().how_to_fix.find("fsync, iolat"), std::string::npos);
+}
+
+TEST_F(Scripts, AreNamesAndNoPaths) {
+  for (const char* name : {"", ".", "../syslat", "/etc/passwd", "a/b"}) {
+    EXPECT_FALSE(find_script(options_, name).ok()) << name;
+  }
+}
+
+TEST_F(Scripts, MissingFoldersAreNoError) {
+  options_.script_folders = {"/nonexistent"};
+  EXPECT_TRUE(find_script(options_, "syslat").ok());
+}
+
+TEST_F(Scripts, AndAgentAreBesideTheProgram) {
+  EXPECT_TRUE(find_agent().ok()) << find_agent().failure().reason;
+  EXPECT_FALSE(shipped_scripts_folder().empty());
+}
+
+TEST(BpftraceVersion, IsJudged) {
+  EXPECT_TRUE(judge_version("bpftrace v0.17.0\n", "/usr/bin/bpftrace").ok());
+  EXPECT_TRUE(judge_version("bpftrace v0.23.2-dirty\n", "/usr/bin/bpftrace").ok());
+  EXPECT_TRUE(judge_version("bpftrace v1.0.0\n", "/usr/bin/bpftrace").ok());
+  EXPECT_FALSE(judge_version("bpftrace v0.9.2\n", "/usr/bin/bpftrace").ok());
+  EXPECT_FALSE(judge_version("bpftrace v0.16.99\n", "/usr/bin/bpftrace").ok());
+  EXPECT_FALSE(judge_version("hello\n", "/usr/bin/bpftrace").ok());
+  EXPECT_FALSE(judge_version("", "/usr/bin/bpftrace").ok());
+}
+
+// What bpftrace 0.17 says, and what is made of it.
+TEST(BpftraceFailures, HaveCauseAndFix) {
+  struct Case {
+    const char* said;
+    const char* reason;
+    const char* fix;
+  };
+  const Case cases[] = {
+      {"ERROR: bpftrace currently only supports running as the root user.\n", "root only", "run as root"},
+      {"stdin:1:1-21: ERROR: tracepoint not found: nope:nope\n", "does not offer", "bpftrace -l"},
+      {"x.bt:1:14-17: ERROR: Unknown function: foo\n", "Unknown function: foo", "correct /x.bt"},
+      {"ERROR: Could not set BPF: Operation not permitted\n", "did not let", "CAP_SYS_ADMIN"},
+      {"sudo: a password is required\n", "sudo did not start", "NOPASSWD"},
+  };
+  for (const Case& one : cases) {
+    CommandResult result;
+    result.errors = std::string("ERROR: Unknown error -1: couldn't set RLIMIT_MEMLOCK for bpftrace.\n") + one.said;
+    result.wait_status = 1 << 8;
+    result.ended_early = true;
+    const Failure failure = explain_failure(result, "x", "/x.bt", std::string_view(one.said).starts_with("sudo"));
+    EXPECT_NE(failure.reason.find(one.reason), std::string::npos) << failure.reason;
+    EXPECT_NE(failure.how_to_fix.find(one.fix), std::string::npos) << failure.how_to_fix;
+    EXPECT_EQ(failure.reason.find("MEMLOCK"), std::string::npos) << failure.reason;
+  }
+}
+
+}  // namespace
+}  // namespace syscost::profilers
