@@ -313,7 +313,13 @@ void AgentLink::close_link() {
 }
 
 void AgentLink::end_agent() {
-  const int pidfd = open_agent(agent_, agent_path_);
+  // A child of ours only where this process is what orphans come to: it is a namespace's init, or asked for them. Then
+  // nobody else can get the agent's number, and a wait() of the test's must not find it.
+  const pid_t reaped = waitpid(agent_, nullptr, WNOHANG | __WALL);
+  const bool is_ours = reaped == 0;
+  int pidfd = -1;
+  if (is_ours) pidfd = static_cast<int>(syscall(SYS_pidfd_open, agent_, 0));
+  if (reaped < 0) pidfd = open_agent(agent_, agent_path_);
   if (pidfd >= 0) {
     // It ends by itself when the link is closed; where a copy of the link lives on in another process, it is told.
     syscall(SYS_pidfd_send_signal, pidfd, SIGTERM, nullptr, 0);
@@ -326,8 +332,8 @@ void AgentLink::end_agent() {
     syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0);
     close(pidfd);
   }
-  // Ours only where this process is what orphans come to: it is a namespace's init, or asked for them.
-  waitpid(agent_, nullptr, WNOHANG | __WALL);
+  while (is_ours && waitpid(agent_, nullptr, __WALL) < 0 && errno == EINTR) {
+  }
   agent_ = 0;
 }
 

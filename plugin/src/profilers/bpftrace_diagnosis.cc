@@ -113,9 +113,14 @@ Failure explain_failure(const CommandResult& result, const std::string& script, 
     return Failure{"the kernel did not let bpftrace attach script " + script + ":" + indented(said),
                    "it needs CAP_SYS_ADMIN, or CAP_BPF and CAP_PERFMON; in a container --cap-add SYS_ADMIN"};
   }
+  if (result.start_errno == 0 && WIFSIGNALED(result.wait_status)) {
+    return Failure{
+        "bpftrace with script " + script + " " + how_it_ended(result) + ": what it saw is lost" + indented(said),
+        "dmesg may say who killed it, the kernel for want of memory, say; try again"};
+  }
   if (result.ended_early && said.empty()) {
     return Failure{"bpftrace with script " + script + " " + how_it_ended(result) + " before the window was over",
-                   "a script must not call exit(); dmesg may say who killed it"};
+                   "try again; bpftrace -d " + script_path + " 1 1 shows what it makes of the script"};
   }
   return Failure{"bpftrace with script " + script + " " + how_it_ended(result) + ":" + indented(said),
                  "correct " + script_path + "; bpftrace -d " + script_path + " 1 1 shows what is wrong with it"};

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <map>
+#include <regex>
 #include <utility>
 
 namespace syscost::profilers {
@@ -67,11 +68,12 @@ std::string without_comments(std::string_view source) {
 }  // namespace
 
 ScriptMaps maps_of_source(std::string_view source) {
+  static const std::regex kExitCall(R"((^|[^\w:$@])exit\s*\()");
   const std::string code = without_comments(source);
   const auto names = [&code](std::string_view map) { return code.find(map) != std::string::npos; };
   const bool has_entries = names(kEntries);
   const bool has_latency = names(kLatency);
-  return {has_entries || has_latency, has_entries, has_latency, names(kErrors)};
+  return {has_entries || has_latency, has_entries, has_latency, names(kErrors), std::regex_search(code, kExitCall)};
 }
 
 Result<Figures> figures_of(const BpftraceOutput& output, const ScriptMaps& maps) {

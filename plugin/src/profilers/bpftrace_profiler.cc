@@ -242,6 +242,10 @@ Result<std::unique_ptr<Profiler>> make_bpftrace(const ProfilerOptions& options) 
   for (const std::string& name : options.scripts) {
     Result<Script> script = find_script(options, name);
     if (!script.ok()) return script.failure();
+    if (maps_of_source(script.value().source).calls_exit) {
+      return Failure{"script " + name + " calls exit(): it would count a part of the window and not say which",
+                     "take exit() out of " + script.value().info.path + ": syscost ends it with the window"};
+    }
     const auto is_same = [&name](const Script& other) { return other.info.name == name; };
     if (std::none_of(scripts.begin(), scripts.end(), is_same)) scripts.push_back(std::move(script.value()));
   }
@@ -249,6 +253,7 @@ Result<std::unique_ptr<Profiler>> make_bpftrace(const ProfilerOptions& options) 
   Result<std::string> tool = find_tool("bpftrace", kHowToGet);
   if (!tool.ok()) return tool.failure();
   settings.tool = std::move(tool.value());
+  if (Result<void> judged = judge_surroundings(options.uses_sudo); !judged.ok()) return judged.failure();
   Result<std::string> agent = find_agent();
   if (!agent.ok()) return agent.failure();
   settings.agent = std::move(agent.value());
@@ -262,10 +267,14 @@ Result<std::unique_ptr<Profiler>> make_bpftrace(const ProfilerOptions& options) 
   }
   Result<CommandResult> version = run_whole(settings.agent, settings.environment, {settings.tool, "--version"});
   if (!version.ok()) return version.failure();
+  if (const int error = version.value().start_errno; error != 0) {
+    Failure failure = errno_failure("execute", settings.tool, error);
+    failure.how_to_fix = kHowToGet;
+    return failure;
+  }
   if (Result<void> judged = judge_version(version.value().output, settings.tool); !judged.ok()) {
     return judged.failure();
   }
-  if (Result<void> judged = judge_surroundings(settings.uses_sudo); !judged.ok()) return judged.failure();
   Result<WindowWord> word = WindowWord::make();
   if (!word.ok()) return word.failure();
   return std::unique_ptr<Profiler>(

@@ -122,5 +122,13 @@ TEST(BpftraceText, NamesSyscallsAndDrawsTheirHistograms) {
             "  @other[x]: 3\n");
 }
 
+TEST(ScriptSource, TellsACallOfExitFromWhatOnlyLooksLikeOne) {
+  EXPECT_TRUE(maps_of_source("BEGIN { exit(); }").calls_exit);
+  EXPECT_TRUE(maps_of_source("interval:s:1 {exit ()}").calls_exit);
+  EXPECT_FALSE(maps_of_source("tracepoint:raw_syscalls:sys_exit /pid == $1/ { @a = count(); }").calls_exit);
+  EXPECT_FALSE(maps_of_source("// exit() would end it\nkprobe:do_exit { @exit = count(); } ").calls_exit);
+  EXPECT_FALSE(maps_of_source("uprobe:/lib/libc.so.6:exit /pid == $1/ { @a = count(); }").calls_exit);
+}
+
 }  // namespace
 }  // namespace syscost::profilers
