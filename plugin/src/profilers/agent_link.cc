@@ -136,7 +136,7 @@ Result<pid_t> spawn(const std::vector<std::string>& arguments, const std::vector
   pid_t child = -1;
   if (owner >= 0) child = clone(be_the_parent_of_the_agent, first_top, CLONE_VM | CLONE_VFORK, &launch);
   if (child < 0) launch.error = errno;
-  while (child > 0 && waitpid(child, nullptr, __WCLONE) < 0 && errno == EINTR) {
+  while (child > 0 && waitpid(child, nullptr, static_cast<int>(__WCLONE)) < 0 && errno == EINTR) {
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (owner >= 0) close(owner);

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "profilers/fuzz/fuzz_output.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "profilers/bpftrace_figures.h"
+#include "profilers/bpftrace_output.h"
+#include "profilers/bpftrace_text.h"
+
+namespace syscost::profilers::fuzz {
+namespace {
+
+void require(bool condition, const char* what) {
+  if (condition) return;
+  std::fprintf(stderr, "broken: %s\n", what);
+  std::abort();
+}
+
+std::size_t entries_of(const BpftraceOutput& output) {
+  std::size_t count = 0;
+  for (const TracedMap& map : output.maps) count += map.entries.size();
+  return count;
+}
+
+void work_with(const BpftraceOutput& output) {
+  for (const TracedMap& map : output.maps) {
+    require(map.name.starts_with('@') && !map.entries.empty(), "a map has a name and an entry");
+    for (const MapEntry& entry : map.entries) (void)key_parts(entry.key);
+  }
+  const ScriptMaps all{.has_syscalls = true, .has_entries = true, .has_latency = true, .has_errors = true};
+  const Result<Figures> figures = figures_of(output, all);
+  if (!figures.ok()) {
+    require(!figures.failure().reason.empty() && !figures.failure().how_to_fix.empty(), "a refusal has cause and fix");
+    return;
+  }
+  for (const SyscallFigures& syscall : figures.value().syscalls) {
+    std::uint64_t sum = 0;
+    for (const LatencyBucket& bucket : syscall.latency) sum += bucket.count;
+    require(syscall.returned == sum, "what returned is what the histogram holds");
+  }
+  const nlohmann::json json = nlohmann::json::parse(to_json("fuzz", output, figures.value().syscalls));
+  require(json["maps"].size() == output.maps.size() && json["lines"].size() == output.lines.size(),
+          "the JSON holds every map and line");
+  const std::string summary = to_summary(output, figures.value().syscalls);
+  require(summary.empty() || summary.back() == '\n', "a summary ends with its line");
+}
+
+}  // namespace
+
+void read_any_output(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  const Result<BpftraceOutput> output = parse_bpftrace_output(text);
+  if (!output.ok()) {
+    require(!output.failure().reason.empty() && !output.failure().how_to_fix.empty(), "a refusal has cause and fix");
+    return;
+  }
+  work_with(output.value());
+
+  // What is whole stays whole, whatever comes behind it: nothing of a text reaches over its end.
+  const Result<BpftraceOutput> twice = parse_bpftrace_output(text + "\n" + text);
+  require(twice.ok(), "a text that is whole is whole twice");
+  require(entries_of(twice.value()) == 2 * entries_of(output.value()) &&
+              twice.value().lines.size() == 2 * output.value().lines.size(),
+          "no entry and no line is dropped silently");
+}
+
+}  // namespace syscost::profilers::fuzz
