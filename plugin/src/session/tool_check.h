@@ -36,7 +36,8 @@ struct ToolCheck {
 /// numbers are of.
 ToolCheck check_tool(const profilers::Output& output, const detail::CostData& counted);
 
-/// `syslat: 512000 write, as counted`; where the two differ `syslat: 511990 write, but 512000 write were counted`.
+/// `syslat: 512000 write, as counted`; where the two differ
+/// `syslat: 511990 write; NOT as counted: write entries 511990 seen, 512000 counted`.
 std::string check_line(const profilers::Output& output, const ToolCheck& check);
 /// `syslat: 512000 write, not compared: nothing counts here`.
 std::string uncounted_line(const profilers::Output& output);

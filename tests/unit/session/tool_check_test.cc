@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 
+#include <cerrno>
 #include <memory_resource>
+#include <utility>
+#include <vector>
 
 namespace syscost::session {
 namespace {
@@ -106,6 +109,53 @@ TEST_F(ToolCheckTest, ComparesWhatAScriptKnows) {
   see(SYS_write, 5).returned.reset();
   ASSERT_EQ(check().numbers.size(), 1U);
   EXPECT_EQ(check().numbers[0].what, "entries");
+}
+
+class ToolCheckByCallsTest : public ToolCheckTest {
+ protected:
+  ToolCheckByCallsTest() { counted_.measured.entries = false; }
+  SyscallFigures& see_with_errors(int number, std::uint64_t times, std::vector<std::pair<int, std::uint64_t>> errors) {
+    SyscallFigures& figures = see(number, times);
+    figures.has_errors = true;
+    figures.errors = std::move(errors);
+    return figures;
+  }
+};
+
+TEST_F(ToolCheckByCallsTest, ComparesCallsWithReturns) {
+  count(SYS_write, 5);
+  see_with_errors(SYS_write, 5, {{EBADF, 2}});
+  EXPECT_EQ(line(), "syslat: 5 write, as counted");
+  count(SYS_write, 6);
+  EXPECT_EQ(differences(check()), "write returned 5 seen, 6 counted");
+}
+
+TEST_F(ToolCheckByCallsTest, SaysThatTheToolDidNotSeeACall) {
+  count(SYS_write, 5);
+  count(SYS_close, 1);
+  see_with_errors(SYS_write, 5, {});
+  EXPECT_EQ(differences(check()), "close returned 0 seen, 1 counted");
+}
+
+TEST_F(ToolCheckByCallsTest, LeavesOutCallsThatTheKernelStartedAgain) {
+  count(SYS_read, 1);
+  see_with_errors(SYS_read, 3, {{512, 2}});
+  EXPECT_TRUE(check().numbers.empty());
+  EXPECT_EQ(line(), "syslat: 3 read, not compared: what the backend counts is not what the script counts");
+}
+
+TEST_F(ToolCheckByCallsTest, LeavesOutTheReturnsOfTheBackendsOwnSignals) {
+  count(SYS_write, 5);
+  see_with_errors(SYS_write, 5, {});
+  see_with_errors(SYS_rt_sigreturn, 1, {});
+  EXPECT_EQ(line(), "syslat: 5 write, 1 rt_sigreturn, as counted");
+}
+
+TEST_F(ToolCheckByCallsTest, ComparesNothingWithAScriptThatKnowsNoReturns) {
+  count(SYS_write, 5);
+  see(SYS_write, 5).returned.reset();
+  EXPECT_TRUE(check().numbers.empty());
+  EXPECT_FALSE(check().is_blind());
 }
 
 TEST_F(ToolCheckTest, WritesJson) {
