@@ -102,14 +102,18 @@ std::string tool_text(const Output& output) {
   return output.script + ": " + seen_text(std::move(counts));
 }
 
-/// Of a backend that counts calls and no entries. It does not know restarts, which a tool sees as trips of their own;
-/// and it works by signals, whose returns the tool sees and the program does not make. Both are left out.
+/// Calls that a backend which counts calls makes in the program itself: it works by signals, which return, and prepares
+/// each new thread. A tool sees them too; the program did not make them.
+constexpr std::array kMadeByTheBackend{SYS_rt_sigreturn, SYS_prctl};
+
+/// Of a backend that counts calls and no entries: it does not know restarts, which a tool sees as trips of their own.
 void compare_calls(const std::map<std::uint32_t, Sides>& all, const detail::CostData& counted, ToolCheck& check) {
   if (!counted.measured.calls) return;
   for (const auto& [number, sides] : all) {
-    if (number == SYS_rt_sigreturn || number == SYS_restart_syscall || sides.has_restarts || !sides.tool_returned) {
-      continue;
-    }
+    if (number == SYS_restart_syscall || sides.has_restarts || !sides.tool_returned) continue;
+    const bool is_made = std::find(kMadeByTheBackend.begin(), kMadeByTheBackend.end(), static_cast<int>(number)) !=
+                         kMadeByTheBackend.end();
+    if (is_made && *sides.tool_returned > sides.returned) continue;
     check.numbers.push_back({syscall_name({kNativeAbi, number}), "returned", *sides.tool_returned, sides.returned});
   }
 }
