@@ -30,6 +30,8 @@ bool end_process() {
   LoopRun::end_process();
   session.end_window_at_exit();
   session.finish();
+  // A counting process makes its passes for tools by itself.
+  if (!adapter::is_counting_process()) session.report_unused_tools();
   // Without a request of the user's a problem is data in a Cost, and the program's answer is its own.
   return !session.options().requests_anything() || session.problem().empty();
 }

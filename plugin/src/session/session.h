@@ -114,6 +114,8 @@ class Session {
   /// Opens what the options ask for, if that has not been done.
   Result<void> start_tools();
   bool has_tools() const { return tracer_.is_on(); }
+  /// Says so when tools were asked for and there was nothing that they look at.
+  void report_unused_tools() const;
   /// One more pass of a loop, for the tools. `window` stays null where nothing can count. False, with a message, when
   /// the tools cannot be attached. The last thing it does is to arm them.
   bool open_traced_pass(std::string_view loop, Opened* opened, WindowBook::Window*& window);

@@ -37,6 +37,11 @@ bool Session::end_trace(Findings& findings) {
   return detached.ok();
 }
 
+void Session::report_unused_tools() const {
+  if (!has_tools() || tracing_.load() > 0 || !recorder_.problem().empty()) return;
+  say(tracer_.names() + " has looked at nothing: there was no test and no loop; it does not look at scopes");
+}
+
 /// For a loop. A scope around it would be charged with what stopping the tool takes: there it stays, disarmed.
 void Session::suspend_trace(OpenWindow& window) {
   if (!window.is_traced || !tracer_.tools().is_attached() || scopes_.open_count() > 0) return;
