@@ -17,7 +17,7 @@ QUIET = {"text", "python", "sql", "json", "csv", "c", "xml", "diff", "yaml", ""}
 FENCE = re.compile(r"^( {0,3})```\s*(\S*)\s*$")
 DIRECTIVE = re.compile(r"^<!--\s*([a-z-]+)(?::\s*(.*?))?\s*-->\s*$")
 DIRECTIVES = {"exit", "needs", "mask", "file", "fragment", "run"}
-NEEDS = {"counting", "nothing"}
+NEEDS = {"bpftrace", "counting", "nothing"}
 # A line of an indented block that a reader would type.
 LOOKS_TYPED = re.compile(r"^(?: {4}|\t)\s*(\$ |\./|(bench|cmake|ctest|docker|g\+\+|git|sudo|apt-get|build/\S+) |SYSCOST_\w+=\S+ )")
 
@@ -48,8 +48,8 @@ class Block:
         return int(self.directives.get("exit", ["0"])[-1])
 
     @property
-    def needs_counting(self) -> bool:
-        return self.directives.get("needs", ["counting"])[-1] == "counting"
+    def needs(self) -> str:
+        return self.directives.get("needs", ["counting"])[-1]
 
 
 @dataclass
@@ -58,7 +58,7 @@ class Hidden:
 
     line: int
     text: str
-    needs_counting: bool
+    needs: str
 
 
 def read_directives(line: str, number: int) -> tuple[str, str] | None:
@@ -132,8 +132,7 @@ def parse(text: str) -> list[Block | Hidden]:
         directive = read_directives(line, index + 1)
         if directive and directive[0] == "run":
             # Unlike a block, it needs nothing unless the line above says so.
-            needs = pending.pop("needs", ["nothing"])[-1]
-            parts.append(Hidden(index + 1, directive[1], needs == "counting"))
+            parts.append(Hidden(index + 1, directive[1], pending.pop("needs", ["nothing"])[-1]))
         elif directive:
             pending.setdefault(directive[0], []).append(directive[1])
         elif line.strip():

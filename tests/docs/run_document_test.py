@@ -122,6 +122,19 @@ class PageTest(unittest.TestCase):
         self.assertIn("1 commands run", output)
         self.fails("```console\n$ false\n```\n<!-- needs: nothing -->\n```console\n$ echo 1\n2\n```\n", "something else")
 
+    def test_blocks_for_bpftrace_are_skipped_where_it_cannot_run_and_the_others_are_not(self):
+        self.can_count(True)
+        before = runner.why_no_bpftrace
+        self.addCleanup(setattr, runner, "why_no_bpftrace", before)
+        page = "<!-- needs: bpftrace -->\n```console\n$ false\n```\n```console\n$ echo 1\n1\n```\n"
+        runner.why_no_bpftrace = lambda: "no bpftrace"
+        code, output, _ = self.run_page(page)
+        self.assertEqual(code, runner.SKIPPED, output)
+        self.assertIn("SKIPPED page.md:2: no bpftrace", output)
+        self.assertIn("1 commands run", output)
+        runner.why_no_bpftrace = lambda: None
+        self.fails(page, "exit code 1, documented is 0")
+
     def test_hidden_command_is_skipped_only_where_it_says_that_it_counts(self):
         self.can_count(False)
         self.fails("<!-- run: false -->\n", "hidden command ended with 1")
