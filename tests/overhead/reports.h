@@ -15,6 +15,9 @@ void report_loops();
 /// 10 000 empty tests, linked with us against not linked, no flag given: the difference and its interval.
 void report_empty_tests(int rounds);
 
+/// What bpftrace's scripts and perf add to a call while their window is open, and once for each window.
+void report_profiles(int rounds);
+
 /// A Google Benchmark linked with us against the same not linked: without a flag, and with counts asked for.
 void report_benchmarks(int rounds);
 
