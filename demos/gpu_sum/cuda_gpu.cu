@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+//
+// The sum suite's GPU on CUDA's runtime API.
+#include <cuda_runtime.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "gpu.h"
+
+namespace gpu_sum {
+namespace {
+
+constexpr unsigned kBlockThreads = 256;
+/// Blocks are reused for what lies beyond: a grid-stride loop.
+constexpr std::size_t kMaxBlocks = 4096;
+
+__global__ void add_naive(const std::uint32_t* numbers, std::size_t count, std::uint32_t* sum) {
+  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride) {
+    atomicAdd(sum, numbers[i]);
+  }
+}
+
+__global__ void add_tree(const std::uint32_t* numbers, std::size_t count, std::uint32_t* sum) {
+  __shared__ std::uint32_t partial[kBlockThreads];
+  std::uint32_t own = 0;
+  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride) own += numbers[i];
+  partial[threadIdx.x] = own;
+  __syncthreads();
+  for (unsigned half = kBlockThreads / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) partial[threadIdx.x] += partial[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) atomicAdd(sum, partial[0]);
+}
+
+void check(cudaError_t error, const char* call) {
+  if (error == cudaSuccess) return;
+  throw GpuError(std::string(call) + ": " + cudaGetErrorName(error) + ", " + cudaGetErrorString(error));
+}
+
+class CudaGpu final : public Gpu {
+ public:
+  CudaGpu() {
+    cudaDeviceProp properties{};
+    check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+    name_ = std::string("CUDA: ") + properties.name;
+    check(cudaSetDevice(0), "cudaSetDevice");
+    // What waits by spinning spins; what blocks asks for it by an event of its own.
+    check(cudaSetDeviceFlags(cudaDeviceScheduleSpin), "cudaSetDeviceFlags");
+    check(cudaStreamCreate(&stream_), "cudaStreamCreate");
+    check(cudaEventCreateWithFlags(&spinning_, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+    check(cudaEventCreateWithFlags(&blocking_, cudaEventDisableTiming | cudaEventBlockingSync),
+          "cudaEventCreateWithFlags");
+  }
+  ~CudaGpu() override {
+    // At the end of the program there is nobody left to tell.
+    static_cast<void>(cudaEventDestroy(blocking_));
+    static_cast<void>(cudaEventDestroy(spinning_));
+    static_cast<void>(cudaStreamDestroy(stream_));
+  }
+
+  std::string name() const override { return name_; }
+
+  DeviceMemory allocate(std::size_t bytes) override {
+    DeviceMemory memory;
+    check(cudaMalloc(&memory.handle, bytes), "cudaMalloc");
+    return memory;
+  }
+  void free(DeviceMemory memory) override { check(cudaFree(memory.handle), "cudaFree"); }
+
+  HostBuffer allocate_host(std::size_t bytes, HostMemory kind) override {
+    HostBuffer buffer{nullptr, nullptr, kind};
+    if (kind == HostMemory::pinned) {
+      check(cudaMallocHost(&buffer.data, bytes), "cudaMallocHost");
+    } else {
+      buffer.data = std::malloc(bytes);
+      if (buffer.data == nullptr) throw GpuError("malloc: no memory");
+    }
+    return buffer;
+  }
+  void free_host(HostBuffer buffer) override {
+    if (buffer.kind == HostMemory::pinned) {
+      check(cudaFreeHost(buffer.data), "cudaFreeHost");
+    } else {
+      std::free(buffer.data);
+    }
+  }
+
+  void copy_in(DeviceMemory to, std::size_t offset_bytes, const void* from, std::size_t bytes) override {
+    check(cudaMemcpyAsync(static_cast<char*>(to.handle) + offset_bytes, from, bytes, cudaMemcpyHostToDevice, stream_),
+          "cudaMemcpyAsync to the device");
+    check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+  }
+  void copy_out(void* to, DeviceMemory from, std::size_t bytes) override {
+    check(cudaMemcpyAsync(to, from.handle, bytes, cudaMemcpyDeviceToHost, stream_), "cudaMemcpyAsync to the host");
+    check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+  }
+
+  void launch(Reduction reduction, DeviceMemory numbers, std::size_t count, DeviceMemory sum) override {
+    if (count == 0) return;  // a grid of no blocks is an error
+    std::size_t blocks = (count + kBlockThreads - 1) / kBlockThreads;
+    if (blocks > kMaxBlocks) blocks = kMaxBlocks;
+    const auto* from = static_cast<const std::uint32_t*>(numbers.handle);
+    auto* to = static_cast<std::uint32_t*>(sum.handle);
+    const auto grid = static_cast<unsigned>(blocks);
+    if (reduction == Reduction::naive) {
+      add_naive<<<grid, kBlockThreads, 0, stream_>>>(from, count, to);
+    } else {
+      add_tree<<<grid, kBlockThreads, 0, stream_>>>(from, count, to);
+    }
+    check(cudaGetLastError(), "launch");
+  }
+  void synchronise(Wait wait) override {
+    cudaEvent_t event = wait == Wait::spin ? spinning_ : blocking_;
+    check(cudaEventRecord(event, stream_), "cudaEventRecord");
+    check(cudaEventSynchronize(event), "cudaEventSynchronize");
+  }
+
+ private:
+  std::string name_;
+  cudaStream_t stream_ = nullptr;
+  cudaEvent_t spinning_ = nullptr;
+  cudaEvent_t blocking_ = nullptr;
+};
+
+}  // namespace
+
+OpenedGpu open_gpu() {
+  int devices = 0;
+  const cudaError_t error = cudaGetDeviceCount(&devices);
+  // No driver, a driver older than the runtime, no device: there is no GPU for us. Anything else is a failure of one.
+  if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver || (error == cudaSuccess && devices == 0)) {
+    return {nullptr, std::string("no GPU that CUDA can use: ") + cudaGetErrorString(error)};
+  }
+  check(error, "cudaGetDeviceCount");
+  return {std::make_unique<CudaGpu>(), {}};
+}
+
+}  // namespace gpu_sum
