@@ -49,6 +49,9 @@ Thread* take_thread(const Guard& /*guard*/) {
     thread.saved_depth = 0;
     thread.blocks_sigsys = 0;
     thread.own_stack = {};
+    thread.hides_stack = 0;
+    // Whoever had it before may have ended inside a signal handler, in the middle of a recording.
+    std::atomic_ref(thread.open).store(0);
     return &thread;
   }
   return nullptr;
@@ -63,12 +66,13 @@ void* take_memory(const Guard& /*guard*/, std::uint64_t bytes) {
 }
 
 Account* account_of(const Guard& /*guard*/, Thread& thread) {
-  if (thread.account != nullptr) return thread.account;
+  std::atomic_ref account(thread.account);
+  Account* known = account.load(std::memory_order_relaxed);
+  if (known != nullptr) return known;
   void* fresh = take(sizeof(Account), kForShared);
-  std::atomic_ref(thread.account)
-      .store(fresh != nullptr ? static_cast<Account*>(fresh) : &syscost_state.shared_account,
-             std::memory_order_release);
-  return thread.account;
+  Account* own = fresh != nullptr ? static_cast<Account*>(fresh) : &syscost_state.shared_account;
+  // A signal handler of this thread may have done the same in between, and counted: the first wins.
+  return account.compare_exchange_strong(known, own) ? own : known;
 }
 
 Cell* cell_of(const Guard& /*guard*/, Account& account, std::uint32_t bank, std::uint32_t slot) {
@@ -85,8 +89,10 @@ std::uint64_t* errors_of(const Guard& /*guard*/, Account& account, std::uint32_t
 extern "C" {
 syscost::signal_safe::State syscost_state{};
 syscost::signal_safe::Thread syscost_threads[syscost::signal_safe::kThreads]{};
-syscost::signal_safe::Thread syscost_foreign_thread{&syscost::signal_safe::never_armed, nullptr, 0, 0, 0, 0, 0, 0, 0, {}, {}, {}};
-syscost::signal_safe::Thread syscost_child_thread{&syscost::signal_safe::never_armed, nullptr, 0, 0, 0, 0, 0, 0, 0, {}, {}, {}};
+syscost::signal_safe::Thread syscost_foreign_thread{
+    &syscost::signal_safe::never_armed, nullptr, 0, 0, 0, 0, 0, 0, 0, {}, {}, {}, 0};
+syscost::signal_safe::Thread syscost_child_thread{
+    &syscost::signal_safe::never_armed, nullptr, 0, 0, 0, 0, 0, 0, 0, {}, {}, {}, 0};
 char syscost_selector = 0;
 }
 // NOLINTEND(readability-identifier-naming)

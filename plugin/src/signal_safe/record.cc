@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "signal_safe/record.h"
 
+#include <sys/syscall.h>
+
 #include <atomic>
 
 #include "signal_safe/memory.h"
@@ -177,12 +179,14 @@ void count(const Guard& guard, Account& account, std::uint32_t bank, std::uint32
 }
 
 void log_crossing(const Call& call, Control returned, std::uint32_t slot, const Outcome& outcome) {
-  const std::uint64_t index = std::atomic_ref(syscost_state.log_produced).fetch_add(1);
-  if (index - load(syscost_state.log_consumed) >= kLogRecords) {
-    // Still unread. The record is given up; its sequence stays behind, which is how the reader knows.
-    add(syscost_state.log_lost, 1, true);
-    return;
-  }
+  std::atomic_ref produced(syscost_state.log_produced);
+  std::uint64_t index = produced.load();
+  do {
+    if (index - load(syscost_state.log_consumed) >= kLogRecords) {
+      add(syscost_state.log_lost, 1, true);
+      return;
+    }
+  } while (!produced.compare_exchange_weak(index, index + 1));
   LogRecord& entry = syscost_state.log[index % kLogRecords];
   entry.entered = call.control;
   entry.returned = returned;
@@ -208,30 +212,55 @@ Outcome outcome_of(const Call& call, std::uint64_t now, bool has_result) {
   return outcome;
 }
 
+void record_in(const Guard& guard, const Call& call, std::uint64_t now, bool has_result) {
+  Lane& lane = *call.thread->lane;
+  const Control control = load(lane.control);
+  if (control == 0) return;
+  const std::uint32_t slot = slot_of(call);
+  if (slot == kNotSelected) return;
+  if (slot >= kSlots) {
+    add(syscost_state.lost, 1, true);
+    return;
+  }
+  const Outcome outcome = outcome_of(call, now, has_result);
+  if (control == call.control) {
+    Account* account = lane.account != nullptr ? lane.account : account_of(guard, *call.thread);
+    count(guard, *account, bank_of(control), slot, outcome);
+  } else {
+    log_crossing(call, control, slot, outcome);
+  }
+}
+
+// ---- the announcement -----------------------------------------------------------------------------------------------
+
+std::uint64_t announcement_of(const Call& call) {
+  return reinterpret_cast<std::uint64_t>(&call) << kNumberBits | (call.thread->ended & ((1U << kNumberBits) - 1));
+}
+
+/// True when `outer`, announced by this thread and not ended, never will be: a handler interrupted it and left by
+/// longjmp. A handler that did return would run below it, or on a signal stack.
+bool was_left(std::uint64_t outer, const Call& call) {
+  if (reinterpret_cast<std::uint64_t>(&call) < outer >> kNumberBits || call.thread->hides_stack != 0) return false;
+  constexpr std::uint64_t kOnStack = 1;
+  Stack stack{};
+  const long error = syscost_raw_syscall(SYS_sigaltstack, 0, reinterpret_cast<long>(&stack));
+  return error == 0 && (stack.flags & kOnStack) == 0;
+}
+
 }  // namespace
 
 void record(const Guard& guard, const Call& call, std::uint64_t now, bool has_result) {
   Thread& thread = *call.thread;
+  if (load(thread.lane->control) == 0) return;
   // Announced before the control is read (a full barrier): whoever has stored a new control and sees no recording
   // under way knows that nobody writes to the old bank any more.
-  add(thread.begun, 1, true);
-  Lane& lane = *thread.lane;
-  const Control control = load(lane.control);
-  if (control != 0) {
-    const std::uint32_t slot = slot_of(call);
-    const Outcome outcome = outcome_of(call, now, has_result);
-    if (slot == kNotSelected) {
-      // Nothing to count.
-    } else if (slot >= kSlots) {
-      add(syscost_state.lost, 1, true);
-    } else if (control == call.control) {
-      Account* account = lane.account != nullptr ? lane.account : account_of(guard, thread);
-      count(guard, *account, bank_of(control), slot, outcome);
-    } else {
-      log_crossing(call, control, slot, outcome);
-    }
-  }
+  std::atomic_ref open(thread.open);
+  std::uint64_t outer = open.exchange(announcement_of(call));
+  if (outer != 0 && was_left(outer, call)) outer = 0;
+  record_in(guard, call, now, has_result);
   add(thread.ended, 1, false);
+  // What this one interrupted is under way again.
+  open.store(outer, std::memory_order_release);
 }
 
 }  // namespace syscost::signal_safe

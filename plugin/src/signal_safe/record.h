@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Counting one call, by the thread that made it.
+//
+// A recording is announced in the thread's record (`open`: the address of its Call, with a number) and taken back at
+// its end, so that a reader knows whether somebody may still be writing to the bank it wants to read. A signal handler
+// may interrupt a recording and make calls: its own are announced in the outer one's place, and put that back.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +12,9 @@
 #include "signal_safe/call.h"
 
 namespace syscost::signal_safe {
+
+/// In an announcement, below the address.
+inline constexpr unsigned kNumberBits = 16;
 
 /// Counts a call that has returned `result` at time `now`, in the segment it entered if that still runs, else as a
 /// crossing. `has_result` is false for rt_sigreturn, which never comes back: a call without error and latency.

@@ -16,8 +16,8 @@ inline constexpr int kSignals = 65;
 /// What the program believes about its signals. The kernel never holds SIGSYS in a mask, because a call dispatched
 /// while it is blocked ends the process.
 struct SignalBeliefs {
-  KernelSigaction sigsys;                    ///< The program's own action.
-  std::uint32_t masks_sigsys[kSignals];      ///< By signal: its action's mask holds SIGSYS.
+  KernelSigaction sigsys;                ///< The program's own action.
+  std::uint32_t masks_sigsys[kSignals];  ///< By signal: its action's mask holds SIGSYS.
 };
 extern SignalBeliefs signal_beliefs;
 

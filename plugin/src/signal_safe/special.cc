@@ -169,6 +169,8 @@ void finish_sigaltstack(Call& call) {
     before.bytes = thread.own_stack.bytes;
     write_at(call.given.rsi, before);
   }
+  constexpr std::uint64_t kAutodisarm = 1ULL << 31;  // SS_AUTODISARM
+  if ((call.note & 2) != 0 && (read_at<Stack>(call.given.rdi).flags & kAutodisarm) != 0) thread.hides_stack = 1;
   if ((call.note & 2) != 0) thread.own_stack = (call.note & 4) != 0 ? read_at<Stack>(call.given.rdi) : Stack{};
 }
 

@@ -86,23 +86,24 @@ struct Stack {
 
 /// One armed thread; found through the gs base, which nothing else on x86-64 Linux uses and every child inherits.
 struct alignas(64) Thread {
-  Lane* lane;            // offset 0, known to the stub
-  Account* account;      // null until the first call that counts
-  std::uint64_t begun;   // recordings, so that a reader can wait for one that is under way
-  std::uint64_t ended;
-  std::uint64_t given_up;  // by the reader: recordings left by a longjmp out of a signal handler
+  Lane* lane;              // offset 0, known to the stub
+  Account* account;        // null until the first call that counts
+  std::uint64_t open;      // the recording under way, so that a reader can wait for it; 0 = none (record.h)
+  std::uint64_t ended;     // recordings; numbers the next one
+  std::uint64_t given_up;  // the reader's: a recording that it waits for no more
   std::uint32_t is_used;
   std::uint32_t tid;
   std::uint32_t blocks_sigsys;  // what the program believes; the kernel's mask never holds it
   std::uint32_t saved_depth;
   Saved saved[kSaved];
-  Stack own_stack;      // the signal stack that the program believes it has, where ours stands in for it
-  Stack bigger_stack;   // ours; kept for the next one
+  Stack own_stack;            // the signal stack that the program believes it has, where ours stands in for it
+  Stack bigger_stack;         // ours; kept for the next one
+  std::uint32_t hides_stack;  // has had a signal stack that the kernel forgets while a handler runs on it
 };
 
 /// A call that entered in one segment and returned in another.
 struct LogRecord {
-  std::uint64_t sequence;  ///< index + 1, written last
+  std::uint64_t sequence;  ///< index + 1, written last; | kDelivered when it has been read
   Control entered;
   Control returned;
   std::uint64_t latency_ns;
@@ -111,6 +112,8 @@ struct LogRecord {
   std::uint32_t has_latency;
   std::uint32_t padding;
 };
+
+inline constexpr std::uint64_t kDelivered = 1ULL << 63;
 
 inline constexpr std::uint32_t kNotSelected = ~0U;
 

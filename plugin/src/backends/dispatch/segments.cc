@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "backends/dispatch/segments.h"
 
-#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <iterator>
@@ -23,9 +22,6 @@ template <class T>
 T load(const T& word) {
   return std::atomic_ref(const_cast<T&>(word)).load(std::memory_order_acquire);
 }
-
-// About a tenth of a second: far beyond any recording's length and most pauses of a virtual CPU.
-constexpr int kMaxSpins = 2'000'000;
 
 /// Calls visit(account) for every account that the lane's calls may be in.
 template <class Visit>
@@ -67,9 +63,8 @@ void take_cell(Cell& cell, Tally& into) {
 }
 
 void take_account(Account& account, std::uint32_t bank, CallTable& into) {
-  drain_bits(account.dirty[bank], std::size(account.dirty[bank]), [&](std::uint32_t slot) {
-    take_cell(*account.cells[bank][slot], into.at(syscall_of(slot)));
-  });
+  drain_bits(account.dirty[bank], std::size(account.dirty[bank]),
+             [&](std::uint32_t slot) { take_cell(*account.cells[bank][slot], into.at(syscall_of(slot))); });
   drain_bits(account.dirty_errors[bank], std::size(account.dirty_errors[bank]), [&](std::uint32_t error_slot) {
     const std::uint32_t error = load(syscost_state.directory.error_of[error_slot]);
     std::uint64_t& count = account.errors[bank][error_slot];
@@ -78,29 +73,48 @@ void take_account(Account& account, std::uint32_t bank, CallTable& into) {
   });
 }
 
+void deliver(const signal_safe::LogRecord& entry, CrossingSink& sink) {
+  Crossing crossing;
+  crossing.entered_in = signal_safe::generation_of(entry.entered);
+  crossing.lane = Lane{signal_safe::lane_of(entry.entered)};
+  crossing.returned_in = signal_safe::generation_of(entry.returned);
+  crossing.returned_lane = Lane{signal_safe::lane_of(entry.returned)};
+  crossing.id = syscall_of(entry.slot);
+  crossing.error = entry.error;
+  crossing.has_latency = entry.has_latency != 0;
+  crossing.latency_ns = entry.latency_ns;
+  sink.add(crossing);
+}
+
 }  // namespace
 
 Segments::Segments() : log_position_(load(syscost_state.log_produced)), log_lost_before_(load(syscost_state.log_lost)) {
   std::atomic_ref(syscost_state.log_consumed).store(log_position_);
 }
 
-std::uint64_t Segments::wait_for_recordings() {
-  std::uint64_t unfinished = 0;
+std::uint64_t Segments::wait_for_recordings(std::uint64_t max_spins) {
+  std::uint64_t misplaced = 0;
   const auto* self = static_cast<const Thread*>(signal_safe::gs_base());
   const std::uint32_t high = load(syscost_state.thread_high);
   for (std::uint32_t i = 0; i < high; ++i) {
     Thread& thread = syscost_threads[i];
-    if (&thread == self) continue;
-    // In this order: a recording that begins in between must not look like one that ended.
-    const std::uint64_t begun = load(thread.begun);
-    auto is_over = [&] { return load(thread.ended) + thread.given_up >= begun; };
-    for (int spin = 0; spin < kMaxSpins && !is_over(); ++spin) relax_cpu();
-    if (is_over()) continue;
-    const std::uint64_t open = begun - load(thread.ended) - thread.given_up;
-    unfinished += open;
-    thread.given_up += open;
+    if (&thread == self || load(thread.is_used) == 0) continue;
+    std::uint64_t open = load(thread.open);
+    if (thread.given_up != 0 && open != thread.given_up) {
+      ++misplaced;
+      thread.given_up = 0;
+    }
+    for (std::uint64_t spin = 0; open != 0 && open != thread.given_up; ++spin) {
+      if (spin >= max_spins) {
+        thread.given_up = open;
+        ++misplaced;
+        break;
+      }
+      relax_cpu();
+      open = load(thread.open);
+    }
   }
-  return unfinished;
+  return misplaced;
 }
 
 void Segments::take(Lane lane, std::uint32_t bank, CallTable& into) {
@@ -118,34 +132,28 @@ void Segments::clear_leftovers(Lane lane, std::uint32_t bank) {
 
 void Segments::take_crossings(CrossingSink& sink) {
   const std::uint64_t produced = load(syscost_state.log_produced);
-  while (log_position_ < produced) {
-    signal_safe::LogRecord& entry = syscost_state.log[log_position_ % signal_safe::kLogRecords];
-    int spins = 0;
-    while (load(entry.sequence) != log_position_ + 1 && spins < kMaxSpins / 20) {
-      relax_cpu();
-      ++spins;
+  bool all_before_delivered = true;
+  for (std::uint64_t position = log_position_; position < produced; ++position) {
+    signal_safe::LogRecord& entry = syscost_state.log[position % signal_safe::kLogRecords];
+    const std::uint64_t sequence = load(entry.sequence);
+    if (sequence == position + 1) {
+      deliver(entry, sink);
+      std::atomic_ref(entry.sequence).store(sequence | signal_safe::kDelivered);
+    } else if (sequence != ((position + 1) | signal_safe::kDelivered)) {
+      // Being written; unless half a log later it is still not there, and others need the room.
+      if (produced - position < signal_safe::kLogRecords / 2) {
+        all_before_delivered = false;
+      } else {
+        ++log_gaps_;
+      }
     }
-    if (load(entry.sequence) != log_position_ + 1) {
-      ++log_gaps_;
-    } else {
-      Crossing crossing;
-      crossing.entered_in = signal_safe::generation_of(entry.entered);
-      crossing.lane = Lane{signal_safe::lane_of(entry.entered)};
-      crossing.returned_in = signal_safe::generation_of(entry.returned);
-      crossing.returned_lane = Lane{signal_safe::lane_of(entry.returned)};
-      crossing.id = syscall_of(entry.slot);
-      crossing.error = entry.error;
-      crossing.has_latency = entry.has_latency != 0;
-      crossing.latency_ns = entry.latency_ns;
-      sink.add(crossing);
-    }
-    ++log_position_;
-    std::atomic_ref(syscost_state.log_consumed).store(log_position_, std::memory_order_release);
+    if (all_before_delivered) log_position_ = position + 1;
   }
+  std::atomic_ref(syscost_state.log_consumed).store(log_position_, std::memory_order_release);
 }
 
 std::uint64_t Segments::lost() const {
-  return load(syscost_state.lost) + std::max(load(syscost_state.log_lost) - log_lost_before_, log_gaps_);
+  return load(syscost_state.lost) + load(syscost_state.log_lost) - log_lost_before_ + log_gaps_;
 }
 
 }  // namespace syscost::dispatch

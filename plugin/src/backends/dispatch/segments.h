@@ -4,8 +4,9 @@
 //
 // A thread announces each recording before it reads its lane's control. So once a boundary has stored a new control, it
 // is enough to wait until the recordings that were under way at that moment have ended; then nobody writes to the old
-// bank. The wait is bounded: a thread that is still recording then has either lost its processor for long, and may add
-// one call too late, or was left by a longjmp out of a signal handler and never ends.
+// bank. A thread can lose its processor in the middle of a recording, and on a busy machine gets it back only when
+// every other has had its turn: so the wait is long. It is bounded all the same, for a thread that somebody stopped,
+// and for a recording that a handler left by longjmp and whose thread has made no call since that would show it.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +21,23 @@ class Segments {
  public:
   Segments();
 
-  /// Returns the number of recordings, each good for at most one call, that had not ended in time.
-  [[nodiscard]] static std::uint64_t wait_for_recordings();
+  /// Some seconds.
+  static constexpr std::uint64_t kMaxSpins = 100'000'000;
+
+  /// Returns the number of calls that may have been, or may yet be, counted into a bank that is not theirs: recordings
+  /// that had not ended in time, and those given up before that have ended since.
+  [[nodiscard]] static std::uint64_t wait_for_recordings(std::uint64_t max_spins = kMaxSpins);
   /// Adds the counts of `lane`'s `bank` to `into` and clears them.
   static void take(Lane lane, std::uint32_t bank, CallTable& into);
   /// Clears what stragglers left in `lane`'s `bank`. They were counted as late when it was read.
   static void clear_leftovers(Lane lane, std::uint32_t bank);
-  /// Delivers the crossings logged since the last call.
+  /// Delivers the crossings logged since the last call. One that is being written this very moment belongs to a later
+  /// segment, and waits for the next call.
   void take_crossings(CrossingSink& sink);
   std::uint64_t lost() const;
 
  private:
-  std::uint64_t log_position_;
+  std::uint64_t log_position_;  // of the first record that has not been delivered
   std::uint64_t log_lost_before_;
   std::uint64_t log_gaps_ = 0;
 };
