@@ -43,7 +43,9 @@ Examples:
   bench show out.csv Log.Write              every syscall of the test
   bench show out.csv Log.Write write        one of them
   bench show out.csv Log.Write %file,!close a class of them, with an exception
-  bench show out.csv Log.Write write --fine full resolution: 8 rows per power of two)";
+  bench show out.csv Log.Write write --fine full resolution: 8 rows per power of two
+  bench show stamps.csv                     what the GPU stamps of each launch say
+  bench show stamps.csv sum_tree --svg sum.svg      and a picture of one)";
 
 const char* const kCompareFooter =
     R"(Counts are exact: any growth of a syscall's calls or of a failing errno is a regression, named in the last column.
@@ -232,9 +234,11 @@ Parsed parse(const std::vector<std::string>& args) {
   auto* show = app.add_subcommand("show", "Latency histograms and numbers of one test")->alias("hist");
   show->footer(kShowFooter);
   show->add_option("RUN", run, kRunHelp)->required();
-  show->add_option("TEST", options.test, "Its name, or a part that only one test has")->required();
+  show->add_option("TEST", options.test,
+                   "Its name, or a part that only one test has; of a stamp file a part of the launches' names");
   show->add_option("SYSCALL", options.syscall, "Only these: names, %classes, /regex/, !negations, with commas between");
   show->add_flag("--fine", options.is_fine, "Full resolution: 8 rows per power of two");
+  show->add_option("--svg", options.svg, "Of one launch of a stamp file: write its picture here")->type_name("FILE");
   add_output_options(*show, raw);
   add_run_options(*show, options, 1);
 

@@ -10,7 +10,12 @@
 #include <set>
 
 #include "commands/show_render.h"
+#include "csv/printable.h"
 #include "csv/problems.h"
+#ifdef SYSCOST_HAS_GPU_STAMPS
+#include "gpu_stamps/show_stamps.h"
+#include "gpu_stamps/stamps_reader.h"
+#endif
 #include "model/group.h"
 #include "model/loader.h"
 #include "model/syscall_choice.h"
@@ -86,6 +91,17 @@ void print_candidates(const model::Dataset& data, const std::vector<const model:
 }  // namespace
 
 int show(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {
+#ifdef SYSCOST_HAS_GPU_STAMPS
+  if (gpu_stamps::is_stamp_file(options.runs.front())) return gpu_stamps::show_stamps(options, paint, out, err);
+#endif
+  if (options.test.empty()) {
+    err << "bench: show needs a TEST: its name, or a part that only one test has\n";
+    return cli::kExitBadInput;
+  }
+  if (!options.svg.empty()) {
+    err << "bench: --svg draws a stamp file, and " << csv::printable(options.runs.front()) << " is none\n";
+    return cli::kExitBadInput;
+  }
   std::string fault;
   const std::optional<model::SyscallChoice> choice = model::SyscallChoice::parse(options.syscall, fault);
   if (!choice) {

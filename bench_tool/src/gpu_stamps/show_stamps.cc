@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include "gpu_stamps/show_stamps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <ostream>
+
+#include "csv/printable.h"
+#include "csv/problems.h"
+#include "gpu_stamps/render_stamps.h"
+#include "gpu_stamps/stamps_reader.h"
+
+namespace syscost::bench::gpu_stamps {
+namespace {
+
+constexpr std::size_t kMostShown = 10;
+
+/// The newest run is the one that was written last.
+void select_run(std::vector<gpu::StampedLaunch>& launches, const cli::Options& options) {
+  if (options.all_runs || launches.empty()) return;
+  const std::string wanted = options.run_ids.empty() ? launches.back().run_id : options.run_ids.front();
+  std::erase_if(launches, [&](const gpu::StampedLaunch& launch) { return launch.run_id != wanted; });
+}
+
+void make_printable(gpu::StampedLaunch& launch) {
+  for (std::string* text : {&launch.run_id, &launch.test, &launch.kernel, &launch.device}) {
+    *text = csv::printable(*text);
+  }
+}
+
+void print_candidates(const std::vector<gpu::StampedLaunch>& launches, std::ostream& err) {
+  for (std::size_t i = 0; i < launches.size() && i < kMostShown; ++i) err << "  " << name_of(launches[i]) << '\n';
+  if (launches.size() > kMostShown) err << "  and " << launches.size() - kMostShown << " more\n";
+}
+
+/// True when the picture was written.
+bool write_picture(const std::string& path, const std::string& picture, std::ostream& err) {
+  std::ofstream file(path, std::ios::binary);
+  file << picture;
+  file.close();
+  if (file) return true;
+  err << fmt::format("bench: {} cannot be written: {}\n", csv::printable(path), std::strerror(errno));
+  return false;
+}
+
+std::string text_of(const std::vector<Analysis>& analyses, const render::Paint& paint) {
+  std::string out;
+  for (std::size_t i = 0; i < analyses.size() && i < kMostShown; ++i) {
+    if (i != 0) out += '\n';
+    out += stamps_text(analyses[i], paint);
+  }
+  if (analyses.size() > kMostShown) {
+    out += fmt::format("\nand {} more launches: name one, or take --format json\n", analyses.size() - kMostShown);
+  }
+  return out;
+}
+
+}  // namespace
+
+int show_stamps(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {
+  if (!options.syscall.empty()) {
+    err << "bench: a stamp file has no syscalls: bench show STAMPS [KERNEL]\n";
+    return cli::kExitBadInput;
+  }
+  csv::Problems problems;
+  std::vector<gpu::StampedLaunch> launches = read_stamps(options.runs.front(), problems);
+  auto fail = [&] {
+    problems.print(err);
+    return cli::kExitBadInput;
+  };
+  select_run(launches, options);
+  if (launches.empty()) {
+    if (!options.run_ids.empty()) err << fmt::format("bench: no launch of run {}\n", options.run_ids.front());
+    return fail();
+  }
+  if (options.for_people()) std::for_each(launches.begin(), launches.end(), make_printable);
+  std::vector<gpu::StampedLaunch> chosen;
+  std::copy_if(launches.begin(), launches.end(), std::back_inserter(chosen), [&](const gpu::StampedLaunch& launch) {
+    return name_of(launch).find(options.test) != std::string::npos;
+  });
+  if (chosen.empty()) {
+    err << fmt::format("bench: no launch matches \"{}\"; there are\n", options.test);
+    print_candidates(launches, err);
+    return fail();
+  }
+  if (!options.svg.empty() && chosen.size() != 1) {
+    err << "bench: a picture is of one launch; which one?\n";
+    print_candidates(chosen, err);
+    return fail();
+  }
+
+  std::vector<Analysis> analyses;
+  analyses.reserve(chosen.size());
+  for (const gpu::StampedLaunch& launch : chosen) analyses.push_back(analyze(launch));
+  if (!options.svg.empty() && !write_picture(options.svg, stamps_svg(analyses.front()), err)) return fail();
+  switch (options.format) {
+    case cli::Format::json:
+      out << stamps_json(options.runs.front(), analyses);
+      break;
+    case cli::Format::csv:
+      out << stamps_csv(analyses);
+      break;
+    case cli::Format::md:
+      out << "```\n" << text_of(analyses, render::Paint(false)) << "```\n";
+      break;
+    case cli::Format::text:
+      out << text_of(analyses, paint);
+      break;
+  }
+  problems.print(err);
+  return problems.empty() ? cli::kExitOk : cli::kExitBadInput;
+}
+
+}  // namespace syscost::bench::gpu_stamps

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+//
+// Reads a stamp file (docs/gpu-stamps.md): its launches, each with what was stamped.
+//
+// Splitting and unquoting is the CSV library's work, behind the same guard as for the run's CSV: a line that cannot be
+// used becomes a problem with its number, and the next one is read.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "csv/problems.h"
+#include "syscost/gpu/stamps.h"
+
+namespace syscost::bench::gpu_stamps {
+
+/// True for a regular file that begins as a stamp file does.
+bool is_stamp_file(const std::string& file);
+
+/// The launches of `file`, in the order in which they appear in it.
+std::vector<gpu::StampedLaunch> read_stamps(const std::string& file, csv::Problems& problems);
+
+/// The same for text in memory, called `name` in messages.
+std::vector<gpu::StampedLaunch> read_stamps_text(const std::string& name, std::string_view text,
+                                                 csv::Problems& problems);
+
+}  // namespace syscost::bench::gpu_stamps
