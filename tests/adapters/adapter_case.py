@@ -49,8 +49,8 @@ class Case(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         self.csv = os.path.join(self.folder, "out.csv")
 
-    def run_program(self, *command, code=0, **variables):
-        done = subprocess.run(command, env=environment(**variables), cwd=self.folder, capture_output=True, text=True)
+    def run_program(self, *command, code=0, stdin=None, **variables):
+        done = subprocess.run(command, env=environment(**variables), cwd=self.folder, capture_output=True, text=True, input=stdin)
         if code is not None:
             self.assertEqual(done.returncode, code, f"{command}\n{done.stdout}\n{done.stderr}")
         return Done(done.returncode, done.stdout, done.stderr)

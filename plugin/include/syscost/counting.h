@@ -36,9 +36,11 @@ SYSCOST_EXPORT std::uint64_t wanted_cycles(std::uint64_t fallback);
 struct Harness {
   std::atomic<const void*> observer{nullptr};  ///< The adapter's own: who is told of loops, in a counting process.
   std::atomic<bool> is_main_seen{false};       ///< The framework was started through the adapter.
+  /// True where a shared library starts the framework past the adapter: a program that ran so ends with 2.
+  std::atomic<bool (*)()> may_have_unseen_main{nullptr};
 };
-/// The process's. After its first call a program that asked for something, but ran to its end past the adapter, ends
-/// with a message and 2.
+/// The process's. After its first call a program that asked for something, and ran to its end past the adapter, says
+/// so.
 SYSCOST_EXPORT Harness& harness();
 
 // ---- in the counting process ----------------------------------------------------------------------------------------
@@ -89,7 +91,7 @@ SYSCOST_EXPORT Cost sum(const std::vector<Cost>& parts);
 
 struct CountingEnd {
   bool is_whole = false;  ///< end_counting() was reached.
-  std::string how;        ///< Otherwise: "was killed by SIGSEGV", "ended with exit code 3", ...
+  std::string how;        ///< Otherwise: "was killed by SIGSEGV", "ended with exit code 3", ... Fits before "in it".
   std::string errors;     ///< The end of what it wrote to stderr.
 };
 /// Runs this program again as a counting process and hands on every line it sends. Its stdin and stdout are /dev/null.
@@ -129,6 +131,14 @@ struct TracedPass {
 /// Writes their rows and prints what there is to say. After set_counted_by_or_exit(). Inert in fork children.
 SYSCOST_EXPORT void write_traced(const std::vector<TracedPass>& passes);
 
+/// Around what runs the benchmarks. A program that ends itself in between says that it has lost rows, and ends
+/// non-zero.
+SYSCOST_EXPORT void begin_timing();
+SYSCOST_EXPORT void end_timing();
+
+/// Counts that were asked for are missing. Prints `what`; the program's exit code stays its own, except under
+/// SYSCOST_UNAVAILABLE=fail, where it is as with note_problem().
+SYSCOST_EXPORT void note_missing_counts(const Unavailable& what);
 /// Prints `what`, and lets the program end non-zero if nothing else does.
 SYSCOST_EXPORT void note_problem(const Unavailable& what);
 /// Prints `what` and ends the program with exit code 2.

@@ -32,7 +32,8 @@ namespace syscost::adapter {
 namespace {
 
 constexpr const char* kVariable = "SYSCOST_INTERNAL_COUNTING";
-constexpr std::string_view kWhole = "\x04";  // the last line: everything was sent
+constexpr std::string_view kWhole = "\x04";    // the last line: everything was sent
+constexpr std::string_view kLeaving = "\x05";  // exit() or quick_exit() was called
 constexpr std::size_t kShownErrorBytes = 2000;
 
 // ---- in the counting process ----------------------------------------------------------------------------------------
@@ -80,14 +81,26 @@ void write_all(int fd, std::string_view text) {
   }
 }
 
+/// Lets the other process know an end by exit() from one by _exit(), or by executing another program.
+void announce_leaving() {
+  static const bool is_done = [] {
+    const auto leave = [] {
+      if (is_counting_process()) write_all(orders().pipe, std::string(kLeaving) + '\n');
+    };
+    return std::atexit(leave) == 0 && std::at_quick_exit(leave) == 0;
+  }();
+  static_cast<void>(is_done);
+}
+
 // ---- in the process that starts it ----------------------------------------------------------------------------------
 
-std::string ending(int status) {
+std::string ending(int status, bool is_silent) {
   if (WIFSIGNALED(status)) {
     const char* name = sigabbrev_np(WTERMSIG(status));
     return "was killed by " + (name != nullptr ? "SIG" + std::string(name) : std::to_string(WTERMSIG(status)));
   }
-  return "ended with exit code " + std::to_string(WEXITSTATUS(status));
+  const std::string code = "ended with exit code " + std::to_string(WEXITSTATUS(status));
+  return is_silent ? code + ", by _exit() or as another program that it executed," : code;
 }
 
 /// The end of what stands in the memory file.
@@ -154,18 +167,25 @@ class Lines {
       const std::string_view line = std::string_view(text_).substr(0, end);
       if (line == kWhole) {
         is_whole_ = true;
+      } else if (line == kLeaving) {
+        is_leaving_ = true;
       } else {
+        has_spoken_ = true;
         on_line_(line);
       }
     }
     return got > 0;
   }
   bool is_whole() const { return is_whole_; }
+  /// It would have said that it calls exit(), but ended without.
+  bool is_silent() const { return has_spoken_ && !is_leaving_; }
 
  private:
   const std::function<void(std::string_view)>& on_line_;
   std::string text_;
   bool is_whole_ = false;
+  bool is_leaving_ = false;
+  bool has_spoken_ = false;
 };
 
 /// Reads until the process has ended. Not until the pipe has: what the process left running may hold it open.
@@ -211,6 +231,7 @@ void send_line(std::string_view line) {
   if (!is_counting_process()) return;
   // What the program executes need not see the pipe.
   fcntl(orders().pipe, F_SETFD, FD_CLOEXEC);
+  announce_leaving();
   std::string text(line);
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < ' ' && c != '\t') c = ' ';
@@ -244,7 +265,7 @@ CountingEnd run_counting_process(const std::string& orders, const std::function<
   } else {
     const int status = read_until_end(child, pipe[0], lines, on_wait);
     end.is_whole = lines.is_whole();
-    end.how = ending(status);
+    end.how = ending(status, lines.is_silent());
   }
   end.errors = tail_of(errors);
   close(pipe[0]);

@@ -31,14 +31,23 @@ struct Timing {
   session::Recorder recorder;
   csv::RunColumns run;
   bool is_announced = false;
+  std::string last_benchmark;           // that has rows
+  std::atomic<bool> is_running{false};  // benchmarks
 };
 
 std::atomic<Timing*> g_timing{nullptr};  // never destroyed: exit handlers ask it
 
 /// False when the run is not whole.
 bool end_process() {
-  const Timing* timing = g_timing.load();
-  return timing == nullptr || timing->guard.is_child() || timing->recorder.problem().empty();
+  Timing* timing = g_timing.load();
+  if (timing == nullptr || timing->guard.is_child()) return true;
+  if (timing->is_running.exchange(false) && timing->recorder.has_csv()) {
+    const std::string& last = timing->last_benchmark;
+    timing->recorder.note_problem({"the program ended before its benchmarks had: there are no rows " +
+                                       (last.empty() ? "of them" : "of what comes after benchmark " + last),
+                                   "leave the benchmark that ends it out with --benchmark_filter, or repair it"});
+  }
+  return timing->recorder.problem().empty();
 }
 
 Timing& made_timing() {
@@ -98,9 +107,14 @@ Harness& harness() {
           constexpr std::string_view kTrial = "--benchmark_aslr_test_child=";
           if (arguments.size() == 2 && arguments[1].starts_with(kTrial)) return;
           if (!requested() || is_counting_process()) return;
+          bool (*may_have_unseen_main)() = static_cast<Harness*>(that)->may_have_unseen_main;
+          if (may_have_unseen_main == nullptr || !may_have_unseen_main()) {
+            session::say("this program ran no benchmark: there is nothing to count, and no CSV is written");
+            return;
+          }
           session::refuse(
               {"no benchmark ran through syscost: main() and the benchmarks are in shared libraries that "
-               "were linked without it, or none ran at all",
+               "were linked without it",
                "link those libraries with syscost::benchmark as well, or make them static ones"});
         },
         harness);
@@ -181,7 +195,26 @@ void write_rows(const std::vector<TimedRepetition>& repetitions) {
     if (data != nullptr) columns.counted_iterations = one.counted_iterations;
     timing.recorder.add(columns, data, data != nullptr ? capabilities_of(*data) : Capabilities{});
   }
-  timing.recorder.write("benchmark " + std::string(repetitions.front().test));
+  timing.last_benchmark = repetitions.back().test;
+  timing.recorder.write("benchmark " + timing.last_benchmark);
+}
+
+void begin_timing() {
+  made_timing().is_running.store(true);
+}
+
+void end_timing() {
+  made_timing().is_running.store(false);
+}
+
+void note_missing_counts(const Unavailable& what) {
+  Timing& timing = made_timing();
+  if (timing.guard.is_child()) return;
+  if (timing.options.on_unavailable == session::Options::OnUnavailable::fail) {
+    timing.recorder.note_problem(what);
+  } else {
+    session::say_failure(what);
+  }
 }
 
 void write_traced(const std::vector<TracedPass>& passes) {

@@ -8,8 +8,9 @@ from benchmark_case import DYING, SHAPES, QUICK, BenchmarkCase, main
 class OddBodies(BenchmarkCase):
     FEW = "--benchmark_filter=BM_OneCall$|BM_Odd|BM_Last"
 
-    def odd(self, body, code):
-        return self.run_program(SHAPES, f"--syscost_csv={self.csv}", QUICK, self.FEW, code=code, SYSCOST_TEST_BODY=body)
+    def odd(self, body, code, **variables):
+        return self.run_program(SHAPES, f"--syscost_csv={self.csv}", QUICK, self.FEW, code=code, SYSCOST_TEST_BODY=body,
+                                **variables)
 
     def totals(self):
         return {row["test"]: row["total_calls"] for row in self.rows(record="test")}
@@ -23,8 +24,32 @@ class OddBodies(BenchmarkCase):
                 self.assertIn(f"benchmark BM_Odd/iterations:2 has no counts: the process that counts {how} in it", done.err)
                 self.assertEqual(self.totals(), {"BM_OneCall": "1000"})
 
+    def test_a_program_that_ends_in_a_benchmark_says_which_rows_are_missing(self):
+        done = self.odd("exit", 1)
+        self.assertIn("the program ended before its benchmarks had: there are no rows of what comes after benchmark "
+                      "BM_OneCall\n", done.err)
+
+    def test_without_a_file_the_exit_code_of_such_a_program_stays_its_own(self):
+        self.run_program(SHAPES, "--syscost_backend=auto", QUICK, self.FEW, SYSCOST_TEST_BODY="exit")
+
+    def test_a_body_that_becomes_another_program_is_told_from_one_that_calls_exit(self):
+        done = self.odd("exec", 0)  # the other program's
+        self.assertIn("benchmark BM_Odd/iterations:2 has no counts: the process that counts ended with exit code 0, by _exit() "
+                      "or as another program that it executed, in it", done.err)
+        self.assertEqual(self.totals(), {"BM_OneCall": "1000"})
+
+    def test_a_body_that_bears_one_pass_only_keeps_its_verdict_and_has_no_counts(self):
+        done = self.odd("once", 0)
+        self.assertIn("benchmark BM_Odd/iterations:2 has no counts: the process that counts was killed by SIGABRT in it", done.err)
+        self.assertEqual(self.totals(), {"BM_OneCall": "1000", "BM_Odd/iterations:2": "", "BM_Last": "1000"})
+
+    def test_whoever_insists_on_counts_gets_an_exit_code(self):
+        self.odd("once", 1, SYSCOST_UNAVAILABLE="fail")
+        self.odd("once", 0, SYSCOST_UNAVAILABLE="skip")
+        self.odd("nothing", 0, SYSCOST_UNAVAILABLE="fail")
+
     def test_what_only_the_counting_process_dies_of_leaves_the_times(self):
-        done = self.odd("crash-counted", 1)
+        done = self.odd("crash-counted", 0)
         self.assertIn("benchmark BM_Odd/iterations:2 has no counts: the process that counts was killed by SIGSEGV in it", done.err)
         self.assertEqual(self.totals(), {"BM_OneCall": "1000", "BM_Odd/iterations:2": "", "BM_Last": "1000"})
         self.assertTrue(all(row["wall_ns"] for row in self.rows(record="test")))
@@ -51,7 +76,7 @@ class Deaths(BenchmarkCase):
     HOW = {"abort": "was killed by SIGABRT", "exit": "ended with exit code 0", "throw": "was killed by SIGABRT",
            "kill": "was killed by SIGKILL", "quick_exit": "ended with exit code 0"}
 
-    def dying(self, *deaths, code=1, **variables):
+    def dying(self, *deaths, code=0, **variables):
         self.csv = os.path.join(self.folder, "out%d.csv" % len(os.listdir(self.folder)))
         done = self.run_program(DYING, f"--syscost_csv={self.csv}", QUICK, code=code, SYSCOST_TEST_DIES=",".join(deaths),
                                 **variables)
@@ -85,7 +110,7 @@ class Deaths(BenchmarkCase):
         self.check(["First:in:exit", "Middle:in:abort", "Last:in:kill"])
 
     def test_what_a_benchmark_left_behind_is_not_the_next_ones_fault(self):
-        done, totals = self.dying("Middle:later:abort", code=0)
+        done, totals = self.dying("Middle:later:abort")
         self.assertIn("was killed by SIGABRT before the loop of benchmark BM_Last began: another one goes on there", done.err)
         self.assertEqual(totals, [(name, "1000") for name in self.NAMES.values()])
 
@@ -96,7 +121,7 @@ class Deaths(BenchmarkCase):
         self.assertEqual(done.err.count("benchmark BM_Twin has no counts: the process that counts ended before it"), 2)
 
     def test_twins_that_were_counted_keep_their_own_counts(self):
-        _, totals = self.dying(code=0, SYSCOST_TEST_TWINS="1")
+        _, totals = self.dying(SYSCOST_TEST_TWINS="1")
         self.assertEqual(totals[3:], [("BM_Twin", "1000"), ("BM_Twin", "2000")])
 
 
@@ -104,7 +129,7 @@ class BesideALibrary(BenchmarkCase):
     """A shared library without us has a benchmark too: its loop is out of sight, and found out before anything is counted."""
     PROGRAM = DYING + "_beside_library"
 
-    def totals(self, code=1, **variables):
+    def totals(self, code=0, **variables):
         done = self.run_program(self.PROGRAM, f"--syscost_csv={self.csv}", QUICK, code=code, **variables)
         self.assertIn("benchmark BM_InLibrary has no counts: Its loop was not seen", done.err)
         return done, {row["test"][:8]: row["total_calls"] for row in self.rows(record="test")}

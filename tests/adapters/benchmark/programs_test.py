@@ -26,12 +26,45 @@ class Mains(BenchmarkCase):
 
     def test_a_main_that_runs_twice_with_a_reporter_of_its_own(self):
         done = self.run_program(USER_MAIN, f"--syscost_csv={self.csv}", QUICK, "mine")
-        self.assertEqual(done.out, "arguments left: mine\nown reporter: BM_First syscalls=1\nown reporter: final\n"
-                                   "own reporter: BM_Second syscalls=2\nown reporter: final\nran 1 and 1\n")
+        self.assertEqual(done.out, "arguments left: mine\nown reporter: BM_First\nown reporter: final\n"
+                                   "own reporter: BM_Second\nown reporter: final\nran 1 and 1\n")
         self.assertEqual([(row["test"], row["total_calls"]) for row in self.rows(record="test")],
                          [("BM_First", "1000"), ("BM_Second", "2000")])
         with open(os.path.join(self.folder, "main_ended.txt"), encoding="utf-8") as file:
             self.assertEqual(file.read(), "ended\n")
+
+    def test_a_reporter_of_the_programs_own_has_counters_where_they_are_asked_for(self):
+        done = self.run_program(USER_MAIN, "--syscost_profile=syscalls", QUICK)
+        self.assertIn("own reporter: BM_First sys_getppid=1 syscalls=1\n", done.out)
+        self.assertIn("own reporter: BM_Second sys_getppid=2 syscalls=2\n", done.out)
+
+    def test_a_main_that_checks_what_ran_first_costs_the_counts_of_what_follows(self):
+        # A counting process for the second run has nothing to show for the first.
+        done = self.run_program(USER_MAIN, f"--syscost_csv={self.csv}", QUICK, SYSCOST_TEST_CHECKS="1")
+        self.assertIn("there are no counts: the process that counts ended with exit code 3 before it ran those of this call "
+                      "of RunSpecifiedBenchmarks(); it wrote:\nno results\n", done.err)
+        self.assertEqual([(row["test"], row["total_calls"]) for row in self.rows(record="test")],
+                         [("BM_First", "1000"), ("BM_Second", "")])
+
+    def test_a_main_that_ends_before_its_benchmarks_when_it_is_counted(self):
+        done = self.run_program(USER_MAIN, f"--syscost_csv={self.csv}", QUICK, SYSCOST_TEST_WANTS_INPUT="1", stdin="input")
+        self.assertIn("there are no counts: the process that counts ended with exit code 4 before it ran a benchmark; it "
+                      "wrote:\nno input\n  fix: let main() reach the benchmarks without input", done.err)
+        self.assertEqual([(row["test"], row["total_calls"], row["backend"]) for row in self.rows(record="test")],
+                         [("BM_First", "", "none"), ("BM_Second", "", "none")])
+        self.assertTrue(all(row["wall_ns"] for row in self.rows(record="test")))
+        self.run_program(USER_MAIN, f"--syscost_csv={self.csv}", QUICK, code=1, SYSCOST_TEST_WANTS_INPUT="1", stdin="input",
+                         SYSCOST_UNAVAILABLE="fail")
+
+    def test_a_program_that_runs_no_benchmark_ends_as_it_would_without_us(self):
+        done = self.run_program(USER_MAIN, f"--syscost_csv={self.csv}", SYSCOST_TEST_RUNS_NOTHING="1")
+        self.assertEqual(done.err, "syscost: this program ran no benchmark: there is nothing to count, and no CSV is written\n")
+        self.assertFalse(os.path.exists(self.csv))
+
+    def test_a_filter_that_matches_nothing_ends_as_it_would_without_us(self):
+        done = self.run_program(SHAPES, f"--syscost_csv={self.csv}", "--benchmark_filter=nothing")
+        self.assertIn("Failed to match any benchmarks against regex: nothing", done.err)
+        self.assertEqual(self.rows(), [])
 
     def test_loops_in_a_shared_library(self):
         program = os.path.join(BIN, "benchmark_library_with")
@@ -40,7 +73,7 @@ class Mains(BenchmarkCase):
 
     def test_loops_in_a_library_without_us_are_no_zero(self):
         program = os.path.join(BIN, "benchmark_library_without")
-        done = self.run_program(program, f"--syscost_csv={self.csv}", QUICK, code=1)
+        done = self.run_program(program, f"--syscost_csv={self.csv}", QUICK)
         self.assertIn("benchmark BM_InLibrary has no counts: Its loop was not seen", done.err)
         self.assertIn("fix: Link that library with syscost::benchmark", done.err)
         self.assertNotIn("syscalls=", done.out)

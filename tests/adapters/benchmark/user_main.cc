@@ -28,6 +28,7 @@ class OwnReporter : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override { return true; }
   void ReportRuns(const std::vector<Run>& runs) override {
+    has_results_ = true;
     for (const Run& run : runs) {
       std::printf("own reporter: %s", run.benchmark_name().c_str());
       for (const auto& [name, counter] : run.counters) std::printf(" %s=%g", name.c_str(), counter.value);
@@ -35,18 +36,34 @@ class OwnReporter : public benchmark::BenchmarkReporter {
     }
   }
   void Finalize() override { std::printf("own reporter: final\n"); }
+  bool has_results() const { return has_results_; }
+
+ private:
+  bool has_results_ = false;
 };
+
+bool wants(const char* variable) {
+  return std::getenv(variable) != nullptr;
+}
+
+int fail(const char* why, int code) {
+  std::fprintf(stderr, "%s\n", why);
+  return code;
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (wants("SYSCOST_TEST_RUNS_NOTHING")) return 0;
+  if (wants("SYSCOST_TEST_WANTS_INPUT") && std::getchar() == EOF) return fail("no input", 4);
   benchmark::Initialize(&argc, argv);
   std::printf("arguments left:");
   for (int i = 1; i < argc; ++i) std::printf(" %s", argv[i]);
   std::printf("\n");
   OwnReporter reporter;
-  const char* second_name = std::getenv("SYSCOST_TEST_SAME") != nullptr ? "BM_First" : "BM_Second";
+  const char* second_name = wants("SYSCOST_TEST_SAME") ? "BM_First" : "BM_Second";
   const std::size_t first = benchmark::RunSpecifiedBenchmarks(&reporter, std::string("BM_First"));
+  if (wants("SYSCOST_TEST_CHECKS") && !reporter.has_results()) return fail("no results", 3);
   const std::size_t second = benchmark::RunSpecifiedBenchmarks(&reporter, std::string(second_name));
   std::printf("ran %zu and %zu\n", first, second);
   // Once, by the process that times: what counts stops before.

@@ -67,7 +67,7 @@ void Counts::explain_missing(const Entry& entry, const Run& run) {
   if (!explained_.insert(key_of(run)).second) return;
   const Unavailable why = entry.record.why_not.value_or(
       Unavailable{"Events were lost while it was counted, or more repetitions were timed than counted.", ""});
-  adapter::note_problem({"benchmark " + run.run_name.str() + " has no counts: " + why.reason, why.how_to_fix});
+  adapter::note_missing_counts({"benchmark " + run.run_name.str() + " has no counts: " + why.reason, why.how_to_fix});
 }
 
 void Counts::write_rows(const std::vector<Run>& runs) {

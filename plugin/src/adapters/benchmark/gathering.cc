@@ -20,8 +20,12 @@ namespace {
 /// Listens to one counting process after the other.
 class Listener {
  public:
-  Listener(Counts& counts, adapter::Framework& framework, const std::string& spec)
-      : counts_(counts), framework_(framework), selects_all_(spec.empty() || spec == "all" || spec == ".") {}
+  /// `is_first`: no other benchmarks ran in this process.
+  Listener(Counts& counts, adapter::Framework& framework, const std::string& spec, bool is_first)
+      : counts_(counts),
+        framework_(framework),
+        selects_all_(spec.empty() || spec == "all" || spec == "."),
+        is_first_(is_first) {}
 
   /// A process that goes on at position `first` is about to speak.
   void begin(std::size_t first) {
@@ -41,10 +45,7 @@ class Listener {
       start_->backend = fields[1];
       start_->note = fields[2];
     } else if (fields[0] == "unavailable" && fields.size() == 3) {
-      // To a later process as well: half of a run is not what was asked for.
-      adapter::CountingStart none;
-      none.why_not = Unavailable{std::string(fields[1]), std::string(fields[2])};
-      adapter::set_counted_by_or_exit(none, framework_);
+      hear_unavailable({std::string(fields[1]), std::string(fields[2])});
     } else if (fields[0] == "name" && fields.size() == 2) {
       names_.emplace_back(fields[1]);
     } else if (fields[0] == "listed" && start_.has_value()) {
@@ -77,14 +78,19 @@ class Listener {
     if (end.is_whole) return std::nullopt;
     const std::string heard = end.errors.empty() ? "" : "; it wrote:\n" + end.errors;
     if (!is_listed_ && first_ == 0) {
-      adapter::refuse({"the process that counts " + end.how + " before it ran a benchmark" + heard,
-                       "run it by itself without syscost's flags; --syscost_backend none measures times only"});
+      // What main() does on the way here it does twice, the second time without the benchmarks' results (hooks.cc).
+      const std::string which = is_first_ ? "a benchmark" : "those of this call of RunSpecifiedBenchmarks()";
+      adapter::note_missing_counts(
+          {"there are no counts: the process that counts " + end.how + " before it ran " + which + heard,
+           "let main() reach the benchmarks without input and whatever those before it report"});
+      if (is_first_) adapter::set_counted_by_or_exit({}, framework_);
+      return std::nullopt;
     }
     if (!is_listed_) {
-      adapter::note_problem({"a further process that counts " + end.how +
-                                 " before it ran a benchmark: from benchmark " + all_names_[first_] +
-                                 " on there are no counts" + heard,
-                             "let every run of the program have the same benchmarks"});
+      adapter::note_missing_counts({"a further process that counts " + end.how +
+                                        " before it ran a benchmark: from benchmark " + all_names_[first_] +
+                                        " on there are no counts" + heard,
+                                    "let every run of the program have the same benchmarks"});
       return std::nullopt;
     }
     if (std::exchange(is_probing_, false)) {
@@ -93,9 +99,7 @@ class Listener {
     }
     const std::optional<std::size_t> position = at();
     if (!position.has_value()) {
-      adapter::note_problem(
-          {"the process that counts " + end.how + " after the last benchmark, which has its counts" + heard,
-           "end what the benchmarks leave behind, such as threads"});
+      adapter::say("the process that counts " + end.how + " after the last benchmark, which has its counts" + heard);
       return std::nullopt;
     }
     if (!running_.has_value() && done_here_ > 0) {
@@ -104,7 +108,7 @@ class Listener {
                    " began: another one goes on there" + heard);
       return position;
     }
-    adapter::note_problem(
+    adapter::note_missing_counts(
         {"benchmark " + names_[*position] + " has no counts: the process that counts " + end.how + " in it" + heard,
          "leave that benchmark out with --benchmark_filter, or repair it"});
     is_explained_.insert(*position);
@@ -118,14 +122,26 @@ class Listener {
     if (first_ == 0) return;
     for (std::size_t position = 0; position < names_.size() && is_listed_; ++position) {
       if (has_record_.count(position) != 0 || is_explained_.count(position) != 0) continue;
-      adapter::note_problem({"benchmark " + names_[position] +
-                                 " has no counts: the process that counts ended before it, and another one cannot tell "
-                                 "it from the others of its name",
-                             "give each benchmark a name of its own"});
+      adapter::note_missing_counts(
+          {"benchmark " + names_[position] +
+               " has no counts: the process that counts ended before it, and another one cannot tell it from the "
+               "others of its name",
+           "give each benchmark a name of its own"});
     }
   }
 
  private:
+  /// At the start an error. Once benchmarks ran, their rows are worth more than the end of the program.
+  void hear_unavailable(const Unavailable& why_not) {
+    if (!is_first_) {
+      adapter::note_problem(why_not);
+      return;
+    }
+    adapter::CountingStart none;
+    none.why_not = why_not;
+    adapter::set_counted_by_or_exit(none, framework_);
+  }
+
   void hear_list() {
     if (first_ == 0) {
       all_names_ = names_;
@@ -150,6 +166,7 @@ class Listener {
   Counts& counts_;
   adapter::Framework& framework_;
   const bool selects_all_;
+  const bool is_first_;
   std::optional<adapter::CountingStart> start_;
   std::vector<std::string> all_names_;  // as the first process said
   bool may_probe_ = true;
@@ -170,7 +187,7 @@ class Listener {
 }  // namespace
 
 void gather_counts(Counts& counts, adapter::Framework& framework, const std::string& spec, Orders orders) {
-  Listener listener(counts, framework, spec);
+  Listener listener(counts, framework, spec, orders.call == 0);
   for (std::optional<std::size_t> first = 0; first.has_value();) {
     orders.first = *first;
     orders.probes = listener.may_probe();

@@ -5,6 +5,9 @@
 // One process counts them all, unless a benchmark ends it: by a crash, an exception, exit(). Such a benchmark has no
 // counts, which is said with its name, and another process goes on behind it. Each process begins at a later benchmark
 // than the one before, so there are never more processes than benchmarks.
+//
+// Whatever the program does wrong while it is counted costs counts, never more: it was not written to be run like that,
+// and its exit code is its own (docs/decisions/0013).
 #pragma once
 
 #include <string>
@@ -16,7 +19,7 @@
 namespace syscost::benchmark_adapter {
 
 /// Fills `counts` with what `spec` selects, and says for each benchmark that is left out why. Ends the program with 2
-/// where nothing can count, or the first process ended before it ran a benchmark.
+/// where nothing can count.
 void gather_counts(Counts& counts, adapter::Framework& framework, const std::string& spec, Orders orders);
 
 }  // namespace syscost::benchmark_adapter

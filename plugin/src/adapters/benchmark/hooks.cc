@@ -12,6 +12,7 @@
 #include "adapters/benchmark/timing_run.h"
 #include "adapters/benchmark/traced_passes.h"
 #include "adapters/benchmark/tracing_run.h"
+#include "adapters/benchmark/unseen_loops.h"
 #include "syscost/counting.h"
 
 #if !defined(__GLIBCXX__) || !_GLIBCXX_USE_CXX11_ABI
@@ -70,7 +71,11 @@ void real_initialize(int* argc, char** argv) {
 namespace {
 
 /// Of this program and its shared libraries: each that is linked with us has hooks of its own.
-adapter::Harness& g_harness = adapter::harness();
+adapter::Harness& g_harness = []() -> adapter::Harness& {
+  adapter::Harness& harness = adapter::harness();
+  harness.may_have_unseen_main.store(may_have_unseen_main);
+  return harness;
+}();
 std::atomic<bool> g_is_loop_checked{false};
 
 /// Null while loops are not counted: looking is everything a hook costs then.

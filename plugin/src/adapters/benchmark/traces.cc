@@ -23,14 +23,16 @@ void Traces::gather(Orders orders) {
   if (end.is_whole) return;
   const std::string heard = end.errors.empty() ? "" : "; it wrote:\n" + end.errors;
   if (!is_listed_) {
-    adapter::refuse({"the process that tools look at " + end.how + " before it ran a benchmark" + heard,
-                     "run it by itself without syscost's flags; --syscost_profile syscalls needs no tools"});
+    adapter::note_missing_counts(
+        {"no benchmark is traced: the process that tools look at " + end.how + " before it ran a benchmark" + heard,
+         "let main() reach the benchmarks without input and whatever those before it report"});
+    return;
   }
   const std::string where = running_ < names_.size() ? "in benchmark " + names_[running_] : "after the last benchmark";
-  adapter::note_problem({"the process that tools look at " + end.how + " " + where + ": " +
-                             std::to_string(traces_.size()) + " of " + std::to_string(names_.size()) +
-                             " benchmarks were traced" + heard,
-                         "leave that benchmark out with --benchmark_filter, or repair it"});
+  adapter::note_missing_counts({"the process that tools look at " + end.how + " " + where + ": " +
+                                    std::to_string(traces_.size()) + " of " + std::to_string(names_.size()) +
+                                    " benchmarks were traced" + heard,
+                                "leave that benchmark out with --benchmark_filter, or repair it"});
 }
 
 void Traces::hear(std::string_view line) {

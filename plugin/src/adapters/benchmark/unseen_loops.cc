@@ -11,8 +11,10 @@
 namespace syscost::benchmark_adapter {
 namespace {
 
-/// What a loop calls; and what our hooks call, which are in every library that is linked with us.
+/// What a loop calls, and what every main() does; and what our hooks call, which are in every library that is linked
+/// with us.
 constexpr std::string_view kLoop = "_ZN9benchmark5State16StartKeepRunningEv";
+constexpr std::string_view kStart = "_ZN9benchmark10InitializeEPiPPcPFvvE";
 constexpr std::string_view kHooks = "_ZN7syscost7adapter7harnessEv";
 
 /// The symbols that a loaded object asks for, as its relocations name them. (No table says how many symbols there are.)
@@ -62,21 +64,34 @@ Imports imports_of(const dl_phdr_info&) {
 }
 #endif
 
-}  // namespace
-
-bool may_have_unseen_loops() {
-  bool found = false;
+/// True when a loaded shared library asks for `symbol`, and not for our hooks.
+bool is_asked_for_unseen(std::string_view symbol) {
+  struct Search {
+    std::string_view symbol;
+    bool found;
+  } search{symbol, false};
   dl_iterate_phdr(
       [](dl_phdr_info* object, std::size_t, void* result) {
         // The program itself has no name, and is linked with us.
         if (object->dlpi_name == nullptr || *object->dlpi_name == '\0') return 0;
+        auto& its = *static_cast<Search*>(result);
         const Imports imports = imports_of(*object);
-        if (!imports.has(kLoop) || imports.has(kHooks)) return 0;
-        *static_cast<bool*>(result) = true;
+        if (!imports.has(its.symbol) || imports.has(kHooks)) return 0;
+        its.found = true;
         return 1;
       },
-      &found);
-  return found;
+      &search);
+  return search.found;
+}
+
+}  // namespace
+
+bool may_have_unseen_loops() {
+  return is_asked_for_unseen(kLoop);
+}
+
+bool may_have_unseen_main() {
+  return is_asked_for_unseen(kStart);
 }
 
 }  // namespace syscost::benchmark_adapter
