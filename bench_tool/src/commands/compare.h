@@ -5,6 +5,7 @@
 
 #include <iosfwd>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/options.h"
@@ -48,9 +49,13 @@ int report(const cli::Options& options, const CompareResult& result, const csv::
 std::string verdict_line(const CompareResult& result);
 /// The same for the times, with what a reader must know about them; "" when no time was judged.
 std::string time_notes(const CompareResult& result);
-/// `90.0 us -> 99.0 us, 10 % slower [+8.4..+12.0 %] (+-1.2 % -> +-0.9 %, n=10, p=0.0002, regressed)`. `is_titled`: the
-/// column's title says that all times are per call.
-std::string wall_cell(const stats::Comparison& row, bool is_titled);
+/// What a window's figures are for one of: `/iteration` of a benchmark, `/call` of a loop or of a test that says how
+/// often its body ran, else "".
+std::string_view unit_of(const stats::WindowSummary& window);
+/// That, where the column's title does not say `titled_unit` for all rows.
+std::string_view unit_beside(const stats::WindowSummary& window, std::string_view titled_unit);
+/// `90.0 us -> 99.0 us, 10 % slower [+8.4..+12.0 %] (+-1.2 % -> +-0.9 %, n=10, p=0.0002, regressed)`.
+std::string wall_cell(const stats::Comparison& row, std::string_view titled_unit);
 /// How the kernel time of each row with several repetitions changed: by more calls or by slower ones. "" for none.
 std::string kernel_split_text(const CompareResult& result, bool all, bool markdown);
 /// `+1 openat, -2 lseek; +3 ENOENT`.

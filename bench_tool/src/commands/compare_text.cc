@@ -21,16 +21,11 @@ using stats::Numbers;
 using stats::Verdict;
 using stats::WindowSummary;
 
-/// Says per cell what the column's title cannot say for all rows.
-std::string per_call(const WindowSummary& window, bool is_titled) {
-  return window.is_per_iteration && !is_titled ? "/call" : "";
-}
-
-std::string calls_cell(const Comparison& row, bool is_titled) {
+std::string calls_cell(const Comparison& row, std::string_view titled_unit) {
   auto count = [&](const WindowSummary* window) {
     if (window == nullptr) return std::string();
     const Numbers& numbers = row.counts_entries || !window->calls ? window->entries : window->calls;
-    return render::count(numbers) + (numbers ? per_call(*window, is_titled) : "");
+    return render::count(numbers) + std::string(numbers ? unit_beside(*window, titled_unit) : "");
   };
   std::string old_count = count(row.old_window);
   std::string new_count = count(row.new_window);
@@ -116,33 +111,43 @@ std::string notes(const CompareResult& result, const std::vector<const Compariso
   if (!has_loop || !std::all_of(shown.begin(), shown.end(), is_loop)) out += taken_under(result);
   if (has_loop) out += "wall: of loops, taken with nothing attached\n";
   bool has_single = false;
-  bool is_plain = true;
+  bool is_benchmark = true;
   for (const Comparison* row : shown) {
     if (!row->is_paired() || is_loop(row) || (row->old_window->n > 1 && row->new_window->n > 1)) continue;
     has_single = true;
-    is_plain = is_plain && row->old_window->is_plain && row->new_window->is_plain;
+    is_benchmark = is_benchmark && row->old_window->kind == "benchmark" && row->new_window->kind == "benchmark";
   }
   if (has_single) {
     out += fmt::format("n=1: one run of a test says little about its time; {} gives medians\n",
-                       is_plain ? "--benchmark_repetitions=10" : "--gtest_repeat=3");
+                       is_benchmark ? "--benchmark_repetitions=10" : "--gtest_repeat=3");
   }
   return out;
 }
 
-/// True when every window of the rows that are shown is per pass of its body.
-bool all_per_iteration(const CompareResult& result, bool all) {
-  bool is_any_shown = false;
+/// The unit of every window of the rows that are shown; empty where they have several.
+std::string_view common_unit(const CompareResult& result, bool all) {
+  std::optional<std::string_view> unit;
   for (const Comparison& row : result.rows) {
     if (!all && !row.has_changes()) continue;
-    is_any_shown = true;
     for (const WindowSummary* window : {row.old_window, row.new_window}) {
-      if (window != nullptr && !window->is_per_iteration) return false;
+      if (window == nullptr || (!window->wall_ns && !window->calls && !window->entries)) continue;  // prints none
+      if (unit.value_or(unit_of(*window)) != unit_of(*window)) return "";  // beside each number then
+      unit = unit_of(*window);
     }
   }
-  return is_any_shown;
+  return unit.value_or("");
 }
 
 }  // namespace
+
+std::string_view unit_of(const WindowSummary& window) {
+  if (!window.is_per_iteration) return "";
+  return window.kind == "benchmark" ? "/iteration" : "/call";
+}
+
+std::string_view unit_beside(const WindowSummary& window, std::string_view titled_unit) {
+  return titled_unit.empty() ? unit_of(window) : "";
+}
 
 std::string compare_text(const CompareResult& result, bool all, bool markdown, const render::Paint& paint) {
   std::string out;
@@ -150,9 +155,9 @@ std::string compare_text(const CompareResult& result, bool all, bool markdown, c
     out += paint.yellow("warning: " + warning) + (markdown ? "\n\n" : "\n");
   }
   if (!result.paired.empty()) out += "paired: " + result.paired + (markdown ? "\n\n" : "\n");
-  const bool is_per_call = all_per_iteration(result, all);
-  const char* wall = is_per_call ? "wall/call" : "wall";
-  const char* calls = is_per_call ? "calls/call" : "calls";
+  const std::string_view unit = common_unit(result, all);
+  const std::string wall = fmt::format("wall{}", unit);
+  const std::string calls = fmt::format("calls{}", unit);
   std::vector<render::TableColumn> columns = {{"test"}, {wall}, {calls}, {""}};
   if (markdown) columns = {{"test"}, {"verdict"}, {wall}, {calls}, {"change"}};
   render::Table table(columns);
@@ -163,7 +168,7 @@ std::string compare_text(const CompareResult& result, bool all, bool markdown, c
   const std::vector<std::string> names = stats::shown_names(result.rows, shown);
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const Comparison& row = *shown[i];
-    std::vector<std::string> cells = {names[i], wall_cell(row, is_per_call), calls_cell(row, is_per_call)};
+    std::vector<std::string> cells = {names[i], wall_cell(row, unit), calls_cell(row, unit)};
     if (markdown) {
       cells.insert(cells.begin() + 1, verdict_cell(row));
       const std::string change = breakdown(row);

@@ -114,12 +114,12 @@ std::string counted(const CompareResult& result, Verdict verdict) {
 
 }  // namespace
 
-std::string wall_cell(const Comparison& row, bool is_titled) {
+std::string wall_cell(const Comparison& row, std::string_view titled_unit) {
   const bool is_judged = row.time && row.time->is_judged();
   auto wall = [&](const WindowSummary* window, const std::optional<stats::MedianInterval>& median) {
     if (!window->wall_ns) return std::string(render::kNotMeasured);
-    return render::duration(is_judged ? median->median : window->wall_ns->median) +
-           (window->is_per_iteration && !is_titled ? "/call" : "");
+    return fmt::format("{}{}", render::duration(is_judged ? median->median : window->wall_ns->median),
+                       unit_beside(*window, titled_unit));
   };
   if (row.old_window == nullptr) return wall(row.new_window, {});
   if (row.new_window == nullptr) return wall(row.old_window, {});
