@@ -27,6 +27,10 @@ Result<std::unique_ptr<Backend>> open_ebpf() {
 Result<std::unique_ptr<Backend>> open_dispatch() {
   return dispatch::open_backend(dispatch::Patching::allowed);
 }
+Result<std::unique_ptr<Backend>> open_dispatch_unasked() {
+  if (Result<void> debugger = dispatch::check_for_debugger(); !debugger.ok()) return debugger.failure();
+  return open_dispatch();
+}
 Result<std::unique_ptr<Backend>> open_dispatch_trap() {
   return dispatch::open_backend(dispatch::Patching::never);
 }
@@ -36,20 +40,22 @@ Result<std::unique_ptr<Backend>> open_dispatch() {
                  "choose another backend, or build for x86-64"};
 }
 constexpr auto open_dispatch_trap = open_dispatch;
+constexpr auto open_dispatch_unasked = open_dispatch;
 #endif
 
 struct Entry {
   const char* name;
   BackendChoice choice;
   Result<std::unique_ptr<Backend>> (*open)();
-  bool is_automatic;  ///< `automatic` may take it, and --syscost_doctor tries it.
+  /// How `automatic` and --syscost_doctor try it; null = they leave it alone.
+  Result<std::unique_ptr<Backend>> (*open_unasked)();
 };
 
 /// In the order in which `automatic` tries them.
 constexpr Entry kBackends[] = {
-    {"ebpf", BackendChoice::ebpf, open_ebpf, true},
-    {"dispatch", BackendChoice::dispatch, open_dispatch, true},
-    {"dispatch-trap", BackendChoice::dispatch_trap, open_dispatch_trap, false},
+    {"ebpf", BackendChoice::ebpf, open_ebpf, open_ebpf},
+    {"dispatch", BackendChoice::dispatch, open_dispatch, open_dispatch_unasked},
+    {"dispatch-trap", BackendChoice::dispatch_trap, open_dispatch_trap, nullptr},
 };
 
 }  // namespace
@@ -57,8 +63,9 @@ constexpr Entry kBackends[] = {
 Result<std::unique_ptr<Backend>> open_backend(BackendChoice choice) {
   Failure why_not;
   for (const Entry& entry : kBackends) {
-    if (choice == BackendChoice::automatic ? !entry.is_automatic : choice != entry.choice) continue;
-    Result<std::unique_ptr<Backend>> backend = entry.open();
+    const auto open = choice == BackendChoice::automatic ? entry.open_unasked : entry.open;
+    if (open == nullptr || (choice != BackendChoice::automatic && choice != entry.choice)) continue;
+    Result<std::unique_ptr<Backend>> backend = open();
     if (backend.ok()) return backend;
     if (why_not.reason.empty()) why_not = backend.failure();
   }
@@ -73,10 +80,10 @@ std::string describe_calibration(const Calibration& calibration) {
 std::vector<BackendHealth> examine_backends() {
   std::vector<BackendHealth> healths;
   for (const Entry& entry : kBackends) {
-    if (!entry.is_automatic) continue;
+    if (entry.open_unasked == nullptr) continue;
     BackendHealth& health = healths.emplace_back();
     health.name = entry.name;
-    Result<std::unique_ptr<Backend>> backend = entry.open();
+    Result<std::unique_ptr<Backend>> backend = entry.open_unasked();
     health.works = backend.ok();
     if (!backend.ok()) {
       health.finding = backend.failure().reason;

@@ -20,12 +20,12 @@ int run_doctor() {
   const BackendHealth* chosen = nullptr;
   const std::vector<BackendHealth> healths = examine_backends();
   for (const BackendHealth& health : healths) {
-    std::printf("  %-6s %s: %s\n", health.name.c_str(), health.works ? "works" : "does not work",
+    std::printf("  %-8s %s: %s\n", health.name.c_str(), health.works ? "works" : "does not work",
                 health.finding.c_str());
-    if (!health.works) std::printf("         fix: %s\n", health.how_to_fix.c_str());
+    if (!health.works) std::printf("           fix: %s\n", health.how_to_fix.c_str());
     if (health.works && chosen == nullptr) chosen = &health;
   }
-  std::printf("  none   works: times only, every count stays empty\n");
+  std::printf("  none     works: times only, every count stays empty\n");
   if (chosen != nullptr) {
     std::printf("--syscost_backend auto would take %s.\n", chosen->name.c_str());
   } else {

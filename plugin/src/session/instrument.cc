@@ -28,11 +28,12 @@ Opened::Opened(std::unique_ptr<Backend> its_backend, std::shared_ptr<const Filte
       book(*backend, quiet_memory()),
       capabilities(backend->capabilities()),
       filter(std::move(its_filter)),
-      no_lane(Unavailable{"Backend " + std::string(backend->name()) +
-                              " cannot tell this thread from the others: more than " +
-                              std::to_string(capabilities.lanes) +
-                              " threads are inside thread scopes at once, or a seccomp filter denies it gettid.",
-                          "Use Reach::process, or fewer threads at a time; let the filter pass gettid."}) {
+      no_lane(
+          Unavailable{"Backend " + std::string(backend->name()) +
+                          " cannot tell this thread from the others: more than " + std::to_string(capabilities.lanes) +
+                          " threads are inside thread scopes at once, the thread is older than a backend that sees no "
+                          "older ones (dispatch), or a seccomp filter denies it gettid.",
+                      "Use Reach::process, or fewer threads at a time; let the filter pass gettid."}) {
   clock_is_quiet = clock_makes_no_syscall(book);
 }
 

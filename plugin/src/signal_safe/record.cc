@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "signal_safe/bucket.h"
 #include "signal_safe/memory.h"
 #include "signal_safe/raw.h"
 
@@ -131,14 +132,6 @@ std::uint32_t error_slot_of(std::uint32_t slot, std::uint32_t error) {
 }
 
 // ---- the cells ------------------------------------------------------------------------------------------------------
-
-// syscost/histogram.h's function, in what this folder may use; a test compares the two.
-std::uint32_t bucket_of(std::uint64_t ns) {
-  if (ns < 8) return static_cast<std::uint32_t>(ns);
-  if (ns >= 1ULL << 40) return kBuckets - 1;
-  const std::uint32_t exponent = 63 - static_cast<std::uint32_t>(__builtin_clzll(ns));
-  return (exponent - 2) * 8 + static_cast<std::uint32_t>((ns >> (exponent - 3)) & 7);
-}
 
 struct Outcome {
   int error;

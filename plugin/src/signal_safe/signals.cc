@@ -32,7 +32,8 @@ void remember_site(std::uint64_t return_address) {
   for (std::uint64_t i = 0; i < 4; ++i) {
     std::atomic_ref place(syscost_state.sites[(hash + i) % kSites]);
     std::uint64_t seen = place.load(std::memory_order_relaxed);
-    if ((seen & ~kAsked) == return_address || (seen == 0 && place.compare_exchange_strong(seen, return_address))) return;
+    if ((seen & ~kAsked) == return_address || (seen == 0 && place.compare_exchange_strong(seen, return_address)))
+      return;
   }
 }
 

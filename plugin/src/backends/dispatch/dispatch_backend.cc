@@ -199,9 +199,9 @@ Result<void> DispatchBackend::prove() {
   read(Lane::kProcess, counted);
   const std::uint64_t calls = counted.at({Abi::x86_64, SYS_getppid}).calls;
   if (calls == kKnownCalls) return {};
-  return Failure{"the dispatch stub counted " + std::to_string(calls) + " of " + std::to_string(kKnownCalls) +
-                     " known calls",
-                 "report this with the output of --syscost_doctor and uname -a"};
+  return Failure{
+      "the dispatch stub counted " + std::to_string(calls) + " of " + std::to_string(kKnownCalls) + " known calls",
+      "report this with the output of --syscost_doctor and uname -a"};
 }
 
 DispatchBackend::~DispatchBackend() {

@@ -15,6 +15,9 @@ namespace syscost::dispatch {
 
 enum class Patching { allowed, never };
 
+/// Fails, with what to tell it, when a debugger would stop at every dispatched call. `auto` then leaves dispatch alone.
+Result<void> check_for_debugger();
+
 /// Tries itself out in a forked child, takes SIGSYS over, arms the calling thread, and proves that it works: 64 known
 /// calls must be counted as exactly 64. Between windows only. One at a time in a process.
 Result<std::unique_ptr<Backend>> open_backend(Patching patching);

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "backends/dispatch/tracer.h"
 #include "signal_safe/raw.h"
 #include "signal_safe/state.h"
 
@@ -80,16 +81,6 @@ bool is_under_sanitizer() {
                      [](const char* name) { return dlsym(RTLD_DEFAULT, name) != nullptr; });
 }
 
-bool is_traced() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;) {
-    if (word != "TracerPid:") continue;
-    int tracer = 0;
-    return (status >> tracer) && tracer != 0;
-  }
-  return false;
-}
-
 bool has_shadow_stack() {
   constexpr long kStatus = 0x5005;  // ARCH_SHSTK_STATUS
   std::uint64_t features = 0;
@@ -100,7 +91,7 @@ bool has_shadow_stack() {
 
 std::string Patches::obstacle() {
   if (is_under_sanitizer()) return "a sanitizer watches this program";
-  if (is_traced()) return "a debugger or tracer is attached";
+  if (tracer() != 0) return "a debugger or tracer is attached";
   if (has_shadow_stack()) return "the program runs with a shadow stack";
   if (libc_text().begin == nullptr) return "libc is linked statically";
   if (syscost_raw_syscall(SYS_membarrier, kRegisterSyncCore, 0, 0) != 0) {

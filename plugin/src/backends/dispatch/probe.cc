@@ -101,7 +101,8 @@ Result<void> try_in_child() {
   do {
     reaped = syscost_raw_syscall(SYS_wait4, pid, reinterpret_cast<long>(&status), kAll, 0);
   } while (reaped == -EINTR);
-  if (reaped != pid) return errno_failure("wait for", "the child that tried Syscall User Dispatch", static_cast<int>(-reaped));
+  if (reaped != pid)
+    return errno_failure("wait for", "the child that tried Syscall User Dispatch", static_cast<int>(-reaped));
   if (status != 0) return explain(status);
   return {};
 }

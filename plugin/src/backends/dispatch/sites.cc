@@ -89,13 +89,11 @@ Instruction decode_any(const unsigned char* code, const unsigned char* end) {
   if (!ZYAN_SUCCESS(with->decode(&with->decoder, nullptr, code, std::min(left, kLongestInstruction), &decoded))) {
     return {};
   }
-  const bool goes_elsewhere = (decoded.attributes & ZYDIS_ATTRIB_IS_RELATIVE) != 0 ||
-                              decoded.meta.category == ZYDIS_CATEGORY_CALL ||
-                              decoded.meta.category == ZYDIS_CATEGORY_RET ||
-                              decoded.meta.category == ZYDIS_CATEGORY_UNCOND_BR ||
-                              decoded.meta.category == ZYDIS_CATEGORY_COND_BR ||
-                              decoded.meta.category == ZYDIS_CATEGORY_SYSCALL ||
-                              decoded.meta.category == ZYDIS_CATEGORY_INTERRUPT;
+  const bool goes_elsewhere =
+      (decoded.attributes & ZYDIS_ATTRIB_IS_RELATIVE) != 0 || decoded.meta.category == ZYDIS_CATEGORY_CALL ||
+      decoded.meta.category == ZYDIS_CATEGORY_RET || decoded.meta.category == ZYDIS_CATEGORY_UNCOND_BR ||
+      decoded.meta.category == ZYDIS_CATEGORY_COND_BR || decoded.meta.category == ZYDIS_CATEGORY_SYSCALL ||
+      decoded.meta.category == ZYDIS_CATEGORY_INTERRUPT;
   return {decoded.length, !goes_elsewhere};
 }
 #else

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#include "backends/dispatch/tracer.h"
+
+#include <fstream>
+#include <string>
+
+#include "backends/dispatch/dispatch_backend.h"
+
+namespace syscost::dispatch {
+
+int tracer() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    if (word != "TracerPid:") continue;
+    int pid = 0;
+    return status >> pid ? pid : 0;
+  }
+  return 0;
+}
+
+Result<void> check_for_debugger() {
+  std::string name;
+  if (const int pid = tracer(); pid != 0) std::ifstream("/proc/" + std::to_string(pid) + "/comm") >> name;
+  if (name.rfind("gdb", 0) != 0 && name.rfind("lldb", 0) != 0) return {};
+  return Failure{"a debugger is attached (" + name + "), which stops at every call that is dispatched",
+                 "tell it `handle SIGSYS nostop noprint pass` (gdb) and name the backend: --syscost_backend dispatch"};
+}
+
+}  // namespace syscost::dispatch

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+//
+// Who traces this process: a debugger stops at every SIGSYS, strace only gets slower.
+#pragma once
+
+namespace syscost::dispatch {
+
+/// The process that traces us; 0 = none.
+int tracer();
+
+}  // namespace syscost::dispatch

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+//
+// The backend's promises that the conformance suite cannot ask for.
+#include "backends/dispatch/dispatch_backend.h"
+
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <random>
+#include <thread>
+
+#include "opened.h"
+#include "signal_safe/bucket.h"
+#include "syscost/histogram.h"
+
+namespace syscost::dispatch {
+namespace {
+
+TEST(Dispatch, PutsLatenciesIntoTheBucketsOfTheHistogram) {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 1'000'000; ++i) {
+    const std::uint64_t ns = random() >> (random() % 64);
+    ASSERT_EQ(signal_safe::bucket_of(ns), histogram_bucket(ns)) << ns;
+  }
+  for (std::uint64_t ns = 0; ns < 100'000; ++ns) ASSERT_EQ(signal_safe::bucket_of(ns), histogram_bucket(ns)) << ns;
+}
+
+TEST(Dispatch, CountsAgainAfterItWasClosed) {
+  for (int i = 0; i < 3; ++i) {
+    OpenedDispatch opened;
+    ASSERT_NE(opened.backend, nullptr);
+    EXPECT_EQ(opened.count(SYS_getppid,
+                           [] {
+                             for (int call = 0; call < 7; ++call) syscall(SYS_getppid);
+                           }),
+              7U);
+  }
+}
+
+TEST(Dispatch, IsOpenOnlyOnce) {
+  OpenedDispatch first;
+  Result<std::unique_ptr<Backend>> second = open_backend(Patching::never);
+  ASSERT_FALSE(second.ok());
+  EXPECT_NE(second.failure().reason.find("open"), std::string::npos);
+}
+
+TEST(Dispatch, GivesSigsysBackAsItFoundIt) {
+  struct sigaction before = {};
+  before.sa_handler = SIG_IGN;
+  sigaction(SIGSYS, &before, nullptr);
+  { OpenedDispatch opened; }
+  struct sigaction after = {};
+  sigaction(SIGSYS, nullptr, &after);
+  EXPECT_EQ(after.sa_handler, SIG_IGN);
+  signal(SIGSYS, SIG_DFL);
+}
+
+TEST(Dispatch, CountsNothingOfAThreadInATimedPassNorOfThreadsItMakes) {
+  OpenedDispatch opened;
+  ASSERT_NE(opened.backend, nullptr);
+  ASSERT_TRUE(opened.backend->detach().ok());
+  EXPECT_EQ(opened.count(SYS_getppid,
+                         [] {
+                           syscall(SYS_getppid);
+                           std::thread([] { syscall(SYS_getppid); }).join();
+                         }),
+            0U);
+  ASSERT_TRUE(opened.backend->attach().ok());
+  EXPECT_EQ(opened.count(SYS_getppid,
+                         [] {
+                           syscall(SYS_getppid);
+                           std::thread([] { syscall(SYS_getppid); }).join();
+                         }),
+            2U);
+}
+
+TEST(Dispatch, TakesSigsysOverAgainAfterATimedPass) {
+  OpenedDispatch opened(Patching::never);
+  ASSERT_NE(opened.backend, nullptr);
+  ASSERT_TRUE(opened.backend->detach().ok());
+  signal(SIGSYS, SIG_IGN);
+  sigset_t all;
+  sigfillset(&all);
+  sigset_t before;
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  ASSERT_TRUE(opened.backend->attach().ok());
+  EXPECT_EQ(opened.count(SYS_getppid, [] { syscall(SYS_getppid); }), 1U);
+  sigset_t now;
+  pthread_sigmask(SIG_SETMASK, &before, &now);
+  EXPECT_EQ(sigismember(&now, SIGSYS), 1);
+  struct sigaction action = {};
+  sigaction(SIGSYS, nullptr, &action);
+  EXPECT_EQ(action.sa_handler, SIG_IGN);
+  signal(SIGSYS, SIG_DFL);
+}
+
+TEST(Dispatch, ReportsThreadsThatAreOlder) {
+  std::atomic<bool> may_end{false};
+  std::atomic<bool> is_there{false};
+  std::thread older([&] {
+    is_there = true;
+    while (!may_end) std::this_thread::yield();
+  });
+  while (!is_there) std::this_thread::yield();
+  {
+    OpenedDispatch opened(Patching::never);
+    ASSERT_NE(opened.backend, nullptr);
+    EXPECT_NE(opened.backend->remark().find("1 thread is older"), std::string::npos) << opened.backend->remark();
+  }
+  may_end = true;
+  older.join();
+}
+
+TEST(DispatchDeathTest, StandsAsideForAProgramThatDispatchesItself) {
+  auto use_own_dispatch = [] {
+    OpenedDispatch opened;
+    constexpr int kSetDispatch = 59;
+    constexpr int kOn = 1;
+    static char selector = 0;
+    const bool is_on = prctl(kSetDispatch, kOn, 0, 0, &selector) == 0;
+    const Result<std::uint64_t> losses = opened.backend->hidden_losses();
+    if (is_on && !losses.ok()) std::fputs(losses.failure().reason.c_str(), stderr);
+    std::_Exit(is_on && !losses.ok() ? 0 : 1);
+  };
+  EXPECT_EXIT(use_own_dispatch(), testing::ExitedWithCode(0), "stood aside");
+}
+
+TEST(DispatchDeathTest, LetsASigsysEndAProgramWithoutAHandler) {
+  auto raise_sigsys = [] {
+    OpenedDispatch opened;
+    raise(SIGSYS);
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(raise_sigsys(), testing::KilledBySignal(SIGSYS), "");
+}
+
+TEST(DispatchDeathTest, NullDereferencesStillCrash) {
+  auto call_null = [] {
+    OpenedDispatch opened;
+    void (*volatile nothing)() = nullptr;
+    nothing();
+  };
+  EXPECT_EXIT(call_null(), testing::KilledBySignal(SIGSEGV), "");
+}
+
+}  // namespace
+}  // namespace syscost::dispatch

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+//
+// A dispatch backend for one test, and what it counts of one body.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+
+#include <memory>
+
+#include "backends/dispatch/dispatch_backend.h"
+#include "core/quiet_memory.h"
+#include "core/window_book.h"
+
+namespace syscost::dispatch {
+
+/// Opened at construction, closed at the end. Tests ask for `backend` first.
+struct OpenedDispatch {
+  explicit OpenedDispatch(Patching patching = Patching::allowed) {
+    Result<std::unique_ptr<Backend>> opened = open_backend(patching);
+    EXPECT_TRUE(opened.ok()) << opened.failure().reason;
+    if (opened.ok()) backend = std::move(opened.value());
+  }
+
+  template <class Body>
+  std::uint64_t count(std::uint32_t number, Body body) {
+    WindowBook book(*backend, quiet_memory());
+    WindowBook::Window* window = book.open(Reach::process);
+    body();
+    detail::CostData cost(&quiet_memory());
+    book.close(window, cost);
+    EXPECT_EQ(cost.lost + cost.late, 0U);
+    const Tally* tally = cost.table.find({Abi::x86_64, number});
+    return tally != nullptr ? tally->calls : 0;
+  }
+
+  std::unique_ptr<Backend> backend;
+};
+
+}  // namespace syscost::dispatch
