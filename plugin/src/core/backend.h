@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -36,13 +37,14 @@ enum class Lane : std::uint32_t { kProcess = 0 };
 
 /// What a backend can know. A column whose flag is false is empty in every row, by construction.
 struct Capabilities {
-  bool entries = false;     ///< Trips into the kernel, and with them restarts, in_flight and no_return.
+  bool entries = false;     ///< Trips into the kernel; with `calls` also restarts, in_flight and no_return.
   bool calls = false;       ///< Logical calls with their result.
   bool errors = false;      ///< errno by (syscall, errno).
   bool latency = false;     ///< Histogram and sums.
   bool carried_in = false;  ///< Calls that entered before the window.
   bool denied = false;      ///< Calls stopped by a seccomp filter.
   std::uint32_t lanes = 0;  ///< How many threads can be inside thread scopes at once.
+  std::span<const SyscallId> uncountable = {};  ///< Syscalls that it never sees: they have no number, not 0.
 };
 
 /// A lane that the calling thread got.

@@ -64,6 +64,14 @@ Count sum(const detail::CostData* data, const Why& why, std::string_view selecto
                   "Drop the filter or widen it (or the variable SYSCOST_FILTER), or ask for what it selects."));
     }
   }
+  // A selector that stands for everything stands for all that the backend sees; one that names less must be answered
+  // in full.
+  constexpr SyscallId kUnnamed{kNativeAbi, Filter::kNumbers};
+  for (const SyscallId unseen : data->measured.uncountable) {
+    if (!chosen.value().matches(unseen) || chosen.value().matches(kUnnamed)) continue;
+    return Count(because("The backend in use cannot see " + syscall_name(unseen) + ".",
+                         "Ask for other syscalls, or use a backend that sees it (--syscost_backend ebpf)."));
+  }
   std::uint64_t total = 0;
   for (const auto& [id, tally] : data->table) {
     if (chosen.value().matches(id)) total += measure(tally);
@@ -205,7 +213,7 @@ std::vector<SyscallCost> Cost::syscalls() const {
     cost.entries = tally.entries;
     cost.calls = tally.calls;
     cost.restarts = tally.restarts;
-    cost.in_flight = tally.in_flight();
+    cost.in_flight = data_->measured.calls ? tally.in_flight() : 0;
     cost.no_return = tally.no_return;
     cost.carried_in = tally.carried_in;
     cost.denied = tally.denied;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <memory_resource>
+#include <span>
 #include <string>
 
 #include "core/filter.h"
@@ -18,10 +19,11 @@ namespace syscost::detail {
 
 /// Which measures the backend delivered. The others stay 0 in the table and must never be shown as a number.
 struct Measured {
-  bool entries = true;  ///< and with them restarts, in_flight and no_return
+  bool entries = true;  ///< with `calls` also restarts, in_flight and no_return
   bool calls = true;
   bool errors = true;
   bool latency = true;
+  std::span<const SyscallId> uncountable = {};  ///< Syscalls that the backend never sees.
 };
 
 struct CostData {

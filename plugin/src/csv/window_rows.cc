@@ -84,9 +84,11 @@ void set_tally(Row& row, SyscallId id, const Tally& tally, const Capabilities& c
   row.set(Column::kClass, class_list(id));
   row.set(Column::kEntries, measured(can.entries, tally.entries));
   row.set(Column::kCalls, measured(can.calls, tally.calls));
-  row.set(Column::kRestarts, measured(can.entries, tally.restarts));
-  row.set(Column::kInFlight, measured(can.entries, tally.in_flight()));
-  row.set(Column::kNoReturn, measured(can.entries, tally.no_return));
+  // What became of an entry is known where its end is seen.
+  const bool sees_ends = can.entries && can.calls;
+  row.set(Column::kRestarts, measured(sees_ends, tally.restarts));
+  row.set(Column::kInFlight, measured(sees_ends, tally.in_flight()));
+  row.set(Column::kNoReturn, measured(sees_ends, tally.no_return));
   row.set(Column::kCarriedIn, measured(can.carried_in, tally.carried_in));
   row.set(Column::kDenied, measured(can.denied, tally.denied));
   row.set(Column::kErrors, measured(can.errors, tally.errors.total()));

@@ -2,40 +2,68 @@
 #include "session/backends.h"
 
 #include <cmath>
+#include <utility>
 
 #if SYSCOST_HAS_EBPF
 #include "backends/ebpf/ebpf_backend.h"
 #endif
-
 #if SYSCOST_HAS_DISPATCH
 #include "backends/dispatch/dispatch_backend.h"
+#endif
+#if SYSCOST_HAS_SECCOMP
+#include "backends/seccomp/seccomp_backend.h"
 #endif
 
 namespace syscost::session {
 namespace {
 
-Result<std::unique_ptr<Backend>> open_ebpf() {
+using OpenedBackend = Result<std::unique_ptr<Backend>>;
+
+/// What trying a backend showed.
+struct Trial {
+  Calibration calibration;  ///< As far as it was measured.
+  std::string remark;
+};
+
+[[maybe_unused]] Failure built_without(const char* backend, const char* library) {
+  return {std::string("this libsyscost was built without the ") + backend + " backend",
+          std::string("build it where ") + library + " is installed (Debian: apt-get install " + library + "-dev)"};
+}
+
+/// For a backend that leaves nothing behind when it is closed (docs/decisions/0003).
+Result<Trial> open_and_close(OpenedBackend (*open)(const Filter*)) {
+  OpenedBackend backend = open(nullptr);
+  if (!backend.ok()) return backend.failure();
+  return Trial{backend.value()->calibration(), backend.value()->remark()};
+}
+
+// ---- each backend ---------------------------------------------------------------------------------------------------
+
+OpenedBackend open_ebpf(const Filter*) {
 #if SYSCOST_HAS_EBPF
   return ebpf::open_backend();
 #else
-  return Failure{"this libsyscost was built without the eBPF backend",
-                 "build it where libbpf is installed (Debian: apt-get install libbpf-dev)"};
+  return built_without("eBPF", "libbpf");
 #endif
 }
 
+Result<Trial> try_ebpf() {
+  return open_and_close(open_ebpf);
+}
+
 #if SYSCOST_HAS_DISPATCH
-Result<std::unique_ptr<Backend>> open_dispatch() {
+OpenedBackend open_dispatch(const Filter*) {
   return dispatch::open_backend(dispatch::Patching::allowed);
 }
-Result<std::unique_ptr<Backend>> open_dispatch_unasked() {
+OpenedBackend open_dispatch_unasked(const Filter* filter) {
   if (Result<void> debugger = dispatch::check_for_debugger(); !debugger.ok()) return debugger.failure();
-  return open_dispatch();
+  return open_dispatch(filter);
 }
-Result<std::unique_ptr<Backend>> open_dispatch_trap() {
+OpenedBackend open_dispatch_trap(const Filter*) {
   return dispatch::open_backend(dispatch::Patching::never);
 }
 #else
-Result<std::unique_ptr<Backend>> open_dispatch() {
+OpenedBackend open_dispatch(const Filter*) {
   return Failure{"this libsyscost was built without the dispatch backend, which knows x86-64 only",
                  "choose another backend, or build for x86-64"};
 }
@@ -43,34 +71,94 @@ constexpr auto open_dispatch_trap = open_dispatch;
 constexpr auto open_dispatch_unasked = open_dispatch;
 #endif
 
+Result<Trial> try_dispatch() {
+  return open_and_close(open_dispatch_unasked);
+}
+
+OpenedBackend open_seccomp([[maybe_unused]] const Filter* filter) {
+#if SYSCOST_HAS_SECCOMP
+  return seccomp::open_backend(filter);
+#else
+  return built_without("seccomp", "libseccomp");
+#endif
+}
+
+/// A filter stays for good, so a child is put under it.
+Result<Trial> try_seccomp() {
+#if SYSCOST_HAS_SECCOMP
+  Result<void> probed = seccomp::probe_backend();
+  if (!probed.ok()) return probed.failure();
+  return Trial{};
+#else
+  return built_without("seccomp", "libseccomp");
+#endif
+}
+
 struct Entry {
   const char* name;
   BackendChoice choice;
-  Result<std::unique_ptr<Backend>> (*open)();
-  /// How `automatic` and --syscost_doctor try it; null = they leave it alone.
-  Result<std::unique_ptr<Backend>> (*open_unasked)();
+  OpenedBackend (*open)(const Filter* filter);
+  OpenedBackend (*open_unasked)(const Filter* filter);  ///< For `automatic`; null = it leaves the backend alone.
+  Result<Trial> (*attempt)();                           ///< For --syscost_doctor; null = it does not try it.
 };
 
 /// In the order in which `automatic` tries them.
 constexpr Entry kBackends[] = {
-    {"ebpf", BackendChoice::ebpf, open_ebpf, open_ebpf},
-    {"dispatch", BackendChoice::dispatch, open_dispatch, open_dispatch_unasked},
-    {"dispatch-trap", BackendChoice::dispatch_trap, open_dispatch_trap, nullptr},
+    {"ebpf", BackendChoice::ebpf, open_ebpf, open_ebpf, try_ebpf},
+    {"dispatch", BackendChoice::dispatch, open_dispatch, open_dispatch_unasked, try_dispatch},
+    {"dispatch-trap", BackendChoice::dispatch_trap, open_dispatch_trap, nullptr, nullptr},
+    {"seccomp", BackendChoice::seccomp, open_seccomp, open_seccomp, try_seccomp},
 };
+
+// ---- the first that works -------------------------------------------------------------------------------------------
+
+std::string& passed_over_text() {
+  static auto* const text = new std::string;  // never destroyed: static destructors may still measure
+  return *text;
+}
+
+std::string without_stop(std::string text) {
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+void add(std::string& list, const std::string& item) {
+  list.append(list.empty() ? "" : "; ").append(item);
+}
+
+OpenedBackend open_first(const Filter* filter) {
+  std::string reasons, fixes, passed;
+  for (const Entry& entry : kBackends) {
+    if (entry.open_unasked == nullptr) continue;
+    OpenedBackend backend = entry.open_unasked(filter);
+    if (backend.ok()) {
+      passed_over_text() = passed;
+      return backend;
+    }
+    const std::string reason = std::string(entry.name) + ": " + without_stop(backend.failure().reason);
+    const std::string fix = without_stop(backend.failure().how_to_fix);
+    add(reasons, reason);
+    add(fixes, std::string(entry.name) + ": " + fix);
+    add(passed, reason + " (fix: " + fix + ")");
+  }
+  return Failure{"no backend can count here; " + reasons, fixes};
+}
 
 }  // namespace
 
-Result<std::unique_ptr<Backend>> open_backend(BackendChoice choice) {
-  Failure why_not;
+OpenedBackend open_backend(BackendChoice choice, const Filter* filter) {
+  passed_over_text().clear();
   for (const Entry& entry : kBackends) {
-    const auto open = choice == BackendChoice::automatic ? entry.open_unasked : entry.open;
-    if (open == nullptr || (choice != BackendChoice::automatic && choice != entry.choice)) continue;
-    Result<std::unique_ptr<Backend>> backend = open();
-    if (backend.ok()) return backend;
-    if (why_not.reason.empty()) why_not = backend.failure();
+    if (choice == entry.choice) return entry.open(filter);
   }
-  return why_not;
+  return open_first(filter);
 }
+
+std::string passed_over() {
+  return passed_over_text();
+}
+
+// ---- for people -----------------------------------------------------------------------------------------------------
 
 std::string describe_calibration(const Calibration& calibration) {
   if (!calibration.measured) return {};
@@ -80,20 +168,20 @@ std::string describe_calibration(const Calibration& calibration) {
 std::vector<BackendHealth> examine_backends() {
   std::vector<BackendHealth> healths;
   for (const Entry& entry : kBackends) {
-    if (entry.open_unasked == nullptr) continue;
+    if (entry.attempt == nullptr) continue;
     BackendHealth& health = healths.emplace_back();
     health.name = entry.name;
-    Result<std::unique_ptr<Backend>> backend = entry.open_unasked();
-    health.works = backend.ok();
-    if (!backend.ok()) {
-      health.finding = backend.failure().reason;
-      health.how_to_fix = backend.failure().how_to_fix;
+    const Result<Trial> trial = entry.attempt();
+    health.works = trial.ok();
+    if (!trial.ok()) {
+      health.finding = trial.failure().reason;
+      health.how_to_fix = trial.failure().how_to_fix;
       continue;
     }
     health.finding = "opened, and counted 64 of 64 known calls";
-    std::string cost = describe_calibration(backend.value()->calibration());
-    if (!cost.empty()) health.finding += "; " + cost;
-    if (const std::string remark = backend.value()->remark(); !remark.empty()) health.finding += "; " + remark;
+    for (const std::string& more : {describe_calibration(trial.value().calibration), trial.value().remark}) {
+      if (!more.empty()) add(health.finding, more);
+    }
   }
   return healths;
 }

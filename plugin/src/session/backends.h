@@ -17,10 +17,15 @@ namespace syscost::session {
 /// Opens the chosen backend, `automatic` being the first that works. Never called with `none`.
 using BackendOpener = std::function<Result<std::unique_ptr<Backend>>(BackendChoice)>;
 
-/// Opens one of the backends this library was built with.
-Result<std::unique_ptr<Backend>> open_backend(BackendChoice choice);
+/// Opens one of the backends this library was built with, to count what `filter` selects (null = everything; it must
+/// outlive the backend). Where every backend fails, the failure says why each does.
+Result<std::unique_ptr<Backend>> open_backend(BackendChoice choice, const Filter* filter);
 
-/// What one backend does here, found out by opening it.
+/// Why `automatic`, when it last opened a backend, passed those over that come before it:
+/// "ebpf: REASON (fix: REMEDY)", "; " between them; empty when it took the first.
+std::string passed_over();
+
+/// What one backend does here, found out by trying.
 struct BackendHealth {
   std::string name;
   bool works = false;
@@ -28,7 +33,8 @@ struct BackendHealth {
   std::string how_to_fix;  ///< Empty when it works.
 };
 
-/// Tries every backend that can count, in the order in which `automatic` tries them. Opens and closes each.
+/// Tries every backend that can count, in the order in which `automatic` tries them. What cannot be undone is done in
+/// a child.
 std::vector<BackendHealth> examine_backends();
 
 /// "85 ns added per call while counting", or empty where that was not measured.

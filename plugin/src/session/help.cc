@@ -26,8 +26,8 @@ flags, as --flag value or --flag=value           variable             meaning
   --syscost_bpf_sudo                             SYSCOST_BPF_SUDO=1   start the tool by sudo -n
   --syscost_artifacts DIR                        SYSCOST_ARTIFACTS    where its output goes; default: syscost_artifacts
                                                                       beside the CSV, or here
-  --syscost_backend NAME                         SYSCOST_BACKEND      how to count: auto, ebpf, dispatch, dispatch-trap;
-                                                                      none: times only, counts stay empty
+  --syscost_backend NAME                         SYSCOST_BACKEND      how to count: auto, ebpf, dispatch, dispatch-trap,
+                                                                      seccomp; none: times only, counts stay empty
   --syscost_filter SELECTOR                      SYSCOST_FILTER       count only these: getppid, %file, '%network,!accept'
   --syscost_cycles N                             SYSCOST_CYCLES       calls of a counted pass of a loop or benchmark
   --syscost_repeats N                            SYSCOST_REPEATS      timed, and counted, passes of a loop; default 10

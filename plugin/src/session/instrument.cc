@@ -43,7 +43,8 @@ std::shared_ptr<detail::CostData> Opened::new_cost() const {
   cost->measured = {.entries = capabilities.entries,
                     .calls = capabilities.calls,
                     .errors = capabilities.errors,
-                    .latency = capabilities.latency};
+                    .latency = capabilities.latency,
+                    .uncountable = capabilities.uncountable};
   cost->filter = filter;
   return cost;
 }

@@ -101,11 +101,10 @@ std::string take_artifacts(Options& options, std::string_view value, Source sour
   return value.empty() ? "the name of a folder is missing" : take_text(options.artifacts, value);
 }
 
-constexpr const char* kBackendNames = "auto, ebpf, dispatch, dispatch-trap, none";
+constexpr const char* kBackendNames = "auto, ebpf, dispatch, dispatch-trap, seccomp, none";
 
 std::string take_backend(Options& options, std::string_view value, Source) {
   options.is_backend_named = true;
-  if (value == "seccomp") return "this version has no backend \"seccomp\"; there are: " + std::string(kBackendNames);
   if (value == "auto") {
     options.backend = BackendChoice::automatic;
   } else if (value == "ebpf") {
@@ -114,6 +113,8 @@ std::string take_backend(Options& options, std::string_view value, Source) {
     options.backend = BackendChoice::dispatch;
   } else if (value == "dispatch-trap") {
     options.backend = BackendChoice::dispatch_trap;
+  } else if (value == "seccomp") {
+    options.backend = BackendChoice::seccomp;
   } else if (value == "none") {
     options.backend = BackendChoice::none;
   } else {

@@ -21,7 +21,7 @@
 
 namespace syscost::session {
 
-enum class BackendChoice { automatic, ebpf, dispatch, dispatch_trap, none };
+enum class BackendChoice { automatic, ebpf, dispatch, dispatch_trap, seccomp, none };
 
 /// Where relative paths of an option start.
 enum class Source { absent, command_line, environment };

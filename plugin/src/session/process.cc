@@ -84,7 +84,10 @@ Session& Session::instance() {
   static auto* const session = [] {
     const Result<ParsedOptions>& parsed = process_options();
     if (!parsed.ok()) refuse(parsed.failure());
-    auto* made = new Session(parsed.value().options, open_backend);
+    const Options& options = parsed.value().options;
+    auto* made = new Session(options, [filter = options.filter](BackendChoice choice) {
+      return open_backend(choice, filter.get());
+    });
     made_session.store(made);
     return made;
   }();

@@ -67,8 +67,10 @@ std::string Session::backend_note() const {
   const std::string tools = has_tools() ? ", traced by " + tracer_.text() : "";
   Opened* opened = instrument_.current();
   if (opened == nullptr) return " (counts stay empty)" + tools;
-  const std::string cost = describe_calibration(opened->backend->calibration());
-  return (cost.empty() ? cost : " (" + cost + ")") + tools;
+  std::string note = describe_calibration(opened->backend->calibration());
+  if (!note.empty()) note = " (" + note + ")";
+  if (const std::string passed = passed_over(); !passed.empty()) note += ", not " + passed;
+  return note + tools;
 }
 
 Result<void> Session::start(const adapter::Framework& framework) {

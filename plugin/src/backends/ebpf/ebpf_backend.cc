@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "backends/ebpf/ebpf_backend.h"
 
-#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 
 #include "backends/ebpf/programs.h"
 #include "backends/ebpf/segments.h"
+#include "core/lane_holder.h"
 #include "core/quiet_memory.h"
 #include "core/spin_lock.h"
 
@@ -27,36 +27,6 @@ struct ThreadRegistration {
   std::uint64_t token = 0;
 };
 thread_local ThreadRegistration t_registration __attribute__((tls_model("initial-exec")));
-
-/// Says which thread holds a lane, and that a holder has ended: a robust mutex is the one thing in memory that the
-/// kernel changes when a thread ends. Nothing here is a system call, because nobody ever waits.
-class LaneHolder {
- public:
-  enum class Answer { free, left_open, held };
-
-  LaneHolder() {
-    pthread_mutexattr_t robust;
-    pthread_mutexattr_init(&robust);
-    pthread_mutexattr_setrobust(&robust, PTHREAD_MUTEX_ROBUST);
-    pthread_mutex_init(&mutex_, &robust);
-    pthread_mutexattr_destroy(&robust);
-  }
-  ~LaneHolder() { pthread_mutex_destroy(&mutex_); }
-  LaneHolder(const LaneHolder&) = delete;
-  LaneHolder& operator=(const LaneHolder&) = delete;
-
-  /// Makes the calling thread the holder, unless a living thread is.
-  Answer take() {
-    const int error = pthread_mutex_trylock(&mutex_);
-    if (error == EOWNERDEAD) pthread_mutex_consistent(&mutex_);
-    return error == 0 ? Answer::free : error == EOWNERDEAD ? Answer::left_open : Answer::held;
-  }
-  /// By the holder. By another thread: nothing changes until the holder ends.
-  void give_back() { pthread_mutex_unlock(&mutex_); }
-
- private:
-  pthread_mutex_t mutex_{};
-};
 
 class EbpfBackend final : public Backend {
  public:

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "backends/seccomp/counts.h"
+
+#include <bit>
+
+#include "core/spin_lock.h"
+
+namespace syscost::seccomp {
+namespace {
+
+// About a tenth of a second of waiting: far beyond counting a call, and most pauses of a virtual CPU.
+constexpr int kMaxSpins = 2'000'000;
+
+/// Calls visit(SyscallId, entries) for each cell that is not 0, and clears them.
+template <class Visit>
+void drain(Bank& bank, Visit visit) {
+  for (std::size_t word = 0; word < std::size(bank.touched); ++word) {
+    std::uint64_t bits = bank.touched[word].load(std::memory_order_acquire);
+    if (bits == 0) continue;
+    bank.touched[word].store(0, std::memory_order_relaxed);
+    for (; bits != 0; bits &= bits - 1) {
+      const auto index = static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
+      visit(SyscallId{static_cast<Abi>(index / Filter::kNumbers), index % Filter::kNumbers},
+            bank.entries[index].load(std::memory_order_relaxed));
+      bank.entries[index].store(0, std::memory_order_relaxed);
+    }
+  }
+  const std::uint64_t used = bank.wild_used.load(std::memory_order_acquire);
+  for (std::uint64_t place = 0; place < used; ++place) {
+    const std::uint64_t key = bank.wild[place].id.load(std::memory_order_relaxed);
+    visit(SyscallId{static_cast<Abi>(key >> 32), static_cast<std::uint32_t>(key)},
+          bank.wild[place].entries.load(std::memory_order_relaxed));
+    bank.wild[place].entries.store(0, std::memory_order_relaxed);
+  }
+  bank.wild_used.store(0, std::memory_order_release);
+}
+
+}  // namespace
+
+bool wait_for_supervisor(const Shared& shared) {
+  const std::uint64_t seen = shared.sequence.load(std::memory_order_seq_cst);
+  if ((seen & 1) == 0) return true;
+  for (int spin = 0; spin < kMaxSpins; ++spin) {
+    if (shared.sequence.load(std::memory_order_acquire) != seen) return true;
+    relax_cpu();
+  }
+  return false;
+}
+
+void take(Bank& bank, const Filter* filter, CallTable& into) {
+  drain(bank, [&](SyscallId id, std::uint64_t entries) {
+    if (entries > 0 && (filter == nullptr || filter->selects(id))) into.at(id).entries += entries;
+  });
+}
+
+void clear(Bank& bank) {
+  drain(bank, [](SyscallId, std::uint64_t) {});
+}
+
+}  // namespace syscost::seccomp

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "backends/seccomp/filter_program.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <string>
+
+#include "backends/seccomp/libseccomp_api.h"
+
+namespace syscost::seccomp {
+namespace {
+
+/// Those that restart_syscall may resume.
+constexpr std::array<std::uint32_t, 4> kResumable = {SYS_nanosleep, SYS_clock_nanosleep, SYS_poll, SYS_futex};
+
+bool is_resumption(std::uint32_t number) {
+  return number == SYS_restart_syscall ||
+         std::find(kResumable.begin(), kResumable.end(), number) != kResumable.end();
+}
+
+bool is_notified(const Filter* filter, std::uint32_t number, bool any_resumable) {
+  if (filter == nullptr || (any_resumable && is_resumption(number))) return true;
+  return number != SYS_restart_syscall && filter->selects({kNativeAbi, number});
+}
+
+class Rules {
+ public:
+  explicit Rules(const LibseccompApi& api) : api_(api), context_(api.seccomp_init(SCMP_ACT_NOTIFY)) {
+    if (context_ == nullptr) {
+      error_ = EOPNOTSUPP;
+      return;
+    }
+    note(api_.seccomp_attr_set(context_, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_NOTIFY));
+    // A balanced tree: a call pays for the depth, not for the number of rules.
+    note(api_.seccomp_attr_set(context_, SCMP_FLTATR_CTL_OPTIMIZE, 2));
+  }
+  ~Rules() {
+    if (context_ != nullptr) api_.seccomp_release(context_);
+  }
+  Rules(const Rules&) = delete;
+  Rules& operator=(const Rules&) = delete;
+
+  void add_arch(std::uint32_t arch) { note(api_.seccomp_arch_add(context_, arch)); }
+  void remove_arch(std::uint32_t arch) { note(api_.seccomp_arch_remove(context_, arch)); }
+  void allow(int number) { note(api_.seccomp_rule_add_array(context_, SCMP_ACT_ALLOW, number, 0, nullptr)); }
+  /// For a number that libseccomp may be too old to know: then it stays as it is.
+  void try_to_allow(int number) { api_.seccomp_rule_add_array(context_, SCMP_ACT_ALLOW, number, 0, nullptr); }
+  void allow_with_cookie(int number, std::uint64_t cookie) {
+    const scmp_arg_cmp sixth{5, SCMP_CMP_EQ, cookie, 0};
+    note(api_.seccomp_rule_add_array(context_, SCMP_ACT_ALLOW, number, 1, &sixth));
+  }
+  void take_over(Rules& other) {
+    note(api_.seccomp_merge(context_, other.context_));
+    if (error_ == 0) other.context_ = nullptr;
+  }
+  void write_to(int fd) { note(api_.seccomp_export_bpf(context_, fd)); }
+  /// The first errno; 0 when all went well.
+  int error() const { return error_; }
+
+ private:
+  void note(int result) {
+    if (result < 0 && error_ == 0) error_ = -result;
+  }
+
+  const LibseccompApi& api_;
+  scmp_filter_ctx context_;
+  int error_ = 0;
+};
+
+Result<std::vector<sock_filter>> read_program(Rules& rules) {
+  const int file = memfd_create("syscost-filter", MFD_CLOEXEC);
+  if (file < 0) return errno_failure("make", "a memory file", errno);
+  rules.write_to(file);
+  const off_t size = lseek(file, 0, SEEK_END);
+  std::vector<sock_filter> program(size > 0 ? static_cast<std::size_t>(size) / sizeof(sock_filter) : 0);
+  const ssize_t got = pread(file, program.data(), program.size() * sizeof(sock_filter), 0);
+  close(file);
+  if (rules.error() != 0 || program.empty() || got != size) {
+    return Failure{"libseccomp cannot write the filter (errno " + std::to_string(rules.error()) + ")",
+                   "install libseccomp 2.5 or newer; report this with the output of uname -a"};
+  }
+  return program;
+}
+
+}  // namespace
+
+bool is_restart_syscall(SyscallId id) {
+  return id == SyscallId{Abi::x86_64, SYS_restart_syscall} || id == SyscallId{Abi::x32, SYS_restart_syscall} ||
+         id == SyscallId{Abi::i386, 0};
+}
+
+Result<std::vector<sock_filter>> make_filter_program(const Filter* filter, std::uint64_t cookie) {
+  Result<const LibseccompApi*> api = open_libseccomp();
+  if (!api.ok()) return api.failure();
+
+  Rules native(*api.value());
+  Rules foreign(*api.value());
+  if (native.error() != 0 || foreign.error() != 0) {
+    return Failure{"libseccomp knows no user notification here",
+                   "install libseccomp 2.5 or newer, on Linux 5.9 or newer"};
+  }
+  const bool any_resumable = filter != nullptr && std::any_of(kResumable.begin(), kResumable.end(), [&](auto number) {
+                               return filter->selects({kNativeAbi, number});
+                             });
+  native.allow(SCMP_SYS(rt_sigreturn));
+  for (std::uint32_t number = 0; number < Filter::kNumbers; ++number) {
+    if (is_notified(filter, number, any_resumable)) continue;
+    if (number == SYS_rt_sigreturn) continue;
+    native.try_to_allow(static_cast<int>(number));
+  }
+  for (const int number : {SCMP_SYS(gettid), SCMP_SYS(futex)}) {
+    if (is_notified(filter, static_cast<std::uint32_t>(number), any_resumable)) {
+      native.allow_with_cookie(number, cookie);
+    }
+  }
+
+  foreign.add_arch(SCMP_ARCH_X86);
+  foreign.add_arch(SCMP_ARCH_X32);
+  foreign.remove_arch(SCMP_ARCH_NATIVE);
+  foreign.allow(SCMP_SYS(rt_sigreturn));
+  foreign.try_to_allow(SCMP_SYS(sigreturn));
+  if (foreign.error() == 0) native.take_over(foreign);
+  if (foreign.error() != 0) {
+    return Failure{"libseccomp cannot add the 32-bit rules (errno " + std::to_string(foreign.error()) + ")",
+                   "install libseccomp 2.5 or newer"};
+  }
+  return read_program(native);
+}
+
+}  // namespace syscost::seccomp

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "backends/seccomp/installation.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <string>
+
+#include "backends/seccomp/filter_program.h"
+#include "backends/seccomp/listener.h"
+#include "backends/seccomp/probe.h"
+#include "backends/seccomp/supervisor.h"
+
+namespace syscost::seccomp {
+namespace {
+
+/// What this process is under; never given back.
+struct Installed {
+  Shared* shared = nullptr;
+  pid_t process = 0;
+  std::string filter;  // as given; empty = everything
+};
+Installed g_installed;
+
+std::string text_of(const Filter* filter) {
+  return filter != nullptr ? filter->text() : std::string();
+}
+
+Result<Shared*> make_shared_memory(const Filter* filter) {
+  Shared* shared = map_shared();
+  if (shared == nullptr) return errno_failure("map", "memory to share with the supervisor", errno);
+  while (shared->cookie == 0) {
+    if (getrandom(&shared->cookie, sizeof shared->cookie, 0) < 0) shared->cookie = 0x5359'5343'4f53'5421;
+  }
+  for (std::size_t index = 0; filter != nullptr && index < kIndexes; ++index) {
+    const SyscallId id{static_cast<Abi>(index / Filter::kNumbers),
+                       static_cast<std::uint32_t>(index % Filter::kNumbers)};
+    if (!filter->selects(id)) shared->is_left_out[index / 64] |= std::uint64_t{1} << index % 64;
+  }
+  for (std::size_t lane = 1; lane < kLanes; ++lane) shared->lanes[lane].control = kFollowProcess;
+  return shared;
+}
+
+Result<void> start(Shared& shared, const std::vector<sock_filter>& program) {
+  const pid_t self = getpid();
+  shared.measured = self;
+  const pid_t guard = clone_quietly();
+  if (guard < 0) return errno_failure("start", "the supervisor", errno);
+  if (guard == 0) run_supervisor(shared, self);
+
+  const int listener = install_filter(program, true);
+  if (listener < 0) {
+    set_phase(shared, kGivenUp);
+    wait_for_quiet_child(guard);
+    return explain_install_failure(-listener);
+  }
+  // From here on every call but those with our cookie waits for the supervisor.
+  shared.listener = listener;
+  set_phase(shared, kListening);
+  while (shared.phase.load() == kListening) wait_for_phase(shared, kListening, 1000);
+  close(listener);
+  return {};
+}
+
+}  // namespace
+
+pid_t clone_quietly() {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const auto child = static_cast<pid_t>(syscall(SYS_clone, CLONE_FILES, nullptr, nullptr, nullptr, nullptr));
+  if (child == 0) return 0;
+  const int error = errno;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return child;
+}
+
+int wait_for_quiet_child(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, __WALL) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+Result<Shared*> install(const Filter* filter) {
+  if (g_installed.shared != nullptr && g_installed.process == getpid()) {
+    if (g_installed.filter == text_of(filter)) return g_installed.shared;
+    return Failure{"this process is under a seccomp filter for another --syscost_filter, and it cannot be taken off",
+                   "give all parts of the program the same filter"};
+  }
+  Result<void> available = check_user_notification();
+  if (!available.ok()) return available.failure();
+  Result<Shared*> shared = make_shared_memory(filter);
+  if (!shared.ok()) return shared;
+  Result<std::vector<sock_filter>> program = make_filter_program(filter, shared.value()->cookie);
+  Result<void> done = program.ok() ? probe() : program.failure();
+  if (done.ok()) done = start(*shared.value(), program.value());
+  if (!done.ok()) {
+    unmap_shared(shared.value());
+    return done.failure();
+  }
+  g_installed = {shared.value(), getpid(), text_of(filter)};
+  return shared;
+}
+
+}  // namespace syscost::seccomp

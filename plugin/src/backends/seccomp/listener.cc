@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "backends/seccomp/listener.h"
+
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+// Newer than the oldest headers we build with (Linux 5.7, 5.19, 6.6).
+#ifndef SECCOMP_FILTER_FLAG_TSYNC_ESRCH
+#define SECCOMP_FILTER_FLAG_TSYNC_ESRCH (1UL << 4)
+#endif
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
+#endif
+#ifndef SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP
+#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
+#endif
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
+#endif
+
+namespace syscost::seccomp {
+namespace {
+
+long seccomp(unsigned operation, unsigned long flags, void* argument) {
+  return syscall(SYS_seccomp, operation, flags, argument);
+}
+
+}  // namespace
+
+int install_filter(const std::vector<sock_filter>& program, bool all_threads) {
+  sock_fprog described{static_cast<unsigned short>(program.size()), const_cast<sock_filter*>(program.data())};
+  unsigned long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+  if (all_threads) flags |= SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_TSYNC_ESRCH;
+  for (;;) {
+    const long listener = seccomp(SECCOMP_SET_MODE_FILTER, flags, &described);
+    if (listener >= 0) return static_cast<int>(listener);
+    if (errno == EINVAL && (flags & SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV) != 0) {
+      flags &= ~SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+    } else if (errno == EACCES && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0) {
+      // Without CAP_SYS_ADMIN a filter may not reach a program that gains privileges.
+      if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -errno;
+    } else {
+      return -errno;
+    }
+  }
+}
+
+Failure explain_install_failure(int error) {
+  switch (error) {
+    case EBUSY:
+      return {"another program answers this process's seccomp notifications already (a container manager, a program "
+              "that measures and started this one, or the test itself), and the kernel allows one listener",
+              "measure with another backend, or without that program above"};
+    case ESRCH:
+      return {"a thread of this process is under a seccomp filter of its own, so that ours cannot reach all threads",
+              "start measuring before such threads (syscost::gtest_main does), or use another backend"};
+    case ENOSYS:
+    case EOPNOTSUPP:
+      return {"seccomp(2) or its user notification does not exist here: an old kernel, a sandbox or a seccomp profile "
+              "hides it",
+              "use Linux 5.9 or newer, and let the container's seccomp profile pass seccomp and prctl"};
+    case EPERM:
+    case EACCES:
+      return {"a seccomp profile or a security module forbids this process to install a seccomp filter",
+              "let the container's seccomp profile pass seccomp and prctl (Docker's default profile does)"};
+    default:
+      return errno_failure("install", "a seccomp filter with a listener", error);
+  }
+}
+
+Result<void> check_user_notification() {
+  seccomp_notif_sizes sizes{};
+  __u32 action = SECCOMP_RET_USER_NOTIF;
+  if (seccomp(SECCOMP_GET_ACTION_AVAIL, 0, &action) != 0 || seccomp(SECCOMP_GET_NOTIF_SIZES, 0, &sizes) != 0) {
+    return explain_install_failure(errno);
+  }
+  return {};
+}
+
+bool receive(int listener, Notification& notification) {
+  // The kernel refuses a buffer that is not zero. It may be larger than what we were built with.
+  union {
+    seccomp_notif notif;
+    char room[512];
+  } buffer;
+  std::memset(&buffer, 0, sizeof buffer);
+  if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &buffer) != 0) return false;
+  notification.id = buffer.notif.id;
+  notification.thread = static_cast<std::int32_t>(buffer.notif.pid);
+  notification.arch = buffer.notif.data.arch;
+  notification.number = static_cast<std::uint32_t>(buffer.notif.data.nr);
+  return true;
+}
+
+bool let_continue(int listener, std::uint64_t id) {
+  union {
+    seccomp_notif_resp response;
+    char room[512];
+  } buffer;
+  std::memset(&buffer, 0, sizeof buffer);
+  buffer.response.id = id;
+  buffer.response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+  return ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &buffer) == 0;
+}
+
+void ask_for_synchronous_wakeup(int listener) {
+  ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+}
+
+bool has_hung_up(int listener) {
+  pollfd state{listener, 0, 0};
+  return poll(&state, 1, 0) > 0 && (state.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
+}
+
+}  // namespace syscost::seccomp

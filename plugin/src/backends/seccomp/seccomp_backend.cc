@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+#include "backends/seccomp/seccomp_backend.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <mutex>
+
+#include "backends/seccomp/counts.h"
+#include "backends/seccomp/filter_program.h"
+#include "backends/seccomp/installation.h"
+#include "backends/seccomp/listener.h"
+#include "backends/seccomp/probe.h"
+#include "backends/seccomp/shared.h"
+#include "core/lane_holder.h"
+#include "core/quiet_memory.h"
+#include "core/spin_lock.h"
+
+namespace syscost::seccomp {
+namespace {
+
+/// The calling thread's id, once it was asked for; `cookie` says by which installation.
+struct ThreadIdentity {
+  std::uint64_t cookie = 0;
+  std::int32_t thread = 0;
+};
+thread_local ThreadIdentity t_identity __attribute__((tls_model("initial-exec")));
+
+class SeccompBackend final : public Backend {
+ public:
+  SeccompBackend(Shared& shared, const Filter* filter)
+      : shared_(shared), filter_(filter), takeovers_(shared.takeovers.load()) {}
+
+  std::string_view name() const override { return "seccomp"; }
+  Capabilities capabilities() const override {
+    return {.entries = true, .lanes = kLanes - 1, .uncountable = kUncountable};
+  }
+  Calibration calibration() const override { return calibration_; }
+
+  // The filter was installed for it.
+  Result<void> select(const Filter&) override { return {}; }
+  std::optional<AcquiredLane> acquire_lane() override;
+  Generation boundary(Lane lane, Next next) override;
+  void read(Lane lane, CallTable& into) override;
+  // An entry has no end here that could fall into another segment.
+  void read_crossings(CrossingSink&) override {}
+  Losses losses() const override { return {late_, shared_.lost.load(std::memory_order_relaxed)}; }
+  Result<std::uint64_t> hidden_losses() override;
+  Result<void> detach() override {
+    return Failure{"a seccomp filter cannot be taken off, and every call pays for it",
+                   "use another backend for times, or a Google Benchmark, which is counted in a process of its own"};
+  }
+  Result<void> attach() override { return {}; }
+
+  /// The proof that it counts, and what counting adds to a call, given what the same call takes unobserved.
+  Result<void> prove_and_calibrate(double unobserved_ns);
+
+ private:
+  struct LaneState {
+    std::uint32_t bank = 0;        // of the current or, when disarmed, the last segment
+    std::uint32_t ended_bank = 0;  // of the segment that the last boundary ended
+    std::int32_t thread = 0;       // that had it last
+    LaneHolder holder;             // the thread inside a scope
+  };
+  LaneState& state(Lane lane) { return lanes_[static_cast<std::uint32_t>(lane)]; }
+  std::int32_t identify_thread() const;
+
+  Shared& shared_;
+  const Filter* filter_;
+  std::array<LaneState, kLanes> lanes_;
+  SpinLock lanes_lock_;  // of the holders and of who had a lane last
+  Generation generation_ = 0;
+  std::uint64_t late_ = 0;
+  std::uint64_t takeovers_;
+  Calibration calibration_;
+};
+
+// ---- lanes ----------------------------------------------------------------------------------------------------------
+
+/// 0 when a filter of the user's forbids the question.
+std::int32_t SeccompBackend::identify_thread() const {
+  if (t_identity.cookie == shared_.cookie) return t_identity.thread;
+  const long thread = syscall(SYS_gettid, 0, 0, 0, 0, 0, shared_.cookie);
+  if (thread <= 0 || static_cast<std::size_t>(thread) >= kThreadIds) return 0;
+  t_identity = {shared_.cookie, static_cast<std::int32_t>(thread)};
+  return t_identity.thread;
+}
+
+std::optional<AcquiredLane> SeccompBackend::acquire_lane() {
+  const std::int32_t thread = identify_thread();
+  if (thread == 0) return std::nullopt;
+  std::lock_guard guard(lanes_lock_);
+  if (const std::uint32_t own = shared_.lane_of[thread].load(); own != 0 && lanes_[own].thread == thread) {
+    // Inside a scope already, or its lane of last time, if that is still free.
+    // If it is held, then by this thread: another that got it would have its own number there.
+    return AcquiredLane{Lane{own}, lanes_[own].holder.take() == LaneHolder::Answer::left_open};
+  }
+  for (std::uint32_t lane = 1; lane < kLanes; ++lane) {
+    const LaneHolder::Answer answer = lanes_[lane].holder.take();
+    if (answer == LaneHolder::Answer::held) continue;
+    // Its last thread is not inside any more; its id may be another's by now.
+    const std::int32_t before = std::exchange(lanes_[lane].thread, thread);
+    if (before != 0 && shared_.lane_of[before].load() == lane) shared_.lane_of[before].store(0);
+    shared_.lane_of[thread].store(static_cast<std::uint8_t>(lane));
+    return AcquiredLane{Lane{lane}, answer == LaneHolder::Answer::left_open};
+  }
+  return std::nullopt;
+}
+
+// ---- segments -------------------------------------------------------------------------------------------------------
+
+Generation SeccompBackend::boundary(Lane lane, Next next) {
+  LaneState& own = state(lane);
+  own.ended_bank = own.bank;
+  std::atomic<std::uint64_t>& control = shared_.lanes[static_cast<std::uint32_t>(lane)].control;
+  switch (next) {
+    case Next::kArm:
+      own.bank ^= 1;
+      clear(shared_.banks[static_cast<std::uint32_t>(lane)][own.bank]);
+      ++generation_;
+      control.store(make_control(generation_, own.bank), std::memory_order_seq_cst);
+      return generation_;
+    case Next::kDisarm:
+      control.store(0, std::memory_order_seq_cst);
+      return 0;
+    case Next::kFollowProcess:
+      control.store(kFollowProcess, std::memory_order_seq_cst);
+      std::lock_guard guard(lanes_lock_);
+      own.holder.give_back();
+      return 0;
+  }
+  return 0;
+}
+
+void SeccompBackend::read(Lane lane, CallTable& into) {
+  if (!wait_for_supervisor(shared_)) ++late_;
+  take(shared_.banks[static_cast<std::uint32_t>(lane)][state(lane).ended_bank], filter_, into);
+}
+
+Result<std::uint64_t> SeccompBackend::hidden_losses() {
+  const std::uint64_t takeovers = shared_.takeovers.load();
+  if (takeovers == takeovers_) return std::uint64_t{0};
+  takeovers_ = takeovers;
+  return Failure{"the process that counts (syscost-count) was killed; another took over",
+                 "do not kill processes that the test did not start"};
+}
+
+// ---- proof and calibration ------------------------------------------------------------------------------------------
+
+/// Nanoseconds of one getppid: the median of five rounds of 50, which a preemption does not move.
+double getppid_ns() {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kCalls = 50;
+  std::array<double, 5> rounds{};
+  for (double& round : rounds) {
+    const Clock::time_point start = Clock::now();
+    for (int i = 0; i < kCalls; ++i) syscall(SYS_getppid);
+    round = std::chrono::duration<double, std::nano>(Clock::now() - start).count() / kCalls;
+  }
+  std::sort(rounds.begin(), rounds.end());
+  return rounds[rounds.size() / 2];
+}
+
+Result<void> SeccompBackend::prove_and_calibrate(double unobserved_ns) {
+  constexpr std::uint64_t kKnownCalls = 64;
+  const SyscallId known{kNativeAbi, SYS_getppid};
+  // The probe has proved that the kernel notifies; with a filter that leaves getppid out there is no more to see.
+  if (filter_ != nullptr && !filter_->selects(known)) return {};
+  const std::optional<AcquiredLane> acquired = acquire_lane();
+  if (!acquired.has_value()) {
+    return Failure{"a seccomp filter answers gettid in the kernel's place", "let the filter pass gettid"};
+  }
+  const Lane lane = acquired->lane;
+  boundary(lane, Next::kArm);
+  for (std::uint64_t i = 0; i < kKnownCalls; ++i) syscall(SYS_getppid);
+  boundary(lane, Next::kDisarm);
+  CallTable counted(&quiet_memory());
+  read(lane, counted);
+  const std::uint64_t entries = counted.at(known).entries;
+  boundary(lane, Next::kArm);
+  const double armed_ns = getppid_ns();
+  boundary(lane, Next::kFollowProcess);
+  CallTable thrown_away(&quiet_memory());
+  read(lane, thrown_away);
+  if (entries != kKnownCalls) {
+    return Failure{"the supervisor counted " + std::to_string(entries) + " of " + std::to_string(kKnownCalls) +
+                       " known calls",
+                   "report this with the output of --syscost_doctor and uname -a"};
+  }
+  calibration_ = {.armed_ns_per_call = std::max(0.0, armed_ns - unobserved_ns), .measured = true};
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Backend>> open_backend(const Filter* filter) {
+  const double unobserved_ns = getppid_ns();
+  Result<Shared*> shared = install(filter);
+  if (!shared.ok()) return shared.failure();
+  auto backend = std::make_unique<SeccompBackend>(*shared.value(), filter);
+  if (Result<void> proof = backend->prove_and_calibrate(unobserved_ns); !proof.ok()) return proof.failure();
+  return std::unique_ptr<Backend>(std::move(backend));
+}
+
+Result<void> probe_backend() {
+  Result<void> available = check_user_notification();
+  return available.ok() ? probe() : available;
+}
+
+}  // namespace syscost::seccomp

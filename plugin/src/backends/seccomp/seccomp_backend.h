@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+//
+// The seccomp backend: how often each syscall is entered, without privilege. It knows no result and no time.
+//
+// README.md says how it works; docs/backends.md what it can and cannot know.
+#pragma once
+
+#include <memory>
+
+#include "core/backend.h"
+#include "core/result.h"
+
+namespace syscost::seccomp {
+
+/// Puts this process, for the rest of its life, under a filter that notifies what `filter` selects (null = everything),
+/// after a forked probe counted 64 of 64 known calls. Between windows only.
+Result<std::unique_ptr<Backend>> open_backend(const Filter* filter);
+
+/// The same question without the consequence.
+Result<void> probe_backend();
+
+}  // namespace syscost::seccomp

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#include "backends/seccomp/shared.h"
+
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <new>
+
+namespace syscost::seccomp {
+
+Shared* map_shared() {
+  void* memory =
+      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  // Zeroed pages are what its constructor would make, at the price of touching every one.
+  return memory == MAP_FAILED ? nullptr : static_cast<Shared*>(memory);
+}
+
+void unmap_shared(Shared* shared) {
+  munmap(shared, sizeof(Shared));
+}
+
+void wait_for_phase(Shared& shared, std::uint32_t seen, int timeout_ms) {
+  const timespec timeout{timeout_ms / 1000, timeout_ms % 1000 * 1'000'000L};
+  syscall(SYS_futex, &shared.phase, FUTEX_WAIT, seen, &timeout, nullptr, shared.cookie);
+}
+
+void set_phase(Shared& shared, Phase phase) {
+  shared.phase.store(phase, std::memory_order_seq_cst);
+  syscall(SYS_futex, &shared.phase, FUTEX_WAKE, 8, nullptr, nullptr, shared.cookie);
+}
+
+}  // namespace syscost::seccomp

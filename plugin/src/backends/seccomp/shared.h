@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+//
+// The memory that the measured process and its supervisor share.
+//
+// Each word has one writer: the process arms lanes, says which thread is in which lane, and clears banks that have
+// ended; the supervisor counts. There is one supervisor and it counts one call at a time, so a cell needs no lock.
+//
+// How a bank is read without losing a count: the supervisor makes `sequence` odd before it looks at a control word and
+// even when it has counted; the process stores the new control word and then waits while the sequence it sees is odd.
+// Afterwards nobody writes to the old bank any more.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/filter.h"
+#include "core/syscall_id.h"
+
+namespace syscost::seccomp {
+
+/// The process's lane and those of threads inside scopes.
+inline constexpr std::uint32_t kLanes = 17;
+/// Thread ids are below this on every Linux (PID_MAX_LIMIT).
+inline constexpr std::size_t kThreadIds = 4U << 20;
+/// Syscalls that a table can name, of every ABI.
+inline constexpr std::size_t kIndexes = kAbiCount * Filter::kNumbers;
+/// Different numbers beyond the tables in one segment; more are lost.
+inline constexpr std::size_t kWildNumbers = 64;
+
+/// Control words: 0 = disarmed, else the generation and the bank that counts it.
+inline constexpr std::uint64_t kFollowProcess = ~std::uint64_t{0};
+constexpr std::uint64_t make_control(std::uint64_t generation, std::uint32_t bank) {
+  return generation << 1 | bank;
+}
+constexpr std::uint32_t bank_of(std::uint64_t control) {
+  return control & 1;
+}
+
+/// What one segment counted. Cells are found through the bits, so that reading costs as much as was called.
+struct Bank {
+  std::atomic<std::uint64_t> touched[(kIndexes + 63) / 64];
+  std::atomic<std::uint64_t> entries[kIndexes];
+  struct Wild {
+    std::atomic<std::uint64_t> id;  ///< ABI in the upper half, number in the lower.
+    std::atomic<std::uint64_t> entries;
+  };
+  std::atomic<std::uint64_t> wild_used;
+  Wild wild[kWildNumbers];
+};
+
+/// How far the two have come in starting; a futex word.
+enum Phase : std::uint32_t {
+  kWaiting = 0,   ///< The supervisor waits for the listener.
+  kListening,     ///< The filter is installed; `listener` is its number in the shared descriptor table.
+  kServing,       ///< The supervisor has the listener to itself; the process may close its own.
+  kGivenUp,       ///< The filter could not be installed: the supervisor ends.
+};
+
+/// All zero at first.
+struct Shared {
+  // Set before the supervisor starts.
+  std::uint64_t cookie;  ///< As sixth argument: a call of ours, which the filter lets pass without telling anybody.
+  std::atomic<pid_t> measured;  ///< Process whose calls are counted, in the supervisor's PID namespace.
+  std::atomic<std::uint64_t> is_left_out[(kIndexes + 63) / 64];  ///< Syscalls that --syscost_filter leaves out.
+
+  // Starting.
+  std::atomic<std::uint32_t> phase;
+  std::atomic<std::int32_t> listener;
+
+  // By the supervisor.
+  alignas(64) std::atomic<std::uint64_t> sequence;   ///< Odd while a call is being counted.
+  std::atomic<std::uint64_t> current;                ///< The notification received and not yet answered; 0 = none.
+  std::atomic<std::uint64_t> lost;                   ///< Calls for which there was no cell.
+  alignas(64) std::atomic<std::uint64_t> takeovers;  ///< How often a supervisor was killed and another took over.
+
+  // By the process.
+  struct alignas(64) LaneWord {
+    std::atomic<std::uint64_t> control;
+  } lanes[kLanes];
+  std::atomic<std::uint8_t> lane_of[kThreadIds];  ///< By thread id, in the supervisor's PID namespace.
+
+  Bank banks[kLanes][2];
+};
+
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint8_t>::is_always_lock_free);
+
+/// Memory for a process and its supervisor, zeroed; only the pages that are used become real. Null without memory.
+Shared* map_shared();
+void unmap_shared(Shared* shared);
+
+/// Waits until `shared.phase` is no longer `seen`, or `timeout_ms` have passed. With `cookie` a call that the filter lets
+/// pass.
+void wait_for_phase(Shared& shared, std::uint32_t seen, int timeout_ms);
+void set_phase(Shared& shared, Phase phase);
+
+}  // namespace syscost::seccomp

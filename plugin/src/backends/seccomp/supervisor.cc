@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+#include "backends/seccomp/supervisor.h"
+
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/close_range.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <csignal>
+
+#include "backends/seccomp/filter_program.h"
+
+namespace syscost::seccomp {
+namespace {
+
+/// Where a syscall has its cell; kIndexes for numbers beyond the tables.
+std::size_t index_of(SyscallId id) {
+  if (id.number >= Filter::kNumbers) return kIndexes;
+  return static_cast<std::size_t>(id.abi) * Filter::kNumbers + id.number;
+}
+
+SyscallId id_at(std::size_t index) {
+  return {static_cast<Abi>(index / Filter::kNumbers), static_cast<std::uint32_t>(index % Filter::kNumbers)};
+}
+
+/// One writer, so a load and a store do.
+void increment(std::atomic<std::uint64_t>& cell) {
+  cell.store(cell.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+/// The thread is stopped in its call while we ask, so the answer holds; a thread of a process that is not the measured
+/// one is a child's.
+bool is_of_process(pid_t process, std::int32_t thread) {
+  return syscall(SYS_tgkill, process, thread, 0) == 0 || errno == EPERM;
+}
+
+void do_nothing(int) {}
+
+/// The process must be as little as possible in anybody's way: no signal of a terminal or a group reaches it, it holds
+/// no file, no folder, and no pipe that somebody reads to its end.
+void withdraw(int listener) {
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, nullptr);
+  syscall(SYS_setsid);
+  unshare(CLONE_FILES);
+  if (listener > 0) syscall(SYS_close_range, 0U, static_cast<unsigned>(listener) - 1, 0U);
+  syscall(SYS_close_range, static_cast<unsigned>(listener) + 1, UINT_MAX, 0U);
+  if (chdir("/") != 0) return;  // a folder held is no more than a nuisance
+}
+
+/// Wakes a receive() that waits for a notification nobody will send: before Linux 6.11 the end of the last task under
+/// the filter does not.
+void wake_up_every_second() {
+  struct sigaction action {};
+  action.sa_handler = do_nothing;
+  sigaction(SIGALRM, &action, nullptr);
+  sigset_t alarm;
+  sigemptyset(&alarm);
+  sigaddset(&alarm, SIGALRM);
+  sigprocmask(SIG_UNBLOCK, &alarm, nullptr);
+  const itimerval second{{1, 0}, {1, 0}};
+  setitimer(ITIMER_REAL, &second, nullptr);
+}
+
+/// What a killed server left half done: a call that waits for an answer, a count that was begun.
+void repair(Shared& shared, int listener) {
+  if (const std::uint64_t waiting = shared.current.exchange(0); waiting != 0) let_continue(listener, waiting);
+  if ((shared.sequence.load() & 1) != 0) shared.sequence.fetch_add(1);
+  shared.takeovers.fetch_add(1);
+}
+
+}  // namespace
+
+SyscallId syscall_id_of(std::uint32_t arch, std::uint32_t number) {
+  if (arch == AUDIT_ARCH_I386) return {Abi::i386, number};
+  return syscall_id_x86_64(number);
+}
+
+// ---- counting -------------------------------------------------------------------------------------------------------
+
+Counter::Counter(Shared& shared) : shared_(shared) {
+  void* memory = mmap(nullptr, kThreadIds * sizeof *last_call_, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  last_call_ = memory == MAP_FAILED ? nullptr : static_cast<std::uint16_t*>(memory);
+}
+
+SyscallId Counter::resolve_restart(std::int32_t thread, SyscallId id) {
+  if (last_call_ == nullptr) return id;
+  std::uint16_t& last = last_call_[thread];
+  if (is_restart_syscall(id)) return last != 0 ? id_at(last - 1U) : id;
+  const std::size_t index = index_of(id);
+  last = index < kIndexes ? static_cast<std::uint16_t>(index + 1) : 0;
+  return id;
+}
+
+void Counter::add(Bank& bank, SyscallId id) {
+  const std::size_t index = index_of(id);
+  if (index < kIndexes) {
+    increment(bank.entries[index]);
+    std::atomic<std::uint64_t>& word = bank.touched[index / 64];
+    word.store(word.load(std::memory_order_relaxed) | std::uint64_t{1} << index % 64, std::memory_order_relaxed);
+    return;
+  }
+  const std::uint64_t key = std::uint64_t{static_cast<std::uint8_t>(id.abi)} << 32 | id.number;
+  const std::uint64_t used = bank.wild_used.load(std::memory_order_relaxed);
+  std::uint64_t place = 0;
+  while (place < used && bank.wild[place].id.load(std::memory_order_relaxed) != key) ++place;
+  if (place == kWildNumbers) {
+    increment(shared_.lost);
+    return;
+  }
+  if (place == used) {
+    bank.wild[place].id.store(key, std::memory_order_relaxed);
+    bank.wild_used.store(used + 1, std::memory_order_relaxed);
+  }
+  increment(bank.wild[place].entries);
+}
+
+void Counter::count_for(std::int32_t thread, SyscallId id) {
+  // Announced before the control word is read: see shared.h.
+  shared_.sequence.fetch_add(1, std::memory_order_seq_cst);
+  std::uint32_t lane = shared_.lane_of[thread].load(std::memory_order_acquire);
+  std::uint64_t control = shared_.lanes[lane].control.load(std::memory_order_seq_cst);
+  if (lane != 0 && control == kFollowProcess) {
+    lane = 0;
+    control = shared_.lanes[lane].control.load(std::memory_order_seq_cst);
+  }
+  if (control != 0) add(shared_.banks[lane][bank_of(control)], id);
+  shared_.sequence.fetch_add(1, std::memory_order_release);
+}
+
+void Counter::count(const Notification& notification) {
+  const std::int32_t thread = notification.thread;
+  if (thread <= 0 || static_cast<std::size_t>(thread) >= kThreadIds) return;
+  const SyscallId id = resolve_restart(thread, syscall_id_of(notification.arch, notification.number));
+  const std::size_t index = index_of(id);
+  if (index < kIndexes && (shared_.is_left_out[index / 64].load(std::memory_order_relaxed) >> index % 64 & 1) != 0) {
+    return;
+  }
+  // Nothing armed: no need to ask whose it is.
+  if (shared_.lane_of[thread].load(std::memory_order_relaxed) == 0 && shared_.lanes[0].control.load() == 0) return;
+  if (!is_of_process(shared_.measured.load(std::memory_order_relaxed), thread)) return;
+  count_for(thread, id);
+}
+
+// ---- the processes --------------------------------------------------------------------------------------------------
+
+void serve(Shared& shared, int listener) {
+  Counter counter(shared);
+  Notification notification;
+  for (;;) {
+    if (!receive(listener, notification)) {
+      if (has_hung_up(listener)) return;
+      continue;
+    }
+    shared.current.store(notification.id, std::memory_order_relaxed);
+    counter.count(notification);
+    let_continue(listener, notification.id);
+    shared.current.store(0, std::memory_order_relaxed);
+  }
+}
+
+void run_supervisor(Shared& shared, pid_t creator) {
+  prctl(PR_SET_NAME, "syscost-guard");
+  // Until it holds the listener nobody needs it without its creator.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != creator) _exit(1);
+  while (shared.phase.load() == kWaiting) wait_for_phase(shared, kWaiting, 1000);
+  if (shared.phase.load() != kListening) _exit(1);
+  prctl(PR_SET_PDEATHSIG, 0);
+  const int listener = shared.listener.load();
+  withdraw(listener);
+  ask_for_synchronous_wakeup(listener);
+  set_phase(shared, kServing);
+  for (;;) {
+    const pid_t server = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+    if (server <= 0) {
+      if (server == 0) prctl(PR_SET_NAME, "syscost-count");
+      wake_up_every_second();
+      serve(shared, listener);
+      _exit(0);
+    }
+    int status = 0;
+    while (waitpid(server, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) _exit(0);
+    // Somebody killed it. Whoever is under the filter waits for us.
+    repair(shared, listener);
+  }
+}
+
+}  // namespace syscost::seccomp

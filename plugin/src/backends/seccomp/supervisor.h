@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+//
+// Supervisor: the process outside the filter that answers every notification.
+//
+// While a call waits for its answer its thread stands still, so the lane and segment that the supervisor reads for it
+// are the thread's own at its entry. Other threads may pass a boundary meanwhile; but a call that is counted after a
+// boundary has had no effect before it, so nobody can tell that it began earlier.
+//
+// Everything here runs in a process that was cloned from a program with threads: no allocation, no lock, no library
+// that has either.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "backends/seccomp/listener.h"
+#include "backends/seccomp/shared.h"
+#include "core/syscall_id.h"
+
+namespace syscost::seccomp {
+
+/// The syscall that a notification is about.
+SyscallId syscall_id_of(std::uint32_t arch, std::uint32_t number);
+
+/// Counts notifications into the shared memory. What it remembers of threads is its own process's.
+class Counter {
+ public:
+  /// `shared` must outlive it. Maps memory.
+  explicit Counter(Shared& shared);
+
+  /// The calling thread's entry into `id`, if it belongs to the measured process. Restarted calls are counted as the
+  /// call they go on with.
+  void count(const Notification& notification);
+
+  /// Counts without asking whose thread it is.
+  void count_for(std::int32_t thread, SyscallId id);
+
+ private:
+  SyscallId resolve_restart(std::int32_t thread, SyscallId id);
+  void add(Bank& bank, SyscallId id);
+
+  Shared& shared_;
+  std::uint16_t* last_call_;  // by thread id: index + 1 of the last call, 0 = unknown; null without memory
+};
+
+/// Receives, counts and lets continue, until nobody is left under the filter.
+void serve(Shared& shared, int listener);
+
+/// The first process of the supervisor: waits until the filter is installed, takes the listener, and keeps a serving
+/// process running below it. Shares its creator's descriptors when it begins. Never returns.
+[[noreturn]] void run_supervisor(Shared& shared, pid_t creator);
+
+}  // namespace syscost::seccomp
