@@ -65,6 +65,14 @@ const std::vector<BackendColumn>& backends() {
       {.name = "ebpf", .missing = ebpf_missing()},
       {.name = "dispatch", .knows_entries = false, .knows_denied = false, .missing = dispatch_missing()},
       {.name = "dispatch-trap", .knows_entries = false, .knows_denied = false, .missing = dispatch_missing()},
+      {.name = "seccomp",
+       .knows_calls = false,
+       .knows_errors = false,
+       .knows_denied = false,
+       .knows_latency = false,
+       .misses_restarted = true,
+       .blind_to = "rt_sigreturn",
+       .missing = {}},
   };
   return columns;
 }

@@ -16,6 +16,8 @@ struct BackendColumn {
   bool knows_errors = true;
   bool knows_denied = true;  ///< False: denied calls are among the calls, or among the entries where those are all.
   bool knows_latency = true;
+  bool misses_restarted = false;  ///< A call that a signal ends before the backend was told of it is not counted.
+  std::string blind_to = {};      ///< A syscall that it cannot see, under whichever ABI.
   std::string missing;  ///< Why it cannot work on this machine as it is, with the remedy; empty = it must work.
 };
 

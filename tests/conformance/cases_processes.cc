@@ -133,6 +133,7 @@ const Register kSeccompErrno(Case{
                    require(denied, "the filter did not answer getpriority with EACCES");
                  },
                  {calls("getpriority", 0).refused(10, EACCES), calls("getppid", 10)}}},
+    .unsupported = {{"seccomp", "the kernel tells nobody of a call that the program's own filter answers"}},
 });
 
 const Register kSeccompInside(Case{
@@ -146,6 +147,7 @@ const Register kSeccompInside(Case{
                    repeat_raw(3, -EPERM, SYS_getpriority, PRIO_PROCESS, 0);
                  },
                  {calls("getpriority", 5).refused(3, EPERM), calls("prctl", 1), calls("seccomp", 1)}}},
+    .unsupported = {{"seccomp", "the kernel tells nobody of a call that the program's own filter answers"}},
 });
 
 void start_and_join_ten_call_thread() {
@@ -171,6 +173,7 @@ const Register kClone3Enosys(Case{
                  {calls("clone3", 0).refused(1, ENOSYS), calls("clone", 1), calls("getppid", 10),
                   calls("exit", 0).never_returning(1)},
                  "what else pthread_create and pthread_join do is libc's choice"}},
+    .unsupported = {{"seccomp", "the kernel tells nobody of a call that the program's own filter answers"}},
 });
 
 }  // namespace

@@ -101,7 +101,8 @@ constexpr std::uint64_t kSigsysBit = std::uint64_t{1} << (SIGSYS - 1);
 const Register kBlocked(Case{
     .number = 18,
     .name = "sigsys_blocked",
-    .summary = "A program that blocks every signal, in its mask or for the length of a call, calls on and sees its mask.",
+    .summary =
+        "A program that blocks every signal, in its mask or for the length of a call, calls on and sees its mask.",
     .windows = {{"",
                  [] {
                    std::uint64_t before = 0;

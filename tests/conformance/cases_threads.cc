@@ -47,7 +47,8 @@ const Register kOlderThreads(Case{
                  },
                  {calls("getppid", 1000), calls("geteuid", 500)}}},
     .teardown = stop_workers,
-    .unsupported = and_dispatch("a thread older than the backend is reported and not seen: arming it would interrupt it"),
+    .unsupported =
+        and_dispatch("a thread older than the backend is reported and not seen: arming it would interrupt it"),
 });
 
 const Register kThreadInside(Case{

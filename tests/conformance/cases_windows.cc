@@ -80,7 +80,8 @@ const Register kBlockedAtArm(Case{
                  },
                  {calls("read", 0).carried(2)}}},
     .teardown = stop_all,
-    .unsupported = and_dispatch("a thread older than the backend is reported and not seen: arming it would interrupt it"),
+    .unsupported =
+        and_dispatch("a thread older than the backend is reported and not seen: arming it would interrupt it"),
 });
 
 const Register kBlockedAtDisarm(Case{
@@ -185,6 +186,7 @@ const Register kNanosleep(Case{
                      },
                  .rows = {calls("nanosleep", 1)},
                  .check = check_latency}},
+    .unsupported = {{"seccomp", "it knows no latency"}},
 });
 
 }  // namespace

@@ -112,6 +112,31 @@ TEST(Compare, ComparesCallsThroughOtherTablesByStracesName) {
   EXPECT_TRUE(compare_with_strace(BackendColumn{}, measured, strace).empty());
 }
 
+TEST(Compare, ExcusesOnlyEntriesThatASignalEndedAndOnlyWhereTheyCannotBeSeen) {
+  MeasuredWindow measured;
+  measured.rows["close"].entries = 1;
+  StraceWindow strace{.entries = {{"close", 3}}, .restarted = {{"close", 1}}, .carried_in = {}, .in_flight = {}};
+  BackendColumn seccomp;
+  seccomp.misses_restarted = true;
+  EXPECT_EQ(compare_with_strace(seccomp, measured, strace).size(), 1U);
+  measured.rows["close"].entries = 2;
+  EXPECT_TRUE(compare_with_strace(seccomp, measured, strace).empty());
+  EXPECT_EQ(compare_with_strace(BackendColumn{}, measured, strace).size(), 1U);
+}
+
+TEST(Compare, LeavesAloneASyscallThatTheBackendIsBlindToAndAcceptsNoNumberForIt) {
+  BackendColumn seccomp;
+  seccomp.blind_to = "rt_sigreturn";
+  seccomp.knows_calls = seccomp.knows_errors = seccomp.knows_latency = false;
+  Window window{.rows = {calls("rt_sigreturn", 2)}};
+  MeasuredWindow measured;
+  StraceWindow strace{.entries = {{"rt_sigreturn", 2}}, .carried_in = {}, .in_flight = {}};
+  EXPECT_TRUE(compare_with_table(window, seccomp, measured).empty());
+  EXPECT_TRUE(compare_with_strace(seccomp, measured, strace).empty());
+  measured.rows["rt_sigreturn"].entries = 1;
+  EXPECT_FALSE(compare_with_table(window, seccomp, measured).empty());
+}
+
 TEST(Compare, LeavesAloneWhatABackendCannotKnow) {
   BackendColumn entries_only;
   entries_only.knows_calls = entries_only.knows_errors = entries_only.knows_denied = entries_only.knows_latency = false;

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <linux/bpf.h>
+#include <poll.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -82,6 +84,22 @@ std::vector<std::uint32_t> bpf_programs_of(pid_t pid) {
   return programs;
 }
 
+/// The supervisor of seccomp's that process `pid` has started and what that has, as pidfds.
+std::vector<int> helpers_of(pid_t pid) {
+  std::vector<int> helpers;
+  const std::string own = "/proc/" + std::to_string(pid);
+  std::ifstream children(own + "/task/" + std::to_string(pid) + "/children");
+  for (pid_t child = 0; children >> child;) {
+    std::string name;
+    std::getline(std::ifstream("/proc/" + std::to_string(child) + "/comm"), name);
+    if (name.rfind("syscost-", 0) != 0) continue;
+    helpers.push_back(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
+    const std::vector<int> below = helpers_of(child);
+    helpers.insert(helpers.end(), below.begin(), below.end());
+  }
+  return helpers;
+}
+
 /// Whether the kernel still has BPF program `number`: 1 yes, 0 no, -1 we may not ask.
 int bpf_program_exists(std::uint32_t number) {
   bpf_attr request = {};
@@ -112,13 +130,19 @@ Copy::Copy(const std::string& role) {
   require(read(ready[0], &byte, 1) == 1, "the second process did not start");
   close(ready[0]);
   programs_ = bpf_programs_of(pid_);
+  helpers_ = helpers_of(pid_);
   const char* backend = std::getenv("SYSCOST_BACKEND");
-  const bool has_programs = backend != nullptr && std::string(backend) == "ebpf";
-  require(!g_open_scopes || !has_programs || !programs_.empty(),
-          "the second process measures, but holds no BPF program");
+  const std::string name = g_open_scopes && backend != nullptr ? backend : "";
+  require(name != "ebpf" || !programs_.empty(), "the second process measures, but holds no BPF program");
+  require(name != "seccomp" || !helpers_.empty(), "the second process measures, but has no supervisor");
 }
 
-void Copy::require_no_program_left() const {
+void Copy::require_nothing_left() const {
+  for (const int helper : helpers_) {
+    pollfd ended{helper, POLLIN, 0};
+    require(poll(&ended, 1, 20'000) == 1, "a supervisor outlives the process that measured with it");
+    close(helper);
+  }
   for (std::uint32_t number : programs_) {
     // The kernel frees a program some time after its last descriptor: polling, not timing.
     int exists = bpf_program_exists(number);

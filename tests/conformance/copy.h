@@ -26,13 +26,14 @@ class Copy {
   bool cue() const;
   /// One `wait4`; the wait status, -1 when that failed.
   int wait() const;
-  /// After wait(): a problem() when a BPF program it had is still loaded. Not inside a window.
-  void require_no_program_left() const;
+  /// After wait(): a problem() when a BPF program or a helper process it had is still there. Not inside a window.
+  void require_nothing_left() const;
 
  private:
   pid_t pid_ = -1;
   int cue_fd_ = -1;
   std::vector<std::uint32_t> programs_;
+  std::vector<int> helpers_;  // pidfds
 };
 
 /// Whether copies open scopes (they do unless told otherwise).

@@ -22,6 +22,10 @@ counts: the backend's numbers must equal the table below, and its entries must e
 threads. `restart_syscall` belongs to the call it continues, and a call that a seccomp filter answers is `denied` here and an entry to
 strace. For every row `entries = calls + restarts + in_flight + no_return`, one latency exists per call and restart, and nothing is lost.
 
+Column `seccomp` knows entries only, so "exact" speaks of `entered` alone there, and of every syscall but `rt_sigreturn`
+([backends](backends.md#what-seccomp-counts)). strace makes signals interrupt a call before the supervisor has it, which the kernel then
+enters again: strace's count may exceed the backend's by the entries that ended so (`? ERESTARTSYS`).
+
 Column `oracle` is the table against strace alone, without any backend: it shows that the expected numbers are right.
 
 Run it with `ctest -R conformance` in a build folder, as root or with CAP_BPF and CAP_PERFMON.

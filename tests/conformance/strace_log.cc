@@ -217,6 +217,7 @@ std::optional<StraceWindow> StraceLog::window(const std::string& name) const {
     bool entered_inside = call.entered > begin->returned && call.entered < end->entered;
     bool returned_inside = call.returned > begin->returned && call.returned < end->entered;
     if (entered_inside) ++window.entries[call.name];
+    if (entered_inside && starts_with(call.result, "? ERESTARTSYS")) ++window.restarted[call.name];
     if (entered_inside && !returned_inside && call.result != "?") ++window.in_flight[call.name];
     if (entered_inside && call.result == "?") ++window.no_return[call.name];
     if (entered_inside && returned_inside && starts_with(call.result, "? ERESTART")) ++window.interrupted[call.name];

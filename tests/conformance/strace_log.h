@@ -4,9 +4,10 @@
 //
 // strace stops every thread at every entry, so its log is complete and ordered; what it costs is reading text meant for
 // people. What syscost itself must call in a window so that dispatch works (arming a new thread, the way back from
-// SIGSYS) is told from the program's calls and left out. The reader is strict: a line it does not understand is an error, because a skipped line is a wrong count. It
-// puts halves together (`<unfinished ...>`, `<... read resumed>`), follows clone to know which threads belong to the
-// measured process, adds restart_syscall to the call it continues, and names unnamed numbers as syscost does.
+// SIGSYS) is told from the program's calls and left out. The reader is strict: a line it does not understand is an
+// error, because a skipped line is a wrong count. It puts halves together (`<unfinished ...>`, `<... read resumed>`),
+// follows clone to know which threads belong to the measured process, adds restart_syscall to the call it continues,
+// and names unnamed numbers as syscost does.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +23,10 @@ namespace conformance {
 
 /// What strace saw of one process between two marker calls.
 struct StraceWindow {
-  std::map<std::string, std::uint64_t> entries;     ///< Entered between the markers.
-  std::map<std::string, std::uint64_t> carried_in;  ///< Entered before the first marker, returned between them.
-  std::map<std::string, std::uint64_t> in_flight;   ///< Entered between them, not returned before the second.
+  std::map<std::string, std::uint64_t> entries;           ///< Entered between the markers.
+  std::map<std::string, std::uint64_t> restarted = {};    ///< Of those, ended by a signal in order to be entered again.
+  std::map<std::string, std::uint64_t> carried_in;        ///< Entered before the first marker, returned between them.
+  std::map<std::string, std::uint64_t> in_flight;         ///< Entered between them, not returned before the second.
   std::map<std::string, std::uint64_t> no_return = {};    ///< Entered between them, and never returned.
   std::map<std::string, std::uint64_t> interrupted = {};  ///< Of those that returned: ended by a signal.
 };
@@ -64,9 +66,9 @@ class StraceLog {
   std::set<int> threads_of(int tid) const;
 
   std::vector<Call> calls_;
-  std::set<int> dispatched_;    // threads whose next rt_sigreturn is the way back from a dispatched call
-  std::set<int> handed_on_;     // threads whose last line was a SIGSYS of the program's
-  std::set<int> own_dispatch_;  // threads of a program that dispatches for itself
+  std::set<int> dispatched_;         // threads whose next rt_sigreturn is the way back from a dispatched call
+  std::set<int> handed_on_;          // threads whose last line was a SIGSYS of the program's
+  std::set<int> own_dispatch_;       // threads of a program that dispatches for itself
   std::map<int, std::size_t> open_;  // thread -> its unfinished call
   std::map<int, std::size_t> last_;  // thread -> its latest call
   std::vector<std::string> errors_;

@@ -132,6 +132,15 @@ TEST(StraceLog, ACallInWhichItsThreadDiesIsNotInFlight) {
   EXPECT_TRUE(window.in_flight.empty());
 }
 
+TEST(StraceLog, TellsEntriesThatASignalEndedToBeMadeAgain) {
+  StraceWindow window = window_of(
+      "100   close(3)                          = ? ERESTARTSYS (To be restarted if SA_RESTART is set)\n"
+      "100   --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=9} ---\n"
+      "100   close(3)                          = 0\n");
+  EXPECT_EQ(window.entries, (Counts{{"close", 2}}));
+  EXPECT_EQ(window.restarted, (Counts{{"close", 1}}));
+}
+
 TEST(StraceLog, FollowsExecveOfAThreadThatIsNotTheLeader) {
   StraceLog log = parse(
       "101   execve(\"/bin/true\", [\"true\"], NULL <unfinished ...>\n"

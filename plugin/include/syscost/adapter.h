@@ -121,9 +121,9 @@ SYSCOST_EXPORT bool is_fork_child();
 using UnavailableHandler = bool (*)(const Unavailable& why);
 SYSCOST_EXPORT void set_unavailable_handler(UnavailableHandler handler);
 
-/// What an UnavailableHandler should do: true = skip the test, false = let it fail. Where a backend counts: fail, for
-/// the number is missing by a mistake of the test's, such as a selector that names nothing. Else
+/// What an UnavailableHandler should do: true = skip the test, false = let it fail. Where a backend counts and could
+/// have the number: fail, for it is missing by a mistake of the test's, such as a selector that names nothing. Else
 /// SYSCOST_UNAVAILABLE=skip|fail decides; without it tests fail where the variable CI is set and are skipped elsewhere.
-SYSCOST_EXPORT bool skips_unavailable();
+SYSCOST_EXPORT bool skips_unavailable(const Unavailable& why);
 
 }  // namespace syscost::adapter

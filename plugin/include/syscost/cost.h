@@ -26,6 +26,8 @@ namespace syscost {
 struct Unavailable {
   std::string reason;
   std::string how_to_fix;
+  /// True when no test can have it here: the backend in use does not measure such a thing.
+  bool is_beyond_backend = false;
 };
 
 /// An exact count, or the reason why there is none. Compares with any integer and with another Count. Copying allocates

@@ -32,9 +32,13 @@ Why because(std::string reason, std::string how_to_fix) {
   return std::make_shared<const Unavailable>(Unavailable{std::move(reason), std::move(how_to_fix)});
 }
 
+Count beyond_backend(std::string reason) {
+  return Count(std::make_shared<const Unavailable>(Unavailable{
+      std::move(reason), "Use one that can (--syscost_backend ebpf); --syscost_doctor says what it needs.", true}));
+}
+
 Count not_measured(std::string_view what) {
-  return Count(because("The backend in use does not measure " + std::string(what) + ".",
-                       "Use one that does (--syscost_backend ebpf); --syscost_doctor says what it needs."));
+  return beyond_backend("The backend in use does not measure " + std::string(what) + ".");
 }
 
 /// Without a full stop, to go on in the same sentence.
@@ -69,8 +73,7 @@ Count sum(const detail::CostData* data, const Why& why, std::string_view selecto
   constexpr SyscallId kUnnamed{kNativeAbi, Filter::kNumbers};
   for (const SyscallId unseen : data->measured.uncountable) {
     if (!chosen.value().matches(unseen) || chosen.value().matches(kUnnamed)) continue;
-    return Count(because("The backend in use cannot see " + syscall_name(unseen) + ".",
-                         "Ask for other syscalls, or use a backend that sees it (--syscost_backend ebpf)."));
+    return beyond_backend("The backend in use cannot see " + syscall_name(unseen) + ".");
   }
   std::uint64_t total = 0;
   for (const auto& [id, tally] : data->table) {

@@ -64,11 +64,11 @@ bool prints_lines() {
   return Session::instance().prints_lines();
 }
 
-bool skips_unavailable() {
+bool skips_unavailable(const Unavailable& why) {
   const Result<session::ParsedOptions>& parsed = session::process_options();
-  // Where a backend counts, a number is missing for another reason: a selector that names nothing, say. That is a
-  // mistake in the test, wherever it runs.
-  if (!parsed.ok() || Session::instance().can_count()) return false;
+  // Where a backend counts and could have the number, it is missing for another reason: a selector that names nothing,
+  // say. That is a mistake in the test, wherever it runs.
+  if (!parsed.ok() || (Session::instance().can_count() && !why.is_beyond_backend)) return false;
   switch (parsed.value().options.on_unavailable) {
     case session::Options::OnUnavailable::skip:
       return true;

@@ -99,7 +99,6 @@ TEST(Options, SaysThatALaterFlagIsNotThereYet) {
   EXPECT_NE(complaint({"--syscost_children=1"}).find("this version of syscost does not have"), std::string::npos);
   EXPECT_NE(complaint({}, {"SYSCOST_CHILDREN=3"}).find("does not have the variable SYSCOST_CHILDREN"),
             std::string::npos);
-  EXPECT_NE(complaint({"--syscost_backend=seccomp"}).find("no backend \"seccomp\""), std::string::npos);
 }
 
 TEST(Options, TakesSeveralProfilesAtOnce) {

@@ -25,7 +25,7 @@ namespace {
 
 /// Tests and assertions of the user fail or are skipped where nothing can count; never inside an expression of theirs.
 bool skip_or_fail(const Unavailable& why) {
-  if (!adapter::skips_unavailable()) return false;
+  if (!adapter::skips_unavailable(why)) return false;
   // GTEST_SKIP() returns from the function it stands in, so it stands in one of its own.
   [&] { GTEST_SKIP() << "syscost cannot count here: " << why.reason << ' ' << why.how_to_fix; }();
   return true;
