@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <string>
 
@@ -86,18 +87,24 @@ Result<void> check_user_notification() {
   return {};
 }
 
-bool receive(int listener, Notification& notification) {
-  // The kernel refuses a buffer that is not zero. It may be larger than what we were built with.
-  union {
-    seccomp_notif notif;
-    char room[512];
-  } buffer;
-  std::memset(&buffer, 0, sizeof buffer);
-  if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &buffer) != 0) return false;
-  notification.id = buffer.notif.id;
-  notification.thread = static_cast<std::int32_t>(buffer.notif.pid);
-  notification.arch = buffer.notif.data.arch;
-  notification.number = static_cast<std::uint32_t>(buffer.notif.data.nr);
+std::uint64_t Mailbox::id() const {
+  std::uint64_t id = 0;
+  std::memcpy(&id, bytes + offsetof(seccomp_notif, id), sizeof id);
+  return id;
+}
+
+void Mailbox::clear() {
+  std::memset(bytes, 0, sizeof bytes);
+}
+
+bool receive(int listener, Mailbox& mailbox, Notification& notification) {
+  if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, mailbox.bytes) != 0) return false;
+  seccomp_notif received{};
+  std::memcpy(&received, mailbox.bytes, sizeof received);
+  notification.id = received.id;
+  notification.thread = static_cast<std::int32_t>(received.pid);
+  notification.arch = received.data.arch;
+  notification.number = static_cast<std::uint32_t>(received.data.nr);
   return true;
 }
 

@@ -34,8 +34,18 @@ struct Notification {
   std::uint32_t number = 0;
 };
 
-/// Waits for a notification. False when interrupted, or when the call it was about has gone.
-bool receive(int listener, Notification& notification);
+/// Where the kernel writes a notification: all zero before, whatever it makes of it. Larger than any kernel's yet.
+struct Mailbox {
+  alignas(8) char bytes[512];
+
+  /// Of the notification in it; 0 = it is empty.
+  std::uint64_t id() const;
+  void clear();
+};
+
+/// Waits for a notification. False when interrupted, or when the call it was about has gone. Clear `mailbox` once it is
+/// answered.
+bool receive(int listener, Mailbox& mailbox, Notification& notification);
 
 /// Lets the call go on. False when it has gone meanwhile.
 bool let_continue(int listener, std::uint64_t id);

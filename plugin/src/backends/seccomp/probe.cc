@@ -38,9 +38,10 @@ void supervise(Shared& shared, int listener) {
   Counter counter(shared);
   Notification notification;
   for (pollfd ready{listener, POLLIN, 0}; poll(&ready, 1, kPatienceMs) > 0 && (ready.revents & POLLHUP) == 0;) {
-    if (!receive(listener, notification)) continue;
+    if (!receive(listener, shared.mailbox, notification)) continue;
     counter.count(notification);
     let_continue(listener, notification.id);
+    shared.mailbox.clear();
   }
 }
 

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backends/seccomp/listener.h"
 #include "core/filter.h"
 #include "core/syscall_id.h"
 
@@ -72,7 +73,7 @@ struct Shared {
 
   // By the supervisor.
   alignas(64) std::atomic<std::uint64_t> sequence;   ///< Odd while a call is being counted.
-  std::atomic<std::uint64_t> current;                ///< The notification received and not yet answered; 0 = none.
+  Mailbox mailbox;  ///< The call that waits for an answer: here, so that whoever takes over finds it.
   std::atomic<std::uint64_t> lost;                   ///< Calls for which there was no cell.
   alignas(64) std::atomic<std::uint64_t> takeovers;  ///< How often a supervisor was killed and another took over.
 

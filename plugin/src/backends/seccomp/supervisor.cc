@@ -73,7 +73,8 @@ void wake_up_every_second() {
 
 /// What a killed server left half done: a call that waits for an answer, a count that was begun.
 void repair(Shared& shared, int listener) {
-  if (const std::uint64_t waiting = shared.current.exchange(0); waiting != 0) let_continue(listener, waiting);
+  if (shared.mailbox.id() != 0) let_continue(listener, shared.mailbox.id());
+  shared.mailbox.clear();
   if ((shared.sequence.load() & 1) != 0) shared.sequence.fetch_add(1);
   shared.takeovers.fetch_add(1);
 }
@@ -158,14 +159,13 @@ void serve(Shared& shared, int listener) {
   Counter counter(shared);
   Notification notification;
   for (;;) {
-    if (!receive(listener, notification)) {
+    if (!receive(listener, shared.mailbox, notification)) {
       if (has_hung_up(listener)) return;
       continue;
     }
-    shared.current.store(notification.id, std::memory_order_relaxed);
     counter.count(notification);
     let_continue(listener, notification.id);
-    shared.current.store(0, std::memory_order_relaxed);
+    shared.mailbox.clear();
   }
 }
 
