@@ -25,10 +25,10 @@ FORKING_MAIN = os.path.join(BIN, "adapter_forking_main")
 SCOPES = os.path.join(BIN, "adapter_scopes")
 LIMITS = os.path.join(BIN, "adapter_limits")
 LOOPS = os.path.join(BIN, "adapter_loops")
+DENY = os.path.join(BIN, "adapter_deny")                # runs a program under a seccomp profile
 NO_CAPABILITIES = ["capsh", "--drop=all", "--user=nobody", "--"] if os.geteuid() == 0 else None
 # Where no backend can count, whatever it needs.
-_DENY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "deny_backends")
-NO_BACKEND = [sys.executable, _DENY, *NO_CAPABILITIES] if NO_CAPABILITIES else None
+NO_BACKEND = [DENY, "EPERM", "dispatch,seccomp", *NO_CAPABILITIES] if NO_CAPABILITIES else None
 
 Done = collections.namedtuple("Done", "code out err")
 

@@ -61,7 +61,7 @@ class Output(Case):
         self.assertEqual(os.listdir(self.folder), ["out.csv"])
 
     def test_help_and_doctor_answer_instead_of_running_tests(self):
-        for flag, word in (("--syscost_help", "--syscost_csv FILE"), ("--syscost_doctor", "ebpf   works")):
+        for flag, word in (("--syscost_help", "--syscost_csv FILE"), ("--syscost_doctor", "ebpf     works")):
             done = self.run_program(MANY, flag)
             self.assertIn(word, done.out)
             self.assertNotIn("[ RUN", done.out)

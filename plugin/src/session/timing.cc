@@ -61,10 +61,11 @@ Timing& made_timing() {
   return *timing;
 }
 
-/// A backend that sees entries sees these two as well (core/backend.h).
+/// A backend that sees entries and how they end sees these two as well (core/backend.h).
 Capabilities capabilities_of(const detail::CostData& data) {
   Capabilities can;
-  can.entries = can.carried_in = can.denied = data.measured.entries;
+  can.entries = data.measured.entries;
+  can.carried_in = can.denied = data.measured.entries && data.measured.calls;
   can.calls = data.measured.calls;
   can.errors = data.measured.errors;
   can.latency = data.measured.latency;

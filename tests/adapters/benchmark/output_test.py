@@ -34,6 +34,16 @@ class Output(BenchmarkCase):
             self.assertEqual(linked.err, "")
         self.assertFalse(os.path.exists(self.csv))
 
+    def test_where_only_entries_are_known_they_are_the_counters_and_calls_stay_empty(self):
+        done = self.run_program(SHAPES, f"--syscost_csv={self.csv}", "--syscost_backend=seccomp", QUICK, self.FEW)
+        lines = {line.split()[0]: line for line in done.out.splitlines() if line.startswith("BM_")}
+        self.assertIn("syscalls=1", lines["BM_OneCall"])
+        self.assertIn("syscalls=64", lines["BM_Complexity/64"])
+        for row in self.rows(record="syscall", syscall="getppid"):
+            self.assertGreater(int(row["entries"]), 0)
+            self.assertEqual([row[c] for c in ("calls", "in_flight", "carried_in", "denied", "errors")], [""] * 5)
+        self.assertTrue(all(int(row["wall_ns"]) > 0 for row in self.rows(record="test", outcome="passed")))
+
     def test_counters_stand_beside_the_times(self):
         done = self.run_program(SHAPES, "--syscost_backend=auto", QUICK, self.FEW)
         lines = {line.split()[0]: line for line in done.out.splitlines() if line.startswith("BM_")}

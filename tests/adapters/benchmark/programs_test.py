@@ -93,7 +93,7 @@ class Refusals(BenchmarkCase):
     def test_bad_flags_and_files_end_with_2_before_any_benchmark(self):
         for flags, word in ((["--syscost_cvs=x"], "did you mean --syscost_csv"), (["--syscost_csv="], "file name"),
                             (["--syscost_csv=/nowhere/x.csv"], "/nowhere/x.csv"), (["--syscost_cycles=0"], "cycles"),
-                            (["--syscost_backend=seccomp"], "no backend")):
+                            (["--syscost_backend=perf"], "not one of")):
             with self.subTest(flags=flags):
                 done = self.run_program(SHAPES, *flags, code=2)
                 self.assertIn(word, done.err)

@@ -7,10 +7,14 @@
 namespace syscost::benchmark_adapter {
 namespace {
 
+/// Calls, or entries where the backend knows no more.
 std::uint64_t calls_of(const Cost& cost, const std::string& name) {
+  const Unavailable* why_no_calls = cost.calls("*").unavailable();
+  const bool knows_calls = why_no_calls == nullptr || !why_no_calls->is_beyond_backend;
   std::uint64_t calls = 0;
   for (const SyscallCost& syscall : cost.syscalls()) {
-    if (name.empty() || syscall.name == name) calls += syscall.calls + syscall.no_return;
+    if (!name.empty() && syscall.name != name) continue;
+    calls += knows_calls ? syscall.calls + syscall.no_return : syscall.entries;
   }
   return calls;
 }

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+"""Which backend `auto` takes where, and what is said about the others: the table of docs/backends.md, done.
+
+`surroundings_test.py build/release/bin --table` prints the table; a test holds the page against it."""
+import collections
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+from adapter_case import ASSERTIONS, DENY, MANY, Case, main
+
+PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "backends.md")
+TEST = "--gtest_filter=Shapes.CallsThreeTimes"
+ROOT = unittest.skipUnless(os.geteuid() == 0, "needs root, to become somebody else")
+BACKENDS = ("ebpf", "dispatch", "seccomp")
+WORKS = "works"
+NO_CAPABILITY = "needs CAP_BPF and CAP_PERFMON"
+DENIED = "denied"
+
+CAPABILITIES = "+bpf,+perfmon"
+USER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+ORDINARY = [*USER, "--inh-caps=-all"]
+AMBIENT = [*USER, f"--inh-caps={CAPABILITIES}", f"--ambient-caps={CAPABILITIES}"]
+STRACE = ["strace", "-f", "-o", "/dev/null"]
+# What a person who debugs under dispatch says too.
+GDB = ["gdb", "-nx", "-batch", "-return-child-result", "-ex", "handle SIGSYS nostop noprint pass", "-ex", "run", "--args"]
+PID_NAMESPACE = ["unshare", "--fork", "--pid", "--mount-proc"]
+
+# `before` stands in front of the program; what each backend answers there; what auto takes (None = nothing).
+Place = collections.namedtuple("Place", "name before ebpf dispatch seccomp auto")
+
+
+def with_denied(who, before, capable):
+    """A profile like a container's answers what a backend needs, for one who would otherwise have `capable`."""
+    able = WORKS if capable else NO_CAPABILITY
+    for answer in ("EPERM", "ENOSYS"):
+        deny = [*before, DENY, answer]
+        # Without capabilities EPERM is what bpf says anyway.
+        no_bpf = NO_CAPABILITY if answer == "EPERM" and not capable else DENIED
+        where = f"{who}, profile answers"
+        yield Place(f"{where} bpf with {answer}", [*deny, "bpf"], no_bpf, WORKS, WORKS, "dispatch")
+        yield Place(f"{where} prctl with {answer}", [*deny, "prctl"], able, DENIED, WORKS, "ebpf" if capable else "seccomp")
+        yield Place(f"{where} seccomp with {answer}", [*deny, "seccomp"], able, WORKS, DENIED, "ebpf" if capable else "dispatch")
+        yield Place(f"{where} all three with {answer}", [*deny, "bpf,prctl,seccomp"], no_bpf, DENIED, DENIED, None)
+
+
+TABLE = [
+    Place("root", [], WORKS, WORKS, WORKS, "ebpf"),
+    Place("an ordinary user", ORDINARY, NO_CAPABILITY, WORKS, WORKS, "dispatch"),
+    Place("CAP_BPF and CAP_PERFMON, of the file", ["FILE", *ORDINARY], WORKS, WORKS, WORKS, "ebpf"),
+    Place("CAP_BPF and CAP_PERFMON, ambient", AMBIENT, WORKS, WORKS, WORKS, "ebpf"),
+    *with_denied("root", [], True),
+    *with_denied("an ordinary user", ORDINARY, False),
+    Place("root, under strace", STRACE, WORKS, WORKS, WORKS, "ebpf"),
+    Place("an ordinary user, under strace", [*ORDINARY, *STRACE], NO_CAPABILITY, WORKS, WORKS, "dispatch"),
+    Place("root, under gdb", GDB, WORKS, WORKS, WORKS, "ebpf"),
+    Place("an ordinary user, under gdb", [*ORDINARY, *GDB], NO_CAPABILITY, WORKS, WORKS, "dispatch"),
+    Place("root, first of a PID namespace", PID_NAMESPACE, WORKS, WORKS, WORKS, "ebpf"),
+    Place("an ordinary user, first of a PID namespace", [*PID_NAMESPACE, *ORDINARY],
+          NO_CAPABILITY, WORKS, WORKS, "dispatch"),
+]
+
+# What the reason must contain.
+REASONS = {
+    NO_CAPABILITY: {"ebpf": "CAP_BPF"},
+    DENIED: {"ebpf": "BPF", "dispatch": "Dispatch", "seccomp": "profile"},
+}
+
+
+def table():
+    lines = ["| where | ebpf | dispatch | seccomp | `auto` takes |", "|---|---|---|---|---|"]
+    for row in TABLE:
+        taken = row.auto or "nothing: exit code 2, with every reason"
+        lines.append(f"| {row.name} | {row.ebpf} | {row.dispatch} | {row.seccomp} | {taken} |")
+    return "\n".join(lines) + "\n"
+
+
+def needs(program):
+    return unittest.skipUnless(shutil.which(program), f"needs {program}")
+
+
+class SurroundingsCase(Case):
+    def command(self, before):
+        """The command before the flags. FILE = the program is a copy with capabilities."""
+        if before[:1] != ["FILE"]:
+            return [*before, MANY]
+        capped = os.path.join(self.folder, "capped")
+        if os.path.exists(capped):
+            return [*before[1:], capped]
+        shutil.copy(MANY, capped)
+        if subprocess.run(["setcap", "cap_bpf,cap_perfmon+ep", capped], check=False).returncode != 0:
+            self.skipTest("the file system of the temporary folder keeps no capabilities")
+        return [*before[1:], capped]
+
+    def measure(self, before, code=0, backend=None):
+        """Runs the test that calls getppid three times; (backend, entries or calls of getppid, header line), or stderr
+        where it must fail."""
+        if os.path.exists(self.csv):
+            os.remove(self.csv)
+        flags = [f"--syscost_csv={self.csv}", TEST] + ([f"--syscost_backend={backend}"] if backend else [])
+        done = self.run_program(*self.command(before), *flags, code=code)
+        if code != 0:
+            return done.err
+        [row] = self.rows(kind="test", record="syscall", syscall="getppid")
+        header = re.search("syscost: backend.*", done.err + done.out).group()
+        return row["backend"], int(row["entries"] or row["calls"]), header
+
+    def check_backend(self, row, backend):
+        answer = getattr(row, backend)
+        if answer == WORKS:
+            self.assertEqual(self.measure(row.before, backend=backend)[:2], (backend, 3))
+            return
+        error = self.measure(row.before, code=2, backend=backend)
+        self.assertIn(REASONS[answer][backend], error)
+        self.assertIn("fix: ", error)
+
+    def check_auto(self, row):
+        before_taken = BACKENDS[:BACKENDS.index(row.auto)] if row.auto else BACKENDS
+        if row.auto:
+            backend, count, text = self.measure(row.before)
+            self.assertEqual((backend, count), (row.auto, 3))
+            self.assertEqual(", not " in text, len(before_taken) > 0)
+        else:
+            text = " ".join(self.measure(row.before, code=2).split("\n"))
+            self.assertIn("no backend can count here", text)
+        # Each that was passed over is named, with its reason and its remedy.
+        for backend in before_taken:
+            self.assertRegex(text, f"{backend}: .*{REASONS[getattr(row, backend)][backend]}.*fix: ")
+
+    def check_doctor(self, row):
+        out = self.run_program(*self.command(row.before), "--syscost_doctor", code=None).out
+        for backend in BACKENDS:
+            works = getattr(row, backend) == WORKS
+            self.assertRegex(out, rf"(?m)^  {backend} +{'works' if works else 'does not work'}: ")
+        self.assertIn(f"auto would take {row.auto}." if row.auto else "Nothing can count here", out)
+
+    def check(self, rows):
+        for row in rows:
+            for backend in BACKENDS:
+                with self.subTest(where=row.name, backend=backend):
+                    self.check_backend(row, backend)
+            with self.subTest(where=row.name, backend="auto"):
+                self.check_auto(row)
+            with self.subTest(where=row.name, doctor=True):
+                self.check_doctor(row)
+
+
+def rows_with(*words, without=()):
+    return [row for row in TABLE if all(w in row.name for w in words) and not any(w in row.name for w in without)]
+
+
+@ROOT
+@needs("setpriv")
+class Surroundings(SurroundingsCase):
+    def test_whoever_we_are(self):
+        self.check(rows_with(without=("profile", "under", "namespace", "of the file")))
+
+    @needs("setcap")
+    def test_with_capabilities_of_the_file(self):
+        self.check(rows_with("of the file"))
+
+    def test_as_root_under_a_profile(self):
+        self.check(rows_with("root, profile"))
+
+    def test_as_an_ordinary_user_under_a_profile(self):
+        self.check(rows_with("user, profile"))
+
+    @needs("strace")
+    def test_under_strace(self):
+        self.check(rows_with("under strace"))
+
+    @needs("gdb")
+    def test_under_gdb(self):
+        self.check(rows_with("under gdb"))
+
+    @needs("unshare")
+    def test_in_a_pid_namespace(self):
+        self.check(rows_with("PID namespace"))
+
+
+class SurroundingsTold(SurroundingsCase):
+    def test_the_page_shows_the_table(self):
+        with open(PAGE, encoding="utf-8") as page:
+            self.assertIn(table(), page.read(), "bring it up to date: surroundings_test.py build/release/bin --table")
+
+    def test_what_seccomp_cannot_know_is_empty(self):
+        self.measure([], backend="seccomp")
+        [row] = self.rows(kind="test", record="syscall", syscall="getppid")
+        for column in ("calls", "restarts", "in_flight", "no_return", "carried_in", "denied", "errors", "errnos",
+                       "latency_count", "latency_sum_ns", "histogram"):
+            self.assertEqual(row[column], "", column)
+
+    def test_assertions_on_what_the_backend_cannot_measure_skip_here_and_fail_in_ci(self):
+        flags = ["--gtest_filter=Assertions.ReadAValueFirst", "--syscost_backend=seccomp"]
+        skipped = self.run_program(ASSERTIONS, *flags)
+        self.assertIn("does not measure calls", skipped.out)
+        self.assertIn("SKIPPED", skipped.out)
+        failed = self.run_program(ASSERTIONS, *flags, code=1, CI="true")
+        self.assertIn("does not measure calls", failed.out)
+
+
+if __name__ == "__main__":
+    if sys.argv[2:] == ["--table"]:
+        sys.stdout.write(table())
+    else:
+        main()
