@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The backend and its supervisor, as processes. A filter stays for good, so every body runs in a child of its own, which
-// answers by its exit status; what failed there it says on stderr.
+// The backend and its supervisor, as processes. A filter stays for good, so every body runs in a child of its own,
+// which answers by its exit status; what failed there it says on stderr.
 #include "backends/seccomp/seccomp_backend.h"
 
 #include <gtest/gtest.h>

@@ -20,8 +20,7 @@ namespace {
 constexpr std::array<std::uint32_t, 4> kResumable = {SYS_nanosleep, SYS_clock_nanosleep, SYS_poll, SYS_futex};
 
 bool is_resumption(std::uint32_t number) {
-  return number == SYS_restart_syscall ||
-         std::find(kResumable.begin(), kResumable.end(), number) != kResumable.end();
+  return number == SYS_restart_syscall || std::find(kResumable.begin(), kResumable.end(), number) != kResumable.end();
 }
 
 bool is_notified(const Filter* filter, std::uint32_t number, bool any_resumable) {

@@ -17,9 +17,9 @@ Result<const LibseccompApi*> find_functions() {
                    "install libseccomp 2.5 or newer (Debian, Ubuntu: apt-get install libseccomp2; Fedora: dnf install "
                    "libseccomp)"};
   }
-#define SYSCOST_LIBSECCOMP_FIND(name)                                                              \
-  g_api.name = reinterpret_cast<decltype(g_api.name)>(dlsym(library, #name));                      \
-  if (g_api.name == nullptr) {                                                                     \
+#define SYSCOST_LIBSECCOMP_FIND(name)                                                            \
+  g_api.name = reinterpret_cast<decltype(g_api.name)>(dlsym(library, #name));                    \
+  if (g_api.name == nullptr) {                                                                   \
     return Failure{"libseccomp.so.2 has no function " #name, "install libseccomp 2.5 or newer"}; \
   }
   SYSCOST_LIBSECCOMP_FUNCTIONS(SYSCOST_LIBSECCOMP_FIND)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// libseccomp, found at run time, for the reason that libbpf is (docs/decisions/0001): a measured program must start on a
-// machine without it, and must not meet its symbols.
+// libseccomp, found at run time, for the reason that libbpf is (docs/decisions/0001): a measured program must start on
+// a machine without it, and must not meet its symbols.
 #pragma once
 
 #include <seccomp.h>

@@ -16,8 +16,8 @@
 
 namespace syscost::seccomp {
 
-/// Puts the calling thread, and with `all_threads` the whole process, under `program` for good. Returns the listener, or
-/// a negative errno. Sets no_new_privs where the kernel insists. Allocates nothing.
+/// Puts the calling thread, and with `all_threads` the whole process, under `program` for good. Returns the listener,
+/// or a negative errno. Sets no_new_privs where the kernel insists. Allocates nothing.
 int install_filter(const std::vector<sock_filter>& program, bool all_threads);
 
 /// Why install_filter() failed, for people.

@@ -186,9 +186,9 @@ Result<void> SeccompBackend::prove_and_calibrate(double unobserved_ns) {
   CallTable thrown_away(&quiet_memory());
   read(lane, thrown_away);
   if (entries != kKnownCalls) {
-    return Failure{"the supervisor counted " + std::to_string(entries) + " of " + std::to_string(kKnownCalls) +
-                       " known calls",
-                   "report this with the output of --syscost_doctor and uname -a"};
+    return Failure{
+        "the supervisor counted " + std::to_string(entries) + " of " + std::to_string(kKnownCalls) + " known calls",
+        "report this with the output of --syscost_doctor and uname -a"};
   }
   calibration_ = {.armed_ns_per_call = std::max(0.0, armed_ns - unobserved_ns), .measured = true};
   return {};

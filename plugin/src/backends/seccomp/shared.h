@@ -54,10 +54,10 @@ struct Bank {
 
 /// How far the two have come in starting; a futex word.
 enum Phase : std::uint32_t {
-  kWaiting = 0,   ///< The supervisor waits for the listener.
-  kListening,     ///< The filter is installed; `listener` is its number in the shared descriptor table.
-  kServing,       ///< The supervisor has the listener to itself; the process may close its own.
-  kGivenUp,       ///< The filter could not be installed: the supervisor ends.
+  kWaiting = 0,  ///< The supervisor waits for the listener.
+  kListening,    ///< The filter is installed; `listener` is its number in the shared descriptor table.
+  kServing,      ///< The supervisor has the listener to itself; the process may close its own.
+  kGivenUp,      ///< The filter could not be installed: the supervisor ends.
 };
 
 /// All zero at first.
@@ -72,9 +72,9 @@ struct Shared {
   std::atomic<std::int32_t> listener;
 
   // By the supervisor.
-  alignas(64) std::atomic<std::uint64_t> sequence;   ///< Odd while a call is being counted.
-  Mailbox mailbox;  ///< The call that waits for an answer: here, so that whoever takes over finds it.
-  std::atomic<std::uint64_t> lost;                   ///< Calls for which there was no cell.
+  alignas(64) std::atomic<std::uint64_t> sequence;  ///< Odd while a call is being counted.
+  Mailbox mailbox;                  ///< The call that waits for an answer: here, so that whoever takes over finds it.
+  std::atomic<std::uint64_t> lost;  ///< Calls for which there was no cell.
   alignas(64) std::atomic<std::uint64_t> takeovers;  ///< How often a supervisor was killed and another took over.
 
   // By the process.
@@ -92,8 +92,8 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std
 Shared* map_shared();
 void unmap_shared(Shared* shared);
 
-/// Waits until `shared.phase` is no longer `seen`, or `timeout_ms` have passed. With `cookie` a call that the filter lets
-/// pass.
+/// Waits until `shared.phase` is no longer `seen`, or `timeout_ms` have passed. With `cookie` a call that the filter
+/// lets pass.
 void wait_for_phase(Shared& shared, std::uint32_t seen, int timeout_ms);
 void set_phase(Shared& shared, Phase phase);
 
