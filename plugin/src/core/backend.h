@@ -22,6 +22,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/child_tables.h"
 #include "core/filter.h"
 #include "core/result.h"
 #include "core/syscall_id.h"
@@ -43,6 +44,7 @@ struct Capabilities {
   bool latency = false;     ///< Histogram and sums.
   bool carried_in = false;  ///< Calls that entered before the window.
   bool denied = false;      ///< Calls stopped by a seccomp filter.
+  bool children = false;    ///< Counts children too, because it was asked to.
   std::uint32_t lanes = 0;  ///< How many threads can be inside thread scopes at once.
   std::span<const SyscallId> uncountable = {};  ///< Syscalls that it never sees: they have no number, not 0.
 };
@@ -126,6 +128,10 @@ class Backend {
   /// Adds what `lane`'s previous segment counted to `into`, and clears it. To be called after each boundary that ended
   /// an armed segment. Waits, bounded, for calls being counted at this instant.
   virtual void read(Lane lane, CallTable& into) = 0;
+
+  /// Adds what children entered in the process lane's previous segment to `into`, and clears it; after each
+  /// read(Lane::kProcess). Only where capabilities().children.
+  virtual void read_children(ChildTables& into) { static_cast<void>(into); }
 
   /// Delivers the crossings recorded since the last time.
   virtual void read_crossings(CrossingSink& sink) = 0;

@@ -237,17 +237,22 @@ std::ostream& operator<<(std::ostream& out, const Cost& cost) {
 
 namespace detail {
 
-std::string breakdown(const CostData& data) {
-  std::vector<const CallTable::Entry*> order = busiest_first(data.table);
+std::string breakdown(const CallTable& table, const Measured& measured) {
+  std::vector<const CallTable::Entry*> order = busiest_first(table);
   std::string text;
   for (std::size_t i = 0; i < std::min(order.size(), kNamedSyscalls); ++i) {
     if (i > 0) text += ", ";
-    text += described(order[i]->id, order[i]->tally, data.measured);
+    text += described(order[i]->id, order[i]->tally, measured);
   }
   if (order.empty()) text = "no syscalls";
   if (order.size() > kNamedSyscalls) {
     text.append(", and ").append(std::to_string(order.size() - kNamedSyscalls)).append(" more");
   }
+  return text;
+}
+
+std::string breakdown(const CostData& data) {
+  std::string text = breakdown(data.table, data.measured);
   if (std::uint64_t lost = data.late + data.lost; lost > 0) {
     text.append("; ").append(std::to_string(lost)).append(" lost");
   }

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 
+#include "core/child_tables.h"
 #include "core/filter.h"
 #include "core/tally.h"
 
@@ -28,16 +29,19 @@ struct Measured {
 
 struct CostData {
   /// `memory` must outlive every Cost that shares these numbers.
-  explicit CostData(std::pmr::memory_resource* memory) : table(memory) {}
+  explicit CostData(std::pmr::memory_resource* memory) : table(memory), children(memory) {}
 
   CallTable table;
+  ChildTables children;  ///< Not in `table`.
   Measured measured;
   std::shared_ptr<const Filter> filter;  ///< What was counted; null = everything.
   std::uint64_t late = 0;                ///< Counted into the window after it had been read.
   std::uint64_t lost = 0;                ///< Happened and was not recorded.
 };
 
-/// `1024 write, 3 openat (1 ENOENT)`: what the table holds, busiest first, and what was lost.
+/// `1024 write, 3 openat (1 ENOENT)`: what the table holds, busiest first.
+std::string breakdown(const CallTable& table, const Measured& measured);
+/// The same of the data's own table, and what was lost.
 std::string breakdown(const CostData& data);
 /// ` (only %network counted)`, or empty when everything was.
 std::string filter_note(const CostData& data);

@@ -7,7 +7,12 @@
 namespace syscost {
 
 WindowBook::WindowBook(Backend& backend, std::pmr::memory_resource& memory)
-    : backend_(backend), memory_(memory), windows_(&memory), thread_lanes_(&memory), segment_(&memory) {}
+    : backend_(backend),
+      memory_(memory),
+      windows_(&memory),
+      thread_lanes_(&memory),
+      segment_(&memory),
+      segment_children_(&memory) {}
 
 bool WindowBook::Window::holds(Generation generation, Lane on) const {
   if (reach == Reach::thread && on != lane) return false;
@@ -40,8 +45,20 @@ void WindowBook::split_process(bool arm) {
     latest_ = thread.generation = backend_.boundary(thread.lane, Next::kArm);
     read_segment(thread.lane, thread_ended);
   }
-  if (ended != 0) read_segment(Lane::kProcess, ended);
+  if (ended != 0) {
+    read_segment(Lane::kProcess, ended);
+    if (backend_.capabilities().children) read_children(ended);
+  }
   backend_.read_crossings(*this);
+}
+
+// What children did in a segment of the process belongs to every process window that holds it.
+void WindowBook::read_children(Generation ended) {
+  backend_.read_children(segment_children_);
+  for (Window& window : windows_) {
+    if (window.holds(ended, Lane::kProcess)) window.children.merge(segment_children_);
+  }
+  segment_children_.clear();
 }
 
 // Adds a segment that has ended to the windows that hold it.
@@ -148,6 +165,7 @@ void WindowBook::close(Window* window, detail::CostData& into) {
     backend_.read_crossings(*this);
   }
   into.table.merge(window->table);
+  into.children.merge(window->children);
   Losses now = backend_.losses();
   into.late += now.late - window->losses_at_open.late;
   into.lost += now.lost - window->losses_at_open.lost;

@@ -62,7 +62,7 @@ class WindowBook final : private CrossingSink {
   class Window {
    public:
     Window(Reach its_reach, Lane its_lane, std::pmr::memory_resource& memory)
-        : reach(its_reach), lane(its_lane), stretches(&memory), table(&memory) {}
+        : reach(its_reach), lane(its_lane), stretches(&memory), table(&memory), children(&memory) {}
 
     /// True when calls entered on `on` in segment `generation` are the window's.
     bool holds(Generation generation, Lane on) const;
@@ -72,6 +72,7 @@ class WindowBook final : private CrossingSink {
     Lane lane;
     std::pmr::vector<Stretch> stretches;
     CallTable table;
+    ChildTables children;
     Losses losses_at_open;
   };
 
@@ -87,6 +88,7 @@ class WindowBook final : private CrossingSink {
   void start(Window& window, Generation first) { window.stretches.push_back({first, kOpen}); }
   void split_process(bool arm);
   void read_segment(Lane lane, Generation ended);
+  void read_children(Generation ended);
   void add(const Crossing& crossing) override;
   bool process_window_running() const;
   ThreadLane* find(Lane lane);
@@ -97,7 +99,8 @@ class WindowBook final : private CrossingSink {
   SpinLock lock_;
   std::pmr::list<Window> windows_;
   std::pmr::vector<ThreadLane> thread_lanes_;
-  CallTable segment_;                  // the segment being read; kept for its memory
+  CallTable segment_;  // the segment being read; kept for its memory
+  ChildTables segment_children_;
   Generation process_generation_ = 0;  // of lane 0; 0 = disarmed
   Generation latest_ = 0;              // the newest generation of all
 };

@@ -61,12 +61,12 @@ void set_latency(Row& row, const Histogram& latency) {
   row.set(Column::kHistogram, histogram_text(latency));
 }
 
-void set_totals(Row& row, const detail::CostData& cost, const Capabilities& can) {
+void set_totals(Row& row, const CallTable& table, const Capabilities& can) {
   std::uint64_t entries = 0;
   std::uint64_t calls = 0;
   std::uint64_t errors = 0;
   std::uint64_t kernel_ns = 0;
-  for (const auto& [id, tally] : cost.table) {
+  for (const auto& [id, tally] : table) {
     entries += tally.entries;
     calls += tally.calls;
     errors += tally.errors.total();
@@ -76,8 +76,6 @@ void set_totals(Row& row, const detail::CostData& cost, const Capabilities& can)
   row.set(Column::kTotalCalls, measured(can.calls, calls));
   row.set(Column::kTotalErrors, measured(can.errors, errors));
   row.set(Column::kTotalKernelNs, measured(can.latency, kernel_ns));
-  row.set(Column::kLate, cost.late);
-  row.set(Column::kLost, cost.lost);
 }
 
 void set_tally(Row& row, SyscallId id, const Tally& tally, const Capabilities& can) {
@@ -133,11 +131,40 @@ void WindowRows::append(std::string& out, const WindowColumns& window, const det
   row.set(Column::kInvoluntarySwitches, window.involuntary_switches);
   row.set(Column::kMinorFaults, window.minor_faults);
   row.set(Column::kMajorFaults, window.major_faults);
-  if (cost != nullptr) set_totals(row, *cost, capabilities);
+  if (cost != nullptr) {
+    set_totals(row, cost->table, capabilities);
+    row.set(Column::kLate, cost->late);
+    row.set(Column::kLost, cost->lost);
+  }
   row.end();
   if (cost == nullptr) return;
+  append_syscalls(out, window, cost->table, capabilities);
+  append_children(out, window, *cost, capabilities);
+}
 
-  for (const auto& [id, tally] : cost->table) {
+void WindowRows::append_children(std::string& out, const WindowColumns& window, const detail::CostData& cost,
+                                 const Capabilities& capabilities) const {
+  for (const auto& [program, table] : cost.children) {
+    if (table.empty()) continue;
+    WindowColumns child;
+    child.kind = "process";
+    child.test = window.test;
+    child.window = program;
+    child.parent = window.window;
+    child.repetition = window.repetition;
+    Row row(out, run_, Column::kKind);
+    set_key(row, child, schema::kRecordTest);
+    row.set(Column::kOrigin, schema::kOriginSyscost);
+    set_totals(row, table, capabilities);
+    // Losses are known of all that was counted together: they stand on the window's own row.
+    row.end();
+    append_syscalls(out, child, table, capabilities);
+  }
+}
+
+void WindowRows::append_syscalls(std::string& out, const WindowColumns& window, const CallTable& table,
+                                 const Capabilities& capabilities) const {
+  for (const auto& [id, tally] : table) {
     if (tally.empty()) continue;
     Row syscall(out, run_, Column::kKind);
     set_key(syscall, window, schema::kRecordSyscall);

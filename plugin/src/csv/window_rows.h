@@ -43,13 +43,19 @@ class WindowRows {
  public:
   explicit WindowRows(const RunColumns& run);
 
-  /// Appends the window's rows to `out`. `cost` is null when nothing was counted.
+  /// Appends the window's rows to `out`, and those of kind `process` for its children. `cost` is null when nothing was
+  /// counted.
   void append(std::string& out, const WindowColumns& window, const detail::CostData* cost,
               const Capabilities& capabilities) const;
   /// Appends what a tool said of the same window. Of `window` only the key and what it ran count: no times.
   void append(std::string& out, const WindowColumns& window, const ToolWindow& tool) const;
 
  private:
+  void append_children(std::string& out, const WindowColumns& window, const detail::CostData& cost,
+                       const Capabilities& capabilities) const;
+  void append_syscalls(std::string& out, const WindowColumns& window, const CallTable& table,
+                       const Capabilities& capabilities) const;
+
   std::string run_;  // the columns up to `pid`, the same on every row
 };
 

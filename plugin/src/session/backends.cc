@@ -30,16 +30,28 @@ struct Trial {
           std::string("build it where ") + library + " is installed (Debian: apt-get install " + library + "-dev)"};
 }
 
+/// What to count.
+struct Wish {
+  const Filter* filter = nullptr;  ///< Null = everything.
+  bool children = false;
+};
+
 /// For a backend that leaves nothing behind when it is closed (docs/decisions/0003).
-Result<Trial> open_and_close(OpenedBackend (*open)(const Filter*)) {
-  OpenedBackend backend = open(nullptr);
+Result<Trial> open_and_close(OpenedBackend (*open)(const Wish&)) {
+  OpenedBackend backend = open({});
   if (!backend.ok()) return backend.failure();
   return Trial{backend.value()->calibration(), backend.value()->remark()};
 }
 
+Failure counts_no_children(const char* backend) {
+  return {std::string("backend ") + backend + " does not count child processes (--syscost_children)",
+          "take --syscost_backend seccomp, which does, or leave --syscost_children out"};
+}
+
 // ---- each backend ---------------------------------------------------------------------------------------------------
 
-OpenedBackend open_ebpf(const Filter*) {
+OpenedBackend open_ebpf([[maybe_unused]] const Wish& wish) {
+  if (wish.children) return counts_no_children("ebpf");
 #if SYSCOST_HAS_EBPF
   return ebpf::open_backend();
 #else
@@ -52,18 +64,21 @@ Result<Trial> try_ebpf() {
 }
 
 #if SYSCOST_HAS_DISPATCH
-OpenedBackend open_dispatch(const Filter*) {
+OpenedBackend open_dispatch(const Wish& wish) {
+  // It ends at fork: a child runs without the handler that counts.
+  if (wish.children) return counts_no_children("dispatch");
   return dispatch::open_backend(dispatch::Patching::allowed);
 }
-OpenedBackend open_dispatch_unasked(const Filter* filter) {
+OpenedBackend open_dispatch_unasked(const Wish& wish) {
   if (Result<void> debugger = dispatch::check_for_debugger(); !debugger.ok()) return debugger.failure();
-  return open_dispatch(filter);
+  return open_dispatch(wish);
 }
-OpenedBackend open_dispatch_trap(const Filter*) {
+OpenedBackend open_dispatch_trap(const Wish& wish) {
+  if (wish.children) return counts_no_children("dispatch-trap");
   return dispatch::open_backend(dispatch::Patching::never);
 }
 #else
-OpenedBackend open_dispatch(const Filter*) {
+OpenedBackend open_dispatch(const Wish&) {
   return Failure{"this libsyscost was built without the dispatch backend, which knows x86-64 only",
                  "choose another backend, or build for x86-64"};
 }
@@ -75,9 +90,9 @@ Result<Trial> try_dispatch() {
   return open_and_close(open_dispatch_unasked);
 }
 
-OpenedBackend open_seccomp([[maybe_unused]] const Filter* filter) {
+OpenedBackend open_seccomp([[maybe_unused]] const Wish& wish) {
 #if SYSCOST_HAS_SECCOMP
-  return seccomp::open_backend(filter);
+  return seccomp::open_backend(wish.filter, wish.children);
 #else
   return built_without("seccomp", "libseccomp");
 #endif
@@ -97,9 +112,9 @@ Result<Trial> try_seccomp() {
 struct Entry {
   const char* name;
   BackendChoice choice;
-  OpenedBackend (*open)(const Filter* filter);
-  OpenedBackend (*open_unasked)(const Filter* filter);  ///< For `automatic`; null = it leaves the backend alone.
-  Result<Trial> (*attempt)();                           ///< For --syscost_doctor; null = it does not try it.
+  OpenedBackend (*open)(const Wish& wish);
+  OpenedBackend (*open_unasked)(const Wish& wish);  ///< For `automatic`; null = it leaves the backend alone.
+  Result<Trial> (*attempt)();                       ///< For --syscost_doctor; null = it does not try it.
 };
 
 /// In the order in which `automatic` tries them.
@@ -126,11 +141,11 @@ void add(std::string& list, const std::string& item) {
   list.append(list.empty() ? "" : "; ").append(item);
 }
 
-OpenedBackend open_first(const Filter* filter) {
+OpenedBackend open_first(const Wish& wish) {
   std::string reasons, fixes, passed;
   for (const Entry& entry : kBackends) {
     if (entry.open_unasked == nullptr) continue;
-    OpenedBackend backend = entry.open_unasked(filter);
+    OpenedBackend backend = entry.open_unasked(wish);
     if (backend.ok()) {
       passed_over_text() = passed;
       return backend;
@@ -146,12 +161,13 @@ OpenedBackend open_first(const Filter* filter) {
 
 }  // namespace
 
-OpenedBackend open_backend(BackendChoice choice, const Filter* filter) {
+OpenedBackend open_backend(BackendChoice choice, const Filter* filter, bool children) {
+  const Wish wish{filter, children};
   passed_over_text().clear();
   for (const Entry& entry : kBackends) {
-    if (choice == entry.choice) return entry.open(filter);
+    if (choice == entry.choice) return entry.open(wish);
   }
-  return open_first(filter);
+  return open_first(wish);
 }
 
 std::string passed_over() {

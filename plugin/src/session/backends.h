@@ -18,8 +18,9 @@ namespace syscost::session {
 using BackendOpener = std::function<Result<std::unique_ptr<Backend>>(BackendChoice)>;
 
 /// Opens one of the backends this library was built with, to count what `filter` selects (null = everything; it must
-/// outlive the backend). Where every backend fails, the failure says why each does.
-Result<std::unique_ptr<Backend>> open_backend(BackendChoice choice, const Filter* filter);
+/// outlive the backend), and with `children` what child processes do too. Where every backend fails, the failure says
+/// why each does.
+Result<std::unique_ptr<Backend>> open_backend(BackendChoice choice, const Filter* filter, bool children);
 
 /// Why `automatic`, when it last opened a backend, passed those over that come before it:
 /// "ebpf: REASON (fix: REMEDY)", "; " between them; empty when it took the first.

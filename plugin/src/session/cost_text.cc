@@ -2,9 +2,10 @@
 //
 // A Cost as one line of text: how the numbers of a counting process reach the process that writes them down.
 //
-//     1 <entries calls errors latency: measured?> <late> <lost> ;<syscall>;<syscall>.
+//     1 <entries calls errors latency: measured?> <late> <lost> ;<syscall>;<syscall> <child> <child>.
 //     <syscall> = abi number entries calls restarts no_return carried_in denied | errno:count ... | count sum min max
 //                 bucket:count ...
+//     <child>   = >length:program;<syscall>;<syscall>
 #include <charconv>
 #include <memory>
 #include <string>
@@ -38,8 +39,15 @@ class Reader {
     rest_.remove_prefix(1);
     return true;
   }
-  /// True before the mark that ends a syscall's numbers.
-  bool ends_part() const { return !rest_.empty() && (rest_.front() == ';' || rest_.front() == '.'); }
+  /// True before a mark that ends a syscall's numbers.
+  bool ends_part() const { return !rest_.empty() && std::string_view(";>.").find(rest_.front()) != rest_.npos; }
+  std::string_view text(std::size_t length) {
+    failed_ = failed_ || length > rest_.size();
+    if (failed_) return {};
+    const std::string_view taken = rest_.substr(0, length);
+    rest_.remove_prefix(length);
+    return taken;
+  }
   void expect(char mark) { failed_ = failed_ || !take(mark); }
   std::uint64_t number(char after = ' ') {
     std::uint64_t value = 0;
@@ -83,6 +91,12 @@ void put_tally(std::string& text, SyscallId id, const Tally& tally) {
   }
 }
 
+void put_table(std::string& text, const CallTable& table) {
+  for (const auto& [id, tally] : table) {
+    if (!tally.empty()) put_tally(text, id, tally);
+  }
+}
+
 void take_tally(Reader& in, CallTable& table) {
   const std::uint64_t abi = in.number();
   const std::uint64_t number = in.number();
@@ -120,8 +134,10 @@ std::string to_text(const Cost& cost) {
   }
   put(text, data->late);
   put(text, data->lost);
-  for (const auto& [id, tally] : data->table) {
-    if (!tally.empty()) put_tally(text, id, tally);
+  put_table(text, data->table);
+  for (const auto& [program, table] : data->children) {
+    text.append(">").append(std::to_string(program.size())).append(":").append(program);
+    put_table(text, table);
   }
   return text + '.';  // without it the text was cut
 }
@@ -142,6 +158,10 @@ Cost cost_from_text(std::string_view text) {
     data->filter = parsed.value().options.filter;
   }
   while (!in.failed() && in.take(';')) take_tally(in, data->table);
+  while (!in.failed() && in.take('>')) {
+    CallTable& child = data->children.at(in.text(in.number(':')));
+    while (!in.failed() && in.take(';')) take_tally(in, child);
+  }
   in.expect('.');
   if (in.failed() || !in.at_end()) return Cost(not_a_cost);
   return Cost(std::move(data));
@@ -153,6 +173,7 @@ Cost sum(const std::vector<Cost>& parts) {
     const detail::CostData* data = detail::CostAccess::data(part);
     if (data == nullptr) return part;
     whole->table.merge(data->table);
+    whole->children.merge(data->children);
     whole->measured = data->measured;
     whole->filter = data->filter;
     whole->late += data->late;

@@ -54,6 +54,7 @@ std::shared_ptr<const detail::CostData> Opened::with_losses(std::shared_ptr<cons
   if (hidden == 0) return cost;
   std::shared_ptr<detail::CostData> all = new_cost();
   all->table.merge(cost->table);
+  all->children.merge(cost->children);
   all->late = cost->late;
   all->lost = cost->lost + hidden;
   return all;

@@ -161,6 +161,8 @@ constexpr std::array kKnown = {
     Known{"artifacts", Argument::value, true, take_artifacts},
     Known{"backend", Argument::value, true, take_backend},
     Known{"filter", Argument::value, true, take_filter},
+    Known{"children", Argument::optional_boolean, true,
+          [](Options& options, std::string_view value, Source) { return take_boolean(options.children, value); }},
     Known{"cycles", Argument::value, true,
           [](Options& options, std::string_view value, Source) { return take_number(options.cycles, value, 1); }},
     Known{"repeats", Argument::value, true,
@@ -189,14 +191,7 @@ constexpr std::array kKnown = {
           [](Options& options, std::string_view value, Source) { return take_boolean(options.markers, value); }},
 };
 
-/// Names the documentation promises for later versions: whoever types one deserves a better answer than "unknown".
-constexpr std::array<std::string_view, 1> kLater = {"children"};
-
 }  // namespace
-
-bool is_later_option(std::string_view name) {
-  return std::find(kLater.begin(), kLater.end(), name) != kLater.end();
-}
 
 const KnownOption* find_option(std::string_view name, bool flags_only) {
   for (const Known& known : kKnown) {

@@ -27,7 +27,5 @@ struct KnownOption {
 const KnownOption* find_option(std::string_view name, bool flags_only);
 /// The name nearest to `name`; empty when none is near enough to have been meant.
 std::string_view nearest_option(std::string_view name, bool flags_only);
-/// True for a name that the documentation promises for a later version.
-bool is_later_option(std::string_view name);
 
 }  // namespace syscost::session

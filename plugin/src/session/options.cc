@@ -42,10 +42,6 @@ std::string lower(std::string_view name) {
   return text;
 }
 
-Failure later_failure(const std::string& spelled) {
-  return {"this version of syscost does not have " + spelled, "remove it; --syscost_help lists what this version has"};
-}
-
 /// "name" of `--syscost_name` or, where allowed, `--name`; null when the argument is none of ours. Everything that
 /// begins with --syscost is, be it `--syscost-csv`: a flag nobody reads is a measurement that silently did not happen.
 std::string_view flag_name(std::string_view argument, Spelling spelling) {
@@ -57,7 +53,7 @@ std::string_view flag_name(std::string_view argument, Spelling spelling) {
   // --help stays the framework's.
   if (spelling != Spelling::prefixed_short || !name.starts_with("--") || name == "--help") return {};
   name.remove_prefix(2);
-  return find_option(name, true) != nullptr || is_later_option(name) ? name : std::string_view();
+  return find_option(name, true) != nullptr ? name : std::string_view();
 }
 
 Result<void> read_environment(const std::vector<std::string>& environment, Options& options) {
@@ -68,7 +64,6 @@ Result<void> read_environment(const std::vector<std::string>& environment, Optio
     std::string variable(entry.substr(0, equals));
     if (is_foreign_variable(variable)) continue;
     std::string name = lower(entry.substr(kPrefix.size(), equals - kPrefix.size()));
-    if (is_later_option(name)) return later_failure("the variable " + variable);
     const KnownOption* known = upper(name) == variable.substr(kPrefix.size()) ? find_option(name, false) : nullptr;
     if (known == nullptr) {
       return Failure{"the environment holds " + variable + ", which syscost does not know",
@@ -91,6 +86,10 @@ Result<void> check_together(const Options& all) {
   if (is_flag(all.label_source) && all.csv.empty()) {
     return Failure{"--syscost_label names the rows of a CSV, and none is asked for",
                    "add --syscost_csv=FILE, or leave the label out"};
+  }
+  if (all.children && all.backend == BackendChoice::none) {
+    return Failure{"--syscost_children counts child processes, and --syscost_backend none counts nothing",
+                   "take --syscost_backend seccomp, or leave --syscost_children out"};
   }
   if (is_flag(all.bpf_source) && !all.lists_scripts && !all.profile_bpftrace) {
     return Failure{"--syscost_bpf names scripts of bpftrace, which is not asked for",
@@ -124,7 +123,6 @@ Result<ParsedOptions> parse_options(const std::vector<std::string>& arguments,
     const std::string_view name = flag_name(argument, spelling);
     if (name.data() == nullptr) continue;
     const std::string spelled(argument.substr(0, argument.find('=')));
-    if (is_later_option(name)) return later_failure(spelled);
     const KnownOption* known = find_option(name, true);
     if (known == nullptr || (spelled.starts_with("--syscost") && !spelled.starts_with("--syscost_"))) {
       return Failure{"syscost has no flag " + spelled,

@@ -44,6 +44,7 @@ struct Options {
   BackendChoice backend = BackendChoice::automatic;
   bool is_backend_named = false;         ///< The choice was spoken, be it "auto".
   std::shared_ptr<const Filter> filter;  ///< Null = count everything.
+  bool children = false;                 ///< Count children too, in rows of their own.
   std::optional<std::uint64_t> cycles;
   std::optional<std::uint64_t> repeats;   ///< Timed, and as many counted, passes of a loop.
   std::optional<std::uint64_t> warm_ups;  ///< Passes of a loop before them.

@@ -85,8 +85,9 @@ Session& Session::instance() {
     const Result<ParsedOptions>& parsed = process_options();
     if (!parsed.ok()) refuse(parsed.failure());
     const Options& options = parsed.value().options;
-    auto* made = new Session(
-        options, [filter = options.filter](BackendChoice choice) { return open_backend(choice, filter.get()); });
+    auto* made = new Session(options, [filter = options.filter, children = options.children](BackendChoice choice) {
+      return open_backend(choice, filter.get(), children);
+    });
     made_session.store(made);
     return made;
   }();

@@ -29,7 +29,9 @@ std::string format_ns(std::uint64_t ns) {
   return text.data();
 }
 
-std::string report_line(const detail::CostData& cost, std::uint64_t wall_ns) {
+namespace {
+
+std::string own_line(const detail::CostData& cost, std::uint64_t wall_ns) {
   std::string line = detail::breakdown(cost);
   std::uint64_t entries = 0;
   std::uint64_t work = 0;
@@ -39,7 +41,7 @@ std::string report_line(const detail::CostData& cost, std::uint64_t wall_ns) {
     (overlaps(syscall_classes(id), SyscallClass::wait) ? waiting : work) += tally.latency.sum_ns();
   }
   const bool has_times = cost.measured.latency && (entries > 0 || !cost.measured.entries);
-  if (!has_times) return line + detail::filter_note(cost);
+  if (!has_times) return line;
   line += ", " + format_ns(work) + " in the kernel";
   if (wall_ns > 0) {
     const double percent = 100.0 * static_cast<double>(work) / static_cast<double>(wall_ns);
@@ -48,6 +50,17 @@ std::string report_line(const detail::CostData& cost, std::uint64_t wall_ns) {
     line += text.data();
   }
   if (waiting > 0) line += ", " + format_ns(waiting) + " waiting";
+  return line;
+}
+
+}  // namespace
+
+std::string report_line(const detail::CostData& cost, std::uint64_t wall_ns) {
+  std::string line = own_line(cost, wall_ns);
+  for (const auto& [program, table] : cost.children) {
+    if (!table.empty())
+      line.append("; child ").append(program).append(": ").append(detail::breakdown(table, cost.measured));
+  }
   return line + detail::filter_note(cost);
 }
 

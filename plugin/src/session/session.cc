@@ -111,8 +111,9 @@ Result<void> Session::take_over(Options options) {
   const bool is_same_filter = text(options) == text(options_);
   if (is_same_filter) options.filter = options_.filter;
   if (options == options_) return {};
-  if (!is_same_filter || (is_started() && options.backend != options_.backend) ||
-      (recorder_.has_csv() && options.csv != options_.csv) || has_tools()) {
+  const bool is_same_way = options.backend == options_.backend && options.children == options_.children;
+  if (!is_same_filter || (is_started() && !is_same_way) || (recorder_.has_csv() && options.csv != options_.csv) ||
+      has_tools()) {
     return Failure{"a static initialiser measured before main(), and the flags ask for another file, backend or filter",
                    "write --syscost_csv, --syscost_backend, --syscost_filter, --syscost_profile, which are known from "
                    "the start"};
@@ -227,7 +228,7 @@ adapter::Report Session::close_window(std::string_view outcome, int framework_wr
     if (cost != nullptr) columns.overhead_estimate_ns = window.opened->overhead_estimate_ns(*cost);
   }
   if (cost != nullptr) remove_framework_writes(cost->table, framework_writes);
-  const bool has_numbers = cost != nullptr && !is_empty(cost->table);
+  const bool has_numbers = cost != nullptr && !(is_empty(cost->table) && cost->children.empty());
   if (has_numbers || window.kind == adapter::Kind::test) recorder_.add(columns, cost.get(), can);
   write_rows(spoken_name(columns.kind, columns.test, columns.window));
 

@@ -54,6 +54,15 @@ class FakeBackend final : public Backend {
   }
   void call(Lane lane = Lane::kProcess) { leave(enter(lane), lane); }
 
+  /// A child's call, entered on the process lane.
+  void call_in_child(std::string_view program) {
+    if (controls_[Lane::kProcess] == 0) return;
+    ++children_.try_emplace(controls_[Lane::kProcess], std::pmr::get_default_resource())
+          .first->second.at(program)
+          .at(kRead)
+          .entries;
+  }
+
   void lose(std::uint64_t events) { losses_.lost += events; }
   void lose_hidden(std::uint64_t events) { hidden_losses_ += events; }
   /// What reading the next segment finds to have come too late.
@@ -64,7 +73,7 @@ class FakeBackend final : public Backend {
   bool armed(Lane lane) { return controls_.contains(lane) && controls_[lane] != 0; }
 
   std::string_view name() const override { return "fake"; }
-  Capabilities capabilities() const override { return {.entries = true, .calls = true, .lanes = 1}; }
+  Capabilities capabilities() const override { return {.entries = true, .calls = true, .children = true, .lanes = 1}; }
   Calibration calibration() const override { return {}; }
   Result<void> select(const Filter& filter) override {
     is_selected_ = filter.selects(kRead);
@@ -83,6 +92,12 @@ class FakeBackend final : public Backend {
     losses_.late += std::exchange(late_at_next_read_, 0);
     into.merge(tallies(ended_[lane]));
     tallies(ended_[lane]).clear();
+  }
+  void read_children(ChildTables& into) override {
+    const auto ended = children_.find(ended_[Lane::kProcess]);
+    if (ended == children_.end()) return;
+    into.merge(ended->second);
+    children_.erase(ended);
   }
   void read_crossings(CrossingSink& sink) override {
     for (const Crossing& crossing : crossings_) sink.add(crossing);
@@ -103,6 +118,7 @@ class FakeBackend final : public Backend {
   std::map<Lane, Generation> controls_;
   std::map<Lane, Generation> ended_;
   std::map<Generation, CallTable> tables_;
+  std::map<Generation, ChildTables> children_;
   std::vector<Crossing> crossings_;
   bool is_selected_ = true;
   Generation generation_ = 0;

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <map>
+#include <string>
 
 #include "fake_backend.h"
 
@@ -11,6 +13,7 @@ namespace syscost {
 namespace {
 
 using testing::FakeBackend;
+constexpr SyscallId kReadId = FakeBackend::kRead;
 
 class WindowBookTest : public ::testing::Test {
  protected:
@@ -55,6 +58,32 @@ TEST_F(WindowBookTest, StartsEachWindowAtZero) {
   close(first);
   WindowBook::Window* second = open();
   EXPECT_EQ(close(second).entries, 0U);
+}
+
+TEST_F(WindowBookTest, KeepsWhatChildrenDoApartByProgramInEveryProcessWindow) {
+  const auto children_of = [&](WindowBook::Window* window) {
+    detail::CostData cost(std::pmr::get_default_resource());
+    book_.close(window, cost);
+    std::map<std::string, std::uint64_t> entries;
+    for (const auto& [program, table] : cost.children) entries[std::string(program)] = table.find(kReadId)->entries;
+    EXPECT_EQ(cost.table.at(kReadId).entries, 1U);
+    return entries;
+  };
+  kernel_.call_in_child("before");
+  WindowBook::Window* outer = open();
+  kernel_.call();
+  kernel_.call_in_child("cc");
+  kernel_.call_in_child("ld");
+  book_.suspend(outer);
+  kernel_.call_in_child("between");
+  WindowBook::Window* other = open();
+  kernel_.call();
+  kernel_.call_in_child("cc");
+  EXPECT_EQ(children_of(other), (std::map<std::string, std::uint64_t>{{"cc", 1}}));
+  book_.resume(outer);
+  kernel_.call_in_child("cc");
+  EXPECT_EQ(children_of(outer), (std::map<std::string, std::uint64_t>{{"cc", 2}, {"ld", 1}}));
+  EXPECT_TRUE(close(open()).empty());
 }
 
 TEST_F(WindowBookTest, ChargesAnInnerWindowsCallsToTheOuterOneToo) {

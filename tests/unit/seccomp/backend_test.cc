@@ -102,6 +102,33 @@ TEST_F(SeccompBackendTest, CountsEveryThreadOfTheProcessAndNoChild) {
             0);
 }
 
+TEST_F(SeccompBackendTest, CountsChildrenByProgramWhenAskedTo) {
+  EXPECT_EQ(in_child([] {
+              Result<std::unique_ptr<Backend>> opened = open_backend(nullptr, true);
+              REQUIRE(opened.ok() && opened.value()->capabilities().children);
+              Backend& backend = *opened.value();
+              REQUIRE(entries_of(backend, kGetppid, [] {
+                        repeat(10, SYS_getppid);
+                        REQUIRE(in_child([] {
+                                  repeat(1000, SYS_getppid);
+                                  execl("/proc/self/exe", "again", "--gtest_list_tests", "--gtest_filter=-*", nullptr);
+                                }) == 0);
+                      }) == 10);
+              ChildTables children(&quiet_memory());
+              backend.read_children(children);
+              const CallTable& own = children.at("syscost_seccomp_unit_tests");
+              REQUIRE(own.find(kGetppid)->entries == 1000);
+              REQUIRE(own.find({kNativeAbi, SYS_execve})->entries == 1);
+              REQUIRE(own.find({kNativeAbi, SYS_exit_group})->entries == 1);
+              // What was read is gone.
+              ChildTables again(&quiet_memory());
+              entries_of(backend, kGetppid, [] {});
+              backend.read_children(again);
+              REQUIRE(again.empty());
+            }),
+            0);
+}
+
 TEST_F(SeccompBackendTest, NotifiesOnlyWhatTheFilterSelects) {
   EXPECT_EQ(in_child([] {
               const auto filter = Filter::parse("getuid");

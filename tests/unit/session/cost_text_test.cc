@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 
 #include <cerrno>
+#include <iterator>
 #include <memory>
 
 #include "core/cost_data.h"
@@ -27,6 +28,8 @@ Cost sample() {
   writes.latency.add(70);
   Tally& foreign = data->table.at({Abi::i386, 4});
   foreign.entries = foreign.calls = 1;
+  data->children.at("odd;>. name").at({Abi::x86_64, SYS_write}).entries = 11;
+  data->children.at("b").at({Abi::x86_64, SYS_read}).entries = 12;
   data->late = 8;
   data->lost = 9;
   return Cost(std::move(data));
@@ -54,6 +57,10 @@ TEST(CostText, ComesBackAsItWas) {
   EXPECT_EQ(writes.latency.max_ns(), 520U);
   EXPECT_EQ(writes.latency.dense().bucket_count(histogram_bucket(520)), 1U);
   EXPECT_EQ(data.table.find({Abi::i386, 4})->calls, 1U);
+  ASSERT_EQ(std::distance(data.children.begin(), data.children.end()), 2);
+  EXPECT_EQ(data.children.begin()->program, "odd;>. name");
+  EXPECT_EQ(data.children.begin()->table.find({Abi::x86_64, SYS_write})->entries, 11U);
+  EXPECT_EQ(std::next(data.children.begin())->table.find({Abi::x86_64, SYS_read})->entries, 12U);
   EXPECT_EQ(data.late, 8U);
   EXPECT_EQ(data.lost, 9U);
   EXPECT_EQ(to_text(after), text);

@@ -95,10 +95,13 @@ TEST(Options, TakesNothingThatBeginsWithItsNameForSomebodyElses) {
   EXPECT_EQ(complaint({"--", "--syscost-csv=x"}), "");
 }
 
-TEST(Options, SaysThatALaterFlagIsNotThereYet) {
-  EXPECT_NE(complaint({"--syscost_children=1"}).find("this version of syscost does not have"), std::string::npos);
-  EXPECT_NE(complaint({}, {"SYSCOST_CHILDREN=3"}).find("does not have the variable SYSCOST_CHILDREN"),
-            std::string::npos);
+TEST(Options, CountsChildrenOnlyWhereAskedTo) {
+  EXPECT_FALSE(options({"--syscost_csv=x"}).children);
+  EXPECT_TRUE(options({"--syscost_children", "--syscost_csv=x"}).children);
+  EXPECT_TRUE(options({}, {"SYSCOST_CHILDREN=1"}).children);
+  EXPECT_FALSE(options({"--syscost_children=0"}, {"SYSCOST_CHILDREN=1"}).children);
+  EXPECT_NE(complaint({"--syscost_children=perhaps"}).find("not one of 1, 0, true, false"), std::string::npos);
+  EXPECT_NE(complaint({"--syscost_children", "--syscost_backend=none"}).find("none counts nothing"), std::string::npos);
 }
 
 TEST(Options, TakesSeveralProfilesAtOnce) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "backends/seccomp/counts.h"
 
+#include <algorithm>
 #include <bit>
+#include <iterator>
 
 #include "core/spin_lock.h"
 
@@ -51,6 +53,12 @@ void take(Bank& bank, const Filter* filter, CallTable& into) {
   drain(bank, [&](SyscallId id, std::uint64_t entries) {
     if (entries > 0 && (filter == nullptr || filter->selects(id))) into.at(id).entries += entries;
   });
+}
+
+bool is_touched(const Bank& bank) {
+  return bank.wild_used.load(std::memory_order_acquire) > 0 ||
+         std::any_of(std::begin(bank.touched), std::end(bank.touched),
+                     [](const auto& word) { return word.load(std::memory_order_acquire) != 0; });
 }
 
 void clear(Bank& bank) {

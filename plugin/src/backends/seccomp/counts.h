@@ -19,6 +19,9 @@ namespace syscost::seccomp {
 /// Adds the entries in `bank` that `filter` selects (null = all) to `into`, and clears it.
 void take(Bank& bank, const Filter* filter, CallTable& into);
 
+/// True when something was counted into it since it was cleared.
+bool is_touched(const Bank& bank);
+
 /// Clears what a straggler left. It was reported when the bank was read.
 void clear(Bank& bank);
 

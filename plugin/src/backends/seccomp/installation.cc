@@ -32,12 +32,13 @@ std::string text_of(const Filter* filter) {
   return filter != nullptr ? filter->text() : std::string();
 }
 
-Result<Shared*> make_shared_memory(const Filter* filter) {
+Result<Shared*> make_shared_memory(const Filter* filter, bool children) {
   Shared* shared = map_shared();
   if (shared == nullptr) return errno_failure("map", "memory to share with the supervisor", errno);
   while (shared->cookie == 0) {
     if (getrandom(&shared->cookie, sizeof shared->cookie, 0) < 0) shared->cookie = 0x5359'5343'4f53'5421;
   }
+  shared->counts_children = children;
   for (std::size_t index = 0; filter != nullptr && index < kIndexes; ++index) {
     const SyscallId id{static_cast<Abi>(index / Filter::kNumbers),
                        static_cast<std::uint32_t>(index % Filter::kNumbers)};
@@ -89,7 +90,7 @@ int wait_for_quiet_child(pid_t child) {
   return status;
 }
 
-Result<Shared*> install(const Filter* filter) {
+Result<Shared*> install(const Filter* filter, bool children) {
   if (g_installed.shared != nullptr && g_installed.process == getpid()) {
     if (g_installed.filter == text_of(filter)) return g_installed.shared;
     return Failure{"this process is under a seccomp filter for another --syscost_filter, and it cannot be taken off",
@@ -97,7 +98,7 @@ Result<Shared*> install(const Filter* filter) {
   }
   Result<void> available = check_user_notification();
   if (!available.ok()) return available.failure();
-  Result<Shared*> shared = make_shared_memory(filter);
+  Result<Shared*> shared = make_shared_memory(filter, children);
   if (!shared.ok()) return shared;
   Result<std::vector<sock_filter>> program = make_filter_program(filter, shared.value()->cookie);
   Result<void> done = program.ok() ? probe() : program.failure();

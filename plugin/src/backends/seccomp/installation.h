@@ -12,7 +12,7 @@ namespace syscost::seccomp {
 
 /// Installs filter and supervisor, after a forked probe has shown that both work; at the second call answers what there
 /// is, which must have been made for the same filter. Between windows only.
-Result<Shared*> install(const Filter* filter);
+Result<Shared*> install(const Filter* filter, bool children);
 
 /// Starts a child that nobody's wait() sees, for it announces its end by no signal; shares descriptors with it. It must
 /// neither allocate nor lock. Every signal is blocked in it.

@@ -36,7 +36,8 @@ class SeccompBackend final : public Backend {
 
   std::string_view name() const override { return "seccomp"; }
   Capabilities capabilities() const override {
-    return {.entries = true, .lanes = kLanes - 1, .uncountable = kUncountable};
+    return {
+        .entries = true, .children = shared_.counts_children.load(), .lanes = kLanes - 1, .uncountable = kUncountable};
   }
   Calibration calibration() const override { return calibration_; }
 
@@ -45,6 +46,7 @@ class SeccompBackend final : public Backend {
   std::optional<AcquiredLane> acquire_lane() override;
   Generation boundary(Lane lane, Next next) override;
   void read(Lane lane, CallTable& into) override;
+  void read_children(ChildTables& into) override;
   // An entry has no end here that could fall into another segment.
   void read_crossings(CrossingSink&) override {}
   Losses losses() const override { return {late_, shared_.lost.load(std::memory_order_relaxed)}; }
@@ -67,6 +69,7 @@ class SeccompBackend final : public Backend {
   };
   LaneState& state(Lane lane) { return lanes_[static_cast<std::uint32_t>(lane)]; }
   std::int32_t identify_thread() const;
+  std::uint32_t programs_used() const { return shared_.programs_used.load(std::memory_order_acquire); }
 
   Shared& shared_;
   const Filter* filter_;
@@ -120,6 +123,9 @@ Generation SeccompBackend::boundary(Lane lane, Next next) {
     case Next::kArm:
       own.bank ^= 1;
       clear(shared_.banks[static_cast<std::uint32_t>(lane)][own.bank]);
+      for (std::uint32_t i = 0; lane == Lane::kProcess && i < programs_used(); ++i) {
+        clear(shared_.programs[i].banks[own.bank]);
+      }
       ++generation_;
       control.store(make_control(generation_, own.bank), std::memory_order_seq_cst);
       return generation_;
@@ -138,6 +144,13 @@ Generation SeccompBackend::boundary(Lane lane, Next next) {
 void SeccompBackend::read(Lane lane, CallTable& into) {
   if (!wait_for_supervisor(shared_)) ++late_;
   take(shared_.banks[static_cast<std::uint32_t>(lane)][state(lane).ended_bank], filter_, into);
+}
+
+void SeccompBackend::read_children(ChildTables& into) {
+  for (std::uint32_t i = 0; i < programs_used(); ++i) {
+    Bank& bank = shared_.programs[i].banks[state(Lane::kProcess).ended_bank];
+    if (is_touched(bank)) take(bank, filter_, into.at(shared_.programs[i].name.data()));
+  }
 }
 
 Result<std::uint64_t> SeccompBackend::hidden_losses() {
@@ -196,9 +209,9 @@ Result<void> SeccompBackend::prove_and_calibrate(double unobserved_ns) {
 
 }  // namespace
 
-Result<std::unique_ptr<Backend>> open_backend(const Filter* filter) {
+Result<std::unique_ptr<Backend>> open_backend(const Filter* filter, bool children) {
   const double unobserved_ns = getppid_ns();
-  Result<Shared*> shared = install(filter);
+  Result<Shared*> shared = install(filter, children);
   if (!shared.ok()) return shared.failure();
   auto backend = std::make_unique<SeccompBackend>(*shared.value(), filter);
   if (Result<void> proof = backend->prove_and_calibrate(unobserved_ns); !proof.ok()) return proof.failure();

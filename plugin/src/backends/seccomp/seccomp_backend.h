@@ -13,8 +13,9 @@
 namespace syscost::seccomp {
 
 /// Puts this process, for the rest of its life, under a filter that notifies what `filter` selects (null = everything),
-/// after a forked probe counted 64 of 64 known calls. Between windows only.
-Result<std::unique_ptr<Backend>> open_backend(const Filter* filter);
+/// after a forked probe counted 64 of 64 known calls. With `children` the processes below are counted too, by program.
+/// Between windows only.
+Result<std::unique_ptr<Backend>> open_backend(const Filter* filter, bool children = false);
 
 /// The same question without the consequence.
 Result<void> probe_backend();

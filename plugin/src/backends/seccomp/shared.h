@@ -17,6 +17,7 @@
 #include <cstdint>
 
 #include "backends/seccomp/listener.h"
+#include "backends/seccomp/program_name.h"
 #include "core/filter.h"
 #include "core/syscall_id.h"
 
@@ -30,6 +31,9 @@ inline constexpr std::size_t kThreadIds = 4U << 20;
 inline constexpr std::size_t kIndexes = kAbiCount * Filter::kNumbers;
 /// Different numbers beyond the tables in one segment; more are lost.
 inline constexpr std::size_t kWildNumbers = 64;
+
+/// Different programs among the children of a run; those of more are lost.
+inline constexpr std::size_t kPrograms = 32;
 
 /// Control words: 0 = disarmed, else the generation and the bank that counts it.
 inline constexpr std::uint64_t kFollowProcess = ~std::uint64_t{0};
@@ -61,6 +65,7 @@ enum Phase : std::uint32_t {
 };
 
 /// All zero at first.
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): words of different writers keep out of each other's lines
 struct Shared {
   // Set before the supervisor starts.
   std::uint64_t cookie;  ///< As sixth argument: a call of ours, which the filter lets pass without telling anybody.
@@ -84,6 +89,14 @@ struct Shared {
   std::atomic<std::uint8_t> lane_of[kThreadIds];  ///< By thread id, in the supervisor's PID namespace.
 
   Bank banks[kLanes][2];
+
+  // Children, by program; accounts are never given back while a run lasts.
+  std::atomic<bool> counts_children;
+  std::atomic<std::uint32_t> programs_used;
+  struct Program {
+    ProgramName name;  ///< Written before programs_used counts it.
+    Bank banks[2];     ///< As those of lane 0.
+  } programs[kPrograms];
 };
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint8_t>::is_always_lock_free);

@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
+#include <cstring>
 
 #include "backends/seccomp/filter_program.h"
 
@@ -149,8 +150,34 @@ void Counter::count(const Notification& notification) {
   }
   // Nothing armed: no need to ask whose it is.
   if (shared_.lane_of[thread].load(std::memory_order_relaxed) == 0 && shared_.lanes[0].control.load() == 0) return;
-  if (!is_of_process(shared_.measured.load(std::memory_order_relaxed), thread)) return;
-  count_for(thread, id);
+  if (is_of_process(shared_.measured.load(std::memory_order_relaxed), thread)) {
+    count_for(thread, id);
+  } else if (shared_.counts_children.load(std::memory_order_relaxed)) {
+    count_child(thread, id);
+  }
+}
+
+/// The account of the program that the thread's process runs; null when there is none left.
+Shared::Program* Counter::account_of(std::int32_t thread) {
+  const ProgramName name = names_.of(thread);
+  const std::uint32_t used = shared_.programs_used.load(std::memory_order_relaxed);
+  for (std::uint32_t i = 0; i < used; ++i) {
+    if (shared_.programs[i].name == name) return &shared_.programs[i];
+  }
+  if (used == kPrograms) return nullptr;
+  shared_.programs[used].name = name;
+  shared_.programs_used.store(used + 1, std::memory_order_release);
+  return &shared_.programs[used];
+}
+
+void Counter::count_child(std::int32_t thread, SyscallId id) {
+  if (shared_.lanes[0].control.load() == 0) return;
+  Shared::Program* account = account_of(thread);
+  shared_.sequence.fetch_add(1, std::memory_order_seq_cst);
+  const std::uint64_t control = shared_.lanes[0].control.load(std::memory_order_seq_cst);
+  if (control != 0 && account == nullptr) increment(shared_.lost);
+  if (control != 0 && account != nullptr) add(account->banks[bank_of(control)], id);
+  shared_.sequence.fetch_add(1, std::memory_order_release);
 }
 
 // ---- the processes --------------------------------------------------------------------------------------------------

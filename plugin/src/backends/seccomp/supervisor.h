@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "backends/seccomp/listener.h"
+#include "backends/seccomp/program_name.h"
 #include "backends/seccomp/shared.h"
 #include "core/syscall_id.h"
 
@@ -28,18 +29,21 @@ class Counter {
   /// `shared` must outlive it. Maps memory.
   explicit Counter(Shared& shared);
 
-  /// The calling thread's entry into `id`, if it belongs to the measured process. Restarted calls are counted as the
-  /// call they go on with.
+  /// The calling thread's entry into `id`, if it belongs to the measured process, or to a child and children count.
+  /// Restarted calls are counted as the call they go on with.
   void count(const Notification& notification);
 
   /// Counts without asking whose thread it is.
   void count_for(std::int32_t thread, SyscallId id);
 
  private:
+  void count_child(std::int32_t thread, SyscallId id);
+  Shared::Program* account_of(std::int32_t thread);
   SyscallId resolve_restart(std::int32_t thread, SyscallId id);
   void add(Bank& bank, SyscallId id);
 
   Shared& shared_;
+  ProgramNames names_;
   std::uint16_t* last_call_;  // by thread id: index + 1 of the last call, 0 = unknown; null without memory
 };
 
