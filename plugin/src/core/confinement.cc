@@ -2,6 +2,8 @@
 #include "core/confinement.h"
 
 #include <linux/capability.h>
+#include <linux/magic.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -70,6 +72,21 @@ Confinement read_confinement(const std::string& root) {
 
 bool holds(std::uint64_t set, int capability) {
   return (set >> capability & 1) != 0 || (set >> CAP_SYS_ADMIN & 1) != 0;
+}
+
+std::vector<std::string> missing_for_bpf(std::uint64_t set) {
+  std::vector<std::string> names;
+  if (!holds(set, CAP_BPF)) names.emplace_back("BPF");
+  if (!holds(set, CAP_PERFMON)) names.emplace_back("PERFMON");
+  return names;
+}
+
+bool has_tracefs() {
+  for (const char* path : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}) {
+    struct statfs found {};
+    if (statfs(path, &found) == 0 && found.f_type == TRACEFS_MAGIC) return true;
+  }
+  return false;
 }
 
 std::string_view container_name(Container container) {

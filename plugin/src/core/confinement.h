@@ -34,6 +34,12 @@ Confinement read_confinement(const std::string& root = "");
 /// True when `set` holds the capability, or CAP_SYS_ADMIN, which stands for CAP_BPF and CAP_PERFMON.
 bool holds(std::uint64_t set, int capability);
 
+/// Which of CAP_BPF and CAP_PERFMON the set lacks, without "CAP_", as engines spell them.
+std::vector<std::string> missing_for_bpf(std::uint64_t set);
+
+/// True when the kernel's tracefs is mounted where bpftrace looks for it. Needs no permission to look inside.
+bool has_tracefs();
+
 /// "Docker", "Podman", "Kubernetes" or "unknown".
 std::string_view container_name(Container container);
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "profilers/bpftrace_diagnosis.h"
 
-#include <sys/stat.h>
+#include <linux/capability.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <sstream>
+#include <vector>
 
 #include "core/errno_names.h"
 
@@ -15,17 +16,29 @@ namespace syscost::profilers {
 namespace {
 
 constexpr std::string_view kInstall = "install bpftrace 0.17 or later (Debian: apt-get install bpftrace)";
-constexpr std::string_view kMountTracefs =
-    "mount it: mount -t tracefs nodev /sys/kernel/tracing (a container needs the "
-    "host's: -v /sys/kernel/tracing:/sys/kernel/tracing)";
 
-bool has_tracepoints() {
-  for (const char* path :
-       {"/sys/kernel/tracing/events/raw_syscalls", "/sys/kernel/debug/tracing/events/raw_syscalls"}) {
-    struct stat status {};
-    if (stat(path, &status) == 0) return true;
+/// A container that may not mount is shown the host's.
+std::string how_to_get_tracefs(const Confinement& here) {
+  constexpr const char* kPath = "/sys/kernel/tracing";
+  const bool can_mount = (here.effective >> CAP_SYS_ADMIN & 1) != 0;
+  if (here.container != Container::none && !can_mount) return line_that_mounts(here.container, kPath);
+  return std::string("mount it: mount -t tracefs nodev ") + kPath;
+}
+
+/// What the container keeps from bpftrace, which is its root.
+std::optional<Failure> denied_by_container(const Confinement& here) {
+  if (here.container == Container::none) return std::nullopt;
+  if (here.in_user_namespace) {
+    return Failure{
+        "bpftrace needs CAP_BPF and CAP_PERFMON outside of every user namespace, and this container is in one",
+        "use a rootful container engine"};
   }
-  return false;
+  const std::vector<std::string> missing = missing_for_bpf(here.bounding);
+  if (missing.empty()) return std::nullopt;
+  std::string names;
+  for (const std::string& name : missing) names.append(names.empty() ? "CAP_" : " and CAP_").append(name);
+  return Failure{"bpftrace needs CAP_BPF and CAP_PERFMON; this container was not granted " + names,
+                 line_that_adds(here.container, missing)};
 }
 
 std::string indented(std::string_view text) {
@@ -62,16 +75,16 @@ Result<void> judge_version(std::string_view printed, const std::string& path) {
   return {};
 }
 
-Result<void> judge_surroundings(bool uses_sudo) {
-  if (geteuid() != 0 && !uses_sudo) {
+Result<void> judge_surroundings(const Confinement& here, bool has_tracefs, bool uses_sudo) {
+  if (!here.is_root && !uses_sudo) {
     return Failure{"bpftrace works for root only, and this process is not root",
                    "run as root, or let syscost start bpftrace by sudo: --syscost_bpf_sudo (sudo must not ask for a "
                    "password)"};
   }
-  // Only root can look into it.
-  if (geteuid() == 0 && !has_tracepoints()) {
+  if (std::optional<Failure> denied = denied_by_container(here)) return *std::move(denied);
+  if (!has_tracefs) {
     return Failure{"the kernel's tracepoints are not there: no tracefs at /sys/kernel/tracing",
-                   std::string(kMountTracefs)};
+                   how_to_get_tracefs(here)};
   }
   return {};
 }
@@ -103,15 +116,18 @@ Failure explain_failure(const CommandResult& result, const std::string& script, 
     return Failure{"bpftrace works for root only", "run as root, or use --syscost_bpf_sudo"};
   }
   if (says("tracefs") || says("Could not open tracepoint") || says("available_events")) {
-    return Failure{"bpftrace does not find the kernel's tracepoints:" + indented(said), std::string(kMountTracefs)};
+    return Failure{"bpftrace does not find the kernel's tracepoints:" + indented(said),
+                   how_to_get_tracefs(read_confinement())};
   }
   if (says("tracepoint not found") || says("No probes to attach")) {
     return Failure{"script " + script + " needs what this kernel does not offer:" + indented(said),
                    "use another script, or a kernel that has it (bpftrace -l 'tracepoint:*' lists what there is)"};
   }
   if (says("EPERM") || says("Operation not permitted")) {
-    return Failure{"the kernel did not let bpftrace attach script " + script + ":" + indented(said),
-                   "it needs CAP_SYS_ADMIN, or CAP_BPF and CAP_PERFMON; in a container --cap-add SYS_ADMIN"};
+    return Failure{
+        "the kernel did not let bpftrace attach script " + script + ":" + indented(said),
+        "it needs CAP_SYS_ADMIN, or CAP_BPF and CAP_PERFMON; in a container also a seccomp profile that lets "
+        "bpf and perf_event_open through"};
   }
   if (result.start_errno == 0 && WIFSIGNALED(result.wait_status)) {
     return Failure{

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/confinement.h"
 #include "core/result.h"
 #include "profilers/agent_link.h"
 
@@ -18,8 +19,9 @@ inline constexpr int kLeastMinor = 17;
 /// Fails for a version below the proven one, and for what is no version. `printed`: what --version printed.
 Result<void> judge_version(std::string_view printed, const std::string& path);
 
-/// What cannot work for want of rights or of tracefs, found without starting bpftrace.
-Result<void> judge_surroundings(bool uses_sudo);
+/// What cannot work for want of rights or of tracefs, found without starting bpftrace. `has_tracefs`: of this process,
+/// which is bpftrace's.
+Result<void> judge_surroundings(const Confinement& here, bool has_tracefs, bool uses_sudo);
 
 /// Of a script that was not attached, or ended before it was told to, or with an error.
 Failure explain_failure(const CommandResult& result, const std::string& script, const std::string& script_path,

@@ -253,7 +253,9 @@ Result<std::unique_ptr<Profiler>> make_bpftrace(const ProfilerOptions& options) 
   Result<std::string> tool = find_tool("bpftrace", kHowToGet);
   if (!tool.ok()) return tool.failure();
   settings.tool = std::move(tool.value());
-  if (Result<void> judged = judge_surroundings(options.uses_sudo); !judged.ok()) return judged.failure();
+  if (Result<void> judged = judge_surroundings(read_confinement(), has_tracefs(), options.uses_sudo); !judged.ok()) {
+    return judged.failure();
+  }
   Result<std::string> agent = find_agent();
   if (!agent.ok()) return agent.failure();
   settings.agent = std::move(agent.value());

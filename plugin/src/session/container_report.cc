@@ -2,8 +2,6 @@
 #include "session/container_report.h"
 
 #include <linux/capability.h>
-#include <linux/magic.h>
-#include <sys/statfs.h>
 
 namespace syscost::session {
 namespace {
@@ -17,14 +15,6 @@ std::string granted(std::uint64_t bounding) {
 }
 
 }  // namespace
-
-bool has_tracefs() {
-  for (const char* path : {kTracefs, "/sys/kernel/debug/tracing"}) {
-    struct statfs found {};
-    if (statfs(path, &found) == 0 && found.f_type == TRACEFS_MAGIC) return true;
-  }
-  return false;
-}
 
 std::string describe_container(const Confinement& here, bool has_tracefs) {
   if (here.container == Container::none) return {};

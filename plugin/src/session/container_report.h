@@ -12,9 +12,6 @@
 
 namespace syscost::session {
 
-/// True when the kernel's tracefs is mounted where bpftrace looks for it. Needs no permission to look inside.
-bool has_tracefs();
-
 /// Lines for the doctor, each ended; empty outside of containers.
 std::string describe_container(const Confinement& here, bool has_tracefs);
 

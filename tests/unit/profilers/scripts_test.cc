@@ -2,6 +2,7 @@
 #include "profilers/scripts.h"
 
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -100,6 +101,54 @@ TEST(BpftraceVersion, IsJudged) {
   EXPECT_FALSE(judge_version("bpftrace v0.16.99\n", "/usr/bin/bpftrace").ok());
   EXPECT_FALSE(judge_version("hello\n", "/usr/bin/bpftrace").ok());
   EXPECT_FALSE(judge_version("", "/usr/bin/bpftrace").ok());
+}
+
+Confinement granted_container() {
+  Confinement here;
+  here.container = Container::docker;
+  here.is_root = true;
+  here.bounding = here.effective = 1ULL << CAP_BPF | 1ULL << CAP_PERFMON;
+  return here;
+}
+
+TEST(BpftraceSurroundings, AreFineForRootWithBothCapabilitiesAndTracefs) {
+  EXPECT_TRUE(judge_surroundings(granted_container(), true, false).ok());
+  Confinement outside;
+  outside.is_root = true;
+  EXPECT_TRUE(judge_surroundings(outside, true, false).ok());
+}
+
+TEST(BpftraceSurroundings, OfAnOrdinaryUserNeedSudo) {
+  Confinement here = granted_container();
+  here.is_root = false;
+  EXPECT_EQ(judge_surroundings(here, true, false).failure().reason,
+            "bpftrace works for root only, and this process is not root");
+  EXPECT_TRUE(judge_surroundings(here, true, true).ok());
+}
+
+TEST(BpftraceSurroundings, WithoutTracefsNameWhatShowsIt) {
+  EXPECT_EQ(judge_surroundings(granted_container(), false, false).failure().how_to_fix,
+            "in compose.yaml volumes: [\"/sys/kernel/tracing:/sys/kernel/tracing:ro\"], or docker run -v "
+            "/sys/kernel/tracing:/sys/kernel/tracing:ro");
+  Confinement can_mount = granted_container();
+  can_mount.bounding = can_mount.effective = 1ULL << CAP_SYS_ADMIN;
+  EXPECT_EQ(judge_surroundings(can_mount, false, false).failure().how_to_fix,
+            "mount it: mount -t tracefs nodev /sys/kernel/tracing");
+}
+
+TEST(BpftraceSurroundings, OfAContainerNameExactlyWhatItWasNotGranted) {
+  Confinement here = granted_container();
+  here.bounding = here.effective = 1ULL << CAP_BPF;
+  const Result<void> judged = judge_surroundings(here, true, false);
+  EXPECT_EQ(judged.failure().reason,
+            "bpftrace needs CAP_BPF and CAP_PERFMON; this container was not granted CAP_PERFMON");
+  EXPECT_EQ(judged.failure().how_to_fix, "in compose.yaml cap_add: [PERFMON], or docker run --cap-add PERFMON");
+}
+
+TEST(BpftraceSurroundings, OfARootlessContainerCannotBeGranted) {
+  Confinement here = granted_container();
+  here.in_user_namespace = true;
+  EXPECT_EQ(judge_surroundings(here, true, false).failure().how_to_fix, "use a rootful container engine");
 }
 
 // What bpftrace 0.17 says, and what is made of it.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "backends/ebpf/permission.h"
 
-#include <linux/capability.h>
-
 namespace syscost::ebpf {
 namespace {
 
@@ -12,13 +10,6 @@ constexpr const char* kGrant =
 constexpr const char* kAmbient =
     "start as root and run: setpriv --reuid 1000 --regid 1000 --clear-groups --inh-caps +bpf,+perfmon "
     "--ambient-caps +bpf,+perfmon COMMAND";
-
-std::vector<std::string> missing_from(std::uint64_t set) {
-  std::vector<std::string> names;
-  if (!holds(set, CAP_BPF)) names.emplace_back("BPF");
-  if (!holds(set, CAP_PERFMON)) names.emplace_back("PERFMON");
-  return names;
-}
 
 /// "CAP_BPF and CAP_PERFMON".
 std::string spelled_out(const std::vector<std::string>& names) {
@@ -59,13 +50,13 @@ Failure not_passed_on(const Confinement& here, const std::string& missing) {
 }  // namespace
 
 std::optional<Failure> missing_permission(const Confinement& here) {
-  const std::vector<std::string> missing = missing_from(here.effective);
+  const std::vector<std::string> missing = missing_for_bpf(here.effective);
   if (here.in_user_namespace) return meaningless_capabilities(here);
   if (missing.empty()) return std::nullopt;
   if (here.container == Container::none) {
     return Failure{"eBPF needs CAP_BPF and CAP_PERFMON; this process lacks " + spelled_out(missing), kGrant};
   }
-  const std::vector<std::string> not_granted = missing_from(here.bounding);
+  const std::vector<std::string> not_granted = missing_for_bpf(here.bounding);
   if (not_granted.empty()) return not_passed_on(here, spelled_out(missing));
   std::string fix = line_that_adds(here.container, not_granted);
   if (!here.is_root) {
