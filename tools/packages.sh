@@ -13,6 +13,7 @@ cmake           | cmake        | configures the build
 ninja-build     | ninja        | runs the build
 libbpf-dev      | -            | loads the eBPF programs
 libseccomp-dev  | -            | writes the seccomp backend's filter
+libzydis-dev    | -            | tells the dispatch backend which call sites it can patch
 libgtest-dev    | -            | GoogleTest, for the adapter, the demos and the tests
 libbenchmark-dev | -           | Google Benchmark, for its adapter
 libfmt-dev      | -            | text output of bench
@@ -25,6 +26,9 @@ libfccp-dev     | -            | CSV reader of bench
 readonly packages_test="
 libgmock-dev    | -            | matchers in the tests
 googletest      | -            | GoogleTest's own samples and tests, run with syscost linked in
+ocl-icd-opencl-dev | -         | the GPU demo on OpenCL
+opencl-headers  | -            | the GPU demo on OpenCL
+pocl-opencl-icd | -            | runs it on the CPU where there is no GPU
 strace          | strace       | the oracle the counts are held against
 make            | make         | builds the consumers' projects, as CMake does without a word about it
 pkg-config      | pkg-config   | builds a consumer without CMake
