@@ -5,16 +5,21 @@
 #include "backends/seccomp/seccomp_backend.h"
 
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <thread>
 
@@ -65,6 +70,19 @@ std::uint64_t entries_of(Backend& backend, SyscallId id, const std::function<voi
 
 void repeat(int times, long number) {
   for (int i = 0; i < times; ++i) syscall(number);
+}
+
+/// Answers the syscall with EPERM from now on, as a container engine's profile does.
+void deny(unsigned number) {
+  sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog filter{static_cast<unsigned short>(std::size(program)), program};
+  REQUIRE(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+  REQUIRE(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) == 0);
 }
 
 /// The process of that name below `parent`, or 0.
@@ -139,6 +157,29 @@ TEST_F(SeccompBackendTest, NotifiesOnlyWhatTheFilterSelects) {
               };
               REQUIRE(entries_of(*backend, kGetuid, both) == 7);
               REQUIRE(entries_of(*backend, kGetppid, both) == 0);
+            }),
+            0);
+}
+
+TEST_F(SeccompBackendTest, LeavesTheProgramsFilesOpenUnderAProfileThatDeniesUnshare) {
+  EXPECT_EQ(in_child([] {
+              deny(SYS_unshare);
+              int ends[2] = {-1, -1};
+              REQUIRE(pipe(ends) == 0);
+              const auto backend = open_here();
+              REQUIRE(entries_of(*backend, kGetppid, [] { repeat(3, SYS_getppid); }) == 3);
+              REQUIRE(write(ends[1], "x", 1) == 1);
+            }),
+            0);
+}
+
+TEST_F(SeccompBackendTest, RefusesWhereItsSupervisorCouldNotPartFromTheProgramsFiles) {
+  EXPECT_EQ(in_child([] {
+              deny(SYS_close_range);
+              const Result<std::unique_ptr<Backend>> backend = open_backend(nullptr);
+              REQUIRE(!backend.ok());
+              REQUIRE(backend.failure().reason.find("close_range") != std::string::npos);
+              REQUIRE(backend.failure().how_to_fix.find("seccomp profile") != std::string::npos);
             }),
             0);
 }

@@ -10,9 +10,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstddef>
 #include <cstring>
 #include <string>
+
+#include "core/confinement.h"
 
 // Newer than the oldest headers we build with (Linux 5.7, 5.19, 6.6).
 #ifndef SECCOMP_FILTER_FLAG_TSYNC_ESRCH
@@ -74,7 +77,8 @@ Failure explain_install_failure(int error) {
     case EPERM:
     case EACCES:
       return {"a seccomp profile or a security module forbids this process to install a seccomp filter",
-              "let the container's seccomp profile pass seccomp and prctl (Docker's default profile does)"};
+              "allow seccomp and prctl in the container's seccomp profile (Docker's does), or run without one: " +
+                  line_without_seccomp(read_confinement().container)};
     default:
       return errno_failure("install", "a seccomp filter with a listener", error);
   }
@@ -85,6 +89,13 @@ Result<void> check_user_notification() {
   __u32 action = SECCOMP_RET_USER_NOTIF;
   if (seccomp(SECCOMP_GET_ACTION_AVAIL, 0, &action) != 0 || seccomp(SECCOMP_GET_NOTIF_SIZES, 0, &sizes) != 0) {
     return explain_install_failure(errno);
+  }
+  // Closes nothing. The supervisor parts from this process's files by it.
+  if (syscall(SYS_close_range, UINT_MAX, UINT_MAX, 0U) != 0) {
+    Failure failure = errno_failure("call", "close_range", errno);
+    failure.how_to_fix =
+        "use Linux 5.9 or newer, and allow close_range in the container's seccomp profile (Docker's does)";
+    return failure;
   }
   return {};
 }
