@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <string>
 
+#include "core/confinement.h"
 #include "signal_safe/arming.h"
 #include "signal_safe/memory.h"
 #include "signal_safe/raw.h"
@@ -67,7 +68,8 @@ Failure explain(int status) {
   }
   if (error == EPERM || error == EACCES) {
     return {"Syscall User Dispatch is denied here (prctl: EPERM)",
-            "let the container's seccomp profile pass prctl; or choose another backend"};
+            "allow prctl in the container's seccomp profile, or run without one: " +
+                line_without_seccomp(read_confinement().container)};
   }
   return errno_failure("arm", "Syscall User Dispatch", error);
 }
