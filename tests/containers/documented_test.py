@@ -26,14 +26,16 @@ def documented_commands() -> list[str]:
 
 
 class DocumentedCommands(unittest.TestCase):
-    steps = words((REPOSITORY / "tools" / "docker_steps.sh").read_text(encoding="utf-8"))
+    # ${in_copy[@]} is docker compose in a copy of the folder.
+    steps = words((REPOSITORY / "tools" / "docker_steps.sh").read_text(encoding="utf-8")).replace(
+        "${in_copy[@]}", "docker compose")
 
     def test_each_is_run(self):
         commands = documented_commands()
         self.assertGreater(len(commands), 10)
         for command in commands:
             with self.subTest(command):
-                self.assertIn(command, self.steps)
+                self.assertTrue(command in self.steps, "tools/docker_steps.sh does not run it")
 
 
 if __name__ == "__main__":
