@@ -164,7 +164,7 @@ TEST_F(SessionTest, SaysWhyAScopeHasNoLane) {
   EXPECT_EQ(
       cost.unavailable()->reason,
       "Backend fake cannot tell this thread from the others: more than 1 threads are inside thread scopes at once, "
-      "or a seccomp filter denies it gettid.");
+      "the thread is older than a backend that sees no older ones (dispatch), or a seccomp filter denies it gettid.");
 }
 
 /// A line of the calling process's thread in /proc.
