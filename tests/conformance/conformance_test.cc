@@ -31,7 +31,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kSkipped = 77;
-constexpr int kDeadlineSeconds = 100;
+constexpr int kDeadlineSeconds = 300;
 
 enum class Oracle { none, strace };
 
