@@ -139,6 +139,15 @@ struct Outcome {
   std::uint64_t latency_ns;
 };
 
+/// Adds a latency to a cell. Nearly always four single instructions.
+void add_latency(Cell& cell, std::uint64_t ns, bool is_shared) {
+  add(cell.buckets[bucket_of(ns)], 1, is_shared);
+  add(cell.latency_sum_ns, ns, is_shared);
+  move_edge(cell.latency_least, ns + 1,
+            [](std::uint64_t fresh, std::uint64_t kept) { return kept == 0 || fresh < kept; });
+  move_edge(cell.latency_max_ns, ns, [](std::uint64_t fresh, std::uint64_t kept) { return fresh > kept; });
+}
+
 void count(const Guard& guard, Account& account, std::uint32_t bank, std::uint32_t slot, const Outcome& outcome) {
   Cell* cell = cell_of(guard, account, bank, slot);
   Account* home = cell != nullptr ? &account : &syscost_state.shared_account;
@@ -149,16 +158,11 @@ void count(const Guard& guard, Account& account, std::uint32_t bank, std::uint32
   }
   const bool is_shared = home->is_shared;
   set_bit(home->dirty[bank], slot, is_shared);
-  add(cell->calls, 1, is_shared);
+  std::atomic_ref(cell->is_marked).store(1, std::memory_order_relaxed);
   if (outcome.has_latency) {
-    add(cell->buckets[bucket_of(outcome.latency_ns)], 1, is_shared);
-    add(cell->latency_count, 1, is_shared);
-    add(cell->latency_sum_ns, outcome.latency_ns, is_shared);
-    // Kept one up, so that 0 says "none yet".
-    move_edge(cell->latency_min_ns, outcome.latency_ns + 1,
-              [](std::uint64_t fresh, std::uint64_t kept) { return kept == 0 || fresh < kept; });
-    move_edge(cell->latency_max_ns, outcome.latency_ns,
-              [](std::uint64_t fresh, std::uint64_t kept) { return fresh > kept; });
+    add_latency(*cell, outcome.latency_ns, is_shared);
+  } else {
+    add(cell->calls_untimed, 1, is_shared);
   }
   if (outcome.error == 0) return;
   const std::uint32_t error_slot = error_slot_of(slot, static_cast<std::uint32_t>(outcome.error));
@@ -205,7 +209,8 @@ Outcome outcome_of(const Call& call, std::uint64_t now, bool has_result) {
   return outcome;
 }
 
-void record_in(const Guard& guard, const Call& call, std::uint64_t now, bool has_result) {
+/// All but the announcement. Kept out of the way of the common case.
+__attribute__((noinline)) void record_any(const Guard& guard, const Call& call, std::uint64_t now, bool has_result) {
   Lane& lane = *call.thread->lane;
   const Control control = load(lane.control);
   if (control == 0) return;
@@ -222,6 +227,23 @@ void record_in(const Guard& guard, const Call& call, std::uint64_t now, bool has
   } else {
     log_crossing(call, control, slot, outcome);
   }
+}
+
+/// The common case: a call of the usual table that succeeded in the segment it entered, and not the first of its kind.
+/// False when it is another.
+inline bool record_common(const Call& call, std::uint64_t now) {
+  const Thread& thread = *call.thread;
+  const Lane& lane = *thread.lane;
+  const Control control = load(lane.control);
+  if (control != call.control || control == 0 || call.number >= kNumbers || call.abi != 0) return false;
+  if (static_cast<std::int64_t>(call.result) < 0 || now < call.start || syscost_state.ns_per_tick == 0) return false;
+  const std::uint32_t slot = syscost_state.directory.slot_of[call.number] - 1;
+  const Account* account = lane.account != nullptr ? lane.account : thread.account;
+  if (slot >= kSlots || account == nullptr || account->is_shared) return false;
+  Cell* cell = account->cells[bank_of(control)][slot];
+  if (cell == nullptr || cell->is_marked == 0) return false;
+  add_latency(*cell, to_ns(now - call.start), false);
+  return true;
 }
 
 // ---- the announcement -----------------------------------------------------------------------------------------------
@@ -250,7 +272,7 @@ void record(const Guard& guard, const Call& call, std::uint64_t now, bool has_re
   std::atomic_ref open(thread.open);
   std::uint64_t outer = open.exchange(announcement_of(call));
   if (outer != 0 && was_left(outer, call)) outer = 0;
-  record_in(guard, call, now, has_result);
+  if (!has_result || !record_common(call, now)) record_any(guard, call, now, has_result);
   add(thread.ended, 1, false);
   // What this one interrupted is under way again.
   open.store(outer, std::memory_order_release);

@@ -46,10 +46,10 @@ constexpr std::uint32_t bank_of(Control control) {
 
 /// One syscall of one segment.
 struct Cell {
-  std::uint64_t calls;
-  std::uint64_t latency_count;
+  std::uint64_t is_marked;      ///< The account's dirty bit is set.
+  std::uint64_t calls_untimed;  ///< Those with a latency stand in the buckets.
   std::uint64_t latency_sum_ns;
-  std::uint64_t latency_min_ns;  ///< 0 = none yet
+  std::uint64_t latency_least;  ///< The least plus 1; 0 = none yet.
   std::uint64_t latency_max_ns;
   std::uint64_t buckets[kBuckets];
 };

@@ -45,7 +45,10 @@ constexpr const char* kUseAnother = "choose another backend: --syscost_doctor sa
   std::uint64_t counted = 0;
   for (std::uint32_t slot = 0; thread->account != nullptr && slot < signal_safe::kSlots; ++slot) {
     const signal_safe::Cell* cell = thread->account->cells[0][slot];
-    if (cell != nullptr && syscost_state.directory.syscall_of[slot] == SYS_getppid) counted += cell->calls;
+    if (cell != nullptr && syscost_state.directory.syscall_of[slot] == SYS_getppid) {
+      for (const std::uint64_t bucket : cell->buckets) counted += bucket;
+      counted += cell->calls_untimed;
+    }
   }
   leave(counted == kKnownCalls ? 0 : kCountedWrong);
   __builtin_unreachable();

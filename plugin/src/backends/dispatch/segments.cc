@@ -54,11 +54,13 @@ SyscallId syscall_of(std::uint32_t slot) {
 }
 
 void take_cell(Cell& cell, Tally& into) {
-  into.calls += cell.calls;
-  for (std::size_t bucket = 0; cell.latency_count != 0 && bucket < signal_safe::kBuckets; ++bucket) {
+  std::uint64_t timed = 0;
+  for (std::size_t bucket = 0; cell.latency_least != 0 && bucket < signal_safe::kBuckets; ++bucket) {
+    timed += cell.buckets[bucket];
     into.latency.add_bucket(bucket, cell.buckets[bucket]);
   }
-  into.latency.add_exact(cell.latency_count, cell.latency_sum_ns, cell.latency_min_ns - 1, cell.latency_max_ns);
+  into.calls += timed + cell.calls_untimed;
+  into.latency.add_exact(timed, cell.latency_sum_ns, cell.latency_least - 1, cell.latency_max_ns);
   cell = {};
 }
 
