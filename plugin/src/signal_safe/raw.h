@@ -18,6 +18,11 @@ void syscost_restorer();
 /// address on the stack below the red zone.
 extern const char syscost_stub[];
 extern const char syscost_stub_int80[];
+/// What a patched site jumps to whose call is none of those in syscost_is_special: r11 = where it returns to. Costs
+/// next to nothing while no lane is armed.
+extern const char syscost_stub_plain[];
+/// By number: the calls that need care (special.cc).
+extern const unsigned char syscost_is_special[512];
 }
 // NOLINTEND(readability-identifier-naming)
 

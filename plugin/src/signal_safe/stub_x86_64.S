@@ -120,6 +120,7 @@ syscost_stub:
         stamp_start
 2:      mov NUMBER(%rsp), %rax
         syscall
+.Lreturned:
         mov THREAD(%rsp), %rcx
         mov (%rcx), %rcx
         cmpq $0, (%rcx)
@@ -147,10 +148,65 @@ syscost_stub:
         .cfi_def_cfa_offset 0
         .cfi_register %rip, %rcx
         jmp *%rcx
+        .cfi_endproc
+        .size syscost_stub, . - syscost_stub
+
+/* While nothing is armed: no flag is touched, so none need be kept. */
+#define PLAIN_FRAME (128 + 16)
+        .p2align 4
+        .globl syscost_stub_plain
+        .hidden syscost_stub_plain
+        .type syscost_stub_plain, @function
+syscost_stub_plain:
+        .cfi_startproc
+        .cfi_def_cfa %rsp, 0
+        .cfi_register %rip, %r11
+        movzbl syscost_any_armed(%rip), %ecx
+        jrcxz 1f
+        mov %r11, %rcx
+        jmp syscost_stub
+1:      lea -PLAIN_FRAME(%rsp), %rsp
+        .cfi_def_cfa_offset PLAIN_FRAME
+        mov %r11, (%rsp)
+        .cfi_offset %rip, -PLAIN_FRAME
+        mov %rax, 8(%rsp)
+        syscall
+        movzbl syscost_any_armed(%rip), %ecx
+        jrcxz 2f
+        /* Armed meanwhile: the call is carried in. */
+        lea -(FRAME-PLAIN_FRAME)(%rsp), %rsp
+        .cfi_remember_state
+        .cfi_def_cfa_offset FRAME
+        .cfi_offset %rip, -PLAIN_FRAME
+        mov %rax, RESULT(%rsp)
+        lahf
+        seto %al
+        mov %rax, FLAGS(%rsp)
+        mov FRAME-PLAIN_FRAME(%rsp), %rcx
+        mov %rcx, RETURN_ADDRESS(%rsp)
+        mov FRAME-PLAIN_FRAME+8(%rsp), %rcx
+        mov %rcx, NUMBER(%rsp)
+        movq $0, CONTROL(%rsp)
+        find_thread
+        mov %rcx, THREAD(%rsp)
+        mov RESULT(%rsp), %rax
+        jmp .Lreturned
         .cfi_restore_state
+2:      mov (%rsp), %rcx
+        lea PLAIN_FRAME(%rsp), %rsp
+        .cfi_def_cfa_offset 0
+        .cfi_register %rip, %rcx
+        jmp *%rcx
+        .cfi_endproc
+        .size syscost_stub_plain, . - syscost_stub_plain
 
 /* ---- calls that need care ----------------------------------------------------------------------------------------- */
 
+        .type syscost_special, @function
+syscost_special:
+        .cfi_startproc
+        .cfi_def_cfa %rsp, FRAME
+        .cfi_offset %rip, -FRAME+RETURN_ADDRESS
 .Lspecial:
         save_arguments
         movq $0, ABI(%rsp)
@@ -231,7 +287,7 @@ syscost_stub:
         call syscost_return_from_shared
         jmp .Lreturn_all
         .cfi_endproc
-        .size syscost_stub, . - syscost_stub
+        .size syscost_special, . - syscost_special
 
 /* ---- int $0x80 ---------------------------------------------------------------------------------------------------- */
 
@@ -324,6 +380,8 @@ syscost_undispatched_end:
 /* The numbers that go through prepare(): rt_sigaction, rt_sigprocmask, rt_sigreturn, clone, vfork, exit, rt_sigsuspend,
    sigaltstack, prctl, arch_prctl, pselect6, ppoll, epoll_pwait, io_pgetevents, clone3, epoll_pwait2. */
         .section .rodata
+        .globl syscost_is_special
+        .hidden syscost_is_special
         .type syscost_is_special, @object
 syscost_is_special:
         .set number, 0

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <filesystem>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -208,6 +209,7 @@ DispatchBackend::~DispatchBackend() {
   const Guard guard = between_windows();
   patches_.undo();
   for (std::uint32_t lane = 0; lane < kLanes; ++lane) store(syscost_state.lanes[lane].control, 0);
+  std::atomic_ref(syscost_any_armed).store(0);
   last_generation.store(generation_);
   std::atomic_ref(syscost_selector).store(0);
   if (opener_ != nullptr && signal_safe::calling_thread(guard) == opener_) {
@@ -284,10 +286,15 @@ Generation DispatchBackend::boundary(Lane lane, Next next) {
     own.bank ^= 1;
     Segments::clear_leftovers(lane, own.bank);
     ++generation_;
+    std::atomic_ref(syscost_any_armed).store(1);
     store(control, signal_safe::control_of(generation_, static_cast<std::uint32_t>(lane), own.bank));
     return generation_;
   }
   store(control, 0);
+  const std::span all(syscost_state.lanes, kLanes);
+  if (std::none_of(all.begin(), all.end(), [](const signal_safe::Lane& one) { return one.control != 0; })) {
+    std::atomic_ref(syscost_any_armed).store(0);
+  }
   if (next == Next::kFollowProcess) {
     std::lock_guard lock(lanes_lock_);
     if (own.owner != nullptr && own.owner->lane == &shared(lane)) {

@@ -87,6 +87,15 @@ bool has_shadow_stack() {
   return syscost_raw_syscall(SYS_arch_prctl, kStatus, reinterpret_cast<long>(&features)) == 0 && (features & 1) != 0;
 }
 
+/// True when the site always makes the same call, and it needs no care.
+bool makes_plain_call(const Site& site) {
+  constexpr unsigned char kMovToEax = 0xb8;
+  std::uint32_t number = 0;
+  if (site.displaced[0] != kMovToEax || site.displaced_bytes != kJumpBytes) return false;
+  std::memcpy(&number, site.displaced + 1, sizeof number);
+  return number < sizeof syscost_is_special && syscost_is_special[number] == 0;
+}
+
 }  // namespace
 
 std::string Patches::obstacle() {
@@ -137,10 +146,12 @@ const char* Patches::patch(const Site& site) {
     at += count;
   };
   constexpr unsigned char kLoadRcx[] = {0x48, 0xb9};                              // movabs $way_back,%rcx
+  constexpr unsigned char kLoadR11[] = {0x49, 0xbb};                              // movabs $way_back,%r11
   constexpr unsigned char kJumpToNext8[] = {0xff, 0x25, 0x00, 0x00, 0x00, 0x00};  // jmp *0(%rip)
-  const void* stub = syscost_stub;
+  const bool is_plain = makes_plain_call(site);
+  const void* stub = is_plain ? syscost_stub_plain : syscost_stub;
   append(site.displaced, site.displaced_bytes);
-  append(kLoadRcx, sizeof kLoadRcx);
+  append(is_plain ? kLoadR11 : kLoadRcx, sizeof kLoadRcx);
   append(&site.return_address, sizeof site.return_address);
   append(kJumpToNext8, sizeof kJumpToNext8);
   append(&stub, sizeof stub);
