@@ -45,6 +45,11 @@ void stand_aside(const Guard& guard, StoodAside reason) {
   if (syscost_state.stood_aside != StoodAside::no) return;
   syscost_state.stood_aside = reason;
   std::atomic_ref(syscost_selector).store(0);
+  if (reason == StoodAside::no_clock) {
+    // Patched sites lead to the stub all the same, which stamps while anything is armed.
+    std::atomic_ref(syscost_forbids_ticks).store(1);
+    for (std::uint32_t lane = 0; lane < kLanes; ++lane) std::atomic_ref(syscost_state.lanes[lane].control).store(0);
+  }
   if (reason == StoodAside::own_dispatch) give_sigsys_back(guard);
 }
 

@@ -94,6 +94,7 @@ syscost::signal_safe::Thread syscost_foreign_thread{
 syscost::signal_safe::Thread syscost_child_thread{
     &syscost::signal_safe::never_armed, nullptr, 0, 0, 0, 0, 0, 0, 0, {}, {}, {}, 0};
 char syscost_selector = 0;
+char syscost_forbids_ticks = 0;
 char syscost_any_armed = 0;
 }
 // NOLINTEND(readability-identifier-naming)

@@ -29,6 +29,7 @@ constexpr std::uint64_t kMaskBytes = sizeof(std::uint64_t);
 constexpr std::uint64_t kSetDispatch = 59;
 constexpr std::uint64_t kSetGs = 0x1001;
 constexpr std::uint64_t kSetTsc = 26;
+constexpr std::uint64_t kTscKills = 2;  // PR_TSC_SIGSEGV
 
 /// False for addresses that the kernel would answer with EFAULT: it shall do so.
 bool is_readable(std::uint64_t address) {
@@ -191,7 +192,7 @@ Plan leave_for_child(Call& call, std::uint64_t stack, std::uint64_t flags) {
 Plan save_for_shared(Call& call) {
   Thread& thread = *call.thread;
   Saved& saved = thread.saved[thread.saved_depth % kSaved];
-  saved = {call.return_address, call.flags, call.number, call.control, read_ticks()};
+  saved = {call.return_address, call.flags, call.number, call.control, syscost_forbids_ticks == 0 ? read_ticks() : 0};
   ++thread.saved_depth;
   return Plan::shared_stack;
 }
@@ -303,7 +304,7 @@ Plan prepare(const Guard& guard, Call& call) {
       break;
     case SYS_prctl:
       if (call.given.rdi == kSetDispatch) stand_aside(guard, StoodAside::own_dispatch);
-      if (call.given.rdi == kSetTsc) stand_aside(guard, StoodAside::no_clock);
+      if (call.given.rdi == kSetTsc && call.given.rsi == kTscKills) stand_aside(guard, StoodAside::no_clock);
       break;
     case SYS_arch_prctl:
       if (call.given.rdi == kSetGs) stand_aside(guard, StoodAside::own_gs);

@@ -164,6 +164,8 @@ extern syscost::signal_safe::Thread syscost_foreign_thread;
 extern syscost::signal_safe::Thread syscost_child_thread;
 /// What the kernel asks before it dispatches: 1 = dispatch, 0 = let pass.
 extern char syscost_selector;
+/// The program has forbidden itself to read the time-stamp counter: whoever does is killed.
+extern char syscost_forbids_ticks;
 /// False only while no lane is armed: then a patched site need not look any further.
 extern char syscost_any_armed;
 }

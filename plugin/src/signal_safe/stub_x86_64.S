@@ -86,6 +86,22 @@ syscost_undispatched_begin:
         mov %r11, %rdx
         .endm
 
+/* The same where armed or not: the common call stamps only while armed, which nothing is when ticks are forbidden. */
+        .macro stamp_rsi_if_allowed
+        xor %esi, %esi
+        cmpb $0, syscost_forbids_ticks(%rip)
+        jne 9f
+        stamp_rsi
+9:
+        .endm
+
+        .macro stamp_start_if_allowed
+        cmpb $0, syscost_forbids_ticks(%rip)
+        jne 9f
+        stamp_start
+9:
+        .endm
+
 /* ---- the common call ---------------------------------------------------------------------------------------------- */
 
         .p2align 6
@@ -219,11 +235,11 @@ syscost_special:
         cmp $3, %rax
         je .Lshared_stack
         load_arguments USED
-        stamp_start
+        stamp_start_if_allowed
         mov NUMBER(%rsp), %rax
         syscall
         mov %rax, RESULT(%rsp)
-        stamp_rsi
+        stamp_rsi_if_allowed
         mov %rsp, %rdi
         call syscost_finish
         jmp .Lreturn_all
@@ -238,13 +254,13 @@ syscost_special:
 /* prepare() has put what the child needs right below its stack pointer. */
 .Lown_stack:
         load_arguments GIVEN
-        stamp_start
+        stamp_start_if_allowed
         mov NUMBER(%rsp), %rax
         syscall
         test %rax, %rax
         jz .Lchild
         mov %rax, RESULT(%rsp)
-        stamp_rsi
+        stamp_rsi_if_allowed
         mov %rsp, %rdi
         call syscost_finish
         jmp .Lreturn_all
@@ -282,7 +298,7 @@ syscost_special:
         save_arguments
         find_thread
         mov %rcx, THREAD(%rsp)
-        stamp_rsi
+        stamp_rsi_if_allowed
         mov %rsp, %rdi
         call syscost_return_from_shared
         jmp .Lreturn_all
@@ -316,14 +332,14 @@ syscost_stub_int80:
         mov (%rcx), %r11
         mov (%r11), %r11
         mov %r11, CONTROL(%rsp)
-        stamp_start
+        stamp_start_if_allowed
         save_arguments
         mov CALL_SIZE+8(%rsp), %rcx
         mov NUMBER(%rsp), %rax
         int $0x80
         mov %rax, RESULT(%rsp)
         save_arguments
-        stamp_rsi
+        stamp_rsi_if_allowed
         mov %rsp, %rdi
         call syscost_record
         load_arguments GIVEN

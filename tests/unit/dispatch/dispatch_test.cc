@@ -129,6 +129,27 @@ TEST(DispatchDeathTest, StandsAsideForAProgramThatDispatchesItself) {
   EXPECT_EXIT(use_own_dispatch(), testing::ExitedWithCode(0), "stood aside");
 }
 
+TEST(DispatchDeathTest, StandsAsideForAProgramThatForbidsTheTimeStampCounter) {
+  auto forbid_ticks = [] {
+    OpenedDispatch opened;
+    WindowBook book(*opened.backend, quiet_memory());
+    WindowBook::Window* window = book.open(Reach::process);
+    getppid();
+    const bool is_forbidden = prctl(PR_SET_TSC, PR_TSC_SIGSEGV) == 0;
+    getppid();
+    syscall(SYS_getppid);
+    std::thread([] { getppid(); }).join();
+    detail::CostData cost(&quiet_memory());
+    book.close(window, cost);
+    book.open(Reach::process);
+    getppid();
+    const Result<std::uint64_t> losses = opened.backend->hidden_losses();
+    if (!losses.ok()) std::fputs(losses.failure().reason.c_str(), stderr);
+    std::_Exit(is_forbidden && !losses.ok() ? 0 : 1);
+  };
+  EXPECT_EXIT(forbid_ticks(), testing::ExitedWithCode(0), "time-stamp counter");
+}
+
 TEST(DispatchDeathTest, LetsASigsysEndAProgramWithoutAHandler) {
   auto raise_sigsys = [] {
     OpenedDispatch opened;

@@ -286,6 +286,7 @@ Generation DispatchBackend::boundary(Lane lane, Next next) {
     own.bank ^= 1;
     Segments::clear_leftovers(lane, own.bank);
     ++generation_;
+    if (syscost_forbids_ticks != 0) return generation_;  // armed, the stub would read the clock
     std::atomic_ref(syscost_any_armed).store(1);
     store(control, signal_safe::control_of(generation_, static_cast<std::uint32_t>(lane), own.bank));
     return generation_;
