@@ -4,10 +4,24 @@
 #include "backends/dispatch/patches.h"
 
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -86,6 +100,70 @@ TEST(Patches, NeverTouchesLibcWhenItMayNot) {
   ASSERT_NE(opened.backend, nullptr);
   ASSERT_TRUE(opened.backend->hidden_losses().ok());
   EXPECT_EQ(text_now(), before);
+}
+
+/// From here on a mapping that is executable is refused, as SELinux or MDWE do.
+void forbid_executable_memory() {
+  constexpr std::uint32_t kProtection = offsetof(seccomp_data, args) + 2 * sizeof(std::uint64_t);
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kProtection),
+      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program = {std::size(filter), filter};
+  ASSERT_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+  ASSERT_EQ(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+TEST(PatchesDeathTest, TrapsEveryCallAndSaysSoWhereTextMayNotBeWritten) {
+  if (const std::string obstacle = Patches::obstacle(); !obstacle.empty()) GTEST_SKIP() << obstacle;
+  auto count_under_filter = [] {
+    forbid_executable_memory();
+    const std::vector<unsigned char> before = text_now();
+    OpenedDispatch opened;
+    const bool is_right = opened.count(SYS_getppid, [] { getppid(); }) == 1 && text_now() == before;
+    std::fputs(opened.backend->remark().c_str(), stderr);
+    std::_Exit(is_right ? 0 : 1);
+  };
+  EXPECT_EXIT(count_under_filter(), testing::ExitedWithCode(0), "none patched: memory may not be");
+}
+
+TEST(PatchesDeathTest, TrapsEveryCallAndSaysSoUnderATracer) {
+  if (const std::string obstacle = Patches::obstacle(); !obstacle.empty()) GTEST_SKIP() << obstacle;
+  // The tracer is this process: it lets every signal through.
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+    OpenedDispatch opened;
+    const bool is_right = opened.count(SYS_getppid, [] { getppid(); }) == 1 &&
+                          opened.backend->remark().find("none patched: a debugger or tracer") != std::string::npos;
+    std::_Exit(is_right ? 0 : 1);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
+    ptrace(PTRACE_CONT, child, nullptr, WSTOPSIG(status));
+  }
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+TEST(Patches, IsRefusedUnderValgrindWhichIsNamed) {
+  const char* const preloaded = std::getenv("LD_PRELOAD");
+  if (preloaded != nullptr && std::strstr(preloaded, "/vgpreload_") != nullptr) {
+    Result<std::unique_ptr<Backend>> opened = open_backend(Patching::allowed);
+    ASSERT_FALSE(opened.ok());
+    EXPECT_NE(opened.failure().reason.find("valgrind"), std::string::npos) << opened.failure().reason;
+    return;
+  }
+  if (std::system("command -v valgrind > /dev/null") != 0) GTEST_SKIP() << "valgrind is not installed";
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  EXPECT_EQ(std::system(("valgrind -q --error-exitcode=9 --tool=none " + self +
+                         " --gtest_filter=Patches.IsRefusedUnderValgrindWhichIsNamed > /dev/null")
+                            .c_str()),
+            0);
 }
 
 }  // namespace

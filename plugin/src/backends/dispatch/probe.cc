@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "core/confinement.h"
@@ -77,9 +79,19 @@ Failure explain(int status) {
   return errno_failure("arm", "Syscall User Dispatch", error);
 }
 
+/// Valgrind preloads its core into what it runs, and leaves the variable for it to see.
+bool is_under_valgrind() {
+  const char* preloaded = std::getenv("LD_PRELOAD");
+  return preloaded != nullptr && std::strstr(preloaded, "/vgpreload_") != nullptr;
+}
+
 }  // namespace
 
 Result<void> check_requirements() {
+  if (is_under_valgrind()) {
+    return Failure{"valgrind interprets this program, and has no Syscall User Dispatch",
+                   "run it without valgrind; or, as root, --syscost_backend ebpf, which sees valgrind's calls too"};
+  }
   constexpr unsigned long kHasFsgsbase = 2;  // HWCAP2_FSGSBASE
   if ((getauxval(AT_HWCAP2) & kHasFsgsbase) == 0) {
     return Failure{"the dispatch backend needs the FSGSBASE instructions, which this processor or kernel lacks",
