@@ -97,7 +97,7 @@ class Refusals(Case):
         self.assertIn("did you mean --syscost_csv?", self.refused(MANY, "--syscost-csv=x"))
         self.assertIn("SYSCOST_CYCLES", self.refused(MANY, SYSCOST_CYCLES="many"))
         self.assertIn("--syscost_label names the rows of a CSV", self.refused(MANY, "--syscost_label=after"))
-        self.assertIn("does not have --children", self.refused(OUR_MAIN, "--children=3"))
+        self.assertIn('--children: "3" is not one of', self.refused(OUR_MAIN, "--children=3"))
 
     def test_another_backend_than_a_static_initialiser_got_runs_no_test(self):
         self.assertIn("--syscost_backend", self.refused(EARLY, "--backend=none"))
