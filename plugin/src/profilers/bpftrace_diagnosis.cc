@@ -93,7 +93,9 @@ std::string worthwhile_errors(std::string_view errors) {
   std::istringstream lines{std::string(errors)};
   std::string result;
   for (std::string line; std::getline(lines, line);) {
-    if (line.find("couldn't set RLIMIT_MEMLOCK") == std::string::npos) result += line + "\n";
+    const bool says_nothing = line.find("couldn't set RLIMIT_MEMLOCK") != std::string::npos ||
+                              line.find("BPFTRACE_MAP_KEYS_MAX is deprecated") != std::string::npos;
+    if (!says_nothing) result += line + "\n";
   }
   return result;
 }

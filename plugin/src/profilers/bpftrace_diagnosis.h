@@ -28,7 +28,7 @@ Failure explain_failure(const CommandResult& result, const std::string& script, 
                         bool uses_sudo);
 
 /// What it printed on standard error, without what says nothing: that it may not raise RLIMIT_MEMLOCK, which kernels
-/// since 5.11 do not need.
+/// since 5.11 do not need, and that a variable of ours has a new name.
 std::string worthwhile_errors(std::string_view errors);
 
 }  // namespace syscost::profilers

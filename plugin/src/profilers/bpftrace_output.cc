@@ -64,7 +64,9 @@ std::optional<HistogramBucket> parse_bucket(std::string_view line) {
     const std::string_view upper = range.substr(comma + 2);
     bucket.lower = parse_bound(lower);
     bucket.upper = parse_bound(upper);
-    if ((!bucket.lower && lower != "...") || (!bucket.upper && upper != "...")) return std::nullopt;
+    // The end of the last bucket of 64 bits does not fit in them.
+    const bool is_open = upper == "..." || upper == "8E";
+    if ((!bucket.lower && lower != "...") || (!bucket.upper && !is_open)) return std::nullopt;
   }
   std::string_view rest = line.substr(close + 1);
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
@@ -126,6 +128,7 @@ class Parser {
     return line;
   }
   std::string_view peek_line() const { return rest_.substr(0, rest_.find('\n')); }
+  static bool is_indented(std::string_view line) { return line.starts_with("    ") || line.starts_with("\t"); }
 
   /// Of a map's name, when `line` starts an entry; else 0.
   static std::size_t end_of_name(std::string_view line) {
@@ -133,7 +136,7 @@ class Parser {
     std::size_t end = 1;
     while (end < line.size() && (std::isalnum(static_cast<unsigned char>(line[end])) != 0 || line[end] == '_')) ++end;
     const std::string_view next = line.substr(end);
-    return next.starts_with("[") || next.starts_with(": ") ? end : 0;
+    return next.starts_with("[") || next.starts_with(": ") || next == ":" ? end : 0;
   }
 
   void add_line(std::string_view line) {
@@ -145,9 +148,11 @@ class Parser {
     output_.lines.emplace_back(line);
   }
 
-  /// Where "]: " ends the key. Strings may hold it too: the last one that a value follows is it.
-  static std::size_t end_of_key(std::string_view line) {
+  /// Where "]: " ends the key. Strings may hold it too: the last one that a value follows is it. Versions behind 0.17
+  /// leave out the space where the value begins in the next line.
+  std::size_t end_of_key(std::string_view line) const {
     constexpr std::string_view kEnd = "]: ";
+    if (line.ends_with("]:") && (parse_bucket(peek_line()) || is_indented(peek_line()))) return line.size() - 2;
     const std::size_t first = line.find(kEnd);
     for (std::size_t at = line.rfind(kEnd); at != std::string_view::npos && at != first;
          at = line.rfind(kEnd, at - 1)) {
@@ -172,10 +177,9 @@ class Parser {
         end = end_of_key(value);
       }
       entry.key.append(value.substr(0, end));
-      value.remove_prefix(end + 3);
-    } else {
-      value.remove_prefix(2);
+      value.remove_prefix(end + 1);
     }
+    if (!consume(value, ": ")) value.remove_prefix(1);
     Result<MapValue> read = read_value(value);
     if (!read.ok()) return read.failure();
     entry.value = std::move(read.value());
@@ -208,7 +212,7 @@ class Parser {
   /// A stack: one frame a line.
   std::string read_indented() {
     std::string text;
-    while (!rest_.empty() && (peek_line().starts_with("    ") || peek_line().starts_with("\t"))) {
+    while (!rest_.empty() && is_indented(peek_line())) {
       std::string_view line = take_line();
       line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
       if (!text.empty()) text += '\n';

@@ -6,9 +6,9 @@
 // the artifacts byte for byte. Counts and bucket bounds are exact in it: the bounds are whole numbers with binary
 // suffixes.
 //
-// Proven on 0.17: scalars, keyed maps, hist(), lhist(), stats(), avg(), stacks as keys and as values, strings, tuples,
-// and printf lines in between. What is cut off in the middle is an error, never half a number. A printf that prints
-// what a map looks like is taken for a map: the text does not tell them apart.
+// Proven on 0.17 and 0.23: scalars, keyed maps, hist(), lhist(), stats(), avg(), stacks as keys and as values, strings,
+// tuples, and printf lines in between. What is cut off in the middle is an error, never half a number. A printf that
+// prints what a map looks like is taken for a map: the text does not tell them apart.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@
 
 namespace syscost::profilers {
 
-/// [lower, upper); a side that is open is empty. hist()'s last bucket, [2G, 4G), also holds everything above.
+/// [lower, upper); a side that is open is empty. The last bucket of 0.17's hist(), [2G, 4G), also holds everything
+/// above.
 struct HistogramBucket {
   std::optional<std::int64_t> lower;
   std::optional<std::int64_t> upper;

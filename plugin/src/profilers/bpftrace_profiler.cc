@@ -31,8 +31,10 @@ namespace syscost::profilers {
 namespace {
 
 /// Keys of a map; hist() takes one for each bucket of each key. bpftrace's 4096 would be too few for a scratch map of
-/// every thread's call; each map's memory is reserved when it is made, so it must not be many more.
-constexpr std::string_view kMapKeys = "BPFTRACE_MAP_KEYS_MAX=16384";
+/// every thread's call; each map's memory is reserved when it is made, so it must not be many more. Versions since 0.20
+/// call it by the second name, and say that the first is old.
+constexpr std::array<std::string_view, 2> kMapKeysNames{"BPFTRACE_MAP_KEYS_MAX", "BPFTRACE_MAX_MAP_KEYS"};
+constexpr std::string_view kMapKeys = "16384";
 
 constexpr std::string_view kHowToGet = "install bpftrace 0.17 or later (Debian: apt-get install bpftrace)";
 
@@ -43,6 +45,7 @@ struct Settings {
   std::string agent;
   std::string tool;
   bool uses_sudo = false;
+  bool warns_unasked = false;  ///< Of a full map. Since that is so, -k warns of lookups that find nothing too: a flood.
   std::vector<std::string> environment;
   std::string sudo;
 };
@@ -80,11 +83,19 @@ class BpftraceProfiler final : private WindowWord, public Profiler {
   std::string global_pid_;
 };
 
-/// -k makes bpftrace say where a map was full: what should have been counted there is lost.
+/// bpftrace says where a map was full: what should have been counted there is lost.
 std::uint64_t failed_updates(const BpftraceOutput& output) {
   return static_cast<std::uint64_t>(std::count_if(output.lines.begin(), output.lines.end(), [](const auto& line) {
-    return line.find("WARNING: Failed to map_update_elem") != std::string::npos;
+    return line.find("WARNING: Failed to map_update_elem") != std::string::npos ||
+           line.find("WARNING: Map full") != std::string::npos;
   }));
+}
+
+void add_map_keys(std::vector<std::string>& environment) {
+  const auto is_set = [&environment](std::string_view name) { return !value_in(environment, name).empty(); };
+  if (std::any_of(kMapKeysNames.begin(), kMapKeysNames.end(), is_set)) return;
+  for (const std::string_view name : kMapKeysNames)
+    environment.push_back(std::string(name) + "=" + std::string(kMapKeys));
 }
 
 std::vector<std::string> BpftraceProfiler::command(const std::vector<std::string>& arguments) const {
@@ -144,9 +155,11 @@ Result<void> BpftraceProfiler::attach() {
   if (!pid.ok()) return pid.failure();
   std::vector<Command> commands;
   for (const Script& script : scripts_) {
-    // -k: a map that is full is told, not passed over.
-    commands.push_back({kGateKind, command({"-k", "-c", std::string(kGatePlaceholder), script.info.path, pid.value(),
-                                            std::to_string(address())})});
+    std::vector<std::string> arguments{"-c", std::string(kGatePlaceholder), script.info.path, pid.value(),
+                                       std::to_string(address())};
+    // A map that is full is told, not passed over.
+    if (!settings_.warns_unasked) arguments.insert(arguments.begin(), "-k");
+    commands.push_back({kGateKind, command(arguments)});
   }
   Result<bool> ready = link_.start(commands);
   if (!ready.ok()) return ready.failure();
@@ -260,7 +273,7 @@ Result<std::unique_ptr<Profiler>> make_bpftrace(const ProfilerOptions& options) 
   if (!agent.ok()) return agent.failure();
   settings.agent = std::move(agent.value());
   settings.environment = tool_environment("BPFTRACE_");
-  if (value_in(settings.environment, "BPFTRACE_MAP_KEYS_MAX").empty()) settings.environment.emplace_back(kMapKeys);
+  add_map_keys(settings.environment);
   if (options.uses_sudo && geteuid() != 0) {
     Result<std::string> sudo = find_tool("sudo", "install sudo, or run as root");
     if (!sudo.ok()) return sudo.failure();
@@ -277,6 +290,9 @@ Result<std::unique_ptr<Profiler>> make_bpftrace(const ProfilerOptions& options) 
   if (Result<void> judged = judge_version(version.value().output, settings.tool); !judged.ok()) {
     return judged.failure();
   }
+  Result<CommandResult> help = run_whole(settings.agent, settings.environment, {settings.tool, "--help"});
+  if (!help.ok()) return help.failure();
+  settings.warns_unasked = (help.value().output + help.value().errors).find("--no-warnings") != std::string::npos;
   Result<WindowWord> word = WindowWord::make();
   if (!word.ok()) return word.failure();
   return std::unique_ptr<Profiler>(

@@ -130,6 +130,39 @@ TEST(BpftraceOutput, KeepsTheWarningThatAMapWasFull) {
             output.lines.end());
 }
 
+// 0.23 leaves out the space in which 0.17 ends the line before a value, and its histograms go on to 2^63.
+TEST(BpftraceOutput, ReadsHistogramsOf023) {
+  const BpftraceOutput output = parsed(recorded("values_0.23.txt"));
+  const MapValue* values = find(output, "@h");
+  ASSERT_TRUE(values != nullptr && std::holds_alternative<Buckets>(*values));
+  const auto& buckets = std::get<Buckets>(*values);
+  EXPECT_EQ(buckets.front(), (HistogramBucket{std::nullopt, 0, 1}));
+  EXPECT_EQ(buckets.back(), (HistogramBucket{std::int64_t{4} << 60, std::nullopt, 1}));
+  expect_value(output, "@count", "", std::int64_t{1});
+  expect_value(output, "@k", "c]: d, 2", std::int64_t{8});
+  // Every map of 0.17 is there, and no line of a map was taken for a printed one.
+  const BpftraceOutput before = parsed(recorded("values.txt"));
+  ASSERT_EQ(output.maps.size(), before.maps.size());
+  for (std::size_t i = 0; i < output.maps.size(); ++i) {
+    EXPECT_EQ(output.maps[i].name, before.maps[i].name);
+    EXPECT_EQ(output.maps[i].entries.size(), before.maps[i].entries.size()) << before.maps[i].name;
+  }
+  EXPECT_EQ(output.lines.size(), before.lines.size());
+}
+
+TEST(BpftraceOutput, ReadsStacksOf023) {
+  const BpftraceOutput output = parsed(recorded("stacks_0.23.txt"));
+  expect_value(output, "@c", "true, \n, 5", Buckets{{2, 4, 1}});
+  expect_value(output, "@d", "14", std::string("__schedule+1560\nschedule+35"));
+  EXPECT_EQ(output.lines, std::vector<std::string>{"Attaching 1 probe..."});
+}
+
+TEST(BpftraceOutput, TakesAKeysEndForOneOnlyWhereAValueFollows) {
+  const BpftraceOutput output = parsed("@s[1]: abc]:\n@h[a]:]:\n[2, 4)                 1 |@@|\n\n");
+  expect_value(output, "@s", "1", std::string("abc]:"));
+  expect_value(output, "@h", "a]:", Buckets{{2, 4, 1}});
+}
+
 TEST(BpftraceOutput, RefusesTextThatEndsInTheMiddleOfALine) {
   const std::string whole = recorded("syslat.txt");
   const Result<BpftraceOutput> cut = parse_bpftrace_output(std::string_view(whole).substr(0, whole.size() - 3));

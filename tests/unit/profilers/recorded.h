@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What bpftrace 0.17 printed, as it printed it: tests/unit/profilers/data, each beside the script it is from.
+// What bpftrace printed, as it printed it: tests/unit/profilers/data, each beside the script it is from; 0.17, or the
+// version in the name.
 #pragma once
 
 #include <fstream>
