@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "profilers/agent_link.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -16,9 +13,9 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <utility>
 
+#include "core/detached_process.h"
 #include "core/high_fd.h"
 #include "profilers/agent/protocol.h"
 
@@ -48,101 +45,6 @@ void close_in_child() {
   const int fd = g_link.exchange(-1);
   if (is_socket(fd, g_link_inode.load())) close(fd);
   errno = saved;
-}
-
-// ---- starting -------------------------------------------------------------------------------------------------------
-
-struct Launch {
-  const char* path;
-  char* const* arguments;
-  char* const* environment;
-  int link;
-  int owner;    ///< A pidfd of this process.
-  void* stack;  ///< Of the agent's own start.
-  pid_t agent;  ///< Set by the children, which share our memory until they execute or exit.
-  int error;
-};
-
-constexpr std::size_t kStackBytes = 64 << 10;
-
-/// Between clone and execve, in our memory: nothing but syscalls.
-int become_the_agent(void* argument) {
-  auto* launch = static_cast<Launch*>(argument);
-  setsid();
-  // Handlers of the test's must not run here, and what it ignores must not be ignored there.
-  struct sigaction by_default {};
-  by_default.sa_handler = SIG_DFL;
-  for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &by_default, nullptr);
-  const int nothing = open("/dev/null", O_RDWR);  // NOLINT(android-cloexec-open)
-  if (nothing < 0) {
-    launch->error = errno;
-    _exit(127);
-  }
-  // Out of the way first: each may have any number, the standard ones and each other's too.
-  const int kept = fcntl(launch->link, F_DUPFD, 10);
-  const int kept_owner = fcntl(launch->owner, F_DUPFD, 10);
-  const int kept_nothing = fcntl(nothing, F_DUPFD, 10);
-  if (kept < 0 || kept_owner < 0 || kept_nothing < 0 || dup2(kept, kLinkDescriptor) < 0 ||
-      dup2(kept_owner, kOwnerDescriptor) < 0 || dup2(kept_nothing, STDIN_FILENO) < 0 ||
-      dup2(kept_nothing, STDOUT_FILENO) < 0 || dup2(kept_nothing, STDERR_FILENO) < 0) {
-    launch->error = errno;
-    _exit(127);
-  }
-  // A pipe of the test's that stayed open here would never reach its end.
-  syscall(SYS_close_range, kOwnerDescriptor + 1, ~0U, 0);
-  if (chdir("/") != 0) _exit(127);
-  umask(022);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  execve(launch->path, launch->arguments, launch->environment);
-  launch->error = errno;
-  _exit(127);
-}
-
-/// Starts the agent and is gone: the agent becomes init's child.
-int be_the_parent_of_the_agent(void* argument) {
-  auto* launch = static_cast<Launch*>(argument);
-  launch->agent = clone(become_the_agent, launch->stack, CLONE_VM | CLONE_VFORK | SIGCHLD, launch);
-  if (launch->agent < 0) launch->error = errno;
-  _exit(0);
-}
-
-std::vector<char*> pointers(const std::vector<std::string>& words) {
-  std::vector<char*> result;
-  result.reserve(words.size() + 1);
-  for (const std::string& word : words) result.push_back(const_cast<char*>(word.c_str()));  // NOLINT
-  result.push_back(nullptr);
-  return result;
-}
-
-/// Like posix_spawn, but what is started is no child of ours, whose end a test's wait() and SIGCHLD handler would see.
-/// A child with exit signal 0 would be as quiet only until it executes, which sets the signal to SIGCHLD; so such a
-/// child starts it and exits.
-Result<pid_t> spawn(const std::vector<std::string>& arguments, const std::vector<std::string>& environment, int link) {
-  void* stacks = mmap(nullptr, 2 * kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-  if (stacks == MAP_FAILED) return errno_failure("reserve", "the stack of the profile agent's start", errno);
-  char* const first_top = static_cast<char*>(stacks) + kStackBytes;
-  const std::vector<char*> argv = pointers(arguments);
-  const std::vector<char*> envp = pointers(environment);
-  const int owner = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
-  Launch launch{argv[0], argv.data(), envp.data(), link, owner, first_top + kStackBytes, 0, 0};
-  if (owner < 0) launch.error = errno;
-  // No handler of the test's may run in a child, which shares our memory.
-  sigset_t every;
-  sigset_t before;
-  sigfillset(&every);
-  pthread_sigmask(SIG_SETMASK, &every, &before);
-  pid_t child = -1;
-  if (owner >= 0) child = clone(be_the_parent_of_the_agent, first_top, CLONE_VM | CLONE_VFORK, &launch);
-  if (child < 0) launch.error = errno;
-  while (child > 0 && waitpid(child, nullptr, static_cast<int>(__WCLONE)) < 0 && errno == EINTR) {
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (owner >= 0) close(owner);
-  munmap(stacks, 2 * kStackBytes);
-  if (launch.error != 0) return errno_failure("start", arguments[0], launch.error);
-  return launch.agent;
 }
 
 /// A pidfd of the agent, or -1 when it is gone. Its number may have gone to another process since, which is not to be
@@ -187,7 +89,16 @@ Result<void> AgentLink::launch(const std::vector<Command>& commands) {
     arguments.push_back(std::to_string(command.arguments.size()));
     arguments.insert(arguments.end(), command.arguments.begin(), command.arguments.end());
   }
-  Result<pid_t> agent = spawn(arguments, environment_, ends[1]);
+  const int owner = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
+  if (owner < 0) {
+    const int error = errno;
+    close(ends[0]);
+    close(ends[1]);
+    return errno_failure("start", agent_path_, error);
+  }
+  static_assert(kLinkDescriptor == kFirstPassedDescriptor && kOwnerDescriptor == kFirstPassedDescriptor + 1);
+  Result<pid_t> agent = start_detached({arguments, environment_, {ends[1], owner}, 0});
+  close(owner);
   close(ends[1]);
   if (!agent.ok()) {
     close(ends[0]);

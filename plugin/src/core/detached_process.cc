@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#include "core/detached_process.h"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+namespace syscost {
+namespace {
+
+constexpr std::size_t kMaxDescriptors = 4;
+constexpr std::size_t kStackBytes = 64 << 10;
+
+struct Launch {
+  const char* path;
+  char* const* arguments;
+  char* const* environment;
+  std::array<int, kMaxDescriptors> descriptors;
+  std::size_t descriptor_count;
+  std::uint64_t capabilities;
+  void* stack;    ///< Of the program's own start.
+  pid_t program;  ///< Set by the children, which share our memory until they execute or exit.
+  int error;
+};
+
+/// Capabilities outlive execve as ambient ones. What fails here the program will say. Of this task only: the measured
+/// process keeps its own sets.
+void keep_capabilities(std::uint64_t wanted) {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, 2> sets{};
+  if (syscall(SYS_capget, &header, sets.data()) != 0) return;
+  for (std::size_t word = 0; word < sets.size(); ++word) {
+    sets[word].inheritable |= sets[word].permitted & static_cast<std::uint32_t>(wanted >> (32 * word));
+  }
+  if (syscall(SYS_capset, &header, sets.data()) != 0) return;
+  for (unsigned long capability = 0; capability < 64; ++capability) {
+    if ((wanted >> capability & 1) != 0) prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0);
+  }
+}
+
+[[noreturn]] void give_up(Launch& launch) {
+  launch.error = errno;
+  _exit(127);
+}
+
+/// Between clone and execve, in our memory: nothing but syscalls.
+int become_the_program(void* argument) {
+  Launch& launch = *static_cast<Launch*>(argument);
+  setsid();
+  // Handlers of the test's must not run here, and what it ignores must not be ignored there.
+  struct sigaction by_default {};
+  by_default.sa_handler = SIG_DFL;
+  for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &by_default, nullptr);
+  const int nothing = open("/dev/null", O_RDWR);  // NOLINT(android-cloexec-open)
+  if (nothing < 0) give_up(launch);
+  // Out of the way first: each may have any number, the standard ones and each other's too.
+  std::array<int, kMaxDescriptors> kept{};
+  for (std::size_t i = 0; i < launch.descriptor_count; ++i) {
+    kept[i] = fcntl(launch.descriptors[i], F_DUPFD, 10);
+    if (kept[i] < 0) give_up(launch);
+  }
+  const int kept_nothing = fcntl(nothing, F_DUPFD, 10);
+  if (kept_nothing < 0) give_up(launch);
+  for (int standard = 0; standard < kFirstPassedDescriptor; ++standard) {
+    if (dup2(kept_nothing, standard) < 0) give_up(launch);
+  }
+  int next = kFirstPassedDescriptor;
+  for (std::size_t i = 0; i < launch.descriptor_count; ++i) {
+    if (dup2(kept[i], next++) < 0) give_up(launch);
+  }
+  // A pipe of the test's that stayed open here would never reach its end.
+  syscall(SYS_close_range, next, ~0U, 0);
+  if (chdir("/") != 0) _exit(127);
+  umask(022);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (launch.capabilities != 0) keep_capabilities(launch.capabilities);
+  execve(launch.path, launch.arguments, launch.environment);
+  give_up(launch);
+}
+
+/// Starts the program and is gone: the program becomes init's child.
+int be_its_parent(void* argument) {
+  auto* launch = static_cast<Launch*>(argument);
+  launch->program = clone(become_the_program, launch->stack, CLONE_VM | CLONE_VFORK | SIGCHLD, launch);
+  if (launch->program < 0) launch->error = errno;
+  _exit(0);
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& words) {
+  std::vector<char*> result;
+  result.reserve(words.size() + 1);
+  for (const std::string& word : words) result.push_back(const_cast<char*>(word.c_str()));  // NOLINT
+  result.push_back(nullptr);
+  return result;
+}
+
+}  // namespace
+
+// Like posix_spawn, but without a child. A child with exit signal 0 would be as quiet only until it executes, which
+// sets the signal to SIGCHLD; so such a child starts the program and exits.
+Result<pid_t> start_detached(const DetachedProgram& program) {
+  SYSCOST_CHECK(program.descriptors.size() <= kMaxDescriptors);
+  void* stacks = mmap(nullptr, 2 * kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  if (stacks == MAP_FAILED) return errno_failure("reserve a stack for", program.arguments[0], errno);
+  char* const first_top = static_cast<char*>(stacks) + kStackBytes;
+  const std::vector<char*> argv = pointers(program.arguments);
+  const std::vector<char*> envp = pointers(program.environment);
+  Launch launch{.path = argv[0],
+                .arguments = argv.data(),
+                .environment = envp.data(),
+                .descriptors = {},
+                .descriptor_count = program.descriptors.size(),
+                .capabilities = program.capabilities,
+                .stack = first_top + kStackBytes,
+                .program = 0,
+                .error = 0};
+  for (std::size_t i = 0; i < program.descriptors.size(); ++i) launch.descriptors[i] = program.descriptors[i];
+  // No handler of the test's may run in a child, which shares our memory.
+  sigset_t every;
+  sigset_t before;
+  sigfillset(&every);
+  pthread_sigmask(SIG_SETMASK, &every, &before);
+  const pid_t child = clone(be_its_parent, first_top, CLONE_VM | CLONE_VFORK, &launch);
+  if (child < 0) launch.error = errno;
+  while (child > 0 && waitpid(child, nullptr, static_cast<int>(__WCLONE)) < 0 && errno == EINTR) {
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  munmap(stacks, 2 * kStackBytes);
+  if (launch.error != 0) return errno_failure("start", program.arguments[0], launch.error);
+  return launch.program;
+}
+
+bool adopts_orphans() {
+  int asked_for_them = 0;
+  prctl(PR_GET_CHILD_SUBREAPER, &asked_for_them, 0, 0, 0);
+  return getpid() == 1 || asked_for_them != 0;
+}
+
+}  // namespace syscost
