@@ -26,25 +26,17 @@ class SegmentsTest : public testing::Test {
  protected:
   SegmentsTest() {
     memory_.cpu_count = kCpus;
-    cells_.resize(std::size_t{SYSCOST_BANKS} * memory_.shard_count() * SYSCOST_SLOTS);
-    shards_.resize(std::size_t{SYSCOST_BANKS} * memory_.shard_count());
-    memory_.lanes = lanes_;
-    memory_.cpus = cpus_;
-    memory_.directory = directory_.get();
-    memory_.log = log_;
-    memory_.cells = cells_;
-    memory_.shards = shards_;
-    directory_->syscall_of[kSlot] = kWrite.number;
-    directory_->slots_used = kSlot + 1;
+    blocks_.resize(map_blocks(kCpus));
+    memory_.blocks = blocks_;
+    memory_.directory().syscall_of[kSlot] = kWrite.number;
+    memory_.directory().slots_used = kSlot + 1;
   }
 
   static constexpr std::uint32_t kSlot = 5;
 
-  syscost_cell& cell(std::uint32_t bank, std::uint32_t shard) {
-    return cells_[(std::size_t{bank} * memory_.shard_count() + shard) * SYSCOST_SLOTS + kSlot];
-  }
-  syscost_shard& shard(std::uint32_t bank, std::uint32_t index) {
-    return shards_[std::size_t{bank} * memory_.shard_count() + index];
+  syscost_cell& cell(std::uint32_t bank, std::uint32_t shard) { return this->shard(bank, shard).cells[kSlot]; }
+  syscost_bank& shard(std::uint32_t bank, std::uint32_t index) {
+    return memory_.bank(bank * memory_.shard_count() + index);
   }
   /// What sys_enter and sys_exit do for `count` calls of `latency_ns` each.
   void calls(std::uint32_t bank, std::uint32_t index, std::uint64_t count, std::uint64_t latency_ns) {
@@ -60,8 +52,8 @@ class SegmentsTest : public testing::Test {
     shard(bank, index).dirty_exit[0] |= 1ULL << kSlot;
   }
   void crossing(std::uint64_t entered_in, std::uint64_t returned_in) {
-    std::uint64_t index = directory_->log_produced++;
-    syscost_log_record& record = log_[index % SYSCOST_LOG_RECORDS];
+    std::uint64_t index = memory_.directory().log_produced++;
+    syscost_log_record& record = memory_.log_record(index);
     record = {};
     record.entered_in = entered_in;
     record.returned_in = returned_in;
@@ -70,12 +62,7 @@ class SegmentsTest : public testing::Test {
     record.sequence = index + 1;
   }
 
-  std::vector<syscost_lane> lanes_ = std::vector<syscost_lane>(SYSCOST_LANES);
-  std::vector<syscost_cpu> cpus_ = std::vector<syscost_cpu>(kCpus);
-  std::vector<syscost_log_record> log_ = std::vector<syscost_log_record>(SYSCOST_LOG_RECORDS);
-  std::unique_ptr<syscost_directory> directory_ = std::make_unique<syscost_directory>();
-  std::vector<syscost_cell> cells_;
-  std::vector<syscost_shard> shards_;
+  std::vector<syscost_block> blocks_;
   SharedMemory memory_;
 };
 
@@ -118,7 +105,7 @@ TEST_F(SegmentsTest, TakesEverythingExactlyOnce) {
 
 TEST_F(SegmentsTest, CountsErrorsByErrnoAndInterruptedCallsAsEintr) {
   calls(1, 0, 2, 100);
-  directory_->error_of[9] = kSlot << 16 | EBADF;
+  memory_.directory().error_of[9] = kSlot << 16 | EBADF;
   shard(1, 0).errors[9] = 2;
   shard(1, 0).dirty_errors[0] |= 1ULL << 9;
   cell(1, 0).interrupted = 1;
@@ -145,7 +132,7 @@ TEST_F(SegmentsTest, ClearsWhatAStragglerLeftSoThatTheNextSegmentStartsAtZero) {
 }
 
 TEST_F(SegmentsTest, KeepsNumbersBeyondTheTablesByNumber) {
-  directory_->syscall_of[kSlot] = 1ULL << 63 | 2ULL << 32 | 1'000'001;
+  memory_.directory().syscall_of[kSlot] = 1ULL << 63 | 2ULL << 32 | 1'000'001;
   calls(1, 0, 1, 100);
   Segments segments(memory_);
   CallTable table(std::pmr::get_default_resource());
@@ -163,15 +150,15 @@ TEST_F(SegmentsTest, DeliversEachCrossingOnceAndInOrder) {
   ASSERT_EQ(collected.all.size(), 2U);
   EXPECT_EQ(collected.all[0].returned_in, 2U);
   EXPECT_EQ(collected.all[1].returned_in, 3U);
-  EXPECT_EQ(directory_->log_consumed, 2U);
+  EXPECT_EQ(memory_.directory().log_consumed, 2U);
   EXPECT_EQ(segments.lost(), 0U);
 }
 
 TEST_F(SegmentsTest, CountsCrossingsThatFoundNoRoomAsLost) {
   Segments segments(memory_);
   for (int i = 0; i < SYSCOST_LOG_RECORDS; ++i) crossing(1, 2);
-  directory_->log_produced += 3;  // three more came: no room, nothing written
-  directory_->log_lost += 3;
+  memory_.directory().log_produced += 3;  // three more came: no room, nothing written
+  memory_.directory().log_lost += 3;
   Collected collected;
   segments.take_crossings(collected);
   EXPECT_EQ(collected.all.size(), std::size_t{SYSCOST_LOG_RECORDS});
@@ -182,17 +169,17 @@ TEST_F(SegmentsTest, CountsCrossingsThatFoundNoRoomAsLost) {
 }
 
 TEST_F(SegmentsTest, WaitsForAProgramThatIsRunning) {
-  cpus_[1].exit_sequence = 1;
+  memory_.cpus()[1].exit_sequence = 1;
   Segments segments(memory_);
-  std::thread program([this] { std::atomic_ref(cpus_[1].exit_sequence).store(2); });
+  std::thread program([this] { std::atomic_ref(memory_.cpus()[1].exit_sequence).store(2); });
   EXPECT_EQ(segments.wait_for_programs(), 0U);
   program.join();
-  EXPECT_EQ(cpus_[1].exit_sequence, 2U);
+  EXPECT_EQ(memory_.cpus()[1].exit_sequence, 2U);
 }
 
 TEST_F(SegmentsTest, CountsProgramsThatDoNotEndAsLate) {
-  cpus_[0].enter_sequence = 7;
-  cpus_[1].deliver_sequence = 3;
+  memory_.cpus()[0].enter_sequence = 7;
+  memory_.cpus()[1].deliver_sequence = 3;
   Segments segments(memory_);
   EXPECT_EQ(segments.wait_for_programs(), 2U);
 }

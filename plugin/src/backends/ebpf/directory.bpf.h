@@ -7,62 +7,62 @@
 #include "state.bpf.h"
 #include "syscall_numbers.bpf.h"
 
-static __always_inline __u32 allocate_slot(__u64 syscall) {
-  if (READ_ONCE(directory.slots_used) >= SYSCOST_SLOTS) return SYSCOST_SLOTS;
-  __u32 fresh = __sync_fetch_and_add(&directory.slots_used, 1);
+static __always_inline __u32 allocate_slot(struct syscost_directory* directory, __u64 syscall) {
+  if (READ_ONCE(directory->slots_used) >= SYSCOST_SLOTS) return SYSCOST_SLOTS;
+  __u32 fresh = __sync_fetch_and_add(&directory->slots_used, 1);
   if (fresh >= SYSCOST_SLOTS) return SYSCOST_SLOTS;
-  directory.syscall_of[fresh] = syscall;
+  directory->syscall_of[fresh] = syscall;
   return fresh;
 }
 
 // Numbers beyond the tables are rare and never valid: found by looking through the slots. Two CPUs that see a number
 // first at the same time give it two slots, which the process adds up.
-static __noinline __u32 wild_slot_of(__u64 syscall) {
+static __noinline __u32 wild_slot_of(struct syscost_directory* directory, __u64 syscall) {
   for (__u32 slot = 0; slot < SYSCOST_SLOTS; ++slot) {
-    if (slot >= READ_ONCE(directory.slots_used)) break;
-    if (directory.syscall_of[slot] == syscall) return slot;
+    if (slot >= READ_ONCE(directory->slots_used)) break;
+    if (directory->syscall_of[slot] == syscall) return slot;
   }
-  return allocate_slot(syscall);
+  return allocate_slot(directory, syscall);
 }
 
 // The slot of a syscall, allocated when it is first seen. Returns SYSCOST_SLOTS when there is none left and
 // SYSCOST_NOT_SELECTED when the syscall is not to be counted.
-static __always_inline __u32 slot_of(__u64 index) {
-  if (index >= SYSCOST_INDEXES) return directory.ignores_wild ? SYSCOST_NOT_SELECTED : wild_slot_of(index);
-  __u32 known = READ_ONCE(directory.slot_of[index]);
+static __always_inline __u32 slot_of(struct syscost_directory* directory, __u64 index) {
+  if (index >= SYSCOST_INDEXES) return directory->ignores_wild ? SYSCOST_NOT_SELECTED : wild_slot_of(directory, index);
+  __u32 known = READ_ONCE(directory->slot_of[index]);
   if (known == SYSCOST_NOT_SELECTED) return known;
   if (known) return known - 1;
-  __u32 fresh = allocate_slot((index / SYSCOST_NUMBERS) << 32 | (index % SYSCOST_NUMBERS));
+  __u32 fresh = allocate_slot(directory, (index / SYSCOST_NUMBERS) << 32 | (index % SYSCOST_NUMBERS));
   if (fresh >= SYSCOST_SLOTS) return SYSCOST_SLOTS;
-  __u32 other = __sync_val_compare_and_swap(&directory.slot_of[index], 0, fresh + 1);
+  __u32 other = __sync_val_compare_and_swap(&directory->slot_of[index], 0, fresh + 1);
   return other ? other - 1 : fresh;
 }
 
-static __always_inline __u32 allocate_error_slot(__u32 slot, __u32 error) {
-  if (READ_ONCE(directory.error_slots_used) >= SYSCOST_ERROR_SLOTS) return SYSCOST_ERROR_SLOTS;
-  __u32 fresh = __sync_fetch_and_add(&directory.error_slots_used, 1);
+static __always_inline __u32 allocate_error_slot(struct syscost_directory* directory, __u32 slot, __u32 error) {
+  if (READ_ONCE(directory->error_slots_used) >= SYSCOST_ERROR_SLOTS) return SYSCOST_ERROR_SLOTS;
+  __u32 fresh = __sync_fetch_and_add(&directory->error_slots_used, 1);
   if (fresh >= SYSCOST_ERROR_SLOTS) return SYSCOST_ERROR_SLOTS;
-  directory.error_of[fresh] = slot << 16 | error;
+  directory->error_of[fresh] = slot << 16 | error;
   return fresh;
 }
 
 // An errno outside the table (a seccomp filter may answer any up to 4095): found by looking through the slots.
-static __noinline __u32 wild_error_slot_of(__u32 slot, __u32 error) {
+static __noinline __u32 wild_error_slot_of(struct syscost_directory* directory, __u32 slot, __u32 error) {
   for (__u32 i = 0; i < SYSCOST_ERROR_SLOTS; ++i) {
-    if (i >= READ_ONCE(directory.error_slots_used)) break;
-    if (directory.error_of[i] == (slot << 16 | error)) return i;
+    if (i >= READ_ONCE(directory->error_slots_used)) break;
+    if (directory->error_of[i] == (slot << 16 | error)) return i;
   }
-  return allocate_error_slot(slot, error);
+  return allocate_error_slot(directory, slot, error);
 }
 
-static __always_inline __u32 error_slot_of(__u32 slot, __u32 error) {
-  if (error >= SYSCOST_ERRNOS) return wild_error_slot_of(slot, error);
+static __always_inline __u32 error_slot_of(struct syscost_directory* directory, __u32 slot, __u32 error) {
+  if (error >= SYSCOST_ERRNOS) return wild_error_slot_of(directory, slot, error);
   __u32 index = slot * SYSCOST_ERRNOS + error;
   if (index >= SYSCOST_SLOTS * SYSCOST_ERRNOS) return SYSCOST_ERROR_SLOTS;
-  __u32 known = READ_ONCE(directory.error_slot_of[index]);
+  __u32 known = READ_ONCE(directory->error_slot_of[index]);
   if (known) return known - 1;
-  __u32 fresh = allocate_error_slot(slot, error);
+  __u32 fresh = allocate_error_slot(directory, slot, error);
   if (fresh >= SYSCOST_ERROR_SLOTS) return SYSCOST_ERROR_SLOTS;
-  __u32 other = __sync_val_compare_and_swap(&directory.error_slot_of[index], 0, fresh + 1);
+  __u32 other = __sync_val_compare_and_swap(&directory->error_slot_of[index], 0, fresh + 1);
   return other ? other - 1 : fresh;
 }

@@ -32,7 +32,7 @@ class EbpfBackend final : public Backend {
  public:
   explicit EbpfBackend(Programs programs)
       : programs_(std::move(programs)), segments_(programs_.memory()), memory_(programs_.memory()) {
-    for (syscost_lane& lane : memory_.lanes.subspan(1)) store(lane.control, SYSCOST_FOLLOW_PROCESS);
+    for (syscost_lane& lane : memory_.lanes().subspan(1)) store(lane.control, SYSCOST_FOLLOW_PROCESS);
   }
 
   std::string_view name() const override { return "ebpf"; }
@@ -60,7 +60,7 @@ class EbpfBackend final : public Backend {
   }
   Result<void> attach() override {
     // What threads did meanwhile was not seen: what is kept of them must not be taken for the present.
-    ++memory_.directory->attach_epoch;
+    ++memory_.directory().attach_epoch;
     return programs_.attach();
   }
 
@@ -105,7 +105,7 @@ bool is_unwanted(const Filter* filter, SyscallId id) {
 
 Result<void> EbpfBackend::select(const Filter& filter) {
   filter_ = &filter;
-  syscost_directory& directory = *memory_.directory;
+  syscost_directory& directory = memory_.directory();
   for (std::uint32_t index = 0; index < SYSCOST_ABIS * SYSCOST_NUMBERS; ++index) {
     const SyscallId id{static_cast<Abi>(index / SYSCOST_NUMBERS), index % SYSCOST_NUMBERS};
     // Nothing is armed: the programs look into the table only to count.
@@ -124,7 +124,7 @@ std::optional<AcquiredLane> EbpfBackend::acquire_lane() {
     std::lock_guard guard(lanes_lock_);
     std::uint32_t lane = 0;
     if (t_registration.cookie == memory_.cookie) lane = static_cast<std::uint32_t>(t_registration.token & 0xff);
-    if (lane != 0 && memory_.lanes[lane].owner == t_registration.token) {
+    if (lane != 0 && memory_.lanes()[lane].owner == t_registration.token) {
       // Held already: the thread is inside a scope.
       lanes_[lane].holder.take();
       return AcquiredLane{Lane{lane}};
@@ -138,7 +138,7 @@ std::optional<AcquiredLane> EbpfBackend::acquire_lane() {
     if (lane == SYSCOST_LANES) return std::nullopt;
     acquired = {Lane{lane}, answer == LaneHolder::Answer::left_open};
     token = ++tokens_ << 8 | lane;
-    store(memory_.lanes[lane].owner, token);
+    store(memory_.lanes()[lane].owner, token);
   }
   if (!register_thread(token)) {
     // The programs do not know the thread: a scope of its own would stay at 0.
@@ -155,7 +155,7 @@ std::optional<AcquiredLane> EbpfBackend::acquire_lane() {
 Generation EbpfBackend::boundary(Lane lane, Next next) {
   LaneState& own = state(lane);
   own.ended_bank = own.bank;
-  __u64& control = memory_.lanes[static_cast<std::uint32_t>(lane)].control;
+  __u64& control = memory_.lanes()[static_cast<std::uint32_t>(lane)].control;
   switch (next) {
     case Next::kArm:
       own.bank ^= 1;
@@ -201,7 +201,7 @@ Result<std::uint64_t> EbpfBackend::hidden_losses() {
   Result<std::uint64_t> missed = programs_.missed_runs();
   if (!missed.ok()) return missed;
   // A registration call is seen by both programs, or they are not there.
-  syscost_directory& directory = *memory_.directory;
+  syscost_directory& directory = memory_.directory();
   std::uint64_t entered = std::atomic_ref(directory.canaries_entered).load();
   std::uint64_t returned = std::atomic_ref(directory.canaries_returned).load();
   if (!register_thread(t_registration.cookie == memory_.cookie ? t_registration.token : 0)) return shut_out();
@@ -258,7 +258,7 @@ Result<void> EbpfBackend::prove_and_calibrate(double unobserved_ns) {
 
 Result<std::unique_ptr<Backend>> open_backend() {
   double unobserved_ns = getppid_ns();
-  Result<Programs> programs = Programs::load();
+  Result<Programs> programs = Programs::open();
   if (!programs.ok()) return programs.failure();
   auto backend = std::make_unique<EbpfBackend>(std::move(programs.value()));
   if (Result<void> proof = backend->prove_and_calibrate(unobserved_ns); !proof.ok()) return proof.failure();

@@ -22,6 +22,7 @@ typedef _Bool bool;
 // include/uapi/linux/bpf.h: kernel ABI, these numbers never change.
 enum bpf_map_type_subset {
   BPF_MAP_TYPE_ARRAY = 2,
+  BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
   BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
 enum bpf_map_flags_subset {

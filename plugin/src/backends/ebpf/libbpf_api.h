@@ -18,14 +18,15 @@ namespace syscost::ebpf {
 
 #define SYSCOST_LIBBPF_FUNCTIONS(X) \
   X(bpf_map__fd)                    \
-  X(bpf_map__set_max_entries)       \
-  X(bpf_obj_get_info_by_fd)         \
+  X(bpf_map__set_inner_map_fd)      \
+  X(bpf_map_create)                 \
+  X(bpf_map_update_batch)           \
+  X(bpf_map_update_elem)            \
   X(bpf_object__attach_skeleton)    \
   X(bpf_object__destroy_skeleton)   \
   X(bpf_object__detach_skeleton)    \
   X(bpf_object__load_skeleton)      \
   X(bpf_object__open_skeleton)      \
-  X(bpf_prog_test_run_opts)         \
   X(bpf_program__fd)                \
   X(bpf_raw_tracepoint_open)        \
   X(libbpf_num_possible_cpus)       \

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// Programs: the BPF programs of this process, from loading to closing.
+// Programs: this process's use of the BPF programs, from opening to closing.
 //
-// Loading needs libbpf; counting does not. So once the programs are loaded and the shared maps are mapped, libbpf's
-// object is thrown away, and all that stays is memory and a handful of file descriptors at high numbers: one per
-// program (to attach again, and to ask for missed runs) and one per attachment.
-//
-// fork copies descriptors, and an attachment lives as long as any copy: a child that outlives us would keep the
-// programs attached. Children made by fork() close theirs; exec closes them in all others.
+// They are shared with all other measured processes where a helper can hold them (helper_link.h), else loaded here.
+// Either way the process gets a map of its own and enrols by its cookie, and all that stays is memory and a handful of
+// file descriptors at high numbers: one per program (to ask for missed runs), one per attachment, one to the helper.
+// The attachments are ours, too, so that a helper that is killed costs nobody a count.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 
+#include "backends/ebpf/helper_link.h"
+#include "backends/ebpf/pair.h"
 #include "backends/ebpf/shared.h"
 #include "core/result.h"
 
@@ -22,16 +23,21 @@ namespace syscost::ebpf {
 
 /// What the programs and we share, as mapped here.
 struct SharedMemory {
-  std::span<syscost_lane> lanes;
-  std::span<syscost_cpu> cpus;  ///< Possible CPUs only.
-  syscost_directory* directory = nullptr;
-  std::span<syscost_log_record> log;
-  std::span<syscost_cell> cells;    ///< [bank][shard][slot]
-  std::span<syscost_shard> shards;  ///< [bank][shard]
+  std::span<syscost_block> blocks;
   std::uint32_t cpu_count = 0;
   std::uint64_t cookie = 0;  ///< First argument of a registration call.
 
   std::uint32_t shard_count() const { return cpu_count + SYSCOST_LANES - 1; }
+  std::span<syscost_lane> lanes() const { return blocks[0].head.lanes; }
+  /// Possible CPUs only.
+  std::span<syscost_cpu> cpus() const { return std::span(blocks[0].head.cpus).first(cpu_count); }
+  syscost_directory& directory() const { return blocks[0].head.directory; }
+  syscost_log_record& log_record(std::uint64_t index) const {
+    const std::uint64_t block = index / SYSCOST_LOG_BLOCK_RECORDS % SYSCOST_LOG_BLOCKS;
+    return blocks[SYSCOST_FIRST_LOG_BLOCK + block].log.records[index % SYSCOST_LOG_BLOCK_RECORDS];
+  }
+  /// Of [bank][shard].
+  syscost_bank& bank(std::uint32_t index) const { return blocks[SYSCOST_FIRST_BANK + index].bank; }
 };
 
 /// Why nothing is counted any more, once descriptors turn out to be closed.
@@ -41,8 +47,8 @@ Failure shut_out();
 
 class Programs {
  public:
-  /// Loads and attaches. Takes 15-40 ms. On failure: which step, which errno, what to do.
-  static Result<Programs> load();
+  /// Joins the others, or loads and attaches. On failure: which step, which errno, what to do.
+  static Result<Programs> open();
 
   Programs(Programs&& other) noexcept;
   Programs& operator=(Programs&&) = delete;
@@ -50,6 +56,8 @@ class Programs {
   ~Programs();
 
   const SharedMemory& memory() const { return memory_; }
+  /// Why this process runs a pair of its own; empty: it shares one.
+  const std::string& why_alone() const { return why_alone_; }
 
   Result<void> attach();
   void detach();
@@ -59,21 +67,19 @@ class Programs {
   Result<std::uint64_t> missed_runs() const;
 
  private:
-  static constexpr std::size_t kCount = 3;
-
   Programs() = default;
-  Result<void> map_memory(int shared_fd, std::size_t shared_bytes, int cells_fd, int shards_fd);
+  static Result<Programs> open_shared(bool& has_answered);
+  static Result<Programs> open_alone();
+  /// Keeps the programs, maps the map and enrols. Takes over the descriptors.
+  Result<void> take(const HelperLink::Place& place);
+  void keep_links(const ProgramDescriptors& links);
+  Result<void> enrol() const;
 
-  struct Mapping {
-    void* start = nullptr;
-    std::size_t bytes = 0;
-  };
-  Result<void*> map_one(Mapping& mapping, int fd, std::size_t bytes, const char* what);
-
-  std::array<int, kCount> program_fds_{-1, -1, -1};
-  std::array<int, kCount> link_fds_{-1, -1, -1};
-  std::array<std::uint32_t, kCount> program_ids_{};
-  std::array<Mapping, 3> mappings_;
+  std::optional<HelperLink> helper_;
+  std::string why_alone_;
+  ProgramDescriptors program_fds_{-1, -1, -1};
+  ProgramDescriptors link_fds_{-1, -1, -1};
+  std::array<std::uint32_t, kProgramCount> program_ids_{};
   SharedMemory memory_;
 };
 

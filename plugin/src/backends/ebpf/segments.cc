@@ -48,7 +48,7 @@ void drain_bits(__u64* words, std::size_t word_count, Visit visit) {
 
 std::uint64_t Segments::wait_for_programs() const {
   std::uint64_t running = 0;
-  for (const syscost_cpu& cpu : memory_.cpus) {
+  for (const syscost_cpu& cpu : memory_.cpus()) {
     for (const __u64* sequence : {&cpu.enter_sequence, &cpu.exit_sequence, &cpu.deliver_sequence}) {
       if (!wait_while_odd(*sequence)) ++running;
     }
@@ -69,7 +69,7 @@ void Segments::take(Lane lane, std::uint32_t bank, CallTable& into) {
 }
 
 void Segments::take_shard(std::uint32_t shard_index, CallTable& into) {
-  syscost_shard& shard = memory_.shards[shard_index];
+  syscost_bank& shard = memory_.bank(shard_index);
   std::uint64_t touched[SYSCOST_DIRTY_WORDS];
   for (std::size_t w = 0; w < SYSCOST_DIRTY_WORDS; ++w) {
     touched[w] = shard.dirty_enter[w] | shard.dirty_exit[w] | shard.dirty_deliver[w];
@@ -77,11 +77,10 @@ void Segments::take_shard(std::uint32_t shard_index, CallTable& into) {
   }
   __u64 words[SYSCOST_DIRTY_WORDS];
   std::copy(std::begin(touched), std::end(touched), std::begin(words));
-  drain_bits(words, SYSCOST_DIRTY_WORDS, [&](std::uint32_t slot) {
-    take_cell(memory_.cells[std::size_t{shard_index} * SYSCOST_SLOTS + slot], into.at(syscall_of(slot)));
-  });
+  drain_bits(words, SYSCOST_DIRTY_WORDS,
+             [&](std::uint32_t slot) { take_cell(shard.cells[slot], into.at(syscall_of(slot))); });
   drain_bits(shard.dirty_errors, SYSCOST_ERROR_DIRTY_WORDS, [&](std::uint32_t error_slot) {
-    std::uint32_t error = memory_.directory->error_of[error_slot];
+    std::uint32_t error = memory_.directory().error_of[error_slot];
     into.at(syscall_of(error >> 16)).errors.add(static_cast<int>(error & 0xffff), shard.errors[error_slot]);
     shard.errors[error_slot] = 0;
   });
@@ -110,20 +109,19 @@ void Segments::take_cell(syscost_cell& cell, Tally& into) {
 void Segments::clear_leftovers(Lane lane, std::uint32_t bank) {
   auto [first, end] = shards_of(lane, bank);
   for (std::uint32_t index = first; index < end; ++index) {
-    syscost_shard& shard = memory_.shards[index];
+    syscost_bank& shard = memory_.bank(index);
     for (auto* words : {shard.dirty_enter, shard.dirty_exit, shard.dirty_deliver}) {
-      drain_bits(words, SYSCOST_DIRTY_WORDS,
-                 [&](std::uint32_t slot) { memory_.cells[std::size_t{index} * SYSCOST_SLOTS + slot] = {}; });
+      drain_bits(words, SYSCOST_DIRTY_WORDS, [&](std::uint32_t slot) { shard.cells[slot] = {}; });
     }
     drain_bits(shard.dirty_errors, SYSCOST_ERROR_DIRTY_WORDS, [&](std::uint32_t slot) { shard.errors[slot] = 0; });
   }
 }
 
 void Segments::take_crossings(CrossingSink& sink) {
-  syscost_directory& directory = *memory_.directory;
+  syscost_directory& directory = memory_.directory();
   std::uint64_t produced = load(directory.log_produced);
   while (log_position_ < produced) {
-    syscost_log_record& record = memory_.log[log_position_ % SYSCOST_LOG_RECORDS];
+    syscost_log_record& record = memory_.log_record(log_position_);
     std::uint64_t expected = log_position_ + 1;
     // A record given up for want of room keeps its old sequence, for ever; one being written changes soon.
     for (int spin = 0; load(record.sequence) != expected && log_gaps_ >= load(directory.log_lost) && spin < kMaxSpins;
@@ -151,15 +149,15 @@ void Segments::take_crossings(CrossingSink& sink) {
 }
 
 std::uint64_t Segments::lost() const {
-  std::uint64_t lost = std::max(load(memory_.directory->log_lost), log_gaps_);
-  for (const syscost_cpu& cpu : memory_.cpus) {
+  std::uint64_t lost = std::max(load(memory_.directory().log_lost), log_gaps_);
+  for (const syscost_cpu& cpu : memory_.cpus()) {
     lost += load(cpu.lost_enter) + load(cpu.lost_exit) + load(cpu.lost_deliver);
   }
   return lost;
 }
 
 SyscallId Segments::syscall_of(std::uint32_t slot) const {
-  std::uint64_t packed = memory_.directory->syscall_of[slot % SYSCOST_SLOTS];
+  std::uint64_t packed = memory_.directory().syscall_of[slot % SYSCOST_SLOTS];
   return {static_cast<Abi>(packed >> 32 & 0xff), static_cast<std::uint32_t>(packed)};
 }
 

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0
  *
- * What the BPF programs and the measured process share through mmapped maps: layout, limits, meanings.
+ * What the BPF programs and a measured process share through an mmapped map: layout, limits, meanings.
  *
- * Both sides compile this file; sizes are asserted on both. Rules of access:
+ * Each measured process has a map of its own, an array of blocks: its head, then the log, then the banks. Both sides
+ * compile this file; sizes are asserted on both. Rules of access:
  * - a cell is written by programs only, and cleared by the process only while no program can reach its bank;
  * - every field of a cell belongs to one program (named beside it), so that a program that interrupts another one on
  *   the same CPU never loses an update, and plain additions suffice;
  * - the process writes `lanes` and `log_consumed`, and, while nothing is armed, what is not selected; nothing else.
+ *
+ * The programs may be shared with processes of other users: they trust nothing that is written here, and whoever writes
+ * nonsense spoils only counts of his own.
  */
 #ifndef SYSCOST_BACKENDS_EBPF_SHARED_H_
 #define SYSCOST_BACKENDS_EBPF_SHARED_H_
@@ -19,18 +23,23 @@
 #endif
 
 enum {
-  SYSCOST_BANKS = 2,           /* a segment is read while the next one counts */
-  SYSCOST_LANES = 17,          /* 0 = every thread outside a thread scope; 1..16 = threads inside one */
-  SYSCOST_SLOTS = 128,         /* distinct syscalls of a run; more are counted as lost */
-  SYSCOST_ERROR_SLOTS = 512,   /* distinct (syscall, errno) pairs of a run; more are counted as lost */
-  SYSCOST_BUCKETS = 304,       /* syscost/histogram.h */
-  SYSCOST_NUMBERS = 1024,      /* syscall numbers per ABI that have a table entry; others are found by search */
-  SYSCOST_ABIS = 3,            /* x86_64, i386, x32 */
-  SYSCOST_ERRNOS = 256,        /* errnos that have a table entry of their own; others are found by search */
-  SYSCOST_LOG_RECORDS = 16384, /* calls that crossed a boundary, not yet read */
-  SYSCOST_MAX_CPUS = 1024,     /* possible CPUs; more are refused at start-up */
+  SYSCOST_BANKS = 2,         /* a segment is read while the next one counts */
+  SYSCOST_LANES = 17,        /* 0 = every thread outside a thread scope; 1..16 = threads inside one */
+  SYSCOST_SLOTS = 128,       /* distinct syscalls of a run; more are counted as lost */
+  SYSCOST_ERROR_SLOTS = 512, /* distinct (syscall, errno) pairs of a run; more are counted as lost */
+  SYSCOST_BUCKETS = 304,     /* syscost/histogram.h */
+  SYSCOST_NUMBERS = 1024,    /* syscall numbers per ABI that have a table entry; others are found by search */
+  SYSCOST_ABIS = 3,          /* x86_64, i386, x32 */
+  SYSCOST_ERRNOS = 256,      /* errnos that have a table entry of their own; others are found by search */
+  SYSCOST_LOG_BLOCKS = 4,
+  SYSCOST_LOG_BLOCK_RECORDS = 4096,
+  SYSCOST_LOG_RECORDS = SYSCOST_LOG_BLOCKS * SYSCOST_LOG_BLOCK_RECORDS, /* boundary-crossing calls, not yet read */
+  SYSCOST_MAX_CPUS = 1024, /* possible CPUs; more are refused at start-up */
   SYSCOST_DIRTY_WORDS = SYSCOST_SLOTS / 64,
   SYSCOST_ERROR_DIRTY_WORDS = SYSCOST_ERROR_SLOTS / 64,
+  SYSCOST_PROCESSES = 256,       /* measured at once by one pair of programs; of each, the map is found by its index */
+  SYSCOST_TARGET_BUCKETS = 1024, /* by tgid */
+  SYSCOST_TARGET_WAYS = 4,
 };
 
 /* Which segment the calls of a lane belong to: generation << 8 | bank; 0 = disarmed. */
@@ -72,14 +81,16 @@ struct syscost_cell {
 };
 SYSCOST_STATIC_ASSERT(sizeof(struct syscost_cell) == 128 + 8 * SYSCOST_BUCKETS, "no hidden padding");
 
-/* What a shard's bank holds: which cells were touched, and the error counts. A shard is a CPU (lane 0) or a lane. */
-struct syscost_shard {
+/* What one shard counts in one bank: which cells were touched, the cells, the errors. A shard is a CPU (lane 0) or a
+ * lane. */
+struct syscost_bank {
   __u64 dirty_enter[SYSCOST_DIRTY_WORDS];   /* sys_enter */
   __u64 dirty_exit[SYSCOST_DIRTY_WORDS];    /* sys_exit */
   __u64 dirty_deliver[SYSCOST_DIRTY_WORDS]; /* signal_deliver */
   __u64 dirty_errors[SYSCOST_ERROR_DIRTY_WORDS];
   __u64 padding[2];
   __u64 errors[SYSCOST_ERROR_SLOTS]; /* sys_exit */
+  struct syscost_cell cells[SYSCOST_SLOTS];
 };
 
 /* Per CPU: which program runs there now, and what could not be recorded. A sequence is odd while its program runs. */
@@ -117,7 +128,11 @@ struct syscost_log_record {
 };
 SYSCOST_STATIC_ASSERT(sizeof(struct syscost_log_record) == 48, "no hidden padding");
 
-/* One of each per run. */
+struct syscost_log_block {
+  struct syscost_log_record records[SYSCOST_LOG_BLOCK_RECORDS];
+};
+
+/* What a run met so far. */
 struct syscost_directory {
   __u64 log_produced;      /* programs, atomically */
   __u64 log_consumed;      /* the process */
@@ -133,6 +148,36 @@ struct syscost_directory {
   __u32 ignores_wild;                                  /* numbers beyond slot_of are not counted either */
   __u32 attach_epoch;                                  /* the process: which attachment this is, counted from 0 */
 };
+
+struct syscost_head {
+  struct syscost_lane lanes[SYSCOST_LANES];
+  struct syscost_cpu cpus[SYSCOST_MAX_CPUS];
+  struct syscost_directory directory;
+};
+
+/* An element of a process's map. A map has elements of one size; the kernel inserts a map among those that the programs
+ * can reach in milliseconds, so there is one of them for each process and not three. */
+union syscost_block {
+  struct syscost_head head;     /* block 0 */
+  struct syscost_log_block log; /* SYSCOST_LOG_BLOCKS of them */
+  struct syscost_bank bank;     /* [bank][shard] */
+};
+#define SYSCOST_FIRST_LOG_BLOCK 1
+#define SYSCOST_FIRST_BANK (SYSCOST_FIRST_LOG_BLOCK + SYSCOST_LOG_BLOCKS)
+
+/* Who may count where. A process makes itself known by calling gettid(cookie, token); the cookie's low byte says which
+ * map it was given. Not in that map: written by whoever loaded the programs. */
+struct syscost_enrolment {
+  __u64 cookie; /* 0 = nobody's */
+  __u32 serial; /* which process that is, of all that ever were */
+  __u32 padding;
+};
+#define SYSCOST_COOKIE_PROCESS(cookie) ((cookie) & (SYSCOST_PROCESSES - 1))
+
+/* Where a process's map is, in targets[tgid % buckets][any way]: tgid << 32 | index + 1; 0 = free. */
+#define SYSCOST_TARGET(tgid, process) ((__u64)(tgid) << 32 | ((process) + 1))
+#define SYSCOST_TARGET_TGID(target) ((target) >> 32)
+#define SYSCOST_TARGET_PROCESS_PLUS_1(target) ((target)&0xffffffffU)
 
 /* NOLINTEND(readability-identifier-naming) */
 

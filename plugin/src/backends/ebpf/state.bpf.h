@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 //
-// What the programs of syscost.bpf.c hold: the maps they share with the measured process (shared.h), each thread's
+// What the programs of syscost.bpf.c hold: the maps they share with the measured processes (shared.h), each thread's
 // state, and which lane, bank and shard a call is counted in.
 #pragma once
 
@@ -17,30 +17,34 @@
 
 // Set before loading.
 const volatile __u32 cpu_count = 1;
-const volatile __u64 registration_cookie = 0;
 
-// Shared with the process.
-__u32 target_tgid = 0;  // in the initial PID namespace; written by identify()
-struct syscost_lane lanes[SYSCOST_LANES] = {};
-struct syscost_cpu cpus[SYSCOST_MAX_CPUS] = {};
-struct syscost_directory directory = {};
-struct syscost_log_record call_log[SYSCOST_LOG_RECORDS] = {};
+// Shared with whoever loaded the programs (enrolment.bpf.h).
+struct syscost_enrolment enrolments[SYSCOST_PROCESSES] = {};
+__u64 targets[SYSCOST_TARGET_BUCKETS][SYSCOST_TARGET_WAYS] = {};
 
-struct {
+// The map that each process shares with us, and no other process sees.
+struct process_map {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(map_flags, BPF_F_MMAPABLE);
-  __uint(max_entries, 1);  // banks * shards * slots, set before loading
-  __type(key, __u32);
-  __type(value, struct syscost_cell);
-} cells SEC(".maps");
+  __uint(max_entries, 1);  // head, log, banks * shards: set before loading
+  // By size: clang leaves an inner map's value type out of the type information.
+  __uint(key_size, sizeof(__u32));
+  __uint(value_size, sizeof(union syscost_block));
+};
 
 struct {
-  __uint(type, BPF_MAP_TYPE_ARRAY);
-  __uint(map_flags, BPF_F_MMAPABLE);
-  __uint(max_entries, 1);  // banks * shards, set before loading
+  __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+  __uint(max_entries, SYSCOST_PROCESSES);
   __type(key, __u32);
-  __type(value, struct syscost_shard);
-} shards SEC(".maps");
+  __array(values, struct process_map);
+} processes SEC(".maps");
+
+// A measured process, as a program sees it: found once, passed on.
+struct process {
+  struct syscost_head* head;
+  void* blocks;  // its map
+  __u32 serial;
+};
 
 enum pending {
   PENDING_NONE,
@@ -62,7 +66,8 @@ struct thread_state {
   __u32 slot;
   __u16 pending;
   __u16 restart_code;
-  __u32 epoch;  // the attachment that `pending` was seen under
+  __u32 epoch;   // the attachment that `pending` was seen under
+  __u32 serial;  // the process that it was: exec may make another one of it
 };
 
 struct {
@@ -72,13 +77,40 @@ struct {
   __type(value, struct thread_state);
 } threads SEC(".maps");
 
-static __always_inline bool is_target(const struct task_struct* task) {
-  return (__u32)task->tgid == target_tgid;
+static __always_inline union syscost_block* block_at(const struct process* process, __u32 index) {
+  return bpf_map_lookup_elem(process->blocks, &index);
 }
 
-static __always_inline struct syscost_cpu* this_cpu(void) {
+// The index of the process's map + 1; 0 = it is not measured. Every syscall of the host comes by here.
+static __always_inline __u32 find_target(__u32 tgid) {
+  __u64* bucket = targets[tgid & (SYSCOST_TARGET_BUCKETS - 1)];
+  for (__u32 way = 0; way < SYSCOST_TARGET_WAYS; ++way) {
+    __u64 target = READ_ONCE(bucket[way]);
+    if (SYSCOST_TARGET_TGID(target) == tgid) return SYSCOST_TARGET_PROCESS_PLUS_1(target);
+  }
+  return 0;
+}
+
+static __always_inline bool find_process(__u32 index, struct process* process) {
+  if (index >= SYSCOST_PROCESSES) return false;
+  process->blocks = bpf_map_lookup_elem(&processes, &index);
+  if (!process->blocks) return false;
+  union syscost_block* first = block_at(process, 0);
+  if (!first) return false;
+  process->head = &first->head;
+  process->serial = enrolments[index & (SYSCOST_PROCESSES - 1)].serial;
+  return true;
+}
+
+// False for every process that is not measured.
+static __always_inline bool find_current(const struct task_struct* task, struct process* process) {
+  __u32 found = find_target((__u32)task->tgid);
+  return found && find_process(found - 1, process);
+}
+
+static __always_inline struct syscost_cpu* this_cpu(const struct process* process) {
   __u32 cpu = bpf_get_smp_processor_id();
-  return cpu < SYSCOST_MAX_CPUS ? &cpus[cpu] : 0;
+  return cpu < SYSCOST_MAX_CPUS ? &process->head->cpus[cpu] : 0;
 }
 
 // A program announces itself before it reads a control word (the atomic is a full barrier), so that the process, having
@@ -93,7 +125,9 @@ static __always_inline void end_program(__u64* sequence) {
 }
 
 // The lane whose control decides about this thread now, and that control.
-static __always_inline __u32 current_lane(const struct thread_state* thread, __u64* control) {
+static __always_inline __u32 current_lane(const struct process* process, const struct thread_state* thread,
+                                          __u64* control) {
+  struct syscost_lane* lanes = process->head->lanes;
   __u32 lane = thread->lane;
   if (lane > 0 && lane < SYSCOST_LANES && READ_ONCE(lanes[lane].owner) == thread->token) {
     __u64 own = READ_ONCE(lanes[lane].control);
@@ -106,38 +140,51 @@ static __always_inline __u32 current_lane(const struct thread_state* thread, __u
   return 0;
 }
 
-// True when what we keep of the thread is from before the programs were taken off: what it did since, nobody saw.
-static __always_inline bool is_stale(const struct thread_state* thread) {
-  return thread->epoch != READ_ONCE(directory.attach_epoch);
+// True when what we keep of the thread is from before the programs were taken off, or from before it became another
+// process: what it did since, nobody saw.
+static __always_inline bool is_stale(const struct process* process, const struct thread_state* thread) {
+  return thread->serial != process->serial || thread->epoch != READ_ONCE(process->head->directory.attach_epoch);
 }
 
-static __always_inline __u32 shard_index(__u64 control, __u32 lane) {
+static __always_inline void forget_past(const struct process* process, struct thread_state* thread) {
+  if (thread->serial != process->serial) {
+    thread->serial = process->serial;
+    thread->lane = 0;
+    thread->token = 0;
+  }
+  thread->epoch = READ_ONCE(process->head->directory.attach_epoch);
+  thread->pending = PENDING_NONE;
+}
+
+// What `lane`, or for lane 0 this CPU, counts in while `control` is in force.
+static __always_inline struct syscost_bank* bank_of(const struct process* process, __u64 control, __u32 lane) {
   __u32 shard = lane ? cpu_count + lane - 1 : bpf_get_smp_processor_id();
-  return (__u32)SYSCOST_CONTROL_BANK(control) * (cpu_count + SYSCOST_LANES - 1) + shard;
+  __u32 index = SYSCOST_FIRST_BANK + (__u32)SYSCOST_CONTROL_BANK(control) * (cpu_count + SYSCOST_LANES - 1) + shard;
+  union syscost_block* block = block_at(process, index);
+  return block ? &block->bank : 0;
 }
 
-static __always_inline struct syscost_cell* cell_at(__u32 shard, __u32 slot) {
-  __u32 key = shard * SYSCOST_SLOTS + (slot & (SYSCOST_SLOTS - 1));
-  return bpf_map_lookup_elem(&cells, &key);
-}
-
-static __always_inline struct syscost_shard* shard_at(__u32 shard) {
-  return bpf_map_lookup_elem(&shards, &shard);
+static __always_inline struct syscost_cell* cell_of(struct syscost_bank* bank, __u32 slot) {
+  return &bank->cells[slot & (SYSCOST_SLOTS - 1)];
 }
 
 static __always_inline void mark(__u64* words, __u32 slot) {
   words[(slot / 64) & (SYSCOST_DIRTY_WORDS - 1)] |= 1ULL << (slot & 63);
 }
 
-static __always_inline void log_crossing(const struct thread_state* thread, __u64 control, __u32 lane, __u8 outcome,
-                                         bool latency_counted, __s32 error) {
-  __u64 index = __sync_fetch_and_add(&directory.log_produced, 1);
-  if (index - READ_ONCE(directory.log_consumed) >= SYSCOST_LOG_RECORDS) {
+static __always_inline void log_crossing(const struct process* process, const struct thread_state* thread,
+                                         __u64 control, __u32 lane, __u8 outcome, bool latency_counted, __s32 error) {
+  struct syscost_directory* directory = &process->head->directory;
+  __u64 index = __sync_fetch_and_add(&directory->log_produced, 1);
+  if (index - READ_ONCE(directory->log_consumed) >= SYSCOST_LOG_RECORDS) {
     // The slot is still unread. The record is given up; its sequence stays behind, which is how the reader knows.
-    __sync_fetch_and_add(&directory.log_lost, 1);
+    __sync_fetch_and_add(&directory->log_lost, 1);
     return;
   }
-  struct syscost_log_record* record = &call_log[index & (SYSCOST_LOG_RECORDS - 1)];
+  union syscost_block* block =
+      block_at(process, SYSCOST_FIRST_LOG_BLOCK + (index / SYSCOST_LOG_BLOCK_RECORDS) % SYSCOST_LOG_BLOCKS);
+  if (!block) return;  // never: every map has them
+  struct syscost_log_record* record = &block->log.records[index % SYSCOST_LOG_BLOCK_RECORDS];
   record->entered_in = SYSCOST_CONTROL_GENERATION(thread->control);
   record->returned_in = SYSCOST_CONTROL_GENERATION(control);
   record->latency_ns = thread->latency_ns;

@@ -29,7 +29,7 @@
 #define TS_COMPAT 0x0002    // arch/x86/include/asm/thread_info.h: the syscall came by int $0x80
 #define X32_BIT 0x40000000  // arch/x86/include/uapi/asm/unistd.h
 
-// Which syscall: an index into directory.slot_of, or SYSCOST_INDEXES and more for numbers beyond every table.
+// Which syscall: an index into slot_of, or SYSCOST_INDEXES and more for numbers beyond every table.
 #define SYSCOST_INDEXES (SYSCOST_ABIS * SYSCOST_NUMBERS)
 static __always_inline __u64 syscall_index(struct task_struct* task, long number) {
   __u32 abi = 0;
@@ -60,9 +60,9 @@ static __always_inline bool makes_a_child(__u64 index) {
          index == SYSCOST_NUMBERS + NR_I386_FORK || index == SYSCOST_NUMBERS + NR_I386_VFORK;
 }
 
-static __always_inline bool is_sigreturn(__u32 slot) {
+static __always_inline bool is_sigreturn(const struct syscost_directory* directory, __u32 slot) {
   if (slot >= SYSCOST_SLOTS) return false;
-  __u64 syscall = directory.syscall_of[slot];
+  __u64 syscall = directory->syscall_of[slot];
   return syscall == NR_RT_SIGRETURN || syscall == (1ULL << 32 | NR_I386_RT_SIGRETURN) ||
          syscall == (1ULL << 32 | NR_I386_SIGRETURN) || syscall == (2ULL << 32 | NR_X32_RT_SIGRETURN);
 }

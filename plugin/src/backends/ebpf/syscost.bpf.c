@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 //
-// Counts the syscalls of one process, exactly, by segment.
+// Counts the syscalls of measured processes, exactly, by segment.
 //
 // Three programs see what the kernel does with a syscall: sys_enter, sys_exit and, because an interrupted call's
-// fate is only known when the signal is delivered, signal_deliver. They are attached once per run. What a call is
-// charged to is decided by one word in shared memory, its lane's control (shared.h): the measured process starts a new
-// segment by storing to it, without a syscall.
+// fate is only known when the signal is delivered, signal_deliver. They are attached once, for however many processes:
+// each has made itself known (enrolment.bpf.h) and has memory of its own, found by its id. What a call is charged to is
+// decided by one word in that memory, its lane's control (shared.h): the measured process starts a new segment by
+// storing to it, without a syscall.
 //
 // A call belongs to the segment it entered. Most calls end in the segment they began in and are counted in a cell; one
 // that crosses a boundary becomes a log record, and the process, which knows its windows, decides what it was. What
@@ -13,6 +14,7 @@
 //
 // What the events really say, and the rules below, were established by experiment: docs/backends.md.
 #include "directory.bpf.h"
+#include "enrolment.bpf.h"
 #include "state.bpf.h"
 #include "syscall_numbers.bpf.h"
 
@@ -29,44 +31,42 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 // ---- sys_enter ------------------------------------------------------------------------------------------------------
 
 // The call that waits for its fate is starting again, without a handler in between.
-static __always_inline void resolve_plain_restart(struct thread_state* thread, __u64 control, __u32 lane) {
+static __always_inline void resolve_plain_restart(const struct process* process, struct thread_state* thread,
+                                                  __u64 control, __u32 lane) {
   thread->pending = PENDING_NONE;
   if (thread->control == control) {
-    struct syscost_cell* cell = cell_at(shard_index(control, thread->entered_lane), thread->slot);
-    if (cell) cell->restarts_plain++;
+    struct syscost_bank* bank = bank_of(process, control, thread->entered_lane);
+    if (bank) cell_of(bank, thread->slot)->restarts_plain++;
   } else if (thread->control && control) {
-    log_crossing(thread, control, lane, SYSCOST_OUTCOME_RESTART, thread->latency_ns == 0, 0);
+    log_crossing(process, thread, control, lane, SYSCOST_OUTCOME_RESTART, thread->latency_ns == 0, 0);
   }
 }
 
 // Called with the current task, so that it is fetched once per program.
-static __always_inline void handle_enter(struct task_struct* task, struct pt_regs* regs, long number,
-                                         struct syscost_cpu* cpu) {
+static __always_inline void handle_enter(const struct process* process, struct task_struct* task, struct pt_regs* regs,
+                                         long number, struct syscost_cpu* cpu) {
   struct thread_state* thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
   if (!thread) {
-    if (READ_ONCE(lanes[0].control)) cpu->lost_enter++;
+    if (READ_ONCE(process->head->lanes[0].control)) cpu->lost_enter++;
     return;
   }
-  if (is_stale(thread)) {
-    thread->epoch = READ_ONCE(directory.attach_epoch);
-    thread->pending = PENDING_NONE;
-  }
-  if (number == NR_GETTID && regs->di == registration_cookie) {
+  if (is_stale(process, thread)) forget_past(process, thread);
+  if (number == NR_GETTID && is_cookie_of(process, regs->di)) {
     __u64 packed = regs->si;
     thread->lane = (__u32)(packed & 0xff);
     thread->token = packed;
     thread->pending = PENDING_OURS;
-    __sync_fetch_and_add(&directory.canaries_entered, 1);
+    __sync_fetch_and_add(&process->head->directory.canaries_entered, 1);
     return;
   }
   __u64 control;
-  __u32 lane = current_lane(thread, &control);
+  __u32 lane = current_lane(process, thread, &control);
   __u64 index = syscall_index(task, number);
   bool resumes = false;
   bool ignored = thread->pending == PENDING_RESUMABLE && is_restart_syscall(index);
   if (thread->pending == PENDING_UNRESOLVED) {
     resumes = is_restart_syscall(index);
-    resolve_plain_restart(thread, control, lane);
+    resolve_plain_restart(process, thread, control, lane);
   }
   thread->control = control;
   thread->entered_lane = lane;
@@ -74,7 +74,7 @@ static __always_inline void handle_enter(struct task_struct* task, struct pt_reg
   if (!control) return;
 
   // restart_syscall is the kernel's way to resume the call that was interrupted: one call, two entries.
-  __u32 slot = ignored ? SYSCOST_NOT_SELECTED : resumes ? thread->slot : slot_of(index);
+  __u32 slot = ignored ? SYSCOST_NOT_SELECTED : resumes ? thread->slot : slot_of(&process->head->directory, index);
   thread->slot = slot;
   if (slot == SYSCOST_NOT_SELECTED) {
     thread->pending = PENDING_IGNORED;
@@ -85,14 +85,13 @@ static __always_inline void handle_enter(struct task_struct* task, struct pt_reg
     thread->pending = PENDING_IGNORED;
     return;
   }
-  __u32 shard = shard_index(control, lane);
-  struct syscost_cell* cell = cell_at(shard, slot);
-  struct syscost_shard* bank = shard_at(shard);
-  if (!cell || !bank) {
+  struct syscost_bank* bank = bank_of(process, control, lane);
+  if (!bank) {
     cpu->lost_enter++;
     thread->pending = PENDING_IGNORED;
     return;
   }
+  struct syscost_cell* cell = cell_of(bank, slot);
   mark(bank->dirty_enter, slot);
   cell->entries++;
   if (never_returns(index)) {
@@ -106,11 +105,14 @@ static __always_inline void handle_enter(struct task_struct* task, struct pt_reg
 SEC("tp_btf/sys_enter")
 int on_sys_enter(__u64* ctx) {
   struct task_struct* task = bpf_get_current_task_btf();
-  if (!is_target(task)) return 0;
-  struct syscost_cpu* cpu = this_cpu();
+  struct process process;
+  if (!find_current(task, &process)) {
+    if ((long)ctx[1] != NR_GETTID || !enrol(task, (struct pt_regs*)ctx[0], &process)) return 0;
+  }
+  struct syscost_cpu* cpu = this_cpu(&process);
   if (!cpu) return 0;
   begin_program(&cpu->enter_sequence);
-  handle_enter(task, (struct pt_regs*)ctx[0], (long)ctx[1], cpu);
+  handle_enter(&process, task, (struct pt_regs*)ctx[0], (long)ctx[1], cpu);
   end_program(&cpu->enter_sequence);
   return 0;
 }
@@ -122,9 +124,10 @@ static __always_inline bool is_restart_code(long result) {
          result == -ERESTART_RESTARTBLOCK;
 }
 
-static __always_inline void count_error(struct syscost_shard* bank, __u32 slot, long result, struct syscost_cpu* cpu) {
+static __always_inline void count_error(const struct process* process, struct syscost_bank* bank, __u32 slot,
+                                        long result, struct syscost_cpu* cpu) {
   if (result >= 0 || result < -MAX_ERRNO) return;
-  __u32 error_slot = error_slot_of(slot, (__u32)-result);
+  __u32 error_slot = error_slot_of(&process->head->directory, slot, (__u32)-result);
   if (error_slot >= SYSCOST_ERROR_SLOTS) {
     cpu->lost_exit++;
     return;
@@ -144,21 +147,20 @@ static __always_inline void count_latency(struct syscost_cell* cell, __u64 laten
 
 // An exit whose enter we did not see. `first` = nothing was seen of this thread since we were
 // attached.
-static __always_inline void handle_unpaired(struct task_struct* task, struct pt_regs* regs, long result,
-                                            struct thread_state* thread, bool first, struct syscost_cpu* cpu) {
+static __always_inline void handle_unpaired(const struct process* process, struct task_struct* task,
+                                            struct pt_regs* regs, long result, struct thread_state* thread, bool first,
+                                            struct syscost_cpu* cpu) {
   __u64 index = syscall_index(task, (long)(int)regs->orig_ax);
   // A newborn thread's first event is its parent's clone, returning 0 in the child.
   if (first && result == 0 && makes_a_child(index)) return;
   __u64 control;
-  __u32 lane = current_lane(thread, &control);
+  __u32 lane = current_lane(process, thread, &control);
   if (!control) return;
   bool filtered = task->seccomp.mode != 0;
-  __u32 slot = slot_of(index);
+  __u32 slot = slot_of(&process->head->directory, index);
   if (slot == SYSCOST_NOT_SELECTED) return;
-  __u32 shard = shard_index(control, lane);
-  struct syscost_cell* cell = cell_at(shard, slot);
-  struct syscost_shard* bank = shard_at(shard);
-  if (slot >= SYSCOST_SLOTS || !cell || !bank || (first == filtered)) {
+  struct syscost_bank* bank = bank_of(process, control, lane);
+  if (slot >= SYSCOST_SLOTS || !bank || (first == filtered)) {
     // Either no room, or an exit that has two explanations: a thread never seen before under a seccomp filter, or a
     // seen one without a filter (a tracer skipped its call).
     cpu->lost_exit++;
@@ -166,36 +168,36 @@ static __always_inline void handle_unpaired(struct task_struct* task, struct pt_
   }
   mark(bank->dirty_exit, slot);
   if (first) {
-    cell->carried_in++;  // blocked since before we were attached
+    cell_of(bank, slot)->carried_in++;  // blocked since before we were attached
   } else {
-    cell->denied++;
-    count_error(bank, slot, result, cpu);
+    cell_of(bank, slot)->denied++;
+    count_error(process, bank, slot, result, cpu);
   }
 }
 
-static __always_inline void handle_exit(struct task_struct* task, struct pt_regs* regs, long result,
-                                        struct syscost_cpu* cpu) {
+static __always_inline void handle_exit(const struct process* process, struct task_struct* task, struct pt_regs* regs,
+                                        long result, struct syscost_cpu* cpu) {
   struct thread_state* thread = bpf_task_storage_get(&threads, task, 0, 0);
   if (!thread) {
     thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
     if (!thread) {
-      if (READ_ONCE(lanes[0].control)) cpu->lost_exit++;
+      if (READ_ONCE(process->head->lanes[0].control)) cpu->lost_exit++;
       return;
     }
-    thread->epoch = READ_ONCE(directory.attach_epoch);
-    handle_unpaired(task, regs, result, thread, true, cpu);
+    forget_past(process, thread);
+    handle_unpaired(process, task, regs, result, thread, true, cpu);
     return;
   }
   __u16 pending = thread->pending;
   thread->pending = PENDING_NONE;
-  if (is_stale(thread)) {
+  if (is_stale(process, thread)) {
     // What the thread entered meanwhile is as unknown as the past of a thread never seen.
-    thread->epoch = READ_ONCE(directory.attach_epoch);
-    handle_unpaired(task, regs, result, thread, true, cpu);
+    forget_past(process, thread);
+    handle_unpaired(process, task, regs, result, thread, true, cpu);
     return;
   }
   if (pending == PENDING_OURS) {
-    __sync_fetch_and_add(&directory.canaries_returned, 1);
+    __sync_fetch_and_add(&process->head->directory.canaries_returned, 1);
     return;
   }
   if (pending == PENDING_IGNORED) {
@@ -203,33 +205,31 @@ static __always_inline void handle_exit(struct task_struct* task, struct pt_regs
     return;
   }
   if (pending != PENDING_INSIDE) {
-    handle_unpaired(task, regs, result, thread, false, cpu);
+    handle_unpaired(process, task, regs, result, thread, false, cpu);
     return;
   }
   __u64 entered = thread->control;
   __u64 control;
-  __u32 lane = current_lane(thread, &control);
+  __u32 lane = current_lane(process, thread, &control);
   if (!entered) {
     // Entered while nothing was armed.
     if (!control) return;
-    __u32 slot = slot_of(syscall_index(task, (long)(int)regs->orig_ax));
+    __u32 slot = slot_of(&process->head->directory, syscall_index(task, (long)(int)regs->orig_ax));
     if (slot == SYSCOST_NOT_SELECTED) return;
-    __u32 shard = shard_index(control, lane);
-    struct syscost_cell* cell = cell_at(shard, slot);
-    struct syscost_shard* bank = shard_at(shard);
-    if (slot >= SYSCOST_SLOTS || !cell || !bank) {
+    struct syscost_bank* bank = bank_of(process, control, lane);
+    if (slot >= SYSCOST_SLOTS || !bank) {
       cpu->lost_exit++;
       return;
     }
     mark(bank->dirty_exit, slot);
-    cell->carried_in++;
+    cell_of(bank, slot)->carried_in++;
     return;
   }
 
   __u64 latency_ns = bpf_ktime_get_ns() - thread->enter_ns;
   __u32 slot = thread->slot;
   // After rt_sigreturn the result is the interrupted code's register, not a result.
-  bool sigreturn = result < 0 && (int)regs->orig_ax == -1 && is_sigreturn(slot);
+  bool sigreturn = result < 0 && (int)regs->orig_ax == -1 && is_sigreturn(&process->head->directory, slot);
   bool unresolved = !sigreturn && is_restart_code(result);
   if (entered != control) {
     if (unresolved) {
@@ -239,17 +239,16 @@ static __always_inline void handle_exit(struct task_struct* task, struct pt_regs
     } else if (control) {
       bool failed = !sigreturn && result < 0 && result >= -MAX_ERRNO;
       thread->latency_ns = latency_ns;
-      log_crossing(thread, control, lane, SYSCOST_OUTCOME_CALL, false, failed ? (__s32)-result : 0);
+      log_crossing(process, thread, control, lane, SYSCOST_OUTCOME_CALL, false, failed ? (__s32)-result : 0);
     }
     return;
   }
-  __u32 shard = shard_index(control, thread->entered_lane);
-  struct syscost_cell* cell = cell_at(shard, slot);
-  struct syscost_shard* bank = shard_at(shard);
-  if (!cell || !bank) {
+  struct syscost_bank* bank = bank_of(process, control, thread->entered_lane);
+  if (!bank) {
     cpu->lost_exit++;
     return;
   }
+  struct syscost_cell* cell = cell_of(bank, slot);
   mark(bank->dirty_exit, slot);
   count_latency(cell, latency_ns);
   if (unresolved) {
@@ -259,27 +258,28 @@ static __always_inline void handle_exit(struct task_struct* task, struct pt_regs
     return;
   }
   cell->calls++;
-  if (!sigreturn) count_error(bank, slot, result, cpu);
+  if (!sigreturn) count_error(process, bank, slot, result, cpu);
 }
 
 SEC("tp_btf/sys_exit")
 int on_sys_exit(__u64* ctx) {
   struct task_struct* task = bpf_get_current_task_btf();
-  if (!is_target(task)) return 0;
-  struct syscost_cpu* cpu = this_cpu();
+  struct process process;
+  if (!find_current(task, &process)) return 0;
+  struct syscost_cpu* cpu = this_cpu(&process);
   if (!cpu) return 0;
   begin_program(&cpu->exit_sequence);
-  handle_exit(task, (struct pt_regs*)ctx[0], (long)ctx[1], cpu);
+  handle_exit(&process, task, (struct pt_regs*)ctx[0], (long)ctx[1], cpu);
   end_program(&cpu->exit_sequence);
   return 0;
 }
 
 // ---- signal_deliver -------------------------------------------------------------------------------------------------
 
-static __always_inline void handle_deliver(struct task_struct* task, struct k_sigaction* action,
-                                           struct syscost_cpu* cpu) {
+static __always_inline void handle_deliver(const struct process* process, struct task_struct* task,
+                                           struct k_sigaction* action, struct syscost_cpu* cpu) {
   struct thread_state* thread = bpf_task_storage_get(&threads, task, 0, 0);
-  if (!thread || thread->pending != PENDING_UNRESOLVED || is_stale(thread)) return;
+  if (!thread || thread->pending != PENDING_UNRESOLVED || is_stale(process, thread)) return;
   // Only a handler decides; an ignored, stopping or fatal signal leaves the call to restart or to die.
   __u64 handler = (__u64)action->sa.sa_handler;
   if (handler <= 1) return;
@@ -288,21 +288,20 @@ static __always_inline void handle_deliver(struct task_struct* task, struct k_si
   thread->pending = PENDING_NONE;
   if (!thread->control) return;
   __u64 control;
-  __u32 lane = current_lane(thread, &control);
+  __u32 lane = current_lane(process, thread, &control);
   if (thread->control != control) {
     if (control) {
-      log_crossing(thread, control, lane, restarts ? SYSCOST_OUTCOME_RESTART : SYSCOST_OUTCOME_CALL,
+      log_crossing(process, thread, control, lane, restarts ? SYSCOST_OUTCOME_RESTART : SYSCOST_OUTCOME_CALL,
                    thread->latency_ns == 0, restarts ? 0 : EINTR);
     }
     return;
   }
-  __u32 shard = shard_index(control, thread->entered_lane);
-  struct syscost_cell* cell = cell_at(shard, thread->slot);
-  struct syscost_shard* bank = shard_at(shard);
-  if (!cell || !bank) {
+  struct syscost_bank* bank = bank_of(process, control, thread->entered_lane);
+  if (!bank) {
     cpu->lost_deliver++;
     return;
   }
+  struct syscost_cell* cell = cell_of(bank, thread->slot);
   mark(bank->dirty_deliver, thread->slot);
   if (restarts) {
     cell->restarts_handler++;
@@ -314,21 +313,12 @@ static __always_inline void handle_deliver(struct task_struct* task, struct k_si
 SEC("tp_btf/signal_deliver")
 int on_signal_deliver(__u64* ctx) {
   struct task_struct* task = bpf_get_current_task_btf();
-  if (!is_target(task)) return 0;
-  struct syscost_cpu* cpu = this_cpu();
+  struct process process;
+  if (!find_current(task, &process)) return 0;
+  struct syscost_cpu* cpu = this_cpu(&process);
   if (!cpu) return 0;
   begin_program(&cpu->deliver_sequence);
-  handle_deliver(task, (struct k_sigaction*)ctx[2], cpu);
+  handle_deliver(&process, task, (struct k_sigaction*)ctx[2], cpu);
   end_program(&cpu->deliver_sequence);
-  return 0;
-}
-
-// ---- identity -------------------------------------------------------------------------------------------------------
-
-// Run once by the process itself (BPF_PROG_TEST_RUN): tells which process that is, whatever getpid() says in its PID
-// namespace.
-SEC("raw_tp/sys_enter")
-int identify(void* ctx) {
-  target_tgid = bpf_get_current_pid_tgid() >> 32;
   return 0;
 }

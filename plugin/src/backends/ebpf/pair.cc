@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+#include "backends/ebpf/pair.h"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "backends/ebpf/diagnosis.h"
+#include "backends/ebpf/skeleton.h"
+
+namespace syscost::ebpf {
+namespace {
+
+// ---- what libbpf says -----------------------------------------------------------------------------------------------
+
+/// libbpf explains failures on its log only; kept here so that our message can carry the last line of it.
+std::string& libbpf_says() {
+  thread_local std::string text;
+  return text;
+}
+
+int keep_log(libbpf_print_level level, const char* format, std::va_list arguments) {
+  if (level == LIBBPF_DEBUG) return 0;
+  char line[512];
+  std::vsnprintf(line, sizeof line, format, arguments);
+  libbpf_says() = line;
+  while (!libbpf_says().empty() && libbpf_says().back() == '\n') libbpf_says().pop_back();
+  return 0;
+}
+
+Failure bpf_failure(const char* step, int error) {
+  return explain_failure(step, error, libbpf_says());
+}
+
+// ---- places ---------------------------------------------------------------------------------------------------------
+
+std::uint64_t new_cookie(std::uint32_t process) {
+  std::uint64_t cookie = 0;
+  if (getrandom(&cookie, sizeof cookie, 0) != sizeof cookie) return 0;
+  // The highest bit makes it implausible as an argument of anything.
+  return (cookie & ~std::uint64_t{SYSCOST_PROCESSES - 1}) | process | 1ULL << 63;
+}
+
+static_assert((SYSCOST_PROCESSES & (SYSCOST_PROCESSES - 1)) == 0);
+
+}  // namespace
+
+std::uint32_t map_blocks(std::uint32_t cpu_count) {
+  return SYSCOST_FIRST_BANK + SYSCOST_BANKS * (cpu_count + SYSCOST_LANES - 1);
+}
+
+std::size_t map_bytes(std::uint32_t cpu_count) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t bytes = map_blocks(cpu_count) * sizeof(syscost_block);
+  return (bytes + page - 1) / page * page;
+}
+
+std::uint64_t build_hash() {
+  // FNV-1a. The object holds code, maps and their types; what helper and process say to each other has a version.
+  std::size_t size = 0;
+  const auto* bytes = static_cast<const unsigned char*>(syscost_bpf__elf_bytes(&size));
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (std::size_t i = 0; i < size; ++i) hash = (hash ^ bytes[i]) * 0x100000001b3;
+  return hash;
+}
+
+void Pair::Destroy::operator()(syscost_bpf* skeleton) const {
+  syscost_bpf__destroy(skeleton);
+}
+
+Pair::Pair(Pair&& other) noexcept = default;
+Pair::~Pair() = default;
+
+Result<Pair> Pair::load() {
+  if (Result<const LibbpfApi*> api = open_libbpf(); !api.ok()) return api.failure();
+  auto* previous = libbpf().libbpf_set_print(keep_log);
+  struct RestorePrint {
+    libbpf_print_fn_t previous;
+    ~RestorePrint() { libbpf().libbpf_set_print(previous); }
+  } restore{previous};
+  libbpf_says().clear();
+
+  const int cpus = libbpf().libbpf_num_possible_cpus();
+  if (cpus <= 0) return bpf_failure("count the possible CPUs", -cpus);
+  if (cpus > SYSCOST_MAX_CPUS) {
+    return Failure{"this machine may have " + std::to_string(cpus) + " CPUs; the eBPF backend is built for " +
+                       std::to_string(SYSCOST_MAX_CPUS),
+                   "raise SYSCOST_MAX_CPUS in shared.h and run tools/make_skeleton"};
+  }
+  Pair pair(static_cast<std::uint32_t>(cpus));
+  pair.skeleton_.reset(syscost_bpf__open());
+  if (!pair.skeleton_) return bpf_failure("open the BPF object", errno);
+  pair.skeleton_->rodata->cpu_count = pair.cpu_count_;
+
+  // libbpf 1.1 cannot change the size of a declared inner map; it can be shown another one.
+  Result<int> pattern = pair.make_map();
+  if (!pattern.ok()) return pattern.failure();
+  int error = libbpf().bpf_map__set_inner_map_fd(pair.skeleton_->maps.processes, pattern.value());
+  if (error == 0) error = syscost_bpf__load(pair.skeleton_.get());
+  close(pattern.value());
+  if (error != 0) return bpf_failure("load the BPF programs", -error);
+  return pair;
+}
+
+ProgramDescriptors Pair::programs() const {
+  return {libbpf().bpf_program__fd(skeleton_->progs.on_sys_enter),
+          libbpf().bpf_program__fd(skeleton_->progs.on_sys_exit),
+          libbpf().bpf_program__fd(skeleton_->progs.on_signal_deliver)};
+}
+
+Result<int> Pair::make_map() const {
+  LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+  const int map = libbpf().bpf_map_create(BPF_MAP_TYPE_ARRAY, "syscost_process", sizeof(__u32), sizeof(syscost_block),
+                                          map_blocks(cpu_count_), &options);
+  if (map < 0) return bpf_failure("make a process's map of counters", -map);
+  return map;
+}
+
+Result<std::vector<Pair::Place>> Pair::make_places(std::size_t count) {
+  std::vector<Place> places;
+  Failure why{"all " + std::to_string(SYSCOST_PROCESSES) + " places of the pair of programs are taken",
+              "measure fewer processes at once"};
+  for (std::uint32_t process = 0; process < SYSCOST_PROCESSES && places.size() < count; ++process) {
+    if (skeleton_->bss->enrolments[process].cookie != 0) continue;
+    Result<int> map = make_map();
+    if (!map.ok()) {
+      why = map.failure();
+      break;
+    }
+    places.push_back({process, new_cookie(process), map.value()});
+  }
+  if (places.empty()) return why;
+
+  const int processes = libbpf().bpf_map__fd(skeleton_->maps.processes);
+  std::vector<__u32> keys;
+  std::vector<int> values;
+  for (const Place& place : places) {
+    keys.push_back(place.process);
+    values.push_back(place.map);
+  }
+  auto inserted = static_cast<__u32>(places.size());
+  int error = libbpf().bpf_map_update_batch(processes, keys.data(), values.data(), &inserted, nullptr);
+  // Kernels that know no batches of maps take them one by one.
+  for (std::size_t i = 0; error != 0 && i < places.size(); ++i) {
+    const int one = libbpf().bpf_map_update_elem(processes, &keys[i], &values[i], BPF_ANY);
+    if (one != 0) {
+      for (const Place& place : places) close(place.map);
+      return bpf_failure("show the programs a process's map", -one);
+    }
+  }
+  for (const Place& place : places) {
+    syscost_enrolment& enrolment = skeleton_->bss->enrolments[place.process];
+    enrolment.serial = ++serial_;
+    std::atomic_ref(enrolment.cookie).store(place.cookie);
+  }
+  return places;
+}
+
+void Pair::dismiss(std::uint32_t process) {
+  for (auto& bucket : skeleton_->bss->targets) {
+    for (__u64& target : bucket) {
+      if (SYSCOST_TARGET_PROCESS_PLUS_1(std::atomic_ref(target).load()) == process + 1) {
+        std::atomic_ref(target).store(0);
+      }
+    }
+  }
+}
+
+void Pair::give_back(std::uint32_t process) {
+  std::atomic_ref(skeleton_->bss->enrolments[process].cookie).store(0);
+  dismiss(process);
+}
+
+// ---- attachment -----------------------------------------------------------------------------------------------------
+
+Result<ProgramDescriptors> open_links(const ProgramDescriptors& programs) {
+  if (Result<const LibbpfApi*> api = open_libbpf(); !api.ok()) return api.failure();
+  ProgramDescriptors links{-1, -1, -1};
+  // sys_enter first: an enter whose exit nobody saw is overwritten by the thread's next enter, and nothing is armed
+  // yet; an exit without its enter, on a thread already seen, would have to be counted as lost.
+  for (std::size_t i = 0; i < kProgramCount; ++i) {
+    links[i] = libbpf().bpf_raw_tracepoint_open(nullptr, programs[i]);
+    if (links[i] >= 0) continue;
+    const int error = -links[i];
+    while (i-- > 0) close(links[i]);
+    return bpf_failure("attach to the syscall tracepoints", error);
+  }
+  return links;
+}
+
+}  // namespace syscost::ebpf
