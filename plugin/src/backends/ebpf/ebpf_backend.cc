@@ -61,7 +61,7 @@ class EbpfBackend final : public Backend {
   Result<void> attach() override {
     // What threads did meanwhile was not seen: what is kept of them must not be taken for the present.
     ++memory_.directory().attach_epoch;
-    return programs_.attach();
+    return programs_.attach(own_token());
   }
 
   /// The proof that it counts, and what counting adds to a call, given what the same call takes unobserved.
@@ -79,6 +79,8 @@ class EbpfBackend final : public Backend {
     std::atomic_ref(word).store(value, std::memory_order_seq_cst);
   }
   LaneState& state(Lane lane) { return lanes_[static_cast<std::uint32_t>(lane)]; }
+  /// By which the programs know the calling thread; 0: they do not.
+  std::uint64_t own_token() const { return t_registration.cookie == memory_.cookie ? t_registration.token : 0; }
   /// False when a seccomp filter answered in the kernel's place.
   bool register_thread(std::uint64_t token) const { return syscall(SYS_gettid, memory_.cookie, token) > 0; }
 
@@ -204,7 +206,7 @@ Result<std::uint64_t> EbpfBackend::hidden_losses() {
   syscost_directory& directory = memory_.directory();
   std::uint64_t entered = std::atomic_ref(directory.canaries_entered).load();
   std::uint64_t returned = std::atomic_ref(directory.canaries_returned).load();
-  if (!register_thread(t_registration.cookie == memory_.cookie ? t_registration.token : 0)) return shut_out();
+  if (!register_thread(own_token())) return shut_out();
   if (std::atomic_ref(directory.canaries_entered).load() == entered ||
       std::atomic_ref(directory.canaries_returned).load() == returned) {
     return taken_away();

@@ -86,13 +86,13 @@ Result<void> Programs::take(const HelperLink::Place& place) {
     if (!program_info(program_fds_[i], info)) return errno_failure("ask for", "missed runs of the BPF programs", errno);
     program_ids_[i] = info.id;
   }
-  return enrol();
+  return enrol(0);
 }
 
-Result<void> Programs::enrol() const {
+Result<void> Programs::enrol(std::uint64_t token) const {
   syscost_directory& directory = memory_.directory();
   const std::uint64_t entered = std::atomic_ref(directory.canaries_entered).load();
-  if (syscall(SYS_gettid, memory_.cookie, 0) < 0) return shut_out();
+  if (syscall(SYS_gettid, memory_.cookie, token) < 0) return shut_out();
   if (std::atomic_ref(directory.canaries_entered).load() != entered) return {};
   return Failure{helper_ ? "another copy of syscost in this process shares the programs already"
                          : "the BPF programs do not see this process",
@@ -119,12 +119,12 @@ void Programs::keep_links(const ProgramDescriptors& links) {
   for (std::size_t i = 0; i < kProgramCount; ++i) link_fds_[i] = keep_descriptor(links[i]);
 }
 
-Result<void> Programs::attach() {
+Result<void> Programs::attach(std::uint64_t token) {
   if (link_fds_[0] >= 0) return {};
   Result<ProgramDescriptors> links = helper_ ? helper_->attach() : open_links(program_fds_);
   if (!links.ok()) return links.failure();
   keep_links(links.value());
-  return helper_ ? enrol() : Result<void>();
+  return helper_ ? enrol(token) : Result<void>();
 }
 
 void Programs::detach() {

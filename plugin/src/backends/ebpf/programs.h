@@ -59,7 +59,8 @@ class Programs {
   /// Why this process runs a pair of its own; empty: it shares one.
   const std::string& why_alone() const { return why_alone_; }
 
-  Result<void> attach();
+  /// `token` is the calling thread's registration, or 0: enrolling again would end it.
+  Result<void> attach(std::uint64_t token);
   void detach();
 
   /// Runs that the kernel skipped because a program was already running on that CPU. Cumulative. Fails when the
@@ -73,7 +74,7 @@ class Programs {
   /// Keeps the programs, maps the map and enrols. Takes over the descriptors.
   Result<void> take(const HelperLink::Place& place);
   void keep_links(const ProgramDescriptors& links);
-  Result<void> enrol() const;
+  Result<void> enrol(std::uint64_t token) const;
 
   std::optional<HelperLink> helper_;
   std::string why_alone_;

@@ -1,0 +1,310 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Many measured processes at once: one pair of BPF programs for all, exact counts, and nothing left of it.
+
+Each process is conformance_case as a copy (copy.h): it opens a window, says so, waits for its cue, then makes 5000 known
+calls, counts them and ends with 0 when that was exact; or it spins until it is killed. The test runs in a network
+namespace of its own, so that it shares a helper with nobody: many_test.py CONFORMANCE_CASE HELPER LIBRARY.
+"""
+import ctypes
+import os
+import pwd
+import random
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+CASE, HELPER, LIBRARY = (os.path.abspath(path) for path in sys.argv[1:4])
+MANY = 32
+CLONE_NEWNET = 0x40000000
+PR_SET_CHILD_SUBREAPER = 36
+SKIPPED = 77
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def programs_of(pid):
+    """The kernel's numbers of the BPF programs whose descriptors the process holds."""
+    found = set()
+    for name in os.listdir(f"/proc/{pid}/fdinfo"):
+        try:
+            with open(f"/proc/{pid}/fdinfo/{name}", encoding="ascii") as info:
+                found.update(int(number) for number in re.findall(r"prog_id:\s*(\d+)", info.read()))
+        except FileNotFoundError:
+            pass
+    return found
+
+
+def loaded(numbers):
+    """Those of the programs that the kernel still has: BPF_PROG_GET_FD_BY_ID."""
+    have = set()
+    for number in numbers:
+        request = (ctypes.c_uint32 * 16)(number)
+        fd = LIBC.syscall(321, 13, ctypes.byref(request), ctypes.sizeof(request))
+        if fd >= 0:
+            os.close(fd)
+            have.add(number)
+        elif ctypes.get_errno() != 2:
+            raise OSError(ctypes.get_errno(), "bpf")
+    return have
+
+
+def names_of_helpers():
+    with open("/proc/net/unix", encoding="ascii") as table:
+        return {line.split()[-1] for line in table if "@syscost-ebpf-" in line}
+
+
+def helpers():
+    """Process ids of helpers in this network namespace."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if (os.path.basename(os.readlink(f"/proc/{pid}/exe")) == os.path.basename(HELPER)
+                    and os.readlink(f"/proc/{pid}/ns/net") == os.readlink("/proc/self/ns/net")):
+                found.append(int(pid))
+        except OSError:
+            pass
+    return found
+
+
+class Copy:
+    """A measured process."""
+
+    def __init__(self, role="count", wrapper=(), **options):
+        self.process = subprocess.Popen([*wrapper, CASE, "--copy", role], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE,
+                                        env={**os.environ, "SYSCOST_BACKEND": "ebpf", **options.pop("env", {})}, **options)
+        self.programs = set()
+
+    def when_ready(self):
+        """Returns once its window is open."""
+        if self.process.stdout.read(1) != b"r":
+            raise AssertionError(f"did not start: {self.process.communicate()[1].decode()}")
+        self.programs = programs_of(self.process.pid)
+        return self
+
+    def go(self):
+        self.process.stdin.write(b"g")
+        self.process.stdin.flush()
+
+    def end(self):
+        _, err = self.process.communicate()
+        return self.process.returncode, err.decode()
+
+    def kill(self):
+        self.process.kill()
+        self.end()
+
+
+class Many(unittest.TestCase):
+    def setUp(self):
+        self.copies = []
+        self.addCleanup(lambda: [copy.kill() for copy in self.copies if copy.process.returncode is None])
+
+    def start(self, count, *arguments, **options):
+        """Starts them all before it waits for the first."""
+        fresh = [Copy(*arguments, **options) for _ in range(count)]
+        self.copies += fresh
+        return [copy.when_ready() for copy in fresh]
+
+    def assert_one_pair(self, copies):
+        self.assertEqual(len({frozenset(copy.programs) for copy in copies}), 1, "they hold different programs")
+        self.assertEqual(len(copies[0].programs), 3)
+        self.assertEqual(loaded(copies[0].programs), copies[0].programs)
+        self.assertEqual(len(names_of_helpers()), 1)
+
+    def assert_exact(self, copies):
+        for copy in copies:
+            copy.go()
+        for copy in copies:
+            code, err = copy.end()
+            self.assertEqual(code, 0, err)
+
+    def assert_nothing_left(self, copies):
+        programs = set().union(*(copy.programs for copy in copies))
+        # The kernel frees them, and the helper ends, some time after the last descriptor is closed: polling.
+        for _ in range(2000):
+            if not (loaded(programs) or helpers() or names_of_helpers()):
+                return
+            time.sleep(0.01)
+        self.fail(f"left: programs {loaded(programs)}, helpers {helpers()}, names {names_of_helpers()}")
+
+    def test_32_processes_count_exactly_by_one_pair_and_leave_nothing(self):
+        copies = self.start(MANY)
+        self.assert_one_pair(copies)
+        self.assert_exact(copies)
+        self.assert_nothing_left(copies)
+
+    def test_whoever_is_killed_in_whatever_order_the_others_count_exactly(self):
+        copies = self.start(MANY)
+        self.assert_one_pair(copies)
+        order = random.Random(5)
+        victims = order.sample(copies[1:], MANY // 2 - 1)
+        victims.insert(order.randrange(len(victims)), copies[0])  # who started the helper is one of them
+        for victim in victims:
+            victim.kill()
+        self.assert_exact([copy for copy in copies if copy not in victims])
+        self.assert_nothing_left(copies)
+
+    def test_killed_all_at_once_while_they_make_calls_they_leave_nothing(self):
+        copies = self.start(MANY, "spin")
+        for copy in copies:
+            copy.go()
+        order = random.Random(9)
+        for copy in order.sample(copies, MANY):
+            os.kill(copy.process.pid, signal.SIGKILL)
+        for copy in copies:
+            self.assertEqual(copy.end()[0], -signal.SIGKILL)
+        self.assert_nothing_left(copies)
+
+    def test_who_comes_while_the_last_one_goes_counts_exactly(self):
+        everybody = []
+        for _ in range(20):
+            copy = self.start(1)[0]
+            copy.go()
+            fresh = self.start(1)[0]  # starts while the first one ends
+            self.assertEqual(copy.end()[0], 0)
+            self.assert_exact([fresh])
+            everybody += [copy, fresh]
+        self.assert_nothing_left(everybody)
+
+    def test_a_killed_helper_costs_nobody_a_count(self):
+        copies = self.start(8)
+        self.assert_one_pair(copies)
+        (helper,) = helpers()
+        os.kill(helper, signal.SIGKILL)
+        while helpers():
+            time.sleep(0.001)
+        late = self.start(1)  # gets a helper of its own
+        self.assertNotEqual(late[0].programs, copies[0].programs)
+        self.assert_exact(copies + late)
+        self.assert_nothing_left(copies + late)
+
+    def test_the_helper_is_nobodys_child_and_holds_none_of_its_files(self):
+        with tempfile.TemporaryFile() as precious:
+            copies = self.start(2, pass_fds=[precious.fileno()])
+            (helper,) = helpers()
+            with open(f"/proc/{helper}/stat", encoding="ascii") as stat:
+                fields = stat.read().rsplit(")", 1)[1].split()
+            self.assertNotIn(int(fields[1]), [copy.process.pid for copy in copies])
+            self.assertEqual(int(fields[3]), helper, "a session of its own")
+            targets = {os.readlink(f"/proc/{helper}/fd/{fd}") for fd in os.listdir(f"/proc/{helper}/fd")}
+            self.assertFalse([target for target in targets
+                              if not target.startswith(("socket:", "anon_inode:", "/dev/null", "pidfd:"))], targets)
+            self.assert_exact(copies)
+        self.assert_nothing_left(copies)
+
+    def test_a_process_to_which_orphans_come_gets_no_child_but_a_pair_of_its_own(self):
+        copies = self.start(2, preexec_fn=lambda: LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+        self.assertEqual(helpers(), [])
+        self.assertTrue(copies[0].programs.isdisjoint(copies[1].programs))
+        self.assert_exact(copies)
+        self.assert_nothing_left(copies)
+
+    def test_without_the_helper_each_brings_its_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            library = self.copy_installation(folder, with_helper=False)
+            copies = self.start(2, env={"LD_LIBRARY_PATH": library})
+            self.assertTrue(copies[0].programs.isdisjoint(copies[1].programs))
+            self.assert_exact(copies)
+        self.assert_nothing_left(copies)
+
+    def test_in_pid_namespaces_they_share_and_count_exactly(self):
+        copies = self.start(1) + self.start(3, wrapper=("unshare", "--pid", "--fork", "--kill-child"))
+        programs = [programs_of(child) for child in self.children_of(copies[1:])]
+        self.assertEqual(programs, [copies[0].programs] * 3)
+        self.assert_exact(copies)
+        self.assert_nothing_left(copies)
+
+    def test_ordinary_users_are_served_by_a_helper_whose_file_has_the_capabilities(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            library = self.copy_installation(folder, with_helper=True)
+            helper = os.path.join(folder, "libexec/syscost", os.path.basename(HELPER))
+            if subprocess.run(["setcap", "cap_bpf,cap_perfmon+ep", helper], check=False).returncode != 0:
+                self.skipTest("setcap is missing, or the file system holds no capabilities")
+            copies = self.start(4, user="nobody", group="nogroup", extra_groups=[], env={"LD_LIBRARY_PATH": library})
+            self.assert_one_pair(copies)
+            self.assert_exact(copies)
+        self.assert_nothing_left(copies)
+
+    def test_without_any_right_one_is_refused_also_beside_others(self):
+        others = self.start(1)
+        refused = Copy(user="nobody", group="nogroup", extra_groups=[])
+        self.copies.append(refused)
+        code, err = refused.end()
+        self.assertEqual(code, 2)
+        self.assertIn("CAP_BPF", err)
+        self.assert_exact(others)
+        self.assert_nothing_left(others)
+
+    def test_a_stranger_in_the_helpers_place_is_not_believed(self):
+        first = self.start(1)
+        (name,) = names_of_helpers()
+        self.assert_exact(first)
+        self.assert_nothing_left(first)
+        stranger = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.addCleanup(stranger.close)
+        stranger.bind("\0" + name[1:])
+        os.seteuid(pwd.getpwnam("nobody").pw_uid)  # what others learn of a socket is who listened
+        try:
+            stranger.listen()
+        finally:
+            os.seteuid(0)
+        copies = self.start(2)
+        self.assertTrue(copies[0].programs.isdisjoint(copies[1].programs))
+        self.assert_exact(copies)
+        stranger.close()
+        self.assert_nothing_left(copies)
+
+    def test_a_helper_for_everyone_serves_all_users_by_one_pair_and_stays(self):
+        helper = subprocess.Popen([HELPER, "--for-everyone"])  # pylint: disable=consider-using-with
+        self.addCleanup(helper.wait)
+        self.addCleanup(helper.kill)
+        while not names_of_helpers():
+            self.assertIsNone(helper.poll())
+            time.sleep(0.001)
+        copies = self.start(2) + self.start(2, user="nobody", group="nogroup", extra_groups=[])
+        self.assert_one_pair(copies)
+        self.assert_exact(copies)
+        self.assert_exact(self.start(1))
+        self.assertIsNone(helper.poll())
+        helper.kill()
+        helper.wait()
+        self.assert_nothing_left(copies)
+
+    def children_of(self, copies):
+        found = []
+        for copy in copies:
+            with open(f"/proc/{copy.process.pid}/task/{copy.process.pid}/children", encoding="ascii") as children:
+                found += [int(pid) for pid in children.read().split()]
+        return found
+
+    def copy_installation(self, folder, with_helper):
+        """Puts the library, and the helper beside it, where files can be given rights; returns the library's folder."""
+        library = os.path.join(folder, "lib")
+        os.makedirs(library)
+        for name in os.listdir(os.path.dirname(LIBRARY)):
+            if name.startswith("libsyscost.so"):
+                shutil.copy(os.path.join(os.path.dirname(LIBRARY), name), library)
+        if with_helper:
+            os.makedirs(os.path.join(folder, "libexec/syscost"))
+            shutil.copy(HELPER, os.path.join(folder, "libexec/syscost"))
+        return library
+
+
+if __name__ == "__main__":
+    try:
+        loaded({1})
+    except OSError:
+        print("skipped: asking the kernel for BPF programs needs root")
+        sys.exit(SKIPPED)
+    if LIBC.unshare(CLONE_NEWNET) != 0:
+        print("skipped: a network namespace of its own needs root")
+        sys.exit(SKIPPED)
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)
