@@ -164,7 +164,7 @@ class Many(unittest.TestCase):
 
     def test_who_comes_while_the_last_one_goes_counts_exactly(self):
         everybody = []
-        for _ in range(20):
+        for _ in range(10):
             copy = self.start(1)[0]
             copy.go()
             fresh = self.start(1)[0]  # starts while the first one ends

@@ -245,6 +245,7 @@ int main(int argc, char** argv) {
     overhead::report(all, bare, rounds);
     overhead::report_dispatch(all);
     overhead::report_profiles(rounds);
+    overhead::report_many(rounds);
     overhead::report_windows(rounds);
     overhead::report_loops();
     overhead::report_empty_tests(rounds);

@@ -9,6 +9,9 @@ namespace overhead {
 /// Boundary, read and rows of one window, in microseconds.
 void report_windows(int rounds);
 
+/// What a call costs one of many measured processes, against one that is alone, and what opening the backend takes.
+void report_many(int rounds);
+
 /// What syscost::loop adds to a call of its body, and once for each loop.
 void report_loops();
 

@@ -109,8 +109,10 @@ void time_windows(syscost::WindowBook& book) {
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    give_up("usage: overhead_worker bare|empty_pair|clock_pair|[ebpf:|dispatch:|trap:](detached|disarmed|armed|windows) "
-            "CALLS");
+    give_up(
+        "usage: overhead_worker bare|empty_pair|clock_pair|"
+        "[ebpf:|dispatch:|trap:](stay|detached|disarmed|armed|windows) "
+        "CALLS");
   }
   std::string_view mode = argv[1];
   const std::size_t colon = mode.find(':');
@@ -125,6 +127,13 @@ int main(int argc, char** argv) {
     time_under_pair("empty_enter", "empty_exit", calls);
   } else if (mode == "clock_pair") {
     time_under_pair("clock_enter", "clock_exit", calls);
+  } else if (mode == "stay") {
+    // Measured, and waits until it is killed: one of many.
+    const Clock::time_point start = Clock::now();
+    std::unique_ptr<syscost::Backend> backend = open_backend(name);
+    std::printf("open_ms %.1f ready\n", std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+    std::fflush(stdout);
+    for (;;) pause();
   } else if (mode == "detached" || mode == "disarmed" || mode == "armed" || mode == "windows") {
     std::unique_ptr<syscost::Backend> backend = open_backend(name);
     syscost::WindowBook book(*backend, syscost::quiet_memory());
