@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import sys
 import unittest
 import xml.etree.ElementTree as xml
 
@@ -65,6 +66,19 @@ class Output(Case):
             done = self.run_program(MANY, flag)
             self.assertIn(word, done.out)
             self.assertNotIn("[ RUN", done.out)
+
+    def test_the_doctor_says_whether_bpf_programs_are_shared_and_why_not(self):
+        done = self.run_program(MANY, "--syscost_doctor")
+        self.assertIn("shares its BPF programs with other measured processes", done.out)
+        # Orphans would come to the program, and with them the helper that it would have to start; so a network namespace
+        # in which none is.
+        code = ("import ctypes, os, sys; libc = ctypes.CDLL(None); "
+                "libc.unshare(0x40000000) == 0 or sys.exit(77); "
+                "libc.prctl(36, 1, 0, 0, 0); os.execv(sys.argv[1], sys.argv[1:])")
+        done = self.run_program(sys.executable, "-c", code, MANY, "--syscost_doctor", code=None)
+        if done.code == 77:
+            self.skipTest("a network namespace of its own needs root")
+        self.assertIn("runs BPF programs of its own: the helper would become a child of this process", done.out)
 
     def test_a_full_disk_changes_no_verdict_and_fails_the_program(self):
         done = self.run_program(MANY, "--gtest_filter=Shapes.*", code=1, SYSCOST_CSV="/dev/full")

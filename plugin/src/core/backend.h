@@ -111,6 +111,9 @@ class Backend {
   /// What the person should know of this run and no number says, as one sentence; empty = nothing.
   virtual std::string remark() const { return {}; }
 
+  /// How it is set up here, for --syscost_doctor; empty = as always.
+  virtual std::string arrangement() const { return {}; }
+
   /// Counts from now on only what `filter`, which must outlive the backend, selects; the other calls are neither
   /// counted nor lost. Between windows, at most once and before the first of them. Fails when the backend cannot
   /// choose.

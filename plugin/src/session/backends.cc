@@ -22,6 +22,7 @@ using OpenedBackend = Result<std::unique_ptr<Backend>>;
 /// What trying a backend showed.
 struct Trial {
   Calibration calibration;  ///< As far as it was measured.
+  std::string arrangement;
   std::string remark;
 };
 
@@ -40,7 +41,7 @@ struct Wish {
 Result<Trial> open_and_close(OpenedBackend (*open)(const Wish&)) {
   OpenedBackend backend = open({});
   if (!backend.ok()) return backend.failure();
-  return Trial{backend.value()->calibration(), backend.value()->remark()};
+  return Trial{backend.value()->calibration(), backend.value()->arrangement(), backend.value()->remark()};
 }
 
 Failure counts_no_children(const char* backend) {
@@ -195,7 +196,8 @@ std::vector<BackendHealth> examine_backends() {
       continue;
     }
     health.finding = "opened, and counted 64 of 64 known calls";
-    for (const std::string& more : {describe_calibration(trial.value().calibration), trial.value().remark}) {
+    const Trial& found = trial.value();
+    for (const std::string& more : {describe_calibration(found.calibration), found.arrangement, found.remark}) {
       if (!more.empty()) add(health.finding, more);
     }
   }

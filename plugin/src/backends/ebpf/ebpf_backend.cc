@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include "backends/ebpf/programs.h"
@@ -46,6 +47,11 @@ class EbpfBackend final : public Backend {
             .lanes = SYSCOST_LANES - 1};
   }
   Calibration calibration() const override { return calibration_; }
+  std::string arrangement() const override {
+    const std::string& why = programs_.why_alone();
+    return why.empty() ? "shares its BPF programs with other measured processes"
+                       : "runs BPF programs of its own: " + why;
+  }
 
   Result<void> select(const Filter& filter) override;
   std::optional<AcquiredLane> acquire_lane() override;

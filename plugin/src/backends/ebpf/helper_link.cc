@@ -73,8 +73,10 @@ std::optional<Failure> missing_right(const std::string& path) {
   if (!path.empty() && !here.no_new_privileges && getxattr(path.c_str(), "security.capability", nullptr, 0) > 0) {
     return std::nullopt;
   }
-  return Failure{"neither this process nor the helper's file has CAP_BPF and CAP_PERFMON",
-                 "for all programs of all users, once: sudo setcap cap_bpf,cap_perfmon+ep " + helper_path()};
+  return Failure{
+      "neither this process nor the helper's file has CAP_BPF and CAP_PERFMON",
+      "grant them to syscost's helper, once for all programs and users: sudo setcap cap_bpf,cap_perfmon+ep " +
+          (path.empty() ? helper_path() : path)};
 }
 
 /// Why starting the helper would be in vain or do harm.
@@ -123,14 +125,17 @@ Result<Start> start_helper(const std::string& path, const Address& address, cons
 }
 
 /// A connection to a helper that may be trusted; one that nobody listens to any more is not noticed.
-Result<void> connect_or_start(const Socket& client) {
+Result<void> connect_or_start(const Socket& client, HelperLink::Obstacle& obstacle) {
   if (client.get() < 0) return errno_failure("open", "a socket", errno);
   if (client.connect_to(address_for_everyone()) == 0) {
     if (is_trusted(client.get(), 0)) return {};
     return Failure{"a process that is not root's calls itself the eBPF helper for everyone", "find it with: ss -xlp"};
   }
   const std::string path = find_helper();
-  if (std::optional<Failure> missing = missing_right(path)) return *std::move(missing);
+  if (std::optional<Failure> missing = missing_right(path)) {
+    obstacle = HelperLink::Obstacle::missing_rights;
+    return *std::move(missing);
+  }
   const Address own = address_of(geteuid());
   // Between another's bind and its listen the name is taken and nobody listens: an instant.
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -177,18 +182,18 @@ std::string helper_path() {
   return installed_place(SYSCOST_HELPER_FROM_LIBRARY);
 }
 
-Result<HelperLink> HelperLink::join(Place& place, bool& has_answered) {
-  has_answered = false;
+Result<HelperLink> HelperLink::join(Place& place, Obstacle& obstacle) {
+  obstacle = Obstacle::surroundings;
   for (int attempt = 0;; ++attempt) {
     Socket client;
-    if (Result<void> connected = connect_or_start(client); !connected.ok()) return connected.failure();
+    if (Result<void> connected = connect_or_start(client, obstacle); !connected.ok()) return connected.failure();
     Answer answer;
     Passed passed;
     if (!ask_on(client.get(), Request::join, answer, passed)) {
       if (errno == 0 && attempt < kAttempts) continue;
       return silence(errno);
     }
-    has_answered = true;
+    obstacle = Obstacle::helper;
     if (answer.has_failed != 0 || passed.count != kMaxPassed) {
       close_passed(passed);
       return answer.has_failed != 0 ? failure_of(answer) : silence(EBADMSG);

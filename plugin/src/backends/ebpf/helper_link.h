@@ -23,9 +23,16 @@ class HelperLink {
     ProgramDescriptors links{-1, -1, -1};
   };
 
+  /// Who or what keeps this process from sharing.
+  enum class Obstacle {
+    surroundings,    ///< There is no helper here, and none can be.
+    missing_rights,  ///< Of this process and of the helper's file.
+    helper,          ///< It said so itself.
+  };
+
   /// Gets a place from the helper that serves us, after starting one when none does. Between windows only.
-  /// On failure: why this process cannot share; `has_answered` tells whether a helper itself said so.
-  static Result<HelperLink> join(Place& place, bool& has_answered);
+  /// On failure: why this process cannot share, and which obstacle that is.
+  static Result<HelperLink> join(Place& place, Obstacle& obstacle);
 
   HelperLink(HelperLink&& other) noexcept;
   HelperLink& operator=(HelperLink&&) = delete;

@@ -28,21 +28,31 @@ bool program_info(int program, bpf_prog_info& info) {
 }  // namespace
 
 Result<Programs> Programs::open() {
-  bool has_answered = false;
-  Result<Programs> shared = open_shared(has_answered);
+  HelperLink::Obstacle obstacle{};
+  Result<Programs> shared = open_shared(obstacle);
   if (shared.ok()) return shared;
   Result<Programs> alone = open_alone();
   if (alone.ok()) {
     alone.value().why_alone_ = shared.failure().reason;
     return alone;
   }
-  // What a helper met is what is wrong on this machine; what we met alone may just be that we lack its capabilities.
-  return has_answered ? std::move(shared) : std::move(alone);
+  Failure failure = alone.failure();
+  switch (obstacle) {
+    case HelperLink::Obstacle::helper:
+      // What it met is what is wrong on this machine; what we met alone may just be that we lack its rights.
+      return shared.failure();
+    case HelperLink::Obstacle::missing_rights:
+      failure.how_to_fix += "; or " + shared.failure().how_to_fix;
+      return failure;
+    case HelperLink::Obstacle::surroundings:
+      return failure;
+  }
+  return failure;
 }
 
-Result<Programs> Programs::open_shared(bool& has_answered) {
+Result<Programs> Programs::open_shared(HelperLink::Obstacle& obstacle) {
   HelperLink::Place place;
-  Result<HelperLink> helper = HelperLink::join(place, has_answered);
+  Result<HelperLink> helper = HelperLink::join(place, obstacle);
   if (!helper.ok()) return helper.failure();
   Programs programs;
   programs.helper_.emplace(std::move(helper.value()));

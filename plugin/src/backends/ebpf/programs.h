@@ -69,7 +69,7 @@ class Programs {
 
  private:
   Programs() = default;
-  static Result<Programs> open_shared(bool& has_answered);
+  static Result<Programs> open_shared(HelperLink::Obstacle& obstacle);
   static Result<Programs> open_alone();
   /// Keeps the programs, maps the map and enrols. Takes over the descriptors.
   Result<void> take(const HelperLink::Place& place);
