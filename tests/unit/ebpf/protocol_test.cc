@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+//
+// What helper and clients say to each other: whole messages, with the descriptors that were meant, or nothing.
+#include "backends/ebpf/helper/protocol.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+
+namespace syscost::ebpf {
+namespace {
+
+class ProtocolTest : public testing::Test {
+ protected:
+  ProtocolTest() { EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends_), 0); }
+  ~ProtocolTest() override {
+    for (const int end : ends_) close(end);
+  }
+  int ends_[2] = {-1, -1};
+};
+
+std::string name_of(const Address& address) {
+  return {address.name.sun_path, address.size - offsetof(sockaddr_un, sun_path)};
+}
+
+/// The lowest descriptor that is free: the same before and after, and none was left open.
+int next_descriptor() {
+  const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  close(fd);
+  return fd;
+}
+
+TEST_F(ProtocolTest, AnAnswerBringsItsDescriptorsCloseOnExec) {
+  Answer sent;
+  sent.cookie = 17;
+  ASSERT_TRUE(send_message(ends_[0], &sent, sizeof sent, {{ends_[0], ends_[1]}, 2}));
+  Answer received;
+  Passed passed;
+  ASSERT_TRUE(receive_message(ends_[1], &received, sizeof received, passed));
+  EXPECT_EQ(received.cookie, 17U);
+  ASSERT_EQ(passed.count, 2U);
+  for (std::size_t i = 0; i < passed.count; ++i) {
+    EXPECT_EQ(fcntl(passed.descriptors[i], F_GETFD), FD_CLOEXEC);
+    close(passed.descriptors[i]);
+  }
+}
+
+TEST_F(ProtocolTest, AMessageOfAnotherSizeIsRefusedAndItsDescriptorsAreClosed) {
+  for (const std::size_t size : {sizeof(Answer) - 1, sizeof(Answer) + 1}) {
+    const std::string nonsense(size, 'x');
+    ASSERT_TRUE(send_message(ends_[0], nonsense.data(), nonsense.size(), {{ends_[0]}, 1}));
+    const int before = next_descriptor();
+    Answer received;
+    Passed passed;
+    EXPECT_FALSE(receive_message(ends_[1], &received, sizeof received, passed));
+    EXPECT_EQ(errno, EBADMSG);
+    EXPECT_EQ(passed.count, 0U);
+    EXPECT_EQ(next_descriptor(), before);
+  }
+}
+
+TEST_F(ProtocolTest, AnEndThatIsGoneIsNoError) {
+  close(ends_[0]);
+  ends_[0] = -1;
+  Request received{};
+  Passed passed;
+  EXPECT_FALSE(receive_message(ends_[1], &received, sizeof received, passed));
+  EXPECT_EQ(errno, 0);
+}
+
+TEST_F(ProtocolTest, AReasonThatIsTooLongArrivesCut) {
+  const Failure longest{std::string(2000, 'r'), "do this"};
+  const Failure arrived = failure_of(failed_answer(longest));
+  EXPECT_EQ(arrived.reason, std::string(479, 'r'));
+  EXPECT_EQ(arrived.how_to_fix, "do this");
+}
+
+TEST_F(ProtocolTest, EachUserHasANameAndEveryoneHasOne) {
+  EXPECT_NE(name_of(address_of(1)), name_of(address_of(2)));
+  EXPECT_NE(name_of(address_of(1)), name_of(address_for_everyone()));
+  EXPECT_EQ(name_of(address_of(1)), name_of(address_of(1)));
+  EXPECT_EQ(name_of(address_of(1))[0], '\0') << "in the abstract namespace";
+}
+
+}  // namespace
+}  // namespace syscost::ebpf
