@@ -42,7 +42,11 @@ bool is_of_process(pid_t process, std::int32_t thread) {
   return syscall(SYS_tgkill, process, thread, 0) == 0 || errno == EPERM;
 }
 
-void do_nothing(int) {}
+/// Set once a second, in a serving process.
+volatile std::sig_atomic_t g_second_passed = 0;
+void note_second(int) {
+  g_second_passed = 1;
+}
 
 /// The process must be as little as possible in anybody's way: no signal of a terminal or a group reaches it, it holds
 /// no file, no folder, and no pipe that somebody reads to its end.
@@ -63,7 +67,7 @@ void withdraw(int listener) {
 /// the filter does not.
 void wake_up_every_second() {
   struct sigaction action {};
-  action.sa_handler = do_nothing;
+  action.sa_handler = note_second;
   sigaction(SIGALRM, &action, nullptr);
   sigset_t alarm;
   sigemptyset(&alarm);
@@ -183,12 +187,16 @@ void Counter::count_child(std::int32_t thread, SyscallId id) {
 
 // ---- the processes --------------------------------------------------------------------------------------------------
 
-void serve(Shared& shared, int listener) {
+Served serve(Shared& shared, int listener, pid_t guard) {
   Counter counter(shared);
   Notification notification;
   for (;;) {
+    if (g_second_passed != 0) {
+      g_second_passed = 0;
+      if (getppid() != guard) return Served::kGuardIsGone;
+    }
     if (!receive(listener, shared.mailbox, notification)) {
-      if (has_hung_up(listener)) return;
+      if (has_hung_up(listener)) return Served::kNobodyIsLeft;
       continue;
     }
     counter.count(notification);
@@ -210,12 +218,16 @@ void run_supervisor(Shared& shared, pid_t creator) {
   ask_for_synchronous_wakeup(listener);
   set_phase(shared, kServing);
   for (;;) {
-    const pid_t server = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+    const pid_t guard = getpid();
+    const auto server = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
     if (server <= 0) {
-      if (server == 0) prctl(PR_SET_NAME, "syscost-count");
       wake_up_every_second();
-      serve(shared, listener);
-      _exit(0);
+      if (server == 0) prctl(PR_SET_NAME, "syscost-count");
+      // Without a server below it the guard serves alone.
+      if (serve(shared, listener, server == 0 ? guard : getppid()) == Served::kNobodyIsLeft) _exit(0);
+      // Somebody killed the guard: this process takes its place.
+      prctl(PR_SET_NAME, "syscost-guard");
+      continue;
     }
     int status = 0;
     while (waitpid(server, &status, 0) < 0 && errno == EINTR) {

@@ -10,6 +10,8 @@
 // that has either.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string_view>
 
@@ -47,11 +49,15 @@ class Counter {
   std::uint16_t* last_call_;  // by thread id: index + 1 of the last call, 0 = unknown; null without memory
 };
 
-/// Receives, counts and lets continue, until nobody is left under the filter.
-void serve(Shared& shared, int listener);
+enum class Served { kNobodyIsLeft, kGuardIsGone };
+
+/// Receives, counts and lets continue, until nobody is left under the filter, or `guard` is no longer its parent, which
+/// it looks at once a second.
+Served serve(Shared& shared, int listener, pid_t guard);
 
 /// The first process of the supervisor: waits until the filter is installed, takes the listener, and keeps a serving
-/// process running below it. Shares its creator's descriptors when it begins. Never returns.
+/// process running below it, which takes its place should it be killed. Shares its creator's descriptors when it
+/// begins. Never returns.
 [[noreturn]] void run_supervisor(Shared& shared, pid_t creator);
 
 }  // namespace syscost::seccomp
