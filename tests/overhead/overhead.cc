@@ -100,6 +100,9 @@ std::vector<Instrument> instruments() {
       {"dispatch disarmed", nullptr, [] { return run_worker({}, "dispatch:disarmed", kFastCalls); }, {}, {}},
       {"dispatch armed", nullptr, [] { return run_worker({}, "dispatch:armed", kFastCalls); }, {}, {}},
       {"dispatch-trap armed", nullptr, [] { return run_worker({}, "trap:armed", kFastCalls); }, {}, {}},
+      {"seccomp, not selected", nullptr, [] { return run_worker({}, "unselected:armed", kFastCalls); }, {}, {}},
+      {"seccomp disarmed", nullptr, [] { return run_worker({}, "seccomp:disarmed", kSlowCalls); }, {}, {}},
+      {"seccomp armed", nullptr, [] { return run_worker({}, "seccomp:armed", kSlowCalls); }, {}, {}},
       {"bpftrace histogram",
        "bpftrace",
        [] {
@@ -210,12 +213,15 @@ void report_dispatch(const std::vector<Instrument>& all) {
   if (armed) judge("dispatch armed at most 45 ns", *armed <= 45);
   if (armed && pair) judge("dispatch armed below the empty pair", *armed < *pair);
   if (disarmed) judge("dispatch disarmed at most 5 ns", *disarmed <= 5);
-  for (auto [call, field] : {std::pair{"getppid", &Sample::seen_getppid_ns}, std::pair{"write", &Sample::seen_write_ns}}) {
+  for (auto [call, field] :
+       {std::pair{"getppid", &Sample::seen_getppid_ns}, std::pair{"write", &Sample::seen_write_ns}}) {
     const std::optional<double> ebpf = added_by(all, "syscost armed", field);
     const std::optional<double> dispatch = added_by(all, "dispatch armed", field);
     if (!ebpf || !dispatch) continue;
-    fmt::print("    {}, median latency: ebpf says {:.0f} ns, dispatch {:.0f} ns: the way in and out of the kernel is {:.0f} ns\n",
-               call, *ebpf, *dispatch, *dispatch - *ebpf);
+    fmt::print(
+        "    {}, median latency: ebpf says {:.0f} ns, dispatch {:.0f} ns: the way in and out of the kernel is {:.0f} "
+        "ns\n",
+        call, *ebpf, *dispatch, *dispatch - *ebpf);
   }
 }
 

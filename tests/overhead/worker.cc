@@ -24,6 +24,9 @@
 
 #include "backends/dispatch/dispatch_backend.h"
 #include "backends/ebpf/ebpf_backend.h"
+#if SYSCOST_HAS_SECCOMP
+#include "backends/seccomp/seccomp_backend.h"
+#endif
 #include "core/quiet_memory.h"
 #include "core/window_book.h"
 #include "empty_pair.skel.h"
@@ -57,11 +60,23 @@ void time_calls(int calls) {
   std::exit(2);
 }
 
+/// With `leaves_out` the calls that are timed are not among those that stop.
+syscost::Result<std::unique_ptr<syscost::Backend>> open_seccomp([[maybe_unused]] bool leaves_out) {
+#if SYSCOST_HAS_SECCOMP
+  static const auto kOthers = syscost::Filter::parse("%network").value();
+  return syscost::seccomp::open_backend(leaves_out ? kOthers.get() : nullptr);
+#else
+  return syscost::Failure{"built without the seccomp backend", "install libseccomp-dev"};
+#endif
+}
+
 std::unique_ptr<syscost::Backend> open_backend(std::string_view name) {
   syscost::Result<std::unique_ptr<syscost::Backend>> backend =
-      name == "dispatch" ? syscost::dispatch::open_backend(syscost::dispatch::Patching::allowed)
-      : name == "trap"   ? syscost::dispatch::open_backend(syscost::dispatch::Patching::never)
-                         : syscost::ebpf::open_backend();
+      name == "dispatch"     ? syscost::dispatch::open_backend(syscost::dispatch::Patching::allowed)
+      : name == "trap"       ? syscost::dispatch::open_backend(syscost::dispatch::Patching::never)
+      : name == "seccomp"    ? open_seccomp(false)
+      : name == "unselected" ? open_seccomp(true)
+                             : syscost::ebpf::open_backend();
   if (!backend.ok()) give_up(backend.failure().reason.c_str());
   // Dispatch patches what was trapped when it is asked between two windows.
   getppid();
@@ -111,8 +126,7 @@ int main(int argc, char** argv) {
   if (argc != 3) {
     give_up(
         "usage: overhead_worker bare|empty_pair|clock_pair|"
-        "[ebpf:|dispatch:|trap:](stay|detached|disarmed|armed|windows) "
-        "CALLS");
+        "[ebpf:|dispatch:|trap:|seccomp:|unselected:](stay|detached|disarmed|armed|windows) CALLS");
   }
   std::string_view mode = argv[1];
   const std::size_t colon = mode.find(':');
