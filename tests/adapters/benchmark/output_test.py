@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 
 from benchmark_case import SHAPES, UNLINKED, QUICK, BenchmarkCase, main
 
@@ -43,6 +44,19 @@ class Output(BenchmarkCase):
             self.assertGreater(int(row["entries"]), 0)
             self.assertEqual([row[c] for c in ("calls", "in_flight", "carried_in", "denied", "errors")], [""] * 5)
         self.assertTrue(all(int(row["wall_ns"]) > 0 for row in self.rows(record="test", outcome="passed")))
+
+    def test_the_process_that_is_timed_never_installs_a_filter(self):
+        if shutil.which("strace") is None:
+            self.skipTest("needs strace")
+        log = os.path.join(self.folder, "strace.log")
+        self.run_program("strace", "-f", "-e", "trace=execve,seccomp", "-o", log, SHAPES, "--syscost_backend=seccomp", QUICK,
+                         "--benchmark_filter=OneCall")
+        with open(log, encoding="utf-8") as file:
+            calls = [line.split(maxsplit=1) for line in file]
+        timed = calls[0][0]
+        installers = {process for process, call in calls if "SECCOMP_SET_MODE_FILTER" in call}
+        self.assertNotEqual(installers, set(), "somebody counts")
+        self.assertNotIn(timed, installers)
 
     def test_counters_stand_beside_the_times(self):
         done = self.run_program(SHAPES, "--syscost_backend=auto", QUICK, self.FEW)
