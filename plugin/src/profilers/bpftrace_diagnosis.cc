@@ -4,6 +4,7 @@
 #include <linux/capability.h>
 #include <sys/wait.h>
 
+#include <array>
 #include <cstdio>
 #include <cstring>
 #include <optional>
@@ -85,6 +86,25 @@ Result<void> judge_surroundings(const Confinement& here, bool has_tracefs, bool 
   if (!has_tracefs) {
     return Failure{"the kernel's tracepoints are not there: no tracefs at /sys/kernel/tracing",
                    how_to_get_tracefs(here)};
+  }
+  return {};
+}
+
+bool is_in_initial_pid_namespace() {
+  // PROC_PID_INIT_INO in the kernel's proc_ns.h.
+  constexpr std::string_view kInitial = "pid:[4026531836]";
+  std::array<char, 64> link{};
+  const ssize_t length = readlink("/proc/self/ns/pid", link.data(), link.size());
+  return length > 0 && std::string_view(link.data(), static_cast<std::size_t>(length)) == kInitial;
+}
+
+Result<void> judge_in_pid_namespace(const std::string& script, std::string_view source) {
+  for (const std::string_view field : {"args->next_pid", "args->prev_pid", "args->pid", "args.next_pid", "args.pid"}) {
+    if (source.find(field) == std::string_view::npos) continue;
+    return Failure{"script " + script +
+                       " sees nothing in a PID namespace with this bpftrace, which numbers threads as " +
+                       "the namespace does, while the scheduler's events have the numbers outside it",
+                   "run in the host's PID namespace (docker run --pid=host), or with bpftrace 0.17"};
   }
   return {};
 }

@@ -23,6 +23,13 @@ Result<void> judge_version(std::string_view printed, const std::string& path);
 /// which is bpftrace's.
 Result<void> judge_surroundings(const Confinement& here, bool has_tracefs, bool uses_sudo);
 
+/// False inside a container's PID namespace, say.
+bool is_in_initial_pid_namespace();
+
+/// For a bpftrace that numbers processes as its own PID namespace does. Fails for a script that compares its numbers
+/// with the scheduler's, which are those of the initial one: it would see nothing and say nothing.
+Result<void> judge_in_pid_namespace(const std::string& script, std::string_view source);
+
 /// Of a script that was not attached, or ended before it was told to, or with an error.
 Failure explain_failure(const CommandResult& result, const std::string& script, const std::string& script_path,
                         bool uses_sudo);

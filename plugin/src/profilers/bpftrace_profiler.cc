@@ -38,9 +38,6 @@ constexpr std::string_view kMapKeys = "16384";
 
 constexpr std::string_view kHowToGet = "install bpftrace 0.17 or later (Debian: apt-get install bpftrace)";
 
-/// The inode of the initial PID namespace: PROC_PID_INIT_INO in the kernel's proc_ns.h.
-constexpr std::string_view kInitialPidNamespace = "pid:[4026531836]";
-
 struct Settings {
   std::string agent;
   std::string tool;
@@ -69,7 +66,14 @@ class BpftraceProfiler final : private WindowWord, public Profiler {
  private:
   /// The command line of one bpftrace.
   std::vector<std::string> command(const std::vector<std::string>& arguments) const;
-  /// Our number in the initial PID namespace, which is what scripts know processes by.
+  /// A map that is full is told, not passed over. But where bpftrace knows PID namespaces, it warns inside of one of
+  /// every event of a process outside: too many to be read.
+  std::vector<std::string> flags_of_warnings() const {
+    if (!settings_.warns_unasked) return {"-k"};
+    if (is_in_initial_pid_namespace()) return {};
+    return {"--no-warnings"};
+  }
+  /// Our number as scripts know processes by it: that of the initial PID namespace, or of bpftrace's own.
   Result<std::string> global_pid();
   Result<Output> read_output(std::size_t index, CommandResult& result) const;
   Failure explain(const CommandResult& result, const Script& script) const {
@@ -114,21 +118,19 @@ std::vector<std::string> BpftraceProfiler::command(const std::vector<std::string
 
 Result<std::string> BpftraceProfiler::global_pid() {
   if (!global_pid_.empty()) return global_pid_;
-  std::array<char, 64> link{};
-  const ssize_t length = readlink("/proc/self/ns/pid", link.data(), link.size());
-  if (length > 0 && std::string_view(link.data(), static_cast<std::size_t>(length)) == kInitialPidNamespace) {
-    return global_pid_ = std::to_string(getpid());
-  }
-  // Nobody inside a namespace can ask for the number outside it; but bpftrace sees it when we make a call that nobody
-  // else makes: getpid() with a number in an argument that it does not have.
+  if (is_in_initial_pid_namespace()) return global_pid_ = std::to_string(getpid());
+  // Nobody inside a namespace can ask for the number outside it; but bpftrace sees it (or, since it knows namespaces,
+  // the one inside) when we make a call that nobody else makes: getpid() with a number in an argument that it does not
+  // have.
   std::uint64_t cookie = 0;
   if (getrandom(&cookie, sizeof cookie, 0) != sizeof cookie) cookie = static_cast<std::uint64_t>(getpid());
   cookie = (cookie >> 2) | 1;
   const std::string program = "tracepoint:raw_syscalls:sys_enter /args->id == " + std::to_string(SYS_getpid) +
                               " && args->args[0] == $1/ { @pid = pid; }";
   AgentLink link_to_agent(settings_.agent, settings_.environment, {});
-  Result<bool> ready = link_to_agent.start(
-      {{kGateKind, command({"-c", std::string(kGatePlaceholder), "-e", program, std::to_string(cookie)})}});
+  std::vector<std::string> arguments = flags_of_warnings();
+  arguments.insert(arguments.end(), {"-c", std::string(kGatePlaceholder), "-e", program, std::to_string(cookie)});
+  Result<bool> ready = link_to_agent.start({{kGateKind, command(arguments)}});
   if (!ready.ok()) return ready.failure();
   const auto failed = [&](const CommandResult& result) {
     Failure failure = explain_failure(result, "that finds this process's number", "it", settings_.uses_sudo);
@@ -155,10 +157,9 @@ Result<void> BpftraceProfiler::attach() {
   if (!pid.ok()) return pid.failure();
   std::vector<Command> commands;
   for (const Script& script : scripts_) {
-    std::vector<std::string> arguments{"-c", std::string(kGatePlaceholder), script.info.path, pid.value(),
-                                       std::to_string(address())};
-    // A map that is full is told, not passed over.
-    if (!settings_.warns_unasked) arguments.insert(arguments.begin(), "-k");
+    std::vector<std::string> arguments = flags_of_warnings();
+    arguments.insert(arguments.end(),
+                     {"-c", std::string(kGatePlaceholder), script.info.path, pid.value(), std::to_string(address())});
     commands.push_back({kGateKind, command(arguments)});
   }
   Result<bool> ready = link_.start(commands);
@@ -292,7 +293,13 @@ Result<std::unique_ptr<Profiler>> make_bpftrace(const ProfilerOptions& options) 
   }
   Result<CommandResult> help = run_whole(settings.agent, settings.environment, {settings.tool, "--help"});
   if (!help.ok()) return help.failure();
+  // Both came within a few versions; 0.17 has neither.
   settings.warns_unasked = (help.value().output + help.value().errors).find("--no-warnings") != std::string::npos;
+  for (const Script& script : scripts) {
+    if (!settings.warns_unasked || is_in_initial_pid_namespace()) break;
+    Result<void> judged = judge_in_pid_namespace(script.info.name, script.source);
+    if (!judged.ok()) return judged.failure();
+  }
   Result<WindowWord> word = WindowWord::make();
   if (!word.ok()) return word.failure();
   return std::unique_ptr<Profiler>(

@@ -151,6 +151,14 @@ TEST(BpftraceSurroundings, OfARootlessContainerCannotBeGranted) {
   EXPECT_EQ(judge_surroundings(here, true, false).failure().how_to_fix, "use a rootful container engine");
 }
 
+TEST(BpftraceInAPidNamespace, RefusesScriptsThatCompareItsNumbersWithTheSchedulers) {
+  for (const ScriptInfo& info : list_scripts({})) {
+    const bool compares = info.name == "offcpu" || info.name == "runqlat";
+    EXPECT_EQ(judge_in_pid_namespace(info.name, find_script({}, info.name).value().source).ok(), !compares)
+        << info.name;
+  }
+}
+
 // What bpftrace 0.17 says, and what is made of it.
 TEST(BpftraceFailures, HaveCauseAndFix) {
   struct Case {
