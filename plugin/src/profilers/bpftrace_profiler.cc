@@ -31,8 +31,8 @@ namespace syscost::profilers {
 namespace {
 
 /// Keys of a map; hist() takes one for each bucket of each key. bpftrace's 4096 would be too few for a scratch map of
-/// every thread's call; each map's memory is reserved when it is made, so it must not be many more. Versions since 0.20
-/// call it by the second name, and say that the first is old.
+/// every thread's call; each map's memory is reserved when it is made, so it must not be many more. Later
+/// versions call it by the second name, and say that the first is old.
 constexpr std::array<std::string_view, 2> kMapKeysNames{"BPFTRACE_MAP_KEYS_MAX", "BPFTRACE_MAX_MAP_KEYS"};
 constexpr std::string_view kMapKeys = "16384";
 
