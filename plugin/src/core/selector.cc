@@ -7,6 +7,8 @@
 #include <limits>
 #include <string>
 
+#include "core/edit_distance.h"
+
 namespace syscost {
 namespace {
 
@@ -23,22 +25,6 @@ std::string_view trimmed(std::string_view text) {
 
 std::string quoted(std::string_view text) {
   return std::string("'").append(text).append("'");
-}
-
-// Levenshtein's distance: insertions, deletions and replacements that turn one word into the other.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
 }
 
 // "Did you mean 'write'? " for what is near enough to be a typing error, else "". A word that a known name begins

@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <numeric>
 #include <set>
 #include <sstream>
 #include <system_error>
 #include <utility>
 
+#include "core/edit_distance.h"
 #include "profilers/installed_files.h"
 
 namespace syscost::profilers {
@@ -48,21 +48,6 @@ std::vector<std::string> folders_of(const ProfilerOptions& options) {
   return folders;
 }
 
-/// Edit distance: what a typing error costs.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
 Failure unknown_script(const ProfilerOptions& options, std::string_view name) {
   const std::vector<ScriptInfo> all = list_scripts(options);
   std::string known;
@@ -70,7 +55,7 @@ Failure unknown_script(const ProfilerOptions& options, std::string_view name) {
   std::size_t least = 3;  // further off is another word, not a typing error
   for (const ScriptInfo& script : all) {
     known.append(known.empty() ? "" : ", ").append(script.name);
-    if (const std::size_t steps = distance(name, script.name); steps < least) {
+    if (const std::size_t steps = edit_distance(name, script.name); steps < least) {
       least = steps;
       nearest = script.name;
     }

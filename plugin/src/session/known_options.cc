@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "session/edit_distance.h"
+#include "core/edit_distance.h"
 
 namespace syscost::session {
 namespace {

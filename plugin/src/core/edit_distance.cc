@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "session/edit_distance.h"
+#include "core/edit_distance.h"
 
 #include <algorithm>
 #include <vector>
 
-namespace syscost::session {
+namespace syscost {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
@@ -23,4 +23,4 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return cost[a.size()][b.size()];
 }
 
-}  // namespace syscost::session
+}  // namespace syscost

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <string_view>
 
-namespace syscost::session {
+namespace syscost {
 
 /// Edits (insert, delete, replace, swap neighbours) that turn `a` into `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-}  // namespace syscost::session
+}  // namespace syscost
