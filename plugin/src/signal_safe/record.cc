@@ -254,7 +254,7 @@ std::uint64_t announcement_of(const Call& call) {
 
 /// True when `outer`, announced by this thread and not ended, never will be: a handler interrupted it and left by
 /// longjmp. A handler that did return would run below it, or on a signal stack.
-bool was_left(std::uint64_t outer, const Call& call) {
+__attribute__((noinline)) bool was_left(std::uint64_t outer, const Call& call) {
   if (reinterpret_cast<std::uint64_t>(&call) < outer >> kNumberBits || call.thread->hides_stack != 0) return false;
   constexpr std::uint64_t kOnStack = 1;
   Stack stack{};
@@ -262,20 +262,28 @@ bool was_left(std::uint64_t outer, const Call& call) {
   return error == 0 && (stack.flags & kOnStack) == 0;
 }
 
-}  // namespace
-
-void record(const Guard& guard, const Call& call, std::uint64_t now, bool has_result) {
+/// Once for the stub, once for the others: the stub's own shall hold all of it.
+__attribute__((always_inline)) inline void record_announced(const Guard& guard, const Call& call, std::uint64_t now,
+                                                            bool has_result) {
   Thread& thread = *call.thread;
   if (load(thread.lane->control) == 0) return;
   // Announced before the control is read (a full barrier): whoever has stored a new control and sees no recording
   // under way knows that nobody writes to the old bank any more.
   std::atomic_ref open(thread.open);
   std::uint64_t outer = open.exchange(announcement_of(call));
-  if (outer != 0 && was_left(outer, call)) outer = 0;
-  if (!has_result || !record_common(call, now)) record_any(guard, call, now, has_result);
+  if (outer != 0 && was_left(outer, call)) [[unlikely]]
+    outer = 0;
+  if (!has_result || !record_common(call, now)) [[unlikely]]
+    record_any(guard, call, now, has_result);
   add(thread.ended, 1, false);
   // What this one interrupted is under way again.
   open.store(outer, std::memory_order_release);
+}
+
+}  // namespace
+
+void record(const Guard& guard, const Call& call, std::uint64_t now, bool has_result) {
+  record_announced(guard, call, now, has_result);
 }
 
 }  // namespace syscost::signal_safe
@@ -283,5 +291,5 @@ void record(const Guard& guard, const Call& call, std::uint64_t now, bool has_re
 // NOLINTNEXTLINE(readability-identifier-naming): the stub's name
 extern "C" void syscost_record(syscost::signal_safe::Call* call, std::uint64_t now) {
   const syscost::signal_safe::Guard guard = syscost::signal_safe::EntryPoint::enter();
-  syscost::signal_safe::record(guard, *call, now);
+  syscost::signal_safe::record_announced(guard, *call, now, true);
 }
