@@ -62,6 +62,9 @@ BENCHMARK(BM_Middle)->Name("BM_Middle<(a|b)*>[$^+?.{1}\\]");
 void BM_Twin(benchmark::State& state) {
   run(state, "Twin");
 }
+void BM_Between(benchmark::State& state) {
+  run(state, "Between");
+}
 void BM_TwinOfIt(benchmark::State& state) {
   for (auto _ : state) {
     syscall(SYS_getppid);
@@ -84,6 +87,7 @@ int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   if (std::getenv("SYSCOST_TEST_TWINS") != nullptr) {
     benchmark::RegisterBenchmark("BM_Twin", BM_Twin);
+    benchmark::RegisterBenchmark("BM_Between", BM_Between);
     benchmark::RegisterBenchmark("BM_Twin", BM_TwinOfIt);
   }
   benchmark::RunSpecifiedBenchmarks();

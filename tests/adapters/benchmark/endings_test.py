@@ -114,15 +114,28 @@ class Deaths(BenchmarkCase):
         self.assertIn("was killed by SIGABRT before the loop of benchmark BM_Last began: another one goes on there", done.err)
         self.assertEqual(totals, [(name, "1000") for name in self.NAMES.values()])
 
-    def test_what_cannot_be_told_apart_in_a_further_process_has_no_counts_and_says_so(self):
-        done, totals = self.dying("First:in:abort", SYSCOST_TEST_TWINS="1")
-        self.assertEqual(totals, [("BM_First", ""), (self.NAMES["Middle"], "1000"), ("BM_Last", "1000"), ("BM_Twin", ""),
-                                  ("BM_Twin", "")])
-        self.assertEqual(done.err.count("benchmark BM_Twin has no counts: the process that counts ended before it"), 2)
+    def twins(self, *deaths):
+        """stderr, and the counts of the two that share a name, with another one between them."""
+        done, totals = self.dying(*deaths, SYSCOST_TEST_TWINS="1")
+        self.assertEqual([name for name, _ in totals[3:]], ["BM_Twin", "BM_Between", "BM_Twin"])
+        return done.err, [total for name, total in totals[3:] if name == "BM_Twin"]
 
-    def test_twins_that_were_counted_keep_their_own_counts(self):
-        _, totals = self.dying(SYSCOST_TEST_TWINS="1")
-        self.assertEqual(totals[3:], [("BM_Twin", "1000"), ("BM_Twin", "2000")])
+    def test_twins_keep_their_own_counts_whoever_else_dies(self):
+        for deaths in ([], ["First:in:abort"], ["Between:in:exit"], ["First:in:exit", "Between:before:kill"]):
+            with self.subTest(deaths=deaths):
+                self.assertEqual(self.twins(*deaths)[1], ["1000", "2000"])
+
+    def test_the_twin_of_a_dead_one_cannot_be_told_from_it_and_says_so(self):
+        err, totals = self.twins("Twin:in:abort")
+        self.assertEqual(totals, ["", ""])
+        self.assertEqual(err.count("benchmark BM_Twin has no counts: the process that counts was killed by SIGABRT in it"), 1)
+        self.assertEqual(err.count("benchmark BM_Twin has no counts: the process that counts ended before it, and another one "
+                                   "cannot tell it from one of its name"), 1)
+
+    def test_twins_in_random_order_cannot_be_told_apart_once_another_died(self):
+        done, totals = self.dying("First:in:abort", SYSCOST_TEST_TWINS="1", BENCHMARK_ENABLE_RANDOM_INTERLEAVING="1")
+        self.assertEqual([total for name, total in totals if name == "BM_Twin"], ["", ""])
+        self.assertEqual(done.err.count("benchmark BM_Twin has no counts: the process that counts ended before it"), 2)
 
 
 class BesideALibrary(BenchmarkCase):

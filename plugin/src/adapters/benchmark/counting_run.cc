@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <ostream>
+#include <set>
 #include <sstream>
 #include <streambuf>
 #include <utility>
@@ -173,12 +174,20 @@ bool leave_out_unseen(const std::vector<std::string>& names, std::vector<std::si
 
 }  // namespace
 
-std::vector<std::size_t> positions_to_count(const std::vector<std::string>& names, std::size_t first) {
+std::vector<std::size_t> positions_to_run(const std::vector<std::string>& names, std::size_t first,
+                                          const std::vector<std::size_t>& dead) {
   std::map<std::string, int> bearers;
   for (const std::string& name : names) ++bearers[name];
-  std::vector<std::size_t> positions;
+  std::set<std::string> wanted;
   for (std::size_t position = first; position < names.size(); ++position) {
-    if (first == 0 || bearers[names[position]] == 1) positions.push_back(position);
+    if (first == 0 || bearers[names[position]] == 1 || !is_interleaving()) wanted.insert(names[position]);
+  }
+  for (const std::size_t position : dead) {
+    if (position < names.size()) wanted.erase(names[position]);
+  }
+  std::vector<std::size_t> positions;
+  for (std::size_t position = 0; position < names.size(); ++position) {
+    if (wanted.count(names[position]) != 0) positions.push_back(position);
   }
   return positions;
 }
@@ -208,7 +217,7 @@ void run_counting(const std::string& spec, const Orders& orders) {
   leave_no_other_passes();
   const std::vector<std::string> names = list_names(spec);
   send_names(names);
-  std::vector<std::size_t> positions = positions_to_count(names, orders.first);
+  std::vector<std::size_t> positions = positions_to_run(names, orders.first, orders.dead);
   bool is_whole = orders.first == 0;
   if (is_whole && orders.probes && may_have_unseen_loops()) is_whole = leave_out_unseen(names, positions, spec);
   if (positions.empty()) adapter::end_counting();
@@ -222,9 +231,12 @@ void run_counting(const std::string& spec, const Orders& orders) {
 }
 
 std::string Orders::text() const {
-  std::string text = std::to_string(call) + " " + std::to_string(first) + (probes ? " 1" : " 0") +
-                     (is_for_tools ? " 1" : " 0");
-  for (const std::size_t answer : answers) text += " " + std::to_string(answer);
+  std::string text =
+      std::to_string(call) + " " + std::to_string(first) + (probes ? " 1" : " 0") + (is_for_tools ? " 1" : " 0");
+  for (const std::vector<std::size_t>* list : {&answers, &dead}) {
+    text += " " + std::to_string(list->size());
+    for (const std::size_t number : *list) text += " " + std::to_string(number);
+  }
   return text;
 }
 
@@ -232,7 +244,11 @@ Orders Orders::from(const std::string& text) {
   std::istringstream words(text);
   Orders orders;
   words >> orders.call >> orders.first >> orders.probes >> orders.is_for_tools;
-  for (std::size_t answer = 0; words >> answer;) orders.answers.push_back(answer);
+  for (std::vector<std::size_t>* list : {&orders.answers, &orders.dead}) {
+    std::size_t size = 0;
+    words >> size;
+    for (std::size_t number = 0; size > 0 && words >> number; --size) list->push_back(number);
+  }
   return orders;
 }
 

@@ -20,24 +20,27 @@ std::vector<std::string> list_names(const std::string& spec);
 void set_pass_flags(std::int64_t repetitions);
 
 /// What a counting process is told: which call of RunSpecifiedBenchmarks() it counts (from 0), what the ones before
-/// returned, and the position at which it begins.
+/// returned, the position at which it begins, and those of benchmarks that ended a process.
 struct Orders {
   std::size_t call = 0;
   std::size_t first = 0;
-  bool probes = true;  ///< May run loops once before, to find those that are out of sight.
+  bool probes = true;         ///< May run loops once before, to find those that are out of sight.
   bool is_for_tools = false;  ///< It makes passes for tools to look at (tracing_run.h), and counts none.
   std::vector<std::size_t> answers;
+  std::vector<std::size_t> dead;
 
   std::string text() const;
   static Orders from(const std::string& text);
 };
 
 /// Runs the benchmarks that `spec` selects, silently, and sends what they cost; where a process before it died, only
-/// those that positions_to_count() has for `orders.first`. Ends the process.
+/// those that positions_to_run() has. Ends the process.
 [[noreturn]] void run_counting(const std::string& spec, const Orders& orders);
 
-/// Which of the benchmarks with these names are counted by a process that goes on at position `first`, in order. From 0
-/// all are. Later they are selected by name, so those that share one are not.
-std::vector<std::size_t> positions_to_count(const std::vector<std::string>& names, std::size_t first);
+/// Which of the benchmarks with these names a process runs that goes on at position `first`, in order. From 0 all.
+/// Later they are selected by name: so there are those before it among them that share a name with one behind it, and
+/// none that shares it with one of the `dead`. In random order such names cannot be told apart, and are left out.
+std::vector<std::size_t> positions_to_run(const std::vector<std::string>& names, std::size_t first,
+                                          const std::vector<std::size_t>& dead);
 
 }  // namespace syscost::benchmark_adapter

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 
 #include "syscost/counting.h"
 
@@ -22,24 +23,28 @@ std::uint64_t& taken_repetitions(const std::string& name) {
 
 }  // namespace
 
-void Counts::add(Record record) {
+void Counts::add(Record record, std::size_t before) {
   Entry entry;
   entry.figures = figures_of(record);
   entry.record = std::move(record);
   if (entry.record.key.has_value()) {
     by_key_.insert_or_assign(*entry.record.key, std::move(entry));
   } else {
-    by_name_.insert_or_assign(entry.record.name, std::move(entry));
+    by_name_.insert_or_assign({entry.record.name, before}, std::move(entry));
   }
 }
 
-const Counts::Entry* Counts::find(const Run& run) const {
-  if (const auto at = by_key_.find(key_of(run)); at != by_key_.end()) return &at->second;
-  const auto at = by_name_.find(run.run_name.str());
+const Counts::Entry* Counts::find(const Run& run) {
+  // Keys of one name come in order: where they do not, only names that are borne once have records without a key.
+  std::set<Key>& seen = seen_[run.run_name.str()];
+  const auto its = seen.insert(key_of(run)).first;
+  const auto before = static_cast<std::size_t>(std::distance(seen.begin(), its));
+  if (const auto at = by_key_.find(*its); at != by_key_.end()) return &at->second;
+  const auto at = by_name_.find({run.run_name.str(), before});
   return at == by_name_.end() ? nullptr : &at->second;
 }
 
-const Figures* Counts::figures(const Run& run) const {
+const Figures* Counts::figures(const Run& run) {
   const Entry* entry = find(run);
   return entry != nullptr && entry->figures.has_value() ? &*entry->figures : nullptr;
 }

@@ -21,10 +21,10 @@ namespace syscost::benchmark_adapter {
 /// Of one call of RunSpecifiedBenchmarks().
 class Counts {
  public:
-  /// A record without a key has a name that no other benchmark of this call has.
-  void add(Record record);
+  /// A record without a key is known by its name, and by how many benchmarks before it have the same: `before`.
+  void add(Record record, std::size_t before);
   /// Null where there are none.
-  const Figures* figures(const Run& run) const;
+  const Figures* figures(const Run& run);
 
   /// Writes the rows of these runs. A second reporter shows the same runs: they are written once.
   void write_rows(const std::vector<Run>& runs);
@@ -35,14 +35,15 @@ class Counts {
     std::optional<Figures> figures;
   };
 
-  const Entry* find(const Run& run) const;
+  const Entry* find(const Run& run);
   /// The pass that goes with repetition `repetition` of `repetitions`; null when there is none.
   static const Pass* pass_of(const Record& record, std::size_t repetition, std::size_t repetitions);
   std::uint64_t first_repetition(const Run& run, std::uint64_t repetitions);
   void explain_missing(const Entry& entry, const Run& run);
 
   std::map<Key, Entry> by_key_;
-  std::map<std::string, Entry> by_name_;  // those without a key
+  std::map<std::pair<std::string, std::size_t>, Entry> by_name_;  // those without a key
+  std::map<std::string, std::set<Key>> seen_;                     // of those that were reported, by name
   std::map<Key, std::uint64_t> first_repetitions_;
   std::set<std::pair<Key, std::int64_t>> written_;
   std::set<Key> explained_;

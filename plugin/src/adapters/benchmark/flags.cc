@@ -47,6 +47,11 @@ bool is_listing() {
   return !value.empty() && is_true(value);
 }
 
+bool is_interleaving() {
+  const std::string value = flag_value("enable_random_interleaving");
+  return !value.empty() && is_true(value);
+}
+
 std::int64_t asked_repetitions() {
   return std::max<std::int64_t>(1, std::strtoll(flag_value("repetitions").c_str(), nullptr, 10));
 }

@@ -18,6 +18,8 @@ std::string flag_value(const std::string& name);
 
 /// --benchmark_list_tests.
 bool is_listing();
+/// --benchmark_enable_random_interleaving.
+bool is_interleaving();
 /// --benchmark_repetitions, at least 1.
 std::int64_t asked_repetitions();
 

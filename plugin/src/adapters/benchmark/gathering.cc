@@ -55,11 +55,14 @@ class Listener {
     } else if (fields[0] == "running" && fields.size() == 2) {
       running_ = std::strtoull(std::string(fields[1]).c_str(), nullptr, 10);
     } else if (receive(line, record_)) {
-      has_record_.insert(record_.position);
-      counts_.add(std::move(record_));
+      // One that stands before `first_`, and has a name that is still wanted, was counted already.
+      if (has_record_.insert(record_.position).second) {
+        const std::size_t before = bearers_before(record_);
+        counts_.add(std::move(record_), before);
+        ++done_here_;
+      }
       record_ = Record{};
       running_.reset();
-      ++done_here_;
     }
   }
 
@@ -108,6 +111,9 @@ class Listener {
                    " began: another one goes on there" + heard);
       return position;
     }
+    dead_.push_back(*position);
+    // A further run of one that has its counts, for the sake of its name: those of that name go without.
+    if (*position < first_) return first_;
     adapter::note_missing_counts(
         {"benchmark " + names_[*position] + " has no counts: the process that counts " + end.how + " in it" + heard,
          "leave that benchmark out with --benchmark_filter, or repair it"});
@@ -116,6 +122,8 @@ class Listener {
   }
 
   bool may_probe() const { return may_probe_; }
+  /// Positions of the benchmarks that ended a process.
+  const std::vector<std::size_t>& dead() const { return dead_; }
 
   /// What was left out because a process had to be started again.
   void explain_rest() {
@@ -124,8 +132,8 @@ class Listener {
       if (has_record_.count(position) != 0 || is_explained_.count(position) != 0) continue;
       adapter::note_missing_counts(
           {"benchmark " + names_[position] +
-               " has no counts: the process that counts ended before it, and another one cannot tell it from the "
-               "others of its name",
+               " has no counts: the process that counts ended before it, and another one cannot tell it from one of "
+               "its name",
            "give each benchmark a name of its own"});
     }
   }
@@ -151,7 +159,12 @@ class Listener {
       return;
     }
     is_listed_ = true;
-    expected_ = positions_to_count(names_, first_);
+    expected_ = positions_to_run(names_, first_, dead_);
+  }
+
+  std::size_t bearers_before(const Record& record) const {
+    const auto end = names_.begin() + static_cast<std::ptrdiff_t>(std::min(record.position, names_.size()));
+    return static_cast<std::size_t>(std::count(names_.begin(), end, record.name));
   }
 
   /// The benchmark that is being counted, or comes next.
@@ -172,6 +185,7 @@ class Listener {
   bool may_probe_ = true;
   std::set<std::size_t> has_record_;
   std::set<std::size_t> is_explained_;
+  std::vector<std::size_t> dead_;
 
   // Of the process that speaks.
   std::size_t first_ = 0;
@@ -179,7 +193,7 @@ class Listener {
   bool is_listed_ = false;             // and its names are those of the first
   std::vector<std::size_t> expected_;  // positions
   bool is_probing_ = false;
-  std::size_t done_here_ = 0;  // of these
+  std::size_t done_here_ = 0;  // of these, that were not done before
   std::optional<std::size_t> running_;
   Record record_;
 };
@@ -191,6 +205,7 @@ void gather_counts(Counts& counts, adapter::Framework& framework, const std::str
   for (std::optional<std::size_t> first = 0; first.has_value();) {
     orders.first = *first;
     orders.probes = listener.may_probe();
+    orders.dead = listener.dead();
     listener.begin(*first);
     const adapter::CountingEnd end = adapter::run_counting_process(
         orders.text(), [&](std::string_view line) { listener.hear(line); },
