@@ -9,6 +9,7 @@ Column names come from plugin/include/syscost/gpu/stamp_schema.h, so that the tw
 import os
 import random
 import re
+import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = os.path.join(HERE, "data")
@@ -112,6 +113,22 @@ def page():
     save("kernelretsnoop.csv", lines)
 
 
+def runs():
+    """Runs whose kernels were stamped: the rows that a process writes of ten launches before and after a change."""
+    sys.path.insert(0, os.path.join(HERE, "../cli"))
+    import make_data as cli  # pylint: disable=import-outside-toplevel
+    uncounted = dict(outcome="", iterations=1, total_entries="", total_calls="", total_errors="", total_kernel_ns="",
+                     user_ns="", system_ns="", overhead_estimate_ns="", voluntary_switches="", involuntary_switches="",
+                     minor_faults="", major_faults="", late="", lost="")
+    for name, span, spread in ("run_old.csv", 9120, 1472), ("run_new.csv", 6912, 32):
+        lines = cli.window("Sum.Tree", [cli.call("ioctl", "desc", [900] * 3)], 90000)
+        for i in range(10):
+            for figure, ns in ("span", span + 32 * (i % 3)), ("exit spread max", spread + 32 * (i % 2)):
+                lines += cli.window("Sum.Tree", [], ns, uncounted, kind="kernel", window=f"sum_tree {figure}",
+                                    repetition=i)
+        save(name, lines, cli.HEADER)
+
+
 def save(name, lines, header=HEADER, end="\n"):
     with open(os.path.join(DATA, name), "w", newline="") as file:
         file.write("\n".join(([header] if header is not None else []) + lines) + end)
@@ -133,6 +150,7 @@ def main():
                           **place("block_idx", block_place(number, (3, 2, 1))), **place("thread_idx", (0, 0, 0))))
     save("blocks.csv", blocks)
     page()
+    runs()
     two = [launch("block", (1, 1, 1), (32, 1, 1), launch=i) + "\n" +
            row(record="scope", launch=i, sm=0, entry_ns=START, exit_ns=START + 4096 * (i + 1)) for i in range(2)]
     old = [line.replace("1795225951-17", "older") for line in two]

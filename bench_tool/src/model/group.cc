@@ -17,8 +17,8 @@ namespace syscost::bench::model {
 namespace {
 
 std::size_t rank_of(std::string_view kind) {
-  static constexpr std::array<std::string_view, 7> kOrder = {"test",  "loop",        "benchmark", "scope",
-                                                             "suite", "environment", "process"};
+  static constexpr std::array<std::string_view, 8> kOrder = {"test",  "loop",  "benchmark",   "kernel",
+                                                             "scope", "suite", "environment", "process"};
   return static_cast<std::size_t>(std::find(kOrder.begin(), kOrder.end(), kind) - kOrder.begin());
 }
 

@@ -127,6 +127,7 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   WindowSummary out;
   out.name = model::display_name(data, group);
   out.kind = data.text(group.kind);
+  out.is_plain = out.kind == "kernel";  // a figure of GPU stamps: a time, and never counts
   out.origin = data.text(group.origin);
   if (group.is_loop(data)) {
     out.loop = data.text(group.window);

@@ -83,7 +83,7 @@ struct WindowSummary {
   /// A suite's or an environment's: the first use of everything falls into it.
   bool is_set_up() const { return kind == "suite" || kind == "environment"; }
   /// Its times come from passes that nothing measured, whatever the backend.
-  bool is_timed_apart() const { return kind == "loop" || kind == "benchmark"; }
+  bool is_timed_apart() const { return kind == "loop" || kind == "benchmark" || kind == "kernel"; }
   bool is_ours() const { return origin == schema::kOriginSyscost; }
   /// Passes of the body behind the figures, where they are per pass; else 1.
   double passes() const {

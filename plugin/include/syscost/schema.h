@@ -75,8 +75,8 @@ inline constexpr std::array kColumnNames = {
 inline constexpr std::size_t kColumnCount = kColumnNames.size();
 
 /// Values of column `kind`: what the window was opened for.
-inline constexpr std::array<std::string_view, 7> kKinds = {"test",  "suite",     "environment", "loop",
-                                                           "scope", "benchmark", "process"};
+inline constexpr std::array<std::string_view, 8> kKinds = {"test",  "suite",     "environment", "loop",
+                                                           "scope", "benchmark", "process",     "kernel"};
 
 /// Values of column `record`.
 inline constexpr std::string_view kRecordTest = "test";
