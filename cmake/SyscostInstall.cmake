@@ -16,7 +16,7 @@ install(TARGETS syscost EXPORT syscost-targets
         INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(EXPORT syscost-targets NAMESPACE syscost:: DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/plugin/include/syscost" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
-        FILES_MATCHING PATTERN "*.h")
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.cuh")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/syscost")
 
 # Sources of a target as paths below plugin/src, the form in which they are installed.

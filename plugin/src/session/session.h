@@ -94,6 +94,10 @@ class Session {
   bool enter_loop(std::string_view name);
   /// Writes the loop's rows, keeps `lines` for people, and goes on charging the test.
   void leave_loop(std::string_view name, const std::vector<std::string>& lines);
+  /// The same for what is neither the test's nor a loop: false, without a message, when a loop runs already.
+  bool set_test_aside();
+  /// Goes on charging the test, whose row says that `name` is not in it.
+  void take_test_back(std::string_view name);
   /// Null when nothing can count.
   Opened* loop_instrument() const { return instrument_.current(); }
   /// For timed passes. Fails while a scope is open: it would miss calls.
@@ -135,10 +139,16 @@ class Session {
   bool is_fork_child() const { return guard_.is_child(); }
   std::string problem() const { return recorder_.problem(); }
   const Options& options() const { return options_; }
+  const std::string& run_id() const { return run_.run_id; }
+  const std::string& program() const { return run_.program; }
+  /// The test or suite whose window is open; empty between them.
+  std::string running_test() const { return window_.has_value() ? window_->test : std::string(); }
   bool prints_lines() const { return options_.profile_syscalls || options_.wants_tools(); }
 
  private:
   std::string backend_note() const;
+  void suspend_test();
+  void resume_test(std::string_view excluded);
   void read_run(const adapter::Framework& framework, bool is_new);
   void mark(const char* what, const OpenWindow& window) const;
   std::shared_ptr<detail::CostData> read_and_check(OpenWindow& window, std::shared_ptr<const Unavailable>& why_not);

@@ -19,7 +19,19 @@ bool Session::enter_loop(std::string_view name) {
     }
     return false;
   }
-  if (!window_.has_value()) return true;
+  suspend_test();
+  return true;
+}
+
+bool Session::set_test_aside() {
+  bool expected = false;
+  if (!in_loop_.compare_exchange_strong(expected, true)) return false;
+  suspend_test();
+  return true;
+}
+
+void Session::suspend_test() {
+  if (!window_.has_value()) return;
   OpenWindow& window = *window_;
   if (window.is_traced) tracer_.tools().disarm();
   if (window.handle != nullptr) {
@@ -31,7 +43,6 @@ bool Session::enter_loop(std::string_view name) {
   window.loop_start_ns = monotonic_ns();
   window.loop_usage = Usage::now();
   suspend_trace(window);
-  return true;
 }
 
 void Session::leave_loop(std::string_view name, const std::vector<std::string>& lines) {
@@ -52,10 +63,28 @@ void Session::leave_loop(std::string_view name, const std::vector<std::string>& 
       }
     }
   }
+  resume_test(name);
+}
+
+void Session::take_test_back(std::string_view name) {
+  {
+    const std::unique_lock guard = wait_for_rows(nullptr);
+    writing_.enter_file();
+    recorder_.write(name);
+    static_cast<void>(top_up_quiet_memory());
+  }
+  const bool is_said = window_.has_value() && window_->excluded.size() >= name.size() &&
+                       std::string_view(window_->excluded).substr(window_->excluded.size() - name.size()) == name;
+  resume_test(is_said ? std::string_view() : name);
+}
+
+void Session::resume_test(std::string_view excluded) {
   if (window_.has_value()) {
     OpenWindow& window = *window_;
     resume_trace(window);
-    window.excluded.append(window.excluded.empty() ? "excludes loop " : ", ").append(name);
+    if (!excluded.empty()) {
+      window.excluded.append(window.excluded.empty() ? "excludes loop " : ", ").append(excluded);
+    }
     window.usage_before.add(Usage::now(), window.loop_usage);
     window.start_ns += monotonic_ns() - window.loop_start_ns;
   }

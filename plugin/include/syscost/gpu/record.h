@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+//
+// Where stamps go: a file beside the run's CSV, and their figures into the CSV, so that `compare` judges them.
+//
+// Nothing here happens unless the run was asked for a CSV or a profile. One thread at a time; no exceptions.
+#pragma once
+
+#include <string>
+
+#include "syscost/export.h"
+#include "syscost/gpu/stamps.h"
+
+namespace syscost::gpu {
+
+/// While one lives, the running test is not charged: what GPU stamps themselves ask of the driver is not the test's.
+/// Its row then says `excludes loop GPU stamps`. Inert inside another one, in a syscost::loop (whose pass is charged),
+/// in a fork child, and when nobody asked for numbers.
+class SYSCOST_EXPORT Aside {
+ public:
+  Aside();
+  ~Aside();
+  Aside(const Aside&) = delete;
+  Aside& operator=(const Aside&) = delete;
+
+ private:
+  bool is_aside_ = false;
+};
+
+/// Appends the launch's stamps to `stamps-PROGRAM-PID.csv` in the artifacts' folder and a row of kind `kernel` for each
+/// figure to the run's CSV, both under the running test. Fills in run, test and the launch's number. Returns "", or
+/// what went wrong; that was then said and ends the run non-zero as well.
+SYSCOST_EXPORT std::string record(StampedLaunch launch);
+
+}  // namespace syscost::gpu

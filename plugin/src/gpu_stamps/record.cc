@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "syscost/gpu/record.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "session/session.h"
+#include "session/tracer.h"
+#include "syscost/adapter.h"
+#include "syscost/gpu/stamp_figures.h"
+#include "syscost/gpu/stamp_file.h"
+
+namespace syscost::gpu {
+namespace {
+
+constexpr std::string_view kName = "GPU stamps";
+
+/// The session, where there is anything to do.
+session::Session* active_session() {
+  if (!adapter::requested()) return nullptr;
+  session::Session& session = session::started_session();
+  return session.is_fork_child() ? nullptr : &session;
+}
+
+Failure file_failure(const std::string& operation, const std::string& path) {
+  return {operation + " " + path + ": " + std::strerror(errno), "name a folder that can be written: SYSCOST_ARTIFACTS"};
+}
+
+/// Appends `rows` under lock, behind a header where the file is empty. What fitted in part is taken back.
+Result<void> append(const std::string& path, const std::string& rows) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (file < 0) return file_failure("open", path);
+  std::optional<Failure> failure;
+  struct stat before {};
+  if (::flock(file, LOCK_EX) != 0 || ::fstat(file, &before) != 0) failure = file_failure("lock", path);
+  const std::string text = before.st_size == 0 ? stamp_header() + rows : rows;
+  for (std::size_t at = 0; at < text.size() && !failure;) {
+    const ssize_t written = ::write(file, text.data() + at, text.size() - at);
+    if (written > 0) {
+      at += static_cast<std::size_t>(written);
+    } else if (written < 0 && errno == EINTR) {
+      continue;
+    } else {
+      failure = file_failure("write GPU stamps to", path);
+      static_cast<void>(::ftruncate(file, before.st_size));
+    }
+  }
+  ::close(file);
+  return failure ? Result<void>(*failure) : Result<void>();
+}
+
+Result<void> write_stamps(const session::Session& session, const StampedLaunch& launch) {
+  const Result<std::string> root = session::artifacts_root(session.options());
+  if (!root.ok()) return root.failure();
+  if (::mkdir(root.value().c_str(), 0755) != 0 && errno != EEXIST) return file_failure("make", root.value());
+  const std::string name = "stamps-" + session.program() + "-" + std::to_string(::getpid()) + ".csv";
+  return append(root.value() + "/" + name, stamp_rows(launch));
+}
+
+bool is_whole(const StampedLaunch& launch) {
+  if (launch.overflowed.value_or(0) != 0 || !launch.level || !launch.grid || !launch.block) return false;
+  const std::uint64_t threads = launch.block->count();
+  const std::uint64_t in_block = *launch.level == Level::thread ? threads
+                                 : *launch.level == Level::warp ? (threads + kWarpThreads - 1) / kWarpThreads
+                                                                : 1;
+  return launch.scopes.size() == launch.grid->count() * in_block;
+}
+
+/// A row for each figure that is a time. One that the timer cannot resolve stays the number that was read: `compare`
+/// needs it, and its spread says what it is worth.
+void add_rows(session::Session& session, const StampedLaunch& launch) {
+  const auto add = [&](const char* figure, const Recorded& ns) {
+    if (!ns) return;
+    const std::string window = launch.kernel + " " + figure;
+    csv::WindowColumns columns;
+    columns.kind = "kernel";
+    columns.window = window;
+    columns.repetition = launch.launch;
+    columns.iterations = 1;
+    columns.wall_ns = *ns;
+    session.add_loop_row(columns, nullptr, {});
+  };
+  if (is_whole(launch)) {
+    add("span", span_ns(launch));
+    add("idle per SM", idle_per_sm_ns(launch));
+    add("launch ramp", launch_ramp_ns(launch));
+  }
+  const std::vector<std::uint64_t> durations = durations_ns(launch);
+  add("unit time p50", percentile(durations, 0.50));
+  add("unit time max", percentile(durations, 1));
+  const std::vector<std::uint64_t> spreads = exit_spreads_ns(launch);
+  add("exit spread p95", percentile(spreads, 0.95));
+  add("exit spread max", percentile(spreads, 1));
+}
+
+}  // namespace
+
+Aside::Aside() {
+  session::Session* const session = active_session();
+  is_aside_ = session != nullptr && session->set_test_aside();
+}
+
+Aside::~Aside() {
+  if (is_aside_) session::Session::instance().take_test_back(kName);
+}
+
+std::string record(StampedLaunch launch) {
+  session::Session* const session = active_session();
+  if (session == nullptr) return {};
+  const Aside aside;
+  launch.run_id = session->run_id();
+  launch.test = session->running_test();
+  launch.launch = session->take_loop_repetitions("kernel " + launch.kernel, 1);
+  add_rows(*session, launch);
+  const Result<void> written = write_stamps(*session, launch);
+  if (written.ok()) return {};
+  session->note_problem(written.failure());
+  return written.failure().reason;
+}
+
+}  // namespace syscost::gpu
