@@ -4,8 +4,9 @@ import os
 import re
 import shutil
 import subprocess
+import unittest
 
-from adapter_case import LOOPS, Case, environment, main
+from adapter_case import FILTER_REASON, LOOPS, UNDER_A_FILTER, Case, environment, main
 
 
 class LoopCase(Case):
@@ -184,6 +185,7 @@ class LoopsAndScopes(LoopCase):
         # The scope sees every pass: warm-up, timed, counted.
         self.assertIn(f"around: {5 * 9} getppid", done.out)
 
+    @unittest.skipIf(UNDER_A_FILTER, FILTER_REASON)
     def test_what_a_thread_did_while_nothing_was_attached_is_not_made_up(self):
         self.measure("AThreadGoesOnWhileTheInstrumentIsOff", "--syscost_cycles=5", "--syscost_repeats=4")
         reads = self.rows(kind="test", record="syscall", syscall="read")

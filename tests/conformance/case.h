@@ -109,6 +109,8 @@ struct Case {
   std::function<void()> teardown = {};
   /// What this machine lacks for the case, with the remedy; empty = nothing.
   std::function<std::string()> missing = {};
+  /// Cannot hold under a container engine's seccomp profile, which answers calls in the kernel's place.
+  bool needs_no_seccomp_filter = false;
   Setting setting = Setting::plain;
   /// The windows run inside a GoogleTest test, for death tests: the style.
   std::string death_style = {};

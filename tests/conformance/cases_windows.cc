@@ -80,6 +80,7 @@ const Register kBlockedAtArm(Case{
                  },
                  {calls("read", 0).carried(2)}}},
     .teardown = stop_all,
+    .needs_no_seccomp_filter = true,
     .unsupported =
         and_dispatch("a thread older than the backend is reported and not seen: arming it would interrupt it"),
 });
