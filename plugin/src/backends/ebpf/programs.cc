@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <utility>
 
 #include "backends/ebpf/descriptors.h"
@@ -23,6 +24,16 @@ bool program_info(int program, bpf_prog_info& info) {
   request.info.info_len = sizeof info;
   request.info.info = reinterpret_cast<std::uintptr_t>(&info);
   return syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &request, sizeof request) == 0;
+}
+
+/// Loading programs leaves room in the heap. Without as much of it here, what the first tests allocate would need brk
+/// and mmap, and their counts would depend on whether this process shares or is alone.
+void leave_room_in_the_heap() {
+  // glibc takes blocks of this size from the heap once one was freed that was not, and keeps what is free of it.
+  for (const std::size_t bytes : {std::size_t{1} << 20, std::size_t{512} << 10}) {
+    void* volatile block = std::malloc(bytes);
+    std::free(block);
+  }
 }
 
 }  // namespace
@@ -57,6 +68,7 @@ Result<Programs> Programs::open_shared(HelperLink::Obstacle& obstacle) {
   Programs programs;
   programs.helper_.emplace(std::move(helper.value()));
   if (Result<void> taken = programs.take(place); !taken.ok()) return taken.failure();
+  leave_room_in_the_heap();
   return programs;
 }
 
