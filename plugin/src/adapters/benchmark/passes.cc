@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "adapters/benchmark/pass_length.h"
 #include "syscost/counting.h"
 #include "syscost/syscost.h"
 
@@ -11,10 +12,6 @@ namespace syscost::benchmark_adapter {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// Iterations of a counted pass, and the time after which a shorter one is long enough.
-constexpr std::uint64_t kIterations = 1000;
-constexpr std::chrono::milliseconds kLongPass{50};
 
 }  // namespace
 
@@ -123,7 +120,8 @@ void Passes::loop_ended(::benchmark::State& state) {
 }
 
 bool Passes::is_long_enough(const Attempt& attempt) {
-  return attempt.asked >= adapter::wanted_cycles(kIterations) || Clock::now() - attempt.start >= kLongPass;
+  return attempt.asked >= adapter::wanted_cycles(kPassIterations) ||
+         Clock::now() - attempt.start >= long_pass(attempt.asked);
 }
 
 void Passes::expect(std::size_t position) {

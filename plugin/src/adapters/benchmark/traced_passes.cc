@@ -5,14 +5,11 @@
 #include <chrono>
 #include <utility>
 
+#include "adapters/benchmark/pass_length.h"
 #include "syscost/counting.h"
 
 namespace syscost::benchmark_adapter {
 namespace {
-
-/// As of counted passes (passes.cc).
-constexpr std::uint64_t kIterations = 1000;
-constexpr std::int64_t kLongPassNs = 50'000'000;
 
 std::int64_t now_ns() {
   return std::chrono::steady_clock::now().time_since_epoch().count();
@@ -98,7 +95,8 @@ void TracedPasses::begin_attempt(const ::benchmark::State& state) {
 
 bool TracedPasses::is_long_enough() const {
   if (is_for_tools_) return is_traced_ || position_ >= lengths_.size() || lengths_[position_] == 0;
-  return attempt_->asked >= adapter::wanted_cycles(kIterations) || now_ns() - attempt_->start_ns >= kLongPassNs;
+  return attempt_->asked >= adapter::wanted_cycles(kPassIterations) ||
+         std::chrono::nanoseconds(now_ns() - attempt_->start_ns) >= long_pass(attempt_->asked);
 }
 
 void TracedPasses::loop_started(::benchmark::State& state) {

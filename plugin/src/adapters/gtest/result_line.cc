@@ -45,6 +45,15 @@ bool uses_colour() {
   return is_terminal && term != nullptr && *term != '\0' && std::strcmp(term, "dumb") != 0;
 }
 
+/// False when it is known that the test itself made no syscall. A backend may know entries only, or calls only; asking
+/// it to compare what it does not know would end the user's test as one that cannot be measured.
+bool may_have_counted(const adapter::Report& report) {
+  for (const Count& count : {report.cost.entries(report.counted), report.cost.calls(report.counted)}) {
+    if (std::optional<std::uint64_t> value = count.value()) return *value != 0;
+  }
+  return true;
+}
+
 }  // namespace
 
 void record_properties(const adapter::Report& report) {
@@ -67,7 +76,7 @@ void print_line(const adapter::Report& report, const std::string& test) {
   };
   for (const std::string& loop : report.loops) print(loop);
   // A test that is nothing but its loops has nothing else to say.
-  if (report.loops.empty() || report.cost.entries(report.counted) != 0) {
+  if (report.loops.empty() || may_have_counted(report)) {
     print(report.line);
     for (const std::string& line : report.tools) print(line);
   }
