@@ -24,6 +24,7 @@ EARLY = os.path.join(BIN, "adapter_early")              # measures before main()
 FORKING_MAIN = os.path.join(BIN, "adapter_forking_main")
 SCOPES = os.path.join(BIN, "adapter_scopes")
 LIMITS = os.path.join(BIN, "adapter_limits")
+DETAILS = os.path.join(BIN, "adapter_details")
 LOOPS = os.path.join(BIN, "adapter_loops")
 DENY = os.path.join(BIN, "adapter_deny")                # runs a program under a seccomp profile
 NO_CAPABILITIES = ["capsh", "--drop=all", "--user=nobody", "--"] if os.geteuid() == 0 else None

@@ -209,7 +209,8 @@ Count Cost::lost() const {
 std::vector<SyscallCost> Cost::syscalls() const {
   std::vector<SyscallCost> list;
   if (data_ == nullptr) return list;
-  for (const CallTable::Entry* entry : busiest_first(data_->table)) {
+  CallTable room(&quiet_memory());
+  for (const CallTable::Entry* entry : busiest_first(detail::without_details(data_->table, room))) {
     const Tally& tally = entry->tally;
     SyscallCost& cost = list.emplace_back();
     cost.name = syscall_name(entry->id);
@@ -237,8 +238,17 @@ std::ostream& operator<<(std::ostream& out, const Cost& cost) {
 
 namespace detail {
 
+const CallTable& without_details(const CallTable& table, CallTable& room) {
+  if (std::all_of(table.begin(), table.end(), [](const CallTable::Entry& entry) { return entry.id.detail.empty(); })) {
+    return table;
+  }
+  for (const auto& [id, tally] : table) room.at(id.without_detail()).merge(tally);
+  return room;
+}
+
 std::string breakdown(const CallTable& table, const Measured& measured) {
-  std::vector<const CallTable::Entry*> order = busiest_first(table);
+  CallTable room(&quiet_memory());
+  std::vector<const CallTable::Entry*> order = busiest_first(without_details(table, room));
   std::string text;
   for (std::size_t i = 0; i < std::min(order.size(), kNamedSyscalls); ++i) {
     if (i > 0) text += ", ";

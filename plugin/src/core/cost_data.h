@@ -39,6 +39,9 @@ struct CostData {
   std::uint64_t lost = 0;                ///< Happened and was not recorded.
 };
 
+/// The table as it would be without details: itself when there are none, else `room`, which must be empty.
+const CallTable& without_details(const CallTable& table, CallTable& room);
+
 /// `1024 write, 3 openat (1 ENOENT)`: what the table holds, busiest first.
 std::string breakdown(const CallTable& table, const Measured& measured);
 /// The same of the data's own table, and what was lost.

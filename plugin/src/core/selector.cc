@@ -168,9 +168,9 @@ bool Selector::Term::hits(SyscallId candidate) const {
     case Kind::kAll:
       return true;
     case Kind::kOne:
-      return candidate == id;
+      return candidate.without_detail() == id;
     case Kind::kName:
-      return candidate == id || syscall_base_name(candidate) == syscall_base_name(id);
+      return candidate.without_detail() == id || syscall_base_name(candidate) == syscall_base_name(id);
     case Kind::kClass:
       return overlaps(syscall_classes(candidate), bit);
     case Kind::kRegex:

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <functional>
 
+#include "core/call_detail.h"
+
 namespace syscost {
 
 /// Which of the kernel's tables a number belongs to. Another architecture adds its name here and a table beside
@@ -27,6 +29,10 @@ inline constexpr Abi kNativeAbi = Abi::x86_64;
 struct SyscallId {
   Abi abi = Abi::x86_64;
   std::uint32_t number = 0;  ///< For x32 without __X32_SYSCALL_BIT.
+  CallDetail detail = {};    ///< Empty unless details were asked for.
+
+  /// The syscall as such.
+  constexpr SyscallId without_detail() const { return {abi, number}; }
 
   // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 within a defaulted <=> for ours
   friend constexpr auto operator<=>(const SyscallId&, const SyscallId&) = default;

@@ -169,6 +169,7 @@ void WindowRows::append_syscalls(std::string& out, const WindowColumns& window, 
     Row syscall(out, run_, Column::kKind);
     set_key(syscall, window, schema::kRecordSyscall);
     syscall.set(Column::kSyscall, syscall_name(id));
+    if (!id.detail.empty()) syscall.set(Column::kDetail, detail_text(id.detail));
     syscall.set(Column::kOrigin, schema::kOriginSyscost);
     set_tally(syscall, id, tally, capabilities);
     syscall.end();

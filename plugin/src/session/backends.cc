@@ -7,6 +7,9 @@
 #if SYSCOST_HAS_EBPF
 #include "backends/ebpf/ebpf_backend.h"
 #endif
+#if SYSCOST_HAS_GPU_IOCTL
+#include "gpu/ioctl/knowledge.h"
+#endif
 #if SYSCOST_HAS_DISPATCH
 #include "backends/dispatch/dispatch_backend.h"
 #endif
@@ -35,6 +38,7 @@ struct Trial {
 struct Wish {
   const Filter* filter = nullptr;  ///< Null = everything.
   bool children = false;
+  DetailRequest details;  ///< What to tell calls of one syscall apart by.
 };
 
 /// For a backend that leaves nothing behind when it is closed (docs/decisions/0003).
@@ -42,6 +46,20 @@ Result<Trial> open_and_close(OpenedBackend (*open)(const Wish&)) {
   OpenedBackend backend = open({});
   if (!backend.ok()) return backend.failure();
   return Trial{backend.value()->calibration(), backend.value()->arrangement(), backend.value()->remark()};
+}
+
+Failure has_no_details(const char* backend) {
+  return {
+      std::string("backend ") + backend + " cannot tell calls of one syscall apart, which --syscost_detail asks for",
+      "use --syscost_backend ebpf (--syscost_doctor says what it needs), or leave --syscost_detail out"};
+}
+
+/// What was asked for, and what is known of the drivers here.
+DetailRequest with_rules(DetailRequest details) {
+#if SYSCOST_HAS_GPU_IOCTL
+  if (details.ioctls) gpu::add_knowledge(details);
+#endif
+  return details;
 }
 
 Failure counts_no_children(const char* backend) {
@@ -54,7 +72,7 @@ Failure counts_no_children(const char* backend) {
 OpenedBackend open_ebpf([[maybe_unused]] const Wish& wish) {
   if (wish.children) return counts_no_children("ebpf");
 #if SYSCOST_HAS_EBPF
-  return ebpf::open_backend();
+  return ebpf::open_backend(wish.details);
 #else
   return built_without("eBPF", "libbpf");
 #endif
@@ -68,6 +86,7 @@ Result<Trial> try_ebpf() {
 OpenedBackend open_dispatch(const Wish& wish) {
   // It ends at fork: a child runs without the handler that counts.
   if (wish.children) return counts_no_children("dispatch");
+  if (wish.details.any()) return has_no_details("dispatch");
   return dispatch::open_backend(dispatch::Patching::allowed);
 }
 OpenedBackend open_dispatch_unasked(const Wish& wish) {
@@ -76,6 +95,7 @@ OpenedBackend open_dispatch_unasked(const Wish& wish) {
 }
 OpenedBackend open_dispatch_trap(const Wish& wish) {
   if (wish.children) return counts_no_children("dispatch-trap");
+  if (wish.details.any()) return has_no_details("dispatch-trap");
   return dispatch::open_backend(dispatch::Patching::never);
 }
 #else
@@ -92,6 +112,7 @@ Result<Trial> try_dispatch() {
 }
 
 OpenedBackend open_seccomp([[maybe_unused]] const Wish& wish) {
+  if (wish.details.any()) return has_no_details("seccomp");
 #if SYSCOST_HAS_SECCOMP
   return seccomp::open_backend(wish.filter, wish.children);
 #else
@@ -162,8 +183,14 @@ OpenedBackend open_first(const Wish& wish) {
 
 }  // namespace
 
-OpenedBackend open_backend(BackendChoice choice, const Filter* filter, bool children) {
-  const Wish wish{filter, children};
+OpenedBackend open_backend(BackendChoice choice, const Filter* filter, bool children, const DetailRequest& details) {
+  if (children && details.any()) {
+    return Failure{
+        "--syscost_children and --syscost_detail exclude each other: only seccomp counts children, and only "
+        "ebpf tells calls of one syscall apart",
+        "leave one of them out, or make two runs"};
+  }
+  const Wish wish{filter, children, with_rules(details)};
   passed_over_text().clear();
   for (const Entry& entry : kBackends) {
     if (choice == entry.choice) return entry.open(wish);

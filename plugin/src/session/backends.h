@@ -20,7 +20,8 @@ using BackendOpener = std::function<Result<std::unique_ptr<Backend>>(BackendChoi
 /// Opens one of the backends this library was built with, to count what `filter` selects (null = everything; it must
 /// outlive the backend), and with `children` what child processes do too. Where every backend fails, the failure says
 /// why each does.
-Result<std::unique_ptr<Backend>> open_backend(BackendChoice choice, const Filter* filter, bool children);
+Result<std::unique_ptr<Backend>> open_backend(BackendChoice choice, const Filter* filter, bool children,
+                                              const DetailRequest& details = {});
 
 /// Why `automatic`, when it last opened a backend, passed those over that come before it:
 /// "ebpf: REASON (fix: REMEDY)", "; " between them; empty when it took the first.

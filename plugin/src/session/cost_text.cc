@@ -3,7 +3,8 @@
 // A Cost as one line of text: how the numbers of a counting process reach the process that writes them down.
 //
 //     1 <entries calls errors latency: measured?> <late> <lost> ;<syscall>;<syscall> <child> <child>.
-//     <syscall> = abi number entries calls restarts no_return carried_in denied | errno:count ... | count sum min max
+//     <syscall> = abi number <detail: file driver_thread has_command device request command status> entries calls
+//     restarts no_return carried_in denied | errno:count ... | count sum min max
 //                 bucket:count ...
 //     <child>   = >length:program;<syscall>;<syscall>
 #include <charconv>
@@ -69,8 +70,11 @@ class Reader {
 void put_tally(std::string& text, SyscallId id, const Tally& tally) {
   text += ';';
   for (std::uint64_t number :
-       {std::uint64_t{static_cast<std::uint8_t>(id.abi)}, std::uint64_t{id.number}, tally.entries, tally.calls,
-        tally.restarts, tally.no_return, tally.carried_in, tally.denied}) {
+       {std::uint64_t{static_cast<std::uint8_t>(id.abi)}, std::uint64_t{id.number},
+        std::uint64_t{static_cast<std::uint8_t>(id.detail.file)}, std::uint64_t{id.detail.is_driver_thread},
+        std::uint64_t{id.detail.has_command}, std::uint64_t{id.detail.device}, std::uint64_t{id.detail.request},
+        std::uint64_t{id.detail.command}, std::uint64_t{id.detail.status}, tally.entries, tally.calls, tally.restarts,
+        tally.no_return, tally.carried_in, tally.denied}) {
     put(text, number);
   }
   text += '|';
@@ -100,8 +104,15 @@ void put_table(std::string& text, const CallTable& table) {
 void take_tally(Reader& in, CallTable& table) {
   const std::uint64_t abi = in.number();
   const std::uint64_t number = in.number();
+  CallDetail detail;
+  detail.file = static_cast<FileKind>(in.number());
+  detail.is_driver_thread = in.number() != 0;
+  detail.has_command = in.number() != 0;
+  for (std::uint32_t* field : {&detail.device, &detail.request, &detail.command, &detail.status}) {
+    *field = static_cast<std::uint32_t>(in.number());
+  }
   if (in.failed() || abi >= kAbiCount) return in.fail();
-  Tally& tally = table.at({static_cast<Abi>(abi), static_cast<std::uint32_t>(number)});
+  Tally& tally = table.at({static_cast<Abi>(abi), static_cast<std::uint32_t>(number), detail});
   for (std::uint64_t* field :
        {&tally.entries, &tally.calls, &tally.restarts, &tally.no_return, &tally.carried_in, &tally.denied}) {
     *field = in.number();

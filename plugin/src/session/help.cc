@@ -30,6 +30,8 @@ flags, as --flag value or --flag=value           variable             meaning
                                                                       seccomp; none: times only, counts stay empty
   --syscost_filter SELECTOR                      SYSCOST_FILTER       count only these: getppid, %file, '%network,!accept'
   --syscost_children                             SYSCOST_CHILDREN=1   count child processes too, in rows of their own
+  --syscost_detail ioctl[,thread:NAME]           SYSCOST_DETAIL       rows for each request of ioctl, by device and name;
+                                                                      and apart what threads called NAME... make
   --syscost_cycles N                             SYSCOST_CYCLES       calls of a counted pass of a loop or benchmark
   --syscost_repeats N                            SYSCOST_REPEATS      timed, and counted, passes of a loop; default 10
   --syscost_warmup N                             SYSCOST_WARMUP       passes of a loop before them; default 1
@@ -46,7 +48,7 @@ variables without a flag
   SYSCOST_MARKERS=1            writes to descriptor -1 around each test, so that strace's log can be cut there
 
 A flag wins over its variable. Programs with syscost's own main also take --csv, --profile, --bpf, --bpf_path, --bpf_sudo,
---artifacts, --backend, --filter, --children, --cycles, --repeats, --warmup, --quick, --label and --doctor. A flag or value syscost does not know ends the program with exit code 2 before any test.
+--artifacts, --backend, --filter, --detail, --children, --cycles, --repeats, --warmup, --quick, --label and --doctor. A flag or value syscost does not know ends the program with exit code 2 before any test.
 )",
              stdout);
   std::fflush(stdout);

@@ -130,6 +130,26 @@ std::string take_filter(Options& options, std::string_view value, Source) {
   return {};
 }
 
+std::string take_detail(Options& options, std::string_view value, Source) {
+  constexpr std::string_view kThread = "thread:";
+  options.details = {};
+  for (const std::string& part : split(value, ',')) {
+    if (part == "ioctl") {
+      options.details.ioctls = true;
+    } else if (!part.starts_with(kThread)) {
+      return one_of(part, "ioctl, thread:NAME, or several of them with commas between");
+    } else if (part.size() == kThread.size() || part.size() > kThread.size() + kMaxThreadName) {
+      return "\"" + part + "\" does not name threads: from 1 to " + std::to_string(kMaxThreadName) +
+             " letters, the beginning of what prctl(PR_SET_NAME) gave them, belong behind the colon";
+    } else if (options.details.driver_threads.size() == kMaxDriverThreads) {
+      return "more than " + std::to_string(kMaxDriverThreads) + " names of threads";
+    } else {
+      options.details.driver_threads.push_back(part.substr(kThread.size()));
+    }
+  }
+  return {};
+}
+
 std::string take_number(std::optional<std::uint64_t>& option, std::string_view value, int least) {
   int number = 0;
   auto [rest, error] = std::from_chars(value.data(), value.data() + value.size(), number);
@@ -163,6 +183,7 @@ constexpr std::array kKnown = {
     Known{"filter", Argument::value, true, take_filter},
     Known{"children", Argument::optional_boolean, true,
           [](Options& options, std::string_view value, Source) { return take_boolean(options.children, value); }},
+    Known{"detail", Argument::value, true, take_detail},
     Known{"cycles", Argument::value, true,
           [](Options& options, std::string_view value, Source) { return take_number(options.cycles, value, 1); }},
     Known{"repeats", Argument::value, true,

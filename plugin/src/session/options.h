@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/call_detail.h"
 #include "core/filter.h"
 #include "core/result.h"
 
@@ -45,6 +46,7 @@ struct Options {
   bool is_backend_named = false;         ///< The choice was spoken, be it "auto".
   std::shared_ptr<const Filter> filter;  ///< Null = count everything.
   bool children = false;                 ///< Count children too, in rows of their own.
+  DetailRequest details;                 ///< The rules in it are the session's business (backends.h).
   std::optional<std::uint64_t> cycles;
   std::optional<std::uint64_t> repeats;   ///< Timed, and as many counted, passes of a loop.
   std::optional<std::uint64_t> warm_ups;  ///< Passes of a loop before them.

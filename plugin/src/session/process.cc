@@ -85,9 +85,9 @@ Session& Session::instance() {
     const Result<ParsedOptions>& parsed = process_options();
     if (!parsed.ok()) refuse(parsed.failure());
     const Options& options = parsed.value().options;
-    auto* made = new Session(options, [filter = options.filter, children = options.children](BackendChoice choice) {
-      return open_backend(choice, filter.get(), children);
-    });
+    auto* made = new Session(
+        options, [filter = options.filter, children = options.children, details = options.details](
+                     BackendChoice choice) { return open_backend(choice, filter.get(), children, details); });
     made_session.store(made);
     return made;
   }();

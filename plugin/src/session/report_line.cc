@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/quiet_memory.h"
 #include "core/syscall_table.h"
 
 namespace syscost::session {
@@ -66,7 +67,8 @@ std::string report_line(const detail::CostData& cost, std::uint64_t wall_ns) {
 
 std::string breakdown_per_call(const detail::CostData& cost, std::uint64_t calls) {
   std::vector<std::pair<std::uint64_t, SyscallId>> counts;
-  for (const auto& [id, tally] : cost.table) {
+  CallTable room(&quiet_memory());
+  for (const auto& [id, tally] : detail::without_details(cost.table, room)) {
     const std::uint64_t count = cost.measured.entries ? tally.entries : tally.calls;
     if (count > 0) counts.emplace_back(count, id);
   }

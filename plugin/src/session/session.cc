@@ -111,12 +111,15 @@ Result<void> Session::take_over(Options options) {
   const bool is_same_filter = text(options) == text(options_);
   if (is_same_filter) options.filter = options_.filter;
   if (options == options_) return {};
-  const bool is_same_way = options.backend == options_.backend && options.children == options_.children;
+  const bool is_same_way = options.backend == options_.backend && options.children == options_.children &&
+                           options.details == options_.details;
   if (!is_same_filter || (is_started() && !is_same_way) || (recorder_.has_csv() && options.csv != options_.csv) ||
       has_tools()) {
-    return Failure{"a static initialiser measured before main(), and the flags ask for another file, backend or filter",
-                   "write --syscost_csv, --syscost_backend, --syscost_filter, --syscost_profile, which are known from "
-                   "the start"};
+    return Failure{
+        "a static initialiser measured before main(), and the flags ask for another file, backend, filter or detail",
+        "write --syscost_csv, --syscost_backend, --syscost_filter, --syscost_detail, --syscost_profile, which are "
+        "known from "
+        "the start"};
   }
   options_ = std::move(options);
   has_new_options_ = true;

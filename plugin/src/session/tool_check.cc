@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory_resource>
 #include <optional>
 #include <utility>
 
@@ -51,7 +52,8 @@ bool is_selected(const detail::CostData& counted, SyscallId id) {
 
 std::map<std::uint32_t, Sides> sides_of(const Output& output, const detail::CostData& counted) {
   std::map<std::uint32_t, Sides> all;
-  for (const auto& [id, tally] : counted.table) {
+  CallTable room(std::pmr::new_delete_resource());
+  for (const auto& [id, tally] : detail::without_details(counted.table, room)) {
     if (id.abi != kNativeAbi || tally.entries + tally.calls == 0) continue;
     Sides& sides = all[id.number];
     sides.entries = tally.entries;

@@ -43,6 +43,27 @@ std::shared_ptr<detail::CostData> sample() {
   return data;
 }
 
+// Details are for rows: what code asks for does not depend on whether they were asked for.
+TEST(Cost, AddsDetailsUp) {
+  std::shared_ptr<detail::CostData> data = new_data();
+  SyscallId request = *parse_syscall_name("ioctl");
+  for (std::uint32_t number : {1U, 2U, 3U}) {
+    request.detail = {.file = FileKind::pipe, .request = number};
+    Tally& tally = data->table.at(request);
+    tally.entries = tally.calls = number;
+    tally.errors.add(ENOTTY);
+  }
+  Cost cost(data);
+  EXPECT_EQ(cost.calls("ioctl"), 6);
+  EXPECT_EQ(cost.errors("ioctl", ENOTTY), 3);
+  EXPECT_EQ(cost.calls("*"), 6);
+  EXPECT_EQ(cost.calls("!ioctl"), 0);
+  EXPECT_EQ(cost.to_string(), "6 ioctl (3 ENOTTY)");
+  ASSERT_EQ(cost.syscalls().size(), 1U);
+  EXPECT_EQ(cost.syscalls().front().name, "ioctl");
+  EXPECT_EQ(cost.syscalls().front().calls, 6U);
+}
+
 TEST(Cost, CountsWhatASelectorChooses) {
   Cost cost(sample());
   EXPECT_TRUE(cost.available());

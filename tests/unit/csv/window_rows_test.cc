@@ -69,6 +69,23 @@ class WindowRowsTest : public ::testing::Test {
   detail::CostData cost_{std::pmr::get_default_resource()};
 };
 
+TEST_F(WindowRowsTest, HasARowForEachDetail) {
+  for (FileKind kind : {FileKind::pipe, FileKind::socket}) {
+    SyscallId request{Abi::x86_64, SYS_ioctl};
+    request.detail = {.file = kind, .request = 0x541b};
+    Tally& tally = cost_.table.at(request);
+    tally.entries = tally.calls = 2;
+  }
+  std::map<std::string, std::string> calls;
+  for (Cells& row : rows(&cost_, kEverything)) {
+    if (row["syscall"] == "ioctl") calls[row["detail"]] = row["calls"];
+    if (row["record"] == "test") {
+      EXPECT_EQ(row["total_calls"], "7");
+    }
+  }
+  EXPECT_EQ(calls, (std::map<std::string, std::string>{{"pipe 0x541b", "2"}, {"socket 0x541b", "2"}}));
+}
+
 TEST_F(WindowRowsTest, WritesOneTestRowAndOneRowForEachSyscallThatWasCounted) {
   std::vector<Cells> all = rows(&cost_, kEverything);
   ASSERT_EQ(all.size(), 2U);

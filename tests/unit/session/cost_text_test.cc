@@ -30,6 +30,15 @@ Cost sample() {
   foreign.entries = foreign.calls = 1;
   data->children.at("odd;>. name").at({Abi::x86_64, SYS_write}).entries = 11;
   data->children.at("b").at({Abi::x86_64, SYS_read}).entries = 12;
+  SyscallId request{Abi::x86_64, SYS_ioctl};
+  request.detail = {.file = FileKind::character_device,
+                    .is_driver_thread = true,
+                    .has_command = true,
+                    .device = 195U << 20 | 255,
+                    .request = 0xc030'462b,
+                    .command = 0x40,
+                    .status = 0x51};
+  data->table.at(request).calls = 6;
   data->late = 8;
   data->lost = 9;
   return Cost(std::move(data));
@@ -61,6 +70,8 @@ TEST(CostText, ComesBackAsItWas) {
   EXPECT_EQ(data.children.begin()->program, "odd;>. name");
   EXPECT_EQ(data.children.begin()->table.find({Abi::x86_64, SYS_write})->entries, 11U);
   EXPECT_EQ(std::next(data.children.begin())->table.find({Abi::x86_64, SYS_read})->entries, 12U);
+  EXPECT_EQ(data.table.size(), 3U);
+  for (const auto& [id, tally] : detail::CostAccess::data(before)->table) EXPECT_NE(data.table.find(id), nullptr);
   EXPECT_EQ(data.late, 8U);
   EXPECT_EQ(data.lost, 9U);
   EXPECT_EQ(to_text(after), text);

@@ -177,6 +177,17 @@ TEST(Options, RefusesValuesThatMakeNoSense) {
 }
 
 TEST(Options, TakesAFilterAsItWasWritten) {
+  EXPECT_FALSE(options({}).details.any());
+  EXPECT_TRUE(options({"--syscost_detail=ioctl"}).details.ioctls);
+  Options both = options({}, {"SYSCOST_DETAIL=ioctl,thread:cuda,thread:pocl-worker"});
+  EXPECT_TRUE(both.details.ioctls);
+  EXPECT_EQ(both.details.driver_threads, (std::vector<std::string>{"cuda", "pocl-worker"}));
+  EXPECT_FALSE(options({"--syscost_detail=thread:cuda"}).details.ioctls);
+  EXPECT_NE(complaint({"--syscost_detail=futex"}).find("\"futex\" is not one of ioctl, thread:NAME"), std::string::npos);
+  EXPECT_NE(complaint({"--syscost_detail=ioctl,"}).find("\"\" is not one of"), std::string::npos);
+  EXPECT_NE(complaint({"--syscost_detail=thread:"}).find("does not name threads"), std::string::npos);
+  EXPECT_NE(complaint({"--syscost_detail=thread:sixteen_letters_"}).find("from 1 to 15 letters"), std::string::npos);
+
   EXPECT_EQ(options({}).filter, nullptr);
   Options some = options({"--syscost_filter=%network,!accept"});
   ASSERT_NE(some.filter, nullptr);

@@ -8,9 +8,9 @@
 #include "syscall_numbers.bpf.h"
 
 static __always_inline __u32 allocate_slot(struct syscost_directory* directory, __u64 syscall) {
-  if (READ_ONCE(directory->slots_used) >= SYSCOST_SLOTS) return SYSCOST_SLOTS;
+  if (READ_ONCE(directory->slots_used) >= SYSCOST_SLOTS) return SYSCOST_NO_SLOT;
   __u32 fresh = __sync_fetch_and_add(&directory->slots_used, 1);
-  if (fresh >= SYSCOST_SLOTS) return SYSCOST_SLOTS;
+  if (fresh >= SYSCOST_SLOTS) return SYSCOST_NO_SLOT;
   directory->syscall_of[fresh] = syscall;
   return fresh;
 }
@@ -25,7 +25,7 @@ static __noinline __u32 wild_slot_of(struct syscost_directory* directory, __u64 
   return allocate_slot(directory, syscall);
 }
 
-// The slot of a syscall, allocated when it is first seen. Returns SYSCOST_SLOTS when there is none left and
+// The slot of a syscall, allocated when it is first seen. Returns SYSCOST_NO_SLOT when there is none left and
 // SYSCOST_NOT_SELECTED when the syscall is not to be counted.
 static __always_inline __u32 slot_of(struct syscost_directory* directory, __u64 index) {
   if (index >= SYSCOST_INDEXES) return directory->ignores_wild ? SYSCOST_NOT_SELECTED : wild_slot_of(directory, index);
@@ -33,7 +33,7 @@ static __always_inline __u32 slot_of(struct syscost_directory* directory, __u64 
   if (known == SYSCOST_NOT_SELECTED) return known;
   if (known) return known - 1;
   __u32 fresh = allocate_slot(directory, (index / SYSCOST_NUMBERS) << 32 | (index % SYSCOST_NUMBERS));
-  if (fresh >= SYSCOST_SLOTS) return SYSCOST_SLOTS;
+  if (fresh == SYSCOST_NO_SLOT) return fresh;
   __u32 other = __sync_val_compare_and_swap(&directory->slot_of[index], 0, fresh + 1);
   return other ? other - 1 : fresh;
 }
@@ -46,7 +46,8 @@ static __always_inline __u32 allocate_error_slot(struct syscost_directory* direc
   return fresh;
 }
 
-// An errno outside the table (a seccomp filter may answer any up to 4095): found by looking through the slots.
+// An errno outside the table (a seccomp filter may answer any up to 4095), or one of a detail: found by looking through
+// the slots.
 static __noinline __u32 wild_error_slot_of(struct syscost_directory* directory, __u32 slot, __u32 error) {
   for (__u32 i = 0; i < SYSCOST_ERROR_SLOTS; ++i) {
     if (i >= READ_ONCE(directory->error_slots_used)) break;
@@ -56,7 +57,9 @@ static __noinline __u32 wild_error_slot_of(struct syscost_directory* directory, 
 }
 
 static __always_inline __u32 error_slot_of(struct syscost_directory* directory, __u32 slot, __u32 error) {
-  if (error >= SYSCOST_ERRNOS) return wild_error_slot_of(directory, slot, error);
+  if (error >= SYSCOST_ERRNOS || (with_details && slot >= SYSCOST_SLOTS)) {
+    return wild_error_slot_of(directory, slot, error);
+  }
   __u32 index = slot * SYSCOST_ERRNOS + error;
   if (index >= SYSCOST_SLOTS * SYSCOST_ERRNOS) return SYSCOST_ERROR_SLOTS;
   __u32 known = READ_ONCE(directory->error_slot_of[index]);

@@ -104,6 +104,8 @@ class EbpfBackend final : public Backend {
 
 // ---- what is counted ------------------------------------------------------------------------------------------------
 
+static_assert(kMaxRequestRules == SYSCOST_RULES && kMaxDriverThreads == SYSCOST_THREAD_NAMES);
+static_assert(RequestRule::kNowhere == SYSCOST_NOWHERE);
 static_assert(Filter::kNumbers == SYSCOST_NUMBERS && kAbiCount == SYSCOST_ABIS);
 
 /// True for what the programs count and `filter` leaves out: they cannot tell numbers beyond their table apart.
@@ -264,9 +266,9 @@ Result<void> EbpfBackend::prove_and_calibrate(double unobserved_ns) {
 
 }  // namespace
 
-Result<std::unique_ptr<Backend>> open_backend() {
+Result<std::unique_ptr<Backend>> open_backend(const DetailRequest& details) {
   double unobserved_ns = getppid_ns();
-  Result<Programs> programs = Programs::open();
+  Result<Programs> programs = Programs::open(details);
   if (!programs.ok()) return programs.failure();
   auto backend = std::make_unique<EbpfBackend>(std::move(programs.value()));
   if (Result<void> proof = backend->prove_and_calibrate(unobserved_ns); !proof.ok()) return proof.failure();

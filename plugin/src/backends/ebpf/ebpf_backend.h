@@ -9,11 +9,13 @@
 #include <memory>
 
 #include "core/backend.h"
+#include "core/call_detail.h"
 #include "core/result.h"
 
 namespace syscost::ebpf {
 
 /// Loads, attaches, and proves that it works: 64 known calls must be counted as exactly 64. Between windows only.
-Result<std::unique_ptr<Backend>> open_backend();
+/// Calls are told apart by `details`.
+Result<std::unique_ptr<Backend>> open_backend(const DetailRequest& details = {});
 
 }  // namespace syscost::ebpf

@@ -21,6 +21,7 @@ typedef _Bool bool;
 
 // include/uapi/linux/bpf.h: kernel ABI, these numbers never change.
 enum bpf_map_type_subset {
+  BPF_MAP_TYPE_HASH = 1,
   BPF_MAP_TYPE_ARRAY = 2,
   BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
   BPF_MAP_TYPE_TASK_STORAGE = 29,
@@ -29,6 +30,7 @@ enum bpf_map_flags_subset {
   BPF_F_NO_PREALLOC = 1,
   BPF_F_MMAPABLE = 1024,
 };
+enum bpf_update_flags_subset { BPF_NOEXIST = 1 };
 enum bpf_storage_flags_subset { BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -41,16 +43,38 @@ struct seccomp {
   int mode;
 };
 
+struct inode {
+  unsigned short i_mode;
+  unsigned int i_rdev;
+};
+
+struct file {
+  struct inode* f_inode;
+};
+
+struct fdtable {
+  unsigned int max_fds;
+  struct file** fd;
+};
+
+struct files_struct {
+  struct fdtable* fdt;
+};
+
 struct task_struct {
   struct thread_info thread_info;
   struct seccomp seccomp;
+  struct files_struct* files;
   int pid;
   int tgid;
+  struct task_struct* group_leader;
+  char comm[16];
 };
 
 struct pt_regs {
   unsigned long di;
   unsigned long si;
+  unsigned long dx;
   unsigned long orig_ax;
 };
 

@@ -19,6 +19,7 @@ namespace syscost::ebpf {
 #define SYSCOST_LIBBPF_FUNCTIONS(X) \
   X(bpf_map__fd)                    \
   X(bpf_map__set_inner_map_fd)      \
+  X(bpf_map__set_max_entries)       \
   X(bpf_map_create)                 \
   X(bpf_map_update_batch)           \
   X(bpf_map_update_elem)            \

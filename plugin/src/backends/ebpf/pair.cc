@@ -4,10 +4,12 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -49,6 +51,30 @@ std::uint64_t new_cookie(std::uint32_t process) {
 
 static_assert((SYSCOST_PROCESSES & (SYSCOST_PROCESSES - 1)) == 0);
 
+// ---- details --------------------------------------------------------------------------------------------------------
+
+/// Writes into the object's constants what is asked for.
+void ask_for_details(syscost_bpf::syscost_bpf__rodata& constants, const DetailRequest& details) {
+  constants.with_details = true;
+  constants.details_ioctls = details.ioctls;
+  for (const RequestRule& rule : details.rules) {
+    if (constants.rule_count == SYSCOST_RULES) break;
+    constants.rules[constants.rule_count++] = {.device = rule.device,
+                                               .device_mask = rule.device_mask,
+                                               .request = rule.request,
+                                               .request_mask = rule.request_mask,
+                                               .command_at = rule.command_at,
+                                               .status_at = rule.status_at};
+  }
+  for (const std::string& name : details.driver_threads) {
+    if (constants.thread_name_count == SYSCOST_THREAD_NAMES) break;
+    auto& entry = constants.thread_names[constants.thread_name_count++];
+    const std::size_t length = std::min(name.size(), kMaxThreadName);
+    std::memcpy(&entry.bits, name.data(), length);
+    std::memset(&entry.mask, 0xff, length);
+  }
+}
+
 }  // namespace
 
 std::uint32_t map_blocks(std::uint32_t cpu_count) {
@@ -56,8 +82,15 @@ std::uint32_t map_blocks(std::uint32_t cpu_count) {
 }
 
 std::size_t map_bytes(std::uint32_t cpu_count) {
+  return page_rounded(map_blocks(cpu_count) * sizeof(syscost_block));
+}
+
+std::uint32_t detail_cells(std::uint32_t cpu_count) {
+  return SYSCOST_BANKS * (cpu_count + SYSCOST_LANES - 1) * SYSCOST_DETAIL_SLOTS;
+}
+
+std::size_t page_rounded(std::size_t bytes) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  const std::size_t bytes = map_blocks(cpu_count) * sizeof(syscost_block);
   return (bytes + page - 1) / page * page;
 }
 
@@ -77,7 +110,7 @@ void Pair::Destroy::operator()(syscost_bpf* skeleton) const {
 Pair::Pair(Pair&& other) noexcept = default;
 Pair::~Pair() = default;
 
-Result<Pair> Pair::load() {
+Result<Pair> Pair::load(const DetailRequest& details) {
   if (Result<const LibbpfApi*> api = open_libbpf(); !api.ok()) return api.failure();
   auto* previous = libbpf().libbpf_set_print(keep_log);
   struct RestorePrint {
@@ -97,6 +130,11 @@ Result<Pair> Pair::load() {
   pair.skeleton_.reset(syscost_bpf__open());
   if (!pair.skeleton_) return bpf_failure("open the BPF object", errno);
   pair.skeleton_->rodata->cpu_count = pair.cpu_count_;
+  if (details.any()) {
+    ask_for_details(*pair.skeleton_->rodata, details);
+    libbpf().bpf_map__set_max_entries(pair.skeleton_->maps.detail_cells, ebpf::detail_cells(pair.cpu_count_));
+    libbpf().bpf_map__set_max_entries(pair.skeleton_->maps.detail_slots, SYSCOST_DETAIL_SLOTS);
+  }
 
   // libbpf 1.1 cannot change the size of a declared inner map; it can be shown another one.
   Result<int> pattern = pair.make_map();
@@ -112,6 +150,10 @@ ProgramDescriptors Pair::programs() const {
   return {libbpf().bpf_program__fd(skeleton_->progs.on_sys_enter),
           libbpf().bpf_program__fd(skeleton_->progs.on_sys_exit),
           libbpf().bpf_program__fd(skeleton_->progs.on_signal_deliver)};
+}
+
+int Pair::detail_cells() const {
+  return libbpf().bpf_map__fd(skeleton_->maps.detail_cells);
 }
 
 Result<int> Pair::make_map() const {

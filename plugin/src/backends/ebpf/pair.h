@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "core/call_detail.h"
 #include "core/result.h"
 
 struct syscost_bpf;
@@ -25,6 +26,10 @@ using ProgramDescriptors = std::array<int, kProgramCount>;
 /// Bytes and elements of a process's map.
 std::size_t map_bytes(std::uint32_t cpu_count);
 std::uint32_t map_blocks(std::uint32_t cpu_count);
+/// Of the map of details' cells.
+std::uint32_t detail_cells(std::uint32_t cpu_count);
+/// As mmap and munmap want it.
+std::size_t page_rounded(std::size_t bytes);
 
 /// Tells builds apart whose programs and maps differ.
 std::uint64_t build_hash();
@@ -32,7 +37,8 @@ std::uint64_t build_hash();
 class Pair {
  public:
   /// Loads, does not attach. 15-40 ms. On failure: which step, which errno, what to do.
-  static Result<Pair> load();
+  /// A pair that tells calls apart by `details` is for one process.
+  static Result<Pair> load(const DetailRequest& details = {});
 
   Pair(Pair&& other) noexcept;
   Pair& operator=(Pair&&) = delete;
@@ -42,6 +48,8 @@ class Pair {
   std::uint32_t cpu_count() const { return cpu_count_; }
   /// Of this object; the programs stay loaded while anybody has a copy, or an attachment.
   ProgramDescriptors programs() const;
+  /// The map of details' cells; of this object.
+  int detail_cells() const;
 
   /// A process's place. Whoever gets it closes `map`.
   struct Place {

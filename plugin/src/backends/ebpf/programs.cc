@@ -38,11 +38,16 @@ void leave_room_in_the_heap() {
 
 }  // namespace
 
-Result<Programs> Programs::open() {
+Result<Programs> Programs::open(const DetailRequest& details) {
+  if (details.any()) {
+    Result<Programs> alone = open_alone(details);
+    if (alone.ok()) alone.value().why_alone_ = "they tell calls apart as --syscost_detail asks";
+    return alone;
+  }
   HelperLink::Obstacle obstacle{};
   Result<Programs> shared = open_shared(obstacle);
   if (shared.ok()) return shared;
-  Result<Programs> alone = open_alone();
+  Result<Programs> alone = open_alone({});
   if (alone.ok()) {
     alone.value().why_alone_ = shared.failure().reason;
     return alone;
@@ -72,8 +77,8 @@ Result<Programs> Programs::open_shared(HelperLink::Obstacle& obstacle) {
   return programs;
 }
 
-Result<Programs> Programs::open_alone() {
-  Result<Pair> pair = Pair::load();
+Result<Programs> Programs::open_alone(const DetailRequest& details) {
+  Result<Pair> pair = Pair::load(details);
   if (!pair.ok()) return pair.failure();
   Result<std::vector<Pair::Place>> places = pair.value().make_places(1);
   if (!places.ok()) return places.failure();
@@ -91,6 +96,9 @@ Result<Programs> Programs::open_alone() {
   }
   Programs programs;
   if (Result<void> taken = programs.take(ours); !taken.ok()) return taken.failure();
+  if (details.any()) {
+    if (Result<void> mapped = programs.map_details(pair.value().detail_cells()); !mapped.ok()) return mapped.failure();
+  }
   return programs;
 }
 
@@ -102,13 +110,21 @@ Result<void> Programs::take(const HelperLink::Place& place) {
   const int error = errno;
   close(place.map);
   if (start == MAP_FAILED) return errno_failure("map", "the counters", error);
-  memory_ = {{static_cast<syscost_block*>(start), map_blocks(place.cpu_count)}, place.cpu_count, place.cookie};
+  memory_ = {{static_cast<syscost_block*>(start), map_blocks(place.cpu_count)}, place.cpu_count, place.cookie, {}};
   for (std::size_t i = 0; i < kProgramCount; ++i) {
     bpf_prog_info info{};
     if (!program_info(program_fds_[i], info)) return errno_failure("ask for", "missed runs of the BPF programs", errno);
     program_ids_[i] = info.id;
   }
   return enrol(0);
+}
+
+Result<void> Programs::map_details(int map) {
+  const std::size_t cells = detail_cells(memory_.cpu_count);
+  void* start = mmap(nullptr, page_rounded(cells * sizeof(syscost_cell)), PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
+  if (start == MAP_FAILED) return errno_failure("map", "the details' counters", errno);
+  memory_.detail_cells = {static_cast<syscost_cell*>(start), cells};
+  return {};
 }
 
 Result<void> Programs::enrol(std::uint64_t token) const {
@@ -133,6 +149,9 @@ Programs::~Programs() {
   for (int& fd : link_fds_) close_descriptor(fd);
   for (int& fd : program_fds_) close_descriptor(fd);
   if (!memory_.blocks.empty()) munmap(memory_.blocks.data(), map_bytes(memory_.cpu_count));
+  if (!memory_.detail_cells.empty()) {
+    munmap(memory_.detail_cells.data(), page_rounded(memory_.detail_cells.size_bytes()));
+  }
 }
 
 // ---- attachment -----------------------------------------------------------------------------------------------------

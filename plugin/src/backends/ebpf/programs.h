@@ -17,6 +17,7 @@
 #include "backends/ebpf/helper_link.h"
 #include "backends/ebpf/pair.h"
 #include "backends/ebpf/shared.h"
+#include "core/call_detail.h"
 #include "core/result.h"
 
 namespace syscost::ebpf {
@@ -26,6 +27,8 @@ struct SharedMemory {
   std::span<syscost_block> blocks;
   std::uint32_t cpu_count = 0;
   std::uint64_t cookie = 0;  ///< First argument of a registration call.
+  /// [bank][shard][slot - SYSCOST_SLOTS]; empty without details.
+  std::span<syscost_cell> detail_cells{};
 
   std::uint32_t shard_count() const { return cpu_count + SYSCOST_LANES - 1; }
   std::span<syscost_lane> lanes() const { return blocks[0].head.lanes; }
@@ -48,7 +51,8 @@ Failure shut_out();
 class Programs {
  public:
   /// Joins the others, or loads and attaches. On failure: which step, which errno, what to do.
-  static Result<Programs> open();
+  /// Programs that tell calls apart by `details` are not shared: what they look for, and find, is this process's.
+  static Result<Programs> open(const DetailRequest& details);
 
   Programs(Programs&& other) noexcept;
   Programs& operator=(Programs&&) = delete;
@@ -70,9 +74,10 @@ class Programs {
  private:
   Programs() = default;
   static Result<Programs> open_shared(HelperLink::Obstacle& obstacle);
-  static Result<Programs> open_alone();
+  static Result<Programs> open_alone(const DetailRequest& details);
   /// Keeps the programs, maps the map and enrols. Takes over the descriptors.
   Result<void> take(const HelperLink::Place& place);
+  Result<void> map_details(int map);
   void keep_links(const ProgramDescriptors& links);
   Result<void> enrol(std::uint64_t token) const;
 

@@ -70,15 +70,13 @@ void Segments::take(Lane lane, std::uint32_t bank, CallTable& into) {
 
 void Segments::take_shard(std::uint32_t shard_index, CallTable& into) {
   syscost_bank& shard = memory_.bank(shard_index);
-  std::uint64_t touched[SYSCOST_DIRTY_WORDS];
-  for (std::size_t w = 0; w < SYSCOST_DIRTY_WORDS; ++w) {
+  __u64 touched[SYSCOST_DIRTY_WORDS] = {};
+  for (std::size_t w = 0; w < dirty_words(); ++w) {
     touched[w] = shard.dirty_enter[w] | shard.dirty_exit[w] | shard.dirty_deliver[w];
     shard.dirty_enter[w] = shard.dirty_exit[w] = shard.dirty_deliver[w] = 0;
   }
-  __u64 words[SYSCOST_DIRTY_WORDS];
-  std::copy(std::begin(touched), std::end(touched), std::begin(words));
-  drain_bits(words, SYSCOST_DIRTY_WORDS,
-             [&](std::uint32_t slot) { take_cell(shard.cells[slot], into.at(syscall_of(slot))); });
+  drain_bits(touched, dirty_words(),
+             [&](std::uint32_t slot) { take_cell(cell_at(shard_index, slot), into.at(syscall_of(slot))); });
   drain_bits(shard.dirty_errors, SYSCOST_ERROR_DIRTY_WORDS, [&](std::uint32_t error_slot) {
     std::uint32_t error = memory_.directory().error_of[error_slot];
     into.at(syscall_of(error >> 16)).errors.add(static_cast<int>(error & 0xffff), shard.errors[error_slot]);
@@ -87,7 +85,8 @@ void Segments::take_shard(std::uint32_t shard_index, CallTable& into) {
 }
 
 void Segments::take_cell(syscost_cell& cell, Tally& into) {
-  into.entries += cell.entries;
+  // Of one detail on one CPU the moves may exceed the entries; over all CPUs they do not, and the sum wraps back.
+  into.entries += cell.entries + cell.moved_in - cell.moved_out;
   into.calls += cell.calls + cell.interrupted;
   into.restarts += cell.restarts_plain + cell.restarts_handler;
   into.no_return += cell.no_return;
@@ -111,7 +110,7 @@ void Segments::clear_leftovers(Lane lane, std::uint32_t bank) {
   for (std::uint32_t index = first; index < end; ++index) {
     syscost_bank& shard = memory_.bank(index);
     for (auto* words : {shard.dirty_enter, shard.dirty_exit, shard.dirty_deliver}) {
-      drain_bits(words, SYSCOST_DIRTY_WORDS, [&](std::uint32_t slot) { shard.cells[slot] = {}; });
+      drain_bits(words, dirty_words(), [&](std::uint32_t slot) { cell_at(index, slot) = {}; });
     }
     drain_bits(shard.dirty_errors, SYSCOST_ERROR_DIRTY_WORDS, [&](std::uint32_t slot) { shard.errors[slot] = 0; });
   }
@@ -156,7 +155,24 @@ std::uint64_t Segments::lost() const {
   return lost;
 }
 
+syscost_cell& Segments::cell_at(std::uint32_t shard, std::uint32_t slot) {
+  if (slot < SYSCOST_SLOTS) return memory_.bank(shard).cells[slot];
+  return memory_.detail_cells[std::size_t{shard} * SYSCOST_DETAIL_SLOTS + (slot - SYSCOST_SLOTS)];
+}
+
 SyscallId Segments::syscall_of(std::uint32_t slot) const {
+  if (slot >= SYSCOST_SLOTS) {
+    const syscost_detail& detail = memory_.directory().details[(slot - SYSCOST_SLOTS) % SYSCOST_DETAIL_SLOTS];
+    SyscallId id = syscall_of(detail.slot % SYSCOST_SLOTS);
+    id.detail = {.file = static_cast<FileKind>(detail.file),
+                 .is_driver_thread = detail.is_driver_thread != 0,
+                 .has_command = detail.has_command != 0,
+                 .device = detail.device,
+                 .request = detail.request,
+                 .command = detail.command,
+                 .status = detail.status};
+    return id;
+  }
   std::uint64_t packed = memory_.directory().syscall_of[slot % SYSCOST_SLOTS];
   return {static_cast<Abi>(packed >> 32 & 0xff), static_cast<std::uint32_t>(packed)};
 }

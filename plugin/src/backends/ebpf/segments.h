@@ -47,6 +47,9 @@ class Segments {
   void take_shard(std::uint32_t shard, CallTable& into);
   void take_cell(syscost_cell& cell, Tally& into);
   SyscallId syscall_of(std::uint32_t slot) const;
+  syscost_cell& cell_at(std::uint32_t shard, std::uint32_t slot);
+  /// Without details only the first slots are in use.
+  std::size_t dirty_words() const { return memory_.detail_cells.empty() ? SYSCOST_SLOTS / 64 : SYSCOST_DIRTY_WORDS; }
 
   SharedMemory memory_;
   std::uint64_t log_position_ = 0;

@@ -34,8 +34,11 @@ enum {
   SYSCOST_LOG_BLOCKS = 4,
   SYSCOST_LOG_BLOCK_RECORDS = 4096,
   SYSCOST_LOG_RECORDS = SYSCOST_LOG_BLOCKS * SYSCOST_LOG_BLOCK_RECORDS, /* boundary-crossing calls, not yet read */
-  SYSCOST_MAX_CPUS = 1024, /* possible CPUs; more are refused at start-up */
-  SYSCOST_DIRTY_WORDS = SYSCOST_SLOTS / 64,
+  SYSCOST_MAX_CPUS = 1024,    /* possible CPUs; more are refused at start-up */
+  SYSCOST_DETAIL_SLOTS = 256, /* distinct details of a run's calls; further calls are counted without */
+  SYSCOST_RULES = 32,         /* where requests have details in their arguments */
+  SYSCOST_THREAD_NAMES = 8,   /* beginnings of the names of drivers' threads */
+  SYSCOST_DIRTY_WORDS = 8,    /* a power of two, 64 slots each: all slots, of which few runs use the second half */
   SYSCOST_ERROR_DIRTY_WORDS = SYSCOST_ERROR_SLOTS / 64,
   SYSCOST_PROCESSES = 256,       /* measured at once by one pair of programs; of each, the map is found by its index */
   SYSCOST_TARGET_BUCKETS = 1024, /* by tgid */
@@ -51,6 +54,8 @@ enum {
 
 /* In directory.slot_of: syscalls of this number are not counted. */
 #define SYSCOST_NOT_SELECTED (~0U)
+/* What slot_of() answers when all slots are taken. */
+#define SYSCOST_NO_SLOT (~1U)
 
 /* NOLINTBEGIN(readability-identifier-naming): C, as the BPF side writes it */
 struct syscost_lane {
@@ -59,7 +64,39 @@ struct syscost_lane {
   __u64 padding[6];
 };
 
-/* One syscall of one segment on one shard. */
+/* Where a request's argument says more: the device and the request must fit, the first rule that does decides. */
+struct syscost_rule {
+  __u32 device;
+  __u32 device_mask;
+  __u32 request;
+  __u32 request_mask;
+  __u16 command_at; /* offset of 32 bits in the argument; 0xffff = nowhere */
+  __u16 status_at;  /* likewise, read when the call has succeeded */
+};
+SYSCOST_STATIC_ASSERT(sizeof(struct syscost_rule) == 20, "no hidden padding");
+#define SYSCOST_NOWHERE 0xffff
+
+/* The beginning of a thread's name: its 16 bytes as two words, and which of their bits must be so. */
+struct syscost_thread_name {
+  __u64 bits[2];
+  __u64 mask[2];
+};
+
+/* What tells calls of one syscall apart; the key of a detail slot. Values of `file`: core/call_detail.h. */
+struct syscost_detail {
+  __u32 slot; /* the syscall's own */
+  __u32 device;
+  __u32 request;
+  __u32 command;
+  __u32 status;
+  __u8 file;
+  __u8 is_driver_thread;
+  __u8 has_command;
+  __u8 padding;
+};
+SYSCOST_STATIC_ASSERT(sizeof(struct syscost_detail) == 24, "no hidden padding");
+
+/* One syscall, or one detail of it, of one segment on one shard. */
 struct syscost_cell {
   /* sys_enter */
   __u64 entries;
@@ -76,7 +113,10 @@ struct syscost_cell {
   /* signal_deliver */
   __u64 interrupted;      /* ended with EINTR: a call */
   __u64 restarts_handler; /* SA_RESTART */
-  __u64 padding[4];
+  /* sys_exit: entries that turned out to belong to another detail, known by the driver's status */
+  __u64 moved_out;
+  __u64 moved_in;
+  __u64 padding[2];
   __u64 buckets[SYSCOST_BUCKETS]; /* sys_exit */
 };
 SYSCOST_STATIC_ASSERT(sizeof(struct syscost_cell) == 128 + 8 * SYSCOST_BUCKETS, "no hidden padding");
@@ -88,7 +128,6 @@ struct syscost_bank {
   __u64 dirty_exit[SYSCOST_DIRTY_WORDS];    /* sys_exit */
   __u64 dirty_deliver[SYSCOST_DIRTY_WORDS]; /* signal_deliver */
   __u64 dirty_errors[SYSCOST_ERROR_DIRTY_WORDS];
-  __u64 padding[2];
   __u64 errors[SYSCOST_ERROR_SLOTS]; /* sys_exit */
   struct syscost_cell cells[SYSCOST_SLOTS];
 };
@@ -147,6 +186,8 @@ struct syscost_directory {
   __u32 error_of[SYSCOST_ERROR_SLOTS];                 /* syscall slot << 16 | errno */
   __u32 ignores_wild;                                  /* numbers beyond slot_of are not counted either */
   __u32 attach_epoch;                                  /* the process: which attachment this is, counted from 0 */
+  __u32 details_used;                                  /* of `details`; may exceed its size */
+  struct syscost_detail details[SYSCOST_DETAIL_SLOTS]; /* of slot SYSCOST_SLOTS + index */
 };
 
 struct syscost_head {

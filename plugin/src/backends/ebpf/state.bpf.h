@@ -17,6 +17,13 @@
 
 // Set before loading.
 const volatile __u32 cpu_count = 1;
+// Details (details.bpf.h); all of it off unless asked for, which only a process with a pair of its own does.
+const volatile bool with_details = false;
+const volatile bool details_ioctls = false;
+const volatile __u32 rule_count = 0;
+const volatile struct syscost_rule rules[SYSCOST_RULES] = {};
+const volatile __u32 thread_name_count = 0;
+const volatile struct syscost_thread_name thread_names[SYSCOST_THREAD_NAMES] = {};
 
 // Shared with whoever loaded the programs (enrolment.bpf.h).
 struct syscost_enrolment enrolments[SYSCOST_PROCESSES] = {};
@@ -38,6 +45,22 @@ struct {
   __type(key, __u32);
   __array(values, struct process_map);
 } processes SEC(".maps");
+
+// The cells of details, which are of one process only: it has this pair of programs for itself.
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(map_flags, BPF_F_MMAPABLE);
+  __uint(max_entries, 1);  // banks * shards * detail slots, set before loading where details are asked for
+  __type(key, __u32);
+  __type(value, struct syscost_cell);
+} detail_cells SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 1);  // detail slots, likewise
+  __type(key, struct syscost_detail);
+  __type(value, __u32);
+} detail_slots SEC(".maps");
 
 // A measured process, as a program sees it: found once, passed on.
 struct process {
@@ -66,8 +89,10 @@ struct thread_state {
   __u32 slot;
   __u16 pending;
   __u16 restart_code;
-  __u32 epoch;   // the attachment that `pending` was seen under
-  __u32 serial;  // the process that it was: exec may make another one of it
+  __u32 epoch;      // the attachment that `pending` was seen under
+  __u32 serial;     // the process that it was: exec may make another one of it
+  __u16 status_at;  // where the argument of the call it is in will hold the driver's status
+  __u16 padding[3];
 };
 
 struct {
@@ -156,15 +181,24 @@ static __always_inline void forget_past(const struct process* process, struct th
   thread->pending = PENDING_NONE;
 }
 
-// What `lane`, or for lane 0 this CPU, counts in while `control` is in force.
-static __always_inline struct syscost_bank* bank_of(const struct process* process, __u64 control, __u32 lane) {
+// What `lane`, or for lane 0 this CPU, counts in while `control` is in force: the index among the banks.
+static __always_inline __u32 shard_index(__u64 control, __u32 lane) {
   __u32 shard = lane ? cpu_count + lane - 1 : bpf_get_smp_processor_id();
-  __u32 index = SYSCOST_FIRST_BANK + (__u32)SYSCOST_CONTROL_BANK(control) * (cpu_count + SYSCOST_LANES - 1) + shard;
-  union syscost_block* block = block_at(process, index);
+  return (__u32)SYSCOST_CONTROL_BANK(control) * (cpu_count + SYSCOST_LANES - 1) + shard;
+}
+
+static __always_inline struct syscost_bank* bank_at(const struct process* process, __u32 shard) {
+  union syscost_block* block = block_at(process, SYSCOST_FIRST_BANK + shard);
   return block ? &block->bank : 0;
 }
 
-static __always_inline struct syscost_cell* cell_of(struct syscost_bank* bank, __u32 slot) {
+// The cell of a syscall or a detail; `bank` is the shard's.
+static __always_inline struct syscost_cell* cell_at(struct syscost_bank* bank, __u32 shard, __u32 slot) {
+  if (with_details && slot >= SYSCOST_SLOTS) {
+    __u32 index = slot - SYSCOST_SLOTS;
+    __u32 key = shard * SYSCOST_DETAIL_SLOTS + index;
+    return index < SYSCOST_DETAIL_SLOTS ? bpf_map_lookup_elem(&detail_cells, &key) : 0;
+  }
   return &bank->cells[slot & (SYSCOST_SLOTS - 1)];
 }
 

@@ -61,6 +61,9 @@ static __always_inline bool makes_a_child(__u64 index) {
 }
 
 static __always_inline bool is_sigreturn(const struct syscost_directory* directory, __u32 slot) {
+  if (with_details && slot >= SYSCOST_SLOTS && slot - SYSCOST_SLOTS < SYSCOST_DETAIL_SLOTS) {
+    slot = directory->details[slot - SYSCOST_SLOTS].slot;
+  }
   if (slot >= SYSCOST_SLOTS) return false;
   __u64 syscall = directory->syscall_of[slot];
   return syscall == NR_RT_SIGRETURN || syscall == (1ULL << 32 | NR_I386_RT_SIGRETURN) ||

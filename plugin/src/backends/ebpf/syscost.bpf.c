@@ -13,6 +13,7 @@
 // cannot be recorded is counted as lost.
 //
 // What the events really say, and the rules below, were established by experiment: docs/backends.md.
+#include "details.bpf.h"
 #include "directory.bpf.h"
 #include "enrolment.bpf.h"
 #include "state.bpf.h"
@@ -35,8 +36,10 @@ static __always_inline void resolve_plain_restart(const struct process* process,
                                                   __u64 control, __u32 lane) {
   thread->pending = PENDING_NONE;
   if (thread->control == control) {
-    struct syscost_bank* bank = bank_of(process, control, thread->entered_lane);
-    if (bank) cell_of(bank, thread->slot)->restarts_plain++;
+    __u32 shard = shard_index(control, thread->entered_lane);
+    struct syscost_bank* bank = bank_at(process, shard);
+    struct syscost_cell* cell = bank ? cell_at(bank, shard, thread->slot) : 0;
+    if (cell) cell->restarts_plain++;
   } else if (thread->control && control) {
     log_crossing(process, thread, control, lane, SYSCOST_OUTCOME_RESTART, thread->latency_ns == 0, 0);
   }
@@ -75,23 +78,27 @@ static __always_inline void handle_enter(const struct process* process, struct t
 
   // restart_syscall is the kernel's way to resume the call that was interrupted: one call, two entries.
   __u32 slot = ignored ? SYSCOST_NOT_SELECTED : resumes ? thread->slot : slot_of(&process->head->directory, index);
+  if (with_details && !resumes && slot < SYSCOST_SLOTS) {
+    slot = detailed_slot_of(&process->head->directory, regs, index, slot, thread);
+  }
   thread->slot = slot;
   if (slot == SYSCOST_NOT_SELECTED) {
     thread->pending = PENDING_IGNORED;
     return;
   }
-  if (slot >= SYSCOST_SLOTS) {
+  if (slot == SYSCOST_NO_SLOT) {
     cpu->lost_enter++;
     thread->pending = PENDING_IGNORED;
     return;
   }
-  struct syscost_bank* bank = bank_of(process, control, lane);
-  if (!bank) {
+  __u32 shard = shard_index(control, lane);
+  struct syscost_bank* bank = bank_at(process, shard);
+  struct syscost_cell* cell = bank ? cell_at(bank, shard, slot) : 0;
+  if (!cell) {
     cpu->lost_enter++;
     thread->pending = PENDING_IGNORED;
     return;
   }
-  struct syscost_cell* cell = cell_of(bank, slot);
   mark(bank->dirty_enter, slot);
   cell->entries++;
   if (never_returns(index)) {
@@ -159,8 +166,13 @@ static __always_inline void handle_unpaired(const struct process* process, struc
   bool filtered = task->seccomp.mode != 0;
   __u32 slot = slot_of(&process->head->directory, index);
   if (slot == SYSCOST_NOT_SELECTED) return;
-  struct syscost_bank* bank = bank_of(process, control, lane);
-  if (slot >= SYSCOST_SLOTS || !bank || (first == filtered)) {
+  if (with_details && slot < SYSCOST_SLOTS) {
+    slot = detailed_slot_of(&process->head->directory, regs, index, slot, thread);
+  }
+  __u32 shard = shard_index(control, lane);
+  struct syscost_bank* bank = bank_at(process, shard);
+  struct syscost_cell* cell = bank ? cell_at(bank, shard, slot) : 0;
+  if (slot == SYSCOST_NO_SLOT || !cell || (first == filtered)) {
     // Either no room, or an exit that has two explanations: a thread never seen before under a seccomp filter, or a
     // seen one without a filter (a tracer skipped its call).
     cpu->lost_exit++;
@@ -168,9 +180,9 @@ static __always_inline void handle_unpaired(const struct process* process, struc
   }
   mark(bank->dirty_exit, slot);
   if (first) {
-    cell_of(bank, slot)->carried_in++;  // blocked since before we were attached
+    cell->carried_in++;  // blocked since before we were attached
   } else {
-    cell_of(bank, slot)->denied++;
+    cell->denied++;
     count_error(process, bank, slot, result, cpu);
   }
 }
@@ -214,15 +226,21 @@ static __always_inline void handle_exit(const struct process* process, struct ta
   if (!entered) {
     // Entered while nothing was armed.
     if (!control) return;
-    __u32 slot = slot_of(&process->head->directory, syscall_index(task, (long)(int)regs->orig_ax));
+    __u64 index = syscall_index(task, (long)(int)regs->orig_ax);
+    __u32 slot = slot_of(&process->head->directory, index);
     if (slot == SYSCOST_NOT_SELECTED) return;
-    struct syscost_bank* bank = bank_of(process, control, lane);
-    if (slot >= SYSCOST_SLOTS || !bank) {
+    if (with_details && slot < SYSCOST_SLOTS) {
+      slot = detailed_slot_of(&process->head->directory, regs, index, slot, thread);
+    }
+    __u32 shard = shard_index(control, lane);
+    struct syscost_bank* bank = bank_at(process, shard);
+    struct syscost_cell* cell = bank ? cell_at(bank, shard, slot) : 0;
+    if (slot == SYSCOST_NO_SLOT || !cell) {
       cpu->lost_exit++;
       return;
     }
     mark(bank->dirty_exit, slot);
-    cell_of(bank, slot)->carried_in++;
+    cell->carried_in++;
     return;
   }
 
@@ -243,12 +261,14 @@ static __always_inline void handle_exit(const struct process* process, struct ta
     }
     return;
   }
-  struct syscost_bank* bank = bank_of(process, control, thread->entered_lane);
-  if (!bank) {
+  __u32 shard = shard_index(control, thread->entered_lane);
+  struct syscost_bank* bank = bank_at(process, shard);
+  if (with_details && bank && result >= 0) slot = slot_by_status(process, bank, shard, regs, thread);
+  struct syscost_cell* cell = bank ? cell_at(bank, shard, slot) : 0;
+  if (!cell) {
     cpu->lost_exit++;
     return;
   }
-  struct syscost_cell* cell = cell_of(bank, slot);
   mark(bank->dirty_exit, slot);
   count_latency(cell, latency_ns);
   if (unresolved) {
@@ -296,12 +316,13 @@ static __always_inline void handle_deliver(const struct process* process, struct
     }
     return;
   }
-  struct syscost_bank* bank = bank_of(process, control, thread->entered_lane);
-  if (!bank) {
+  __u32 shard = shard_index(control, thread->entered_lane);
+  struct syscost_bank* bank = bank_at(process, shard);
+  struct syscost_cell* cell = bank ? cell_at(bank, shard, thread->slot) : 0;
+  if (!cell) {
     cpu->lost_deliver++;
     return;
   }
-  struct syscost_cell* cell = cell_of(bank, thread->slot);
   mark(bank->dirty_deliver, thread->slot);
   if (restarts) {
     cell->restarts_handler++;

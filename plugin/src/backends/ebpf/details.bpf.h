@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+//
+// Details: where they are asked for, calls of one syscall are told apart by what they are about: an ioctl by the file
+// behind its descriptor and its request, any call by whether a driver's thread makes it. Each detail has a slot of its
+// own, with every count a syscall has.
+//
+// It is found out when the call enters, in the kernel: a descriptor may stand for another file by the time the process
+// could ask, and asking would be a syscall. All of this is code the verifier removes when nobody asked. Who asks has a
+// pair of programs for itself, so what is kept here is of one process.
+#pragma once
+
+#include "directory.bpf.h"
+// Above first: libbpf's headers use the types.
+#include <bpf/bpf_core_read.h>
+
+#define NR_IOCTL 16
+#define S_IFMT 0170000
+
+// core/call_detail.h, FileKind.
+enum file_kind {
+  FILE_BAD_DESCRIPTOR = 1,
+  FILE_CHARACTER_DEVICE = 2,
+  FILE_BLOCK_DEVICE = 3,
+  FILE_REGULAR = 4,
+  FILE_DIRECTORY = 5,
+  FILE_PIPE = 6,
+  FILE_SOCKET = 7,
+  FILE_OTHER = 8,
+};
+
+static __always_inline __u8 kind_of(__u16 mode) {
+  switch (mode & S_IFMT) {
+    case 0020000:
+      return FILE_CHARACTER_DEVICE;
+    case 0060000:
+      return FILE_BLOCK_DEVICE;
+    case 0100000:
+      return FILE_REGULAR;
+    case 0040000:
+      return FILE_DIRECTORY;
+    case 0010000:
+      return FILE_PIPE;
+    case 0140000:
+      return FILE_SOCKET;
+    default:
+      return FILE_OTHER;
+  }
+}
+
+static __always_inline void describe_file(struct task_struct* task, __u32 fd, struct syscost_detail* detail) {
+  detail->file = FILE_BAD_DESCRIPTOR;
+  struct fdtable* table = task->files->fdt;
+  if (fd >= table->max_fds) return;
+  struct file* file = 0;
+  bpf_probe_read_kernel(&file, sizeof(file), table->fd + fd);
+  if (!file) return;
+  struct inode* inode = BPF_CORE_READ(file, f_inode);
+  detail->file = kind_of(BPF_CORE_READ(inode, i_mode));
+  if (detail->file == FILE_CHARACTER_DEVICE || detail->file == FILE_BLOCK_DEVICE) {
+    detail->device = BPF_CORE_READ(inode, i_rdev);
+  }
+}
+
+// A program may be called as a driver's threads are; what has its main thread's name is not one of them.
+static __always_inline bool is_named_as_main(const __u64* name) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  __u64 main_name[2] = {};
+  bpf_probe_read_kernel_str(main_name, sizeof(main_name), &task->group_leader->comm);
+  return main_name[0] == name[0] && main_name[1] == name[1];
+}
+
+static __always_inline bool is_driver_thread(void) {
+  if (!thread_name_count) return false;
+  __u64 name[2] = {};
+  bpf_get_current_comm(name, sizeof(name));
+  for (__u32 i = 0; i < SYSCOST_THREAD_NAMES; ++i) {
+    if (i >= thread_name_count) break;
+    if (((name[0] ^ thread_names[i].bits[0]) & thread_names[i].mask[0]) == 0 &&
+        ((name[1] ^ thread_names[i].bits[1]) & thread_names[i].mask[1]) == 0) {
+      return !is_named_as_main(name);
+    }
+  }
+  return false;
+}
+
+// The slot of a detail, allocated when it is first seen; the syscall's own when there is none left. Two CPUs that see a
+// detail first at the same time give it two slots, which the process adds up.
+static __noinline __u32 slot_of_detail(struct syscost_directory* directory, const struct syscost_detail* detail) {
+  const __u32* known = bpf_map_lookup_elem(&detail_slots, detail);
+  if (known) return *known;
+  if (READ_ONCE(directory->details_used) >= SYSCOST_DETAIL_SLOTS) return detail->slot;
+  __u32 fresh = __sync_fetch_and_add(&directory->details_used, 1);
+  if (fresh >= SYSCOST_DETAIL_SLOTS) return detail->slot;
+  directory->details[fresh] = *detail;
+  __u32 slot = SYSCOST_SLOTS + fresh;
+  bpf_map_update_elem(&detail_slots, detail, &slot, BPF_NOEXIST);
+  return slot;
+}
+
+// The slot of a call whose syscall has `slot`. Remembers in `thread` where the driver's status will be.
+static __noinline __u32 detailed_slot_of(struct syscost_directory* directory, struct pt_regs* regs, __u64 index,
+                                         __u32 slot, struct thread_state* thread) {
+  struct syscost_detail detail = {.slot = slot};
+  thread->status_at = SYSCOST_NOWHERE;
+  detail.is_driver_thread = is_driver_thread();
+  if (details_ioctls && index == NR_IOCTL) {
+    detail.request = (__u32)regs->si;
+    describe_file(bpf_get_current_task_btf(), (__u32)regs->di, &detail);
+    for (__u32 i = 0; i < SYSCOST_RULES; ++i) {
+      if (i >= rule_count) break;
+      if ((detail.device & rules[i].device_mask) != rules[i].device || detail.file != FILE_CHARACTER_DEVICE ||
+          (detail.request & rules[i].request_mask) != rules[i].request) {
+        continue;
+      }
+      if (rules[i].command_at != SYSCOST_NOWHERE) {
+        const void* from = (const void*)(regs->dx + rules[i].command_at);
+        detail.has_command = bpf_probe_read_user(&detail.command, sizeof(detail.command), from) == 0;
+      }
+      thread->status_at = rules[i].status_at;
+      break;
+    }
+  }
+  if (!detail.file && !detail.is_driver_thread) return slot;
+  return slot_of_detail(directory, &detail);
+}
+
+// A driver may say in the argument that a call failed that has succeeded for the kernel. Such a call is a detail of its
+// own; it was entered before that was known, so its entry moves.
+static __noinline __u32 slot_by_status(const struct process* process, struct syscost_bank* bank, __u32 shard,
+                                       struct pt_regs* regs, const struct thread_state* thread) {
+  struct syscost_directory* directory = &process->head->directory;
+  __u32 slot = thread->slot;
+  if (slot < SYSCOST_SLOTS || thread->status_at == SYSCOST_NOWHERE) return slot;
+  __u32 status = 0;
+  if (bpf_probe_read_user(&status, sizeof(status), (const void*)(regs->dx + thread->status_at)) || !status) return slot;
+  __u32 index = slot - SYSCOST_SLOTS;
+  if (index >= SYSCOST_DETAIL_SLOTS) return slot;
+  struct syscost_detail failed = directory->details[index];
+  failed.status = status;
+  __u32 other = slot_of_detail(directory, &failed);
+  if (other < SYSCOST_SLOTS) return slot;
+  struct syscost_cell* from = cell_at(bank, shard, slot);
+  struct syscost_cell* to = cell_at(bank, shard, other);
+  if (!from || !to) return slot;
+  mark(bank->dirty_exit, slot);
+  from->moved_out++;
+  to->moved_in++;
+  return other;
+}
