@@ -299,6 +299,9 @@ def main():
                                       150000000, dict(iterations=1000, counted_iterations=2), kind="benchmark"))
     request = [call("ioctl", "desc", [90] * 2, detail="TCGETS"), call("ioctl", "desc", [70], detail="FIONREAD")]
     save("details.csv", window("Tty.Asks", request, 5000))
+    save("details_plain.csv", window("Tty.Asks", [call("ioctl", "desc", [90, 90, 70])], 5000))
+    request = [call("ioctl", "desc", [90] * 2, detail="TCGETS"), call("ioctl", "desc", [70] * 3, {"ENOTTY": 1}, detail="FIONREAD")]
+    save("details_more.csv", window("Tty.Asks", request, 5000))
 
     # Two programs with a test of the same name, and of one loop with a test beside it.
     first = [line.replace("demo_tests", "build/log_tests") for line in window("Log.Stays", [write(2)], 1500)]

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "csv/problems.h"
+#include "model/fold_details.h"
 #include "model/loader.h"
 #include "stats/pairing.h"
 
@@ -151,6 +152,9 @@ int verdict_code(const cli::Options& options, const CompareResult& result) {
 }  // namespace
 
 std::vector<std::string> judge(const cli::Options& options, CompareResult& result) {
+  const bool old_has_details = model::has_details(result.old_data);
+  const bool only_one_has_details = old_has_details != model::has_details(result.new_data);
+  if (only_one_has_details) model::fold_details(old_has_details ? result.old_data : result.new_data);
   const auto old_side = summarize_side(result.old_data, result.old_windows);
   const auto new_side = summarize_side(result.new_data, result.new_windows);
   const stats::Pairing pairing = stats::pair_windows(old_side, new_side, options.pairs);
@@ -162,6 +166,11 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
                     " (one test in each file)";
   }
   add_warnings(result);
+  if (only_one_has_details) {
+    result.warnings.push_back(
+        fmt::format("only {} tells calls of one syscall apart (--syscost_detail): they are added up",
+                    old_has_details ? "OLD" : "NEW"));
+  }
   const stats::Tolerance tolerance{options.near_abs, options.near_rel / 100};
   result.rows.clear();
   for (const stats::Pair& pair : pairing.pairs) {

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "model/fold_details.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <string>
+
+#include "model/lists.h"
+
+namespace syscost::bench::model {
+namespace {
+
+constexpr std::uint32_t kDropped = std::numeric_limits<std::uint32_t>::max();
+
+/// What is missing on one side is missing in the sum.
+constexpr std::array kSums = {&SyscallRow::entries,       &SyscallRow::calls,     &SyscallRow::restarts,
+                              &SyscallRow::in_flight,     &SyscallRow::no_return, &SyscallRow::carried_in,
+                              &SyscallRow::denied,        &SyscallRow::errors,    &SyscallRow::latency_count,
+                              &SyscallRow::latency_sum_ns};
+
+Measured sum(const Measured& a, const Measured& b) {
+  return a.has_value() && b.has_value() ? Measured(*a + *b) : Measured();
+}
+
+std::string sum_of_errnos(const std::string& a, const std::string& b) {
+  std::map<std::string, std::uint64_t, std::less<>> counts;
+  for (const std::string* text : {&a, &b}) {
+    const auto list = parse_errnos(*text);
+    if (!list.has_value()) continue;
+    for (const auto& [name, count] : *list) counts[std::string(name)] += count;
+  }
+  std::string text;
+  for (const auto& [name, count] : counts) {
+    text += (text.empty() ? "" : " ") + name + ":" + std::to_string(count);
+  }
+  return text;
+}
+
+void add(Dataset& data, const SyscallRow& from, SyscallRow& into) {
+  for (Measured SyscallRow::*field : kSums) into.*field = sum(into.*field, from.*field);
+  // Empty where nothing was timed, which changes no edge.
+  if (from.latency_min_ns.has_value()) {
+    into.latency_min_ns = Measured(std::min(*from.latency_min_ns, into.latency_min_ns.value_or(*from.latency_min_ns)));
+  }
+  if (from.latency_max_ns.has_value()) {
+    into.latency_max_ns = Measured(std::max(*from.latency_max_ns, into.latency_max_ns.value_or(0)));
+  }
+  if (from.errnos != kNoName) {
+    into.errnos = data.names.intern(sum_of_errnos(data.text(into.errnos), data.text(from.errnos)));
+  }
+  if (from.histogram != kNoName) {
+    // A list may name a bucket twice.
+    const std::string gap = into.histogram == kNoName ? "" : " ";
+    into.histogram = data.names.intern(data.text(into.histogram) + gap + data.text(from.histogram));
+  }
+}
+
+}  // namespace
+
+bool has_details(const Dataset& data) {
+  return std::any_of(data.rows.begin(), data.rows.end(), [](const SyscallRow& row) { return row.detail != kNoName; });
+}
+
+void fold_details(Dataset& data) {
+  std::map<NameId, SyscallRow*> first;
+  std::uint32_t sample = kDropped;
+  for (SyscallRow& row : data.rows) {  // ordered by sample
+    if (row.sample != sample) first.clear();
+    sample = row.sample;
+    auto [at, is_new] = first.try_emplace(row.syscall, &row);
+    row.detail = kNoName;
+    if (is_new) continue;
+    add(data, row, *at->second);
+    row.sample = kDropped;
+  }
+  std::erase_if(data.rows, [](const SyscallRow& row) { return row.sample == kDropped; });
+  data.index();
+}
+
+}  // namespace syscost::bench::model
