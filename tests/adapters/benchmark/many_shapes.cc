@@ -136,6 +136,12 @@ void BM_ManualTime(benchmark::State& state) {
 }
 BENCHMARK(BM_ManualTime)->UseManualTime();
 
+void BM_CountsItself(benchmark::State& state) {
+  for (auto _ : state) call(SYS_getppid);
+  state.counters["syscalls"] = 77;
+}
+BENCHMARK(BM_CountsItself);
+
 void BM_Slow(benchmark::State& state) {
   for (auto _ : state) usleep(150000);
 }

@@ -70,6 +70,11 @@ class Output(BenchmarkCase):
             self.assertNotIn("syscalls", lines[name])
         self.assertNotIn("sys_getppid", done.out)
 
+    def test_a_counter_of_the_benchmarks_own_with_our_name_stays(self):
+        done = self.run_program(SHAPES, f"--syscost_csv={self.csv}", QUICK, "--benchmark_filter=BM_CountsItself")
+        self.assertIn("syscalls=77", done.out)
+        self.assertEqual(self.calls("BM_CountsItself"), {"getppid": 1000})
+
     def test_a_profile_names_the_syscalls(self):
         done = self.run_program(SHAPES, "--syscost_profile=syscalls", QUICK, "--benchmark_filter=BM_OpensOnce|WritesAndSync/4")
         self.assertRegex(done.out, r"BM_OpensOnce .*sys_openat=0 sys_write=1 syscalls=1 syscalls_fixed=1")

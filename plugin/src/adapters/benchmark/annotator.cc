@@ -17,16 +17,19 @@ bool shows_counters(const Run& run) {
   return run.run_type == Run::RT_Iteration || run.aggregate_name == "mean" || run.aggregate_name == "median";
 }
 
+/// A counter that the benchmark itself gave this name stays what it is.
+void add_counter(Run& run, const std::string& name, double value) {
+  run.counters.emplace(name, ::benchmark::Counter(value));
+}
+
 void add_counters(Run& run, const Figures& figures) {
-  run.counters["syscalls"] = ::benchmark::Counter(figures.all.per_iteration);
-  if (figures.all.fixed.value_or(0) > 0) {
-    run.counters["syscalls_fixed"] = ::benchmark::Counter(static_cast<double>(*figures.all.fixed));
-  }
+  add_counter(run, "syscalls", figures.all.per_iteration);
+  if (figures.all.fixed.value_or(0) > 0) add_counter(run, "syscalls_fixed", static_cast<double>(*figures.all.fixed));
   if (!adapter::prints_lines()) return;
   std::size_t shown = 0;
   for (const Figures::Named& syscall : figures.by_syscall) {
     if (++shown > kNamedSyscalls) break;
-    run.counters["sys_" + syscall.name] = ::benchmark::Counter(syscall.figure.per_iteration);
+    add_counter(run, "sys_" + syscall.name, syscall.figure.per_iteration);
   }
 }
 
