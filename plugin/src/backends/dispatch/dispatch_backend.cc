@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <filesystem>
 #include <mutex>
 #include <span>
@@ -18,7 +17,9 @@
 #include "backends/dispatch/patches.h"
 #include "backends/dispatch/probe.h"
 #include "backends/dispatch/segments.h"
+#include "core/known_calls.h"
 #include "core/quiet_memory.h"
+#include "core/selected_only.h"
 #include "core/spin_lock.h"
 #include "signal_safe/arming.h"
 #include "signal_safe/memory.h"
@@ -34,24 +35,8 @@ using signal_safe::kLanes;
 using signal_safe::StoodAside;
 using signal_safe::Thread;
 
-constexpr std::uint64_t kKnownCalls = 64;
-
 Guard between_windows() {
   return signal_safe::EntryPoint::enter();
-}
-
-/// Nanoseconds of one getppid: the median of five rounds of 200, which a preemption does not move.
-double getppid_ns() {
-  using Clock = std::chrono::steady_clock;
-  constexpr int kCalls = 200;
-  std::array<double, 5> rounds{};
-  for (double& round : rounds) {
-    Clock::time_point start = Clock::now();
-    for (int i = 0; i < kCalls; ++i) syscall(SYS_getppid);
-    round = std::chrono::duration<double, std::nano>(Clock::now() - start).count() / kCalls;
-  }
-  std::sort(rounds.begin(), rounds.end());
-  return rounds[rounds.size() / 2];
 }
 
 /// One call that is dispatched wherever the calling thread is armed: it comes from outside the stub, and no patch knows
@@ -237,10 +222,6 @@ std::size_t DispatchBackend::count_unseen_threads() {
 
 static_assert(Filter::kNumbers == signal_safe::kNumbers);
 
-bool is_unwanted(const Filter* filter, SyscallId id) {
-  return filter != nullptr && id.number >= signal_safe::kNumbers && !filter->selects(id);
-}
-
 Result<void> DispatchBackend::select(const Filter& filter) {
   filter_ = &filter;
   signal_safe::Directory& directory = syscost_state.directory;
@@ -309,20 +290,11 @@ Generation DispatchBackend::boundary(Lane lane, Next next) {
 void DispatchBackend::read(Lane lane, CallTable& into) {
   late_ += Segments::wait_for_recordings();
   Segments::take(lane, state(lane).ended_bank, into);
-  for (const auto& [id, tally] : into) {
-    if (is_unwanted(filter_, id)) into.at(id).clear();
-  }
+  clear_left_out(filter_, into);
 }
 
 void DispatchBackend::read_crossings(CrossingSink& sink) {
-  struct WantedOnly final : CrossingSink {
-    WantedOnly(CrossingSink& its_sink, const Filter* its_filter) : sink(its_sink), filter(its_filter) {}
-    void add(const Crossing& crossing) override {
-      if (!is_unwanted(filter, crossing.id)) sink.add(crossing);
-    }
-    CrossingSink& sink;
-    const Filter* filter;
-  } wanted(sink, filter_);
+  SelectedCrossings wanted(sink, filter_);
   segments_.take_crossings(wanted);
 }
 

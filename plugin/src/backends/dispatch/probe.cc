@@ -12,6 +12,7 @@
 #include <string>
 
 #include "core/confinement.h"
+#include "core/known_calls.h"
 #include "signal_safe/arming.h"
 #include "signal_safe/memory.h"
 #include "signal_safe/raw.h"
@@ -20,7 +21,6 @@
 namespace syscost::dispatch {
 namespace {
 
-constexpr int kKnownCalls = 64;
 constexpr int kArmingFailed = 100;  // + errno, capped
 constexpr int kCountedWrong = 90;
 constexpr const char* kUseAnother = "choose another backend: --syscost_doctor says which work";
@@ -39,7 +39,7 @@ constexpr const char* kUseAnother = "choose another backend: --syscost_doctor sa
   if (error < 0) fail(error);
   syscost_state.lanes[0].control = signal_safe::control_of(1, 0, 0);
   syscost_selector = 1;
-  for (int i = 0; i < kKnownCalls; ++i) {
+  for (std::uint64_t i = 0; i < kKnownCalls; ++i) {
     long result = SYS_getppid;
     asm volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
   }
@@ -64,7 +64,8 @@ Failure explain(int status) {
   }
   const int code = WEXITSTATUS(status);
   if (code == kCountedWrong) {
-    return {"the dispatch stub did not count 64 of 64 known calls", kUseAnother};
+    const std::string all = std::to_string(kKnownCalls);
+    return {"the dispatch stub did not count " + all + " of " + all + " known calls", kUseAnother};
   }
   const int error = code - kArmingFailed;
   if (error == EINVAL) {

@@ -8,15 +8,16 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <mutex>
 #include <string>
 #include <utility>
 
 #include "backends/ebpf/programs.h"
 #include "backends/ebpf/segments.h"
+#include "core/known_calls.h"
 #include "core/lane_holder.h"
 #include "core/quiet_memory.h"
+#include "core/selected_only.h"
 #include "core/spin_lock.h"
 
 namespace syscost::ebpf {
@@ -108,11 +109,6 @@ static_assert(kMaxRequestRules == SYSCOST_RULES && kMaxDriverThreads == SYSCOST_
 static_assert(RequestRule::kNowhere == SYSCOST_NOWHERE);
 static_assert(Filter::kNumbers == SYSCOST_NUMBERS && kAbiCount == SYSCOST_ABIS);
 
-/// True for what the programs count and `filter` leaves out: they cannot tell numbers beyond their table apart.
-bool is_unwanted(const Filter* filter, SyscallId id) {
-  return filter != nullptr && id.number >= SYSCOST_NUMBERS && !filter->selects(id);
-}
-
 Result<void> EbpfBackend::select(const Filter& filter) {
   filter_ = &filter;
   syscost_directory& directory = memory_.directory();
@@ -188,20 +184,11 @@ Generation EbpfBackend::boundary(Lane lane, Next next) {
 void EbpfBackend::read(Lane lane, CallTable& into) {
   late_ += segments_.wait_for_programs();
   segments_.take(lane, state(lane).ended_bank, into);
-  for (const auto& [id, tally] : into) {
-    if (is_unwanted(filter_, id)) into.at(id).clear();
-  }
+  clear_left_out(filter_, into);
 }
 
 void EbpfBackend::read_crossings(CrossingSink& sink) {
-  struct WantedOnly final : CrossingSink {
-    WantedOnly(CrossingSink& its_sink, const Filter* its_filter) : sink(its_sink), filter(its_filter) {}
-    void add(const Crossing& crossing) override {
-      if (!is_unwanted(filter, crossing.id)) sink.add(crossing);
-    }
-    CrossingSink& sink;
-    const Filter* filter;
-  } wanted(sink, filter_);
+  SelectedCrossings wanted(sink, filter_);
   segments_.take_crossings(wanted);
 }
 
@@ -224,27 +211,12 @@ Result<std::uint64_t> EbpfBackend::hidden_losses() {
 
 // ---- proof and calibration ------------------------------------------------------------------------------------------
 
-/// Nanoseconds of one getppid: the median of five rounds of 200, which a preemption does not move.
-double getppid_ns() {
-  using Clock = std::chrono::steady_clock;
-  constexpr int kCalls = 200;
-  std::array<double, 5> rounds{};
-  for (double& round : rounds) {
-    Clock::time_point start = Clock::now();
-    for (int i = 0; i < kCalls; ++i) syscall(SYS_getppid);
-    round = std::chrono::duration<double, std::nano>(Clock::now() - start).count() / kCalls;
-  }
-  std::sort(rounds.begin(), rounds.end());
-  return rounds[rounds.size() / 2];
-}
-
 Result<void> EbpfBackend::prove_and_calibrate(double unobserved_ns) {
-  constexpr std::uint64_t kKnownCalls = 64;
   const std::optional<AcquiredLane> acquired = acquire_lane();
   if (!acquired.has_value()) return shut_out();  // lanes there are: nobody else has one yet
   const Lane lane = acquired->lane;
   boundary(lane, Next::kArm);
-  for (std::uint64_t i = 0; i < kKnownCalls; ++i) syscall(SYS_getppid);
+  make_known_calls();
   boundary(lane, Next::kDisarm);
   CallTable counted(&quiet_memory());
   read(lane, counted);

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <mutex>
 
 #include "backends/seccomp/counts.h"
@@ -15,6 +14,7 @@
 #include "backends/seccomp/listener.h"
 #include "backends/seccomp/probe.h"
 #include "backends/seccomp/shared.h"
+#include "core/known_calls.h"
 #include "core/lane_holder.h"
 #include "core/quiet_memory.h"
 #include "core/spin_lock.h"
@@ -163,22 +163,10 @@ Result<std::uint64_t> SeccompBackend::hidden_losses() {
 
 // ---- proof and calibration ------------------------------------------------------------------------------------------
 
-/// Nanoseconds of one getppid: the median of five rounds of 50, which a preemption does not move.
-double getppid_ns() {
-  using Clock = std::chrono::steady_clock;
-  constexpr int kCalls = 50;
-  std::array<double, 5> rounds{};
-  for (double& round : rounds) {
-    const Clock::time_point start = Clock::now();
-    for (int i = 0; i < kCalls; ++i) syscall(SYS_getppid);
-    round = std::chrono::duration<double, std::nano>(Clock::now() - start).count() / kCalls;
-  }
-  std::sort(rounds.begin(), rounds.end());
-  return rounds[rounds.size() / 2];
-}
+/// Fewer than elsewhere: each costs microseconds.
+constexpr int kTimedCalls = 50;
 
 Result<void> SeccompBackend::prove_and_calibrate(double unobserved_ns) {
-  constexpr std::uint64_t kKnownCalls = 64;
   const SyscallId known{kNativeAbi, SYS_getppid};
   // The probe has proved that the kernel notifies; with a filter that leaves getppid out there is no more to see.
   if (filter_ != nullptr && !filter_->selects(known)) return {};
@@ -188,13 +176,13 @@ Result<void> SeccompBackend::prove_and_calibrate(double unobserved_ns) {
   }
   const Lane lane = acquired->lane;
   boundary(lane, Next::kArm);
-  for (std::uint64_t i = 0; i < kKnownCalls; ++i) syscall(SYS_getppid);
+  make_known_calls();
   boundary(lane, Next::kDisarm);
   CallTable counted(&quiet_memory());
   read(lane, counted);
   const std::uint64_t entries = counted.at(known).entries;
   boundary(lane, Next::kArm);
-  const double armed_ns = getppid_ns();
+  const double armed_ns = getppid_ns(kTimedCalls);
   boundary(lane, Next::kFollowProcess);
   CallTable thrown_away(&quiet_memory());
   read(lane, thrown_away);
@@ -210,7 +198,7 @@ Result<void> SeccompBackend::prove_and_calibrate(double unobserved_ns) {
 }  // namespace
 
 Result<std::unique_ptr<Backend>> open_backend(const Filter* filter, bool children) {
-  const double unobserved_ns = getppid_ns();
+  const double unobserved_ns = getppid_ns(kTimedCalls);
   Result<Shared*> shared = install(filter, children);
   if (!shared.ok()) return shared.failure();
   auto backend = std::make_unique<SeccompBackend>(*shared.value(), filter);
