@@ -112,6 +112,9 @@ struct ScriptInfo {
 Result<std::unique_ptr<Profiler>> make_bpftrace(const ProfilerOptions& options);
 Result<std::unique_ptr<Profiler>> make_perf(const ProfilerOptions& options);
 
+/// Fails for a folder of `options` that is not there: what is in it would be missed in silence.
+Result<void> check_script_folders(const ProfilerOptions& options);
+
 /// The scripts that can be named, the folders of `options` first.
 std::vector<ScriptInfo> list_scripts(const ProfilerOptions& options);
 

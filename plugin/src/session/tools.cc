@@ -40,6 +40,11 @@ Result<ToolList> open_tools(const Options& options) {
 
 int list_scripts(const Options& options) {
 #if SYSCOST_HAS_PROFILERS
+  if (const Result<void> checked = profilers::check_script_folders(profiler_options(options)); !checked.ok()) {
+    std::fputs(("syscost: " + checked.failure().reason + "\n  fix: " + checked.failure().how_to_fix + "\n").c_str(),
+               stderr);
+    return 2;
+  }
   std::size_t width = 0;
   const std::vector<profilers::ScriptInfo> scripts = profilers::list_scripts(profiler_options(options));
   for (const profilers::ScriptInfo& script : scripts) width = std::max(width, script.name.size());

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <linux/capability.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -83,9 +84,33 @@ TEST_F(Scripts, AreNamesAndNoPaths) {
   }
 }
 
-TEST_F(Scripts, MissingFoldersAreNoError) {
-  options_.script_folders = {"/nonexistent"};
-  EXPECT_TRUE(find_script(options_, "syslat").ok());
+TEST_F(Scripts, NamedAsFilesAreToldHowTheyAreNamed) {
+  EXPECT_EQ(find_script(options_, "syslat.bt").failure().how_to_fix,
+            "name it without folder and .bt: --syscost_bpf syslat");
+  EXPECT_EQ(find_script(options_, "my/own.bt").failure().how_to_fix,
+            "name it without folder and .bt: --syscost_bpf_path my --syscost_bpf own");
+}
+
+TEST_F(Scripts, MissingFoldersAreNamedAndNotPassedOver) {
+  options_.script_folders = {folder_, "/nonexistent"};
+  const Result<Script> script = find_script(options_, "syslat");
+  ASSERT_FALSE(script.ok());
+  EXPECT_NE(script.failure().reason.find("/nonexistent"), std::string::npos) << script.failure().reason;
+  EXPECT_FALSE(check_script_folders(options_).ok());
+  options_.script_folders = {folder_};
+  EXPECT_TRUE(check_script_folders(options_).ok());
+}
+
+TEST_F(Scripts, AreFilesAndNothingElse) {
+  std::filesystem::create_directory(std::filesystem::path(folder_) / "folder.bt");
+  ASSERT_EQ(mkfifo((folder_ + "/pipe.bt").c_str(), 0600), 0);
+  EXPECT_EQ(list_scripts(options_).size(), list_scripts({}).size());
+  for (const char* name : {"folder", "pipe"}) {
+    const Result<Script> script = find_script(options_, name);
+    ASSERT_FALSE(script.ok()) << name;
+    EXPECT_EQ(script.failure().reason,
+              std::string("script ") + name + " is not a file: " + folder_ + "/" + name + ".bt");
+  }
 }
 
 TEST_F(Scripts, AndAgentAreBesideTheProgram) {
