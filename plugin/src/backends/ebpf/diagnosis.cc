@@ -39,7 +39,7 @@ Failure explain_failure(std::string_view step, int error, std::string_view libbp
   if (error == EPERM || error == EACCES) {
     if (std::optional<Failure> missing = missing_permission(here)) return *std::move(missing);
   }
-  Failure failure = errno_failure(step, "eBPF", error);
+  Failure failure = errno_failure(step, "for eBPF", error);
   if (failure.reason.ends_with('.')) failure.reason.pop_back();  // more follows
   if (error == EPERM) {
     return {failure.reason + "; the capabilities are there, so a security module or a seccomp profile denies bpf(2)",

@@ -142,7 +142,7 @@ Result<Pair> Pair::load(const DetailRequest& details) {
   int error = libbpf().bpf_map__set_inner_map_fd(pair.skeleton_->maps.processes, pattern.value());
   if (error == 0) error = syscost_bpf__load(pair.skeleton_.get());
   close(pattern.value());
-  if (error != 0) return bpf_failure("load the BPF programs", -error);
+  if (error != 0) return bpf_failure("load the programs", -error);
   return pair;
 }
 
