@@ -74,6 +74,12 @@ class ComposeFile(unittest.TestCase):
                     granted = set(service.get("cap_add", []))
                     self.assertEqual(granted, set() if name == "unprivileged" else {"BPF", "PERFMON"})
 
+    def test_no_service_makes_its_command_the_one_that_orphans_come_to(self):
+        for reader, services in self.each_reading():
+            for name, service in services.items():
+                with self.subTest(f"{reader}: {name}"):
+                    self.assertIs(service.get("init"), True)
+
     def test_unprivileged_has_nothing(self):
         for reader, services in self.each_reading():
             with self.subTest(reader):
