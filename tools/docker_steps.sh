@@ -12,8 +12,10 @@ expect 0 docker compose run --rm -T test
 says " 0 failed, "
 tail -n 1 "$log"
 expect 0 docker compose run --rm -T dev ./dev test -R Histogram
-# The exit code comes through: 2, no test is called so.
+# The exit code comes through: 2, no test is called so; 1, one that reads docs/containers.md finds it empty.
 expect 2 docker compose run --rm -T test ./dev test -R '^no test is called so$'
+expect 1 docker compose run --rm -T -v /dev/null:/src/docs/containers.md:ro test ./dev test -R containers.documented
+says "0 passed, 1 failed, 0 skipped"
 
 title "whom files belong to"
 # A copy of this folder, of an ordinary user's where this one is root's.
@@ -27,6 +29,7 @@ if ((EUID == 0)); then
   chown -R 1000:1000 $owned
 fi
 in_copy=(docker compose --project-directory "$owned" -f "$owned/compose.yaml")
+fed() { echo "through the pipe" | "$@"; }
 all_of_it_is_the_callers() { [[ -z $(find $owned ! -uid "$caller" -print -quit) ]]; }
 expect 0 "${in_copy[@]}" run --rm -T dev ./dev demo
 expect 0 "${in_copy[@]}" run --rm -T dev bash -c 'id -u && touch by_owner'
@@ -37,6 +40,10 @@ says 0
 holds "what root wrote is there" test -e $owned/by_root
 holds "all of it belongs to the folder's owner" all_of_it_is_the_callers
 expect 3 "${in_copy[@]}" run --rm -T -e RUN_AS=root dev bash -c 'exit 3'
+for run_as in owner root; do
+  expect 0 fed "${in_copy[@]}" run --rm -T -e RUN_AS=$run_as dev bash -c 'grep SigIgn /proc/self/status && cat'
+  says "SigIgn:	0000000000000000" "through the pipe"
+done
 # bpftrace is root's alone; its owner's measurement asks sudo for it.
 expect 0 "${in_copy[@]}" run --rm -T dev build/release/bin/demo_batched_writes --profile bpftrace --bpf syslat \
   --syscost_bpf_sudo --csv build/by_sudo.csv
@@ -82,9 +89,14 @@ says "was granted them, but this process lacks CAP_BPF and CAP_PERFMON" "setcap 
 title "the right backend, and the missing piece by its name"
 expect 0 docker compose run --rm -T dev build/release/bin/demo_batched_writes --syscost_doctor
 says "container of Docker: CAP_BPF granted, CAP_PERFMON granted" "auto would take ebpf"
+says "shares its BPF programs with other measured processes"
 says_not "without tracefs"
+# Without an init the command is what orphans come to.
 doctor 0 "${grant[@]}"
 says "auto would take ebpf" '"/sys/kernel/tracing:/sys/kernel/tracing:ro"'
+says "runs BPF programs of its own: the helper would become a child of this process"
+doctor 0 "${grant[@]}" --init
+says "shares its BPF programs with other measured processes"
 doctor 0 "${grant[@]}" --read-only --cap-drop ALL
 says "auto would take ebpf"
 doctor 0 "${grant[@]}" --pid host
@@ -140,13 +152,16 @@ expect 0 docker compose run --rm -T runtime bench compare build/release/demo/slo
 says "1024 -> 1"
 expect 1 docker compose run --rm -T runtime bench compare $fast $slow
 expect 0 docker build -t syscost-example -f docker/example.Dockerfile .
-expect 0 docker run --rm --cap-add BPF --cap-add PERFMON --cap-drop ALL --read-only syscost-example
-says "[ SYSCOST  ]"
-expect 0 docker run --rm "${grant[@]}" syscost-example my_tests --syscost_doctor
-says "auto would take ebpf"
+expect 0 docker run --rm --cap-add BPF --cap-add PERFMON --cap-drop ALL --read-only --init syscost-example
+says "backend ebpf" "[ SYSCOST  ]"
+expect 0 docker run --rm "${grant[@]}" --init syscost-example my_tests --syscost_doctor
+says "auto would take ebpf" "shares its BPF programs with other measured processes"
 expect 0 docker run --rm --user 1000:1000 --cap-drop ALL --read-only syscost-example
 says "backend dispatch" "[ SYSCOST  ]"
 expect 0 docker run --rm --user 1000:1000 --cap-drop ALL --read-only syscost-example my_tests --syscost_backend seccomp
+
+# shellcheck source=tools/docker_podman_steps.sh
+source tools/docker_podman_steps.sh
 
 title "a GPU"
 if docker info --format '{{json .Runtimes}}' | grep -q '"nvidia"'; then
