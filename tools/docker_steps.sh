@@ -95,6 +95,8 @@ says_not "without tracefs"
 doctor 0 "${grant[@]}"
 says "auto would take ebpf" '"/sys/kernel/tracing:/sys/kernel/tracing:ro"'
 says "runs BPF programs of its own: the helper would become a child of this process"
+expect 0 docker run --rm "${mounted[@]}" "${grant[@]}" syscost-dev $demo --syscost_backend ebpf --syscost_profile syscalls
+says "backend ebpf" "1024 write"
 doctor 0 "${grant[@]}" --init
 says "shares its BPF programs with other measured processes"
 doctor 0 "${grant[@]}" --read-only --cap-drop ALL
