@@ -70,7 +70,8 @@ struct Crossing {
   Generation returned_in = 0;
   Lane returned_lane = Lane::kProcess;  ///< On which it ended.
   SyscallId id;
-  enum class Outcome { kCall, kRestart } outcome = Outcome::kCall;
+  std::string_view program = {};  ///< Of the child that made it; empty = the process itself. Valid during add().
+  enum class Outcome { kCall, kRestart, kNoReturn } outcome = Outcome::kCall;
   int error = 0;  ///< errno, 0 = success.
   bool has_latency = false;
   std::uint64_t latency_ns = 0;

@@ -16,6 +16,8 @@
 #include <cerrno>
 #include <csignal>
 
+#include "core/own_calls.h"
+
 namespace syscost {
 namespace {
 
@@ -94,6 +96,7 @@ int become_the_program(void* argument) {
 /// Starts the program and is gone: the program becomes init's child.
 int be_its_parent(void* argument) {
   auto* launch = static_cast<Launch*>(argument);
+  begin_own_calls();
   launch->program = clone(become_the_program, launch->stack, CLONE_VM | CLONE_VFORK | SIGCHLD, launch);
   if (launch->program < 0) launch->error = errno;
   _exit(0);

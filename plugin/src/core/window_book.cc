@@ -84,16 +84,23 @@ void WindowBook::read_segment(Lane lane, Generation ended) {
 void WindowBook::add(const Crossing& crossing) {
   for (Window& window : windows_) {
     if (!window.holds(crossing.returned_in, crossing.returned_lane)) continue;
-    Tally& tally = window.table.at(crossing.id);
+    CallTable& table = crossing.program.empty() ? window.table : window.children.at(crossing.program);
+    Tally& tally = table.at(crossing.id);
     if (!window.holds(crossing.entered_in, crossing.lane)) {
       ++tally.carried_in;
       continue;
     }
-    if (crossing.outcome == Crossing::Outcome::kRestart) {
-      ++tally.restarts;
-    } else {
-      ++tally.calls;
-      tally.errors.add(crossing.error);
+    switch (crossing.outcome) {
+      case Crossing::Outcome::kCall:
+        ++tally.calls;
+        tally.errors.add(crossing.error);
+        break;
+      case Crossing::Outcome::kRestart:
+        ++tally.restarts;
+        break;
+      case Crossing::Outcome::kNoReturn:
+        ++tally.no_return;
+        break;
     }
     if (crossing.has_latency) tally.latency.add(crossing.latency_ns);
   }

@@ -17,6 +17,7 @@
 
 #include "core/detached_process.h"
 #include "core/high_fd.h"
+#include "core/own_calls.h"
 #include "profilers/agent/protocol.h"
 
 namespace syscost::profilers {
@@ -42,8 +43,10 @@ bool is_socket(int fd, std::uint64_t inode) {
 
 void close_in_child() {
   const int saved = errno;
+  begin_own_calls();
   const int fd = g_link.exchange(-1);
   if (is_socket(fd, g_link_inode.load())) close(fd);
+  end_own_calls();
   errno = saved;
 }
 

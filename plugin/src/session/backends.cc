@@ -64,15 +64,14 @@ DetailRequest with_rules(DetailRequest details) {
 
 Failure counts_no_children(const char* backend) {
   return {std::string("backend ") + backend + " does not count child processes (--syscost_children)",
-          "take --syscost_backend seccomp, which does, or leave --syscost_children out"};
+          "take --syscost_backend ebpf or --syscost_backend seccomp, which do, or leave --syscost_children out"};
 }
 
 // ---- each backend ---------------------------------------------------------------------------------------------------
 
 OpenedBackend open_ebpf([[maybe_unused]] const Wish& wish) {
-  if (wish.children) return counts_no_children("ebpf");
 #if SYSCOST_HAS_EBPF
-  return ebpf::open_backend(wish.details);
+  return ebpf::open_backend(wish.details, wish.children);
 #else
   return built_without("eBPF", "libbpf");
 #endif
@@ -186,8 +185,8 @@ OpenedBackend open_first(const Wish& wish) {
 OpenedBackend open_backend(BackendChoice choice, const Filter* filter, bool children, const DetailRequest& details) {
   if (children && details.any()) {
     return Failure{
-        "--syscost_children and --syscost_detail exclude each other: only seccomp counts children, and only "
-        "ebpf tells calls of one syscall apart",
+        "--syscost_children and --syscost_detail exclude each other: no backend tells a child's calls of one syscall "
+        "apart",
         "leave one of them out, or make two runs"};
   }
   const Wish wish{filter, children, with_rules(details)};

@@ -89,7 +89,7 @@ Result<void> check_together(const Options& all) {
   }
   if (all.children && all.backend == BackendChoice::none) {
     return Failure{"--syscost_children counts child processes, and --syscost_backend none counts nothing",
-                   "take --syscost_backend seccomp, or leave --syscost_children out"};
+                   "take --syscost_backend ebpf or --syscost_backend seccomp, or leave --syscost_children out"};
   }
   if (is_flag(all.bpf_source) && !all.lists_scripts && !all.profile_bpftrace) {
     return Failure{"--syscost_bpf names scripts of bpftrace, which is not asked for",

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "core/high_fd.h"
+#include "core/own_calls.h"
 
 namespace syscost::ebpf {
 namespace {
@@ -48,10 +49,12 @@ bool is_unchanged(std::uint64_t entry) {
 
 void close_in_child() {
   const int saved = errno;
+  begin_own_calls();
   for (auto& slot : g_descriptors) {
     const std::uint64_t entry = slot.exchange(0);
     if (entry != 0 && is_unchanged(entry)) close(fd_of(entry));
   }
+  end_own_calls();
   errno = saved;
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "backends/ebpf/child_counts.h"
 #include "backends/ebpf/programs.h"
 #include "backends/ebpf/segments.h"
 #include "core/known_calls.h"
@@ -33,7 +34,10 @@ thread_local ThreadRegistration t_registration __attribute__((tls_model("initial
 class EbpfBackend final : public Backend {
  public:
   explicit EbpfBackend(Programs programs)
-      : programs_(std::move(programs)), segments_(programs_.memory()), memory_(programs_.memory()) {
+      : programs_(std::move(programs)),
+        segments_(programs_.memory()),
+        children_(programs_.memory()),
+        memory_(programs_.memory()) {
     for (syscost_lane& lane : memory_.lanes().subspan(1)) store(lane.control, SYSCOST_FOLLOW_PROCESS);
   }
 
@@ -45,6 +49,7 @@ class EbpfBackend final : public Backend {
             .latency = true,
             .carried_in = true,
             .denied = true,
+            .children = memory_.children != nullptr,
             .lanes = SYSCOST_LANES - 1};
   }
   Calibration calibration() const override { return calibration_; }
@@ -58,8 +63,9 @@ class EbpfBackend final : public Backend {
   std::optional<AcquiredLane> acquire_lane() override;
   Generation boundary(Lane lane, Next next) override;
   void read(Lane lane, CallTable& into) override;
+  void read_children(ChildTables& into) override { children_.take(state(Lane::kProcess).ended_bank, filter_, into); }
   void read_crossings(CrossingSink& sink) override;
-  Losses losses() const override { return {late_, segments_.lost()}; }
+  Losses losses() const override { return {late_, segments_.lost() + children_.lost()}; }
   Result<std::uint64_t> hidden_losses() override;
   Result<void> detach() override {
     programs_.detach();
@@ -93,6 +99,7 @@ class EbpfBackend final : public Backend {
 
   Programs programs_;
   Segments segments_;
+  ChildCounts children_;
   SharedMemory memory_;
   const Filter* filter_ = nullptr;  // null = everything is counted
   std::array<LaneState, SYSCOST_LANES> lanes_;
@@ -166,6 +173,7 @@ Generation EbpfBackend::boundary(Lane lane, Next next) {
     case Next::kArm:
       own.bank ^= 1;
       segments_.clear_leftovers(lane, own.bank);
+      if (lane == Lane::kProcess) children_.clear_leftovers(own.bank);
       ++generation_;
       store(control, SYSCOST_CONTROL(generation_, own.bank));
       return generation_;
@@ -183,6 +191,7 @@ Generation EbpfBackend::boundary(Lane lane, Next next) {
 
 void EbpfBackend::read(Lane lane, CallTable& into) {
   late_ += segments_.wait_for_programs();
+  if (lane == Lane::kProcess) late_ += children_.wait_for_programs();
   segments_.take(lane, state(lane).ended_bank, into);
   clear_left_out(filter_, into);
 }
@@ -238,9 +247,9 @@ Result<void> EbpfBackend::prove_and_calibrate(double unobserved_ns) {
 
 }  // namespace
 
-Result<std::unique_ptr<Backend>> open_backend(const DetailRequest& details) {
+Result<std::unique_ptr<Backend>> open_backend(const DetailRequest& details, bool children) {
   double unobserved_ns = getppid_ns();
-  Result<Programs> programs = Programs::open(details);
+  Result<Programs> programs = Programs::open(details, children);
   if (!programs.ok()) return programs.failure();
   auto backend = std::make_unique<EbpfBackend>(std::move(programs.value()));
   if (Result<void> proof = backend->prove_and_calibrate(unobserved_ns); !proof.ok()) return proof.failure();

@@ -15,7 +15,7 @@
 namespace syscost::ebpf {
 
 /// Loads, attaches, and proves that it works: 64 known calls must be counted as exactly 64. Between windows only.
-/// Calls are told apart by `details`.
-Result<std::unique_ptr<Backend>> open_backend(const DetailRequest& details = {});
+/// Calls are told apart by `details`. With `children` the processes below are counted too, by program.
+Result<std::unique_ptr<Backend>> open_backend(const DetailRequest& details = {}, bool children = false);
 
 }  // namespace syscost::ebpf

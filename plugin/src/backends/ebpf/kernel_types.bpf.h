@@ -48,8 +48,25 @@ struct inode {
   unsigned int i_rdev;
 };
 
+struct qstr {
+  const unsigned char* name;
+};
+
+struct dentry {
+  struct qstr d_name;
+};
+
+struct path {
+  struct dentry* dentry;
+};
+
 struct file {
   struct inode* f_inode;
+  struct path f_path;
+};
+
+struct mm_struct {
+  struct file* exe_file;
 };
 
 struct fdtable {
@@ -65,6 +82,7 @@ struct task_struct {
   struct thread_info thread_info;
   struct seccomp seccomp;
   struct files_struct* files;
+  struct mm_struct* mm;
   int pid;
   int tgid;
   struct task_struct* group_leader;

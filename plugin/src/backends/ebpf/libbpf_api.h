@@ -18,6 +18,7 @@ namespace syscost::ebpf {
 
 #define SYSCOST_LIBBPF_FUNCTIONS(X) \
   X(bpf_map__fd)                    \
+  X(bpf_map__set_autocreate)        \
   X(bpf_map__set_inner_map_fd)      \
   X(bpf_map__set_max_entries)       \
   X(bpf_map_create)                 \
@@ -29,6 +30,7 @@ namespace syscost::ebpf {
   X(bpf_object__load_skeleton)      \
   X(bpf_object__open_skeleton)      \
   X(bpf_program__fd)                \
+  X(bpf_program__set_autoload)      \
   X(bpf_raw_tracepoint_open)        \
   X(libbpf_num_possible_cpus)       \
   X(libbpf_set_print)

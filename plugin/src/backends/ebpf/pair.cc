@@ -75,6 +75,22 @@ void ask_for_details(syscost_bpf::syscost_bpf__rodata& constants, const DetailRe
   }
 }
 
+// ---- children -------------------------------------------------------------------------------------------------------
+
+/// Programs that the object leaves unloaded unless asked, and their maps, which it would make all the same.
+int choose_children(syscost_bpf& skeleton, bool wanted) {
+  for (bpf_map* map : {skeleton.maps.children, skeleton.maps.child_cells, skeleton.maps.child_slots,
+                       skeleton.maps.child_error_slots, skeleton.maps.child_threads, skeleton.maps.program_numbers}) {
+    if (const int error = libbpf().bpf_map__set_autocreate(map, wanted); error != 0) return error;
+  }
+  for (bpf_program* program :
+       {skeleton.progs.on_child_enter, skeleton.progs.on_child_exit, skeleton.progs.on_child_deliver,
+        skeleton.progs.on_child_exec, skeleton.progs.on_child_end, skeleton.progs.on_fork}) {
+    if (const int error = libbpf().bpf_program__set_autoload(program, wanted); error != 0) return error;
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::uint32_t map_blocks(std::uint32_t cpu_count) {
@@ -110,7 +126,7 @@ void Pair::Destroy::operator()(syscost_bpf* skeleton) const {
 Pair::Pair(Pair&& other) noexcept = default;
 Pair::~Pair() = default;
 
-Result<Pair> Pair::load(const DetailRequest& details) {
+Result<Pair> Pair::load(const DetailRequest& details, bool children) {
   if (Result<const LibbpfApi*> api = open_libbpf(); !api.ok()) return api.failure();
   auto* previous = libbpf().libbpf_set_print(keep_log);
   struct RestorePrint {
@@ -136,6 +152,10 @@ Result<Pair> Pair::load(const DetailRequest& details) {
     libbpf().bpf_map__set_max_entries(pair.skeleton_->maps.detail_slots, SYSCOST_DETAIL_SLOTS);
   }
 
+  if (const int error = choose_children(*pair.skeleton_, children); error != 0) {
+    return bpf_failure("choose among the BPF programs", -error);
+  }
+
   // libbpf 1.1 cannot change the size of a declared inner map; it can be shown another one.
   Result<int> pattern = pair.make_map();
   if (!pattern.ok()) return pattern.failure();
@@ -154,6 +174,26 @@ ProgramDescriptors Pair::programs() const {
 
 int Pair::detail_cells() const {
   return libbpf().bpf_map__fd(skeleton_->maps.detail_cells);
+}
+
+ProgramDescriptors Pair::child_programs() const {
+  return {libbpf().bpf_program__fd(skeleton_->progs.on_child_enter),
+          libbpf().bpf_program__fd(skeleton_->progs.on_child_exit),
+          libbpf().bpf_program__fd(skeleton_->progs.on_child_deliver)};
+}
+
+ProgramDescriptors Pair::following_programs() const {
+  // Births last: who is followed must be followed to the end.
+  return {libbpf().bpf_program__fd(skeleton_->progs.on_child_exec),
+          libbpf().bpf_program__fd(skeleton_->progs.on_child_end), libbpf().bpf_program__fd(skeleton_->progs.on_fork)};
+}
+
+int Pair::children() const {
+  return libbpf().bpf_map__fd(skeleton_->maps.children);
+}
+
+int Pair::child_cells() const {
+  return libbpf().bpf_map__fd(skeleton_->maps.child_cells);
 }
 
 Result<int> Pair::make_map() const {

@@ -37,8 +37,8 @@ std::uint64_t build_hash();
 class Pair {
  public:
   /// Loads, does not attach. 15-40 ms. On failure: which step, which errno, what to do.
-  /// A pair that tells calls apart by `details` is for one process.
-  static Result<Pair> load(const DetailRequest& details = {});
+  /// A pair that tells calls apart by `details`, or counts `children`, is for one process.
+  static Result<Pair> load(const DetailRequest& details = {}, bool children = false);
 
   Pair(Pair&& other) noexcept;
   Pair& operator=(Pair&&) = delete;
@@ -50,6 +50,12 @@ class Pair {
   ProgramDescriptors programs() const;
   /// The map of details' cells; of this object.
   int detail_cells() const;
+  /// Of a pair that counts children, likewise of this object: programs that count, programs that follow a process from
+  /// birth to end, and maps.
+  ProgramDescriptors child_programs() const;
+  ProgramDescriptors following_programs() const;
+  int children() const;
+  int child_cells() const;
 
   /// A process's place. Whoever gets it closes `map`.
   struct Place {

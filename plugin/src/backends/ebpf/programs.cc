@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "backends/ebpf/descriptors.h"
+#include "core/own_calls.h"
 
 namespace syscost::ebpf {
 namespace {
@@ -38,16 +39,19 @@ void leave_room_in_the_heap() {
 
 }  // namespace
 
-Result<Programs> Programs::open(const DetailRequest& details) {
-  if (details.any()) {
-    Result<Programs> alone = open_alone(details);
-    if (alone.ok()) alone.value().why_alone_ = "they tell calls apart as --syscost_detail asks";
+Result<Programs> Programs::open(const DetailRequest& details, bool children) {
+  if (details.any() || children) {
+    Result<Programs> alone = open_alone(details, children);
+    if (alone.ok()) {
+      alone.value().why_alone_ = children ? "they count children, as --syscost_children asks"
+                                          : "they tell calls apart as --syscost_detail asks";
+    }
     return alone;
   }
   HelperLink::Obstacle obstacle{};
   Result<Programs> shared = open_shared(obstacle);
   if (shared.ok()) return shared;
-  Result<Programs> alone = open_alone({});
+  Result<Programs> alone = open_alone({}, false);
   if (alone.ok()) {
     alone.value().why_alone_ = shared.failure().reason;
     return alone;
@@ -77,8 +81,14 @@ Result<Programs> Programs::open_shared(HelperLink::Obstacle& obstacle) {
   return programs;
 }
 
-Result<Programs> Programs::open_alone(const DetailRequest& details) {
-  Result<Pair> pair = Pair::load(details);
+ProgramDescriptors Programs::copies(const ProgramDescriptors& descriptors) {
+  ProgramDescriptors copied{};
+  for (std::size_t i = 0; i < kProgramCount; ++i) copied[i] = fcntl(descriptors[i], F_DUPFD_CLOEXEC, 3);
+  return copied;
+}
+
+Result<Programs> Programs::open_alone(const DetailRequest& details, bool children) {
+  Result<Pair> pair = Pair::load(details, children);
   if (!pair.ok()) return pair.failure();
   Result<std::vector<Pair::Place>> places = pair.value().make_places(1);
   if (!places.ok()) return places.failure();
@@ -91,31 +101,28 @@ Result<Programs> Programs::open_alone(const DetailRequest& details) {
     return links.failure();
   }
   ours.links = links.value();
-  for (std::size_t i = 0; i < kProgramCount; ++i) {
-    ours.programs[i] = fcntl(pair.value().programs()[i], F_DUPFD_CLOEXEC, 3);
-  }
+  ours.programs = copies(pair.value().programs());
   Programs programs;
   if (Result<void> taken = programs.take(ours); !taken.ok()) return taken.failure();
   if (details.any()) {
     if (Result<void> mapped = programs.map_details(pair.value().detail_cells()); !mapped.ok()) return mapped.failure();
   }
+  if (children) {
+    if (Result<void> mapped = programs.map_children(pair.value()); !mapped.ok()) return mapped.failure();
+  }
   return programs;
 }
 
 Result<void> Programs::take(const HelperLink::Place& place) {
-  for (std::size_t i = 0; i < kProgramCount; ++i) program_fds_[i] = keep_descriptor(place.programs[i]);
-  keep_links(place.links);
+  own_.keep_links(place.links);
+  const Result<void> kept = own_.keep_programs(place.programs);
   const std::size_t bytes = map_bytes(place.cpu_count);
   void* start = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, place.map, 0);
   const int error = errno;
   close(place.map);
   if (start == MAP_FAILED) return errno_failure("map", "the counters", error);
   memory_ = {{static_cast<syscost_block*>(start), map_blocks(place.cpu_count)}, place.cpu_count, place.cookie, {}};
-  for (std::size_t i = 0; i < kProgramCount; ++i) {
-    bpf_prog_info info{};
-    if (!program_info(program_fds_[i], info)) return errno_failure("ask for", "missed runs of the BPF programs", errno);
-    program_ids_[i] = info.id;
-  }
+  if (!kept.ok()) return kept;
   return enrol(0);
 }
 
@@ -125,6 +132,24 @@ Result<void> Programs::map_details(int map) {
   if (start == MAP_FAILED) return errno_failure("map", "the details' counters", errno);
   memory_.detail_cells = {static_cast<syscost_cell*>(start), cells};
   return {};
+}
+
+Result<void> Programs::map_children(const Pair& pair) {
+  void* start =
+      mmap(nullptr, page_rounded(sizeof(syscost_children)), PROT_READ | PROT_WRITE, MAP_SHARED, pair.children(), 0);
+  if (start == MAP_FAILED) return errno_failure("map", "what is known of children", errno);
+  memory_.children = static_cast<syscost_children*>(start);
+  constexpr std::size_t kCells = std::size_t{SYSCOST_BANKS} * SYSCOST_CHILD_SLOTS;
+  start = mmap(nullptr, page_rounded(kCells * sizeof(syscost_cell)), PROT_READ | PROT_WRITE, MAP_SHARED,
+               pair.child_cells(), 0);
+  if (start == MAP_FAILED) return errno_failure("map", "the children's counters", errno);
+  memory_.child_cells = {static_cast<syscost_cell*>(start), kCells};
+  tell_own_calls_by(SYSCOST_OWN_CALLS(memory_.cookie));
+  // Who is born from here on is known, and counted.
+  Result<void> kept = children_.keep_programs(copies(pair.child_programs()));
+  if (kept.ok()) kept = children_.attach();
+  if (kept.ok()) kept = following_.keep_programs(copies(pair.following_programs()));
+  return kept.ok() ? following_.attach() : kept;
 }
 
 Result<void> Programs::enrol(std::uint64_t token) const {
@@ -140,36 +165,67 @@ Result<void> Programs::enrol(std::uint64_t token) const {
 Programs::Programs(Programs&& other) noexcept
     : helper_(std::move(other.helper_)),
       why_alone_(std::move(other.why_alone_)),
-      program_fds_(std::exchange(other.program_fds_, {-1, -1, -1})),
-      link_fds_(std::exchange(other.link_fds_, {-1, -1, -1})),
-      program_ids_(other.program_ids_),
+      own_(std::exchange(other.own_, {})),
+      children_(std::exchange(other.children_, {})),
+      following_(std::exchange(other.following_, {})),
       memory_(std::exchange(other.memory_, {})) {}
 
 Programs::~Programs() {
-  for (int& fd : link_fds_) close_descriptor(fd);
-  for (int& fd : program_fds_) close_descriptor(fd);
+  for (Set* set : {&following_, &children_, &own_}) {
+    set->detach();
+    for (int& fd : set->programs) close_descriptor(fd);
+  }
   if (!memory_.blocks.empty()) munmap(memory_.blocks.data(), map_bytes(memory_.cpu_count));
-  if (!memory_.detail_cells.empty()) {
-    munmap(memory_.detail_cells.data(), page_rounded(memory_.detail_cells.size_bytes()));
+  if (memory_.children != nullptr) tell_own_calls_by(0);
+  if (memory_.children != nullptr) munmap(memory_.children, page_rounded(sizeof(syscost_children)));
+  for (const std::span<syscost_cell> cells : {memory_.detail_cells, memory_.child_cells}) {
+    if (!cells.empty()) munmap(cells.data(), page_rounded(cells.size_bytes()));
   }
 }
 
 // ---- attachment -----------------------------------------------------------------------------------------------------
 
-void Programs::keep_links(const ProgramDescriptors& links) {
-  for (std::size_t i = 0; i < kProgramCount; ++i) link_fds_[i] = keep_descriptor(links[i]);
+Result<void> Programs::Set::keep_programs(const ProgramDescriptors& descriptors) {
+  for (std::size_t i = 0; i < kProgramCount; ++i) programs[i] = keep_descriptor(descriptors[i]);
+  for (std::size_t i = 0; i < kProgramCount; ++i) {
+    bpf_prog_info info{};
+    if (!program_info(programs[i], info)) return errno_failure("ask for", "missed runs of the BPF programs", errno);
+    ids[i] = info.id;
+  }
+  return {};
+}
+
+void Programs::Set::keep_links(const ProgramDescriptors& descriptors) {
+  for (std::size_t i = 0; i < kProgramCount; ++i) links[i] = keep_descriptor(descriptors[i]);
+}
+
+Result<void> Programs::Set::attach() {
+  if (!is_loaded() || links[0] >= 0) return {};
+  Result<ProgramDescriptors> opened = open_links(programs);
+  if (!opened.ok()) return opened.failure();
+  keep_links(opened.value());
+  return {};
+}
+
+void Programs::Set::detach() {
+  for (std::size_t i = kProgramCount; i-- > 0;) close_descriptor(links[i]);
 }
 
 Result<void> Programs::attach(std::uint64_t token) {
-  if (link_fds_[0] >= 0) return {};
-  Result<ProgramDescriptors> links = helper_ ? helper_->attach() : open_links(program_fds_);
+  if (own_.links[0] >= 0) return {};
+  if (!helper_) {
+    Result<void> attached = own_.attach();
+    return attached.ok() ? children_.attach() : attached;
+  }
+  Result<ProgramDescriptors> links = helper_->attach();
   if (!links.ok()) return links.failure();
-  keep_links(links.value());
-  return helper_ ? enrol(token) : Result<void>();
+  own_.keep_links(links.value());
+  return enrol(token);
 }
 
 void Programs::detach() {
-  for (std::size_t i = kProgramCount; i-- > 0;) close_descriptor(link_fds_[i]);
+  children_.detach();
+  own_.detach();
   if (helper_) helper_->detach();
 }
 
@@ -185,12 +241,14 @@ Failure shut_out() {
 
 Result<std::uint64_t> Programs::missed_runs() const {
   std::uint64_t missed = 0;
-  for (std::size_t i = 0; i < kProgramCount; ++i) {
-    bpf_prog_info info{};
-    const int error = program_info(program_fds_[i], info) ? 0 : errno;
-    if (error == EPERM || error == EACCES || error == ENOSYS) return shut_out();
-    if (error != 0 || info.id != program_ids_[i]) return taken_away();
-    missed += info.recursion_misses;
+  for (const Set* set : {&own_, &children_, &following_}) {
+    for (std::size_t i = 0; set->is_loaded() && i < kProgramCount; ++i) {
+      bpf_prog_info info{};
+      const int error = program_info(set->programs[i], info) ? 0 : errno;
+      if (error == EPERM || error == EACCES || error == ENOSYS) return shut_out();
+      if (error != 0 || info.id != set->ids[i]) return taken_away();
+      missed += info.recursion_misses;
+    }
   }
   return missed;
 }

@@ -29,6 +29,8 @@ struct SharedMemory {
   std::uint64_t cookie = 0;  ///< First argument of a registration call.
   /// [bank][shard][slot - SYSCOST_SLOTS]; empty without details.
   std::span<syscost_cell> detail_cells{};
+  syscost_children* children = nullptr;   ///< Null where they are not counted.
+  std::span<syscost_cell> child_cells{};  ///< [bank][slot - SYSCOST_FIRST_CHILD_SLOT].
 
   std::uint32_t shard_count() const { return cpu_count + SYSCOST_LANES - 1; }
   std::span<syscost_lane> lanes() const { return blocks[0].head.lanes; }
@@ -51,8 +53,9 @@ Failure shut_out();
 class Programs {
  public:
   /// Joins the others, or loads and attaches. On failure: which step, which errno, what to do.
-  /// Programs that tell calls apart by `details` are not shared: what they look for, and find, is this process's.
-  static Result<Programs> open(const DetailRequest& details);
+  /// Programs that tell calls apart by `details` or count `children` are not shared: what they look for, and find, is
+  /// this process's.
+  static Result<Programs> open(const DetailRequest& details, bool children);
 
   Programs(Programs&& other) noexcept;
   Programs& operator=(Programs&&) = delete;
@@ -65,6 +68,7 @@ class Programs {
 
   /// `token` is the calling thread's registration, or 0: enrolling again would end it.
   Result<void> attach(std::uint64_t token);
+  /// Children born meanwhile are known when programs are attached again: births cost a fork, not a call.
   void detach();
 
   /// Runs that the kernel skipped because a program was already running on that CPU. Cumulative. Fails when the
@@ -74,18 +78,34 @@ class Programs {
  private:
   Programs() = default;
   static Result<Programs> open_shared(HelperLink::Obstacle& obstacle);
-  static Result<Programs> open_alone(const DetailRequest& details);
+  static Result<Programs> open_alone(const DetailRequest& details, bool children);
   /// Keeps the programs, maps the map and enrols. Takes over the descriptors.
   Result<void> take(const HelperLink::Place& place);
   Result<void> map_details(int map);
-  void keep_links(const ProgramDescriptors& links);
+  Result<void> map_children(const Pair& pair);
+
+  /// Programs that are attached, and taken off, together.
+  struct Set {
+    ProgramDescriptors programs{-1, -1, -1};
+    ProgramDescriptors links{-1, -1, -1};
+    std::array<std::uint32_t, kProgramCount> ids{};
+
+    bool is_loaded() const { return programs[0] >= 0; }
+    /// Both take over the descriptors.
+    Result<void> keep_programs(const ProgramDescriptors& descriptors);
+    void keep_links(const ProgramDescriptors& descriptors);
+    /// Attaches programs that are loaded and not attached.
+    Result<void> attach();
+    void detach();
+  };
+  static ProgramDescriptors copies(const ProgramDescriptors& descriptors);
   Result<void> enrol(std::uint64_t token) const;
 
   std::optional<HelperLink> helper_;
   std::string why_alone_;
-  ProgramDescriptors program_fds_{-1, -1, -1};
-  ProgramDescriptors link_fds_{-1, -1, -1};
-  std::array<std::uint32_t, kProgramCount> program_ids_{};
+  Set own_;        // count this process
+  Set children_;   // count the processes below it
+  Set following_;  // know who they are
   SharedMemory memory_;
 };
 

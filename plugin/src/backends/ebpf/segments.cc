@@ -3,57 +3,14 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
-#include <cerrno>
-#include <cstring>
 
+#include "backends/ebpf/child_counts.h"
+#include "backends/ebpf/reading.h"
 #include "core/spin_lock.h"
-#include "syscost/histogram.h"
 
 namespace syscost::ebpf {
-namespace {
-
-static_assert(SYSCOST_BUCKETS == kHistogramBuckets);
-
-std::uint64_t load(const __u64& word) {
-  return std::atomic_ref(const_cast<__u64&>(word)).load(std::memory_order_acquire);
-}
-
-// About a tenth of a second of waiting: far beyond any program's length and most pauses of a virtual CPU.
-constexpr int kMaxSpins = 2'000'000;
-
-/// True when the program that was running at the call has ended.
-bool wait_while_odd(const __u64& sequence) {
-  const std::uint64_t seen = load(sequence);
-  if ((seen & 1) == 0) return true;
-  for (int spin = 0; spin < kMaxSpins; ++spin) {
-    if (load(sequence) != seen) return true;
-    relax_cpu();
-  }
-  return false;
-}
-
-/// Calls visit(index) for each set bit and clears the words.
-template <class Visit>
-void drain_bits(__u64* words, std::size_t word_count, Visit visit) {
-  for (std::size_t w = 0; w < word_count; ++w) {
-    std::uint64_t bits = words[w];
-    if (bits == 0) continue;
-    words[w] = 0;
-    for (; bits != 0; bits &= bits - 1) visit(static_cast<std::uint32_t>(w * 64 + std::countr_zero(bits)));
-  }
-}
-
-}  // namespace
-
 std::uint64_t Segments::wait_for_programs() const {
-  std::uint64_t running = 0;
-  for (const syscost_cpu& cpu : memory_.cpus()) {
-    for (const __u64* sequence : {&cpu.enter_sequence, &cpu.exit_sequence, &cpu.deliver_sequence}) {
-      if (!wait_while_odd(*sequence)) ++running;
-    }
-  }
-  return running;
+  return wait_for_programs_on(memory_.cpus());
 }
 
 Segments::Range Segments::shards_of(Lane lane, std::uint32_t bank) const {
@@ -84,27 +41,6 @@ void Segments::take_shard(std::uint32_t shard_index, CallTable& into) {
   });
 }
 
-void Segments::take_cell(syscost_cell& cell, Tally& into) {
-  // Of one detail on one CPU the moves may exceed the entries; over all CPUs they do not, and the sum wraps back.
-  into.entries += cell.entries + cell.moved_in - cell.moved_out;
-  into.calls += cell.calls + cell.interrupted;
-  into.restarts += cell.restarts_plain + cell.restarts_handler;
-  into.no_return += cell.no_return;
-  into.carried_in += cell.carried_in;
-  into.denied += cell.denied;
-  if (cell.interrupted != 0) into.errors.add(EINTR, cell.interrupted);
-  if (cell.latency_count != 0) {
-    std::size_t last = histogram_bucket(cell.latency_max_ns);
-    for (std::size_t bucket = histogram_bucket(cell.latency_min_ns); bucket <= last; ++bucket) {
-      if (cell.buckets[bucket] == 0) continue;
-      into.latency.add_bucket(bucket, cell.buckets[bucket]);
-      cell.buckets[bucket] = 0;
-    }
-    into.latency.add_exact(cell.latency_count, cell.latency_sum_ns, cell.latency_min_ns, cell.latency_max_ns);
-  }
-  std::memset(&cell, 0, offsetof(syscost_cell, buckets));
-}
-
 void Segments::clear_leftovers(Lane lane, std::uint32_t bank) {
   auto [first, end] = shards_of(lane, bank);
   for (std::uint32_t index = first; index < end; ++index) {
@@ -115,6 +51,21 @@ void Segments::clear_leftovers(Lane lane, std::uint32_t bank) {
     drain_bits(shard.dirty_errors, SYSCOST_ERROR_DIRTY_WORDS, [&](std::uint32_t slot) { shard.errors[slot] = 0; });
   }
 }
+
+namespace {
+
+Crossing::Outcome outcome_of(const syscost_log_record& record) {
+  switch (record.outcome) {
+    case SYSCOST_OUTCOME_RESTART:
+      return Crossing::Outcome::kRestart;
+    case SYSCOST_OUTCOME_NO_RETURN:
+      return Crossing::Outcome::kNoReturn;
+    default:
+      return Crossing::Outcome::kCall;
+  }
+}
+
+}  // namespace
 
 void Segments::take_crossings(CrossingSink& sink) {
   syscost_directory& directory = memory_.directory();
@@ -137,8 +88,15 @@ void Segments::take_crossings(CrossingSink& sink) {
     crossing.returned_in = record.returned_in;
     crossing.lane = static_cast<Lane>(record.lane);
     crossing.returned_lane = static_cast<Lane>(record.returned_lane);
-    crossing.id = syscall_of(record.slot);
-    crossing.outcome = record.outcome == SYSCOST_OUTCOME_CALL ? Crossing::Outcome::kCall : Crossing::Outcome::kRestart;
+    ProgramName program;
+    if (memory_.children != nullptr && record.slot >= SYSCOST_FIRST_CHILD_SLOT) {
+      program = program_of_child_slot(*memory_.children, record.slot);
+      crossing.program = program.data();
+      crossing.id = syscall_of_child_slot(*memory_.children, record.slot);
+    } else {
+      crossing.id = syscall_of(record.slot);
+    }
+    crossing.outcome = outcome_of(record);
     crossing.error = record.error;
     crossing.has_latency = record.latency_counted == 0;
     crossing.latency_ns = record.latency_ns;
@@ -148,11 +106,7 @@ void Segments::take_crossings(CrossingSink& sink) {
 }
 
 std::uint64_t Segments::lost() const {
-  std::uint64_t lost = std::max(load(memory_.directory().log_lost), log_gaps_);
-  for (const syscost_cpu& cpu : memory_.cpus()) {
-    lost += load(cpu.lost_enter) + load(cpu.lost_exit) + load(cpu.lost_deliver);
-  }
-  return lost;
+  return std::max(load(memory_.directory().log_lost), log_gaps_) + lost_on(memory_.cpus());
 }
 
 syscost_cell& Segments::cell_at(std::uint32_t shard, std::uint32_t slot) {

@@ -45,7 +45,6 @@ class Segments {
   };
   Range shards_of(Lane lane, std::uint32_t bank) const;
   void take_shard(std::uint32_t shard, CallTable& into);
-  void take_cell(syscost_cell& cell, Tally& into);
   SyscallId syscall_of(std::uint32_t slot) const;
   syscost_cell& cell_at(std::uint32_t shard, std::uint32_t slot);
   /// Without details only the first slots are in use.

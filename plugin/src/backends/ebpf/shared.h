@@ -43,6 +43,11 @@ enum {
   SYSCOST_PROCESSES = 256,       /* measured at once by one pair of programs; of each, the map is found by its index */
   SYSCOST_TARGET_BUCKETS = 1024, /* by tgid */
   SYSCOST_TARGET_WAYS = 4,
+  SYSCOST_PROGRAMS = 32,      /* different programs among the children of a run; calls of more are counted as lost */
+  SYSCOST_PROGRAM_NAME = 64,  /* with the zero at the end; longer ones are cut */
+  SYSCOST_CHILD_SLOTS = 2048, /* distinct (program, syscall) pairs of children; more are counted as lost */
+  SYSCOST_CHILD_ERROR_SLOTS = 1024, /* distinct (program, syscall, errno); more are counted as lost */
+  SYSCOST_FIRST_CHILD_SLOT = 4096,  /* what a child's call has for a slot, in log records too: beyond every other */
 };
 
 /* Which segment the calls of a lane belong to: generation << 8 | bank; 0 = disarmed. */
@@ -149,6 +154,7 @@ SYSCOST_STATIC_ASSERT(sizeof(struct syscost_cpu) == 192, "one cache line for eac
 enum syscost_outcome {
   SYSCOST_OUTCOME_CALL = 1,
   SYSCOST_OUTCOME_RESTART = 2,
+  SYSCOST_OUTCOME_NO_RETURN = 3, /* a child was killed in it */
 };
 
 /* A call that entered in one generation and ended in another. */
@@ -206,6 +212,41 @@ union syscost_block {
 #define SYSCOST_FIRST_LOG_BLOCK 1
 #define SYSCOST_FIRST_BANK (SYSCOST_FIRST_LOG_BLOCK + SYSCOST_LOG_BLOCKS)
 
+/* Of a child, whose program found no place among SYSCOST_PROGRAMS. */
+#define SYSCOST_NO_PROGRAM (~0U)
+
+/* What a syscall of a child is counted by; the key of its slot. */
+struct syscost_child_call {
+  __u64 syscall; /* as in syscall_of */
+  __u32 program;
+  __u32 padding;
+};
+struct syscost_child_error {
+  __u32 slot; /* SYSCOST_FIRST_CHILD_SLOT and more */
+  __u32 error;
+};
+
+struct syscost_child_bank {
+  __u64 dirty[SYSCOST_CHILD_SLOTS / 64];
+  __u64 dirty_errors[SYSCOST_CHILD_ERROR_SLOTS / 64];
+  __u64 errors[SYSCOST_CHILD_ERROR_SLOTS];
+};
+
+/* What is known of the children of a process that counts them: a map of its own. Their cells are in another,
+ * [bank][slot]: one for all CPUs, where programs add atomically. */
+struct syscost_children {
+  struct syscost_cpu cpus[SYSCOST_MAX_CPUS]; /* of the programs for children */
+  __u64 lost_processes;                      /* atomically: born, and not followed for want of memory */
+  __u32 programs_used;                       /* of `names`; may exceed its size, as the next two */
+  __u32 slots_used;
+  __u32 error_slots_used;
+  __u32 padding;
+  char names[SYSCOST_PROGRAMS][SYSCOST_PROGRAM_NAME];
+  struct syscost_child_call calls[SYSCOST_CHILD_SLOTS];
+  struct syscost_child_error errors[SYSCOST_CHILD_ERROR_SLOTS];
+  struct syscost_child_bank banks[SYSCOST_BANKS];
+};
+
 /* Who may count where. A process makes itself known by calling gettid(cookie, token); the cookie's low byte says which
  * map it was given. Not in that map: written by whoever loaded the programs. */
 struct syscost_enrolment {
@@ -214,6 +255,8 @@ struct syscost_enrolment {
   __u32 padding;
 };
 #define SYSCOST_COOKIE_PROCESS(cookie) ((cookie) & (SYSCOST_PROCESSES - 1))
+/* What a child says to mark calls as ours (core/own_calls.h); a process that says its cookie enrols. */
+#define SYSCOST_OWN_CALLS(cookie) (~(cookie))
 
 /* Where a process's map is, in targets[tgid % buckets][any way]: tgid << 32 | index + 1; 0 = free. */
 #define SYSCOST_TARGET(tgid, process) ((__u64)(tgid) << 32 | ((process) + 1))

@@ -76,6 +76,7 @@ enum pending {
   PENDING_OURS,        // syscost's own registration call
   PENDING_IGNORED,     // entered, not selected or already counted as lost
   PENDING_RESUMABLE,   // not selected, returned a code after which the kernel may resume it by restart_syscall
+  PENDING_BIRTH,       // a child's thread whose first event, clone's return, is to come
 };
 
 // One per thread, found through the task: survives exec's change of thread id, freed at exit.

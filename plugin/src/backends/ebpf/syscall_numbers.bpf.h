@@ -43,6 +43,11 @@ static __always_inline __u64 syscall_index(struct task_struct* task, long number
   return abi * SYSCOST_NUMBERS + (__u32)number;
 }
 
+// As the directories keep it: abi << 32 | number; bit 63: a number beyond the tables.
+static __always_inline __u64 syscall_at(__u64 index) {
+  return index >= SYSCOST_INDEXES ? index : (index / SYSCOST_NUMBERS) << 32 | (index % SYSCOST_NUMBERS);
+}
+
 static __always_inline bool never_returns(__u64 index) {
   return index == NR_EXIT || index == NR_EXIT_GROUP || index == SYSCOST_NUMBERS + NR_I386_EXIT ||
          index == SYSCOST_NUMBERS + NR_I386_EXIT_GROUP || index == 2 * SYSCOST_NUMBERS + NR_EXIT ||
@@ -60,12 +65,15 @@ static __always_inline bool makes_a_child(__u64 index) {
          index == SYSCOST_NUMBERS + NR_I386_FORK || index == SYSCOST_NUMBERS + NR_I386_VFORK;
 }
 
+static __always_inline bool is_sigreturn_call(__u64 syscall) {
+  return syscall == NR_RT_SIGRETURN || syscall == (1ULL << 32 | NR_I386_RT_SIGRETURN) ||
+         syscall == (1ULL << 32 | NR_I386_SIGRETURN) || syscall == (2ULL << 32 | NR_X32_RT_SIGRETURN);
+}
+
 static __always_inline bool is_sigreturn(const struct syscost_directory* directory, __u32 slot) {
   if (with_details && slot >= SYSCOST_SLOTS && slot - SYSCOST_SLOTS < SYSCOST_DETAIL_SLOTS) {
     slot = directory->details[slot - SYSCOST_SLOTS].slot;
   }
   if (slot >= SYSCOST_SLOTS) return false;
-  __u64 syscall = directory->syscall_of[slot];
-  return syscall == NR_RT_SIGRETURN || syscall == (1ULL << 32 | NR_I386_RT_SIGRETURN) ||
-         syscall == (1ULL << 32 | NR_I386_SIGRETURN) || syscall == (2ULL << 32 | NR_X32_RT_SIGRETURN);
+  return is_sigreturn_call(directory->syscall_of[slot]);
 }

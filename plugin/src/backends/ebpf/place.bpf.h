@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+//
+// Where a call is counted, and how: the one difference between the measured process's own calls and those of its
+// children. Everywhere here `child` is null for the process's own threads, which is known when this is compiled.
+#pragma once
+
+#include "children.bpf.h"
+#include "details.bpf.h"
+#include "directory.bpf.h"
+
+#define MAX_ERRNO 4095
+
+// What counts a slot in one segment. A process's own bank is its CPU's or its lane's, so that plain additions do; a
+// child's cell is for all CPUs, and it has no `bank`.
+struct place {
+  struct syscost_bank* bank;
+  struct syscost_cell* cell;
+  __u32 shard;  // for children the number of the bank
+};
+
+static __always_inline void find_bank(const struct process* process, const struct child* child, __u64 control,
+                                      __u32 lane, struct place* place) {
+  place->bank = 0;
+  if (child) {
+    place->shard = SYSCOST_CONTROL_BANK(control);
+  } else {
+    place->shard = shard_index(control, lane);
+    place->bank = bank_at(process, place->shard);
+  }
+}
+
+static __always_inline bool find_cell(const struct child* child, __u32 slot, struct place* place) {
+  if (child) {
+    place->cell = child_cell_at(place->shard, slot);
+  } else {
+    place->cell = place->bank ? cell_at(place->bank, place->shard, slot) : 0;
+  }
+  return place->cell;
+}
+
+static __always_inline bool find_place(const struct process* process, const struct child* child, __u64 control,
+                                       __u32 lane, __u32 slot, struct place* place) {
+  find_bank(process, child, control, lane, place);
+  return find_cell(child, slot, place);
+}
+
+// `words` are those of the program that counts.
+#define MARK(child, place, slot, words)                       \
+  ({                                                          \
+    if (child) {                                              \
+      mark_child_slot((child)->memory, (place)->shard, slot); \
+    } else {                                                  \
+      mark((place)->bank->words, slot);                       \
+    }                                                         \
+  })
+
+static __always_inline void add_one(const struct child* child, __u64* field) {
+  if (child) {
+    __sync_fetch_and_add(field, 1);
+  } else {
+    ++*field;
+  }
+}
+
+// The slot of a syscall, details apart.
+static __always_inline __u32 plain_slot_of(const struct process* process, const struct child* child, __u64 index) {
+  struct syscost_directory* directory = &process->head->directory;
+  return child ? child_slot_of(child, directory, index) : slot_of(directory, index);
+}
+
+static __always_inline bool is_sigreturn_slot(const struct process* process, const struct child* child, __u32 slot) {
+  return child ? is_sigreturn_call(syscall_of_child_slot(child->memory, slot))
+               : is_sigreturn(&process->head->directory, slot);
+}
+
+static __always_inline void count_error(const struct process* process, const struct child* child,
+                                        const struct place* place, __u32 slot, long result, struct syscost_cpu* cpu) {
+  if (result >= 0 || result < -MAX_ERRNO) return;
+  if (child) {
+    if (!count_child_error(child->memory, place->shard, slot, (__u32)-result)) cpu->lost_exit++;
+    return;
+  }
+  __u32 error_slot = error_slot_of(&process->head->directory, slot, (__u32)-result);
+  if (error_slot >= SYSCOST_ERROR_SLOTS) {
+    cpu->lost_exit++;
+    return;
+  }
+  struct syscost_bank* bank = place->bank;
+  bank->dirty_errors[(error_slot / 64) & (SYSCOST_ERROR_DIRTY_WORDS - 1)] |= 1ULL << (error_slot & 63);
+  bank->errors[error_slot & (SYSCOST_ERROR_SLOTS - 1)]++;
+}
+
+static __always_inline void count_latency(const struct child* child, struct syscost_cell* cell, __u64 latency_ns) {
+  if (child) {
+    count_child_latency(cell, latency_ns);
+    return;
+  }
+  if (cell->latency_count == 0 || latency_ns < cell->latency_min_ns) cell->latency_min_ns = latency_ns;
+  if (latency_ns > cell->latency_max_ns) cell->latency_max_ns = latency_ns;
+  cell->latency_count++;
+  cell->latency_sum_ns += latency_ns;
+  __u32 bucket = syscost_bucket_of(latency_ns);
+  if (bucket < SYSCOST_BUCKETS) cell->buckets[bucket]++;
+}

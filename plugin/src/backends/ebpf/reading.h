@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+//
+// What reading the programs' memory is made of: a cell taken, bits drained, a program waited for. Memory accesses only.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "backends/ebpf/shared.h"
+#include "core/tally.h"
+
+namespace syscost::ebpf {
+
+/// A word that programs write.
+std::uint64_t load(const __u64& word);
+
+/// Spins to wait: about a tenth of a second, far beyond any program's length and most pauses of a virtual CPU.
+inline constexpr int kMaxSpins = 2'000'000;
+
+/// Of the programs running at the call on these CPUs, how many still are when the wait is over.
+std::uint64_t wait_for_programs_on(std::span<const syscost_cpu> cpus);
+
+/// What programs could not record on these CPUs. Cumulative.
+std::uint64_t lost_on(std::span<const syscost_cpu> cpus);
+
+/// Adds a cell to a tally, and clears it.
+void take_cell(syscost_cell& cell, Tally& into);
+
+/// Calls visit(index) for each set bit and clears the words.
+template <class Visit>
+void drain_bits(__u64* words, std::size_t word_count, Visit visit) {
+  for (std::size_t w = 0; w < word_count; ++w) {
+    std::uint64_t bits = words[w];
+    if (bits == 0) continue;
+    words[w] = 0;
+    for (; bits != 0; bits &= bits - 1) visit(static_cast<std::uint32_t>(w * 64 + std::countr_zero(bits)));
+  }
+}
+
+}  // namespace syscost::ebpf
