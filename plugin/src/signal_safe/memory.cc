@@ -96,5 +96,6 @@ syscost::signal_safe::Thread syscost_child_thread{
 char syscost_selector = 0;
 char syscost_forbids_ticks = 0;
 char syscost_any_armed = 0;
+char syscost_is_alone = 0;
 }
 // NOLINTEND(readability-identifier-naming)

@@ -140,7 +140,7 @@ struct Outcome {
 };
 
 /// Adds a latency to a cell. Nearly always four single instructions.
-void add_latency(Cell& cell, std::uint64_t ns, bool is_shared) {
+__attribute__((always_inline)) inline void add_latency(Cell& cell, std::uint64_t ns, bool is_shared) {
   add(cell.buckets[bucket_of(ns)], 1, is_shared);
   add(cell.latency_sum_ns, ns, is_shared);
   move_edge(cell.latency_least, ns + 1,
@@ -248,6 +248,18 @@ inline bool record_common(const Call& call, std::uint64_t now) {
 
 // ---- the announcement -----------------------------------------------------------------------------------------------
 
+/// What this thread has stored is visible to whoever's later store it does not see: a full barrier, which costs as much
+/// as a stamp. A thread that is alone needs none. It asks after it has stored: a second thread can only come from it,
+/// in a signal handler; one that ran before this question has said so, and a later one finds the store done, because
+/// its clone is behind it.
+inline void show_announcement() {
+  asm volatile("" : : : "memory");
+  if (std::atomic_ref(syscost_is_alone).load(std::memory_order_relaxed) == 0) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
+  asm volatile("" : : : "memory");
+}
+
 std::uint64_t announcement_of(const Call& call) {
   return reinterpret_cast<std::uint64_t>(&call) << kNumberBits | (call.thread->ended & ((1U << kNumberBits) - 1));
 }
@@ -267,10 +279,12 @@ __attribute__((always_inline)) inline void record_announced(const Guard& guard, 
                                                             bool has_result) {
   Thread& thread = *call.thread;
   if (load(thread.lane->control) == 0) return;
-  // Announced before the control is read (a full barrier): whoever has stored a new control and sees no recording
-  // under way knows that nobody writes to the old bank any more.
+  // Announced before the control is read: whoever has stored a new control and sees no recording under way knows that
+  // nobody writes to the old bank any more. Not one step: a handler that comes in between puts back what it found.
   std::atomic_ref open(thread.open);
-  std::uint64_t outer = open.exchange(announcement_of(call));
+  std::uint64_t outer = open.load(std::memory_order_relaxed);
+  open.store(announcement_of(call), std::memory_order_relaxed);
+  show_announcement();
   if (outer != 0 && was_left(outer, call)) [[unlikely]]
     outer = 0;
   if (!has_result || !record_common(call, now)) [[unlikely]]

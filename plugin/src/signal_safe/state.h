@@ -168,5 +168,8 @@ extern char syscost_selector;
 extern char syscost_forbids_ticks;
 /// False only while no lane is armed: then a patched site need not look any further.
 extern char syscost_any_armed;
+/// True only while the program has one thread, which is seen: nobody else can read what it records. Set between
+/// windows; taken back by that thread itself, before it makes another.
+extern char syscost_is_alone;
 }
 // NOLINTEND(readability-identifier-naming)

@@ -102,16 +102,8 @@ syscost_undispatched_begin:
 9:
         .endm
 
-/* ---- the common call ---------------------------------------------------------------------------------------------- */
-
-        .p2align 6
-        .globl syscost_stub
-        .hidden syscost_stub
-        .type syscost_stub, @function
-syscost_stub:
-        .cfi_startproc
-        .cfi_def_cfa %rsp, 0
-        .cfi_register %rip, %rcx
+/* The frame of a call that came with rcx = where it returns to: THREAD, NUMBER and FLAGS are known, rcx = the thread. */
+        .macro enter_call
         lea -FRAME(%rsp), %rsp
         .cfi_def_cfa_offset FRAME
         mov %rcx, RETURN_ADDRESS(%rsp)
@@ -122,13 +114,27 @@ syscost_stub:
         mov %rax, FLAGS(%rsp)
         find_thread
         mov %rcx, THREAD(%rsp)
+        .endm
+
+/* ---- the common call ---------------------------------------------------------------------------------------------- */
+
+        .p2align 6
+        .globl syscost_stub
+        .hidden syscost_stub
+        .type syscost_stub, @function
+syscost_stub:
+        .cfi_startproc
+        .cfi_def_cfa %rsp, 0
+        .cfi_register %rip, %rcx
+        enter_call
         mov NUMBER(%rsp), %eax  /* all that the kernel looks at */
         cmp $512, %rax
-        jae 1f
+        jae .Lcommon
         lea syscost_is_special(%rip), %r11
         cmpb $0, (%r11, %rax)
         jne .Lspecial
-1:      mov (%rcx), %r11
+.Lcommon:
+        mov (%rcx), %r11
         mov (%r11), %r11
         mov %r11, CONTROL(%rsp)
         test %r11, %r11
@@ -180,7 +186,11 @@ syscost_stub_plain:
         movzbl syscost_any_armed(%rip), %ecx
         jrcxz 1f
         mov %r11, %rcx
-        jmp syscost_stub
+        .cfi_remember_state
+        .cfi_register %rip, %rcx
+        enter_call
+        jmp .Lcommon
+        .cfi_restore_state
 1:      lea -PLAIN_FRAME(%rsp), %rsp
         .cfi_def_cfa_offset PLAIN_FRAME
         mov %r11, (%rsp)

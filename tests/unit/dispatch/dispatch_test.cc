@@ -15,6 +15,7 @@
 
 #include "opened.h"
 #include "signal_safe/bucket.h"
+#include "signal_safe/state.h"
 #include "syscost/histogram.h"
 
 namespace syscost::dispatch {
@@ -57,6 +58,57 @@ TEST(Dispatch, GivesSigsysBackAsItFoundIt) {
   sigaction(SIGSYS, nullptr, &after);
   EXPECT_EQ(after.sa_handler, SIG_IGN);
   signal(SIGSYS, SIG_DFL);
+}
+
+// ---- alone: what it records needs no barrier
+// ---------------------------------------------------------------------------
+
+bool is_alone() {
+  return std::atomic_ref(syscost_is_alone).load() != 0;
+}
+
+TEST(Dispatch, KnowsThatAProgramIsAloneUntilItMakesAThread) {
+  OpenedDispatch opened;
+  ASSERT_NE(opened.backend, nullptr);
+  EXPECT_TRUE(is_alone());
+  // A child that is another process reads nothing here.
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  EXPECT_TRUE(is_alone());
+  bool was_alone_inside = true;
+  std::thread([&] { was_alone_inside = is_alone(); }).join();
+  EXPECT_FALSE(was_alone_inside);
+  // Also when that has ended: nobody tells how many are left.
+  EXPECT_FALSE(is_alone());
+}
+
+TEST(Dispatch, IsNotAloneBesideAnOlderThread) {
+  std::atomic<bool> is_over{false};
+  std::thread older([&] { is_over.wait(false); });
+  {
+    OpenedDispatch opened;
+    ASSERT_NE(opened.backend, nullptr);
+    EXPECT_FALSE(is_alone());
+  }
+  is_over = true;
+  is_over.notify_all();
+  older.join();
+}
+
+TEST(Dispatch, IsNotAloneBesideAThreadThatATimedPassMade) {
+  OpenedDispatch opened;
+  ASSERT_NE(opened.backend, nullptr);
+  ASSERT_TRUE(opened.backend->detach().ok());
+  std::atomic<bool> is_over{false};
+  std::thread made([&] { is_over.wait(false); });
+  // As if its clone had been made where nothing is patched.
+  std::atomic_ref(syscost_is_alone).store(1);
+  ASSERT_TRUE(opened.backend->attach().ok());
+  EXPECT_FALSE(is_alone());
+  is_over = true;
+  is_over.notify_all();
+  made.join();
 }
 
 TEST(Dispatch, CountsNothingOfAThreadInATimedPassNorOfThreadsItMakes) {

@@ -59,6 +59,14 @@ Failure why_aside(StoodAside reason) {
   }
 }
 
+/// Threads of this process; 0 where there is no /proc.
+std::size_t count_threads() {
+  std::size_t all = 0;
+  std::error_code error;
+  for ([[maybe_unused]] const auto& task : std::filesystem::directory_iterator("/proc/self/task", error)) ++all;
+  return all;
+}
+
 class DispatchBackend final : public Backend {
  public:
   explicit DispatchBackend(Patching patching)
@@ -107,7 +115,7 @@ class DispatchBackend final : public Backend {
   void patch_trapped();
   void add_remark(const std::string& text);
   void give_up_patching(const std::string& reason);
-  static std::size_t count_unseen_threads();
+  static std::size_t count_unseen_threads(std::size_t all);
 
   Patching patching_;
   const std::string_view name_;
@@ -155,7 +163,9 @@ Result<void> DispatchBackend::start(double unobserved_ns) {
   boundary(Lane::kProcess, Next::kDisarm);
   CallTable thrown_away(&quiet_memory());
   read(Lane::kProcess, thrown_away);
-  if (const std::size_t older = count_unseen_threads(); older > 0) {
+  const std::size_t threads = count_threads();
+  std::atomic_ref(syscost_is_alone).store(threads == 1 ? 1 : 0);
+  if (const std::size_t older = count_unseen_threads(threads); older > 0) {
     add_remark(std::to_string(older) + (older == 1 ? " thread is" : " threads are") +
                " older than the backend: dispatch does not see their calls");
   }
@@ -195,6 +205,7 @@ DispatchBackend::~DispatchBackend() {
   patches_.undo();
   for (std::uint32_t lane = 0; lane < kLanes; ++lane) store(syscost_state.lanes[lane].control, 0);
   std::atomic_ref(syscost_any_armed).store(0);
+  std::atomic_ref(syscost_is_alone).store(0);
   last_generation.store(generation_);
   std::atomic_ref(syscost_selector).store(0);
   if (opener_ != nullptr && signal_safe::calling_thread(guard) == opener_) {
@@ -207,10 +218,7 @@ DispatchBackend::~DispatchBackend() {
 }
 
 /// Threads of this process that are not armed. They are told apart by number alone: asking each would interrupt it.
-std::size_t DispatchBackend::count_unseen_threads() {
-  std::size_t all = 0;
-  std::error_code error;
-  for ([[maybe_unused]] const auto& task : std::filesystem::directory_iterator("/proc/self/task", error)) ++all;
+std::size_t DispatchBackend::count_unseen_threads(std::size_t all) {
   std::size_t armed = 0;
   for (std::uint32_t i = 0; i < syscost_state.thread_high; ++i) {
     if (std::atomic_ref(syscost_threads[i].is_used).load() != 0) ++armed;
@@ -334,6 +342,8 @@ Result<void> DispatchBackend::attach() {
   if (long error = signal_safe::arm_calling_thread(guard, *thread); error < 0) {
     return errno_failure("arm", "Syscall User Dispatch", static_cast<int>(-error));
   }
+  // Threads that it made meanwhile have not passed the stub.
+  if (syscost_is_alone != 0 && count_threads() != 1) std::atomic_ref(syscost_is_alone).store(0);
   return {};
 }
 
