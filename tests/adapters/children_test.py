@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """--syscost_children: rows of kind process for what a test's children do, apart from its own."""
+import collections
 import os
 import re
 import shutil
@@ -9,17 +10,21 @@ import unittest
 from adapter_case import BIN, NO_CAPABILITIES, Case, environment, main
 
 CHILDREN = os.path.join(BIN, "adapter_children")
+FAMILIES = os.path.join(BIN, "adapter_families")
 BENCH = os.path.join(BIN, "bench")
-SELF, OTHER = "adapter_children", "adapter_child"
+SELF, OTHER, FAMILY, OTHER_32 = "adapter_children", "adapter_child", "adapter_families", "adapter_child_32"
 
 
 class Family:
     """Every backend that counts children passes these; a class below says which it is."""
     backend = None
 
-    def measure(self, *flags, **more):
-        return self.run_program(CHILDREN, f"--syscost_csv={self.csv}", f"--syscost_backend={self.backend}", "--syscost_children",
+    def measure(self, *flags, program=CHILDREN, **more):
+        return self.run_program(program, f"--syscost_csv={self.csv}", f"--syscost_backend={self.backend}", "--syscost_children",
                                 *flags, **more)
+
+    def skipped(self):
+        return {row["test"] for row in self.rows(kind="test", record="test", outcome="skipped")}
 
     def processes(self):
         """{(test, program): entries of getppid}; 0 where the process has no such row."""
@@ -38,23 +43,78 @@ class Family:
         self.assertEqual(own, {"Children.None": 1, "Children.Forked": 3, "Children.ForkedAndExecuted": 2,
                                "Children.AskedForOnlyTheirParentAnswers": 2})
 
+    def test_are_known_however_they_came_to_be(self):
+        self.measure("--gtest_filter=Families.*-" + self.beyond, program=FAMILIES)
+        expected = {("Families.ThreadsOfAChild", FAMILY): 30, ("Families.ChildrenOfAThread", FAMILY): 4,
+                    ("Families.Orphan", FAMILY): 5, ("Families.Vforked", OTHER): 3,
+                    ("Families.ExecutedBySecondThread", OTHER): 6, ("Families.ExecutedTwice", OTHER): 8,
+                    ("Families.ThatCannotBeExecuted", FAMILY): 2, ("Families.InAPidNamespace", FAMILY): 4,
+                    ("Families.InAPidNamespace", OTHER): 2, ("Families.Of32Bits", OTHER_32): 3,
+                    ("Families.OfADeathTest", FAMILY): 3, ("Families.Crowd", FAMILY): 8 * 4 * 500}
+        found = collections.Counter()
+        for row in self.rows(kind="process", record="syscall"):
+            if row["syscall"] in ("getppid", "i386:getppid"):
+                found[row["test"], row["window"]] += int(row["entries"])
+        # A shell may ask for its parent.
+        expected = {key: count for key, count in expected.items() if key[0] not in self.skipped()}
+        self.assertEqual({key: found[key] for key in found if key[1] in (FAMILY, OTHER, OTHER_32)}, expected)
+        self.assertEqual({row["lost"] for row in self.rows(kind="test", record="test")} - {"", "0"}, set())
+
+    def test_that_outlive_their_test_are_counted_to_the_next(self):
+        self.measure("--gtest_filter=Outliving.*", program=FAMILIES)
+        self.assertEqual({key: count for key, count in self.processes().items() if count > 0},
+                         {("Outliving.Starts", FAMILY): 1, ("Outliving.IsGoneOnWith", FAMILY): 7})
+
+    def test_that_outlive_the_run_go_on_as_ever(self):
+        fifo = os.path.join(self.folder, "fifo")
+        os.mkfifo(fifo)
+        self.measure("--gtest_filter=Outliving.TheRun", program=FAMILIES, SYSCOST_TEST_OUTLIVE=fifo)
+        with open(fifo, "w", encoding="ascii"):  # waits for the child, which waits for us
+            pass
+        with open(fifo, encoding="ascii") as answer:
+            self.assertEqual(answer.read(), "5")
+
+    def test_of_too_many_programs_are_counted_as_lost(self):
+        for i in range(40):
+            shutil.copy(os.path.join(BIN, OTHER), os.path.join(self.folder, f"program{i}"))
+        self.measure("--gtest_filter=*.OfManyPrograms", "--syscost_filter=getppid", program=FAMILIES,
+                     SYSCOST_TEST_PROGRAMS=self.folder)
+        counted = sum(self.processes().values())
+        self.assertGreaterEqual(counted, 30)
+        test = self.rows(kind="test", record="test")[0]
+        self.assertEqual(counted + int(test["lost"]), 40)
+
     def test_execve_is_the_callers_and_exit_group_the_programs(self):
         self.measure("--gtest_filter=*.ForkedAndExecuted")
         found = {(row["window"], row["syscall"]): int(row["entries"])
                  for row in self.rows(kind="process", record="syscall") if row["syscall"] in ("execve", "exit_group")}
         self.assertEqual(found, {(SELF, "execve"): 2, (OTHER, "exit_group"): 2})
 
-    def test_own_and_childrens_rows_together_are_what_strace_counts(self):
+    def test_are_every_call_that_strace_sees_of_each_program(self):
         if shutil.which("strace") is None:
             self.skipTest("needs strace")
         log = os.path.join(self.folder, "strace.log")
         tests = "--gtest_filter=-*.AskedFor*"  # which measures, flag or no flag
-        self.run_program("strace", "-f", "-e", "trace=getppid", "-o", log, CHILDREN, tests)
-        with open(log, encoding="utf-8") as file:
-            entered = sum(1 for line in file if re.search(r"\bgetppid\(", line))
+        self.run_program("strace", "-f", "-o", log, CHILDREN, tests)
         self.measure(tests)
-        rows = [row for kind in ("test", "process") for row in self.rows(kind=kind, record="syscall", syscall="getppid")]
-        self.assertEqual(sum(int(row["entries"]) for row in rows), entered)
+        found = collections.Counter()
+        for row in self.rows(kind="process", record="syscall"):
+            found[row["window"], row["syscall"]] += int(row["entries"])
+        self.assertEqual(found, self.traced_children(log))
+
+    def traced_children(self, log):
+        """{(program, syscall): entries} of all but the first process; each begins as SELF, and none has threads."""
+        counts, program, first = collections.Counter(), {}, None
+        with open(log, encoding="utf-8") as file:
+            for line in file:
+                pid, text = line.split(maxsplit=1)
+                first = first or pid
+                entered = re.match(r"(\w+)\(", text)
+                if pid != first and entered:
+                    counts[program.get(pid, SELF), entered[1]] += 1
+                if re.match(r"(execve\(|<\.\.\. execve resumed).*= 0$", text):
+                    program[pid] = OTHER
+        return counts
 
     def test_have_the_tests_key_and_no_number_that_was_not_measured(self):
         self.measure("--gtest_filter=*.Forked", "--gtest_repeat=2")
@@ -98,11 +158,14 @@ class Family:
 
 class ChildrenOnSeccomp(Family, Case):
     backend = "seccomp"
+    # A signal may come before the supervisor was told of the call; and it knows no end of a call.
+    beyond = "*.OfManyPrograms:*.KilledInACall:*.Interrupted:*.Failing:*.BlockedAcrossAScope"
     not_measured = ("total_calls", "total_errors")
 
 
 class ChildrenOnEbpf(Family, Case):
     backend = "ebpf"
+    beyond = "*.OfManyPrograms"
     not_measured = ()
 
     def setUp(self):
@@ -111,6 +174,43 @@ class ChildrenOnEbpf(Family, Case):
                                 code=None)
         if done.code != 0:
             self.skipTest(done.err)
+
+
+    def of_syscall(self, test, syscall, kind="process", parent=""):
+        """The row of `syscall` of the test program's own fork children."""
+        rows = self.rows(kind=kind, record="syscall", test=test, window=FAMILY, syscall=syscall, parent=parent)
+        self.assertEqual(len(rows), 1, rows)
+        return {key: int(value) for key, value in rows[0].items() if value.isdigit()} | {"errnos": rows[0]["errnos"]}
+
+    def test_have_errors_and_times(self):
+        self.measure("--gtest_filter=*.Failing", program=FAMILIES)
+        closed = self.of_syscall("Families.Failing", "close")
+        self.assertEqual((closed["calls"], closed["errnos"]), (3, "EBADF:3"))
+        self.assertEqual(closed["latency_count"], 3)
+        self.assertGreater(closed["latency_min_ns"], 0)
+        self.assertEqual(self.of_syscall("Families.Failing", "fcntl")["errnos"], "EBADF:1")
+
+    def test_have_calls_that_a_signal_ended(self):
+        self.measure("--gtest_filter=*.KilledInACall:*.Interrupted", program=FAMILIES)
+        killed = self.of_syscall("Families.KilledInACall", "pause")
+        self.assertEqual([killed[key] for key in ("entries", "calls", "in_flight", "no_return")], [1, 0, 0, 1])
+        interrupted = self.of_syscall("Families.Interrupted", "pause")
+        self.assertEqual([interrupted[key] for key in ("entries", "calls", "in_flight", "no_return")], [1, 1, 0, 0])
+        self.assertEqual(interrupted["errnos"], "EINTR:1")
+
+    def test_have_calls_that_cross_the_boundaries_of_windows(self):
+        self.measure("--gtest_filter=*.BlockedAcrossAScope", program=FAMILIES)
+        columns = ("entries", "calls", "in_flight", "carried_in")
+        whole = self.of_syscall("Families.BlockedAcrossAScope", "read")
+        self.assertEqual([whole[key] for key in columns], [2, 2, 0, 0])
+        part = self.of_syscall("Families.BlockedAcrossAScope", "read", parent="part")
+        self.assertEqual([part[key] for key in columns], [1, 0, 1, 1])
+
+    def test_add_up(self):
+        self.measure("--gtest_filter=Families.*", program=FAMILIES)
+        for row in self.rows(kind="process", record="syscall"):
+            ended = [int(row[key]) for key in ("calls", "restarts", "in_flight", "no_return")]
+            self.assertEqual(int(row["entries"]), sum(ended), row)
 
 
 class ChildrenRefused(Case):
