@@ -63,6 +63,16 @@ class FakeBackend final : public Backend {
           .entries;
   }
 
+  /// The same, which ends in a segment that began later. `program` outlives the reading of it.
+  void end_in_child(Generation entered_in, std::string_view program, Crossing::Outcome outcome) {
+    crossings_.push_back({.entered_in = entered_in,
+                          .returned_in = controls_[Lane::kProcess],
+                          .id = kRead,
+                          .program = program,
+                          .outcome = outcome});
+  }
+  Generation segment() { return controls_[Lane::kProcess]; }
+
   void lose(std::uint64_t events) { losses_.lost += events; }
   void lose_hidden(std::uint64_t events) { hidden_losses_ += events; }
   /// What reading the next segment finds to have come too late.

@@ -86,6 +86,27 @@ TEST_F(WindowBookTest, KeepsWhatChildrenDoApartByProgramInEveryProcessWindow) {
   EXPECT_TRUE(close(open()).empty());
 }
 
+TEST_F(WindowBookTest, KnowsForEachWindowWhatBecameOfAChildsCall) {
+  WindowBook::Window* outer = open();
+  const Generation entered_in = kernel_.segment();
+  kernel_.call_in_child("cc");
+  kernel_.call_in_child("ld");
+  WindowBook::Window* inner = open();
+  kernel_.end_in_child(entered_in, "cc", Crossing::Outcome::kCall);
+  kernel_.end_in_child(entered_in, "ld", Crossing::Outcome::kNoReturn);
+  detail::CostData of_inner(std::pmr::get_default_resource());
+  book_.close(inner, of_inner);
+  EXPECT_EQ(of_inner.children.at("cc").at(kReadId).carried_in, 1U);
+  EXPECT_EQ(of_inner.children.at("ld").at(kReadId).carried_in, 1U);
+  detail::CostData of_outer(std::pmr::get_default_resource());
+  book_.close(outer, of_outer);
+  EXPECT_EQ(of_outer.children.at("cc").at(kReadId).calls, 1U);
+  EXPECT_EQ(of_outer.children.at("ld").at(kReadId).no_return, 1U);
+  EXPECT_EQ(of_outer.children.at("ld").at(kReadId).in_flight(), 0U);
+  EXPECT_TRUE(of_inner.table.at(kReadId).empty());
+  EXPECT_TRUE(of_outer.table.at(kReadId).empty());
+}
+
 TEST_F(WindowBookTest, ChargesAnInnerWindowsCallsToTheOuterOneToo) {
   WindowBook::Window* outer = open();
   kernel_.call();

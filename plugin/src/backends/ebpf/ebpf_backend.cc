@@ -17,6 +17,7 @@
 #include "backends/ebpf/segments.h"
 #include "core/known_calls.h"
 #include "core/lane_holder.h"
+#include "core/quiet_child.h"
 #include "core/quiet_memory.h"
 #include "core/selected_only.h"
 #include "core/spin_lock.h"
@@ -79,6 +80,8 @@ class EbpfBackend final : public Backend {
 
   /// The proof that it counts, and what counting adds to a call, given what the same call takes unobserved.
   Result<void> prove_and_calibrate(double unobserved_ns);
+  /// The proof that it counts children, where it was asked to.
+  Result<void> prove_children();
 
  private:
   struct LaneState {
@@ -245,6 +248,32 @@ Result<void> EbpfBackend::prove_and_calibrate(double unobserved_ns) {
   return {};
 }
 
+Result<void> EbpfBackend::prove_children() {
+  if (memory_.children == nullptr) return {};
+  boundary(Lane::kProcess, Next::kArm);
+  const pid_t child = clone_quietly();
+  if (child == 0) {
+    make_known_calls();
+    _exit(0);
+  }
+  const int error = errno;
+  if (child > 0) wait_for_quiet_child(child);
+  boundary(Lane::kProcess, Next::kDisarm);
+  CallTable own(&quiet_memory());
+  read(Lane::kProcess, own);
+  ChildTables children(&quiet_memory());
+  read_children(children);
+  if (child < 0) return errno_failure("start", "a child to see whether it is counted", error);
+  std::uint64_t calls = 0;
+  for (const auto& [program, table] : children) {
+    if (const Tally* getppids = table.find({Abi::x86_64, SYS_getppid}); getppids != nullptr) calls += getppids->calls;
+  }
+  if (calls >= kKnownCalls) return {};  // other threads may have children
+  return Failure{"the eBPF programs counted " + std::to_string(calls) + " of " + std::to_string(kKnownCalls) +
+                     " known calls of a child",
+                 "report this with the output of --syscost_doctor and uname -a"};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Backend>> open_backend(const DetailRequest& details, bool children) {
@@ -253,6 +282,7 @@ Result<std::unique_ptr<Backend>> open_backend(const DetailRequest& details, bool
   if (!programs.ok()) return programs.failure();
   auto backend = std::make_unique<EbpfBackend>(std::move(programs.value()));
   if (Result<void> proof = backend->prove_and_calibrate(unobserved_ns); !proof.ok()) return proof.failure();
+  if (Result<void> proof = backend->prove_children(); !proof.ok()) return proof.failure();
   return std::unique_ptr<Backend>(std::move(backend));
 }
 

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "backends/seccomp/installation.h"
 
-#include <pthread.h>
-#include <sched.h>
 #include <sys/random.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <string>
 
 #include "backends/seccomp/filter_program.h"
 #include "backends/seccomp/listener.h"
 #include "backends/seccomp/probe.h"
 #include "backends/seccomp/supervisor.h"
+#include "core/quiet_child.h"
 
 namespace syscost::seccomp {
 namespace {
@@ -70,25 +66,6 @@ Result<void> start(Shared& shared, const std::vector<sock_filter>& program) {
 }
 
 }  // namespace
-
-pid_t clone_quietly() {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const auto child = static_cast<pid_t>(syscall(SYS_clone, CLONE_FILES, nullptr, nullptr, nullptr, nullptr));
-  if (child == 0) return 0;
-  const int error = errno;
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  errno = error;
-  return child;
-}
-
-int wait_for_quiet_child(pid_t child) {
-  int status = 0;
-  while (waitpid(child, &status, __WALL) < 0 && errno == EINTR) {
-  }
-  return status;
-}
 
 Result<Shared*> install(const Filter* filter, bool children) {
   if (g_installed.shared != nullptr && g_installed.process == getpid()) {

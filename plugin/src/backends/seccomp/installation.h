@@ -14,10 +14,4 @@ namespace syscost::seccomp {
 /// is, which must have been made for the same filter. Between windows only.
 Result<Shared*> install(const Filter* filter, bool children);
 
-/// Starts a child that nobody's wait() sees, for it announces its end by no signal; shares descriptors with it. It must
-/// neither allocate nor lock. Every signal is blocked in it.
-pid_t clone_quietly();
-/// Waits for such a child's end.
-int wait_for_quiet_child(pid_t child);
-
 }  // namespace syscost::seccomp
