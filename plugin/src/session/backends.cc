@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "session/known_latency.h"
+
 #if SYSCOST_HAS_EBPF
 #include "backends/ebpf/ebpf_backend.h"
 #endif
@@ -27,6 +29,7 @@ struct Trial {
   Calibration calibration;  ///< As far as it was measured.
   std::string arrangement;
   std::string remark;
+  std::optional<std::uint64_t> getppid_ns;
 };
 
 [[maybe_unused]] Failure built_without(const char* backend, const char* library) {
@@ -45,7 +48,8 @@ struct Wish {
 Result<Trial> open_and_close(OpenedBackend (*open)(const Wish&)) {
   OpenedBackend backend = open({});
   if (!backend.ok()) return backend.failure();
-  return Trial{backend.value()->calibration(), backend.value()->arrangement(), backend.value()->remark()};
+  return Trial{backend.value()->calibration(), backend.value()->arrangement(), backend.value()->remark(),
+               latency_of_getppid(*backend.value())};
 }
 
 Failure has_no_details(const char* backend) {
@@ -223,6 +227,7 @@ std::vector<BackendHealth> examine_backends() {
     }
     health.finding = "opened, and counted 64 of 64 known calls";
     const Trial& found = trial.value();
+    health.getppid_ns = found.getppid_ns;
     for (const std::string& more : {describe_calibration(found.calibration), found.arrangement, found.remark}) {
       if (!more.empty()) add(health.finding, more);
     }

@@ -3,8 +3,10 @@
 // The one place that names all backends.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,8 +33,9 @@ std::string passed_over();
 struct BackendHealth {
   std::string name;
   bool works = false;
-  std::string finding;     ///< What was seen to work, or why it does not.
-  std::string how_to_fix;  ///< Empty when it works.
+  std::string finding;                           ///< What was seen to work, or why it does not.
+  std::string how_to_fix;                        ///< Empty when it works.
+  std::optional<std::uint64_t> getppid_ns = {};  ///< Median latency that it saw of one.
 };
 
 /// Tries every backend that can count, in the order in which `automatic` tries them. What cannot be undone is done in

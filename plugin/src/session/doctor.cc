@@ -5,11 +5,24 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <optional>
+#include <string_view>
 
 #include "session/backends.h"
 #include "session/container_report.h"
+#include "session/known_latency.h"
 
 namespace syscost::session {
+namespace {
+
+std::optional<std::uint64_t> getppid_ns_of(const std::vector<BackendHealth>& healths, std::string_view name) {
+  for (const BackendHealth& health : healths) {
+    if (health.name == name) return health.getppid_ns;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 int run_doctor() {
   utsname system{};
@@ -26,6 +39,8 @@ int run_doctor() {
     if (health.works && chosen == nullptr) chosen = &health;
   }
   std::printf("  none     works: times only, every count stays empty\n");
+  const std::string latencies = describe_latencies(getppid_ns_of(healths, "ebpf"), getppid_ns_of(healths, "dispatch"));
+  if (!latencies.empty()) std::printf("latency: %s\n", latencies.c_str());
   if (chosen != nullptr) {
     std::printf("--syscost_backend auto would take %s.\n", chosen->name.c_str());
   } else {
