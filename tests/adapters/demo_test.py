@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""What `./dev demo` shows, as an ordinary user: 1024 against 1 whatever is denied, and where all is, a reason.
+
+A clean clone and its build are tools/prove-bare's; this is what comes after the build."""
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+
+from adapter_case import BIN, DENY, environment, main
+from surroundings_test import ORDINARY, ROOT, needs
+
+SHOW = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "show_demo")
+
+
+@ROOT
+@needs("setpriv")
+class Demo(unittest.TestCase):
+    def show(self, denied=None):
+        """What it prints, and its exit code."""
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o777)
+            deny = [DENY, "EPERM", denied] if denied else []
+            done = subprocess.run([*ORDINARY, "--bounding-set=-all", "--no-new-privs", *deny, SHOW, BIN, folder],
+                                  env=environment(SYSCOST_QUICK="1"), stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, check=False)
+            return done.stdout, done.returncode
+
+    def check(self, backend, denied=None):
+        out, code = self.show(denied)
+        self.assertEqual(code, 0, out)
+        taken = set(re.findall(r"^syscost: backend (\w+)", out, re.MULTILINE))
+        self.assertEqual(taken, {backend}, out)
+        # What is better and not to be had is named, with what would change that.
+        self.assertRegex(out, r"not ebpf: .*CAP_BPF.*\(fix: ")
+        self.assertRegex(out, r"(?m)^ManySmallWrites -> SingleBatchedWrite .* 1024 -> 1 .*-1023 write")
+
+    def test_counts_by_dispatch_without_any_privilege(self):
+        self.check("dispatch")
+
+    def test_counts_by_dispatch_where_bpf_is_denied(self):
+        self.check("dispatch", "bpf")
+
+    def test_counts_by_seccomp_where_dispatch_is_denied(self):
+        self.check("seccomp", "prctl")
+
+    def test_counts_by_dispatch_where_seccomp_is_denied(self):
+        self.check("dispatch", "seccomp")
+
+    def test_ends_with_2_and_says_why_where_nothing_can_count(self):
+        out, code = self.show("bpf,prctl,seccomp")
+        self.assertEqual(code, 2, out)
+        for word in ("no backend can count here", "ebpf: ", "dispatch: ", "seccomp: ", "fix: "):
+            self.assertIn(word, out)
+        self.assertNotIn("1024 -> 1", out)
+
+
+if __name__ == "__main__":
+    main()
