@@ -3,6 +3,8 @@
 whatever is missing is told before the first test; whoever dies, nothing of ours stays.
 """
 import contextlib
+import ctypes
+import errno
 import glob
 import json
 import os
@@ -35,6 +37,12 @@ def why_not():
     return None
 
 
+def clone3_is_denied():
+    """Docker's seccomp profile answers it with ENOSYS; without an argument the kernel would with EINVAL."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    return libc.syscall(435, None, 0) < 0 and ctypes.get_errno() != errno.EINVAL
+
+
 class ProfileCase(Case):
     def setUp(self):
         super().setUp()
@@ -45,6 +53,13 @@ class ProfileCase(Case):
         return self.run_program(*before, program, f"--gtest_filter=Profiled.{test}", f"--syscost_profile={tool}",
                                 f"--syscost_csv={self.csv}", *flags, code=code, TMPDIR=self.temporary, **variables)
 
+    def private_mounts(self, *commands):
+        """A command to run another in, with mounts of its own."""
+        tried = subprocess.run(["unshare", "--mount", "true"], capture_output=True, text=True, check=False)
+        if tried.returncode != 0:
+            self.skipTest(f"needs mounts of its own, which take CAP_SYS_ADMIN: {tried.stderr.strip()}")
+        return ["unshare", "--mount", "sh", "-ec", "; ".join(commands) + '; exec "$@"', "sh"]
+
     def script(self, name, source):
         """Flags that name a script of the user's."""
         with open(os.path.join(self.folder, name + ".bt"), "w", encoding="utf-8") as file:
@@ -52,9 +67,9 @@ class ProfileCase(Case):
         return (f"--syscost_bpf_path={self.folder}", f"--syscost_bpf={name}")
 
     def seen(self, kind="test", origin="bpftrace", **equal):
-        """{syscall: entries} of rows of that origin."""
+        """{syscall: entries} of rows of that origin; a call that a container's seccomp profile denied has none."""
         return {row["syscall"]: row["entries"]
-                for row in self.rows(kind=kind, record="syscall", origin=origin, **equal)}
+                for row in self.rows(kind=kind, record="syscall", origin=origin, **equal) if row["entries"] != "0"}
 
     def artifacts(self, name):
         return glob.glob(os.path.join(self.folder, "syscost_artifacts", "*", "*", "**", name), recursive=True)
@@ -96,6 +111,9 @@ class Profile(ProfileCase):
         self.assertEqual(self.seen(), self.seen(origin="syscost"))
 
     def test_agrees_with_dispatch(self):
+        if clone3_is_denied():
+            self.skipTest("dispatch counts a call that a container's seccomp profile denies, bpftrace does not see it: "
+                          "clone3, which makes threads, is one")
         done = self.profile("LastsAMillisecond:*SixteenThreads:*Forks", "--syscost_bpf=syslat",
                             "--syscost_backend=dispatch", code=None)
         if done.code == 2 and "dispatch" in done.err:
@@ -217,10 +235,6 @@ class ProfileRefusals(ProfileCase):
             self.assertEqual(self.rows(), [])
         self.expect_nothing_left()
 
-    def private_mounts(self, *commands):
-        """A command to run another in, with mounts of its own."""
-        return ["unshare", "--mount", "sh", "-ec", "; ".join(commands) + '; exec "$@"', "sh"]
-
     def test_no_bpftrace(self):
         hidden = [path for folder in ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
                   if os.path.exists(path := os.path.join(folder, "bpftrace"))]
@@ -299,8 +313,7 @@ class ProfileEnds(ProfileCase):
         full = os.path.join(self.folder, "full")
         os.mkdir(full)
         done = self.profile("LastsAMillisecond:*Ends", f"--syscost_artifacts={full}", code=1,
-                            before=["unshare", "--mount", "sh", "-ec",
-                                    f'mount -t tmpfs -o size=4k none {full}; exec "$@"', "sh"])
+                            before=self.private_mounts(f"mount -t tmpfs -o size=4k none {full}"))
         self.assertIn("[  PASSED  ] 2 tests", done.out)
         self.assertEqual(done.err.count("the tests go on"), 1, done.err)
         self.assertEqual(self.seen(test="Profiled.Ends"), {"getppid": "3"})
@@ -325,8 +338,7 @@ class ProfilePerf(ProfileCase):
     def test_a_perf_that_is_missing_is_told_before_the_first_test(self):
         perf = os.path.realpath(shutil.which("perf"))
         done = self.profile("Loops", tool="perf", code=2,
-                            before=["unshare", "--mount", "sh", "-ec",
-                                    f'mount --bind /dev/null {perf}; exec "$@"', "sh"])
+                            before=self.private_mounts(f"mount --bind /dev/null {perf}"))
         self.assertIn("perf", done.err)
         self.assertIn("apt-get install linux-perf", done.err)
 

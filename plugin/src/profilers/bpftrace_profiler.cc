@@ -5,6 +5,7 @@
 // bpftrace -c starts its command only when every probe is attached, and detaches them when the command ends. So the
 // command is a gate (agent/protocol.h): when it says "ready", the window may open, and closing the gate ends the trace.
 // No sleep, no guess. docs/decisions tells what else was tried.
+#include <linux/capability.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -15,6 +16,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "core/confinement.h"
 #include "profilers/agent/protocol.h"
 #include "profilers/agent_link.h"
 #include "profilers/bpftrace_diagnosis.h"
@@ -100,6 +102,15 @@ void add_map_keys(std::vector<std::string>& environment) {
   if (std::any_of(kMapKeysNames.begin(), kMapKeysNames.end(), is_set)) return;
   for (const std::string_view name : kMapKeysNames)
     environment.push_back(std::string(name) + "=" + std::string(kMapKeys));
+}
+
+/// bpftrace takes the kernel's types together with those of modules, which it may look for with CAP_SYS_ADMIN only;
+/// without it, as a container's root is, it takes none, and scripts that name one fail. A file that is named it reads.
+void add_kernel_types(std::vector<std::string>& environment) {
+  constexpr const char* kTypes = "/sys/kernel/btf/vmlinux";
+  // bpftrace is root, also when sudo makes it so: what counts is what root can have here.
+  if (holds(read_confinement().bounding, CAP_SYS_ADMIN) || access(kTypes, R_OK) != 0) return;
+  if (value_in(environment, "BPFTRACE_BTF").empty()) environment.push_back(std::string("BPFTRACE_BTF=") + kTypes);
 }
 
 std::vector<std::string> BpftraceProfiler::command(const std::vector<std::string>& arguments) const {
@@ -275,6 +286,7 @@ Result<std::unique_ptr<Profiler>> make_bpftrace(const ProfilerOptions& options) 
   settings.agent = std::move(agent.value());
   settings.environment = tool_environment("BPFTRACE_");
   add_map_keys(settings.environment);
+  add_kernel_types(settings.environment);
   if (options.uses_sudo && geteuid() != 0) {
     Result<std::string> sudo = find_tool("sudo", "install sudo, or run as root");
     if (!sudo.ok()) return sudo.failure();

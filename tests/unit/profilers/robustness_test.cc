@@ -5,9 +5,11 @@
 // nobody else has.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +26,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/confinement.h"
 #include "traced.h"
 
 namespace syscost::profilers {
@@ -176,6 +179,11 @@ void expect_has(const std::string& text, const std::vector<std::string>& all) {
   for (const std::string& part : all) EXPECT_NE(text.find(part), std::string::npos) << part << " is not in: " << text;
 }
 
+constexpr const char* kNeedsNamespaces = "making namespaces and mounts takes CAP_SYS_ADMIN, which a container lacks";
+bool may_make_namespaces() {
+  return holds(read_confinement().effective, CAP_SYS_ADMIN);
+}
+
 // ---- who dies -------------------------------------------------------------------------------------------------------
 
 TEST_F(Robustness, ATestThatIsKilledInItsWindowLeavesNothingBehind) {
@@ -274,6 +282,7 @@ TEST_F(Robustness, ATestThatClosesEveryDescriptorIsToldSo) {
 // ---- what is missing ------------------------------------------------------------------------------------------------
 
 TEST_F(Robustness, AMissingBpftraceSaysHowToGetIt) {
+  if (!may_make_namespaces()) GTEST_SKIP() << kNeedsNamespaces;
   const std::string said = in_child([] {
     if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) _exit(1);
     for (const char* folder : {"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}) {
@@ -337,12 +346,23 @@ std::string count_in_pid_namespace(bool mounts_proc) {
 }
 
 TEST_F(Robustness, CountsInAPidNamespace) {
+  if (!may_make_namespaces()) GTEST_SKIP() << kNeedsNamespaces;
   EXPECT_EQ(count_in_pid_namespace(true), "1:500 no child");
   expect_nothing_left();
 }
 
 TEST_F(Robustness, CountsInAPidNamespaceThatSeesTheProcOfItsParent) {
+  if (!may_make_namespaces()) GTEST_SKIP() << kNeedsNamespaces;
   EXPECT_EQ(count_in_pid_namespace(false), "1:500 no child");
+  expect_nothing_left();
+}
+
+TEST_F(Robustness, AScriptThatNamesTypesOfTheKernelRunsWithoutCapSysAdmin) {
+  const std::string said = in_child([] {
+    if (holds(read_confinement().bounding, CAP_SYS_ADMIN) && prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN) != 0) _exit(1);
+    say(attach_and_detach({.scripts = {"iolat"}, .script_folders = {}}));
+  });
+  EXPECT_EQ(said, "fine");
   expect_nothing_left();
 }
 
