@@ -96,6 +96,17 @@ TEST(Permission, OutsideOfContainersItIsSetcap) {
       "each link); in a container add cap_add: [BPF, PERFMON]; or measure nothing with --syscost_backend none");
 }
 
+TEST(Permission, AFilesCapabilitiesCountWhereTheyCanBeHad) {
+  Confinement here = docker(kBpf | kPerfmon, 0, false);
+  EXPECT_TRUE(gets_capabilities_of_files(here));
+  EXPECT_FALSE(gets_capabilities_of_files(docker(kBpf, 0, false))) << "exec would fail";
+  here.no_new_privileges = true;
+  EXPECT_FALSE(gets_capabilities_of_files(here));
+  here.no_new_privileges = false;
+  here.in_user_namespace = true;
+  EXPECT_FALSE(gets_capabilities_of_files(here));
+}
+
 TEST(Permission, ADenialDespiteCapabilitiesNamesTheSeccompProfile) {
   EXPECT_EQ(remedy_of_denial(docker(kBpf | kPerfmon, kBpf | kPerfmon, true)),
             "allow bpf in the container's seccomp profile, or run without one: in compose.yaml security_opt: "

@@ -69,6 +69,10 @@ std::optional<Failure> missing_permission(const Confinement& here) {
                  fix};
 }
 
+bool gets_capabilities_of_files(const Confinement& here) {
+  return missing_for_bpf(here.bounding).empty() && !here.no_new_privileges && !here.in_user_namespace;
+}
+
 std::string remedy_of_denial(const Confinement& here) {
   if (here.has_seccomp_filter && here.container != Container::none) {
     return "allow bpf in the container's seccomp profile, or run without one: " + line_without_seccomp(here.container);

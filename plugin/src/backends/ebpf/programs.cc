@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "backends/ebpf/descriptors.h"
+#include "backends/ebpf/permission.h"
 #include "core/own_calls.h"
 
 namespace syscost::ebpf {
@@ -62,7 +63,7 @@ Result<Programs> Programs::open(const DetailRequest& details, bool children) {
       // What it met is what is wrong on this machine; what we met alone may just be that we lack its rights.
       return shared.failure();
     case HelperLink::Obstacle::missing_rights:
-      failure.how_to_fix += "; or " + shared.failure().how_to_fix;
+      if (gets_capabilities_of_files(read_confinement())) failure.how_to_fix += "; or " + shared.failure().how_to_fix;
       return failure;
     case HelperLink::Obstacle::surroundings:
       return failure;
