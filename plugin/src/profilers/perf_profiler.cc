@@ -9,13 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -23,14 +21,13 @@
 #include "profilers/agent/protocol.h"
 #include "profilers/agent_link.h"
 #include "profilers/installed_files.h"
+#include "profilers/perf_output.h"
 #include "profilers/profiler.h"
 #include "profilers/tool_surroundings.h"
 #include "profilers/window_word.h"
 
 namespace syscost::profilers {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kHowToGet = "install perf (Debian: apt-get install linux-perf)";
 
@@ -93,48 +90,6 @@ Failure explain(const CommandResult& result, const char* command) {
                  "try the same by hand: " + what + " -p PID"};
 }
 
-/// One line of `perf stat -j`, which prints "<not supported>" where there is no number.
-Result<Json> read_counters(const std::string& printed) {
-  Json counters = Json::array();
-  std::istringstream lines(printed);
-  for (std::string line; std::getline(lines, line);) {
-    const Json one = Json::parse(line, nullptr, false);
-    if (!one.is_object() || !one.contains("event") || !one.contains("counter-value")) continue;
-    const std::string value = one.value("counter-value", "");
-    Json counter{{"event", one.value("event", "")}};
-    if (const Json number = Json::parse(value, nullptr, false); number.is_number()) {
-      counter["value"] = number.get<double>();
-      counter["unit"] = one.value("unit", "");
-      // Below 100 the kernel shared the counter out over time, and perf scaled what it saw.
-      counter["percent_counted"] = one.value("pcnt-running", 0.0);
-    } else {
-      counter["reason"] = value;
-    }
-    counters.push_back(std::move(counter));
-  }
-  if (counters.empty()) {
-    return Failure{"perf stat printed no counter that can be read", "install perf 6.1 or later (it must know -j)"};
-  }
-  return counters;
-}
-
-std::string summary_of(const Json& counters) {
-  std::string text;
-  for (const Json& counter : counters) {
-    std::array<char, 96> line{};
-    const std::string event = counter["event"];
-    if (counter.contains("value")) {
-      std::snprintf(line.data(), line.size(), "  %-18s %.15g %s\n", event.c_str(), counter["value"].get<double>(),
-                    counter["unit"].get<std::string>().c_str());
-    } else {
-      std::snprintf(line.data(), line.size(), "  %-18s n/a: %s\n", event.c_str(),
-                    counter["reason"].get<std::string>().c_str());
-    }
-    text += line.data();
-  }
-  return text;
-}
-
 class PerfProfiler final : private WindowWord, public Profiler {
  public:
   PerfProfiler(WindowWord word, Settings settings)
@@ -185,12 +140,10 @@ Output PerfProfiler::read_record() {
   Output output;
   output.script = "record";
   const bool is_graph = !settings_.flamegraph.empty();
-  const bool has_worked = ended_well(script) && !script.is_truncated && !script.output.empty();
-  if (!has_worked) {
-    // perf prints nothing for a window in which nothing ran long enough to be sampled.
-    output.summary = script.output.empty() && ended_well(script)
-                         ? "  no stacks: no sample was taken, the window was too short or slept\n"
-                         : "  no stacks: " + explain(script, "script").reason + "\n";
+  if (!ended_well(script) || script.is_truncated) {
+    output.summary = "  no stacks: " + explain(script, "script").reason + "\n";
+  } else if (!has_stacks(script.output)) {
+    output.summary = "  no stacks: no sample was taken, the window was too short or slept\n";
   } else if (is_graph && settings_.has_template) {
     output.artifacts.push_back({"flamegraph.html", std::move(script.output)});
   } else {
@@ -214,13 +167,12 @@ Result<std::vector<Output>> PerfProfiler::detach() {
   const CommandResult& stat = link_.results()[kStat];
   if (!ended_well(stat)) return explain(stat, "stat");
   if (const CommandResult& record = link_.results()[kRecord]; !ended_well(record)) return explain(record, "record");
-  Result<Json> counters = read_counters(stat.errors);
+  Result<std::vector<PerfCounter>> counters = read_counters(stat.errors);
   if (!counters.ok()) return counters.failure();
   Output output;
   output.script = "stat";
   output.summary = summary_of(counters.value());
-  const Json root{{"tool", "perf"}, {"command", "stat"}, {"counters", counters.value()}};
-  output.artifacts.push_back({"stat.json", root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"});
+  output.artifacts.push_back({"stat.json", to_json(counters.value())});
   output.artifacts.push_back({"stat.txt", stat.errors});
   return std::vector<Output>{std::move(output), read_record()};
 }
@@ -237,13 +189,13 @@ Result<void> PerfProfiler::check() {
   munmap(memory, kPages * page);
   const Result<std::vector<Output>> outputs = detach();
   if (!outputs.ok()) return outputs.failure();
-  const Json root = Json::parse(outputs.value()[kStat].artifacts.front().content);
-  for (const Json& counter : root["counters"]) {
-    if (counter["event"].get<std::string>().starts_with("page-faults") && counter.value("value", 0.0) >= kPages) {
-      return {};
-    }
+  const std::string& json = outputs.value()[kStat].artifacts.front().content;
+  const Result<std::vector<PerfCounter>> counters = read_counters(link_.results()[kStat].errors);
+  if (!counters.ok()) return counters.failure();
+  for (const PerfCounter& counter : counters.value()) {
+    if (counter.event.starts_with("page-faults") && counter.value.value_or(0) >= kPages) return {};
   }
-  return Failure{"perf stat did not see page faults that were made: " + root.dump(),
+  return Failure{"perf stat did not see page faults that were made: " + json,
                  "report this with perf --version and uname -a"};
 }
 

@@ -56,16 +56,22 @@ std::string numbered(const std::string& name, int part) {
   return name.substr(0, dot) + "." + std::to_string(part) + name.substr(dot);
 }
 
+std::string headed(std::string summary, int part) {
+  return "  part " + std::to_string(part) + ":\n" + std::move(summary);
+}
+
 void add_output(Output& whole, Output part, int number) {
   for (Artifact& artifact : part.artifacts) {
     whole.artifacts.push_back({numbered(artifact.name, number), std::move(artifact.content)});
   }
-  // A stretch in which nothing happened has nothing to say.
-  if (whole.counts_syscalls && whole.syscalls.empty()) {
-    whole.summary = std::move(part.summary);
-  } else if (!part.counts_syscalls || !part.syscalls.empty()) {
+  // A stretch in which nothing happened has nothing to say; what each of the others says is its own, as its files are.
+  const auto has_said = [](const Output& one) {
+    return !one.summary.empty() && (!one.counts_syscalls || !one.syscalls.empty());
+  };
+  if (number == 2) whole.summary = has_said(whole) ? headed(std::move(whole.summary), 1) : std::string();
+  if (has_said(part)) {
     if (!whole.summary.empty() && !whole.summary.ends_with('\n')) whole.summary += '\n';
-    whole.summary += part.summary;
+    whole.summary += headed(std::move(part.summary), number);
   }
   whole.counts_syscalls = whole.counts_syscalls && part.counts_syscalls;
   whole.lost_events += part.lost_events;

@@ -46,7 +46,7 @@ TEST(Findings, OfTwoStretchesAddUpAndTheirTextsBecomeNumberedParts) {
   EXPECT_EQ(output.syscalls[0].latency_min_ns, 290U);
   EXPECT_EQ(output.syscalls[0].latency_max_ns, 310U);
   EXPECT_EQ(output.syscalls[1].entries, 3U);
-  EXPECT_EQ(output.summary, "one\ntwo");
+  EXPECT_EQ(output.summary, "  part 1:\none\n  part 2:\ntwo");
   EXPECT_EQ(output.lost_events, 2U);
   std::vector<std::string> names;
   for (const auto& artifact : output.artifacts) names.push_back(artifact.name);
@@ -58,7 +58,7 @@ TEST(Findings, OfAnEmptyStretchAddNothingToTheSummary) {
   add_part(whole, part({}, "nothing"));
   add_part(whole, part({figures(1, 1)}, "something"));
   add_part(whole, part({}, "nothing"));
-  EXPECT_EQ(whole[0].outputs[0].summary, "something");
+  EXPECT_EQ(whole[0].outputs[0].summary, "  part 2:\nsomething");
 }
 
 TEST(Findings, KnowNothingOfAFigureThatOneStretchLacks) {

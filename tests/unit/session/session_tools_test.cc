@@ -187,7 +187,8 @@ TEST_F(SessionToolsTest, AddsUpWhatATestDoesBeforeAndAfterItsLoops) {
   call();
   loop("flush");
   call();
-  EXPECT_EQ(close().tools, (Keys{"saw 1", "saw 1", "saw 1", "syslat: 3 read, as counted", artifacts("A.B")}));
+  EXPECT_EQ(close().tools, (Keys{"  part 1:", "saw 1", "  part 2:", "saw 1", "  part 3:", "saw 1",
+                                 "syslat: 3 read, as counted", artifacts("A.B")}));
   EXPECT_TRUE(std::filesystem::exists(artifacts("A.B/syslat.3.txt")));
   EXPECT_TRUE(std::filesystem::exists(artifacts("A.B/loop flush~2/syslat.txt")));
   EXPECT_EQ(tool_rows().back(), "bpftrace|test||syscall|||3|512:3|");
