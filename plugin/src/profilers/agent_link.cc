@@ -25,7 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The agent ends tools that do not end by themselves; that takes it this long beyond its own limit.
+/// The agent ends tools that do not end by themselves; that takes it this long beyond its own limits.
 constexpr std::chrono::seconds kAgentPatience{10};
 
 // ---- descriptors in fork children -----------------------------------------------------------------------------------
@@ -64,6 +64,10 @@ int open_agent(pid_t agent, const std::string& path) {
   }
   close(pidfd);
   return -1;
+}
+
+Failure agent_ended() {
+  return {"the profile agent has ended by itself: what the tool saw is lost", "dmesg may say who killed it; try again"};
 }
 
 }  // namespace
@@ -122,8 +126,7 @@ Result<void> AgentLink::launch(const std::vector<Command>& commands) {
 Result<bool> AgentLink::start(const std::vector<Command>& commands) {
   SYSCOST_CHECK(agent_ == 0);
   if (Result<void> launched = launch(commands); !launched.ok()) return launched.failure();
-  // Failing takes it start + stop at most.
-  Result<bool> ready = read_frames(limits_.start + limits_.stop + kAgentPatience);
+  Result<bool> ready = read_frames(kMostLimits * (limits_.start + limits_.stop) + kAgentPatience);
   if (!ready.ok() || !ready.value()) {
     close_link();
     end_agent();
@@ -141,13 +144,12 @@ Result<void> AgentLink::stop() {
                    "let the test close the descriptors it opened, not all of them"};
   }
   if (send(link_, &kStopByte, 1, MSG_NOSIGNAL) != 1) {
-    const int error = errno;
     close_link();
     end_agent();
-    return errno_failure("stop", "the profile agent, which has ended by itself", error);
+    return agent_ended();
   }
   // Every command may take its time, the filters after the others.
-  Result<bool> ready = read_frames(2 * limits_.stop + kAgentPatience);
+  Result<bool> ready = read_frames(2 * kMostLimits * limits_.stop + kAgentPatience);
   close_link();
   end_agent();
   if (!ready.ok()) return ready.failure();
@@ -185,7 +187,7 @@ Result<bool> AgentLink::read_frames(std::chrono::milliseconds limit) {
       return Failure{"the profile agent did not answer within " + std::to_string(limit.count() / 1000) + " s",
                      "look with ps what it waits for; on a loaded machine try again"};
     }
-    return Failure{"the profile agent has ended without a result", "dmesg may say who killed it; try again"};
+    return agent_ended();
   };
   while (true) {
     FrameHeader header{};

@@ -35,10 +35,11 @@ struct CommandResult {
   int wait_status = 0;
   bool was_ready = false;
   bool ended_early = false;    ///< Before it was told to.
-  bool has_timed_out = false;  ///< Was not ready, or did not end, in time.
+  bool has_timed_out = false;  ///< Was not ready, or did not end, in time, and did nothing meanwhile.
   bool is_truncated = false;
 };
 
+/// Of a tool that does nothing. One that works is waited for longer (agent/patience.h).
 struct AgentLimits {
   std::chrono::milliseconds start{30'000};
   std::chrono::milliseconds stop{30'000};

@@ -126,8 +126,8 @@ Failure explain_failure(const CommandResult& result, const std::string& script, 
   const auto says = [&said](std::string_view words) { return said.find(words) != std::string::npos; };
   if (result.has_timed_out) {
     return Failure{"bpftrace did not " + std::string(result.was_ready ? "end" : "attach script " + script) +
-                       " in time, and was ended" + indented(said),
-                   "try again on a less loaded machine, or with fewer scripts"};
+                       " in time, did nothing meanwhile, and was ended" + indented(said),
+                   "look with ps and dmesg what it waits for; try again"};
   }
   if (uses_sudo && (says("sudo:") || says("a password is required"))) {
     return Failure{"sudo did not start bpftrace:" + indented(said),

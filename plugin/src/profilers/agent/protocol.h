@@ -5,7 +5,7 @@
 // The process starts the agent with its commands as arguments; later it says one thing, "stop". The agent answers in
 // frames. Both are of one build, so that there are no versions to negotiate; a frame that makes no sense ends the talk.
 //
-//     syscost-profile-agent START_MS STOP_MS (KIND COUNT ARGUMENT...)...
+//     syscost-profile-agent START_MS STOP_MS (KIND COUNT ARGUMENT...)...    (the limits: patience.h)
 //     syscost-profile-agent gate
 //
 // The second form is what bpftrace starts by -c: it says "ready" on its standard input, which is a socket, and ends
@@ -63,6 +63,9 @@ struct ToolEnd {
   std::uint32_t padding;
 };
 static_assert(sizeof(ToolEnd) == 16, "no hidden padding");
+
+/// A limit of the agent's passes so often at most, when the commands go on working (patience.h).
+inline constexpr int kMostLimits = 20;
 
 /// What is kept of one command's output. bpftrace's maps are some kilobytes; perf's recordings some megabytes.
 inline constexpr std::uint64_t kMaxOutputBytes = 256ULL << 20;

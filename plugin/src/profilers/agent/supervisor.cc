@@ -24,7 +24,7 @@ void Supervisor::run() {
   if (start_all()) {
     send(FrameType::kReady, 0, nullptr, 0);
     const auto told = [this] { return was_told_to_stop_; };
-    static_cast<void>(wait_until(told, Clock::time_point::max()));
+    static_cast<void>(wait_until(told, std::nullopt));
   }
   end_all();
   if (!is_abandoned_) send_results();
@@ -34,19 +34,19 @@ bool Supervisor::start_all() {
   for (Tool& tool : tools_) {
     if (tool.kind() != Tool::Kind::filter) tool.start({});
   }
-  const Clock::time_point deadline = Clock::now() + limits_.start;
   const auto is_decided = [this] {
     const bool has_failed = std::any_of(tools_.begin(), tools_.end(),
                                         [](const Tool& tool) { return tool.has_ended() && !tool.is_ready(); });
     return has_failed || every(&Tool::is_ready);
   };
-  switch (wait_until(is_decided, deadline)) {
+  switch (wait_until(is_decided, patient(limits_.start))) {
     case Answer::yes:
       return every(&Tool::is_ready);
     case Answer::late:
       for (std::size_t i = 0; i < tools_.size(); ++i) {
         if (tools_[i].is_running() && !tools_[i].is_ready()) send(FrameType::kTimedOut, i, nullptr, 0);
       }
+      has_given_up_ = true;
       return false;
     case Answer::abandoned:
       return false;
@@ -63,7 +63,8 @@ void Supervisor::end_all() {
   const auto have_ended = [this] {
     return std::none_of(tools_.begin(), tools_.end(), [](const Tool& tool) { return tool.is_running(); });
   };
-  if (!is_abandoned_ && wait_until(have_ended, Clock::now() + limits_.stop) == Answer::late) {
+  // One that did not get ready would not end either, and has had its time.
+  if (!is_abandoned_ && !has_given_up_ && wait_until(have_ended, patient(limits_.stop)) == Answer::late) {
     for (std::size_t i = 0; i < tools_.size(); ++i) {
       if (tools_[i].is_running()) send(FrameType::kTimedOut, i, nullptr, 0);
     }
@@ -71,7 +72,7 @@ void Supervisor::end_all() {
   for (const int signal : {SIGTERM, SIGKILL}) {
     if (have_ended()) break;
     for (Tool& tool : tools_) tool.kill(is_abandoned_ ? SIGKILL : signal);
-    static_cast<void>(wait_until(have_ended, Clock::now() + kPatience, false));
+    static_cast<void>(wait_until(have_ended, strict(kPatience), false));
   }
 
   for (std::size_t i = 0; i < tools_.size() && !is_abandoned_; ++i) {
@@ -79,21 +80,21 @@ void Supervisor::end_all() {
     // What is recorded is the filter's alone from here on.
     tools_[i].start(i == 0 ? std::string() : std::move(tools_[i - 1].output()));
     const auto has_ended = [this, i] { return tools_[i].has_ended(); };
-    if (wait_until(has_ended, Clock::now() + limits_.stop) == Answer::late) {
+    if (wait_until(has_ended, patient(limits_.stop)) == Answer::late) {
       send(FrameType::kTimedOut, i, nullptr, 0);
     }
     if (tools_[i].is_running()) {
       tools_[i].kill(SIGKILL);
-      static_cast<void>(wait_until(has_ended, Clock::now() + kPatience, false));
+      static_cast<void>(wait_until(has_ended, strict(kPatience), false));
     }
   }
   // Gates whose bpftrace was killed are ours now; they have ended, or end by the closed gate.
-  const Clock::time_point deadline = Clock::now() + kPatience;
-  while (waitpid(-1, nullptr, WNOHANG) >= 0 && Clock::now() < deadline) poll(nullptr, 0, 1);
+  const Patience left = strict(kPatience);
+  while (waitpid(-1, nullptr, WNOHANG) >= 0 && Patience::Clock::now() < left.until()) poll(nullptr, 0, 1);
 }
 
 template <class Condition>
-Supervisor::Answer Supervisor::wait_until(Condition is_done, Clock::time_point deadline, bool heeds_owner) {
+Supervisor::Answer Supervisor::wait_until(Condition is_done, std::optional<Patience> patience, bool heeds_owner) {
   std::vector<pollfd> polled;
   while (true) {
     for (Tool& tool : tools_) tool.pump();
@@ -108,10 +109,10 @@ Supervisor::Answer Supervisor::wait_until(Condition is_done, Clock::time_point d
     const std::size_t of_ours = polled.size();
     for (const Tool& tool : tools_) tool.add_to(polled);
     int timeout_ms = -1;
-    if (deadline != Clock::time_point::max()) {
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-      if (left.count() <= 0) return Answer::late;
-      timeout_ms = static_cast<int>(left.count());
+    if (patience) {
+      const auto now = Patience::Clock::now();
+      if (now >= patience->until() && !patience->is_renewed(now, cpu_time())) return Answer::late;
+      timeout_ms = static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(patience->until() - now).count());
     }
     if (poll(polled.data(), polled.size(), timeout_ms) <= 0) continue;
     for (std::size_t i = 0; i < of_ours; ++i) {
@@ -120,6 +121,12 @@ Supervisor::Answer Supervisor::wait_until(Condition is_done, Clock::time_point d
       if (polled[i].fd == owner_ || (polled[i].fd == signals_ && read_signals())) is_abandoned_ = true;
     }
   }
+}
+
+std::chrono::nanoseconds Supervisor::cpu_time() const {
+  std::chrono::nanoseconds sum{};
+  for (const Tool& tool : tools_) sum += tool.cpu_time();
+  return sum;
 }
 
 void Supervisor::read_link() {

@@ -5,8 +5,11 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <vector>
 
+#include "profilers/agent/patience.h"
+#include "profilers/agent/protocol.h"
 #include "profilers/agent/tool.h"
 
 namespace syscost::profilers {
@@ -26,12 +29,17 @@ class Supervisor {
   void run();
 
  private:
-  using Clock = std::chrono::steady_clock;
   enum class Answer { yes, late, abandoned };
 
-  /// Polls until `is_done` or until `deadline`; abandoned: the owner is gone, or we were told to end.
+  /// Polls until `is_done` or until patience is over; abandoned: the owner is gone, or we were told to end.
   template <class Condition>
-  Answer wait_until(Condition is_done, Clock::time_point deadline, bool heeds_owner = true);
+  Answer wait_until(Condition is_done, std::optional<Patience> patience, bool heeds_owner = true);
+  std::chrono::nanoseconds cpu_time() const;
+  /// As long as the tools do something.
+  Patience patient(std::chrono::milliseconds limit) const {
+    return {limit, kMostLimits - 1, Patience::Clock::now(), cpu_time()};
+  }
+  static Patience strict(std::chrono::milliseconds limit) { return {limit, 0, Patience::Clock::now(), {}}; }
   void read_link();
   bool read_signals() const;
   bool start_all();
@@ -47,6 +55,7 @@ class Supervisor {
   Limits limits_;
   bool was_told_to_stop_ = false;
   bool is_abandoned_ = false;
+  bool has_given_up_ = false;  ///< A tool was not ready in time.
 };
 
 }  // namespace syscost::profilers

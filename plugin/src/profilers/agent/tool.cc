@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <ctime>
 #include <utility>
 
 namespace syscost::profilers {
@@ -162,6 +163,13 @@ void Tool::kill(int signal) {
   if (pid_ <= 0) return;
   ::kill(pid_, signal);
   if (signal == SIGKILL) end_.was_killed = 1;
+}
+
+std::chrono::nanoseconds Tool::cpu_time() const {
+  clockid_t clock{};
+  timespec used{};
+  if (pid_ <= 0 || clock_getcpuclockid(pid_, &clock) != 0 || clock_gettime(clock, &used) != 0) return {};
+  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
 }
 
 void Tool::add_to(std::vector<pollfd>& polled) const {

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -44,6 +45,9 @@ class Tool {
   void add_to(std::vector<pollfd>& polled) const;
   /// Reads and writes what can be without waiting. To be called after every poll.
   void pump();
+
+  /// What it has used of the CPU. 0 when it does not run, and what a child of its own uses, sudo's, is not in.
+  std::chrono::nanoseconds cpu_time() const;
 
   ToolEnd end() const { return end_; }
   std::string& output() { return output_; }
