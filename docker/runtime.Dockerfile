@@ -11,7 +11,7 @@ ARG RUNTIME_BASE_IMAGE=debian:bookworm-slim
 FROM ${BASE_IMAGE} AS build
 COPY tools/packages.sh docker/install-packages docker/set-up-workshop /usr/local/lib/syscost/
 RUN /usr/local/lib/syscost/install-packages packages_workshop packages_build
-ENV CCACHE_DIR=/ccache
+ENV CCACHE_DIR=/ccache LANG=C.UTF-8
 COPY . /src
 WORKDIR /src
 RUN --mount=type=cache,target=/ccache \
