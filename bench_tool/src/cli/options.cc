@@ -99,9 +99,14 @@ const std::map<std::string, Color> kColors = {
 const std::map<std::string, Gate> kGates = {
     {"counts", Gate::counts}, {"time", Gate::time}, {"all", Gate::all}, {"none", Gate::none}};
 
+/// Refuses "", which is what a variable of a script that was not set leaves.
+CLI::Validator not_empty() {
+  return {[](const std::string& text) { return text.empty() ? std::string("it is empty") : std::string(); }, ""};
+}
+
 /// Text of the options that need a second look after CLI11's.
 struct Raw {
-  std::string gate;  // empty: what the command gates by default
+  std::optional<std::string> gate;  // none: what the command gates by default
   std::vector<std::string> pairs;
   std::string format = "text";
   std::string color = "auto";
@@ -150,9 +155,9 @@ Parsed finish(Options options, const Raw& raw) {
     return usage_error("too many --run: one for each RUN");
   }
   if (options.command == Command::ab) options.gate = Gate::all;
-  if (!raw.gate.empty()) {
-    const auto gate = kGates.find(raw.gate);
-    if (gate == kGates.end()) return usage_error("--gate takes counts, time, all or none, not \"" + raw.gate + '"');
+  if (raw.gate) {
+    const auto gate = kGates.find(*raw.gate);
+    if (gate == kGates.end()) return usage_error("--gate takes counts, time, all or none, not \"" + *raw.gate + '"');
     options.gate = gate->second;
   }
   for (const std::string& pair : raw.pairs) {
@@ -238,7 +243,9 @@ Parsed parse(const std::vector<std::string>& args) {
                    "Its name, or a part that only one test has; of a stamp file a part of the launches' names");
   show->add_option("SYSCALL", options.syscall, "Only these: names, %classes, /regex/, !negations, with commas between");
   show->add_flag("--fine", options.is_fine, "Full resolution: 8 rows per power of two");
-  show->add_option("--svg", options.svg, "Of one launch of a stamp file: write its picture here")->type_name("FILE");
+  show->add_option("--svg", options.svg, "Of one launch of a stamp file: write its picture here")
+      ->type_name("FILE")
+      ->check(not_empty());
   add_output_options(*show, raw);
   add_run_options(*show, options, 1);
 
@@ -255,7 +262,9 @@ Parsed parse(const std::vector<std::string>& args) {
   ab->add_option("--rounds", options.rounds, "Runs of each before the first verdict (10)");
   ab->add_option("--budget", options.budget_s, "Seconds it may take (60); one round is run in any case")
       ->type_name("SECONDS");
-  ab->add_option("--keep", options.keep, "Keep the CSVs of all runs in this new folder")->type_name("DIR");
+  ab->add_option("--keep", options.keep, "Keep the CSVs of all runs in this new folder")
+      ->type_name("DIR")
+      ->check(not_empty());
   add_judging_options(*ab, options, raw, "all");
   add_output_options(*ab, raw);
 
