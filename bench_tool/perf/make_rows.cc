@@ -50,8 +50,8 @@ class Random {
   std::uint64_t state_ = 1;
 };
 
-constexpr const char* kRunColumns =
-    "2,1795225951-4242,2026-11-21T01:52:31.123456Z,nightly,build-host-17,6.1.0-28-amd64,"
+constexpr const char* kRunColumns =  // behind schema_version
+    ",1795225951-4242,2026-11-21T01:52:31.123456Z,nightly,build-host-17,6.1.0-28-amd64,"
     "43cf755a0e1c8b989aa53d0e2f7b6c1d9e4f5a60,1c8b989aa53d0e2f7b6c1d9e4f5a6043cf755a0e,RelWithDebInfo,ebpf,whole,,"
     "build/release/bin/storage_tests,4242,test,";
 
@@ -65,11 +65,11 @@ std::uint64_t make_rows(const MakeRows& shape, std::ostream& out) {
   std::uint64_t rows = 0;
   for (std::uint64_t test = 0; written < shape.syscall_rows; ++test) {
     for (std::uint64_t repetition = 0; repetition < shape.repetitions; ++repetition) {
-      const std::string key =
-          fmt::format("{}StorageEngine{}.KeepsRecordsInOrder{},,,{},", kRunColumns, test / 10, test, repetition);
+      const std::string key = fmt::format("{}{}StorageEngine{}.KeepsRecordsInOrder{},,,{},", schema::kSchemaVersion,
+                                          kRunColumns, test / 10, test, repetition);
       const std::uint64_t wall_ns = 100'000 + random.next() % 50'000;
       fmt::format_to(to, "{}test,,,syscost,passed,,,{},{},{},{},3,1,20,0,900,900,12,70000,0,0{}end\n", key, wall_ns,
-                     wall_ns / 3, wall_ns / 2, 4000, std::string(21, ','));
+                     wall_ns / 3, wall_ns / 2, 4000, std::string(24, ','));
       ++rows;
       for (std::uint64_t s = 0; s < shape.syscalls_per_test; ++s, ++written, ++rows) {
         const Kind& kind = kKinds[s % kKinds.size()];
@@ -87,8 +87,8 @@ std::uint64_t make_rows(const MakeRows& shape, std::ostream& out) {
           left -= here;
         }
         fmt::format_to(
-            to, "{}syscall,{}{},,syscost{}{},{},{},0,0,0,0,0,{},{},{},{},310,4800,620,700,900,1100,3000,{},end\n", key,
-            kind.syscall, is_copy ? fmt::format("_{}", s) : "", std::string(18, ','), kind.classes, calls, calls,
+            to, "{}syscall,{}{},,syscost{}{},{},{},0,0,0,0,0,{},{},,,,{},{},310,4800,620,700,900,1100,3000,{},end\n",
+            key, kind.syscall, is_copy ? fmt::format("_{}", s) : "", std::string(18, ','), kind.classes, calls, calls,
             errors, errors == 0 ? "" : fmt::format("{}:{}", kind.errno_name, errors), calls, calls * 700, histogram);
       }
       if (text.size() > (std::size_t{1} << 20)) {

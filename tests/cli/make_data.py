@@ -17,7 +17,7 @@ HEADER = ",".join(COLUMNS)
 
 
 def row(**cells):
-    values = dict(schema_version=2, run_id="1795225951-17", started_at="2026-11-21T01:52:31.123456Z", host="builder",
+    values = dict(schema_version=3, run_id="1795225951-17", started_at="2026-11-21T01:52:31.123456Z", host="builder",
                   kernel="6.1.0", build_type="RelWithDebInfo", backend="ebpf", selection="whole", program="demo_tests",
                   pid=17, kind="test", repetition=0, origin="syscost", end="end")
     values.update(cells)
@@ -48,6 +48,13 @@ def call(name, classes, latencies, errnos=None, **cells):
     values["class"] = classes
     values.update(cells)
     return values
+
+
+def apart(one, fixed=0, errnos=None):
+    """A syscall row of a benchmark, of whose calls `fixed` are those of a run of its loop whatever its length."""
+    errnos = errnos or {}
+    return dict(one, fixed_calls=fixed, fixed_errors=sum(errnos.values()),
+                fixed_errnos=" ".join(f"{errno}:{times}" for errno, times in sorted(errnos.items())))
 
 
 def window(test, calls, wall_ns, totals=None, **key):
@@ -291,10 +298,24 @@ def main():
     save("loops_pr.csv", grown)
     # A benchmark: timed over many iterations, counted over a few, and what it costs is a figure per iteration.
     counted = dict(iterations=1000000, counted_iterations=512)
-    save("benchmark_old.csv", window("BM_Append/8", [write(2048), call("fsync", "desc", [40000] * 32)], 3400000000,
-                                     counted, kind="benchmark"))
-    save("benchmark_new.csv", window("BM_Append/8", [write(250), call("fsync", "desc", [40000] * 25)], 1360000000,
-                                     dict(iterations=400000, counted_iterations=250), kind="benchmark"))
+    save("benchmark_old.csv", window("BM_Append/8", [apart(write(2048)), apart(call("fsync", "desc", [40000] * 32))],
+                                     3400000000, counted, kind="benchmark"))
+    save("benchmark_new.csv", window("BM_Append/8", [apart(write(250)), apart(call("fsync", "desc", [40000] * 25))],
+                                     1360000000, dict(iterations=400000, counted_iterations=250), kind="benchmark"))
+    # What a run of the loop calls whatever its length stands apart: passes of 1000 and 100 iterations say the same.
+    def opens_once(iterations, each=2, opens=3, tell=apart, enoent=2):
+        calls = [tell(call("write", "desc", [90] * (each * iterations + 1)), 1),
+                 tell(call("openat", "file", [600] * opens, {"ENOENT": enoent}), opens, {"ENOENT": enoent}),
+                 tell(call("stat", "file", [300] * iterations, {"ENOENT": iterations}), 0, {})]
+        return window("BM_Append/2", calls, 200000000, dict(iterations=1000000, counted_iterations=iterations),
+                      kind="benchmark")
+    alike = lambda one, *ignored: one
+    save("fixed_1000.csv", opens_once(1000))
+    save("fixed_100.csv", opens_once(100))
+    save("fixed_100_opens.csv", opens_once(100, opens=4, enoent=3))
+    save("fixed_100_writes.csv", opens_once(100, each=4))
+    save("fixed_unknown.csv", opens_once(1000, tell=alike))
+    save("fixed_unknown_100.csv", opens_once(100, tell=alike))
     save("benchmark_busy.csv", window("BM_ByteByByte/1024", [write(2048), call("stat", "file", [300] * 16, {"ENOENT": 12})],
                                       150000000, dict(iterations=1000, counted_iterations=2), kind="benchmark"))
     request = [call("ioctl", "desc", [90] * 2, detail="TCGETS"), call("ioctl", "desc", [70], detail="FIONREAD")]
@@ -352,9 +373,10 @@ def main():
     save("foreign.csv", ["1,2,3"], header="name,iterations,real_time")
     save("short_header.csv", good, header=",".join(COLUMNS[:20]))
     save("long_header.csv", good, header=HEADER + ",more")
-    save("newer.csv", ["3," + line.split(",", 1)[1] + ",x" for line in good], header=HEADER + ",new_column")
-    save("older.csv", ["1," + line.split(",", 1)[1] for line in good], header=HEADER.replace("counted_iterations,", ""))
-    save("newer_rows.csv", ["3," + line.split(",", 1)[1] for line in good] + after)
+    save("newer.csv", ["4," + line.split(",", 1)[1] + ",x" for line in good], header=HEADER + ",new_column")
+    save("older.csv", ["2," + line.split(",", 1)[1] for line in good],
+         header=HEADER.replace("fixed_calls,fixed_errors,fixed_errnos,", ""))
+    save("newer_rows.csv", ["4," + line.split(",", 1)[1] for line in good] + after)
     save("torn_end.csv", after + [good[0], good[1][:120]], end="")
     save("torn_middle.csv", [good[0], good[1][:-4]] + after)
     save("two_in_one_line.csv", [good[0][:200] + good[1]] + after)

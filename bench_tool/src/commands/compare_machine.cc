@@ -21,6 +21,7 @@ Json side_json(const stats::WindowSummary* window) {
           {"calls", to_json(window->calls)},
           {"entries", to_json(window->entries)},
           {"errors", to_json(window->errors)},
+          {"fixed_calls", to_json(window->fixed_calls)},
           {"work_ns", to_json(window->work_ns)},
           {"wait_ns", to_json(window->wait_ns)},
           {"lost_sum", to_json(window->lost)}};
@@ -57,6 +58,7 @@ Json row_json(const stats::Comparison& row) {
   for (const stats::Delta& delta : row.deltas) {
     deltas.push_back({{"syscall", delta.syscall},
                       {"errno", delta.errno_name.empty() ? Json(nullptr) : Json(delta.errno_name)},
+                      {"fixed", delta.is_fixed},
                       {"old", to_json(delta.old_count.median)},
                       {"new", to_json(delta.new_count.median)},
                       {"old_range", {to_json(delta.old_count.min), to_json(delta.old_count.max)}},
@@ -129,7 +131,9 @@ std::string compare_csv(const CompareResult& result) {
                          "time_ratio",
                          "time_ratio_low",
                          "time_ratio_high",
-                         "time_adjusted_p"});
+                         "time_adjusted_p",
+                         "old_fixed_calls",
+                         "new_fixed_calls"});
   auto median = [](const stats::WindowSummary* window, stats::Numbers stats::WindowSummary::*field) {
     return window == nullptr ? std::nullopt : render::median(window->*field);
   };
@@ -152,6 +156,7 @@ std::string compare_csv(const CompareResult& result) {
     medians(&stats::WindowSummary::entries);
     csv.cell(breakdown(row));
     add_time(csv, row);
+    medians(&stats::WindowSummary::fixed_calls);
     csv.end_row();
   }
   return csv.text();

@@ -24,7 +24,11 @@ using stats::WindowSummary;
 std::string calls_cell(const Comparison& row, std::string_view titled_unit) {
   auto count = [&](const WindowSummary* window) {
     if (window == nullptr) return std::string();
-    const Numbers& numbers = row.counts_entries || !window->calls ? window->entries : window->calls;
+    const bool is_entries = row.counts_entries || !window->calls;
+    // Beside a side that does not tell fixed calls apart, the other one's are spread too.
+    const bool spreads = row.is_paired() && !row.tells_fixed;
+    const Numbers& numbers = is_entries ? (spreads ? window->spread_entries : window->entries)
+                                        : (spreads ? window->spread_calls : window->calls);
     return render::count(numbers) + std::string(numbers ? unit_beside(*window, titled_unit) : "");
   };
   std::string old_count = count(row.old_window);
@@ -142,7 +146,8 @@ std::string_view common_unit(const CompareResult& result, bool all) {
 
 std::string_view unit_of(const WindowSummary& window) {
   if (!window.is_per_iteration) return "";
-  return window.kind == "benchmark" ? "/iteration" : "/call";
+  // Processes have figures per pass below a benchmark only.
+  return window.kind == "benchmark" || window.kind == "process" ? "/iteration" : "/call";
 }
 
 std::string_view unit_beside(const WindowSummary& window, std::string_view titled_unit) {
@@ -199,6 +204,7 @@ std::string breakdown(const Comparison& row) {
                          render::count(std::optional(delta.new_count)));
       if (delta.change == stats::Change::near) out += " (near)";
     }
+    if (delta.is_fixed) out += " (fixed)";
     if (is_errno && delta.is_new_errno) out += fmt::format(" (new in {})", delta.syscall);
     if (delta.is_volatile) out += " (volatile)";
   }

@@ -77,7 +77,9 @@ std::string syscall_text(const SyscallLatency& one, std::pair<std::size_t, std::
                          const render::Paint& paint) {
   std::string out = '\n' + paint.bold(one.name);
   if (!one.classes.empty()) out += fmt::format(" ({})", one.classes);
-  out += fmt::format(": {} calls", one.calls ? std::to_string(*one.calls) : render::kNotMeasured);
+  out += fmt::format(": {} {}", one.calls ? std::to_string(*one.calls) : render::kNotMeasured,
+                     one.calls == 1 ? "call" : "calls");
+  if (one.fixed_calls.value_or(0) > 0) out += fmt::format(" ({} fixed)", *one.fixed_calls);
   if (one.errors.value_or(0) > 0) {
     std::string list;
     for (const auto& [name, count] : one.errnos) list += fmt::format("{}{} {}", list.empty() ? "" : ", ", count, name);
@@ -102,8 +104,7 @@ std::string part_text(const ShownWindow& part, std::pair<std::size_t, std::size_
   }
   if (!is_loop && window.is_per_iteration && window.is_ours()) out += " per iteration (counts are not)";
   if (is_loop) {
-    out +=
-        fmt::format("  n={} of {} calls (counts and histograms are sums)", window.n, render::count(window.iterations));
+    out += fmt::format("  n={} of {} (counts and histograms are sums)", window.n, render::calls(window.iterations));
   } else if (window.n > 1) {
     out += fmt::format("  n={} (counts and histograms are sums)", window.n);
   }

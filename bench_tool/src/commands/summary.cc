@@ -90,7 +90,9 @@ std::string head_line(const WindowSummary& window, const render::Paint& paint) {
   line += "  waits " + render::duration(window.wait_ns);
   if (window.iterations) line += fmt::format("  iterations {}", render::count(window.iterations));
   if (!window.excludes.empty()) line += "  " + excludes_text(window);
-  if (window.is_per_iteration && window.loop.empty()) line += "  (all figures per iteration)";
+  if (window.is_per_iteration && window.loop.empty()) {
+    line += fmt::format("  (all figures per iteration{})", stats::has_fixed_calls(window) ? " but fixed ones" : "");
+  }
   return line;
 }
 
@@ -125,7 +127,7 @@ std::string loop_head_line(const WindowSummary& loop, const std::string& name, c
   std::string line = paint.bold(name) + "  " + calls_per_call(loop) + "  wall " + wall_per_call(loop);
   if (loop.work_ns) line += "  kernel " + render::duration(loop.work_ns) + " a call";
   if (loop.wait_ns && loop.wait_ns->max > 0) line += "  waits " + render::duration(loop.wait_ns) + " a call";
-  return line + fmt::format("  n={} of {} calls", loop.n, render::count(loop.iterations));
+  return line + fmt::format("  n={} of {}", loop.n, render::calls(loop.iterations));
 }
 
 /// What an empty table means: that nothing was called is a result, that nothing could be read is not.

@@ -16,15 +16,22 @@ namespace {
 using render::Json;
 using render::to_json;
 
-Json syscall_json(const stats::SyscallSummary& syscall) {
+Json errnos_json(const stats::ErrnoNumbers& numbers) {
   Json errnos = Json::object();
-  for (const auto& [name, spread] : syscall.errnos) errnos[name] = to_json(std::optional(spread));
+  for (const auto& [name, spread] : numbers) errnos[name] = to_json(std::optional(spread));
+  return errnos;
+}
+
+Json syscall_json(const stats::SyscallSummary& syscall) {
   return {{"syscall", syscall.name},
           {"classes", render::classes_json(syscall.classes)},
           {"calls", to_json(syscall.calls)},
           {"entries", to_json(syscall.entries)},
           {"errors", to_json(syscall.errors)},
-          {"errnos", std::move(errnos)},
+          {"errnos", errnos_json(syscall.errnos)},
+          {"fixed_calls", to_json(syscall.fixed_calls)},
+          {"fixed_errors", to_json(syscall.fixed_errors)},
+          {"fixed_errnos", errnos_json(syscall.fixed_errnos)},
           {"kernel_ns", to_json(syscall.kernel_ns)},
           {"restarts_sum", to_json(syscall.restarts)},
           {"in_flight_sum", to_json(syscall.in_flight)},
@@ -53,6 +60,7 @@ Json window_json(const std::string& run, const stats::WindowSummary& window) {
           {"calls", to_json(window.calls)},
           {"entries", to_json(window.entries)},
           {"errors", to_json(window.errors)},
+          {"fixed_calls", to_json(window.fixed_calls)},
           {"work_ns", to_json(window.work_ns)},
           {"wait_ns", to_json(window.wait_ns)},
           {"late_sum", to_json(window.late)},
@@ -77,14 +85,15 @@ std::string summary_json(const std::vector<SummarizedRun>& runs) {
 }
 
 std::string summary_csv(const std::vector<SummarizedRun>& runs) {
-  render::CsvWriter csv({"run", "test", "repetitions", "wall_ns", "syscall", "class", "calls", "calls_min", "calls_max",
-                         "entries", "errors", "errnos", "kernel_ns", "per_iteration", "outcomes", "late", "lost",
-                         "incomplete", "uncounted"});
+  render::CsvWriter csv({"run",       "test",          "repetitions", "wall_ns", "syscall", "class",
+                         "calls",     "calls_min",     "calls_max",   "entries", "errors",  "errnos",
+                         "kernel_ns", "per_iteration", "outcomes",    "late",    "lost",    "incomplete",
+                         "uncounted", "fixed_calls",   "fixed_errors"});
   auto cells = [&](const std::string& run, const stats::WindowSummary& window) -> render::CsvWriter& {
     return csv.cell(run).cell(window.name).number(static_cast<double>(window.n)).number(render::median(window.wall_ns));
   };
   // What the numbers of a row are worth: where lost, late or incomplete is above 0, counts are lower bounds.
-  auto end_row = [&](const stats::WindowSummary& window) {
+  auto end_row = [&](const stats::WindowSummary& window, const stats::SyscallSummary* syscall) {
     std::string outcomes;
     for (const auto& [outcome, count] : window.outcomes) {
       outcomes += fmt::format("{}{}:{}", outcomes.empty() ? "" : " ", outcome, count);
@@ -97,6 +106,8 @@ std::string summary_csv(const std::vector<SummarizedRun>& runs) {
     number(window.lost);
     number(window.incomplete);
     number(window.uncounted);
+    csv.number(syscall != nullptr ? render::median(syscall->fixed_calls) : std::nullopt);
+    csv.number(syscall != nullptr ? render::median(syscall->fixed_errors) : std::nullopt);
     csv.end_row();
   };
   for (const SummarizedRun& run : runs) {
@@ -105,7 +116,7 @@ std::string summary_csv(const std::vector<SummarizedRun>& runs) {
       if (window.syscalls.empty()) {
         cells(run.data.name, window).cell("").cell("").number(render::median(window.calls));
         for (int i = 0; i < 6; ++i) csv.cell("");
-        end_row(window);
+        end_row(window, nullptr);
       }
       for (const stats::SyscallSummary& syscall : window.syscalls) {
         std::string errnos;
@@ -122,7 +133,7 @@ std::string summary_csv(const std::vector<SummarizedRun>& runs) {
             .number(render::median(syscall.errors))
             .cell(errnos)
             .number(render::median(syscall.kernel_ns));
-        end_row(window);
+        end_row(window, &syscall);
       }
     }
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "render/units.h"
 
@@ -23,11 +24,11 @@ std::string fixed(const Numbers& numbers, double scale, int digits) {
 /// Seconds over calls, in microseconds: a call that was restarted after signals is one call of many trips. Where calls
 /// are not known, or none returned, it is per trip that did.
 std::string usecs_per_call(const SyscallSummary& syscall) {
-  if (!syscall.kernel_ns || !syscall.latency_count) return render::kNotMeasured;
-  if (syscall.latency_count->median <= 0) return "";
-  const bool has_calls = syscall.calls && syscall.calls->median > 0;
-  return fmt::format("{:.3f}",
-                     syscall.kernel_ns->median / (has_calls ? *syscall.calls : *syscall.latency_count).median / 1e3);
+  const stats::CallFigures& all = syscall.with_fixed();
+  if (!all.kernel_ns || !all.latency_count) return render::kNotMeasured;
+  if (all.latency_count->median <= 0) return "";
+  const bool has_calls = all.calls && all.calls->median > 0;
+  return fmt::format("{:.3f}", all.kernel_ns->median / (has_calls ? *all.calls : *all.latency_count).median / 1e3);
 }
 
 /// `2 (2 ENOENT)`; blank for none, as strace prints it.
@@ -37,12 +38,23 @@ std::string errors_cell(const SyscallSummary& syscall) {
   return render::count(syscall.errors);
 }
 
+/// `18 ENOENT, 1 EACCES (fixed)`.
 std::string errnos_cell(const SyscallSummary& syscall) {
   std::string text;
   for (const auto& [name, spread] : syscall.errnos) {
+    if (spread.max == 0) continue;  // all of it is fixed
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", render::count(std::optional(spread)), name);
   }
+  for (const auto& [name, spread] : syscall.fixed_errnos) {
+    text += fmt::format("{}{} {} (fixed)", text.empty() ? "" : ", ", render::count(std::optional(spread)), name);
+  }
   return text;
+}
+
+/// Blank for none, as errors are.
+std::string fixed_cell(const Numbers& fixed) {
+  if (!fixed) return render::kNotMeasured;
+  return fixed->max == 0 ? "" : render::count(fixed);
 }
 
 /// `write`; says where trips into the kernel are counted for want of calls.
@@ -67,26 +79,36 @@ std::string each_cell(const SyscallSummary& syscall) {
 
 render::Table syscall_table(const stats::WindowSummary& window, bool waits) {
   const Numbers& whole = waits ? window.wait_ns : window.work_ns;
-  render::Table table({{waits ? "% of waits" : "% of work", Align::right},
-                       {"% of wall", Align::right},
-                       {"seconds", Align::right},
-                       {"usecs/call", Align::right},
-                       {"calls", Align::right},
-                       {"calls/s", Align::right},
-                       {"errors", Align::right},
-                       {waits ? "wait" : "syscall", Align::left},
-                       {"errnos", Align::left}});
+  const bool has_fixed = stats::has_fixed_calls(window);
+  std::vector<render::TableColumn> columns = {{waits ? "% of waits" : "% of work", Align::right},
+                                              {"% of wall", Align::right},
+                                              {"seconds", Align::right},
+                                              {"usecs/call", Align::right},
+                                              {"calls", Align::right},
+                                              {"calls/s", Align::right},
+                                              {"errors", Align::right},
+                                              {waits ? "wait" : "syscall", Align::left},
+                                              {"errnos", Align::left}};
+  constexpr std::ptrdiff_t kFixed = 5;  // beside the calls
+  if (has_fixed) columns.insert(columns.begin() + kFixed, {"fixed", Align::right});
+  render::Table table(columns);
+  auto add_row = [&](std::vector<std::string> cells, const std::string& fixed) {
+    if (has_fixed) cells.insert(cells.begin() + kFixed, fixed);
+    table.add_row(std::move(cells));
+  };
   for (const SyscallSummary& syscall : window.syscalls) {
     if (syscall.is_wait != waits) continue;
-    table.add_row({render::percent(syscall.kernel_ns, whole), render::percent(syscall.kernel_ns, window.wall_ns),
-                   fixed(syscall.kernel_ns, 1e-9, 6), usecs_per_call(syscall), render::count(syscall.count()),
-                   rate_cell(syscall.count(), window.wall_ns), errors_cell(syscall), name_cell(syscall),
-                   errnos_cell(syscall)});
+    add_row(
+        {render::percent(syscall.kernel_ns, whole), render::percent(syscall.kernel_ns, window.wall_ns),
+         fixed(syscall.kernel_ns, 1e-9, 6), usecs_per_call(syscall), render::count(syscall.count()),
+         rate_cell(syscall.count(), window.wall_ns), errors_cell(syscall), name_cell(syscall), errnos_cell(syscall)},
+        fixed_cell(syscall.fixed_calls));
   }
   if (!waits && !table.empty()) {
-    table.add_row({whole && whole->median > 0 ? "100.0" : render::kNotMeasured, render::percent(whole, window.wall_ns),
-                   fixed(whole, 1e-9, 6), "", render::count(window.work_calls),
-                   rate_cell(window.work_calls, window.wall_ns), render::count(window.work_errors), "total", ""});
+    add_row({whole && whole->median > 0 ? "100.0" : render::kNotMeasured, render::percent(whole, window.wall_ns),
+             fixed(whole, 1e-9, 6), "", render::count(window.work_calls), rate_cell(window.work_calls, window.wall_ns),
+             render::count(window.work_errors), "total", ""},
+            fixed_cell(window.fixed_work_calls));
   }
   return table;
 }

@@ -135,7 +135,7 @@ void Collector::absorb(Collector& part, std::uint64_t lines_before) {
     row.file = file;
     row.line += shift;
     for (NameId SyscallRow::*field : {&SyscallRow::syscall, &SyscallRow::detail, &SyscallRow::classes,
-                                      &SyscallRow::errnos, &SyscallRow::histogram}) {
+                                      &SyscallRow::errnos, &SyscallRow::fixed_errnos, &SyscallRow::histogram}) {
       row.*field = names[row.*field];
     }
     data_.rows.push_back(row);

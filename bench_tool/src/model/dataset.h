@@ -65,8 +65,9 @@ struct SyscallRow {
   std::uint32_t line = 0;
   NameId syscall = kNoName;
   NameId detail = kNoName;
-  NameId classes = kNoName;    ///< As in the file: `file;desc`.
-  NameId errnos = kNoName;     ///< As in the file: `ENOENT:3 EINTR:1`.
+  NameId classes = kNoName;  ///< As in the file: `file;desc`.
+  NameId errnos = kNoName;   ///< As in the file: `ENOENT:3 EINTR:1`.
+  NameId fixed_errnos = kNoName;
   NameId histogram = kNoName;  ///< As in the file; kept only where LoadOptions asks for it.
   Measured entries;
   Measured calls;
@@ -76,6 +77,8 @@ struct SyscallRow {
   Measured carried_in;
   Measured denied;
   Measured errors;
+  Measured fixed_calls;   ///< Of `calls`, those of a run of a benchmark's loop whatever its length; where known.
+  Measured fixed_errors;  ///< Of `errors`, likewise.
   Measured latency_count;
   Measured latency_sum_ns;
   Measured latency_min_ns;

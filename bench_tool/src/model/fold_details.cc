@@ -15,10 +15,10 @@ namespace {
 constexpr std::uint32_t kDropped = std::numeric_limits<std::uint32_t>::max();
 
 /// What is missing on one side is missing in the sum.
-constexpr std::array kSums = {&SyscallRow::entries,       &SyscallRow::calls,     &SyscallRow::restarts,
-                              &SyscallRow::in_flight,     &SyscallRow::no_return, &SyscallRow::carried_in,
-                              &SyscallRow::denied,        &SyscallRow::errors,    &SyscallRow::latency_count,
-                              &SyscallRow::latency_sum_ns};
+constexpr std::array kSums = {&SyscallRow::entries,      &SyscallRow::calls,         &SyscallRow::restarts,
+                              &SyscallRow::in_flight,    &SyscallRow::no_return,     &SyscallRow::carried_in,
+                              &SyscallRow::denied,       &SyscallRow::errors,        &SyscallRow::fixed_calls,
+                              &SyscallRow::fixed_errors, &SyscallRow::latency_count, &SyscallRow::latency_sum_ns};
 
 Measured sum(const Measured& a, const Measured& b) {
   return a.has_value() && b.has_value() ? Measured(*a + *b) : Measured();
@@ -47,8 +47,9 @@ void add(Dataset& data, const SyscallRow& from, SyscallRow& into) {
   if (from.latency_max_ns.has_value()) {
     into.latency_max_ns = Measured(std::max(*from.latency_max_ns, into.latency_max_ns.value_or(0)));
   }
-  if (from.errnos != kNoName) {
-    into.errnos = data.names.intern(sum_of_errnos(data.text(into.errnos), data.text(from.errnos)));
+  for (NameId SyscallRow::*list : {&SyscallRow::errnos, &SyscallRow::fixed_errnos}) {
+    if (from.*list == kNoName) continue;
+    into.*list = data.names.intern(sum_of_errnos(data.text(into.*list), data.text(from.*list)));
   }
   if (from.histogram != kNoName) {
     // A list may name a bucket twice.

@@ -191,13 +191,24 @@ std::string RowParser::parse_syscall(const csv::Row& row, bool keeps_histogram, 
                                          {Column::kCarriedIn, &parsed.carried_in},
                                          {Column::kDenied, &parsed.denied},
                                          {Column::kErrors, &parsed.errors},
+                                         {Column::kFixedCalls, &parsed.fixed_calls},
+                                         {Column::kFixedErrors, &parsed.fixed_errors},
                                          {Column::kLatencyCount, &parsed.latency_count},
                                          {Column::kLatencySumNs, &parsed.latency_sum_ns},
                                          {Column::kLatencyMinNs, &parsed.latency_min_ns},
                                          {Column::kLatencyMaxNs, &parsed.latency_max_ns}});
   if (!fault.empty()) return fault;
-  if (*row[Column::kErrnos] != '\0' && !is_errnos(row.text(Column::kErrnos))) {
-    return bad_cell(row, Column::kErrnos, "NAME:count NAME:count ...");
+  for (const Column errnos : {Column::kErrnos, Column::kFixedErrnos}) {
+    if (*row[errnos] != '\0' && !is_errnos(row.text(errnos))) {
+      return bad_cell(row, errnos, "NAME:count NAME:count ...");
+    }
+  }
+  const Measured& counted = parsed.calls.has_value() ? parsed.calls : parsed.entries;
+  if (parsed.fixed_calls.value_or(0) > counted.value_or(0)) {
+    return fmt::format("fixed_calls ({}) is more than the calls it is a part of", *parsed.fixed_calls);
+  }
+  if (parsed.fixed_errors.value_or(0) > parsed.errors.value_or(0)) {
+    return fmt::format("fixed_errors ({}) is more than the errors it is a part of", *parsed.fixed_errors);
   }
   const Measured& entries = parsed.entries;
   if (entries.has_value() && parsed.calls.has_value() && parsed.restarts.has_value() && parsed.in_flight.has_value() &&
@@ -210,6 +221,7 @@ std::string RowParser::parse_syscall(const csv::Row& row, bool keeps_histogram, 
   parsed.detail = name(row, Column::kDetail);
   parsed.classes = name(row, Column::kClass);
   parsed.errnos = name(row, Column::kErrnos);
+  parsed.fixed_errnos = name(row, Column::kFixedErrnos);
   if (keeps_histogram) parsed.histogram = data_.names.intern(row.text(Column::kHistogram));
   return {};
 }

@@ -52,6 +52,11 @@ std::string count(const stats::Numbers& numbers) {
   return fmt::format("{} [{}..{}]", count(numbers->median), count(numbers->min), count(numbers->max));
 }
 
+std::string calls(const stats::Numbers& numbers) {
+  const std::string text = count(numbers);
+  return text + (text == "1" ? " call" : " calls");
+}
+
 std::string percent(const stats::Numbers& part, const stats::Numbers& whole) {
   if (!part || !whole || whole->median <= 0) return kNotMeasured;
   return fmt::format("{:.1f}", 100.0 * part->median / whole->median);

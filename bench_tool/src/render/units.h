@@ -21,6 +21,8 @@ std::string duration(const stats::Numbers& numbers);
 std::string count(double value);
 /// `1024` when all repetitions agree, else `1024 [1024..1026]`: median and range.
 std::string count(const stats::Numbers& numbers);
+/// `1024 calls`, `1 call`.
+std::string calls(const stats::Numbers& numbers);
 
 /// `94.1`; `n/a` when the whole is 0 or either was not measured. No percent sign: columns carry it.
 std::string percent(const stats::Numbers& part, const stats::Numbers& whole);

@@ -19,6 +19,12 @@ std::uint64_t counted_iterations(const Totals& totals) {
   return totals.counted_iterations.value_or(totals.iterations.value_or(0));
 }
 
+/// True when every row has `field`: a syscall that was not made has none of it.
+bool knows(const Series& series, Measured SyscallRow::*field) {
+  return std::all_of(series.by_sample.begin(), series.by_sample.end(),
+                     [&](const SyscallRow* row) { return row == nullptr || (row->*field).has_value(); });
+}
+
 }  // namespace
 
 std::vector<Series> series_of(const model::Dataset& data, const model::Group& group) {
@@ -34,6 +40,10 @@ std::vector<Series> series_of(const model::Dataset& data, const model::Group& gr
       all.push_back({row, std::vector<const SyscallRow*>(group.samples.size(), nullptr)});
     }
     all.back().by_sample[sample] = row;
+  }
+  for (Series& series : all) {
+    series.knows_fixed_calls = knows(series, &SyscallRow::fixed_calls);
+    series.knows_fixed_errors = knows(series, &SyscallRow::fixed_errors);
   }
   return all;
 }
@@ -79,33 +89,94 @@ Numbers Folder::totals(Measured Totals::*field, const std::vector<double>& divis
   return spread_of(std::move(values));
 }
 
-Numbers Folder::column(const Series& series, Measured SyscallRow::*field) const {
+Numbers Folder::counts(Measured Totals::*field, const std::vector<Series>& all,
+                       Measured SyscallRow::*fixed_field) const {
   std::vector<double> values;
-  for (std::size_t i = 0; i < series.by_sample.size(); ++i) {
-    const SyscallRow* row = series.by_sample[i];
-    if (row == nullptr ? !measures(i, field) : !(row->*field).has_value()) return std::nullopt;
-    values.push_back(row == nullptr ? 0.0 : static_cast<double>(*(row->*field)) / divisors_[i]);
+  for (std::size_t i = 0; i < group_.samples.size(); ++i) {
+    const Measured& number = data_.samples[group_.samples[i]].totals.*field;
+    if (!number.has_value()) return std::nullopt;
+    std::uint64_t fixed = 0;
+    for (const Series& series : all) {
+      const bool tells =
+          fixed_field == &SyscallRow::fixed_calls ? tells_fixed_calls(series) : tells_fixed_errors(series);
+      if (tells && series.by_sample[i] != nullptr) fixed += *(series.by_sample[i]->*fixed_field);
+    }
+    // Rows that contradict their total are reported as missing ones.
+    values.push_back(static_cast<double>(*number - std::min(*number, fixed)) / divisors_[i]);
   }
   return spread_of(std::move(values));
 }
 
-std::map<std::string, Spread, std::less<>> Folder::errnos(const Series& series) const {
+double Folder::value(const Series& series, std::size_t i, Measured SyscallRow::*field, Fixed fixed) const {
+  const SyscallRow& row = *series.by_sample[i];
+  const auto number = static_cast<double>(*(row.*field));
+  const double divisor = divisors_[i];
+  if (fixed == Fixed::spread || !tells_fixed_calls(series)) return number / divisor;
+  const auto fixed_calls = static_cast<double>(*row.fixed_calls);
+  if (field == &SyscallRow::calls || field == &SyscallRow::entries) return (number - fixed_calls) / divisor;
+  if (field == &SyscallRow::errors) {
+    return (number - (tells_fixed_errors(series) ? static_cast<double>(*row.fixed_errors) : 0)) / divisor;
+  }
+  if (field == &SyscallRow::latency_sum_ns || field == &SyscallRow::latency_count) {
+    const auto calls = static_cast<double>((row.calls.has_value() ? row.calls : row.entries).value_or(0));
+    return calls > 0 ? number * ((calls - fixed_calls) / calls) / divisor : number / divisor;
+  }
+  return number / divisor;
+}
+
+Numbers Folder::column(const Series& series, Measured SyscallRow::*field, Fixed fixed) const {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < series.by_sample.size(); ++i) {
+    const SyscallRow* row = series.by_sample[i];
+    if (row == nullptr ? !measures(i, field) : !(row->*field).has_value()) return std::nullopt;
+    values.push_back(row == nullptr ? 0.0 : value(series, i, field, fixed));
+  }
+  return spread_of(std::move(values));
+}
+
+Numbers Folder::fixed(const Series& series, Measured SyscallRow::*field) const {
+  std::vector<double> values;
+  for (const SyscallRow* row : series.by_sample) {
+    values.push_back(row == nullptr ? 0.0 : static_cast<double>(*(row->*field)));
+  }
+  return spread_of(std::move(values));
+}
+
+ErrnoNumbers Folder::errnos(const Series& series, Fixed fixed) const {
   for (std::size_t i = 0; i < series.by_sample.size(); ++i) {
     if (series.by_sample[i] == nullptr && !measures(i, &SyscallRow::errors)) return {};
   }
+  const bool leaves_out = fixed == Fixed::left_out && tells_fixed_errors(series);
+  return errno_numbers(series, &SyscallRow::errnos, true, leaves_out ? &SyscallRow::fixed_errnos : nullptr);
+}
+
+ErrnoNumbers Folder::fixed_errnos(const Series& series) const {
+  return errno_numbers(series, &SyscallRow::fixed_errnos, false, nullptr);
+}
+
+ErrnoNumbers Folder::errno_numbers(const Series& series, model::NameId SyscallRow::*list, bool is_per_iteration,
+                                   model::NameId SyscallRow::*less) const {
   std::map<std::string, std::vector<double>, std::less<>> counts;
   for (std::size_t i = 0; i < series.by_sample.size(); ++i) {
     const SyscallRow* row = series.by_sample[i];
-    if (row == nullptr || row->errnos == model::kNoName) continue;
-    auto list = model::parse_errnos(data_.text(row->errnos));
-    if (!list) continue;  // refused when it was loaded
-    for (const auto& [name, count] : *list) {
-      auto& values = counts.try_emplace(std::string(name), series.by_sample.size(), 0.0).first->second;
-      values[i] += static_cast<double>(count) / divisors_[i];
-    }
+    if (row == nullptr) continue;
+    auto add = [&](model::NameId SyscallRow::*names, double sign) {
+      if (row->*names == model::kNoName) return;
+      const auto parsed = model::parse_errnos(data_.text(row->*names));
+      if (!parsed) return;  // refused when it was loaded
+      for (const auto& [name, count] : *parsed) {
+        auto& values = counts.try_emplace(std::string(name), series.by_sample.size(), 0.0).first->second;
+        values[i] += sign * static_cast<double>(count);
+      }
+    };
+    add(list, 1);
+    if (less != nullptr) add(less, -1);
   }
-  std::map<std::string, Spread, std::less<>> spreads;
-  for (auto& [name, values] : counts) spreads.emplace(name, *spread_of(std::move(values)));
+  ErrnoNumbers spreads;
+  for (auto& [name, values] : counts) {
+    for (std::size_t i = 0; is_per_iteration && i < values.size(); ++i) values[i] /= divisors_[i];
+    spreads.emplace(name, *spread_of(std::move(values)));
+  }
   return spreads;
 }
 

@@ -2,8 +2,9 @@
 //
 // Folder: from the numbers of repetitions to one Spread, per iteration where that is what can be compared.
 //
-// Two things are easy to get wrong here and are decided in one place: a row that is missing means 0 calls only where
-// the repetition was counted at all, and counts and times may belong to passes of different lengths.
+// Three things are easy to get wrong here and are decided in one place: a row that is missing means 0 calls only where
+// the repetition was counted at all; counts and times may belong to passes of different lengths; and what a run of a
+// benchmark's loop calls whatever its length is no call of an iteration.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +21,14 @@
 namespace syscost::bench::stats {
 
 using Numbers = std::optional<Spread>;
+using ErrnoNumbers = std::map<std::string, Spread, std::less<>>;
 
 /// A syscall's rows; by_sample[i] is null where repetition i did not make the call.
 struct Series {
   const model::SyscallRow* first = nullptr;
   std::vector<const model::SyscallRow*> by_sample;
+  bool knows_fixed_calls = false;  ///< Every row tells its fixed calls apart; likewise its errors.
+  bool knows_fixed_errors = false;
 };
 
 /// Of every syscall that a repetition of `group` made. Points into `data`.
@@ -33,6 +37,12 @@ std::vector<Series> series_of(const model::Dataset& data, const model::Group& gr
 /// True when repetition `sample` measured a column of the `syscall` rows: the total of its `test` row says so, or a row
 /// of its own. Only then does a missing row mean "not called".
 bool has_measured(const model::Dataset& data, std::uint32_t sample, model::Measured model::SyscallRow::*field);
+
+/// What becomes of fixed calls in figures per iteration.
+enum class Fixed {
+  left_out,  ///< Where all repetitions tell them apart. Kernel time with them, at the mean of all calls of the syscall.
+  spread,    ///< They count as calls of the iterations they happened in.
+};
 
 /// Turns per-repetition numbers into Spreads, dividing by iterations where asked. Where times and counts come from
 /// passes of different lengths, only figures per iteration can stand side by side, asked or not. `data` and `group`
@@ -45,18 +55,29 @@ class Folder {
 
   /// Counts, which belong to the counted pass.
   Numbers counts(model::Measured model::Totals::*field) const { return totals(field, divisors_); }
+  /// Likewise, less the fixed calls (or errors: `fixed_field`) of those of `all` series that tell them apart.
+  Numbers counts(model::Measured model::Totals::*field, const std::vector<Series>& all,
+                 model::Measured model::SyscallRow::*fixed_field) const;
   /// Times, which belong to the timed one.
   Numbers times(model::Measured model::Totals::*field) const { return totals(field, time_divisors_); }
   /// Either, divided by `divisors`; empty = by nothing.
   Numbers totals(model::Measured model::Totals::*field, const std::vector<double>& divisors) const;
 
-  Numbers column(const Series& series, model::Measured model::SyscallRow::*field) const;
+  Numbers column(const Series& series, model::Measured model::SyscallRow::*field, Fixed fixed = Fixed::left_out) const;
+  /// What repetition `i`'s row of `series` says in `field`, per iteration. The row must be there and have it.
+  double value(const Series& series, std::size_t i, model::Measured model::SyscallRow::*field,
+               Fixed fixed = Fixed::left_out) const;
 
   /// Counts per errno name; none where some repetition did not measure errors.
-  std::map<std::string, Spread, std::less<>> errnos(const Series& series) const;
+  ErrnoNumbers errnos(const Series& series, Fixed fixed = Fixed::left_out) const;
 
-  /// What the counts of repetition `i` are divided by.
-  double divisor(std::size_t i) const { return divisors_[i]; }
+  /// True where figures are without the fixed calls of `series`.
+  bool tells_fixed_calls(const Series& series) const { return is_per_iteration_ && series.knows_fixed_calls; }
+  bool tells_fixed_errors(const Series& series) const { return is_per_iteration_ && series.knows_fixed_errors; }
+  /// Fixed calls or errors in a run of the loop; the fields of that name only.
+  Numbers fixed(const Series& series, model::Measured model::SyscallRow::*field) const;
+  ErrnoNumbers fixed_errnos(const Series& series) const;
+
   Numbers divisors() const { return is_per_iteration_ ? spread_of(divisors_) : Numbers(); }
   /// has_measured() of repetition `i`.
   bool measures(std::size_t i, model::Measured model::SyscallRow::*field) const {
@@ -64,6 +85,9 @@ class Folder {
   }
 
  private:
+  ErrnoNumbers errno_numbers(const Series& series, model::NameId model::SyscallRow::*list, bool is_per_iteration,
+                             model::NameId model::SyscallRow::*less) const;
+
   const model::Dataset& data_;
   const model::Group& group_;
   std::vector<double> divisors_;       // of counts

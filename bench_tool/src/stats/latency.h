@@ -29,6 +29,7 @@ struct SyscallLatency {
   std::string_view classes;
   std::optional<std::uint64_t> calls;  ///< Sum over repetitions; nullopt where not measured.
   std::optional<std::uint64_t> errors;
+  std::optional<std::uint64_t> fixed_calls;  ///< Of `calls`, those of a run of a benchmark's loop whatever its length.
   std::map<std::string, std::uint64_t, std::less<>> errnos;
   bool is_timed = false;  ///< Every row has latencies.
   Histogram latency;

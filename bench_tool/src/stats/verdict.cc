@@ -2,9 +2,11 @@
 #include "stats/verdict.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "stats/pairing.h"
@@ -31,63 +33,124 @@ std::map<std::string_view, Both> match_syscalls(const WindowSummary& old_window,
 }
 
 /// A syscall that was not made has no row: all its counts are 0.
-Numbers count_of(const SyscallSummary* syscall, Numbers SyscallSummary::*field) {
-  return syscall == nullptr ? Numbers(Spread{1, 0, 0, 0}) : syscall->*field;
+const CallFigures& figures_of(const SyscallSummary* syscall, bool tells_fixed) {
+  static const CallFigures kNone = [] {
+    CallFigures none;
+    none.calls = none.entries = none.errors = none.kernel_ns = none.latency_count = Spread{1, 0, 0, 0};
+    return none;
+  }();
+  if (syscall == nullptr) return kNone;
+  return tells_fixed ? *syscall : syscall->with_fixed();
 }
 
-Spread errno_count(const SyscallSummary* syscall, const std::string& name) {
-  if (syscall == nullptr) return Spread{1, 0, 0, 0};
-  auto found = syscall->errnos.find(name);
-  return found == syscall->errnos.end() ? Spread{1, 0, 0, 0} : found->second;
+Spread fixed_calls(const SyscallSummary* syscall) {
+  return syscall == nullptr ? Spread{1, 0, 0, 0} : *syscall->fixed_calls;
+}
+
+Spread count_of(const ErrnoNumbers& errnos, const std::string& name) {
+  const auto found = errnos.find(name);
+  return found == errnos.end() ? Spread{1, 0, 0, 0} : found->second;
 }
 
 /// True when every syscall of both sides has `field`.
-bool all_have(const std::map<std::string_view, Both>& syscalls, Numbers SyscallSummary::*field) {
+bool all_have(const std::map<std::string_view, Both>& syscalls, Numbers CallFigures::*field) {
   return std::all_of(syscalls.begin(), syscalls.end(), [&](const auto& entry) {
-    return count_of(entry.second.old_one, field) && count_of(entry.second.new_one, field);
+    return figures_of(entry.second.old_one, true).*field && figures_of(entry.second.new_one, true).*field;
   });
 }
 
+/// How two windows' counts can be compared.
+struct Passes {
+  Tolerance per_pass;            ///< For counts of a pass, in the unit of the windows' figures.
+  Tolerance whole;               ///< For whole counts.
+  bool must_tell_fixed = false;  ///< Their lengths differ, so that fixed calls make figures per iteration differ.
+};
+
 class Judge {
  public:
-  Judge(const Tolerance& tolerance, Comparison& out) : tolerance_(tolerance), out_(out) {}
+  Judge(const Passes& passes, Comparison& out) : passes_(passes), out_(out) {}
 
-  void compare(const std::map<std::string_view, Both>& syscalls, Numbers SyscallSummary::*field) {
-    for (const auto& [name, both] : syscalls) {
-      add({std::string(name), "", {}, {}, Change::none, both.is_volatile(), false}, *count_of(both.old_one, field),
-          *count_of(both.new_one, field));
-    }
+  void compare(const std::map<std::string_view, Both>& syscalls, Numbers CallFigures::*field) {
+    out_.tells_fixed = !syscalls.empty();
+    for (const auto& [name, both] : syscalls) compare_calls(name, both, field);
     for (const auto& [name, both] : syscalls) compare_errnos(name, both);
     auto order = [](const Delta& delta) {
       const int rank = delta.change == Change::grew ? 0 : delta.change == Change::shrank ? 1 : 2;
       return std::tuple(!delta.errno_name.empty(), rank, -std::abs(delta.new_count.median - delta.old_count.median),
-                        std::string_view(delta.syscall), std::string_view(delta.errno_name));
+                        std::string_view(delta.syscall), std::string_view(delta.errno_name), delta.is_fixed);
     };
     std::sort(out_.deltas.begin(), out_.deltas.end(),
               [&](const Delta& a, const Delta& b) { return order(a) < order(b); });
   }
 
   Verdict verdict() const {
-    return grew_ ? Verdict::regressed : shrank_ ? Verdict::improved : is_near_ ? Verdict::near : Verdict::same;
+    return grew_                 ? Verdict::regressed
+           : !undecided_.empty() ? Verdict::inconclusive
+           : shrank_             ? Verdict::improved
+           : is_near_            ? Verdict::near
+                                 : Verdict::same;
   }
+  /// Syscalls of which nothing can be said.
+  const std::set<std::string_view>& undecided() const { return undecided_; }
 
  private:
+  static Delta delta_of(std::string_view syscall, const std::string& errno_name, const Both& both) {
+    Delta delta;
+    delta.syscall = syscall;
+    delta.errno_name = errno_name;
+    delta.is_volatile = both.is_volatile();
+    return delta;
+  }
+
+  void compare_calls(std::string_view name, const Both& both, Numbers CallFigures::*field) {
+    const bool tells_fixed = (both.old_one == nullptr || both.old_one->fixed_calls) &&
+                             (both.new_one == nullptr || both.new_one->fixed_calls);
+    out_.tells_fixed = out_.tells_fixed && tells_fixed;
+    const Spread& old_count = *(figures_of(both.old_one, tells_fixed).*field);
+    const Spread& new_count = *(figures_of(both.new_one, tells_fixed).*field);
+    if (!tells_fixed && cannot_tell(name, both, old_count, new_count)) return;
+    add(delta_of(name, "", both), old_count, new_count, passes_.per_pass);
+    if (!tells_fixed) return;
+    Delta fixed = delta_of(name, "", both);
+    fixed.is_fixed = true;
+    add(std::move(fixed), fixed_calls(both.old_one), fixed_calls(both.new_one), passes_.whole);
+  }
+
   void compare_errnos(std::string_view syscall, const Both& both) {
-    std::map<std::string, bool> names;
-    for (const SyscallSummary* side : {both.old_one, both.new_one}) {
-      if (side == nullptr) continue;
-      for (const auto& [name, spread] : side->errnos) names[name] = true;
+    const bool tells_fixed = (both.old_one == nullptr || both.old_one->fixed_errors) &&
+                             (both.new_one == nullptr || both.new_one->fixed_errors);
+    const ErrnoNumbers& old_errnos = figures_of(both.old_one, tells_fixed).errnos;
+    const ErrnoNumbers& new_errnos = figures_of(both.new_one, tells_fixed).errnos;
+    static const ErrnoNumbers kNone;
+    const ErrnoNumbers& old_fixed = tells_fixed && both.old_one != nullptr ? both.old_one->fixed_errnos : kNone;
+    const ErrnoNumbers& new_fixed = tells_fixed && both.new_one != nullptr ? both.new_one->fixed_errnos : kNone;
+    std::set<std::string> names;
+    for (const ErrnoNumbers* errnos : {&old_errnos, &new_errnos, &old_fixed, &new_fixed}) {
+      for (const auto& [name, spread] : *errnos) names.insert(name);
     }
-    for (const auto& [name, ignored] : names) {
-      const Spread old_count = errno_count(both.old_one, name);
-      const Spread new_count = errno_count(both.new_one, name);
-      add({std::string(syscall), name, {}, {}, Change::none, both.is_volatile(), old_count.max == 0}, old_count,
-          new_count);
+    for (const std::string& name : names) {
+      const Spread old_count = count_of(old_errnos, name);
+      const Spread new_count = count_of(new_errnos, name);
+      const Spread old_start = count_of(old_fixed, name);
+      if (!tells_fixed && cannot_tell(syscall, both, old_count, new_count)) continue;
+      Delta delta = delta_of(syscall, name, both);
+      delta.is_new_errno = old_count.max == 0 && old_start.max == 0;
+      Delta fixed = delta;
+      fixed.is_fixed = true;
+      add(std::move(delta), old_count, new_count, passes_.per_pass);
+      add(std::move(fixed), old_start, count_of(new_fixed, name), passes_.whole);
     }
   }
 
-  void add(Delta delta, const Spread& old_count, const Spread& new_count) {
-    delta.change = compare_counts(old_count, new_count, tolerance_);
+  /// True, and noted, where fixed calls may hide a change or look like one.
+  bool cannot_tell(std::string_view syscall, const Both& both, const Spread& old_count, const Spread& new_count) {
+    if (!passes_.must_tell_fixed || (old_count.max == 0 && new_count.max == 0)) return false;
+    if (!both.is_volatile()) undecided_.insert(syscall);
+    return true;
+  }
+
+  void add(Delta delta, const Spread& old_count, const Spread& new_count, const Tolerance& tolerance) {
+    delta.change = compare_counts(old_count, new_count, tolerance);
     if (delta.change == Change::none) return;
     if (delta.is_gated()) {
       (delta.change == Change::grew ? grew_ : delta.change == Change::shrank ? shrank_ : is_near_) = true;
@@ -97,21 +160,24 @@ class Judge {
     out_.deltas.push_back(std::move(delta));
   }
 
-  const Tolerance& tolerance_;
+  const Passes& passes_;
   Comparison& out_;
+  std::set<std::string_view> undecided_;
   bool grew_ = false;
   bool shrank_ = false;
   bool is_near_ = false;
 };
 
-std::optional<KernelSplit> split_kernel_time(const std::map<std::string_view, Both>& syscalls) {
+std::optional<KernelSplit> split_kernel_time(const std::map<std::string_view, Both>& syscalls, bool tells_fixed) {
   KernelSplit split;
   for (const auto& [name, both] : syscalls) {
     if (both.is_wait()) continue;
-    const Numbers n0 = count_of(both.old_one, &SyscallSummary::latency_count);
-    const Numbers n1 = count_of(both.new_one, &SyscallSummary::latency_count);
-    const Numbers t0 = count_of(both.old_one, &SyscallSummary::kernel_ns);
-    const Numbers t1 = count_of(both.new_one, &SyscallSummary::kernel_ns);
+    const CallFigures& old_figures = figures_of(both.old_one, tells_fixed);
+    const CallFigures& new_figures = figures_of(both.new_one, tells_fixed);
+    const Numbers& n0 = old_figures.latency_count;
+    const Numbers& n1 = new_figures.latency_count;
+    const Numbers& t0 = old_figures.kernel_ns;
+    const Numbers& t1 = new_figures.kernel_ns;
     if (!n0 || !n1 || !t0 || !t1) return std::nullopt;
     const double m1 = n1->median > 0 ? t1->median / n1->median : 0;
     // A syscall that was not made before has no earlier mean: all its time is more calls.
@@ -124,13 +190,32 @@ std::optional<KernelSplit> split_kernel_time(const std::map<std::string_view, Bo
 
 /// `per_call`, which is in whole calls of a repetition, in the unit of the windows' counts. Counts per iteration of
 /// passes that differ in length agree up to one whole call of the shorter: 1 call in 1000 and 1 in 1050 are the same.
-Tolerance in_unit_of(const WindowSummary& old_window, const WindowSummary& new_window, Tolerance per_call) {
-  if (!old_window.counted_passes || !new_window.counted_passes) return per_call;
-  const double shortest = std::min(old_window.counted_passes->min, new_window.counted_passes->min);
-  const double longest = std::max(old_window.counted_passes->max, new_window.counted_passes->max);
-  per_call.abs /= shortest;
-  if (shortest < longest) per_call.rounding = 1 / shortest;
-  return per_call;
+Passes passes_of(const WindowSummary& old_window, const WindowSummary& new_window, const Tolerance& per_call) {
+  Passes passes{per_call, per_call};
+  if (!old_window.counted_passes || !new_window.counted_passes) return passes;
+  const Spread& old_passes = *old_window.counted_passes;
+  const double shortest = std::min(old_passes.min, new_window.counted_passes->min);
+  const double longest = std::max(old_passes.max, new_window.counted_passes->max);
+  passes.per_pass.abs /= shortest;
+  if (shortest == longest) return passes;
+  passes.per_pass.rounding = 1 / shortest;
+  passes.per_pass.unseen = 1 / (old_passes.min * static_cast<double>(old_window.n));
+  // All passes of a loop run the same body on: none begins anew.
+  passes.must_tell_fixed = old_window.loop.empty() || new_window.loop.empty();
+  return passes;
+}
+
+/// `write: its fixed calls are not told apart, and ...`.
+std::string undecided_reason(const std::set<std::string_view>& syscalls, const WindowSummary& old_window,
+                             const WindowSummary& new_window) {
+  auto lengths = [](const Spread& passes) {
+    return passes.is_exact() ? fmt::format("{:.0f}", passes.max)
+                             : fmt::format("{:.0f} to {:.0f}", passes.min, passes.max);
+  };
+  return fmt::format(
+      "{}: counted in passes of {} iterations in OLD and {} in NEW, and what a run of the loop calls "
+      "whatever its length is not known apart",
+      fmt::join(syscalls, ", "), lengths(*old_window.counted_passes), lengths(*new_window.counted_passes));
 }
 
 /// Why a side's counts are not what the test would normally ask; "" when they are.
@@ -163,11 +248,12 @@ std::string loss_fault(const WindowSummary& window, std::string_view side) {
 Change compare_counts(const Spread& old_count, const Spread& new_count, const Tolerance& tolerance) {
   if (old_count.is_exact() && new_count.is_exact()) {
     if (old_count.min == new_count.min) return Change::none;
+    if (old_count.max == 0) return new_count.max < tolerance.unseen ? Change::near : Change::grew;
     const double difference = std::abs(new_count.min - old_count.min);
-    if (tolerance.rounding > 0 && old_count.min > 0 && difference <= tolerance.rounding) return Change::near;
+    if (tolerance.rounding > 0 && difference <= tolerance.rounding) return Change::near;
     return new_count.min > old_count.min ? Change::grew : Change::shrank;
   }
-  if (old_count.max == 0) return Change::grew;
+  if (old_count.max == 0) return new_count.max < tolerance.unseen ? Change::near : Change::grew;
   const double allowed = std::max(tolerance.abs, tolerance.rel * old_count.median);
   if (new_count.min - old_count.max > allowed) return Change::grew;
   if (old_count.min - new_count.max > allowed) return Change::shrank;
@@ -207,16 +293,17 @@ Comparison compare_windows(const WindowSummary* old_window, const WindowSummary*
     return out;
   }
   const auto syscalls = match_syscalls(*old_window, *new_window);
-  const bool have_calls = all_have(syscalls, &SyscallSummary::calls) && old_window->calls && new_window->calls;
-  const bool have_entries = all_have(syscalls, &SyscallSummary::entries) && old_window->entries && new_window->entries;
+  const bool have_calls = all_have(syscalls, &CallFigures::calls) && old_window->calls && new_window->calls;
+  const bool have_entries = all_have(syscalls, &CallFigures::entries) && old_window->entries && new_window->entries;
   out.counts_entries = !have_calls && have_entries;
-  const Tolerance in_unit = in_unit_of(*old_window, *new_window, tolerance);
-  Judge judge(in_unit, out);
+  const Passes passes = passes_of(*old_window, *new_window, tolerance);
+  Judge judge(passes, out);
   if (have_calls || have_entries) {
-    judge.compare(syscalls, have_calls ? &SyscallSummary::calls : &SyscallSummary::entries);
-    out.kernel_split = split_kernel_time(syscalls);
+    judge.compare(syscalls, have_calls ? &CallFigures::calls : &CallFigures::entries);
+    out.kernel_split = split_kernel_time(syscalls, out.tells_fixed);
   }
   out.verdict = judge.verdict();
+  if (!judge.undecided().empty()) out.reason = undecided_reason(judge.undecided(), *old_window, *new_window);
 
   // What keeps the counts from being judged wins over what they say. A test that is skipped on both sides asked for the
   // same on both.

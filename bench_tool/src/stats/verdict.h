@@ -23,6 +23,7 @@ struct Tolerance {
   double abs = 1;       ///< Calls.
   double rel = 0.01;    ///< Share of OLD's median.
   double rounding = 0;  ///< How far exact counts may differ because the passes they were counted in differ in length.
+  double unseen = 0;    ///< A call that comes less often than this might have stayed unseen in OLD.
 };
 
 enum class Change { none, near, grew, shrank };
@@ -38,6 +39,7 @@ struct Delta {
   Change change = Change::none;
   bool is_volatile = false;
   bool is_new_errno = false;  ///< The syscall did not fail this way in any repetition of OLD.
+  bool is_fixed = false;      ///< Of a run of a benchmark's loop whatever its length; else of an iteration.
 
   bool is_gated() const { return !is_volatile; }
   bool is_exact() const { return old_count.is_exact() && new_count.is_exact(); }
@@ -57,6 +59,7 @@ struct Comparison {
   Verdict verdict = Verdict::same;
   std::string reason;           ///< For verdicts that counts do not explain: `failed in NEW`.
   std::vector<Delta> deltas;    ///< Calls first, growth before shrinking, largest first; then errnos alike.
+  bool tells_fixed = false;     ///< Fixed calls were compared apart, for every syscall.
   bool counts_entries = false;  ///< Trips into the kernel are compared: a side has no calls.
   std::optional<KernelSplit> kernel_split;
   std::optional<TimeVerdict> time;  ///< None where the times are not to be compared; see judge_comparisons().

@@ -52,6 +52,17 @@ bool is_incomplete(const model::Dataset& data, std::uint32_t sample) {
   return found != *total;
 }
 
+CallFigures figures_of(const Series& series, const Folder& fold, Fixed fixed) {
+  CallFigures out;
+  out.calls = fold.column(series, &SyscallRow::calls, fixed);
+  out.entries = fold.column(series, &SyscallRow::entries, fixed);
+  out.errors = fold.column(series, &SyscallRow::errors, fixed);
+  out.kernel_ns = fold.column(series, &SyscallRow::latency_sum_ns, fixed);
+  out.latency_count = fold.column(series, &SyscallRow::latency_count, fixed);
+  out.errnos = fold.errnos(series, fixed);
+  return out;
+}
+
 SyscallSummary summarize_syscall(const model::Dataset& data, const Series& series, const Folder& fold) {
   SyscallSummary out;
   out.name = data.text(series.first->syscall);
@@ -59,12 +70,15 @@ SyscallSummary summarize_syscall(const model::Dataset& data, const Series& serie
   out.classes = data.text(series.first->classes);
   out.is_wait = model::has_class(out.classes, "wait");
   out.is_volatile = model::has_class(out.classes, "volatile");
-  out.calls = fold.column(series, &SyscallRow::calls);
-  out.entries = fold.column(series, &SyscallRow::entries);
-  out.errors = fold.column(series, &SyscallRow::errors);
-  out.kernel_ns = fold.column(series, &SyscallRow::latency_sum_ns);
-  out.latency_count = fold.column(series, &SyscallRow::latency_count);
-  out.errnos = fold.errnos(series);
+  static_cast<CallFigures&>(out) = figures_of(series, fold, Fixed::left_out);
+  if (fold.tells_fixed_calls(series)) {
+    out.spread = figures_of(series, fold, Fixed::spread);
+    out.fixed_calls = fold.fixed(series, &SyscallRow::fixed_calls);
+  }
+  if (fold.tells_fixed_errors(series)) {
+    out.fixed_errors = fold.fixed(series, &SyscallRow::fixed_errors);
+    out.fixed_errnos = fold.fixed_errnos(series);
+  }
   out.restarts = sum(series, &SyscallRow::restarts);
   out.in_flight = sum(series, &SyscallRow::in_flight);
   out.no_return = sum(series, &SyscallRow::no_return);
@@ -104,13 +118,36 @@ Numbers total_of(const std::vector<Series>& all, const std::vector<SyscallSummar
       const SyscallRow* row = all[s].by_sample[i];
       if (row == nullptr) continue;
       if (!(row->*field).has_value()) return std::nullopt;
-      values[i] += static_cast<double>(*(row->*field)) / fold.divisor(i);
+      values[i] += fold.value(all[s], i, field);
     }
   }
   return spread_of(std::move(values));
 }
 
+/// Fixed calls of those syscalls together; nullopt where some are not known apart, or there are no such syscalls.
+template <class Select>
+Numbers fixed_sum(const std::vector<Series>& all, const std::vector<SyscallSummary>& summaries, const Folder& fold,
+                  std::size_t repetitions, Select is_selected) {
+  std::vector<double> values(repetitions, 0.0);
+  bool has_any = false;
+  for (std::size_t s = 0; s < all.size(); ++s) {
+    if (!is_selected(summaries[s])) continue;
+    has_any = true;
+    if (!fold.tells_fixed_calls(all[s])) return std::nullopt;
+    for (std::size_t i = 0; i < repetitions; ++i) {
+      const SyscallRow* row = all[s].by_sample[i];
+      if (row != nullptr) values[i] += static_cast<double>(*row->fixed_calls);
+    }
+  }
+  return has_any ? spread_of(std::move(values)) : std::nullopt;
+}
+
 }  // namespace
+
+bool has_fixed_calls(const WindowSummary& window) {
+  return std::any_of(window.syscalls.begin(), window.syscalls.end(),
+                     [](const SyscallSummary& one) { return one.fixed_calls && one.fixed_calls->max > 0; });
+}
 
 std::string filter_text(const WindowSummary& window) {
   std::string text;
@@ -157,15 +194,20 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   out.user_ns = fold.times(&Totals::user_ns);
   out.system_ns = fold.times(&Totals::system_ns);
   out.overhead_ns = fold.times(&Totals::overhead_estimate_ns);
-  out.calls = fold.counts(&Totals::calls);
-  out.entries = fold.counts(&Totals::entries);
-  out.errors = fold.counts(&Totals::errors);
+  const std::vector<Series> all = series_of(data, group);
+  out.calls = fold.counts(&Totals::calls, all, &SyscallRow::fixed_calls);
+  out.entries = fold.counts(&Totals::entries, all, &SyscallRow::fixed_calls);
+  out.errors = fold.counts(&Totals::errors, all, &SyscallRow::fixed_errors);
+  out.spread_calls = fold.counts(&Totals::calls);
+  out.spread_entries = fold.counts(&Totals::entries);
   out.late = sum(data, group, &Totals::late);
   out.lost = sum(data, group, &Totals::lost);
 
-  const std::vector<Series> all = series_of(data, group);
   out.syscalls.reserve(all.size());
   for (const Series& series : all) out.syscalls.push_back(summarize_syscall(data, series, fold));
+  out.fixed_calls = fixed_sum(all, out.syscalls, fold, out.n, [](const SyscallSummary&) { return true; });
+  out.fixed_work_calls =
+      fixed_sum(all, out.syscalls, fold, out.n, [](const SyscallSummary& one) { return !one.is_wait; });
   // Sums over rows are only worth something when all rows are there; and without any row only the totals tell
   // whether nothing was called or nothing was measured.
   const bool is_counted = !out.syscalls.empty() || out.calls.has_value() || out.entries.has_value();

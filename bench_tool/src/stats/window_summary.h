@@ -22,18 +22,26 @@
 
 namespace syscost::bench::stats {
 
-/// One syscall (and ioctl request) of a window. Counts are per repetition, or per iteration where asked.
-struct SyscallSummary {
-  std::string name;  ///< `write`, `ioctl TCGETS`
-  std::string_view classes;
-  bool is_wait = false;      ///< Blocks by design: kept apart from work.
-  bool is_volatile = false;  ///< Varies by nature: reported, not gated.
+/// What a syscall comes to: per repetition, or per iteration where asked.
+struct CallFigures {
   Numbers calls;
   Numbers entries;
   Numbers errors;
   Numbers kernel_ns;
   Numbers latency_count;
-  std::map<std::string, Spread, std::less<>> errnos;
+  ErrnoNumbers errnos;
+};
+
+/// One syscall (and ioctl request) of a window. Its own figures are without its fixed calls, where those are known.
+struct SyscallSummary : CallFigures {
+  std::string name;  ///< `write`, `ioctl TCGETS`
+  std::string_view classes;
+  bool is_wait = false;               ///< Blocks by design: kept apart from work.
+  bool is_volatile = false;           ///< Varies by nature: reported, not gated.
+  std::optional<CallFigures> spread;  ///< With the fixed calls, spread over the iterations; only where they are known.
+  Numbers fixed_calls;                ///< Of a run of the loop whatever its length; nullopt where not known apart.
+  Numbers fixed_errors;
+  ErrnoNumbers fixed_errnos;
   // Sums over all repetitions; nullopt where not measured.
   std::optional<std::uint64_t> restarts;
   std::optional<std::uint64_t> in_flight;
@@ -43,6 +51,7 @@ struct SyscallSummary {
 
   /// Calls, or trips into the kernel where the backend sees only those.
   const Numbers& count() const { return calls.has_value() ? calls : entries; }
+  const CallFigures& with_fixed() const { return spread ? *spread : *this; }
 };
 
 struct WindowSummary {
@@ -72,6 +81,10 @@ struct WindowSummary {
   Numbers calls;
   Numbers entries;
   Numbers errors;
+  Numbers fixed_calls;       ///< Of all its syscalls; nullopt where one's are not known apart.
+  Numbers fixed_work_calls;  ///< Of those that are not waits.
+  Numbers spread_calls;      ///< With the fixed ones, spread over the iterations.
+  Numbers spread_entries;
   Numbers work_calls;                    ///< Calls (entries where calls are unknown) that are not waits.
   Numbers work_errors;                   ///< Of these, failed.
   Numbers work_ns;                       ///< Their kernel time.
@@ -93,6 +106,9 @@ struct WindowSummary {
   }
   bool counted_everything() const { return filters.empty() || (filters.size() == 1 && filters.begin()->empty()); }
 };
+
+/// True when a syscall of the window has calls that a run of the benchmark's loop makes whatever its length.
+bool has_fixed_calls(const WindowSummary& window);
 
 /// `%network`; `none` where everything was counted; `none and %network` where repetitions differ.
 std::string filter_text(const WindowSummary& window);

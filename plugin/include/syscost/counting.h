@@ -93,6 +93,8 @@ struct CountingEnd {
   bool is_whole = false;  ///< end_counting() was reached.
   std::string how;        ///< Otherwise: "was killed by SIGSEGV", "ended with exit code 3", ... Fits before "in it".
   std::string errors;     ///< The end of what it wrote to stderr.
+  /// It ended past its exit handlers: by _exit(), or as another program.
+  bool is_silent = false;
 };
 /// Runs this program again as a counting process and hands on every line it sends. Its stdin and stdout are /dev/null.
 /// `on_wait` is called now and then, with the seconds since the last line. Returns when it has ended.
@@ -108,6 +110,15 @@ SYSCOST_EXPORT bool wants_counts();
 /// Who counted, for every row; prints the header line. `why_not` ends the program with 2.
 SYSCOST_EXPORT void set_counted_by_or_exit(const CountingStart& counted_by, const Framework& framework);
 
+/// What an iteration calls, told apart from what a run of the loop calls whatever its length.
+struct Figure {
+  double per_iteration = 0;
+  std::optional<std::uint64_t> fixed;  ///< Empty: there is only one length, or the counts lie on no line.
+};
+/// Of `counts[i]` calls in passes of `iterations[i]`, the last one being the one that is reported. Counts of passes of
+/// different lengths lie on a line, whose slope is the cost of an iteration and whose start is the fixed cost.
+SYSCOST_EXPORT Figure figure_of(const std::vector<std::uint64_t>& iterations, const std::vector<std::uint64_t>& counts);
+
 /// One timed repetition and the counts that go with it: rows of kind `benchmark`.
 struct TimedRepetition {
   std::string_view test;
@@ -117,6 +128,11 @@ struct TimedRepetition {
   std::optional<std::uint64_t> wall_ns;
   std::optional<std::uint64_t> counted_iterations;  ///< In `cost`.
   const Cost* cost = nullptr;                       ///< Null = not counted.
+  struct ShorterPass {
+    std::uint64_t iterations = 0;
+    const Cost* cost = nullptr;
+  };
+  std::vector<ShorterPass> shorter;  ///< Passes before that one, by which fixed calls are told apart.
 };
 /// Writes their rows, with one write. Inert in fork children.
 SYSCOST_EXPORT void write_rows(const std::vector<TimedRepetition>& repetitions);

@@ -19,7 +19,7 @@
 namespace syscost::schema {
 
 /// Version written to column `schema_version`. Moves when a column is added, removed, renamed or changes meaning.
-inline constexpr int kSchemaVersion = 2;
+inline constexpr int kSchemaVersion = 3;
 
 /// Text of the last column of every row; a row that does not end in it was torn by a crash or a full disk.
 inline constexpr std::string_view kEndMark = "end";
@@ -51,7 +51,9 @@ inline constexpr std::string_view kEndMark = "end";
   X(kClass, "class") X(kEntries, "entries") X(kCalls, "calls")                       \
   X(kRestarts, "restarts") X(kInFlight, "in_flight") X(kNoReturn, "no_return")       \
   X(kCarriedIn, "carried_in") X(kDenied, "denied") X(kErrors, "errors")              \
-  X(kErrnos, "errnos") X(kLatencyCount, "latency_count")                             \
+  X(kErrnos, "errnos") X(kFixedCalls, "fixed_calls")                                 \
+  X(kFixedErrors, "fixed_errors") X(kFixedErrnos, "fixed_errnos")                    \
+  X(kLatencyCount, "latency_count")                                                  \
   X(kLatencySumNs, "latency_sum_ns") X(kLatencyMinNs, "latency_min_ns")              \
   X(kLatencyMaxNs, "latency_max_ns") X(kP50Ns, "p50_ns") X(kP75Ns, "p75_ns")         \
   X(kP90Ns, "p90_ns") X(kP95Ns, "p95_ns") X(kP99Ns, "p99_ns")                        \

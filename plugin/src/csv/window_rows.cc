@@ -25,13 +25,15 @@ void set_key(Row& row, const WindowColumns& window, std::string_view record) {
   row.set(Column::kRecord, record);
 }
 
+void append_errno(std::string& text, int error, std::uint64_t count) {
+  if (!text.empty()) text += ' ';
+  text.append(errno_name(error)).append(":").append(std::to_string(count));
+}
+
 /// `ENOENT:3 EINTR:1`.
 std::string errnos_text(const ErrnoCounts& errors) {
   std::string text;
-  for (const ErrnoCounts::Entry& error : errors) {
-    if (!text.empty()) text += ' ';
-    text.append(errno_name(error.error)).append(":").append(std::to_string(error.count));
-  }
+  for (const ErrnoCounts::Entry& error : errors) append_errno(text, error.error, error.count);
   return text;
 }
 
@@ -45,6 +47,20 @@ std::string histogram_text(const Histogram& latency) {
     text.append(std::to_string(histogram_lower_ns(bucket))).append(":").append(std::to_string(count));
   }
   return text;
+}
+
+/// Of `calls`, `errors` and `errnos`, what a run of the loop makes whatever its length.
+void set_fixed(Row& row, const FixedPart& part) {
+  row.set(Column::kFixedCalls, part.calls);
+  if (!part.errors.has_value()) return;
+  std::uint64_t total = 0;
+  std::string text;
+  for (const auto& [error, count] : *part.errors) {
+    total += count;
+    append_errno(text, error, count);
+  }
+  row.set(Column::kFixedErrors, total);
+  row.set(Column::kFixedErrnos, text);
 }
 
 void set_latency(Row& row, const Histogram& latency) {
@@ -78,7 +94,7 @@ void set_totals(Row& row, const CallTable& table, const Capabilities& can) {
   row.set(Column::kTotalKernelNs, measured(can.latency, kernel_ns));
 }
 
-void set_tally(Row& row, SyscallId id, const Tally& tally, const Capabilities& can) {
+void set_tally(Row& row, SyscallId id, const Tally& tally, const FixedParts* fixed, const Capabilities& can) {
   row.set(Column::kClass, class_list(id));
   row.set(Column::kEntries, measured(can.entries, tally.entries));
   row.set(Column::kCalls, measured(can.calls, tally.calls));
@@ -91,6 +107,9 @@ void set_tally(Row& row, SyscallId id, const Tally& tally, const Capabilities& c
   row.set(Column::kDenied, measured(can.denied, tally.denied));
   row.set(Column::kErrors, measured(can.errors, tally.errors.total()));
   if (can.errors) row.set(Column::kErrnos, errnos_text(tally.errors));
+  if (fixed != nullptr) {
+    if (const auto part = fixed->find(id); part != fixed->end()) set_fixed(row, part->second);
+  }
   if (can.latency) set_latency(row, tally.latency.dense());
 }
 
@@ -152,9 +171,14 @@ void WindowRows::append_children(std::string& out, const WindowColumns& window, 
     child.window = program;
     child.parent = window.window;
     child.repetition = window.repetition;
+    if (window.fixed_of_children != nullptr) {
+      const auto parts = window.fixed_of_children->find(std::string_view(program));
+      if (parts != window.fixed_of_children->end()) child.fixed = &parts->second;
+    }
     Row row(out, run_, Column::kKind);
     set_key(row, child, schema::kRecordTest);
     row.set(Column::kOrigin, schema::kOriginSyscost);
+    row.set(Column::kCountedIterations, window.counted_iterations);
     set_totals(row, table, capabilities);
     // Losses are known of all that was counted together: they stand on the window's own row.
     row.end();
@@ -171,7 +195,7 @@ void WindowRows::append_syscalls(std::string& out, const WindowColumns& window, 
     syscall.set(Column::kSyscall, syscall_name(id));
     if (!id.detail.empty()) syscall.set(Column::kDetail, detail_text(id.detail));
     syscall.set(Column::kOrigin, schema::kOriginSyscost);
-    set_tally(syscall, id, tally, capabilities);
+    set_tally(syscall, id, tally, window.fixed, capabilities);
     syscall.end();
   }
 }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/fixed_part.h"
 #include "session/child_guard.h"
 #include "session/cost_access.h"
 #include "session/doctor.h"
@@ -59,6 +60,21 @@ Timing& made_timing() {
   g_timing.store(timing);
   session::at_process_end(end_process);
   return *timing;
+}
+
+/// All passes of a repetition; only the last one where one of them has no counts.
+std::vector<CountedPass> passes_of(const TimedRepetition& one, const detail::CostData& counted) {
+  std::vector<CountedPass> passes;
+  for (const TimedRepetition::ShorterPass& shorter : one.shorter) {
+    const detail::CostData* data = detail::CostAccess::data(*shorter.cost);
+    if (data == nullptr) {
+      passes.clear();
+      break;
+    }
+    passes.push_back({shorter.iterations, data});
+  }
+  passes.push_back({one.counted_iterations.value_or(0), &counted});
+  return passes;
 }
 
 /// A backend that sees entries and how they end sees these two as well (core/backend.h).
@@ -193,7 +209,16 @@ void write_rows(const std::vector<TimedRepetition>& repetitions) {
     columns.iterations = one.iterations;
     columns.wall_ns = one.wall_ns;
     const detail::CostData* data = one.cost != nullptr ? detail::CostAccess::data(*one.cost) : nullptr;
-    if (data != nullptr) columns.counted_iterations = one.counted_iterations;
+    FixedParts fixed;
+    ChildFixedParts fixed_of_children;
+    if (data != nullptr) {
+      columns.counted_iterations = one.counted_iterations;
+      const std::vector<CountedPass> passes = passes_of(one, *data);
+      fixed = fixed_parts(passes);
+      fixed_of_children = child_fixed_parts(passes);
+      columns.fixed = &fixed;
+      columns.fixed_of_children = &fixed_of_children;
+    }
     timing.recorder.add(columns, data, data != nullptr ? capabilities_of(*data) : Capabilities{});
   }
   timing.last_benchmark = repetitions.back().test;

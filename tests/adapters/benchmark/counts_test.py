@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 
-from benchmark_case import SHAPES, USER_MAIN, QUICK, BenchmarkCase, main
+from benchmark_case import BIN, SHAPES, USER_MAIN, QUICK, BenchmarkCase, main
 
 
 class Counts(BenchmarkCase):
@@ -140,6 +140,66 @@ class Counts(BenchmarkCase):
         self.csv = os.path.join(self.folder, "whole")
         self.run_program(USER_MAIN.replace("user_main", "library_with"), QUICK, SYSCOST_CSV=self.csv)
         self.assertEqual({row["selection"] for row in self.rows()}, {"whole"})
+
+
+class FixedCalls(BenchmarkCase):
+    """What a run of the loop calls whatever its length stands apart, and so two runs whose passes differ agree."""
+
+    def one(self, *flags, test="BM_FixedCalls", **variables):
+        """{syscall: its row} of a run of `test`, in a file of its own; and the file."""
+        self.csv = os.path.join(self.folder, "out%d.csv" % len(os.listdir(self.folder)))
+        self.measured(test, flags=flags, **variables)
+        return {row["syscall"]: row for row in self.rows(record="syscall", test=test)}
+
+    @staticmethod
+    def fixed(row):
+        return row["fixed_calls"], row["fixed_errors"], row["fixed_errnos"]
+
+    def test_they_stand_beside_the_calls_they_are_a_part_of(self):
+        for cycles in "1000", "100":
+            rows = self.one("--syscost_cycles=" + cycles)
+            self.assertEqual((rows["access"]["calls"], *self.fixed(rows["access"])), ("3", "3", "3", "ENOENT:3"))
+            self.assertEqual((rows["getppid"]["calls"], *self.fixed(rows["getppid"])), (str(2 * int(cycles)), "0", "0", ""))
+
+    def test_several_threads_have_theirs_together(self):
+        rows = self.one(test="BM_FixedCallsThreads/threads:2")
+        self.assertEqual(self.fixed(rows["access"]), ("6", "6", "ENOENT:6"))
+
+    def test_they_are_unknown_where_the_benchmark_says_how_many_iterations(self):
+        rows = self.one(test="BM_Fixed/iterations:7")
+        self.assertEqual(self.fixed(rows["getppid"]), ("", "", ""))
+
+    def test_they_are_known_of_what_happens_sometimes(self):
+        self.assertEqual(self.fixed(self.one(test="BM_SometimesMore")["getuid"]), ("0", "0", ""))
+
+    def verdict(self, old, new):
+        """Exit code, and what changed, as bench compare says it of two runs (flags, body)."""
+        bench = os.path.join(BIN, "bench")
+        if not os.path.exists(bench):
+            self.skipTest("needs bench, which is not built here")
+        files = []
+        for cycles, body in old, new:
+            self.one("--syscost_cycles=" + cycles, SYSCOST_TEST_BODY=body)
+            files.append(self.csv)
+        done = self.run_program(bench, "compare", *files, "--format=json", code=None)
+        [test] = json.loads(done.out)["tests"]
+        changes = [(one["syscall"], one["errno"], one["fixed"], one["new"] - one["old"]) for one in test["deltas"]]
+        return done.code, test["verdict"], changes
+
+    def test_passes_of_different_lengths_say_the_same(self):
+        for cycles in "1000", "100":
+            self.assertEqual(self.verdict(("1000", ""), (cycles, "")), (0, "same", []))
+            self.assertEqual(self.verdict((cycles, ""), ("1000", "")), (0, "same", []))
+
+    def test_one_more_is_found_whatever_the_length(self):
+        for cycles in "1000", "100":
+            self.assertEqual(self.verdict(("1000", ""), (cycles, "one more fixed")),
+                             (1, "regressed", [("access", None, True, 1), ("access", "ENOENT", True, 1)]))
+
+    def test_a_doubled_call_of_an_iteration_is_found_whatever_the_length(self):
+        for cycles in "1000", "100":
+            self.assertEqual(self.verdict(("1000", ""), (cycles, "twice as many")),
+                             (1, "regressed", [("getppid", None, False, 2)]))
 
 
 class Oracle(BenchmarkCase):

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "adapters/benchmark/figures.h"
-
 #include <gtest/gtest.h>
 
-namespace syscost::benchmark_adapter {
+#include "syscost/counting.h"
+
+namespace syscost::adapter {
 namespace {
 
 TEST(Figure, TellsTheCostOfAnIterationFromTheFixedCost) {
@@ -39,4 +39,4 @@ TEST(Figure, OfNothingIsZeroAndNotUnknown) {
 }
 
 }  // namespace
-}  // namespace syscost::benchmark_adapter
+}  // namespace syscost::adapter

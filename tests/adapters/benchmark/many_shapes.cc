@@ -101,6 +101,19 @@ void BM_OpensOnce(benchmark::State& state) {
 }
 BENCHMARK(BM_OpensOnce);
 
+/// Three calls in the first iteration that fail, and two in each; more of either where SYSCOST_TEST_BODY asks for it.
+void BM_FixedCalls(benchmark::State& state) {
+  bool is_first = true;
+  for (auto _ : state) {
+    for (int i = 0; is_first && i < (wants("one more fixed") ? 4 : 3); ++i)
+      benchmark::DoNotOptimize(access("/nowhere", 0));
+    is_first = false;
+    for (int i = 0; i < (wants("twice as many") ? 4 : 2); ++i) call(SYS_getppid);
+  }
+}
+BENCHMARK(BM_FixedCalls);
+BENCHMARK(BM_FixedCalls)->Name("BM_FixedCallsThreads")->Threads(2);
+
 void BM_Pauses(benchmark::State& state) {
   for (auto _ : state) {
     call(SYS_getppid);
@@ -221,6 +234,10 @@ void BM_Odd(benchmark::State& state) {
     call(SYS_getppid);
     if (wants("throw")) throw std::runtime_error("thrown by the body");
     if (wants("exit")) std::exit(0);
+    if (wants("_exit")) _exit(0);
+    if (wants("close-all")) {
+      for (int fd = 3; fd < 1024; ++fd) close(fd);
+    }
     if (wants("exec")) execl("/bin/true", "true", nullptr);
     if (wants("crash")) raise(SIGSEGV);
     if (wants("crash-counted") && std::getenv("SYSCOST_INTERNAL_COUNTING") != nullptr) raise(SIGSEGV);

@@ -25,10 +25,17 @@ std::string row(Cells values, const Cells& cells) {
 }
 
 Cells key() {
-  return {{"schema_version", "2"}, {"run_id", "r1"},       {"started_at", "2026-11-21T01:52:31.123456Z"},
-          {"backend", "ebpf"},     {"program", "tests"},   {"pid", "7"},
-          {"kind", "test"},        {"test", "Suite.Test"}, {"repetition", "0"},
-          {"origin", "syscost"},   {"end", "end"}};
+  return {{"schema_version", std::to_string(schema::kSchemaVersion)},
+          {"run_id", "r1"},
+          {"started_at", "2026-11-21T01:52:31.123456Z"},
+          {"backend", "ebpf"},
+          {"program", "tests"},
+          {"pid", "7"},
+          {"kind", "test"},
+          {"test", "Suite.Test"},
+          {"repetition", "0"},
+          {"origin", "syscost"},
+          {"end", "end"}};
 }
 
 }  // namespace

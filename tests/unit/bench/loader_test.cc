@@ -210,6 +210,52 @@ TEST(Summary, DividesCountsByTheIterationsTheyBelongToAndTimesByTheirs) {
   }
 }
 
+TEST(Summary, LeavesFixedCallsOutOfFiguresPerIterationWhereAllRepetitionsTellThemApart) {
+  auto repetition = [](const char* number, const char* fixed) {
+    return test_row({{"repetition", number},
+                     {"iterations", "1000"},
+                     {"counted_iterations", "10"},
+                     {"total_calls", "23"},
+                     {"total_errors", "12"},
+                     {"total_kernel_ns", "2300"}}) +
+           syscall_row({{"repetition", number},
+                        {"calls", "23"},
+                        {"errors", "12"},
+                        {"errnos", "EAGAIN:10 ENOENT:2"},
+                        {"fixed_calls", fixed},
+                        {"fixed_errors", *fixed == '\0' ? "" : "2"},
+                        {"fixed_errnos", *fixed == '\0' ? "" : "ENOENT:2"},
+                        {"latency_count", "23"},
+                        {"latency_sum_ns", "2300"}});
+  };
+  Loaded apart = load(repetition("0", "3") + repetition("1", "3"));
+  const auto told = stats::summarize(apart.data, model::group_samples(apart.data)[0], true);
+  EXPECT_EQ(told.calls->median, 2);
+  EXPECT_EQ(told.fixed_calls->median, 3);
+  EXPECT_EQ(told.spread_calls->median, 2.3);
+  EXPECT_EQ(told.errors->median, 1);
+  ASSERT_EQ(told.syscalls.size(), 1U);
+  EXPECT_EQ(told.syscalls[0].calls->median, 2);
+  EXPECT_EQ(told.syscalls[0].fixed_calls->median, 3);
+  EXPECT_EQ(told.syscalls[0].with_fixed().calls->median, 2.3);
+  EXPECT_EQ(told.syscalls[0].kernel_ns->median, 200);
+  EXPECT_EQ(told.syscalls[0].errnos.at("EAGAIN").median, 1);
+  EXPECT_EQ(told.syscalls[0].errnos.at("ENOENT").max, 0);
+  EXPECT_EQ(told.syscalls[0].fixed_errnos.at("ENOENT").median, 2);
+
+  Loaded mixed = load(repetition("0", "3") + repetition("1", ""));
+  const auto spread = stats::summarize(mixed.data, model::group_samples(mixed.data)[0], true);
+  EXPECT_EQ(spread.calls->median, 2.3);
+  EXPECT_FALSE(spread.fixed_calls.has_value());
+  EXPECT_FALSE(spread.syscalls[0].fixed_calls.has_value());
+  EXPECT_EQ(spread.syscalls[0].calls->median, 2.3);
+}
+
+TEST(Summary, RefusesMoreFixedCallsThanCalls) {
+  Loaded loaded = load(test_row({{"total_calls", "1"}}) + syscall_row({{"calls", "1"}, {"fixed_calls", "2"}}));
+  EXPECT_TRUE(loaded.data.rows.empty());
+}
+
 TEST(Lists, RefuseWhatIsNotAList) {
   for (const char* bad : {"ENOENT", "ENOENT:", ":3", "ENOENT:3 ", "ENOENT:x", "ENOENT:3,EINTR:1", "A:-1"}) {
     EXPECT_FALSE(model::parse_errnos(bad).has_value()) << bad;

@@ -81,7 +81,7 @@ TEST(CompareCounts, CallsTheSameRangeNoChange) {
   EXPECT_EQ(compare_counts(*spread_of({10, 12}), *spread_of({12, 10}), {}), Change::none);
 }
 
-/// `write`, so many in passes of so many calls; each pair is a repetition.
+/// A loop's `write`, so many in passes of so many calls; each pair is a repetition.
 WindowSummary per_call(const std::vector<std::pair<double, double>>& writes_in_passes) {
   std::vector<double> counts;
   std::vector<double> passes;
@@ -90,6 +90,7 @@ WindowSummary per_call(const std::vector<std::pair<double, double>>& writes_in_p
     passes.push_back(calls);
   }
   WindowSummary one = window({syscall("write", *spread_of(counts))});
+  one.loop = "log";
   one.is_per_iteration = true;
   one.calls = *spread_of(counts);
   one.counted_passes = spread_of(passes);
@@ -111,6 +112,71 @@ TEST(Verdict, ThePassesLengthAloneIsNoChange) {
   EXPECT_EQ(verdict(shorter, longer), Verdict::near);
   // Of passes of one length a call more is a call more.
   EXPECT_EQ(verdict(shorter, per_call({{1000 + 2, 1000}, {1000 + 2, 1000}})), Verdict::regressed);
+}
+
+/// A benchmark's `openat`: `count` in a pass of so many iterations, `fixed` of them whatever its length.
+WindowSummary opens(double count, double fixed, double iterations) {
+  SyscallSummary openat = syscall("openat", exact((count - fixed) / iterations));
+  openat.spread = CallFigures{exact(count / iterations), {}, {}, {}, {}, {}};
+  openat.fixed_calls = openat.fixed_errors = exact(fixed);
+  WindowSummary one = window({openat});
+  one.is_per_iteration = true;
+  one.counted_passes = exact(iterations);
+  return one;
+}
+
+TEST(Verdict, FixedCallsAreTheSameWhateverThePassesLength) {
+  EXPECT_EQ(verdict(opens(3, 3, 1000), opens(3, 3, 100)), Verdict::same);
+  EXPECT_EQ(verdict(opens(3, 3, 100), opens(3, 3, 1000)), Verdict::same);
+  EXPECT_EQ(verdict(opens(1003, 3, 1000), opens(103, 3, 100)), Verdict::same);
+}
+
+TEST(Verdict, AFixedCallMoreIsARegressionOfItsOwn) {
+  for (const double iterations : {1000, 100}) {
+    const WindowSummary before = opens(3, 3, 1000);
+    const WindowSummary after = opens(4, 4, iterations);
+    const Comparison row = compare_windows(&before, &after, {});
+    EXPECT_EQ(row.verdict, Verdict::regressed);
+    ASSERT_EQ(row.deltas.size(), 1U);
+    EXPECT_TRUE(row.deltas[0].is_fixed);
+    EXPECT_EQ(row.deltas[0].new_count.median, 4);
+    EXPECT_EQ(verdict(after, before), Verdict::improved);
+  }
+}
+
+TEST(Verdict, ACallOfAnIterationIsNoFixedOne) {
+  const WindowSummary before = opens(1, 1, 1000);
+  const WindowSummary after = opens(100, 0, 100);
+  const Comparison row = compare_windows(&before, &after, {});
+  EXPECT_EQ(row.verdict, Verdict::regressed);
+  ASSERT_EQ(row.deltas.size(), 2U) << "one more an iteration, one fewer fixed";
+}
+
+TEST(Verdict, NothingIsSaidOfPassesOfSeveralLengthsWhoseFixedCallsAreUnknown) {
+  auto unknown = [](double count, double iterations) {
+    WindowSummary one = opens(count, 0, iterations);
+    one.syscalls[0].spread.reset();
+    one.syscalls[0].fixed_calls = one.syscalls[0].fixed_errors = std::nullopt;
+    return one;
+  };
+  EXPECT_EQ(verdict(unknown(3, 1000), unknown(3, 100)), Verdict::inconclusive);
+  EXPECT_EQ(verdict(unknown(1000, 1000), unknown(100, 100)), Verdict::inconclusive);
+  EXPECT_EQ(verdict(opens(3, 3, 1000), unknown(3, 100)), Verdict::inconclusive);
+  // Passes of one length are compared as they are.
+  EXPECT_EQ(verdict(opens(3, 3, 1000), unknown(3, 1000)), Verdict::same);
+  EXPECT_EQ(verdict(unknown(3, 1000), unknown(4, 1000)), Verdict::regressed);
+  // Nor does a syscall that nobody gates keep the others from being judged.
+  WindowSummary before = unknown(3, 1000);
+  WindowSummary after = unknown(3, 100);
+  before.syscalls[0].is_volatile = after.syscalls[0].is_volatile = true;
+  EXPECT_EQ(verdict(before, after), Verdict::same);
+}
+
+TEST(Verdict, ARareCallThatOldHadNoTimeToSeeIsNoRegression) {
+  // Two repetitions of 100 iterations might well miss what comes once in 1000.
+  EXPECT_EQ(verdict(opens(0, 0, 100), opens(1, 0, 1000)), Verdict::near);
+  EXPECT_EQ(verdict(opens(0, 0, 1000), opens(1, 0, 100)), Verdict::regressed);
+  EXPECT_EQ(verdict(opens(0, 0, 100), opens(1, 1, 1000)), Verdict::regressed) << "a fixed one it would have seen";
 }
 
 TEST(Verdict, IsRegressedWhenOneSyscallGrowsThoughTheSumShrinks) {

@@ -36,7 +36,7 @@ TEST(HeaderCheck, NamesTheFirstColumnThatDiffers) {
   std::string other = header_line();
   other.replace(other.find("label"), 5, "title");
   EXPECT_EQ(reason_for(other),
-            "out.csv is a CSV of another syscost version: its column 4 is \"title\", this version (schema 2) writes "
+            "out.csv is a CSV of another syscost version: its column 4 is \"title\", this version (schema 3) writes "
             "\"label\" there");
 }
 

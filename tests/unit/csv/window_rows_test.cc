@@ -101,6 +101,20 @@ TEST_F(WindowRowsTest, WritesOneTestRowAndOneRowForEachSyscallThatWasCounted) {
   }
 }
 
+TEST_F(WindowRowsTest, SaysWhichCallsAreFixedWhereThatIsKnown) {
+  Cells unknown = rows(&cost_, kEverything).back();
+  EXPECT_EQ(unknown["fixed_calls"] + unknown["fixed_errors"] + unknown["fixed_errnos"], "");
+  FixedParts fixed;
+  fixed[{Abi::x86_64, SYS_write}] = {2, std::map<int, std::uint64_t>{{EBADF, 1}}};
+  window_.fixed = &fixed;
+  Cells known = rows(&cost_, kEverything).back();
+  EXPECT_EQ(known["fixed_calls"], "2");
+  EXPECT_EQ(known["fixed_errors"], "1");
+  EXPECT_EQ(known["fixed_errnos"], "EBADF:1");
+  fixed.begin()->second.errors.reset();
+  EXPECT_EQ(rows(&cost_, kEverything).back()["fixed_errors"], "");
+}
+
 TEST_F(WindowRowsTest, FillsDisjointMeasures) {
   std::vector<Cells> all = rows(&cost_, kEverything);
   ASSERT_EQ(all.size(), 2U);

@@ -103,6 +103,8 @@ void Counts::write_rows(const std::vector<Run>& runs) {
     if (pass != nullptr) {
       row.counted_iterations = pass->iterations;
       row.cost = &pass->cost;
+      for (const Pass* shorter : shorter_passes(entry->record))
+        row.shorter.push_back({shorter->iterations, &shorter->cost});
     }
     if (pass == nullptr || !entry->figures.has_value()) explain_missing(*entry, run);
   }

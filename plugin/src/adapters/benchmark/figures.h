@@ -2,23 +2,19 @@
 //
 // Figures: what an iteration costs, told apart from what a run of the loop costs whatever its length.
 //
-// A loop that opens a file in its first iteration and reads in each makes N reads and one openat: counts of passes of
-// different lengths lie on a line, whose slope is the cost of an iteration and whose start is the fixed cost.
+// A loop that opens a file in its first iteration and reads in each makes N reads and one openat.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "adapters/benchmark/record.h"
+#include "syscost/counting.h"
 
 namespace syscost::benchmark_adapter {
 
-struct Figure {
-  double per_iteration = 0;
-  std::optional<std::uint64_t> fixed;  ///< Empty: there is only one length, or the counts lie on no line.
-};
+using adapter::Figure;
 
 struct Figures {
   Figure all;
@@ -29,8 +25,9 @@ struct Figures {
   std::vector<Named> by_syscall;  ///< Most calls first.
 };
 
-/// Calls of `counts[i]` in passes of `iterations[i]`, the last one being the one that is reported. Exposed for tests.
-Figure figure_of(const std::vector<std::uint64_t>& iterations, const std::vector<std::uint64_t>& counts);
+/// Those of the growing passes that tell fixed calls from others: all but the very first, which holds lazy
+/// initialisation.
+std::vector<const Pass*> shorter_passes(const Record& record);
 
 /// Empty when the passes have no exact counts.
 std::optional<Figures> figures_of(const Record& record);

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "core/fixed_part.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "syscost/counting.h"
+
+namespace syscost {
+namespace {
+
+/// The same table of each pass; null where a pass has none.
+struct Tables {
+  std::vector<std::uint64_t> iterations;
+  std::vector<const CallTable*> tables;
+};
+
+/// The fixed part of what `count_of` says of a syscall's tally in each pass; no tally counts 0.
+template <class CountOf>
+std::optional<std::uint64_t> fixed_of(const Tables& passes, SyscallId id, CountOf count_of) {
+  std::vector<std::uint64_t> counts;
+  for (const CallTable* table : passes.tables) {
+    const Tally* tally = table == nullptr ? nullptr : table->find(id);
+    counts.push_back(tally == nullptr ? 0 : count_of(*tally));
+  }
+  return adapter::figure_of(passes.iterations, counts).fixed;
+}
+
+std::optional<std::map<int, std::uint64_t>> fixed_errors(const Tables& passes, SyscallId id, const Tally& tally) {
+  std::map<int, std::uint64_t> fixed;
+  for (const ErrnoCounts::Entry& error : tally.errors) {
+    const auto part = fixed_of(passes, id, [&](const Tally& one) { return one.errors.count(error.error); });
+    if (!part.has_value()) return std::nullopt;
+    if (*part > 0) fixed.emplace(error.error, *part);
+  }
+  return fixed;
+}
+
+FixedParts parts_of(const Tables& passes, const detail::Measured& measured) {
+  FixedParts parts;
+  for (const auto& [id, tally] : *passes.tables.back()) {
+    const auto calls = fixed_of(passes, id, [&](const Tally& one) {  //
+      return measured.calls ? one.calls : one.entries;
+    });
+    if (!calls.has_value()) continue;
+    FixedPart& part = parts[id];
+    part.calls = *calls;
+    if (measured.errors) part.errors = fixed_errors(passes, id, tally);
+  }
+  return parts;
+}
+
+bool are_exact(const std::vector<CountedPass>& passes) {
+  return !passes.empty() && std::all_of(passes.begin(), passes.end(), [](const CountedPass& pass) {
+    return pass.iterations > 0 && pass.cost->lost + pass.cost->late == 0;
+  });
+}
+
+}  // namespace
+
+FixedParts fixed_parts(const std::vector<CountedPass>& passes) {
+  if (!are_exact(passes)) return {};
+  Tables tables;
+  for (const CountedPass& pass : passes) {
+    tables.iterations.push_back(pass.iterations);
+    tables.tables.push_back(&pass.cost->table);
+  }
+  return parts_of(tables, passes.back().cost->measured);
+}
+
+ChildFixedParts child_fixed_parts(const std::vector<CountedPass>& passes) {
+  ChildFixedParts parts;
+  if (!are_exact(passes)) return parts;
+  for (const ChildTables::Entry& child : passes.back().cost->children) {
+    Tables tables;
+    for (const CountedPass& pass : passes) {
+      const auto found = std::find_if(pass.cost->children.begin(), pass.cost->children.end(),
+                                      [&](const ChildTables::Entry& one) { return one.program == child.program; });
+      tables.iterations.push_back(pass.iterations);
+      tables.tables.push_back(found == pass.cost->children.end() ? nullptr : &found->table);
+    }
+    parts.emplace(child.program, parts_of(tables, passes.back().cost->measured));
+  }
+  return parts;
+}
+
+namespace adapter {
+
+Figure figure_of(const std::vector<std::uint64_t>& iterations, const std::vector<std::uint64_t>& counts) {
+  const auto long_iterations = static_cast<double>(iterations.back());
+  const auto long_count = static_cast<double>(counts.back());
+  Figure figure{long_count / long_iterations, std::nullopt};
+  if (iterations.front() >= iterations.back()) return figure;
+  const double slope =
+      (long_count - static_cast<double>(counts.front())) / (long_iterations - static_cast<double>(iterations.front()));
+  const double start = long_count - slope * long_iterations;
+  // Whole calls: a line that misses a count by less than half a call is the line.
+  const double fixed = std::round(start);
+  if (slope < 0 || fixed < 0) return figure;
+  for (std::size_t i = 0; i < iterations.size(); ++i) {
+    const double expected = start + slope * static_cast<double>(iterations[i]);
+    if (std::abs(expected - static_cast<double>(counts[i])) >= 0.5) return figure;
+  }
+  figure.fixed = static_cast<std::uint64_t>(fixed);
+  figure.per_iteration = (long_count - fixed) / long_iterations;
+  return figure;
+}
+
+}  // namespace adapter
+}  // namespace syscost
