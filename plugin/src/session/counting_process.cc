@@ -9,10 +9,12 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -22,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/high_fd.h"
 #include "core/signal_hold.h"
 #include "session/child_guard.h"
 #include "session/session.h"
@@ -34,6 +37,8 @@ namespace {
 constexpr const char* kVariable = "SYSCOST_INTERNAL_COUNTING";
 constexpr std::string_view kWhole = "\x04";    // the last line: everything was sent
 constexpr std::string_view kLeaving = "\x05";  // exit() or quick_exit() was called
+/// On stderr, which is a file: the pipe was closed by what is counted, so that nothing more can be sent.
+constexpr std::string_view kClosed = "\x06";
 constexpr std::size_t kShownErrorBytes = 2000;
 
 // ---- in the counting process ----------------------------------------------------------------------------------------
@@ -41,6 +46,7 @@ constexpr std::size_t kShownErrorBytes = 2000;
 struct Orders {
   bool is_counting = false;
   int pipe = -1;
+  ino_t inode = 0;  // of the pipe
   std::string text;
 };
 
@@ -55,6 +61,8 @@ Orders read_orders() {
   if (pid_error != std::errc() || after_pid == end || *after_pid != ':' || pid != getpid()) return orders;
   auto [after_pipe, pipe_error] = std::from_chars(after_pid + 1, end, orders.pipe);
   if (pipe_error != std::errc() || after_pipe == end || *after_pipe != ':') return orders;
+  struct stat status {};
+  if (fstat(orders.pipe, &status) == 0) orders.inode = status.st_ino;
   orders.text.assign(after_pipe + 1, end);
   orders.is_counting = true;
   return orders;
@@ -81,11 +89,24 @@ void write_all(int fd, std::string_view text) {
   }
 }
 
+/// Into the pipe. What is counted may have closed it, and its number may be another file's by now.
+void send(std::string_view text) {
+  struct stat status {};
+  if (fstat(orders().pipe, &status) == 0 && S_ISFIFO(status.st_mode) && status.st_ino == orders().inode) {
+    // What the program executes need not see the pipe.
+    fcntl(orders().pipe, F_SETFD, FD_CLOEXEC);
+    write_all(orders().pipe, text);
+    return;
+  }
+  static std::atomic<bool> is_said{false};
+  if (!is_said.exchange(true)) write_all(STDERR_FILENO, kClosed);
+}
+
 /// Lets the other process know an end by exit() from one by _exit(), or by executing another program.
 void announce_leaving() {
   static const bool is_done = [] {
     const auto leave = [] {
-      if (is_counting_process()) write_all(orders().pipe, std::string(kLeaving) + '\n');
+      if (is_counting_process()) send(std::string(kLeaving) + '\n');
     };
     return std::atexit(leave) == 0 && std::at_quick_exit(leave) == 0;
   }();
@@ -113,6 +134,14 @@ std::string tail_of(int fd) {
   text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
+}
+
+/// Takes `mark` out of `text`; true when it was there.
+bool take_mark(std::string& text, std::string_view mark) {
+  const std::size_t at = text.find(mark);
+  if (at == std::string::npos) return false;
+  text.erase(at, mark.size());
+  return true;
 }
 
 /// What the child needs, made before fork(): afterwards nothing may allocate.
@@ -229,18 +258,16 @@ std::string counting_orders() {
 
 void send_line(std::string_view line) {
   if (!is_counting_process()) return;
-  // What the program executes need not see the pipe.
-  fcntl(orders().pipe, F_SETFD, FD_CLOEXEC);
   announce_leaving();
   std::string text(line);
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < ' ' && c != '\t') c = ' ';
   }
-  write_all(orders().pipe, text + '\n');
+  send(text + '\n');
 }
 
 void end_counting() {
-  if (is_counting_process()) write_all(orders().pipe, std::string(kWhole) + '\n');
+  if (is_counting_process()) send(std::string(kWhole) + '\n');
   _exit(0);
 }
 
@@ -257,7 +284,7 @@ CountingEnd run_counting_process(const std::string& orders, const std::function<
   }
   const pid_t parent = getpid();
   const pid_t child = fork();
-  if (child == 0) become_counting_process(launch, pipe[1], errors, parent);
+  if (child == 0) become_counting_process(launch, move_fd_high(pipe[1]), errors, parent);
   close(pipe[1]);
   Lines lines(on_line);
   if (child < 0) {
@@ -265,9 +292,14 @@ CountingEnd run_counting_process(const std::string& orders, const std::function<
   } else {
     const int status = read_until_end(child, pipe[0], lines, on_wait);
     end.is_whole = lines.is_whole();
+    end.is_silent = WIFEXITED(status) && lines.is_silent();
     end.how = ending(status, lines.is_silent());
   }
   end.errors = tail_of(errors);
+  if (take_mark(end.errors, kClosed)) {
+    end.is_silent = false;
+    end.how = "had its file descriptors closed";
+  }
   close(pipe[0]);
   close(errors);
   return end;

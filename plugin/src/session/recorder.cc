@@ -35,7 +35,8 @@ void Recorder::write(std::string_view window) {
 
 void Recorder::note_problem(const Failure& failure) {
   if (++problems_ == 1) first_problem_ = failure.reason;
-  say_failure(failure);
+  // Closed descriptors are noticed at every window's end.
+  if (said_.insert(failure.reason).second) say_failure(failure);
 }
 
 std::string Recorder::problem() const {

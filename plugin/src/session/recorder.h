@@ -7,6 +7,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -35,7 +36,7 @@ class Recorder {
   /// Brings the kept rows into the file, with one write. `window` names them in the message of a failure.
   void write(std::string_view window);
 
-  /// Prints `failure` and remembers it as the run's problem.
+  /// Prints `failure`, once, and remembers it as the run's problem.
   void note_problem(const Failure& failure);
   /// Everything that went wrong, in one line; empty when nothing did.
   std::string problem() const;
@@ -45,6 +46,7 @@ class Recorder {
   std::optional<csv::WindowRows> rows_;
   std::string pending_;
   std::string first_problem_;
+  std::set<std::string> said_;
   int problems_ = 0;
   int unwritten_windows_ = 0;
 };

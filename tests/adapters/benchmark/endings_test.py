@@ -38,6 +38,22 @@ class OddBodies(BenchmarkCase):
                       "or as another program that it executed, in it", done.err)
         self.assertEqual(self.totals(), {"BM_OneCall": "1000"})
 
+    def test_a_body_that_would_end_the_run_without_a_word_is_announced(self):
+        for body in "_exit", "exec":
+            self.csv = os.path.join(self.folder, body)
+            done = self.odd(body, 0)
+            self.assertIn("benchmarks are timed all the same: if BM_Odd/iterations:2 ends the program there too, there are no "
+                          "rows of it and of what comes after it", done.err)
+            self.assertEqual(self.totals(), {"BM_OneCall": "1000"})
+
+    def test_a_body_that_closes_our_descriptors_is_told_so_once_and_costs_nobody_else(self):
+        done = self.odd("close-all", 0)
+        self.assertIn("benchmark BM_Odd/iterations:2 has no counts: the process that counts had its file descriptors closed in "
+                      "it", done.err)
+        self.assertNotIn("_exit", done.err)
+        self.assertEqual(done.err.count("something closed their file descriptors"), 1, done.err)
+        self.assertEqual(self.totals(), {"BM_OneCall": "1000", "BM_Odd/iterations:2": "", "BM_Last": "1000"})
+
     def test_a_body_that_bears_one_pass_only_keeps_its_verdict_and_has_no_counts(self):
         done = self.odd("once", 0)
         self.assertIn("benchmark BM_Odd/iterations:2 has no counts: the process that counts was killed by SIGABRT in it", done.err)

@@ -117,6 +117,10 @@ class Listener {
     adapter::note_missing_counts(
         {"benchmark " + names_[*position] + " has no counts: the process that counts " + end.how + " in it" + heard,
          "leave that benchmark out with --benchmark_filter, or repair it"});
+    if (end.is_silent) {
+      adapter::say("benchmarks are timed all the same: if " + names_[*position] +
+                   " ends the program there too, there are no rows of it and of what comes after it");
+    }
     is_explained_.insert(*position);
     return *position + 1 < names_.size() ? std::optional<std::size_t>(*position + 1) : std::nullopt;
   }
