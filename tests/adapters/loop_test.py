@@ -47,6 +47,13 @@ class Loops(LoopCase):
         self.assertEqual([row["repetition"] for row in whole], [str(i) for i in range(8)])
         self.assertEqual(self.counts("loop"), [150] * 8)
 
+    def test_a_line_break_in_a_name_stays_out_of_the_lines_that_are_printed(self):
+        done = self.measure("HasALineBreakInItsName", "--syscost_cycles=1", "--syscost_repeats=1")
+        self.assertIn("loop two\\nlines: 1 getppid a call, ", done.out)
+        self.assertIn(", one pass of 1 call\n", done.out)
+        self.assertNotIn("two\nlines", done.out + done.err)
+        self.assertEqual({row["window"] for row in self.rows(kind="loop")}, {"two\\nlines"})
+
     def test_an_empty_body_makes_no_syscall(self):
         self.measure("HasNoSyscallsOfItsOwn", "--syscost_quick")
         self.assertEqual([row["total_calls"] for row in self.rows(kind="loop", record="test")], ["0"] * 3)
@@ -65,7 +72,7 @@ class Loops(LoopCase):
 
     def test_passes_too_short_to_tell_are_called_so(self):
         done = self.measure("CountsEachCallOfTheBody", "--syscost_cycles=1", "--syscost_repeats=4")
-        self.assertIn("4 passes of 1 calls: TOO SHORT to tell", done.out)
+        self.assertIn("4 passes of 1 call: TOO SHORT to tell", done.out)
 
     def test_several_loops_of_a_test_are_told_apart(self):
         self.measure("SeveralInOneTest", *self.FLAGS)

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <utility>
 
+#include "csv/row.h"
 #include "session/messages.h"
 #include "session/report_line.h"
 #include "session/spread.h"
@@ -70,7 +71,7 @@ LoopPlan LoopPlan::from(const Options& options) {
 }
 
 LoopRun::LoopRun(Session& session, std::string_view name)
-    : session_(session), name_(name), plan_(LoopPlan::from(session.options())) {}
+    : session_(session), name_(csv::visible(name)), plan_(LoopPlan::from(session.options())) {}
 
 LoopRun::~LoopRun() {
   // A fork child that leaves the loop owns none of this.
@@ -285,6 +286,7 @@ std::vector<std::string> LoopRun::write_rows() {
 std::string LoopRun::line() const {
   std::string text;
   const auto counted = std::find_if(counted_.begin(), counted_.end(), [](const auto& cost) { return cost != nullptr; });
+  const std::string calls = std::to_string(plan_.cycles) + (plan_.cycles == 1 ? " call" : " calls");
   if (counted != counted_.end()) text = breakdown_per_call(**counted, plan_.cycles) + ", ";
   if (has_times_ && !timed_.empty()) {
     std::vector<double> times;
@@ -293,10 +295,10 @@ std::string LoopRun::line() const {
     }
     const Spread spread = spread_of(std::move(times));
     text += format_time(spread.median) + " a call";
-    if (timed_.size() < 2) return text + ", one pass of " + std::to_string(plan_.cycles) + " calls";
+    if (timed_.size() < 2) return text + ", one pass of " + calls;
     text += " [" + format_time(spread.low) + ", " + format_time(spread.high) +
             (spread.is_interval ? "], " : "] least and greatest, ");
-    text += std::to_string(timed_.size()) + " passes of " + std::to_string(plan_.cycles) + " calls: ";
+    text += std::to_string(timed_.size()) + " passes of " + calls + ": ";
     const double pass_ns = spread.median * static_cast<double>(plan_.cycles);
     if (spread.median < kNothingNs) return text + "NO BODY, the compiler removed it (syscost::do_not_optimize)";
     if (pass_ns < kLeastPassNs) return text + "TOO SHORT to tell, more --syscost_cycles would";
@@ -305,8 +307,8 @@ std::string LoopRun::line() const {
     std::snprintf(width.data(), width.size(), "UNSTABLE, %.0f %% apart", 100 * spread.relative_width());
     return text + width.data();
   }
-  return text + "no times, " + std::to_string(counted_.size()) + " passes of " + std::to_string(plan_.cycles) +
-         " calls";
+  return text + "no times, " + std::to_string(counted_.size()) + (counted_.size() == 1 ? " pass of " : " passes of ") +
+         calls;
 }
 
 }  // namespace syscost::session

@@ -31,6 +31,10 @@ TEST(Loop, CountsEachCallOfTheBody) {
   call(5);
 }
 
+TEST(Loop, HasALineBreakInItsName) {
+  for (auto it : syscost::loop("two\nlines")) call(1);
+}
+
 TEST(Loop, HasNoSyscallsOfItsOwn) {
   unsigned sum = 0;
   for (auto it : syscost::loop("empty")) syscost::do_not_optimize(sum++);
