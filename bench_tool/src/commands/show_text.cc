@@ -102,7 +102,8 @@ std::string part_text(const ShownWindow& part, std::pair<std::size_t, std::size_
   } else {
     out += fmt::format("  traced by {}", window.origin);
   }
-  if (!is_loop && window.is_per_iteration && window.is_ours()) out += " per iteration (counts are not)";
+  if (!is_loop && window.kind != "kernel" && window.is_per_iteration && window.is_ours())
+    out += " per iteration (counts are not)";
   if (is_loop) {
     out += fmt::format("  n={} of {} (counts and histograms are sums)", window.n, render::calls(window.iterations));
   } else if (window.n > 1) {

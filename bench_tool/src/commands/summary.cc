@@ -66,6 +66,11 @@ bool is_only_loops(const WindowSummary& window) {
          (window.calls || window.entries);
 }
 
+/// A figure of a GPU's kernel: nobody looked for syscalls.
+bool is_time_alone(const WindowSummary& window) {
+  return window.kind == "kernel";
+}
+
 /// `Log.Write  passed  n=3  wall 131 us  kernel 118 us (90.1 % of wall)  waits 0 ns`
 std::string head_line(const WindowSummary& window, const render::Paint& paint) {
   std::string line = paint.bold(window.name);
@@ -82,6 +87,10 @@ std::string head_line(const WindowSummary& window, const render::Paint& paint) {
   line += "  wall " + render::duration(window.wall_ns);
   if (window.overhead_ns && window.wall_ns && window.overhead_ns->median > 0.01 * window.wall_ns->median) {
     line += fmt::format(" (about {} of it added by measuring)", render::duration(window.overhead_ns));
+  }
+  if (is_time_alone(window)) {
+    if (window.is_per_iteration && window.iterations && window.iterations->max > 1) line += " each";
+    return window.excludes.empty() ? line : line + "  " + excludes_text(window);
   }
   line += "  kernel " + render::duration(window.work_ns);
   if (window.work_ns && window.wall_ns) {
@@ -154,7 +163,8 @@ void append_window(std::string& out, const WindowSummary& window, const render::
     out += loop_head_line(window, name, window.follows_owner ? render::Paint(false) : paint) + '\n';
   } else {
     out += head_line(window, paint) + '\n';
-    if (window.syscalls.empty() && !is_only_loops(window)) out += indent + no_rows_line(window) + '\n';
+    if (window.syscalls.empty() && !is_only_loops(window) && !is_time_alone(window))
+      out += indent + no_rows_line(window) + '\n';
   }
   for (const bool waits : {false, true}) {
     const render::Table table = is_loop ? loop_table(window, waits) : syscall_table(window, waits);
@@ -185,7 +195,8 @@ std::string summary_markdown(const std::vector<SummarizedRun>& runs) {
       const bool is_loop = !window.loop.empty();
       const std::string head = is_loop ? loop_head_line(window, window.name, plain) : head_line(window, plain);
       out += "**" + window.name + "**" + head.substr(window.name.size()) + "\n\n";
-      if (window.syscalls.empty() && !is_loop && !is_only_loops(window)) out += no_rows_line(window) + "\n\n";
+      if (window.syscalls.empty() && !is_loop && !is_only_loops(window) && !is_time_alone(window))
+        out += no_rows_line(window) + "\n\n";
       for (const bool waits : {false, true}) {
         const render::Table table = is_loop ? loop_table(window, waits) : syscall_table(window, waits);
         if (!table.empty()) out += table.markdown() + '\n';

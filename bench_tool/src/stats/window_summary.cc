@@ -160,11 +160,12 @@ std::string filter_text(const WindowSummary& window) {
 WindowSummary summarize(const model::Dataset& data, const model::Group& group, bool per_iteration) {
   // A plain benchmark's total says nothing: it chose the number of passes itself.
   const bool is_plain = !group.samples.empty() && data.context(data.samples[group.samples.front()]).is_plain;
-  const Folder fold(data, group, per_iteration || is_plain || group.is_loop(data));
+  const bool is_kernel = data.text(group.kind) == "kernel";  // of many launches a row holds several
+  const Folder fold(data, group, per_iteration || is_plain || is_kernel || group.is_loop(data));
   WindowSummary out;
   out.name = model::display_name(data, group);
   out.kind = data.text(group.kind);
-  out.is_plain = out.kind == "kernel";  // a figure of GPU stamps: a time, and never counts
+  out.is_plain = is_kernel;  // a figure of stamps or CUPTI: a time, and never counts
   out.origin = data.text(group.origin);
   if (group.is_loop(data)) {
     out.loop = data.text(group.window);
