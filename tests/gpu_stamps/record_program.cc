@@ -61,6 +61,13 @@ TEST(Sum, Tree) {
   call(1);
 }
 
+TEST(Sum, TimedByEvents) {
+  call(2);
+  record_times("sum_tree duration (events)", {7168, 6144, 8192});
+  record_times("sum_tree duration (events)", {9216});
+  record_times("nothing (events)", {});
+}
+
 TEST(Sum, LosesStamps) {
   StampedLaunch launch = launch_of(took_ns());
   launch.overflowed = 2;

@@ -47,6 +47,15 @@ class Record(unittest.TestCase):
         spread = self.rows(kind="kernel", test="Sum.Tree", window="sum_tree exit spread max")
         self.assertEqual({row["wall_ns"] for row in spread}, {"64"})
 
+    def test_writes_a_row_for_each_time_by_events(self):
+        run([PROGRAM, "--syscost_csv", "out.csv"], self.folder)
+        times = self.rows(kind="kernel", test="Sum.TimedByEvents")
+        self.assertEqual([(row["window"], row["repetition"], row["wall_ns"]) for row in times],
+                         [("sum_tree duration (events)", str(i), ns)
+                          for i, ns in enumerate(("7168", "6144", "8192", "9216"))])
+        test = self.rows(kind="test", test="Sum.TimedByEvents", syscall="getppid")
+        self.assertEqual([row["calls"] for row in test], ["2"])
+
     def test_claims_nothing_of_a_launch_whose_stamps_are_missing(self):
         run([PROGRAM, "--syscost_csv", "out.csv"], self.folder)
         self.assertEqual(self.rows(kind="kernel", test="Sum.LosesStamps", window="sum_tree span"), [])

@@ -12,9 +12,9 @@
 //
 //     syscost::gpu::Stamps stamps("sum_tree", grid, block);
 //     sum_tree<<<grid, block>>>(in, n, out, stamps.recorder());
-//     syscost::gpu::Collected collected = stamps.collect();   // waits; a kernel that failed is an error, never a
-//     result ASSERT_TRUE(collected.launch) << collected.failure; syscost::gpu::record(*collected.launch);         //
-//     the stamps' file, and rows in the run's CSV
+//     syscost::gpu::Collected collected = stamps.collect();   // waits; a kernel that failed is an error
+//     ASSERT_TRUE(collected.launch) << collected.failure;
+//     syscost::gpu::record(*collected.launch);                // the stamps' file, and rows in the run's CSV
 //
 // The kernel stores into its own cells and no host code runs while it does. Making Stamps and collect() call the
 // driver; the running test is not charged with that. Link syscost::gpu. A level of Level::warp (the default) takes 64
@@ -33,6 +33,7 @@
 #include <utility>
 #include <vector>
 
+#include "syscost/gpu/events.cuh"
 #include "syscost/gpu/reading.h"
 #include "syscost/gpu/record.h"
 #include "syscost/gpu/recorder.h"
@@ -90,10 +91,6 @@ static __global__ void answer_time(volatile unsigned int* asked, volatile unsign
     __threadfence_system();
     *answered = i;
   }
-}
-
-inline std::string failure_of(const std::string& operation, cudaError_t error) {
-  return cuda_failure(operation, cudaGetErrorName(error), cudaGetErrorString(error));
 }
 
 inline std::uint64_t host_now_ns() {
@@ -227,25 +224,13 @@ class Stamps {
     if (!failure_.empty()) return failure_;
     std::vector<std::uint64_t> plain;
     std::vector<std::uint64_t> stamped;
-    cudaEvent_t begin = nullptr;
-    cudaEvent_t end = nullptr;
-    cudaError_t error = cudaEventCreate(&begin);
-    if (error == cudaSuccess) error = cudaEventCreate(&end);
-    for (int i = -2; i < 2 * rounds && error == cudaSuccess; ++i) {
+    detail::EventPair events;
+    for (int i = -2; i < 2 * rounds && events.error() == cudaSuccess; ++i) {
       const bool is_stamped = i % 2 != 0;
-      error = cudaEventRecord(begin);
-      if (error == cudaSuccess) {
-        launch(is_stamped ? recorder_ : Recorder());
-        error = cudaGetLastError();
-      }
-      if (error == cudaSuccess) error = cudaEventRecord(end);
-      if (error == cudaSuccess) error = cudaEventSynchronize(end);
-      float ms = 0;
-      if (error == cudaSuccess) error = cudaEventElapsedTime(&ms, begin, end);
-      if (i >= 0) (is_stamped ? stamped : plain).push_back(static_cast<std::uint64_t>(static_cast<double>(ms) * 1e6));
+      const std::uint64_t took_ns = events.time([&] { launch(is_stamped ? recorder_ : Recorder()); }, nullptr);
+      if (i >= 0) (is_stamped ? stamped : plain).push_back(took_ns);
     }
-    if (begin != nullptr) static_cast<void>(cudaEventDestroy(begin));
-    if (end != nullptr) static_cast<void>(cudaEventDestroy(end));
+    cudaError_t error = events.error();
     if (error == cudaSuccess) error = clear();
     if (error != cudaSuccess) return failure_ = detail::failure_of("timing kernel " + facts_.kernel, error);
     std::sort(plain.begin(), plain.end());

@@ -125,4 +125,20 @@ std::string record(StampedLaunch launch) {
   return written.failure().reason;
 }
 
+void record_times(const std::string& figure, const std::vector<std::uint64_t>& durations_ns) {
+  session::Session* const session = active_session();
+  if (session == nullptr || durations_ns.empty()) return;
+  const Aside aside;
+  csv::WindowColumns columns;
+  columns.kind = "kernel";
+  columns.window = figure;
+  columns.repetition = session->take_loop_repetitions("kernel " + figure, durations_ns.size());
+  columns.iterations = 1;
+  for (const std::uint64_t duration_ns : durations_ns) {
+    columns.wall_ns = duration_ns;
+    session->add_loop_row(columns, nullptr, {});
+    ++columns.repetition;
+  }
+}
+
 }  // namespace syscost::gpu

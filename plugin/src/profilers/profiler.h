@@ -50,6 +50,22 @@ struct Artifact {
   std::string content;  ///< Bytes.
 };
 
+/// Launches, copies, ... of a figure that are one row: how many, and their times together.
+struct TimeRow {
+  std::uint64_t iterations = 0;
+  std::uint64_t total_ns = 0;
+  bool operator==(const TimeRow&) const = default;
+};
+
+/// A figure that is a time; rows of kind `kernel`.
+struct TimeFigure {
+  std::string name;  ///< Column `window`: "add_tree duration (CUPTI)".
+  std::string note;  ///< Column `detail`; may be empty.
+  std::vector<TimeRow> rows;
+  bool is_sum = false;  ///< One row, over the whole window.
+  bool operator==(const TimeFigure&) const = default;
+};
+
 /// What one script or command of a tool found in one window.
 struct Output {
   std::string script;                    ///< "syslat"; "stat" and "record" of perf.
@@ -57,6 +73,7 @@ struct Output {
   std::string summary;                   ///< For people, a few lines, names in place of numbers.
   std::vector<SyscallFigures> syscalls;  ///< Empty where the script counts no syscalls.
   bool counts_syscalls = false;          ///< True: `syscalls` is complete, so that none there means none made.
+  std::vector<TimeFigure> times;         ///< Of what a GPU did.
   std::uint64_t lost_events = 0;         ///< As the tool reports.
 };
 
@@ -80,8 +97,18 @@ class Profiler {
   virtual Result<void> attach() = 0;
 
   /// Opens and closes the tool's window. Any number of times between attach() and detach(). One store: no syscall.
-  void arm() noexcept { word_->store(kArmed, std::memory_order_seq_cst); }
-  void disarm() noexcept { word_->store(kDisarmed, std::memory_order_seq_cst); }
+  void arm() noexcept {
+    before_arming();
+    word_->store(kArmed, std::memory_order_seq_cst);
+  }
+  void disarm() noexcept {
+    word_->store(kDisarmed, std::memory_order_seq_cst);
+    after_disarming();
+  }
+
+  /// True for a tool that is part of this process, with threads and calls of its own: while it is there nothing is
+  /// counted, and once it was there nothing is timed.
+  virtual bool runs_inside() const { return false; }
 
   /// Stops the tool, waits until it is gone and returns what it found. Leaves no process, pipe or file behind.
   virtual Result<std::vector<Output>> detach() = 0;
@@ -89,6 +116,10 @@ class Profiler {
  protected:
   /// `word` outlives the profiler and lies in memory that fork children do not share.
   explicit Profiler(std::atomic<std::uint64_t>& word) : word_(&word) {}
+
+  /// For a tool inside, whose clock says when windows open and close; others must not enter the kernel here.
+  virtual void before_arming() noexcept {}
+  virtual void after_disarming() noexcept {}
 
  private:
   std::atomic<std::uint64_t>* word_;

@@ -16,6 +16,7 @@ using profilers::Artifact;
 using profilers::LatencyBucket;
 using profilers::Output;
 using profilers::SyscallFigures;
+using profilers::TimeFigure;
 using Number = std::optional<std::uint64_t>;
 
 /// What one stretch does not know is not known of both.
@@ -60,6 +61,21 @@ std::string headed(std::string summary, int part) {
   return "  part " + std::to_string(part) + ":\n" + std::move(summary);
 }
 
+void add_times(std::vector<TimeFigure>& whole, std::vector<TimeFigure> part) {
+  for (TimeFigure& figure : part) {
+    const auto same =
+        std::find_if(whole.begin(), whole.end(), [&](const TimeFigure& one) { return one.name == figure.name; });
+    if (same == whole.end()) {
+      whole.push_back(std::move(figure));
+    } else if (figure.is_sum) {
+      for (const profilers::TimeRow& row : figure.rows) same->rows.front().total_ns += row.total_ns;
+      if (!figure.note.empty()) same->note += "; then " + figure.note;
+    } else {
+      same->rows.insert(same->rows.end(), figure.rows.begin(), figure.rows.end());
+    }
+  }
+}
+
 void add_output(Output& whole, Output part, int number) {
   for (Artifact& artifact : part.artifacts) {
     whole.artifacts.push_back({numbered(artifact.name, number), std::move(artifact.content)});
@@ -75,6 +91,9 @@ void add_output(Output& whole, Output part, int number) {
   }
   whole.counts_syscalls = whole.counts_syscalls && part.counts_syscalls;
   whole.lost_events += part.lost_events;
+  add_times(whole.times, std::move(part.times));
+  // A stretch of which something is missing has no sums; then the whole has none.
+  if (whole.lost_events > 0) std::erase_if(whole.times, [](const TimeFigure& figure) { return figure.is_sum; });
   for (SyscallFigures& figures : part.syscalls) {
     const auto same = std::find_if(whole.syscalls.begin(), whole.syscalls.end(),
                                    [&](const SyscallFigures& one) { return one.number == figures.number; });

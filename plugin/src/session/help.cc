@@ -20,7 +20,8 @@ void print_help() {
 flags, as --flag value or --flag=value           variable             meaning
   --syscost_csv FILE                             SYSCOST_CSV          append rows to FILE (docs/csv-format.md)
   --syscost_profile LIST                         SYSCOST_PROFILE      of syscalls: print a line under each test;
-                                                                      bpftrace, perf: run these beside each test and loop
+                                                                      bpftrace, perf: run these beside each test and loop;
+                                                                      cupti: kernels and copies of a GPU, in a run of its own
   --syscost_bpf NAME[,NAME]|list                 SYSCOST_BPF          scripts of bpftrace to run, default syslat; or show them
   --syscost_bpf_path DIR[:DIR]                   SYSCOST_BPF_PATH     where else scripts are
   --syscost_bpf_sudo                             SYSCOST_BPF_SUDO=1   start the tool by sudo -n
@@ -44,6 +45,7 @@ variables without a flag
   SYSCOST_RUN_ID=TEXT          groups the rows of several programs; by default one ctest run is one run
   SYSCOST_COMMIT=HASH          column `commit`; by default from the CI system or the repository around the folder
   SYSCOST_BUILD_TYPE=TEXT      column `build_type`
+  SYSCOST_CUPTI=FILE           libcupti for --syscost_profile cupti, where it is not found
   SYSCOST_UNAVAILABLE=skip|fail  assertions on counts where nothing can count; by default they fail if CI is set, else skip
   SYSCOST_MARKERS=1            writes to descriptor -1 around each test, so that strace's log can be cut there
 

@@ -53,7 +53,7 @@ std::vector<std::string> split(std::string_view text, char mark) {
 }
 
 std::string take_profile(Options& options, std::string_view value, Source) {
-  options.profile_syscalls = options.profile_bpftrace = options.profile_perf = false;
+  options.profile_syscalls = options.profile_bpftrace = options.profile_perf = options.profile_cupti = false;
   for (const std::string& part : split(value, ',')) {
     if (part == "syscalls") {
       options.profile_syscalls = true;
@@ -61,8 +61,10 @@ std::string take_profile(Options& options, std::string_view value, Source) {
       options.profile_bpftrace = true;
     } else if (part == "perf") {
       options.profile_perf = true;
+    } else if (part == "cupti") {
+      options.profile_cupti = true;
     } else {
-      return one_of(part, "syscalls, bpftrace, perf, or several of them with commas between");
+      return one_of(part, "syscalls, bpftrace, perf, cupti, or several of them with commas between");
     }
   }
   return {};
@@ -207,6 +209,8 @@ constexpr std::array kKnown = {
           [](Options& options, std::string_view value, Source) { return take_text(options.commit, value); }},
     Known{"build_type", Argument::value, false,
           [](Options& options, std::string_view value, Source) { return take_text(options.build_type, value); }},
+    Known{"cupti", Argument::value, false,
+          [](Options& options, std::string_view value, Source) { return take_text(options.cupti_library, value); }},
     Known{"unavailable", Argument::value, false, take_unavailable},
     Known{"markers", Argument::optional_boolean, false,
           [](Options& options, std::string_view value, Source) { return take_boolean(options.markers, value); }},

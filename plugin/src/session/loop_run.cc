@@ -189,7 +189,8 @@ void LoopRun::choose_phase() {
     pass_ = 0;
     phase_ = Phase::timed;
   }
-  if (phase_ == Phase::timed && pass_ == plan_.repeats) {
+  // What runs inside the process leaves something behind: there is no pass without it to time.
+  if (phase_ == Phase::timed && (pass_ == plan_.repeats || session_.tracer().tools().runs_inside())) {
     pass_ = 0;
     put_instrument_on();
     phase_ = Phase::counted;

@@ -8,6 +8,8 @@
 //     counted       instrumented; their counts are the rows' counts, their times are thrown away
 //     traced        only for tools beside us (--syscost_profile bpftrace): one, instrumented as well, to compare with
 //
+// Where a tool runs inside this process (--syscost_profile cupti) the traced pass is the only one that is kept.
+//
 // exit() unwinds nothing: whoever calls it, on whichever thread, leaves the loop where it is. So a running loop is
 // known to the end of the process, which takes it over at a moment when it is inside its body.
 //

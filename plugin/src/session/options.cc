@@ -82,6 +82,19 @@ Result<void> read_environment(const std::vector<std::string>& environment, Optio
 /// this run.
 Result<void> check_together(const Options& all) {
   if (all.help || all.doctor) return {};
+  if (all.profile_cupti) {
+    const char* other = all.profile_syscalls                 ? "--syscost_profile syscalls"
+                        : all.profile_bpftrace               ? "--syscost_profile bpftrace"
+                        : all.profile_perf                   ? "--syscost_profile perf"
+                        : all.backend != BackendChoice::none ? "--syscost_backend"
+                        : all.children                       ? "--syscost_children"
+                                                             : nullptr;
+    if (other != nullptr) {
+      return Failure{"CUPTI runs inside the test's process, and its own syscalls and times would be in what " +
+                         std::string(other) + " measures",
+                     "run the program twice: once with --syscost_profile cupti, once without"};
+    }
+  }
   const auto is_flag = [](Source source) { return source == Source::command_line; };
   if (is_flag(all.label_source) && all.csv.empty()) {
     return Failure{"--syscost_label names the rows of a CSV, and none is asked for",
@@ -104,7 +117,7 @@ Result<void> check_together(const Options& all) {
                    "add --syscost_profile=bpftrace, or leave it out"};
   }
   if (is_flag(all.artifacts_source) && !all.wants_tools()) {
-    return Failure{"--syscost_artifacts is where bpftrace and perf leave what they found, and neither is asked for",
+    return Failure{"--syscost_artifacts is where bpftrace, perf and cupti leave what they found, and none is asked for",
                    "add --syscost_profile=bpftrace, or leave the folder out"};
   }
   return {};
@@ -142,6 +155,9 @@ Result<ParsedOptions> parse_options(const std::vector<std::string>& arguments,
     }
     std::string error = known->take(parsed.options, value, Source::command_line);
     if (!error.empty()) return Failure{"bad value of " + spelled + ": " + error, "--syscost_help shows examples"};
+  }
+  if (parsed.options.profile_cupti && parsed.options.backend == BackendChoice::automatic) {
+    parsed.options.backend = BackendChoice::none;
   }
   Result<void> together = check_together(parsed.options);
   if (!together.ok()) return together.failure();

@@ -33,6 +33,7 @@ struct Options {
   bool profile_syscalls = false;
   bool profile_bpftrace = false;
   bool profile_perf = false;
+  bool profile_cupti = false;
   std::vector<std::string> scripts;         ///< Of bpftrace; empty = the default.
   bool lists_scripts = false;               ///< --syscost_bpf list
   std::vector<std::string> script_folders;  ///< Searched before those that ship.
@@ -60,6 +61,7 @@ struct Options {
   std::string run_id;
   std::string commit;
   std::string build_type;
+  std::string cupti_library;  ///< libcupti to open; empty = looked for.
   enum class OnUnavailable { by_place, skip, fail } on_unavailable = OnUnavailable::by_place;
   bool markers = false;
 
@@ -68,22 +70,24 @@ struct Options {
   /// This process counts for another one, which writes and prints (syscost/counting.h).
   bool is_counting_process = false;
 
-  /// Tools that look at windows from outside.
-  bool wants_tools() const { return profile_bpftrace || profile_perf; }
+  /// Tools that look at windows.
+  bool wants_tools() const { return profile_bpftrace || profile_perf || profile_cupti; }
 
   /// Forgets whatever prints or writes; what decides about counting stays.
   void drop_output() {
     csv.clear();
-    profile_syscalls = profile_bpftrace = profile_perf = false;
+    profile_syscalls = profile_bpftrace = profile_perf = profile_cupti = false;
     is_backend_named = doctor = help = lists_scripts = markers = false;
   }
   /// Likewise, for a counting process: tools look at its windows.
   void become_counting_process() {
     const bool has_bpftrace = profile_bpftrace;
     const bool has_perf = profile_perf;
+    const bool has_cupti = profile_cupti;
     drop_output();
     profile_bpftrace = has_bpftrace;
     profile_perf = has_perf;
+    profile_cupti = has_cupti;
     is_counting_process = true;
   }
 

@@ -163,6 +163,7 @@ class Session {
   void suspend_trace(OpenWindow& window);
   void resume_trace(OpenWindow& window);
   void trace_rows(const csv::WindowColumns& columns, const TracedWindow& traced);
+  void time_rows(const csv::WindowColumns& columns, const TracedWindow& traced);
   std::vector<std::string> conclude_trace(OpenWindow& window, const csv::WindowColumns& columns,
                                           const detail::CostData* counted, int framework_writes);
   Result<std::string> folder_of(OpenWindow& window);

@@ -68,7 +68,29 @@ Result<std::string> Session::folder_of(OpenWindow& window) {
   return folder;
 }
 
+/// What a tool timed on a GPU: rows of kind `kernel`, as those of stamps are (decision 0017).
+void Session::time_rows(const csv::WindowColumns& columns, const TracedWindow& traced) {
+  const std::string loop = columns.kind == "loop" ? "loop " + std::string(columns.window) + ": " : std::string();
+  for (const profilers::TimeFigure& figure : traced.times) {
+    const std::string window = loop + figure.name;
+    csv::WindowColumns row;
+    row.kind = "kernel";
+    row.test = columns.test;
+    row.window = window;
+    row.parent = columns.parent;
+    row.excluded = figure.note;
+    row.repetition = take_loop_repetitions("kernel " + window, figure.rows.size());
+    for (const profilers::TimeRow& time : figure.rows) {
+      row.iterations = time.iterations;
+      row.wall_ns = time.total_ns;
+      recorder_.add(row, nullptr, {});
+      ++row.repetition;
+    }
+  }
+}
+
 void Session::trace_rows(const csv::WindowColumns& columns, const TracedWindow& traced) {
+  time_rows(columns, traced);
   for (const csv::ToolWindow& rows : traced.rows) recorder_.add(columns, rows);
   for (const std::string& difference : traced.differences) say(difference);
   for (const Failure& problem : traced.problems) recorder_.note_problem(problem);

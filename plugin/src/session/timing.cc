@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -246,6 +247,7 @@ void note_missing_counts(const Unavailable& what) {
 void write_traced(const std::vector<TracedPass>& passes) {
   Timing& timing = made_timing();
   if (timing.guard.is_child()) return;
+  std::map<std::pair<std::string, std::string>, std::uint64_t> kernel_repetitions;  // by benchmark and figure
   for (const TracedPass& pass : passes) {
     const std::optional<session::TracedWindow> traced = session::traced_from_text(pass.text);
     if (!traced.has_value()) {
@@ -259,6 +261,20 @@ void write_traced(const std::vector<TracedPass>& passes) {
     columns.repetition = pass.repetition;
     columns.counted_iterations = pass.iterations;
     for (const csv::ToolWindow& rows : traced->rows) timing.recorder.add(columns, rows);
+    for (const profilers::TimeFigure& figure : traced->times) {
+      csv::WindowColumns row;
+      row.kind = "kernel";
+      row.test = pass.test;
+      row.window = figure.name;
+      row.excluded = figure.note;
+      std::uint64_t& repetition = kernel_repetitions[{std::string(pass.test), figure.name}];
+      for (const profilers::TimeRow& time : figure.rows) {
+        row.repetition = repetition++;
+        row.iterations = time.iterations;
+        row.wall_ns = time.total_ns;
+        timing.recorder.add(row, nullptr, {});
+      }
+    }
     session::say("benchmark " + std::string(pass.test) + ", " + std::to_string(pass.iterations) + " iterations:");
     for (const std::string& line : traced->lines) session::say("  " + line);
     for (const std::string& difference : traced->differences) session::say(difference);

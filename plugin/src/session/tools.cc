@@ -5,6 +5,10 @@
 #include <cstdio>
 #include <utility>
 
+#if SYSCOST_HAS_GPU_CUPTI
+#include "gpu/cupti/cupti_profiler.h"
+#endif
+
 namespace syscost::session {
 namespace {
 
@@ -14,6 +18,15 @@ profilers::ProfilerOptions profiler_options(const Options& options) {
 }
 #endif
 
+/// GPUs live in folders that may be missing.
+Result<std::unique_ptr<profilers::Profiler>> make_cupti([[maybe_unused]] const Options& options) {
+#if SYSCOST_HAS_GPU_CUPTI
+  return gpu::cupti::make_profiler(options.cupti_library);
+#else
+  return Failure{"this libsyscost was built without CUPTI", "build it with plugin/src/gpu/cupti and nlohmann-json"};
+#endif
+}
+
 }  // namespace
 
 std::vector<std::string> scripts_of(const Options& options) {
@@ -21,8 +34,14 @@ std::vector<std::string> scripts_of(const Options& options) {
 }
 
 Result<ToolList> open_tools(const Options& options) {
-#if SYSCOST_HAS_PROFILERS
   ToolList tools;
+  if (options.profile_cupti) {
+    Result<std::unique_ptr<profilers::Profiler>> cupti = make_cupti(options);
+    if (!cupti.ok()) return cupti.failure();
+    tools.push_back(std::move(cupti.value()));
+    return tools;  // alone: see check_together()
+  }
+#if SYSCOST_HAS_PROFILERS
   using Make = Result<std::unique_ptr<profilers::Profiler>> (*)(const profilers::ProfilerOptions&);
   for (const auto& [is_wanted, make] : {std::pair<bool, Make>{options.profile_bpftrace, profilers::make_bpftrace},
                                         {options.profile_perf, profilers::make_perf}}) {
@@ -33,7 +52,6 @@ Result<ToolList> open_tools(const Options& options) {
   }
   return tools;
 #else
-  static_cast<void>(options);
   return Failure{"this libsyscost was built without profilers", "use --syscost_profile syscalls"};
 #endif
 }

@@ -3,6 +3,7 @@
 // Tools: the profilers a run was asked for, started and stopped together. The one place that names all of them.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -34,6 +35,10 @@ class Tools {
   explicit Tools(ToolList tools = {}) : tools_(std::move(tools)) {}
 
   bool any() const { return !tools_.empty(); }
+  /// One of them is part of this process: nothing can be timed once it was attached.
+  bool runs_inside() const {
+    return std::any_of(tools_.begin(), tools_.end(), [](const auto& tool) { return tool->runs_inside(); });
+  }
   /// `bpftrace`, `bpftrace and perf`.
   std::string names() const;
   /// Finds out by doing whether they work.

@@ -3,6 +3,7 @@
 //     <fields>. = for each its mark, its length, a colon, and so many bytes
 //     l line   d difference   p problem   f its fix
 //     o origin of the rows that follow   n lost events
+//     k figure of a GPU   m its note   v one of its rows: iterations, ns   u it is a sum
 //     s syscall: number entries errors latency_count sum min max, - for unknown   e errnos   h histogram
 #include "session/traced_text.h"
 
@@ -45,9 +46,21 @@ bool take_numbers(const std::string& text, csv::ToolSyscall& row) {
   return !words.fail();
 }
 
+bool take_time(const std::string& text, profilers::TimeFigure& figure) {
+  profilers::TimeRow row;
+  const char* const end = text.data() + text.size();
+  const auto [middle, error] = std::from_chars(text.data(), end, row.iterations);
+  if (error != std::errc() || middle == end || *middle != ' ') return false;
+  const auto [rest, other] = std::from_chars(middle + 1, end, row.total_ns);
+  if (other != std::errc() || rest != end) return false;
+  figure.rows.push_back(row);
+  return true;
+}
+
 /// False when the field has no place.
 bool take(TracedWindow& traced, char mark, std::string field) {
   const bool has_rows = !traced.rows.empty();
+  const bool has_times = !traced.times.empty();
   const bool has_syscall = has_rows && !traced.rows.back().syscalls.empty();
   switch (mark) {
     case 'l':
@@ -65,6 +78,17 @@ bool take(TracedWindow& traced, char mark, std::string field) {
     case 'o':
       traced.rows.emplace_back().origin = std::move(field);
       return true;
+    case 'k':
+      traced.times.emplace_back().name = std::move(field);
+      return true;
+    case 'm':
+      if (has_times) traced.times.back().note = std::move(field);
+      return has_times;
+    case 'u':
+      if (has_times) traced.times.back().is_sum = true;
+      return has_times;
+    case 'v':
+      return has_times && take_time(field, traced.times.back());
     case 'n': {
       if (!has_rows) return false;
       const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), traced.rows.back().lost);
@@ -100,6 +124,14 @@ std::string to_text(const TracedWindow& traced) {
       put(text, 's', numbers_of(row));
       put(text, 'e', row.errnos);
       put(text, 'h', row.histogram);
+    }
+  }
+  for (const profilers::TimeFigure& figure : traced.times) {
+    put(text, 'k', figure.name);
+    put(text, 'm', figure.note);
+    if (figure.is_sum) put(text, 'u', {});
+    for (const profilers::TimeRow& row : figure.rows) {
+      put(text, 'v', std::to_string(row.iterations) + " " + std::to_string(row.total_ns));
     }
   }
   return text + '.';  // without it the text was cut

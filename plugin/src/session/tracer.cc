@@ -2,6 +2,7 @@
 #include "session/tracer.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/errno_names.h"
@@ -75,6 +76,7 @@ std::string describe_tools(const Options& options) {
     text = "bpftrace";
     for (const std::string& script : scripts_of(options)) text += (text == "bpftrace" ? " " : "+") + script;
   }
+  if (options.profile_cupti) text = "cupti";
   if (options.profile_perf) text += text.empty() ? "perf" : ", perf";
   return text;
 }
@@ -107,6 +109,9 @@ TracedWindow Tracer::conclude(Findings findings, const TracedName& name, const d
   }
   write_files(findings, name, counted, backend, traced);
   for (ToolFindings& tool : findings) {
+    for (profilers::Output& output : tool.outputs) {
+      std::move(output.times.begin(), output.times.end(), std::back_inserter(traced.times));
+    }
     remove_framework_writes(tool, framework_writes);
     if (std::optional<csv::ToolWindow> rows = rows_of(tool)) traced.rows.push_back(std::move(*rows));
   }

@@ -27,7 +27,8 @@ std::string describe_tools(const Options& options);
 
 /// What one traced window leaves behind.
 struct TracedWindow {
-  std::vector<csv::ToolWindow> rows;     ///< For each tool that has figures of syscalls.
+  std::vector<csv::ToolWindow> rows;  ///< For each tool that has figures of syscalls.
+  std::vector<profilers::TimeFigure> times;
   std::vector<std::string> lines;        ///< For people.
   std::vector<std::string> differences;  ///< From our count, a sentence each.
   std::vector<Failure> problems;         ///< Must make the run end non-zero.

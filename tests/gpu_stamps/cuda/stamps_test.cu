@@ -160,6 +160,22 @@ TEST_F(OnGpu, TimesTheKernelWithoutStampsAndWithThem) {
   EXPECT_GT(collected.launch->stamped_ns.value_or(0), 0U);
 }
 
+TEST_F(OnGpu, TimesAKernelAndACopyByEvents) {
+  const EventTimes kernel = time_by_events([&] { sum<<<264, 256>>>(in_, kNumbers, out_, Recorder()); }, 5);
+  EXPECT_EQ(kernel.failure, "");
+  EXPECT_EQ(kernel.durations_ns.size(), 5U);
+  const EventTimes copy = time_by_events(
+      [&] { static_cast<void>(cudaMemcpyAsync(in_, in_ + kNumbers / 2, kNumbers, cudaMemcpyDeviceToDevice)); }, 5);
+  EXPECT_EQ(copy.failure, "");
+  EXPECT_EQ(copy.durations_ns.size(), 5U);
+}
+
+TEST_F(OnGpu, TimesNothingOfALaunchThatFails) {
+  const EventTimes times = time_by_events([&] { sum<<<1, 4096>>>(in_, kNumbers, out_, Recorder()); });
+  EXPECT_NE(times.failure, "");
+  EXPECT_TRUE(times.durations_ns.empty());
+}
+
 // The last one: after a crash the process cannot use the GPU.
 TEST_F(OnGpu, ZSaysThatAKernelCrashed) {
   Stamps stamps("crash", 1, 32);
@@ -167,6 +183,15 @@ TEST_F(OnGpu, ZSaysThatAKernelCrashed) {
   const Collected collected = stamps.collect();
   EXPECT_FALSE(collected.launch);
   EXPECT_NE(collected.failure.find("running kernel crash failed"), std::string::npos) << collected.failure;
+}
+
+TEST(WithoutGpu, EventsSayWhyAndTimeNothing) {
+  if (why_no_gpu().empty()) GTEST_SKIP() << "a GPU is here";
+  bool has_run = false;
+  const EventTimes times = time_by_events([&] { has_run = true; });
+  EXPECT_NE(times.failure.find("timing by CUDA events failed"), std::string::npos) << times.failure;
+  EXPECT_TRUE(times.durations_ns.empty());
+  EXPECT_FALSE(has_run);
 }
 
 TEST(WithoutGpu, StampsSayWhyAndRecordNothing) {

@@ -53,6 +53,25 @@ TEST(Findings, OfTwoStretchesAddUpAndTheirTextsBecomeNumberedParts) {
   EXPECT_EQ(names, (std::vector<std::string>{"syslat.txt", "notes", "syslat.2.txt", "notes.2"}));
 }
 
+TEST(Findings, TimesOfTwoStretchesAreRowsAndTheirSumsAreOne) {
+  const auto stretch = [](std::uint64_t ns, std::uint64_t lost) -> Findings {
+    Output output;
+    output.script = "cupti";
+    output.times = {{"add duration", "", {{1, ns}}, false}, {"all kernels", "so much", {{1, ns}}, true}};
+    output.lost_events = lost;
+    return {{"cupti", {output}}};
+  };
+  Findings whole;
+  add_part(whole, stretch(20, 0));
+  add_part(whole, stretch(30, 0));
+  const std::vector<profilers::TimeFigure> expected = {{"add duration", "", {{1, 20}, {1, 30}}, false},
+                                                       {"all kernels", "so much; then so much", {{1, 50}}, true}};
+  EXPECT_EQ(whole.at(0).outputs.at(0).times, expected);
+  add_part(whole, stretch(40, 1));
+  ASSERT_EQ(whole.at(0).outputs.at(0).times.size(), 1U) << "a sum over a part is none";
+  EXPECT_EQ(whole.at(0).outputs.at(0).times[0].rows.size(), 3U);
+}
+
 TEST(Findings, OfAnEmptyStretchAddNothingToTheSummary) {
   Findings whole;
   add_part(whole, part({}, "nothing"));

@@ -116,8 +116,26 @@ TEST(Options, TakesSeveralProfilesAtOnce) {
   EXPECT_FALSE(flag.profile_syscalls) << "a flag wins over its variable";
   EXPECT_EQ(
       complaint({"--syscost_profile=syscalls,"}),
-      "bad value of --syscost_profile: \"\" is not one of syscalls, bpftrace, perf, or several of them with commas "
-      "between | --syscost_help shows examples");
+      "bad value of --syscost_profile: \"\" is not one of syscalls, bpftrace, perf, cupti, or several of them with "
+      "commas between | --syscost_help shows examples");
+}
+
+TEST(Options, CuptiCountsNothingAndIsAlone) {
+  const Options alone = options({"--syscost_profile=cupti"}, {"SYSCOST_CUPTI=/opt/libcupti.so"});
+  EXPECT_TRUE(alone.wants_tools());
+  EXPECT_EQ(alone.backend, BackendChoice::none);
+  EXPECT_EQ(alone.cupti_library, "/opt/libcupti.so");
+  EXPECT_EQ(options({"--syscost_profile=perf"}).backend, BackendChoice::automatic);
+  EXPECT_EQ(complaint({"--syscost_profile=cupti", "--syscost_backend=none"}), "");
+  for (const char* other : {"--syscost_backend=ebpf", "--syscost_children"}) {
+    EXPECT_NE(complaint({"--syscost_profile=cupti", other}).find("run the program twice"), std::string::npos) << other;
+  }
+  for (const char* both : {"cupti,syscalls", "perf,cupti", "bpftrace,cupti"}) {
+    EXPECT_NE(complaint({"--syscost_profile", both}).find("run the program twice"), std::string::npos) << both;
+  }
+  Options counting = alone;
+  counting.become_counting_process();
+  EXPECT_TRUE(counting.profile_cupti);
 }
 
 TEST(Options, TakesScriptsTheirFoldersAndWhereToPutWhatTheyFind) {
@@ -183,7 +201,8 @@ TEST(Options, TakesAFilterAsItWasWritten) {
   EXPECT_TRUE(both.details.ioctls);
   EXPECT_EQ(both.details.driver_threads, (std::vector<std::string>{"cuda", "pocl-worker"}));
   EXPECT_FALSE(options({"--syscost_detail=thread:cuda"}).details.ioctls);
-  EXPECT_NE(complaint({"--syscost_detail=futex"}).find("\"futex\" is not one of ioctl, thread:NAME"), std::string::npos);
+  EXPECT_NE(complaint({"--syscost_detail=futex"}).find("\"futex\" is not one of ioctl, thread:NAME"),
+            std::string::npos);
   EXPECT_NE(complaint({"--syscost_detail=ioctl,"}).find("\"\" is not one of"), std::string::npos);
   EXPECT_NE(complaint({"--syscost_detail=thread:"}).find("does not name threads"), std::string::npos);
   EXPECT_NE(complaint({"--syscost_detail=thread:sixteen_letters_"}).find("from 1 to 15 letters"), std::string::npos);

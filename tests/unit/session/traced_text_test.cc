@@ -25,6 +25,8 @@ TracedWindow window() {
   write.latency_min_ns = 0;
   write.histogram = "512:5";
   rows.syscalls.emplace_back().id = {Abi::x86_64, 39};
+  traced.times = {{"add duration (CUPTI)", "", {{1, 2000}, {3, 6000}}, false},
+                  {"all kernels (CUPTI)", "a note: 1.", {{1, 8000}}, true}};
   return traced;
 }
 
@@ -47,6 +49,7 @@ TEST(TracedText, ComesBackAsItWas) {
   EXPECT_EQ(write.latency_min_ns, 0U);
   EXPECT_EQ(write.histogram, "512:5");
   EXPECT_EQ(back->rows[0].syscalls[1].id.number, 39U);
+  EXPECT_EQ(back->times, window().times);
 }
 
 TEST(TracedText, IsNothingWhenItWasCutOrIsSomethingElse) {
@@ -54,7 +57,8 @@ TEST(TracedText, IsNothingWhenItWasCutOrIsSomethingElse) {
   for (std::size_t length = 0; length < whole.size(); ++length) {
     EXPECT_FALSE(traced_from_text(whole.substr(0, length)).has_value()) << length;
   }
-  for (const char* other : {"x", "l3:ab.", "l-1:a.", "z1:a.", "n1:3.", "s1:1.", "o1:as5:1 2 3.", "l1:a.b"}) {
+  for (const char* other : {"x", "l3:ab.", "l-1:a.", "z1:a.", "n1:3.", "s1:1.", "o1:as5:1 2 3.", "l1:a.b", "v3:1 2.",
+                            "u0:.", "m1:a.", "k1:av1:1.", "k1:av4:1 2x."}) {
     EXPECT_FALSE(traced_from_text(other).has_value()) << other;
   }
 }

@@ -5,7 +5,9 @@
 // Nothing here happens unless the run was asked for a CSV or a profile. One thread at a time; no exceptions.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "syscost/export.h"
 #include "syscost/gpu/stamps.h"
@@ -30,5 +32,9 @@ class SYSCOST_EXPORT Aside {
 /// figure to the run's CSV, both under the running test. Fills in run, test and the launch's number. Returns "", or
 /// what went wrong; that was then said and ends the run non-zero as well.
 SYSCOST_EXPORT std::string record(StampedLaunch launch);
+
+/// A row of kind `kernel` for each of `durations_ns`, in order, under the running test: `figure` becomes column `window`
+/// ("add duration (events)").
+SYSCOST_EXPORT void record_times(const std::string& figure, const std::vector<std::uint64_t>& durations_ns);
 
 }  // namespace syscost::gpu

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+//
+// What CUPTI's activity records say, and which part of them is ours: kernels, copies, and the calls that asked for
+// them.
+//
+// A record is bytes in a buffer, and its struct grows with every CUPTI: the last ten kernel records differ in length.
+// What is read here lies at the same place in all of them from CUDA 7 to 13 (kOldestVersion, kNewestMajor; a test holds
+// the numbers against the header where it is installed), so none of CUPTI's headers is needed to build, and one library
+// serves all. A record whose times cannot be is counted and not used.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace syscost::gpu::cupti {
+
+/// Offsets in bytes. Of the kinds below the first four bytes are the kind.
+namespace layout {
+inline constexpr std::size_t kKernelStart = 16, kKernelEnd = 24, kKernelCorrelation = 92, kKernelName = 104;
+inline constexpr std::size_t kCopyKind = 4, kCopyBytes = 8, kCopyStart = 16, kCopyEnd = 24, kCopyCorrelation = 44;
+inline constexpr std::size_t kCallStart = 8, kCallEnd = 16, kCallCorrelation = 32;
+}  // namespace layout
+
+/// CUPTI_API_VERSION of CUDA 11.0, the oldest that syscost/gpu.cuh compiles with.
+inline constexpr std::uint32_t kOldestVersion = 13;
+/// Of CUDA 13. From there on a version is 10000 for each major one; before, it is a small number.
+inline constexpr std::uint32_t kNewestMajor = 13;
+
+/// CUPTI's numbers of what is recorded.
+enum ActivityKind : std::uint32_t { kMemcpy = 1, kDriverCall = 4, kRuntimeCall = 5, kConcurrentKernel = 10 };
+
+enum class Direction : std::uint8_t { to_device, to_host, on_device, on_host, between_devices, unknown };
+inline constexpr std::size_t kDirections = 6;
+
+struct KernelRun {
+  std::uint32_t name = 0;  ///< Index into Activity::names.
+  std::uint32_t correlation = 0;
+  std::uint64_t start_ns = 0;
+  std::uint64_t end_ns = 0;
+};
+
+struct Copy {
+  Direction direction = Direction::unknown;
+  std::uint32_t correlation = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t start_ns = 0;
+  std::uint64_t end_ns = 0;
+};
+
+/// What was recorded since it was emptied. Times are CUPTI's. Not thread-safe.
+struct Activity {
+  std::vector<KernelRun> kernels;
+  std::vector<Copy> copies;
+  /// Of a call of the runtime or driver, by correlation: when it began. One that asked for several things has them all.
+  std::unordered_map<std::uint32_t, std::uint64_t> call_starts_ns;
+  std::vector<std::string> names;  ///< Of kernels, as the compiler mangled them.
+
+  // Losses.
+  std::uint64_t dropped = 0;     ///< By CUPTI, for want of buffers.
+  std::uint64_t unfinished = 0;  ///< Kernels and copies that had not ended when the window was closed.
+  std::uint64_t unreadable = 0;  ///< Records whose times cannot be.
+  std::uint64_t no_room = 0;     ///< Beyond kMostRecords.
+
+  static constexpr std::size_t kMostRecords = std::size_t{1} << 22;
+
+  /// Adds one record. Of a kind that was not asked for: nothing.
+  void take(const std::uint8_t* record);
+  std::uint64_t lost() const { return dropped + unfinished + unreadable + no_room; }
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> name_index_;
+  bool has_room() const { return kernels.size() + copies.size() + call_starts_ns.size() < kMostRecords; }
+  bool is_readable(std::uint64_t start_ns, std::uint64_t end_ns);
+};
+
+}  // namespace syscost::gpu::cupti

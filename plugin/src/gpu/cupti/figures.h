@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+//
+// From what was recorded to figures: how long each kernel ran, how long it took from its launch to its start, bytes and
+// time of copies by direction, and how long transfers take beside the kernels' time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gpu/cupti/activity.h"
+
+namespace syscost::gpu::cupti {
+
+/// [begin, end) by CUPTI's clock: while the window was open.
+struct Span {
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = 0;
+};
+
+struct KernelFigures {
+  std::string name;                        ///< Demangled, without its parameters.
+  std::vector<std::uint64_t> duration_ns;  ///< Of each launch, in order of their starts.
+  /// From the beginning of the call that launched it to its start: waiting for earlier work of its stream is in it.
+  /// Only of launches whose call was recorded.
+  std::vector<std::uint64_t> latency_ns;
+};
+
+struct CopyFigures {
+  std::uint64_t bytes = 0;
+  std::vector<std::uint64_t> duration_ns;  ///< Of each, in order.
+};
+
+struct Figures {
+  std::vector<KernelFigures> kernels;  ///< In order of their first start.
+  std::array<CopyFigures, kDirections> copies;
+  std::uint64_t lost = 0;
+
+  bool is_empty() const;
+  /// Sums; work of several streams at once counts for each.
+  std::uint64_t kernel_ns() const;
+  std::uint64_t transfer_ns() const;  ///< Between host and device, both ways.
+  bool has_transfers() const;
+  /// transfer_ns() / kernel_ns(): above 1 the bus is what is waited for. Empty without kernels, or when records are
+  /// missing.
+  std::optional<double> transfer_ratio() const;
+};
+
+/// `kernel<int>` of a mangled `void ns::kernel<int>(int*)`, with its namespaces; what is no mangled name stays.
+std::string kernel_name(const std::string& mangled);
+/// "to device", "to host", ...
+const char* direction_text(Direction direction);
+
+/// Of what was asked for while a window was open: a kernel belongs to the window in which it was launched, as a syscall
+/// to that which it entered.
+Figures figures_of(const Activity& activity, const std::vector<Span>& windows);
+
+}  // namespace syscost::gpu::cupti
