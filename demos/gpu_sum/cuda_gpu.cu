@@ -7,33 +7,17 @@
 #include <string>
 
 #include "gpu.h"
+#include "kernels.cuh"
 
 namespace gpu_sum {
 namespace {
 
-constexpr unsigned kBlockThreads = 256;
-/// Blocks are reused for what lies beyond: a grid-stride loop.
-constexpr std::size_t kMaxBlocks = 4096;
-
 __global__ void add_naive(const std::uint32_t* numbers, std::size_t count, std::uint32_t* sum) {
-  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
-  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride) {
-    atomicAdd(sum, numbers[i]);
-  }
+  naive_part(numbers, count, sum);
 }
 
 __global__ void add_tree(const std::uint32_t* numbers, std::size_t count, std::uint32_t* sum) {
-  __shared__ std::uint32_t partial[kBlockThreads];
-  std::uint32_t own = 0;
-  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
-  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride) own += numbers[i];
-  partial[threadIdx.x] = own;
-  __syncthreads();
-  for (unsigned half = kBlockThreads / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) partial[threadIdx.x] += partial[threadIdx.x + half];
-    __syncthreads();
-  }
-  if (threadIdx.x == 0) atomicAdd(sum, partial[0]);
+  tree_part(numbers, count, sum);
 }
 
 void check(cudaError_t error, const char* call) {
@@ -101,11 +85,9 @@ class CudaGpu final : public Gpu {
 
   void launch(Reduction reduction, DeviceMemory numbers, std::size_t count, DeviceMemory sum) override {
     if (count == 0) return;  // a grid of no blocks is an error
-    std::size_t blocks = (count + kBlockThreads - 1) / kBlockThreads;
-    if (blocks > kMaxBlocks) blocks = kMaxBlocks;
     const auto* from = static_cast<const std::uint32_t*>(numbers.handle);
     auto* to = static_cast<std::uint32_t*>(sum.handle);
-    const auto grid = static_cast<unsigned>(blocks);
+    const unsigned grid = blocks_for(count);
     if (reduction == Reduction::naive) {
       add_naive<<<grid, kBlockThreads, 0, stream_>>>(from, count, to);
     } else {
