@@ -69,7 +69,8 @@ class Report:
         except Skip as why:
             if "detail" not in str(why):
                 raise
-            self.say(f"(ioctls are not told apart: {why})")
+            if not self.files:  # once is enough
+                self.say(f"(ioctls are not told apart: {why})\n")
             self.run(command)
         with open(path, newline="", encoding="utf-8") as file:
             self.files[name] = [row for row in csv.DictReader(file) if row["origin"] == "syscost"]
