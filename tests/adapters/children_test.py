@@ -159,13 +159,13 @@ class Family:
 class ChildrenOnSeccomp(Family, Case):
     backend = "seccomp"
     # A signal may come before the supervisor was told of the call; and it knows no end of a call.
-    beyond = "*.OfManyPrograms:*.KilledInACall:*.Interrupted:*.Failing:*.BlockedAcrossAScope"
+    beyond = "*.OfManyPrograms:*.StartedInATimedPass:*.KilledInACall:*.Interrupted:*.Failing:*.BlockedAcrossAScope"
     not_measured = ("total_calls", "total_errors")
 
 
 class ChildrenOnEbpf(Family, Case):
     backend = "ebpf"
-    beyond = "*.OfManyPrograms"
+    beyond = "*.OfManyPrograms:*.StartedInATimedPass"
     not_measured = ()
 
     def setUp(self):
@@ -174,7 +174,6 @@ class ChildrenOnEbpf(Family, Case):
                                 code=None)
         if done.code != 0:
             self.skipTest(done.err)
-
 
     def of_syscall(self, test, syscall, kind="process", parent=""):
         """The row of `syscall` of the test program's own fork children."""
@@ -206,8 +205,15 @@ class ChildrenOnEbpf(Family, Case):
         part = self.of_syscall("Families.BlockedAcrossAScope", "read", parent="part")
         self.assertEqual([part[key] for key in columns], [1, 0, 1, 1])
 
+    def test_that_were_born_while_nothing_was_attached_are_counted_later(self):
+        self.measure("--gtest_filter=*.StartedInATimedPass", "--syscost_cycles=4", "--syscost_repeats=3", program=FAMILIES)
+        passes = self.rows(kind="process", record="syscall", window=FAMILY, syscall="getppid", parent="asking")
+        self.assertEqual([(row["repetition"], row["entries"], row["calls"]) for row in passes],
+                         [(str(repetition), "8", "8") for repetition in range(3)])
+        self.assertEqual({row["lost"] for row in self.rows(kind="loop", record="test")}, {"0"})
+
     def test_add_up(self):
-        self.measure("--gtest_filter=Families.*", program=FAMILIES)
+        self.measure("--gtest_filter=Families.*", "--syscost_cycles=4", "--syscost_repeats=3", program=FAMILIES)
         for row in self.rows(kind="process", record="syscall"):
             ended = [int(row[key]) for key in ("calls", "restarts", "in_flight", "no_return")]
             self.assertEqual(int(row["entries"]), sum(ended), row)

@@ -269,6 +269,27 @@ TEST(Outliving, TheRun) {
   });
 }
 
+// The child is born in a pass that is not counted, and works in those that are: 2 calls for each byte.
+TEST(Families, StartedInATimedPass) {
+  Pipe ask, answer;
+  pid_t child = 0;
+  for (auto it : syscost::loop("asking")) {
+    if (child == 0) {
+      child = start([&] {
+        for (;;) {
+          ask.wait();
+          call(2);
+          answer.tell();
+        }
+      });
+    }
+    ask.tell();
+    answer.wait();
+  }
+  EXPECT_EQ(kill(child, SIGKILL), 0);
+  EXPECT_EQ(reap(child), SIGKILL);
+}
+
 // ---- limits ---------------------------------------------------------------------------------------------------------
 
 TEST(Families, OfManyPrograms) {
