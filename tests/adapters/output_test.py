@@ -34,7 +34,7 @@ class Output(Case):
 \[ SYSCOST  \] no syscalls
 \[       OK \] Shapes.Empty .*
 \[ RUN      \] Shapes.CallsThreeTimes
-\[ SYSCOST  \] 3 getppid, \d+.* ns in the kernel, .* % of wall
+\[ SYSCOST  \] 3 getppid, \d+.* [nmu]?s in the kernel, .* % of wall
 \[       OK \] Shapes.CallsThreeTimes""")
         self.assertNotIn("\033", done.out)
 
