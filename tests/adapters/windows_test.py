@@ -36,6 +36,18 @@ class Windows(Case):
                 self.assertEqual(self.getppids("environment"), {"set-up": 11, "tear-down": 12})
                 self.assertEqual(self.rows(syscall="write"), [])
 
+    def test_no_backend_charges_what_the_printer_writes(self):
+        for backend in ("ebpf", "dispatch", "dispatch-trap", "seccomp"):
+            with self.subTest(backend=backend):
+                if os.path.exists(self.csv):
+                    os.remove(self.csv)
+                self.run_program(MANY, f"--syscost_csv={self.csv}", f"--syscost_backend={backend}",
+                                 "--gtest_filter=Shapes.Empty:WithFixture.*:Outcomes.Skips")
+                self.assertEqual({row["backend"] for row in self.rows()}, {backend})
+                self.assertEqual(self.rows(syscall="write"), [])
+                suites = {(row["test"], row["window"]) for row in self.rows(kind="suite")}
+                self.assertEqual(suites, {("WithFixture", "set-up"), ("WithFixture", "tear-down")})
+
     def test_a_skipped_test_is_not_charged_for_the_message(self):
         self.run_program(MANY, f"--syscost_csv={self.csv}", "--gtest_filter=Outcomes.Skips")
         [row] = self.rows(kind="test", record="test")

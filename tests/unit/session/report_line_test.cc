@@ -75,6 +75,14 @@ TEST(RemoveFrameworkWrites, TakesThemOutWhenAllWritesAreTheFrameworks) {
   EXPECT_EQ(Cost(cost).entries(), 1);
 }
 
+TEST(RemoveFrameworkWrites, TakesThemOutWhereOnlyCallsAreMeasured) {
+  auto cost = cost_data();
+  cost->measured.entries = false;
+  cost->table.at({Abi::x86_64, SYS_write}).calls = 2;
+  remove_framework_writes(cost->table, 2);
+  EXPECT_EQ(Cost(cost).calls("write"), 0);
+}
+
 TEST(RemoveFrameworkWrites, LeavesAMixtureAlone) {
   auto cost = cost_data();
   count(*cost, SYS_write, 3, 100);
