@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs a program of GoogleTest's without us, with us, and with us measuring; the verdict of every test must be the same.
+"""Runs a program of GoogleTest's without us, with us, and with us measuring by each backend that works here; the verdict of
+every test must be the same.
 
 Usage: compare_verdicts.py WITHOUT WITH [counts_properties]
 
@@ -7,7 +8,9 @@ counts_properties: the program counts the properties that GoogleTest will write 
 measure; so when measuring it is run without XML, and its exit code alone is compared.
 """
 import collections
+import csv
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -31,20 +34,39 @@ def run(program, folder, writes_xml=True, **variables):
     return done.returncode, verdicts, done.stderr
 
 
+def backends_that_work(linked):
+    doctor = subprocess.run([linked], env={**os.environ, "SYSCOST_DOCTOR": "1"}, capture_output=True, text=True)
+    found = re.findall(r"^  (ebpf|dispatch|seccomp) +works:", doctor.stdout, flags=re.MULTILINE)
+    return found + (["dispatch-trap"] if "dispatch" in found else [])
+
+
+def backends_in(file):
+    """Who measured the rows of `file`; nobody when there is none."""
+    if not os.path.exists(file):
+        return set()
+    with open(file, newline="", encoding="utf-8") as lines:
+        return {row["backend"] for row in csv.DictReader(lines)}
+
+
 def main():
     without, linked = map(os.path.abspath, sys.argv[1:3])
     counts_properties = "counts_properties" in sys.argv[3:]
-    can_count = subprocess.run([linked], env={**os.environ, "SYSCOST_DOCTOR": "1"}, capture_output=True).returncode == 0
+    is_right = True
     with tempfile.TemporaryDirectory() as folder:
-        csv = os.path.join(folder, "out.csv")
         expected = run(without, folder)
+        measured = {}
         runs = {"linked": run(linked, folder)}
-        if can_count and counts_properties:
-            code, _, error = run(linked, folder, writes_xml=False, SYSCOST_CSV=csv)
-            runs["measuring without XML"] = (code, expected[1], error)
-        elif can_count:
-            runs["measuring"] = run(linked, folder, SYSCOST_CSV=csv)
-        is_right = True
+        for backend in backends_that_work(linked):
+            rows = os.path.join(folder, f"{backend}.csv")
+            code, verdicts, error = run(linked, folder, writes_xml=not counts_properties, SYSCOST_CSV=rows,
+                                        SYSCOST_BACKEND=backend)
+            runs[backend] = (code, expected[1] if counts_properties else verdicts, error)
+            measured[backend] = backends_in(rows)
+        # Tests that did not run have no rows, whoever measures: the backends must agree on that.
+        for backend, seen in measured.items():
+            if not seen <= {backend} or (not seen and any(measured.values())):
+                is_right = False
+                print(f"{backend}: the rows are of {seen or 'nobody'}: was it measured at all?")
         for name, got in runs.items():
             if got[:2] != expected[:2]:
                 is_right = False
@@ -53,9 +75,6 @@ def main():
                     if expected[1].get(test) != got[1].get(test):
                         print(f"  {test}: {got[1].get(test)}, without us {expected[1].get(test)}")
                 print(got[2][-2000:])
-        if can_count and expected[1] and not os.path.exists(csv):
-            is_right = False
-            print("measuring wrote no CSV: was it measured at all?")
         print(f"{len(expected[1])} tests, runs compared: {', '.join(runs)}")
         return 0 if is_right else 1
 
