@@ -10,6 +10,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 #include <cstring>
 #include <memory>
 #include <string_view>
+#include <thread>
 
 #include "backends/dispatch/dispatch_backend.h"
 #include "backends/ebpf/ebpf_backend.h"
@@ -70,6 +72,13 @@ syscost::Result<std::unique_ptr<syscost::Backend>> open_seccomp([[maybe_unused]]
 #endif
 }
 
+/// Dispatch patches what was trapped when it is asked between two windows.
+void trap_once(syscost::Backend& backend) {
+  getppid();
+  [[maybe_unused]] const ssize_t fails = write(-1, "x", 1);
+  if (!backend.hidden_losses().ok()) give_up("the backend was taken away");
+}
+
 std::unique_ptr<syscost::Backend> open_backend(std::string_view name) {
   syscost::Result<std::unique_ptr<syscost::Backend>> backend =
       name == "dispatch"     ? syscost::dispatch::open_backend(syscost::dispatch::Patching::allowed)
@@ -78,10 +87,7 @@ std::unique_ptr<syscost::Backend> open_backend(std::string_view name) {
       : name == "unselected" ? open_seccomp(true)
                              : syscost::ebpf::open_backend();
   if (!backend.ok()) give_up(backend.failure().reason.c_str());
-  // Dispatch patches what was trapped when it is asked between two windows.
-  getppid();
-  [[maybe_unused]] const ssize_t fails = write(-1, "x", 1);
-  if (!backend.value()->hidden_losses().ok()) give_up("the backend was taken away");
+  trap_once(*backend.value());
   return std::move(backend.value());
 }
 
@@ -97,6 +103,21 @@ void time_under_pair(const char* enter, const char* exit, int calls) {
   time_calls(calls);
   for (bpf_link* link : links) bpf_link__destroy(link);
   empty_pair_bpf__destroy(pair);
+}
+
+/// The kernel looks at every call and lets all pass: what Syscall User Dispatch costs whoever uses it.
+void let_the_kernel_check() {
+  constexpr int kSetDispatch = 59;  // PR_SET_SYSCALL_USER_DISPATCH, missing in older headers
+  constexpr unsigned long kOn = 1;
+  constexpr unsigned long kAllAddresses = 1UL << 47;
+  if (prctl(kSetDispatch, kOn, 0, kAllAddresses, nullptr) != 0) give_up("the kernel has no Syscall User Dispatch");
+}
+
+/// Makes a thread that waits until the process ends.
+void stop_being_alone() {
+  std::thread([] {
+    for (;;) pause();
+  }).detach();
 }
 
 /// Prints the median of the latencies that the backend saw of `call`: the middle of its bucket.
@@ -125,8 +146,8 @@ void time_windows(syscost::WindowBook& book) {
 int main(int argc, char** argv) {
   if (argc != 3) {
     give_up(
-        "usage: overhead_worker bare|empty_pair|clock_pair|"
-        "[ebpf:|dispatch:|trap:|seccomp:|unselected:](stay|detached|disarmed|armed|windows) CALLS");
+        "usage: overhead_worker bare|empty_pair|clock_pair|kernel_check|"
+        "[ebpf:|dispatch:|trap:|seccomp:|unselected:](stay|detached|disarmed|armed|beside|windows) CALLS");
   }
   std::string_view mode = argv[1];
   const std::size_t colon = mode.find(':');
@@ -141,6 +162,9 @@ int main(int argc, char** argv) {
     time_under_pair("empty_enter", "empty_exit", calls);
   } else if (mode == "clock_pair") {
     time_under_pair("clock_enter", "clock_exit", calls);
+  } else if (mode == "kernel_check") {
+    let_the_kernel_check();
+    time_calls(calls);
   } else if (mode == "stay") {
     // Measured, and waits until it is killed: one of many.
     const Clock::time_point start = Clock::now();
@@ -148,13 +172,17 @@ int main(int argc, char** argv) {
     std::printf("open_ms %.1f ready\n", std::chrono::duration<double, std::milli>(Clock::now() - start).count());
     std::fflush(stdout);
     for (;;) pause();
-  } else if (mode == "detached" || mode == "disarmed" || mode == "armed" || mode == "windows") {
+  } else if (mode == "detached" || mode == "disarmed" || mode == "armed" || mode == "beside" || mode == "windows") {
     std::unique_ptr<syscost::Backend> backend = open_backend(name);
+    if (mode == "beside") {
+      stop_being_alone();
+      trap_once(*backend);  // beside a thread libc's write makes its syscall at another place
+    }
     syscost::WindowBook book(*backend, syscost::quiet_memory());
     if (mode == "detached" && !backend->detach().ok()) give_up("cannot detach");
     if (mode == "windows") {
       time_windows(book);
-    } else if (mode == "armed") {
+    } else if (mode == "armed" || mode == "beside") {
       syscost::WindowBook::Window* window = book.open(syscost::Reach::process);
       time_calls(calls);
       syscost::detail::CostData cost(&syscost::quiet_memory());
