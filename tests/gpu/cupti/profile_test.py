@@ -134,6 +134,10 @@ class Profile(unittest.TestCase):
                                 capture_output=True, text=True, check=False).stdout
         self.assertRegex(judged, r"add_tree duration \(CUPTI\) +2\.00 us -> 1\.00 us")
 
+    def test_without_cuptis_clock_nothing_is_left_out(self):
+        self.tree("refuse timestamp 999\n" + SUM)
+        self.assertEqual(len(self.rows(window=f"{TREE} duration (CUPTI)")), 1)
+
     def test_nothing_recorded_is_said(self):
         self.assertIn("cupti: no kernel and no copy", self.tree("memset\n").stdout)
 

@@ -5,7 +5,7 @@
 //
 // SYSCOST_TEST_CUPTI_PLAY names the script; one order a line:
 //     version N                     what cuptiGetVersion says; 130001 without
-//     refuse FUNCTION STATUS        subscribe, register, enable, flush
+//     refuse FUNCTION STATUS        subscribe, register, enable, flush, timestamp
 //     length BYTES                  of a kernel's record: 144 in CUDA 10, 216 in 13
 //     per_buffer N                  records in a buffer
 //     dropped N                     records that CUPTI had no room for
@@ -156,6 +156,7 @@ int cuptiGetResultString(int status, const char** text) {
 }
 
 int cuptiGetTimestamp(std::uint64_t* now) {
+  if (const int status = answer("timestamp"); status != 0) return status;
   *now = kBegin + kStep * g_questions++;
   return 0;
 }

@@ -2,6 +2,7 @@
 #include "gpu/cupti/cupti_profiler.h"
 
 #include <atomic>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -53,17 +54,18 @@ class CuptiProfiler final : public profilers::Profiler {
  protected:
   void before_arming() noexcept override {
     is_open_ = true;
-    opened_ns_ = now_ns();
+    opened_ns_ = now_ns(0);
   }
   void after_disarming() noexcept override {
-    if (std::exchange(is_open_, false)) windows_.push_back({opened_ns_, now_ns()});
+    if (std::exchange(is_open_, false)) windows_.push_back({opened_ns_, now_ns(UINT64_MAX)});
   }
 
  private:
-  std::uint64_t now_ns() const {
+  /// `otherwise` where CUPTI does not say: a window too wide holds too much of what was attached, one too narrow
+  /// nothing.
+  std::uint64_t now_ns(std::uint64_t otherwise) const {
     std::uint64_t now = 0;
-    static_cast<void>(library_.call.get_timestamp(&now));
-    return now;
+    return library_.call.get_timestamp(&now) == kSuccess ? now : otherwise;
   }
 
   const Library library_;
