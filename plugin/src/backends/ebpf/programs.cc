@@ -123,7 +123,7 @@ Result<void> Programs::take(const HelperLink::Place& place) {
   close(place.map);
   if (start == MAP_FAILED) return errno_failure("map", "the counters", error);
   memory_ = {{static_cast<syscost_block*>(start), map_blocks(place.cpu_count)}, place.cpu_count, place.cookie, {}};
-  if (!kept.ok()) return kept;
+  if (!kept.ok()) return kept.failure();
   return enrol(0);
 }
 
