@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <ctime>
+#include <string_view>
 #include <utility>
 
 namespace syscost::profilers {
@@ -50,9 +51,17 @@ void close_fd(int& fd) {
 }
 
 std::string gate_command() {
-  // bpftrace 0.17 cuts its -c at every space, without quotes or escapes, and wants an ELF file: the link in /proc has
-  // no space whatever the prefix is called. The number is the one that /proc knows, which in a PID namespace that
-  // shares /proc with its parent is not getpid().
+  // bpftrace 0.17 cuts its -c at every space, without quotes or escapes, and wants an ELF file.
+  std::array<char, 4096> path{};
+  const ssize_t path_length = readlink("/proc/self/exe", path.data(), path.size());
+  if (path_length > 0 && path_length < static_cast<ssize_t>(path.size())) {
+    const std::string_view whole(path.data(), static_cast<std::size_t>(path_length));
+    if (whole.find_first_of(" \t\n") == std::string_view::npos)
+      return std::string(whole) + " " + std::string(kGateArgument);
+  }
+  // The link in /proc has no space whatever the prefix is called; but a container's root, whom sudo starts bpftrace as,
+  // may not follow another user's (CAP_SYS_PTRACE). The number is the one that /proc knows, which in a PID namespace
+  // that shares /proc with its parent is not getpid().
   std::array<char, 32> self{};
   const ssize_t length = readlink("/proc/self", self.data(), self.size() - 1);
   const std::string number = length > 0 ? std::string(self.data(), static_cast<std::size_t>(length)) : "self";
