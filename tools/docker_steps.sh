@@ -45,7 +45,7 @@ for run_as in owner root; do
   says "SigIgn:	0000000000000000" "through the pipe"
 done
 # bpftrace is root's alone; its owner's measurement asks sudo for it.
-expect 0 "${in_copy[@]}" run --rm -T dev build/release/bin/demo_batched_writes --profile bpftrace --bpf syslat \
+expect 0 "${in_copy[@]}" run --rm -T dev build/release/bin/demo_batched_writes --profile bpftrace --bpf syslat --quick \
   --syscost_bpf_sudo --csv build/by_sudo.csv
 says "backend ebpf" "write, as counted"
 says_not "NOT as counted"
@@ -59,7 +59,7 @@ expect 0 docker compose run --rm -T -e RUN_AS=root dev bpftrace -e \
   'tracepoint:syscalls:sys_enter_write /comm == "head"/ { @calls = count(); }' -c '/usr/bin/head -c 1 /dev/zero'
 says "@calls: "
 expect 0 docker compose run --rm -T -e RUN_AS=root dev bash -c \
-  "build/release/bin/demo_batched_writes --profile bpftrace --bpf syslat --csv build/docker/bpftrace.csv"
+  "build/release/bin/demo_batched_writes --profile bpftrace --bpf syslat --quick --csv build/docker/bpftrace.csv"
 says "syslat: " "write, as counted"
 says_not "NOT as counted"
 expect 0 docker compose run --rm -T dev build/release/bin/bench show build/docker/bpftrace.csv ManySmallWrites
