@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import unittest
 
-from adapter_case import BIN, NO_CAPABILITIES, Case, environment, main
+from adapter_case import BIN, LIMITS, NO_CAPABILITIES, Case, environment, main
 
 CHILDREN = os.path.join(BIN, "adapter_children")
 FAMILIES = os.path.join(BIN, "adapter_families")
@@ -211,6 +211,15 @@ class ChildrenOnEbpf(Family, Case):
         self.assertEqual([(row["repetition"], row["entries"], row["calls"]) for row in passes],
                          [(str(repetition), "8", "8") for repetition in range(3)])
         self.assertEqual({row["lost"] for row in self.rows(kind="loop", record="test")}, {"0"})
+
+    def test_that_measure_themselves_are_counted_by_both(self):
+        inner = os.path.join(self.folder, "inner.csv")
+        command = (f"{CHILDREN} --syscost_backend=ebpf --syscost_children --syscost_csv={inner} "
+                   "--gtest_filter=*.ForkedAndExecuted")
+        self.measure("--gtest_filter=Programs.*", program=LIMITS, SYSCOST_TEST_PROGRAM=command)
+        self.assertEqual(self.processes()["Programs.ThatATestStarts", OTHER], 14)
+        self.csv = inner
+        self.assertEqual(self.processes(), {("Children.ForkedAndExecuted", SELF): 2, ("Children.ForkedAndExecuted", OTHER): 14})
 
     def test_add_up(self):
         self.measure("--gtest_filter=Families.*", "--syscost_cycles=4", "--syscost_repeats=3", program=FAMILIES)
