@@ -80,8 +80,8 @@ std::string beside_us(const char* name) {
   own.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
   return own.substr(0, own.rfind('/') + 1) + name;
 }
-const std::string g_child_program = beside_us("adapter_child");
-const std::string g_child_program_32 = beside_us("adapter_child_32");
+const std::string kChildProgram = beside_us("adapter_child");
+const std::string kChildProgram32 = beside_us("adapter_child_32");
 
 [[noreturn]] void execute(const std::string& program, const char* times) {
   execl(program.c_str(), program.c_str(), times, nullptr);
@@ -118,17 +118,19 @@ TEST(Families, Orphan) {
 }
 
 TEST(Families, Vforked) {
+  // NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork): it is what is tested
   const pid_t child = vfork();
-  if (child == 0) execute(g_child_program, "3");
+  if (child == 0) execute(kChildProgram, "3");
+  // NOLINTEND(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork)
   EXPECT_EQ(reap(child), 0);
 }
 
 TEST(Families, ExecutedBySecondThread) {
-  EXPECT_EQ(reap(start([] { std::thread([] { execute(g_child_program, "6"); }).join(); })), 0);
+  EXPECT_EQ(reap(start([] { std::thread([] { execute(kChildProgram, "6"); }).join(); })), 0);
 }
 
 TEST(Families, ExecutedTwice) {
-  const std::string shell = "exec " + g_child_program + " 8";
+  const std::string shell = "exec " + kChildProgram + " 8";
   EXPECT_EQ(reap(start([&] { execl("/bin/sh", "sh", "-c", shell.c_str(), nullptr); })), 0);
 }
 
@@ -146,7 +148,7 @@ TEST(Families, InAPidNamespace) {
   if (child == 0) {
     call(4);
     const pid_t second = fork();
-    if (second == 0) execute(g_child_program, "2");
+    if (second == 0) execute(kChildProgram, "2");
     int status = 0;
     waitpid(second, &status, 0);
     _exit(getpid() == 1 ? 0 : 1);
@@ -155,8 +157,8 @@ TEST(Families, InAPidNamespace) {
 }
 
 TEST(Families, Of32Bits) {
-  if (access(g_child_program_32.c_str(), X_OK) != 0) GTEST_SKIP() << "needs a compiler for 32 bits";
-  EXPECT_EQ(reap(start([] { execute(g_child_program_32, ""); })), 0);
+  if (access(kChildProgram32.c_str(), X_OK) != 0) GTEST_SKIP() << "needs a compiler for 32 bits";
+  EXPECT_EQ(reap(start([] { execute(kChildProgram32, ""); })), 0);
 }
 
 TEST(Families, OfADeathTest) {

@@ -31,7 +31,9 @@ class ChildCountsTest : public testing::Test {
   std::uint32_t slot(const char* program, std::uint64_t syscall) {
     std::uint32_t number = 0;
     while (number < children_->programs_used && std::strcmp(children_->names[number], program) != 0) ++number;
-    if (number == children_->programs_used) std::strcpy(children_->names[children_->programs_used++], program);
+    if (number == children_->programs_used) {
+      std::memcpy(children_->names[children_->programs_used++], program, std::strlen(program) + 1);
+    }
     const std::uint32_t fresh = children_->slots_used++;
     children_->calls[fresh] = {syscall, number, 0};
     return SYSCOST_FIRST_CHILD_SLOT + fresh;
