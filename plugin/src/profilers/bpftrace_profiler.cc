@@ -5,58 +5,35 @@
 // bpftrace -c starts its command only when every probe is attached, and detaches them when the command ends. So the
 // command is a gate (agent/protocol.h): when it says "ready", the window may open, and closing the gate ends the trace.
 // No sleep, no guess. docs/decisions tells what else was tried.
-#include <linux/capability.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <utility>
 
-#include "core/confinement.h"
-#include "profilers/agent/protocol.h"
 #include "profilers/agent_link.h"
+#include "profilers/bpftrace_command.h"
 #include "profilers/bpftrace_diagnosis.h"
 #include "profilers/bpftrace_figures.h"
 #include "profilers/bpftrace_output.h"
 #include "profilers/bpftrace_text.h"
-#include "profilers/installed_files.h"
 #include "profilers/profiler.h"
 #include "profilers/scripts.h"
-#include "profilers/tool_surroundings.h"
 #include "profilers/window_word.h"
 
 namespace syscost::profilers {
 namespace {
 
-/// Keys of a map; hist() takes one for each bucket of each key. bpftrace's 4096 would be too few for a scratch map of
-/// every thread's call; each map's memory is reserved when it is made, so it must not be many more. Later
-/// versions call it by the second name, and say that the first is old.
-constexpr std::array<std::string_view, 2> kMapKeysNames{"BPFTRACE_MAP_KEYS_MAX", "BPFTRACE_MAX_MAP_KEYS"};
-constexpr std::string_view kMapKeys = "16384";
-
-constexpr std::string_view kHowToGet = "install bpftrace 0.17 or later (Debian: apt-get install bpftrace)";
-
-struct Settings {
-  std::string agent;
-  std::string tool;
-  bool uses_sudo = false;
-  bool warns_unasked = false;  ///< Of a full map. Since that is so, -k warns of lookups that find nothing too: a flood.
-  std::vector<std::string> environment;
-  std::string sudo;
-};
-
 class BpftraceProfiler final : private WindowWord, public Profiler {
  public:
-  BpftraceProfiler(WindowWord word, Settings settings, std::vector<Script> scripts)
+  BpftraceProfiler(WindowWord word, BpftraceCommand bpftrace, std::vector<Script> scripts)
       : WindowWord(std::move(word)),
         Profiler(WindowWord::word()),
-        settings_(std::move(settings)),
+        bpftrace_(std::move(bpftrace)),
         scripts_(std::move(scripts)),
-        link_(settings_.agent, settings_.environment, {}) {
+        link_(bpftrace_.agent(), bpftrace_.environment(), {}) {
     for (const Script& script : scripts_) maps_.push_back(maps_of_source(script.source));
   }
 
@@ -66,23 +43,14 @@ class BpftraceProfiler final : private WindowWord, public Profiler {
   Result<std::vector<Output>> detach() override;
 
  private:
-  /// The command line of one bpftrace.
-  std::vector<std::string> command(const std::vector<std::string>& arguments) const;
-  /// A map that is full is told, not passed over. But where bpftrace knows PID namespaces, it warns inside of one of
-  /// every event of a process outside: too many to be read.
-  std::vector<std::string> flags_of_warnings() const {
-    if (!settings_.warns_unasked) return {"-k"};
-    if (is_in_initial_pid_namespace()) return {};
-    return {"--no-warnings"};
-  }
   /// Our number as scripts know processes by it: that of the initial PID namespace, or of bpftrace's own.
   Result<std::string> global_pid();
   Result<Output> read_output(std::size_t index, CommandResult& result) const;
   Failure explain(const CommandResult& result, const Script& script) const {
-    return explain_failure(result, script.info.name, script.info.path, settings_.uses_sudo);
+    return explain_failure(result, script.info.name, script.info.path, bpftrace_.uses_sudo());
   }
 
-  Settings settings_;
+  BpftraceCommand bpftrace_;
   std::vector<Script> scripts_;
   std::vector<ScriptMaps> maps_;  // of each script
   AgentLink link_;
@@ -97,36 +65,6 @@ std::uint64_t failed_updates(const BpftraceOutput& output) {
   }));
 }
 
-void add_map_keys(std::vector<std::string>& environment) {
-  const auto is_set = [&environment](std::string_view name) { return !value_in(environment, name).empty(); };
-  if (std::any_of(kMapKeysNames.begin(), kMapKeysNames.end(), is_set)) return;
-  for (const std::string_view name : kMapKeysNames)
-    environment.push_back(std::string(name) + "=" + std::string(kMapKeys));
-}
-
-/// bpftrace takes the kernel's types together with those of modules, which it may look for with CAP_SYS_ADMIN only;
-/// without it, as a container's root is, it takes none, and scripts that name one fail. A file that is named it reads.
-void add_kernel_types(std::vector<std::string>& environment) {
-  constexpr const char* kTypes = "/sys/kernel/btf/vmlinux";
-  // bpftrace is root, also when sudo makes it so: what counts is what root can have here.
-  if (holds(read_confinement().bounding, CAP_SYS_ADMIN) || access(kTypes, R_OK) != 0) return;
-  if (value_in(environment, "BPFTRACE_BTF").empty()) environment.push_back(std::string("BPFTRACE_BTF=") + kTypes);
-}
-
-std::vector<std::string> BpftraceProfiler::command(const std::vector<std::string>& arguments) const {
-  std::vector<std::string> result;
-  if (settings_.uses_sudo) {
-    result = {settings_.sudo, "-n"};
-    // sudo makes an environment of its own.
-    for (const std::string& entry : settings_.environment) {
-      if (entry.starts_with("BPFTRACE_")) result.push_back(entry);
-    }
-  }
-  result.push_back(settings_.tool);
-  result.insert(result.end(), arguments.begin(), arguments.end());
-  return result;
-}
-
 Result<std::string> BpftraceProfiler::global_pid() {
   if (!global_pid_.empty()) return global_pid_;
   if (is_in_initial_pid_namespace()) return global_pid_ = std::to_string(getpid());
@@ -138,13 +76,11 @@ Result<std::string> BpftraceProfiler::global_pid() {
   cookie = (cookie >> 2) | 1;
   const std::string program = "tracepoint:raw_syscalls:sys_enter /args->id == " + std::to_string(SYS_getpid) +
                               " && args->args[0] == $1/ { @pid = pid; }";
-  AgentLink link_to_agent(settings_.agent, settings_.environment, {});
-  std::vector<std::string> arguments = flags_of_warnings();
-  arguments.insert(arguments.end(), {"-c", std::string(kGatePlaceholder), "-e", program, std::to_string(cookie)});
-  Result<bool> ready = link_to_agent.start({{kGateKind, command(arguments)}});
+  AgentLink link_to_agent(bpftrace_.agent(), bpftrace_.environment(), {});
+  Result<bool> ready = link_to_agent.start({bpftrace_.with_gate({"-e", program, std::to_string(cookie)})});
   if (!ready.ok()) return ready.failure();
   const auto failed = [&](const CommandResult& result) {
-    Failure failure = explain_failure(result, "that finds this process's number", "it", settings_.uses_sudo);
+    Failure failure = explain_failure(result, "that finds this process's number", "it", bpftrace_.uses_sudo());
     failure.reason = "in this PID namespace the number of this process outside it is needed, and " + failure.reason;
     failure.how_to_fix += "; or run in the host's PID namespace (docker run --pid=host)";
     return failure;
@@ -168,10 +104,7 @@ Result<void> BpftraceProfiler::attach() {
   if (!pid.ok()) return pid.failure();
   std::vector<Command> commands;
   for (const Script& script : scripts_) {
-    std::vector<std::string> arguments = flags_of_warnings();
-    arguments.insert(arguments.end(),
-                     {"-c", std::string(kGatePlaceholder), script.info.path, pid.value(), std::to_string(address())});
-    commands.push_back({kGateKind, command(arguments)});
+    commands.push_back(bpftrace_.with_gate({script.info.path, pid.value(), std::to_string(address())}));
   }
   Result<bool> ready = link_.start(commands);
   if (!ready.ok()) return ready.failure();
@@ -274,48 +207,17 @@ Result<std::unique_ptr<Profiler>> make_bpftrace(const ProfilerOptions& options) 
     const auto is_same = [&name](const Script& other) { return other.info.name == name; };
     if (std::none_of(scripts.begin(), scripts.end(), is_same)) scripts.push_back(std::move(script.value()));
   }
-  Settings settings;
-  Result<std::string> tool = find_tool("bpftrace", kHowToGet);
-  if (!tool.ok()) return tool.failure();
-  settings.tool = std::move(tool.value());
-  if (Result<void> judged = judge_surroundings(read_confinement(), has_tracefs(), options.uses_sudo); !judged.ok()) {
-    return judged.failure();
-  }
-  Result<std::string> agent = find_agent();
-  if (!agent.ok()) return agent.failure();
-  settings.agent = std::move(agent.value());
-  settings.environment = tool_environment("BPFTRACE_");
-  add_map_keys(settings.environment);
-  add_kernel_types(settings.environment);
-  if (options.uses_sudo && geteuid() != 0) {
-    Result<std::string> sudo = find_tool("sudo", "install sudo, or run as root");
-    if (!sudo.ok()) return sudo.failure();
-    settings.sudo = std::move(sudo.value());
-    settings.uses_sudo = true;
-  }
-  Result<CommandResult> version = run_whole(settings.agent, settings.environment, {settings.tool, "--version"});
-  if (!version.ok()) return version.failure();
-  if (const int error = version.value().start_errno; error != 0) {
-    Failure failure = errno_failure("execute", settings.tool, error);
-    failure.how_to_fix = kHowToGet;
-    return failure;
-  }
-  if (Result<void> judged = judge_version(version.value().output, settings.tool); !judged.ok()) {
-    return judged.failure();
-  }
-  Result<CommandResult> help = run_whole(settings.agent, settings.environment, {settings.tool, "--help"});
-  if (!help.ok()) return help.failure();
-  // Both came within a few versions; 0.17 has neither.
-  settings.warns_unasked = (help.value().output + help.value().errors).find("--no-warnings") != std::string::npos;
+  Result<BpftraceCommand> bpftrace = BpftraceCommand::find(options.uses_sudo);
+  if (!bpftrace.ok()) return bpftrace.failure();
   for (const Script& script : scripts) {
-    if (!settings.warns_unasked || is_in_initial_pid_namespace()) break;
+    if (!bpftrace.value().knows_pid_namespaces() || is_in_initial_pid_namespace()) break;
     Result<void> judged = judge_in_pid_namespace(script.info.name, script.source);
     if (!judged.ok()) return judged.failure();
   }
   Result<WindowWord> word = WindowWord::make();
   if (!word.ok()) return word.failure();
   return std::unique_ptr<Profiler>(
-      std::make_unique<BpftraceProfiler>(std::move(word.value()), std::move(settings), std::move(scripts)));
+      std::make_unique<BpftraceProfiler>(std::move(word.value()), std::move(bpftrace.value()), std::move(scripts)));
 }
 
 }  // namespace syscost::profilers

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The parser fuzzer's corpus on every machine, without a fuzzer: its own finds and what bpftrace printed, also cut short
-// at every byte.
+// The parser fuzzer's corpus on every machine, without a fuzzer: its own finds and what bpftrace printed, also cut
+// short at every byte.
 #include <gtest/gtest.h>
 
 #include <algorithm>
