@@ -46,8 +46,15 @@ std::optional<std::vector<LatencyBucket>> latency(const MapValue& value) {
   return result;
 }
 
-/// `source` without its comments; what stands in a string stays, which hides nothing.
-std::string without_comments(std::string_view source) {
+/// Of the string that begins `text`, with its quotes.
+std::size_t string_length(std::string_view text) {
+  std::size_t at = 1;
+  while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
+  return std::min(at + 1, text.size());
+}
+
+/// `source` without its comments and strings: what looks like a comment in a string is none.
+std::string code_of(std::string_view source) {
   std::string result;
   for (std::size_t at = 0; at < source.size();) {
     const std::string_view rest = source.substr(at);
@@ -57,6 +64,8 @@ std::string without_comments(std::string_view source) {
     } else if (rest.starts_with("/*")) {
       const std::size_t end = rest.find("*/", 2);
       length = end == std::string_view::npos ? rest.size() : end + 2;
+    } else if (rest.front() == '"') {
+      length = string_length(rest);
     } else {
       result += rest.front();
     }
@@ -69,7 +78,7 @@ std::string without_comments(std::string_view source) {
 
 ScriptMaps maps_of_source(std::string_view source) {
   static const std::regex kExitCall(R"((^|[^\w:$@])exit\s*\()");
-  const std::string code = without_comments(source);
+  const std::string code = code_of(source);
   const auto names = [&code](std::string_view map) { return code.find(map) != std::string::npos; };
   const bool has_entries = names(kEntries);
   const bool has_latency = names(kLatency);
@@ -79,13 +88,18 @@ ScriptMaps maps_of_source(std::string_view source) {
 Result<Figures> figures_of(const BpftraceOutput& output, const ScriptMaps& maps) {
   Figures figures;
   std::map<int, SyscallFigures> by_number;
+  std::map<std::string, std::uint64_t> unread;
   const auto nonsense = [](const TracedMap& map, const MapEntry& entry) {
     return Failure{"the script's map " + map.name + "[" + entry.key + "] does not hold what its name promises",
                    "docs/profiles.md says what each map of an agreed name holds; call others otherwise"};
   };
   for (const TracedMap& map : output.maps) {
     if (map.name == kUnread) {
-      for (const MapEntry& entry : map.entries) figures.unread = amount(entry.value).value_or(0);
+      for (const MapEntry& entry : map.entries) {
+        const std::optional<std::uint64_t> count = amount(entry.value);
+        if (!count) return nonsense(map, entry);
+        unread[entry.key] = *count;
+      }
       continue;
     }
     constexpr std::array kAgreed{kEntries, kLatency, kTotal, kMin, kMax, kErrors};
@@ -121,6 +135,7 @@ Result<Figures> figures_of(const BpftraceOutput& output, const ScriptMaps& maps)
       }
     }
   }
+  for (const auto& [key, count] : unread) figures.unread += count;
   for (auto& [number, syscall] : by_number) {
     syscall.has_errors = maps.has_errors;
     std::sort(syscall.errors.begin(), syscall.errors.end());

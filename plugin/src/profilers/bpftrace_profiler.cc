@@ -147,13 +147,16 @@ Result<Output> BpftraceProfiler::read_output(std::size_t index, CommandResult& r
   Result<BpftraceOutput> parsed = parse_bpftrace_output(result.output);
   if (!parsed.ok()) return parsed.failure();
   Result<Figures> figures = figures_of(parsed.value(), maps_[index]);
-  if (!figures.ok()) return figures.failure();
+  if (!figures.ok()) {
+    return Failure{"script " + script.info.name + ": " + figures.failure().reason, figures.failure().how_to_fix};
+  }
 
   Output output;
   output.script = script.info.name;
   output.counts_syscalls = maps_[index].has_syscalls;
   output.syscalls = std::move(figures.value().syscalls);
   output.lost_events = parsed.value().lost_events + figures.value().unread + failed_updates(parsed.value());
+  parsed.value().lost_events = output.lost_events;
   output.summary = to_summary(parsed.value(), output.syscalls);
   const std::string said = worthwhile_errors(result.errors);
   output.artifacts.push_back({script.info.name + ".json", to_json(script.info.name, parsed.value(), output.syscalls)});

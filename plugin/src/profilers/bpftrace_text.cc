@@ -157,14 +157,21 @@ std::string one_line(std::string_view key) {
   return result;
 }
 
+/// What a map whose name ends in _ns holds is time.
+template <class Number>
+std::string number_text(const TracedMap& map, Number number) {
+  const bool is_time = map.name.ends_with("_ns") && static_cast<double>(number) >= 0;
+  return is_time ? duration(static_cast<double>(number)) : std::to_string(number);
+}
+
 void add_entry(std::string& text, const TracedMap& map, const MapEntry& entry) {
   text += "  " + map.name + (entry.key.empty() ? "" : "[" + one_line(entry.key) + "]") + ":";
-  if (const auto* number = std::get_if<std::int64_t>(&entry.value)) text += " " + std::to_string(*number);
-  if (const auto* large = std::get_if<std::uint64_t>(&entry.value)) text += " " + std::to_string(*large);
+  if (const auto* number = std::get_if<std::int64_t>(&entry.value)) text += " " + number_text(map, *number);
+  if (const auto* large = std::get_if<std::uint64_t>(&entry.value)) text += " " + number_text(map, *large);
   if (const auto* words = std::get_if<std::string>(&entry.value)) text += " " + one_line(*words);
   if (const auto* stats = std::get_if<Statistics>(&entry.value)) {
-    text += " count " + std::to_string(stats->count) + ", average " + std::to_string(stats->average) + ", total " +
-            std::to_string(stats->total);
+    text += " count " + std::to_string(stats->count) + ", average " + number_text(map, stats->average) + ", total " +
+            number_text(map, stats->total);
   }
   text += "\n";
   const auto* buckets = std::get_if<std::vector<HistogramBucket>>(&entry.value);
@@ -173,7 +180,7 @@ void add_entry(std::string& text, const TracedMap& map, const MapEntry& entry) {
   for (const HistogramBucket& bucket : *buckets) largest = std::max(largest, bucket.count);
   for (const HistogramBucket& bucket : *buckets) {
     if (bucket.count == 0) continue;
-    const std::string lower = bucket.lower ? std::to_string(*bucket.lower) : "below";
+    const std::string lower = bucket.lower ? number_text(map, *bucket.lower) : "below";
     std::array<char, 96> line{};
     std::snprintf(line.data(), line.size(), "    from %11s %10llu |%s\n", lower.c_str(),
                   static_cast<unsigned long long>(bucket.count),  // NOLINT(google-runtime-int)

@@ -2,7 +2,9 @@
 #include "session/tracer.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 #include "core/errno_names.h"
@@ -121,6 +123,10 @@ TracedWindow Tracer::conclude(Findings findings, const TracedName& name, const d
 void Tracer::look_at(const profilers::Output& output, const TracedName& name, const detail::CostData* counted,
                      TracedWindow& traced) const {
   add_lines(traced.lines, output.summary);
+  if (output.lost_events > 0) {
+    traced.lines.push_back(output.script + ": lost " + std::to_string(output.lost_events) +
+                           " events, there may have been more than it shows");
+  }
   if (!output.counts_syscalls) return;
   if (counted == nullptr) {
     traced.lines.push_back(uncounted_line(output));
@@ -159,7 +165,9 @@ void Tracer::write_files(const Findings& findings, const TracedName& name, const
     }
   }
   if (written.ok()) {
-    traced.lines.push_back(folder.value());
+    // Where the tool could not say what it saw there is no file, and no folder to look into: one that is empty goes.
+    std::error_code not_empty;
+    if (!std::filesystem::remove(folder.value(), not_empty)) traced.lines.push_back(folder.value());
     return;
   }
   // One message for the first; a full disk would repeat it for every test.

@@ -70,6 +70,9 @@ TEST(BpftraceFigures, TakeTheLastOfAMapThatIsPrintedTwice) {
 
 TEST(BpftraceFigures, CountWhatCouldNotBeDecided) {
   EXPECT_EQ(figures("@syscost_unread: 4\n").value().unread, 4U);
+  EXPECT_EQ(figures("@syscost_unread[7]: 4\n@syscost_unread[8]: 1\n").value().unread, 5U);
+  EXPECT_EQ(figures("@syscost_unread: 4\n@syscost_unread: 6\n").value().unread, 6U) << "printed twice";
+  EXPECT_FALSE(figures("@syscost_unread: many\n").ok());
 }
 
 TEST(ScriptMaps, AreFoundInTheSourceAndNotInItsComments) {
@@ -122,9 +125,23 @@ TEST(BpftraceText, NamesSyscallsAndDrawsTheirHistograms) {
             "  @other[x]: 3\n");
 }
 
+TEST(BpftraceText, DrawsMapsOfTimesAsTimes) {
+  const Result<BpftraceOutput> output = parse_bpftrace_output(
+      "@off_ns: \n[4K, 8K)   4 |@@@@|\n\n@stack_ns[f]: 24105580\n@below_ns: -5\n@bytes: \n[4K, 8K)   4 |@@@@|\n\n");
+  EXPECT_EQ(to_summary(output.value(), {}),
+            "  @off_ns:\n"
+            "    from      4.1 us          4 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@\n"
+            "  @stack_ns[f]: 24.1 ms\n"
+            "  @below_ns: -5\n"
+            "  @bytes:\n"
+            "    from        4096          4 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@\n");
+}
+
 TEST(ScriptSource, TellsACallOfExitFromWhatOnlyLooksLikeOne) {
   EXPECT_TRUE(maps_of_source("BEGIN { exit(); }").calls_exit);
   EXPECT_TRUE(maps_of_source("interval:s:1 {exit ()}").calls_exit);
+  EXPECT_TRUE(maps_of_source("BEGIN { printf(\"http://x \\\" \"); exit(); }").calls_exit);
+  EXPECT_FALSE(maps_of_source("BEGIN { printf(\"exit()\"); }").calls_exit);
   EXPECT_FALSE(maps_of_source("tracepoint:raw_syscalls:sys_exit /pid == $1/ { @a = count(); }").calls_exit);
   EXPECT_FALSE(maps_of_source("// exit() would end it\nkprobe:do_exit { @exit = count(); } ").calls_exit);
   EXPECT_FALSE(maps_of_source("uprobe:/lib/libc.so.6:exit /pid == $1/ { @a = count(); }").calls_exit);

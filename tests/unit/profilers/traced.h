@@ -28,8 +28,8 @@ class TracedTest : public testing::Test {
     if (out_ >= 0) close(out_);
   }
 
-  /// False: the test was skipped, or has failed, and must return.
-  bool attach(const std::string& script) {
+  /// False: the test was skipped and must return.
+  bool make(const std::string& script) {
     if (geteuid() != 0) {
       skip("bpftrace works for root only: run as root");
       return false;
@@ -40,6 +40,12 @@ class TracedTest : public testing::Test {
       return false;
     }
     profiler_ = std::move(made.value());
+    return true;
+  }
+
+  /// False: the test was skipped, or has failed, and must return.
+  bool attach(const std::string& script) {
+    if (!make(script)) return false;
     const Result<void> attached = profiler_->attach();
     // What makes bpftrace itself impossible was found above.
     EXPECT_TRUE(attached.ok()) << text_of(attached.failure());

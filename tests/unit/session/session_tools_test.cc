@@ -122,6 +122,18 @@ TEST_F(SessionToolsTest, SaysUnderATestWhatTheToolSawAndThatItAgrees) {
   EXPECT_NE(read_file(artifacts("A.B/syslat.check.json")).find("\"agrees\": true"), std::string::npos);
 }
 
+TEST_F(SessionToolsTest, SaysThatAToolLostEventsWhateverItCounts) {
+  tool_.lost_events = 3;
+  const std::string lost = "syslat: lost 3 events, there may have been more than it shows";
+  open("A.B");
+  call();
+  EXPECT_EQ(close().tools, (Keys{"saw 1", lost, "syslat: 1 read, as counted", artifacts("A.B")}));
+  tool_.counts_syscalls = false;
+  open("A.C");
+  call();
+  EXPECT_EQ(close().tools, (Keys{"saw 1", lost, artifacts("A.C")}));
+}
+
 TEST_F(SessionToolsTest, SaysWhereTheToolDiffersAndKeepsTheRunWhole) {
   open("A.B");
   call();
@@ -264,6 +276,8 @@ TEST_F(SessionToolsTest, RemembersAToolThatCouldNotSayWhatItFound) {
   call();
   const adapter::Report report = close();
   EXPECT_EQ(session().problem(), "the fake tool said nothing");
+  EXPECT_EQ(report.tools, Keys()) << "no folder to look into";
+  EXPECT_FALSE(std::filesystem::exists(artifacts("A")));
   EXPECT_EQ(report.cost.calls("read"), 1);
   EXPECT_EQ(tool_rows(), Keys());
 }
