@@ -258,6 +258,10 @@ def main():
          + window("Batched.Plain", [plain], 0, untimed))
     bounds = [line.replace(",400,41000,", ",,,") for line in traced("Batched.Bounds", seen(1, 64))]
     save("traced_bounds.csv", bounds + window("Batched.Bounds", [write(64)], 5000))
+    uncounted = dict.fromkeys("total_entries total_calls total_errors total_kernel_ns late lost".split(), "")
+    for name, times in ("traced_uncounted.csv", 13), ("traced_uncounted_more.csv", 14):
+        save(name, traced("Batched.Plain", [("write", "desc", [400] * times)], backend="none")
+             + window("Batched.Plain", [], 0, dict(uncounted, wall_ns=""), backend="none"))
     save("traced_benchmark.csv", traced("BM_Write/8", seen(100, 8), dict(outcome="", counted_iterations=100),
                                         kind="benchmark")
          + window("BM_Write/8", many(100, 8), 5600000, dict(iterations=5000, counted_iterations=100), kind="benchmark"))

@@ -81,6 +81,16 @@ void add_warnings(CompareResult& result) {
   }
 }
 
+/// What a tool saw of a window goes where the window goes, as a loop goes where its test does.
+std::optional<std::size_t> own_window(const model::Dataset& data, const std::vector<model::Group>& groups,
+                                      const model::Group& tool) {
+  if (data.text(tool.origin) == schema::kOriginSyscost || tool.is_loop(data)) return std::nullopt;
+  const auto same = std::find_if(groups.begin(), groups.end(), [&](const model::Group& group) {
+    return group.origin != tool.origin && model::is_same_window(group, tool);
+  });
+  return same == groups.end() ? std::nullopt : std::optional<std::size_t>(same - groups.begin());
+}
+
 /// Groups of one side as pairing sees them, with their summaries.
 std::vector<stats::PairCandidate> summarize_side(model::Dataset& data, std::vector<WindowSummary>& windows) {
   // A tool's count of a window equals ours, or the run said so; its times are under the tool.
@@ -89,8 +99,10 @@ std::vector<stats::PairCandidate> summarize_side(model::Dataset& data, std::vect
   std::vector<stats::PairCandidate> candidates;
   candidates.reserve(groups.size());
   for (const model::Group& group : groups) {
-    candidates.push_back({model::base_name(data, group), data.text(group.program), group.is_test(data),
-                          group.is_loop(data) ? data.text(group.window) : std::string(), group.owner});
+    const std::optional<std::size_t> window = own_window(data, groups, group);
+    const std::string part = window ? data.text(group.origin) : group.is_loop(data) ? data.text(group.window) : "";
+    candidates.push_back({model::base_name(data, group), data.text(group.program), group.is_test(data) && !window, part,
+                          window ? window : group.owner});
   }
   return candidates;
 }

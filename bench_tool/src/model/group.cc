@@ -65,21 +65,29 @@ std::vector<Group> with_tools(const Dataset& data, std::vector<Group> groups, To
   const auto key = [](const Group& group) {
     return Key(group.kind, group.test, group.window, group.parent, group.program);
   };
-  std::set<Key> counted;
+  // Where nothing else counted, what the tool saw is all there is.
+  const auto is_left_out = [&](const Group& ours) {
+    return which == Tools::left_out && std::any_of(ours.samples.begin(), ours.samples.end(), [&](std::uint32_t sample) {
+             const Totals& totals = data.samples[sample].totals;
+             return totals.entries.has_value() || totals.calls.has_value();
+           });
+  };
+  std::set<Key> ours;
   for (const Group& group : groups) {
-    if (is_ours(group)) counted.insert(key(group));
+    if (is_ours(group)) ours.insert(key(group));
   }
   std::map<Key, std::vector<Group>> tools;
   std::vector<Group> rest;
   for (Group& group : groups) {
-    std::vector<Group>& place = !is_ours(group) && counted.count(key(group)) != 0 ? tools[key(group)] : rest;
+    std::vector<Group>& place = !is_ours(group) && ours.count(key(group)) != 0 ? tools[key(group)] : rest;
     place.push_back(std::move(group));
   }
   std::vector<Group> ordered;
   for (Group& group : rest) {
     const auto its = tools.find(key(group));
+    const bool stands_alone = its == tools.end() || is_left_out(group);
     ordered.push_back(std::move(group));
-    if (its == tools.end() || which == Tools::left_out) continue;
+    if (stands_alone) continue;
     for (Group& tool : its->second) ordered.push_back(std::move(tool));
     tools.erase(its);
   }
