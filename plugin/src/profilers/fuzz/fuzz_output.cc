@@ -9,6 +9,7 @@
 #include "profilers/bpftrace_figures.h"
 #include "profilers/bpftrace_output.h"
 #include "profilers/bpftrace_text.h"
+#include "profilers/perf_output.h"
 
 namespace syscost::profilers::fuzz {
 namespace {
@@ -48,10 +49,23 @@ void work_with(const BpftraceOutput& output) {
   require(summary.empty() || summary.back() == '\n', "a summary ends with its line");
 }
 
+/// What users write and what perf prints are read by this library too.
+void read_as_others(const std::string& text) {
+  const ScriptMaps maps = maps_of_source(text);
+  require(maps.has_syscalls == (maps.has_entries || maps.has_latency), "a script counts syscalls in a map");
+  (void)has_stacks(text);
+  const Result<std::vector<PerfCounter>> counters = read_counters(text);
+  if (!counters.ok()) return;
+  require(nlohmann::json::parse(to_json(counters.value()))["counters"].size() == counters.value().size(),
+          "the JSON holds every counter");
+  require(summary_of(counters.value()).ends_with('\n'), "a summary ends with its line");
+}
+
 }  // namespace
 
 void read_any_output(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
+  read_as_others(text);
   const Result<BpftraceOutput> output = parse_bpftrace_output(text);
   if (!output.ok()) {
     require(!output.failure().reason.empty() && !output.failure().how_to_fix.empty(), "a refusal has cause and fix");
