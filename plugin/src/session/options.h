@@ -34,11 +34,11 @@ struct Options {
   bool profile_bpftrace = false;
   bool profile_perf = false;
   bool profile_cupti = false;
-  std::vector<std::string> scripts;         ///< Of bpftrace; empty = the default.
-  bool lists_scripts = false;               ///< --syscost_bpf list
-  std::vector<std::string> script_folders;  ///< Searched before those that ship.
+  bool lists_scripts = false;  ///< --syscost_bpf list
   bool bpf_sudo = false;
-  std::string artifacts;  ///< As given; empty = syscost_artifacts beside the CSV, or here.
+  std::vector<std::string> scripts;         ///< Of bpftrace; empty = the default.
+  std::vector<std::string> script_folders;  ///< Searched before those that ship.
+  std::string artifacts;                    ///< As given; empty = syscost_artifacts beside the CSV, or here.
   Source bpf_source = Source::absent;
   Source bpf_path_source = Source::absent;
   Source bpf_sudo_source = Source::absent;
