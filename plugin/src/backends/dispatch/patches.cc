@@ -44,17 +44,17 @@ class SignalsAway {
  public:
   SignalsAway() {
     const std::uint64_t all = ~std::uint64_t{0};
-    syscost_raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK_, reinterpret_cast<long>(&all),
-                        reinterpret_cast<long>(&before_), sizeof all);
+    syscost_raw_syscall(SYS_rt_sigprocmask, kSetMask, reinterpret_cast<long>(&all), reinterpret_cast<long>(&before_),
+                        sizeof all);
   }
   ~SignalsAway() {
-    syscost_raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK_, reinterpret_cast<long>(&before_), 0, sizeof before_);
+    syscost_raw_syscall(SYS_rt_sigprocmask, kSetMask, reinterpret_cast<long>(&before_), 0, sizeof before_);
   }
   SignalsAway(const SignalsAway&) = delete;
   SignalsAway& operator=(const SignalsAway&) = delete;
 
  private:
-  static constexpr long SIG_SETMASK_ = 2;
+  static constexpr long kSetMask = 2;
   std::uint64_t before_ = 0;
 };
 

@@ -28,9 +28,12 @@ constexpr const char* kUseAnother = "choose another backend: --syscost_doctor sa
 /// Runs in the child; never returns. Touches no lock and no heap: other threads' were copied in any state.
 [[noreturn]] void be_the_child() {
   const signal_safe::Guard guard = signal_safe::EntryPoint::enter();
-  auto leave = [](int status) {
-    for (;;) syscost_raw_syscall(SYS_exit_group, status);
+  struct Leave {
+    [[noreturn]] void operator()(int status) const {
+      for (;;) syscost_raw_syscall(SYS_exit_group, status);
+    }
   };
+  const Leave leave;
   auto fail = [&](long error) { leave(kArmingFailed + static_cast<int>(error < -150 ? 150 : -error)); };
   signal_safe::Thread* thread = signal_safe::take_thread(guard);
   if (thread == nullptr) leave(kCountedWrong);

@@ -158,7 +158,7 @@ std::optional<Site> prove_site(const unsigned char* return_address) {
   }
   if (at != syscall || last == nullptr || !decoded.may_move || decoded.bytes < kJumpBytes) return std::nullopt;
   // Unwinders know a signal's return by these bytes: they stay.
-  const unsigned char kReturnsFromSignal[] = {0x48, 0xc7, 0xc0, kRtSigreturn, 0, 0, 0};
+  constexpr unsigned char kReturnsFromSignal[] = {0x48, 0xc7, 0xc0, kRtSigreturn, 0, 0, 0};
   if (std::memcmp(syscall - sizeof kReturnsFromSignal, kReturnsFromSignal, sizeof kReturnsFromSignal) == 0) {
     return std::nullopt;
   }
