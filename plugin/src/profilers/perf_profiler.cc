@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -36,8 +38,11 @@ constexpr const char* kEvents =
     "task-clock,context-switches,cpu-migrations,page-faults,major-faults,"
     "cycles,instructions,branches,branch-misses,cache-references,cache-misses";
 
-/// Where the flame graph script looks for the page that it fills.
-constexpr const char* kTemplate = "/usr/share/d3-flame-graph/d3-flamegraph-base.html";
+/// Where the page may be that perf's flame graph script fills: a distribution's, and npm's for a whole machine.
+constexpr std::array<const char*, 3> kFlamePages = {
+    "/usr/share/d3-flame-graph/d3-flamegraph-base.html",
+    "/usr/local/lib/node_modules/d3-flame-graph/dist/templates/d3-flamegraph-base.html",
+    "/usr/lib/node_modules/d3-flame-graph/dist/templates/d3-flamegraph-base.html"};
 
 enum Index : std::size_t { kStat, kRecord, kScript };
 
@@ -45,7 +50,7 @@ struct Settings {
   std::string agent;
   std::string tool;
   std::string flamegraph;  // perf's own script, or empty
-  bool has_template = false;
+  std::string page;        // that the script fills, or empty
   std::vector<std::string> environment;
 };
 
@@ -123,9 +128,14 @@ Result<void> PerfProfiler::attach() {
   if (settings_.flamegraph.empty()) {
     commands.push_back({kFilterKind, {perf, "script", "-i", "-"}});
   } else {
-    commands.push_back({kFilterKind,
-                        {perf, "script", "-i", "-", "-s", settings_.flamegraph, "--", "-i", "-", "-o", "-", "-f",
-                         settings_.has_template ? "html" : "json"}});
+    std::vector<std::string> script{perf, "script", "-i", "-",  "-s", settings_.flamegraph,
+                                    "--", "-i",     "-",  "-o", "-",  "-f"};
+    if (settings_.page.empty()) {
+      script.emplace_back("json");
+    } else {
+      script.insert(script.end(), {"html", "--template", settings_.page});
+    }
+    commands.push_back({kFilterKind, std::move(script)});
   }
   Result<bool> ready = link_.start(commands);
   if (!ready.ok()) return ready.failure();
@@ -144,12 +154,13 @@ Output PerfProfiler::read_record() {
     output.summary = "  no stacks: " + explain(script, "script").reason + "\n";
   } else if (!has_stacks(script.output)) {
     output.summary = "  no stacks: no sample was taken, the window was too short or slept\n";
-  } else if (is_graph && settings_.has_template) {
+  } else if (is_graph && !settings_.page.empty()) {
     output.artifacts.push_back({"flamegraph.html", std::move(script.output)});
   } else {
     output.artifacts.push_back({is_graph ? "stacks.json" : "stacks.txt", std::move(script.output)});
-    output.summary = is_graph ? std::string("  no flame graph: its page is not installed (") + kTemplate +
-                                    "); stacks.json holds what it draws\n"
+    output.summary = is_graph ? std::string(
+                                    "  no flame graph: its page is not installed (npm install -g d3-flame-graph@4); "
+                                    "stacks.json holds what it draws\n")
                               : "  no flame graph: perf came without its flamegraph.py; stacks.txt holds the samples\n";
   }
   // "Processed 100 events and lost 3 chunks!"
@@ -216,7 +227,8 @@ Result<std::unique_ptr<Profiler>> make_perf(const ProfilerOptions& /*options*/) 
   const std::string& printed = folder.value().output;
   const std::string script = printed.substr(0, printed.find('\n')) + "/scripts/python/flamegraph.py";
   if (exists(script)) settings.flamegraph = script;
-  settings.has_template = exists(kTemplate);
+  if (const auto* page = std::find_if(kFlamePages.begin(), kFlamePages.end(), exists); page != kFlamePages.end())
+    settings.page = *page;
   Result<WindowWord> word = WindowWord::make();
   if (!word.ok()) return word.failure();
   return std::unique_ptr<Profiler>(std::make_unique<PerfProfiler>(std::move(word.value()), std::move(settings)));

@@ -2,6 +2,8 @@
 //
 // The perf profiler with the real perf.
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,6 +11,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "robustness.h"
 #include "traced.h"
 
 namespace syscost::profilers {
@@ -69,6 +72,40 @@ TEST_F(Perf, LeavesNoChildBehind) {
   EXPECT_EQ(errno, ECHILD);
   ASSERT_TRUE(profiler_->detach().ok());
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG | __WALL), -1);
+}
+
+/// Makes the page that perf's script fills the only one, as npm installs it for the whole machine: a stand-in.
+void install_flame_page() {
+  if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) _exit(1);
+  std::error_code none;
+  if (fs::exists("/usr/share/d3-flame-graph", none) &&
+      mount("tmpfs", "/usr/share/d3-flame-graph", "tmpfs", 0, nullptr) != 0) {
+    _exit(2);
+  }
+  if (mount("tmpfs", "/usr/local/lib", "tmpfs", 0, nullptr) != 0) _exit(3);
+  const fs::path folder = "/usr/local/lib/node_modules/d3-flame-graph/dist/templates";
+  fs::create_directories(folder);
+  std::ofstream(folder / "d3-flamegraph-base.html") << "<p>stand-in</p>/** @flamegraph_json **/";
+}
+
+TEST_F(Perf, DrawsAFlameGraphWhereItsPageIs) {
+  if (!may_make_namespaces()) GTEST_SKIP() << kNeedsNamespaces;
+  const std::string said = in_child([] {
+    install_flame_page();
+    Result<std::unique_ptr<Profiler>> made = make_perf({});
+    if (!made.ok()) return say(text_of(made.failure()));
+    if (const Result<void> attached = made.value()->attach(); !attached.ok()) return say(text_of(attached.failure()));
+    made.value()->arm();
+    use_cpu_ms(100);
+    made.value()->disarm();
+    const Result<std::vector<Output>> outputs = made.value()->detach();
+    if (!outputs.ok()) return say(text_of(outputs.failure()));
+    const Output& record = outputs.value().at(1);
+    say(record.summary);
+    for (const Artifact& artifact : record.artifacts) say(artifact.name + " " + artifact.content);
+  });
+  EXPECT_TRUE(said.starts_with("flamegraph.html <p>stand-in</p>{")) << said;
+  EXPECT_NE(said.find("clock_gettime"), std::string::npos) << said;
 }
 
 }  // namespace
