@@ -112,14 +112,22 @@ class Output(BenchmarkCase):
         self.assertEqual(self.shape(done.out), self.shape(self.run_program(UNLINKED, *flags).out))
         self.assertEqual(self.calls("BM_OpensOnce"), {"write": 1000, "openat": 1})
 
-    def test_aggregates_only_on_the_screen_leave_every_repetition_in_the_rows(self):
-        report = os.path.join(self.folder, "out.json")
+    def check_rows_beside_aggregates_on_the_screen(self, form):
+        report = os.path.join(self.folder, f"google.{form}")
         done = self.run_program(SHAPES, f"--syscost_csv={self.csv}", QUICK, "--benchmark_filter=BM_Last",
                                 "--benchmark_repetitions=3", "--benchmark_display_aggregates_only=true",
-                                f"--benchmark_out={report}")
+                                f"--benchmark_out={report}", f"--benchmark_out_format={form}")
         self.assertIn("BM_Last_mean", done.out)
         self.assertNotRegex(done.out, r"(?m)^BM_Last ")
-        self.assertEqual([row["repetition"] for row in self.rows(record="test")], ["0", "1", "2"])
+        rows = self.rows(record="test")
+        self.assertEqual([row["repetition"] for row in rows], ["0", "1", "2"])
+        self.assertEqual([row["repetition"] for row in rows if not row["wall_ns"] or not row["iterations"]], [])
+
+    def test_aggregates_only_on_the_screen_leave_every_repetition_in_the_rows(self):
+        self.check_rows_beside_aggregates_on_the_screen("json")
+
+    def test_so_they_do_beside_google_benchmarks_own_csv(self):
+        self.check_rows_beside_aggregates_on_the_screen("csv")
 
     def test_the_header_says_who_counts_and_where_rows_go(self):
         done = self.run_program(SHAPES, f"--syscost_csv={self.csv}", QUICK, "--benchmark_filter=BM_Last")

@@ -35,7 +35,8 @@ void add_counters(Run& run, const Figures& figures) {
 
 }  // namespace
 
-Annotator::Annotator(Reporter& inner, Counts& counts, bool shows) : inner_(inner), counts_(counts), shows_(shows) {
+Annotator::Annotator(Reporter& inner, Counts& counts, bool shows, bool is_last)
+    : inner_(inner), counts_(counts), shows_(shows), is_last_(is_last) {
   SetOutputStream(&inner.GetOutputStream());
   SetErrorStream(&inner.GetErrorStream());
 }
@@ -52,7 +53,7 @@ void Annotator::ReportRunsConfig(double min_time, bool has_iterations, ::benchma
 }
 
 void Annotator::ReportRuns(const std::vector<Run>& runs) {
-  counts_.write_rows(runs);
+  counts_.write_rows(runs, is_last_);
   std::vector<Run> annotated = runs;
   for (Run& run : annotated) {
     const Figures* figures = counts_.figures(run);

@@ -12,8 +12,9 @@ namespace syscost::benchmark_adapter {
 
 class Annotator : public Reporter {
  public:
-  /// Both must outlive it. With `shows` false it only writes rows.
-  Annotator(Reporter& inner, Counts& counts, bool shows = true);
+  /// Both must outlive it. With `shows` false it only writes rows. `is_last`: no other reporter is shown a benchmark's
+  /// runs after this one.
+  Annotator(Reporter& inner, Counts& counts, bool shows, bool is_last);
 
   bool ReportContext(const Context& context) override;
   // Not an override before 1.8.
@@ -26,6 +27,7 @@ class Annotator : public Reporter {
   Reporter& inner_;
   Counts& counts_;
   const bool shows_;
+  const bool is_last_;
 };
 
 }  // namespace syscost::benchmark_adapter

@@ -75,14 +75,15 @@ void Counts::explain_missing(const Entry& entry, const Run& run) {
   adapter::note_missing_counts({"benchmark " + run.run_name.str() + " has no counts: " + why.reason, why.how_to_fix});
 }
 
-void Counts::write_rows(const std::vector<Run>& runs) {
+void Counts::write_rows(const std::vector<Run>& runs, bool is_last_reporter) {
   std::vector<std::string> names;
   names.reserve(runs.size());
   std::vector<adapter::TimedRepetition> rows;
   for (const Run& run : runs) {
     const bool is_timed = run.run_type == Run::RT_Iteration;
-    // Without --benchmark_report_aggregates_only its repetitions came before it.
-    const bool stands_for_all = !is_timed && run.aggregate_name == "mean" && written_.count({key_of(run), 0}) == 0;
+    // Without --benchmark_report_aggregates_only its repetitions came before it, or come to the next reporter.
+    const bool stands_for_all =
+        is_last_reporter && !is_timed && run.aggregate_name == "mean" && written_.count({key_of(run), 0}) == 0;
     if (!is_timed && !stands_for_all) continue;
     const std::int64_t repetition = is_timed ? run.repetition_index : 0;
     if (!written_.insert({key_of(run), repetition}).second) continue;

@@ -26,8 +26,9 @@ class Counts {
   /// Null where there are none.
   const Figures* figures(const Run& run);
 
-  /// Writes the rows of these runs. A second reporter shows the same runs: they are written once.
-  void write_rows(const std::vector<Run>& runs);
+  /// Writes the rows of these runs. A second reporter shows the same runs: they are written once. Where the last one
+  /// has been shown aggregates and no repetition, a row without times stands for all.
+  void write_rows(const std::vector<Run>& runs, bool is_last_reporter);
 
  private:
   struct Entry {

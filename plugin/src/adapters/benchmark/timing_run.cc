@@ -30,7 +30,13 @@ std::unique_ptr<Reporter> default_file_reporter() {
     return std::make_unique<::benchmark::ConsoleReporter>(is_tabular ? ::benchmark::ConsoleReporter::OO_Tabular
                                                                      : ::benchmark::ConsoleReporter::OO_None);
   }
-  return nullptr;  // csv: see below
+  if (format == "csv") {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // the format is on offer all the same
+    return std::make_unique<::benchmark::CSVReporter>();
+#pragma GCC diagnostic pop
+  }
+  return nullptr;  // a format that Google Benchmark does not know: its to refuse
 }
 
 /// A reporter of the program's own may look at what it is given, and judge: it sees its benchmarks as they are without
@@ -72,9 +78,9 @@ std::size_t run_timing(Reporter* display, Reporter* file, const std::string& spe
     own_file = default_file_reporter();
     file = own_file.get();
   }
-  Annotator annotated_display(*display, counts, shows_counters(*display, own_display.reporter));
+  Annotator annotated_display(*display, counts, shows_counters(*display, own_display.reporter), file == nullptr);
   std::optional<Annotator> annotated_file;
-  if (file != nullptr) annotated_file.emplace(*file, counts, shows_counters(*file, own_file.get()));
+  if (file != nullptr) annotated_file.emplace(*file, counts, shows_counters(*file, own_file.get()), true);
   adapter::begin_timing();
   const std::size_t count = real_run(&annotated_display, annotated_file.has_value() ? &*annotated_file : nullptr, spec);
   adapter::end_timing();
