@@ -18,14 +18,19 @@ std::string full_name(const PairCandidate& one) {
   return fmt::format("{} ({})", one.name, one.program);
 }
 
+/// A benchmark goes by its own name too: `BM_Copy` is `benchmark BM_Copy`.
+bool is_called(const std::string& name, const std::string& wanted) {
+  return name == wanted || name == "benchmark " + wanted;
+}
+
 /// The one window that `wanted` names; else what to do about it is put into `fault`.
 std::optional<std::size_t> find_name(const Candidates& side, const std::string& wanted, std::string_view side_name,
                                      std::string& fault) {
   std::vector<std::size_t> found;
   std::string names;
   for (std::size_t i = 0; i < side.size(); ++i) {
-    if (full_name(side[i]) == wanted) return i;
-    if (side[i].name != wanted) continue;
+    if (is_called(full_name(side[i]), wanted)) return i;
+    if (!is_called(side[i].name, wanted)) continue;
     found.push_back(i);
     names += (names.empty() ? "" : ", ") + full_name(side[i]);
   }

@@ -37,7 +37,8 @@ struct Pairing {
   std::vector<std::string> faults;  ///< --pair arguments that name no test.
 };
 
-/// `asked`: (OLD, NEW) names of --pair; `name (program)` where several programs have one.
+/// `asked`: (OLD, NEW) names of --pair; `name (program)` where several programs have one. A benchmark's may be given as
+/// Google Benchmark says it.
 Pairing pair_windows(const std::vector<PairCandidate>& old_side, const std::vector<PairCandidate>& new_side,
                      const std::vector<std::pair<std::string, std::string>>& asked);
 

@@ -40,6 +40,16 @@ TEST(Pairing, DoesNotMentionTheOnlyTestsWhenTheirNamesAgree) {
   EXPECT_FALSE(pair_windows({test("A")}, {test("A")}, {}).single.has_value());
 }
 
+TEST(Pairing, KnowsABenchmarkByItsOwnName) {
+  const std::vector<PairCandidate> old_side = {test("benchmark BM_Copy/8", "x"), test("A")};
+  const std::vector<PairCandidate> new_side = {test("A"), test("benchmark BM_Move", "x"),
+                                               test("benchmark BM_Move", "y")};
+  const Pairing pairing = pair_windows(old_side, new_side, {{"BM_Copy/8", "BM_Move (y)"}});
+  EXPECT_TRUE(pairing.faults.empty());
+  EXPECT_EQ(pairing.pairs[0].new_index, 2U);
+  EXPECT_EQ(pair_windows(old_side, new_side, {{"Copy/8", "A"}}).faults.size(), 1U) << "a part of a name is none";
+}
+
 TEST(Pairing, TellsEqualNamesApartByProgram) {
   const Pairing pairing = pair_windows({test("A", "x"), test("A", "y")}, {test("A", "y"), test("A", "x")}, {});
   EXPECT_EQ(pairing.pairs[0].new_index, 1U);
