@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "stats/row_times.h"
 
+#include <cmath>
 #include <utility>
 
 namespace syscost::bench::stats {
@@ -14,6 +15,20 @@ bool has_comparable_times(const Comparison& row, const ComparableTimes& comparab
   if (old_window.is_per_iteration != new_window.is_per_iteration) return false;
   if (old_window.times_ns.empty() || new_window.times_ns.empty()) return false;
   return old_window.is_timed_apart() && new_window.is_timed_apart() ? comparable.unmeasured : comparable.measured;
+}
+
+/// What reading the clock twice adds to a loop's pass, at most.
+constexpr double kClockNs = 100;
+
+/// True where passes of different lengths share out the clock's part differently enough to look like this.
+bool is_explained_by_clock(const Comparison& row) {
+  const WindowSummary& old_window = *row.old_window;
+  const WindowSummary& new_window = *row.new_window;
+  if (old_window.kind != "loop" || new_window.kind != "loop" || !old_window.is_per_iteration) return false;
+  if (!old_window.iterations || !new_window.iterations || !row.time->old_median || !row.time->new_median) return false;
+  const double shares_ns =
+      std::abs(kClockNs / old_window.iterations->median - kClockNs / new_window.iterations->median);
+  return std::abs(row.time->new_median->median - row.time->old_median->median) <= shares_ns;
 }
 
 }  // namespace
@@ -36,6 +51,10 @@ void judge_row_times(std::vector<Comparison>& rows, const ComparableTimes& compa
   for (std::size_t i = 0; i < judged.size(); ++i) {
     Comparison& row = *judged[i];
     row.time = std::move(verdicts[i]);
+    if ((row.has_time_verdict(Verdict::regressed) || row.has_time_verdict(Verdict::improved)) &&
+        is_explained_by_clock(row)) {
+      row.time->verdict = Verdict::inconclusive;
+    }
     // Where one side was counted and the other cannot be, nothing is known of the counts: that stays the row's verdict.
     if (row.old_window->is_plain && row.new_window->is_plain) {
       row.is_plain = true;

@@ -60,6 +60,27 @@ TEST(RowTimes, OfLoopsAndBenchmarksDoNotDependOnTheBackend) {
   EXPECT_TRUE(judged(window(kFast, "benchmark"), window(kSlow, "benchmark"), other_backend).time.has_value());
 }
 
+/// A loop whose passes have so many calls.
+WindowSummary loop(Values times_ns, double calls) {
+  WindowSummary one = window(std::move(times_ns), "loop");
+  one.loop = "f";
+  one.is_per_iteration = true;
+  one.iterations = Spread{one.n, calls, calls, calls};
+  return one;
+}
+
+TEST(RowTimes, OfLoopsAreNoVerdictWhereTheClockExplainsTheDifference) {
+  // A call of 1 ns in passes of 1000 and of 50 calls: reading the clock adds 100 ns to each pass.
+  const Values of_long_passes = {1.1, 1.1, 1.1, 1.1, 1.1, 1.1};
+  const Values of_short_passes = {2.9, 2.9, 2.9, 2.9, 2.9, 2.9};
+  EXPECT_EQ(judged(loop(of_long_passes, 1000), loop(of_short_passes, 50)).time->verdict, Verdict::inconclusive);
+  EXPECT_EQ(judged(loop(of_short_passes, 50), loop(of_long_passes, 1000)).time->verdict, Verdict::inconclusive);
+  EXPECT_EQ(judged(loop(of_long_passes, 1000), loop(of_short_passes, 1000)).time->verdict, Verdict::regressed);
+  EXPECT_EQ(judged(loop(of_long_passes, 100000), loop(of_short_passes, 5000)).time->verdict, Verdict::regressed);
+  // More than a clock can be.
+  EXPECT_EQ(judged(loop(of_long_passes, 1000), loop(Values(6, 4.0), 50)).time->verdict, Verdict::regressed);
+}
+
 TEST(RowTimes, TakeAProcessAsOneSampleWhereThereAreSeveral) {
   WindowSummary old_window = window(kFast);
   old_window.process_times_ns = {102, 102};
