@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+//
+// Who ends before whom: the measured process, its children, the supervisor and the guard above it; and what each
+// leaves.
+#include <poll.h>
+#include <signal.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "in_child.h"
+
+namespace syscost::seccomp {
+namespace {
+
+std::string name_of(pid_t process) {
+  std::string name;
+  std::ifstream comm("/proc/" + std::to_string(process) + "/comm");
+  std::getline(comm, name);
+  return name;
+}
+
+TEST_F(SeccompBackendTest, LeavesNoDescriptorAndNoChildThatWaitSees) {
+  EXPECT_EQ(in_child([] {
+              const auto descriptors = [] {
+                const std::filesystem::directory_iterator all("/proc/self/fd");
+                return std::distance(begin(all), end(all));
+              };
+              const auto before = descriptors();
+              const auto backend = open_here();
+              REQUIRE(descriptors() == before);
+              REQUIRE(waitpid(-1, nullptr, 0) == -1 && errno == ECHILD);
+            }),
+            0);
+}
+
+TEST_F(SeccompBackendTest, SurvivesAProgramThatClosesEveryDescriptor) {
+  EXPECT_EQ(in_child([] {
+              const auto backend = open_here();
+              syscall(SYS_close_range, 3U, ~0U, 0U);
+              REQUIRE(entries_of(*backend, kGetppid, [] { repeat(9, SYS_getppid); }) == 9);
+              REQUIRE(backend->hidden_losses().ok());
+            }),
+            0);
+}
+
+TEST_F(SeccompBackendTest, AKilledSupervisorIsReplacedAndItsCountsAreVoid) {
+  EXPECT_EQ(in_child([] {
+              auto backend = open_here();
+              const pid_t server = find_below(getpid(), "syscost-count");
+              REQUIRE(server != 0);
+              backend->boundary(Lane::kProcess, Next::kArm);
+              REQUIRE(kill(server, SIGKILL) == 0);
+              // Answered by the next one, or these would stand still for ever, or fail.
+              for (int i = 0; i < 100; ++i) REQUIRE(syscall(SYS_getppid) > 0);
+              backend->boundary(Lane::kProcess, Next::kDisarm);
+              REQUIRE(!backend->hidden_losses().ok());
+              backend = open_here();
+              REQUIRE(entries_of(*backend, kGetppid, [] { repeat(11, SYS_getppid); }) == 11);
+              REQUIRE(backend->hidden_losses().ok());
+            }),
+            0);
+}
+
+TEST_F(SeccompBackendTest, AKilledGuardIsReplacedToo) {
+  EXPECT_EQ(in_child([] {
+              const auto backend = open_here();
+              const pid_t guard = find_below(getpid(), "syscost-guard");
+              const pid_t server = find_below(getpid(), "syscost-count");
+              REQUIRE(guard != 0 && server != 0);
+              REQUIRE(kill(guard, SIGKILL) == 0);
+              // The server takes its place, with another server below it.
+              while (name_of(server) != "syscost-guard" || find_below(server, "syscost-count") == 0) usleep(1000);
+              REQUIRE(kill(find_below(server, "syscost-count"), SIGKILL) == 0);
+              for (int i = 0; i < 100; ++i) REQUIRE(syscall(SYS_getppid) > 0);
+            }),
+            0);
+}
+
+TEST_F(SeccompBackendTest, NoSupervisorOutlivesAKilledProcess) {
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto backend = open_here();
+    backend->boundary(Lane::kProcess, Next::kArm);
+    const pid_t both[] = {find_below(getpid(), "syscost-guard"), find_below(getpid(), "syscost-count")};
+    REQUIRE(write(ready[1], both, sizeof both) == sizeof both);
+    for (;;) syscall(SYS_getppid);
+  }
+  pid_t both[2] = {};
+  ASSERT_EQ(read(ready[0], both, sizeof both), static_cast<ssize_t>(sizeof both));
+  std::vector<pollfd> ends;
+  for (const pid_t process : both) ends.push_back({static_cast<int>(syscall(SYS_pidfd_open, process, 0)), POLLIN, 0});
+  kill(child, SIGKILL);
+  EXPECT_EQ(waitpid(child, nullptr, 0), child);
+  for (pollfd& end : ends) {
+    EXPECT_EQ(poll(&end, 1, 20'000), 1);
+    close(end.fd);
+  }
+}
+
+TEST_F(SeccompBackendTest, AChildThatOutlivesTheRunGoesOn) {
+  int go[2], answer[2];
+  ASSERT_EQ(pipe(go), 0);
+  ASSERT_EQ(pipe(answer), 0);
+  EXPECT_EQ(in_child([&] {
+              const auto backend = open_here();
+              if (fork() != 0) return;
+              char byte = 0;
+              close(go[1]);
+              // The measured process is gone when the other end is closed.
+              REQUIRE(read(go[0], &byte, 1) == 0);
+              byte = syscall(SYS_getuid) >= 0 ? 'y' : 'n';
+              REQUIRE(write(answer[1], &byte, 1) == 1);
+            }),
+            0);
+  close(go[1]);
+  close(answer[1]);
+  char byte = 0;
+  EXPECT_EQ(read(answer[0], &byte, 1), 1);
+  EXPECT_EQ(byte, 'y');
+  // Nobody but the supervisor is left, and it must not hold the pipe.
+  EXPECT_EQ(read(answer[0], &byte, 1), 0);
+}
+
+}  // namespace
+}  // namespace syscost::seccomp
