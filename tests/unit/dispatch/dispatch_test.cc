@@ -111,6 +111,25 @@ TEST(Dispatch, IsNotAloneBesideAThreadThatATimedPassMade) {
   made.join();
 }
 
+TEST(Dispatch, LosesTheCallsOfAThreadThatATimedPassMadeAndSaysSo) {
+  OpenedDispatch opened;
+  ASSERT_NE(opened.backend, nullptr);
+  ASSERT_TRUE(opened.backend->detach().ok());
+  std::thread([] {}).join();
+  std::atomic<bool> is_over{false};
+  std::thread made([&] { is_over.wait(false); });
+  ASSERT_TRUE(opened.backend->attach().ok());
+  // Armed ones are seen, whenever they are made.
+  std::thread seen([&] { is_over.wait(false); });
+  EXPECT_EQ(opened.backend->hidden_losses().value(), 1U);
+  EXPECT_EQ(opened.backend->hidden_losses().value(), 2U) << "one event for each time that somebody asks";
+  is_over = true;
+  is_over.notify_all();
+  made.join();
+  seen.join();
+  EXPECT_EQ(opened.backend->hidden_losses().value(), 2U) << "it has ended";
+}
+
 TEST(Dispatch, CountsNothingOfAThreadInATimedPassNorOfThreadsItMakes) {
   OpenedDispatch opened;
   ASSERT_NE(opened.backend, nullptr);

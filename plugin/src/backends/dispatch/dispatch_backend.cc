@@ -7,16 +7,18 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <filesystem>
+#include <iterator>
 #include <mutex>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "backends/dispatch/memory.h"
 #include "backends/dispatch/patches.h"
 #include "backends/dispatch/probe.h"
 #include "backends/dispatch/segments.h"
+#include "backends/dispatch/threads.h"
 #include "core/known_calls.h"
 #include "core/quiet_memory.h"
 #include "core/selected_only.h"
@@ -57,14 +59,6 @@ Failure why_aside(StoodAside reason) {
     default:
       return {"the program forbade itself to read the time-stamp counter (PR_SET_TSC): dispatch stood aside", kFix};
   }
-}
-
-/// Threads of this process; 0 where there is no /proc.
-std::size_t count_threads() {
-  std::size_t all = 0;
-  std::error_code error;
-  for ([[maybe_unused]] const auto& task : std::filesystem::directory_iterator("/proc/self/task", error)) ++all;
-  return all;
 }
 
 class DispatchBackend final : public Backend {
@@ -116,6 +110,7 @@ class DispatchBackend final : public Backend {
   void add_remark(const std::string& text);
   void give_up_patching(const std::string& reason);
   static std::size_t count_unseen_threads(std::size_t all);
+  std::uint64_t count_losses_of_unwatched();
 
   Patching patching_;
   const std::string_view name_;
@@ -128,6 +123,9 @@ class DispatchBackend final : public Backend {
   std::uint64_t late_ = 0;
   Thread* opener_ = nullptr;    // the thread that was armed by us
   Thread* detached_ = nullptr;  // the thread whose loop has timed passes
+  std::vector<pid_t> before_timed_passes_;
+  std::vector<pid_t> unwatched_;  // made in timed passes and still there
+  std::uint64_t lost_of_unwatched_ = 0;
   bool has_sigsys_ = false;
   Calibration calibration_;
   std::string remark_;
@@ -311,20 +309,33 @@ void DispatchBackend::read_crossings(CrossingSink& sink) {
 Result<std::uint64_t> DispatchBackend::hidden_losses() {
   if (syscost_state.stood_aside != StoodAside::no) return why_aside(syscost_state.stood_aside);
   const Guard guard = between_windows();
-  if (signal_safe::calling_thread(guard) == nullptr) return std::uint64_t{0};
+  if (signal_safe::calling_thread(guard) == nullptr) return count_losses_of_unwatched();
   // A call of ours must come by the stub, or we are not there.
   std::atomic_ref trapped(syscost_state.trapped);
   const std::uint64_t before = trapped.load();
   call_from_here(SYS_getppid);
   if (trapped.load() != before) {
     patch_trapped();
-    return std::uint64_t{0};
+    return count_losses_of_unwatched();
   }
   return Failure{"dispatch was taken off from outside: calls are not seen any more", "choose another backend"};
 }
 
+/// A thread that was made in a timed pass and lives on is never seen, and what it calls nobody knows: one event lost
+/// for each time that somebody asks.
+std::uint64_t DispatchBackend::count_losses_of_unwatched() {
+  if (unwatched_.empty()) return lost_of_unwatched_;
+  const std::vector<pid_t> now = calling_threads();
+  std::vector<pid_t> left;
+  std::set_intersection(unwatched_.begin(), unwatched_.end(), now.begin(), now.end(), std::back_inserter(left));
+  unwatched_.swap(left);
+  // Other threads' clones may have passed the stub all the same.
+  return lost_of_unwatched_ += std::min(unwatched_.size(), count_unseen_threads(now.size()));
+}
+
 Result<void> DispatchBackend::detach() {
   const Guard guard = between_windows();
+  before_timed_passes_ = calling_threads();
   detached_ = signal_safe::calling_thread(guard);
   if (detached_ != nullptr) signal_safe::disarm_calling_thread(guard);
   std::atomic_ref(syscost_selector).store(0);
@@ -338,6 +349,13 @@ Result<void> DispatchBackend::attach() {
   // Unwatched, the thread may have blocked SIGSYS or given it a handler.
   if (thread != nullptr) static_cast<void>(signal_safe::take_sigsys_over(guard, *thread));
   std::atomic_ref(syscost_selector).store(1);
+  const std::vector<pid_t> now = calling_threads();
+  std::vector<pid_t> made;
+  std::set_difference(now.begin(), now.end(), before_timed_passes_.begin(), before_timed_passes_.end(),
+                      std::back_inserter(made));
+  std::vector<pid_t> unwatched;
+  std::set_union(unwatched_.begin(), unwatched_.end(), made.begin(), made.end(), std::back_inserter(unwatched));
+  unwatched_.swap(unwatched);
   if (thread == nullptr) return {};
   if (long error = signal_safe::arm_calling_thread(guard, *thread); error < 0) {
     return errno_failure("arm", "Syscall User Dispatch", static_cast<int>(-error));

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include "backends/dispatch/threads.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <system_error>
+
+namespace syscost::dispatch {
+namespace {
+
+template <class Body>
+void for_each_thread(Body body) {
+  std::error_code error;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", error)) body(task.path());
+}
+
+bool may_call(const std::filesystem::path& task) {
+  constexpr unsigned long kExiting = 0x4;    // PF_EXITING: set before anybody who joins it goes on
+  constexpr unsigned long kIoWorker = 0x10;  // PF_IO_WORKER
+  std::ifstream file(task / "stat");
+  std::string line;
+  if (!std::getline(file, line)) return false;
+  // "tid (name) state ppid pgrp session tty tpgid flags ..."; the name may hold anything.
+  std::size_t at = line.rfind(')');
+  for (int field = 0; field < 7 && at != std::string::npos; ++field) at = line.find(' ', at + 1);
+  if (at == std::string::npos) return true;
+  return (std::strtoul(line.c_str() + at, nullptr, 10) & (kExiting | kIoWorker)) == 0;
+}
+
+}  // namespace
+
+std::size_t count_threads() {
+  std::size_t all = 0;
+  for_each_thread([&](const std::filesystem::path&) { ++all; });
+  return all;
+}
+
+std::vector<pid_t> calling_threads() {
+  std::vector<pid_t> all;
+  for_each_thread([&](const std::filesystem::path& task) {
+    if (may_call(task)) all.push_back(std::atoi(task.filename().c_str()));
+  });
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+}  // namespace syscost::dispatch
