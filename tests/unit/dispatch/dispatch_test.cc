@@ -12,6 +12,7 @@
 #include <csignal>
 #include <random>
 #include <thread>
+#include <vector>
 
 #include "opened.h"
 #include "signal_safe/bucket.h"
@@ -128,6 +129,19 @@ TEST(Dispatch, LosesTheCallsOfAThreadThatATimedPassMadeAndSaysSo) {
   made.join();
   seen.join();
   EXPECT_EQ(opened.backend->hidden_losses().value(), 2U) << "it has ended";
+}
+
+TEST(Dispatch, LosesAThreadForWhichThereIsNoPlaceAndSaysSo) {
+  OpenedDispatch opened;
+  ASSERT_NE(opened.backend, nullptr);
+  std::vector<signal_safe::Thread*> taken;
+  for (signal_safe::Thread& thread : syscost_threads) {
+    if (std::atomic_ref(thread.is_used).exchange(1) == 0) taken.push_back(&thread);
+  }
+  const std::uint64_t before = opened.backend->losses().lost;
+  std::thread([] {}).join();
+  EXPECT_EQ(opened.backend->losses().lost, before + 1);
+  for (signal_safe::Thread* thread : taken) std::atomic_ref(thread->is_used).store(0);
 }
 
 TEST(Dispatch, CountsNothingOfAThreadInATimedPassNorOfThreadsItMakes) {

@@ -90,7 +90,10 @@ void deliver(const signal_safe::LogRecord& entry, CrossingSink& sink) {
 
 }  // namespace
 
-Segments::Segments() : log_position_(load(syscost_state.log_produced)), log_lost_before_(load(syscost_state.log_lost)) {
+Segments::Segments()
+    : log_position_(load(syscost_state.log_produced)),
+      log_lost_before_(load(syscost_state.log_lost)),
+      unseen_threads_before_(load(syscost_state.unseen_threads)) {
   std::atomic_ref(syscost_state.log_consumed).store(log_position_);
 }
 
@@ -155,7 +158,8 @@ void Segments::take_crossings(CrossingSink& sink) {
 }
 
 std::uint64_t Segments::lost() const {
-  return load(syscost_state.lost) + load(syscost_state.log_lost) - log_lost_before_ + log_gaps_;
+  const std::uint64_t unseen_threads = load(syscost_state.unseen_threads) - unseen_threads_before_;
+  return load(syscost_state.lost) + unseen_threads + load(syscost_state.log_lost) - log_lost_before_ + log_gaps_;
 }
 
 }  // namespace syscost::dispatch

@@ -39,6 +39,7 @@ class Segments {
  private:
   std::uint64_t log_position_;  // of the first record that has not been delivered
   std::uint64_t log_lost_before_;
+  std::uint64_t unseen_threads_before_;
   std::uint64_t log_gaps_ = 0;
 };
 
