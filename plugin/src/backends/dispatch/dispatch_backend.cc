@@ -161,8 +161,10 @@ Result<void> DispatchBackend::start(double unobserved_ns) {
   boundary(Lane::kProcess, Next::kDisarm);
   CallTable thrown_away(&quiet_memory());
   read(Lane::kProcess, thrown_away);
+  // Said first: a thread that a signal handler makes while they are counted takes it back.
+  std::atomic_ref(syscost_is_alone).store(1);
   const std::size_t threads = count_threads();
-  std::atomic_ref(syscost_is_alone).store(threads == 1 ? 1 : 0);
+  if (threads != 1) std::atomic_ref(syscost_is_alone).store(0);
   if (const std::size_t older = count_unseen_threads(threads); older > 0) {
     add_remark(std::to_string(older) + (older == 1 ? " thread is" : " threads are") +
                " older than the backend: dispatch does not see their calls");
