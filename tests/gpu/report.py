@@ -84,10 +84,18 @@ class Report:
         except Skip as why:
             self.say(f"skipped: {why}")
             state = "skipped"
-        except (AssertionError, subprocess.TimeoutExpired, OSError) as why:
+        except AssertionError as why:
             self.say(f"FAILED: {why}")
             state = "failed"
+        except Exception as why:  # one check that breaks must not cost what the others find
+            self.say(f"FAILED: {type(why).__name__}: {why}")
+            state = "failed"
         self.results[state] += 1
+        self.write()
+
+    def write(self):
+        """What there is so far: a GPU may be gone before the end."""
+        (self.out / "report.md").write_text("\n".join(self.lines) + "\n", encoding="utf-8")
 
     def table(self, head, rows):
         self.say("| " + " | ".join(head) + " |")
@@ -309,7 +317,7 @@ def main():
         report.check(title, lambda body=body: body(report))
     results = report.results
     report.say(f"\n{results['done']} done, {results['failed']} failed, {results['skipped']} skipped")
-    (out / "report.md").write_text("\n".join(report.lines) + "\n", encoding="utf-8")
+    report.write()
     return 1 if results["failed"] else 0
 
 

@@ -79,6 +79,17 @@ class Checks(unittest.TestCase):
 
         self.assertIn("FAILED: /bin/sh -c echo oh; exit 1 ended with 1", self.text_of("x", body))
 
+    def test_a_check_that_breaks_fails_alone_and_says_how(self):
+        def body(report_):
+            report_.table(("calls",), [(int("1.5"),)])
+
+        self.assertIn("FAILED: ValueError: invalid literal", self.text_of("x", body))
+        self.assertEqual(self.report.results, {"failed": 1})
+
+    def test_what_was_found_is_kept_check_by_check(self):
+        self.text_of("x", lambda report_: report_.say("a finding"))
+        self.assertIn("a finding", (self.report.out / "report.md").read_text(encoding="utf-8"))
+
     def test_what_is_not_built_is_skipped(self):
         self.assertIn("skipped: nothing_at_all is not built",
                       self.text_of("x", lambda report_: report_.program("nothing_at_all")))
