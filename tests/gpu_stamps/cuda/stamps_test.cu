@@ -24,13 +24,13 @@ __global__ void sum(const int* in, int n, unsigned long long* out, Recorder reco
   atomicAdd(out, part);
 }
 
-/// Lane 31 of each warp stays for another `cycles`.
+/// Lane 31 of each warp stays for another `cycles`. It sleeps meanwhile: which side of a branch runs first is the
+/// hardware's choice, and a lane that spins might hold the others up until it has left itself.
 __global__ void leave_early(long long cycles, Recorder recorder) {
   Scope scope(recorder);
   if (threadIdx.x % 32 != 31) return;
   const long long since = clock64();
-  while (clock64() - since < cycles) {
-  }
+  while (clock64() - since < cycles) __nanosleep(100);
 }
 
 __global__ void crash(int* nowhere, Recorder recorder) {
