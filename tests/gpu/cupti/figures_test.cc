@@ -105,6 +105,22 @@ TEST(CuptiFigures, KeepBytesAndTimesOfEachDirectionApart) {
   EXPECT_EQ(figures.transfer_ns(), 160U) << "what stays on the device is no transfer";
 }
 
+TEST(CuptiFigures, ACopyBetweenDevicesIsFoundByItsOwnCall) {
+  const Bytes peer = Bytes()
+                         .put<std::uint32_t>(0, kMemcpyPeer)
+                         .put<std::uint8_t>(layout::kCopyKind, 10)
+                         .put<std::uint64_t>(layout::kCopyBytes, 4096)
+                         .put<std::uint64_t>(layout::kCopyStart, 300)
+                         .put<std::uint64_t>(layout::kCopyEnd, 340)
+                         .put<std::uint32_t>(layout::kCopyCorrelation, 1)  // here it is a device's number
+                         .put<std::uint32_t>(layout::kPeerCopyCorrelation, 7);
+  const Activity activity = activity_of({call(kRuntimeCall, 10, 1), call(kRuntimeCall, 190, 7), peer});
+  const Figures figures = figures_of(activity, {{100, 200}});
+  const auto& between = figures.copies[static_cast<std::size_t>(Direction::between_devices)];
+  EXPECT_EQ(between.bytes, 4096U);
+  EXPECT_EQ(between.duration_ns, (std::vector<std::uint64_t>{40}));
+}
+
 TEST(CuptiFigures, TheRatioIsTransfersToKernels) {
   Activity activity = activity_of({copy(1, 4000, 100, 400), copy(2, 4, 500, 600), kernel("add", 700, 900, 1)});
   EXPECT_EQ(figures_of(activity, kAlways).transfer_ratio(), 2.0);

@@ -25,11 +25,18 @@ constexpr bool is_copy() {
          offsetof(Copied, correlationId) == layout::kCopyCorrelation;
 }
 
+template <class Copied>
+constexpr bool is_peer_copy() {
+  return offsetof(Copied, bytes) == layout::kCopyBytes && offsetof(Copied, start) == layout::kCopyStart &&
+         offsetof(Copied, end) == layout::kCopyEnd && offsetof(Copied, correlationId) == layout::kPeerCopyCorrelation;
+}
+
 TEST(CuptiLayout, IsThatOfTheHeader) {
   EXPECT_TRUE(is_kernel<CUpti_ActivityKernel4>());
 #if CUPTI_API_VERSION >= 13
   EXPECT_TRUE(is_kernel<CUpti_ActivityKernel5>());
   EXPECT_TRUE(is_copy<CUpti_ActivityMemcpy>());
+  EXPECT_TRUE(is_peer_copy<CUpti_ActivityMemcpyPtoP>());
 #endif
 #if CUPTI_API_VERSION >= 18
   EXPECT_TRUE(is_kernel<CUpti_ActivityKernel6>());
@@ -45,6 +52,7 @@ TEST(CuptiLayout, IsThatOfTheHeader) {
 #if CUPTI_API_VERSION >= 130000
   EXPECT_TRUE(is_kernel<CUpti_ActivityKernel10>());
   EXPECT_TRUE(is_copy<CUpti_ActivityMemcpy6>());
+  EXPECT_TRUE(is_peer_copy<CUpti_ActivityMemcpyPtoP4>());
 #endif
   EXPECT_EQ(offsetof(CUpti_ActivityAPI, start), layout::kCallStart);
   EXPECT_EQ(offsetof(CUpti_ActivityAPI, end), layout::kCallEnd);
@@ -53,6 +61,7 @@ TEST(CuptiLayout, IsThatOfTheHeader) {
 
 TEST(CuptiLayout, KindsAreThoseOfTheHeader) {
   EXPECT_EQ(kMemcpy, static_cast<std::uint32_t>(CUPTI_ACTIVITY_KIND_MEMCPY));
+  EXPECT_EQ(kMemcpyPeer, static_cast<std::uint32_t>(CUPTI_ACTIVITY_KIND_MEMCPY2));
   EXPECT_EQ(kDriverCall, static_cast<std::uint32_t>(CUPTI_ACTIVITY_KIND_DRIVER));
   EXPECT_EQ(kRuntimeCall, static_cast<std::uint32_t>(CUPTI_ACTIVITY_KIND_RUNTIME));
   EXPECT_EQ(kConcurrentKernel, static_cast<std::uint32_t>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));

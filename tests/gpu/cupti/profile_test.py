@@ -79,6 +79,13 @@ class Profile(unittest.TestCase):
         note = self.rows(window="all transfers (CUPTI)")[0]["detail"]
         self.assertEqual(note, "1 copy to device, 4000 bytes; 1 copy to host, 4 bytes; 2.000 times the kernels' time")
 
+    def test_a_copy_between_devices_has_a_kind_of_its_own(self):
+        self.tree("call 100 200 1\npeer 4096 1000 4000 1\n" + SUM.replace("call 100 200 1\n", ""))
+        row, = self.rows(window="copy between devices (CUPTI)")
+        self.assertEqual(row["wall_ns"], "3000")
+        note = self.rows(window="all transfers (CUPTI)")[0]["detail"]
+        self.assertIn("1 copy to device, 4000 bytes; 1 copy to host, 4 bytes;", note)
+
     def test_the_test_has_neither_counts_nor_times(self):
         self.tree(SUM)
         test, = self.rows(kind="test", record="test")

@@ -10,6 +10,7 @@
 //     per_buffer N                  records in a buffer
 //     dropped N                     records that CUPTI had no room for
 //     kernel NAME START END ID      copy KIND BYTES START END ID      call START END ID      driver START END ID
+//     peer BYTES START END ID       a copy from one device to another
 //     memset                        a kind that nobody asked for
 // Times are in ns from when recording began; a window is then open until 1000000.
 #include <cstdint>
@@ -27,6 +28,7 @@ using Bytes = std::vector<std::uint8_t>;
 
 constexpr std::uint64_t kBegin = 1'700'000'000'000'000'000;
 constexpr std::uint64_t kStep = 1'000'000;
+constexpr int kNobodyAsked = 2;  // MEMSET, which is delivered all the same; other kinds only when they are enabled
 
 struct Play {
   std::uint32_t version = 130001;
@@ -92,6 +94,18 @@ void take_order(Play& play, const std::string& line) {
     put(record, 44, id);
     play.records.push_back(record);
   }
+  if (order == "peer") {
+    std::uint64_t bytes = 0;
+    words >> bytes >> start >> end >> id;
+    Bytes record = record_of(22, 96);
+    put(record, 4, std::uint8_t{10});
+    put(record, 8, bytes);
+    put(record, 16, absolute(start));
+    put(record, 24, absolute(end));
+    put(record, 44, std::uint32_t{1});  // the device it came from
+    put(record, 60, id);
+    play.records.push_back(record);
+  }
   if (order == "call" || order == "driver") {
     words >> start >> end >> id;
     Bytes record = record_of(order == "call" ? 5 : 4, 40);
@@ -100,7 +114,7 @@ void take_order(Play& play, const std::string& line) {
     put(record, 32, id);
     play.records.push_back(record);
   }
-  if (order == "memset") play.records.push_back(record_of(2, 88));
+  if (order == "memset") play.records.push_back(record_of(kNobodyAsked, 88));
 }
 
 const Play& play() {
@@ -133,7 +147,7 @@ std::uint64_t g_questions = 0;
 std::size_t length_at(const std::uint8_t* at) {
   std::uint32_t kind = 0;
   std::memcpy(&kind, at, sizeof kind);
-  return kind == 10 ? play().kernel_bytes : kind == 1 ? 96 : kind == 2 ? 88 : 40;
+  return kind == 10 ? play().kernel_bytes : kind == 1 || kind == 22 ? 96 : kind == 2 ? 88 : 40;
 }
 
 }  // namespace
@@ -212,7 +226,11 @@ int cuptiActivityFlushAll(std::uint32_t flag) {
   if (const int status = answer("flush"); status != 0) return status;
   if (flag == 0 || g_is_played) return 0;  // as if the last records came late
   g_is_played = true;
-  const std::vector<Bytes>& records = play().records;
+  std::vector<Bytes> records;
+  for (const Bytes& record : play().records) {
+    const int kind = record[0];  // little-endian, and below 256
+    if (kind == kNobodyAsked || g_enabled[kind]) records.push_back(record);
+  }
   for (std::size_t first = 0; first < records.size(); first += play().per_buffer) {
     std::uint8_t* buffer = nullptr;
     std::size_t size = 0;

@@ -52,7 +52,8 @@ bool Activity::is_readable(std::uint64_t start_ns, std::uint64_t end_ns) {
 
 void Activity::take(const std::uint8_t* record) {
   const auto kind = at<std::uint32_t>(record, 0);
-  if (kind != kConcurrentKernel && kind != kMemcpy && kind != kRuntimeCall && kind != kDriverCall) return;
+  const bool is_copy = kind == kMemcpy || kind == kMemcpyPeer;
+  if (kind != kConcurrentKernel && !is_copy && kind != kRuntimeCall && kind != kDriverCall) return;
   if (!has_room()) {
     ++no_room;
     return;
@@ -69,13 +70,14 @@ void Activity::take(const std::uint8_t* record) {
     if (is_new) names.push_back(found->first);
     run.name = found->second;
     kernels.push_back(run);
-  } else if (kind == kMemcpy) {
+  } else if (is_copy) {
+    const bool is_peer = kind == kMemcpyPeer;
     Copy copy;
-    copy.direction = direction_of(at<std::uint8_t>(record, layout::kCopyKind));
+    copy.direction = is_peer ? Direction::between_devices : direction_of(at<std::uint8_t>(record, layout::kCopyKind));
     copy.bytes = at<std::uint64_t>(record, layout::kCopyBytes);
     copy.start_ns = at<std::uint64_t>(record, layout::kCopyStart);
     copy.end_ns = at<std::uint64_t>(record, layout::kCopyEnd);
-    copy.correlation = at<std::uint32_t>(record, layout::kCopyCorrelation);
+    copy.correlation = at<std::uint32_t>(record, is_peer ? layout::kPeerCopyCorrelation : layout::kCopyCorrelation);
     if (is_readable(copy.start_ns, copy.end_ns)) copies.push_back(copy);
   } else {
     // A call of the runtime and the call of the driver that it makes share a correlation: the outer one began first.

@@ -22,6 +22,7 @@ namespace syscost::gpu::cupti {
 namespace layout {
 inline constexpr std::size_t kKernelStart = 16, kKernelEnd = 24, kKernelCorrelation = 92, kKernelName = 104;
 inline constexpr std::size_t kCopyKind = 4, kCopyBytes = 8, kCopyStart = 16, kCopyEnd = 24, kCopyCorrelation = 44;
+inline constexpr std::size_t kPeerCopyCorrelation = 60;  // the rest as kCopy...
 inline constexpr std::size_t kCallStart = 8, kCallEnd = 16, kCallCorrelation = 32;
 }  // namespace layout
 
@@ -31,7 +32,13 @@ inline constexpr std::uint32_t kOldestVersion = 13;
 inline constexpr std::uint32_t kNewestMajor = 13;
 
 /// CUPTI's numbers of what is recorded.
-enum ActivityKind : std::uint32_t { kMemcpy = 1, kDriverCall = 4, kRuntimeCall = 5, kConcurrentKernel = 10 };
+enum ActivityKind : std::uint32_t {
+  kMemcpy = 1,
+  kDriverCall = 4,
+  kRuntimeCall = 5,
+  kConcurrentKernel = 10,
+  kMemcpyPeer = 22,  ///< MEMCPY2: from one device to another, which is not among kMemcpy.
+};
 
 enum class Direction : std::uint8_t { to_device, to_host, on_device, on_host, between_devices, unknown };
 inline constexpr std::size_t kDirections = 6;

@@ -9,7 +9,7 @@
 namespace syscost::gpu::cupti {
 namespace {
 
-constexpr std::array kKinds = {kConcurrentKernel, kMemcpy, kRuntimeCall, kDriverCall};
+constexpr std::array kKinds = {kConcurrentKernel, kMemcpy, kMemcpyPeer, kRuntimeCall, kDriverCall};
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 constexpr std::size_t kRecordAlignment = 8;
 
