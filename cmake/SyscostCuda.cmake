@@ -1,0 +1,43 @@
+# syscost_enable_cuda(): CUDA as a language where its toolkit is and compiles; syscost_cuda_missing says why where not.
+#
+# CMake fails hard on a compiler that is missing, and on one that refuses this host's, as a toolkit does whose g++ is older:
+# so it is tried first, in a project of its own, which knows only the environment. A compiler that failed before is tried
+# again, it may have been mended since. CMake's own default of CMAKE_CUDA_ARCHITECTURES is older than what nvcc 13 knows.
+include(CheckLanguage)
+
+macro(syscost_enable_cuda)
+  set(syscost_cuda_missing "")
+  find_package(CUDAToolkit QUIET)
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    # Machine code for these, and of the last the PTX that newer ones translate.
+    set(CMAKE_CUDA_ARCHITECTURES 75 80)
+    if(CUDAToolkit_VERSION VERSION_GREATER_EQUAL 11.8)
+      list(APPEND CMAKE_CUDA_ARCHITECTURES 90)
+    endif()
+  endif()
+  # The toolkit counts as not found where its nvcc is a script, as Debian's, that could not be asked for its folder; the
+  # nvcc is known all the same.
+  if(NOT CMAKE_CUDA_COMPILER AND CUDAToolkit_NVCC_EXECUTABLE)
+    unset(CMAKE_CUDA_COMPILER CACHE)
+    if(NOT DEFINED ENV{CUDACXX})
+      set(ENV{CUDACXX} "${CUDAToolkit_NVCC_EXECUTABLE}")
+    endif()
+    set(ENV{CUDAARCHS} "${CMAKE_CUDA_ARCHITECTURES}")
+    if(CMAKE_CUDA_HOST_COMPILER)
+      set(ENV{CUDAHOSTCXX} "${CMAKE_CUDA_HOST_COMPILER}")
+    endif()
+    check_language(CUDA)
+  endif()
+  if(NOT CUDAToolkit_NVCC_EXECUTABLE)
+    set(syscost_cuda_missing "nvcc not found (Debian, non-free: apt-get install nvidia-cuda-toolkit)")
+  elseif(NOT CMAKE_CUDA_COMPILER)
+    string(CONCAT syscost_cuda_missing
+      "${CUDAToolkit_NVCC_EXECUTABLE} does not compile here (why: CMakeFiles/CMakeError.log; a host compiler that it "
+      "takes: -DCMAKE_CUDA_HOST_COMPILER=g++-12)")
+  elseif(NOT CUDAToolkit_FOUND)
+    set(syscost_cuda_missing "the toolkit of ${CMAKE_CUDA_COMPILER} has no headers or no runtime (cmake says which: \
+find_package(CUDAToolkit))")
+  else()
+    enable_language(CUDA)
+  endif()
+endmacro()
