@@ -29,11 +29,11 @@ macro(syscost_enable_cuda)
     check_language(CUDA)
   endif()
   if(NOT CUDAToolkit_NVCC_EXECUTABLE)
-    set(syscost_cuda_missing "nvcc not found (Debian, non-free: apt-get install nvidia-cuda-toolkit)")
+    set(syscost_cuda_missing "nvcc not found (Debian, non-free: apt-get install nvidia-cuda-toolkit-gcc)")
   elseif(NOT CMAKE_CUDA_COMPILER)
     string(CONCAT syscost_cuda_missing
       "${CUDAToolkit_NVCC_EXECUTABLE} does not compile here (why: CMakeFiles/CMakeError.log; a host compiler that it "
-      "takes: -DCMAKE_CUDA_HOST_COMPILER=g++-12)")
+      "takes: Debian's nvidia-cuda-toolkit-gcc has one, else -DCMAKE_CUDA_HOST_COMPILER=g++-12)")
   elseif(NOT CUDAToolkit_FOUND)
     set(syscost_cuda_missing "the toolkit of ${CMAKE_CUDA_COMPILER} has no headers or no runtime (cmake says which: \
 find_package(CUDAToolkit))")
