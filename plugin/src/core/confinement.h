@@ -40,6 +40,9 @@ std::vector<std::string> missing_for_bpf(std::uint64_t set);
 /// True when the kernel's tracefs is mounted where bpftrace looks for it. Needs no permission to look inside.
 bool has_tracefs();
 
+/// True when valgrind interprets this program: what it has of the kernel is what valgrind has.
+bool is_under_valgrind();
+
 /// "Docker", "Podman", "Kubernetes" or "unknown".
 std::string_view container_name(Container container);
 

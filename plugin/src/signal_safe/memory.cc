@@ -90,9 +90,9 @@ extern "C" {
 syscost::signal_safe::State syscost_state{};
 syscost::signal_safe::Thread syscost_threads[syscost::signal_safe::kThreads]{};
 syscost::signal_safe::Thread syscost_foreign_thread{
-    &syscost::signal_safe::never_armed, nullptr, 0, 0, 0, 0, 0, 0, 0, {}, {}, {}, 0};
+    &syscost::signal_safe::never_armed, nullptr, 0, 0, 0, 0, 0, 0, {}, {}, {}, 0};
 syscost::signal_safe::Thread syscost_child_thread{
-    &syscost::signal_safe::never_armed, nullptr, 0, 0, 0, 0, 0, 0, 0, {}, {}, {}, 0};
+    &syscost::signal_safe::never_armed, nullptr, 0, 0, 0, 0, 0, 0, {}, {}, {}, 0};
 char syscost_selector = 0;
 char syscost_forbids_ticks = 0;
 char syscost_any_armed = 0;

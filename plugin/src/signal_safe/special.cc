@@ -51,8 +51,10 @@ Plan save_for_shared(Call& call) {
 }
 
 Plan plan_clone(Call& call, std::uint64_t flags, std::uint64_t stack) {
-  // A vfork child runs while this thread waits, and is never armed.
-  if ((flags & CLONE_VM) != 0 && (flags & CLONE_VFORK) == 0) std::atomic_ref(syscost_is_alone).store(0);
+  // A process that shares our memory and for whose end this thread waits is never armed; whatever else shares it may
+  // be.
+  const bool is_waited_for = (flags & CLONE_VFORK) != 0 && (flags & CLONE_THREAD) == 0;
+  if ((flags & CLONE_VM) != 0 && !is_waited_for) std::atomic_ref(syscost_is_alone).store(0);
   if (stack != 0) return leave_for_child(call, stack, flags);
   // Without a stack and with memory of its own the child finds all this in its copy.
   return (flags & CLONE_VM) != 0 ? save_for_shared(call) : Plan::call;

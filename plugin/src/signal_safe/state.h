@@ -92,7 +92,6 @@ struct alignas(64) Thread {
   std::uint64_t ended;     // recordings; numbers the next one
   std::uint64_t given_up;  // the reader's: a recording that it waits for no more
   std::uint32_t is_used;
-  std::uint32_t tid;
   std::uint32_t blocks_sigsys;  // what the program believes; the kernel's mask never holds it
   std::uint32_t saved_depth;
   Saved saved[kSaved];

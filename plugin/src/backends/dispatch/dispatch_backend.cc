@@ -5,15 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <iterator>
-#include <mutex>
-#include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
+#include "backends/dispatch/lanes.h"
 #include "backends/dispatch/memory.h"
 #include "backends/dispatch/patches.h"
 #include "backends/dispatch/probe.h"
@@ -22,7 +18,6 @@
 #include "core/known_calls.h"
 #include "core/quiet_memory.h"
 #include "core/selected_only.h"
-#include "core/spin_lock.h"
 #include "signal_safe/arming.h"
 #include "signal_safe/memory.h"
 #include "signal_safe/raw.h"
@@ -31,7 +26,6 @@
 namespace syscost::dispatch {
 namespace {
 
-using signal_safe::Control;
 using signal_safe::Guard;
 using signal_safe::kLanes;
 using signal_safe::StoodAside;
@@ -61,6 +55,10 @@ Failure why_aside(StoodAside reason) {
   }
 }
 
+// Between two backends of one process generations go on: a record in the log names them.
+std::atomic<Generation> last_generation{0};
+std::atomic<bool> is_open{false};
+
 class DispatchBackend final : public Backend {
  public:
   explicit DispatchBackend(Patching patching)
@@ -83,7 +81,7 @@ class DispatchBackend final : public Backend {
 
   Result<void> select(const Filter& filter) override;
   std::optional<AcquiredLane> acquire_lane() override;
-  Generation boundary(Lane lane, Next next) override;
+  Generation boundary(Lane lane, Next next) override { return lanes_.boundary(lane, next); }
   void read(Lane lane, CallTable& into) override;
   void read_crossings(CrossingSink& sink) override;
   Losses losses() const override { return {late_, segments_.lost()}; }
@@ -93,52 +91,29 @@ class DispatchBackend final : public Backend {
   std::string remark() const override { return remark_; }
 
  private:
-  struct LaneState {
-    std::uint32_t bank = 0;        // of the current or, when disarmed, the last segment
-    std::uint32_t ended_bank = 0;  // of the segment that the last boundary ended
-    Thread* owner = nullptr;       // the thread inside a scope
-  };
-
-  LaneState& state(Lane lane) { return lanes_[static_cast<std::uint32_t>(lane)]; }
-  static signal_safe::Lane& shared(Lane lane) { return syscost_state.lanes[static_cast<std::uint32_t>(lane)]; }
-  static void store(Control& control, Control value) {
-    // Sequentially consistent: the threads' announcements are read only after this is visible.
-    std::atomic_ref(control).store(value, std::memory_order_seq_cst);
-  }
   Result<void> prove();
   void patch_trapped();
   void add_remark(const std::string& text);
   void give_up_patching(const std::string& reason);
-  static std::size_t count_unseen_threads(std::size_t all);
-  std::uint64_t count_losses_of_unwatched();
 
   Patching patching_;
   const std::string_view name_;
   Patches patches_;
   Segments segments_;
   const Filter* filter_ = nullptr;
-  std::array<LaneState, kLanes> lanes_;
-  SpinLock lanes_lock_;  // of the lanes' owners
-  Generation generation_ = 0;
+  Lanes lanes_{last_generation.load()};
   std::uint64_t late_ = 0;
   Thread* opener_ = nullptr;    // the thread that was armed by us
   Thread* detached_ = nullptr;  // the thread whose loop has timed passes
-  std::vector<pid_t> before_timed_passes_;
-  std::vector<pid_t> unwatched_;  // made in timed passes and still there
-  std::uint64_t lost_of_unwatched_ = 0;
+  UnwatchedThreads unwatched_;
   bool has_sigsys_ = false;
   Calibration calibration_;
   std::string remark_;
 };
 
-// Between two backends of one process generations go on: a record in the log names them.
-std::atomic<Generation> last_generation{0};
-std::atomic<bool> is_open{false};
-
 // ---- start and end --------------------------------------------------------------------------------------------------
 
 Result<void> DispatchBackend::start(double unobserved_ns) {
-  generation_ = last_generation.load();
   const Guard guard = between_windows();
   opener_ = signal_safe::calling_thread(guard);
   if (opener_ == nullptr) opener_ = signal_safe::take_thread(guard);
@@ -203,10 +178,9 @@ Result<void> DispatchBackend::prove() {
 DispatchBackend::~DispatchBackend() {
   const Guard guard = between_windows();
   patches_.undo();
-  for (std::uint32_t lane = 0; lane < kLanes; ++lane) store(syscost_state.lanes[lane].control, 0);
-  std::atomic_ref(syscost_any_armed).store(0);
+  disarm_every_lane();
   std::atomic_ref(syscost_is_alone).store(0);
-  last_generation.store(generation_);
+  last_generation.store(lanes_.generation());
   std::atomic_ref(syscost_selector).store(0);
   if (opener_ != nullptr && signal_safe::calling_thread(guard) == opener_) {
     signal_safe::disarm_calling_thread(guard);
@@ -215,15 +189,6 @@ DispatchBackend::~DispatchBackend() {
   }
   if (has_sigsys_ && syscost_state.stood_aside != StoodAside::own_dispatch) signal_safe::give_sigsys_back(guard);
   is_open.store(false);
-}
-
-/// Threads of this process that are not armed. They are told apart by number alone: asking each would interrupt it.
-std::size_t DispatchBackend::count_unseen_threads(std::size_t all) {
-  std::size_t armed = 0;
-  for (std::uint32_t i = 0; i < syscost_state.thread_high; ++i) {
-    if (std::atomic_ref(syscost_threads[i].is_used).load() != 0) ++armed;
-  }
-  return all > armed ? all - armed : 0;
 }
 
 // ---- what is counted ------------------------------------------------------------------------------------------------
@@ -241,63 +206,18 @@ Result<void> DispatchBackend::select(const Filter& filter) {
   return {};
 }
 
-// ---- lanes ----------------------------------------------------------------------------------------------------------
+// ---- windows --------------------------------------------------------------------------------------------------------
 
 std::optional<AcquiredLane> DispatchBackend::acquire_lane() {
   const Guard guard = between_windows();
   Thread* thread = signal_safe::calling_thread(guard);
   if (thread == nullptr) return std::nullopt;  // older than us: its calls are not seen
-  std::lock_guard lock(lanes_lock_);
-  const auto held = static_cast<std::uint32_t>(thread->lane - syscost_state.lanes);
-  if (held != 0) return AcquiredLane{Lane{held}};
-  for (std::uint32_t lane = 1; lane < kLanes; ++lane) {
-    LaneState& own = lanes_[lane];
-    // A thread that ended inside a scope has left its record, or another thread has it by now.
-    const bool was_left = own.owner != nullptr && (std::atomic_ref(own.owner->is_used).load() == 0 ||
-                                                   own.owner->lane != &syscost_state.lanes[lane]);
-    if (own.owner == thread) return AcquiredLane{Lane{lane}, was_left};
-    if (own.owner != nullptr && !was_left) continue;
-    own.owner = thread;
-    // The lane is not armed yet, so this changes nothing but who will be asked.
-    std::atomic_ref(thread->lane).store(&syscost_state.lanes[lane]);
-    return AcquiredLane{Lane{lane}, was_left};
-  }
-  return std::nullopt;
-}
-
-// ---- segments -------------------------------------------------------------------------------------------------------
-
-Generation DispatchBackend::boundary(Lane lane, Next next) {
-  LaneState& own = state(lane);
-  own.ended_bank = own.bank;
-  Control& control = shared(lane).control;
-  if (next == Next::kArm) {
-    own.bank ^= 1;
-    Segments::clear_leftovers(lane, own.bank);
-    ++generation_;
-    if (syscost_forbids_ticks != 0) return generation_;  // armed, the stub would read the clock
-    std::atomic_ref(syscost_any_armed).store(1);
-    store(control, signal_safe::control_of(generation_, static_cast<std::uint32_t>(lane), own.bank));
-    return generation_;
-  }
-  store(control, 0);
-  const std::span all(syscost_state.lanes, kLanes);
-  if (std::none_of(all.begin(), all.end(), [](const signal_safe::Lane& one) { return one.control != 0; })) {
-    std::atomic_ref(syscost_any_armed).store(0);
-  }
-  if (next == Next::kFollowProcess) {
-    std::lock_guard lock(lanes_lock_);
-    if (own.owner != nullptr && own.owner->lane == &shared(lane)) {
-      std::atomic_ref(own.owner->lane).store(&syscost_state.lanes[0]);
-    }
-    own.owner = nullptr;
-  }
-  return 0;
+  return lanes_.acquire(*thread);
 }
 
 void DispatchBackend::read(Lane lane, CallTable& into) {
   late_ += Segments::wait_for_recordings();
-  Segments::take(lane, state(lane).ended_bank, into);
+  Segments::take(lane, lanes_.ended_bank(lane), into);
   clear_left_out(filter_, into);
 }
 
@@ -311,33 +231,21 @@ void DispatchBackend::read_crossings(CrossingSink& sink) {
 Result<std::uint64_t> DispatchBackend::hidden_losses() {
   if (syscost_state.stood_aside != StoodAside::no) return why_aside(syscost_state.stood_aside);
   const Guard guard = between_windows();
-  if (signal_safe::calling_thread(guard) == nullptr) return count_losses_of_unwatched();
+  if (signal_safe::calling_thread(guard) == nullptr) return unwatched_.count_losses();
   // A call of ours must come by the stub, or we are not there.
   std::atomic_ref trapped(syscost_state.trapped);
   const std::uint64_t before = trapped.load();
   call_from_here(SYS_getppid);
   if (trapped.load() != before) {
     patch_trapped();
-    return count_losses_of_unwatched();
+    return unwatched_.count_losses();
   }
   return Failure{"dispatch was taken off from outside: calls are not seen any more", "choose another backend"};
 }
 
-/// A thread that was made in a timed pass and lives on is never seen, and what it calls nobody knows: one event lost
-/// for each time that somebody asks.
-std::uint64_t DispatchBackend::count_losses_of_unwatched() {
-  if (unwatched_.empty()) return lost_of_unwatched_;
-  const std::vector<pid_t> now = calling_threads();
-  std::vector<pid_t> left;
-  std::set_intersection(unwatched_.begin(), unwatched_.end(), now.begin(), now.end(), std::back_inserter(left));
-  unwatched_.swap(left);
-  // Other threads' clones may have passed the stub all the same.
-  return lost_of_unwatched_ += std::min(unwatched_.size(), count_unseen_threads(now.size()));
-}
-
 Result<void> DispatchBackend::detach() {
   const Guard guard = between_windows();
-  before_timed_passes_ = calling_threads();
+  unwatched_.begin_timed_passes();
   detached_ = signal_safe::calling_thread(guard);
   if (detached_ != nullptr) signal_safe::disarm_calling_thread(guard);
   std::atomic_ref(syscost_selector).store(0);
@@ -351,13 +259,7 @@ Result<void> DispatchBackend::attach() {
   // Unwatched, the thread may have blocked SIGSYS or given it a handler.
   if (thread != nullptr) static_cast<void>(signal_safe::take_sigsys_over(guard, *thread));
   std::atomic_ref(syscost_selector).store(1);
-  const std::vector<pid_t> now = calling_threads();
-  std::vector<pid_t> made;
-  std::set_difference(now.begin(), now.end(), before_timed_passes_.begin(), before_timed_passes_.end(),
-                      std::back_inserter(made));
-  std::vector<pid_t> unwatched;
-  std::set_union(unwatched_.begin(), unwatched_.end(), made.begin(), made.end(), std::back_inserter(unwatched));
-  unwatched_.swap(unwatched);
+  unwatched_.end_timed_passes();
   if (thread == nullptr) return {};
   if (long error = signal_safe::arm_calling_thread(guard, *thread); error < 0) {
     return errno_failure("arm", "Syscall User Dispatch", static_cast<int>(-error));

@@ -83,12 +83,6 @@ Failure explain(int status) {
   return errno_failure("arm", "Syscall User Dispatch", error);
 }
 
-/// Valgrind preloads its core into what it runs, and leaves the variable for it to see.
-bool is_under_valgrind() {
-  const char* preloaded = std::getenv("LD_PRELOAD");
-  return preloaded != nullptr && std::strstr(preloaded, "/vgpreload_") != nullptr;
-}
-
 }  // namespace
 
 Result<void> check_requirements() {

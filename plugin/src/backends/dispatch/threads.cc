@@ -2,11 +2,15 @@
 #include "backends/dispatch/threads.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <system_error>
+
+#include "signal_safe/state.h"
 
 namespace syscost::dispatch {
 namespace {
@@ -45,6 +49,33 @@ std::vector<pid_t> calling_threads() {
   });
   std::sort(all.begin(), all.end());
   return all;
+}
+
+std::size_t count_unseen_threads(std::size_t all) {
+  std::size_t armed = 0;
+  for (std::uint32_t i = 0; i < syscost_state.thread_high; ++i) {
+    if (std::atomic_ref(syscost_threads[i].is_used).load() != 0) ++armed;
+  }
+  return all > armed ? all - armed : 0;
+}
+
+void UnwatchedThreads::end_timed_passes() {
+  const std::vector<pid_t> now = calling_threads();
+  std::vector<pid_t> new_ones;
+  std::set_difference(now.begin(), now.end(), before_.begin(), before_.end(), std::back_inserter(new_ones));
+  std::vector<pid_t> all;
+  std::set_union(made_.begin(), made_.end(), new_ones.begin(), new_ones.end(), std::back_inserter(all));
+  made_.swap(all);
+}
+
+std::uint64_t UnwatchedThreads::count_losses() {
+  if (made_.empty()) return losses_;
+  const std::vector<pid_t> now = calling_threads();
+  std::vector<pid_t> left;
+  std::set_intersection(made_.begin(), made_.end(), now.begin(), now.end(), std::back_inserter(left));
+  made_.swap(left);
+  // Other threads' clones may have passed the stub all the same.
+  return losses_ += std::min(made_.size(), count_unseen_threads(now.size()));
 }
 
 }  // namespace syscost::dispatch

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace syscost::dispatch {
@@ -15,5 +16,22 @@ std::size_t count_threads();
 
 /// Those that may make calls, in ascending order: not ending, not io_uring's.
 std::vector<pid_t> calling_threads();
+
+/// How many of `all` threads are not armed. They are told apart by number alone: asking each would interrupt it.
+std::size_t count_unseen_threads(std::size_t all);
+
+/// Threads that were made while nobody watched, in timed passes: one that lives on is never seen. Not thread-safe.
+class UnwatchedThreads {
+ public:
+  void begin_timed_passes() { before_ = calling_threads(); }
+  void end_timed_passes();
+  /// What they call nobody knows: one event lost for each of them and each time that somebody asks. The sum so far.
+  std::uint64_t count_losses();
+
+ private:
+  std::vector<pid_t> before_;
+  std::vector<pid_t> made_;  // and still there
+  std::uint64_t losses_ = 0;
+};
 
 }  // namespace syscost::dispatch
