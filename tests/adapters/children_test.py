@@ -60,6 +60,23 @@ class Family:
         self.assertEqual({key: found[key] for key in found if key[1] in (FAMILY, OTHER, OTHER_32)}, expected)
         self.assertEqual({row["lost"] for row in self.rows(kind="test", record="test")} - {"", "0"}, set())
 
+    def test_make_no_call_for_us_while_a_tool_watches(self):
+        if os.geteuid() != 0 or shutil.which("bpftrace") is None:
+            self.skipTest("needs root and bpftrace")
+        self.measure("--gtest_filter=*.Forked")
+        bare = self.child_calls()
+        self.csv = os.path.join(self.folder, "traced.csv")
+        self.measure("--gtest_filter=*.Forked", "--syscost_profile=bpftrace", "--syscost_bpf=syscount")
+        self.assertEqual(self.child_calls(), bare)
+        self.assertEqual(sum(bare.values()) - bare[SELF, "getppid"], 2)  # set_robust_list, exit_group
+
+    def child_calls(self):
+        """{(program, syscall): entries}, of the last run."""
+        counts = collections.Counter()
+        for row in self.rows(kind="process", record="syscall"):
+            counts[row["window"], row["syscall"]] += int(row["entries"])
+        return counts
+
     def test_that_outlive_their_test_are_counted_to_the_next(self):
         self.measure("--gtest_filter=Outliving.*", program=FAMILIES)
         self.assertEqual({key: count for key, count in self.processes().items() if count > 0},

@@ -59,7 +59,6 @@ void keep_capabilities(std::uint64_t wanted) {
 /// Between clone and execve, in our memory: nothing but syscalls.
 int become_the_program(void* argument) {
   Launch& launch = *static_cast<Launch*>(argument);
-  setsid();
   // Handlers of the test's must not run here, and what it ignores must not be ignored there.
   struct sigaction by_default {};
   by_default.sa_handler = SIG_DFL;
@@ -96,7 +95,7 @@ int become_the_program(void* argument) {
 /// Starts the program and is gone: the program becomes init's child.
 int be_its_parent(void* argument) {
   auto* launch = static_cast<Launch*>(argument);
-  begin_own_calls();
+  begin_own_session();
   launch->program = clone(become_the_program, launch->stack, CLONE_VM | CLONE_VFORK | SIGCHLD, launch);
   if (launch->program < 0) launch->error = errno;
   _exit(0);

@@ -38,14 +38,16 @@ std::atomic<std::uint64_t> g_link_inode{0};
 /// file.
 bool is_socket(int fd, std::uint64_t inode) {
   struct stat status {};
-  return fd >= 0 && fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode) && status.st_ino == inode;
+  // Not fstat(), which is another call in some libraries: a fork child's are known by number.
+  return fd >= 0 && own_call(SYS_fstat, fd, reinterpret_cast<long>(&status)) == 0 && S_ISSOCK(status.st_mode) &&
+         status.st_ino == inode;
 }
 
 void close_in_child() {
   const int saved = errno;
   begin_own_calls();
   const int fd = g_link.exchange(-1);
-  if (is_socket(fd, g_link_inode.load())) close(fd);
+  if (is_socket(fd, g_link_inode.load())) own_call(SYS_close, fd);
   end_own_calls();
   errno = saved;
 }
@@ -250,6 +252,7 @@ void AgentLink::end_agent() {
   }
   while (is_ours && waitpid(agent_, nullptr, __WALL) < 0 && errno == EINTR) {
   }
+  end_own_session();
   agent_ = 0;
 }
 

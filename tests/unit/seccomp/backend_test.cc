@@ -46,6 +46,15 @@ TEST_F(SeccompBackendTest, CountsEveryThreadOfTheProcessAndNoChild) {
             0);
 }
 
+TEST_F(SeccompBackendTest, IsRefusedUnderValgrindWhichIsNamed) {
+  EXPECT_EQ(in_child([] {
+              setenv("LD_PRELOAD", "/usr/libexec/valgrind/vgpreload_core-amd64-linux.so", 1);
+              const Result<std::unique_ptr<Backend>> opened = open_backend(nullptr, false);
+              REQUIRE(!opened.ok() && opened.failure().reason.find("valgrind") != std::string::npos);
+            }),
+            0);
+}
+
 TEST_F(SeccompBackendTest, CountsChildrenByProgramWhenAskedTo) {
   EXPECT_EQ(in_child([] {
               Result<std::unique_ptr<Backend>> opened = open_backend(nullptr, true);

@@ -11,6 +11,7 @@
 #include "backends/seccomp/listener.h"
 #include "backends/seccomp/probe.h"
 #include "backends/seccomp/supervisor.h"
+#include "core/own_calls.h"
 #include "core/quiet_child.h"
 
 namespace syscost::seccomp {
@@ -84,6 +85,7 @@ Result<Shared*> install(const Filter* filter, bool children) {
     unmap_shared(shared.value());
     return done.failure();
   }
+  mark_own_calls_by(shared.value()->cookie, &shared.value()->own_session);
   g_installed = {shared.value(), getpid(), text_of(filter)};
   return shared;
 }

@@ -90,6 +90,9 @@ struct Shared {
 
   Bank banks[kLanes][2];
 
+  std::atomic<pid_t>
+      own_session;  ///< Of the tool that we run, whose calls are no child's; 0 = none (core/own_calls.h).
+
   // Children, by program; accounts are never given back while a run lasts.
   std::atomic<bool> counts_children;
   std::atomic<std::uint32_t> programs_used;

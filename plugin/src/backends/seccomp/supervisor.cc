@@ -42,6 +42,11 @@ bool is_of_process(pid_t process, std::int32_t thread) {
   return syscall(SYS_tgkill, process, thread, 0) == 0 || errno == EPERM;
 }
 
+/// True for the process that leads the session, also before it does. It stands still in its call, so the answer holds.
+bool is_of_session(pid_t session, std::int32_t thread) {
+  return session != 0 && (thread == session || getsid(thread) == session);
+}
+
 /// Set once a second, in a serving process.
 volatile std::sig_atomic_t g_second_passed = 0;
 void note_second(int) {
@@ -177,6 +182,7 @@ Shared::Program* Counter::account_of(std::int32_t thread) {
 
 void Counter::count_child(std::int32_t thread, SyscallId id) {
   if (shared_.lanes[0].control.load() == 0) return;
+  if (is_of_session(shared_.own_session.load(std::memory_order_relaxed), thread)) return;
   Shared::Program* account = account_of(thread);
   shared_.sequence.fetch_add(1, std::memory_order_seq_cst);
   const std::uint64_t control = shared_.lanes[0].control.load(std::memory_order_seq_cst);
