@@ -187,12 +187,6 @@ OpenedBackend open_first(const Wish& wish) {
 }  // namespace
 
 OpenedBackend open_backend(BackendChoice choice, const Filter* filter, bool children, const DetailRequest& details) {
-  if (children && details.any()) {
-    return Failure{
-        "--syscost_children and --syscost_detail exclude each other: no backend tells a child's calls of one syscall "
-        "apart",
-        "leave one of them out, or make two runs"};
-  }
   const Wish wish{filter, children, with_rules(details)};
   passed_over_text().clear();
   for (const Entry& entry : kBackends) {

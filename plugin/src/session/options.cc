@@ -104,6 +104,12 @@ Result<void> check_together(const Options& all) {
     return Failure{"--syscost_children counts child processes, and --syscost_backend none counts nothing",
                    "take --syscost_backend ebpf or --syscost_backend seccomp, or leave --syscost_children out"};
   }
+  if (all.children && all.details.any()) {
+    return Failure{
+        "--syscost_children and --syscost_detail exclude each other: no backend tells a child's calls of one syscall "
+        "apart",
+        "leave one of them out, or make two runs"};
+  }
   if (is_flag(all.bpf_source) && !all.lists_scripts && !all.profile_bpftrace) {
     return Failure{"--syscost_bpf names scripts of bpftrace, which is not asked for",
                    "add --syscost_profile=bpftrace, or leave the scripts out"};

@@ -65,14 +65,17 @@ std::string report_line(const detail::CostData& cost, std::uint64_t wall_ns) {
   return line + detail::filter_note(cost);
 }
 
-std::string breakdown_per_call(const detail::CostData& cost, std::uint64_t calls) {
+namespace {
+
+/// "1 fsync, 0.5 write a call", the most first, or "no syscalls".
+std::string counts_per_call(const CallTable& table, const detail::Measured& measured, std::uint64_t calls) {
   std::vector<std::pair<std::uint64_t, SyscallId>> counts;
   CallTable room(&quiet_memory());
-  for (const auto& [id, tally] : detail::without_details(cost.table, room)) {
-    const std::uint64_t count = cost.measured.entries ? tally.entries : tally.calls;
+  for (const auto& [id, tally] : detail::without_details(table, room)) {
+    const std::uint64_t count = measured.entries ? tally.entries : tally.calls;
     if (count > 0) counts.emplace_back(count, id);
   }
-  if (counts.empty()) return "no syscalls" + detail::filter_note(cost);
+  if (counts.empty()) return "no syscalls";
   std::stable_sort(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   constexpr std::size_t kNamed = 4;
   std::string text;
@@ -87,8 +90,19 @@ std::string breakdown_per_call(const detail::CostData& cost, std::uint64_t calls
     text.append(i > 0 ? ", " : "").append(number.data()).append(" ").append(syscall_name(counts[i].second));
   }
   if (counts.size() > kNamed) text += ", and " + std::to_string(counts.size() - kNamed) + " more";
+  return text + " a call";
+}
+
+}  // namespace
+
+std::string breakdown_per_call(const detail::CostData& cost, std::uint64_t calls) {
+  std::string text = counts_per_call(cost.table, cost.measured, calls);
   if (std::uint64_t lost = cost.late + cost.lost; lost > 0) text += ", " + std::to_string(lost) + " lost";
-  return text + " a call" + detail::filter_note(cost);
+  for (const auto& [program, table] : cost.children) {
+    if (is_empty(table)) continue;
+    text.append("; child ").append(program).append(": ").append(counts_per_call(table, cost.measured, calls));
+  }
+  return text + detail::filter_note(cost);
 }
 
 void remove_framework_writes(CallTable& table, int count) {

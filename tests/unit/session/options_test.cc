@@ -103,6 +103,7 @@ TEST(Options, CountsChildrenOnlyWhereAskedTo) {
   EXPECT_FALSE(options({"--syscost_children=0"}, {"SYSCOST_CHILDREN=1"}).children);
   EXPECT_NE(complaint({"--syscost_children=perhaps"}).find("not one of 1, 0, true, false"), std::string::npos);
   EXPECT_NE(complaint({"--syscost_children", "--syscost_backend=none"}).find("none counts nothing"), std::string::npos);
+  EXPECT_NE(complaint({"--syscost_children", "--syscost_detail=ioctl"}).find("exclude each other"), std::string::npos);
 }
 
 TEST(Options, TakesSeveralProfilesAtOnce) {

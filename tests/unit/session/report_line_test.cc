@@ -92,5 +92,16 @@ TEST(RemoveFrameworkWrites, LeavesAMixtureAlone) {
   EXPECT_EQ(Cost(cost).entries("write"), 3);
 }
 
+TEST(BreakdownPerCall, NamesWhatOneCallMakesAndItsChildren) {
+  auto cost = cost_data();
+  cost->measured.entries = true;
+  EXPECT_EQ(breakdown_per_call(*cost, 10), "no syscalls");
+  count(*cost, SYS_write, 10, 100);
+  count(*cost, SYS_fsync, 5, 100);
+  EXPECT_EQ(breakdown_per_call(*cost, 10), "1 write, 0.5 fsync a call");
+  cost->children.at("worker").at({Abi::x86_64, SYS_getppid}).entries = 30;
+  EXPECT_EQ(breakdown_per_call(*cost, 10), "1 write, 0.5 fsync a call; child worker: 3 getppid a call");
+}
+
 }  // namespace
 }  // namespace syscost::session
