@@ -124,6 +124,12 @@ class Refusals(Case):
             self.assertEqual(file.read(), "my,notes\n")
         self.assertIn("missing", self.refused(MANY, f"--syscost_csv={self.folder}/missing/x.csv"))
 
+    def test_a_csv_where_googletests_report_goes_runs_no_test(self):
+        for report in "xml:out.csv", "json:./out.csv", f"xml:{self.folder}/../{os.path.basename(self.folder)}/out.csv":
+            error = self.refused(MANY, f"--syscost_csv={self.csv}", f"--gtest_output={report}")
+            self.assertIn(f"the CSV and the report of GoogleTest are one file, {self.csv}", error)
+            self.assertFalse(os.path.exists(self.csv))
+
     @unittest.skipUnless(NO_CAPABILITIES and shutil.which("capsh"), "needs root and capsh to drop capabilities")
     def test_without_capabilities_it_says_which_are_missing_and_runs_no_test(self):
         error = self.refused(*NO_BACKEND, "-c", f"{MANY} --syscost_csv={self.csv}")

@@ -25,6 +25,9 @@ struct Framework {
   std::string_view selection = "whole";
   /// How the test program was compiled: "optimised" or "unoptimised", and sanitizers; column `build_type`.
   std::string_view build_type = {};
+  /// The file the framework writes its own report to, relative to where the program started; empty = none, or its own
+  /// business. A CSV of that name is refused: each would overwrite the other.
+  std::string_view report = {};
 };
 
 /// How the code that calls this was compiled, for Framework::build_type: an adapter is compiled in the user's build, or

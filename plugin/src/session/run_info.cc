@@ -119,6 +119,21 @@ Result<std::string> resolve_path(const std::string& path, Source source) {
   return start + (start.ends_with('/') ? "" : "/") + path;
 }
 
+Result<std::string> resolve_csv(const Options& options, const adapter::Framework& framework) {
+  Result<std::string> path = resolve_path(options.csv, options.csv_source);
+  if (!path.ok() || framework.report.empty()) return path;
+  const auto place_of = [](const std::string& name) {
+    std::error_code error;
+    std::filesystem::path place = std::filesystem::weakly_canonical(name, error);
+    return error ? std::filesystem::path(name).lexically_normal() : place;
+  };
+  const Result<std::string> report = resolve_path(std::string(framework.report), Source::command_line);
+  if (!report.ok() || place_of(path.value()) != place_of(report.value())) return path;
+  return Failure{"the CSV and the report of " + std::string(framework.name) + " are one file, " + path.value() +
+                     ": each would overwrite the other",
+                 "give --syscost_csv (or SYSCOST_CSV) another name"};
+}
+
 std::string header_line(const csv::RunColumns& run, const std::string& how, const std::string& csv) {
   std::string line = "backend " + run.backend + how;
   if (!run.filter.empty()) line += ", only " + run.filter + " counted";

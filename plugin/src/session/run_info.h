@@ -11,6 +11,7 @@
 
 #include "csv/run_columns.h"
 #include "session/options.h"
+#include "syscost/adapter.h"
 
 namespace syscost::session {
 
@@ -26,5 +27,8 @@ std::string header_line(const csv::RunColumns& run, const std::string& how, cons
 /// because ctest gives each test a working directory of its own and one variable serves them all; every other one where
 /// we are. Fails when that folder cannot be found out.
 Result<std::string> resolve_path(const std::string& path, Source source);
+
+/// Where the CSV that was asked for goes, as an absolute path. Fails where that is also the framework's own report.
+Result<std::string> resolve_csv(const Options& options, const adapter::Framework& framework);
 
 }  // namespace syscost::session

@@ -35,6 +35,12 @@ class Output(BenchmarkCase):
             self.assertEqual(linked.err, "")
         self.assertFalse(os.path.exists(self.csv))
 
+    def test_a_csv_where_google_benchmarks_report_goes_runs_nothing(self):
+        for flags, variables in (["--benchmark_out=out.csv"], {}), ([], {"BENCHMARK_OUT": self.csv}):
+            done = self.run_program(SHAPES, f"--syscost_csv={self.csv}", QUICK, self.FEW, *flags, code=2, **variables)
+            self.assertIn(f"the CSV and the report of Google Benchmark are one file, {self.csv}", done.err)
+            self.assertFalse(os.path.exists(self.csv))
+
     def test_where_only_entries_are_known_they_are_the_counters_and_calls_stay_empty(self):
         done = self.run_program(SHAPES, f"--syscost_csv={self.csv}", "--syscost_backend=seccomp", QUICK, self.FEW)
         lines = {line.split()[0]: line for line in done.out.splitlines() if line.startswith("BM_")}

@@ -36,6 +36,13 @@ void make_first_locale() {
   const std::locale first;
 }
 
+/// Where --gtest_output puts its report: "xml:FILE", or a name of GoogleTest's where none or only a folder is given.
+std::string report_file() {
+  const std::string output = SYSCOST_GTEST_FLAG(output);
+  const std::size_t colon = output.find(':');
+  return colon == std::string::npos || output.ends_with('/') ? std::string() : output.substr(colon + 1);
+}
+
 /// Fails the run. --gtest_throw_on_failure and --gtest_break_on_failure are about the user's assertions: obeyed here,
 /// they would end the program, and nobody could catch what is thrown.
 void fail_run(const std::string& problem) {
@@ -56,6 +63,8 @@ void WindowKeeper::program_start(const testing::UnitTest& unit_test) {
   framework.name = "GoogleTest";
   framework.selection = selection(unit_test);
   framework.build_type = type;
+  const std::string report = report_file();
+  framework.report = report;
   adapter::start_or_exit(framework);
 }
 
