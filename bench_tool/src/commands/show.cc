@@ -80,8 +80,12 @@ std::string without_origin(std::string test) {
 void print_candidates(const model::Dataset& data, const std::vector<const model::Group*>& candidates,
                       const std::string& wanted, bool is_ambiguous, std::ostream& err) {
   constexpr std::size_t kMostNamed = 20;
-  err << "bench: " << (is_ambiguous ? "several tests match" : "no test matches") << " \"" << wanted << "\"; "
-      << (is_ambiguous ? "which one?" : "there are") << '\n';
+  if (wanted.empty()) {
+    err << "bench: show needs a TEST, its name or a part that only one test has; there are\n";
+  } else {
+    err << "bench: " << (is_ambiguous ? "several tests match" : "no test matches") << " \"" << wanted << "\"; "
+        << (is_ambiguous ? "which one?" : "there are") << '\n';
+  }
   for (std::size_t i = 0; i < candidates.size() && i < kMostNamed; ++i) {
     err << "  " << model::display_name(data, *candidates[i]) << '\n';
   }
@@ -94,14 +98,6 @@ int show(const cli::Options& options, const render::Paint& paint, std::ostream& 
 #ifdef SYSCOST_HAS_GPU_STAMPS
   if (gpu_stamps::is_stamp_file(options.runs.front())) return gpu_stamps::show_stamps(options, paint, out, err);
 #endif
-  if (options.test.empty()) {
-    err << "bench: show needs a TEST: its name, or a part that only one test has\n";
-    return cli::kExitBadInput;
-  }
-  if (!options.svg.empty()) {
-    err << "bench: --svg draws a stamp file, and " << csv::printable(options.runs.front()) << " is none\n";
-    return cli::kExitBadInput;
-  }
   std::string fault;
   const std::optional<model::SyscallChoice> choice = model::SyscallChoice::parse(options.syscall, fault);
   if (!choice) {
@@ -122,6 +118,10 @@ int show(const cli::Options& options, const render::Paint& paint, std::ostream& 
   };
   const std::vector<model::Group> groups = model::group_samples(data);
   if (groups.empty()) return fail();
+  if (!options.svg.empty()) {
+    err << "bench: --svg draws a stamp file, and " << csv::printable(options.runs.front()) << " is none\n";
+    return fail();
+  }
   const auto found = find_test(data, groups, options.test);
   if (found.size() != 1) {
     print_candidates(data, found.empty() ? find_test(data, groups, "") : found, options.test, !found.empty(), err);
