@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+//
+// How a call ends: it returns (sys_exit), is interrupted and its fate is known when the signal is delivered
+// (signal_deliver), or its thread ends inside it (sched_process_exit). `child` is null for the process's own threads.
+#pragma once
+
+#include "enrolment.bpf.h"
+#include "place.bpf.h"
+#include "state.bpf.h"
+#include "syscall_numbers.bpf.h"
+
+#define SA_RESTART 0x10000000ULL
+#define EINTR 4
+#define ERESTARTSYS 512  // include/linux/errno.h: what a call returns when a signal ended it
+#define ERESTARTNOINTR 513
+#define ERESTARTNOHAND 514
+#define ERESTART_RESTARTBLOCK 516
+
+// ---- sys_exit -------------------------------------------------------------------------------------------------------
+
+static __always_inline bool is_restart_code(long result) {
+  return result == -ERESTARTSYS || result == -ERESTARTNOINTR || result == -ERESTARTNOHAND ||
+         result == -ERESTART_RESTARTBLOCK;
+}
+
+// An exit whose enter we did not see. `first` = nothing was seen of this thread since we were
+// attached.
+static __always_inline void handle_unpaired(const struct process* process, const struct child* child,
+                                            struct task_struct* task, struct pt_regs* regs, long result,
+                                            struct thread_state* thread, bool first, struct syscost_cpu* cpu) {
+  __u64 index = syscall_index(task, (long)(int)regs->orig_ax);
+  // A newborn thread's first event is its parent's clone, returning 0 in the child.
+  if (first && result == 0 && makes_a_child(index)) return;
+  __u64 control;
+  __u32 lane = current_lane(process, thread, &control);
+  if (!control) return;
+  bool filtered = task->seccomp.mode != 0;
+  __u32 slot = plain_slot_of(process, child, index);
+  if (slot == SYSCOST_NOT_SELECTED) return;
+  if (with_details && slot < SYSCOST_SLOTS) {
+    slot = detailed_slot_of(&process->head->directory, regs, index, slot, thread);
+  }
+  struct place place;
+  if (!find_place(process, child, control, lane, slot, &place) || slot == SYSCOST_NO_SLOT || first == filtered) {
+    // Either no room, or an exit that has two explanations: a thread never seen before under a seccomp filter, or a
+    // seen one without a filter (a tracer skipped its call).
+    cpu->lost_exit++;
+    return;
+  }
+  MARK(child, &place, slot, dirty_exit);
+  if (first) {
+    add_one(child, &place.cell->carried_in);  // blocked since before we were attached
+  } else {
+    add_one(child, &place.cell->denied);
+    count_error(process, child, &place, slot, result, cpu);
+  }
+}
+
+static __always_inline void handle_exit(const struct process* process, const struct child* child,
+                                        struct task_struct* task, struct pt_regs* regs, long result,
+                                        struct syscost_cpu* cpu) {
+  struct thread_state* thread = child ? &child->state->thread : bpf_task_storage_get(&threads, task, 0, 0);
+  if (!thread) {
+    thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+    if (!thread) {
+      if (READ_ONCE(process->head->lanes[0].control)) cpu->lost_exit++;
+      return;
+    }
+    forget_past(process, thread);
+    handle_unpaired(process, child, task, regs, result, thread, true, cpu);
+    return;
+  }
+  __u16 pending = thread->pending;
+  thread->pending = PENDING_NONE;
+  if (is_stale(process, thread)) {
+    // What the thread entered meanwhile is as unknown as the past of a thread never seen.
+    forget_past(process, thread);
+    handle_unpaired(process, child, task, regs, result, thread, true, cpu);
+    return;
+  }
+  if (child && pending == PENDING_BIRTH) return;
+  if (pending == PENDING_OURS) {
+    if (child) return;
+    __sync_fetch_and_add(&process->head->directory.canaries_returned, 1);
+    return;
+  }
+  if (pending == PENDING_IGNORED) {
+    if (result == -ERESTART_RESTARTBLOCK) thread->pending = PENDING_RESUMABLE;
+    return;
+  }
+  if (pending != PENDING_INSIDE) {
+    handle_unpaired(process, child, task, regs, result, thread, false, cpu);
+    return;
+  }
+  __u64 entered = thread->control;
+  __u64 control;
+  __u32 lane = current_lane(process, thread, &control);
+  if (!entered) {
+    // Entered while nothing was armed.
+    if (!control) return;
+    __u64 index = syscall_index(task, (long)(int)regs->orig_ax);
+    __u32 slot = plain_slot_of(process, child, index);
+    if (slot == SYSCOST_NOT_SELECTED) return;
+    if (with_details && slot < SYSCOST_SLOTS) {
+      slot = detailed_slot_of(&process->head->directory, regs, index, slot, thread);
+    }
+    struct place place;
+    if (!find_place(process, child, control, lane, slot, &place) || slot == SYSCOST_NO_SLOT) {
+      cpu->lost_exit++;
+      return;
+    }
+    MARK(child, &place, slot, dirty_exit);
+    add_one(child, &place.cell->carried_in);
+    return;
+  }
+
+  __u64 latency_ns = bpf_ktime_get_ns() - thread->enter_ns;
+  __u32 slot = thread->slot;
+  // After rt_sigreturn the result is the interrupted code's register, not a result.
+  bool sigreturn = result < 0 && (int)regs->orig_ax == -1 && is_sigreturn_slot(process, child, slot);
+  bool unresolved = !sigreturn && is_restart_code(result);
+  if (entered != control) {
+    if (unresolved) {
+      thread->pending = PENDING_UNRESOLVED;
+      thread->restart_code = (__u16)-result;
+      thread->latency_ns = latency_ns ? latency_ns : 1;
+    } else if (control) {
+      bool failed = !sigreturn && result < 0 && result >= -MAX_ERRNO;
+      thread->latency_ns = latency_ns;
+      log_crossing(process, thread, control, lane, SYSCOST_OUTCOME_CALL, false, failed ? (__s32)-result : 0);
+    }
+    return;
+  }
+  struct place place;
+  find_bank(process, child, control, thread->entered_lane, &place);
+  if (with_details && place.bank && result >= 0) slot = slot_by_status(process, place.bank, place.shard, regs, thread);
+  if (!find_cell(child, slot, &place)) {
+    cpu->lost_exit++;
+    return;
+  }
+  MARK(child, &place, slot, dirty_exit);
+  count_latency(child, place.cell, latency_ns);
+  if (unresolved) {
+    thread->pending = PENDING_UNRESOLVED;
+    thread->restart_code = (__u16)-result;
+    thread->latency_ns = 0;  // already counted
+    return;
+  }
+  add_one(child, &place.cell->calls);
+  if (!sigreturn) count_error(process, child, &place, slot, result, cpu);
+}
+
+// ---- signal_deliver -------------------------------------------------------------------------------------------------
+
+static __always_inline void handle_deliver(const struct process* process, const struct child* child,
+                                           struct task_struct* task, struct k_sigaction* action,
+                                           struct syscost_cpu* cpu) {
+  struct thread_state* thread = child ? &child->state->thread : bpf_task_storage_get(&threads, task, 0, 0);
+  if (!thread || thread->pending != PENDING_UNRESOLVED || is_stale(process, thread)) return;
+  // Only a handler decides; an ignored, stopping or fatal signal leaves the call to restart or to die.
+  __u64 handler = (__u64)action->sa.sa_handler;
+  if (handler <= 1) return;
+  __u16 code = thread->restart_code;
+  bool restarts = code == ERESTARTNOINTR || (code == ERESTARTSYS && (action->sa.sa_flags & SA_RESTART));
+  thread->pending = PENDING_NONE;
+  if (!thread->control) return;
+  __u64 control;
+  __u32 lane = current_lane(process, thread, &control);
+  if (thread->control != control) {
+    if (control) {
+      log_crossing(process, thread, control, lane, restarts ? SYSCOST_OUTCOME_RESTART : SYSCOST_OUTCOME_CALL,
+                   thread->latency_ns == 0, restarts ? 0 : EINTR);
+    }
+    return;
+  }
+  struct place place;
+  if (!find_place(process, child, control, thread->entered_lane, thread->slot, &place)) {
+    cpu->lost_deliver++;
+    return;
+  }
+  MARK(child, &place, thread->slot, dirty_deliver);
+  add_one(child, restarts ? &place.cell->restarts_handler : &place.cell->interrupted);
+}
+
+// ---- the end of a child's thread ------------------------------------------------------------------------------------
+
+// Killed inside a call, by a signal or because another thread of its process ended or executed a program.
+static __always_inline void handle_end(const struct process* process, const struct child* child,
+                                       struct syscost_cpu* cpu) {
+  struct thread_state* thread = &child->state->thread;
+  bool is_inside = thread->pending == PENDING_INSIDE || thread->pending == PENDING_UNRESOLVED;
+  if (!is_inside || !thread->control || is_stale(process, thread)) return;
+  __u64 control = READ_ONCE(process->head->lanes[0].control);
+  bool has_latency = thread->pending == PENDING_UNRESOLVED && thread->latency_ns;
+  thread->pending = PENDING_NONE;
+  if (thread->control != control) {
+    if (control) log_crossing(process, thread, control, 0, SYSCOST_OUTCOME_NO_RETURN, !has_latency, 0);
+    return;
+  }
+  struct place place;
+  if (!find_place(process, child, control, 0, thread->slot, &place)) {
+    cpu->lost_deliver++;
+    return;
+  }
+  MARK(child, &place, thread->slot, dirty_deliver);
+  add_one(child, &place.cell->no_return);
+}
