@@ -32,6 +32,7 @@ struct Launch {
   std::size_t descriptor_count;
   std::uint64_t capabilities;
   void* stack;    ///< Of the program's own start.
+  pid_t session;  ///< The process that starts the program; set by the kernel before it runs.
   pid_t program;  ///< Set by the children, which share our memory until they execute or exit.
   int error;
 };
@@ -95,7 +96,8 @@ int become_the_program(void* argument) {
 /// Starts the program and is gone: the program becomes init's child.
 int be_its_parent(void* argument) {
   auto* launch = static_cast<Launch*>(argument);
-  begin_own_session();
+  launch->error = begin_own_session(launch->session);
+  if (launch->error != 0) _exit(0);
   launch->program = clone(become_the_program, launch->stack, CLONE_VM | CLONE_VFORK | SIGCHLD, launch);
   if (launch->program < 0) launch->error = errno;
   _exit(0);
@@ -113,7 +115,7 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
 
 // Like posix_spawn, but without a child. A child with exit signal 0 would be as quiet only until it executes, which
 // sets the signal to SIGCHLD; so such a child starts the program and exits.
-Result<pid_t> start_detached(const DetachedProgram& program) {
+Result<DetachedProcess> start_detached(const DetachedProgram& program) {
   SYSCOST_CHECK(program.descriptors.size() <= kMaxDescriptors);
   void* stacks = mmap(nullptr, 2 * kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   if (stacks == MAP_FAILED) return errno_failure("reserve a stack for", program.arguments[0], errno);
@@ -127,6 +129,7 @@ Result<pid_t> start_detached(const DetachedProgram& program) {
                 .descriptor_count = program.descriptors.size(),
                 .capabilities = program.capabilities,
                 .stack = first_top + kStackBytes,
+                .session = 0,
                 .program = 0,
                 .error = 0};
   for (std::size_t i = 0; i < program.descriptors.size(); ++i) launch.descriptors[i] = program.descriptors[i];
@@ -135,14 +138,16 @@ Result<pid_t> start_detached(const DetachedProgram& program) {
   sigset_t before;
   sigfillset(&every);
   pthread_sigmask(SIG_SETMASK, &every, &before);
-  const pid_t child = clone(be_its_parent, first_top, CLONE_VM | CLONE_VFORK, &launch);
+  const pid_t child =
+      clone(be_its_parent, first_top, CLONE_VM | CLONE_VFORK | CLONE_PARENT_SETTID, &launch, &launch.session);
   if (child < 0) launch.error = errno;
   while (child > 0 && waitpid(child, nullptr, static_cast<int>(__WCLONE)) < 0 && errno == EINTR) {
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   munmap(stacks, 2 * kStackBytes);
-  if (launch.error != 0) return errno_failure("start", program.arguments[0], launch.error);
-  return launch.program;
+  if (launch.error == 0) return DetachedProcess{launch.program, launch.session};
+  end_own_session(launch.session);
+  return errno_failure(launch.program == 0 ? "start a session for" : "start", program.arguments[0], launch.error);
 }
 
 bool adopts_orphans() {

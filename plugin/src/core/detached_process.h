@@ -26,9 +26,15 @@ struct DetachedProgram {
   std::uint64_t capabilities = 0;
 };
 
+struct DetachedProcess {
+  pid_t process = 0;
+  /// What is left of it has to be told to end_own_session() (core/own_calls.h) when the program has ended.
+  pid_t session = 0;
+};
+
 /// Returns once it executes. Only where orphans come to this very process (it is a PID namespace's init, or asked for
 /// them) does it become a child after all: adopts_orphans(). Makes syscalls: between windows only.
-Result<pid_t> start_detached(const DetachedProgram& program);
+Result<DetachedProcess> start_detached(const DetachedProgram& program);
 
 /// True when this process is what orphans come to.
 bool adopts_orphans();

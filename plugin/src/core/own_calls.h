@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 namespace syscost {
 
@@ -18,20 +19,21 @@ void begin_own_calls();
 void end_own_calls();
 
 /// syscall(2), errno included, for ours between the two: a backend that hears of every call by itself knows this one by
-/// its sixth argument, which the kernel ignores. Of close, fstat and gettid alone; others are counted there.
+/// its sixth argument, which the kernel ignores. Of close and fstat alone; others are counted there.
 /// Signal-safe.
 long own_call(long number, long first, long second = 0);
 
-/// In the process that starts a tool of ours, which is to outlive it: like begin_own_calls(), and in a session of its
-/// own (setsid(2)), by which a backend knows the tool and whoever that starts until end_own_session(). One at a time.
-void begin_own_session();
-/// In the measured process, when the tool has ended: the session's number may soon be somebody else's.
-void end_own_session();
+/// In the process that starts a tool of ours, `self` by the measured process's PID namespace: like begin_own_calls(),
+/// and in a session of its own (setsid(2)), by which a backend knows the tool and whoever that starts until
+/// end_own_session(). 0, or an errno where a backend could not know them: then nothing may be started.
+int begin_own_session(pid_t self);
+/// In the measured process, when the tool has ended or was not started: the number may soon be somebody else's.
+void end_own_session(pid_t session);
 
 /// By a backend: the two say gettid(cookie, 1) and gettid(cookie, 0); 0 = they say nothing.
 void tell_own_calls_by(std::uint64_t cookie);
-/// By a backend: the sixth argument of own_call(), 0 = it needs none, and where to write the session's number, 0 =
-/// none.
-void mark_own_calls_by(std::uint64_t sixth_argument, std::atomic<pid_t>* session);
+/// By a backend: the sixth argument of own_call(), 0 = it needs none, and where to write the sessions' numbers, in
+/// cells that are 0; empty = nowhere.
+void mark_own_calls_by(std::uint64_t sixth_argument, std::span<std::atomic<pid_t>> sessions);
 
 }  // namespace syscost

@@ -46,8 +46,8 @@ std::string_view usual_remedy(int error) {
       return "Another program is using it: wait until it is done, or end it.";
     case ENOSYS:
     case EOPNOTSUPP:
-      return "This kernel or file system does not offer it, or a seccomp profile hides it: use a newer kernel or another "
-             "place, or let the profile pass it.";
+      return "This kernel or file system does not offer it, or a seccomp profile hides it: use a newer kernel or "
+             "another place, or let the profile pass it.";
     case ENAMETOOLONG:
       return "Use a shorter name.";
     case ELOOP:

@@ -2,7 +2,6 @@
 #include "profilers/agent_link.h"
 
 #include <poll.h>
-#include <pthread.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -10,14 +9,13 @@
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <utility>
 
 #include "core/detached_process.h"
-#include "core/high_fd.h"
 #include "core/own_calls.h"
+#include "core/own_descriptors.h"
 #include "profilers/agent/protocol.h"
 
 namespace syscost::profilers {
@@ -27,30 +25,6 @@ using Clock = std::chrono::steady_clock;
 
 /// The agent ends tools that do not end by themselves; that takes it this long beyond its own limits.
 constexpr std::chrono::seconds kAgentPatience{10};
-
-// ---- descriptors in fork children -----------------------------------------------------------------------------------
-
-// A fork child that keeps the link open is not the owner: it gives its copy up. One link at a time is the rule.
-std::atomic<int> g_link{-1};
-std::atomic<std::uint64_t> g_link_inode{0};
-
-/// True when `fd` is the socket that had `inode`: a test may have closed ours and been given its number for another
-/// file.
-bool is_socket(int fd, std::uint64_t inode) {
-  struct stat status {};
-  // Not fstat(), which is another call in some libraries: a fork child's are known by number.
-  return fd >= 0 && own_call(SYS_fstat, fd, reinterpret_cast<long>(&status)) == 0 && S_ISSOCK(status.st_mode) &&
-         status.st_ino == inode;
-}
-
-void close_in_child() {
-  const int saved = errno;
-  begin_own_calls();
-  const int fd = g_link.exchange(-1);
-  if (is_socket(fd, g_link_inode.load())) own_call(SYS_close, fd);
-  end_own_calls();
-  errno = saved;
-}
 
 /// A pidfd of the agent, or -1 when it is gone. Its number may have gone to another process since, which is not to be
 /// waited for or killed.
@@ -75,14 +49,11 @@ Failure agent_ended() {
 }  // namespace
 
 AgentLink::AgentLink(std::string agent_path, std::vector<std::string> environment, AgentLimits limits)
-    : agent_path_(std::move(agent_path)), environment_(std::move(environment)), limits_(limits) {
-  static const int kRegistered = pthread_atfork(nullptr, nullptr, close_in_child);
-  static_cast<void>(kRegistered);
-}
+    : agent_path_(std::move(agent_path)), environment_(std::move(environment)), limits_(limits) {}
 
 AgentLink::~AgentLink() {
   if (agent_ <= 0 || getpid() != owner_) return;
-  close_link();
+  close_descriptor(link_);
   end_agent();
 }
 
@@ -106,21 +77,17 @@ Result<void> AgentLink::launch(const std::vector<Command>& commands) {
     return errno_failure("start", agent_path_, error);
   }
   static_assert(kLinkDescriptor == kFirstPassedDescriptor && kOwnerDescriptor == kFirstPassedDescriptor + 1);
-  Result<pid_t> agent = start_detached({arguments, environment_, {ends[1], owner}, 0});
+  const Result<DetachedProcess> agent = start_detached({arguments, environment_, {ends[1], owner}, 0});
   close(owner);
   close(ends[1]);
   if (!agent.ok()) {
     close(ends[0]);
     return agent.failure();
   }
-  agent_ = agent.value();
+  agent_ = agent.value().process;
+  session_ = agent.value().session;
   owner_ = getpid();
-  link_ = move_fd_high(ends[0]);
-  struct stat status {};
-  fstat(link_, &status);
-  link_inode_ = status.st_ino;
-  g_link_inode.store(link_inode_);
-  g_link.store(link_);
+  link_ = keep_descriptor(ends[0]);
   results_.assign(commands.size(), {});
   return {};
 }
@@ -130,7 +97,7 @@ Result<bool> AgentLink::start(const std::vector<Command>& commands) {
   if (Result<void> launched = launch(commands); !launched.ok()) return launched.failure();
   Result<bool> ready = read_frames(kMostLimits * (limits_.start + limits_.stop) + kAgentPatience);
   if (!ready.ok() || !ready.value()) {
-    close_link();
+    close_descriptor(link_);
     end_agent();
   }
   return ready;
@@ -138,21 +105,20 @@ Result<bool> AgentLink::start(const std::vector<Command>& commands) {
 
 Result<void> AgentLink::stop() {
   SYSCOST_CHECK(agent_ > 0);
-  if (!is_socket(link_, link_inode_)) {
-    link_ = -1;
-    g_link.store(-1);
+  if (!is_still_ours(link_)) {
+    close_descriptor(link_);
     end_agent();
     return Failure{"the test closed a descriptor of syscost's, the one to the profile agent: what the tool saw is lost",
                    "let the test close the descriptors it opened, not all of them"};
   }
   if (send(link_, &kStopByte, 1, MSG_NOSIGNAL) != 1) {
-    close_link();
+    close_descriptor(link_);
     end_agent();
     return agent_ended();
   }
   // Every command may take its time, the filters after the others.
   Result<bool> ready = read_frames(2 * kMostLimits * limits_.stop + kAgentPatience);
-  close_link();
+  close_descriptor(link_);
   end_agent();
   if (!ready.ok()) return ready.failure();
   return {};
@@ -224,12 +190,6 @@ Result<bool> AgentLink::read_frames(std::chrono::milliseconds limit) {
   }
 }
 
-void AgentLink::close_link() {
-  if (is_socket(link_, link_inode_)) close(link_);
-  link_ = -1;
-  g_link.store(-1);
-}
-
 void AgentLink::end_agent() {
   // A child of ours only where this process is what orphans come to: it is a namespace's init, or asked for them. Then
   // nobody else can get the agent's number, and a wait() of the test's must not find it.
@@ -252,7 +212,7 @@ void AgentLink::end_agent() {
   }
   while (is_ours && waitpid(agent_, nullptr, __WALL) < 0 && errno == EINTR) {
   }
-  end_own_session();
+  end_own_session(session_);
   agent_ = 0;
 }
 

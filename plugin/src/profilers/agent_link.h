@@ -70,7 +70,6 @@ class AgentLink {
   Result<void> launch(const std::vector<Command>& commands);
   /// Reads frames until `kReady` (true) or `kDone` (false).
   Result<bool> read_frames(std::chrono::milliseconds limit);
-  void close_link();
   void end_agent();
 
   std::string agent_path_;
@@ -78,8 +77,8 @@ class AgentLink {
   AgentLimits limits_;
   pid_t agent_ = 0;
   pid_t owner_ = 0;
+  pid_t session_ = 0;  // of the agent
   int link_ = -1;
-  std::uint64_t link_inode_ = 0;
   std::vector<CommandResult> results_;
 };
 

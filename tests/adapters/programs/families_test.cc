@@ -5,6 +5,7 @@
 // and looks at its rows.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -169,6 +170,10 @@ TEST(Families, OfADeathTest) {
         _exit(7);
       },
       testing::ExitedWithCode(7), "");
+}
+
+TEST(Families, Waiting) {
+  EXPECT_EQ(reap(start([] { poll(nullptr, 0, 500); })), 0);
 }
 
 TEST(Families, Crowd) {

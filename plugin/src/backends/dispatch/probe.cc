@@ -7,8 +7,6 @@
 #include <sys/wait.h>
 
 #include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <string>
 
 #include "core/confinement.h"

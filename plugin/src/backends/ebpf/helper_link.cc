@@ -15,10 +15,10 @@
 #include <thread>
 #include <utility>
 
-#include "backends/ebpf/descriptors.h"
 #include "core/confinement.h"
 #include "core/detached_process.h"
 #include "core/installed_file.h"
+#include "core/own_descriptors.h"
 
 namespace syscost::ebpf {
 namespace {
@@ -119,7 +119,7 @@ Result<Start> start_helper(const std::string& path, const Address& address, cons
   if (const int error = client.connect_to(address); error != 0) {
     return errno_failure("connect to", "the eBPF helper", error);
   }
-  Result<pid_t> helper = start_detached({{path}, environment_of_helper(), {listener.get()}, kNeeded});
+  const Result<DetachedProcess> helper = start_detached({{path}, environment_of_helper(), {listener.get()}, kNeeded});
   if (!helper.ok()) return helper.failure();
   return Start::connected;
 }

@@ -12,9 +12,9 @@
 #include <cstdlib>
 #include <utility>
 
-#include "backends/ebpf/descriptors.h"
 #include "backends/ebpf/permission.h"
 #include "core/own_calls.h"
+#include "core/own_descriptors.h"
 
 namespace syscost::ebpf {
 namespace {

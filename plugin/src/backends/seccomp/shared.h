@@ -35,6 +35,9 @@ inline constexpr std::size_t kWildNumbers = 64;
 /// Different programs among the children of a run; those of more are lost.
 inline constexpr std::size_t kPrograms = 32;
 
+/// Tools of ours that can run at once.
+inline constexpr std::size_t kTools = 4;
+
 /// Control words: 0 = disarmed, else the generation and the bank that counts it.
 inline constexpr std::uint64_t kFollowProcess = ~std::uint64_t{0};
 constexpr std::uint64_t make_control(std::uint64_t generation, std::uint32_t bank) {
@@ -90,8 +93,7 @@ struct Shared {
 
   Bank banks[kLanes][2];
 
-  std::atomic<pid_t>
-      own_session;  ///< Of the tool that we run, whose calls are no child's; 0 = none (core/own_calls.h).
+  std::atomic<pid_t> own_sessions[kTools];  ///< Of tools that we run, whose calls are no child's; 0 = none.
 
   // Children, by program; accounts are never given back while a run lasts.
   std::atomic<bool> counts_children;

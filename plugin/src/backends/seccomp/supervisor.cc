@@ -11,10 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <csignal>
 #include <cstring>
+#include <iterator>
 
 #include "backends/seccomp/filter_program.h"
 
@@ -42,9 +44,13 @@ bool is_of_process(pid_t process, std::int32_t thread) {
   return syscall(SYS_tgkill, process, thread, 0) == 0 || errno == EPERM;
 }
 
-/// True for the process that leads the session, also before it does. It stands still in its call, so the answer holds.
-bool is_of_session(pid_t session, std::int32_t thread) {
-  return session != 0 && (thread == session || getsid(thread) == session);
+/// True for a tool of ours and whoever it started, also before it leads a session. The thread stands still in its call,
+/// so the answer holds.
+bool is_ours(const Shared& shared, std::int32_t thread) {
+  return std::any_of(std::begin(shared.own_sessions), std::end(shared.own_sessions), [&](const auto& cell) {
+    const pid_t session = cell.load(std::memory_order_relaxed);
+    return session != 0 && (thread == session || getsid(thread) == session);
+  });
 }
 
 /// Set once a second, in a serving process.
@@ -182,7 +188,7 @@ Shared::Program* Counter::account_of(std::int32_t thread) {
 
 void Counter::count_child(std::int32_t thread, SyscallId id) {
   if (shared_.lanes[0].control.load() == 0) return;
-  if (is_of_session(shared_.own_session.load(std::memory_order_relaxed), thread)) return;
+  if (is_ours(shared_, thread)) return;
   Shared::Program* account = account_of(thread);
   shared_.sequence.fetch_add(1, std::memory_order_seq_cst);
   const std::uint64_t control = shared_.lanes[0].control.load(std::memory_order_seq_cst);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "backends/ebpf/descriptors.h"
+#include "core/own_descriptors.h"
 
 #include <pthread.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,7 +16,7 @@
 #include "core/high_fd.h"
 #include "core/own_calls.h"
 
-namespace syscost::ebpf {
+namespace syscost {
 namespace {
 
 // For the child side of fork(). Signal-safe by being lock-free.
@@ -28,7 +29,10 @@ int fd_of(std::uint64_t entry) {
 
 std::uint64_t socket_inode(int fd) {
   struct stat status {};
-  return fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode) ? status.st_ino & 0xffffffff : 0;
+  // Not fstat(), which is another call in some libraries: a fork child's are known by number.
+  return own_call(SYS_fstat, fd, reinterpret_cast<long>(&status)) == 0 && S_ISSOCK(status.st_mode)
+             ? status.st_ino & 0xffffffff
+             : 0;
 }
 
 /// Without /proc the answer is no, and a descriptor is left open rather than a user's closed. Signal-safe.
@@ -52,7 +56,7 @@ void close_in_child() {
   begin_own_calls();
   for (auto& slot : g_descriptors) {
     const std::uint64_t entry = slot.exchange(0);
-    if (entry != 0 && is_unchanged(entry)) close(fd_of(entry));
+    if (entry != 0 && is_unchanged(entry)) own_call(SYS_close, fd_of(entry));
   }
   end_own_calls();
   errno = saved;
@@ -90,4 +94,4 @@ void close_descriptor(int& fd) {
   fd = -1;
 }
 
-}  // namespace syscost::ebpf
+}  // namespace syscost
