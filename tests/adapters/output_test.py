@@ -125,10 +125,18 @@ class Refusals(Case):
         self.assertIn("missing", self.refused(MANY, f"--syscost_csv={self.folder}/missing/x.csv"))
 
     def test_a_csv_where_googletests_report_goes_runs_no_test(self):
-        for report in "xml:out.csv", "json:./out.csv", f"xml:{self.folder}/../{os.path.basename(self.folder)}/out.csv":
+        os.symlink("out.csv", os.path.join(self.folder, "link"))  # to what is not there yet
+        for report in "xml:out.csv", "json:./out.csv", "xml:link", f"xml:{self.folder}/../{os.path.basename(self.folder)}/out.csv":
             error = self.refused(MANY, f"--syscost_csv={self.csv}", f"--gtest_output={report}")
             self.assertIn(f"the CSV and the report of GoogleTest are one file, {self.csv}", error)
             self.assertFalse(os.path.exists(self.csv))
+        self.assertIn("are one file", self.refused(MANY, "--syscost_csv=test_detail.xml", "--gtest_output=xml"))
+        self.assertIn("are one file", self.refused(EARLY, f"--csv={self.csv}", f"--gtest_output=xml:{self.csv}"))
+
+    def test_a_report_that_is_another_file_or_no_format_of_googletests_is_not_ours_to_refuse(self):
+        for report in "xml:other.xml", f"foo:{self.csv}":
+            self.run_program(MANY, f"--syscost_csv={self.csv}", "--gtest_filter=Shapes.Empty", f"--gtest_output={report}")
+        self.run_program(MANY, "--syscost_csv=/dev/null", "--gtest_filter=Shapes.Empty", "--gtest_output=xml:/dev/null")
 
     @unittest.skipUnless(NO_CAPABILITIES and shutil.which("capsh"), "needs root and capsh to drop capabilities")
     def test_without_capabilities_it_says_which_are_missing_and_runs_no_test(self):

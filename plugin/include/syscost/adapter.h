@@ -25,9 +25,6 @@ struct Framework {
   std::string_view selection = "whole";
   /// How the test program was compiled: "optimised" or "unoptimised", and sanitizers; column `build_type`.
   std::string_view build_type = {};
-  /// The file the framework writes its own report to, relative to where the program started; empty = none, or its own
-  /// business. A CSV of that name is refused: each would overwrite the other.
-  std::string_view report = {};
 };
 
 /// How the code that calls this was compiled, for Framework::build_type: an adapter is compiled in the user's build, or
@@ -65,6 +62,11 @@ SYSCOST_EXPORT bool take_options(int* argc, char** argv);
 /// True when a flag or a variable asks for anything: csv, profile, ... Takes the command line as it was before main()
 /// when take_options() was not called. Otherwise the adapter must stay silent and free.
 SYSCOST_EXPORT bool requested();
+
+/// Ends the program with exit code 2, before any test and before start_or_exit(), when the CSV that was asked for is
+/// also `file`, which `framework` ("GoogleTest") will write a report to: each would overwrite the other. Relative to
+/// the working directory; empty = there is none.
+SYSCOST_EXPORT void check_report_or_exit(std::string_view framework, std::string_view file);
 
 /// Opens what was asked for: backend, CSV. Prints the header line. When something asked for cannot be had: message with
 /// cause and fix, then exit(2) without running a test. Handles --syscost_help and --syscost_doctor (print, exit). May

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "session/messages.h"
+#include "session/run_info.h"
 #include "session/session.h"
 
 namespace syscost::adapter {
@@ -42,6 +43,17 @@ bool requested() {
   const Result<session::ParsedOptions>& parsed = session::process_options();
   // A bad option is a request too: start_or_exit() will say what is wrong with it.
   return !parsed.ok() || parsed.value().options.requests_anything();
+}
+
+void check_report_or_exit(std::string_view framework, std::string_view file) {
+  const Result<session::ParsedOptions>& parsed = session::process_options();
+  if (file.empty() || !parsed.ok() || parsed.value().options.csv.empty()) return;
+  const session::Options& options = parsed.value().options;
+  const Result<std::string> csv = session::resolve_path(options.csv, options.csv_source);
+  if (!csv.ok() || !session::are_one_file(csv.value(), std::string(file))) return;
+  session::refuse({"the CSV and the report of " + std::string(framework) + " are one file, " + csv.value() +
+                       ": each would overwrite the other",
+                   "give --syscost_csv (or SYSCOST_CSV) another name"});
 }
 
 void start_or_exit(const Framework& framework) {

@@ -119,19 +119,22 @@ Result<std::string> resolve_path(const std::string& path, Source source) {
   return start + (start.ends_with('/') ? "" : "/") + path;
 }
 
-Result<std::string> resolve_csv(const Options& options, const adapter::Framework& framework) {
-  Result<std::string> path = resolve_path(options.csv, options.csv_source);
-  if (!path.ok() || framework.report.empty()) return path;
-  const auto place_of = [](const std::string& name) {
-    std::error_code error;
-    std::filesystem::path place = std::filesystem::weakly_canonical(name, error);
-    return error ? std::filesystem::path(name).lexically_normal() : place;
+bool are_one_file(const std::string& one, const std::string& other) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (const fs::file_status status = fs::status(one, error); fs::exists(status)) {
+    return fs::is_regular_file(status) && fs::equivalent(one, other, error);
+  }
+  // What a link leads to need not be there yet.
+  const auto place_of = [](fs::path name) {
+    std::error_code ignored;
+    constexpr int kMostLinks = 40;  // as the kernel follows
+    for (int links = 0; links < kMostLinks && fs::is_symlink(fs::symlink_status(name, ignored)); ++links) {
+      name = name.parent_path() / fs::read_symlink(name, ignored);
+    }
+    return fs::weakly_canonical(name, ignored);
   };
-  const Result<std::string> report = resolve_path(std::string(framework.report), Source::command_line);
-  if (!report.ok() || place_of(path.value()) != place_of(report.value())) return path;
-  return Failure{"the CSV and the report of " + std::string(framework.name) + " are one file, " + path.value() +
-                     ": each would overwrite the other",
-                 "give --syscost_csv (or SYSCOST_CSV) another name"};
+  return place_of(fs::absolute(one, error)) == place_of(fs::absolute(other, error));
 }
 
 std::string header_line(const csv::RunColumns& run, const std::string& how, const std::string& csv) {

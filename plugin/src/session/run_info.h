@@ -11,7 +11,6 @@
 
 #include "csv/run_columns.h"
 #include "session/options.h"
-#include "syscost/adapter.h"
 
 namespace syscost::session {
 
@@ -28,7 +27,8 @@ std::string header_line(const csv::RunColumns& run, const std::string& how, cons
 /// we are. Fails when that folder cannot be found out.
 Result<std::string> resolve_path(const std::string& path, Source source);
 
-/// Where the CSV that was asked for goes, as an absolute path. Fails where that is also the framework's own report.
-Result<std::string> resolve_csv(const Options& options, const adapter::Framework& framework);
+/// True when writing to one of them writes to the other: by whatever names, whether or not they exist. False for what
+/// is no regular file, like /dev/null.
+bool are_one_file(const std::string& one, const std::string& other);
 
 }  // namespace syscost::session

@@ -89,7 +89,7 @@ Result<void> Session::start(const adapter::Framework& framework) {
     if (Result<void> tools = start_tools(); !tools.ok()) return tools;
   }
   if (!options_.csv.empty() && !recorder_.has_csv()) {
-    Result<std::string> path = resolve_csv(options_, framework);
+    Result<std::string> path = resolve_path(options_.csv, options_.csv_source);
     if (!path.ok()) return path.failure();
     Result<void> csv = recorder_.open_csv(path.value());
     if (!csv.ok()) return csv;

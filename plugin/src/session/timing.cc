@@ -175,7 +175,7 @@ void start_timing_or_exit(const Framework& framework) {
     timing.run.backend = "none";
   }
   if (timing.options.csv.empty() || timing.recorder.has_csv()) return;
-  Result<std::string> path = session::resolve_csv(timing.options, framework);
+  Result<std::string> path = session::resolve_path(timing.options.csv, timing.options.csv_source);
   if (!path.ok()) session::refuse(path.failure());
   Result<void> csv = timing.recorder.open_csv(path.value());
   if (!csv.ok()) session::refuse(csv.failure());

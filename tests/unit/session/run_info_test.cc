@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <regex>
+#include <string>
 
 namespace syscost::session {
 namespace {
@@ -49,6 +51,24 @@ TEST(ResolvePath, LeavesAbsolutePathsAlone) {
 
 TEST(ResolvePath, StartsFlagsInTheWorkingDirectory) {
   EXPECT_EQ(resolve_path("b.csv", Source::command_line).value(), std::filesystem::current_path() / "b.csv");
+}
+
+TEST(OneFile, IsKnownByEveryNameItHas) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::temp_directory_path() / ("syscost_one_file." + std::to_string(getpid()));
+  fs::create_directory(folder);
+  const auto name = [&](const char* last) { return (folder / last).string(); };
+  fs::create_symlink("new", name("link"));
+  EXPECT_TRUE(are_one_file(name("new"), name("./new")));
+  EXPECT_TRUE(are_one_file(name("new"), name("link")));
+  EXPECT_TRUE(are_one_file(name("link"), name("new")));
+  EXPECT_FALSE(are_one_file(name("new"), name("other")));
+  std::ofstream(name("there")) << "text";
+  fs::create_hard_link(name("there"), name("hard"));
+  EXPECT_TRUE(are_one_file(name("there"), name("hard")));
+  EXPECT_FALSE(are_one_file(name("there"), name("new")));
+  EXPECT_FALSE(are_one_file("/dev/null", "/dev/null"));
+  fs::remove_all(folder);
 }
 
 }  // namespace

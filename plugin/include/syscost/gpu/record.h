@@ -33,7 +33,8 @@ class SYSCOST_EXPORT Aside {
 /// what went wrong; that was then said and ends the run non-zero as well.
 SYSCOST_EXPORT std::string record(StampedLaunch launch);
 
-/// A row of kind `kernel` for each of `durations_ns`, in order, under the running test: `figure` becomes column `window`
+/// A row of kind `kernel` for each of `durations_ns`, in order, under the running test: `figure` becomes the column
+/// `window`
 /// ("add duration (events)").
 SYSCOST_EXPORT void record_times(const std::string& figure, const std::vector<std::uint64_t>& durations_ns);
 

@@ -56,8 +56,7 @@ std::size_t run_timing(Reporter* display, Reporter* file, const std::string& spe
   adapter::Framework framework;
   framework.name = "Google Benchmark";
   framework.build_type = type;
-  const std::string report = flag_value("out");
-  framework.report = report;
+  adapter::check_report_or_exit(framework.name, flag_value("out"));
   adapter::start_timing_or_exit(framework);
   Traces traces;
   if (adapter::wants_tools()) traces.gather(orders);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "adapters/gtest/listener.h"
 
+#include <algorithm>
 #include <locale>
 #include <string>
 
@@ -36,11 +37,15 @@ void make_first_locale() {
   const std::locale first;
 }
 
-/// Where --gtest_output puts its report: "xml:FILE", or a name of GoogleTest's where none or only a folder is given.
+/// Where --gtest_output puts its report; empty where GoogleTest looks for a name that is free.
 std::string report_file() {
   const std::string output = SYSCOST_GTEST_FLAG(output);
-  const std::size_t colon = output.find(':');
-  return colon == std::string::npos || output.ends_with('/') ? std::string() : output.substr(colon + 1);
+  const std::size_t colon = std::min(output.find(':'), output.size());
+  const std::string format = output.substr(0, colon);
+  if ((format != "xml" && format != "json") || output.ends_with('/')) return {};
+  const std::string name = colon < output.size() ? output.substr(colon + 1) : "test_detail." + format;
+  if (name.starts_with('/')) return name;
+  return std::string(testing::UnitTest::GetInstance()->original_working_dir()) + "/" + name;
 }
 
 /// Fails the run. --gtest_throw_on_failure and --gtest_break_on_failure are about the user's assertions: obeyed here,
@@ -63,8 +68,7 @@ void WindowKeeper::program_start(const testing::UnitTest& unit_test) {
   framework.name = "GoogleTest";
   framework.selection = selection(unit_test);
   framework.build_type = type;
-  const std::string report = report_file();
-  framework.report = report;
+  adapter::check_report_or_exit(framework.name, report_file());
   adapter::start_or_exit(framework);
 }
 
