@@ -38,6 +38,7 @@ Examples:
   bench summary out.csv --format json | jq '.tests[].calls')";
 
 const char* const kShowFooter = R"(TEST may be a part of the name when only one test has it.
+Without it the only test of RUN is shown.
 
 Examples:
   bench show out.csv Log.Write              every syscall of the test

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <ostream>
 #include <set>
@@ -69,6 +70,14 @@ std::vector<Part> parts_of(const model::Dataset& data, const std::vector<model::
   return parts;
 }
 
+/// What a run without TEST shows: the only test there is, if there is one, whatever its suite or its children have.
+void prefer_tests(const model::Dataset& data, std::vector<const model::Group*>& found) {
+  const auto is_test = [&](const model::Group* group) {
+    return group->is_test(data) || data.text(group->kind) == "benchmark";
+  };
+  if (std::count_if(found.begin(), found.end(), is_test) == 1) std::erase_if(found, std::not_fn(is_test));
+}
+
 /// The part of `test` that names of what tools saw and of what we counted share.
 std::string without_origin(std::string test) {
   const std::string mark = fmt::format(" [{}]", schema::kOriginBpftrace);
@@ -122,7 +131,8 @@ int show(const cli::Options& options, const render::Paint& paint, std::ostream& 
     err << "bench: --svg draws a stamp file, and " << csv::printable(options.runs.front()) << " is none\n";
     return fail();
   }
-  const auto found = find_test(data, groups, options.test);
+  std::vector<const model::Group*> found = find_test(data, groups, options.test);
+  if (options.test.empty()) prefer_tests(data, found);
   if (found.size() != 1) {
     print_candidates(data, found.empty() ? find_test(data, groups, "") : found, options.test, !found.empty(), err);
     return fail();
