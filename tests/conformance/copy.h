@@ -26,8 +26,8 @@ class Copy {
   bool cue() const;
   /// One `wait4`; the wait status, -1 when that failed.
   int wait() const;
-  /// After wait(): a problem() when a helper process it had is still there, when it had BPF programs and we have others,
-  /// or when we have none and one of its is still loaded. Not inside a window.
+  /// After wait(): a problem() when a helper process it had is still there, when it had BPF programs and we have
+  /// others, or when we have none and one of its is still loaded. Not inside a window.
   void require_nothing_left() const;
 
  private:

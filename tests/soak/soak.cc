@@ -17,12 +17,12 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
-#include <cerrno>
 #include <cstdlib>
-#include <optional>
 #include <new>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
