@@ -14,6 +14,13 @@
 
 namespace syscost::dispatch {
 
+/// Compiled with AddressSanitizer or ThreadSanitizer, whose runtimes have handlers and calls of their own.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kIsSanitized = true;
+#else
+inline constexpr bool kIsSanitized = false;
+#endif
+
 /// Opened at construction, closed at the end. Tests ask for `backend` first.
 struct OpenedDispatch {
   explicit OpenedDispatch(Patching patching = Patching::allowed) {

@@ -64,7 +64,7 @@ TEST_F(SeccompBackendTest, CountsChildrenByProgramWhenAskedTo) {
                         repeat(10, SYS_getppid);
                         REQUIRE(in_child([] {
                                   repeat(1000, SYS_getppid);
-                                  execl("/proc/self/exe", "again", "--gtest_list_tests", "--gtest_filter=-*", nullptr);
+                                  execl("/bin/true", "true", nullptr);
                                 }) == 0);
                       }) == 10);
               ChildTables children(&quiet_memory());
@@ -72,7 +72,8 @@ TEST_F(SeccompBackendTest, CountsChildrenByProgramWhenAskedTo) {
               const CallTable& own = children.at("syscost_seccomp_unit_tests");
               REQUIRE(own.find(kGetppid)->entries == 1000);
               REQUIRE(own.find({kNativeAbi, SYS_execve})->entries == 1);
-              REQUIRE(own.find({kNativeAbi, SYS_exit_group})->entries == 1);
+              REQUIRE(own.find({kNativeAbi, SYS_exit_group}) == nullptr);
+              REQUIRE(children.at("true").find({kNativeAbi, SYS_exit_group})->entries == 1);
               // What was read is gone.
               ChildTables again(&quiet_memory());
               entries_of(backend, kGetppid, [] {});
