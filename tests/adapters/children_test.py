@@ -60,25 +60,6 @@ class Family:
         self.assertEqual({key: found[key] for key in found if key[1] in (FAMILY, OTHER, OTHER_32)}, expected)
         self.assertEqual({row["lost"] for row in self.rows(kind="test", record="test")} - {"", "0"}, set())
 
-    def test_make_no_call_for_us_while_tools_watch(self):
-        if os.geteuid() != 0 or shutil.which("bpftrace") is None or shutil.which("perf") is None:
-            self.skipTest("needs root, bpftrace and perf")
-        waiting = "--gtest_filter=Families.Waiting"  # long enough for the tools to make calls of their own meanwhile
-        self.measure(waiting, program=FAMILIES)
-        alone = self.child_calls()
-        self.assertEqual(alone, {(FAMILY, "set_robust_list"): 1, (FAMILY, "poll"): 1, (FAMILY, "exit_group"): 1})
-        for tools in "bpftrace", "bpftrace,perf":
-            self.csv = os.path.join(self.folder, tools)
-            self.measure(waiting, f"--syscost_profile={tools}", "--syscost_bpf=syscount", program=FAMILIES)
-            self.assertEqual(self.child_calls(), alone)
-
-    def child_calls(self):
-        """{(program, syscall): entries}, of the last run."""
-        counts = collections.Counter()
-        for row in self.rows(kind="process", record="syscall"):
-            counts[row["window"], row["syscall"]] += int(row["entries"])
-        return counts
-
     def test_that_outlive_their_test_are_counted_to_the_next(self):
         self.measure("--gtest_filter=Outliving.*", program=FAMILIES)
         self.assertEqual({key: count for key, count in self.processes().items() if count > 0},
@@ -250,6 +231,30 @@ class ChildrenOnEbpf(Family, Case):
         for row in self.rows(kind="process", record="syscall"):
             ended = [int(row[key]) for key in ("calls", "restarts", "in_flight", "no_return")]
             self.assertEqual(int(row["entries"]), sum(ended), row)
+
+
+class ChildrenWatched(Case):
+    """Beside nothing else: tools attach tracepoints that every syscall of the machine passes."""
+
+    def test_make_no_call_for_us_while_tools_watch(self):
+        if os.geteuid() != 0 or shutil.which("bpftrace") is None or shutil.which("perf") is None:
+            self.skipTest("needs root, bpftrace and perf")
+        for backend in "seccomp", "ebpf":
+            with self.subTest(backend=backend):
+                self.compare_watched(backend)
+
+    def compare_watched(self, backend):
+        # Long enough for the tools to make calls of their own meanwhile.
+        flags = f"--syscost_backend={backend}", "--syscost_children", "--gtest_filter=Families.Waiting"
+        calls = {(FAMILY, "set_robust_list"): 1, (FAMILY, "poll"): 1, (FAMILY, "exit_group"): 1}
+        for tools in "", "bpftrace", "bpftrace,perf":
+            self.csv = os.path.join(self.folder, f"{backend}.{tools}.csv")
+            profile = (f"--syscost_profile={tools}", "--syscost_bpf=syscount") if tools else ()
+            self.run_program(FAMILIES, f"--syscost_csv={self.csv}", *flags, *profile)
+            found = collections.Counter()
+            for row in self.rows(kind="process", record="syscall"):
+                found[row["window"], row["syscall"]] += int(row["entries"])
+            self.assertEqual(found, calls, tools)
 
 
 class ChildrenRefused(Case):
