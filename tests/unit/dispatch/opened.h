@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 
+#include <cstdint>
 #include <memory>
 
 #include "backends/dispatch/dispatch_backend.h"
@@ -19,6 +20,12 @@ namespace syscost::dispatch {
 inline constexpr bool kIsSanitized = true;
 #else
 inline constexpr bool kIsSanitized = false;
+#endif
+/// ThreadSanitizer's runtime has a thread of its own, older than any backend.
+#ifdef __SANITIZE_THREAD__
+inline constexpr bool kHasRuntimeThread = true;
+#else
+inline constexpr bool kHasRuntimeThread = false;
 #endif
 
 /// Opened at construction, closed at the end. Tests ask for `backend` first.

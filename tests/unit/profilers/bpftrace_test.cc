@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include <array>
-#include <barrier>
 #include <fstream>
 #include <future>
+#include <latch>
 #include <thread>
 #include <vector>
 
@@ -78,18 +78,18 @@ TEST_F(Bpftrace, AddsUpTheWindowsThatAreOpenedWhileItIsAttached) {
 TEST_F(Bpftrace, CountsTheCallsOfSixteenThreads) {
   if (!attach("syslat")) return;
   constexpr int kThreads = 16;
-  std::barrier go(kThreads + 1);
+  std::latch begin(kThreads + 1), end(kThreads + 1);
   std::vector<std::thread> threads;
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&] {
-      go.arrive_and_wait();
+      begin.arrive_and_wait();
       write_times(10'000);
-      go.arrive_and_wait();
+      end.arrive_and_wait();
     });
   }
   profiler_->arm();
-  go.arrive_and_wait();
-  go.arrive_and_wait();
+  begin.arrive_and_wait();
+  end.arrive_and_wait();
   profiler_->disarm();
   for (std::thread& thread : threads) thread.join();
   expect_exactly(detach_and_find(SYS_write), 160'000);
