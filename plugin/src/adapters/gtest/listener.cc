@@ -43,7 +43,7 @@ std::string report_file() {
   const std::size_t colon = std::min(output.find(':'), output.size());
   const std::string format = output.substr(0, colon);
   if ((format != "xml" && format != "json") || output.back() == '/') return {};
-  const std::string name = colon < output.size() ? output.substr(colon + 1) : "test_detail." + format;
+  std::string name = colon < output.size() ? output.substr(colon + 1) : "test_detail." + format;
   if (name.substr(0, 1) == "/") return name;
   return std::string(testing::UnitTest::GetInstance()->original_working_dir()) + "/" + name;
 }

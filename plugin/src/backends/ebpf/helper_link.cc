@@ -214,7 +214,7 @@ HelperLink::~HelperLink() {
   close_descriptor(socket_);
 }
 
-Result<Passed> HelperLink::ask(Request request, std::size_t descriptors) {
+Result<Passed> HelperLink::ask(Request request, std::size_t descriptors) const {
   if (!is_still_ours(socket_)) {
     return Failure{"the test closed the socket to the eBPF helper",
                    "do not close descriptors that the test did not open (close_range, closefrom)"};

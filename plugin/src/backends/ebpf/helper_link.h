@@ -46,7 +46,7 @@ class HelperLink {
 
  private:
   explicit HelperLink(int socket) : socket_(socket) {}
-  Result<Passed> ask(Request request, std::size_t descriptors);
+  Result<Passed> ask(Request request, std::size_t descriptors) const;
 
   int socket_;
 };
