@@ -179,6 +179,9 @@ if [[ $with_cuda == yes ]]; then
   expect 0 docker run --rm -v "$PWD:/src" syscost-dev-cuda ./dev build release demo_gpu_sum_cuda
   expect 0 docker run --rm -v "$PWD:/src" syscost-dev-cuda build/release/bin/demo_gpu_sum_cuda
   says "no GPU that CUDA can use"
+  # The other image's toolkit is not here: the build folder that both see starts afresh.
+  expect 0 docker compose run --rm -T dev ./dev build
+  says "it starts afresh" "demo_gpu_sum_cuda is left out"
 else
   skip "the CUDA image (./dev docker --cuda): a download of 1.6 GB"
 fi
