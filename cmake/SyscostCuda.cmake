@@ -32,8 +32,9 @@ macro(syscost_enable_cuda)
     set(syscost_cuda_missing "nvcc not found (Debian, non-free: apt-get install nvidia-cuda-toolkit-gcc)")
   elseif(NOT CMAKE_CUDA_COMPILER)
     string(CONCAT syscost_cuda_missing
-      "${CUDAToolkit_NVCC_EXECUTABLE} does not compile here (why: CMakeFiles/CMakeError.log, from CMake 3.26 CMakeConfigureLog.yaml; a host compiler that it "
-      "takes: Debian's nvidia-cuda-toolkit-gcc has one, else -DCMAKE_CUDA_HOST_COMPILER=g++-12)")
+      "${CUDAToolkit_NVCC_EXECUTABLE} does not compile here (why: CMakeFiles/CMakeError.log, from CMake 3.26 "
+      "CMakeConfigureLog.yaml; a host compiler that it takes: Debian's nvidia-cuda-toolkit-gcc has one, else "
+      "-DCMAKE_CUDA_HOST_COMPILER=g++-12)")
   elseif(NOT CUDAToolkit_FOUND)
     set(syscost_cuda_missing "the toolkit of ${CMAKE_CUDA_COMPILER} has no headers or no runtime (cmake says which: \
 find_package(CUDAToolkit))")

@@ -90,10 +90,12 @@ bool has_tracefs() {
   return false;
 }
 
-bool is_under_valgrind() {
+std::optional<Failure> lacking_under_valgrind(std::string_view feature) {
   // It preloads its core into what it runs, and leaves the variable for it to see.
   const char* preloaded = std::getenv("LD_PRELOAD");
-  return preloaded != nullptr && std::strstr(preloaded, "/vgpreload_") != nullptr;
+  if (preloaded == nullptr || std::strstr(preloaded, "/vgpreload_") == nullptr) return std::nullopt;
+  return Failure{"valgrind interprets this program, and has no " + std::string(feature),
+                 "run it without valgrind; or, as root, --syscost_backend ebpf, which sees valgrind's calls too"};
 }
 
 std::string_view container_name(Container container) {

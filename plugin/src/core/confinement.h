@@ -8,9 +8,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "core/result.h"
 
 namespace syscost {
 
@@ -40,8 +43,8 @@ std::vector<std::string> missing_for_bpf(std::uint64_t set);
 /// True when the kernel's tracefs is mounted where bpftrace looks for it. Needs no permission to look inside.
 bool has_tracefs();
 
-/// True when valgrind interprets this program: what it has of the kernel is what valgrind has.
-bool is_under_valgrind();
+/// Why `feature` of the kernel cannot be had where valgrind interprets this program; empty where it does not.
+std::optional<Failure> lacking_under_valgrind(std::string_view feature);
 
 /// "Docker", "Podman", "Kubernetes" or "unknown".
 std::string_view container_name(Container container);

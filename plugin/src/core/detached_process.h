@@ -28,7 +28,7 @@ struct DetachedProgram {
 
 struct DetachedProcess {
   pid_t process = 0;
-  /// What is left of it has to be told to end_own_session() (core/own_calls.h) when the program has ended.
+  /// For end_own_session() (core/own_calls.h), once the program has ended.
   pid_t session = 0;
 };
 

@@ -172,6 +172,7 @@ TEST(Families, OfADeathTest) {
       testing::ExitedWithCode(7), "");
 }
 
+/// Not a handshake: tools that watch make calls of their own now and then, and must get the time to.
 TEST(Families, Waiting) {
   EXPECT_EQ(reap(start([] { poll(nullptr, 0, 500); })), 0);
 }

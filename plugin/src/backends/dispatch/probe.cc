@@ -84,10 +84,7 @@ Failure explain(int status) {
 }  // namespace
 
 Result<void> check_requirements() {
-  if (is_under_valgrind()) {
-    return Failure{"valgrind interprets this program, and has no Syscall User Dispatch",
-                   "run it without valgrind; or, as root, --syscost_backend ebpf, which sees valgrind's calls too"};
-  }
+  if (std::optional<Failure> lacking = lacking_under_valgrind("Syscall User Dispatch")) return *std::move(lacking);
   constexpr unsigned long kHasFsgsbase = 2;  // HWCAP2_FSGSBASE
   if ((getauxval(AT_HWCAP2) & kHasFsgsbase) == 0) {
     return Failure{"the dispatch backend needs the FSGSBASE instructions, which this processor or kernel lacks",

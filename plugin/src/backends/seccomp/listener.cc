@@ -85,10 +85,7 @@ Failure explain_install_failure(int error) {
 }
 
 Result<void> check_user_notification() {
-  if (is_under_valgrind()) {
-    return Failure{"valgrind interprets this program, and has no seccomp(2)",
-                   "run it without valgrind; or, as root, --syscost_backend ebpf, which sees valgrind's calls too"};
-  }
+  if (std::optional<Failure> lacking = lacking_under_valgrind("seccomp(2)")) return *std::move(lacking);
   seccomp_notif_sizes sizes{};
   __u32 action = SECCOMP_RET_USER_NOTIF;
   if (seccomp(SECCOMP_GET_ACTION_AVAIL, 0, &action) != 0 || seccomp(SECCOMP_GET_NOTIF_SIZES, 0, &sizes) != 0) {
