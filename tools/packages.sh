@@ -39,6 +39,7 @@ python3-kubernetes | -         | holds the manifests against the API's types
 clang           | clang        | rebuilds the eBPF object, to prove the committed one is current
 llvm            | llvm-strip   | strips it
 bpftool         | bpftool      | makes the skeleton from it
+libclang-rt-dev | -            | ThreadSanitizer of clang, for a consumer of that kind
 libcap2-bin     | capsh        | runs tests with fewer capabilities
 "
 

@@ -7,7 +7,6 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,8 +14,10 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 
 #include "core/own_calls.h"
+#include "core/shared_clone.h"
 
 namespace syscost {
 namespace {
@@ -37,6 +38,10 @@ struct Launch {
   int error;
 };
 
+// Between clone and execve the children run in our memory, on our thread's storage: syscalls, and nothing else. They go
+// through syscall(2), never through the C library's functions: a sanitizer stands before those, and ThreadSanitizer's
+// would take the child's dispositions and its end for this process's own.
+
 /// Capabilities outlive execve as ambient ones. What fails here the program will say. Of this task only: the measured
 /// process keeps its own sets.
 void keep_capabilities(std::uint64_t wanted) {
@@ -48,59 +53,67 @@ void keep_capabilities(std::uint64_t wanted) {
   }
   if (syscall(SYS_capset, &header, sets.data()) != 0) return;
   for (unsigned long capability = 0; capability < 64; ++capability) {
-    if ((wanted >> capability & 1) != 0) prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0);
+    if ((wanted >> capability & 1) != 0) syscall(SYS_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0);
   }
+}
+
+[[noreturn]] void end_child(int status) {
+  for (;;) syscall(SYS_exit_group, status);
 }
 
 [[noreturn]] void give_up(Launch& launch) {
   launch.error = errno;
-  _exit(127);
+  end_child(127);
 }
 
-/// Between clone and execve, in our memory: nothing but syscalls.
-int become_the_program(void* argument) {
+int duplicate_above(int descriptor, int least) {
+  return static_cast<int>(syscall(SYS_fcntl, descriptor, F_DUPFD, least));
+}
+
+void become_the_program(void* argument) {
   Launch& launch = *static_cast<Launch*>(argument);
-  // Handlers of the test's must not run here, and what it ignores must not be ignored there.
-  struct sigaction by_default {};
-  by_default.sa_handler = SIG_DFL;
-  for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &by_default, nullptr);
-  const int nothing = open("/dev/null", O_RDWR);  // NOLINT(android-cloexec-open)
+  // Handlers of the test's must not run here, and what it ignores must not be ignored there. All zero is the default
+  // disposition in the kernel's layout too: handler, flags, restorer, mask.
+  constexpr std::array<std::uint64_t, 4> kByDefault{};
+  for (int signal = 1; signal < NSIG; ++signal) {
+    syscall(SYS_rt_sigaction, signal, kByDefault.data(), nullptr, sizeof(std::uint64_t));
+  }
+  const auto nothing = static_cast<int>(syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR));
   if (nothing < 0) give_up(launch);
   // Out of the way first: each may have any number, the standard ones and each other's too.
   std::array<int, kMaxDescriptors> kept{};
   for (std::size_t i = 0; i < launch.descriptor_count; ++i) {
-    kept[i] = fcntl(launch.descriptors[i], F_DUPFD, 10);
+    kept[i] = duplicate_above(launch.descriptors[i], 10);
     if (kept[i] < 0) give_up(launch);
   }
-  const int kept_nothing = fcntl(nothing, F_DUPFD, 10);
+  const int kept_nothing = duplicate_above(nothing, 10);
   if (kept_nothing < 0) give_up(launch);
   for (int standard = 0; standard < kFirstPassedDescriptor; ++standard) {
-    if (dup2(kept_nothing, standard) < 0) give_up(launch);
+    if (syscall(SYS_dup3, kept_nothing, standard, 0) < 0) give_up(launch);
   }
   int next = kFirstPassedDescriptor;
   for (std::size_t i = 0; i < launch.descriptor_count; ++i) {
-    if (dup2(kept[i], next++) < 0) give_up(launch);
+    if (syscall(SYS_dup3, kept[i], next++, 0) < 0) give_up(launch);
   }
   // A pipe of the test's that stayed open here would never reach its end.
   syscall(SYS_close_range, next, ~0U, 0);
-  if (chdir("/") != 0) _exit(127);
-  umask(022);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (syscall(SYS_chdir, "/") != 0) end_child(127);
+  syscall(SYS_umask, 022);
+  constexpr std::uint64_t kNoSignal = 0;
+  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &kNoSignal, nullptr, sizeof(kNoSignal));
   if (launch.capabilities != 0) keep_capabilities(launch.capabilities);
-  execve(launch.path, launch.arguments, launch.environment);
+  syscall(SYS_execve, launch.path, launch.arguments, launch.environment);
   give_up(launch);
 }
 
 /// Starts the program and is gone: the program becomes init's child.
-int be_its_parent(void* argument) {
+void be_its_parent(void* argument) {
   auto* launch = static_cast<Launch*>(argument);
   launch->error = begin_own_session(launch->session);
-  if (launch->error != 0) _exit(0);
-  launch->program = clone(become_the_program, launch->stack, CLONE_VM | CLONE_VFORK | SIGCHLD, launch);
+  if (launch->error != 0) end_child(0);
+  launch->program = clone_sharing_memory(SIGCHLD, launch->stack, nullptr, become_the_program, launch);
   if (launch->program < 0) launch->error = errno;
-  _exit(0);
+  end_child(0);
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& words) {
@@ -138,8 +151,7 @@ Result<DetachedProcess> start_detached(const DetachedProgram& program) {
   sigset_t before;
   sigfillset(&every);
   pthread_sigmask(SIG_SETMASK, &every, &before);
-  const pid_t child =
-      clone(be_its_parent, first_top, CLONE_VM | CLONE_VFORK | CLONE_PARENT_SETTID, &launch, &launch.session);
+  const pid_t child = clone_sharing_memory(0, first_top, &launch.session, be_its_parent, &launch);
   if (child < 0) launch.error = errno;
   while (child > 0 && waitpid(child, nullptr, static_cast<int>(__WCLONE)) < 0 && errno == EINTR) {
   }
