@@ -93,12 +93,12 @@ static __always_inline bool find_child(struct task_struct* task, struct child* c
 
 // core/own_calls.h. Not the cookie that a process enrols by: a child that says that becomes a measured process.
 static __always_inline bool is_cookie_of_own_calls(const struct child* child, __u64 cookie) {
-  return cookie == SYSCOST_OWN_CALLS(enrolments[child->state->process & (SYSCOST_PROCESSES - 1)].cookie);
+  return cookie == SYSCOST_OWN_CALLS(AT(enrolments, child->state->process).cookie);
 }
 
 static __always_inline struct syscost_cpu* cpu_of_children(struct syscost_children* memory) {
   __u32 cpu = bpf_get_smp_processor_id();
-  return cpu < SYSCOST_MAX_CPUS ? &memory->cpus[cpu] : 0;
+  return cpu < SYSCOST_MAX_CPUS ? &AT(memory->cpus, cpu) : 0;
 }
 
 // ---- slots ----------------------------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ static __noinline __u32 slot_of_child_call(struct syscost_children* memory, __u3
   if (program == SYSCOST_NO_PROGRAM || READ_ONCE(memory->slots_used) >= SYSCOST_CHILD_SLOTS) return SYSCOST_NO_SLOT;
   __u32 fresh = __sync_fetch_and_add(&memory->slots_used, 1);
   if (fresh >= SYSCOST_CHILD_SLOTS) return SYSCOST_NO_SLOT;
-  memory->calls[fresh] = call;
+  AT(memory->calls, fresh) = call;
   __u32 slot = SYSCOST_FIRST_CHILD_SLOT + fresh;
   bpf_map_update_elem(&child_slots, &call, &slot, BPF_NOEXIST);
   return slot;
@@ -121,7 +121,7 @@ static __noinline __u32 slot_of_child_call(struct syscost_children* memory, __u3
 static __always_inline __u32 child_slot_of(const struct child* child, const struct syscost_directory* directory,
                                            __u64 index) {
   bool is_selected = index >= SYSCOST_INDEXES ? !directory->ignores_wild
-                                              : READ_ONCE(directory->slot_of[index]) != SYSCOST_NOT_SELECTED;
+                                              : READ_ONCE(AT(directory->slot_of, index)) != SYSCOST_NOT_SELECTED;
   if (!is_selected) return SYSCOST_NOT_SELECTED;
   return slot_of_child_call(child->memory, child->state->program, syscall_at(index));
 }
@@ -133,13 +133,13 @@ static __noinline __u32 child_error_slot_of(struct syscost_children* memory, __u
   if (READ_ONCE(memory->error_slots_used) >= SYSCOST_CHILD_ERROR_SLOTS) return SYSCOST_CHILD_ERROR_SLOTS;
   __u32 fresh = __sync_fetch_and_add(&memory->error_slots_used, 1);
   if (fresh >= SYSCOST_CHILD_ERROR_SLOTS) return SYSCOST_CHILD_ERROR_SLOTS;
-  memory->errors[fresh] = key;
+  AT(memory->errors, fresh) = key;
   bpf_map_update_elem(&child_error_slots, &key, &fresh, BPF_NOEXIST);
   return fresh;
 }
 
 static __always_inline __u64 syscall_of_child_slot(const struct syscost_children* memory, __u32 slot) {
-  return memory->calls[(slot - SYSCOST_FIRST_CHILD_SLOT) & (SYSCOST_CHILD_SLOTS - 1)].syscall;
+  return AT(memory->calls, slot - SYSCOST_FIRST_CHILD_SLOT).syscall;
 }
 
 // ---- cells ----------------------------------------------------------------------------------------------------------
@@ -155,18 +155,18 @@ static __always_inline void mark_atomically(__u64* word, __u32 bit) {
 }
 
 static __always_inline void mark_child_slot(struct syscost_children* memory, __u32 bank, __u32 slot) {
-  __u32 index = (slot - SYSCOST_FIRST_CHILD_SLOT) & (SYSCOST_CHILD_SLOTS - 1);
-  mark_atomically(&memory->banks[bank & (SYSCOST_BANKS - 1)].dirty[index / 64], index);
+  __u32 index = slot - SYSCOST_FIRST_CHILD_SLOT;
+  struct syscost_child_bank* into = &AT(memory->banks, bank);
+  mark_atomically(&AT(into->dirty, index / 64), index);
 }
 
 // False when there is no place for it.
 static __always_inline bool count_child_error(struct syscost_children* memory, __u32 bank, __u32 slot, __u32 error) {
   __u32 index = child_error_slot_of(memory, slot, error);
   if (index >= SYSCOST_CHILD_ERROR_SLOTS) return false;
-  struct syscost_child_bank* into = &memory->banks[bank & (SYSCOST_BANKS - 1)];
-  index &= SYSCOST_CHILD_ERROR_SLOTS - 1;
-  mark_atomically(&into->dirty_errors[index / 64], index);
-  __sync_fetch_and_add(&into->errors[index], 1);
+  struct syscost_child_bank* into = &AT(memory->banks, bank);
+  mark_atomically(&AT(into->dirty_errors, index / 64), index);
+  __sync_fetch_and_add(&AT(into->errors, index), 1);
   return true;
 }
 
@@ -197,7 +197,7 @@ static __noinline void count_child_latency(struct syscost_cell* cell, __u64 late
   __sync_fetch_and_add(&cell->latency_count, 1);
   __sync_fetch_and_add(&cell->latency_sum_ns, latency_ns);
   __u32 bucket = syscost_bucket_of(latency_ns);
-  if (bucket < SYSCOST_BUCKETS) __sync_fetch_and_add(&cell->buckets[bucket], 1);
+  if (bucket < SYSCOST_BUCKETS) __sync_fetch_and_add(&AT(cell->buckets, bucket), 1);
 }
 
 // ---- programs -------------------------------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ static __noinline __u32 program_of(struct task_struct* task, struct syscost_chil
   if (READ_ONCE(memory->programs_used) >= SYSCOST_PROGRAMS) return SYSCOST_NO_PROGRAM;
   __u32 fresh = __sync_fetch_and_add(&memory->programs_used, 1);
   if (fresh >= SYSCOST_PROGRAMS) return SYSCOST_NO_PROGRAM;
-  __builtin_memcpy(memory->names[fresh], name.text, sizeof(name.text));
+  __builtin_memcpy(AT(memory->names, fresh), name.text, sizeof(name.text));
   bpf_map_update_elem(&program_numbers, &name, &fresh, BPF_NOEXIST);
   return fresh;
 }

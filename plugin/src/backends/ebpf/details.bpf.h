@@ -75,8 +75,8 @@ static __always_inline bool is_driver_thread(void) {
   bpf_get_current_comm(name, sizeof(name));
   for (__u32 i = 0; i < SYSCOST_THREAD_NAMES; ++i) {
     if (i >= thread_name_count) break;
-    if (((name[0] ^ thread_names[i].bits[0]) & thread_names[i].mask[0]) == 0 &&
-        ((name[1] ^ thread_names[i].bits[1]) & thread_names[i].mask[1]) == 0) {
+    const volatile struct syscost_thread_name* known = &AT(thread_names, i);
+    if (((name[0] ^ known->bits[0]) & known->mask[0]) == 0 && ((name[1] ^ known->bits[1]) & known->mask[1]) == 0) {
       return !is_named_as_main(name);
     }
   }
@@ -91,7 +91,7 @@ static __noinline __u32 slot_of_detail(struct syscost_directory* directory, cons
   if (READ_ONCE(directory->details_used) >= SYSCOST_DETAIL_SLOTS) return detail->slot;
   __u32 fresh = __sync_fetch_and_add(&directory->details_used, 1);
   if (fresh >= SYSCOST_DETAIL_SLOTS) return detail->slot;
-  directory->details[fresh] = *detail;
+  AT(directory->details, fresh) = *detail;
   __u32 slot = SYSCOST_SLOTS + fresh;
   bpf_map_update_elem(&detail_slots, detail, &slot, BPF_NOEXIST);
   return slot;
@@ -108,15 +108,16 @@ static __noinline __u32 detailed_slot_of(struct syscost_directory* directory, st
     describe_file(bpf_get_current_task_btf(), (__u32)regs->di, &detail);
     for (__u32 i = 0; i < SYSCOST_RULES; ++i) {
       if (i >= rule_count) break;
-      if ((detail.device & rules[i].device_mask) != rules[i].device || detail.file != FILE_CHARACTER_DEVICE ||
-          (detail.request & rules[i].request_mask) != rules[i].request) {
+      const volatile struct syscost_rule* rule = &AT(rules, i);
+      if ((detail.device & rule->device_mask) != rule->device || detail.file != FILE_CHARACTER_DEVICE ||
+          (detail.request & rule->request_mask) != rule->request) {
         continue;
       }
-      if (rules[i].command_at != SYSCOST_NOWHERE) {
-        const void* from = (const void*)(regs->dx + rules[i].command_at);
+      if (rule->command_at != SYSCOST_NOWHERE) {
+        const void* from = (const void*)(regs->dx + rule->command_at);
         detail.has_command = bpf_probe_read_user(&detail.command, sizeof(detail.command), from) == 0;
       }
-      thread->status_at = rules[i].status_at;
+      thread->status_at = rule->status_at;
       break;
     }
   }
@@ -135,7 +136,7 @@ static __noinline __u32 slot_by_status(const struct process* process, struct sys
   if (bpf_probe_read_user(&status, sizeof(status), (const void*)(regs->dx + thread->status_at)) || !status) return slot;
   __u32 index = slot - SYSCOST_SLOTS;
   if (index >= SYSCOST_DETAIL_SLOTS) return slot;
-  struct syscost_detail failed = directory->details[index];
+  struct syscost_detail failed = AT(directory->details, index);
   failed.status = status;
   __u32 other = slot_of_detail(directory, &failed);
   if (other < SYSCOST_SLOTS) return slot;

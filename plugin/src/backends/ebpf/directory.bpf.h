@@ -11,7 +11,7 @@ static __always_inline __u32 allocate_slot(struct syscost_directory* directory, 
   if (READ_ONCE(directory->slots_used) >= SYSCOST_SLOTS) return SYSCOST_NO_SLOT;
   __u32 fresh = __sync_fetch_and_add(&directory->slots_used, 1);
   if (fresh >= SYSCOST_SLOTS) return SYSCOST_NO_SLOT;
-  directory->syscall_of[fresh] = syscall;
+  AT(directory->syscall_of, fresh) = syscall;
   return fresh;
 }
 
@@ -20,7 +20,7 @@ static __always_inline __u32 allocate_slot(struct syscost_directory* directory, 
 static __noinline __u32 wild_slot_of(struct syscost_directory* directory, __u64 syscall) {
   for (__u32 slot = 0; slot < SYSCOST_SLOTS; ++slot) {
     if (slot >= READ_ONCE(directory->slots_used)) break;
-    if (directory->syscall_of[slot] == syscall) return slot;
+    if (AT(directory->syscall_of, slot) == syscall) return slot;
   }
   return allocate_slot(directory, syscall);
 }
@@ -29,12 +29,12 @@ static __noinline __u32 wild_slot_of(struct syscost_directory* directory, __u64 
 // SYSCOST_NOT_SELECTED when the syscall is not to be counted.
 static __always_inline __u32 slot_of(struct syscost_directory* directory, __u64 index) {
   if (index >= SYSCOST_INDEXES) return directory->ignores_wild ? SYSCOST_NOT_SELECTED : wild_slot_of(directory, index);
-  __u32 known = READ_ONCE(directory->slot_of[index]);
+  __u32 known = READ_ONCE(AT(directory->slot_of, index));
   if (known == SYSCOST_NOT_SELECTED) return known;
   if (known) return known - 1;
   __u32 fresh = allocate_slot(directory, (index / SYSCOST_NUMBERS) << 32 | (index % SYSCOST_NUMBERS));
   if (fresh == SYSCOST_NO_SLOT) return fresh;
-  __u32 other = __sync_val_compare_and_swap(&directory->slot_of[index], 0, fresh + 1);
+  __u32 other = __sync_val_compare_and_swap(&AT(directory->slot_of, index), 0, fresh + 1);
   return other ? other - 1 : fresh;
 }
 
@@ -42,7 +42,7 @@ static __always_inline __u32 allocate_error_slot(struct syscost_directory* direc
   if (READ_ONCE(directory->error_slots_used) >= SYSCOST_ERROR_SLOTS) return SYSCOST_ERROR_SLOTS;
   __u32 fresh = __sync_fetch_and_add(&directory->error_slots_used, 1);
   if (fresh >= SYSCOST_ERROR_SLOTS) return SYSCOST_ERROR_SLOTS;
-  directory->error_of[fresh] = slot << 16 | error;
+  AT(directory->error_of, fresh) = slot << 16 | error;
   return fresh;
 }
 
@@ -51,7 +51,7 @@ static __always_inline __u32 allocate_error_slot(struct syscost_directory* direc
 static __noinline __u32 wild_error_slot_of(struct syscost_directory* directory, __u32 slot, __u32 error) {
   for (__u32 i = 0; i < SYSCOST_ERROR_SLOTS; ++i) {
     if (i >= READ_ONCE(directory->error_slots_used)) break;
-    if (directory->error_of[i] == (slot << 16 | error)) return i;
+    if (AT(directory->error_of, i) == (slot << 16 | error)) return i;
   }
   return allocate_error_slot(directory, slot, error);
 }
@@ -62,10 +62,10 @@ static __always_inline __u32 error_slot_of(struct syscost_directory* directory, 
   }
   __u32 index = slot * SYSCOST_ERRNOS + error;
   if (index >= SYSCOST_SLOTS * SYSCOST_ERRNOS) return SYSCOST_ERROR_SLOTS;
-  __u32 known = READ_ONCE(directory->error_slot_of[index]);
+  __u32 known = READ_ONCE(AT(directory->error_slot_of, index));
   if (known) return known - 1;
   __u32 fresh = allocate_error_slot(directory, slot, error);
   if (fresh >= SYSCOST_ERROR_SLOTS) return SYSCOST_ERROR_SLOTS;
-  __u32 other = __sync_val_compare_and_swap(&directory->error_slot_of[index], 0, fresh + 1);
+  __u32 other = __sync_val_compare_and_swap(&AT(directory->error_slot_of, index), 0, fresh + 1);
   return other ? other - 1 : fresh;
 }

@@ -12,12 +12,13 @@
 
 static __always_inline bool is_cookie_of(const struct process* process, __u64 cookie) {
   __u32 index = SYSCOST_COOKIE_PROCESS(cookie);
-  return cookie && enrolments[index].cookie == cookie && enrolments[index].serial == process->serial;
+  const struct syscost_enrolment* enrolment = &AT(enrolments, index);
+  return cookie && enrolment->cookie == cookie && enrolment->serial == process->serial;
 }
 
 // Called when the current process is nobody's yet. False when it does not enrol, or no place is left in its bucket.
 static __noinline bool enrol_in(__u32 tgid, __u32 index) {
-  __u64* bucket = targets[tgid & (SYSCOST_TARGET_BUCKETS - 1)];
+  __u64* bucket = AT(targets, tgid);
   __u64 target = SYSCOST_TARGET(tgid, index);
   for (__u32 way = 0; way < SYSCOST_TARGET_WAYS; ++way) {
     if (READ_ONCE(bucket[way]) == 0 && __sync_val_compare_and_swap(&bucket[way], 0, target) == 0) return true;
@@ -29,6 +30,6 @@ static __always_inline bool enrol(const struct task_struct* task, const struct p
   __u64 cookie = regs->di;
   if (!cookie) return false;
   __u32 index = SYSCOST_COOKIE_PROCESS(cookie);
-  if (enrolments[index].cookie != cookie || !find_process(index, process)) return false;
+  if (AT(enrolments, index).cookie != cookie || !find_process(index, process)) return false;
   return enrol_in((__u32)task->tgid, index);
 }

@@ -86,8 +86,8 @@ static __always_inline void count_error(const struct process* process, const str
     return;
   }
   struct syscost_bank* bank = place->bank;
-  bank->dirty_errors[(error_slot / 64) & (SYSCOST_ERROR_DIRTY_WORDS - 1)] |= 1ULL << (error_slot & 63);
-  bank->errors[error_slot & (SYSCOST_ERROR_SLOTS - 1)]++;
+  AT(bank->dirty_errors, error_slot / 64) |= 1ULL << (error_slot & 63);
+  AT(bank->errors, error_slot)++;
 }
 
 static __always_inline void count_latency(const struct child* child, struct syscost_cell* cell, __u64 latency_ns) {
@@ -100,5 +100,5 @@ static __always_inline void count_latency(const struct child* child, struct sysc
   cell->latency_count++;
   cell->latency_sum_ns += latency_ns;
   __u32 bucket = syscost_bucket_of(latency_ns);
-  if (bucket < SYSCOST_BUCKETS) cell->buckets[bucket]++;
+  if (bucket < SYSCOST_BUCKETS) AT(cell->buckets, bucket)++;
 }

@@ -4,6 +4,7 @@
 // state, and which lane, bank and shard a call is counted in.
 #pragma once
 
+#include "bounds.bpf.h"
 #include "kernel_types.bpf.h"
 // Above first: libbpf's headers use the types.
 #include <bpf/bpf_helpers.h>
@@ -109,7 +110,7 @@ static __always_inline union syscost_block* block_at(const struct process* proce
 
 // The index of the process's map + 1; 0 = it is not measured. Every syscall of the host comes by here.
 static __always_inline __u32 find_target(__u32 tgid) {
-  __u64* bucket = targets[tgid & (SYSCOST_TARGET_BUCKETS - 1)];
+  __u64* bucket = AT(targets, tgid);
   for (__u32 way = 0; way < SYSCOST_TARGET_WAYS; ++way) {
     __u64 target = READ_ONCE(bucket[way]);
     if (SYSCOST_TARGET_TGID(target) == tgid) return SYSCOST_TARGET_PROCESS_PLUS_1(target);
@@ -124,7 +125,7 @@ static __always_inline bool find_process(__u32 index, struct process* process) {
   union syscost_block* first = block_at(process, 0);
   if (!first) return false;
   process->head = &first->head;
-  process->serial = enrolments[index & (SYSCOST_PROCESSES - 1)].serial;
+  process->serial = AT(enrolments, index).serial;
   return true;
 }
 
@@ -136,7 +137,7 @@ static __always_inline bool find_current(const struct task_struct* task, struct 
 
 static __always_inline struct syscost_cpu* this_cpu(const struct process* process) {
   __u32 cpu = bpf_get_smp_processor_id();
-  return cpu < SYSCOST_MAX_CPUS ? &process->head->cpus[cpu] : 0;
+  return cpu < SYSCOST_MAX_CPUS ? &AT(process->head->cpus, cpu) : 0;
 }
 
 // A program announces itself before it reads a control word (the atomic is a full barrier), so that the process, having
@@ -153,16 +154,18 @@ static __always_inline void end_program(__u64* sequence) {
 // The lane whose control decides about this thread now, and that control.
 static __always_inline __u32 current_lane(const struct process* process, const struct thread_state* thread,
                                           __u64* control) {
-  struct syscost_lane* lanes = process->head->lanes;
   __u32 lane = thread->lane;
-  if (lane > 0 && lane < SYSCOST_LANES && READ_ONCE(lanes[lane].owner) == thread->token) {
-    __u64 own = READ_ONCE(lanes[lane].control);
-    if (own != SYSCOST_FOLLOW_PROCESS) {
-      *control = own;
-      return lane;
+  if (lane > 0 && lane < SYSCOST_LANES) {
+    struct syscost_lane* scope = &AT(process->head->lanes, lane);
+    if (READ_ONCE(scope->owner) == thread->token) {
+      __u64 own = READ_ONCE(scope->control);
+      if (own != SYSCOST_FOLLOW_PROCESS) {
+        *control = own;
+        return lane;
+      }
     }
   }
-  *control = READ_ONCE(lanes[0].control);
+  *control = READ_ONCE(process->head->lanes[0].control);
   return 0;
 }
 
@@ -200,11 +203,11 @@ static __always_inline struct syscost_cell* cell_at(struct syscost_bank* bank, _
     __u32 key = shard * SYSCOST_DETAIL_SLOTS + index;
     return index < SYSCOST_DETAIL_SLOTS ? bpf_map_lookup_elem(&detail_cells, &key) : 0;
   }
-  return &bank->cells[slot & (SYSCOST_SLOTS - 1)];
+  return &AT(bank->cells, slot);
 }
 
 static __always_inline void mark(__u64* words, __u32 slot) {
-  words[(slot / 64) & (SYSCOST_DIRTY_WORDS - 1)] |= 1ULL << (slot & 63);
+  words[BOUNDED(slot / 64, SYSCOST_DIRTY_WORDS)] |= 1ULL << (slot & 63);
 }
 
 static __always_inline void log_crossing(const struct process* process, const struct thread_state* thread,
@@ -219,7 +222,7 @@ static __always_inline void log_crossing(const struct process* process, const st
   union syscost_block* block =
       block_at(process, SYSCOST_FIRST_LOG_BLOCK + (index / SYSCOST_LOG_BLOCK_RECORDS) % SYSCOST_LOG_BLOCKS);
   if (!block) return;  // never: every map has them
-  struct syscost_log_record* record = &block->log.records[index % SYSCOST_LOG_BLOCK_RECORDS];
+  struct syscost_log_record* record = &AT(block->log.records, index);
   record->entered_in = SYSCOST_CONTROL_GENERATION(thread->control);
   record->returned_in = SYSCOST_CONTROL_GENERATION(control);
   record->latency_ns = thread->latency_ns;

@@ -72,8 +72,8 @@ static __always_inline bool is_sigreturn_call(__u64 syscall) {
 
 static __always_inline bool is_sigreturn(const struct syscost_directory* directory, __u32 slot) {
   if (with_details && slot >= SYSCOST_SLOTS && slot - SYSCOST_SLOTS < SYSCOST_DETAIL_SLOTS) {
-    slot = directory->details[slot - SYSCOST_SLOTS].slot;
+    slot = AT(directory->details, slot - SYSCOST_SLOTS).slot;
   }
   if (slot >= SYSCOST_SLOTS) return false;
-  return is_sigreturn_call(directory->syscall_of[slot]);
+  return is_sigreturn_call(AT(directory->syscall_of, slot));
 }
