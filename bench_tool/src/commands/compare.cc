@@ -119,7 +119,7 @@ model::LoadOptions load_options(const cli::Options& options, std::size_t side) {
 /// Loads both sides, each on a thread of its own.
 void load_both(const cli::Options& options, CompareResult& result, csv::Problems& problems) {
   csv::Problems new_problems;
-  auto other = std::async(std::launch::async,
+  auto other = std::async(std::launch::async | std::launch::deferred,
                           [&] { return model::load(options.runs[1], load_options(options, 1), new_problems); });
   result.old_data = model::load(options.runs[0], load_options(options, 0), problems);
   result.new_data = other.get();

@@ -9,8 +9,10 @@
 #include <optional>
 #include <ostream>
 #include <set>
+#include <utility>
 
 #include "commands/show_render.h"
+#include "csv/find_files.h"
 #include "csv/printable.h"
 #include "csv/problems.h"
 #ifdef SYSCOST_HAS_GPU_STAMPS
@@ -104,8 +106,14 @@ void print_candidates(const model::Dataset& data, const std::vector<const model:
 }  // namespace
 
 int show(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {
+  csv::Problems problems;
+  csv::Run run = csv::find_files(options.runs.front(), problems);
 #ifdef SYSCOST_HAS_GPU_STAMPS
-  if (gpu_stamps::is_stamp_file(options.runs.front())) return gpu_stamps::show_stamps(options, paint, out, err);
+  csv::Problems unopened;  // noted when it is loaded
+  const bool is_open = !run.is_folder && !run.files.empty() && run.files.front().open(unopened);
+  if (is_open && gpu_stamps::is_stamp_file(run.files.front())) {
+    return gpu_stamps::show_stamps(options, run.files.front(), paint, out, err);
+  }
 #endif
   std::string fault;
   const std::optional<model::SyscallChoice> choice = model::SyscallChoice::parse(options.syscall, fault);
@@ -113,14 +121,13 @@ int show(const cli::Options& options, const render::Paint& paint, std::ostream& 
     err << "bench: SYSCALL " << fault << '\n';
     return cli::kExitBadInput;
   }
-  csv::Problems problems;
   model::LoadOptions load_options;
   load_options.all_runs = options.all_runs;
   load_options.for_people = options.for_people();
   if (!options.run_ids.empty()) load_options.run_id = options.run_ids.front();
   load_options.keep_histograms = true;
   load_options.histograms_of = without_origin(options.test);
-  model::Dataset data = model::load(options.runs.front(), load_options, problems);
+  model::Dataset data = model::load(std::move(run), load_options, problems);
   auto fail = [&] {
     problems.print(err);
     return cli::kExitBadInput;

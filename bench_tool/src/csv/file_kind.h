@@ -3,14 +3,14 @@
 // What kind of file a RUN is, told by its content: a name proves nothing.
 #pragma once
 
-#include <string>
+#include "csv/input.h"
 
 namespace syscost::bench::csv {
 
-/// True for a regular file that begins with `{`. Pipes are not looked into: what is read of them is gone.
-bool is_json(const std::string& file);
+/// True for an open input that begins with `{`.
+bool is_json(Input& input);
 
 /// True for one that begins as --benchmark_out writes it.
-bool is_benchmark_json(const std::string& file);
+bool is_benchmark_json(Input& input);
 
 }  // namespace syscost::bench::csv

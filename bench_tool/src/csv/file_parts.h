@@ -8,9 +8,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
+#include "csv/input.h"
 #include "csv/problems.h"
 #include "csv/reader.h"
 
@@ -22,10 +22,10 @@ struct FilePart {
   std::uint64_t rows = 0;  ///< About so many; 0: unknown.
 };
 
-/// At least one part, at most `most`; small files, pipes and files that cannot be read are one.
-std::vector<FilePart> split_file(const std::string& path, unsigned most);
+/// At least one part, at most `most`; small files, pipes and files that cannot be read are one. `input` is open.
+std::vector<FilePart> split_file(Input& input, unsigned most);
 
-/// Reads a part; see read_csv(). That the file cannot be opened is a problem.
-ReadEnd read_csv_part(const std::string& path, const FilePart& part, const RowHandler& handle, Problems& problems);
+/// Reads a part of the open `input`; see read_csv(). Parts of one input may be read by several threads at once.
+ReadEnd read_csv_part(Input& input, const FilePart& part, const RowHandler& handle, Problems& problems);
 
 }  // namespace syscost::bench::csv

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "csv/find_files.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -8,35 +10,78 @@
 #include "csv/file_kind.h"
 
 namespace syscost::bench::csv {
+namespace {
 
-std::vector<std::string> find_files(const std::string& run, Problems& problems) {
-  namespace fs = std::filesystem;
+namespace fs = std::filesystem;
+
+/// What stands in a folder under the name of a CSV and is no file; "" for a file, and for what cannot be looked at:
+/// opening it says why.
+const char* not_a_file(const fs::file_status& status) {
+  switch (status.type()) {
+    case fs::file_type::fifo:
+      return "a pipe";
+    case fs::file_type::socket:
+      return "a socket";
+    case fs::file_type::character:
+    case fs::file_type::block:
+      return "a device";
+    default:
+      return "";
+  }
+}
+
+/// True for an entry whose rows belong to the folder's run.
+bool is_wanted(const fs::directory_entry& entry, Problems& problems) {
+  std::error_code ignored;
+  const fs::file_status status = entry.status(ignored);
+  if (fs::is_directory(status)) return false;
+  const std::string file = entry.path().string();
+  if (entry.path().extension() == ".csv") {
+    const std::string what = not_a_file(status);
+    if (what.empty()) return true;
+    problems.add(file, 0,
+                 fmt::format("{}, not a file; left out, because reading it may never end: give its name as RUN to read "
+                             "it",
+                             what));
+    return false;
+  }
+  // A folder of results holds other people's JSON as well.
+  if (entry.path().extension() != ".json" || !fs::is_regular_file(status)) return false;
+  Input input(file);
+  Problems unread;  // not ours then
+  return input.open(unread) && is_benchmark_json(input);
+}
+
+}  // namespace
+
+Run find_files(const std::string& name, Problems& problems) {
+  Run run{name, false, {}};
   std::error_code error;
-  const fs::file_status status = fs::status(run, error);
+  const fs::file_status status = fs::status(name, error);
   if (!fs::exists(status)) {
-    problems.add(run, 0,
+    problems.add(name, 0,
                  error && error != std::errc::no_such_file_or_directory ? "cannot be read: " + error.message()
                                                                         : "no such file or folder");
-    return {};
+    return run;
   }
-  if (!fs::is_directory(status)) return {run};
+  run.is_folder = fs::is_directory(status);
+  if (!run.is_folder) {
+    run.files.emplace_back(name);
+    return run;
+  }
   std::vector<std::string> files;
-  for (fs::directory_iterator it(run, error), end; !error && it != end; it.increment(error)) {
-    std::error_code ignored;
-    if (it->is_directory(ignored)) continue;
-    const std::string file = it->path().string();
-    // A folder of results holds other people's JSON as well.
-    const bool is_ours =
-        it->path().extension() == ".csv" || (it->path().extension() == ".json" && is_benchmark_json(file));
-    if (is_ours) files.push_back(file);
+  const std::size_t problems_before = problems.count();
+  for (fs::directory_iterator it(name, error), end; !error && it != end; it.increment(error)) {
+    if (is_wanted(*it, problems)) files.push_back(it->path().string());
   }
   if (error) {
-    problems.add(run, 0, "the folder cannot be read: " + error.message());
-  } else if (files.empty()) {
-    problems.add(run, 0, "no *.csv and no *.json of Google Benchmark in this folder (sub-folders are not searched)");
+    problems.add(name, 0, "the folder cannot be read: " + error.message());
+  } else if (files.empty() && problems.count() == problems_before) {
+    problems.add(name, 0, "no *.csv and no *.json of Google Benchmark in this folder (sub-folders are not searched)");
   }
   std::sort(files.begin(), files.end());
-  return files;
+  for (std::string& file : files) run.files.emplace_back(std::move(file));
+  return run;
 }
 
 }  // namespace syscost::bench::csv

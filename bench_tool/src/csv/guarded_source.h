@@ -15,13 +15,15 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 // The library's code is not ours to fix: its warnings are off (SYSTEM include).
 #include <libfccp/csv.h>
+
+#include "csv/input.h"
 
 namespace syscost::bench::csv {
 
@@ -53,9 +55,6 @@ class LineDamage {
   std::atomic<bool> any_{false};
   std::map<std::uint64_t, Damage> by_line_;
 };
-
-/// Delivers up to `size` bytes into `buffer`; 0 at the end. Throws std::system_error when reading fails.
-using ReadBytes = std::function<std::size_t(char* buffer, std::size_t size)>;
 
 class GuardedSource : public io::ByteSourceBase {
  public:

@@ -61,13 +61,14 @@ std::string text_of(const std::vector<Analysis>& analyses, const render::Paint& 
 
 }  // namespace
 
-int show_stamps(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {
+int show_stamps(const cli::Options& options, csv::Input& input, const render::Paint& paint, std::ostream& out,
+                std::ostream& err) {
   if (!options.syscall.empty()) {
     err << "bench: a stamp file has no syscalls: bench show STAMPS [KERNEL]\n";
     return cli::kExitBadInput;
   }
   csv::Problems problems;
-  std::vector<gpu::StampedLaunch> launches = read_stamps(options.runs.front(), problems);
+  std::vector<gpu::StampedLaunch> launches = read_stamps(input, problems);
   auto fail = [&] {
     problems.print(err);
     return cli::kExitBadInput;

@@ -5,10 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -116,29 +113,18 @@ std::vector<gpu::StampedLaunch> read_all(const std::string& name, csv::ReadBytes
 
 }  // namespace
 
-bool is_stamp_file(const std::string& file) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error)) return false;
-  std::ifstream in(file, std::ios::binary);
-  std::array<char, gpu::kStampColumnNames.front().size()> begin{};
-  in.read(begin.data(), begin.size());
-  return std::string_view(begin.data(), static_cast<std::size_t>(in.gcount())) == gpu::kStampColumnNames.front();
+bool is_stamp_file(csv::Input& input) {
+  return input.beginning().starts_with(gpu::kStampColumnNames.front());
+}
+
+std::vector<gpu::StampedLaunch> read_stamps(csv::Input& input, csv::Problems& problems) {
+  return read_all(input.path(), input.bytes(), problems);
 }
 
 std::vector<gpu::StampedLaunch> read_stamps(const std::string& file, csv::Problems& problems) {
-  auto in = std::make_shared<std::ifstream>(file, std::ios::binary);
-  if (!*in) {
-    problems.add(file, 0, "cannot be opened");
-    return {};
-  }
-  return read_all(
-      file,
-      [in](char* buffer, std::size_t size) {
-        in->read(buffer, static_cast<std::streamsize>(size));
-        if (in->bad()) throw std::system_error(std::make_error_code(std::errc::io_error));
-        return static_cast<std::size_t>(in->gcount());
-      },
-      problems);
+  csv::Input input(file);
+  if (!input.open(problems)) return {};
+  return read_stamps(input, problems);
 }
 
 std::vector<gpu::StampedLaunch> read_stamps_text(const std::string& name, std::string_view text,

@@ -10,15 +10,19 @@
 #include <string_view>
 #include <vector>
 
+#include "csv/input.h"
 #include "csv/problems.h"
 #include "syscost/gpu/stamps.h"
 
 namespace syscost::bench::gpu_stamps {
 
-/// True for a regular file that begins as a stamp file does.
-bool is_stamp_file(const std::string& file);
+/// True for an open input that begins as a stamp file does.
+bool is_stamp_file(csv::Input& input);
 
-/// The launches of `file`, in the order in which they appear in it.
+/// The launches of the open `input`, in the order in which they appear in it.
+std::vector<gpu::StampedLaunch> read_stamps(csv::Input& input, csv::Problems& problems);
+
+/// The same for a file that is not open yet.
 std::vector<gpu::StampedLaunch> read_stamps(const std::string& file, csv::Problems& problems);
 
 /// The same for text in memory, called `name` in messages.

@@ -6,15 +6,14 @@
 // is a sample; aggregates are left out, because bench forms its own.
 #pragma once
 
-#include <string>
-
+#include "csv/input.h"
 #include "csv/problems.h"
 
 namespace syscost::bench::model {
 
 class Collector;
 
-/// Reads `file` into `into`. What cannot be used is noted in `problems`.
-void load_benchmark_json(const std::string& file, Collector& into, csv::Problems& problems);
+/// Reads the open `input` into `into`. What cannot be used is noted in `problems`.
+void load_benchmark_json(csv::Input& input, Collector& into, csv::Problems& problems);
 
 }  // namespace syscost::bench::model

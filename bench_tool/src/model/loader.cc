@@ -10,7 +10,6 @@
 
 #include "csv/file_kind.h"
 #include "csv/file_parts.h"
-#include "csv/find_files.h"
 #include "csv/reader.h"
 #include "model/benchmark_json.h"
 #include "model/collector.h"
@@ -32,11 +31,11 @@ csv::RowHandler take_into(Collector& collector) {
   return [&collector](const csv::Row& row) { return collector.take(row); };
 }
 
-void load_file(const std::string& file, const LoadOptions& options, Collector& into, csv::Problems& problems) {
-  into.begin_file(file);
+void load_csv(csv::Input& input, const LoadOptions& options, Collector& into, csv::Problems& problems) {
+  into.begin_file(input.path());
   const unsigned cores = std::thread::hardware_concurrency() / std::max(options.loads_at_once, 1U);
   const unsigned threads = std::clamp(cores, 1U, kMostParts);
-  const std::vector<csv::FilePart> parts = csv::split_file(file, threads);
+  const std::vector<csv::FilePart> parts = csv::split_file(input, threads);
   std::uint64_t rows = 0;
   for (const csv::FilePart& part : parts) rows += part.rows;
   into.expect_rows(rows);
@@ -44,13 +43,14 @@ void load_file(const std::string& file, const LoadOptions& options, Collector& i
   for (std::size_t i = 0; i < workers.size(); ++i) {
     Worker& worker = workers[i];
     worker.collector = std::make_unique<Collector>(options, worker.problems);
-    worker.collector->begin_file(file);
+    worker.collector->begin_file(input.path());
     worker.collector->expect_rows(parts[i + 1].rows);
-    worker.done = std::async(std::launch::async, [&file, &worker, part = parts[i + 1]] {
-      return csv::read_csv_part(file, part, take_into(*worker.collector), worker.problems);
+    // Deferred where the system has no thread left.
+    worker.done = std::async(std::launch::async | std::launch::deferred, [&input, &worker, part = parts[i + 1]] {
+      return csv::read_csv_part(input, part, take_into(*worker.collector), worker.problems);
     });
   }
-  const csv::ReadEnd first = csv::read_csv_part(file, parts[0], take_into(into), problems);
+  const csv::ReadEnd first = csv::read_csv_part(input, parts[0], take_into(into), problems);
   std::uint64_t lines = first.lines;
   for (Worker& worker : workers) {
     const csv::ReadEnd part = worker.done.get();
@@ -63,22 +63,29 @@ void load_file(const std::string& file, const LoadOptions& options, Collector& i
 
 }  // namespace
 
-Dataset load(const std::string& path, const LoadOptions& options, csv::Problems& problems) {
+Dataset load(csv::Run run, const LoadOptions& options, csv::Problems& problems) {
   const std::size_t problems_before = problems.count();
   Collector collector(options, problems);
-  for (const std::string& file : csv::find_files(path, problems)) {
-    if (csv::is_json(file)) {
-      load_benchmark_json(file, collector, problems);
+  for (csv::Input& input : run.files) {
+    if (!input.open(problems)) continue;
+    if (csv::is_json(input)) {
+      load_benchmark_json(input, collector, problems);
     } else {
-      load_file(file, options, collector, problems);
+      load_csv(input, options, collector, problems);
     }
+    input.close();
   }
-  Dataset data = collector.finish(path);
-  if (data.samples.empty() && problems.count() == problems_before) {
-    problems.add(path, 0, "holds a header and no row: no test was measured");
+  Dataset data = collector.finish(run.name);
+  const bool has_files = !run.files.empty();
+  if (data.samples.empty() && has_files && problems.count() == problems_before) {
+    problems.add(run.name, 0, "holds a header and no row: no test was measured");
   }
   if (options.for_people) data.make_printable();
   return data;
+}
+
+Dataset load(const std::string& path, const LoadOptions& options, csv::Problems& problems) {
+  return load(csv::find_files(path, problems), options, problems);
 }
 
 Dataset load_text(const std::string& name, std::string_view text, const LoadOptions& options, csv::Problems& problems) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "csv/find_files.h"
 #include "csv/problems.h"
 #include "model/dataset.h"
 
@@ -23,7 +24,10 @@ struct LoadOptions {
   unsigned loads_at_once = 1;  ///< So many threads call load() at once and share the cores.
 };
 
-/// Reads RUN `path`. Notes in `problems` every line that was not used and why; what could be read is in the result.
+/// Reads `run`. Notes in `problems` every line that was not used and why; what could be read is in the result.
+Dataset load(csv::Run run, const LoadOptions& options, csv::Problems& problems);
+
+/// The same for the argument `path`.
 Dataset load(const std::string& path, const LoadOptions& options, csv::Problems& problems);
 
 /// The same for text in memory, for tests and the fuzzer.

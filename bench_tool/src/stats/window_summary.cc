@@ -238,8 +238,8 @@ std::vector<WindowSummary> summarize_all(const model::Dataset& data, const std::
   const std::size_t threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, wanted);
   std::vector<std::future<void>> others;
   for (std::size_t i = 1; i < threads; ++i) {
-    others.push_back(std::async(std::launch::async, summarize_range, groups.size() * i / threads,
-                                groups.size() * (i + 1) / threads));
+    others.push_back(std::async(std::launch::async | std::launch::deferred, summarize_range,
+                                groups.size() * i / threads, groups.size() * (i + 1) / threads));
   }
   summarize_range(0, groups.size() / threads);
   for (std::future<void>& other : others) other.get();

@@ -98,8 +98,10 @@ TEST(Reader, EndsAtALineWithoutAnEnd) {
 
 TEST(Reader, EndsAtAFileThatIsOneEndlessLine) {
   Problems problems;
+  csv::Input zero("/dev/zero");
+  ASSERT_TRUE(zero.open(problems));
   csv::read_csv_part(
-      "/dev/zero", {}, [](const Row&) { return std::string(); }, problems);
+      zero, {}, [](const Row&) { return std::string(); }, problems);
   std::ostringstream out;
   problems.print(out);
   EXPECT_EQ(out.str(), "/dev/zero:1: the first line is not text: not a syscost CSV\n");
@@ -226,8 +228,8 @@ TEST(Reader, TellsWhenReadingFails) {
 
 TEST(Reader, TellsWhenAFileCannotBeOpened) {
   Problems problems;
-  csv::read_csv_part(
-      "/nonexistent/f.csv", {}, [](const Row&) { return std::string(); }, problems);
+  csv::Input nowhere("/nonexistent/f.csv");
+  EXPECT_FALSE(nowhere.open(problems));
   std::ostringstream out;
   problems.print(out);
   EXPECT_EQ(out.str(), "/nonexistent/f.csv: cannot be opened: No such file or directory\n");
