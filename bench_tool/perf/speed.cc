@@ -13,14 +13,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "cli/run.h"
@@ -81,9 +84,17 @@ bool bench(std::vector<std::string> args) {
 
 void write(const std::string& path, const MakeRows& shape) {
   std::ofstream out(path, std::ios::binary);
-  const std::uint64_t rows = make_rows(shape, out);
+  const std::uint64_t rows = out ? make_rows(shape, out) : 0;
   out.close();
-  fmt::print("{}: {} rows, {} MiB\n", path, rows, std::filesystem::file_size(path) >> 20U);
+  const int cause = errno;
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
+  if (!out || error) {
+    fmt::print(stderr, "syscost_bench_speed: {} cannot be written: {}\nGive a folder that is there and has room.\n",
+               path, std::strerror(cause));
+    std::exit(2);
+  }
+  fmt::print("{}: {} rows, {} MiB\n", path, rows, bytes >> 20U);
 }
 
 }  // namespace
@@ -91,6 +102,10 @@ void write(const std::string& path, const MakeRows& shape) {
 int main(int argc, char** argv) {
   MakeRows shape;
   if (argc > 1) shape.syscall_rows = std::strtoull(argv[1], nullptr, 10);
+  if (argc > 3 || shape.syscall_rows == 0) {
+    fmt::print(stderr, "usage: syscost_bench_speed [ROWS [FOLDER]], ROWS at least 1\n");
+    return 2;
+  }
   const std::string folder = argc > 2 ? argv[2] : std::filesystem::temp_directory_path().string();
   const std::string whole = folder + "/syscost_speed_rows.csv";
   const std::string old_half = folder + "/syscost_speed_old.csv";

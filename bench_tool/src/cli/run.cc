@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <new>
+#include <stdexcept>
 
 #include "cli/options.h"
 #include "commands/ab.h"
@@ -41,13 +43,25 @@ int dispatch(const Options& options, std::ostream& out, std::ostream& err) {
   return kExitBadInput;
 }
 
+const char* const kNoMemory =
+    "bench: there is not enough memory for the rows of what was given\n"
+    "Raise the limit (`ulimit -v unlimited`, a container's memory), or give files with fewer runs or tests in them.\n";
+
 }  // namespace
 
 int run(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
   const Parsed parsed = parse(args);
   int exit_code = parsed.exit_code;
   if (parsed.options) {
-    exit_code = dispatch(*parsed.options, out, err);
+    try {
+      exit_code = dispatch(*parsed.options, out, err);
+    } catch (const std::bad_alloc&) {
+      err << kNoMemory;
+      return kExitBadInput;
+    } catch (const std::length_error&) {  // a container was to become larger than memory can be
+      err << kNoMemory;
+      return kExitBadInput;
+    }
   } else {
     (exit_code == kExitOk ? out : err) << parsed.message;
   }

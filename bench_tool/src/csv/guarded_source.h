@@ -42,7 +42,7 @@ inline constexpr std::uint64_t kFirstMarkedLine = 3;
 
 enum class Damage { none, too_long, has_nul, not_closed, endless };
 
-/// Which lines were touched. Written by the library's reading thread, read by the parsing one.
+/// Which lines were touched. The source writes it, the reader reads it.
 class LineDamage {
  public:
   /// Notes `damage` on `line` (from 1). The first note of a line stays, but for `endless`.

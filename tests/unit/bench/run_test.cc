@@ -2,12 +2,21 @@
 #include "cli/run.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <ostream>
 #include <sstream>
 #include <streambuf>
 #include <string>
+#include <vector>
+
+#include "make_rows.h"
 
 namespace syscost::bench::cli {
 namespace {
@@ -32,6 +41,73 @@ TEST(Run, TellsWhenAFolderIsUnreadableAsAFile) {
   std::ostringstream err;
   EXPECT_EQ(run({"summary", "/proc/self/mem"}, out, err), 2);
   EXPECT_NE(err.str().find("/proc/self/mem: cannot be read: "), std::string::npos) << err.str();
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kIsSanitized = true;
+#else
+constexpr bool kIsSanitized = false;
+#endif
+
+/// Exit status of a child that runs bench with so much more address space than it has; its stderr is in `said`.
+int run_with_little_memory(const std::vector<std::string>& args, std::size_t more_bytes, std::string& said) {
+  int ends[2];
+  if (::pipe(ends) != 0) return -1;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t limit = pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) + more_bytes;
+    const rlimit limits{limit, limit};
+    ::setrlimit(RLIMIT_AS, &limits);
+    ::dup2(ends[1], STDERR_FILENO);  // terminate() speaks there
+    std::ostringstream out;
+    std::ostringstream err;
+    int code = 128 + SIGABRT;  // what main() would end with
+    try {
+      code = run(args, out, err);
+    } catch (...) {
+      ::_exit(code);
+    }
+    const std::string text = err.str();
+    if (::write(ends[1], text.data(), text.size()) < 0) ::_exit(99);
+    ::_exit(code);
+  }
+  ::close(ends[1]);
+  char buffer[4096];
+  for (ssize_t got = 0; (got = ::read(ends[0], buffer, sizeof buffer)) > 0;) {
+    said.append(buffer, static_cast<std::size_t>(got));
+  }
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+TEST(Memory, ThatDoesNotSufficeEndsInAMessageWhereverItRunsOut) {
+  if (kIsSanitized) GTEST_SKIP() << "a sanitizer needs more address space than the limit leaves";
+  const std::string path = ::testing::TempDir() + "syscost_memory.csv";
+  perf::MakeRows shape;
+  shape.syscall_rows = 80'000;  // about 37 MiB: read in parts, where there are two cores
+  std::ofstream file(path, std::ios::binary);
+  perf::make_rows(shape, file);
+  file.close();
+  for (const char* command : {"summary", "compare"}) {
+    std::vector<std::string> args = {command, path};
+    if (args[0] == "compare") args.push_back(path);
+    bool has_ended_well = false;
+    for (std::size_t mib : {1, 6, 12, 30, 50, 70, 100, 130, 200, 4000}) {
+      std::string said;
+      const int code = run_with_little_memory(args, mib << 20U, said);
+      has_ended_well = code == 0;
+      if (code == 0) continue;
+      EXPECT_EQ(code, 2) << command << " with " << mib << " MiB: " << said;
+      EXPECT_NE(said.find("bench: there is not enough memory"), std::string::npos)
+          << command << " with " << mib << " MiB: " << said;
+    }
+    EXPECT_TRUE(has_ended_well) << command << ": the largest limit was too small as well";
+  }
+  std::filesystem::remove(path);
 }
 
 TEST(Doctor, RunsAProgramThatHasSyscostFromASharedHelper) {
