@@ -25,7 +25,7 @@ bool kernel_is_older_than(int major, int minor, std::string& release) {
 
 }  // namespace
 
-Failure explain_failure(std::string_view step, int error, std::string_view libbpf_log) {
+Failure explain_failure(std::string_view step, int error, const LibbpfWords& said) {
   std::string release;
   if (kernel_is_older_than(5, 13, release)) {
     return {"kernel " + release + " is older than 5.13, the first with task storage for tracing programs",
@@ -35,17 +35,22 @@ Failure explain_failure(std::string_view step, int error, std::string_view libbp
     return {"the kernel shows no type information (/sys/kernel/btf/vmlinux is missing or not readable)",
             "use a kernel built with CONFIG_DEBUG_INFO_BTF, and mount /sys"};
   }
+  if (!said.verifiers_reason.empty()) {
+    return {"the verifier of kernel " + release + " refuses the BPF program " + said.refused_program +
+                "; the end of its log: " + said.verifiers_reason,
+            "this is a bug of syscost: please report it with this message; --syscost_backend dispatch counts without BPF"};
+  }
   const Confinement here = read_confinement();
   if (error == EPERM || error == EACCES) {
     if (std::optional<Failure> missing = missing_permission(here)) return *std::move(missing);
   }
   Failure failure = errno_failure(step, "for eBPF", error);
   if (failure.reason.ends_with('.')) failure.reason.pop_back();  // more follows
-  if (error == EPERM) {
+  if (error == EPERM || error == EACCES) {
     return {failure.reason + "; the capabilities are there, so a security module or a seccomp profile denies bpf(2)",
             remedy_of_denial(here)};
   }
-  if (!libbpf_log.empty()) failure.reason += " (" + std::string(libbpf_log) + ")";
+  if (!said.last_line.empty()) failure.reason += " (" + said.last_line + ")";
   return failure;
 }
 

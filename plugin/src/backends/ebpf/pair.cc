@@ -7,38 +7,16 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cstdarg>
-#include <cstdio>
 #include <cstring>
 #include <string>
 #include <utility>
 
 #include "backends/ebpf/diagnosis.h"
+#include "backends/ebpf/libbpf_log.h"
 #include "backends/ebpf/skeleton.h"
 
 namespace syscost::ebpf {
 namespace {
-
-// ---- what libbpf says -----------------------------------------------------------------------------------------------
-
-/// libbpf explains failures on its log only; kept here so that our message can carry the last line of it.
-std::string& libbpf_says() {
-  thread_local std::string text;
-  return text;
-}
-
-int keep_log(libbpf_print_level level, const char* format, std::va_list arguments) {
-  if (level == LIBBPF_DEBUG) return 0;
-  char line[512];
-  std::vsnprintf(line, sizeof line, format, arguments);
-  libbpf_says() = line;
-  while (!libbpf_says().empty() && libbpf_says().back() == '\n') libbpf_says().pop_back();
-  return 0;
-}
-
-Failure bpf_failure(const char* step, int error) {
-  return explain_failure(step, error, libbpf_says());
-}
 
 // ---- places ---------------------------------------------------------------------------------------------------------
 
@@ -128,15 +106,9 @@ Pair::~Pair() = default;
 
 Result<Pair> Pair::load(const DetailRequest& details, bool children) {
   if (Result<const LibbpfApi*> api = open_libbpf(); !api.ok()) return api.failure();
-  auto* previous = libbpf().libbpf_set_print(keep_log);
-  struct RestorePrint {
-    libbpf_print_fn_t previous;
-    ~RestorePrint() { libbpf().libbpf_set_print(previous); }
-  } restore{previous};
-  libbpf_says().clear();
-
+  const LibbpfLog log;
   const int cpus = libbpf().libbpf_num_possible_cpus();
-  if (cpus <= 0) return bpf_failure("count the possible CPUs", -cpus);
+  if (cpus <= 0) return explain_failure("count the possible CPUs", -cpus, log.words());
   if (cpus > SYSCOST_MAX_CPUS) {
     return Failure{"this machine may have " + std::to_string(cpus) + " CPUs; the eBPF backend is built for " +
                        std::to_string(SYSCOST_MAX_CPUS),
@@ -144,7 +116,7 @@ Result<Pair> Pair::load(const DetailRequest& details, bool children) {
   }
   Pair pair(static_cast<std::uint32_t>(cpus));
   pair.skeleton_.reset(syscost_bpf__open());
-  if (!pair.skeleton_) return bpf_failure("open the BPF object", errno);
+  if (!pair.skeleton_) return explain_failure("open the BPF object", errno, log.words());
   pair.skeleton_->rodata->cpu_count = pair.cpu_count_;
   if (details.any()) {
     ask_for_details(*pair.skeleton_->rodata, details);
@@ -153,7 +125,7 @@ Result<Pair> Pair::load(const DetailRequest& details, bool children) {
   }
 
   if (const int error = choose_children(*pair.skeleton_, children); error != 0) {
-    return bpf_failure("choose among the BPF programs", -error);
+    return explain_failure("choose among the BPF programs", -error, log.words());
   }
 
   // libbpf 1.1 cannot change the size of a declared inner map; it can be shown another one.
@@ -162,7 +134,7 @@ Result<Pair> Pair::load(const DetailRequest& details, bool children) {
   int error = libbpf().bpf_map__set_inner_map_fd(pair.skeleton_->maps.processes, pattern.value());
   if (error == 0) error = syscost_bpf__load(pair.skeleton_.get());
   close(pattern.value());
-  if (error != 0) return bpf_failure("load the programs", -error);
+  if (error != 0) return explain_failure("load the programs", -error, log.words());
   return pair;
 }
 
@@ -200,7 +172,7 @@ Result<int> Pair::make_map() const {
   LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
   const int map = libbpf().bpf_map_create(BPF_MAP_TYPE_ARRAY, "syscost_process", sizeof(__u32), sizeof(syscost_block),
                                           map_blocks(cpu_count_), &options);
-  if (map < 0) return bpf_failure("make a process's map of counters", -map);
+  if (map < 0) return explain_failure("make a process's map of counters", -map, {});
   return map;
 }
 
@@ -233,7 +205,7 @@ Result<std::vector<Pair::Place>> Pair::make_places(std::size_t count) {
     const int one = libbpf().bpf_map_update_elem(processes, &keys[i], &values[i], BPF_ANY);
     if (one != 0) {
       for (const Place& place : places) close(place.map);
-      return bpf_failure("show the programs a process's map", -one);
+      return explain_failure("show the programs a process's map", -one, {});
     }
   }
   for (const Place& place : places) {
@@ -271,7 +243,7 @@ Result<ProgramDescriptors> open_links(const ProgramDescriptors& programs) {
     if (links[i] >= 0) continue;
     const int error = -links[i];
     while (i-- > 0) close(links[i]);
-    return bpf_failure("attach to the syscall tracepoints", error);
+    return explain_failure("attach to the syscall tracepoints", error, {});
   }
   return links;
 }
