@@ -6,9 +6,14 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <system_error>
+#include <utility>
 
 namespace syscost {
 namespace {
@@ -31,16 +36,33 @@ bool cgroup_mentions(const std::string& root, std::initializer_list<std::string_
   return false;
 }
 
+/// True when the process is in every namespace that the kernel began with. A container is in at least one of its own,
+/// unless all of them are turned off, and then its cgroup is told by its whole path.
+bool is_in_initial_namespaces(const std::string& root) {
+  // include/linux/proc_ns.h: their numbers are the same on every kernel.
+  constexpr std::pair<const char*, const char*> kInitial[] = {{"cgroup", "cgroup:[4026531835]"},
+                                                              {"ipc", "ipc:[4026531839]"},
+                                                              {"pid", "pid:[4026531836]"},
+                                                              {"uts", "uts:[4026531838]"}};
+  return std::all_of(std::begin(kInitial), std::end(kInitial), [&root](const auto& initial) {
+    std::error_code error;
+    return std::filesystem::read_symlink(root + "/proc/self/ns/" + initial.first, error) == initial.second;
+  });
+}
+
 Container find_container(const std::string& root) {
+  // A file says only that this file system once was a container's: a virtual machine may be made of an image.
+  const bool is_machine = is_in_initial_namespaces(root);
+  const auto has_trace = [&](const char* path) { return !is_machine && exists(root + path); };
   // Kubernetes first: the engine below it leaves traces too. The variable is there even where no token is mounted.
-  if (std::getenv("KUBERNETES_SERVICE_HOST") != nullptr || exists(root + "/run/secrets/kubernetes.io") ||
+  if (std::getenv("KUBERNETES_SERVICE_HOST") != nullptr || has_trace("/run/secrets/kubernetes.io") ||
       cgroup_mentions(root, {"kubepods"})) {
     return Container::kubernetes;
   }
-  if (exists(root + "/run/.containerenv") || cgroup_mentions(root, {"libpod"})) return Container::podman;
+  if (has_trace("/run/.containerenv") || cgroup_mentions(root, {"libpod"})) return Container::podman;
   // The trailing "-" and "/": docker.service holds the engine, not a container.
-  if (exists(root + "/.dockerenv") || cgroup_mentions(root, {"/docker/", "/docker-"})) return Container::docker;
-  if (exists(root + "/run/systemd/container") || cgroup_mentions(root, {"containerd", "/lxc"})) return Container::other;
+  if (has_trace("/.dockerenv") || cgroup_mentions(root, {"/docker/", "/docker-"})) return Container::docker;
+  if (has_trace("/run/systemd/container") || cgroup_mentions(root, {"containerd", "/lxc"})) return Container::other;
   return Container::none;
 }
 

@@ -24,6 +24,10 @@ class ConfinementTest : public ::testing::Test {
     std::filesystem::create_directories(std::filesystem::path(root_.file(name)).parent_path());
     testing::write_file(root_.file(name), text);
   }
+  void namespace_link(const std::string& name, const std::string& target) {
+    std::filesystem::create_directories(root_.file("proc/self/ns"));
+    std::filesystem::create_symlink(target, root_.file("proc/self/ns/" + name));
+  }
   Confinement read() { return read_confinement(root_.path()); }
 
   testing::TemporaryFolder root_;
@@ -39,6 +43,29 @@ TEST_F(ConfinementTest, AMachineWhoseEngineIsAServiceIsNoContainer) {
 }
 
 TEST_F(ConfinementTest, DockerIsKnownByItsFile) {
+  file(".dockerenv", "");
+  EXPECT_EQ(read().container, Container::docker);
+}
+
+TEST_F(ConfinementTest, AMachineMadeOfAContainersImageIsNoContainer) {
+  // As every kernel numbers the namespaces that it begins with.
+  namespace_link("cgroup", "cgroup:[4026531835]");
+  namespace_link("ipc", "ipc:[4026531839]");
+  namespace_link("pid", "pid:[4026531836]");
+  namespace_link("uts", "uts:[4026531838]");
+  file(".dockerenv", "");
+  EXPECT_EQ(read().container, Container::none);
+  file("run/.containerenv", "engine=\"podman-4.3.1\"\n");
+  EXPECT_EQ(read().container, Container::none);
+  file("proc/self/cgroup", "0::/system.slice/docker-0123456789abcdef.scope\n");
+  EXPECT_EQ(read().container, Container::docker);
+}
+
+TEST_F(ConfinementTest, OneNamespaceOfItsOwnIsEnoughForAContainer) {
+  namespace_link("cgroup", "cgroup:[4026531835]");
+  namespace_link("ipc", "ipc:[4026531839]");
+  namespace_link("pid", "pid:[4026532201]");
+  namespace_link("uts", "uts:[4026531838]");
   file(".dockerenv", "");
   EXPECT_EQ(read().container, Container::docker);
 }
