@@ -45,6 +45,9 @@ std::string read_time(const Json& entry, PlainRepetition& one) {
   if (iterations == entry.end() || !iterations->is_number_unsigned() || iterations->get<std::uint64_t>() == 0) {
     return "iterations is not a whole number above 0";
   }
+  if (iterations->get<std::uint64_t>() > Measured::kLargest) {
+    return fmt::format("iterations is more than {}", Measured::kLargest);
+  }
   if (time == entry.end() || !time->is_number() || time->get<double>() < 0) return "real_time is not a time";
   const std::optional<double> unit = unit_ns(entry);
   if (!unit) return fmt::format("time_unit \"{}\": ns, us, ms or s expected", text_of(entry, "time_unit"));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/group.h"
+#include "model/start_time.h"
 #include "syscost/schema.h"
 
 namespace syscost::bench::model {
@@ -211,7 +212,7 @@ void Collector::select_runs() {
   std::map<std::uint32_t, std::pair<std::string_view, NameId>> newest;
   for (const Context& context : data_.contexts) {
     auto& best = newest[context.file];
-    const std::string_view started = data_.text(context.started_at);
+    const std::string_view started = sortable_time(data_.text(context.started_at));
     if (std::pair(started, std::string_view(data_.text(context.run_id))) >=
         std::pair(best.first, std::string_view(data_.text(best.second)))) {
       best = {started, context.run_id};
@@ -235,9 +236,21 @@ void Collector::select_runs() {
 }
 
 void Collector::report_unknown_run() {
+  // The newest first: it is what people ask about.
   std::set<std::string_view> ids;
-  for (const Context& context : data_.contexts) ids.insert(data_.text(context.run_id));
-  problems_.add(data_.name, 0, fmt::format("no run \"{}\" in it; it holds {}", options_.run_id, fmt::join(ids, ", ")));
+  std::vector<std::pair<std::string_view, std::string_view>> runs;
+  for (const Context& context : data_.contexts) {
+    const std::string_view id = data_.text(context.run_id);
+    if (ids.insert(id).second) runs.emplace_back(sortable_time(data_.text(context.started_at)), id);
+  }
+  std::sort(runs.rbegin(), runs.rend());
+  constexpr std::size_t kMostNamed = 10;
+  std::string named;
+  for (std::size_t i = 0; i < std::min(runs.size(), kMostNamed); ++i) {
+    named += (i == 0 ? "" : ", ") + std::string(runs[i].second);
+  }
+  if (runs.size() > kMostNamed) named += fmt::format(" and {} older runs", runs.size() - kMostNamed);
+  problems_.add(data_.name, 0, fmt::format("no run \"{}\" in it; it holds {}", options_.run_id, named));
 }
 
 /// Two rows of one window for the same syscall: the first counts, the others are reported.

@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <initializer_list>
+#include <optional>
 
 #include "model/lists.h"
+#include "model/start_time.h"
 
 namespace syscost::bench::model {
 namespace {
@@ -23,8 +26,26 @@ std::string bad_cell(const csv::Row& row, Column column, std::string_view wanted
                      wanted);
 }
 
+/// What is wrong with a cell that is no number up to `largest`.
+std::string bad_number(const csv::Row& row, Column column, std::uint64_t largest = Measured::kLargest) {
+  const std::string_view text = row.text(column);
+  const bool is_whole =
+      !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return bad_cell(row, column,
+                  is_whole ? fmt::format("a whole number up to {}", largest) : std::string("a whole number"));
+}
+
 bool parse_number(const csv::Row& row, Column column, Measured& number) {
   return parse_measured(row[column], row.bound(column), number);
+}
+
+/// nullopt where no number of 64 bits holds it.
+std::optional<std::uint64_t> sum_of(std::initializer_list<std::uint64_t> parts) {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t part : parts) {
+    if (__builtin_add_overflow(sum, part, &sum)) return std::nullopt;
+  }
+  return sum;
 }
 
 struct Field {
@@ -34,7 +55,7 @@ struct Field {
 
 std::string parse_fields(const csv::Row& row, std::initializer_list<Field> fields) {
   for (const Field& field : fields) {
-    if (!parse_number(row, field.column, *field.number)) return bad_cell(row, field.column, "a whole number");
+    if (!parse_number(row, field.column, *field.number)) return bad_number(row, field.column);
   }
   return {};
 }
@@ -95,7 +116,7 @@ std::string RowParser::parse_key(const csv::Row& row, Sample& key, bool& is_test
   last_key_.clear();
   Measured version;
   if (!parse_number(row, Column::kSchemaVersionColumn, version) || !version.has_value()) {
-    return bad_cell(row, Column::kSchemaVersionColumn, "a whole number");
+    return bad_number(row, Column::kSchemaVersionColumn);
   }
   if (*version != static_cast<std::uint64_t>(schema::kSchemaVersion)) {
     return fmt::format("schema version {}, but this bench reads version {}{}", *version, schema::kSchemaVersion,
@@ -114,10 +135,13 @@ std::string RowParser::parse_key(const csv::Row& row, Sample& key, bool& is_test
   Measured pid;
   Measured repetition;
   if (!parse_number(row, Column::kPid, pid) || !pid.has_value()) {
-    return bad_cell(row, Column::kPid, "a whole number");
+    return bad_number(row, Column::kPid);
   }
   if (!parse_number(row, Column::kRepetition, repetition) || repetition.value_or(UINT64_MAX) > UINT32_MAX) {
-    return bad_cell(row, Column::kRepetition, "a whole number");
+    return bad_number(row, Column::kRepetition, UINT32_MAX);
+  }
+  if (!is_time(row.text(Column::kStartedAt))) {
+    return bad_cell(row, Column::kStartedAt, "a time as 2026-11-21T01:52:31.123Z");
   }
   key.context = context_of(row);
   key.pid = *pid;
@@ -213,7 +237,7 @@ std::string RowParser::parse_syscall(const csv::Row& row, bool keeps_histogram, 
   const Measured& entries = parsed.entries;
   if (entries.has_value() && parsed.calls.has_value() && parsed.restarts.has_value() && parsed.in_flight.has_value() &&
       parsed.no_return.has_value() &&
-      *entries != *parsed.calls + *parsed.restarts + *parsed.in_flight + *parsed.no_return) {
+      *entries != sum_of({*parsed.calls, *parsed.restarts, *parsed.in_flight, *parsed.no_return})) {
     return fmt::format("entries ({}) is not calls + restarts + in_flight + no_return ({} + {} + {} + {})", *entries,
                        *parsed.calls, *parsed.restarts, *parsed.in_flight, *parsed.no_return);
   }

@@ -53,6 +53,49 @@ TEST(Loader, TakesTheRunThatStartedLastWhereverItStands) {
   EXPECT_EQ(loaded.data.text(loaded.data.context(loaded.data.samples[0]).run_id), "new");
 }
 
+TEST(Loader, RefusesAStartThatIsNoTimeInsteadOfTakingItForTheNewest) {
+  for (const char* bad :
+       {"yesterday", "2026-11-21", "2026-11-21T01:52:31", "2026-11-21 01:52:31Z", "2026-13-01T00:00:00Z",
+        "2026-02-29T00:00:00Z", "2026-11-21T24:00:00Z", "2026-11-21T01:52:31.Z", "2026-11-21T01:52:3.1Z",
+        "9999-99-99T99:99:99Z", "2026-11-21T01:52:31.12x4Z"}) {
+    const Loaded loaded = load(test_row({{"run_id", "forged"}, {"started_at", bad}}) + test_row({{"run_id", "real"}}));
+    EXPECT_EQ(loaded.problems, std::string("f.csv:2: column started_at holds \"") + bad +
+                                   "\": a time as 2026-11-21T01:52:31.123Z expected\n");
+    ASSERT_EQ(loaded.data.samples.size(), 1U) << bad;
+    EXPECT_EQ(loaded.data.text(loaded.data.context(loaded.data.samples[0]).run_id), "real");
+  }
+}
+
+TEST(Loader, OrdersStartsWithAnyNumberOfDecimals) {
+  const char* const in_order[] = {"",
+                                  "2024-02-29T23:59:59.9Z",
+                                  "2026-11-21T01:52:31Z",
+                                  "2026-11-21T01:52:31.1Z",
+                                  "2026-11-21T01:52:31.123456789Z",
+                                  "2026-12-31T23:59:60Z"};
+  for (std::size_t i = 1; i < std::size(in_order); ++i) {
+    const Loaded loaded = load(test_row({{"run_id", "newer"}, {"started_at", in_order[i]}}) +
+                               test_row({{"run_id", "older"}, {"started_at", in_order[i - 1]}}));
+    EXPECT_EQ(loaded.problems, "");
+    ASSERT_EQ(loaded.data.samples.size(), 1U);
+    EXPECT_EQ(loaded.data.text(loaded.data.context(loaded.data.samples[0]).run_id), "newer") << in_order[i];
+  }
+}
+
+TEST(Loader, NamesTheNewestOfManyRunsWhereTheWantedOneIsMissing) {
+  std::string rows;
+  for (int i = 10; i < 40; ++i) {
+    rows += test_row(
+        {{"run_id", "run" + std::to_string(i)}, {"started_at", "2026-11-21T01:52:" + std::to_string(i) + ".5Z"}});
+  }
+  model::LoadOptions options;
+  options.run_id = "run9";
+  EXPECT_EQ(
+      load(rows, options).problems,
+      "f.csv: no run \"run9\" in it; it holds run39, run38, run37, run36, run35, run34, run33, run32, run31, run30 "
+      "and 20 older runs\n");
+}
+
 TEST(Loader, KeepsAllProcessesOfTheNewestRun) {
   const Loaded loaded = load(test_row({{"pid", "1"}, {"started_at", "2026-11-21T01:00:00.000000Z"}}) +
                              test_row({{"pid", "2"}, {"started_at", "2026-11-21T01:00:09.000000Z"}}));
@@ -111,6 +154,32 @@ TEST(Loader, RefusesNumbersThatDoNotFit) {
                              test_row({{"wall_ns", "0x10"}}));
   EXPECT_EQ(std::count(loaded.problems.begin(), loaded.problems.end(), '\n'), 3);
   EXPECT_EQ(loaded.data.samples[0].totals_line, 0U);
+}
+
+TEST(Loader, TellsANumberThatIsTooLargeFromOneThatIsNone) {
+  const std::string most = "18446744073709551614";
+  const Loaded most_of_all = load(test_row({{"wall_ns", most}}));
+  EXPECT_EQ(most_of_all.problems, "");
+  EXPECT_EQ(*most_of_all.data.samples[0].totals.wall_ns, 18446744073709551614U);
+  for (const char* large : {"18446744073709551615", "18446744073709551616", "100000000000000000000000"}) {
+    EXPECT_EQ(load(test_row({{"wall_ns", large}})).problems, std::string("f.csv:2: column wall_ns holds \"") + large +
+                                                                 "\": a whole number up to " + most + " expected\n");
+  }
+  for (const char* none : {"-1", "1.5", "1e3", "1 ", "+1"}) {
+    EXPECT_EQ(load(test_row({{"wall_ns", none}})).problems,
+              std::string("f.csv:2: column wall_ns holds \"") + none + "\": a whole number expected\n");
+  }
+  EXPECT_EQ(load(test_row({{"repetition", "4294967296"}})).problems,
+            "f.csv:2: column repetition holds \"4294967296\": a whole number up to 4294967295 expected\n");
+}
+
+TEST(Loader, RefusesCallsThatAddUpToTheEntriesOnlyWhereTheSumRunsOver) {
+  const Loaded loaded = load(test_row() + syscall_row({{"entries", "5"},
+                                                       {"calls", "18446744073709551614"},
+                                                       {"restarts", "7"},
+                                                       {"in_flight", "0"},
+                                                       {"no_return", "0"}}));
+  EXPECT_TRUE(loaded.data.rows.empty());
 }
 
 TEST(Groups, PoolRepetitionsAndProcesses) {
