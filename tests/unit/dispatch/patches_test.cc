@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
@@ -23,6 +24,8 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "backends/dispatch/sites.h"
@@ -94,6 +97,26 @@ TEST(Patches, ChangesTheHotSiteAndPutsEverythingBack) {
   EXPECT_EQ(protections_of_text(), protections);
 }
 
+TEST(Patches, ReplacesCodeThatOtherThreadsAreRunning) {
+  if (const std::string obstacle = Patches::obstacle(); !obstacle.empty()) GTEST_SKIP() << obstacle;
+  std::atomic<bool> is_over{false};
+  std::atomic<bool> is_right{true};
+  const pid_t parent = getppid();
+  std::thread busy([&] {
+    while (!is_over) {
+      if (getppid() != parent) is_right = false;
+    }
+  });
+  for (int i = 0; i < 5; ++i) {
+    OpenedDispatch opened;
+    ASSERT_NE(opened.backend, nullptr);
+    EXPECT_EQ(getppid(), parent);
+  }
+  is_over = true;
+  busy.join();
+  EXPECT_TRUE(is_right);
+}
+
 TEST(Patches, NeverTouchesLibcWhenItMayNot) {
   const std::vector<unsigned char> before = text_now();
   OpenedDispatch opened(Patching::never);
@@ -102,20 +125,97 @@ TEST(Patches, NeverTouchesLibcWhenItMayNot) {
   EXPECT_EQ(text_now(), before);
 }
 
-/// From here on a mapping that is executable is refused, as SELinux or MDWE do.
-void forbid_executable_memory() {
-  constexpr std::uint32_t kProtection = offsetof(seccomp_data, args) + 2 * sizeof(std::uint64_t);
+/// The calls that set a protection, each with the number of the argument that is it.
+constexpr std::pair<std::uint32_t, std::uint32_t> kProtecting[] = {
+    {SYS_mprotect, 2}, {SYS_pkey_mprotect, 2}, {SYS_mmap, 2}};
+
+/// From here on `call` is answered with `answer` where its protection has all of `bits`.
+void answer_protecting(std::uint32_t call, std::uint32_t argument, std::uint32_t bits, std::uint32_t answer) {
+  const auto protection = static_cast<std::uint32_t>(offsetof(seccomp_data, args) + argument * sizeof(std::uint64_t));
   sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 0, 3),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kProtection),
-      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 4),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, protection),
+      BPF_STMT(BPF_ALU | BPF_AND | BPF_K, bits),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, bits, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, answer),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
   const sock_fprog program = {std::size(filter), filter};
   ASSERT_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
   ASSERT_EQ(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+/// As SELinux does.
+void forbid_executable_memory() {
+  answer_protecting(SYS_mprotect, 2, PROT_EXEC, SECCOMP_RET_ERRNO | EACCES);
+}
+
+void forbid_executable_memory_by_the_kernel() {
+  constexpr int kSetMdwe = 65;  // PR_SET_MDWE, missing in older headers
+  if (prctl(kSetMdwe, 1, 0, 0, 0) != 0) std::_Exit(77);
+}
+
+TEST(PatchesDeathTest, NeverMakesMemoryWritableAndExecutable) {
+  if (const std::string obstacle = Patches::obstacle(); !obstacle.empty()) GTEST_SKIP() << obstacle;
+  auto count_under_filter = [] {
+    for (auto [call, argument] : kProtecting) {
+      answer_protecting(call, argument, PROT_WRITE | PROT_EXEC, SECCOMP_RET_KILL_PROCESS);
+    }
+    const std::vector<unsigned char> before = text_now();
+    {
+      OpenedDispatch opened;
+      const bool is_patched = text_now() != before && opened.backend->remark().empty();
+      if (!is_patched || opened.count(SYS_getppid, [] { getppid(); }) != 1) std::_Exit(1);
+    }
+    std::_Exit(text_now() == before ? 0 : 2);
+  };
+  EXPECT_EXIT(count_under_filter(), testing::ExitedWithCode(0), "");
+}
+
+/// What is trapped for the first time after `forbid` stays trapped, is counted, and nothing of it is fatal.
+void count_when_forbidden_later(void (*forbid)()) {
+  const std::vector<unsigned char> before = text_now();
+  std::string remark;
+  {
+    OpenedDispatch opened;
+    if (text_now() == before) std::_Exit(3);
+    forbid();
+    const std::vector<unsigned char> patched = text_now();
+    auto count_one = [&opened] { return opened.count(SYS_getpgid, [] { getpgid(0); }) == 1; };
+    if (!count_one() || !opened.backend->hidden_losses().ok() || !count_one()) std::_Exit(4);
+    if (text_now() != patched) std::_Exit(5);
+    if (opened.count(SYS_getppid, [] { getppid(); }) != 1) std::_Exit(6);
+    remark = opened.backend->remark();
+  }
+  std::fputs(remark.c_str(), stderr);
+  std::_Exit(text_now() == before ? 0 : 7);
+}
+
+TEST(PatchesDeathTest, GoesOnTrappingWhereAFilterForbidsExecutableMemoryLater) {
+  if (const std::string obstacle = Patches::obstacle(); !obstacle.empty()) GTEST_SKIP() << obstacle;
+  EXPECT_EXIT(count_when_forbidden_later(forbid_executable_memory), testing::ExitedWithCode(0), "may not be made exec");
+}
+
+TEST(PatchesDeathTest, GoesOnTrappingWhereTheKernelForbidsExecutableMemoryLater) {
+  if (const std::string obstacle = Patches::obstacle(); !obstacle.empty()) GTEST_SKIP() << obstacle;
+  auto can_forbid = [](int status) {
+    return WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77);
+  };
+  EXPECT_EXIT(count_when_forbidden_later(forbid_executable_memory_by_the_kernel), can_forbid, "");
+}
+
+TEST(Patches, LeavesTheMappingsOfLibcTheirName) {
+  if (const std::string obstacle = Patches::obstacle(); !obstacle.empty()) GTEST_SKIP() << obstacle;
+  OpenedDispatch opened;
+  ASSERT_NE(opened.backend, nullptr);
+  const Text text = libc_text();
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    const auto* at = reinterpret_cast<const unsigned char*>(std::stoull(line, nullptr, 16));
+    if (at < text.begin || at >= text.end) continue;
+    EXPECT_NE(line.find("libc"), std::string::npos) << line;
+  }
 }
 
 TEST(PatchesDeathTest, TrapsEveryCallAndSaysSoWhereTextMayNotBeWritten) {

@@ -2,6 +2,7 @@
 #include "backends/dispatch/patches.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -12,6 +13,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <utility>
 
 #include "backends/dispatch/tracer.h"
 #include "signal_safe/raw.h"
@@ -20,60 +22,11 @@
 namespace syscost::dispatch {
 namespace {
 
-constexpr std::size_t kPage = 4096;
 constexpr std::size_t kTrampolineBytes = 48;
 constexpr std::size_t kTrampolinesBytes = 16 * kPage;
 constexpr std::size_t kMostPatches = kTrampolinesBytes / kTrampolineBytes;
 constexpr std::intptr_t kReach = std::intptr_t{1} << 30;  // half of what a near jump can, for room on both sides
-constexpr long kSyncCore = 1 << 5;                        // MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE
-constexpr long kRegisterSyncCore = 1 << 6;
-
-long protect(const void* address, std::size_t bytes, int protection) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(address) & ~(kPage - 1);
-  const auto end = reinterpret_cast<std::uintptr_t>(address) + bytes;
-  return syscost_raw_syscall(SYS_mprotect, static_cast<long>(begin), static_cast<long>(end - begin), protection);
-}
-
-/// Every processor forgets what it has fetched of our code.
-void let_all_processors_know() {
-  syscost_raw_syscall(SYS_membarrier, kSyncCore, 0, 0);
-}
-
-/// Keeps every signal away: a handler that came to the place being changed would wait for us for ever.
-class SignalsAway {
- public:
-  SignalsAway() {
-    const std::uint64_t all = ~std::uint64_t{0};
-    syscost_raw_syscall(SYS_rt_sigprocmask, kSetMask, reinterpret_cast<long>(&all), reinterpret_cast<long>(&before_),
-                        sizeof all);
-  }
-  ~SignalsAway() {
-    syscost_raw_syscall(SYS_rt_sigprocmask, kSetMask, reinterpret_cast<long>(&before_), 0, sizeof before_);
-  }
-  SignalsAway(const SignalsAway&) = delete;
-  SignalsAway& operator=(const SignalsAway&) = delete;
-
- private:
-  static constexpr long kSetMask = 2;
-  std::uint64_t before_ = 0;
-};
-
-/// Changes five bytes of running code. The page is writable.
-void change_code(unsigned char* at, const std::array<unsigned char, kJumpBytes>& bytes) {
-  auto store_first_two = [at](unsigned char first, unsigned char second) {
-    const auto both = static_cast<std::uint16_t>(first | second << 8);
-    // One store; within a cache line it is seen whole.
-    asm volatile("movw %1, %0" : "=m"(*reinterpret_cast<std::uint16_t*>(at)) : "r"(both) : "memory");
-  };
-  constexpr unsigned char kJumpShort = 0xeb;
-  constexpr unsigned char kToItself = 0xfe;
-  store_first_two(kJumpShort, kToItself);
-  let_all_processors_know();
-  for (std::size_t i = 2; i < kJumpBytes; ++i) std::atomic_ref(at[i]).store(bytes[i]);
-  let_all_processors_know();
-  store_first_two(bytes[0], bytes[1]);
-  let_all_processors_know();
-}
+constexpr long kRegisterSyncCore = 1 << 6;                // MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE
 
 bool is_under_sanitizer() {
   constexpr const char* kRuntimes[] = {"__asan_init", "__tsan_init", "__lsan_init", "__msan_init", "__hwasan_init"};
@@ -96,20 +49,44 @@ bool makes_plain_call(const Site& site) {
   return number < sizeof syscost_is_special && syscost_is_special[number] == 0;
 }
 
+unsigned char* page_start(unsigned char* address) {
+  return reinterpret_cast<unsigned char*>(reinterpret_cast<std::uintptr_t>(address) & ~(kPage - 1));
+}
+
 }  // namespace
+
+/// The file that libc's text comes from, open while pages are replaced.
+class LibcFile {
+ public:
+  LibcFile()
+      : descriptor_(
+            static_cast<int>(syscost_raw_syscall(SYS_openat, AT_FDCWD, address_of_path(), O_RDONLY | O_CLOEXEC))) {}
+  ~LibcFile() {
+    if (descriptor_ >= 0) syscost_raw_syscall(SYS_close, descriptor_);
+  }
+  LibcFile(const LibcFile&) = delete;
+  LibcFile& operator=(const LibcFile&) = delete;
+
+  CodeFile at(const unsigned char* page) const {
+    return {descriptor_, libc_text().file_offset + (page - libc_text().begin)};
+  }
+
+ private:
+  static long address_of_path() { return reinterpret_cast<long>(libc_text().path); }
+  int descriptor_;
+};
 
 std::string Patches::obstacle() {
   if (is_under_sanitizer()) return "a sanitizer watches this program";
   if (tracer() != 0) return "a debugger or tracer is attached";
   if (has_shadow_stack()) return "the program runs with a shadow stack";
   if (libc_text().begin == nullptr) return "libc is linked statically";
-  if (syscost_raw_syscall(SYS_membarrier, kRegisterSyncCore, 0, 0) != 0) {
-    return "the kernel has no membarrier that reaches all processors' instruction fetch";
-  }
+  // Older kernels have none: replaced pages (code_pages.h) do without.
+  syscost_raw_syscall(SYS_membarrier, kRegisterSyncCore, 0, 0);
   return {};
 }
 
-std::string Patches::map_trampolines() {
+std::string Patches::reserve_trampolines() {
   const auto near = reinterpret_cast<std::intptr_t>(libc_text().begin);
   std::ifstream maps("/proc/self/maps");
   std::intptr_t gap = 1 << 16;  // never address 0
@@ -121,7 +98,7 @@ std::string Patches::map_trampolines() {
     // Right below a mapping, so that the stack of a growing one above keeps its room.
     if (room >= gap && room > near - kReach && room < near + kReach) {
       void* mapped = mmap(reinterpret_cast<void*>(room & ~static_cast<std::intptr_t>(kPage - 1)), kTrampolinesBytes,
-                          PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+                          PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
       if (mapped != MAP_FAILED) {
         trampolines_ = static_cast<unsigned char*>(mapped);
         break;
@@ -130,17 +107,12 @@ std::string Patches::map_trampolines() {
     gap = static_cast<std::intptr_t>(end);
   }
   if (trampolines_ == nullptr) return "there is no room for jumps near libc";
-  if (protect(trampolines_, kTrampolinesBytes, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) {
-    munmap(trampolines_, kTrampolinesBytes);
-    trampolines_ = nullptr;
-    return "memory may not be writable and executable here";
-  }
+  trampolines_copy_.resize(kTrampolinesBytes);
   return {};
 }
 
-const char* Patches::patch(const Site& site) {
-  unsigned char* start = trampolines_ + used_bytes_;
-  unsigned char* at = start;
+std::array<unsigned char, kJumpBytes> Patches::add_trampoline(const Site& site) {
+  unsigned char* at = trampolines_copy_.data() + used_bytes_;
   auto append = [&at](const void* bytes, std::size_t count) {
     std::memcpy(at, bytes, count);
     at += count;
@@ -156,20 +128,31 @@ const char* Patches::patch(const Site& site) {
   append(kJumpToNext8, sizeof kJumpToNext8);
   append(&stub, sizeof stub);
 
-  Done done{site, {}};
-  std::copy_n(site.displaced, kJumpBytes, done.before.begin());
-  const std::intptr_t distance = start - (site.displaced + kJumpBytes);
+  const std::intptr_t distance = trampolines_ + used_bytes_ - (site.displaced + kJumpBytes);
   const auto near = static_cast<std::int32_t>(distance);
   std::array<unsigned char, kJumpBytes> jump = {0xe9};
   std::memcpy(jump.data() + 1, &near, sizeof near);
-  if (protect(site.displaced, kJumpBytes, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) {
-    return "libc's text may not be written here";
-  }
   used_bytes_ += kTrampolineBytes;
-  change_code(site.displaced, jump);
-  protect(site.displaced, kJumpBytes, PROT_READ | PROT_EXEC);
-  done_.push_back(done);
+  return jump;
+}
+
+const char* Patches::show_trampolines(std::size_t first_byte) {
+  for (std::size_t page = first_byte / kPage * kPage; page < used_bytes_; page += kPage) {
+    const Replaced done = replace_page(trampolines_ + page, trampolines_copy_.data() + page, nullptr, {});
+    if (done.why_not != nullptr) return done.why_not;
+  }
   return nullptr;
+}
+
+Patches::PatchedPage& Patches::page_of(const Site& site) {
+  unsigned char* const start = page_start(site.displaced);
+  for (PatchedPage& page : pages_) {
+    if (page.start == start) return page;
+  }
+  PatchedPage& fresh = pages_.emplace_back();
+  fresh.start = start;
+  std::copy_n(start, kPage, fresh.original.begin());
+  return fresh;
 }
 
 std::string Patches::patch_trapped() {
@@ -181,34 +164,55 @@ std::string Patches::patch_trapped() {
     // Asked once: a site that cannot be proven is trapped for ever.
     entry.store(address | signal_safe::kAsked);
     const std::optional<Site> site = prove_site(reinterpret_cast<const unsigned char*>(address));
-    if (site.has_value() && proven.size() + done_.size() < kMostPatches) proven.push_back(*site);
+    const bool has_room = used_bytes_ / kTrampolineBytes + proven.size() < kMostPatches;
+    if (site.has_value() && has_room) proven.push_back(*site);
   }
   if (proven.empty()) return {};
   if (trampolines_ == nullptr) {
-    if (std::string why_not = map_trampolines(); !why_not.empty()) return why_not;
+    if (std::string why_not = reserve_trampolines(); !why_not.empty()) return why_not;
   }
-  done_.reserve(done_.size() + proven.size());
+  std::sort(proven.begin(), proven.end(), [](const Site& a, const Site& b) { return a.displaced < b.displaced; });
 
-  // From here on nothing of libc that could be among the sites.
-  const SignalsAway signals_away;
-  const char* why_not = nullptr;
-  protect(trampolines_, kTrampolinesBytes, PROT_READ | PROT_WRITE | PROT_EXEC);
-  for (const Site& site : proven) {
-    if (why_not == nullptr) why_not = patch(site);
+  const std::size_t first_byte = used_bytes_;
+  std::vector<std::array<unsigned char, kJumpBytes>> jumps;
+  for (const Site& site : proven) jumps.push_back(add_trampoline(site));
+  if (const char* why_not = show_trampolines(first_byte); why_not != nullptr) {
+    used_bytes_ = first_byte;
+    if (first_byte == 0) munmap(std::exchange(trampolines_, nullptr), kTrampolinesBytes);
+    return why_not;
   }
-  protect(trampolines_, kTrampolinesBytes, PROT_READ | PROT_EXEC);
-  return why_not != nullptr ? why_not : "";
+  const LibcFile file;
+  for (std::size_t i = 0; i < proven.size();) {
+    PatchedPage& page = page_of(proven[i]);
+    std::array<unsigned char, kPage> content;
+    std::copy_n(page.start, kPage, content.begin());
+    const std::size_t first = i;
+    for (; i < proven.size() && page_start(proven[i].displaced) == page.start; ++i) {
+      std::copy_n(jumps[i].begin(), kJumpBytes, content.begin() + (proven[i].displaced - page.start));
+    }
+    const Replaced done = replace_page(page.start, content.data(), page.original.data(), file.at(page.start));
+    if (done.why_not != nullptr) return done.why_not;
+    page.is_of_file = done.is_of_file;
+    page.sites.insert(page.sites.end(), proven.begin() + static_cast<std::ptrdiff_t>(first),
+                      proven.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return {};
 }
 
 void Patches::undo() {
-  if (done_.empty()) return;
-  const SignalsAway signals_away;
-  for (const Done& done : done_) {
-    if (protect(done.site.displaced, kJumpBytes, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) continue;
-    change_code(done.site.displaced, done.before);
-    protect(done.site.displaced, kJumpBytes, PROT_READ | PROT_EXEC);
+  if (pages_.empty()) return;
+  const LibcFile file;
+  for (const PatchedPage& page : pages_) {
+    if (page.sites.empty() || (page.is_of_file && forget_changes(page.start))) continue;
+    std::array<unsigned char, kPage> content;
+    std::copy_n(page.start, kPage, content.begin());
+    for (const Site& site : page.sites) {
+      const auto at = site.displaced - page.start;
+      std::copy_n(page.original.begin() + at, kJumpBytes, content.begin() + at);
+    }
+    replace_page(page.start, content.data(), page.original.data(), file.at(page.start));
   }
-  done_.clear();
+  pages_.clear();
   for (std::uint64_t& place : syscost_state.sites) std::atomic_ref(place).store(0);
 }
 

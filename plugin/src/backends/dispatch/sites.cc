@@ -113,7 +113,7 @@ int find_text(dl_phdr_info* info, std::size_t /*size*/, void* into) {
     if (inside < begin || inside >= begin + part.p_memsz) continue;
     // A static program's libc is its own text; it is not for us to tell the two apart.
     const bool is_program = info->dlpi_name == nullptr || info->dlpi_name[0] == '\0';
-    if (!is_program) text = {begin, begin + part.p_memsz};
+    if (!is_program) text = {begin, begin + part.p_memsz, info->dlpi_name, static_cast<std::int64_t>(part.p_offset)};
     return 1;
   }
   return 0;

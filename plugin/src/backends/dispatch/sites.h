@@ -36,6 +36,8 @@ bool has_disassembler();
 struct Text {
   const unsigned char* begin = nullptr;
   const unsigned char* end = nullptr;
+  const char* path = "";         ///< Of libc's file.
+  std::int64_t file_offset = 0;  ///< Of `begin`.
 };
 Text libc_text();
 
