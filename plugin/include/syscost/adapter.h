@@ -114,6 +114,10 @@ SYSCOST_EXPORT bool prints_lines();
 /// empty when all is well. Each problem was already printed when it happened.
 SYSCOST_EXPORT std::string problem();
 
+/// The environment variable `name`; null where it is not set and, in a program with more rights than its caller
+/// (setcap, setuid), where it could lead to those rights (docs/security.md).
+SYSCOST_EXPORT const char* variable(const char* name);
+
 /// The framework has run its last test: writes what still waits. The backend stays, because main() or a static
 /// destructor may go on measuring; it ends with the process.
 SYSCOST_EXPORT void finish();

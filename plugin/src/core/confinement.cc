@@ -15,6 +15,8 @@
 #include <system_error>
 #include <utility>
 
+#include "core/environment.h"
+
 namespace syscost {
 namespace {
 
@@ -55,7 +57,7 @@ Container find_container(const std::string& root) {
   const bool is_machine = is_in_initial_namespaces(root);
   const auto has_trace = [&](const char* path) { return !is_machine && exists(root + path); };
   // Kubernetes first: the engine below it leaves traces too. The variable is there even where no token is mounted.
-  if (std::getenv("KUBERNETES_SERVICE_HOST") != nullptr || has_trace("/run/secrets/kubernetes.io") ||
+  if (variable("KUBERNETES_SERVICE_HOST") != nullptr || has_trace("/run/secrets/kubernetes.io") ||
       cgroup_mentions(root, {"kubepods"})) {
     return Container::kubernetes;
   }
@@ -114,7 +116,7 @@ bool has_tracefs() {
 
 std::optional<Failure> lacking_under_valgrind(std::string_view feature) {
   // It preloads its core into what it runs, and leaves the variable for it to see.
-  const char* preloaded = std::getenv("LD_PRELOAD");
+  const char* preloaded = variable("LD_PRELOAD");
   if (preloaded == nullptr || std::strstr(preloaded, "/vgpreload_") == nullptr) return std::nullopt;
   return Failure{"valgrind interprets this program, and has no " + std::string(feature),
                  "run it without valgrind; or, as root, --syscost_backend ebpf, which sees valgrind's calls too"};

@@ -4,19 +4,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 #include <system_error>
 
-// NOLINTNEXTLINE(readability-redundant-declaration): not everywhere in unistd.h
-extern char** environ;
+#include "core/environment.h"
 
 namespace syscost::profilers {
 namespace {
 
 std::string search_path() {
-  const char* path = std::getenv("PATH");
+  const char* path = variable("PATH");
   std::string result = path != nullptr ? path : "";
   for (const char* folder : {"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}) {
     if ((":" + result + ":").find(":" + std::string(folder) + ":") == std::string::npos) {
@@ -45,10 +43,9 @@ Result<std::string> find_tool(const std::string& tool, std::string_view how_to_g
 
 std::vector<std::string> tool_environment(std::string_view tool_prefix) {
   std::vector<std::string> result{"PATH=" + search_path(), "LC_ALL=C"};
-  for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
-    const std::string_view entry = *at;
+  for (const std::string& entry : variables()) {
     const bool is_wanted = entry.starts_with("HOME=") || entry.starts_with("TMPDIR=") || entry.starts_with("USER=");
-    if (is_wanted || entry.starts_with(tool_prefix)) result.emplace_back(entry);
+    if (is_wanted || entry.starts_with(tool_prefix)) result.push_back(entry);
   }
   return result;
 }

@@ -11,7 +11,8 @@
 
 namespace syscost::profilers {
 
-/// Absolute path of `tool`, from PATH and then the folders where systems keep tools of root's. Fails with `how_to_get`.
+/// Absolute path of `tool`, from PATH (not under AT_SECURE: core/environment.h) and then the folders where
+/// systems keep tools of root's. Fails with `how_to_get`.
 Result<std::string> find_tool(const std::string& tool, std::string_view how_to_get);
 
 /// PATH with those folders, HOME, TMPDIR, and what begins with `tool_prefix` ("BPFTRACE_"), as they are now. Nothing

@@ -4,11 +4,11 @@
 #include "syscost/adapter.h"
 
 #include <cstddef>
-#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/environment.h"
 #include "session/messages.h"
 #include "session/run_info.h"
 #include "session/session.h"
@@ -89,12 +89,16 @@ bool skips_unavailable(const Unavailable& why) {
     case session::Options::OnUnavailable::by_place:
       break;
   }
-  const char* ci = std::getenv("CI");
+  const char* ci = syscost::variable("CI");
   return ci == nullptr || *ci == '\0' || std::string_view(ci) == "false" || std::string_view(ci) == "0";
 }
 
 void finish() {
   Session::instance().finish();
+}
+
+const char* variable(const char* name) {
+  return syscost::variable(name);
 }
 
 std::string problem() {

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // The process's command line and environment, and what they say about the run.
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/environment.h"
 #include "session/options.h"
 #include "session/small_file.h"
 
@@ -41,8 +39,8 @@ bool is_framework_errand(const std::vector<std::string>& arguments) {
     argument.remove_prefix(kListTests.size());
     if (argument.empty() || (argument.front() == '=' && starts_true(argument.substr(1)))) return true;
   }
-  const char* variable = std::getenv("GTEST_LIST_TESTS");
-  return variable != nullptr && std::string_view(variable) != "0";
+  const char* value = variable("GTEST_LIST_TESTS");
+  return value != nullptr && std::string_view(value) != "0";
 }
 
 std::vector<std::string> process_arguments() {
@@ -58,9 +56,7 @@ std::vector<std::string> process_arguments() {
 }
 
 std::vector<std::string> process_environment() {
-  std::vector<std::string> variables;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) variables.emplace_back(*entry);
-  return variables;
+  return variables();
 }
 
 }  // namespace syscost::session

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <climits>
-#include <cstdlib>
 #include <string_view>
 
+#include "core/environment.h"
 #include "session/small_file.h"
 
 namespace syscost::session {
@@ -68,8 +68,8 @@ std::string commit_of_repository(std::string folder) {
 }
 
 std::string find_commit() {
-  for (const char* variable : kVariables) {
-    if (const char* value = std::getenv(variable); value != nullptr && *value != '\0') return value;
+  for (const char* name : kVariables) {
+    if (const char* value = variable(name); value != nullptr && *value != '\0') return value;
   }
   std::array<char, PATH_MAX> folder{};
   return getcwd(folder.data(), folder.size()) != nullptr ? commit_of_repository(folder.data()) : std::string();

@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/environment.h"
 #include "core/high_fd.h"
 #include "core/signal_hold.h"
 #include "session/child_guard.h"
@@ -52,9 +53,9 @@ struct Orders {
 
 Orders read_orders() {
   Orders orders;
-  const char* variable = std::getenv(kVariable);
-  if (variable == nullptr) return orders;
-  const std::string_view text = variable;
+  const char* value = variable(kVariable);
+  if (value == nullptr) return orders;
+  const std::string_view text = value;
   int pid = 0;
   const char* end = text.data() + text.size();
   auto [after_pid, pid_error] = std::from_chars(text.data(), end, pid);
@@ -154,8 +155,8 @@ struct Launch {
   char own[64 + 4096] = {};  // kVariable=PID:DESCRIPTOR:ORDERS
 
   explicit Launch(const std::string& its_orders) : orders(its_orders.substr(0, 4000)) {
-    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-      if (std::strncmp(*entry, kVariable, std::strlen(kVariable)) != 0) variables.emplace_back(*entry);
+    for (std::string& entry : environment_to_pass_on()) {
+      if (!entry.starts_with(kVariable)) variables.push_back(std::move(entry));
     }
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 
+#include "core/environment.h"
 #include "session/doctor.h"
 #include "session/help.h"
 #include "session/loop_run.h"
@@ -52,6 +53,11 @@ void explain_fork_child() {
                "let the process that runs the tests be the first that measures"});
 }
 
+/// Not only the files that the caller names: the commit, say, is read from a folder of his.
+bool opens_files(const Options& options) {
+  return (options.requests_anything() || options.is_counting_process) && !options.help;
+}
+
 }  // namespace
 
 const Result<ParsedOptions>& read_process_options(const std::vector<std::string>& arguments, Spelling spelling) {
@@ -63,6 +69,8 @@ const Result<ParsedOptions>& read_process_options(const std::vector<std::string>
       take_variables_of_counting_process(options);
     }
     if (is_framework_errand(process_arguments())) options.drop_output();
+    std::optional<Failure> rights = opens_files(options) ? reason_to_leave_files_alone(file_rights()) : std::nullopt;
+    if (rights.has_value()) parsed_options = *std::move(rights);
   }
   if (Session* session = made_session.load(); session != nullptr && parsed_options->ok()) {
     Result<void> taken = session->take_over(parsed_options->value().options);

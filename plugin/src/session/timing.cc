@@ -3,12 +3,12 @@
 // The side of syscost/counting.h that times: options, CSV and problems, without a backend in this process.
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <utility>
 
+#include "core/environment.h"
 #include "core/fixed_part.h"
 #include "session/child_guard.h"
 #include "session/cost_access.h"
@@ -315,8 +315,8 @@ std::vector<std::string> variables_for_counting_process() {
 }
 
 void take_variables_of_counting_process(Options& options) {
-  if (const char* run_id = std::getenv(kRunId.data())) options.run_id = run_id;
-  if (const char* artifacts = std::getenv(kArtifacts.data())) options.artifacts = artifacts;
+  if (const char* run_id = variable(kRunId.data())) options.run_id = run_id;
+  if (const char* artifacts = variable(kArtifacts.data())) options.artifacts = artifacts;
 }
 
 }  // namespace syscost::session

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "adapters/benchmark/hooks.h"
+#include "syscost/adapter.h"
 #include "syscost/counting.h"
 
 namespace syscost::benchmark_adapter {
@@ -38,7 +39,7 @@ std::string flag_value(const std::string& name) {
   if (at != noted().end()) return at->second;
   std::string variable = "BENCHMARK_";
   for (const char c : name) variable += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  const char* value = std::getenv(variable.c_str());
+  const char* value = adapter::variable(variable.c_str());
   return value != nullptr ? value : "";
 }
 

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -33,14 +32,14 @@ std::string property_name(std::string text) {
 /// Would GoogleTest colour its output? Its own answer is internal, so the same questions are asked; NO_COLOR counts
 /// more.
 bool uses_colour() {
-  const char* no_color = std::getenv("NO_COLOR");
+  const char* no_color = adapter::variable("NO_COLOR");
   if (no_color != nullptr && *no_color != '\0') return false;
   const std::string color = SYSCOST_GTEST_FLAG(color);
   if (strcasecmp(color.c_str(), "auto") != 0) {
     return strcasecmp(color.c_str(), "yes") == 0 || strcasecmp(color.c_str(), "true") == 0 ||
            strcasecmp(color.c_str(), "t") == 0 || color == "1";
   }
-  const char* term = std::getenv("TERM");
+  const char* term = adapter::variable("TERM");
   static const bool is_terminal = isatty(STDOUT_FILENO) != 0;
   return is_terminal && term != nullptr && *term != '\0' && std::strcmp(term, "dumb") != 0;
 }

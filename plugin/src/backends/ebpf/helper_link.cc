@@ -10,13 +10,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <optional>
 #include <thread>
 #include <utility>
 
 #include "core/confinement.h"
 #include "core/detached_process.h"
+#include "core/environment.h"
 #include "core/installed_file.h"
 #include "core/own_descriptors.h"
 
@@ -97,7 +97,7 @@ std::optional<Failure> reason_not_to_start(const std::string& path) {
 /// The helper's: what is needed to find libbpf as we would.
 std::vector<std::string> environment_of_helper() {
   std::vector<std::string> environment;
-  if (const char* path = std::getenv("LD_LIBRARY_PATH"); path != nullptr) {
+  if (const char* path = variable("LD_LIBRARY_PATH"); path != nullptr) {
     environment.push_back(std::string("LD_LIBRARY_PATH=") + path);
   }
   return environment;

@@ -3,8 +3,7 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
-
+#include "core/environment.h"
 #include "gpu/cupti/activity.h"
 
 namespace syscost::gpu::cupti {
@@ -61,8 +60,8 @@ std::vector<std::string> library_candidates() {
   for (int minor = 8; minor >= 0; --minor) all.push_back("libcupti.so.11." + std::to_string(minor));
   all.emplace_back("libcupti.so");
   std::vector<std::string> roots;
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* root = std::getenv(variable); root != nullptr && *root != '\0') roots.emplace_back(root);
+  for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* root = variable(name); root != nullptr && *root != '\0') roots.emplace_back(root);
   }
   roots.emplace_back("/usr/local/cuda");
   for (const std::string& root : roots) {
@@ -72,6 +71,10 @@ std::vector<std::string> library_candidates() {
 }
 
 Result<Library> open_library(const std::string& only) {
+  if (has_more_rights_than_caller()) {
+    return Failure{"CUPTI is code that runs inside this program, and this program has rights that its caller lacks",
+                   "run it without those rights, as a copy without file capabilities (cp keeps none), or as root"};
+  }
   const std::vector<std::string> candidates = only.empty() ? library_candidates() : std::vector<std::string>{only};
   void* handle = nullptr;
   Library library;
