@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What a program with the GoogleTest adapter prints, refuses and leaves alone."""
+import fcntl
 import json
 import os
 import re
@@ -123,6 +124,13 @@ class Refusals(Case):
         with open(self.csv, encoding="utf-8") as file:
             self.assertEqual(file.read(), "my,notes\n")
         self.assertIn("missing", self.refused(MANY, f"--syscost_csv={self.folder}/missing/x.csv"))
+
+    def test_a_csv_that_a_stranger_keeps_locked_runs_no_test(self):
+        self.run_program(MANY, f"--syscost_csv={self.csv}", "--gtest_filter=Shapes.Empty")
+        with open(self.csv, encoding="utf-8") as stranger:  # who can only read it
+            fcntl.flock(stranger, fcntl.LOCK_SH)
+            error = self.refused(MANY, f"--syscost_csv={self.csv}")
+            self.assertIn(f"another process (process {os.getpid()}, python3) holds the lock of the CSV file {self.csv}", error)
 
     def test_a_csv_where_googletests_report_goes_runs_no_test(self):
         os.symlink("out.csv", os.path.join(self.folder, "link"))  # to what is not there yet

@@ -2,7 +2,6 @@
 #include "csv/sink.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <csignal>
 #include <utility>
 
+#include "core/file_lock.h"
 #include "core/high_fd.h"
 #include "core/signal_hold.h"
 #include "csv/header_check.h"
@@ -18,27 +18,13 @@
 namespace syscost::csv {
 namespace {
 
-/// The file's lock, held for the life of this object. Other writers wait; readers are not kept out.
-class FileLock {
- public:
-  explicit FileLock(int fd) : fd_(fd) {
-    int result;
-    do {
-      result = flock(fd, LOCK_EX);
-    } while (result != 0 && errno == EINTR);
-    error_ = result == 0 ? 0 : errno;
-  }
-  ~FileLock() {
-    if (error_ == 0) flock(fd_, LOCK_UN);
-  }
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
-  int error() const { return error_; }
-
- private:
-  int fd_;
-  int error_;
-};
+/// `lock` is not held. Devices need none: nobody reads them back.
+Failure lock_failure(const FileLock& lock, int fd, const std::string& path) {
+  if (lock.error() != EWOULDBLOCK) return errno_failure("lock the CSV file", path, lock.error());
+  return {"another process" + lock_holder(fd) + " holds the lock of the CSV file " + path,
+          "end that process, or name another file: rows are appended under the lock (flock), and programs with syscost "
+          "hold it for one write only"};
+}
 
 Result<int> open_for_append(const std::string& path) {
   int fd;
@@ -69,8 +55,8 @@ Result<Sink> Sink::open(const std::string& path) {
   if (!fd.ok()) return fd.failure();
   Sink sink(path, fd.value());
   if (Result<void> remembered = sink.remember_file(); !remembered.ok()) return remembered.failure();
-  FileLock lock(sink.fd_);
-  if (lock.error() != 0) return errno_failure("lock the CSV file", path, lock.error());
+  const FileLock lock(sink.fd_);
+  if (!lock.is_held()) return lock_failure(lock, sink.fd_, path);
   if (Result<void> checked = sink.check_or_write_header(); !checked.ok()) return checked.failure();
   return sink;
 }
@@ -80,6 +66,7 @@ Sink::Sink(Sink&& other) noexcept
       fd_(std::exchange(other.fd_, -1)),
       is_regular_(other.is_regular_),
       has_header_(other.has_header_),
+      is_locked_out_(other.is_locked_out_),
       device_(other.device_),
       inode_(other.inode_) {}
 
@@ -88,6 +75,7 @@ Sink& Sink::operator=(Sink&& other) noexcept {
   std::swap(fd_, other.fd_);
   std::swap(is_regular_, other.is_regular_);
   std::swap(has_header_, other.has_header_);
+  std::swap(is_locked_out_, other.is_locked_out_);
   std::swap(device_, other.device_);
   std::swap(inode_, other.inode_);
   return *this;
@@ -130,9 +118,11 @@ Result<void> Sink::check_or_write_header() {
 
 Result<void> Sink::append(std::string_view rows) {
   if (Result<void> usable = make_usable(); !usable.ok()) return usable;
-  FileLock lock(fd_);
-  // Devices need no lock: nobody reads them back.
-  if (lock.error() != 0 && is_regular_) return errno_failure("lock the CSV file", path_, lock.error());
+  // Who was waited for in vain once is not waited for again: a run of a thousand tests would take a thousand times as
+  // long.
+  const FileLock lock(fd_, is_locked_out_ ? 0 : FileLock::kPatience);
+  is_locked_out_ = lock.error() == EWOULDBLOCK && is_regular_;
+  if (!lock.is_held() && is_regular_) return lock_failure(lock, fd_, path_);
   return append_locked(rows);
 }
 

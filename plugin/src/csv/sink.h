@@ -30,6 +30,9 @@ class Sink {
   /// Appends whole rows. On failure nothing of them stays in the file.
   Result<void> append(std::string_view rows);
 
+  /// The last append() failed because another process holds the file's lock; the same rows may be tried again.
+  bool is_locked_out() const { return is_locked_out_; }
+
   const std::string& path() const { return path_; }
 
  private:
@@ -45,6 +48,7 @@ class Sink {
   int fd_ = -1;
   bool is_regular_ = false;
   bool has_header_ = false;  ///< For devices, whose contents cannot be read back.
+  bool is_locked_out_ = false;
   dev_t device_ = 0;
   ino_t inode_ = 0;
 };

@@ -2,7 +2,6 @@
 #include "syscost/gpu/record.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/file_lock.h"
 #include "session/session.h"
 #include "session/tracer.h"
 #include "syscost/adapter.h"
@@ -39,7 +39,12 @@ Result<void> append(const std::string& path, const std::string& rows) {
   if (file < 0) return file_failure("open", path);
   std::optional<Failure> failure;
   struct stat before {};
-  if (::flock(file, LOCK_EX) != 0 || ::fstat(file, &before) != 0) failure = file_failure("lock", path);
+  const FileLock lock(file);
+  if (!lock.is_held()) {
+    failure = Failure{"lock " + path + ": another process" + lock_holder(file) + " holds its lock", "end that process"};
+  } else if (::fstat(file, &before) != 0) {
+    failure = file_failure("look at", path);
+  }
   const std::string text = before.st_size == 0 ? stamp_header() + rows : rows;
   for (std::size_t at = 0; at < text.size() && !failure;) {
     const ssize_t written = ::write(file, text.data() + at, text.size() - at);

@@ -30,7 +30,7 @@ bool end_process() {
   if (session.is_fork_child()) return true;
   LoopRun::end_process();
   session.end_window_at_exit();
-  session.finish();
+  session.conclude();
   // A counting process makes its passes for tools by itself.
   if (!adapter::is_counting_process()) session.report_unused_tools();
   // Without a request of the user's a problem is data in a Cost, and the program's answer is its own.

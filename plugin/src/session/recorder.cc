@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "session/recorder.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "session/messages.h"
 
 namespace syscost::session {
@@ -23,6 +26,7 @@ void Recorder::add(const csv::WindowColumns& window, const csv::ToolWindow& tool
 void Recorder::write(std::string_view window) {
   if (pending_.empty()) return;
   Result<void> written = sink_->append(pending_);
+  if (!written.ok() && sink_->is_locked_out()) return say_that_rows_wait(written.failure());
   pending_.clear();
   if (written.ok()) return;
   // One message for the first; a full disk would repeat it for every test.
@@ -31,6 +35,22 @@ void Recorder::write(std::string_view window) {
   if (failure.reason.ends_with('.')) failure.reason.pop_back();
   failure.reason += "; the rows of " + std::string(window) + " are missing, the tests go on";
   note_problem(failure);
+}
+
+void Recorder::say_that_rows_wait(Failure failure) {
+  if (std::exchange(has_said_that_rows_wait_, true)) return;
+  failure.reason += "; the rows wait for it, the tests go on";
+  say_failure(failure);
+}
+
+void Recorder::conclude() {
+  write("the end");
+  if (pending_.empty()) return;
+  const auto rows = std::count(pending_.begin(), pending_.end(), '\n');
+  pending_.clear();
+  note_problem({std::to_string(rows) + " rows are missing from the CSV file " + csv_path() +
+                    ": another process held its lock until the end of this program",
+                "end that process, and run again"});
 }
 
 void Recorder::note_problem(const Failure& failure) {

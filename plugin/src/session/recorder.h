@@ -33,8 +33,11 @@ class Recorder {
   void add(const csv::WindowColumns& window, const detail::CostData* cost, const Capabilities& capabilities);
   /// Likewise what a tool beside us said of the window.
   void add(const csv::WindowColumns& window, const csv::ToolWindow& tool);
-  /// Brings the kept rows into the file, with one write. `window` names them in the message of a failure.
+  /// Brings the kept rows into the file, with one write. `window` names them in the message of a failure. While another
+  /// process holds the file's lock they stay kept, and that is said once.
   void write(std::string_view window);
+  /// The process ends: what cannot be written now is lost, and a problem of the run.
+  void conclude();
 
   /// Prints `failure`, once, and remembers it as the run's problem.
   void note_problem(const Failure& failure);
@@ -42,9 +45,12 @@ class Recorder {
   std::string problem() const;
 
  private:
+  void say_that_rows_wait(Failure failure);
+
   std::optional<csv::Sink> sink_;
   std::optional<csv::WindowRows> rows_;
   std::string pending_;
+  bool has_said_that_rows_wait_ = false;
   std::string first_problem_;
   std::set<std::string> said_;
   int problems_ = 0;

@@ -83,6 +83,8 @@ class Session {
 
   /// Writes the rows that still wait.
   void finish();
+  /// The same at the end of the process: what cannot be written is a problem of the run.
+  void conclude();
 
   /// Opens a scope and returns it; null when it cannot count, with the reason in `cost`. Any thread.
   ScopeRecord* open_scope(std::string_view name, Reach reach, Cost& cost);

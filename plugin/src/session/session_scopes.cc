@@ -91,6 +91,11 @@ void Session::finish() {
   write_rows("scopes");
 }
 
+void Session::conclude() {
+  finish();
+  if (!is_fork_child()) recorder_.conclude();
+}
+
 /// True when no window of ours is open on any thread.
 bool Session::is_idle() const {
   return !has_window_.load(std::memory_order_acquire) && !in_loop_.load() && scopes_.open_count() == 0;

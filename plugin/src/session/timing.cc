@@ -49,6 +49,7 @@ bool end_process() {
                                        (last.empty() ? "of them" : "of what comes after benchmark " + last),
                                    "leave the benchmark that ends it out with --benchmark_filter, or repair it"});
   }
+  timing->recorder.conclude();
   return timing->recorder.problem().empty();
 }
 

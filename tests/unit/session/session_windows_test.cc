@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // What a window leaves behind: its report and its rows.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <utility>
+
 #include "session/session_fixture.h"
 
 namespace syscost::session {
@@ -14,6 +20,51 @@ TEST_F(SessionTest, WritesAWindowsRowsWhenItCloses) {
   EXPECT_EQ(report.cost.calls("read"), 2);
   EXPECT_EQ(report.line.substr(0, 6), "2 read");
   EXPECT_EQ(keys(), (Keys{"test|Suite.Test|||3|test|passed|2||", "test|Suite.Test|||3|syscall|||2|"}));
+}
+
+/// Another process that can read the CSV, and locks it.
+class Stranger {
+ public:
+  explicit Stranger(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) { flock(fd_, LOCK_EX); }
+  ~Stranger() { leave(); }
+  Stranger(const Stranger&) = delete;
+  Stranger& operator=(const Stranger&) = delete;
+  void leave() { close(std::exchange(fd_, -1)); }
+
+ private:
+  int fd_;
+};
+
+TEST_F(SessionTest, KeepsTheRowsForAFileThatAStrangerHasLocked) {
+  open("A");
+  Stranger stranger(options_.csv);
+  ::testing::internal::CaptureStderr();
+  session().close_window("passed", 0);
+  open("B");
+  session().close_window("passed", 0);
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("holds the lock of the CSV file " + options_.csv), std::string::npos) << said;
+  EXPECT_EQ(said.find("the rows wait"), said.rfind("the rows wait")) << "once: " << said;
+  EXPECT_EQ(keys(), Keys{});
+  EXPECT_EQ(session().problem(), "");
+  stranger.leave();
+  open("C");
+  session().close_window("passed", 0);
+  EXPECT_EQ(keys(), (Keys{"test|A|||0|test|passed|0||", "test|B|||0|test|passed|0||", "test|C|||0|test|passed|0||"}));
+  session().conclude();
+  EXPECT_EQ(session().problem(), "");
+}
+
+TEST_F(SessionTest, SaysHowManyRowsAStrangerCost) {
+  open("A");
+  fake_.call();
+  const Stranger stranger(options_.csv);
+  ::testing::internal::CaptureStderr();
+  session().close_window("passed", 0);
+  session().conclude();
+  ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(session().problem().find("2 rows are missing from the CSV file " + options_.csv), std::string::npos)
+      << session().problem();
 }
 
 TEST_F(SessionTest, ChargesNothingBetweenWindows) {
