@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+//
+// Descriptors: closed, replaced, exhausted, and the files beside the program.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "hostile.h"
+
+namespace {
+
+using attack::call_both;
+using attack::run_loop;
+using conformance::raw;
+
+constexpr int kUpTo = 1100;
+
+/// Where the rows go (the driver says), or a file of nobody's in a bare run.
+std::string csv() {
+  const char* path = std::getenv("ATTACK_CSV");
+  return path != nullptr ? path : "bare.csv";
+}
+
+}  // namespace
+
+HOSTILE(closes_everything, 20, "closes every descriptor from 3 on before a loop") {
+  raw(SYS_close_range, 3, ~0U, 0);
+  call_both(10);
+  run_loop();
+}
+
+HOSTILE(closes_on_exec_everything, 20, "marks every descriptor close-on-exec, in a table of its own") {
+  EXPECT_EQ(raw(SYS_close_range, 3, ~0U, 4 | 2), 0);  // CLOSE_RANGE_CLOEXEC | CLOSE_RANGE_UNSHARE
+  call_both(10);
+  run_loop();
+}
+
+HOSTILE(takes_every_number, 20,
+        "closes every descriptor and opens its own file under every number: nothing of ours gets in") {
+  raw(SYS_close_range, 3, ~0U, 0);
+  const int file = open("mine", O_RDWR | O_CREAT | O_TRUNC, 0600);
+  for (int number = 4; number < kUpTo; ++number) dup2(file, number);
+  call_both(10);
+  attack::later([file] {
+    struct stat status = {};
+    EXPECT_EQ(fstat(file, &status), 0);
+    EXPECT_EQ(status.st_size, 0) << "something was written to the program's file";
+  });
+}
+
+HOSTILE(puts_sockets_in_our_place, 20, "replaces every descriptor by a pipe, which nothing of ours reads or fills") {
+  raw(SYS_close_range, 3, ~0U, 0);
+  int ends[2] = {};
+  ASSERT_EQ(pipe2(ends, O_NONBLOCK), 0);
+  ASSERT_EQ(write(ends[1], "x", 1), 1);
+  const int number_of_reader = ends[0];
+  for (int number = 5; number < kUpTo; ++number) dup2(ends[number % 2], number);
+  call_both(10);
+  attack::later([number_of_reader] {
+    char bytes[64] = {};
+    EXPECT_EQ(read(number_of_reader, bytes, sizeof bytes), 1)
+        << "something was written to the program's pipe, or read from it";
+  });
+}
+
+HOSTILE(opens_the_lowest_number, 20, "opens a file and gets the number it gets without us") {
+  const int file = open("/dev/null", O_RDONLY);
+  EXPECT_EQ(file, 3);
+  close(file);
+  call_both(10);
+}
+
+HOSTILE(three_descriptors, 20, "limits descriptors to 3 (RLIMIT_NOFILE) before a loop") {
+  const rlimit few = {3, 3};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  call_both(10);
+  run_loop();
+}
+
+HOSTILE(keeps_every_descriptor, 20, "opens files until no descriptor is left, and keeps them") {
+  const rlimit some = {1024, 1024};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &some), 0);
+  while (open("/dev/null", O_RDONLY) >= 0) {
+  }
+  EXPECT_EQ(errno, EMFILE);
+  call_both(10);
+  run_loop();
+}
+
+HOSTILE(closes_its_output, 20, "closes standard output and error") {
+  close(1);
+  close(2);
+  call_both(10);
+}
+
+HOSTILE(closes_its_input, 20, "closes the first three descriptors, and opens none") {
+  for (int number = 0; number < 3; ++number) close(number);
+  call_both(10);
+}
+
+HOSTILE(changes_folder, 20, "changes its folder, where a relative name of the CSV is another file") {
+  ASSERT_EQ(chdir("/"), 0);
+  call_both(10);
+}
+
+HOSTILE(removes_the_csv, 20, "removes the CSV") {
+  unlink(csv().c_str());
+  call_both(10);
+}
+
+HOSTILE(locks_the_csv, 20, "locks the CSV and keeps the lock") {
+  const int file = open(csv().c_str(), O_RDWR | O_CREAT, 0600);
+  ASSERT_GE(file, 0);
+  ASSERT_EQ(flock(file, LOCK_EX), 0);
+  call_both(10);
+}
+
+HOSTILE(child_keeps_the_csv_locked, 20, "a child locks the CSV and outlives the program") {
+  const pid_t child = fork();
+  if (child == 0) {
+    const int file = open(csv().c_str(), O_RDWR | O_CREAT, 0600);
+    flock(file, LOCK_EX);
+    for (int number = 0; number < 3; ++number) close(number);
+    alarm(30);
+    for (;;) pause();
+  }
+  usleep(20'000);
+  call_both(10);
+}
+
+HOSTILE(csv_becomes_a_pipe, 20, "puts a named pipe in the place of the CSV") {
+  unlink(csv().c_str());
+  ASSERT_EQ(mkfifo(csv().c_str(), 0600), 0);
+  call_both(10);
+}
+
+HOSTILE(csv_becomes_a_link, 20, "puts a symbolic link to its own file in the place of the CSV") {
+  const std::string mine = csv() + ".mine";
+  fclose(fopen(mine.c_str(), "w"));
+  unlink(csv().c_str());
+  ASSERT_EQ(symlink(mine.c_str(), csv().c_str()), 0);
+  call_both(10);
+}

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""What each hostile case must come to, where that is not `=`, and why; and the page that shows it.
+
+A reason that begins with `open:` names a finding that is being repaired: such an entry goes with the repair. W, C and V
+without that word need a reason that the documents give to the user."""
+import collections
+
+# From good to bad. `?` is a case that fails bare.
+RANK = {"-": 0, "=": 0, "R": 1, "V": 2, "W": 3, "C": 4, "?": 5}
+
+Known = collections.namedtuple("Known", "letter backends cases reason")
+
+EBPF, SECCOMP = ("ebpf",), ("seccomp",)
+DISPATCH = ("dispatch", "dispatch-trap")
+ALL = EBPF + DISPATCH + SECCOMP
+
+KNOWN = [
+    Known("C", DISPATCH, ("sigsys_pending", "sigsys_awaited_by_thread", "sigsys_by_signalfd"), "open: 8, SIGSYS awaited"),
+    Known("V", DISPATCH, ("sigsys_unblocked_later", "sigsys_mask_of_child"), "open: 8, SIGSYS blocked"),
+    Known("C", DISPATCH, ("unmapped_action",), "open: 8, unmapped pointers"),
+    Known("V", DISPATCH, ("coroutine_of_2_kib", "coroutine_of_512_bytes", "coroutine_in_a_thread"), "open: 8, small stacks"),
+    Known("C", DISPATCH, ("thread_at_the_end_of_its_stack", "no_stack_pointer"), "open: 8, small stacks"),
+    Known("V", DISPATCH, ("signal_stack_of_8_kib", "signal_stack_of_64_kib"), "open: verdicts, signal stacks"),
+    Known("W", DISPATCH, ("gs_base_on_main_thread", "gs_selector_on_main_thread", "gs_base_and_back", "gs_base_nowhere",
+                          "gs_base_into_a_copy"), "open: 6"),
+    Known("C", DISPATCH, ("gs_base_on_a_thread", "gs_selector_on_a_thread"), "open: 6"),
+    Known("R", DISPATCH, ("gs_base_by_syscall",), "a program that uses gs itself is not counted by it"),
+    Known("W", DISPATCH, ("prctl_answers_eperm",), "open: a new thread cannot be armed, and its calls are not lost"),
+    Known("W", DISPATCH, ("thread_of_a_static_initialiser",), "open: 8, older threads"),
+    Known("W", ALL, ("becomes_a_daemon", "child_takes_over", "parent_waits_for_successor"), "open: D9"),
+    Known("W", ALL, ("more_syscalls_than_there_is_room",), "open: 10, lost"),
+    Known("R", ALL, ("locks_the_csv", "child_keeps_the_csv_locked"), "rows cannot be written while somebody locks the file"),
+    Known("W", EBPF, ("changes_root", "loses_proc", "raw_fork_and_loop", "raw_forks_stay"), "open: 4"),
+    Known("C", SECCOMP, ("start_with_files_of_0_bytes",), "open: 10, SIGXFSZ"),
+    Known("R", EBPF, ("bpf_answers_eperm", "gettid_answers_eperm", "own_calls_answer_eperm", "writing_answers_enospc",
+                      "loops_under_a_narrow_filter"), "the filter denies what syscost calls between windows"),
+    Known("R", DISPATCH + SECCOMP, ("own_calls_answer_eperm", "loops_under_a_narrow_filter"),
+          "the filter denies what syscost calls between windows"),
+    Known("C", EBPF, ("killed_for_bpf",), "the filter kills for what syscost calls between windows"),
+    Known("C", ("dispatch",), ("killed_for_prctl_and_mprotect",), "the filter kills for what syscost calls between windows"),
+    Known("R", EBPF, ("child_closes_our_descriptors", "closes_everything", "takes_every_number", "puts_sockets_in_our_place"),
+          "the instrument hangs on descriptors; it is put back for the next window"),
+    Known("R", EBPF, ("three_descriptors",), "no descriptor is left for the instrument"),
+    Known("R", ALL, ("file_size_0", "start_with_files_of_0_bytes", "csv_becomes_a_pipe"), "rows cannot be written"),
+    Known("R", ALL, ("exits_from_a_thread",), "a test that another thread ends has no row"),
+    Known("R", EBPF, ("start_with_8_descriptors", "start_with_10_descriptors"), "the programs need more descriptors"),
+    Known("R", EBPF, ("start_as_nobody", "start_as_nobody_without_processes", "start_in_a_user_namespace", "start_in_a_user_namespace_unmapped",
+                      "start_in_all_namespaces"), "eBPF needs CAP_BPF and CAP_PERFMON outside of user namespaces"),
+    Known("R", DISPATCH + SECCOMP, ("start_as_nobody_without_processes",), "a backend is tried in a child first"),
+    Known("R", EBPF, ("start_with_gettid_denied",), "the filter denies what syscost calls between windows"),
+    Known("R", SECCOMP, ("start_with_gettid_denied", "start_with_memfd_denied", "start_with_pidfd_denied"),
+          "the supervisor cannot be started without"),
+    Known("R", ALL, ("start_without_proc",), "where a relative path starts is read from /proc"),
+]
+
+
+def expected(case, backend):
+    """(letter, reason)"""
+    worst = Known("=", (), (), "")
+    for known in KNOWN:
+        if case in known.cases and backend in known.backends and RANK[known.letter] > RANK[worst.letter]:
+            worst = known
+    return worst.letter, worst.reason
+
+
+INTRODUCTION = """# Hostile tests
+
+What becomes of a test run when a test does something awkward. This page is generated from `tests/attack/hostile` by
+`tests/attack/hostile/hostile_test.py build/release/bin --table`; a test holds it against the suite.
+
+Each case is a GoogleTest test that makes a known number of `getppid` calls around something odd. It runs between two ordinary
+tests, bare, with syscost linked and no flag given, and under each backend. Verdicts and exit codes must be those of the bare run,
+and the numbers of all three tests, and of a loop where the case has one, must be exact.
+
+| letter | meaning |
+|---|---|
+| `=` | the verdicts and the exit code of the bare run, and each number exact |
+| `R` | refused: what could not be counted has no number, or says how many calls were lost; a message says why; the run ends non-zero, and no verdict changes |
+| `W` | a wrong number, or one that is missing from a run that ends with 0 |
+| `C` | a crash or a hang that the bare run does not have |
+| `V` | a verdict or an exit code changed |
+
+A case may do better than this page says, on another kernel for example. A test that ends its process itself, by `exit_group` or
+`execve`, leaves no row; rows of the tests before it are there.
+
+Run it with `ctest -L attack` in a build folder. As root it runs everything; what cannot run is left out, with the reason.
+"""
+
+
+def page(cases, backends):
+    """docs/hostile.md"""
+    reasons = []
+    lines = [INTRODUCTION, "| case | the test | " + " | ".join(backends) + " |", "|---" * (2 + len(backends)) + "|"]
+    for case in cases:
+        cells = []
+        for backend in backends:
+            letter, reason = expected(case.name, backend)
+            if reason and reason not in reasons:
+                reasons.append(reason)
+            cells.append(f"{letter} ({reasons.index(reason) + 1})" if reason else letter)
+        lines.append(f"| `{case.name}` | {case.summary} | " + " | ".join(cells) + " |")
+    lines.append("")
+    lines += [f"{number}. {reason}" for number, reason in enumerate(reasons, 1)]
+    return "\n".join(lines) + "\n"

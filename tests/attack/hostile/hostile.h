@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+//
+// What a hostile case is: a GoogleTest test that does something awkward around a known number of getppid calls.
+//
+// The conformance suite asks what one window counts; this asks what becomes of a user's test run. So each case is a
+// real test of a real GoogleTest program: hostile_test.py runs it bare and under each backend, between two ordinary
+// tests, and compares verdicts, exit codes and the rows of all three.
+//
+// HOW TO ADD A CASE. Write `HOSTILE(name, made, "sentence") { ... }` in the family's file: `made` is how often the
+// process (all threads, no children) calls getppid in it. A case that the machine cannot run says so by GTEST_SKIP.
+// What it must come to on each backend stands in expectations.py; then `hostile_test.py BIN --table > docs/hostile.md`.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <functional>
+#include <initializer_list>
+#include <vector>
+
+#include "raw.h"
+
+namespace attack {
+
+struct Hostile {
+  const char* name;
+  int made;  ///< Calls of getppid in the test itself, without its loop.
+  const char* summary;
+  void (*body)();
+};
+
+/// All cases, as they were registered.
+std::vector<Hostile>& cases();
+
+struct Register {
+  explicit Register(const Hostile& one) { cases().push_back(one); }
+};
+
+/// `times` calls through libc, where they may be patched.
+inline void call_libc(int times) {
+  for (int i = 0; i < times; ++i) getppid();
+}
+/// `times` calls of our own `syscall` instruction, which no backend may patch.
+inline void call_raw(int times) {
+  for (int i = 0; i < times; ++i) conformance::raw(SYS_getppid);
+}
+/// `times` of each.
+inline void call_both(int times) {
+  call_libc(times);
+  call_raw(times);
+}
+
+inline constexpr int kCallsOfLoop = 3;
+/// A measured loop (syscost::loop) with kCallsOfLoop calls in its body; some plain passes in the bare program.
+void run_loop();
+
+/// Is run by the ordinary test that follows, before its calls.
+void later(std::function<void()> check);
+
+/// Puts the process under a seccomp filter that gives `action` to these syscalls.
+bool filter(std::initializer_list<int> syscalls, unsigned action);
+/// The same, answering with an errno.
+bool filter_errno(std::initializer_list<int> syscalls, int error);
+
+}  // namespace attack
+
+#define HOSTILE(name, made, summary)                                                     \
+  static void hostile_##name();                                                          \
+  static const attack::Register kHostile_##name({#name, made, summary, hostile_##name}); \
+  static void hostile_##name()

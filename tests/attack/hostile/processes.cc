@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+//
+// Processes: children that libc knows nothing of, children that share what processes do not share, and odd ends.
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <thread>
+
+#include "hostile.h"
+
+namespace {
+
+using attack::call_both;
+using attack::call_libc;
+using attack::call_raw;
+using attack::run_loop;
+using conformance::raw;
+
+/// fork without libc: no handler of pthread_atfork runs, no cache is renewed.
+pid_t raw_fork() {
+  return static_cast<pid_t>(raw(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+}
+
+void expect_clean_end(pid_t child) {
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, __WALL), child);
+  EXPECT_EQ(status, 0);
+}
+
+/// A process, not a thread, that shares what `flags` say; `work` makes calls and nothing else.
+pid_t start_sharing(int flags, int (*work)(void*)) {
+  constexpr std::size_t kBytes = std::size_t{256} * 1024;
+  char* stack = static_cast<char*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  return clone(work, stack + kBytes, flags | SIGCHLD, nullptr);
+}
+
+}  // namespace
+
+HOSTILE(raw_fork_and_loop, 0, "a child of _Fork stays while a loop runs") {
+  const pid_t child = _Fork();
+  if (child == 0) {
+    for (;;) pause();
+  }
+  run_loop();
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+}
+
+HOSTILE(raw_forks_stay, 20, "five children of raw fork stay until the process ends") {
+  for (int i = 0; i < 5; ++i) {
+    if (raw_fork() == 0) {
+      raw(SYS_close_range, 0, 2, 0);  // the driver waits for whoever holds the output
+      raw(SYS_alarm, 5);
+      for (;;) raw(SYS_pause);
+    }
+  }
+  call_both(10);
+  run_loop();
+}
+
+HOSTILE(raw_fork_calls, 20, "a child of raw fork makes calls beside its parent") {
+  const pid_t child = raw_fork();
+  if (child == 0) {
+    call_both(500);
+    raw(SYS_exit_group, 0);
+  }
+  call_both(10);
+  expect_clean_end(child);
+}
+
+HOSTILE(forks_and_goes_on, 20, "hundred children of fork make calls") {
+  for (int i = 0; i < 100; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      call_both(3);
+      _exit(0);
+    }
+    expect_clean_end(child);
+  }
+  call_both(10);
+}
+
+HOSTILE(process_shares_memory, 20, "a process that shares our memory (CLONE_VM, no thread) makes calls") {
+  expect_clean_end(start_sharing(CLONE_VM, [](void*) {
+    call_both(50);
+    return 0;
+  }));
+  call_both(10);
+}
+
+HOSTILE(process_shares_memory_meanwhile, 2000, "a process that shares our memory makes calls at the same time") {
+  const pid_t child = start_sharing(CLONE_VM, [](void*) {
+    call_both(1000);
+    return 0;
+  });
+  call_both(1000);
+  expect_clean_end(child);
+}
+
+HOSTILE(process_shares_all_but_the_thread, 20,
+        "a process shares memory, files, folders and signal handlers, and makes calls") {
+  expect_clean_end(start_sharing(CLONE_VM | CLONE_FILES | CLONE_FS | CLONE_SIGHAND, [](void*) {
+    call_both(50);
+    return 0;
+  }));
+  call_both(10);
+}
+
+HOSTILE(process_clears_signal_handlers, 20, "a child asks clone3 for default signal handlers (CLONE_CLEAR_SIGHAND)") {
+  clone_args arguments = {};
+  arguments.flags = CLONE_CLEAR_SIGHAND;
+  arguments.exit_signal = SIGCHLD;
+  const long child = raw(SYS_clone3, &arguments, sizeof arguments);
+  if (child == 0) {
+    call_both(50);
+    raw(SYS_exit_group, 0);
+  }
+  ASSERT_GT(child, 0);
+  expect_clean_end(static_cast<pid_t>(child));
+  call_both(10);
+}
+
+HOSTILE(vfork_calls, 20, "a child of vfork makes calls before it ends") {
+  const pid_t child = vfork();
+  if (child == 0) {
+    call_both(50);
+    _exit(0);
+  }
+  expect_clean_end(child);
+  call_both(10);
+}
+
+HOSTILE(vfork_fails_to_execute, 20, "a child of vfork makes calls, and its execve fails") {
+  const pid_t child = vfork();
+  if (child == 0) {
+    call_both(5);
+    execl("/nonexistent", "none", nullptr);
+    call_both(5);
+    _exit(0);
+  }
+  expect_clean_end(child);
+  call_both(10);
+}
+
+HOSTILE(child_closes_our_descriptors, 20, "a child that shares our descriptors closes all of them but three") {
+  expect_clean_end(start_sharing(CLONE_FILES, [](void*) { return static_cast<int>(raw(SYS_close_range, 3, ~0U, 0)); }));
+  call_both(10);
+}
+
+HOSTILE(execve_fails, 20, "execve fails, for want of a program and for bad addresses") {
+  char* none[] = {nullptr};
+  EXPECT_EQ(raw(SYS_execve, "/nonexistent", none, none), -ENOENT);
+  EXPECT_EQ(raw(SYS_execve, "/dev/null", none, none), -EACCES);
+  EXPECT_EQ(raw(SYS_execve, nullptr, none, none), -EFAULT);
+  EXPECT_LT(raw(SYS_execveat, -1, "", none, none, 0), 0);
+  call_both(10);
+}
+
+HOSTILE(child_executes, 20, "a child of raw fork executes another program") {
+  const pid_t child = raw_fork();
+  if (child == 0) {
+    char path[] = "/bin/true";
+    char* arguments[] = {path, nullptr};
+    raw(SYS_execve, path, arguments, environ);
+    raw(SYS_exit_group, 9);
+  }
+  expect_clean_end(child);
+  call_both(10);
+}
+
+HOSTILE(executes, 0, "the test itself executes another program, which ends well") {
+  execl("/bin/true", "true", nullptr);
+}
+
+HOSTILE(thread_executes, 0, "another thread executes another program while the test makes calls") {
+  std::thread([] { execl("/bin/true", "true", nullptr); }).detach();
+  for (;;) call_raw(1);
+}
+
+HOSTILE(becomes_a_daemon, 20, "calls daemon(): the parent ends with 0, the child goes on with the tests") {
+  ASSERT_EQ(daemon(1, 1), 0);
+  call_both(10);
+}
+
+HOSTILE(child_takes_over, 20, "forks, and the parent ends by exit_group(0) while the child goes on with the tests") {
+  if (raw_fork() != 0) raw(SYS_exit_group, 0);
+  call_both(10);
+}
+
+HOSTILE(parent_waits_for_successor, 20,
+        "forks, and the parent waits and takes the child's exit code while that goes on with the tests") {
+  const pid_t child = fork();
+  if (child != 0) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    _exit(WEXITSTATUS(status));
+  }
+  call_both(10);
+}
+
+HOSTILE(exits_from_a_thread, 0, "a thread calls exit(0) while the test runs") {
+  std::thread([] { std::exit(0); }).detach();
+  for (;;) pause();
+}
+
+HOSTILE(exits, 20, "the test calls exit(0)") {
+  call_both(10);
+  std::exit(0);
+}
+
+HOSTILE(quick_exits, 20, "the test calls quick_exit(0)") {
+  call_both(10);
+  std::quick_exit(0);
+}
+
+HOSTILE(exits_by_syscall, 20, "the test ends the process by exit_group(0)") {
+  call_both(10);
+  raw(SYS_exit_group, 0);
+}
+
+HOSTILE(main_thread_ends, 0, "the main thread ends alone, and a second later another one calls _exit(0)") {
+  std::thread([] {
+    usleep(50'000);
+    _exit(0);
+  }).detach();
+  raw(SYS_exit, 0);
+}
+
+HOSTILE(kills_itself, 0, "the test kills its process with SIGKILL") {
+  kill(getpid(), SIGKILL);
+}
+
+HOSTILE(aborts, 0, "the test aborts") {
+  std::abort();
+}
+
+HOSTILE(traced_by_its_child, 20,
+        "a child attaches to us with ptrace, looks at the registers and lets go, as crash handlers do") {
+  prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child == 0) {
+    user_regs_struct registers = {};
+    int status = 0;
+    bool done = ptrace(PTRACE_ATTACH, parent, nullptr, nullptr) == 0 && waitpid(parent, &status, __WALL) == parent &&
+                ptrace(PTRACE_GETREGS, parent, nullptr, &registers) == 0 &&
+                ptrace(PTRACE_DETACH, parent, nullptr, nullptr) == 0;
+    _exit(done ? 0 : 1);
+  }
+  expect_clean_end(child);
+  call_both(10);
+}
+
+HOSTILE(waits_for_any, 20, "waits for any child, and has none") {
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
+  call_both(10);
+}
+
+HOSTILE(adopts_orphans, 20, "becomes a subreaper, gets one orphan and no other") {
+  ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (fork() == 0) {
+      usleep(20'000);
+      _exit(0);
+    }
+    _exit(0);
+  }
+  expect_clean_end(child);
+  EXPECT_GT(waitpid(-1, nullptr, 0), 0);
+  EXPECT_EQ(waitpid(-1, nullptr, 0), -1);
+  EXPECT_EQ(errno, ECHILD);
+  call_both(10);
+  run_loop();
+}
+
+HOSTILE(takes_our_names, 40, "names itself and a thread as our helpers are named") {
+  prctl(PR_SET_NAME, "syscost-guard", 0, 0, 0);
+  std::thread([] {
+    prctl(PR_SET_NAME, "syscost-count", 0, 0, 0);
+    call_both(10);
+  }).join();
+  call_both(10);
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+//
+// Threads: older than the instrument, made without libc, cancelled, by the hundred; and counts beyond every table.
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "hostile.h"
+
+namespace {
+
+using attack::call_both;
+using attack::call_raw;
+using attack::run_loop;
+using conformance::raw;
+using conformance::spin_until;
+
+/// A thread of a static initialiser: it is there before any instrument, where the driver asks for it.
+struct Early {
+  Early() {
+    if (std::getenv("ATTACK_EARLY") == nullptr) return;
+    std::thread([this] {
+      while (!go.load()) usleep(1000);
+      call_both(25);
+      done = true;
+      for (;;) pause();
+    }).detach();
+  }
+  std::atomic<bool> go{false};
+  std::atomic<bool> done{false};
+};
+Early g_early;
+
+int g_pipe[2] = {-1, -1};
+
+}  // namespace
+
+HOSTILE(thread_of_a_static_initialiser, 60, "a thread that a static initialiser started makes calls") {
+  if (std::getenv("ATTACK_EARLY") == nullptr) GTEST_SKIP() << "the driver asks for it";
+  g_early.go = true;
+  spin_until([] { return g_early.done.load(); });
+  call_both(5);
+}
+
+HOSTILE(cancels_a_reader, 10, "cancels a thread that blocks in read, and joins it") {
+  ASSERT_EQ(pipe(g_pipe), 0);
+  pthread_t thread{};
+  static std::atomic<bool> started{false};
+  pthread_create(
+      &thread, nullptr,
+      [](void*) -> void* {
+        started = true;
+        char byte = 0;
+        for (;;) read(g_pipe[0], &byte, 1);
+      },
+      nullptr);
+  spin_until([] { return started.load(); });
+  usleep(10'000);
+  EXPECT_EQ(pthread_cancel(thread), 0);
+  void* result = nullptr;
+  pthread_join(thread, &result);
+  EXPECT_EQ(result, PTHREAD_CANCELED);
+  call_both(5);
+}
+
+HOSTILE(cancels_at_any_time, 10, "cancels threads that may be cancelled anywhere, before and while they make calls") {
+  for (int i = 0; i < 20; ++i) {
+    pthread_t thread{};
+    pthread_create(
+        &thread, nullptr,
+        [](void*) -> void* {
+          pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, nullptr);
+          for (;;) {
+            getpgrp();
+            raw(SYS_geteuid);
+          }
+        },
+        nullptr);
+    if (i % 2 == 1) usleep(1000);
+    pthread_cancel(thread);
+    void* result = nullptr;
+    pthread_join(thread, &result);
+    EXPECT_EQ(result, PTHREAD_CANCELED);
+  }
+  call_both(5);
+}
+
+HOSTILE(threads_without_libc, 1000, "fifty threads made by clone alone make calls") {
+  std::vector<std::unique_ptr<conformance::RawThread>> threads;
+  for (int i = 0; i < 50; ++i) {
+    threads.push_back(std::make_unique<conformance::RawThread>());
+    ASSERT_TRUE(threads.back()->start([](void*) { call_raw(20); }, nullptr));
+  }
+  for (const auto& thread : threads) spin_until([&] { return thread->gone(); });
+}
+
+HOSTILE(two_hundred_threads, 2000, "two hundred threads at once make calls") {
+  std::atomic<int> ready{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 200; ++i) {
+    threads.emplace_back([&] {
+      ++ready;
+      while (ready < 200) usleep(1000);
+      call_both(5);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+HOSTILE(threads_come_and_go, 2000, "five hundred threads one after another make calls") {
+  for (int i = 0; i < 500; ++i) std::thread([] { call_both(2); }).join();
+}
+
+HOSTILE(threads_of_other_descriptors, 40,
+        "a thread takes a descriptor table of its own and closes what is in it, before a loop") {
+  std::thread([] {
+    raw(SYS_unshare, 0x400);  // CLONE_FILES
+    raw(SYS_close_range, 3, ~0U, 0);
+    call_both(10);
+  }).join();
+  call_both(10);
+  run_loop();
+}
+
+HOSTILE(smallest_thread, 20, "a thread with the smallest stack there is makes calls") {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, static_cast<std::size_t>(sysconf(_SC_THREAD_STACK_MIN)));
+  pthread_t thread{};
+  ASSERT_EQ(pthread_create(
+                &thread, &attributes,
+                [](void*) -> void* {
+                  call_both(10);
+                  return nullptr;
+                },
+                nullptr),
+            0);
+  pthread_join(thread, nullptr);
+}
+
+HOSTILE(timer_threads, 10, "a timer starts threads that make calls of another kind") {
+  static std::atomic<int> fired{0};
+  sigevent event = {};
+  event.sigev_notify = SIGEV_THREAD;
+  event.sigev_notify_function = [](sigval) { ++fired; };
+  timer_t timer{};
+  ASSERT_EQ(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
+  itimerspec often = {};
+  often.it_value.tv_nsec = often.it_interval.tv_nsec = 1'000'000;
+  timer_settime(timer, 0, &often, nullptr);
+  while (fired < 5) usleep(1000);
+  timer_delete(timer);
+  call_both(5);
+}
+
+HOSTILE(more_syscalls_than_there_is_room, 20,
+        "makes two hundred different syscalls, and then those that are asked for") {
+  for (int i = 0; i < 200; ++i) raw(100000 + i);
+  call_both(10);
+}
+
+HOSTILE(calls_of_no_number, 20, "makes calls with numbers that no table has: -1, 2^31, 2^62") {
+  for (long number : {-1L, 0x7fffffffL, 0x80000000L, 0x4000000000000000L, 1023L, 1024L, 511L, 512L})
+    raw(number, 0, 0, 0);
+  call_both(10);
+}
