@@ -37,6 +37,7 @@ python3-pandas  | -            | runs the pandas calls of docs/csv-format.md
 python3-yaml    | -            | reads compose.yaml and the Kubernetes manifests
 python3-kubernetes | -         | holds the manifests against the API's types
 clang           | clang        | rebuilds the eBPF object, to prove the committed one is current
+clang-19        | clang-19     | another compiler, of which the eBPF programs must be accepted too
 llvm            | llvm-strip   | strips it
 bpftool         | bpftool      | makes the skeleton from it
 libclang-rt-dev | -            | ThreadSanitizer of clang, for a consumer of that kind

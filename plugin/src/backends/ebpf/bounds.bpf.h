@@ -8,7 +8,7 @@
 // needless. So the bound is set in assembly, which no compiler looks into, on the register that comes out and is used.
 // It is one of 64 bits: then no extension from 32 bits stands between the bound and the use.
 //
-// Every index that is not a constant goes through AT or BOUNDED.
+// Every index that is not a constant goes through AT or BOUNDED; tests/unit/ebpf/index_bounds.py looks for others.
 #pragma once
 
 #include "kernel_types.bpf.h"
