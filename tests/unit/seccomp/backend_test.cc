@@ -5,6 +5,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include <cerrno>
 #include <cstddef>
@@ -51,6 +52,16 @@ TEST_F(SeccompBackendTest, IsRefusedUnderValgrindWhichIsNamed) {
               setenv("LD_PRELOAD", "/usr/libexec/valgrind/vgpreload_core-amd64-linux.so", 1);
               const Result<std::unique_ptr<Backend>> opened = open_backend(nullptr, false);
               REQUIRE(!opened.ok() && opened.failure().reason.find("valgrind") != std::string::npos);
+            }),
+            0);
+}
+
+TEST_F(SeccompBackendTest, CountsUnderALimitOfFilesSizes) {
+  EXPECT_EQ(in_child([] {
+              const rlimit nothing{0, 0};
+              REQUIRE(setrlimit(RLIMIT_FSIZE, &nothing) == 0);
+              const auto backend = open_here();
+              REQUIRE(entries_of(*backend, kGetppid, [] { repeat(10, SYS_getppid); }) == 10);
             }),
             0);
 }
