@@ -35,7 +35,7 @@ Failure file_failure(const std::string& operation, const std::string& path) {
 
 /// Appends `rows` under lock, behind a header where the file is empty. What fitted in part is taken back.
 Result<void> append(const std::string& path, const std::string& rows) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
   if (file < 0) return file_failure("open", path);
   std::optional<Failure> failure;
   struct stat before {};

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -12,6 +13,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "core/signal_hold.h"
 
@@ -37,6 +39,64 @@ Failure cannot_write(const std::string& path, int error) {
   return errno_failure("write artifacts to", path, error);
 }
 
+/// A folder's descriptor, open.
+class Folder {
+ public:
+  explicit Folder(int fd) : fd_(fd) {}
+  ~Folder() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Folder(Folder&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Folder& operator=(Folder&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+constexpr int kOpenFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+
+/// Opens the folder `name` inside `parent`, and makes it where it is not there. `path` is for messages.
+Result<Folder> enter(const Folder& parent, const std::string& name, const std::string& path) {
+  const bool is_new = mkdirat(parent.get(), name.c_str(), 0777) == 0;
+  if (!is_new && errno != EEXIST) return cannot_write(path, errno);
+  Folder folder(openat(parent.get(), name.c_str(), kOpenFolder | O_NOFOLLOW));
+  struct stat status {};
+  if (folder.get() < 0 && (errno == ELOOP || errno == ENOTDIR) &&
+      fstatat(parent.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode)) {
+    return Failure{"artifacts are not written through the link " + path,
+                   "remove it, or name another folder by "
+                   "--syscost_artifacts"};
+  }
+  if (folder.get() < 0 || fstat(folder.get(), &status) != 0) return cannot_write(path, errno);
+  if (!is_new && status.st_uid != geteuid() && status.st_uid != 0) {
+    return Failure{"artifacts are not written into " + path + ": it belongs to another user (id " +
+                       std::to_string(status.st_uid) + ")",
+                   "remove it, or name another folder by --syscost_artifacts, or another run by SYSCOST_RUN_ID"};
+  }
+  return folder;
+}
+
+/// Opens `path`, which is below `root`, and makes what of it is not there.
+Result<Folder> open_folder(const std::string& root, const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(root, error);
+  if (error) return cannot_write(root, error.value());
+  Folder folder(::open(root.c_str(), kOpenFolder));
+  if (folder.get() < 0) return cannot_write(root, errno);
+  for (std::size_t begin = root.size() + 1; begin < path.size();) {
+    const std::size_t end = std::min(path.find('/', begin), path.size());
+    Result<Folder> next = enter(folder, path.substr(begin, end - begin), path.substr(0, end));
+    if (!next.ok()) return next.failure();
+    folder = std::move(next.value());
+    begin = end + 1;
+  }
+  return folder;
+}
+
 }  // namespace
 
 std::string safe_name(std::string_view text) {
@@ -51,31 +111,33 @@ std::string safe_name(std::string_view text) {
 
 Result<Artifacts> Artifacts::open(const std::string& root, std::string_view run_id, std::string_view program) {
   std::string folder = root + "/" + safe_name(run_id) + "/" + safe_name(program);
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return cannot_write(folder, error.value());
-  if (access(folder.c_str(), W_OK | X_OK) != 0) return cannot_write(folder, errno);
-  return Artifacts(std::move(folder));
+  const Result<Folder> made = open_folder(root, folder);
+  if (!made.ok()) return made.failure();
+  if (faccessat(made.value().get(), ".", W_OK | X_OK, AT_EACCESS) != 0) return cannot_write(folder, errno);
+  return Artifacts(root, std::move(folder));
 }
 
 Result<std::string> Artifacts::make_folder(const std::string& parent, std::string_view name) const {
-  const std::string path = (parent.empty() ? folder_ : parent) + "/" + safe_name(name);
+  const std::string inside = parent.empty() ? folder_ : parent;
   // A test may have removed what was there.
-  std::error_code error;
-  std::filesystem::create_directories(parent.empty() ? folder_ : parent, error);
-  if (error) return cannot_write(path, error.value());
+  const Result<Folder> opened = open_folder(root_, inside);
+  if (!opened.ok()) return opened.failure();
   for (int i = 1;; ++i) {
-    std::string folder = i == 1 ? path : path + "~" + std::to_string(i);
-    if (mkdir(folder.c_str(), 0777) == 0) return folder;
-    if (errno != EEXIST) return cannot_write(folder, errno);
+    const std::string fresh = safe_name(name) + (i == 1 ? "" : "~" + std::to_string(i));
+    std::string path = inside + "/" + fresh;
+    if (mkdirat(opened.value().get(), fresh.c_str(), 0777) == 0) return path;
+    if (errno != EEXIST) return cannot_write(path, errno);
   }
 }
 
-Result<void> Artifacts::write(const std::string& folder, std::string_view name, std::string_view content) {
-  const std::string path = folder + "/" + safe_name(name);
+Result<void> Artifacts::write(const std::string& folder, std::string_view name, std::string_view content) const {
+  const std::string file = safe_name(name);
+  const std::string path = folder + "/" + file;
+  const Result<Folder> opened = open_folder(root_, folder);
+  if (!opened.ok()) return opened.failure();
   // A test may have limited the size of files: then EFBIG is the answer, not the signal that kills.
   const SignalHold hold(SIGXFSZ);
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
+  const int fd = openat(opened.value().get(), file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
   if (fd < 0) return cannot_write(path, errno);
   int error = 0;
   while (!content.empty() && error == 0) {
@@ -86,7 +148,7 @@ Result<void> Artifacts::write(const std::string& folder, std::string_view name, 
   }
   if (close(fd) != 0 && error == 0) error = errno;
   if (error == 0) return {};
-  unlink(path.c_str());
+  unlinkat(opened.value().get(), file.c_str(), 0);
   return cannot_write(path, error);
 }
 

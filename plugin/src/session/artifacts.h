@@ -7,6 +7,9 @@
 //
 // Programs of one ctest share a run, a test may run twice, and a user may start a program while it is still running:
 // nothing that is there is ever written over. A folder that exists already makes the next one `Suite.Test~2`.
+//
+// ROOT may be where others may write, /tmp/syscost_artifacts say. So below it no link is followed, and a folder of
+// another user's (but root's) is refused: what he planted there would lead our files elsewhere.
 #pragma once
 
 #include <string>
@@ -24,18 +27,21 @@ std::string safe_name(std::string_view text);
 /// Makes syscalls: between windows only.
 class Artifacts {
  public:
-  /// Makes ROOT/RUN/PROGRAM. Fails where nothing can be written. `root` is absolute.
+  /// Makes ROOT/RUN/PROGRAM. Fails where nothing can be written, and where RUN or PROGRAM is a link or another user's.
+  /// `root` is absolute.
   static Result<Artifacts> open(const std::string& root, std::string_view run_id, std::string_view program);
 
   const std::string& folder() const { return folder_; }
-  /// Makes a folder inside `parent` (the program's when empty) that was not there before. Returns its path.
+  /// Makes a folder inside `parent` (the program's when empty; else one that this made) that was not there before.
+  /// Returns its path.
   Result<std::string> make_folder(const std::string& parent, std::string_view name) const;
-  /// Writes a file that is not there yet. On failure nothing of it stays.
-  static Result<void> write(const std::string& folder, std::string_view name, std::string_view content);
+  /// Writes a file that is not there yet into a folder that this made. On failure nothing of it stays.
+  Result<void> write(const std::string& folder, std::string_view name, std::string_view content) const;
 
  private:
-  explicit Artifacts(std::string folder) : folder_(std::move(folder)) {}
+  Artifacts(std::string root, std::string folder) : root_(std::move(root)), folder_(std::move(folder)) {}
 
+  std::string root_;
   std::string folder_;
 };
 

@@ -2,6 +2,7 @@
 #include "session/small_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -11,8 +12,15 @@ namespace syscost::session {
 
 // Not a std::ifstream: it throws when the path turns out to be a folder.
 std::string read_small_file(const std::string& path) {
-  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Where git keeps a commit somebody may have put a FIFO, which is waited for without end, or a link to a device, which
+  // has none.
+  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd < 0) return {};
+  struct stat status {};
+  if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+    close(fd);
+    return {};
+  }
   std::string text;
   std::array<char, 4096> chunk{};
   for (;;) {

@@ -157,11 +157,11 @@ void Tracer::write_files(const Findings& findings, const TracedName& name, const
   for (const ToolFindings& tool : findings) {
     for (const profilers::Output& output : tool.outputs) {
       for (const profilers::Artifact& artifact : output.artifacts) {
-        if (written.ok()) written = Artifacts::write(folder.value(), artifact.name, artifact.content);
+        if (written.ok()) written = artifacts_->write(folder.value(), artifact.name, artifact.content);
       }
       if (!written.ok() || counted == nullptr || !output.counts_syscalls) continue;
-      written = Artifacts::write(folder.value(), output.script + ".check.json",
-                                 check_json(output, check_tool(output, *counted), backend));
+      written = artifacts_->write(folder.value(), output.script + ".check.json",
+                                  check_json(output, check_tool(output, *counted), backend));
     }
   }
   if (written.ok()) {

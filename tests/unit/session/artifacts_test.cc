@@ -2,6 +2,8 @@
 #include "session/artifacts.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -51,8 +53,8 @@ TEST(Artifacts, NeverWriteOverWhatIsThere) {
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_EQ(first.value(), folder.file("new/deep/run/program/A.B"));
   EXPECT_EQ(second.value(), first.value() + "~2");
-  ASSERT_TRUE(Artifacts::write(first.value(), "a.txt", "one").ok());
-  EXPECT_FALSE(Artifacts::write(first.value(), "a.txt", "two").ok());
+  ASSERT_TRUE(artifacts.value().write(first.value(), "a.txt", "one").ok());
+  EXPECT_FALSE(artifacts.value().write(first.value(), "a.txt", "two").ok());
   EXPECT_EQ(read_file(first.value() + "/a.txt"), "one");
 }
 
@@ -63,7 +65,7 @@ TEST(Artifacts, AreMadeAgainWhenATestRemovedThem) {
   std::filesystem::remove_all(folder.file("a"));
   Result<std::string> made = artifacts.value().make_folder({}, "A.B");
   ASSERT_TRUE(made.ok());
-  EXPECT_TRUE(Artifacts::write(made.value(), "a.txt", "one").ok());
+  EXPECT_TRUE(artifacts.value().write(made.value(), "a.txt", "one").ok());
 }
 
 TEST(Artifacts, SayWhereTheyCannotBeWritten) {
@@ -75,10 +77,59 @@ TEST(Artifacts, SayWhereTheyCannotBeWritten) {
 }
 
 TEST(Artifacts, LeaveNothingOfAFileThatDidNotFit) {
-  // /proc takes no new files, whoever asks.
-  Result<void> written = Artifacts::write("/proc", "a.txt", "text");
+  TemporaryFolder folder;
+  Result<Artifacts> artifacts = Artifacts::open(folder.file("a"), "run", "program");
+  ASSERT_TRUE(artifacts.ok());
+  Result<std::string> made = artifacts.value().make_folder({}, "A.B");
+  ASSERT_TRUE(made.ok());
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit few{2, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &few);
+  const Result<void> written = artifacts.value().write(made.value(), "a.txt", "text");
+  setrlimit(RLIMIT_FSIZE, &before);
   ASSERT_FALSE(written.ok());
-  EXPECT_NE(written.failure().reason.find("/proc/a.txt"), std::string::npos);
+  EXPECT_NE(written.failure().reason.find(made.value() + "/a.txt"), std::string::npos) << written.failure().reason;
+  EXPECT_FALSE(std::filesystem::exists(made.value() + "/a.txt"));
+}
+
+TEST(Artifacts, FollowNoLinkThatSomebodyPlanted) {
+  TemporaryFolder folder;
+  std::filesystem::create_directories(folder.file("victim"));
+  std::filesystem::create_directories(folder.file("root/run"));
+  std::filesystem::create_symlink(folder.file("victim"), folder.file("root/planted"));
+  std::filesystem::create_symlink(folder.file("victim"), folder.file("root/run/program"));
+  for (const char* run : {"planted", "run"}) {
+    const Result<Artifacts> artifacts = Artifacts::open(folder.file("root"), run, "program");
+    ASSERT_FALSE(artifacts.ok());
+    EXPECT_NE(artifacts.failure().reason.find("through the link " + folder.file("root/") + run), std::string::npos)
+        << artifacts.failure().reason;
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder.file("victim")));
+}
+
+TEST(Artifacts, FollowNoLinkThatComesLater) {
+  TemporaryFolder folder;
+  std::filesystem::create_directories(folder.file("victim"));
+  const Result<Artifacts> artifacts = Artifacts::open(folder.file("root"), "run", "program");
+  ASSERT_TRUE(artifacts.ok());
+  const Result<std::string> made = artifacts.value().make_folder({}, "A.B");
+  ASSERT_TRUE(made.ok());
+  std::filesystem::remove(made.value());
+  std::filesystem::create_symlink(folder.file("victim"), made.value());
+  EXPECT_FALSE(artifacts.value().write(made.value(), "a.txt", "text").ok());
+  EXPECT_TRUE(std::filesystem::is_empty(folder.file("victim")));
+}
+
+TEST(Artifacts, AreNotPutIntoAFolderOfAnotherUser) {
+  TemporaryFolder folder;
+  std::filesystem::create_directories(folder.file("root/run"));
+  if (chown(folder.file("root/run").c_str(), 65534, 65534) != 0)
+    GTEST_SKIP() << "needs root, to make a folder another's";
+  const Result<Artifacts> artifacts = Artifacts::open(folder.file("root"), "run", "program");
+  ASSERT_FALSE(artifacts.ok());
+  EXPECT_NE(artifacts.failure().reason.find("belongs to another user (id 65534)"), std::string::npos)
+      << artifacts.failure().reason;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "session/commit.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
@@ -51,6 +52,15 @@ TEST_F(CommitTest, IsReadThroughALinkedWorkTree) {
   file("main/.git/refs/heads/topic", kHash + "\n");
   file("other/.git", "gitdir: " + folder_.file("main/.git/worktrees/other") + "\n");
   EXPECT_EQ(commit("other/src"), kHash);
+}
+
+TEST_F(CommitTest, IsNotWaitedForWhereThereIsNoFile) {
+  std::filesystem::create_directories(folder_.file(".git"));
+  ASSERT_EQ(mkfifo(folder_.file(".git/HEAD").c_str(), 0600), 0);
+  EXPECT_EQ(commit(), "");
+  std::filesystem::remove(folder_.file(".git/HEAD"));
+  std::filesystem::create_symlink("/dev/zero", folder_.file(".git/HEAD"));
+  EXPECT_EQ(commit(), "");
 }
 
 TEST_F(CommitTest, IsEmptyForABranchWithoutACommit) {
