@@ -19,10 +19,16 @@ if(PROJECT_IS_TOP_LEVEL)
   set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 endif()
 
-# syscost_compile_settings(TARGET): language level and warnings of everything we compile ourselves.
+include(syscost-adapter) # syscost_own_language
+
+# syscost_compile_settings(TARGET [STANDARD]): language level and warnings of everything we compile ourselves.
 function(syscost_compile_settings target)
-  target_compile_features(${target} PRIVATE cxx_std_20)
-  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON
+  set(standard 20)
+  if(ARGC GREATER 1)
+    set(standard ${ARGV1})
+  endif()
+  syscost_own_language(${target} ${standard})
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON
                                              CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion
                                            -Wnon-virtual-dtor -Wold-style-cast>)

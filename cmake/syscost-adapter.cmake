@@ -1,10 +1,25 @@
 # Builds an adapter in the build that includes this: the common part of syscost-gtest-adapter.cmake and
 # syscost-benchmark-adapter.cmake, which know what is particular to a framework.
 #
-# syscost_add_adapter(NAME SOURCE_DIR folder FRAMEWORK target LINK_OPTIONS option... SOURCES file... MAIN_SOURCES file...)
+# syscost_add_adapter(NAME SOURCE_DIR folder [FRAMEWORK target] LINK_OPTIONS option... SOURCES file... MAIN_SOURCES file...)
 # defines the targets syscost_NAME and syscost_NAME_main and their aliases.
 #
 # Works with CMake 3.16, as everything a consumer's build sees.
+
+# syscost_own_language(TARGET STANDARD): TARGET is compiled as C++ of that standard, or of a newer one where the build is.
+# That is its affair: what links it keeps its own language.
+function(syscost_own_language target standard)
+  if(CMAKE_CXX_STANDARD AND CMAKE_CXX_STANDARD GREATER standard AND CMAKE_CXX_STANDARD LESS 90)
+    set(standard ${CMAKE_CXX_STANDARD})
+  endif()
+  set_target_properties(${target} PROPERTIES CXX_STANDARD ${standard} CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
+  # One that the project wrote into its options by hand stands after the one of the property, and would win.
+  get_directory_property(options COMPILE_OPTIONS)
+  if("${CMAKE_CXX_FLAGS} ${options}" MATCHES "-std=")
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-std=c++${standard}>)
+  endif()
+endfunction()
+
 function(syscost_add_adapter name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE_DIR;FRAMEWORK" "LINK_OPTIONS;SOURCES;MAIN_SOURCES")
   set(sources "")
@@ -24,11 +39,11 @@ function(syscost_add_adapter name)
 
   foreach(target syscost_${name} syscost_${name}_main)
     target_include_directories(${target} PRIVATE "${arg_SOURCE_DIR}")
-    target_compile_features(${target} PRIVATE cxx_std_17)
+    syscost_own_language(${target} 17)
     # Not this build's code: its warnings and checkers have no say, its -Werror must not break.
     target_compile_options(${target} PRIVATE -w)
     set_target_properties(${target} PROPERTIES
-      POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF
+      POSITION_INDEPENDENT_CODE ON
       CXX_CLANG_TIDY "" CXX_CPPCHECK "" CXX_CPPLINT "" CXX_INCLUDE_WHAT_YOU_USE ""
       ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/syscost")
   endforeach()

@@ -5,8 +5,8 @@
 #include <locale>
 #include <string>
 
-#include "adapters/gtest/flags.h"
 #include "adapters/gtest/result_line.h"
+#include "adapters/gtest/versions.h"
 #include "syscost/adapter.h"
 
 namespace syscost::gtest_adapter {
@@ -20,15 +20,13 @@ const char* selection(const testing::UnitTest& unit_test) {
 
 const char* outcome(const testing::TestResult& result) {
   if (result.Failed()) return "failed";
-  return result.Skipped() ? "skipped" : "passed";
+  return is_skipped(result, 0) ? "skipped" : "passed";
 }
 
 /// True when GoogleTest's printer announces each test.
 bool printer_speaks() {
-#ifdef GTEST_FLAG_GET  // --gtest_brief came shortly before
-  if (GTEST_FLAG_GET(brief)) return false;
-#endif
-  return testing::UnitTest::GetInstance()->listeners().default_result_printer() != nullptr;
+  testing::TestEventListener* const printer = testing::UnitTest::GetInstance()->listeners().default_result_printer();
+  return printer != nullptr && !is_brief(printer);
 }
 
 /// GoogleTest's printer uses streams. The first std::locale after the process got its second thread makes libstdc++
@@ -117,7 +115,7 @@ void WindowKeeper::open_suite_window(const char* window, int printed_lines) {
   adapter::open_window(name);
 }
 
-void WindowKeeper::suite_start(const testing::TestSuite& suite) {
+void WindowKeeper::suite_start(const Suite& suite) {
   suite_ = &suite;
   tests_to_come_ = suite.test_to_run_count();
   is_set_up_open_ = true;
@@ -147,9 +145,9 @@ void WindowKeeper::suite_end() {
 
 void WindowKeeper::test_start(const testing::TestInfo& test) {
   printed_ = 0;
-  const std::string full_name = std::string(test.test_suite_name()) + "." + test.name();
+  const std::string its_name = full_name(test);
   adapter::WindowName name;
-  name.test = full_name;
+  name.test = its_name;
   name.repetition = iterations_ - 1;
   adapter::open_window(name);
 }
@@ -161,7 +159,7 @@ void WindowKeeper::test_end(const testing::TestInfo& test) {
   if (!std::string(SYSCOST_GTEST_FLAG(output)).empty()) record_properties(report);
   if (!adapter::prints_lines()) return;
   // Under --gtest_brief no line above says which test this is.
-  print_line(report, printer_speaks() ? std::string() : std::string(test.test_suite_name()) + "." + test.name());
+  print_line(report, printer_speaks() ? std::string() : full_name(test));
 }
 
 // ---- what the printer wrote -----------------------------------------------------------------------------------------

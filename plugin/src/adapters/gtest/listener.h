@@ -16,6 +16,8 @@
 
 #include <atomic>
 
+#include "adapters/gtest/versions.h"
+
 namespace syscost::gtest_adapter {
 
 /// Opens and closes the windows. One thread, except note_printed_result().
@@ -28,7 +30,7 @@ class WindowKeeper {
 
   void environments_start(const char* window);
   void environments_end();
-  void suite_start(const testing::TestSuite& suite);
+  void suite_start(const Suite& suite);
   /// Before the first test of a suite: ends its set-up.
   void before_test();
   void test_start(const testing::TestInfo& test);
@@ -46,7 +48,7 @@ class WindowKeeper {
   void open_suite_window(const char* window, int printed_lines);
   int printed_lines() const;
 
-  const testing::TestSuite* suite_ = nullptr;
+  const Suite* suite_ = nullptr;
   int tests_to_come_ = 0;  // in suite_
   int iterations_ = 0;     // over all calls of RUN_ALL_TESTS()
   bool is_set_up_open_ = false;
@@ -64,37 +66,16 @@ class InnerListener : public testing::EmptyTestEventListener {
   void OnTestIterationStart(const testing::UnitTest&, int) override { keeper_.iteration_start(); }
   void OnEnvironmentsSetUpStart(const testing::UnitTest&) override { keeper_.environments_start("set-up"); }
   void OnEnvironmentsSetUpEnd(const testing::UnitTest&) override { keeper_.environments_end(); }
-  // GoogleTest's printer speaks in the older of the two events, where that one exists; it comes second.
-#ifndef GTEST_REMOVE_LEGACY_TEST_CASEAPI_
-  void OnTestCaseStart(const testing::TestSuite& suite) override {
-    keeper_.suite_start(suite);
-  }
-#else
-  void OnTestSuiteStart(const testing::TestSuite& suite) override {
-    keeper_.suite_start(suite);
-  }
-#endif
-  void OnTestStart(const testing::TestInfo& test) override {
-    keeper_.test_start(test);
-  }
+  void SYSCOST_ON_SUITE_START(const Suite& suite) override { keeper_.suite_start(suite); }
+  void OnTestStart(const testing::TestInfo& test) override { keeper_.test_start(test); }
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.passed()) keeper_.note_printed_result();
   }
-  void OnTestEnd(const testing::TestInfo& test) override {
-    keeper_.test_end(test);
-  }
-  void OnTestSuiteEnd(const testing::TestSuite&) override {
-    keeper_.suite_end();
-  }
-  void OnEnvironmentsTearDownStart(const testing::UnitTest&) override {
-    keeper_.environments_start("tear-down");
-  }
-  void OnEnvironmentsTearDownEnd(const testing::UnitTest&) override {
-    keeper_.environments_end();
-  }
-  void OnTestIterationEnd(const testing::UnitTest&, int) override {
-    keeper_.iteration_end();
-  }
+  void OnTestEnd(const testing::TestInfo& test) override { keeper_.test_end(test); }
+  void SYSCOST_ON_SUITE_END(const Suite&) override { keeper_.suite_end(); }
+  void OnEnvironmentsTearDownStart(const testing::UnitTest&) override { keeper_.environments_start("tear-down"); }
+  void OnEnvironmentsTearDownEnd(const testing::UnitTest&) override { keeper_.environments_end(); }
+  void OnTestIterationEnd(const testing::UnitTest&, int) override { keeper_.iteration_end(); }
 
   WindowKeeper& keeper_;
 };

@@ -7,9 +7,10 @@
 // not at all when tests are listed.
 #include <gtest/gtest.h>
 
-#include "adapters/gtest/flags.h"
 #include "adapters/gtest/listener.h"
+#include "adapters/gtest/versions.h"
 #include "syscost/adapter.h"
+#include "syscost/counting.h"
 
 // Every program of the consumer is linked with `-u syscost_gtest_registration`, which pulls this file out of its
 // archive.
@@ -26,9 +27,13 @@ namespace {
 /// Tests and assertions of the user fail or are skipped where nothing can count; never inside an expression of theirs.
 bool skip_or_fail(const Unavailable& why) {
   if (!adapter::skips_unavailable(why)) return false;
+#ifdef GTEST_SKIP
   // GTEST_SKIP() returns from the function it stands in, so it stands in one of its own.
   [&] { GTEST_SKIP() << "syscost cannot count here: " << why.reason << ' ' << why.how_to_fix; }();
   return true;
+#else
+  return false;  // a GoogleTest before 1.10 cannot skip
+#endif
 }
 
 /// The early listener: the first of ours at a start, the last at an end. Passive until the tests start.
@@ -36,8 +41,8 @@ class OuterListener : public testing::EmptyTestEventListener {
  private:
   void OnTestProgramStart(const testing::UnitTest& unit_test) override {
     adapter::set_unavailable_handler(skip_or_fail);
-    // A threadsafe death test runs the program again, in a child: its tests are the parent's business.
-    if (!SYSCOST_GTEST_FLAG(internal_run_death_test).empty() || !adapter::requested()) return;
+    // False, too, in the child in which a threadsafe death test runs the program again: its tests are the parent's.
+    if (!adapter::requested()) return;
     is_active_ = true;
     keeper_.program_start(unit_test);
     if (inner_ != nullptr) return;  // RUN_ALL_TESTS() for the second time
@@ -48,7 +53,8 @@ class OuterListener : public testing::EmptyTestEventListener {
   void OnTestStart(const testing::TestInfo&) override {
     if (is_active_) keeper_.before_test();
   }
-  void OnTestDisabled(const testing::TestInfo&) override {
+  // NOLINTNEXTLINE(modernize-use-override): versions before 1.12 have no such event
+  void OnTestDisabled(const testing::TestInfo&) {
     if (is_active_) keeper_.note_printed_line();
   }
   void OnTestEnd(const testing::TestInfo&) override {
@@ -64,6 +70,12 @@ class OuterListener : public testing::EmptyTestEventListener {
 };
 
 [[maybe_unused]] const bool kIsRegistered = [] {
+  if (is_other_than_headers()) {
+    if (!adapter::requested()) return false;
+    adapter::refuse({"this program is linked with another GoogleTest than the one syscost::gtest was compiled for",
+                     "add your GoogleTest to the build before syscost, or name its target: "
+                     "set(SYSCOST_GTEST_TARGET my_googletest)"});
+  }
   testing::UnitTest::GetInstance()->listeners().Append(new OuterListener);
   return true;
 }();

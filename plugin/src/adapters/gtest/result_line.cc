@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string>
 
-#include "adapters/gtest/flags.h"
+#include "adapters/gtest/versions.h"
 
 namespace syscost::gtest_adapter {
 namespace {

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+//
+// A stand-in for the headers of GoogleTest's versions (GOOGLETEST_MINOR: 8 to 18): what the adapter uses of them, as
+// far as they differ. The adapter's sources are compiled against it, and never linked: so that a name that only newer
+// versions have is noticed where only a newer version is installed.
+#pragma once
+
+#include <ostream>
+#include <string>
+
+#if GOOGLETEST_MINOR < 12
+#define GTEST_FLAG(name) FLAGS_gtest_##name
+#else
+#define GTEST_FLAG_GET(name) ::testing::FLAGS_gtest_##name
+#define GTEST_FLAG_SET(name, value) (void)(::testing::FLAGS_gtest_##name = (value))
+#endif
+#define ADD_FAILURE() ::testing::Message()
+
+namespace testing {
+
+extern bool FLAGS_gtest_throw_on_failure;
+extern bool FLAGS_gtest_break_on_failure;
+extern std::string FLAGS_gtest_output;
+extern std::string FLAGS_gtest_color;
+#if GOOGLETEST_MINOR >= 11
+extern bool FLAGS_gtest_brief;
+#endif
+
+struct Message {
+  template <class T>
+  Message& operator<<(const T&) {
+    return *this;
+  }
+};
+
+class TestPartResult {
+ public:
+  bool passed() const;
+};
+
+class TestResult {
+ public:
+  bool Failed() const;
+#if GOOGLETEST_MINOR >= 10
+  bool Skipped() const;
+#endif
+};
+
+class TestInfo {
+ public:
+#if GOOGLETEST_MINOR >= 10
+  const char* test_suite_name() const;
+#endif
+#if GOOGLETEST_MINOR < 10 || !defined(GTEST_REMOVE_LEGACY_TEST_CASEAPI_)
+  const char* test_case_name() const;
+#endif
+  const char* name() const;
+  const TestResult* result() const;
+};
+
+#if GOOGLETEST_MINOR >= 10
+#define TYPED_TEST_SUITE(name, types)
+struct SkipStream {
+  template <class T>
+  SkipStream& operator<<(const T&) {
+    return *this;
+  }
+};
+struct Skipper {
+  void operator=(const SkipStream&) const {}
+};
+#define GTEST_SKIP() return ::testing::Skipper() = ::testing::SkipStream()
+class TestSuite {
+#else
+class TestCase {
+#endif
+ public:
+  const char* name() const;
+  int test_to_run_count() const;
+};
+
+class UnitTest;
+
+class TestEventListener {
+ public:
+  virtual ~TestEventListener() = default;
+};
+
+class EmptyTestEventListener : public TestEventListener {
+ public:
+  virtual void OnTestProgramStart(const UnitTest&) {}
+  virtual void OnTestIterationStart(const UnitTest&, int) {}
+  virtual void OnEnvironmentsSetUpStart(const UnitTest&) {}
+  virtual void OnEnvironmentsSetUpEnd(const UnitTest&) {}
+#if GOOGLETEST_MINOR < 10
+  virtual void OnTestCaseStart(const TestCase&) {}
+  virtual void OnTestCaseEnd(const TestCase&) {}
+#else
+  virtual void OnTestSuiteStart(const TestSuite&) {}
+  virtual void OnTestSuiteEnd(const TestSuite&) {}
+#ifndef GTEST_REMOVE_LEGACY_TEST_CASEAPI_
+  virtual void OnTestCaseStart(const TestSuite&) {}
+  virtual void OnTestCaseEnd(const TestSuite&) {}
+#endif
+#endif
+  virtual void OnTestStart(const TestInfo&) {}
+#if GOOGLETEST_MINOR >= 12
+  virtual void OnTestDisabled(const TestInfo&) {}
+#endif
+  virtual void OnTestPartResult(const TestPartResult&) {}
+  virtual void OnTestEnd(const TestInfo&) {}
+  virtual void OnEnvironmentsTearDownStart(const UnitTest&) {}
+  virtual void OnEnvironmentsTearDownEnd(const UnitTest&) {}
+  virtual void OnTestIterationEnd(const UnitTest&, int) {}
+  virtual void OnTestProgramEnd(const UnitTest&) {}
+};
+
+class TestEventListeners {
+ public:
+  void Append(TestEventListener* listener);
+  TestEventListener* default_result_printer() const;
+};
+
+class UnitTest {
+ public:
+  static UnitTest* GetInstance();
+  TestEventListeners& listeners();
+  int test_to_run_count() const;
+  int total_test_count() const;
+  int disabled_test_count() const;
+  const char* original_working_dir() const;
+};
+
+class Test {
+ public:
+  static void RecordProperty(const std::string& name, const std::string& value);
+};
+
+void InitGoogleTest(int* argc, char** argv);
+
+}  // namespace testing
+
+int RUN_ALL_TESTS();
