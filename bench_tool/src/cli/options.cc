@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 
+#include "csv/printable.h"
 #include "syscost/schema.h"
 
 namespace syscost::bench::cli {
@@ -144,8 +145,8 @@ void add_run_options(CLI::App& app, Options& options, int most_ids) {
   app.add_flag("--all-runs", options.all_runs, "Pool all runs of each file")->excludes(run);
 }
 
-Parsed usage_error(std::string message) {
-  return {std::nullopt, "bench: " + std::move(message) + '\n', kExitBadInput};
+Parsed usage_error(const std::string& message) {
+  return {std::nullopt, "bench: " + csv::printable_lines(message) + '\n', kExitBadInput};
 }
 
 /// Checks what CLI11 cannot and fills in the rest.
@@ -161,7 +162,9 @@ Parsed finish(Options options, const Raw& raw) {
     if (gate == kGates.end()) return usage_error("--gate takes counts, time, all or none, not \"" + *raw.gate + '"');
     options.gate = gate->second;
   }
-  for (const std::string& pair : raw.pairs) {
+  for (const std::string& raw_pair : raw.pairs) {
+    // Names are paired as they are printed.
+    const std::string pair = options.is_printable() ? csv::printable(raw_pair) : raw_pair;
     const std::size_t equals = pair.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == pair.size()) {
       return usage_error("--pair takes OLD=NEW, two test names, not \"" + pair + '"');

@@ -49,6 +49,8 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> pairs;  ///< --pair OLD=NEW
 
   bool for_people() const { return format == Format::text || format == Format::md; }
+  /// Names are printed with what cannot be seen made visible; JSON has escapes of its own.
+  bool is_printable() const { return format != Format::json; }
 };
 
 /// Either options, or what to print and the exit code to end with (help: stdout, 0; usage errors: stderr, 2).

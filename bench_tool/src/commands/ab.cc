@@ -13,8 +13,10 @@
 
 #include "commands/alternator.h"
 #include "commands/compare.h"
+#include "csv/printable.h"
 #include "csv/problems.h"
 #include "model/loader.h"
+#include "render/markdown.h"
 #include "stats/looks.h"
 #include "stats/spread.h"
 
@@ -113,7 +115,7 @@ class Measurement {
   bool look_at(const stats::Look& look) {
     progress_.clear();
     model::LoadOptions load;
-    load.for_people = options_.for_people();
+    load.is_printable = options_.is_printable();
     problems = {};
     result.old_data = model::load(runs_.folder_of_a(), load, problems);
     result.new_data = model::load(runs_.folder_of_b(), load, problems);
@@ -122,7 +124,7 @@ class Measurement {
     const std::vector<std::string> faults = is_empty ? std::vector<std::string>() : judge(options_, result);
     if (!is_empty && faults.empty()) return true;
     problems.print(err_);
-    for (const std::string& fault : faults) err_ << "bench: " << fault << '\n';
+    for (const std::string& fault : faults) err_ << "bench: " << csv::printable(fault) << '\n';
     return false;
   }
 
@@ -180,7 +182,7 @@ int ab(const cli::Options& options, const render::Paint& paint, std::ostream& ou
        const Clock& clock) {
   const MeasurementFolder folder(options.keep);
   if (!folder.fault().empty()) {
-    err << "bench: " << folder.fault() << '\n';
+    err << "bench: " << csv::printable(folder.fault()) << '\n';
     return cli::kExitBadInput;
   }
   const InterruptRequest interrupt;
@@ -195,7 +197,10 @@ int ab(const cli::Options& options, const render::Paint& paint, std::ostream& ou
   const bool has_table = options.for_people();
   (has_table ? out : err) << rounds_line(measurement, end, options) << (options.format == cli::Format::md ? "\n" : "");
   const int code = report(options, measurement.result, measurement.problems, paint, out, err);
-  if (is_noise) (has_table ? out : err) << noise_line(measurement.result);
+  if (is_noise) {
+    const std::string noise = noise_line(measurement.result);
+    (has_table ? out : err) << (options.format == cli::Format::md ? render::escaped_lines(noise) : noise);
+  }
   return code;
 }
 

@@ -9,6 +9,7 @@
 #include <ostream>
 #include <set>
 
+#include "csv/printable.h"
 #include "csv/problems.h"
 #include "model/fold_details.h"
 #include "model/loader.h"
@@ -111,7 +112,7 @@ model::LoadOptions load_options(const cli::Options& options, std::size_t side) {
   model::LoadOptions load;
   load.all_runs = options.all_runs;
   load.loads_at_once = 2;
-  load.for_people = options.for_people();
+  load.is_printable = options.is_printable();
   if (!options.run_ids.empty()) load.run_id = options.run_ids[std::min(side, options.run_ids.size() - 1)];
   return load;
 }
@@ -212,13 +213,13 @@ int compare(const cli::Options& options, const render::Paint& paint, std::ostrea
   load_both(options, result, problems);
   if (result.old_data.samples.empty() || result.new_data.samples.empty()) {
     problems.print(err);
-    err << "bench: nothing to compare: " << (result.old_data.samples.empty() ? options.runs[0] : options.runs[1])
-        << " holds no test\n";
+    err << "bench: nothing to compare: "
+        << csv::printable(result.old_data.samples.empty() ? options.runs[0] : options.runs[1]) << " holds no test\n";
     return cli::kExitBadInput;
   }
   if (const std::vector<std::string> faults = judge(options, result); !faults.empty()) {
     problems.print(err);
-    for (const std::string& fault : faults) err << "bench: " << fault << '\n';
+    for (const std::string& fault : faults) err << "bench: " << csv::printable(fault) << '\n';
     return cli::kExitBadInput;
   }
   return report(options, result, problems, paint, out, err);

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "commands/compare.h"
+#include "render/markdown.h"
 #include "render/table.h"
 #include "render/units.h"
 #include "stats/pairing.h"
@@ -161,14 +162,24 @@ std::string_view unit_beside(const WindowSummary& window, std::string_view title
 std::string compare_text(const CompareResult& result, bool all, bool markdown, const render::Paint& paint) {
   std::string out;
   for (const std::string& warning : result.warnings) {
-    out += paint.yellow("warning: " + warning) + (markdown ? "\n\n" : "\n");
+    const std::string line = "warning: " + warning;
+    out += markdown ? render::escaped_markdown(line) + "\n\n" : paint.yellow(line) + '\n';
   }
-  if (!result.paired.empty()) out += "paired: " + result.paired + (markdown ? "\n\n" : "\n");
+  if (!result.paired.empty()) {
+    const std::string line = "paired: " + result.paired;
+    out += markdown ? render::escaped_markdown(line) + "\n\n" : line + '\n';
+  }
   const std::string_view unit = common_unit(result, all);
   const std::string wall = fmt::format("wall{}", unit);
   const std::string calls = fmt::format("calls{}", unit);
   std::vector<render::TableColumn> columns = {{"test"}, {wall}, {calls}, {""}};
-  if (markdown) columns = {{"test"}, {"verdict"}, {wall}, {calls}, {"change"}};
+  if (markdown) {
+    columns = {{"test", render::Align::left, render::Cells::names},
+               {"verdict", render::Align::left, render::Cells::markdown},
+               {wall},
+               {calls},
+               {"change"}};
+  }
   render::Table table(columns);
   std::vector<const Comparison*> shown;
   for (const Comparison& row : result.rows) {
@@ -188,7 +199,8 @@ std::string compare_text(const CompareResult& result, bool all, bool markdown, c
     table.add_row(std::move(cells));
   }
   if (!table.empty()) out += markdown ? table.markdown() + '\n' : table.text(2, 4);
-  out += notes(result, shown);
+  const std::string below = notes(result, shown);
+  out += markdown ? render::escaped_lines(below) : below;
   return out + kernel_split_text(result, all, markdown);
 }
 

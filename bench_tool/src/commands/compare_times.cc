@@ -167,7 +167,7 @@ std::string time_notes(const CompareResult& result) {
 }
 
 std::string kernel_split_text(const CompareResult& result, bool all, bool markdown) {
-  render::Table table({{"kernel time"},
+  render::Table table({{"kernel time", render::Align::left, render::Cells::names},
                        {"change", render::Align::right},
                        {"fewer or more calls", render::Align::right},
                        {"faster or slower calls", render::Align::right}});

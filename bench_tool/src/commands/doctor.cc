@@ -16,13 +16,14 @@
 #include <vector>
 
 #include "commands/child.h"
+#include "csv/printable.h"
 
 namespace syscost::bench::commands {
 namespace {
 
 int fail(std::ostream& err, const std::string& binary, int error) {
   err << fmt::format(
-      "bench: {} cannot be run: {}{}\n", binary, std::generic_category().message(error),
+      "bench: {} cannot be run: {}{}\n", csv::printable(binary), std::generic_category().message(error),
       error == ENOENT && binary.find('/') == std::string::npos ? " (give its path, PATH is not searched)" : "");
   return cli::kExitBadInput;
 }
@@ -88,15 +89,15 @@ int doctor(const cli::Options& options, std::ostream& out, std::ostream& err) {
     err << fmt::format(
         "bench: {} is not linked with syscost and was not run: it would take --syscost_doctor for a reason to run its "
         "tests\n",
-        options.binary);
-    if (!fault.empty()) err << "Its shared libraries were not searched: " << fault << '\n';
+        csv::printable(options.binary));
+    if (!fault.empty()) err << "Its shared libraries were not searched: " << csv::printable(fault) << '\n';
     err << "Link it with syscost::gtest_main, or name another binary.\n";
     return cli::kExitBadInput;
   }
   const ChildEnd end = run_child({path, "--syscost_doctor"}, [&](std::string_view piece) { out << piece; });
   if (end.error != 0) return fail(err, options.binary, end.error);
   if (WIFSIGNALED(end.status)) {
-    err << fmt::format("bench: {} was killed by signal {}\n", options.binary, WTERMSIG(end.status));
+    err << fmt::format("bench: {} was killed by signal {}\n", csv::printable(options.binary), WTERMSIG(end.status));
     return cli::kExitBadInput;
   }
   return WEXITSTATUS(end.status) == 0 ? cli::kExitOk : cli::kExitBadInput;

@@ -22,6 +22,7 @@
 #include "model/group.h"
 #include "model/loader.h"
 #include "model/syscall_choice.h"
+#include "render/markdown.h"
 #include "syscost/schema.h"
 
 namespace syscost::bench::commands {
@@ -32,12 +33,14 @@ using Part = ShownWindow;
 /// The groups that TEST names: exactly, with or without the program, or else by a part of the name. Loops of a test
 /// that is among them are not: they are shown with it.
 std::vector<const model::Group*> find_test(const model::Dataset& data, const std::vector<model::Group>& groups,
-                                           const std::string& wanted) {
+                                           const std::string& asked) {
+  // As it is printed, or as the file has it.
+  const std::string wanted = csv::printable(asked);
   std::vector<const model::Group*> exact;
   std::vector<const model::Group*> partial;
   for (const model::Group& group : groups) {
-    const std::string full = model::full_name(data, group);
-    if (full == wanted || model::base_name(data, group) == wanted) exact.push_back(&group);
+    const std::string full = csv::printable(model::full_name(data, group));
+    if (full == wanted || csv::printable(model::base_name(data, group)) == wanted) exact.push_back(&group);
     if (full.find(wanted) != std::string::npos) partial.push_back(&group);
   }
   std::vector<const model::Group*>& found = exact.empty() ? partial : exact;
@@ -94,11 +97,11 @@ void print_candidates(const model::Dataset& data, const std::vector<const model:
   if (wanted.empty()) {
     err << "bench: show needs a TEST, its name or a part that only one test has; there are\n";
   } else {
-    err << "bench: " << (is_ambiguous ? "several tests match" : "no test matches") << " \"" << wanted << "\"; "
-        << (is_ambiguous ? "which one?" : "there are") << '\n';
+    err << "bench: " << (is_ambiguous ? "several tests match" : "no test matches") << " \"" << csv::printable(wanted)
+        << "\"; " << (is_ambiguous ? "which one?" : "there are") << '\n';
   }
   for (std::size_t i = 0; i < candidates.size() && i < kMostNamed; ++i) {
-    err << "  " << model::display_name(data, *candidates[i]) << '\n';
+    err << "  " << csv::printable(model::display_name(data, *candidates[i])) << '\n';
   }
   if (candidates.size() > kMostNamed) err << "  and " << candidates.size() - kMostNamed << " more\n";
 }
@@ -118,12 +121,12 @@ int show(const cli::Options& options, const render::Paint& paint, std::ostream& 
   std::string fault;
   const std::optional<model::SyscallChoice> choice = model::SyscallChoice::parse(options.syscall, fault);
   if (!choice) {
-    err << "bench: SYSCALL " << fault << '\n';
+    err << "bench: SYSCALL " << csv::printable(fault) << '\n';
     return cli::kExitBadInput;
   }
   model::LoadOptions load_options;
   load_options.all_runs = options.all_runs;
-  load_options.for_people = options.for_people();
+  load_options.is_printable = options.is_printable();
   if (!options.run_ids.empty()) load_options.run_id = options.run_ids.front();
   load_options.keep_histograms = true;
   load_options.histograms_of = without_origin(options.test);
@@ -151,8 +154,10 @@ int show(const cli::Options& options, const render::Paint& paint, std::ostream& 
     for (const Part& part : parts) {
       for (const stats::SyscallSummary& one : part.window.syscalls) made.insert(one.name);
     }
-    err << fmt::format("bench: {} made no {}; it made {}\n", parts.front().window.name, options.syscall,
-                       made.empty() ? "no syscalls" : fmt::format("{}", fmt::join(made, ", ")));
+    const std::string all = made.empty() ? "no syscalls" : fmt::format("{}", fmt::join(made, ", "));
+    err << csv::printable(
+               fmt::format("bench: {} made no {}; it made {}", parts.front().window.name, options.syscall, all))
+        << '\n';
     return fail();
   }
   switch (options.format) {
@@ -163,7 +168,7 @@ int show(const cli::Options& options, const render::Paint& paint, std::ostream& 
       out << show_csv(parts, options.is_fine);
       break;
     case cli::Format::md:
-      out << "```\n" << show_text(parts, options.is_fine, render::Paint(false)) << "```\n";
+      out << render::code_block(show_text(parts, options.is_fine, render::Paint(false)));
       break;
     case cli::Format::text:
       out << show_text(parts, options.is_fine, paint);

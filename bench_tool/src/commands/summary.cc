@@ -12,6 +12,7 @@
 #include "csv/problems.h"
 #include "model/group.h"
 #include "model/loader.h"
+#include "render/markdown.h"
 #include "render/table.h"
 #include "render/units.h"
 
@@ -190,18 +191,19 @@ std::string summary_markdown(const std::vector<SummarizedRun>& runs) {
   const render::Paint plain(false);
   std::string out;
   for (const SummarizedRun& run : runs) {
-    for (const std::string& line : source_lines(run.data)) out += line + "\n\n";
+    for (const std::string& line : source_lines(run.data)) out += render::escaped_markdown(line) + "\n\n";
     for (const WindowSummary& window : run.windows) {
       const bool is_loop = !window.loop.empty();
       const std::string head = is_loop ? loop_head_line(window, window.name, plain) : head_line(window, plain);
-      out += "**" + window.name + "**" + head.substr(window.name.size()) + "\n\n";
+      out += fmt::format("**{}**{}\n\n", render::code_span(window.name),
+                         render::escaped_markdown(head.substr(window.name.size())));
       if (window.syscalls.empty() && !is_loop && !is_only_loops(window) && !is_time_alone(window))
         out += no_rows_line(window) + "\n\n";
       for (const bool waits : {false, true}) {
         const render::Table table = is_loop ? loop_table(window, waits) : syscall_table(window, waits);
         if (!table.empty()) out += table.markdown() + '\n';
       }
-      for (const std::string& finding : findings(window)) out += "- " + finding + '\n';
+      for (const std::string& finding : findings(window)) out += "- " + render::escaped_markdown(finding) + '\n';
       if (!out.ends_with("\n\n")) out += '\n';
     }
   }
@@ -228,7 +230,7 @@ int summary(const cli::Options& options, const render::Paint& paint, std::ostrea
   csv::Problems problems;
   model::LoadOptions load_options;
   load_options.all_runs = options.all_runs;
-  load_options.for_people = options.for_people();
+  load_options.is_printable = options.is_printable();
   if (!options.run_ids.empty()) load_options.run_id = options.run_ids.front();
   std::vector<SummarizedRun> runs;
   std::size_t shown = 0;

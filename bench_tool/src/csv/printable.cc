@@ -3,24 +3,81 @@
 
 #include <fmt/format.h>
 
-namespace syscost::bench::csv {
+#include <algorithm>
+#include <array>
+#include <cstdint>
 
-std::string printable(std::string_view text) {
+namespace syscost::bench::csv {
+namespace {
+
+struct Range {
+  char32_t first;
+  char32_t last;
+};
+
+/// Sorted. Unicode 15: Cc, Default_Ignorable_Code_Point, Bidi_Control, Zl, Zp, interlinear annotation.
+constexpr std::array<Range, 20> kUnseen = {
+    {{0x0000, 0x001F}, {0x007F, 0x009F},   {0x00AD, 0x00AD},   {0x034F, 0x034F},   {0x061C, 0x061C},
+     {0x115F, 0x1160}, {0x17B4, 0x17B5},   {0x180B, 0x180F},   {0x200B, 0x200F},   {0x2028, 0x202E},
+     {0x2060, 0x206F}, {0x3164, 0x3164},   {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},
+     {0xFFF0, 0xFFFB}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}, {0x110000, 0xFFFFFFFF}}};
+
+bool is_plain_ascii(char c) {
+  return c >= 0x20 && c < 0x7F;
+}
+
+std::string escaped(std::string_view text, bool keeps_line_feeds) {
+  // Almost every text is plain.
+  if (std::all_of(text.begin(), text.end(), is_plain_ascii)) return std::string(text);
   std::string out;
   out.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0U;
-    if (byte < 0x20 || byte == 0x7F) {
-      out += fmt::format("\\x{:02x}", byte);
-    } else if (byte == 0xC2 && next >= 0x80 && next < 0xA0) {  // U+0080..U+009F, in two bytes
-      out += fmt::format("\\x{:02x}", next);
-      ++i;
+  while (!text.empty()) {
+    const Character one = first_character(text);
+    const std::uint32_t code = one.code;
+    if (one.is_valid && (!is_unseen(one.code) || (keeps_line_feeds && one.code == U'\n'))) {
+      out += text.substr(0, one.bytes);
+    } else if (!one.is_valid || code < 0x80) {
+      out += fmt::format("\\x{:02x}", code);
     } else {
-      out += text[i];
+      out += code <= 0xFFFF ? fmt::format("\\u{:04x}", code) : fmt::format("\\U{:08x}", code);
     }
+    text.remove_prefix(one.bytes);
   }
   return out;
+}
+
+}  // namespace
+
+Character first_character(std::string_view text) {
+  const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  const Character invalid{first, 1, false};
+  if (first < 0x80) return {first, 1, true};
+  const std::size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() < bytes) return invalid;
+  char32_t code = first & (0xFFU >> (bytes + 1));
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80U) return invalid;
+    code = code << 6U | (byte(i) & 0x3FU);
+  }
+  // Longer than needed, half of a pair of UTF-16, beyond Unicode.
+  const bool is_none = (bytes == 3 && code < 0x800) || (bytes == 4 && code < 0x10000) ||
+                       (code >= 0xD800 && code <= 0xDFFF) || code > 0x10FFFF;
+  return is_none ? invalid : Character{code, bytes, true};
+}
+
+bool is_unseen(char32_t code) {
+  const auto* const range =
+      std::find_if(kUnseen.begin(), kUnseen.end(), [code](const Range& one) { return code <= one.last; });
+  return code >= range->first;
+}
+
+std::string printable(std::string_view text) {
+  return escaped(text, false);
+}
+
+std::string printable_lines(std::string_view text) {
+  return escaped(text, true);
 }
 
 }  // namespace syscost::bench::csv

@@ -1,18 +1,37 @@
 // SPDX-License-Identifier: MIT
 //
-// Printable: text out of a file, safe to print on a terminal.
+// Printable: text out of a file, safe to print.
 //
-// Test names, hosts and paths come from whoever wrote the file. A control byte among them could recolour a terminal,
-// rewrite lines above or hide what is wrong, so people see `\x1b` in its place. Formats for machines escape on their
-// own.
+// Test names, hosts and paths come from whoever wrote the file. A control character among them could recolour a
+// terminal or rewrite the lines above, a bidirectional override could show a name backwards, a character without width
+// makes two names look like one, and a byte that is not UTF-8 breaks what reads our output. So people, and readers of
+// our CSV, see `\x1b` or `\u202e` in their place. JSON has escapes of its own.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace syscost::bench::csv {
 
-/// `text` with its control characters (C0, DEL and UTF-8's C1) as `\x1b`; everything else stays.
+struct Character {
+  char32_t code = 0;
+  std::size_t bytes = 1;
+  bool is_valid = true;  ///< False for one byte that does not begin a character of UTF-8; `code` is the byte.
+};
+
+/// The first character of `text`, which is not empty.
+Character first_character(std::string_view text);
+
+/// Control characters (C0, DEL, C1), and what has no shape of its own or changes that of others: Unicode's default
+/// ignorable characters, bidirectional controls, line and paragraph separators.
+bool is_unseen(char32_t code);
+
+/// `text` with each byte that is not UTF-8 and each ASCII control character as `\x1b`, other unseen characters as
+/// `\u202e` (`\U000e0041` beyond four digits). For reading, not for turning back.
 std::string printable(std::string_view text);
+
+/// The same, but line feeds stay.
+std::string printable_lines(std::string_view text);
 
 }  // namespace syscost::bench::csv

@@ -13,6 +13,7 @@
 #include "csv/problems.h"
 #include "gpu_stamps/render_stamps.h"
 #include "gpu_stamps/stamps_reader.h"
+#include "render/markdown.h"
 
 namespace syscost::bench::gpu_stamps {
 namespace {
@@ -33,7 +34,8 @@ void make_printable(gpu::StampedLaunch& launch) {
 }
 
 void print_candidates(const std::vector<gpu::StampedLaunch>& launches, std::ostream& err) {
-  for (std::size_t i = 0; i < launches.size() && i < kMostShown; ++i) err << "  " << name_of(launches[i]) << '\n';
+  for (std::size_t i = 0; i < launches.size() && i < kMostShown; ++i)
+    err << "  " << csv::printable(name_of(launches[i])) << '\n';
   if (launches.size() > kMostShown) err << "  and " << launches.size() - kMostShown << " more\n";
 }
 
@@ -75,16 +77,18 @@ int show_stamps(const cli::Options& options, csv::Input& input, const render::Pa
   };
   select_run(launches, options);
   if (launches.empty()) {
-    if (!options.run_ids.empty()) err << fmt::format("bench: no launch of run {}\n", options.run_ids.front());
+    if (!options.run_ids.empty()) {
+      err << fmt::format("bench: no launch of run {}\n", csv::printable(options.run_ids.front()));
+    }
     return fail();
   }
-  if (options.for_people()) std::for_each(launches.begin(), launches.end(), make_printable);
+  if (options.is_printable()) std::for_each(launches.begin(), launches.end(), make_printable);
   std::vector<gpu::StampedLaunch> chosen;
   std::copy_if(launches.begin(), launches.end(), std::back_inserter(chosen), [&](const gpu::StampedLaunch& launch) {
-    return name_of(launch).find(options.test) != std::string::npos;
+    return csv::printable(name_of(launch)).find(csv::printable(options.test)) != std::string::npos;
   });
   if (chosen.empty()) {
-    err << fmt::format("bench: no launch matches \"{}\"; there are\n", options.test);
+    err << fmt::format("bench: no launch matches \"{}\"; there are\n", csv::printable(options.test));
     print_candidates(launches, err);
     return fail();
   }
@@ -106,7 +110,7 @@ int show_stamps(const cli::Options& options, csv::Input& input, const render::Pa
       out << stamps_csv(analyses);
       break;
     case cli::Format::md:
-      out << "```\n" << text_of(analyses, render::Paint(false)) << "```\n";
+      out << render::code_block(text_of(analyses, render::Paint(false)));
       break;
     case cli::Format::text:
       out << text_of(analyses, paint);

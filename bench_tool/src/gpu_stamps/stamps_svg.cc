@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "csv/printable.h"
 #include "gpu_stamps/render_stamps.h"
 #include "gpu_stamps/svg.h"
 #include "render/units.h"
@@ -15,7 +16,7 @@ namespace syscost::bench::gpu_stamps {
 
 std::string xml_text(std::string_view text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : csv::printable(text)) {
     switch (c) {
       case '&':
         out += "&amp;";
@@ -30,7 +31,7 @@ std::string xml_text(std::string_view text) {
         out += "&quot;";
         break;
       default:
-        out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+        out += c;
     }
   }
   return out;

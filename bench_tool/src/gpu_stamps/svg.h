@@ -20,7 +20,7 @@ struct Drawing {
   double height = 0;
 };
 
-/// `text` with what XML reserves written as entities; control characters, which XML cannot hold, as `?`.
+/// `text`, printable, with what XML reserves written as entities.
 std::string xml_text(std::string_view text);
 
 std::string svg_text(double x, double y, std::string_view text, std::string_view attributes = {});

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "csv/printable.h"
 #include "model/group.h"
 #include "model/start_time.h"
 #include "syscost/schema.h"
@@ -181,7 +182,8 @@ std::uint32_t Collector::sample_of(const Sample& wanted) {
 bool Collector::keeps_histogram_of(const Sample& key) {
   Group group{key.kind, key.test, key.window, key.parent, key.origin, kNoName, {}, false, {}};
   group.program = data_.names.intern(program_name(data_.text(data_.context(key).program)));
-  auto may_be_meant = [&](const std::string& name) { return name.find(options_.histograms_of) != std::string::npos; };
+  const std::string wanted = csv::printable(options_.histograms_of);
+  auto may_be_meant = [&](const std::string& name) { return csv::printable(name).find(wanted) != std::string::npos; };
   if (may_be_meant(full_name(data_, group))) return true;
   // Who asks for a window asks for what tools saw of it.
   if (const NameId ours = data_.names.intern(schema::kOriginSyscost); group.origin != ours) {

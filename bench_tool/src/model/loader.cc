@@ -80,7 +80,7 @@ Dataset load(csv::Run run, const LoadOptions& options, csv::Problems& problems) 
   if (data.samples.empty() && has_files && problems.count() == problems_before) {
     problems.add(run.name, 0, "holds a header and no row: no test was measured");
   }
-  if (options.for_people) data.make_printable();
+  if (options.is_printable) data.make_printable();
   return data;
 }
 

@@ -20,7 +20,7 @@ struct LoadOptions {
   bool all_runs = false;         ///< Every run, pooled.
   bool keep_histograms = false;  ///< For tests that `histograms_of`, a part of a display name, may mean.
   std::string histograms_of;
-  bool for_people = false;     ///< The result is printed, not parsed: its texts are made printable.
+  bool is_printable = false;   ///< Texts of the result are made printable: every format but JSON.
   unsigned loads_at_once = 1;  ///< So many threads call load() at once and share the cores.
 };
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "render/json.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
+
+#include "csv/printable.h"
 
 namespace syscost::bench::render {
 
@@ -67,7 +71,23 @@ Json source_json(const model::Dataset& data) {
 }
 
 std::string dump(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);
+  std::string out;
+  out.reserve(text.size() + 1);
+  // Beyond ASCII everything is inside a string.
+  for (std::string_view left = text; !left.empty();) {
+    const csv::Character one = csv::first_character(left);
+    const std::uint32_t code = one.code;
+    if (code < 0x7F || !csv::is_unseen(one.code)) {
+      out += left.substr(0, one.bytes);
+    } else if (code <= 0xFFFF) {
+      out += fmt::format("\\u{:04x}", code);
+    } else {  // a pair of UTF-16
+      out += fmt::format("\\u{:04x}\\u{:04x}", 0xD7C0 + (code >> 10U), 0xDC00 + (code & 0x3FFU));
+    }
+    left.remove_prefix(one.bytes);
+  }
+  return out + '\n';
 }
 
 }  // namespace syscost::bench::render

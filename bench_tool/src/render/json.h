@@ -29,7 +29,8 @@ Json classes_json(std::string_view classes);
 /// What a RUN is: its name, files, and the identity of each program run that was used.
 Json source_json(const model::Dataset& data);
 
-/// Indented text with a line feed at the end. Bytes that are not UTF-8 are replaced, never an error.
+/// Indented text with a line feed at the end. Bytes that are not UTF-8 are replaced, never an error; what cannot be
+/// seen is escaped.
 std::string dump(const Json& json);
 
 }  // namespace syscost::bench::render

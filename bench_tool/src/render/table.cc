@@ -3,14 +3,21 @@
 
 #include <algorithm>
 
+#include "render/markdown.h"
+
 namespace syscost::bench::render {
 namespace {
 
-void append_escaped(std::string& out, const std::string& cell) {
-  for (char c : cell) {
-    if (c == '|' || c == '\\') out += '\\';
-    out += c;
+std::string markdown_of(const std::string& cell, Cells cells) {
+  switch (cells) {
+    case Cells::names:
+      return code_span(cell);
+    case Cells::markdown:
+      return cell;
+    case Cells::text:
+      break;
   }
+  return escaped_markdown(cell);
 }
 
 }  // namespace
@@ -47,20 +54,14 @@ std::string Table::text(std::size_t gap, std::size_t first_gap) const {
 std::string Table::markdown() const {
   std::string out = "|";
   for (const TableColumn& column : columns_) {
-    out += ' ';
-    append_escaped(out, column.title);
-    out += " |";
+    out += ' ' + escaped_markdown(column.title) + " |";
   }
   out += "\n|";
   for (const TableColumn& column : columns_) out += column.align == Align::right ? "---:|" : "---|";
   out += '\n';
   for (const auto& row : rows_) {
     out += '|';
-    for (const std::string& cell : row) {
-      out += ' ';
-      append_escaped(out, cell);
-      out += " |";
-    }
+    for (std::size_t i = 0; i < row.size(); ++i) out += ' ' + markdown_of(row[i], columns_[i].cells) + " |";
     out += '\n';
   }
   return out;

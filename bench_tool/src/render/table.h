@@ -10,9 +10,13 @@ namespace syscost::bench::render {
 
 enum class Align { left, right };
 
+/// What cells hold, for Markdown: text that is escaped, names that become code, or Markdown.
+enum class Cells { text, names, markdown };
+
 struct TableColumn {
   std::string title;
   Align align = Align::left;
+  Cells cells = Cells::text;
 };
 
 /// Number of terminal columns that UTF-8 `text` takes, taking each code point for one.
@@ -28,7 +32,7 @@ class Table {
 
   /// Columns padded to their widest cell, `gap` spaces apart (`first_gap` after the first); no trailing spaces.
   std::string text(std::size_t gap = 2, std::size_t first_gap = 2) const;
-  /// A pipe table; `|` in cells is escaped.
+  /// A pipe table.
   std::string markdown() const;
 
  private:

@@ -212,8 +212,27 @@ TEST(Printable, ShowsControlCharactersAndLeavesTheRest) {
   EXPECT_EQ(csv::printable("a\x1b[0m\t\n\x7f"), R"(a\x1b[0m\x09\x0a\x7f)");
   EXPECT_EQ(csv::printable("\xC2\x9B"
                            "31m"),
-            R"(\x9b31m)");
-  EXPECT_EQ(csv::printable("Größe µs 中 \xC2\xA0 \xC2"), "Größe µs 中 \xC2\xA0 \xC2");
+            R"(\u009b31m)");
+  EXPECT_EQ(csv::printable("Größe µs 中 😀 \xC2\xA0"), "Größe µs 中 😀 \xC2\xA0");
+}
+
+TEST(Printable, ShowsBytesThatAreNotUtf8) {
+  EXPECT_EQ(csv::printable("Gr\xF6\xDF"
+                           "e"),
+            R"(Gr\xf6\xdfe)");                                                     // Latin-1
+  EXPECT_EQ(csv::printable("\xC2"), R"(\xc2)");                                    // cut short
+  EXPECT_EQ(csv::printable("\xE4\xB8|\xF0\x9F\x98"), R"(\xe4\xb8|\xf0\x9f\x98)");  // likewise
+  EXPECT_EQ(csv::printable("\xC0\xAF\xE0\x80\xAF"), R"(\xc0\xaf\xe0\x80\xaf)");    // longer than needed
+  EXPECT_EQ(csv::printable("\xED\xA0\x80"), R"(\xed\xa0\x80)");                    // half of a pair
+  EXPECT_EQ(csv::printable("\xF4\x90\x80\x80\xFF"), R"(\xf4\x90\x80\x80\xff)");    // beyond Unicode
+}
+
+TEST(Printable, ShowsWhatHasNoShapeOrTurnsTheTextAround) {
+  EXPECT_EQ(csv::printable("a\u202Eb\u2066c\u200Bd\uFEFFe\u00ADf\u2028g\uFE0Fh\u3164i\U000E0041"),
+            R"(a\u202eb\u2066c\u200bd\ufeffe\u00adf\u2028g\ufe0fh\u3164i\U000e0041)");
+  // Their neighbours are seen.
+  EXPECT_EQ(csv::printable("\u2010\u202F\u205F\u2070\uFE10\uFF9F\uFFFC\uFFFD"),
+            "\u2010\u202F\u205F\u2070\uFE10\uFF9F\uFFFC\uFFFD");
 }
 
 TEST(Reader, TellsWhenReadingFails) {

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "render/csv_writer.h"
+#include "render/json.h"
+#include "render/markdown.h"
 #include "render/table.h"
 #include "render/units.h"
 
@@ -57,6 +59,47 @@ TEST(Table, EscapesPipesInMarkdown) {
   Table table({{"x"}, {"n", Align::right}});
   table.add_row({"a|b", "1"});
   EXPECT_EQ(table.markdown(), "| x | n |\n|---|---:|\n| a\\|b | 1 |\n");
+}
+
+TEST(Table, PutsNamesIntoCodeAndLeavesMarkdown) {
+  Table table({{"x", Align::left, Cells::names}, {"y", Align::left, Cells::markdown}});
+  table.add_row({"BM_Fill<int>/8", "**regressed**"});
+  EXPECT_EQ(table.markdown(), "| x | y |\n|---|---|\n| `BM_Fill<int>/8` | **regressed** |\n");
+  EXPECT_EQ(table.text(), "x               y\nBM_Fill<int>/8  **regressed**\n");
+}
+
+TEST(Markdown, KeepsANameLetterByLetter) {
+  EXPECT_EQ(code_span("x:1*2*3_<script>[a](b)\\"), "`x:1*2*3_<script>[a](b)\\`");
+  EXPECT_EQ(code_span(""), "");
+  // Where backquotes cannot.
+  EXPECT_EQ(code_span("a|b`c\\|"), "<code>a&#124;b&#96;c&#92;&#124;</code>");
+  EXPECT_EQ(code_span(" <b> "), "<code>&#32;&#60;b&#62;&#32;</code>");
+}
+
+TEST(Markdown, EscapesWhatCouldBeginMarkup) {
+  EXPECT_EQ(escaped_markdown("<b> *x* `y` ~z~ a|b \\ $e$"), "\\<b> \\*x\\* \\`y\\` \\~z\\~ a\\|b \\\\ \\$e\\$");
+  EXPECT_EQ(escaped_markdown("[a](b) ![a][b] &lt; https://a.b www.a.b"),
+            "[a\\](b) ![a\\][b] \\&lt; https\\://a.b www\\.a.b");
+  EXPECT_EQ(escaped_markdown("_a_ __b"), "\\_a\\_ \\_\\_b");
+}
+
+TEST(Markdown, LeavesWhatReadsTheSame) {
+  for (const char* text :
+       {"1024 [1024..1026]", "90 us -> 99 us, +8.4..+12 %", "clock_nanosleep", "a & b", "p<0.0001", "C:", "+1 x"}) {
+    EXPECT_EQ(escaped_markdown(text), text);
+  }
+}
+
+TEST(Markdown, FencesWhatHoldsFences) {
+  EXPECT_EQ(code_block("a\n"), "```\na\n```\n");
+  EXPECT_EQ(code_block("a\n````\nb\n"), "`````\na\n````\nb\n`````\n");
+}
+
+TEST(Json, EscapesWhatCannotBeSeen) {
+  const Json json = {{"name", "a\u202Eb\x7F\u009B\U000E0041 Gr\u00F6\u00DFe \xFF"}};
+  const std::string text = dump(json);
+  EXPECT_EQ(text, "{\n  \"name\": \"a\\u202eb\\u007f\\u009b\\udb40\\udc41 Gr\u00F6\u00DFe \uFFFD\"\n}\n");
+  EXPECT_EQ(Json::parse(text)["name"], "a\u202Eb\x7F\u009B\U000E0041 Gr\u00F6\u00DFe \uFFFD");
 }
 
 TEST(CsvWriter, QuotesWhatNeedsIt) {
