@@ -2,12 +2,17 @@
 #include "commands/compare.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <filesystem>
 #include <future>
 #include <ostream>
 #include <set>
+#include <system_error>
+#include <utility>
 
 #include "csv/printable.h"
 #include "csv/problems.h"
@@ -39,6 +44,32 @@ bool is_plain(const model::Dataset& data) {
 
 bool has_windows_timed_apart(const std::vector<WindowSummary>& windows) {
   return std::any_of(windows.begin(), windows.end(), [](const WindowSummary& one) { return one.is_timed_apart(); });
+}
+
+/// True when both sides are the same runs of the same files, so that nothing can differ.
+bool is_the_same(const model::Dataset& old_data, const model::Dataset& new_data) {
+  const auto runs_of = [](const model::Dataset& data) {
+    std::set<std::uint32_t> contexts;
+    for (const model::Sample& sample : data.samples) contexts.insert(sample.context);
+    std::set<std::pair<std::string, std::string>> runs;
+    for (const std::uint32_t index : contexts) {
+      const model::Context& context = data.contexts[index];
+      const std::string& file = data.files[context.file];
+      std::error_code unknown;
+      const std::filesystem::path path = std::filesystem::canonical(file, unknown);
+      runs.emplace(unknown ? file : path.string(), data.text(context.run_id));
+    }
+    return runs;
+  };
+  return runs_of(old_data) == runs_of(new_data);
+}
+
+/// True for two names of something that can be read once only.
+bool is_one_pipe(const std::string& one, const std::string& other) {
+  struct stat a {};
+  struct stat b {};
+  if (::stat(one.c_str(), &a) != 0 || ::stat(other.c_str(), &b) != 0) return false;
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino && !S_ISREG(a.st_mode) && !S_ISDIR(a.st_mode);
 }
 
 void add_warnings(CompareResult& result) {
@@ -179,6 +210,12 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
                     " (one test in each file)";
   }
   add_warnings(result);
+  // With --pair one test of a run is compared with another of it.
+  if (options.pairs.empty() && is_the_same(result.old_data, result.new_data)) {
+    result.warnings.emplace_back(
+        "OLD and NEW are the same run of the same file, so that nothing can differ: give two files, or two runs of one "
+        "with --run OLD_ID --run NEW_ID");
+  }
   if (only_one_has_details) {
     result.warnings.push_back(
         fmt::format("only {} tells calls of one syscall apart (--syscost_detail): they are added up",
@@ -208,6 +245,11 @@ int report(const cli::Options& options, const CompareResult& result, const csv::
 }
 
 int compare(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {
+  if (is_one_pipe(options.runs[0], options.runs[1])) {
+    err << "bench: OLD and NEW are the same pipe or device, which can be read once only\n"
+           "Write it to a file, and give that.\n";
+    return cli::kExitBadInput;
+  }
   csv::Problems problems;
   CompareResult result;
   load_both(options, result, problems);
