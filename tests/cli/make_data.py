@@ -351,6 +351,10 @@ def main():
     # Runs in one file, files in one folder.
     old = [line.replace("17,test", "16,test").replace("1795225951-17", "older").replace("01:52:31", "00:11:00")
            for line in window("Log.Stays", [write(9)], 1900)]
+    # Three programs of one ctest, two of which started in the same millisecond.
+    later = "2026-11-21T01:52:31.124456Z"
+    save("same_start.csv", window("Log.Stays", [write(2)], 1500) + window("Log.Flushes", [write(64)], 590000, pid=18)
+         + window("Log.Waits", [write(1)], 700, pid=19, started_at=later))
     save("two_runs.csv", window("Log.Stays", [write(2)], 1500) + old)
     save("folder/a.csv", window("Log.Reads", [opens(4)], 5000, program="log_tests"))
     save("folder/b.csv", window("Net.Sends", [call("sendto", "network;desc", [2000] * 3)], 9000, program="net_tests"))

@@ -7,6 +7,7 @@
 #include <ostream>
 #include <set>
 #include <string_view>
+#include <tuple>
 
 #include "commands/summary_tables.h"
 #include "csv/problems.h"
@@ -24,10 +25,11 @@ using stats::WindowSummary;
 
 /// Where the numbers come from: one line per program run that is shown.
 std::vector<std::string> source_lines(const model::Dataset& data) {
-  /// The programs of one run differ in when they started.
+  /// The programs of one run differ in when they started, but for those that start in one millisecond.
   struct Source {
     std::string line;
     std::set<std::string> starts;
+    std::set<std::tuple<model::NameId, std::uint64_t, model::NameId>> programs;  // program, process id, start
   };
   std::vector<Source> sources;
   for (const model::Sample& sample : data.samples) {
@@ -41,14 +43,16 @@ std::vector<std::string> source_lines(const model::Dataset& data) {
     if (context.filter != model::kNoName) line += ", filter " + data.text(context.filter);
     auto known =
         std::find_if(sources.begin(), sources.end(), [&](const Source& source) { return source.line == line; });
-    if (known == sources.end()) known = sources.insert(sources.end(), {std::move(line), {}});
-    if (context.started_at != model::kNoName) known->starts.insert(data.text(context.started_at));
+    if (known == sources.end()) known = sources.insert(sources.end(), {std::move(line), {}, {}});
+    if (context.started_at == model::kNoName) continue;
+    known->starts.insert(data.text(context.started_at));
+    known->programs.emplace(context.program, sample.pid, context.started_at);
   }
   std::vector<std::string> lines;
   for (Source& source : sources) {
-    if (source.starts.size() == 1) source.line += ", " + *source.starts.begin();
-    if (source.starts.size() > 1) {
-      source.line += fmt::format(", {} programs started from {} to {}", source.starts.size(), *source.starts.begin(),
+    if (source.programs.size() == 1) source.line += ", " + *source.starts.begin();
+    if (source.programs.size() > 1) {
+      source.line += fmt::format(", {} programs started from {} to {}", source.programs.size(), *source.starts.begin(),
                                  *source.starts.rbegin());
     }
     lines.push_back(std::move(source.line));
