@@ -32,8 +32,8 @@ class Demo(unittest.TestCase):
         self.assertEqual(code, 0, out)
         taken = set(re.findall(r"^syscost: backend (\w+)", out, re.MULTILINE))
         self.assertEqual(taken, {backend}, out)
-        # What is better and not to be had is named, with what would change that.
-        self.assertRegex(out, r"not ebpf: .*CAP_BPF.*\(fix: ")
+        # What is better and not to be had is named, and where it is said what would change that.
+        self.assertRegex(out, r"not ebpf: .*CAP_BPF.*\(see --syscost_doctor\)")
         self.assertRegex(out, r"(?m)^ManySmallWrites -> SingleBatchedWrite .* 1024 -> 1 .*-1023 write")
 
     def test_counts_by_dispatch_without_any_privilege(self):

@@ -125,6 +125,10 @@ class SurroundingsCase(Case):
             backend, count, text = self.measure(row.before)
             self.assertEqual((backend, count), (row.auto, 3))
             self.assertEqual(", not " in text, len(before_taken) > 0)
+            if before_taken:  # in a clause each: the doctor has the rest
+                self.assertIn("(see --syscost_doctor)", text)
+                self.assertLess(len(text), 400 + len(self.csv))
+                text += " fix: " + self.run_program(*self.command(row.before), "--syscost_doctor", code=None).out.replace("\n", " ")
         else:
             text = " ".join(self.measure(row.before, code=2).split("\n"))
             self.assertIn("no backend can count here", text)

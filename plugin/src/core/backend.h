@@ -96,7 +96,16 @@ struct Losses {
 struct Calibration {
   double armed_ns_per_call = 0;  ///< Added to one syscall while armed.
   bool measured = false;
+  bool is_lost_in_noise = false;  ///< It was tried, and other work on the machine took more than counting adds.
 };
+
+/// From the times of a call while armed and while nothing is attached. Counting is never free: where the difference
+/// rounds to nothing, or to less, nothing was measured.
+inline Calibration added_by_counting(double armed_ns, double unobserved_ns) {
+  constexpr double kLeast = 0.5;
+  if (armed_ns - unobserved_ns < kLeast) return {.is_lost_in_noise = true};
+  return {.armed_ns_per_call = armed_ns - unobserved_ns, .measured = true};
+}
 
 class Backend {
  public:

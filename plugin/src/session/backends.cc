@@ -172,14 +172,15 @@ OpenedBackend open_first(const Wish& wish) {
     if (entry.open_unasked == nullptr) continue;
     OpenedBackend backend = entry.open_unasked(wish);
     if (backend.ok()) {
-      passed_over_text() = passed;
+      passed_over_text() = passed.empty() ? passed : passed + " (see --syscost_doctor)";
       return backend;
     }
     const std::string reason = std::string(entry.name) + ": " + without_stop(backend.failure().reason);
     const std::string fix = without_stop(backend.failure().how_to_fix);
     add(reasons, reason);
     add(fixes, std::string(entry.name) + ": " + fix);
-    add(passed, reason + " (fix: " + fix + ")");
+    // For the first line of each run: the doctor has the rest of the reason, and the remedy.
+    add(passed, reason.substr(0, reason.find("; ")));
   }
   return Failure{"no backend can count here; " + reasons, fixes};
 }
@@ -202,6 +203,7 @@ std::string passed_over() {
 // ---- for people -----------------------------------------------------------------------------------------------------
 
 std::string describe_calibration(const Calibration& calibration) {
+  if (calibration.is_lost_in_noise) return "what counting adds to a call is not measurable: the machine is busy";
   if (!calibration.measured) return {};
   return std::to_string(std::lround(calibration.armed_ns_per_call)) + " ns added per call while counting";
 }

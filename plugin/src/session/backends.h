@@ -26,7 +26,7 @@ Result<std::unique_ptr<Backend>> open_backend(BackendChoice choice, const Filter
                                               const DetailRequest& details = {});
 
 /// Why `automatic`, when it last opened a backend, passed those over that come before it:
-/// "ebpf: REASON (fix: REMEDY)", "; " between them; empty when it took the first.
+/// "ebpf: FIRST PART OF THE REASON", "; " between them, and where the rest is; empty when it took the first.
 std::string passed_over();
 
 /// What one backend does here, found out by trying.

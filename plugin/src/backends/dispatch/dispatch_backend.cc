@@ -4,7 +4,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <string>
 #include <utility>
@@ -132,7 +131,7 @@ Result<void> DispatchBackend::start(double unobserved_ns) {
     getppid_ns();
     patch_trapped();
   }
-  calibration_ = {.armed_ns_per_call = std::max(0.0, getppid_ns() - unobserved_ns), .measured = true};
+  calibration_ = added_by_counting(getppid_ns(), unobserved_ns);
   boundary(Lane::kProcess, Next::kDisarm);
   CallTable thrown_away(&quiet_memory());
   read(Lane::kProcess, thrown_away);

@@ -4,7 +4,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <mutex>
 
@@ -191,7 +190,7 @@ Result<void> SeccompBackend::prove_and_calibrate(double unobserved_ns) {
         "the supervisor counted " + std::to_string(entries) + " of " + std::to_string(kKnownCalls) + " known calls",
         "report this with the output of --syscost_doctor and uname -a"};
   }
-  calibration_ = {.armed_ns_per_call = std::max(0.0, armed_ns - unobserved_ns), .measured = true};
+  calibration_ = added_by_counting(armed_ns, unobserved_ns);
   return {};
 }
 
