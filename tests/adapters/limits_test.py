@@ -66,12 +66,40 @@ class Limits(Case):
 
     @unittest.skipIf(UNDER_A_FILTER, FILTER_REASON)
     def test_syscalls_without_a_slot_are_lost_to_the_last_one(self):
-        self.run_program(LIMITS, f"--syscost_csv={self.csv}", "--gtest_filter=Limits.*")
+        done = self.run_program(LIMITS, f"--syscost_csv={self.csv}", "--gtest_filter=Limits.*", code=1)
         [row] = self.rows(kind="test", record="test")
+        self.assertEqual(row["outcome"], "passed")
+        self.assertIn(f"the counts of test Limits.MoreDistinctSyscallsThanSlots are lower bounds: {row['total_entries']} entries "
+                      f"were counted, and {row['lost']} events were lost\n  fix: ", done.err)
         self.assertGreater(int(row["lost"]), 0)
         self.assertLessEqual(len(self.rows(kind="test", record="syscall")), 128)
         self.assertEqual(int(row["total_entries"]) + int(row["lost"]), 600)
         self.assertEqual(row["total_calls"], row["total_entries"])
+
+    @unittest.skipIf(UNDER_A_FILTER, FILTER_REASON)
+    def test_losses_that_are_accepted_keep_the_exit_code(self):
+        done = self.run_program(LIMITS, f"--csv={self.csv}", "--gtest_filter=Limits.*", "--allow_lost")
+        self.assertIn("are lower bounds", done.err)
+        self.assertNotIn("lower bounds", done.out)
+
+    def end(self, how):
+        done = self.run_program(LIMITS, f"--syscost_csv={self.csv}", "--gtest_filter=Ends.*", SYSCOST_TEST_ENDS=how)
+        return done, [(row["test"], row["outcome"]) for row in self.rows(kind="test", record="test")]
+
+    def test_a_test_that_ends_the_process_has_its_row_whichever_thread_does_it(self):
+        for how in ("exit", "exit elsewhere"):
+            with self.subTest(how=how):
+                self.csv = os.path.join(self.folder, how + ".csv")
+                done, tests = self.end(how)
+                self.assertIn("test Ends.InTheMiddle was ended by the end of the process: its row has what", done.err)
+                self.assertEqual(tests, [("Ends.InTheMiddle", "")])
+                self.assertEqual(self.getppids(), {"Ends.InTheMiddle": 4})
+
+    def test_a_test_that_goes_on_as_a_daemon_says_that_it_has_no_row(self):
+        done, tests = self.end("daemon")
+        self.assertEqual(done.out.count("[       OK ]"), 2, "the child runs on: " + done.out)
+        self.assertEqual(done.err.count("test Ends.InTheMiddle went on in a fork child of the process that measures"), 1, done.err)
+        self.assertEqual(tests, [])
 
     def run_restarts(self, selector):
         done = self.run_program(LIMITS, f"--syscost_csv={self.csv}", "--gtest_filter=Signals.*",

@@ -37,6 +37,7 @@ flags, as --flag value or --flag=value           variable             meaning
   --syscost_repeats N                            SYSCOST_REPEATS      timed, and counted, passes of a loop; default 10
   --syscost_warmup N                             SYSCOST_WARMUP       passes of a loop before them; default 1
   --syscost_quick                                SYSCOST_QUICK=1      3 repeats, and loops of a tenth of a second
+  --syscost_allow_lost                           SYSCOST_ALLOW_LOST=1 lost events do not make the run end non-zero
   --syscost_label TEXT                           SYSCOST_LABEL        column `label` of every row
   --syscost_doctor                               SYSCOST_DOCTOR=1     print what works here; exit 0 if anything does, else 1
   --syscost_help                                 SYSCOST_HELP=1       this text
@@ -50,7 +51,7 @@ variables without a flag
   SYSCOST_MARKERS=1            writes to descriptor -1 around each test, so that strace's log can be cut there
 
 A flag wins over its variable. Programs with syscost's own main also take --csv, --profile, --bpf, --bpf_path, --bpf_sudo,
---artifacts, --backend, --filter, --detail, --children, --cycles, --repeats, --warmup, --quick, --label and --doctor. A flag or value syscost does not know ends the program with exit code 2 before any test.
+--artifacts, --backend, --filter, --detail, --children, --cycles, --repeats, --warmup, --quick, --allow_lost, --label and --doctor. A flag or value syscost does not know ends the program with exit code 2 before any test.
 )",
              stdout);
   std::fflush(stdout);

@@ -194,6 +194,8 @@ constexpr std::array kKnown = {
           [](Options& options, std::string_view value, Source) { return take_number(options.warm_ups, value, 0); }},
     Known{"quick", Argument::optional_boolean, true,
           [](Options& options, std::string_view value, Source) { return take_boolean(options.quick, value); }},
+    Known{"allow_lost", Argument::optional_boolean, true,
+          [](Options& options, std::string_view value, Source) { return take_boolean(options.allow_lost, value); }},
     Known{"label", Argument::value, true,
           [](Options& options, std::string_view value, Source source) {
             options.label_source = source;

@@ -52,6 +52,7 @@ struct Options {
   std::optional<std::uint64_t> repeats;   ///< Timed, and as many counted, passes of a loop.
   std::optional<std::uint64_t> warm_ups;  ///< Passes of a loop before them.
   bool quick = false;
+  bool allow_lost = false;  ///< Lost events do not fail the run.
   std::string label;
   Source label_source = Source::absent;
   bool doctor = false;

@@ -16,7 +16,32 @@ Result<void> Recorder::open_csv(const std::string& path) {
 }
 
 void Recorder::add(const csv::WindowColumns& window, const detail::CostData* cost, const Capabilities& capabilities) {
+  if (cost != nullptr && cost->late + cost->lost > 0) judge_losses(window, *cost);
   if (sink_.has_value()) rows_->append(pending_, window, cost, capabilities);
+}
+
+/// Counts of which something is missing are lower bounds: whoever reads only an exit code must learn that.
+void Recorder::judge_losses(const csv::WindowColumns& window, const detail::CostData& cost) {
+  if (loss_rule_ == LossRule::ignored) return;
+  std::string name(window.kind);
+  for (const std::string_view part : {window.test, window.window}) {
+    if (!part.empty()) name.append(" ").append(part);
+  }
+  if (window.repetition > 0) name += ", repetition " + std::to_string(window.repetition);
+  std::uint64_t counted = 0;
+  for (const auto& [id, tally] : cost.table) counted += cost.measured.entries ? tally.entries : tally.calls;
+  Failure failure{"the counts of " + name + " are lower bounds: " + std::to_string(counted) +
+                      (cost.measured.entries ? " entries" : " calls") + " were counted, and " +
+                      std::to_string(cost.lost + cost.late) + " events were lost",
+                  ""};
+  if (!std::exchange(has_told_of_losses_, true)) {
+    failure.how_to_fix =
+        "take another --syscost_backend, or count less at a time (--syscost_filter); docs/flags.md (Lost events) has "
+        "the "
+        "causes; --syscost_allow_lost accepts losses";
+  }
+  if (loss_rule_ == LossRule::refused) return note_problem(failure);
+  say_failure(failure);
 }
 
 void Recorder::add(const csv::WindowColumns& window, const csv::ToolWindow& tool) {

@@ -17,9 +17,18 @@
 
 namespace syscost::session {
 
+/// What becomes of a run in which events were lost.
+enum class LossRule {
+  ignored,   ///< They are data: nothing was asked for, or the adapter says it itself (decision 0013).
+  accepted,  ///< A message.
+  refused,   ///< A message, and a problem of the run: it ends non-zero.
+};
+
 /// Not thread-safe. Makes syscalls: between windows only.
 class Recorder {
  public:
+  void set_loss_rule(LossRule rule) { loss_rule_ = rule; }
+
   /// Opens the CSV at the absolute path `path`.
   Result<void> open_csv(const std::string& path);
   bool has_csv() const { return sink_.has_value(); }
@@ -46,6 +55,7 @@ class Recorder {
 
  private:
   void say_that_rows_wait(Failure failure);
+  void judge_losses(const csv::WindowColumns& window, const detail::CostData& cost);
 
   std::optional<csv::Sink> sink_;
   std::optional<csv::WindowRows> rows_;
@@ -53,6 +63,8 @@ class Recorder {
   bool has_said_that_rows_wait_ = false;
   std::string first_problem_;
   std::set<std::string> said_;
+  LossRule loss_rule_ = LossRule::ignored;
+  bool has_told_of_losses_ = false;
   int problems_ = 0;
   int unwritten_windows_ = 0;
 };

@@ -84,6 +84,9 @@ Result<void> Session::start(const adapter::Framework& framework) {
   has_framework_ = has_framework_ || !framework.name.empty();
   read_run(framework, is_new);
   if (!is_new) return {};
+  recorder_.set_loss_rule(!options_.requests_anything() ? LossRule::ignored
+                          : options_.allow_lost         ? LossRule::accepted
+                                                        : LossRule::refused);
   // A counting process has somebody else who speaks for it.
   if (!options_.is_counting_process) {
     if (Result<void> tools = start_tools(); !tools.ok()) return tools;
@@ -147,6 +150,7 @@ void Session::open_window(const adapter::WindowName& name) {
   window.opened = instrument_.current();
   scopes_.set_enclosing(name.test, name.window);
   cycles_.store(0, std::memory_order_relaxed);
+  is_closing_.store(false, std::memory_order_relaxed);
   has_window_.store(true, std::memory_order_release);
   // Another thread may be writing the rows of its last scope: that is not this window's business.
   const std::unique_lock guard = wait_for_rows(nullptr);
@@ -191,8 +195,33 @@ std::shared_ptr<detail::CostData> Session::read_and_check(OpenWindow& window,
   return nullptr;
 }
 
+bool Session::claim_window() {
+  return has_window_.load(std::memory_order_acquire) && !is_closing_.exchange(true);
+}
+
+/// A test that went on in a fork child, by daemon() say: nobody counts there, and the parent's end told nobody.
+void Session::explain_survivor() const {
+  static std::atomic<bool> is_explained{false};
+  if (!has_window_.load() || !options_.requests_anything() || is_explained.exchange(true)) return;
+  say_failure(
+      {spoken_name(kind_name(window_->kind), window_->test, window_->name) +
+           " went on in a fork child of the process that measures (fork() or daemon()): it has no row, and neither "
+           "have those that this child runs after it",
+       "let the child end with _exit(), and let the process that began the test finish it"});
+}
+
 adapter::Report Session::close_window(std::string_view outcome, int framework_writes) {
-  if (is_fork_child() || !window_.has_value()) return {Cost(*fixed_cost::fork_child().unavailable()), 0, {}};
+  if (is_fork_child()) {
+    explain_survivor();
+    return {Cost(*fixed_cost::fork_child().unavailable()), 0, {}};
+  }
+  if (!claim_window()) {
+    return {Cost(Unavailable{"The process was ended while the test ran.", "End threads before exit()."}), 0, {}};
+  }
+  return close_claimed_window(outcome, framework_writes);
+}
+
+adapter::Report Session::close_claimed_window(std::string_view outcome, int framework_writes) {
   OpenWindow& window = *window_;
   if (window.is_traced) tracer_.tools().disarm();
   // Before disarming, because reading the counters takes longer than a short test; after, where the clock is a syscall.
@@ -231,7 +260,8 @@ adapter::Report Session::close_window(std::string_view outcome, int framework_wr
     if (cost != nullptr) columns.overhead_estimate_ns = window.opened->overhead_estimate_ns(*cost);
   }
   if (cost != nullptr) remove_framework_writes(cost->table, framework_writes);
-  const bool has_numbers = cost != nullptr && !(is_empty(cost->table) && cost->children.empty());
+  const bool has_numbers =
+      cost != nullptr && (!is_empty(cost->table) || !cost->children.empty() || cost->lost + cost->late > 0);
   if (has_numbers || window.kind == adapter::Kind::test) recorder_.add(columns, cost.get(), can);
   write_rows(spoken_name(columns.kind, columns.test, columns.window));
 
@@ -248,16 +278,23 @@ adapter::Report Session::close_window(std::string_view outcome, int framework_wr
 
 void Session::end_window_at_exit() {
   if (!has_window_.load(std::memory_order_acquire)) return;
+  if (!claim_window()) {
+    // Another thread closes it, which is soon done; or a signal handler called exit() in the middle of that, and it
+    // never is.
+    if (!WritingLock::within_patience([this] { return !has_window_.load(std::memory_order_acquire); })) {
+      recorder_.note_problem({"a test was ended by the end of the process while it was being recorded: it has no row",
+                              "do not call exit() in a signal handler"});
+    }
+    return;
+  }
   const std::string name = spoken_name(kind_name(window_->kind), window_->test, window_->name);
   const std::string what = name + " was ended by the end of the process";
-  // Elsewhere the window may be about to close; and a signal handler may have called exit() in the middle of that.
-  const bool is_ours = window_->owner == std::this_thread::get_id() && writing_.try_lock();
-  if (!is_ours) {
-    recorder_.note_problem({what + ", which another thread brought about: it has no row", "end threads before exit()"});
+  if (!writing_.lock_within_patience()) {
+    recorder_.note_problem({what + " while rows were being written: it has no row", "end threads before exit()"});
     return;
   }
   writing_.unlock();
-  const adapter::Report report = close_window({}, 0);
+  const adapter::Report report = close_claimed_window({}, 0);
   say(what + ": its row has what was counted until then");
   if (!prints_lines()) return;
   for (const std::string& loop : report.loops) say(loop);

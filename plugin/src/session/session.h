@@ -155,6 +155,10 @@ class Session {
   void mark(const char* what, const OpenWindow& window) const;
   std::shared_ptr<detail::CostData> read_and_check(OpenWindow& window, std::shared_ptr<const Unavailable>& why_not);
   bool is_idle() const;
+  /// True for one caller of those that would close the open window: its own thread, and the one that called exit().
+  bool claim_window();
+  adapter::Report close_claimed_window(std::string_view outcome, int framework_writes);
+  void explain_survivor() const;
   /// In a program without tests, --syscost_profile prints a line for each named scope.
   bool prints_scopes() const { return prints_lines() && !has_framework_; }
   std::unique_lock<WritingLock> wait_for_rows(const ScopeRecord* scope);
@@ -183,6 +187,7 @@ class Session {
   bool has_new_options_ = false;  // since the last start()
   std::optional<OpenWindow> window_;
   std::atomic<bool> has_window_{false};
+  std::atomic<bool> is_closing_{false};  // the open window; never reset before the next one opens
   std::atomic<bool> in_loop_{false};
   std::map<std::tuple<std::string, std::string, std::string>, std::uint64_t> loop_repetitions_;  // test, window, loop
   std::atomic<bool> is_taken_off_{false};  // for a loop's timed passes: a scope would see nothing

@@ -92,8 +92,16 @@ void Session::finish() {
 }
 
 void Session::conclude() {
-  finish();
-  if (!is_fork_child()) recorder_.conclude();
+  if (is_fork_child() || !is_started()) return;
+  // A signal handler may have called exit() while its own thread was writing: that never ends.
+  if (!writing_.lock_within_patience()) {
+    recorder_.note_problem({"the process was ended while rows were being written: some are missing",
+                            "do not call exit() in a signal handler"});
+    return;
+  }
+  const std::lock_guard guard(writing_, std::adopt_lock);
+  write_rows("scopes");
+  recorder_.conclude();
 }
 
 /// True when no window of ours is open on any thread.

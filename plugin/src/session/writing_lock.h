@@ -34,6 +34,21 @@ class WritingLock {
     }
   }
   bool try_lock() { return lock_.try_lock(); }
+  /// For the end of the process, where the holder may be a frame of this thread that never goes on: false after a
+  /// second.
+  bool lock_within_patience() {
+    return within_patience([this] { return try_lock(); });
+  }
+  template <class Condition>
+  static bool within_patience(Condition is_met) {
+    constexpr int kTries = 1000;
+    for (int i = 0; i < kTries; ++i) {
+      if (is_met()) return true;
+      const timespec pause{0, 1'000'000};
+      nanosleep(&pause, nullptr);
+    }
+    return false;
+  }
   /// Called by the holder: from now on it enters the kernel and may be long.
   void enter_file() { is_at_file_.store(true, std::memory_order_relaxed); }
   void unlock() {

@@ -36,6 +36,23 @@ TEST(Limits, MoreDistinctSyscallsThanSlots) {
   }
 }
 
+// ---- the end of the process
+// ------------------------------------------------------------------------------------------
+
+/// Ends, or leaves, the process in the way that SYSCOST_TEST_ENDS names.
+TEST(Ends, InTheMiddle) {
+  for (int i = 0; i < 4; ++i) syscall(SYS_getppid);
+  const char* variable = std::getenv("SYSCOST_TEST_ENDS");
+  const std::string how = variable != nullptr ? variable : "";
+  if (how == "exit") std::exit(0);
+  if (how == "exit elsewhere") std::thread([] { std::exit(0); }).join();
+  // The parent ends with 0 in there; the child goes on, and prints where the parent did.
+  if (how == "daemon" && daemon(1, 1) != 0) ADD_FAILURE() << "no daemon";
+}
+TEST(Ends, ComesAfter) {
+  syscall(SYS_getppid);
+}
+
 // ---- a restarted call -----------------------------------------------------------------------------------------------
 
 std::atomic<int> signals{0};
