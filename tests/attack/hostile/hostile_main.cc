@@ -76,6 +76,23 @@ TEST(Holder, Stays) {
   std::getchar();
 }
 
+// The victim of strangers: says when its window is open, and counts on their cue.
+TEST(Victim, Counts) {
+  std::printf("victim: ready\n");
+  std::fflush(stdout);
+  std::getchar();
+  call_both(2500);
+}
+
+TEST(Victim, Loops) {
+  std::printf("victim: ready\n");
+  std::fflush(stdout);
+  std::getchar();
+  call_both(1250);
+  run_loop();
+  call_both(1250);
+}
+
 // Often enough that a backend which patches hot call sites has patched libc's by the time the case runs.
 TEST(Ordinary, Before) {
   call_both(20);

@@ -21,7 +21,6 @@ expectations.py says what each case must come to where that is not `=`, with the
 import argparse
 import collections
 import concurrent.futures
-import csv
 import ctypes
 import os
 import re
@@ -33,10 +32,10 @@ import tempfile
 
 import expectations
 from odd_starts import ODD_STARTS
+from rows import exact_or_missing, loops_of, number_of, read_rows
 
 BACKENDS = ("linked", "ebpf", "dispatch", "dispatch-trap", "seccomp")
 BEFORE, AFTER = ("Ordinary.Before", 40), ("Then.After", 14)
-PER_CALL_OF_LOOP = 3
 DEADLINE_S = 15  # of one run; most take some hundredths of a second
 SKIPPED = 77
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "docs", "hostile.md")
@@ -66,6 +65,11 @@ def environment(folder, case, **more):
     if case.name == "thread_of_a_static_initialiser":
         kept["ATTACK_EARLY"] = "1"
     return {**kept, "ATTACK_CSV": os.path.join(folder, "out.csv"), **more}
+
+
+def flags_for(backend):
+    return ["--syscost_csv=out.csv", f"--syscost_backend={backend}", "--syscost_cycles=10", "--syscost_repeats=2",
+            "--syscost_warmup=0"]
 
 
 def kill_group(leader):
@@ -119,8 +123,7 @@ class Machine:
             return Result("?", "the bare run fails: the case is wrong here", bare.output)
         if bare.code == SKIPPED or ("SKIPPED", f"Hostile.{case.test}") in bare.verdicts:
             return Result("-", "cannot run here", bare.output)
-        flags = [] if backend == "linked" else ["--syscost_csv=out.csv", f"--syscost_backend={backend}", "--syscost_cycles=10",
-                                                "--syscost_repeats=2", "--syscost_warmup=0"]
+        flags = [] if backend == "linked" else flags_for(backend)
         # With a helper of its own, whose programs come off while the loop is timed.
         alone = ["unshare", "--net"] if bare.has_loop and backend == "ebpf" and os.geteuid() == 0 else []
         run, rows = self.run_in_own_folder(self.measured, case, *flags, before=alone)
@@ -128,62 +131,19 @@ class Machine:
         return Result(letter, why, run.output)
 
 
-def read_rows(path):
-    try:
-        # A pipe that took the file's place would never be opened.
-        if not os.path.isfile(path):
-            return []
-        with open(path, newline="", encoding="utf-8", errors="replace") as file:
-            return list(csv.DictReader(file))
-    except OSError:
-        return []
-
-
-def number_of(rows, name):
-    """How often getppid was called in the test: (number, lost), None for one that nobody measured."""
-    [row] = [r for r in rows if (r["kind"], r["record"], r["test"]) == ("test", "test", name)][:1] or [None]
-    if row is None or not (row["total_entries"] or row["total_calls"]):
-        return None, 0
-    calls = [r for r in rows if (r["kind"], r["record"], r["test"], r["syscall"]) == ("test", "syscall", name, "getppid")]
-    return sum(int(r["entries"] or r["calls"] or 0) for r in calls), int(row["lost"] or 0) + int(row["late"] or 0)
-
-
-def loops_of(rows):
-    """(number, number that is right, lost) of each counted pass."""
-    passes = []
-    for row in rows:
-        if (row["kind"], row["record"]) != ("loop", "test"):
-            continue
-        calls = [r for r in rows if (r["kind"], r["record"], r["repetition"], r["syscall"])
-                 == ("loop", "syscall", row["repetition"], "getppid")]
-        counted = bool(row["total_entries"] or row["total_calls"])
-        number = sum(int(r["entries"] or r["calls"] or 0) for r in calls) if counted else None
-        passes.append((number, PER_CALL_OF_LOOP * int(row["iterations"] or 0), int(row["lost"] or 0) + int(row["late"] or 0)))
-    return passes
-
-
 def judge_counts(case, bare, rows):
     """(letter, why): '=' all exact, 'W' one wrong, 'R' one without a number."""
     # Whoever removes the file takes the rows that are in it.
     windows = [*([] if case.name in TAKE_THE_CSV else [BEFORE]), (f"Hostile.{case.test}", case.made), AFTER]
-    missing = []
+    judged = []
     for name, made in windows:
         number, lost = number_of(rows, name)
-        if ("OK", name) not in bare.verdicts and number is None:
-            continue  # ended the process
-        if number is not None and (number > made or number + lost < made or (lost == 0 and number != made)):
-            return "W", f"{name}: {number} of {made} calls, {lost} lost"
-        if number is None or lost:
-            missing.append(f"{name}: " + ("no number" if number is None else f"{number} of {made} calls, {lost} lost"))
-    passes = loops_of(rows)
-    if bare.has_loop and not passes:
-        missing.append("loop: no rows")
-    for number, right, lost in passes:
-        if number is not None and (number > right or number + lost < right or (lost == 0 and number != right)):
-            return "W", f"loop: {number} of {right} calls, {lost} lost"
-        if number is None or lost:
-            missing.append("loop: no number")
-    return ("R", "; ".join(missing)) if missing else ("=", "")
+        if ("OK", name) in bare.verdicts or number is not None:  # else it ended the process
+            judged.append((*exact_or_missing(number, lost, made), name))
+    passes = loops_of(rows) or ([(None, 0, 0)] if bare.has_loop else [])
+    judged += [(*exact_or_missing(number, lost, right), "loop") for number, right, lost in passes]
+    worst = max((letter for letter, _, _ in judged), key="=RW".index, default="=")
+    return worst, "; ".join(f"{name}: {why}" for letter, why, name in judged if letter == worst != "=")
 
 
 def judge(case, backend, bare, run, rows):
@@ -215,11 +175,11 @@ def usable_backends(machine):
     ordinary = Case("nothing_odd", "nothing_odd", 20, "", None)
     usable = ["linked"]
     for backend in BACKENDS[1:]:
-        run, _ = machine.run_in_own_folder(machine.measured, ordinary, f"--syscost_backend={backend}", "--syscost_csv=out.csv")
+        run, _ = machine.run_in_own_folder(machine.measured, ordinary, *flags_for(backend))
         if run.code == 0:
             usable.append(backend)
         else:
-            print(f"{backend}: skipped, it does not work here")
+            print(f"{backend}: skipped, it does not work here:\n{run.output}")
     return usable
 
 

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT
+//
+// A client of the eBPF helper that turns against it: attack_rogue ROLE [NUMBER]
+//
+// It is an ordinary measured process until it has its place. Then it does its worst with what it holds: it looks for
+// its descriptors, mappings and sockets by what the kernel says of them, so that it needs no word of the protocol and
+// stays an attack when that changes. It says `r` when the damage is done and stays until its standard input ends.
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "raw.h"
+#include "syscost/syscost.h"
+
+namespace {
+
+using conformance::raw;
+
+void say(const char* word) {
+  if (write(STDOUT_FILENO, word, std::strlen(word)) < 0) _exit(4);
+}
+
+void stay() {
+  char byte = 0;
+  while (read(STDIN_FILENO, &byte, 1) > 0) {
+  }
+}
+
+/// Has a place at the helper from here on; ends the process where it gets none.
+std::unique_ptr<syscost::Scope> join() {
+  auto scope = std::make_unique<syscost::Scope>(syscost::Reach::process);
+  const syscost::Cost cost = syscost::measure([] { raw(SYS_getppid); }, syscost::Reach::process);
+  if (cost.available() && cost.entries("getppid").value_or(0) == 1) return scope;
+  std::fprintf(stderr, "attack_rogue: no place: %s\n", (std::ostringstream() << cost).str().c_str());
+  _exit(3);
+}
+
+/// The descriptors that are what `kind` says: "bpf-prog", "bpf_link", "bpf-map", "socket:".
+std::vector<int> descriptors(const std::string& kind) {
+  std::vector<int> found;
+  for (int fd = 3; fd < 4096; ++fd) {
+    std::array<char, 256> target{};
+    const std::string name = "/proc/self/fd/" + std::to_string(fd);
+    if (readlink(name.c_str(), target.data(), target.size() - 1) <= 0) continue;
+    if (std::strstr(target.data(), kind.c_str()) != nullptr) found.push_back(fd);
+  }
+  return found;
+}
+
+long bpf(int command, bpf_attr& request) {
+  return raw(SYS_bpf, command, &request, sizeof request);
+}
+
+/// Everything that a descriptor of a program, a link or a map allows; how much of it worked.
+int misuse_descriptors(int times) {
+  int worked = 0;
+  for (const int program : descriptors("bpf-prog")) {
+    for (int i = 0; i < times; ++i) {
+      for (const char* name : {"sys_enter", "sys_exit", "signal_deliver"}) {
+        bpf_attr request = {};
+        request.raw_tracepoint.name = reinterpret_cast<std::uintptr_t>(name);
+        request.raw_tracepoint.prog_fd = static_cast<std::uint32_t>(program);
+        worked += bpf(BPF_RAW_TRACEPOINT_OPEN, request) >= 0 ? 1 : 0;
+        request = {};
+        request.link_create.prog_fd = static_cast<std::uint32_t>(program);
+        request.link_create.attach_type = BPF_TRACE_RAW_TP;
+        worked += bpf(BPF_LINK_CREATE, request) >= 0 ? 1 : 0;
+      }
+    }
+  }
+  for (const int link : descriptors("bpf_link")) {
+    bpf_attr request = {};
+    request.link_detach.link_fd = static_cast<std::uint32_t>(link);
+    worked += bpf(BPF_LINK_DETACH, request) == 0 ? 1 : 0;
+  }
+  for (const int map : descriptors("bpf-map")) {
+    bpf_attr request = {};
+    request.map_fd = static_cast<std::uint32_t>(map);
+    worked += bpf(BPF_MAP_FREEZE, request) == 0 ? 1 : 0;
+    for (std::uint32_t key = 0; key < 64; ++key) {
+      std::vector<char> value(std::size_t{4} << 20U, '\xa5');
+      request = {};
+      request.map_fd = static_cast<std::uint32_t>(map);
+      request.key = reinterpret_cast<std::uintptr_t>(&key);
+      request.value = reinterpret_cast<std::uintptr_t>(value.data());
+      worked += bpf(BPF_MAP_UPDATE_ELEM, request) == 0 ? 1 : 0;
+      worked += bpf(BPF_MAP_DELETE_ELEM, request) == 0 ? 1 : 0;
+    }
+  }
+  return worked;
+}
+
+struct Mapping {
+  std::uint64_t* begin = nullptr;
+  std::size_t words = 0;
+};
+
+/// The memory that it shares with the programs.
+std::vector<Mapping> shared_with_programs() {
+  std::vector<Mapping> found;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    std::array<char, 8> rights{};
+    if (line.find("bpf-map") == std::string::npos) continue;
+    if (std::sscanf(line.c_str(), "%lx-%lx %7s", &begin, &end, rights.data()) != 3 || rights[1] != 'w') continue;
+    found.push_back({reinterpret_cast<std::uint64_t*>(begin), (end - begin) / sizeof(std::uint64_t)});
+  }
+  return found;
+}
+
+/// Writes what hurts most into every word the programs read: all ones, small numbers, noise, numbers just beyond
+/// tables.
+void scribble(std::atomic<bool>& stop) {
+  const std::vector<Mapping> mappings = shared_with_programs();
+  if (mappings.empty()) std::fprintf(stderr, "attack_rogue: nothing is shared\n");
+  std::uint64_t noise = 88172645463325252U;
+  bool first = true;
+  for (int round = 0; !stop; ++round) {
+    for (const Mapping& mapping : mappings) {
+      for (std::size_t i = 0; i < mapping.words; ++i) {
+        noise ^= noise << 13U;
+        noise ^= noise >> 7U;
+        noise ^= noise << 17U;
+        const std::uint64_t values[] = {~std::uint64_t{0},  noise, noise & 0xff, 0x0000000100000001U,
+                                        1U << (noise % 31), 0};
+        static_cast<volatile std::uint64_t*>(mapping.begin)[i] = values[round % 6];
+      }
+    }
+    // In its own windows whatever that says.
+    for (int i = 0; i < 200; ++i) {
+      raw(SYS_getppid);
+      raw(SYS_close, -1);
+      raw(static_cast<long>(noise % 1200) + 100000);
+    }
+    if (first) say("r");
+    first = false;
+  }
+}
+
+/// Sends whatever a socket to the helper takes, and reads no answer.
+void flood(int times) {
+  const std::vector<int> sockets = descriptors("socket:");
+  std::vector<char> message(std::size_t{200} * 1024, 'A');
+  for (const int fd : sockets) {
+    for (int i = 0; i < times; ++i) {
+      const char byte = static_cast<char>(i);
+      send(fd, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+      send(fd, message.data(), static_cast<std::size_t>(i) * 37 % message.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+      // As many descriptors as one message holds, with a request that is none.
+      std::array<int, 250> passed{};
+      passed.fill(STDIN_FILENO);
+      iovec part{message.data(), 1};
+      alignas(cmsghdr) char control[CMSG_SPACE(sizeof passed)] = {};
+      msghdr header{};
+      header.msg_iov = &part;
+      header.msg_iovlen = 1;
+      header.msg_control = control;
+      header.msg_controllen = sizeof control;
+      cmsghdr* rights = CMSG_FIRSTHDR(&header);
+      rights->cmsg_level = SOL_SOCKET;
+      rights->cmsg_type = SCM_RIGHTS;
+      rights->cmsg_len = CMSG_LEN(sizeof passed);
+      std::memcpy(CMSG_DATA(rights), passed.data(), sizeof passed);
+      sendmsg(fd, &header, MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+  }
+}
+
+/// Sends detach and attach in turns, as the library does around loops.
+void toggle(std::atomic<bool>& stop) {
+  const std::vector<int> sockets = descriptors("socket:");
+  bool first = true;
+  while (!stop) {
+    for (const int fd : sockets) {
+      for (const char request : {'D', 'A', 'J', 'A'}) send(fd, &request, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+      std::array<char, 4096> answer{};
+      while (recv(fd, answer.data(), answer.size(), MSG_DONTWAIT) > 0) {
+      }
+    }
+    if (first) say("r");
+    first = false;
+  }
+}
+
+/// Follows a measured process of its own and notes what it says by gettid: the secret with which it enrols.
+std::vector<std::array<std::uint64_t, 2>> secrets_of(pid_t child) {
+  std::vector<std::array<std::uint64_t, 2>> secrets;
+  int status = 0;
+  waitpid(child, &status, 0);
+  ptrace(PTRACE_SETOPTIONS, child, nullptr, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
+  while (ptrace(PTRACE_SYSCALL, child, nullptr, nullptr) == 0 && waitpid(child, &status, 0) == child &&
+         WIFSTOPPED(status)) {
+    if (WSTOPSIG(status) == SIGUSR2) break;  // it has its place
+    if (WSTOPSIG(status) != (SIGTRAP | 0x80)) continue;
+    user_regs_struct registers = {};
+    ptrace(PTRACE_GETREGS, child, nullptr, &registers);
+    if (registers.orig_rax == SYS_gettid && registers.rdi != 0) secrets.push_back({registers.rdi, registers.rsi});
+  }
+  ptrace(PTRACE_DETACH, child, nullptr, nullptr);
+  return secrets;
+}
+
+/// `times` children say a measured process's secret and end; then one more says it, lives, and makes 3000 calls while
+/// that process counts. What the process then counts it prints; it made no call itself.
+void steal(int times) {
+  int cue[2] = {-1, -1};
+  if (pipe(cue) != 0) _exit(4);
+  const pid_t measured = fork();
+  if (measured == 0) {
+    close(cue[1]);
+    ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+    raise(SIGSTOP);
+    auto scope = join();
+    raise(SIGUSR2);
+    char byte = 0;
+    while (read(cue[0], &byte, 1) > 0) {
+    }
+    const syscost::Cost cost = scope->stop();
+    std::printf("%llu", static_cast<unsigned long long>(cost.entries("getppid").value_or(0)));
+    std::fflush(stdout);
+    stay();
+    _exit(0);
+  }
+  const auto secrets = secrets_of(measured);
+  if (secrets.empty()) std::fprintf(stderr, "attack_rogue: no secret was said\n");
+  for (int i = 0; i < times + 1; ++i) {
+    const pid_t child = static_cast<pid_t>(raw(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+    if (child == 0) {
+      for (const auto& secret : secrets) raw(SYS_gettid, secret[0], secret[1]);
+      if (i == times) conformance::repeat_raw(3000, 0, SYS_getppid);
+      raw(SYS_exit_group, 0);
+    }
+    waitpid(child, nullptr, 0);
+  }
+  close(cue[0]);
+  close(cue[1]);
+  waitpid(measured, nullptr, 0);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  const std::string role = argv[1];
+  const int number = argc > 2 ? std::atoi(argv[2]) : 1;
+  if (role == "steal") {
+    steal(number);
+    return 0;
+  }
+  const auto scope = join();
+  std::atomic<bool> stop{false};
+  if (role == "misuse") {
+    std::fprintf(stderr, "%d\n", misuse_descriptors(number));
+    say("r");
+    stay();
+  } else if (role == "flood") {
+    flood(number);
+    say("r");
+    stay();
+  } else if (role == "scribble" || role == "toggle") {
+    std::thread worker([&] { role == "scribble" ? scribble(stop) : toggle(stop); });
+    stay();
+    stop = true;
+    _exit(0);
+  } else {
+    return 2;
+  }
+  _exit(0);
+}

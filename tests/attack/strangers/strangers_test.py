@@ -1,0 +1,402 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Strangers: another user of the machine attacks the eBPF helper, its socket, and the files of a run.
+
+The victim is a test of 5000 known calls (and a loop where that matters) of attack_hostile. Whatever the stranger does, the victim's
+numbers are exact, or it refuses with a reason; and it ends. The test lives in a network namespace of its own:
+strangers_test.py BIN HELPER LIBRARY.
+"""
+import ctypes
+import functools
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hostile"))
+from rows import exact_or_missing, loops_of, number_of, read_rows  # pylint: disable=wrong-import-position
+
+BIN, HELPER, LIBRARY = (os.path.abspath(path) for path in sys.argv[1:4])
+VICTIM = os.path.join(BIN, "attack_hostile")
+ROGUE = os.path.join(BIN, "attack_rogue")
+MADE = 5000
+STRANGER, OTHER = 65534, 65533  # nobody, and one who has no name
+LIMIT_S = 10  # of a victim: no measurement, a hang
+SKIPPED = 77
+# One that other users may execute.
+PYTHON = "/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else sys.executable
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def environment(**more):
+    return {**{k: v for k, v in os.environ.items() if not k.startswith(("SYSCOST_", "GTEST_"))}, **more}
+
+
+def as_user(user):
+    return {"user": user, "group": user, "extra_groups": []} if user else {}
+
+
+def open_finding(name):
+    """Of a defect that is being repaired: the test says so instead of failing. It goes with the repair."""
+    def wrap(test):
+        @functools.wraps(test)
+        def run(self):
+            try:
+                test(self)
+            except AssertionError as error:
+                self.skipTest(f"open: {name}: {str(error)[:200]}")
+            print(f"\nbetter: {test.__name__} holds, though {name} is marked as open")
+        return run
+    return wrap
+
+
+class Victim:
+    """A measured test program: starts, says that its test runs, waits for its cue, counts."""
+
+    def __init__(self, user=0, backend="ebpf", test="Counts", before=(), **more):
+        self.folder = tempfile.mkdtemp(prefix="syscost-strangers-")
+        os.chmod(self.folder, 0o777)
+        self.csv = os.path.join(self.folder, "out.csv")
+        self.test = test
+        self.process = subprocess.Popen(  # pylint: disable=consider-using-with
+            [*before, VICTIM, f"--gtest_filter=Victim.{test}", f"--syscost_csv={self.csv}", f"--syscost_backend={backend}",
+             "--syscost_cycles=10", "--syscost_repeats=2", "--syscost_warmup=0"],
+            cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            env=environment(**more), **as_user(user))
+
+    def when_ready(self):
+        os.set_blocking(self.process.stdout.fileno(), False)
+        self.said = b""
+        deadline = time.monotonic() + LIMIT_S
+        while b"victim: ready" not in self.said and self.process.poll() is None and time.monotonic() < deadline:
+            self.said += self.process.stdout.read() or b""
+            time.sleep(0.002)
+        os.set_blocking(self.process.stdout.fileno(), True)
+        return self
+
+    def end(self):
+        """(letter, why): '=' or 'R'; anything else is a defect."""
+        try:
+            said = (self.said + self.process.communicate(b"g", timeout=LIMIT_S)[0]).decode()
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return "C", f"no end after {LIMIT_S} s"
+        rows = read_rows(self.csv)
+        code = self.process.returncode
+        if code < 0:
+            return "C", f"killed by {-code}"
+        if code == 2 and "syscost:" in said:
+            return "R", said
+        letter, why = exact_or_missing(*number_of(rows, f"Victim.{self.test}"), MADE)
+        for number, right, lost in loops_of(rows):
+            letter, why = max((letter, why), exact_or_missing(number, lost, right), key=lambda one: "=RW".index(one[0]))
+        if letter == "R" and (code == 0 or "syscost:" not in said):
+            return "W", f"{why}; ends with {code}: {said}"
+        if letter == "=" and code != 0:
+            return "V", f"ends with {code}: {said}"
+        return letter, why or said
+
+    def kill(self):
+        self.process.kill()
+        self.process.communicate()
+
+
+class Strangers(unittest.TestCase):
+    def setUp(self):
+        self.running = []
+        self.addCleanup(self.end_all)
+        # What the last test left: helpers end with their last client.
+        self.wait_until(lambda: not names(), "a helper of the test before is still there")
+
+    def end_all(self):
+        for one in self.running:
+            one.kill()
+            one.communicate() if isinstance(one, subprocess.Popen) else None
+
+    def wait_until(self, condition, what):
+        for _ in range(4000):
+            if condition():
+                return
+            time.sleep(0.005)
+        self.fail(what)
+
+    def victim(self, *arguments, **options):
+        victim = Victim(*arguments, **options)
+        self.running.append(victim)
+        self.addCleanup(shutil.rmtree, victim.folder, ignore_errors=True)
+        return victim.when_ready()
+
+    def rogue(self, role, *arguments, user=STRANGER, **more):
+        process = subprocess.Popen([ROGUE, role, *arguments],  # pylint: disable=consider-using-with
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   env=environment(SYSCOST_BACKEND="ebpf", **more), **as_user(user))
+        self.running.append(process)
+        self.assertEqual(process.stdout.read(1), b"r", "the attacker could not begin")
+        return process
+
+    def serve_everyone(self, before=(), ready=True):
+        helper = subprocess.Popen([*before, HELPER, "--for-everyone"],  # pylint: disable=consider-using-with
+                                  stderr=subprocess.PIPE)
+        self.running.append(helper)
+        if ready:
+            self.wait_until(lambda: names() or helper.poll() is not None, "the helper for everyone does not listen")
+            self.assertIsNone(helper.poll())
+        return helper
+
+    def assert_sound(self, victim, exact=False):
+        letter, why = victim.end()
+        self.assertIn(letter, "=" if exact else "=R", why)
+
+    # --- clients that turn against the helper ---
+
+    @open_finding("2")
+    def test_a_client_of_another_user_that_attaches_programs_again_spoils_no_count(self):
+        self.serve_everyone()
+        victim = self.victim(user=OTHER)
+        self.rogue("misuse", "20")
+        self.assert_sound(victim, exact=True)
+        self.assert_sound(self.victim(), exact=True)
+        self.assert_sound(self.victim(user=OTHER, test="Loops"), exact=True)
+
+    @open_finding("2")
+    def test_a_client_of_the_same_user_that_attaches_programs_again_spoils_no_count(self):
+        victim = self.victim()
+        self.rogue("misuse", "5", user=0)
+        self.assert_sound(victim)
+        self.assert_sound(self.victim(test="Loops"))
+
+    def test_a_client_that_writes_garbage_to_its_map_spoils_no_other_count(self):
+        self.serve_everyone()
+        self.rogue("scribble")
+        for user in (OTHER, 0):
+            self.assert_sound(self.victim(user=user, test="Loops"), exact=True)
+
+    @open_finding("2")
+    def test_a_client_that_floods_its_socket_spoils_no_other_count(self):
+        self.serve_everyone()
+        victim = self.victim(user=OTHER, test="Loops")
+        self.rogue("flood", "300")
+        self.assert_sound(victim, exact=True)
+        self.assert_sound(self.victim(user=OTHER), exact=True)
+
+    @open_finding("2")
+    def test_a_client_that_comes_and_goes_without_end_spoils_no_other_count(self):
+        self.serve_everyone()
+        victim = self.victim(user=OTHER, test="Loops")
+        self.rogue("toggle")
+        self.assert_sound(victim, exact=True)
+        self.assert_sound(self.victim(user=OTHER, test="Loops"), exact=True)
+
+    @open_finding("3")
+    def test_who_enrols_with_the_secret_of_another_process_is_not_counted_there(self):
+        self.serve_everyone()
+        stolen = subprocess.run([ROGUE, "steal", "300"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S,
+                                env=environment(SYSCOST_BACKEND="ebpf"), **as_user(STRANGER), check=False)
+        self.assertEqual(stolen.stdout, "1", stolen.stderr)  # its own, of before it was attacked
+
+    @open_finding("3")
+    def test_a_secret_that_is_said_by_thousands_leaves_room_for_others(self):
+        self.serve_everyone()
+        with subprocess.Popen([ROGUE, "steal", "6000"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              env=environment(SYSCOST_BACKEND="ebpf"), **as_user(STRANGER)) as thief:
+            thief.stdout.read(1)
+            for _ in range(4):
+                self.assert_sound(self.victim(user=OTHER), exact=True)
+            thief.stdin.close()
+
+    # --- who sits where the helper should ---
+
+    def squat(self, how, address):
+        """As STRANGER takes an abstract name; returns what holds it."""
+        code = f"""
+import os, socket, sys, time
+name = {address!r}
+listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+listener.bind(name)
+listener.listen(0 if {how!r} == "full" else 100)
+queued = []
+while {how!r} == "full":
+    one = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    one.setblocking(False)
+    try:
+        one.connect(name)
+    except BlockingIOError:
+        break
+    queued.append(one)
+sys.stdout.write("r"); sys.stdout.flush()
+while {how!r} in ("full", "mute"):
+    time.sleep(1)
+while True:
+    peer = listener.accept()[0]
+    queued.append(peer)
+    for size in (1, 100, 976, 992, 1000, 4096):
+        try:
+            socket.send_fds(peer, [os.urandom(size) if {how!r} == "noise" else bytes(size)], [0] * 7)
+        except OSError:
+            break
+"""
+        process = subprocess.Popen([PYTHON, "-c", code], stdout=subprocess.PIPE,  # pylint: disable=consider-using-with
+                                   stderr=subprocess.PIPE, **as_user(STRANGER))
+        self.running.append(process)
+        if process.stdout.read(1) != b"r":
+            self.fail(process.stderr.read().decode())
+
+    def names_that_are_used(self):
+        """The abstract names of the helpers of root, and for everyone where that is one."""
+        victim = self.victim()
+        own = names()
+        self.assert_sound(victim, exact=True)
+        self.wait_until(lambda: not names(), "the helper stays")
+        helper = self.serve_everyone()
+        own |= names()
+        helper.kill()
+        helper.wait()
+        self.wait_until(lambda: not any(name.startswith("@") for name in names()), "the helper stays")
+        return ["\0" + name[1:] for name in own if name.startswith("@")]
+
+    @open_finding("7")
+    def test_a_squatter_with_a_full_queue_costs_a_message(self):
+        for name in self.names_that_are_used():
+            self.squat("full", name)
+        self.assert_sound(self.victim())
+        self.assert_sound(self.victim(backend="dispatch"), exact=True)
+        self.assert_sound(self.victim(backend="auto"), exact=True)
+
+    def test_a_squatter_that_never_answers_costs_a_message(self):
+        for name in self.names_that_are_used():
+            self.squat("mute", name)
+        self.assert_sound(self.victim())
+
+    def test_a_squatter_that_answers_noise_is_not_believed(self):
+        for name in self.names_that_are_used():
+            self.squat("noise", name)
+        self.assert_sound(self.victim())
+
+    def test_a_squatter_that_answers_zeros_is_not_believed(self):
+        for name in self.names_that_are_used():
+            self.squat("zeros", name)
+        self.assert_sound(self.victim())
+
+    @open_finding("7")
+    def test_idle_connections_take_no_place(self):
+        self.serve_everyone(before=("prlimit", "--nofile=512"))
+        (address,) = names()
+        code = f"""
+import socket, sys, time
+held = []
+for i in range(700):
+    one = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    one.setblocking(False)
+    try:
+        one.connect({("chr(0) + " + repr(address[1:])) if address.startswith("@") else repr(address)})
+    except OSError:
+        pass
+    held.append(one)
+sys.stdout.write("r"); sys.stdout.flush()
+time.sleep(60)
+"""
+        process = subprocess.Popen([PYTHON, "-c", code], stdout=subprocess.PIPE,  # pylint: disable=consider-using-with
+                                   **as_user(STRANGER))
+        self.running.append(process)
+        self.assertEqual(process.stdout.read(1), b"r")
+        self.assert_sound(self.victim(user=OTHER))
+        self.assert_sound(self.victim())
+
+    def test_a_root_of_a_user_namespace_serves_no_one_and_keeps_no_one_out(self):
+        fake = subprocess.Popen(["unshare", "-Ur", HELPER, "--for-everyone"],  # pylint: disable=consider-using-with
+                                stderr=subprocess.PIPE, **as_user(STRANGER))
+        self.running.append(fake)
+        self.wait_until(lambda: names() or fake.poll() is not None, "it neither serves nor ends")
+        self.assert_sound(self.victim())
+        fake.kill()
+
+    # --- the helper itself ---
+
+    def helper_with_capabilities(self):
+        folder = tempfile.mkdtemp(prefix="syscost-strangers-")
+        self.addCleanup(shutil.rmtree, folder)
+        os.chmod(folder, 0o755)
+        os.makedirs(os.path.join(folder, "libexec/syscost"))
+        helper = shutil.copy(HELPER, os.path.join(folder, "libexec/syscost"))
+        if subprocess.run(["setcap", "cap_bpf,cap_perfmon+ep", helper], check=False).returncode != 0:
+            self.skipTest("setcap is missing, or the file system holds no capabilities")
+        return helper
+
+    def start_helper_with(self, helper, listener):
+        def put_in_place():
+            os.dup2(listener.fileno(), 3)
+            os.set_inheritable(3, True)
+        process = subprocess.Popen([helper], preexec_fn=put_in_place, close_fds=False,  # pylint: disable=consider-using-with
+                                   stderr=subprocess.PIPE, **as_user(STRANGER))
+        self.running.append(process)
+        try:
+            return process.wait(timeout=LIMIT_S), process.stderr.read().decode()
+        except subprocess.TimeoutExpired:
+            return None, ""
+
+    @open_finding("2")
+    def test_a_helper_with_capabilities_takes_no_other_socket(self):
+        helper = self.helper_with_capabilities()
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.addCleanup(listener.close)
+        listener.bind("\0a private pair of programs")
+        listener.listen()
+        code, said = self.start_helper_with(helper, listener)
+        self.assertEqual(code, 2, said)
+        self.assertIn("syscost", said)
+
+    def test_only_root_serves_everyone(self):
+        helper = self.helper_with_capabilities()
+        done = subprocess.run([helper, "--for-everyone"], stderr=subprocess.PIPE, text=True, timeout=LIMIT_S, **as_user(STRANGER),
+                              check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("root", done.stderr)
+
+    @open_finding("7")
+    def test_a_helper_that_stands_still_costs_a_message(self):
+        first = self.victim()
+        for helper in helpers():
+            os.kill(helper, 19)
+        try:
+            self.assert_sound(self.victim())
+            self.assert_sound(self.victim(backend="auto"), exact=True)
+        finally:
+            for helper in helpers():
+                os.kill(helper, 18)
+        self.assert_sound(first)
+
+
+def names():
+    """Of sockets of ours: abstract ones begin with @."""
+    with open("/proc/net/unix", encoding="ascii", errors="replace") as table:
+        return {line.split()[-1] for line in table if re.search(r"[@/]\S*syscost\S*$", line.rstrip()) and " 00010000 " in line}
+
+
+def helpers():
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if (os.path.basename(os.readlink(f"/proc/{pid}/exe")) == os.path.basename(HELPER)
+                    and os.readlink(f"/proc/{pid}/ns/net") == os.readlink("/proc/self/ns/net")):
+                found.append(int(pid))
+        except OSError:
+            pass
+    return found
+
+
+if __name__ == "__main__":
+    if os.geteuid() != 0 or LIBC.unshare(0x40000000) != 0:
+        print("skipped: two users and a network namespace of its own need root")
+        sys.exit(SKIPPED)
+    probe = Victim().when_ready()
+    verdict = probe.end()
+    shutil.rmtree(probe.folder)
+    if verdict[0] != "=":
+        print(f"skipped: eBPF does not count here: {verdict[1]}")
+        sys.exit(SKIPPED)
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)
