@@ -6,12 +6,13 @@
 // rotates, next to a bare run, and what is compared is the time each adds to one call. The report gives medians over
 // the rounds and ratios of medians. An instrument that is missing or does not work here is listed with the reason.
 //
-// usage: syscost_overhead [--rounds N]
+// usage: syscost_overhead [--rounds N] [--only SECTION]
 #include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -33,6 +34,13 @@ namespace {
 /// Calls per batch: enough for a stable batch, few enough for instruments that cost 100 us per call.
 constexpr int kFastCalls = 20'000;
 constexpr int kSlowCalls = 300;
+
+/// Limits of dispatch, in times of what the empty pair adds: armed, and while nothing is counted.
+constexpr double kMostArmed = 0.5;
+constexpr double kMostIdle = 0.1;
+
+/// The most that the slowest round's bare call may take, in times of the fastest's, for limits to mean anything.
+constexpr double kMostUnsteady = 1.5;
 
 struct Sample {
   double getppid_ns = 0;
@@ -173,6 +181,23 @@ std::optional<double> added_by(const std::vector<Instrument>& all, std::string_v
   return std::nullopt;
 }
 
+/// Whether the bare calls of the rounds took about the same: where they did not, what an instrument added is what
+/// happened meanwhile.
+bool is_steady(const std::vector<Sample>& bare) {
+  const auto [least, most] = std::minmax_element(
+      bare.begin(), bare.end(), [](const Sample& a, const Sample& b) { return a.getppid_ns < b.getppid_ns; });
+  fmt::print("\nbare getppid in the rounds: {:.0f} to {:.0f} ns", least->getppid_ns, most->getppid_ns);
+  if (most->getppid_ns <= kMostUnsteady * least->getppid_ns) {
+    fmt::print("\n");
+    return true;
+  }
+  fmt::print(
+      ": no limit is judged, because that is more than {:g} times\n"
+      "  stop what else works or traces on this machine (bpftool prog list), and run it again\n",
+      kMostUnsteady);
+  return false;
+}
+
 void report(const std::vector<Instrument>& all, const std::vector<Sample>& bare, int rounds) {
   utsname system{};
   uname(&system);
@@ -192,6 +217,10 @@ void report(const std::vector<Instrument>& all, const std::vector<Sample>& bare,
     fmt::print("{:<24}{:>12}{:>12}{:>16}\n", instrument.name, fmt::format("{:+.0f}", getppid),
                fmt::format("{:+.0f}", median_of(instrument.added, &Sample::write_ns)), ratio);
   }
+}
+
+/// The eBPF backend against its own limits.
+void report_ebpf(const std::vector<Instrument>& all) {
   std::optional<double> armed = added_by(all, "syscost armed");
   std::optional<double> pair = added_by(all, "empty enter+exit pair");
   std::optional<double> bpftrace = added_by(all, "bpftrace histogram");
@@ -212,16 +241,19 @@ void report_dispatch(const std::vector<Instrument>& all) {
   const std::optional<double> armed = added_by(all, "dispatch armed");
   const std::optional<double> disarmed = added_by(all, "dispatch disarmed");
   const std::optional<double> pair = added_by(all, "empty enter+exit pair");
-  if (armed) judge("dispatch armed at most 45 ns", *armed <= 45);
-  if (armed && pair) judge("dispatch armed below the empty pair", *armed < *pair);
-  // Detached is how a loop's timed passes run; disarmed is the time between windows.
-  if (const std::optional<double> detached = added_by(all, "dispatch detached")) {
-    judge("dispatch detached at most 5 ns", *detached <= 5);
-  }
-  if (disarmed) judge("dispatch disarmed at most 5 ns", *disarmed <= 5);
   const std::optional<double> check = added_by(all, "kernel's dispatch check");
+  if (pair) {
+    if (armed) judge("dispatch armed at most half of the empty pair", *armed <= kMostArmed * *pair);
+    // Detached is how a loop's timed passes run; disarmed is the time between windows.
+    if (const std::optional<double> detached = added_by(all, "dispatch detached")) {
+      judge("dispatch detached at most a tenth of the empty pair", *detached <= kMostIdle * *pair);
+    }
+    if (disarmed && check) {
+      judge("dispatch disarmed at most a tenth of the empty pair above the kernel's check",
+            *disarmed - *check <= kMostIdle * *pair);
+    }
+  }
   if (disarmed && check) {
-    judge("dispatch disarmed at most 5 ns more than the kernel's check", *disarmed <= *check + 5);
     fmt::print("    the kernel's check is {:.0f} ns, the way through the stub {:.0f} ns\n", *check, *disarmed - *check);
   }
   for (auto [call, field] :
@@ -236,37 +268,74 @@ void report_dispatch(const std::vector<Instrument>& all) {
   }
 }
 
+void report_calls(int rounds) {
+  std::vector<Instrument> all = instruments();
+  std::vector<Sample> bare;
+  for (int round = 0; round < rounds; ++round) {
+    if (isatty(STDERR_FILENO) == 1) fmt::print(stderr, "\rround {} of {}", round + 1, rounds);
+    run_round(round, all, bare);
+  }
+  if (isatty(STDERR_FILENO) == 1) fmt::print(stderr, "\r{:<40}\r", "");
+  report(all, bare, rounds);
+  if (!is_steady(bare)) return;
+  report_ebpf(all);
+  report_dispatch(all);
+}
+
+struct Section {
+  std::string_view name;
+  void (*report)(int rounds);
+};
+
+/// In the order of the report.
+constexpr std::array<Section, 8> kSections = {{{"calls", report_calls},
+                                               {"profiles", report_profiles},
+                                               {"many", report_many},
+                                               {"windows", report_windows},
+                                               {"loops", [](int) { report_loops(); }},
+                                               {"tests", report_empty_tests},
+                                               {"benchmarks", report_benchmarks},
+                                               {"start-up", report_start_up}}};
+
+struct Options {
+  int rounds = 10;
+  std::string_view only;  ///< The one section to run; empty = all.
+};
+
+std::optional<Options> parse(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string_view flag = argv[i];
+    if (flag == "--rounds") {
+      options.rounds = std::atoi(argv[i + 1]);
+    } else if (flag == "--only") {
+      options.only = argv[i + 1];
+    } else {
+      return std::nullopt;
+    }
+  }
+  const bool is_section =
+      options.only.empty() || std::any_of(kSections.begin(), kSections.end(),
+                                          [&](const Section& section) { return section.name == options.only; });
+  if (argc % 2 == 0 || options.rounds < 1 || !is_section) return std::nullopt;
+  return options;
+}
+
 }  // namespace
 }  // namespace overhead
 
 int main(int argc, char** argv) {
-  int rounds = 10;
-  if (argc == 3 && std::string_view(argv[1]) == "--rounds") rounds = std::atoi(argv[2]);
-  if ((argc != 1 && argc != 3) || rounds < 1) {
-    fmt::print(stderr, "usage: syscost_overhead [--rounds N]\n");
+  const std::optional<overhead::Options> options = overhead::parse(argc, argv);
+  if (!options) {
+    fmt::print(stderr, "usage: syscost_overhead [--rounds N] [--only SECTION]\nSECTION is one of");
+    for (const overhead::Section& section : overhead::kSections) fmt::print(stderr, " {}", section.name);
+    fmt::print(stderr, "\n");
     return 2;
   }
-  std::vector<overhead::Instrument> all = overhead::instruments();
-  std::vector<overhead::Sample> bare;
   try {
-    for (int round = 0; round < rounds; ++round) {
-      if (isatty(STDERR_FILENO) == 1) fmt::print(stderr, "\rround {} of {}", round + 1, rounds);
-      overhead::run_round(round, all, bare);
+    for (const overhead::Section& section : overhead::kSections) {
+      if (options->only.empty() || options->only == section.name) section.report(options->rounds);
     }
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "syscost_overhead: {}\n", error.what());
-    return 2;
-  }
-  if (isatty(STDERR_FILENO) == 1) fmt::print(stderr, "\r{:<40}\r", "");
-  try {
-    overhead::report(all, bare, rounds);
-    overhead::report_dispatch(all);
-    overhead::report_profiles(rounds);
-    overhead::report_many(rounds);
-    overhead::report_windows(rounds);
-    overhead::report_loops();
-    overhead::report_empty_tests(rounds);
-    overhead::report_benchmarks(rounds);
   } catch (const std::exception& error) {
     fmt::print(stderr, "syscost_overhead: {}\n", error.what());
     return 2;

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <csignal>
@@ -16,6 +17,16 @@
 extern char** environ;
 
 namespace overhead {
+namespace {
+
+double milliseconds_of(const rusage& usage) {
+  const auto ms = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_usec) / 1e3;
+  };
+  return ms(usage.ru_utime) + ms(usage.ru_stime);
+}
+
+}  // namespace
 
 Process::Process(const std::vector<std::string>& arguments) {
   int ends[2];
@@ -71,10 +82,23 @@ int Process::wait() {
   while (read_some()) {
   }
   int status = 0;
-  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  rusage usage{};
+  while (wait4(pid_, &status, 0, &usage) < 0 && errno == EINTR) {
   }
+  cpu_ms_ = milliseconds_of(usage);
   pid_ = -1;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+std::optional<double> Process::reap_any_ms() {
+  rusage usage{};
+  if (wait4(-1, nullptr, WNOHANG, &usage) <= 0) return std::nullopt;
+  return milliseconds_of(usage);
+}
+
+bool Process::has_children() {
+  siginfo_t info{};
+  return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
 bool is_installed(const std::string& program) {

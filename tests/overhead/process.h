@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +26,15 @@ class Process {
   void signal(int number) const;
   /// Reads the rest and waits. Returns the exit status, or 128 + the signal that killed it.
   int wait();
+  /// CPU time, user and system, of the process and of the children that it waited for. After wait().
+  double cpu_ms() const { return cpu_ms_; }
   const std::string& output() const { return output_; }
+
+  // Of children that no Process stands for: what came to us as orphans.
+
+  /// CPU time of one that has ended; nullopt where none has. Only while there is no Process that was not waited for.
+  static std::optional<double> reap_any_ms();
+  static bool has_children();
 
  private:
   bool read_some();
@@ -33,6 +42,7 @@ class Process {
   pid_t pid_ = -1;
   int pipe_ = -1;
   std::string output_;
+  double cpu_ms_ = 0;
 };
 
 /// True when `program` is an executable file or found in PATH (or in /usr/sbin, where Debian keeps root's tools).

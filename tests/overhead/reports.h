@@ -18,6 +18,10 @@ void report_loops();
 /// 10 000 empty tests, linked with us against not linked, no flag given: the difference and its interval.
 void report_empty_tests(int rounds);
 
+/// The fixed CPU time of a measured program, for each backend, against the same program not linked. The last report: it
+/// leaves the network namespace and adopts orphans.
+void report_start_up(int rounds);
+
 /// What bpftrace's scripts and perf add to a call while their window is open, and once for each window.
 void report_profiles(int rounds);
 
