@@ -30,7 +30,13 @@ KNOWN = [
     Known("W", ALL, ("becomes_a_daemon", "child_takes_over", "parent_waits_for_successor"), "open: D9"),
     Known("R", ALL, ("more_syscalls_than_there_is_room",), "a run has room for 128 different syscalls; others are lost"),
     Known("R", ALL, ("locks_the_csv", "child_keeps_the_csv_locked"), "rows cannot be written while somebody locks the file"),
-    Known("W", EBPF, ("changes_root", "loses_proc", "raw_fork_and_loop", "raw_forks_stay"), "open: 4"),
+    Known("C", DISPATCH, ("sigsys_forged",), "open: a forged SIGSYS is taken for the kernel's"),
+    Known("C", DISPATCH, ("sigsys_storm",), "open: a SIGSYS from outside at the time of a dispatched call is lost"),
+    Known("C", DISPATCH, ("thread_unmaps_its_stack",), "a thread without a stack cannot be dispatched (docs/backends.md)"),
+    Known("C", ("dispatch",), ("libc_is_empty_in_the_new_root", "libc_is_a_pipe_in_the_new_root"),
+          "open: libc's file is opened again by its name"),
+    Known("W", EBPF, ("libc_is_empty_in_the_new_root", "libc_is_a_pipe_in_the_new_root", "libc_is_another_in_the_new_root",
+                      "changes_root", "loses_proc", "raw_fork_and_loop", "raw_forks_stay"), "open: 4"),
     Known("R", EBPF, ("bpf_answers_eperm", "gettid_answers_eperm", "own_calls_answer_eperm", "writing_answers_enospc",
                       "loops_under_a_narrow_filter"), "the filter denies what syscost calls between windows"),
     Known("R", DISPATCH + SECCOMP, ("own_calls_answer_eperm", "loops_under_a_narrow_filter"),
@@ -93,6 +99,8 @@ def page(cases, backends):
         cells = []
         for backend in backends:
             letter, reason = expected(case.name, backend)
+            if case.of_children is not None and backend not in ("ebpf", "seccomp"):
+                letter = "-"
             if reason and reason not in reasons:
                 reasons.append(reason)
             cells.append(f"{letter} ({reasons.index(reason) + 1})" if reason else letter)

@@ -32,7 +32,7 @@ import tempfile
 
 import expectations
 from odd_starts import ODD_STARTS
-from rows import exact_or_missing, loops_of, number_of, read_rows
+from rows import children_of, exact_or_missing, loops_of, number_of, read_rows
 
 BACKENDS = ("linked", "ebpf", "dispatch", "dispatch-trap", "seccomp")
 BEFORE, AFTER = ("Ordinary.Before", 40), ("Then.After", 14)
@@ -42,7 +42,12 @@ PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".."
 TAKE_THE_CSV = ("removes_the_csv", "csv_becomes_a_pipe", "csv_becomes_a_link")
 LIBC = ctypes.CDLL(None, use_errno=True)
 
-Case = collections.namedtuple("Case", "name test made summary start")
+# The cases that run once more with --syscost_children, and how often their children call getppid.
+OF_CHILDREN = {"raw_fork_calls": 1000, "forks_and_goes_on": 600, "process_shares_memory": 100, "process_clears_signal_handlers": 100,
+               "vfork_calls": 100, "vfork_fails_to_execute": 20, "children_end_in_every_way": 50, "forks_from_threads": 480,
+               "child_of_the_parents_parent": 100, "takes_our_names": 0}
+
+Case = collections.namedtuple("Case", "name test made summary start of_children", defaults=(None,))
 Run = collections.namedtuple("Run", "code timed_out output verdicts has_loop")
 Result = collections.namedtuple("Result", "letter why output")
 
@@ -56,6 +61,9 @@ def cases_of(program):
         cases.append(Case(name, name, int(made), summary, None))
     ordinary = next(case for case in cases if case.name == "nothing_odd")
     cases += [ordinary._replace(name=f"start_{odd.name}", summary=odd.summary, start=odd) for odd in ODD_STARTS]
+    cases += [case._replace(name=f"children_{case.name}", of_children=OF_CHILDREN[case.name],
+                            summary=f"the same, with --syscost_children: {case.summary}")
+              for case in cases if case.name in OF_CHILDREN]
     return cases
 
 
@@ -124,6 +132,10 @@ class Machine:
         if bare.code == SKIPPED or ("SKIPPED", f"Hostile.{case.test}") in bare.verdicts:
             return Result("-", "cannot run here", bare.output)
         flags = [] if backend == "linked" else flags_for(backend)
+        if case.of_children is not None:
+            if backend not in ("ebpf", "seccomp"):
+                return Result("-", "sees no children", "")
+            flags.append("--syscost_children")
         # With a helper of its own, whose programs come off while the loop is timed.
         alone = ["unshare", "--net"] if bare.has_loop and backend == "ebpf" and os.geteuid() == 0 else []
         run, rows = self.run_in_own_folder(self.measured, case, *flags, before=alone)
@@ -142,6 +154,8 @@ def judge_counts(case, bare, rows):
             judged.append((*exact_or_missing(number, lost, made), name))
     passes = loops_of(rows) or ([(None, 0, 0)] if bare.has_loop else [])
     judged += [(*exact_or_missing(number, lost, right), "loop") for number, right, lost in passes]
+    if case.of_children is not None:
+        judged.append((*exact_or_missing(*children_of(rows, f"Hostile.{case.test}"), case.of_children), "children"))
     worst = max((letter for letter, _, _ in judged), key="=RW".index, default="=")
     return worst, "; ".join(f"{name}: {why}" for letter, why, name in judged if letter == worst != "=")
 

@@ -15,7 +15,10 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
+#include <new>
 #include <thread>
+#include <vector>
 
 #include "hostile.h"
 
@@ -293,4 +296,66 @@ HOSTILE(takes_our_names, 40, "names itself and a thread as our helpers are named
     call_both(10);
   }).join();
   call_both(10);
+}
+
+HOSTILE(children_end_in_every_way, 20,
+        "children of fork end by exit, quick_exit, abort, a signal and a thread's exit, before a loop") {
+  for (int way = 0; way < 5; ++way) {
+    const pid_t child = fork();
+    if (child == 0) {
+      close(1);
+      close(2);
+      call_both(5);
+      if (way == 0) std::exit(0);
+      if (way == 1) std::quick_exit(0);
+      if (way == 2) std::abort();
+      if (way == 3) kill(getpid(), SIGKILL);
+      std::thread([] { std::exit(0); }).join();
+    }
+    waitpid(child, nullptr, 0);
+  }
+  call_both(10);
+  run_loop();
+}
+
+HOSTILE(forks_from_threads, 800, "four threads fork at the same time, and their children make calls") {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([] {
+      for (int round = 0; round < 20; ++round) {
+        const pid_t child = fork();
+        if (child == 0) {
+          call_both(3);
+          _exit(0);
+        }
+        call_both(5);
+        waitpid(child, nullptr, 0);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+HOSTILE(child_of_the_parents_parent, 20, "a child becomes its grandparent's (CLONE_PARENT) and makes calls") {
+  void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  auto* const done = new (page) std::atomic<bool>(false);
+  const long child = raw(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, nullptr);
+  if (child == 0) {
+    call_both(50);
+    *done = true;
+    raw(SYS_exit_group, 0);
+  }
+  EXPECT_GT(child, 0);
+  conformance::spin_until([=] { return done->load(); });
+  call_both(10);
+}
+
+HOSTILE(rewrites_its_arguments, 20,
+        "writes over its arguments and environment, as programs do that show their state in ps") {
+  extern char** environ;
+  char* const first = program_invocation_name;
+  std::memset(first, 'x', std::strlen(first));
+  for (char** entry = environ; *entry != nullptr; ++entry) std::memset(*entry, 'x', std::strlen(*entry));
+  call_both(10);
+  run_loop();
 }

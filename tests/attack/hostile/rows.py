@@ -26,6 +26,13 @@ def number_of(rows, name):
     return sum(int(r["entries"] or r["calls"] or 0) for r in calls), int(row["lost"] or 0) + int(row["late"] or 0)
 
 
+def children_of(rows, name):
+    """The same of the test's children, all programs together."""
+    mine = [r for r in rows if (r["kind"], r["test"]) == ("process", name)]
+    _, lost = number_of(rows, name)
+    return sum(int(r["entries"] or r["calls"] or 0) for r in mine if r["syscall"] == "getppid"), lost
+
+
 def loops_of(rows):
     """(number, number that is right, lost) of each counted pass."""
     passes = []

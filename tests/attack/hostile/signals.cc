@@ -40,6 +40,10 @@ void call_twice(int /*signal*/) {
   g_handled = g_handled + 1;
 }
 
+void call_nothing() {
+  __builtin_ia32_pause();
+}
+
 void block_all() {
   sigset_t all;
   sigfillset(&all);
@@ -263,4 +267,85 @@ HOSTILE(storm_of_signals, 4000, "two threads send each other signals while they 
   call_both(1000);
   other.join();
   EXPECT_TRUE(done);
+}
+
+HOSTILE(sigsys_forged, 20, "sends itself a SIGSYS that says what the kernel says of a dispatched call") {
+  static std::atomic<int> handled{0};
+  struct sigaction action = {};
+  action.sa_flags = SA_SIGINFO;
+  action.sa_sigaction = [](int, siginfo_t* info, void*) { handled += info->si_code == 2 ? 1 : 100; };
+  sigaction(SIGSYS, &action, nullptr);
+  for (int i = 0; i < 5; ++i) {
+    siginfo_t info = {};
+    info.si_signo = SIGSYS;
+    info.si_code = 2;  // SYS_USER_DISPATCH
+    info.si_syscall = SYS_getppid;
+    info.si_call_addr = reinterpret_cast<void*>(&call_twice);
+    EXPECT_EQ(raw(SYS_rt_tgsigqueueinfo, getpid(), raw(SYS_gettid), SIGSYS, &info), 0);
+  }
+  EXPECT_EQ(handled, 5);
+  call_both(10);
+}
+
+HOSTILE(sigsys_storm, 4000, "a thread sends SIGSYS while another makes calls, and each is handled by the program") {
+  static std::atomic<int> handled{0};
+  handle(
+      SIGSYS, [](int) { ++handled; }, SA_RESTART);
+  const pthread_t self = pthread_self();
+  std::thread other([&] {
+    for (int i = 1; i <= 500; ++i) {
+      pthread_kill(self, SIGSYS);
+      while (handled < i) call_nothing();
+    }
+  });
+  call_both(2000);
+  other.join();
+  EXPECT_EQ(handled, 500);
+}
+
+HOSTILE(sigsys_jumped_out_of, 1000, "leaves its SIGSYS handler by siglongjmp, five hundred times") {
+  handle(SIGSYS, [](int) { siglongjmp(g_jump, 1); });
+  static int i = 0;
+  for (i = 0; i < 500; ++i) {
+    if (sigsetjmp(g_jump, 1) == 0) raise(SIGSYS);
+    call_both(1);
+  }
+}
+
+HOSTILE(sigsys_action_kept, 10, "finds the action of SIGSYS as it set it: handler, flags and mask") {
+  struct sigaction first = {};
+  EXPECT_EQ(sigaction(SIGSYS, nullptr, &first), 0);
+  EXPECT_EQ(first.sa_handler, SIG_DFL);
+  struct sigaction action = {};
+  action.sa_handler = call_twice;
+  action.sa_flags = SA_RESETHAND | SA_NODEFER | SA_ONSTACK;
+  sigaddset(&action.sa_mask, SIGUSR2);
+  sigaction(SIGSYS, &action, nullptr);
+  struct sigaction seen = {};
+  sigaction(SIGSYS, nullptr, &seen);
+  EXPECT_EQ(seen.sa_handler, call_twice);
+  constexpr int kRestorer = 0x04000000;  // libc's own
+  EXPECT_EQ(seen.sa_flags & ~kRestorer, action.sa_flags);
+  EXPECT_EQ(sigismember(&seen.sa_mask, SIGUSR2), 1);
+  raise(SIGSYS);  // two calls
+  sigaction(SIGSYS, nullptr, &seen);
+  EXPECT_EQ(seen.sa_handler, SIG_DFL);
+  call_both(4);
+}
+
+HOSTILE(stops_and_continues, 20, "stops itself, and a child continues it") {
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child == 0) {
+    for (int i = 0; i < 100; ++i) {
+      usleep(5000);
+      kill(parent, SIGCONT);
+    }
+    _exit(0);
+  }
+  call_both(5);
+  raise(SIGSTOP);
+  call_both(5);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
 }

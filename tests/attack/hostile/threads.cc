@@ -173,3 +173,36 @@ HOSTILE(calls_of_no_number, 20, "makes calls with numbers that no table has: -1,
     raw(number, 0, 0, 0);
   call_both(10);
 }
+
+HOSTILE(thread_unmaps_its_stack, 20,
+        "a thread without libc unmaps its own stack, makes a call and ends, as detached threads of musl do") {
+  static std::atomic<int> tid{1};
+  constexpr std::size_t kBytes = std::size_t{64} * 1024;
+  char* stack = static_cast<char*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  constexpr long kFlags = 0x00010f00 | 0x00200000;  // CLONE_VM, FS, FILES, SIGHAND, THREAD; CLONE_CHILD_CLEARTID
+  register std::atomic<int>* child_tid asm("r10") = &tid;
+  register char* begin asm("r12") = stack;
+  register long bytes asm("r13") = kBytes;
+  long result = SYS_clone;
+  asm volatile(
+      "syscall\n\t"
+      "test %%eax, %%eax\n\t"
+      "jnz 1f\n\t"
+      "mov %%r12, %%rdi\n\t"
+      "mov %%r13, %%rsi\n\t"
+      "mov %[munmap], %%eax\n\t"
+      "syscall\n\t"
+      "mov %[getegid], %%eax\n\t"
+      "syscall\n\t"
+      "xor %%edi, %%edi\n\t"
+      "mov %[exit], %%eax\n\t"
+      "syscall\n"
+      "1:"
+      : "+a"(result)
+      : "D"(kFlags), "S"(stack + kBytes), "d"(0), "r"(child_tid), "r"(begin),
+        "r"(bytes), [munmap] "i"(SYS_munmap), [getegid] "i"(SYS_getegid), [exit] "i"(SYS_exit)
+      : "rcx", "r11", "memory");
+  EXPECT_GT(result, 0);
+  spin_until([] { return tid.load() == 0; });
+  call_both(10);
+}
