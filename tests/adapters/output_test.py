@@ -100,6 +100,21 @@ class Output(Case):
         self.assertIn("[       OK ] InChild.Runs", done.out)
 
 
+    def test_a_program_that_runs_no_googletest_test_says_that_it_has_no_rows(self):
+        silent = "this program ran no GoogleTest test and measured nothing: it has no rows in "
+        done = self.run_program(USER_MAIN, f"--syscost_csv={self.csv}", SYSCOST_TEST_NO_TESTS="1")
+        self.assertEqual(done.err, f"syscost: {silent}{self.csv}\n")
+        # A helper inherits the variable from the test that starts it, and is no test.
+        done = self.run_program(USER_MAIN, SYSCOST_CSV=self.csv, SYSCOST_TEST_NO_TESTS="1")
+        self.assertEqual(done.err, "")
+        with open(os.path.join(self.folder, "CTestTestfile.cmake"), "w", encoding="utf-8") as file:
+            file.write(f"add_test(own {USER_MAIN})\n")
+        if shutil.which("ctest"):
+            done = self.run_program("ctest", "-V", SYSCOST_CSV=self.csv, SYSCOST_TEST_NO_TESTS="1")
+            self.assertIn(silent, done.out)
+        self.assertFalse(os.path.exists(self.csv))
+
+
 class Refusals(Case):
     def refused(self, *command, **variables):
         done = self.run_program(*command, code=2, **variables)

@@ -122,6 +122,11 @@ SYSCOST_EXPORT const char* variable(const char* name);
 /// destructor may go on measuring; it ends with the process.
 SYSCOST_EXPORT void finish();
 
+/// At the end of a program whose framework never started: says that there are no rows of it, where its own command line
+/// asked for a CSV, or where ctest started it with one. Elsewhere it inherited the wish, from a test that started it
+/// say.
+SYSCOST_EXPORT void say_if_nothing_ran();
+
 /// True in a fork child of the process that measures. No syscall.
 SYSCOST_EXPORT bool is_fork_child();
 

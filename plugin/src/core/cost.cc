@@ -32,13 +32,16 @@ Why because(std::string reason, std::string how_to_fix) {
   return std::make_shared<const Unavailable>(Unavailable{std::move(reason), std::move(how_to_fix)});
 }
 
-Count beyond_backend(std::string reason) {
-  return Count(std::make_shared<const Unavailable>(Unavailable{
-      std::move(reason), "Use one that can (--syscost_backend ebpf); --syscost_doctor says what it needs.", true}));
+Count beyond_backend(std::string reason, std::string how_to_fix) {
+  return Count(std::make_shared<const Unavailable>(Unavailable{std::move(reason), std::move(how_to_fix), true}));
 }
 
 Count not_measured(std::string_view what) {
-  return beyond_backend("The backend in use does not measure " + std::string(what) + ".");
+  // dispatch knows all but entries and needs no privilege; of the two that know entries seccomp needs none.
+  const char* unprivileged = what.starts_with("entries") ? "seccomp" : "dispatch";
+  return beyond_backend("The backend in use does not measure " + std::string(what) + ".",
+                        std::string("Use one that can: --syscost_backend ") + unprivileged +
+                            ", or ebpf; --syscost_doctor says which of them works here.");
 }
 
 /// Without a full stop, to go on in the same sentence.
@@ -73,7 +76,8 @@ Count sum(const detail::CostData* data, const Why& why, std::string_view selecto
   constexpr SyscallId kUnnamed{kNativeAbi, Filter::kNumbers};
   for (const SyscallId unseen : data->measured.uncountable) {
     if (!chosen.value().matches(unseen) || chosen.value().matches(kUnnamed)) continue;
-    return beyond_backend("The backend in use cannot see " + syscall_name(unseen) + ".");
+    return beyond_backend("The backend in use cannot see " + syscall_name(unseen) + ".",
+                          "Use one that can (--syscost_backend ebpf); --syscost_doctor says what it needs.");
   }
   std::uint64_t total = 0;
   for (const auto& [id, tally] : data->table) {

@@ -3,6 +3,8 @@
 // The functions of syscost/adapter.h over the process's session.
 #include "syscost/adapter.h"
 
+#include <unistd.h>
+
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -11,6 +13,7 @@
 #include "core/environment.h"
 #include "session/messages.h"
 #include "session/run_info.h"
+#include "session/run_owner.h"
 #include "session/session.h"
 
 namespace syscost::adapter {
@@ -99,6 +102,15 @@ void finish() {
 
 const char* variable(const char* name) {
   return syscost::variable(name);
+}
+
+void say_if_nothing_ran() {
+  const Result<session::ParsedOptions>& parsed = session::process_options();
+  if (!parsed.ok() || parsed.value().options.csv.empty()) return;
+  const session::Options& options = parsed.value().options;
+  if (options.csv_source == session::Source::environment && session::ctest_parent(getpid()) == 0) return;
+  if (Session::instance().is_started()) return;
+  session::say("this program ran no GoogleTest test and measured nothing: it has no rows in " + options.csv);
 }
 
 std::string problem() {

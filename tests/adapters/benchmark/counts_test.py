@@ -64,6 +64,19 @@ class Counts(BenchmarkCase):
                 # Complexity's own reports are no benchmarks.
                 self.assertEqual([test for test in rows if "BigO" in test or "RMS" in test], [])
 
+    def test_a_thread_that_the_body_starts_has_one_number_in_counters_and_rows(self):
+        report = os.path.join(self.folder, "out.json")
+        row = self.measured("BM_Odd/iterations:2", flags=[f"--benchmark_out={report}", "--syscost_profile=syscalls"],
+                            SYSCOST_TEST_BODY="thread")["BM_Odd/iterations:2"]
+        with open(report, encoding="utf-8") as file:
+            [run] = json.load(file)["benchmarks"]
+        self.assertEqual(run["syscalls"] * 2 + run.get("syscalls_fixed", 0), int(row["total_calls"]))
+        self.assertEqual(self.calls(row["test"])["getgid"], 2)
+        # It is entered and never returns.
+        self.assertNotIn("sys_exit", run)
+        [leaving] = self.rows(record="syscall", syscall="exit")
+        self.assertEqual((leaving["entries"], leaving["calls"], leaving["no_return"]), ("2", "0", "2"))
+
     def test_time_and_iterations_are_those_google_benchmark_reports(self):
         report = os.path.join(self.folder, "out.json")
         rows = self.measured("BM_OneCall", "BM_ManualTime/manual_time", flags=[f"--benchmark_out={report}"])

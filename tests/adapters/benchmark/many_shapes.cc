@@ -17,6 +17,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 
 namespace {
@@ -241,6 +242,7 @@ void BM_Odd(benchmark::State& state) {
     if (wants("exec")) execl("/bin/true", "true", nullptr);
     if (wants("crash")) raise(SIGSEGV);
     if (wants("crash-counted") && std::getenv("SYSCOST_INTERNAL_COUNTING") != nullptr) raise(SIGSEGV);
+    if (wants("thread")) std::thread([] { call(SYS_getgid); }).join();
     if (wants("fork")) {
       const pid_t child = fork();
       if (child == 0) _exit(0);

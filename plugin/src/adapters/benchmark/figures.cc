@@ -6,14 +6,15 @@
 namespace syscost::benchmark_adapter {
 namespace {
 
-/// Calls, or entries where the backend knows no more.
+/// Calls, or entries where the backend knows no more: what column `total_calls` (`total_entries`) is the sum of, so
+/// that the counters, the CSV and bench have one number. A thread's `exit` is an entry that no call came back from.
 std::uint64_t calls_of(const Cost& cost, const std::string& name) {
   const Unavailable* why_no_calls = cost.calls("*").unavailable();
   const bool knows_calls = why_no_calls == nullptr || !why_no_calls->is_beyond_backend;
   std::uint64_t calls = 0;
   for (const SyscallCost& syscall : cost.syscalls()) {
     if (!name.empty() && syscall.name != name) continue;
-    calls += knows_calls ? syscall.calls + syscall.no_return : syscall.entries;
+    calls += knows_calls ? syscall.calls : syscall.entries;
   }
   return calls;
 }
@@ -48,6 +49,7 @@ std::optional<Figures> figures_of(const Record& record) {
   Figures figures;
   figures.all = figure_of_syscall(passes, std::string());
   for (const SyscallCost& syscall : passes.back()->cost.syscalls()) {
+    if (calls_of(passes.back()->cost, syscall.name) == 0) continue;
     figures.by_syscall.push_back({syscall.name, figure_of_syscall(passes, syscall.name)});
   }
   return figures;

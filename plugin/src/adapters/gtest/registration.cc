@@ -6,6 +6,9 @@
 // gtest_discover_tests does at build time, or may be a death test's child. OnTestProgramStart comes after all that, and
 // not at all when tests are listed.
 #include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <cstdlib>
 
 #include "adapters/gtest/listener.h"
 #include "adapters/gtest/versions.h"
@@ -69,6 +72,16 @@ class OuterListener : public testing::EmptyTestEventListener {
   InnerListener* inner_ = nullptr;
 };
 
+bool g_is_fork_child = false;
+
+/// A program may hold our listener and no test, or never call RUN_ALL_TESTS().
+void explain_silence_at_exit() {
+  pthread_atfork(nullptr, nullptr, [] { g_is_fork_child = true; });
+  std::atexit([] {
+    if (!g_is_fork_child) adapter::say_if_nothing_ran();
+  });
+}
+
 [[maybe_unused]] const bool kIsRegistered = [] {
   if (is_other_than_headers()) {
     if (!adapter::requested()) return false;
@@ -77,6 +90,7 @@ class OuterListener : public testing::EmptyTestEventListener {
                      "set(SYSCOST_GTEST_TARGET my_googletest)"});
   }
   testing::UnitTest::GetInstance()->listeners().Append(new OuterListener);
+  explain_silence_at_exit();
   return true;
 }();
 
