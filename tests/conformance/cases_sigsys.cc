@@ -135,6 +135,52 @@ const Register kOwnHandler(Case{
                  {calls("rt_sigaction", 2), calls("tgkill", 1), calls("getppid", 2), calls("rt_sigreturn", 1)}}},
 });
 
+void count_only(int /*signal*/) {
+  ++g_handled;
+}
+
+constexpr std::uint64_t kSigsysAlone = kSigsysBit;
+
+bool is_pending() {
+  std::uint64_t pending = 0;
+  return raw(SYS_rt_sigpending, &pending, kMaskBytes) == 0 && (pending & kSigsysBit) != 0;
+}
+
+const Register kPending(Case{
+    .number = 18,
+    .name = "sigsys_pending",
+    .summary = "A SIGSYS that the program blocks is pending, can be waited for, and is delivered when it is unblocked.",
+    .setup =
+        [] {
+          g_pid = getpid();
+          // By default it ends the process.
+          raw(SYS_rt_sigprocmask, SIG_SETMASK, &kAll, nullptr, kMaskBytes);
+        },
+    .windows = {{"",
+                 [] {
+                   send_to_self(SIGSYS);
+                   require(is_pending(), "the signal is not pending");
+                   siginfo_t info = {};
+                   require(raw(SYS_rt_sigtimedwait, &kSigsysAlone, &info, nullptr, kMaskBytes) == SIGSYS &&
+                               info.si_code == SI_TKILL && info.si_pid == g_pid,
+                           "it cannot be waited for");
+                   require(!is_pending(), "it is still pending");
+                   handle(SIGSYS, count_only, 0);
+                   send_to_self(SIGSYS);
+                   require(g_handled == 0, "the handler ran although the signal is blocked");
+                   raw(SYS_rt_sigprocmask, SIG_UNBLOCK, &kSigsysAlone, nullptr, kMaskBytes);
+                   require(g_handled == 1, "the handler did not run");
+                   raw(SYS_rt_sigprocmask, SIG_BLOCK, &kSigsysAlone, nullptr, kMaskBytes);
+                   send_to_self(SIGSYS);
+                   const std::uint64_t none = 0;
+                   timespec a_while = {100, 0};
+                   require(raw(SYS_ppoll, nullptr, 0, &a_while, &none, kMaskBytes) == -EINTR, "ppoll did not end");
+                   require(g_handled == 2, "the handler did not run in ppoll");
+                 },
+                 {calls("tgkill", 3), calls("rt_sigpending", 2), calls("rt_sigtimedwait", 1), calls("rt_sigaction", 1),
+                  calls("rt_sigprocmask", 2), calls("ppoll", 1).failing(EINTR, 1), calls("rt_sigreturn", 2)}}},
+});
+
 // ---- the program's own dispatch -----------------------------------------------------------------------------------
 
 constexpr int kSetDispatch = 59;  // PR_SET_SYSCALL_USER_DISPATCH

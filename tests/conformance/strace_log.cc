@@ -60,7 +60,7 @@ void StraceLog::read_line(std::string_view line, std::size_t number) {
     const bool is_change_of_abi = starts_with(text, "[ Process PID=") && ends_with(text, " mode. ]");
     if (is_signal || is_change_of_abi) {
       // No entry.
-      if (is_signal && starts_with(text, "--- SIGSYS ")) note_sigsys(*tid, text);
+      if (is_signal) note_signal(*tid, text);
     } else if (starts_with(text, "+++ ") && ends_with(text, " +++")) {
       understood = read_end_of_thread(*tid, text);
     } else if (starts_with(text, kResumed)) {
@@ -99,12 +99,10 @@ bool StraceLog::read_call(int tid, std::string_view text, std::size_t number) {
   return true;
 }
 
-void StraceLog::note_sigsys(int tid, std::string_view text) {
-  if (text.find("si_code=SYS_USER_DISPATCH") == std::string_view::npos) {
-    handed_on_.insert(tid);
-  } else if (own_dispatch_.count(tid) == 0) {
-    dispatched_.insert(tid);
-  }
+void StraceLog::note_signal(int tid, std::string_view text) {
+  if (own_dispatch_.count(tid) != 0) return;
+  const bool is_dispatched = text.find("si_code=SYS_USER_DISPATCH") != std::string_view::npos;
+  if (is_dispatched || is_dispatching_) dispatched_.insert(tid);
 }
 
 bool StraceLog::is_ours(int tid, const std::string& name, std::string_view arguments) {
@@ -115,12 +113,31 @@ bool StraceLog::is_ours(int tid, const std::string& name, std::string_view argum
     const bool is_own = starts_with(arguments, "PR_SYS_DISPATCH_ON, 0, ");
     if (is_own) own_dispatch_.insert(tid);
     if (starts_with(arguments, "PR_SYS_DISPATCH_OFF")) own_dispatch_.erase(tid);
-    return !is_own && starts_with(arguments, "PR_SYS_DISPATCH_ON");
+    const bool is_by_us = !is_own && starts_with(arguments, "PR_SYS_DISPATCH_ON");
+    is_dispatching_ = is_dispatching_ || is_by_us;
+    return is_by_us;
   }
-  // A SIGSYS that is the program's is handed on to it under the mask that the program asked for.
-  if (handed_on_.erase(tid) != 0 && name == "rt_sigprocmask" && starts_with(arguments, "SIG_SETMASK")) return true;
-  // All signals wait until our handler has returned: the first rt_sigreturn is its.
-  return name == "rt_sigreturn" && dispatched_.erase(tid) != 0;
+  // All signals wait until a handler of ours has returned, be that for a dispatched call or into the program's handler:
+  // the first rt_sigreturn is its.
+  if (name == "rt_sigreturn") return dispatched_.erase(tid) != 0;
+  if (!is_dispatching_) return false;
+  // The program's signal stacks never reach the kernel; whether an address can be read is asked by a mask that is not
+  // set; a SIGSYS that waits is handed over and taken back.
+  if (name == "sigaltstack") return !starts_with(arguments, "NULL, ");
+  if (name == "rt_sigprocmask") {
+    return starts_with(arguments, "0xffffffff") || starts_with(arguments, "SIG_BLOCK, [SYS], NULL, 8)") ||
+           starts_with(arguments, "SIG_UNBLOCK, [SYS], NULL, 8)");
+  }
+  if (name == "rt_tgsigqueueinfo" && arguments.find(", SIGSYS, ") != std::string_view::npos) {
+    // To whom: two calls.
+    int left = 2;
+    for (auto call = calls_.rbegin(); call != calls_.rend() && left > 0; ++call) {
+      if (call->tid == tid) call->is_ours = left-- > 0;
+    }
+    return true;
+  }
+  return name == "rt_sigtimedwait" && starts_with(arguments, "[SYS], ") &&
+         arguments.find("{tv_sec=0, tv_nsec=0}") != std::string_view::npos;
 }
 
 bool StraceLog::read_resumed(int tid, std::string_view text, std::size_t number) {

@@ -56,7 +56,7 @@ class StraceLog {
 
   void read_line(std::string_view line, std::size_t number);
   bool read_call(int tid, std::string_view text, std::size_t number);
-  void note_sigsys(int tid, std::string_view text);
+  void note_signal(int tid, std::string_view text);
   bool is_ours(int tid, const std::string& name, std::string_view arguments);
   bool read_resumed(int tid, std::string_view text, std::size_t number);
   bool read_end_of_thread(int tid, std::string_view text);
@@ -67,7 +67,7 @@ class StraceLog {
 
   std::vector<Call> calls_;
   std::set<int> dispatched_;         // threads whose next rt_sigreturn is the way back from a dispatched call
-  std::set<int> handed_on_;          // threads whose last line was a SIGSYS of the program's
+  bool is_dispatching_ = false;      // a thread of ours was armed: handlers are entered by us
   std::set<int> own_dispatch_;       // threads of a program that dispatches for itself
   std::map<int, std::size_t> open_;  // thread -> its unfinished call
   std::map<int, std::size_t> last_;  // thread -> its latest call

@@ -8,6 +8,7 @@
 
 #include "signal_safe/raw.h"
 #include "signal_safe/signals.h"
+#include "signal_safe/stacks.h"
 
 namespace syscost::signal_safe {
 namespace {
@@ -18,19 +19,24 @@ constexpr long kOn = 1;
 
 }  // namespace
 
-long arm_calling_thread(const Guard& /*guard*/, Thread& thread) {
+long arm_calling_thread(const Guard& guard, Thread& thread) {
   // gs first: the next call may already come through the stub.
   set_gs_base(&thread);
+  take_stack(guard, thread);
   const long begin = reinterpret_cast<long>(syscost_undispatched_begin);
   // The kernel looks at the byte after the instruction.
   const long length = reinterpret_cast<long>(syscost_undispatched_end) + 1 - begin;
   const long result =
       syscost_raw_syscall(SYS_prctl, kSetDispatch, kOn, begin, length, reinterpret_cast<long>(&syscost_selector));
-  if (result < 0) set_gs_base(nullptr);
+  if (result >= 0) return result;
+  give_stack_back(guard, thread);
+  set_gs_base(nullptr);
   return result;
 }
 
-void disarm_calling_thread(const Guard& /*guard*/) {
+void disarm_calling_thread(const Guard& guard) {
+  const Thread* thread = calling_thread(guard);
+  if (thread != nullptr) give_stack_back(guard, *thread);
   syscost_raw_syscall(SYS_prctl, kSetDispatch, kOff, 0, 0, 0);
   // What is born meanwhile inherits this, and is nobody's.
   set_gs_base(&syscost_foreign_thread);
@@ -50,7 +56,9 @@ void stand_aside(const Guard& guard, StoodAside reason) {
     std::atomic_ref(syscost_forbids_ticks).store(1);
     for (std::uint32_t lane = 0; lane < kLanes; ++lane) std::atomic_ref(syscost_state.lanes[lane].control).store(0);
   }
-  if (reason == StoodAside::own_dispatch) give_sigsys_back(guard);
+  if (reason != StoodAside::own_dispatch && reason != StoodAside::own_sigsys_file) return;
+  give_signals_back(guard);
+  if (const Thread* thread = calling_thread(guard); thread != nullptr) give_stack_back(guard, *thread);
 }
 
 }  // namespace syscost::signal_safe

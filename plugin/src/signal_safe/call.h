@@ -36,19 +36,28 @@ struct Call {
   Arguments used;   ///< What the kernel gets; special calls only.
   std::uint64_t abi;
   // For special calls.
-  KernelSigaction action;
+  union {
+    KernelSigaction action;
+    Stack stack;
+  };
+  KernelSigaction before;
   std::uint64_t mask;
   std::uint64_t mask_and_size[2];
   std::uint64_t note;
-  Stack stack;
 };
+
+/// The stack pointer of a call that came through the stub.
+inline std::uint64_t stack_pointer_of(const Call& call) {
+  constexpr std::uint64_t kFrame = 128 + 256;
+  return reinterpret_cast<std::uint64_t>(&call) + kFrame;
+}
 
 // Kept in step with stub_x86_64.S.
 static_assert(offsetof(Call, result) == 0 && offsetof(Call, number) == 8 && offsetof(Call, control) == 16);
 static_assert(offsetof(Call, start) == 24 && offsetof(Call, return_address) == 32 && offsetof(Call, flags) == 40);
 static_assert(offsetof(Call, thread) == 48 && offsetof(Call, given) == 56 && offsetof(Call, used) == 104);
 static_assert(offsetof(Call, abi) == 152 && sizeof(Call) <= 256);
-static_assert(offsetof(Thread, lane) == 0 && sizeof(Thread) == 448 && offsetof(Lane, control) == 0);
+static_assert(offsetof(Thread, lane) == 0 && sizeof(Thread) == 576 && offsetof(Lane, control) == 0);
 
 /// The proof that code runs where nothing may be called, allocated or locked: only the stub's and the handler's entry
 /// points make one.

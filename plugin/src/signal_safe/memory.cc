@@ -3,6 +3,8 @@
 
 #include <atomic>
 
+#include "signal_safe/stacks.h"
+
 namespace syscost::signal_safe {
 namespace {
 
@@ -33,6 +35,17 @@ T* fill(const Account& account, T*& place, std::uint64_t bytes) {
   return pointer.compare_exchange_strong(known, static_cast<T*>(fresh)) ? static_cast<T*>(fresh) : known;
 }
 
+/// Room for one frame and what a handler of ours needs: while one runs, every signal waits.
+Stack make_signal_stack(Thread& thread) {
+  constexpr std::uint64_t kForHandler = 8192;
+  const std::uint64_t bytes = (syscost_state.frame_bytes + kForHandler + 63) & ~std::uint64_t{63};
+  void* start = take(bytes, kForShared);
+  if (start == nullptr) return {};
+  // The owner is found by its stack (frames.cc).
+  *static_cast<Thread**>(start) = &thread;
+  return {reinterpret_cast<std::uint64_t>(start), 0, 0, bytes};
+}
+
 }  // namespace
 
 Thread* take_thread(const Guard& /*guard*/) {
@@ -48,8 +61,11 @@ Thread* take_thread(const Guard& /*guard*/) {
     thread.lane = &syscost_state.lanes[0];
     thread.saved_depth = 0;
     thread.blocks_sigsys = 0;
-    thread.own_stack = {};
+    thread.own_stack = kNoStack;
     thread.hides_stack = 0;
+    thread.blocks_outside = 0;
+    thread.has_pending = 0;
+    if (thread.signal_stack.bytes == 0) thread.signal_stack = make_signal_stack(thread);
     // Whoever had it before may have ended inside a signal handler, in the middle of a recording.
     std::atomic_ref(thread.open).store(0);
     return &thread;
@@ -89,13 +105,13 @@ std::uint64_t* errors_of(const Guard& /*guard*/, Account& account, std::uint32_t
 extern "C" {
 syscost::signal_safe::State syscost_state{};
 syscost::signal_safe::Thread syscost_threads[syscost::signal_safe::kThreads]{};
-syscost::signal_safe::Thread syscost_foreign_thread{
-    &syscost::signal_safe::never_armed, nullptr, 0, 0, 0, 0, 0, 0, {}, {}, {}, 0};
-syscost::signal_safe::Thread syscost_child_thread{
-    &syscost::signal_safe::never_armed, nullptr, 0, 0, 0, 0, 0, 0, {}, {}, {}, 0};
+syscost::signal_safe::Thread syscost_foreign_thread{.lane = &syscost::signal_safe::never_armed};
+syscost::signal_safe::Thread syscost_child_thread{.lane = &syscost::signal_safe::never_armed};
 char syscost_selector = 0;
 char syscost_forbids_ticks = 0;
 char syscost_any_armed = 0;
 char syscost_is_alone = 0;
+char syscost_has_older_threads = 0;
+char syscost_gs_was_changed = 0;
 }
 // NOLINTEND(readability-identifier-naming)

@@ -12,8 +12,12 @@ long syscost_raw_syscall(long number, long a = 0, long b = 0, long c = 0, long d
 /// Where syscalls are not dispatched: [begin, end).
 extern const char syscost_undispatched_begin[];
 extern const char syscost_undispatched_end[];
-/// Return from our SIGSYS handler.
+/// Return from a handler of ours.
 void syscost_restorer();
+/// The instructions by which a handler of the program returns, where they are not dispatched.
+extern const char syscost_sigreturn[];
+/// Returns by way of `frame`, wherever that lies.
+[[noreturn]] void syscost_sigreturn_from(void* frame);
 /// What a trapped call continues in, with rcx = where it returns to; and the same for int $0x80, with the return
 /// address on the stack below the red zone.
 extern const char syscost_stub[];

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "signal_safe/record.h"
 
-#include <sys/syscall.h>
-
 #include <atomic>
 
 #include "signal_safe/bucket.h"
+#include "signal_safe/frames.h"
 #include "signal_safe/memory.h"
-#include "signal_safe/raw.h"
 
 namespace syscost::signal_safe {
 namespace {
@@ -260,32 +258,29 @@ inline void show_announcement() {
   asm volatile("" : : : "memory");
 }
 
-std::uint64_t announcement_of(const Call& call) {
-  return reinterpret_cast<std::uint64_t>(&call) << kNumberBits | (call.thread->ended & ((1U << kNumberBits) - 1));
+std::uint64_t announcement_of(const Call& call, std::uint64_t place) {
+  return place << kNumberBits | (call.thread->ended & ((1U << kNumberBits) - 1));
 }
 
 /// True when `outer`, announced by this thread and not ended, never will be: a handler interrupted it and left by
 /// longjmp. A handler that did return would run below it, or on a signal stack.
-__attribute__((noinline)) bool was_left(std::uint64_t outer, const Call& call) {
-  if (reinterpret_cast<std::uint64_t>(&call) < outer >> kNumberBits || call.thread->hides_stack != 0) return false;
-  constexpr std::uint64_t kOnStack = 1;
-  Stack stack{};
-  const long error = syscost_raw_syscall(SYS_sigaltstack, 0, reinterpret_cast<long>(&stack));
-  return error == 0 && (stack.flags & kOnStack) == 0;
+__attribute__((noinline)) bool was_left(std::uint64_t outer, const Call& call, std::uint64_t place) {
+  if (place < outer >> kNumberBits || call.thread->hides_stack != 0) return false;
+  return !is_on(call.thread->own_stack, place);
 }
 
 /// Once for the stub, once for the others: the stub's own shall hold all of it.
 __attribute__((always_inline)) inline void record_announced(const Guard& guard, const Call& call, std::uint64_t now,
-                                                            bool has_result) {
+                                                            std::uint64_t place, bool has_result) {
   Thread& thread = *call.thread;
   if (load(thread.lane->control) == 0) return;
   // Announced before the control is read: whoever has stored a new control and sees no recording under way knows that
   // nobody writes to the old bank any more. Not one step: a handler that comes in between puts back what it found.
   std::atomic_ref open(thread.open);
   std::uint64_t outer = open.load(std::memory_order_relaxed);
-  open.store(announcement_of(call), std::memory_order_relaxed);
+  open.store(announcement_of(call, place), std::memory_order_relaxed);
   show_announcement();
-  if (outer != 0 && was_left(outer, call)) [[unlikely]]
+  if (outer != 0 && was_left(outer, call, place)) [[unlikely]]
     outer = 0;
   if (!has_result || !record_common(call, now)) [[unlikely]]
     record_any(guard, call, now, has_result);
@@ -296,8 +291,12 @@ __attribute__((always_inline)) inline void record_announced(const Guard& guard, 
 
 }  // namespace
 
-void record(const Guard& guard, const Call& call, std::uint64_t now, bool has_result) {
-  record_announced(guard, call, now, has_result);
+void record(const Guard& guard, const Call& call, std::uint64_t now) {
+  record_announced(guard, call, now, reinterpret_cast<std::uint64_t>(&call), true);
+}
+
+void record_return(const Guard& guard, const Call& call, std::uint64_t stack_pointer) {
+  record_announced(guard, call, 0, stack_pointer, false);
 }
 
 }  // namespace syscost::signal_safe
@@ -305,5 +304,5 @@ void record(const Guard& guard, const Call& call, std::uint64_t now, bool has_re
 // NOLINTNEXTLINE(readability-identifier-naming): the stub's name
 extern "C" void syscost_record(syscost::signal_safe::Call* call, std::uint64_t now) {
   const syscost::signal_safe::Guard guard = syscost::signal_safe::EntryPoint::enter();
-  syscost::signal_safe::record_announced(guard, *call, now, true);
+  syscost::signal_safe::record_announced(guard, *call, now, reinterpret_cast<std::uint64_t>(call), true);
 }

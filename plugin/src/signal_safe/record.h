@@ -17,7 +17,11 @@ namespace syscost::signal_safe {
 inline constexpr unsigned kNumberBits = 16;
 
 /// Counts a call that has returned `result` at time `now`, in the segment it entered if that still runs, else as a
-/// crossing. `has_result` is false for rt_sigreturn, which never comes back: a call without error and latency.
-void record(const Guard& guard, const Call& call, std::uint64_t now, bool has_result = true);
+/// crossing.
+void record(const Guard& guard, const Call& call, std::uint64_t now);
+
+/// The same of an rt_sigreturn, which never comes back: a call without error and latency. It was made at
+/// `stack_pointer`, where `call` need not lie.
+void record_return(const Guard& guard, const Call& call, std::uint64_t stack_pointer);
 
 }  // namespace syscost::signal_safe

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "signal_safe/signal_calls.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <sys/syscall.h>
 
@@ -8,9 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "signal_safe/memory.h"
-#include "signal_safe/record.h"
+#include "signal_safe/arming.h"
+#include "signal_safe/raw.h"
 #include "signal_safe/signals.h"
+#include "signal_safe/stacks.h"
 #include "signal_safe/user_memory.h"
 
 #ifndef SYS_epoll_pwait2
@@ -21,166 +23,228 @@ namespace syscost::signal_safe {
 namespace {
 
 constexpr std::uint64_t kMaskBytes = sizeof(std::uint64_t);
+constexpr std::uint64_t kHandedOver = 4;  // in a note
 
 // ---- masks ----------------------------------------------------------------------------------------------------------
 
-/// Replaces the mask at `address` by a copy without SIGSYS.
-void strip_mask(Call& call, std::uint64_t& address, std::uint64_t size) {
-  if (size != kMaskBytes || !is_readable(address)) return;
+bool names_sigsys(std::uint64_t address) {
+  return (read_at<std::uint64_t>(address) & kSigsysBit) != 0;
+}
+
+/// What the kernel has of SIGSYS, for the length of a call: nothing of the program runs meanwhile but handlers, which
+/// are entered without it.
+void set_blocked_in_kernel(bool is_blocked) {
+  const std::uint64_t sigsys = kSigsysBit;
+  syscost_raw_syscall(SYS_rt_sigprocmask, is_blocked ? SIG_BLOCK : SIG_UNBLOCK, reinterpret_cast<long>(&sigsys), 0,
+                      kMaskBytes);
+}
+
+/// Puts a SIGSYS that waits with us to where the call that follows finds it.
+void hand_pending_to_kernel(Thread& thread) {
+  set_blocked_in_kernel(true);
+  const std::uint32_t believed = thread.blocks_sigsys;
+  thread.blocks_sigsys = 0;
+  release_pending(thread);
+  thread.blocks_sigsys = believed;
+}
+
+/// Replaces the mask at `address`, under which the call waits, by a copy without SIGSYS.
+void wait_with(Call& call, std::uint64_t& address, std::uint64_t size) {
+  if (size != kMaskBytes || !is_readable(address, kMaskBytes)) return;
+  Thread& thread = *call.thread;
+  const bool is_blocked = names_sigsys(address);
   call.mask = read_at<std::uint64_t>(address) & ~kSigsysBit;
   address = reinterpret_cast<std::uint64_t>(&call.mask);
+  thread.blocks_outside = thread.blocks_sigsys + 1;
+  call.note = thread.blocks_outside;
+  if (!is_blocked && thread.has_pending != 0) {
+    hand_pending_to_kernel(thread);
+    call.note |= kHandedOver;
+  }
+  thread.blocks_sigsys = is_blocked ? 1 : 0;
 }
 
 /// The same for the {mask, size} pair that pselect6 and io_pgetevents take.
-void strip_mask_and_size(Call& call, std::uint64_t& address) {
-  if (!is_readable(address)) return;
+void wait_with_pair(Call& call, std::uint64_t& address) {
+  constexpr std::uint64_t kPairBytes = 16;
+  if (!is_readable(address, kPairBytes)) return;
   call.mask_and_size[0] = read_at<std::uint64_t>(address);
   call.mask_and_size[1] = read_at<std::uint64_t>(address + 8);
-  strip_mask(call, call.mask_and_size[0], call.mask_and_size[1]);
+  wait_with(call, call.mask_and_size[0], call.mask_and_size[1]);
   address = reinterpret_cast<std::uint64_t>(call.mask_and_size);
+}
+
+void finish_wait(Call& call) {
+  if (call.note == 0) return;
+  Thread& thread = *call.thread;
+  thread.blocks_outside = 0;
+  thread.blocks_sigsys = static_cast<std::uint32_t>(call.note & ~kHandedOver) - 1;
+  if ((call.note & kHandedOver) != 0) set_blocked_in_kernel(false);
 }
 
 void prepare_sigprocmask(Call& call) {
   call.note = call.thread->blocks_sigsys;
-  if (call.given.r10 != kMaskBytes || !is_readable(call.given.rsi)) return;
-  const bool names_sigsys = (read_at<std::uint64_t>(call.given.rsi) & kSigsysBit) != 0;
+  if (call.given.r10 != kMaskBytes || !is_readable(call.given.rsi, kMaskBytes)) return;
+  const bool names_it = names_sigsys(call.given.rsi);
   const auto how = static_cast<int>(call.given.rdi);
-  if (how == SIG_SETMASK) call.note |= names_sigsys ? 2 : 4;
-  if (how == SIG_BLOCK && names_sigsys) call.note |= 2;
-  if (how == SIG_UNBLOCK && names_sigsys) call.note |= 4;
-  strip_mask(call, call.used.rsi, kMaskBytes);
+  if (how == SIG_SETMASK) call.note |= names_it ? 2 : 4;
+  if (how == SIG_BLOCK && names_it) call.note |= 2;
+  if (how == SIG_UNBLOCK && names_it) call.note |= 4;
+  call.mask = read_at<std::uint64_t>(call.given.rsi) & ~kSigsysBit;
+  call.used.rsi = reinterpret_cast<std::uint64_t>(&call.mask);
 }
 
-}  // namespace
-
 void finish_sigprocmask(Call& call) {
-  if (call.result != 0) return;
-  if (is_readable(call.given.rdx) && (call.note & 1) != 0) {
+  // Where the old mask cannot be written the kernel has set the new one all the same.
+  if (call.result != 0 && static_cast<std::int64_t>(call.result) != -EFAULT) return;
+  if (call.result == 0 && call.given.rdx != 0 && (call.note & 1) != 0) {
     write_at(call.given.rdx, read_at<std::uint64_t>(call.given.rdx) | kSigsysBit);
   }
   if ((call.note & 2) != 0) call.thread->blocks_sigsys = 1;
   if ((call.note & 4) != 0) call.thread->blocks_sigsys = 0;
+  release_pending(*call.thread);
 }
 
-// ---- actions --------------------------------------------------------------------------------------------------------
+// ---- SIGSYS that waits ----------------------------------------------------------------------------------------------
 
-void prepare_sigaction(Call& call) {
-  const auto signal = static_cast<int>(call.given.rdi);
-  if (call.given.r10 != kMaskBytes || signal < 1 || signal >= kSignals) return;
-  if (signal == kSigsys) {
-    // Ours stays; the kernel is asked all the same, for what it has to say about the arguments.
-    if (is_readable(call.given.rsi)) call.used.rsi = 0;
-    if (is_readable(call.given.rdx)) call.used.rdx = reinterpret_cast<std::uint64_t>(&call.action);
-    call.note = 1;
-    return;
-  }
-  if (!is_readable(call.given.rsi)) {
-    call.note = 2;
-    return;
-  }
-  call.action = read_at<KernelSigaction>(call.given.rsi);
-  call.note = (call.action.mask & kSigsysBit) != 0 ? 3 : 4;
-  call.action.mask &= ~kSigsysBit;
-  call.used.rsi = reinterpret_cast<std::uint64_t>(&call.action);
+void finish_sigpending(Call& call) {
+  if (call.result != 0 || call.thread->has_pending == 0 || call.given.rsi != kMaskBytes) return;
+  write_at(call.given.rdi, read_at<std::uint64_t>(call.given.rdi) | kSigsysBit);
 }
 
-void finish_sigaction(Call& call) {
-  if (call.result != 0 || call.note == 0) return;
-  const auto signal = static_cast<int>(call.given.rdi);
-  if (call.note == 1) {
-    const KernelSigaction before = signal_beliefs.sigsys;
-    if (is_readable(call.given.rsi)) signal_beliefs.sigsys = read_at<KernelSigaction>(call.given.rsi);
-    if (is_readable(call.given.rdx)) write_at(call.given.rdx, before);
-    return;
-  }
-  if (is_readable(call.given.rdx) && signal_beliefs.masks_sigsys[signal] != 0) {
-    const std::uint64_t mask = call.given.rdx + offsetof(KernelSigaction, mask);
-    write_at(mask, read_at<std::uint64_t>(mask) | kSigsysBit);
-  }
-  if (call.note != 2) signal_beliefs.masks_sigsys[signal] = call.note == 3 ? 1 : 0;
+/// While the kernel waits for SIGSYS it need not be blocked; one that came before is put where it finds it.
+void prepare_sigtimedwait(Call& call) {
+  if (call.thread->has_pending == 0 || call.given.r10 != kMaskBytes) return;
+  if (!is_readable(call.given.rdi, kMaskBytes) || !names_sigsys(call.given.rdi)) return;
+  hand_pending_to_kernel(*call.thread);
+  call.note = 1;
 }
 
-/// A handler may have put SIGSYS into the mask that its frame restores.
-void prepare_sigreturn(const Guard& guard, Call& call) {
-  constexpr std::uint64_t kMaskInFrame = 296;  // uc_sigmask of the kernel's struct ucontext
-  const std::uint64_t frame = reinterpret_cast<std::uint64_t>(&call) + 128 + 256;
-  const std::uint64_t mask = read_at<std::uint64_t>(frame + kMaskInFrame);
-  if ((mask & kSigsysBit) != 0) write_at(frame + kMaskInFrame, mask & ~kSigsysBit);
-  record(guard, call, 0, false);
-}
-
-namespace {
-
-// ---- signal stacks --------------------------------------------------------------------------------------------------
-
-constexpr std::uint64_t kDisabled = 2;  // SS_DISABLE
-constexpr std::uint64_t kLeastStack = 2048;
-constexpr std::uint64_t kForHandler = 4096;
-
-/// A handler's call is a signal within a signal: a stack that holds one frame but not two is replaced by one that does.
-void prepare_sigaltstack(const Guard& guard, Call& call) {
+void finish_sigtimedwait(Call& call) {
+  if (call.note == 0) return;
   Thread& thread = *call.thread;
-  call.note = thread.own_stack.bytes != 0 ? 1 : 0;
-  if (!is_readable(call.given.rdi)) return;
-  call.note |= 2;
-  const auto wanted = read_at<Stack>(call.given.rdi);
-  const std::uint64_t two_frames = 2 * syscost_state.frame_bytes + kForHandler;
-  const bool is_off = (wanted.flags & kDisabled) != 0;
-  if (is_off || wanted.bytes < kLeastStack || wanted.bytes < syscost_state.frame_bytes || wanted.bytes >= two_frames) {
-    return;
+  // Another signal may have been first: ours waits with us again.
+  const std::uint64_t sigsys = kSigsysBit;
+  const std::uint64_t no_time[2] = {0, 0};
+  if (syscost_raw_syscall(SYS_rt_sigtimedwait, reinterpret_cast<long>(&sigsys), reinterpret_cast<long>(&thread.pending),
+                          reinterpret_cast<long>(no_time), kMaskBytes) == kSigsys) {
+    thread.has_pending = 1;
   }
-  if (thread.bigger_stack.bytes < wanted.bytes + two_frames) {
-    void* memory = take_memory(guard, wanted.bytes + two_frames);
-    if (memory == nullptr) return;
-    thread.bigger_stack = {reinterpret_cast<std::uint64_t>(memory), 0, wanted.bytes + two_frames};
-  }
-  call.stack = thread.bigger_stack;
-  call.stack.flags = wanted.flags;
-  call.used.rdi = reinterpret_cast<std::uint64_t>(&call.stack);
-  call.note |= 4;
+  set_blocked_in_kernel(false);
+}
+
+/// A file from which SIGSYS is read needs it pending in the kernel, where we cannot let it be.
+void prepare_signalfd(const Guard& guard, Call& call) {
+  if (call.given.rdx != kMaskBytes || !is_readable(call.given.rsi, kMaskBytes) || !names_sigsys(call.given.rsi)) return;
+  Thread& thread = *call.thread;
+  stand_aside(guard, StoodAside::own_sigsys_file);
+  if (thread.blocks_sigsys != 0) hand_pending_to_kernel(thread);
 }
 
 }  // namespace
 
-void finish_sigaltstack(Call& call) {
-  if (call.result != 0) return;
-  Thread& thread = *call.thread;
-  if ((call.note & 1) != 0 && is_readable(call.given.rsi)) {
-    auto before = read_at<Stack>(call.given.rsi);
-    before.start = thread.own_stack.start;
-    before.bytes = thread.own_stack.bytes;
-    write_at(call.given.rsi, before);
+// ---- actions --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+enum ActionNote : std::uint64_t { kAsIs, kOfSigsys, kHandler, kNoHandler, kQuery };
+
+}  // namespace
+
+void prepare_sigaction(Call& call) {
+  const auto signal = static_cast<int>(call.given.rdi);
+  call.note = kAsIs;
+  if (call.given.r10 != kMaskBytes || signal < 1 || signal >= kSignals) return;
+  KernelSigaction& believed = signal_beliefs.actions[signal];
+  call.before = believed;
+  call.note = kQuery;
+  if (call.given.rsi == 0 && signal != kSigsys) return;
+  if (call.given.rsi != 0 && !is_readable(call.given.rsi, sizeof(KernelSigaction))) return;
+  if (signal == kSigsys) {
+    // Ours stays; the kernel is asked all the same, for what it has to say about the arguments.
+    call.used.rsi = 0;
+    call.note = kOfSigsys;
+    return;
   }
-  constexpr std::uint64_t kAutodisarm = 1ULL << 31;  // SS_AUTODISARM
-  if ((call.note & 2) != 0 && (read_at<Stack>(call.given.rdi).flags & kAutodisarm) != 0) thread.hides_stack = 1;
-  if ((call.note & 2) != 0) thread.own_stack = (call.note & 4) != 0 ? read_at<Stack>(call.given.rdi) : Stack{};
+  call.action = read_at<KernelSigaction>(call.given.rsi);
+  call.note = kNoHandler;
+  // What a thread that is not watched has read of the kernel may come back here: it is what is believed.
+  if (!is_handler(call.action) || is_ours(call.action)) return;
+  // Believed before the kernel has it: the signal may come in between.
+  believed = call.action;
+  call.action = entering_action(believed);
+  call.used.rsi = reinterpret_cast<std::uint64_t>(&call.action);
+  call.note = kHandler;
 }
 
-/// What has to do with the thread's masks and signal stack.
+void finish_sigaction(Call& call) {
+  if (call.note == kAsIs) return;
+  const auto signal = static_cast<int>(call.given.rdi);
+  KernelSigaction& believed = signal_beliefs.actions[signal];
+  // Where the old action cannot be written the kernel has set the new one all the same.
+  const bool is_set = call.result == 0 || static_cast<std::int64_t>(call.result) == -EFAULT;
+  if (call.result == 0 && call.given.rdx != 0) {
+    const auto kernels = read_at<KernelSigaction>(call.given.rdx);
+    if (call.note == kOfSigsys) {
+      write_at(call.given.rdx, call.before);
+    } else if (is_ours(kernels)) {
+      write_at(call.given.rdx, shown_action(kernels, call.before));
+    }
+  }
+  if (call.note == kOfSigsys && is_set && call.given.rsi != 0) believed = read_at<KernelSigaction>(call.given.rsi);
+  if (call.note != kHandler) return;
+  if (is_set) {
+    std::atomic_ref(signal_beliefs.entered_by_us).fetch_or(1ULL << (signal - 1));
+  } else {
+    believed = call.before;
+  }
+}
+
 void prepare_signals(const Guard& guard, Call& call) {
   switch (call.number) {
     case SYS_rt_sigprocmask:
-      prepare_sigprocmask(call);
-      break;
+      return prepare_sigprocmask(call);
     case SYS_rt_sigsuspend:
-      strip_mask(call, call.used.rdi, call.given.rsi);
-      break;
+      return wait_with(call, call.used.rdi, call.given.rsi);
     case SYS_ppoll:
-      strip_mask(call, call.used.r10, call.given.r8);
-      break;
+      return wait_with(call, call.used.r10, call.given.r8);
     case SYS_epoll_pwait:
     case SYS_epoll_pwait2:
-      strip_mask(call, call.used.r8, call.given.r9);
-      break;
+      return wait_with(call, call.used.r8, call.given.r9);
     case SYS_pselect6:
     case SYS_io_pgetevents:
-      strip_mask_and_size(call, call.used.r9);
-      break;
+      return wait_with_pair(call, call.used.r9);
     case SYS_sigaltstack:
-      prepare_sigaltstack(guard, call);
-      break;
+      return prepare_sigaltstack(call);
+    case SYS_rt_sigtimedwait:
+      return prepare_sigtimedwait(call);
+    case SYS_signalfd:
+    case SYS_signalfd4:
+      return prepare_signalfd(guard, call);
     default:
-      break;
+      return;
+  }
+}
+
+void finish_signals(const Guard& /*guard*/, Call& call) {
+  switch (call.number) {
+    case SYS_rt_sigprocmask:
+      return finish_sigprocmask(call);
+    case SYS_rt_sigsuspend:
+    case SYS_ppoll:
+    case SYS_epoll_pwait:
+    case SYS_epoll_pwait2:
+    case SYS_pselect6:
+    case SYS_io_pgetevents:
+      return finish_wait(call);
+    case SYS_sigaltstack:
+      return finish_sigaltstack(call);
+    case SYS_rt_sigpending:
+      return finish_sigpending(call);
+    case SYS_rt_sigtimedwait:
+      return finish_sigtimedwait(call);
+    default:
+      return;
   }
 }
 

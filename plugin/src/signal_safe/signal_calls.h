@@ -8,15 +8,11 @@
 
 namespace syscost::signal_safe {
 
-/// Before a call that has to do with the thread's masks or its signal stack; any other is left as it is.
+/// Before a call that has to do with the thread's masks or its signal stack, and after it; any other is left as it is.
 void prepare_signals(const Guard& guard, Call& call);
-void finish_sigprocmask(Call& call);
-void finish_sigaltstack(Call& call);
+void finish_signals(const Guard& guard, Call& call);
 
 void prepare_sigaction(Call& call);
 void finish_sigaction(Call& call);
-
-/// A handler may have put SIGSYS into the mask that its frame restores.
-void prepare_sigreturn(const Guard& guard, Call& call);
 
 }  // namespace syscost::signal_safe

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// SIGSYS, which is ours while we watch, and which the program may go on using.
+// The actions of signals: SIGSYS, which is ours while we watch and which the program may go on using, and the program's
+// handlers, which ours enter (frames.h).
 #pragma once
 
 #include <cstdint>
@@ -13,18 +14,31 @@ inline constexpr int kSigsys = 31;
 inline constexpr std::uint64_t kSigsysBit = 1ULL << (kSigsys - 1);
 inline constexpr int kSignals = 65;
 
-/// What the program believes about its signals. The kernel never holds SIGSYS in a mask, because a call dispatched
-/// while it is blocked ends the process.
+/// What the program believes of its actions. The kernel never holds SIGSYS in a mask, because a call dispatched while
+/// it is blocked ends the process.
 struct SignalBeliefs {
-  KernelSigaction sigsys;                ///< The program's own action.
-  std::uint32_t masks_sigsys[kSignals];  ///< By signal: its action's mask holds SIGSYS.
+  KernelSigaction actions[kSignals];  ///< Of SIGSYS always; of others where `is_entered_by_us`.
+  std::uint64_t entered_by_us;        ///< By signal - 1: the kernel has a handler of ours.
 };
 extern SignalBeliefs signal_beliefs;
 
-/// Takes SIGSYS over, and out of every mask of the process's actions. The caller's own mask too. Returns 0 or -errno.
+/// What the kernel shall have where the program wants `action`, a handler of its own.
+KernelSigaction entering_action(const KernelSigaction& action);
+/// True for a handler of the program, not SIG_DFL or SIG_IGN.
+bool is_handler(const KernelSigaction& action);
+/// True for what entering_action() made, also after SA_RESETHAND.
+bool is_ours(const KernelSigaction& kernels);
+/// What the program is shown where the kernel says `kernels`, which is ours.
+KernelSigaction shown_action(const KernelSigaction& kernels, const KernelSigaction& believed);
+void set_default_action(int signal);
+
+/// Takes SIGSYS and the program's handlers over. The caller's own mask too. Returns 0 or -errno.
 /// Once more after a stretch in which the caller was not watched: what it did then is believed.
-long take_sigsys_over(const Guard& guard, Thread& thread);
-/// Gives SIGSYS back as the program believes it to be.
-void give_sigsys_back(const Guard& guard);
+long take_signals_over(const Guard& guard, Thread& thread);
+/// Gives all actions back as the program believes them to be. Changes no belief: a child may do so in our memory.
+void give_signals_back(const Guard& guard);
+
+/// A SIGSYS that waited is sent again, if the program does not block it any more.
+void release_pending(Thread& thread);
 
 }  // namespace syscost::signal_safe

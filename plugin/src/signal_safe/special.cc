@@ -14,10 +14,13 @@
 
 #include "signal_safe/arming.h"
 #include "signal_safe/call.h"
+#include "signal_safe/frames.h"
 #include "signal_safe/memory.h"
 #include "signal_safe/raw.h"
 #include "signal_safe/record.h"
 #include "signal_safe/signal_calls.h"
+#include "signal_safe/signals.h"
+#include "signal_safe/stacks.h"
 #include "signal_safe/user_memory.h"
 
 namespace syscost::signal_safe {
@@ -30,14 +33,23 @@ constexpr std::uint64_t kTscKills = 2;  // PR_TSC_SIGSEGV
 
 // ---- children -------------------------------------------------------------------------------------------------------
 
-enum class Child : std::uint64_t { thread = 1, foreign = 2 };
+/// A thread; a process that shares our memory and runs beside us; one for whose end its maker waits; one with memory of
+/// its own.
+enum class Child : std::uint64_t { thread = 1, beside = 2, waited_for = 3, process = 4 };
+
+Child child_of(std::uint64_t flags) {
+  if ((flags & CLONE_THREAD) != 0) return Child::thread;
+  if ((flags & CLONE_VM) == 0) return Child::process;
+  return (flags & CLONE_VFORK) != 0 ? Child::waited_for : Child::beside;
+}
 
 /// Puts what the child's first steps need below its stack pointer, where it reads them before anything else runs.
 Plan leave_for_child(Call& call, std::uint64_t stack, std::uint64_t flags) {
-  if (!is_readable(stack)) return Plan::call;
+  constexpr std::uint64_t kLeft = 32;
+  if (!is_readable(stack - kLeft, kLeft)) return Plan::call;
   write_at(stack - 8, call.return_address);
   write_at(stack - 16, call.flags);
-  write_at(stack - 24, (flags & CLONE_THREAD) != 0 ? Child::thread : Child::foreign);
+  write_at(stack - 24, child_of(flags));
   write_at(stack - 32, call.given.rsi);
   return Plan::own_stack;
 }
@@ -64,21 +76,40 @@ Plan plan_clone3(Call& call) {
   struct Head {
     std::uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size;
   };
-  if (!is_readable(call.given.rdi) || call.given.rsi < sizeof(Head)) return Plan::call;
+  if (call.given.rsi < sizeof(Head) || !is_readable(call.given.rdi, sizeof(Head))) return Plan::call;
   const auto head = read_at<Head>(call.given.rdi);
   return plan_clone(call, head.flags, head.stack == 0 ? 0 : head.stack + head.stack_size);
 }
 
+/// In a child that is a process of its own: its signals, and its signal stack, are what the program believes.
+void leave_process(const Guard& guard, Child kind) {
+  if (gs_base() == &syscost_child_thread) return;
+  Thread* parent = calling_thread(guard);
+  // In a child whose maker waits, actions are not worth the calls: it will soon be another program.
+  if (kind == Child::process) give_signals_back(guard);
+  // The kernel has forgotten the stack of a child that shares memory and runs beside its maker.
+  if (parent != nullptr && kind != Child::beside) give_stack_back(guard, *parent);
+  const std::uint64_t sigsys = kSigsysBit;
+  if (parent != nullptr && kind == Child::process && parent->blocks_sigsys != 0) {
+    syscost_raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, reinterpret_cast<long>(&sigsys), 0, sizeof sigsys);
+  }
+  set_gs_base(&syscost_child_thread);
+}
+
 void begin_child(const Guard& guard, Child kind) {
+  if (kind != Child::thread) {
+    leave_process(guard, kind);
+    return;
+  }
   Thread* parent = calling_thread(guard);
   Thread* own = nullptr;
-  // A child of somebody who is not watched is not watched. Another process in the same memory neither.
-  if (kind == Child::thread && parent != nullptr) {
+  // A child of somebody who is not watched is not watched.
+  if (parent != nullptr) {
     own = take_thread(guard);
     if (own == nullptr) std::atomic_ref(syscost_state.unseen_threads).fetch_add(1);
   }
   if (own == nullptr) {
-    set_gs_base(kind == Child::thread ? &syscost_foreign_thread : &syscost_child_thread);
+    set_gs_base(&syscost_foreign_thread);
     return;
   }
   own->blocks_sigsys = parent->blocks_sigsys;
@@ -95,7 +126,7 @@ void return_from_shared(const Guard& guard, Call& call, std::uint64_t now) {
   call.return_address = saved.return_address;
   call.flags = saved.flags;
   if (call.result == 0) {
-    set_gs_base(&syscost_child_thread);
+    leave_process(guard, Child::waited_for);
     return;
   }
   call.number = saved.number;
@@ -116,11 +147,23 @@ bool is_watched(const Call& call) {
   return syscost_state.stood_aside == StoodAside::no && call.thread != &syscost_foreign_thread;
 }
 
+/// A return from a handler that was not trapped.
+void prepare_return(const Guard& guard, Call& call) {
+  if (!is_watched(call)) return;
+  const std::uint64_t stack_pointer = stack_pointer_of(call);
+  record_return(guard, call, stack_pointer);
+  prepare_sigreturn(guard, *reinterpret_cast<SignalFrame*>(stack_pointer - 8), *call.thread);
+}
+
+bool is_clone(const Call& call) {
+  return call.number == SYS_clone || call.number == SYS_clone3 || call.number == SYS_fork;
+}
+
 Plan prepare(const Guard& guard, Call& call) {
   if (is_watched(call)) prepare_signals(guard, call);
   switch (call.number) {
     case SYS_rt_sigreturn:
-      prepare_sigreturn(guard, call);
+      prepare_return(guard, call);
       return Plan::sigreturn;
     case SYS_clone:
       return plan_clone(call, call.given.rdi, call.given.rsi);
@@ -141,7 +184,8 @@ Plan prepare(const Guard& guard, Call& call) {
     case SYS_exit:
       if (call.thread != &syscost_foreign_thread) {
         Thread& thread = *call.thread;
-        // Whoever interrupts us from here on is nobody's.
+        // Whoever interrupts us from here on is nobody's, and runs on no stack that another thread may take.
+        give_stack_back(guard, thread);
         set_gs_base(&syscost_foreign_thread);
         call.thread = &syscost_foreign_thread;
         give_thread_back(guard, thread);
@@ -154,8 +198,11 @@ Plan prepare(const Guard& guard, Call& call) {
 }
 
 void finish(const Guard& guard, Call& call, std::uint64_t now) {
-  if (call.number == SYS_rt_sigprocmask && is_watched(call)) finish_sigprocmask(call);
-  if (call.number == SYS_sigaltstack && is_watched(call)) finish_sigaltstack(call);
+  if (is_clone(call) && call.result == 0) {
+    leave_process(guard, Child::process);
+    return;
+  }
+  if (is_watched(call)) finish_signals(guard, call);
   if (call.number == SYS_rt_sigaction && is_in_our_process()) finish_sigaction(call);
   record(guard, call, now);
 }

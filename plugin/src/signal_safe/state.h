@@ -27,6 +27,8 @@ inline constexpr std::uint32_t kLogRecords = 16384;  ///< Calls that crossed a b
 inline constexpr std::uint32_t kThreads = 16384;     ///< Threads seen at the same time; more are reported as unseen.
 inline constexpr std::uint32_t kSaved = 8;           ///< Nested vforks of one thread.
 inline constexpr std::uint32_t kSites = 1024;        ///< Trapped call sites remembered.
+/// The last byte says how long the instruction is that it begins with; then comes the load of the return address.
+inline constexpr std::uint64_t kTrampolineBytes = 48;
 inline constexpr std::uint64_t kAsked = 1ULL << 63;  ///< In a remembered site: the backend has looked at it.
 
 /// Which segment a lane's calls belong to: generation << 8 | lane << 1 | bank; 0 = disarmed.
@@ -80,24 +82,34 @@ struct Saved {
 /// The kernel's stack_t.
 struct Stack {
   std::uint64_t start;
-  std::uint64_t flags;
+  std::uint32_t flags;
+  std::uint32_t padding;
   std::uint64_t bytes;
+};
+
+/// The kernel's siginfo_t.
+struct SignalInfo {
+  std::uint32_t signal, error, code, padding;
+  std::uint64_t rest[14];
 };
 
 /// One armed thread; found through the gs base, which nothing else on x86-64 Linux uses and every child inherits.
 struct alignas(64) Thread {
-  Lane* lane;              // offset 0, known to the stub
-  Account* account;        // null until the first call that counts
-  std::uint64_t open;      // the recording under way, so that a reader can wait for it; 0 = none (record.h)
-  std::uint64_t ended;     // recordings; numbers the next one
-  std::uint64_t given_up;  // the reader's: a recording that it waits for no more
-  std::uint32_t is_used;
-  std::uint32_t blocks_sigsys;  // what the program believes; the kernel's mask never holds it
-  std::uint32_t saved_depth;
-  Saved saved[kSaved];
-  Stack own_stack;            // the signal stack that the program believes it has, where ours stands in for it
-  Stack bigger_stack;         // ours; kept for the next one
-  std::uint32_t hides_stack;  // has had a signal stack that the kernel forgets while a handler runs on it
+  Lane* lane = {};              // offset 0, known to the stub
+  Account* account = {};        // null until the first call that counts
+  std::uint64_t open = {};      // the recording under way, so that a reader can wait for it; 0 = none (record.h)
+  std::uint64_t ended = {};     // recordings; numbers the next one
+  std::uint64_t given_up = {};  // the reader's: a recording that it waits for no more
+  std::uint32_t is_used = {};
+  std::uint32_t blocks_sigsys = {};  // what the program believes; the kernel's mask never holds it
+  std::uint32_t saved_depth = {};
+  Saved saved[kSaved] = {};
+  Stack own_stack = {};     // the signal stack that the program believes it has
+  Stack signal_stack = {};  // ours, which the kernel knows; kept for the next thread. 0 bytes = there was no memory
+  std::uint32_t hides_stack = {};     // has had a signal stack that the kernel forgets while a handler runs on it
+  std::uint32_t blocks_outside = {};  // while a call waits under a mask of its own: blocks_sigsys before it, plus 1
+  std::uint32_t has_pending = {};     // a SIGSYS that came while the program believed it blocked
+  SignalInfo pending = {};
 };
 
 /// A call that entered in one segment and returned in another.
@@ -128,7 +140,14 @@ struct Directory {
 };
 
 /// Why we stopped watching.
-enum class StoodAside : std::uint32_t { no, own_dispatch, own_gs, no_clock };
+enum class StoodAside : std::uint32_t { no, own_dispatch, own_gs, no_clock, own_sigsys_file };
+
+/// A part of the vector state in a signal's frame. What lies between the parts the kernel never writes.
+struct VectorPart {
+  std::uint32_t offset;
+  std::uint32_t bytes;
+};
+inline constexpr std::uint32_t kVectorParts = 64;
 
 struct State {
   Directory directory;
@@ -136,13 +155,16 @@ struct State {
   std::uint64_t log_produced;
   std::uint64_t log_consumed;
   std::uint64_t log_lost;
-  std::uint64_t lost;            ///< Calls and errors for which there was no slot.
-  std::uint64_t unseen_threads;  ///< Born while there was no place for more.
-  std::uint64_t trapped;         ///< Calls that came by SIGSYS.
-  std::uint64_t frame_bytes;     ///< What the kernel needs on a stack to deliver a signal.
-  std::uint64_t ns_per_tick;     ///< Fixed point, 32 bits after the point; 0 = no usable clock.
-  std::uint64_t sites[kSites];   ///< Return addresses of trapped calls, each once; 0 = free.
-  std::uint32_t thread_high;     ///< Threads [0, thread_high) were in use at some time.
+  std::uint64_t lost;                     ///< Calls and errors for which there was no slot.
+  std::uint64_t unseen_threads;           ///< Born while there was no place for more.
+  std::uint64_t trapped;                  ///< Calls that came by SIGSYS.
+  std::uint64_t frame_bytes;              ///< What the kernel needs on a stack to deliver a signal.
+  VectorPart vector_parts[kVectorParts];  ///< By number; 0 bytes = there is none.
+  std::uint64_t ns_per_tick;              ///< Fixed point, 32 bits after the point; 0 = no usable clock.
+  std::uint64_t sites[kSites];            ///< Return addresses of trapped calls, each once; 0 = free.
+  std::uint64_t trampolines;              ///< Where patched sites jump to; each of kTrampolineBytes.
+  std::uint64_t trampolines_bytes;
+  std::uint32_t thread_high;  ///< Threads [0, thread_high) were in use at some time.
   StoodAside stood_aside;
   char* arena;
   std::uint64_t arena_bytes;
@@ -170,5 +192,9 @@ extern char syscost_any_armed;
 /// True only while the program has one thread, which is seen: nobody else can read what it records. Set between
 /// windows; taken back by that thread itself, before it makes another.
 extern char syscost_is_alone;
+/// True when a gs base of 0 may be that of a thread older than us. If there is none, it was set by the program.
+extern char syscost_has_older_threads;
+/// The stub met a gs base that is neither ours nor that of somebody we do not watch: calls went by uncounted.
+extern char syscost_gs_was_changed;
 }
 // NOLINTEND(readability-identifier-naming)

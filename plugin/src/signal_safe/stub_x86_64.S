@@ -31,7 +31,7 @@
 #define USED 104
 #define ABI 152
 
-#define SIZEOF_THREAD 448
+#define SIZEOF_THREAD 576
 #define THREADS 16384
 
         .text
@@ -40,15 +40,23 @@
         .hidden syscost_undispatched_begin
 syscost_undispatched_begin:
 
+/* A place that cancel.cc knows. */
+        .macro place name
+        .globl \name
+        .hidden \name
+\name:
+        .endm
+
 /* rcx = this thread's record, the foreign one when gs is not ours. Clobbers rax, r11, flags. */
         .macro find_thread
         rdgsbase %rcx
         lea syscost_threads(%rip), %r11
         mov %rcx, %rax
         sub %r11, %rax
-        lea syscost_foreign_thread(%rip), %r11
         cmp $(SIZEOF_THREAD * THREADS), %rax
-        cmovae %r11, %rcx
+        jb 7f
+        call syscost_other_thread
+7:
         .endm
 
         .macro save_arguments
@@ -77,13 +85,19 @@ syscost_undispatched_begin:
         .endm
 
 /* START = the time. Clobbers rax, r11. */
-        .macro stamp_start
+        .macro stamp_start begin=, end=
         mov %rdx, %r11
+        .ifnb \begin
+        place \begin
+        .endif
         rdtsc
         shl $32, %rdx
         or %rdx, %rax
         mov %rax, START(%rsp)
         mov %r11, %rdx
+        .ifnb \end
+        place \end
+        .endif
         .endm
 
 /* The same where armed or not: the common call stamps only while armed, which nothing is when ticks are forbidden. */
@@ -103,15 +117,18 @@ syscost_undispatched_begin:
         .endm
 
 /* The frame of a call that came with rcx = where it returns to: THREAD, NUMBER and FLAGS are known, rcx = the thread. */
-        .macro enter_call
+        .macro enter_call name
         lea -FRAME(%rsp), %rsp
+        place \name\()_framed
         .cfi_def_cfa_offset FRAME
         mov %rcx, RETURN_ADDRESS(%rsp)
         .cfi_offset %rip, -FRAME+RETURN_ADDRESS
         mov %rax, NUMBER(%rsp)
+        place \name\()_kept
         lahf
         seto %al
         mov %rax, FLAGS(%rsp)
+        place \name\()_flags_kept
         find_thread
         mov %rcx, THREAD(%rsp)
         .endm
@@ -126,7 +143,7 @@ syscost_stub:
         .cfi_startproc
         .cfi_def_cfa %rsp, 0
         .cfi_register %rip, %rcx
-        enter_call
+        enter_call syscost_stub
         mov NUMBER(%rsp), %eax  /* all that the kernel looks at */
         cmp $512, %rax
         jae .Lcommon
@@ -139,10 +156,11 @@ syscost_stub:
         mov %r11, CONTROL(%rsp)
         test %r11, %r11
         jz 2f
-        stamp_start
+        stamp_start syscost_stub_stamping, syscost_stub_stamped
 2:      mov NUMBER(%rsp), %rax
         syscall
 .Lreturned:
+        place syscost_stub_returned
         mov THREAD(%rsp), %rcx
         mov (%rcx), %rcx
         cmpq $0, (%rcx)
@@ -188,15 +206,19 @@ syscost_stub_plain:
         mov %r11, %rcx
         .cfi_remember_state
         .cfi_register %rip, %rcx
-        enter_call
+        enter_call syscost_plain
         jmp .Lcommon
         .cfi_restore_state
+        place syscost_plain_quiet
 1:      lea -PLAIN_FRAME(%rsp), %rsp
+        place syscost_plain_quiet_framed
         .cfi_def_cfa_offset PLAIN_FRAME
         mov %r11, (%rsp)
         .cfi_offset %rip, -PLAIN_FRAME
         mov %rax, 8(%rsp)
+        place syscost_plain_quiet_kept
         syscall
+        place syscost_plain_quiet_returned
         movzbl syscost_any_armed(%rip), %ecx
         jrcxz 2f
         /* Armed meanwhile: the call is carried in. */
@@ -234,7 +256,9 @@ syscost_special:
         .cfi_def_cfa %rsp, FRAME
         .cfi_offset %rip, -FRAME+RETURN_ADDRESS
 .Lspecial:
+        place syscost_special_begin
         save_arguments
+        place syscost_special_saved
         movq $0, ABI(%rsp)
         mov %rsp, %rdi
         call syscost_prepare
@@ -248,6 +272,7 @@ syscost_special:
         stamp_start_if_allowed
         mov NUMBER(%rsp), %rax
         syscall
+        place syscost_special_returned
         mov %rax, RESULT(%rsp)
         stamp_rsi_if_allowed
         mov %rsp, %rdi
@@ -257,6 +282,7 @@ syscost_special:
 /* The kernel finds its frame at rsp. */
 .Lsigreturn:
         lea FRAME(%rsp), %rsp
+        place syscost_sigreturn
         mov $15, %eax
         syscall
         ud2
@@ -386,6 +412,41 @@ syscost_raw_syscall:
         .cfi_endproc
         .size syscost_raw_syscall, . - syscost_raw_syscall
 
+/* rdi = a frame; its restorer's address has been taken off, as by a handler's return. */
+        .p2align 4
+        .globl syscost_sigreturn_from
+        .hidden syscost_sigreturn_from
+        .type syscost_sigreturn_from, @function
+syscost_sigreturn_from:
+        lea 8(%rdi), %rsp
+        mov $15, %eax
+        syscall
+        ud2
+        .size syscost_sigreturn_from, . - syscost_sigreturn_from
+
+/* The rest of find_thread: rcx = a gs base outside our records. A base that the program has set means that calls of this
+   thread went by uncounted, and that nothing may be dispatched any more: it could not be told whose it is. */
+        .p2align 4
+        .type syscost_other_thread, @function
+syscost_other_thread:
+        .cfi_startproc
+        lea syscost_foreign_thread(%rip), %r11
+        cmp %r11, %rcx
+        je 1f
+        lea syscost_child_thread(%rip), %rax
+        cmp %rax, %rcx
+        je 2f
+        test %rcx, %rcx
+        jnz 3f
+        cmpb $0, syscost_has_older_threads(%rip)
+        jne 2f
+3:      movb $1, syscost_gs_was_changed(%rip)
+        movb $0, syscost_selector(%rip)
+2:      mov %r11, %rcx
+1:      ret
+        .cfi_endproc
+        .size syscost_other_thread, . - syscost_other_thread
+
 /* Unwinders know the frame of a signal by these very bytes. */
         .p2align 4
         nop
@@ -403,8 +464,9 @@ syscost_restorer:
 syscost_undispatched_end:
         nop
 
-/* The numbers that go through prepare(): rt_sigaction, rt_sigprocmask, rt_sigreturn, clone, vfork, exit, rt_sigsuspend,
-   sigaltstack, prctl, arch_prctl, pselect6, ppoll, epoll_pwait, io_pgetevents, clone3, epoll_pwait2. */
+/* The numbers that go through prepare(): rt_sigaction, rt_sigprocmask, rt_sigreturn, clone, fork, vfork, exit,
+   rt_sigpending, rt_sigtimedwait, rt_sigsuspend, sigaltstack, prctl, arch_prctl, pselect6, ppoll, epoll_pwait, signalfd,
+   signalfd4, io_pgetevents, clone3, epoll_pwait2. */
         .section .rodata
         .globl syscost_is_special
         .hidden syscost_is_special
@@ -413,6 +475,8 @@ syscost_is_special:
         .set number, 0
         .rept 512
         .if number == 13 || number == 14 || number == 15 || number == 131 || number == 56 || number == 58 || number == 60
+        .byte 1
+        .elseif number == 57 || number == 127 || number == 128 || number == 282 || number == 289
         .byte 1
         .elseif number == 130 || number == 157 || number == 158 || number == 270 || number == 271 || number == 281
         .byte 1

@@ -5,10 +5,12 @@
 
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <random>
 #include <thread>
@@ -203,6 +205,73 @@ TEST(Dispatch, ReportsThreadsThatAreOlder) {
   older.join();
 }
 
+/// A thread that was there before any backend; it makes a call when `calls` grows.
+class OlderThread {
+ public:
+  OlderThread() : thread_([this] { run(); }) {
+    while (!is_there_) std::this_thread::yield();
+  }
+  ~OlderThread() {
+    order(kEnd);
+    thread_.join();
+  }
+  OlderThread(const OlderThread&) = delete;
+  OlderThread& operator=(const OlderThread&) = delete;
+
+  void call() {
+    order(kCall);
+    done_.wait(false);
+    done_ = false;
+  }
+
+ private:
+  static constexpr int kNothing = 0;
+  static constexpr int kCall = 1;
+  static constexpr int kEnd = 2;
+
+  void order(int what) {
+    order_ = what;
+    order_.notify_one();
+  }
+  void run() {
+    is_there_ = true;
+    for (int what = kNothing; what != kEnd; what = order_.exchange(kNothing)) {
+      if (what == kCall) {
+        getppid();
+        done_ = true;
+        done_.notify_one();
+      }
+      order_.wait(kNothing);
+    }
+  }
+
+  std::atomic<bool> is_there_{false};
+  std::atomic<bool> done_{false};
+  std::atomic<int> order_{kNothing};
+  std::thread thread_;
+};
+
+/// Asks until nothing more is lost: a thread that has been woken is not asleep again at once.
+std::uint64_t losses_at_rest(Backend& backend) {
+  for (std::uint64_t before = backend.hidden_losses().value();;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    const std::uint64_t now = backend.hidden_losses().value();
+    if (now == before) return now;
+    before = now;
+  }
+}
+
+TEST(Dispatch, LosesTheCallsOfAnOlderThreadThatRanAndSaysSo) {
+  if (kHasRuntimeThread) GTEST_SKIP() << "the sanitizer has a thread that is counted, too";
+  OlderThread older;
+  OpenedDispatch opened;
+  ASSERT_NE(opened.backend, nullptr);
+  const std::uint64_t at_rest = losses_at_rest(*opened.backend);
+  EXPECT_EQ(opened.backend->hidden_losses().value(), at_rest) << "one that sleeps makes no calls";
+  older.call();
+  EXPECT_GT(opened.backend->hidden_losses().value(), at_rest);
+}
+
 TEST(DispatchDeathTest, StandsAsideForAProgramThatDispatchesItself) {
   auto use_own_dispatch = [] {
     OpenedDispatch opened;
@@ -215,6 +284,73 @@ TEST(DispatchDeathTest, StandsAsideForAProgramThatDispatchesItself) {
     std::_Exit(is_on && !losses.ok() ? 0 : 1);
   };
   EXPECT_EXIT(use_own_dispatch(), testing::ExitedWithCode(0), "stood aside");
+}
+
+/// Sets the gs base as `change` does, makes calls, and leaves with 0 if dispatch says that it stood aside for that.
+void change_gs(void (*change)(), Patching patching) {
+  OpenedDispatch opened(patching);
+  getppid();
+  const bool was_well = opened.backend->hidden_losses().ok();
+  change();
+  for (int i = 0; i < 10; ++i) getppid();
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, nullptr);
+  syscall(SYS_getppid);
+  const Result<std::uint64_t> losses = opened.backend->hidden_losses();
+  if (!losses.ok()) std::fputs(losses.failure().reason.c_str(), stderr);
+  std::_Exit(was_well && !losses.ok() ? 0 : 1);
+}
+
+void write_gs_base() {
+  static int elsewhere = 0;
+  asm volatile("wrgsbase %0" : : "r"(&elsewhere));
+}
+
+void load_gs() {
+  asm volatile("mov %0, %%gs" : : "r"(0));
+}
+
+TEST(DispatchDeathTest, StandsAsideWhenTheGsBaseIsSetWithoutACall) {
+  if (kIsSanitized) GTEST_SKIP() << "the sanitizer's runtime makes calls of its own";
+  for (const Patching patching : {Patching::allowed, Patching::never}) {
+    EXPECT_EXIT(change_gs(write_gs_base, patching), testing::ExitedWithCode(0), "gs register");
+    EXPECT_EXIT(change_gs(load_gs, patching), testing::ExitedWithCode(0), "gs register");
+  }
+}
+
+TEST(DispatchDeathTest, StandsAsideWhenAThreadSetsItsGsBase) {
+  if (kIsSanitized) GTEST_SKIP() << "the sanitizer's runtime makes calls of its own";
+  auto change_in_thread = [](void (*change)()) {
+    OpenedDispatch opened;
+    std::thread([change] {
+      change();
+      getppid();
+    }).join();
+    const Result<std::uint64_t> losses = opened.backend->hidden_losses();
+    if (!losses.ok()) std::fputs(losses.failure().reason.c_str(), stderr);
+    std::_Exit(losses.ok() ? 1 : 0);
+  };
+  EXPECT_EXIT(change_in_thread(write_gs_base), testing::ExitedWithCode(0), "gs register");
+  EXPECT_EXIT(change_in_thread(load_gs), testing::ExitedWithCode(0), "gs register");
+}
+
+TEST(DispatchDeathTest, StandsAsideForAProgramThatReadsSigsysFromAFile) {
+  auto read_sigsys = [] {
+    OpenedDispatch opened;
+    sigset_t sigsys;
+    sigemptyset(&sigsys);
+    sigaddset(&sigsys, SIGSYS);
+    pthread_sigmask(SIG_BLOCK, &sigsys, nullptr);
+    raise(SIGSYS);
+    const int file = signalfd(-1, &sigsys, SFD_NONBLOCK);
+    signalfd_siginfo info = {};
+    const bool is_read = read(file, &info, sizeof info) == sizeof info && info.ssi_signo == SIGSYS;
+    const Result<std::uint64_t> losses = opened.backend->hidden_losses();
+    if (!losses.ok()) std::fputs(losses.failure().reason.c_str(), stderr);
+    std::_Exit(is_read && !losses.ok() ? 0 : 1);
+  };
+  EXPECT_EXIT(read_sigsys(), testing::ExitedWithCode(0), "signalfd");
 }
 
 TEST(DispatchDeathTest, StandsAsideForAProgramThatForbidsTheTimeStampCounter) {

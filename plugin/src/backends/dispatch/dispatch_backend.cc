@@ -49,6 +49,8 @@ Failure why_aside(StoodAside reason) {
       return {"the program uses Syscall User Dispatch itself: dispatch stood aside and counts nothing any more", kFix};
     case StoodAside::own_gs:
       return {"the program sets the gs register, by which dispatch knows its threads: it stood aside", kFix};
+    case StoodAside::own_sigsys_file:
+      return {"the program reads SIGSYS, which dispatch uses, from a signalfd: dispatch stood aside", kFix};
     default:
       return {"the program forbade itself to read the time-stamp counter (PR_SET_TSC): dispatch stood aside", kFix};
   }
@@ -94,6 +96,7 @@ class DispatchBackend final : public Backend {
   void patch_trapped();
   void add_remark(const std::string& text);
   void give_up_patching(const std::string& reason);
+  std::uint64_t count_losses() { return unwatched_.count_losses() + older_.count_losses(); }
 
   Patching patching_;
   const std::string_view name_;
@@ -105,7 +108,8 @@ class DispatchBackend final : public Backend {
   Thread* opener_ = nullptr;    // the thread that was armed by us
   Thread* detached_ = nullptr;  // the thread whose loop has timed passes
   UnwatchedThreads unwatched_;
-  bool has_sigsys_ = false;
+  OlderThreads older_;
+  bool has_signals_ = false;
   Calibration calibration_;
   std::string remark_;
 };
@@ -117,10 +121,10 @@ Result<void> DispatchBackend::start(double unobserved_ns) {
   opener_ = signal_safe::calling_thread(guard);
   if (opener_ == nullptr) opener_ = signal_safe::take_thread(guard);
   if (opener_ == nullptr) return Failure{"too many threads", "choose another backend"};
-  if (long error = signal_safe::take_sigsys_over(guard, *opener_); error < 0) {
+  if (long error = signal_safe::take_signals_over(guard, *opener_); error < 0) {
     return errno_failure("install", "a SIGSYS handler", static_cast<int>(-error));
   }
-  has_sigsys_ = true;
+  has_signals_ = true;
   if (long error = signal_safe::arm_calling_thread(guard, *opener_); error < 0) {
     return errno_failure("arm", "Syscall User Dispatch", static_cast<int>(-error));
   }
@@ -139,9 +143,12 @@ Result<void> DispatchBackend::start(double unobserved_ns) {
   std::atomic_ref(syscost_is_alone).store(1);
   const std::size_t threads = count_threads();
   if (threads != 1) std::atomic_ref(syscost_is_alone).store(0);
-  if (const std::size_t older = count_unseen_threads(threads); older > 0) {
+  const std::size_t older = count_unseen_threads(threads);
+  std::atomic_ref(syscost_has_older_threads).store(older > 0 || threads == 0 ? 1 : 0);
+  older_.begin(older);
+  if (older > 0) {
     add_remark(std::to_string(older) + (older == 1 ? " thread is" : " threads are") +
-               " older than the backend: dispatch does not see their calls");
+               " older than the backend: dispatch does not see their calls; a window in which one ran has lost them");
   }
   return {};
 }
@@ -186,7 +193,7 @@ DispatchBackend::~DispatchBackend() {
     signal_safe::set_gs_base(nullptr);
     signal_safe::give_thread_back(guard, *opener_);
   }
-  if (has_sigsys_ && syscost_state.stood_aside != StoodAside::own_dispatch) signal_safe::give_sigsys_back(guard);
+  if (has_signals_) signal_safe::give_signals_back(guard);
   is_open.store(false);
 }
 
@@ -228,16 +235,22 @@ void DispatchBackend::read_crossings(CrossingSink& sink) {
 // ---- between windows ------------------------------------------------------------------------------------------------
 
 Result<std::uint64_t> DispatchBackend::hidden_losses() {
-  if (syscost_state.stood_aside != StoodAside::no) return why_aside(syscost_state.stood_aside);
   const Guard guard = between_windows();
-  if (signal_safe::calling_thread(guard) == nullptr) return unwatched_.count_losses();
-  // A call of ours must come by the stub, or we are not there.
+  if (syscost_gs_was_changed != 0) signal_safe::stand_aside(guard, StoodAside::own_gs);
+  if (syscost_state.stood_aside != StoodAside::no) return why_aside(syscost_state.stood_aside);
+  const bool is_watched = signal_safe::calling_thread(guard) != nullptr;
+  // In a timed pass, or a thread that one made.
+  if (signal_safe::gs_base() == &syscost_foreign_thread) return count_losses();
+  // A call of ours must come by the stub, or we are not there. On a thread older than us it does not; on one that has
+  // lost its gs base the handler of ours sees that.
   std::atomic_ref trapped(syscost_state.trapped);
   const std::uint64_t before = trapped.load();
   call_from_here(SYS_getppid);
+  if (syscost_state.stood_aside != StoodAside::no) return why_aside(syscost_state.stood_aside);
+  if (!is_watched) return count_losses();
   if (trapped.load() != before) {
     patch_trapped();
-    return unwatched_.count_losses();
+    return count_losses();
   }
   return Failure{"dispatch was taken off from outside: calls are not seen any more", "choose another backend"};
 }
@@ -248,6 +261,8 @@ Result<void> DispatchBackend::detach() {
   detached_ = signal_safe::calling_thread(guard);
   if (detached_ != nullptr) signal_safe::disarm_calling_thread(guard);
   std::atomic_ref(syscost_selector).store(0);
+  // Other threads' handlers need ours, because their signal stacks are ours.
+  if (count_armed_threads() == 1) signal_safe::give_signals_back(guard);
   return {};
 }
 
@@ -256,7 +271,7 @@ Result<void> DispatchBackend::attach() {
   const Guard guard = between_windows();
   Thread* thread = std::exchange(detached_, nullptr);
   // Unwatched, the thread may have blocked SIGSYS or given it a handler.
-  if (thread != nullptr) static_cast<void>(signal_safe::take_sigsys_over(guard, *thread));
+  if (thread != nullptr) static_cast<void>(signal_safe::take_signals_over(guard, *thread));
   std::atomic_ref(syscost_selector).store(1);
   unwatched_.end_timed_passes();
   if (thread == nullptr) return {};

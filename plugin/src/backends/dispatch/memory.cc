@@ -20,7 +20,7 @@ using signal_safe::Account;
 using signal_safe::kLanes;
 using signal_safe::Lane;
 
-constexpr std::size_t kArenaBytes = std::size_t{32} << 20;
+constexpr std::size_t kArenaBytes = std::size_t{64} << 20;
 constexpr std::size_t kSmallArenaBytes = std::size_t{4} << 20;  // under RLIMIT_AS
 
 void* map(std::size_t bytes) {
@@ -65,6 +65,20 @@ Instant read_both_clocks() {
   return best;
 }
 
+/// Where the processor keeps each part of its vector state in memory: what a signal's frame holds.
+void learn_vector_parts() {
+  constexpr unsigned kExtendedState = 0xd;
+  constexpr unsigned kOfSupervisor = 1;
+  for (unsigned part = 2; part < signal_safe::kVectorParts; ++part) {
+    unsigned bytes = 0;
+    unsigned offset = 0;
+    unsigned kind = 0;
+    unsigned d = 0;
+    if (__get_cpuid_count(kExtendedState, part, &bytes, &offset, &kind, &d) == 0) return;
+    if ((kind & kOfSupervisor) == 0) syscost_state.vector_parts[part] = {offset, bytes};
+  }
+}
+
 }  // namespace
 
 Result<void> reserve_memory() {
@@ -88,6 +102,7 @@ Result<void> reserve_memory() {
   constexpr unsigned long kWithAvx512 = 3632;
   const unsigned long frame_bytes = getauxval(kFrameBytes);
   syscost_state.frame_bytes = frame_bytes != 0 ? frame_bytes : kWithAvx512;
+  learn_vector_parts();
   syscost_state.arena_used = (sizeof(Account) * kLanes + 63) / 64 * 64;
   syscost_state.arena_bytes = bytes;
   syscost_state.arena = static_cast<char*>(arena);

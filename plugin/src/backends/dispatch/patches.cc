@@ -22,7 +22,8 @@
 namespace syscost::dispatch {
 namespace {
 
-constexpr std::size_t kTrampolineBytes = 48;
+using signal_safe::kTrampolineBytes;
+
 constexpr std::size_t kTrampolinesBytes = 16 * kPage;
 constexpr std::size_t kMostPatches = kTrampolinesBytes / kTrampolineBytes;
 constexpr std::intptr_t kReach = std::intptr_t{1} << 30;  // half of what a near jump can, for room on both sides
@@ -32,12 +33,6 @@ bool is_under_sanitizer() {
   constexpr const char* kRuntimes[] = {"__asan_init", "__tsan_init", "__lsan_init", "__msan_init", "__hwasan_init"};
   return std::any_of(std::begin(kRuntimes), std::end(kRuntimes),
                      [](const char* name) { return dlsym(RTLD_DEFAULT, name) != nullptr; });
-}
-
-bool has_shadow_stack() {
-  constexpr long kStatus = 0x5005;  // ARCH_SHSTK_STATUS
-  std::uint64_t features = 0;
-  return syscost_raw_syscall(SYS_arch_prctl, kStatus, reinterpret_cast<long>(&features)) == 0 && (features & 1) != 0;
 }
 
 /// True when the site always makes the same call, and it needs no care.
@@ -79,7 +74,6 @@ class LibcFile {
 std::string Patches::obstacle() {
   if (is_under_sanitizer()) return "a sanitizer watches this program";
   if (tracer() != 0) return "a debugger or tracer is attached";
-  if (has_shadow_stack()) return "the program runs with a shadow stack";
   if (libc_text().begin == nullptr) return "libc is linked statically";
   // Older kernels have none: replaced pages (code_pages.h) do without.
   syscost_raw_syscall(SYS_membarrier, kRegisterSyncCore, 0, 0);
@@ -108,6 +102,8 @@ std::string Patches::reserve_trampolines() {
   }
   if (trampolines_ == nullptr) return "there is no room for jumps near libc";
   trampolines_copy_.resize(kTrampolinesBytes);
+  syscost_state.trampolines = reinterpret_cast<std::uint64_t>(trampolines_);
+  syscost_state.trampolines_bytes = kTrampolinesBytes;
   return {};
 }
 
@@ -127,6 +123,7 @@ std::array<unsigned char, kJumpBytes> Patches::add_trampoline(const Site& site) 
   append(&site.return_address, sizeof site.return_address);
   append(kJumpToNext8, sizeof kJumpToNext8);
   append(&stub, sizeof stub);
+  trampolines_copy_[used_bytes_ + kTrampolineBytes - 1] = static_cast<unsigned char>(site.displaced_bytes);
 
   const std::intptr_t distance = trampolines_ + used_bytes_ - (site.displaced + kJumpBytes);
   const auto near = static_cast<std::int32_t>(distance);
@@ -178,7 +175,10 @@ std::string Patches::patch_trapped() {
   for (const Site& site : proven) jumps.push_back(add_trampoline(site));
   if (const char* why_not = show_trampolines(first_byte); why_not != nullptr) {
     used_bytes_ = first_byte;
-    if (first_byte == 0) munmap(std::exchange(trampolines_, nullptr), kTrampolinesBytes);
+    if (first_byte == 0) {
+      syscost_state.trampolines_bytes = 0;
+      munmap(std::exchange(trampolines_, nullptr), kTrampolinesBytes);
+    }
     return why_not;
   }
   const LibcFile file;

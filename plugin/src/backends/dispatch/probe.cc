@@ -23,6 +23,12 @@ constexpr int kArmingFailed = 100;  // + errno, capped
 constexpr int kCountedWrong = 90;
 constexpr const char* kUseAnother = "choose another backend: --syscost_doctor says which work";
 
+bool has_shadow_stack() {
+  constexpr long kStatus = 0x5005;  // ARCH_SHSTK_STATUS
+  std::uint64_t features = 0;
+  return syscost_raw_syscall(SYS_arch_prctl, kStatus, reinterpret_cast<long>(&features)) == 0 && (features & 1) != 0;
+}
+
 /// Runs in the child; never returns. Touches no lock and no heap: other threads' were copied in any state.
 [[noreturn]] void be_the_child() {
   const signal_safe::Guard guard = signal_safe::EntryPoint::enter();
@@ -35,7 +41,7 @@ constexpr const char* kUseAnother = "choose another backend: --syscost_doctor sa
   auto fail = [&](long error) { leave(kArmingFailed + static_cast<int>(error < -150 ? 150 : -error)); };
   signal_safe::Thread* thread = signal_safe::take_thread(guard);
   if (thread == nullptr) leave(kCountedWrong);
-  long error = signal_safe::take_sigsys_over(guard, *thread);
+  long error = signal_safe::take_signals_over(guard, *thread);
   if (error == 0) error = signal_safe::arm_calling_thread(guard, *thread);
   if (error < 0) fail(error);
   syscost_state.lanes[0].control = signal_safe::control_of(1, 0, 0);
@@ -90,9 +96,16 @@ Result<void> check_requirements() {
     return Failure{"the dispatch backend needs the FSGSBASE instructions, which this processor or kernel lacks",
                    "use Linux >= 5.9 on a processor of 2012 or later; or choose another backend"};
   }
+  if (has_shadow_stack()) {
+    return Failure{
+        "the program runs with a shadow stack, which dispatch cannot keep in step when it moves the frames of "
+        "signals to the stacks where the program expects them",
+        kUseAnother};
+  }
   const signal_safe::Guard guard = signal_safe::EntryPoint::enter();
   const void* base = signal_safe::gs_base();
-  const bool is_ours = signal_safe::calling_thread(guard) != nullptr || base == &syscost_foreign_thread;
+  const bool is_ours =
+      signal_safe::calling_thread(guard) != nullptr || base == &syscost_foreign_thread || base == &syscost_child_thread;
   if (base != nullptr && !is_ours) {
     return Failure{"this program uses the gs register itself, by which the dispatch backend knows its threads",
                    kUseAnother};

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "backends/dispatch/threads.h"
 
+#include <dlfcn.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -51,11 +55,16 @@ std::vector<pid_t> calling_threads() {
   return all;
 }
 
-std::size_t count_unseen_threads(std::size_t all) {
+std::size_t count_armed_threads() {
   std::size_t armed = 0;
   for (std::uint32_t i = 0; i < syscost_state.thread_high; ++i) {
     if (std::atomic_ref(syscost_threads[i].is_used).load() != 0) ++armed;
   }
+  return armed;
+}
+
+std::size_t count_unseen_threads(std::size_t all) {
+  const std::size_t armed = count_armed_threads();
   return all > armed ? all - armed : 0;
 }
 
@@ -76,6 +85,62 @@ std::uint64_t UnwatchedThreads::count_losses() {
   made_.swap(left);
   // Other threads' clones may have passed the stub all the same.
   return losses_ += std::min(made_.size(), count_unseen_threads(now.size()));
+}
+
+// ---- older threads --------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+
+struct Activity {
+  bool is_there = false;
+  bool is_running = false;
+  std::uint64_t run_ns = kUnknown;
+};
+
+Activity activity_of(pid_t thread) {
+  const std::string folder = "/proc/self/task/" + std::to_string(thread);
+  Activity found;
+  std::ifstream stat(folder + "/stat");
+  std::string line;
+  if (!std::getline(stat, line)) return found;
+  const std::size_t name_end = line.rfind(')');
+  found.is_there = true;
+  // What a thread that runs has used so far is not in the next figure yet.
+  found.is_running = name_end == std::string::npos || line.compare(name_end, 3, ") R") == 0;
+  std::ifstream(folder + "/schedstat") >> found.run_ns;
+  return found;
+}
+
+/// ThreadSanitizer's runtime has a thread that is none of the program's.
+std::size_t count_runtime_threads() {
+  return dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr ? 1 : 0;
+}
+
+}  // namespace
+
+void OlderThreads::begin(std::size_t unseen) {
+  threads_.clear();
+  if (unseen <= count_runtime_threads()) return;
+  // Beside threads that an earlier backend armed it is not known which are unseen.
+  are_known_ = count_armed_threads() == 1;
+  const auto self = static_cast<pid_t>(syscall(SYS_gettid));
+  for (const pid_t thread : calling_threads()) {
+    if (thread != self) threads_.push_back({thread, activity_of(thread).run_ns});
+  }
+}
+
+std::uint64_t OlderThreads::count_losses() {
+  if (!are_known_) return losses_ += count_unseen_threads(count_threads());
+  for (One& one : threads_) {
+    const Activity now = activity_of(one.thread);
+    if (!now.is_there || now.is_running || now.run_ns == kUnknown || now.run_ns != one.run_ns) ++losses_;
+    one = {now.is_there ? one.thread : 0, now.run_ns};
+  }
+  threads_.erase(std::remove_if(threads_.begin(), threads_.end(), [](const One& one) { return one.thread == 0; }),
+                 threads_.end());
+  return losses_;
 }
 
 }  // namespace syscost::dispatch

@@ -17,6 +17,9 @@ std::size_t count_threads();
 /// Those that may make calls, in ascending order: not ending, not io_uring's.
 std::vector<pid_t> calling_threads();
 
+/// How many threads have a record of ours.
+std::size_t count_armed_threads();
+
 /// How many of `all` threads are not armed. They are told apart by number alone: asking each would interrupt it.
 std::size_t count_unseen_threads(std::size_t all);
 
@@ -31,6 +34,24 @@ class UnwatchedThreads {
  private:
   std::vector<pid_t> before_;
   std::vector<pid_t> made_;  // and still there
+  std::uint64_t losses_ = 0;
+};
+
+/// Threads older than the backend, which it does not see: static initialisers and libraries make them. Not thread-safe.
+class OlderThreads {
+ public:
+  /// To be called when the backend has opened, with the number of threads that it does not see.
+  void begin(std::size_t unseen);
+  /// One event lost for each of them that has run since this was last called, whatever it called. The sum so far.
+  std::uint64_t count_losses();
+
+ private:
+  struct One {
+    pid_t thread = 0;
+    std::uint64_t run_ns = 0;
+  };
+  std::vector<One> threads_;
+  bool are_known_ = true;  // which ones they are
   std::uint64_t losses_ = 0;
 };
 

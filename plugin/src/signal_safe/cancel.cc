@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include "signal_safe/cancel.h"
+
+#include <ucontext.h>
+
+#include "signal_safe/raw.h"
+#include "signal_safe/user_memory.h"
+
+// NOLINTBEGIN(readability-identifier-naming): places in the stub
+extern "C" {
+extern const char syscost_stub_framed[];
+extern const char syscost_stub_kept[];
+extern const char syscost_stub_flags_kept[];
+extern const char syscost_stub_stamping[];
+extern const char syscost_stub_stamped[];
+extern const char syscost_stub_returned[];
+extern const char syscost_special_begin[];
+extern const char syscost_special_saved[];
+extern const char syscost_special_returned[];
+extern const char syscost_plain_framed[];
+extern const char syscost_plain_kept[];
+extern const char syscost_plain_flags_kept[];
+extern const char syscost_plain_quiet[];
+extern const char syscost_plain_quiet_framed[];
+extern const char syscost_plain_quiet_kept[];
+extern const char syscost_plain_quiet_returned[];
+}
+// NOLINTEND(readability-identifier-naming)
+
+namespace syscost::signal_safe {
+namespace {
+
+constexpr std::uint64_t kSyscallBytes = 2;
+constexpr std::uint64_t kFrame = 128 + 256;
+constexpr std::uint64_t kQuietFrame = 128 + 16;
+
+class Interrupted {
+ public:
+  explicit Interrupted(SignalFrame& frame) : registers_(frame.registers), at_(registers_[REG_RIP]) {}
+
+  bool is_within(const char* begin, const char* end) const {
+    return at_ >= reinterpret_cast<std::uint64_t>(begin) && at_ < reinterpret_cast<std::uint64_t>(end);
+  }
+
+  /// Nothing but rcx or r11 has changed, which a call changes anyway.
+  void go_back(std::uint64_t return_address, std::uint64_t frame_bytes) {
+    registers_[REG_RSP] += frame_bytes;
+    registers_[REG_RIP] = return_address - kSyscallBytes;
+  }
+
+  /// All is in the stub's Call.
+  void go_back_by_call(bool has_flags) {
+    const Call& call = *reinterpret_cast<const Call*>(registers_[REG_RSP]);
+    registers_[REG_RAX] = call.number;
+    if (has_flags) {
+      // lahf and seto
+      constexpr std::uint64_t kLow = 0xd5;
+      constexpr std::uint64_t kOverflow = 0x800;
+      std::uint64_t& flags = registers_[REG_EFL];
+      flags = (flags & ~(kLow | kOverflow)) | (call.flags >> 8 & kLow) | ((call.flags & 1) != 0 ? kOverflow : 0);
+    }
+    go_back(call.return_address, kFrame);
+  }
+
+  void take_arguments_back() {
+    const Arguments& given = reinterpret_cast<const Call*>(registers_[REG_RSP])->given;
+    registers_[REG_RDI] = given.rdi;
+    registers_[REG_RSI] = given.rsi;
+    registers_[REG_RDX] = given.rdx;
+    registers_[REG_R10] = given.r10;
+    registers_[REG_R8] = given.r8;
+    registers_[REG_R9] = given.r9;
+  }
+
+  std::uint64_t& at(int name) { return registers_[name]; }
+
+ private:
+  std::uint64_t* registers_;
+  std::uint64_t at_;
+};
+
+/// On the way to the stub from a patched site.
+void leave_trampoline(SignalFrame& frame) {
+  std::uint64_t& at = frame.registers[REG_RIP];
+  const std::uint64_t start = at - (at - syscost_state.trampolines) % kTrampolineBytes;
+  const std::uint64_t displaced_bytes = read_at<unsigned char>(start + kTrampolineBytes - 1);
+  constexpr std::uint64_t kOpcode = 2;  // of the instruction that loads the return address
+  const std::uint64_t site = read_at<std::uint64_t>(start + displaced_bytes + kOpcode) - kSyscallBytes;
+  at = at == start ? site - displaced_bytes : site;
+}
+
+}  // namespace
+
+void show_call_site(SignalFrame& frame) {
+  Interrupted code(frame);
+  const std::uint64_t at = code.at(REG_RIP);
+  if (at - syscost_state.trampolines < syscost_state.trampolines_bytes) {
+    leave_trampoline(frame);
+  } else if (code.is_within(syscost_stub, syscost_stub_framed)) {
+    code.go_back(code.at(REG_RCX), 0);
+  } else if (code.is_within(syscost_stub_framed, syscost_stub_kept)) {
+    code.go_back(code.at(REG_RCX), kFrame);
+  } else if (code.is_within(syscost_stub_kept, syscost_stub_returned)) {
+    if (code.is_within(syscost_stub_stamping, syscost_stub_stamped)) code.at(REG_RDX) = code.at(REG_R11);
+    code.go_back_by_call(!code.is_within(syscost_stub_kept, syscost_stub_flags_kept));
+  } else if (code.is_within(syscost_special_begin, syscost_special_returned)) {
+    if (!code.is_within(syscost_special_begin, syscost_special_saved)) code.take_arguments_back();
+    code.go_back_by_call(true);
+  } else if (code.is_within(syscost_stub_plain, syscost_plain_framed)) {
+    code.go_back(code.at(REG_R11), 0);
+  } else if (code.is_within(syscost_plain_framed, syscost_plain_kept)) {
+    code.go_back(code.at(REG_R11), kFrame);
+  } else if (code.is_within(syscost_plain_kept, syscost_plain_quiet)) {
+    code.go_back_by_call(!code.is_within(syscost_plain_kept, syscost_plain_flags_kept));
+  } else if (code.is_within(syscost_plain_quiet, syscost_plain_quiet_framed)) {
+    code.go_back(code.at(REG_R11), 0);
+  } else if (code.is_within(syscost_plain_quiet_framed, syscost_plain_quiet_kept)) {
+    code.go_back(code.at(REG_R11), kQuietFrame);
+  } else if (code.is_within(syscost_plain_quiet_kept, syscost_plain_quiet_returned)) {
+    code.at(REG_RAX) = read_at<std::uint64_t>(code.at(REG_RSP) + 8);
+    code.go_back(read_at<std::uint64_t>(code.at(REG_RSP)), kQuietFrame);
+  }
+}
+
+}  // namespace syscost::signal_safe
