@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "backends.h"
 
+#include <cpuid.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -40,18 +41,30 @@ std::string ebpf_missing() {
   return {};
 }
 
+// What the dispatch backends take times by; without it they have none, and say so. Emulated processors lack it.
+bool ticks_evenly() {
+  constexpr unsigned kAdvancedPower = 0x80000007;
+  constexpr unsigned kInvariantTsc = 1U << 8;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(kAdvancedPower, &a, &b, &c, &d) != 0 && (d & kInvariantTsc) != 0;
+}
+
 std::string dispatch_missing() {
   constexpr unsigned long kHasFsgsbase = 2;  // HWCAP2_FSGSBASE
   if ((getauxval(AT_HWCAP2) & kHasFsgsbase) == 0) {
     return "needs the FSGSBASE instructions; run on Linux >= 5.9 and a processor of 2012 or later";
   }
+  return syscall_user_dispatch_missing();
+}
+
+}  // namespace
+
+std::string syscall_user_dispatch_missing() {
   // An invalid argument is told from an unknown option by what is refused.
   constexpr int kSetDispatch = 59;  // PR_SET_SYSCALL_USER_DISPATCH
   if (prctl(kSetDispatch, 0, 0, 0, 0) != 0) return "the kernel has no Syscall User Dispatch; run Linux >= 5.11";
   return {};
 }
-
-}  // namespace
 
 const std::vector<BackendColumn>& backends() {
   static const std::vector<BackendColumn> columns = {
@@ -63,8 +76,16 @@ const std::vector<BackendColumn>& backends() {
        .knows_latency = false,
        .missing = {}},
       {.name = "ebpf", .missing = ebpf_missing()},
-      {.name = "dispatch", .knows_entries = false, .knows_denied = false, .missing = dispatch_missing()},
-      {.name = "dispatch-trap", .knows_entries = false, .knows_denied = false, .missing = dispatch_missing()},
+      {.name = "dispatch",
+       .knows_entries = false,
+       .knows_denied = false,
+       .knows_latency = ticks_evenly(),
+       .missing = dispatch_missing()},
+      {.name = "dispatch-trap",
+       .knows_entries = false,
+       .knows_denied = false,
+       .knows_latency = ticks_evenly(),
+       .missing = dispatch_missing()},
       {.name = "seccomp",
        .knows_calls = false,
        .knows_errors = false,

@@ -14,14 +14,18 @@ struct BackendColumn {
   bool knows_entries = true;  ///< entries, and with them restarts, in_flight and no_return
   bool knows_calls = true;    ///< calls and carried_in
   bool knows_errors = true;
-  bool knows_denied = true;  ///< False: denied calls are among the calls, or among the entries where those are all.
-  bool knows_latency = true;
+  bool knows_denied = true;   ///< False: denied calls are among the calls, or among the entries where those are all.
+  bool knows_latency = true;  ///< False: there must be none.
   bool misses_restarted = false;  ///< A call that a signal ends before the backend was told of it is not counted.
   std::string blind_to = {};      ///< A syscall that it cannot see, under whichever ABI.
   std::string missing;  ///< Why it cannot work on this machine as it is, with the remedy; empty = it must work.
 };
 
-/// Every column, with `missing` filled by looking at this process's privileges.
+/// Every column, with `missing` filled by looking at this process's privileges, and `knows_latency` by looking at its
+/// processor.
 const std::vector<BackendColumn>& backends();
+
+/// What this kernel lacks for a program to dispatch its syscalls to itself, with the remedy; empty = nothing.
+std::string syscall_user_dispatch_missing();
 
 }  // namespace conformance

@@ -111,6 +111,8 @@ struct Case {
   std::function<std::string()> missing = {};
   /// Cannot hold under a container engine's seccomp profile, which answers calls in the kernel's place.
   bool needs_no_seccomp_filter = false;
+  /// Holds where the backend knows latencies only, which depends on the processor.
+  bool needs_latency = false;
   Setting setting = Setting::plain;
   /// The windows run inside a GoogleTest test, for death tests: the style.
   std::string death_style = {};

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <memory>
 
+#include "backends.h"
 #include "case.h"
 #include "raw.h"
 #include "signals.h"
@@ -61,6 +62,7 @@ const Register kNested(Case{
 
 // ---- signal stacks ------------------------------------------------------------------------------------------------
 
+constexpr unsigned long kFrameBytes = 51;  // AT_MINSIGSTKSZ
 std::unique_ptr<char[]> g_stack;
 stack_t g_small = {};
 
@@ -72,7 +74,6 @@ const Register kTinyStack(Case{
         [] {
           g_pid = getpid();
           constexpr std::size_t kForHandler = 2048;
-          constexpr unsigned long kFrameBytes = 51;  // AT_MINSIGSTKSZ
           const std::size_t bytes = getauxval(kFrameBytes) + kForHandler;
           g_stack = std::make_unique<char[]>(bytes);
           g_small.ss_sp = g_stack.get();
@@ -90,6 +91,12 @@ const Register kTinyStack(Case{
                    require(g_handled == 1, "the handler did not run");
                  },
                  {calls("sigaltstack", 2), calls("tgkill", 1), calls("getppid", 2), calls("rt_sigreturn", 1)}}},
+    .missing =
+        [] {
+          return getauxval(kFrameBytes) != 0 ? ""
+                                             : "the kernel does not say how large a signal frame is (AT_MINSIGSTKSZ); "
+                                               "run Linux >= 5.14";
+        },
 });
 
 // ---- SIGSYS -------------------------------------------------------------------------------------------------------
@@ -211,6 +218,7 @@ const Register kOwnDispatch(Case{
                    repeat_raw(5, 0, SYS_getppid);
                  },
                  {calls("prctl", 2), calls("getppid", 5), calls("rt_sigreturn", 1)}}},
+    .missing = syscall_user_dispatch_missing,
     .unsupported = and_dispatch("the kernel dispatches to one at a time: the backend stands aside and says so"),
 });
 

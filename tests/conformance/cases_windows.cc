@@ -187,6 +187,7 @@ const Register kNanosleep(Case{
                      },
                  .rows = {calls("nanosleep", 1)},
                  .check = check_latency}},
+    .needs_latency = true,
     .unsupported = {{"seccomp", "it knows no latency"}},
 });
 

@@ -71,8 +71,8 @@ void compare_with_itself(Sentences& out, const std::string& name, const BackendC
   }
   // Who sees calls from user space never sees rt_sigreturn come back.
   const bool has_latency = backend.knows_entries || name != "rt_sigreturn";
-  const std::uint64_t latencies = has_latency ? row.calls + row.restarts : 0;
-  if (backend.knows_latency && row.latencies != latencies) {
+  const std::uint64_t latencies = has_latency && backend.knows_latency ? row.calls + row.restarts : 0;
+  if (row.latencies != latencies) {
     out.push_back(name + ": " + std::to_string(row.latencies) + " latencies for " + std::to_string(latencies) +
                   " returned entries");
   }

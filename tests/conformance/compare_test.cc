@@ -146,5 +146,14 @@ TEST(Compare, LeavesAloneWhatABackendCannotKnow) {
   EXPECT_TRUE(compare_with_table(expected_window(), entries_only, measured).empty());
 }
 
+TEST(Compare, AcceptsNoLatencyFromABackendThatHasNone) {
+  BackendColumn without_clock;
+  without_clock.knows_latency = false;
+  MeasuredWindow measured = right_answer();
+  EXPECT_FALSE(compare_with_table(expected_window(), without_clock, measured).empty());
+  for (auto& [name, row] : measured.rows) row.latencies = 0;
+  EXPECT_TRUE(compare_with_table(expected_window(), without_clock, measured).empty());
+}
+
 }  // namespace
 }  // namespace conformance

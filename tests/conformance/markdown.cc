@@ -21,6 +21,7 @@ Every case is a small program whose syscalls are known beforehand. It runs bare,
 counts: the backend's numbers must equal the table below, and its entries must equal strace's for every syscall of the measured process's
 threads. `restart_syscall` belongs to the call it continues, and a call that a seccomp filter answers is `denied` here and an entry to
 strace. For every row `entries = calls + restarts + in_flight + no_return`, one latency exists per call and restart, and nothing is lost.
+If the time-stamp counter of a processor does not run evenly, as on emulated ones, the dispatch backends have no latency at all.
 
 Column `seccomp` knows entries only, so "exact" speaks of `entered` alone there, and of every syscall but `rt_sigreturn`
 ([backends](backends.md#what-seccomp-counts)). strace makes signals interrupt a call before the supervisor has it, which the kernel then
