@@ -7,16 +7,16 @@
 // more, which keeps the id.
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -38,7 +38,7 @@ namespace {
 constexpr const char* kVariable = "SYSCOST_INTERNAL_COUNTING";
 constexpr std::string_view kWhole = "\x04";    // the last line: everything was sent
 constexpr std::string_view kLeaving = "\x05";  // exit() or quick_exit() was called
-/// On stderr, which is a file: the pipe was closed by what is counted, so that nothing more can be sent.
+/// On stderr, another pipe: the first was closed by what is counted, so that nothing more can be sent.
 constexpr std::string_view kClosed = "\x06";
 constexpr std::size_t kShownErrorBytes = 2000;
 
@@ -125,17 +125,27 @@ std::string ending(int status, bool is_silent) {
   return is_silent ? code + ", by _exit() or as another program that it executed," : code;
 }
 
-/// The end of what stands in the memory file.
-std::string tail_of(int fd) {
-  const off_t size = lseek(fd, 0, SEEK_END);
-  if (size <= 0) return {};
-  const off_t from = std::max<off_t>(0, size - static_cast<off_t>(kShownErrorBytes));
-  std::string text(static_cast<std::size_t>(size - from), '\0');
-  const ssize_t got = pread(fd, text.data(), text.size(), from);
-  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text;
-}
+/// The end of what comes through a pipe. Not of a file, be it in memory: the program may run under a limit of their
+/// size.
+class Tail {
+ public:
+  /// Reads what is there, without waiting; false at the end.
+  bool read_from(int fd) {
+    std::array<char, 4096> bytes{};
+    const ssize_t got = read(fd, bytes.data(), bytes.size());
+    if (got < 0) return errno == EINTR || errno == EAGAIN;
+    text_.append(bytes.data(), static_cast<std::size_t>(got));
+    if (text_.size() > kShownErrorBytes) text_.erase(0, text_.size() - kShownErrorBytes);
+    return got > 0;
+  }
+  std::string text() const {
+    const std::size_t end = text_.find_last_not_of('\n');
+    return end == std::string::npos ? std::string() : text_.substr(0, end + 1);
+  }
+
+ private:
+  std::string text_;
+};
 
 /// Takes `mark` out of `text`; true when it was there.
 bool take_mark(std::string& text, std::string_view mark) {
@@ -218,28 +228,38 @@ class Lines {
   bool has_spoken_ = false;
 };
 
-/// Reads until the process has ended. Not until the pipe has: what the process left running may hold it open.
-int read_until_end(pid_t child, int pipe, Lines& lines, const std::function<void(int)>& on_wait) {
+/// Reads until the process has ended. Not until the pipes have: what the process left running may hold them open, and
+/// write without end.
+int read_until_end(pid_t child, int pipe, int errors, Lines& lines, Tail& tail,
+                   const std::function<void(int)>& on_wait) {
+  using Clock = std::chrono::steady_clock;
   constexpr int kTickMs = 100;
-  int status = 0;
-  int waited_ms = 0;
+  constexpr int kMostReadsAfterwards = 64;  // more than the pipes hold
   bool is_open = true;
+  bool has_errors = true;
+  Clock::time_point last_line = Clock::now();
+  int said_seconds = 0;
+  const auto read_what_is_there = [&](int timeout_ms) {
+    std::array<pollfd, 2> ready{{{is_open ? pipe : -1, POLLIN, 0}, {has_errors ? errors : -1, POLLIN, 0}}};
+    if (poll(ready.data(), ready.size(), timeout_ms) <= 0) return false;
+    if (ready[1].revents != 0) has_errors = tail.read_from(errors);
+    if (ready[0].revents == 0) return true;
+    is_open = lines.read_from(pipe);
+    last_line = Clock::now();
+    said_seconds = 0;
+    return true;
+  };
+  int status = 0;
   for (;;) {
-    pollfd ready{is_open ? pipe : -1, POLLIN, 0};
-    const int got = poll(&ready, 1, kTickMs);
-    if (got > 0) {
-      waited_ms = 0;
-      is_open = lines.read_from(pipe);
-      continue;
-    }
+    read_what_is_there(kTickMs);
     const pid_t ended = waitpid(child, &status, WNOHANG);
     if (ended == child || (ended < 0 && errno == ECHILD)) break;
-    waited_ms += kTickMs;
-    if (waited_ms % 1000 == 0) on_wait(waited_ms / 1000);
+    const auto waited = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - last_line).count();
+    while (waited > said_seconds) on_wait(++said_seconds);
   }
   // What it wrote between the last look and its end.
   fcntl(pipe, F_SETFL, O_NONBLOCK);
-  for (pollfd ready{pipe, POLLIN, 0}; is_open && poll(&ready, 1, 0) > 0;) is_open = lines.read_from(pipe);
+  for (int i = 0; i < kMostReadsAfterwards && (is_open || has_errors) && read_what_is_there(0); ++i) continue;
   return status;
 }
 
@@ -277,32 +297,36 @@ CountingEnd run_counting_process(const std::string& orders, const std::function<
   CountingEnd end;
   Launch launch(orders);
   int pipe[2] = {-1, -1};
-  const int errors = memfd_create("syscost-counting-stderr", MFD_CLOEXEC);
-  if (errors < 0 || pipe2(pipe, O_CLOEXEC) != 0) {
+  int errors[2] = {-1, -1};
+  if (pipe2(errors, O_CLOEXEC) != 0 || pipe2(pipe, O_CLOEXEC) != 0) {
     end.how = std::string("could not be started: ") + std::strerror(errno);
-    if (errors >= 0) close(errors);
+    for (const int fd : errors) {
+      if (fd >= 0) close(fd);
+    }
     return end;
   }
   const pid_t parent = getpid();
   const pid_t child = fork();
-  if (child == 0) become_counting_process(launch, move_fd_high(pipe[1]), errors, parent);
+  if (child == 0) become_counting_process(launch, move_fd_high(pipe[1]), errors[1], parent);
   close(pipe[1]);
+  close(errors[1]);
   Lines lines(on_line);
+  Tail tail;
   if (child < 0) {
     end.how = std::string("could not be started: ") + std::strerror(errno);
   } else {
-    const int status = read_until_end(child, pipe[0], lines, on_wait);
+    const int status = read_until_end(child, pipe[0], errors[0], lines, tail, on_wait);
     end.is_whole = lines.is_whole();
     end.is_silent = WIFEXITED(status) && lines.is_silent();
     end.how = ending(status, lines.is_silent());
   }
-  end.errors = tail_of(errors);
+  end.errors = tail.text();
   if (take_mark(end.errors, kClosed)) {
     end.is_silent = false;
     end.how = "had its file descriptors closed";
   }
   close(pipe[0]);
-  close(errors);
+  close(errors[0]);
   return end;
 }
 

@@ -77,6 +77,13 @@ class Counts(BenchmarkCase):
         [leaving] = self.rows(record="syscall", syscall="exit")
         self.assertEqual((leaving["entries"], leaving["calls"], leaving["no_return"]), ("2", "0", "2"))
 
+    def test_a_limit_of_files_sizes_leaves_the_counts(self):
+        # The process that counts writes to stderr, as Google Benchmark does.
+        done = self.run_program("bash", "-c", f"ulimit -f 0; exec {SHAPES} {QUICK} --benchmark_filter=BM_OneCall$ "
+                                "--benchmark_format=json --syscost_profile=syscalls")
+        [run] = json.loads(done.out)["benchmarks"]
+        self.assertEqual(run["syscalls"], 1, done.err)
+
     def test_time_and_iterations_are_those_google_benchmark_reports(self):
         report = os.path.join(self.folder, "out.json")
         rows = self.measured("BM_OneCall", "BM_ManualTime/manual_time", flags=[f"--benchmark_out={report}"])
