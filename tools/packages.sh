@@ -56,6 +56,13 @@ bpftrace        | bpftrace     | compared: a histogram script
 bpfcc-tools     | syscount-bpfcc | compared: syscount
 "
 
+readonly packages_kernels="
+qemu-system-x86 | qemu-system-x86_64 | runs the other kernels
+kmod            | depmod       | finds the modules that they need
+bpftrace        | bpftrace     | a profile under each kernel
+linux-perf      | perf         | a profile under each kernel
+"
+
 readonly packages_lint="
 clang-format    | clang-format | layout of the code
 clang-tidy      | clang-tidy   | the checks of .clang-tidy

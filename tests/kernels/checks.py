@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What is asked of one kernel: run under it, as root, by kernels.py.
+
+    checks.py BIN ANSWER CASES CHECK... [-- OBJECT...]
+
+BIN: the folder of the programs. ANSWER: the file that gets the answers, as JSON: {"kernel": its release, "rows": [{"of":
+what, "is": the answer in a word or two, "good": whether it is as documented, "why": lines}], "counts": {backend: {what:
+number}}}. Rewritten after each check, so that what was found stays when the machine dies. CASES: which of the conformance
+suite, as --gtest_filter has it. OBJECT: made of the BPF sources by another compiler.
+"""
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+# docs/backends.md; ebpf's is that of task storage for tracing programs, dispatch's of Syscall User Dispatch.
+FIRST = {"ebpf": (5, 13), "dispatch": (5, 11), "dispatch-trap": (5, 11), "seccomp": (5, 9)}
+BACKENDS = tuple(FIRST)
+CYCLES = 1  # of 1024 writes a test: emulated, a call that seccomp stops takes milliseconds
+TRACED_CYCLES = 50
+# How libc's allocator spends its time differs with what ran before.
+OF_THE_ALLOCATOR = {"brk", "mmap", "munmap", "mprotect", "madvise"}
+
+
+def release():
+    return os.uname().release
+
+
+def is_too_old_for(backend):
+    return tuple(int(part) for part in release().split("-")[0].split(".")[:2]) < FIRST[backend]
+
+
+class Answers:
+    def __init__(self, programs, answer, cases, objects):
+        self.bin, self.answer, self.cases, self.objects = programs, answer, cases, objects
+        self.rows, self.counts = [], {}
+
+    def add(self, of, answer, good=True, why=()):
+        self.rows.append({"of": of, "is": answer, "good": good, "why": list(why)})
+        print(f"{release()}: {of}: {answer}", flush=True)
+
+    def write(self):
+        with open(self.answer, "w", encoding="utf-8") as file:
+            json.dump({"kernel": release(), "rows": self.rows, "counts": self.counts}, file, indent=1)
+
+    def run(self, program, *arguments, folder=None, **variables):
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("SYSCOST", "GTEST"))}
+        return subprocess.run([os.path.join(self.bin, program), *arguments], cwd=folder, env={**clean, **variables},
+                              capture_output=True, text=True, check=False, errors="replace")
+
+
+def programs(answers):
+    """Does the verifier take every BPF program, of each compiler, with everything that can be switched on?"""
+    done = answers.run("syscost_ebpf_load_objects", *answers.objects)
+    lines = done.stdout.splitlines()
+    good = sum("programs accepted" in line for line in lines)
+    of = f"BPF objects of {1 + len(answers.objects)} compiler{'s' if answers.objects else ''}"
+    if done.returncode == 0:
+        answers.add(of, f"{good} of {len(lines)} loads accepted")
+    elif is_too_old_for("ebpf"):
+        answers.add(of, "too old for them")
+    else:
+        answers.add(of, f"{good} of {len(lines)} accepted", False, lines + done.stderr.splitlines())
+
+
+def doctor(answers):
+    """Does each backend open and count, or say that the kernel is too old?"""
+    said = answers.run("demo_batched_writes", "--syscost_doctor").stdout
+    for backend in BACKENDS:
+        if backend == "dispatch-trap":
+            continue
+        [line] = re.findall(rf"^  {backend} +(.*)$", said, re.MULTILINE) or ["is not mentioned"]
+        if line.startswith("works: opened, and counted 64 of 64 known calls"):
+            answers.add(f"doctor: {backend}", "works")
+        else:
+            answers.add(f"doctor: {backend}", "refused", is_too_old_for(backend), [line])
+    taken = re.findall(r"auto would take (\S+?)\.", said)
+    best = next(backend for backend in BACKENDS if not is_too_old_for(backend))
+    answers.add("doctor: auto takes", *taken, good=taken == [best], why=() if taken == [best] else said.splitlines())
+
+
+def rows_of(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def smoke(answers):
+    """What a demo called, as each backend counts it: the same calls under each kernel."""
+    for backend in BACKENDS:
+        if is_too_old_for(backend):
+            answers.add(f"demo: {backend}", "too old")
+            continue
+        with tempfile.TemporaryDirectory(prefix="syscost-kernels-") as folder:
+            done = answers.run("demo_batched_writes", "--cycles", str(CYCLES), "--repeats", "1", f"--syscost_csv={folder}/rows.csv",
+                               f"--syscost_backend={backend}", folder=folder)
+            if done.returncode != 0:
+                answers.add(f"demo: {backend}", f"exit code {done.returncode}", False,
+                            (done.stdout + done.stderr).splitlines()[-20:])
+                continue
+            column = "calls" if backend.startswith("dispatch") else "entries"
+            counts = answers.counts.setdefault(backend, {})
+            for row in rows_of(f"{folder}/rows.csv"):
+                if row["record"] == "syscall" and row["syscall"] not in OF_THE_ALLOCATOR:
+                    counts[" ".join((row["test"], row["window"], row["syscall"]))] = int(row[column])
+        answers.add(f"demo: {backend}", f"{sum(counts.values())} calls")
+
+
+def failed_cases(path):
+    """{backend: (passed, [failed], skipped)} of a report of GoogleTest's."""
+    with open(path, encoding="utf-8") as file:
+        report = json.load(file)
+    found = {}
+    for suite in report["testsuites"]:
+        passed, failed, skipped = found.setdefault(suite["name"], ([], [], []))
+        for case in suite["testsuite"]:
+            into = skipped if case["result"] == "SKIPPED" else failed if case.get("failures") else passed
+            into.append((case["name"], [failure["failure"] for failure in case.get("failures", ())]))
+    return found
+
+
+def conformance(answers):
+    """Every case on every backend."""
+    with tempfile.TemporaryDirectory(prefix="syscost-kernels-") as folder:
+        report = os.path.join(folder, "report.json")
+        done = answers.run("conformance_test", "--gtest_brief=1", f"--gtest_output=json:{report}",
+                           f"--gtest_filter={answers.cases}")
+        if not os.path.exists(report):
+            answers.add("conformance", "no report", False, (done.stdout + done.stderr).splitlines()[-20:])
+            return
+        found = failed_cases(report)
+        # On a translated processor a case may run out of its time: what fails must fail again.
+        again = [f"{suite}.{name}" for suite, (_, failed, _) in found.items() for name, _ in failed]
+        still = {}
+        if again:
+            answers.run("conformance_test", "--gtest_brief=1", f"--gtest_output=json:{report}",
+                        "--gtest_filter=" + ":".join(again))
+            still = failed_cases(report)
+    for suite, (passed, failed, skipped) in found.items():
+        if not suite.startswith("conformance_"):
+            continue
+        at_last = still.get(suite, ([], [], []))[1] if failed else []
+        count = len(passed) + len(failed) - len(at_last)
+        text = f"{count} exact" if count else "-"
+        if skipped:
+            text += f", {len(skipped)} skipped"
+        if at_last:
+            text += f", {len(at_last)} FAILED"
+        why = [f"{name}: {reason}" for name, reasons in at_last for reason in reasons]
+        answers.add("conformance: " + suite.removeprefix("conformance_"), text, not at_last, why)
+
+
+def profiles(answers):
+    """bpftrace counts what the program called; perf is there."""
+    for tool in ("bpftrace", "perf"):
+        with tempfile.TemporaryDirectory(prefix="syscost-kernels-") as folder:
+            done = answers.run("demo_batched_writes", "--profile", tool, "--cycles", str(TRACED_CYCLES), "--repeats", "1",
+                               "--gtest_filter=*SingleBatchedWrite*", "--csv", f"{folder}/rows.csv", folder=folder)
+            said = (done.stdout + done.stderr).splitlines()
+            if done.returncode == 2:
+                answers.add(f"profile: {tool}", "cannot run", True, said[-6:])
+                continue
+            if done.returncode != 0:
+                answers.add(f"profile: {tool}", f"exit code {done.returncode}", False, said[-20:])
+                continue
+            if tool == "perf":
+                answers.add("profile: perf", "works", any("task-clock" in line for line in said), said[-20:])
+                continue
+            writes = [int(row["entries"]) for row in rows_of(f"{folder}/rows.csv")
+                      if row["origin"] == "bpftrace" and row["syscall"] == "write"]
+            answers.add("profile: bpftrace", "exact" if writes == [TRACED_CYCLES] else f"{writes} of {TRACED_CYCLES}",
+                        writes == [TRACED_CYCLES], said[-20:])
+
+
+CHECKS = {check.__name__: check for check in (programs, doctor, smoke, profiles, conformance)}
+
+
+def main():
+    arguments = sys.argv[1:]
+    objects = []
+    if "--" in arguments:
+        at = arguments.index("--")
+        arguments, objects = arguments[:at], arguments[at + 1:]
+    answers = Answers(*arguments[:3], objects)
+    for check in arguments[3:]:
+        CHECKS[check](answers)
+        answers.write()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Tests of what ./dev kernels makes of its answers, without a virtual machine: a difference is never lost."""
+
+import gzip
+import json
+import os
+import tempfile
+import unittest
+from unittest import mock
+
+import checks
+import kernels
+import machine
+
+
+def answer(kernel, rows, counts=None):
+    return {"kernel": kernel, "counts": counts or {},
+            "rows": [{"of": of, "is": text, "good": good, "why": []} for of, text, good in rows]}
+
+
+class Kernels(unittest.TestCase):
+    def test_counts_that_differ_from_the_first_kernels_are_not_as_documented(self):
+        here = answer("6.18", [("demo: ebpf", "3 calls", True)], {"ebpf": {"write": 2, "read": 1}})
+        same = answer("6.12", [("demo: ebpf", "3 calls", True)], {"ebpf": {"write": 2, "read": 1}})
+        less = answer("6.1", [("demo: ebpf", "2 calls", True)], {"ebpf": {"write": 2}})
+        kernels.compare_counts([here, same, less])
+        self.assertTrue(same["rows"][0]["good"])
+        self.assertFalse(less["rows"][0]["good"])
+        self.assertEqual(less["rows"][0]["why"], ["read: 0, under 6.18 1"])
+
+    def test_the_table_marks_what_is_wrong_and_what_was_not_asked(self):
+        lines = kernels.table([answer("6.18", [("a", "works", True)]), answer("6.1", [("b", "refused", False)])])
+        self.assertEqual(lines.splitlines(), ["| | 6.18 | 6.1 |", "|---|---|---|", "| a | works | - |",
+                                              "| b | - | refused (!) |"])
+
+    def test_a_backend_may_be_refused_by_kernels_that_are_too_old_only(self):
+        said = ("  ebpf     does not work: the verifier refuses\n  dispatch works: opened, and counted 64 of 64 known calls\n"
+                "  seccomp  works: opened, and counted 64 of 64 known calls\n--syscost_backend auto would take dispatch.\n")
+        for release, good in (("5.12.1-x", True), ("5.13.0", False), ("6.1.0-50-amd64", False)):
+            asked = checks.Answers("", "", "", [])
+            with mock.patch.object(checks, "release", lambda release=release: release), \
+                    mock.patch.object(asked, "run", lambda *_: mock.Mock(stdout=said)), mock.patch("builtins.print"):
+                checks.doctor(asked)
+            self.assertEqual([row["good"] for row in asked.rows], [good, True, True, good], release)
+
+    def test_a_case_that_fails_twice_failed(self):
+        def report(path, result):
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump({"testsuites": [{"name": "conformance_ebpf", "testsuite": [
+                    {"name": "a", "result": "COMPLETED"}, {"name": "b", "result": "SKIPPED"},
+                    {"name": "c", "result": "COMPLETED", **result}]}]}, file)
+
+        for second, good in (({}, True), ({"failures": [{"failure": "wrong"}]}, False)):
+            results = [{"failures": [{"failure": "wrong"}]}, second]
+
+            def run(_program, *arguments, results=results):
+                report(next(one for one in arguments if "json:" in one).split("json:")[1], results.pop(0))
+                return mock.Mock(stdout="", stderr="")
+
+            asked = checks.Answers("", "", "conformance_*", [])
+            with mock.patch.object(asked, "run", run), mock.patch("builtins.print"):
+                checks.conformance(asked)
+            self.assertEqual([row["good"] for row in asked.rows], [good])
+            self.assertEqual(asked.rows[0]["is"], "2 exact, 1 skipped" if good else "1 exact, 1 skipped, 1 FAILED")
+
+    def test_the_initial_files_are_an_archive_as_the_kernel_reads_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            first = os.path.join(folder, "first")
+            with open(first, "wb") as file:
+                file.write(b"program")
+            archive = gzip.decompress(machine.initial_files(first, [("9p.ko", b"module")]))
+        found, at = {}, 0
+        while at < len(archive):
+            self.assertEqual(archive[at:at + 6], b"070701")
+            fields = [int(archive[at + 6 + 8 * i:at + 14 + 8 * i], 16) for i in range(13)]
+            name = archive[at + 110:at + 110 + fields[11] - 1].decode()
+            content = at + (110 + fields[11] + 3) // 4 * 4
+            found[name] = archive[content:content + fields[6]]
+            at = (content + fields[6] + 3) // 4 * 4
+        self.assertEqual((found["init"], found["modules/9p.ko"]), (b"program", b"module"))
+        self.assertEqual(found["modules/order"], b"/modules/9p.ko\n")
+        self.assertEqual(list(found)[-1], "TRAILER!!!")
+
+
+if __name__ == "__main__":
+    unittest.main()
