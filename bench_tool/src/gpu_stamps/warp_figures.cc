@@ -171,7 +171,7 @@ Figure<Pattern> exit_pattern(const gpu::StampedLaunch& launch) {
   if (!has_threads(launch)) return "needs stamps of single threads";
   const auto exits = exits_in_warps(launch);
   Pattern pattern;
-  for (const std::uint64_t modulus : {2, 4, 8, 16, 32}) {
+  for (const std::uint64_t modulus : {2U, 4U, 8U, 16U, 32U}) {
     if (const std::optional<Modulus> one = explain(exits, modulus)) pattern.all.push_back(*one);
   }
   if (pattern.all.empty()) return "too few threads, or all of them exit alike";
