@@ -39,10 +39,8 @@ bool is_wanted(const fs::directory_entry& entry, Problems& problems) {
   if (entry.path().extension() == ".csv") {
     const std::string what = not_a_file(status);
     if (what.empty()) return true;
-    problems.add(file, 0,
-                 fmt::format("{}, not a file; left out, because reading it may never end: give its name as RUN to read "
-                             "it",
-                             what));
+    const char* const fix = fs::is_socket(status) ? "" : ": give its name as RUN to read it";
+    problems.add(file, 0, fmt::format("{}, not a file; left out, because reading it may never end{}", what, fix));
     return false;
   }
   // A folder of results holds other people's JSON as well.

@@ -35,7 +35,8 @@ Input::Input(Input&& other) noexcept
       is_regular_(other.is_regular_),
       size_(other.size_),
       beginning_(std::move(other.beginning_)),
-      has_beginning_(other.has_beginning_) {}
+      has_beginning_(other.has_beginning_),
+      has_ended_(other.has_ended_) {}
 
 bool Input::open(Problems& problems) {
   if (descriptor_ >= 0) return true;
@@ -58,6 +59,7 @@ void Input::close() {
   descriptor_ = -1;
   beginning_.clear();
   has_beginning_ = false;
+  has_ended_ = false;
 }
 
 std::string_view Input::beginning() {
@@ -72,6 +74,7 @@ std::string_view Input::beginning() {
         });
     for (std::size_t got = 1; got != 0 && filled != kBeginningBytes; filled += got) {
       got = all(beginning_.data() + filled, kBeginningBytes - filled);
+      has_ended_ = got == 0;
     }
   } catch (const std::system_error&) {
     // The reader meets the same error, and its caller says so.
@@ -83,6 +86,8 @@ std::string_view Input::beginning() {
 ReadBytes Input::bytes() {
   if (is_regular_) return bytes_of(0, 0);
   return [this, left = std::string_view(beginning_)](char* buffer, std::size_t size) mutable {
+    // A terminal would have to be told its end a second time.
+    if (left.empty() && has_ended_) return std::size_t{0};
     if (left.empty()) return read_by([&] { return ::read(descriptor_, buffer, size); });
     const std::size_t count = std::min(size, left.size());
     std::memcpy(buffer, left.data(), count);

@@ -58,6 +58,7 @@ class Input {
   std::uint64_t size_ = 0;
   std::string beginning_;  ///< Of a pipe: taken out of it.
   bool has_beginning_ = false;
+  bool has_ended_ = false;  ///< Of a pipe or terminal: the beginning is all of it.
 };
 
 }  // namespace syscost::bench::csv
