@@ -51,7 +51,9 @@ std::vector<std::string> source_lines(const model::Dataset& data) {
   std::vector<std::string> lines;
   for (Source& source : sources) {
     if (source.programs.size() == 1) source.line += ", " + *source.starts.begin();
-    if (source.programs.size() > 1) {
+    if (source.programs.size() > 1 && source.starts.size() == 1) {
+      source.line += fmt::format(", {} programs started at {}", source.programs.size(), *source.starts.begin());
+    } else if (source.programs.size() > 1) {
       source.line += fmt::format(", {} programs started from {} to {}", source.programs.size(), *source.starts.begin(),
                                  *source.starts.rbegin());
     }
