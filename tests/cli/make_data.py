@@ -177,13 +177,30 @@ def make_times():
         program="build/log_benchmark")])
     save_json("google_aggregates.json", benchmark("BM_Write/8", [250.0])[1:])
     save_json("google_bad.json", benchmark("BM_Unit", [1], "fortnight") + benchmark("BM_Never", [1], iterations=0)
-              + benchmark("BM_Back", [-1]) + benchmark("BM_Good", [1]) + [dict(run_type="iteration")])
+              + benchmark("BM_Back", [-1]) + benchmark("BM_Good", [1])
+              + benchmark("BM_Endless", [1], iterations=2 ** 64 - 1)[:1] + [dict(run_type="iteration")])
     save_bytes("google_torn.json", open(os.path.join(DATA, "google_old.json"), "rb").read()[:900])
     save_bytes("other.json", b'{"tests": []}\n')
     os.makedirs(os.path.join(DATA, "mixed_folder"), exist_ok=True)
     save_json("mixed_folder/benchmark.json", benchmark("BM_Write/8", [250.0]))
     save_bytes("mixed_folder/compile_commands.json", b'[{"directory": "/"}]\n')
     save("mixed_folder/tests.csv", window("Log.Stays", [reads(2, 900)], 1500))
+
+
+def make_names():
+    """Names that cannot be seen as they are, or that would be markup; each file once more with a call more."""
+    def save_names(name, names, syscall, label):
+        for suffix, extra in (("", 0), ("_more", 1)):
+            calls = [call(syscall, "desc", [90] * 600 + [110] * 300 + [250] * 120 + [1500] * (4 + extra))]
+            lines = [line for test in names for line in window(test, calls, 131000, label=label)]
+            save_bytes(f"{name}{suffix}.csv", "\n".join([HEADER] + lines + [""]).encode(errors="surrogateescape"))
+
+    latin_1 = "Log.Größe".encode("latin-1").decode(errors="surrogateescape")
+    save_names("unseen", [latin_1, "Log.user\u202etxt.exe", "Log.ab", "Log.a\u200bb", "Log.\u009b31m\x1b[31mred", "Log.Größe"],
+               "write", "l\u2066bel")
+    save_names("markup", ["BM_Fill<int>/8", "BM_Fill<double>/8", "x:1*2*3", "<script>alert(1)</script>",
+                          "[click](https://example.org)", "a|b\\|c", "`quoted`", "@someone", "=1+1"],
+               "<b>_write_</b>", "https://example.org")
 
 
 def main():
@@ -417,3 +434,4 @@ def main():
 if __name__ == "__main__":
     main()
     make_times()
+    make_names()
