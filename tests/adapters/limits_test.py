@@ -44,7 +44,7 @@ class Limits(Case):
     def test_a_filter_that_denies_our_own_calls_leaves_no_number_and_says_so(self):
         self.run_program(LIMITS, "--gtest_filter=Sandbox.DeniesGettidToAThread")
         self.run_program(LIMITS, "--gtest_filter=Sandbox.DeniesGettidToTheFirstThatMeasures")
-        for name in ("Sandbox.DeniesGettidToTheTest", "Sandbox.DeniesBpfToTheTest"):
+        for name in ("Sandbox.DeniesGettidToTheTest", "Sandbox.DeniesSendmsgToTheTest", "Sandbox.DeniesFstatToTheTest"):
             with self.subTest(name=name):
                 if os.path.exists(self.csv):
                     os.remove(self.csv)
@@ -52,6 +52,10 @@ class Limits(Case):
                 self.assertIn(f"the counts of test {name} are void: a seccomp filter", done.err)
                 [row] = self.rows(kind="test", record="test")
                 self.assertEqual((row["outcome"], row["total_calls"]), ("passed", ""))
+
+    def test_a_filter_that_denies_bpf_denies_nothing_that_a_window_needs(self):
+        self.run_program(LIMITS, f"--syscost_csv={self.csv}", "--gtest_filter=Sandbox.DeniesBpfToTheTest")
+        self.assertEqual(self.getppids(), {"Sandbox.DeniesBpfToTheTest": 1})
 
     def test_a_linked_program_that_a_test_starts_belongs_to_the_tests_run(self):
         inner = f"sh -c '{MANY} --gtest_filter=Shapes.CallsThreeTimes; :'"

@@ -8,7 +8,6 @@
 
 #include <sys/types.h>
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -26,14 +25,12 @@ class Copy {
   bool cue() const;
   /// One `wait4`; the wait status, -1 when that failed.
   int wait() const;
-  /// After wait(): a problem() when a helper process it had is still there, when it had BPF programs and we have
-  /// others, or when we have none and one of its is still loaded. Not inside a window.
+  /// After wait(): a problem() when a supervisor of seccomp's that it had is still there. Not inside a window.
   void require_nothing_left() const;
 
  private:
   pid_t pid_ = -1;
   int cue_fd_ = -1;
-  std::vector<std::uint32_t> programs_;
   std::vector<int> helpers_;  // pidfds
 };
 
@@ -41,7 +38,9 @@ class Copy {
 void copies_open_scopes(bool open);
 
 /// What main() runs for `--copy ROLE`: "spin" until killed, "die" by exit_group(37) with a thread blocked in read,
-/// "count" its own calls exactly (exit status 0 = they were). Returns the exit status; 2 for an unknown role.
+/// "count" its own calls exactly (exit status 0 = they were), or count them "again" after a window whose instrument was
+/// taken away (it says whether the second is exact; the library ends the run non-zero), or "count" and leave a
+/// "daemon". Returns the exit status; 2 for an unknown role.
 int play_role(const std::string& role);
 
 }  // namespace conformance

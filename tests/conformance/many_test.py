@@ -3,9 +3,10 @@
 """Many measured processes at once: one pair of BPF programs for all, exact counts, and nothing left of it.
 
 Each process is conformance_case as a copy (copy.h): it opens a window, says so, waits for its cue, then makes 5000 known
-calls, counts them and ends with 0 when that was exact; or it spins until it is killed. The test runs in a network
-namespace of its own, so that it shares a helper with nobody: many_test.py CONFORMANCE_CASE HELPER LIBRARY.
+calls, counts them and ends with 0 when that was exact; or it spins until it is killed. The test runs in a network and a
+mount namespace of its own, so that it shares a helper with nobody: many_test.py CONFORMANCE_CASE HELPER LIBRARY.
 """
+import array
 import ctypes
 import os
 import pwd
@@ -22,22 +23,59 @@ import unittest
 
 CASE, HELPER, LIBRARY = (os.path.abspath(path) for path in sys.argv[1:4])
 MANY = 32
-CLONE_NEWNET = 0x40000000
+CLONE_NEWNET, CLONE_NEWNS = 0x40000000, 0x20000
 PR_SET_CHILD_SUBREAPER = 36
+SYS_PIDFD_GETFD = 438
 SKIPPED = 77
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-def programs_of(pid):
-    """The kernel's numbers of the BPF programs whose descriptors the process holds."""
+def programs_in(fdinfo):
+    """The kernel's numbers of the BPF programs among a process's descriptors, or a link's."""
     found = set()
-    for name in os.listdir(f"/proc/{pid}/fdinfo"):
+    for name in os.listdir(fdinfo):
         try:
-            with open(f"/proc/{pid}/fdinfo/{name}", encoding="ascii") as info:
+            with open(os.path.join(fdinfo, name), encoding="ascii") as info:
                 found.update(int(number) for number in re.findall(r"prog_id:\s*(\d+)", info.read()))
         except FileNotFoundError:
             pass
     return found
+
+
+def programs_of(pid):
+    return programs_in(f"/proc/{pid}/fdinfo")
+
+
+def parked_programs_of(pid):
+    """Those that a process without a helper keeps in the queues of its sockets."""
+    found = set()
+    pidfd = os.pidfd_open(pid)
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            if not os.readlink(f"/proc/{pid}/fd/{name}").startswith("socket:"):
+                continue
+        except FileNotFoundError:
+            continue
+        copy = LIBC.syscall(SYS_PIDFD_GETFD, pidfd, int(name), 0)
+        with socket.socket(fileno=copy) as queue:
+            before = set(os.listdir("/proc/self/fdinfo"))
+            fds = array.array("i")
+            try:
+                _, control, _, _ = queue.recvmsg(1, socket.CMSG_LEN(32 * fds.itemsize),
+                                                 socket.MSG_PEEK | socket.MSG_DONTWAIT)
+            except OSError:
+                continue
+            for _, _, data in control:
+                fds.frombytes(data)
+            found |= programs_in("/proc/self/fdinfo") if set(os.listdir("/proc/self/fdinfo")) - before else set()
+            for fd in fds:
+                os.close(fd)
+    os.close(pidfd)
+    return found
+
+
+def holds_bpf(pid):
+    return any(os.readlink(f"/proc/{pid}/fd/{fd}").startswith("anon_inode:bpf") for fd in os.listdir(f"/proc/{pid}/fd"))
 
 
 def loaded(numbers):
@@ -56,7 +94,7 @@ def loaded(numbers):
 
 def names_of_helpers():
     with open("/proc/net/unix", encoding="ascii") as table:
-        return {line.split()[-1] for line in table if "@syscost-ebpf-" in line}
+        return {line.split()[-1] for line in table if "@syscost-ebpf-" in line or "/run/syscost/" in line}
 
 
 def helpers():
@@ -66,6 +104,21 @@ def helpers():
         try:
             if (os.path.basename(os.readlink(f"/proc/{pid}/exe")) == os.path.basename(HELPER)
                     and os.readlink(f"/proc/{pid}/ns/net") == os.readlink("/proc/self/ns/net")):
+                found.append(int(pid))
+        except OSError:
+            pass
+    return found
+
+
+def daemons():
+    """Process ids of copies that nobody waits for any more."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+                parent = int(stat.read().rsplit(")", 1)[1].split()[1])
+            if os.readlink(f"/proc/{pid}/exe") == CASE and parent != os.getpid() and (
+                    os.readlink(f"/proc/{pid}/ns/net") == os.readlink("/proc/self/ns/net")):
                 found.append(int(pid))
         except OSError:
             pass
@@ -85,7 +138,9 @@ class Copy:
         """Returns once its window is open."""
         if self.process.stdout.read(1) != b"r":
             raise AssertionError(f"did not start: {self.process.communicate()[1].decode()}")
-        self.programs = programs_of(self.process.pid)
+        if holds_bpf(self.process.pid):
+            raise AssertionError("it holds a BPF program, a map or an attachment")
+        self.programs = parked_programs_of(self.process.pid) or set().union(*map(programs_of, helpers()))
         return self
 
     def go(self):
@@ -113,7 +168,8 @@ class Many(unittest.TestCase):
         return [copy.when_ready() for copy in fresh]
 
     def assert_one_pair(self, copies):
-        self.assertEqual(len({frozenset(copy.programs) for copy in copies}), 1, "they hold different programs")
+        self.assertEqual(len(helpers()), 1)
+        self.assertEqual([parked_programs_of(copy.process.pid) for copy in copies], [set()] * len(copies))
         self.assertEqual(len(copies[0].programs), 3)
         self.assertEqual(loaded(copies[0].programs), copies[0].programs)
         self.assertEqual(len(names_of_helpers()), 1)
@@ -173,16 +229,24 @@ class Many(unittest.TestCase):
             everybody += [copy, fresh]
         self.assert_nothing_left(everybody)
 
-    def test_a_killed_helper_costs_nobody_a_count(self):
-        copies = self.start(8)
+    def test_a_killed_helper_costs_the_open_window_and_no_more(self):
+        copies = self.start(8, "again")
         self.assert_one_pair(copies)
         (helper,) = helpers()
         os.kill(helper, signal.SIGKILL)
         while helpers():
             time.sleep(0.001)
-        late = self.start(1)  # gets a helper of its own
+        late = self.start(1)  # starts another helper
         self.assertNotEqual(late[0].programs, copies[0].programs)
-        self.assert_exact(copies + late)
+        for copy in copies:
+            copy.go()
+        for copy in copies:
+            code, err = copy.end()
+            self.assertEqual(code, 1, err)  # as of every run that lacks counts
+            self.assertIn("the eBPF helper, which counts for this process, has ended", err)
+            self.assertIn("the window after it is exact", err)
+        self.assert_one_pair(late)
+        self.assert_exact(late)
         self.assert_nothing_left(copies + late)
 
     def test_the_helper_is_nobodys_child_and_holds_none_of_its_files(self):
@@ -195,9 +259,29 @@ class Many(unittest.TestCase):
             self.assertNotEqual(int(fields[3]), os.getsid(0), "a session of its own")
             targets = {os.readlink(f"/proc/{helper}/fd/{fd}") for fd in os.listdir(f"/proc/{helper}/fd")}
             self.assertFalse([target for target in targets
-                              if not target.startswith(("socket:", "anon_inode:", "/dev/null", "pidfd:"))], targets)
+                              if not target.startswith(("socket:", "anon_inode:", "/dev/null", "pidfd:", "/memfd:libbpf"))], targets)
             self.assert_exact(copies)
         self.assert_nothing_left(copies)
+
+    def test_a_daemon_that_one_leaves_keeps_nothing_of_it(self):
+        for wish in ({}, {"SYSCOST_DETAIL": "ioctl"}):
+            with self.subTest(**wish):
+                (copy,) = self.start(1, "daemon", env=wish)
+                copy.go()
+                self.assertEqual(copy.process.wait(), 0)
+                self.assertEqual(len(daemons()), 1)
+                self.assert_nothing_left([copy])
+                for daemon in daemons():
+                    os.kill(daemon, signal.SIGKILL)
+                copy.end()
+
+    def test_with_wishes_of_its_own_each_has_a_helper_of_its_own(self):
+        plain = self.start(1)
+        (detailed,) = self.start(1, env={"SYSCOST_DETAIL": "ioctl"})
+        self.assertEqual(parked_programs_of(detailed.process.pid), set())
+        self.assertEqual(sorted(len(programs_of(helper)) for helper in helpers()), [3, 3])
+        self.assert_exact([*plain, detailed])
+        self.assert_nothing_left([*plain, detailed])
 
     def test_a_process_to_which_orphans_come_gets_no_child_but_a_pair_of_its_own(self):
         copies = self.start(2, preexec_fn=lambda: LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
@@ -216,8 +300,8 @@ class Many(unittest.TestCase):
 
     def test_in_pid_namespaces_they_share_and_count_exactly(self):
         copies = self.start(1) + self.start(3, wrapper=("unshare", "--pid", "--fork", "--kill-child"))
-        programs = [programs_of(child) for child in self.children_of(copies[1:])]
-        self.assertEqual(programs, [copies[0].programs] * 3)
+        self.assertEqual([holds_bpf(child) or parked_programs_of(child) for child in self.children_of(copies[1:])], [set()] * 3)
+        self.assert_one_pair(copies[:1])
         self.assert_exact(copies)
         self.assert_nothing_left(copies)
 
@@ -262,6 +346,83 @@ class Many(unittest.TestCase):
         stranger.close()
         self.assert_nothing_left(copies)
 
+    def test_a_stranger_whose_queue_is_full_keeps_nobody_waiting(self):
+        first = self.start(1)
+        (name,) = names_of_helpers()
+        self.assert_exact(first)
+        self.assert_nothing_left(first)
+        crowd = [socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(8)]
+        self.addCleanup(lambda: [one.close() for one in crowd])
+        crowd[0].bind("\0" + name[1:])
+        os.seteuid(pwd.getpwnam("nobody").pw_uid)
+        try:
+            crowd[0].listen(1)
+        finally:
+            os.seteuid(0)
+        for one in crowd[1:]:
+            one.setblocking(False)
+            try:
+                one.connect("\0" + name[1:])
+            except BlockingIOError:
+                break
+        copies = self.start(1)
+        self.assertEqual(len(parked_programs_of(copies[0].process.pid)), 3, "it waited, and has programs of its own")
+        self.assert_exact(copies)
+        for one in crowd:
+            one.close()
+        self.assert_nothing_left(copies)
+
+    def test_the_helper_serves_on_no_socket_but_its_users_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            helper = shutil.copy(HELPER, folder)
+            if subprocess.run(["setcap", "cap_bpf,cap_perfmon+ep", helper], check=False).returncode != 0:
+                self.skipTest("setcap is missing, or the file system holds no capabilities")
+            for sockets in self.forged_sockets():
+                with subprocess.Popen([helper], user="nobody", group="nogroup", extra_groups=[], stderr=subprocess.PIPE,
+                                      preexec_fn=lambda given=sockets[0]: os.dup2(given.fileno(), 3), close_fds=False) as done:
+                    self.assertEqual(done.wait(timeout=20), 2)
+                for end in sockets:
+                    end.close()
+        self.assert_nothing_left([])
+
+    @staticmethod
+    def forged_sockets():
+        """A listener of another name, and a connection, by which any number of helpers could be had."""
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        listener.bind("\0syscost-ebpf-of-somebody")
+        listener.listen()
+        return [[listener], list(socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))]
+
+    def test_idle_connections_keep_nobody_from_the_helper_for_everyone(self):
+        helper = subprocess.Popen(["prlimit", "--nofile=600:600", HELPER, "--for-everyone"])  # pylint: disable=consider-using-with
+        self.addCleanup(helper.wait)
+        self.addCleanup(helper.kill)
+        while not names_of_helpers():
+            self.assertIsNone(helper.poll())
+            time.sleep(0.001)
+        (name,) = names_of_helpers()
+        crowd = [socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(700)]
+        self.addCleanup(lambda: [one.close() for one in crowd])
+        os.seteuid(pwd.getpwnam("nobody").pw_uid)
+        try:
+            for one in crowd:
+                one.connect(name)
+        finally:
+            os.seteuid(0)
+        copies = self.start(2)
+        self.assertEqual([parked_programs_of(copy.process.pid) for copy in copies], [set(), set()])
+        self.assert_exact(copies)
+
+    def test_nobody_else_can_take_the_place_of_the_helper_for_everyone(self):
+        shutil.rmtree("/run/syscost", ignore_errors=True)  # one for everyone was there before
+        os.mkdir("/run/syscost")
+        self.addCleanup(shutil.rmtree, "/run/syscost")
+        os.chmod("/run/syscost", 0o777)
+        done = subprocess.run([HELPER, "--for-everyone"], check=False, stderr=subprocess.PIPE, timeout=20)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"nobody else can write to", done.stderr)
+
     def test_a_helper_for_everyone_serves_all_users_by_one_pair_and_stays(self):
         helper = subprocess.Popen([HELPER, "--for-everyone"])  # pylint: disable=consider-using-with
         self.addCleanup(helper.wait)
@@ -273,6 +434,7 @@ class Many(unittest.TestCase):
         self.assert_one_pair(copies)
         self.assert_exact(copies)
         self.assert_exact(self.start(1))
+        self.assertEqual(subprocess.run([HELPER, "--for-everyone"], check=False, stderr=subprocess.DEVNULL).returncode, 2)
         self.assertIsNone(helper.poll())
         helper.kill()
         helper.wait()
@@ -304,7 +466,9 @@ if __name__ == "__main__":
     except OSError:
         print("skipped: asking the kernel for BPF programs needs root")
         sys.exit(SKIPPED)
-    if LIBC.unshare(CLONE_NEWNET) != 0:
-        print("skipped: a network namespace of its own needs root")
+    if LIBC.unshare(CLONE_NEWNET | CLONE_NEWNS) != 0:
+        print("skipped: namespaces of its own need root")
         sys.exit(SKIPPED)
+    for mount in (["--make-rprivate", "/"], ["-t", "tmpfs", "none", "/run"]):  # where a helper for everyone has its socket
+        subprocess.run(["mount", *mount], check=True)
     unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)

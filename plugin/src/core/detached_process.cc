@@ -66,8 +66,11 @@ void keep_capabilities(std::uint64_t wanted) {
   end_child(127);
 }
 
+/// -1 for want of numbers, also where the limit lies below `least`, which is EINVAL to the kernel.
 int duplicate_above(int descriptor, int least) {
-  return static_cast<int>(syscall(SYS_fcntl, descriptor, F_DUPFD, least));
+  const auto copy = static_cast<int>(syscall(SYS_fcntl, descriptor, F_DUPFD, least));
+  if (copy < 0 && errno == EINVAL) errno = EMFILE;
+  return copy;
 }
 
 void become_the_program(void* argument) {

@@ -6,12 +6,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <cstdint>
-#include <string_view>
 
 #include "core/high_fd.h"
 #include "core/own_calls.h"
@@ -20,11 +19,13 @@ namespace syscost {
 namespace {
 
 // For the child side of fork(). Signal-safe by being lock-free.
-// Socket's inode << 32 | fd + 1; without an inode it is one of BPF's; 0 = free.
+// Socket's inode << 32 | kept by children << 31 | fd + 1; 0 = free.
 std::array<std::atomic<std::uint64_t>, 64> g_descriptors{};
 
+constexpr std::uint64_t kChildrenKeepIt = 1ULL << 31;
+
 int fd_of(std::uint64_t entry) {
-  return static_cast<int>(static_cast<std::uint32_t>(entry)) - 1;
+  return static_cast<int>(entry & (kChildrenKeepIt - 1)) - 1;
 }
 
 std::uint64_t socket_inode(int fd) {
@@ -35,28 +36,25 @@ std::uint64_t socket_inode(int fd) {
              : 0;
 }
 
-/// Without /proc the answer is no, and a descriptor is left open rather than a user's closed. Signal-safe.
-bool is_bpf_descriptor(int fd) {
-  char path[40] = "/proc/self/fd/";
-  std::to_chars_result end = std::to_chars(path + sizeof "/proc/self/fd/" - 1, path + sizeof path - 1, fd);
-  *end.ptr = 0;
-  char target[32];
-  constexpr std::string_view kKind = "anon_inode:bpf";
-  ssize_t length = readlink(path, target, sizeof target);
-  return length > 0 && std::string_view(target, static_cast<std::size_t>(length)).substr(0, kKind.size()) == kKind;
+bool is_unchanged(std::uint64_t entry) {
+  return socket_inode(fd_of(entry)) == entry >> 32;
 }
 
-bool is_unchanged(std::uint64_t entry) {
-  const std::uint64_t inode = entry >> 32;
-  return inode != 0 ? socket_inode(fd_of(entry)) == inode : is_bpf_descriptor(fd_of(entry));
+bool is_to_close(std::uint64_t entry) {
+  return entry != 0 && (entry & kChildrenKeepIt) == 0;
 }
 
 void close_in_child() {
+  // A child makes no call of ours unless it must.
+  if (std::none_of(g_descriptors.begin(), g_descriptors.end(),
+                   [](const std::atomic<std::uint64_t>& slot) { return is_to_close(slot.load()); })) {
+    return;
+  }
   const int saved = errno;
   begin_own_calls();
   for (auto& slot : g_descriptors) {
     const std::uint64_t entry = slot.exchange(0);
-    if (entry != 0 && is_unchanged(entry)) own_call(SYS_close, fd_of(entry));
+    if (is_to_close(entry) && is_unchanged(entry)) own_call(SYS_close, fd_of(entry));
   }
   end_own_calls();
   errno = saved;
@@ -64,11 +62,17 @@ void close_in_child() {
 
 }  // namespace
 
-int keep_descriptor(int fd) {
+int keep_descriptor(int fd, InChildren in_children) {
   static const int kRegistered = pthread_atfork(nullptr, nullptr, close_in_child);
   static_cast<void>(kRegistered);  // fails for lack of memory only; then a fork child keeps copies
   const int high = move_fd_high(fd);
-  const std::uint64_t entry = socket_inode(high) << 32 | static_cast<std::uint32_t>(high + 1);
+  const std::uint64_t entry = socket_inode(high) << 32 | static_cast<std::uint32_t>(high + 1) |
+                              (in_children == InChildren::kept ? kChildrenKeepIt : 0);
+  for (auto& slot : g_descriptors) {
+    // The test closed what had this number before.
+    std::uint64_t former = slot.load();
+    if (former != 0 && fd_of(former) == high) slot.compare_exchange_strong(former, 0);
+  }
   for (auto& slot : g_descriptors) {
     std::uint64_t expected = 0;
     if (slot.compare_exchange_strong(expected, entry)) break;
@@ -79,8 +83,11 @@ int keep_descriptor(int fd) {
 bool is_still_ours(int fd) {
   for (auto& slot : g_descriptors) {
     const std::uint64_t entry = slot.load();
-    if (entry != 0 && fd_of(entry) == fd) return is_unchanged(entry);
+    if (entry == 0 || fd_of(entry) != fd) continue;
+    errno = EBADF;
+    return is_unchanged(entry);
   }
+  errno = EBADF;
   return false;
 }
 

@@ -51,7 +51,7 @@ class OddBodies(BenchmarkCase):
         self.assertIn("benchmark BM_Odd/iterations:2 has no counts: the process that counts had its file descriptors closed in "
                       "it", done.err)
         self.assertNotIn("_exit", done.err)
-        self.assertEqual(done.err.count("something closed their file descriptors"), 1, done.err)
+        self.assertEqual(done.err.count("something closed its file descriptors"), 1, done.err)
         self.assertEqual(self.totals(), {"BM_OneCall": "1000", "BM_Odd/iterations:2": "", "BM_Last": "1000"})
 
     def test_a_body_that_bears_one_pass_only_keeps_its_verdict_and_has_no_counts(self):

@@ -173,6 +173,14 @@ TEST(Sandbox, DeniesGettidToTheTest) {
   ASSERT_TRUE(deny(SYS_gettid));
   syscall(SYS_getppid);
 }
+TEST(Sandbox, DeniesSendmsgToTheTest) {
+  ASSERT_TRUE(deny(SYS_sendmsg));
+  syscall(SYS_getppid);
+}
+TEST(Sandbox, DeniesFstatToTheTest) {
+  ASSERT_TRUE(deny(SYS_fstat));
+  syscall(SYS_getppid);
+}
 TEST(Sandbox, DeniesBpfToTheTest) {
   ASSERT_TRUE(deny(SYS_bpf));
   syscall(SYS_getppid);

@@ -5,11 +5,13 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <string>
+#include <vector>
 
 namespace syscost::ebpf {
 namespace {
@@ -40,7 +42,7 @@ TEST_F(ProtocolTest, AnAnswerBringsItsDescriptorsCloseOnExec) {
   ASSERT_TRUE(send_message(ends_[0], &sent, sizeof sent, {{ends_[0], ends_[1]}, 2}));
   Answer received;
   Passed passed;
-  ASSERT_TRUE(receive_message(ends_[1], &received, sizeof received, passed));
+  ASSERT_TRUE(receive_message(ends_[1], &received, sizeof received, &passed));
   EXPECT_EQ(received.cookie, 17U);
   ASSERT_EQ(passed.count, 2U);
   for (std::size_t i = 0; i < passed.count; ++i) {
@@ -56,7 +58,7 @@ TEST_F(ProtocolTest, AMessageOfAnotherSizeIsRefusedAndItsDescriptorsAreClosed) {
     const int before = next_descriptor();
     Answer received;
     Passed passed;
-    EXPECT_FALSE(receive_message(ends_[1], &received, sizeof received, passed));
+    EXPECT_FALSE(receive_message(ends_[1], &received, sizeof received, &passed));
     EXPECT_EQ(errno, EBADMSG);
     EXPECT_EQ(passed.count, 0U);
     EXPECT_EQ(next_descriptor(), before);
@@ -66,10 +68,55 @@ TEST_F(ProtocolTest, AMessageOfAnotherSizeIsRefusedAndItsDescriptorsAreClosed) {
 TEST_F(ProtocolTest, AnEndThatIsGoneIsNoError) {
   close(ends_[0]);
   ends_[0] = -1;
-  Request received{};
-  Passed passed;
-  EXPECT_FALSE(receive_message(ends_[1], &received, sizeof received, passed));
+  Question received;
+  EXPECT_FALSE(receive_message(ends_[1], &received, sizeof received, nullptr));
   EXPECT_EQ(errno, 0);
+}
+
+TEST_F(ProtocolTest, AQuestionsDescriptorsAreNotTaken) {
+  const Question sent = join_question({}, false);
+  ASSERT_TRUE(send_message(ends_[0], &sent, sizeof sent, {{ends_[0], ends_[1]}, 2}));
+  const int before = next_descriptor();
+  Question received;
+  ASSERT_TRUE(receive_message(ends_[1], &received, sizeof received, nullptr));
+  EXPECT_EQ(received.request, Request::join);
+  EXPECT_EQ(next_descriptor(), before);
+}
+
+TEST_F(ProtocolTest, AnAnswerThatFindsNoFreeDescriptorNamesTheLimit) {
+  const Answer sent;
+  ASSERT_TRUE(send_message(ends_[0], &sent, sizeof sent, {{ends_[0]}, 1}));
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{static_cast<rlim_t>(next_descriptor()), before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  Answer received;
+  Passed passed;
+  EXPECT_FALSE(receive_message(ends_[1], &received, sizeof received, &passed));
+  EXPECT_EQ(errno, EMFILE);
+  EXPECT_EQ(passed.count, 0U);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
+TEST_F(ProtocolTest, DetailsArriveAsTheyWereAskedFor) {
+  DetailRequest asked{
+      true, {{.device = 1, .device_mask = 2, .request = 3, .request_mask = 4}}, {"cuda-", "fifteen letters and more"}};
+  const DetailRequest arrived = details_of(join_question(asked, true));
+  EXPECT_TRUE(arrived.ioctls);
+  ASSERT_EQ(arrived.rules.size(), 1U);
+  EXPECT_EQ(arrived.rules[0].request_mask, 4U);
+  EXPECT_EQ(arrived.driver_threads, (std::vector<std::string>{"cuda-", "fifteen letters"}));
+}
+
+TEST_F(ProtocolTest, NumbersInAQuestionAreNotBelieved) {
+  Question question = join_question({}, false);
+  question.rule_count = 255;
+  question.driver_thread_count = 255;
+  for (auto& name : question.driver_threads) name.fill('x');  // no zero at the end
+  const DetailRequest details = details_of(question);
+  EXPECT_EQ(details.rules.size(), kMaxRequestRules);
+  ASSERT_EQ(details.driver_threads.size(), kMaxDriverThreads);
+  EXPECT_EQ(details.driver_threads[0], std::string(kMaxThreadName, 'x'));
 }
 
 TEST_F(ProtocolTest, AReasonThatIsTooLongArrivesCut) {
@@ -81,7 +128,7 @@ TEST_F(ProtocolTest, AReasonThatIsTooLongArrivesCut) {
 
 TEST_F(ProtocolTest, EachUserHasANameAndEveryoneHasOne) {
   EXPECT_NE(name_of(address_of(1)), name_of(address_of(2)));
-  EXPECT_NE(name_of(address_of(1)), name_of(address_for_everyone()));
+  EXPECT_EQ(name_of(address_for_everyone()).rfind("/run/syscost/", 0), 0U) << "where only root can put it";
   EXPECT_EQ(name_of(address_of(1)), name_of(address_of(1)));
   EXPECT_EQ(name_of(address_of(1))[0], '\0') << "in the abstract namespace";
 }

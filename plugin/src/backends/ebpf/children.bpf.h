@@ -238,7 +238,7 @@ static __always_inline void handle_birth(struct task_struct* parent, struct task
     program = program_of(parent, memory);
   }
   struct process process;
-  if (!find_process(index, &process)) return;
+  if (!find_process(index, &process) || (!above && !is_enrolled(parent, index))) return;
   struct child_thread* state = bpf_task_storage_get(&child_threads, born, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
   if (!state) {
     __sync_fetch_and_add(&memory->lost_processes, 1);

@@ -36,9 +36,10 @@ Failure explain_failure(std::string_view step, int error, const LibbpfWords& sai
             "use a kernel built with CONFIG_DEBUG_INFO_BTF, and mount /sys"};
   }
   if (!said.verifiers_reason.empty()) {
-    return {"the verifier of kernel " + release + " refuses the BPF program " + said.refused_program +
-                "; the end of its log: " + said.verifiers_reason,
-            "this is a bug of syscost: please report it with this message; --syscost_backend dispatch counts without BPF"};
+    return {
+        "the verifier of kernel " + release + " refuses the BPF program " + said.refused_program +
+            "; the end of its log: " + said.verifiers_reason,
+        "this is a bug of syscost: please report it with this message; --syscost_backend dispatch counts without BPF"};
   }
   const Confinement here = read_confinement();
   if (error == EPERM || error == EACCES) {

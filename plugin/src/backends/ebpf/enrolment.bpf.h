@@ -6,6 +6,9 @@
 // calls gettid(cookie, 0), and the programs, which run in its context, write down its id as the kernel sees it. So
 // nobody needs to know anybody's id: in a PID namespace getpid() lies, and a helper may not see its client at all. The
 // cookie is a secret between the two: nobody else can say it, and a process can enrol nobody but itself.
+//
+// A cookie enrols one process, ever: the first that says it. Ids come back when their process is gone, so a process is
+// known by its id and by when it started.
 #pragma once
 
 #include "state.bpf.h"
@@ -16,20 +19,46 @@ static __always_inline bool is_cookie_of(const struct process* process, __u64 co
   return cookie && enrolment->cookie == cookie && enrolment->serial == process->serial;
 }
 
-// Called when the current process is nobody's yet. False when it does not enrol, or no place is left in its bucket.
+// One entry for each id: what an id's former process left is written over.
 static __noinline bool enrol_in(__u32 tgid, __u32 index) {
   __u64* bucket = AT(targets, tgid);
   __u64 target = SYSCOST_TARGET(tgid, index);
+  for (__u32 way = 0; way < SYSCOST_TARGET_WAYS; ++way) {
+    __u64 seen = READ_ONCE(bucket[way]);
+    if (SYSCOST_TARGET_TGID(seen) == tgid && __sync_val_compare_and_swap(&bucket[way], seen, target) == seen) {
+      return true;
+    }
+  }
   for (__u32 way = 0; way < SYSCOST_TARGET_WAYS; ++way) {
     if (READ_ONCE(bucket[way]) == 0 && __sync_val_compare_and_swap(&bucket[way], 0, target) == 0) return true;
   }
   return false;
 }
 
+// Called when the current process is nobody's yet.
 static __always_inline bool enrol(const struct task_struct* task, const struct pt_regs* regs, struct process* process) {
   __u64 cookie = regs->di;
   if (!cookie) return false;
   __u32 index = SYSCOST_COOKIE_PROCESS(cookie);
-  if (AT(enrolments, index).cookie != cookie || !find_process(index, process)) return false;
-  return enrol_in((__u32)task->tgid, index);
+  struct syscost_enrolment* enrolment = &AT(enrolments, index);
+  if (enrolment->cookie != cookie || !find_process(index, process)) return false;
+  __u64 start = task->group_leader->start_boottime;
+  __u64 first = __sync_val_compare_and_swap(&enrolment->start, 0, start);
+  if (first && first != start) {
+    WRITE_ONCE(enrolment->refusal, SYSCOST_REFUSED_SECOND);
+    return false;
+  }
+  if (enrol_in((__u32)task->tgid, index)) {
+    WRITE_ONCE(enrolment->refusal, SYSCOST_NOT_REFUSED);
+    return true;
+  }
+  WRITE_ONCE(enrolment->refusal, SYSCOST_REFUSED_FULL);
+  return false;
+}
+
+// Called when a process that has another cookie makes this call.
+static __always_inline void refuse_second_cookie(__u64 cookie) {
+  __u32 index = SYSCOST_COOKIE_PROCESS(cookie);
+  struct syscost_enrolment* enrolment = &AT(enrolments, index);
+  if (cookie && enrolment->cookie == cookie) WRITE_ONCE(enrolment->refusal, SYSCOST_REFUSED_ENROLLED);
 }

@@ -23,6 +23,12 @@ static __always_inline void resolve_plain_restart(const struct process* process,
   }
 }
 
+// A thread that enters a call has left the one before, and the program of exits has seen it: unless the kernel skipped
+// its run, or a second attachment of this program sees the call for the second time.
+static __always_inline bool is_inside_a_call(const struct thread_state* thread) {
+  return thread->pending == PENDING_INSIDE || thread->pending == PENDING_OURS || thread->pending == PENDING_IGNORED;
+}
+
 // Called with the current task, so that it is fetched once per program.
 static __always_inline void handle_enter(const struct process* process, const struct child* child,
                                          struct task_struct* task, struct pt_regs* regs, long number,
@@ -34,6 +40,7 @@ static __always_inline void handle_enter(const struct process* process, const st
     return;
   }
   if (is_stale(process, thread)) forget_past(process, thread);
+  if (is_inside_a_call(thread)) __sync_fetch_and_add(&process->head->directory.entered_twice, 1);
   if (child && number == NR_GETTID && is_cookie_of_own_calls(child, regs->di)) {
     child->state->is_ours = regs->si != 0;
     thread->pending = PENDING_OURS;
@@ -47,6 +54,7 @@ static __always_inline void handle_enter(const struct process* process, const st
     __sync_fetch_and_add(&process->head->directory.canaries_entered, 1);
     return;
   }
+  if (!child && number == NR_GETTID) refuse_second_cookie(regs->di);
   if (child && child->state->is_ours) {
     thread->pending = PENDING_IGNORED;
     return;

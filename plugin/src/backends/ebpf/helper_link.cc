@@ -7,7 +7,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <optional>
@@ -24,7 +24,11 @@ namespace syscost::ebpf {
 namespace {
 
 constexpr std::uint64_t kNeeded = 1ULL << CAP_BPF | 1ULL << CAP_PERFMON;
-/// Loading and verifying takes 20 ms, on a machine with more to do than processors much longer.
+/// Until there is a connection: all that a stranger who holds our helper's name can cost. A helper that has been
+/// started has a queue, however busy it is.
+constexpr timeval kPatienceWithStrangers{.tv_sec = 0, .tv_usec = 500'000};
+/// With a helper that is root's or our own: loading and verifying takes 20 ms, on a machine with more to do than
+/// processors much longer.
 constexpr timeval kPatience{.tv_sec = 20, .tv_usec = 0};
 /// A helper that ends just when we come: begin again. Each time another one must have come and gone.
 constexpr int kAttempts = 100;
@@ -32,10 +36,9 @@ constexpr int kAttempts = 100;
 /// A descriptor until it is given away.
 class Socket {
  public:
-  Socket() : fd_(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)) {
-    if (fd_ < 0) return;
-    setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
-    setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);  // of a connect to a full queue
+  Socket() : Socket(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)) {}
+  explicit Socket(int fd) : fd_(fd) {
+    if (fd_ >= 0) setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &kPatienceWithStrangers, sizeof kPatienceWithStrangers);
   }
   ~Socket() {
     if (fd_ >= 0) close(fd_);
@@ -43,22 +46,35 @@ class Socket {
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
   int get() const { return fd_; }
+  void close_now() { close(give_away()); }
   int give_away() { return std::exchange(fd_, -1); }
 
-  /// 0 or an errno.
+  /// 0 or an errno; EAGAIN: others wait in the queue, and nobody accepts them.
   int connect_to(const Address& address) const {
     return connect(fd_, reinterpret_cast<const sockaddr*>(&address.name), address.size) == 0 ? 0 : errno;
+  }
+
+  /// Anybody can take a name; what a helper hands out is mapped and believed, so it must be root's or our own. Then it
+  /// may also take its time.
+  bool trusts(uid_t expected) const {
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    if (getsockopt(fd_, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != expected) return false;
+    setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
+    setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
+    return true;
   }
 
  private:
   int fd_;
 };
 
-/// Anybody can take a name; what a helper hands out is mapped and believed, so it must be root's or our own.
-bool is_trusted(int socket, uid_t expected) {
-  ucred peer{};
-  socklen_t size = sizeof peer;
-  return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == expected;
+Failure stranger() {
+  return {"another user's process, or none, answers in the name of this user's eBPF helper", "find it with: ss -xlp"};
+}
+
+Failure connect_failure(int error) {
+  return error == EAGAIN ? stranger() : errno_failure("connect to", "the eBPF helper", error);
 }
 
 std::string find_helper() {
@@ -116,9 +132,7 @@ Result<Start> start_helper(const std::string& path, const Address& address, cons
   }
   if (listen(listener.get(), SOMAXCONN) != 0) return errno_failure("listen for", "the eBPF helper", errno);
   // Connected before the helper runs, so that it never finds itself without a client.
-  if (const int error = client.connect_to(address); error != 0) {
-    return errno_failure("connect to", "the eBPF helper", error);
-  }
+  if (const int error = client.connect_to(address); error != 0) return connect_failure(error);
   const Result<DetachedProcess> helper = start_detached({{path}, environment_of_helper(), {listener.get()}, kNeeded});
   if (!helper.ok()) return helper.failure();
   return Start::connected;
@@ -128,8 +142,9 @@ Result<Start> start_helper(const std::string& path, const Address& address, cons
 Result<void> connect_or_start(const Socket& client, HelperLink::Obstacle& obstacle) {
   if (client.get() < 0) return errno_failure("open", "a socket", errno);
   if (client.connect_to(address_for_everyone()) == 0) {
-    if (is_trusted(client.get(), 0)) return {};
-    return Failure{"a process that is not root's calls itself the eBPF helper for everyone", "find it with: ss -xlp"};
+    if (client.trusts(0)) return {};
+    return Failure{"a process that is not root's calls itself the eBPF helper for everyone",
+                   std::string("make ") + kFolderForEveryone + " a folder of root's that nobody else can write to"};
   }
   const std::string path = find_helper();
   if (std::optional<Failure> missing = missing_right(path)) {
@@ -141,21 +156,20 @@ Result<void> connect_or_start(const Socket& client, HelperLink::Obstacle& obstac
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const int error = client.connect_to(own);
     if (error == 0) break;
-    if (error != ECONNREFUSED) return errno_failure("connect to", "the eBPF helper", error);
+    if (error != ECONNREFUSED) return connect_failure(error);
     Result<Start> started = start_helper(path, own, client);
     if (!started.ok()) return started.failure();
     if (started.value() == Start::connected) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  if (is_trusted(client.get(), geteuid())) return {};
-  return Failure{"another user's process, or none, answers in the name of this user's eBPF helper",
-                 "find it with: ss -xlp"};
+  if (client.trusts(geteuid())) return {};
+  return stranger();
 }
 
 /// Failure with errno 0: the helper ended before it answered.
-bool ask_on(int socket, Request request, Answer& answer, Passed& passed) {
-  if (!send_message(socket, &request, sizeof request)) {
-    if (errno == EPIPE || errno == ECONNRESET) errno = 0;
+bool ask_on(int socket, const Question& question, Answer& answer, Passed* passed) {
+  if (!send_message(socket, &question, sizeof question)) {
+    if (errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN) errno = 0;
     return false;
   }
   if (receive_message(socket, &answer, sizeof answer, passed)) return true;
@@ -164,16 +178,38 @@ bool ask_on(int socket, Request request, Answer& answer, Passed& passed) {
 }
 
 Failure silence(int error) {
-  if (error == EAGAIN) {
-    return {"the eBPF helper did not answer within " + std::to_string(kPatience.tv_sec) + " s",
-            "look with ps what it waits for; on a loaded machine try again"};
+  switch (error) {
+    case 0:
+      return {"the eBPF helper, which counts for this process, has ended", "dmesg may say who killed it; try again"};
+    case EAGAIN:
+      return {"the eBPF helper did not answer within " + std::to_string(kPatience.tv_sec) + " s",
+              "find out with ps why it waits; on a loaded machine try again"};
+    case EPERM:
+    case EACCES:
+    case ENOSYS:
+      return shut_out();
+    case EMFILE:
+      return errno_failure("receive", "the counters from the eBPF helper", error);
+    default:
+      return errno_failure("talk to", "the eBPF helper", error);
   }
-  if (error == 0) return {"the eBPF helper has ended", "dmesg may say who killed it; try again"};
-  return errno_failure("talk to", "the eBPF helper", error);
 }
 
-void close_passed(const Passed& passed) {
-  for (std::size_t i = 0; i < passed.count; ++i) close(passed.descriptors[i]);
+/// Asks for a place on a connection to a helper that is trusted. Empty: it ended before it answered.
+Result<bool> take_place(int socket, const Question& question, Joined& joined, HelperLink::Obstacle& obstacle) {
+  Answer answer;
+  if (!ask_on(socket, question, answer, &joined.maps)) {
+    if (errno == 0) return false;
+    return silence(errno);
+  }
+  obstacle = HelperLink::Obstacle::helper;
+  if (answer.has_failed != 0) {
+    joined.maps.close_all();
+    return failure_of(answer);
+  }
+  joined.cpu_count = answer.cpu_count;
+  joined.cookie = answer.cookie;
+  return true;
 }
 
 }  // namespace
@@ -182,62 +218,77 @@ std::string helper_path() {
   return installed_place(SYSCOST_HELPER_FROM_LIBRARY);
 }
 
-Result<HelperLink> HelperLink::join(Place& place, Obstacle& obstacle) {
+Result<std::unique_ptr<HelperLink>> HelperLink::join(Joined& joined, Obstacle& obstacle) {
   obstacle = Obstacle::surroundings;
   for (int attempt = 0;; ++attempt) {
     Socket client;
     if (Result<void> connected = connect_or_start(client, obstacle); !connected.ok()) return connected.failure();
-    Answer answer;
-    Passed passed;
-    if (!ask_on(client.get(), Request::join, answer, passed)) {
-      if (errno == 0 && attempt < kAttempts) continue;
-      return silence(errno);
+    const Result<bool> placed = take_place(client.get(), join_question({}, false), joined, obstacle);
+    if (!placed.ok()) return placed.failure();
+    if (placed.value()) {
+      return std::unique_ptr<HelperLink>(new HelperLink(keep_descriptor(client.give_away(), InChildren::kept)));
     }
-    obstacle = Obstacle::helper;
-    if (answer.has_failed != 0 || passed.count != kMaxPassed) {
-      close_passed(passed);
-      return answer.has_failed != 0 ? failure_of(answer) : silence(EBADMSG);
-    }
-    place.cpu_count = answer.cpu_count;
-    place.cookie = answer.cookie;
-    const int* next = passed.descriptors.data();
-    place.map = *next++;
-    for (int& program : place.programs) program = *next++;
-    for (int& link : place.links) link = *next++;
-    return HelperLink(keep_descriptor(client.give_away()));
+    if (attempt >= kAttempts) return silence(0);
   }
 }
 
-HelperLink::HelperLink(HelperLink&& other) noexcept : socket_(std::exchange(other.socket_, -1)) {}
+Result<std::unique_ptr<HelperLink>> HelperLink::start_own(const DetailRequest& details, bool children, Joined& joined,
+                                                          Obstacle& obstacle) {
+  obstacle = Obstacle::surroundings;
+  const std::string path = find_helper();
+  if (std::optional<Failure> reason = reason_not_to_start(path)) return *std::move(reason);
+  // It would be refused: rights of the helper's file are for programs that everybody shares.
+  if (!missing_for_bpf(read_confinement().effective).empty()) {
+    return Failure{"this process lacks CAP_BPF and CAP_PERFMON", "grant them"};
+  }
+  std::array<int, 2> ends{-1, -1};
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    return errno_failure("open", "a socket", errno);
+  }
+  Socket client(ends[0]);
+  Socket helpers(ends[1]);
+  const Result<DetachedProcess> helper = start_detached({{path}, environment_of_helper(), {helpers.get()}, kNeeded});
+  if (!helper.ok()) return helper.failure();
+  client.trusts(geteuid());
+  helpers.close_now();
+  const Result<bool> placed = take_place(client.get(), join_question(details, children), joined, obstacle);
+  if (!placed.ok()) return placed.failure();
+  if (!placed.value()) return silence(0);
+  return std::unique_ptr<HelperLink>(new HelperLink(keep_descriptor(client.give_away(), InChildren::kept)));
+}
 
 HelperLink::~HelperLink() {
   close_descriptor(socket_);
 }
 
-Result<Passed> HelperLink::ask(Request request, std::size_t descriptors) const {
+Result<Answer> HelperLink::ask(Request request) {
   if (!is_still_ours(socket_)) {
-    return Failure{"the test closed the socket to the eBPF helper",
-                   "do not close descriptors that the test did not open (close_range, closefrom)"};
+    if (errno != EBADF) return shut_out();
+    socket_ = -1;
+    return taken_away();
   }
+  Question question;
+  question.request = request;
   Answer answer;
-  Passed passed;
-  if (!ask_on(socket_, request, answer, passed)) return silence(errno);
-  if (answer.has_failed == 0 && passed.count == descriptors) return passed;
-  close_passed(passed);
-  return answer.has_failed != 0 ? failure_of(answer) : silence(EBADMSG);
+  if (!ask_on(socket_, question, answer, nullptr)) return silence(errno);
+  if (answer.has_failed != 0) return failure_of(answer);
+  return answer;
 }
 
 void HelperLink::detach() {
   // A helper that is gone has taken its attachments off already.
-  static_cast<void>(ask(Request::detach, 0).ok());
+  static_cast<void>(ask(Request::detach).ok());
 }
 
-Result<ProgramDescriptors> HelperLink::attach() {
-  Result<Passed> passed = ask(Request::attach, kProgramCount);
-  if (!passed.ok()) return passed.failure();
-  ProgramDescriptors links{};
-  std::copy_n(passed.value().descriptors.begin(), links.size(), links.begin());
-  return links;
+Result<void> HelperLink::attach() {
+  const Result<Answer> answer = ask(Request::attach);
+  return answer.ok() ? Result<void>() : answer.failure();
+}
+
+Result<Report> HelperLink::report() {
+  const Result<Answer> answer = ask(Request::report);
+  if (!answer.ok()) return answer.failure();
+  return Report{answer.value().missed_runs, answer.value().refusal};
 }
 
 }  // namespace syscost::ebpf

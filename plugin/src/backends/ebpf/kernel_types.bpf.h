@@ -85,6 +85,7 @@ struct task_struct {
   struct mm_struct* mm;
   int pid;
   int tgid;
+  __u64 start_boottime;  // Linux 5.5
   struct task_struct* group_leader;
   char comm[16];
 };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "backends/ebpf/pair.h"
 
+#include <sys/eventfd.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +16,7 @@
 #include "backends/ebpf/diagnosis.h"
 #include "backends/ebpf/libbpf_log.h"
 #include "backends/ebpf/skeleton.h"
+#include "core/parked_descriptors.h"
 
 namespace syscost::ebpf {
 namespace {
@@ -55,6 +58,12 @@ void ask_for_details(syscost_bpf::syscost_bpf__rodata& constants, const DetailRe
 
 // ---- children -------------------------------------------------------------------------------------------------------
 
+std::vector<int> descriptors_of(const std::vector<bpf_program*>& programs) {
+  std::vector<int> descriptors;
+  for (bpf_program* program : programs) descriptors.push_back(libbpf().bpf_program__fd(program));
+  return descriptors;
+}
+
 /// Programs that the object leaves unloaded unless asked, and their maps, which it would make all the same.
 int choose_children(syscost_bpf& skeleton, bool wanted) {
   for (bpf_map* map : {skeleton.maps.children, skeleton.maps.child_cells, skeleton.maps.child_slots,
@@ -67,6 +76,25 @@ int choose_children(syscost_bpf& skeleton, bool wanted) {
     if (const int error = libbpf().bpf_program__set_autoload(program, wanted); error != 0) return error;
   }
   return 0;
+}
+
+// ---- failures -------------------------------------------------------------------------------------------------------
+
+/// libbpf goes on after some of its descriptors could not be had, and fails later of something else.
+bool is_short_of_descriptors() {
+  constexpr std::size_t kAtLeast = 24;  // for maps, programs and what libbpf asks the kernel
+  std::vector<int> tried;
+  while (tried.size() < kAtLeast) {
+    const int descriptor = eventfd(0, EFD_CLOEXEC);
+    if (descriptor < 0) break;
+    tried.push_back(descriptor);
+  }
+  close_each(tried);
+  return tried.size() < kAtLeast;
+}
+
+Failure loading_failure(std::string_view step, int error, const LibbpfWords& said) {
+  return is_short_of_descriptors() ? errno_failure(step, "for eBPF", EMFILE) : explain_failure(step, error, said);
 }
 
 }  // namespace
@@ -115,8 +143,10 @@ Result<Pair> Pair::load(const DetailRequest& details, bool children) {
                    "raise SYSCOST_MAX_CPUS in shared.h and run tools/make_skeleton"};
   }
   Pair pair(static_cast<std::uint32_t>(cpus));
+  pair.has_details_ = details.any();
+  pair.has_children_ = children;
   pair.skeleton_.reset(syscost_bpf__open());
-  if (!pair.skeleton_) return explain_failure("open the BPF object", errno, log.words());
+  if (!pair.skeleton_) return loading_failure("open the BPF object", errno, log.words());
   pair.skeleton_->rodata->cpu_count = pair.cpu_count_;
   if (details.any()) {
     ask_for_details(*pair.skeleton_->rodata, details);
@@ -134,45 +164,40 @@ Result<Pair> Pair::load(const DetailRequest& details, bool children) {
   int error = libbpf().bpf_map__set_inner_map_fd(pair.skeleton_->maps.processes, pattern.value());
   if (error == 0) error = syscost_bpf__load(pair.skeleton_.get());
   close(pattern.value());
-  if (error != 0) return explain_failure("load the programs", -error, log.words());
+  if (error != 0) return loading_failure("load the programs", -error, log.words());
   return pair;
 }
 
-ProgramDescriptors Pair::programs() const {
-  return {libbpf().bpf_program__fd(skeleton_->progs.on_sys_enter),
-          libbpf().bpf_program__fd(skeleton_->progs.on_sys_exit),
-          libbpf().bpf_program__fd(skeleton_->progs.on_signal_deliver)};
+std::vector<int> Pair::counting_programs() const {
+  const auto& programs = skeleton_->progs;
+  std::vector<bpf_program*> counting{programs.on_sys_enter, programs.on_sys_exit, programs.on_signal_deliver};
+  if (has_children_) {
+    counting.insert(counting.end(), {programs.on_child_enter, programs.on_child_exit, programs.on_child_deliver});
+  }
+  return descriptors_of(counting);
 }
 
-int Pair::detail_cells() const {
-  return libbpf().bpf_map__fd(skeleton_->maps.detail_cells);
-}
-
-ProgramDescriptors Pair::child_programs() const {
-  return {libbpf().bpf_program__fd(skeleton_->progs.on_child_enter),
-          libbpf().bpf_program__fd(skeleton_->progs.on_child_exit),
-          libbpf().bpf_program__fd(skeleton_->progs.on_child_deliver)};
-}
-
-ProgramDescriptors Pair::following_programs() const {
+std::vector<int> Pair::following_programs() const {
+  if (!has_children_) return {};
   // Births last: who is followed must be followed to the end.
-  return {libbpf().bpf_program__fd(skeleton_->progs.on_child_exec),
-          libbpf().bpf_program__fd(skeleton_->progs.on_child_end), libbpf().bpf_program__fd(skeleton_->progs.on_fork)};
+  return descriptors_of({skeleton_->progs.on_child_exec, skeleton_->progs.on_child_end, skeleton_->progs.on_fork});
 }
 
-int Pair::children() const {
-  return libbpf().bpf_map__fd(skeleton_->maps.children);
-}
-
-int Pair::child_cells() const {
-  return libbpf().bpf_map__fd(skeleton_->maps.child_cells);
+std::vector<int> Pair::further_maps() const {
+  std::vector<int> maps;
+  if (has_details_) maps.push_back(libbpf().bpf_map__fd(skeleton_->maps.detail_cells));
+  if (has_children_) {
+    maps.push_back(libbpf().bpf_map__fd(skeleton_->maps.children));
+    maps.push_back(libbpf().bpf_map__fd(skeleton_->maps.child_cells));
+  }
+  return maps;
 }
 
 Result<int> Pair::make_map() const {
   LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
   const int map = libbpf().bpf_map_create(BPF_MAP_TYPE_ARRAY, "syscost_process", sizeof(__u32), sizeof(syscost_block),
                                           map_blocks(cpu_count_), &options);
-  if (map < 0) return explain_failure("make a process's map of counters", -map, {});
+  if (map < 0) return loading_failure("make a process's map of counters", -map, {});
   return map;
 }
 
@@ -211,6 +236,7 @@ Result<std::vector<Pair::Place>> Pair::make_places(std::size_t count) {
   for (const Place& place : places) {
     syscost_enrolment& enrolment = skeleton_->bss->enrolments[place.process];
     enrolment.serial = ++serial_;
+    enrolment.refusal = SYSCOST_NOT_REFUSED;
     std::atomic_ref(enrolment.cookie).store(place.cookie);
   }
   return places;
@@ -227,25 +253,49 @@ void Pair::dismiss(std::uint32_t process) {
 }
 
 void Pair::give_back(std::uint32_t process) {
-  std::atomic_ref(skeleton_->bss->enrolments[process].cookie).store(0);
+  syscost_enrolment& enrolment = skeleton_->bss->enrolments[process];
+  std::atomic_ref(enrolment.cookie).store(0);
+  // Before the place's next map: find_current() in state.bpf.h relies on it.
+  std::atomic_ref(enrolment.start).store(0);
   dismiss(process);
+}
+
+std::uint32_t Pair::refusal_of(std::uint32_t process) const {
+  return std::atomic_ref(skeleton_->bss->enrolments[process].refusal).load();
 }
 
 // ---- attachment -----------------------------------------------------------------------------------------------------
 
-Result<ProgramDescriptors> open_links(const ProgramDescriptors& programs) {
+Result<std::vector<int>> open_links(const std::vector<int>& programs) {
   if (Result<const LibbpfApi*> api = open_libbpf(); !api.ok()) return api.failure();
-  ProgramDescriptors links{-1, -1, -1};
+  std::vector<int> links;
   // sys_enter first: an enter whose exit nobody saw is overwritten by the thread's next enter, and nothing is armed
   // yet; an exit without its enter, on a thread already seen, would have to be counted as lost.
-  for (std::size_t i = 0; i < kProgramCount; ++i) {
-    links[i] = libbpf().bpf_raw_tracepoint_open(nullptr, programs[i]);
-    if (links[i] >= 0) continue;
-    const int error = -links[i];
-    while (i-- > 0) close(links[i]);
-    return explain_failure("attach to the syscall tracepoints", error, {});
+  for (const int program : programs) {
+    const int link = libbpf().bpf_raw_tracepoint_open(nullptr, program);
+    if (link < 0) {
+      close_each(links);
+      return explain_failure("attach to the syscall tracepoints", -link, {});
+    }
+    links.push_back(link);
   }
   return links;
+}
+
+Result<std::uint64_t> missed_runs(const std::vector<int>& programs) {
+  std::uint64_t missed = 0;
+  for (const int program : programs) {
+    bpf_prog_info info{};
+    bpf_attr request{};
+    request.info.bpf_fd = static_cast<__u32>(program);
+    request.info.info_len = sizeof info;
+    request.info.info = reinterpret_cast<std::uintptr_t>(&info);
+    if (syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &request, sizeof request) != 0) {
+      return errno_failure("ask for", "missed runs of the BPF programs", errno);
+    }
+    missed += info.recursion_misses;
+  }
+  return missed;
 }
 
 }  // namespace syscost::ebpf

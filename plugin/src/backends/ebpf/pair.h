@@ -4,13 +4,11 @@
 //
 // Lives in the helper that serves all processes of a host, or, where there can be none, in the measured process. Each
 // process gets a place: a map that it shares with the programs and nobody else, and the cookie by which it makes itself
-// known to them (enrolment.bpf.h). Descriptors and maps outlive the Pair in whoever holds copies.
+// known to them (enrolment.bpf.h). Programs, attachments and maps outlive the Pair in whoever holds copies.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "core/call_detail.h"
@@ -19,9 +17,6 @@
 struct syscost_bpf;
 
 namespace syscost::ebpf {
-
-inline constexpr std::size_t kProgramCount = 3;
-using ProgramDescriptors = std::array<int, kProgramCount>;
 
 /// Bytes and elements of a process's map.
 std::size_t map_bytes(std::uint32_t cpu_count);
@@ -46,16 +41,14 @@ class Pair {
   ~Pair();
 
   std::uint32_t cpu_count() const { return cpu_count_; }
-  /// Of this object; the programs stay loaded while anybody has a copy, or an attachment.
-  ProgramDescriptors programs() const;
-  /// The map of details' cells; of this object.
-  int detail_cells() const;
-  /// Of a pair that counts children, likewise of this object: programs that count, programs that follow a process from
-  /// birth to end, and maps.
-  ProgramDescriptors child_programs() const;
-  ProgramDescriptors following_programs() const;
-  int children() const;
-  int child_cells() const;
+  /// Descriptors of this object; the programs stay loaded while anybody has a copy, or an attachment.
+  /// Those that count, in the order in which they are attached: of the process, then of its children.
+  std::vector<int> counting_programs() const;
+  /// Those that follow a child from birth to end; none without children.
+  std::vector<int> following_programs() const;
+  /// What the process may map besides its place's map: the cells of details; what is known of children, and their
+  /// cells.
+  std::vector<int> further_maps() const;
 
   /// A process's place. Whoever gets it closes `map`.
   struct Place {
@@ -70,6 +63,8 @@ class Pair {
   void dismiss(std::uint32_t process);
   /// The same, for ever: the place is free. Its map stays until the place is taken again.
   void give_back(std::uint32_t process);
+  /// Why the process that has the place is not enrolled: enum syscost_refusal.
+  std::uint32_t refusal_of(std::uint32_t process) const;
 
  private:
   struct Destroy {
@@ -81,9 +76,14 @@ class Pair {
   std::unique_ptr<syscost_bpf, Destroy> skeleton_;
   std::uint32_t cpu_count_ = 0;
   std::uint32_t serial_ = 0;
+  bool has_details_ = false;
+  bool has_children_ = false;
 };
 
-/// Attaches: the descriptors of three attachments, which end when their last copies are closed.
-Result<ProgramDescriptors> open_links(const ProgramDescriptors& programs);
+/// Attaches each: the descriptors of the attachments, which end when their last copies are closed.
+Result<std::vector<int>> open_links(const std::vector<int>& programs);
+/// Runs that the kernel skipped because the program was already running on that CPU, of all of them since they were
+/// loaded.
+Result<std::uint64_t> missed_runs(const std::vector<int>& programs);
 
 }  // namespace syscost::ebpf

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "backends/ebpf/programs.h"
 
-#include <fcntl.h>
-#include <linux/bpf.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,23 +8,14 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <span>
 #include <utility>
 
 #include "backends/ebpf/permission.h"
 #include "core/own_calls.h"
-#include "core/own_descriptors.h"
 
 namespace syscost::ebpf {
 namespace {
-
-/// The one thing asked of the kernel's BPF while measuring; without libbpf, which a process that shares does not need.
-bool program_info(int program, bpf_prog_info& info) {
-  bpf_attr request{};
-  request.info.bpf_fd = static_cast<__u32>(program);
-  request.info.info_len = sizeof info;
-  request.info.info = reinterpret_cast<std::uintptr_t>(&info);
-  return syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &request, sizeof request) == 0;
-}
 
 /// Loading programs leaves room in the heap. Without as much of it here, what the first tests allocate would need brk
 /// and mmap, and their counts would depend on whether this process shares or is alone.
@@ -72,110 +61,99 @@ Result<Programs> Programs::open(const DetailRequest& details, bool children) {
 }
 
 Result<Programs> Programs::open_shared(HelperLink::Obstacle& obstacle) {
-  HelperLink::Place place;
-  Result<HelperLink> helper = HelperLink::join(place, obstacle);
+  Joined joined;
+  Result<std::unique_ptr<HelperLink>> helper = HelperLink::join(joined, obstacle);
   if (!helper.ok()) return helper.failure();
   Programs programs;
-  programs.helper_.emplace(std::move(helper.value()));
-  if (Result<void> taken = programs.take(place); !taken.ok()) return taken.failure();
+  programs.holder_ = std::move(helper.value());
+  if (Result<void> taken = programs.take(joined, {}, false); !taken.ok()) return taken.failure();
   leave_room_in_the_heap();
   return programs;
 }
 
-ProgramDescriptors Programs::copies(const ProgramDescriptors& descriptors) {
-  ProgramDescriptors copied{};
-  for (std::size_t i = 0; i < kProgramCount; ++i) copied[i] = fcntl(descriptors[i], F_DUPFD_CLOEXEC, 3);
-  return copied;
-}
-
 Result<Programs> Programs::open_alone(const DetailRequest& details, bool children) {
-  Result<Pair> pair = Pair::load(details, children);
-  if (!pair.ok()) return pair.failure();
-  Result<std::vector<Pair::Place>> places = pair.value().make_places(1);
-  if (!places.ok()) return places.failure();
-  const Pair::Place& place = places.value().front();
-  HelperLink::Place ours{
-      .cpu_count = pair.value().cpu_count(), .cookie = place.cookie, .map = place.map, .programs = {}, .links = {}};
-  Result<ProgramDescriptors> links = open_links(pair.value().programs());
-  if (!links.ok()) {
-    close(place.map);
-    return links.failure();
-  }
-  ours.links = links.value();
-  ours.programs = copies(pair.value().programs());
   Programs programs;
-  if (Result<void> taken = programs.take(ours); !taken.ok()) return taken.failure();
-  if (details.any()) {
-    if (Result<void> mapped = programs.map_details(pair.value().detail_cells()); !mapped.ok()) return mapped.failure();
+  Joined joined;
+  HelperLink::Obstacle obstacle{};
+  if (details.any() || children) {
+    Result<std::unique_ptr<HelperLink>> helper = HelperLink::start_own(details, children, joined, obstacle);
+    if (helper.ok()) {
+      programs.holder_ = std::move(helper.value());
+      leave_room_in_the_heap();
+    } else if (obstacle == HelperLink::Obstacle::helper) {
+      return helper.failure();
+    }
   }
-  if (children) {
-    if (Result<void> mapped = programs.map_children(pair.value()); !mapped.ok()) return mapped.failure();
+  if (programs.holder_ == nullptr) {
+    Result<std::unique_ptr<OwnPair>> own = OwnPair::load(details, children, joined);
+    if (!own.ok()) {
+      joined.maps.close_all();
+      return own.failure();
+    }
+    programs.holder_ = std::move(own.value());
   }
+  if (Result<void> taken = programs.take(joined, details, children); !taken.ok()) return taken.failure();
   return programs;
 }
 
-Result<void> Programs::take(const HelperLink::Place& place) {
-  own_.keep_links(place.links);
-  const Result<void> kept = own_.keep_programs(place.programs);
-  const std::size_t bytes = map_bytes(place.cpu_count);
-  void* start = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, place.map, 0);
-  const int error = errno;
-  close(place.map);
-  if (start == MAP_FAILED) return errno_failure("map", "the counters", error);
-  memory_ = {{static_cast<syscost_block*>(start), map_blocks(place.cpu_count)}, place.cpu_count, place.cookie, {}};
-  if (!kept.ok()) return kept.failure();
+// ---- maps -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+Result<void*> map_shared(int map, std::size_t bytes, const char* what) {
+  void* start = mmap(nullptr, page_rounded(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
+  if (start == MAP_FAILED) return errno_failure("map", what, errno);
+  return start;
+}
+
+}  // namespace
+
+Result<void> Programs::take(Joined& joined, const DetailRequest& details, bool children) {
+  Result<void> mapped = map_all(joined, details, children);
+  joined.maps.close_all();
+  if (!mapped.ok()) return mapped;
+  if (children) tell_own_calls_by(SYSCOST_OWN_CALLS(memory_.cookie));
   return enrol(0);
 }
 
-Result<void> Programs::map_details(int map) {
-  const std::size_t cells = detail_cells(memory_.cpu_count);
-  void* start = mmap(nullptr, page_rounded(cells * sizeof(syscost_cell)), PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
-  if (start == MAP_FAILED) return errno_failure("map", "the details' counters", errno);
-  memory_.detail_cells = {static_cast<syscost_cell*>(start), cells};
+Result<void> Programs::map_all(const Joined& joined, const DetailRequest& details, bool children) {
+  const std::size_t expected = 1 + (details.any() ? 1 : 0) + (children ? 2 : 0);
+  if (joined.maps.count != expected || joined.cpu_count == 0) {
+    return Failure{"the eBPF helper handed out other maps than were asked for",
+                   "report this with the output of ss -xlp"};
+  }
+  const int* next = joined.maps.descriptors.data();
+  Result<void*> start = map_shared(*next++, map_bytes(joined.cpu_count), "the counters");
+  if (!start.ok()) return start.failure();
+  memory_ = {
+      {static_cast<syscost_block*>(start.value()), map_blocks(joined.cpu_count)}, joined.cpu_count, joined.cookie, {}};
+  if (details.any()) {
+    const std::size_t cells = detail_cells(memory_.cpu_count);
+    start = map_shared(*next++, cells * sizeof(syscost_cell), "the details' counters");
+    if (!start.ok()) return start.failure();
+    memory_.detail_cells = {static_cast<syscost_cell*>(start.value()), cells};
+  }
+  if (children) {
+    start = map_shared(*next++, sizeof(syscost_children), "what is known of children");
+    if (!start.ok()) return start.failure();
+    memory_.children = static_cast<syscost_children*>(start.value());
+    constexpr std::size_t kCells = std::size_t{SYSCOST_BANKS} * SYSCOST_CHILD_SLOTS;
+    start = map_shared(*next++, kCells * sizeof(syscost_cell), "the children's counters");
+    if (!start.ok()) return start.failure();
+    memory_.child_cells = {static_cast<syscost_cell*>(start.value()), kCells};
+  }
   return {};
 }
 
-Result<void> Programs::map_children(const Pair& pair) {
-  void* start =
-      mmap(nullptr, page_rounded(sizeof(syscost_children)), PROT_READ | PROT_WRITE, MAP_SHARED, pair.children(), 0);
-  if (start == MAP_FAILED) return errno_failure("map", "what is known of children", errno);
-  memory_.children = static_cast<syscost_children*>(start);
-  constexpr std::size_t kCells = std::size_t{SYSCOST_BANKS} * SYSCOST_CHILD_SLOTS;
-  start = mmap(nullptr, page_rounded(kCells * sizeof(syscost_cell)), PROT_READ | PROT_WRITE, MAP_SHARED,
-               pair.child_cells(), 0);
-  if (start == MAP_FAILED) return errno_failure("map", "the children's counters", errno);
-  memory_.child_cells = {static_cast<syscost_cell*>(start), kCells};
-  tell_own_calls_by(SYSCOST_OWN_CALLS(memory_.cookie));
-  // Who is born from here on is known, and counted.
-  Result<void> kept = children_.keep_programs(copies(pair.child_programs()));
-  if (kept.ok()) kept = children_.attach();
-  if (kept.ok()) kept = following_.keep_programs(copies(pair.following_programs()));
-  return kept.ok() ? following_.attach() : kept;
-}
-
-Result<void> Programs::enrol(std::uint64_t token) const {
-  syscost_directory& directory = memory_.directory();
-  const std::uint64_t entered = std::atomic_ref(directory.canaries_entered).load();
-  if (syscall(SYS_gettid, memory_.cookie, token) < 0) return shut_out();
-  if (std::atomic_ref(directory.canaries_entered).load() != entered) return {};
-  return Failure{helper_ ? "another copy of syscost in this process shares the programs already"
-                         : "the BPF programs do not see this process",
-                 "report this with the output of --syscost_doctor and uname -a"};
-}
-
 Programs::Programs(Programs&& other) noexcept
-    : helper_(std::move(other.helper_)),
+    : holder_(std::move(other.holder_)),
+      registrations_(std::move(other.registrations_)),
       why_alone_(std::move(other.why_alone_)),
-      own_(std::exchange(other.own_, {})),
-      children_(std::exchange(other.children_, {})),
-      following_(std::exchange(other.following_, {})),
-      memory_(std::exchange(other.memory_, {})) {}
+      memory_(std::exchange(other.memory_, {})),
+      missed_runs_(other.missed_runs_),
+      entered_twice_(other.entered_twice_) {}
 
 Programs::~Programs() {
-  for (Set* set : {&following_, &children_, &own_}) {
-    set->detach();
-    for (int& fd : set->programs) close_descriptor(fd);
-  }
   if (!memory_.blocks.empty()) munmap(memory_.blocks.data(), map_bytes(memory_.cpu_count));
   if (memory_.children != nullptr) tell_own_calls_by(0);
   if (memory_.children != nullptr) munmap(memory_.children, page_rounded(sizeof(syscost_children)));
@@ -184,73 +162,103 @@ Programs::~Programs() {
   }
 }
 
-// ---- attachment -----------------------------------------------------------------------------------------------------
+// ---- registration ---------------------------------------------------------------------------------------------------
 
-Result<void> Programs::Set::keep_programs(const ProgramDescriptors& descriptors) {
-  for (std::size_t i = 0; i < kProgramCount; ++i) programs[i] = keep_descriptor(descriptors[i]);
-  for (std::size_t i = 0; i < kProgramCount; ++i) {
-    bpf_prog_info info{};
-    if (!program_info(programs[i], info)) return errno_failure("ask for", "missed runs of the BPF programs", errno);
-    ids[i] = info.id;
+Registrations::Seen Registrations::say(const SharedMemory& memory, std::uint64_t token) {
+  // Another thread may register at the same time. How many were seen must then lie between how many surely and how many
+  // possibly fell in between; alone, that is one.
+  const auto seen_so_far = [&](const __u64& canaries) { return std::atomic_ref(const_cast<__u64&>(canaries)).load(); };
+  const syscost_directory& directory = memory.directory();
+  const std::uint64_t ended_before = ended_.load();
+  const std::uint64_t entered_before = seen_so_far(directory.canaries_entered);
+  const std::uint64_t returned_before = seen_so_far(directory.canaries_returned);
+  begun_.fetch_add(1);
+  const bool is_denied = syscall(SYS_gettid, memory.cookie, token) < 0;
+  ended_.fetch_add(1);
+  const std::uint64_t entered = seen_so_far(directory.canaries_entered) - entered_before;
+  const std::uint64_t returned = seen_so_far(directory.canaries_returned) - returned_before;
+  const std::uint64_t possible = begun_.load() - ended_before;
+  if (is_denied) return Seen::denied;
+  if (entered == 0 || returned == 0) return Seen::never;
+  return entered > possible || returned > possible ? Seen::twice : Seen::once;
+}
+
+Failure Programs::not_enrolled() const {
+  const Result<Report> report = holder_->report();
+  switch (report.ok() ? report.value().refusal : 0U) {
+    case SYSCOST_REFUSED_ENROLLED:
+      return {"another copy of syscost in this process shares the programs already", "link one copy of syscost"};
+    case SYSCOST_REFUSED_SECOND:
+      return {"another process has used this one's place at the BPF programs", "report this"};
+    case SYSCOST_REFUSED_FULL:
+      return {"more than " + std::to_string(SYSCOST_TARGET_WAYS) +
+                  " measured processes have numbers that are equal modulo " + std::to_string(SYSCOST_TARGET_BUCKETS),
+              "try again: the next process has another number"};
+    default:
+      return {"the BPF programs do not see this process",
+              "report this with the output of --syscost_doctor and uname -a"};
   }
-  return {};
 }
 
-void Programs::Set::keep_links(const ProgramDescriptors& descriptors) {
-  for (std::size_t i = 0; i < kProgramCount; ++i) links[i] = keep_descriptor(descriptors[i]);
-}
-
-Result<void> Programs::Set::attach() {
-  if (!is_loaded() || links[0] >= 0) return {};
-  Result<ProgramDescriptors> opened = open_links(programs);
-  if (!opened.ok()) return opened.failure();
-  keep_links(opened.value());
-  return {};
-}
-
-void Programs::Set::detach() {
-  for (std::size_t i = kProgramCount; i-- > 0;) close_descriptor(links[i]);
+Result<void> Programs::enrol(std::uint64_t token) const {
+  switch (registrations_->say(memory_, token)) {
+    case Registrations::Seen::once:
+      return {};
+    case Registrations::Seen::denied:
+      return shut_out();
+    case Registrations::Seen::twice:
+      return counted_twice();
+    case Registrations::Seen::never:
+      break;
+  }
+  return not_enrolled();
 }
 
 Result<void> Programs::attach(std::uint64_t token) {
-  if (own_.links[0] >= 0) return {};
-  if (!helper_) {
-    Result<void> attached = own_.attach();
-    return attached.ok() ? children_.attach() : attached;
-  }
-  Result<ProgramDescriptors> links = helper_->attach();
-  if (!links.ok()) return links.failure();
-  own_.keep_links(links.value());
-  return enrol(token);
+  Result<void> attached = holder_->attach();
+  return attached.ok() ? enrol(token) : attached;
 }
 
-void Programs::detach() {
-  children_.detach();
-  own_.detach();
-  if (helper_) helper_->detach();
-}
+// ---- what became of it ----------------------------------------------------------------------------------------------
 
 Failure taken_away() {
-  return {"syscost's BPF programs are not attached any more: something closed their file descriptors",
+  return {"syscost's BPF programs are not attached any more: something closed its file descriptors",
           "do not close descriptors that the test did not open (close_range, closefrom)"};
 }
 
 Failure shut_out() {
   return {"a seccomp filter of the test's denies what syscost calls between windows",
-          "let it pass gettid, bpf and getrusage, or put code that needs such a filter into a fork child"};
+          "let it pass gettid, fstat, sendmsg, recvmsg and getrusage, or put code that needs such a filter into a fork "
+          "child"};
 }
 
-Result<std::uint64_t> Programs::missed_runs() const {
-  std::uint64_t missed = 0;
-  for (const Set* set : {&own_, &children_, &following_}) {
-    for (std::size_t i = 0; set->is_loaded() && i < kProgramCount; ++i) {
-      bpf_prog_info info{};
-      const int error = program_info(set->programs[i], info) ? 0 : errno;
-      if (error == EPERM || error == EACCES || error == ENOSYS) return shut_out();
-      if (error != 0 || info.id != set->ids[i]) return taken_away();
-      missed += info.recursion_misses;
+Failure counted_twice() {
+  return {"syscost's BPF programs were attached a second time, and calls were counted twice",
+          "find out who did it: bpftool link shows raw_tracepoint links of programs named on_sys_enter"};
+}
+
+Result<std::uint64_t> Programs::check(std::uint64_t token) {
+  switch (registrations_->say(memory_, token)) {
+    case Registrations::Seen::once:
+      break;
+    case Registrations::Seen::denied:
+      return shut_out();
+    case Registrations::Seen::twice:
+      return counted_twice();
+    case Registrations::Seen::never: {
+      const Result<Report> report = holder_->report();
+      return report.ok() ? taken_away() : report.failure();
     }
   }
+  const Result<Report> report = holder_->report();
+  if (!report.ok()) return report.failure();
+  const std::uint64_t missed = report.value().missed_runs;
+  const std::uint64_t twice = std::atomic_ref(memory_.directory().entered_twice).load();
+  // A call whose end the kernel did not show looks the same at the thread's next one, and is lost.
+  const bool is_explained = twice - entered_twice_ <= missed - missed_runs_;
+  entered_twice_ = twice;
+  missed_runs_ = missed;
+  if (!is_explained) return counted_twice();
   return missed;
 }
 

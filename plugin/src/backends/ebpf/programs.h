@@ -2,19 +2,20 @@
 //
 // Programs: this process's use of the BPF programs, from opening to closing.
 //
-// They are shared with all other measured processes where a helper can hold them (helper_link.h), else loaded here.
-// Either way the process gets a map of its own and enrols by its cookie, and all that stays is memory and a handful of
-// file descriptors at high numbers: one per program (to ask for missed runs), one per attachment, one to the helper.
-// The attachments are ours, too, so that a helper that is killed costs nobody a count.
+// A helper holds them (helper_link.h), for all measured processes or, where what they look for is this process's own
+// business, for this one; where no helper can be, the process itself does (own_pair.h). Either way the process gets
+// maps of its own and enrols by its cookie, and all that stays is memory and a socket or two at high numbers.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <span>
 #include <string>
 
 #include "backends/ebpf/helper_link.h"
+#include "backends/ebpf/holder.h"
 #include "backends/ebpf/pair.h"
 #include "backends/ebpf/shared.h"
 #include "core/call_detail.h"
@@ -45,10 +46,19 @@ struct SharedMemory {
   syscost_bank& bank(std::uint32_t index) const { return blocks[SYSCOST_FIRST_BANK + index].bank; }
 };
 
-/// Why nothing is counted any more, once descriptors turn out to be closed.
-Failure taken_away();
-/// The same, when system calls of ours are denied.
-Failure shut_out();
+/// One registration call, and whether the programs saw it: exactly once, or something is wrong with how they are
+/// attached.
+class Registrations {
+ public:
+  enum class Seen { once, never, twice, denied };
+
+  /// Of the calling thread. Any thread, at any time; one syscall, no memory.
+  Seen say(const SharedMemory& memory, std::uint64_t token);
+
+ private:
+  std::atomic<std::uint64_t> begun_{0};
+  std::atomic<std::uint64_t> ended_{0};
+};
 
 class Programs {
  public:
@@ -63,50 +73,39 @@ class Programs {
   ~Programs();
 
   const SharedMemory& memory() const { return memory_; }
-  /// Why this process runs a pair of its own; empty: it shares one.
+  /// Why this process has programs of its own; empty: it shares them.
   const std::string& why_alone() const { return why_alone_; }
 
   /// `token` is the calling thread's registration, or 0: enrolling again would end it.
   Result<void> attach(std::uint64_t token);
   /// Children born meanwhile are known when programs are attached again: births cost a fork, not a call.
-  void detach();
+  void detach() { holder_->detach(); }
 
-  /// Runs that the kernel skipped because a program was already running on that CPU. Cumulative. Fails when the
-  /// descriptors are not ours any more.
-  Result<std::uint64_t> missed_runs() const;
+  /// Makes the calling thread known as `token`. False when it is not: a seccomp filter answered in the kernel's place.
+  bool register_thread(std::uint64_t token) const {
+    return registrations_->say(memory_, token) != Registrations::Seen::denied;
+  }
+
+  /// Finds out whether all is as it was when this process enrolled: `token` as for attach(). Returns how many events
+  /// the kernel did not show the programs, cumulative.
+  Result<std::uint64_t> check(std::uint64_t token);
 
  private:
-  Programs() = default;
+  Programs() : registrations_(std::make_unique<Registrations>()) {}
   static Result<Programs> open_shared(HelperLink::Obstacle& obstacle);
   static Result<Programs> open_alone(const DetailRequest& details, bool children);
-  /// Keeps the programs, maps the map and enrols. Takes over the descriptors.
-  Result<void> take(const HelperLink::Place& place);
-  Result<void> map_details(int map);
-  Result<void> map_children(const Pair& pair);
-
-  /// Programs that are attached, and taken off, together.
-  struct Set {
-    ProgramDescriptors programs{-1, -1, -1};
-    ProgramDescriptors links{-1, -1, -1};
-    std::array<std::uint32_t, kProgramCount> ids{};
-
-    bool is_loaded() const { return programs[0] >= 0; }
-    /// Both take over the descriptors.
-    Result<void> keep_programs(const ProgramDescriptors& descriptors);
-    void keep_links(const ProgramDescriptors& descriptors);
-    /// Attaches programs that are loaded and not attached.
-    Result<void> attach();
-    void detach();
-  };
-  static ProgramDescriptors copies(const ProgramDescriptors& descriptors);
+  /// Maps the maps and enrols.
+  Result<void> take(Joined& joined, const DetailRequest& details, bool children);
+  Result<void> map_all(const Joined& joined, const DetailRequest& details, bool children);
   Result<void> enrol(std::uint64_t token) const;
+  Failure not_enrolled() const;
 
-  std::optional<HelperLink> helper_;
+  std::unique_ptr<Holder> holder_;
+  std::unique_ptr<Registrations> registrations_;
   std::string why_alone_;
-  Set own_;        // count this process
-  Set children_;   // count the processes below it
-  Set following_;  // know who they are
   SharedMemory memory_;
+  std::uint64_t missed_runs_ = 0;
+  std::uint64_t entered_twice_ = 0;
 };
 
 }  // namespace syscost::ebpf

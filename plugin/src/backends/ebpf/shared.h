@@ -182,8 +182,9 @@ struct syscost_directory {
   __u64 log_produced;      /* programs, atomically */
   __u64 log_consumed;      /* the process */
   __u64 log_lost;          /* programs, atomically */
-  __u64 canaries_entered;  /* programs, atomically: registration calls seen, which prove that we are attached */
+  __u64 canaries_entered;  /* programs, atomically: registration calls seen, one each: they prove how we are attached */
   __u64 canaries_returned; /* programs, atomically */
+  __u64 entered_twice;     /* programs, atomically: calls that a thread entered without having left the one before */
   __u32 slots_used;
   __u32 error_slots_used;
   __u32 slot_of[SYSCOST_ABIS * SYSCOST_NUMBERS];       /* slot + 1; 0 = not seen yet; SYSCOST_NOT_SELECTED */
@@ -248,11 +249,21 @@ struct syscost_children {
 };
 
 /* Who may count where. A process makes itself known by calling gettid(cookie, token); the cookie's low byte says which
- * map it was given. Not in that map: written by whoever loaded the programs. */
+ * map it was given. Not in that map: written by whoever loaded the programs, and by these. */
 struct syscost_enrolment {
-  __u64 cookie; /* 0 = nobody's */
-  __u32 serial; /* which process that is, of all that ever were */
-  __u32 padding;
+  __u64 cookie;  /* 0 = nobody's */
+  __u64 start;   /* of the one process that ever said the cookie, in ns since boot; its number may become another's */
+  __u32 serial;  /* which process that is, of all that ever were */
+  __u32 refusal; /* enum syscost_refusal, of the last time that the cookie was said */
+  __u64 padding;
+};
+SYSCOST_STATIC_ASSERT(sizeof(struct syscost_enrolment) == 32, "no hidden padding");
+
+enum syscost_refusal {
+  SYSCOST_NOT_REFUSED = 0,
+  SYSCOST_REFUSED_SECOND = 1,   /* another process has said the cookie before */
+  SYSCOST_REFUSED_FULL = 2,     /* no room in the bucket of its number */
+  SYSCOST_REFUSED_ENROLLED = 3, /* the process is enrolled by another cookie */
 };
 #define SYSCOST_COOKIE_PROCESS(cookie) ((cookie) & (SYSCOST_PROCESSES - 1))
 /* What a child says to mark calls as ours (core/own_calls.h); a process that says its cookie enrols. */

@@ -129,10 +129,16 @@ static __always_inline bool find_process(__u32 index, struct process* process) {
   return true;
 }
 
+// False when another process has got the number of the one that is enrolled there. To be asked when the map was found:
+// a place that was given to another process has lost the former one's start before it has the other's map.
+static __always_inline bool is_enrolled(const struct task_struct* task, __u32 index) {
+  return READ_ONCE(AT(enrolments, index).start) == task->group_leader->start_boottime;
+}
+
 // False for every process that is not measured.
 static __always_inline bool find_current(const struct task_struct* task, struct process* process) {
   __u32 found = find_target((__u32)task->tgid);
-  return found && find_process(found - 1, process);
+  return found && find_process(found - 1, process) && is_enrolled(task, found - 1);
 }
 
 static __always_inline struct syscost_cpu* this_cpu(const struct process* process) {

@@ -8,17 +8,27 @@
 // cap_bpf,cap_perfmon+ep), ordinary users measure without having any themselves. It takes nothing from its caller but
 // the socket: no option, no path, no variable decides what is loaded.
 //
+// The socket is one of two. Where it listens, it must be the one that the user's processes look for, so that a user has
+// one helper in a network namespace, and one pair of programs. Where it is connected, the process at the other end has
+// the helper for itself and says what the programs look for: not with rights of the helper's file, by which a user
+// could have any number of them.
+//
 // With --for-everyone, started by an administrator as root, it serves all users and stays.
 #include <fcntl.h>
+#include <sys/auxv.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "backends/ebpf/helper/protocol.h"
 #include "backends/ebpf/helper/server.h"
@@ -35,18 +45,40 @@ void raise_limits() {
   }
 }
 
+int fail(const char* what) {
+  std::fprintf(stderr, "syscost-ebpf-helper: cannot %s: %s\n", what, std::strerror(errno));
+  return 2;
+}
+
+/// Only root's processes may put a socket there: it is what makes its name trustworthy.
+bool make_folder() {
+  if (mkdir(kFolderForEveryone, 0755) != 0 && errno != EEXIST) return false;
+  struct stat folder {};
+  if (lstat(kFolderForEveryone, &folder) != 0) return false;
+  errno = EPERM;
+  return S_ISDIR(folder.st_mode) && folder.st_uid == 0 && (folder.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/// Held while we serve: the kernel gives it up however we end, where the socket's file stays.
+bool is_the_only_one(const Address& address) {
+  const std::string path = std::string(address.name.sun_path) + ".lock";
+  const int lock = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  return lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0;
+}
+
 int serve_everyone() {
   if (geteuid() != 0) {
     std::fputs("syscost-ebpf-helper: --for-everyone is for root, whom alone others trust\n", stderr);
     return 2;
   }
-  const int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const Address address = address_for_everyone();
+  if (!make_folder()) return fail("use /run/syscost, which must be a folder of root's that nobody else can write to");
+  if (!is_the_only_one(address)) return fail("start: one serves everyone already");
+  unlink(address.name.sun_path);
+  const int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (listener < 0 || bind(listener, reinterpret_cast<const sockaddr*>(&address.name), address.size) != 0 ||
-      listen(listener, SOMAXCONN) != 0) {
-    std::fprintf(stderr, "syscost-ebpf-helper: cannot listen: %s%s\n", std::strerror(errno),
-                 errno == EADDRINUSE ? " (one serves everyone already)" : "");
-    return 2;
+      chmod(address.name.sun_path, 0666) != 0 || listen(listener, SOMAXCONN) != 0) {
+    return fail("listen");
   }
   Result<Pair> pair = Pair::load();
   if (!pair.ok()) {
@@ -54,29 +86,48 @@ int serve_everyone() {
                  pair.failure().how_to_fix.c_str());
     return 2;
   }
-  Server(listener, std::move(pair), Server::Clients::everyone).run();
+  Server(listener, Server::Clients::everyone, std::move(pair.value())).run();
   return 1;
 }
 
-bool is_listener(int descriptor) {
+enum class Given { nothing, listener, connection };
+
+/// What the descriptor that we were started with is.
+Given look_at(int descriptor) {
   int listens = 0;
+  int type = 0;
   socklen_t size = sizeof listens;
-  return getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens != 0 &&
-         fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 && fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0;
+  socklen_t type_size = sizeof type;
+  if (getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 ||
+      getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &type_size) != 0 || type != SOCK_SEQPACKET ||
+      fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0 || fcntl(descriptor, F_SETFL, O_NONBLOCK) != 0) {
+    return Given::nothing;
+  }
+  sockaddr_un name{};
+  socklen_t name_size = sizeof name;
+  if (getsockname(descriptor, reinterpret_cast<sockaddr*>(&name), &name_size) != 0) return Given::nothing;
+  if (listens == 0) {
+    const bool is_pair = name.sun_family == AF_UNIX && name_size == sizeof name.sun_family;
+    return is_pair && getauxval(AT_SECURE) == 0 ? Given::connection : Given::nothing;
+  }
+  const Address own = address_of(geteuid());
+  const bool is_own = name_size == own.size && std::memcmp(&name, &own.name, own.size) == 0;
+  return is_own ? Given::listener : Given::nothing;
 }
 
 int run(int count, char** arguments) {
   signal(SIGPIPE, SIG_IGN);
   raise_limits();
   if (count == 2 && std::string_view(arguments[1]) == kForEveryone) return serve_everyone();
-  if (count != 1 || !is_listener(kListenerDescriptor)) {
+  const Given given = count == 1 ? look_at(kSocketDescriptor) : Given::nothing;
+  if (given == Given::nothing) {
     std::fputs(
         "syscost-ebpf-helper: part of syscost, started by the library it is installed with.\n"
         "As root, with --for-everyone, it stays and serves the processes of all users.\n",
         stderr);
     return 2;
   }
-  Server(kListenerDescriptor, Pair::load(), Server::Clients::own_user).run();
+  Server(kSocketDescriptor, given == Given::listener ? Server::Clients::own_user : Server::Clients::one).run();
   return 0;
 }
 

@@ -15,17 +15,12 @@
 namespace syscost::ebpf {
 namespace {
 
-Address address_ending_in(const std::string& end) {
-  char name[sizeof sockaddr_un::sun_path];
-  const int length =
-      std::snprintf(name, sizeof name, "syscost-ebpf-%d-%016llx-%s", kProtocolVersion,
-                    static_cast<unsigned long long>(build_hash()), end.c_str());  // NOLINT(google-runtime-int)
-  Address address;
-  address.name.sun_family = AF_UNIX;
-  // A first byte of 0: no file, but a name in the network namespace that goes when its socket does.
-  std::memcpy(address.name.sun_path + 1, name, static_cast<std::size_t>(length));
-  address.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<std::size_t>(length));
-  return address;
+/// Tells apart what must not meet.
+std::string build_name() {
+  std::array<char, 64> name{};
+  std::snprintf(name.data(), name.size(), "%d-%016llx", kProtocolVersion,
+                static_cast<unsigned long long>(build_hash()));  // NOLINT(google-runtime-int)
+  return name.data();
 }
 
 void copy_text(const std::string& text, std::array<char, 480>& into) {
@@ -39,12 +34,55 @@ std::string text_of(const std::array<char, 480>& text) {
 
 }  // namespace
 
+void Passed::close_all() {
+  for (std::size_t i = 0; i < count; ++i) close(descriptors[i]);
+  count = 0;
+}
+
+Question join_question(const DetailRequest& details, bool children) {
+  Question question;
+  question.request = Request::join;
+  question.children = children ? 1 : 0;
+  question.ioctls = details.ioctls ? 1 : 0;
+  question.rule_count = static_cast<std::uint8_t>(std::min(details.rules.size(), question.rules.size()));
+  std::copy_n(details.rules.begin(), question.rule_count, question.rules.begin());
+  for (const std::string& name : details.driver_threads) {
+    if (question.driver_thread_count == question.driver_threads.size()) break;
+    std::copy_n(name.begin(), std::min(name.size(), kMaxThreadName),
+                question.driver_threads[question.driver_thread_count++].begin());
+  }
+  return question;
+}
+
+DetailRequest details_of(const Question& question) {
+  DetailRequest details;
+  details.ioctls = question.ioctls != 0;
+  details.rules.assign(question.rules.begin(),
+                       question.rules.begin() + std::min<std::size_t>(question.rule_count, question.rules.size()));
+  for (std::size_t i = 0; i < std::min<std::size_t>(question.driver_thread_count, kMaxDriverThreads); ++i) {
+    const auto& name = question.driver_threads[i];
+    details.driver_threads.emplace_back(name.begin(), std::find(name.begin(), name.begin() + kMaxThreadName, '\0'));
+  }
+  return details;
+}
+
 Address address_of(uid_t user) {
-  return address_ending_in(std::to_string(user));
+  const std::string name = "syscost-ebpf-" + build_name() + "-" + std::to_string(user);
+  Address address;
+  address.name.sun_family = AF_UNIX;
+  // A first byte of 0: no file.
+  std::copy(name.begin(), name.end(), address.name.sun_path + 1);
+  address.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  return address;
 }
 
 Address address_for_everyone() {
-  return address_ending_in("everyone");
+  const std::string path = std::string(kFolderForEveryone) + "/ebpf-" + build_name() + ".socket";
+  Address address;
+  address.name.sun_family = AF_UNIX;
+  std::copy(path.begin(), path.end(), address.name.sun_path);
+  address.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + 1);
+  return address;
 }
 
 bool send_message(int socket, const void* message, std::size_t size, const Passed& passed) {
@@ -69,14 +107,17 @@ bool send_message(int socket, const void* message, std::size_t size, const Passe
   return sent == static_cast<ssize_t>(size);
 }
 
-bool receive_message(int socket, void* message, std::size_t size, Passed& passed) {
+bool receive_message(int socket, void* message, std::size_t size, Passed* passed) {
   iovec part{message, size};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof passed.descriptors)] = {};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof Passed::descriptors)] = {};
   msghdr header{};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
-  header.msg_control = control;
-  header.msg_controllen = sizeof control;
+  if (passed != nullptr) {
+    passed->count = 0;
+    header.msg_control = control;
+    header.msg_controllen = sizeof control;
+  }
   ssize_t got = 0;
   do {
     got = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
@@ -85,16 +126,20 @@ bool receive_message(int socket, void* message, std::size_t size, Passed& passed
     if (got == 0) errno = 0;
     return false;
   }
-  passed.count = 0;
-  for (cmsghdr* rights = CMSG_FIRSTHDR(&header); rights != nullptr; rights = CMSG_NXTHDR(&header, rights)) {
-    if (rights->cmsg_level != SOL_SOCKET || rights->cmsg_type != SCM_RIGHTS) continue;
-    passed.count = (rights->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    std::memcpy(passed.descriptors.data(), CMSG_DATA(rights), passed.count * sizeof(int));
+  bool is_cut = (header.msg_flags & MSG_TRUNC) != 0;
+  bool lacks_descriptors = false;
+  if (passed != nullptr) {
+    for (cmsghdr* rights = CMSG_FIRSTHDR(&header); rights != nullptr; rights = CMSG_NXTHDR(&header, rights)) {
+      if (rights->cmsg_level != SOL_SOCKET || rights->cmsg_type != SCM_RIGHTS) continue;
+      passed->count = (rights->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+      std::memcpy(passed->descriptors.data(), CMSG_DATA(rights), passed->count * sizeof(int));
+    }
+    // The kernel leaves out what finds no free number: a limit of this process.
+    lacks_descriptors = (header.msg_flags & MSG_CTRUNC) != 0;
   }
-  if (got == static_cast<ssize_t>(size) && (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0) return true;
-  for (std::size_t i = 0; i < passed.count; ++i) close(passed.descriptors[i]);
-  passed.count = 0;
-  errno = EBADMSG;
+  if (got == static_cast<ssize_t>(size) && !is_cut && !lacks_descriptors) return true;
+  if (passed != nullptr) passed->close_all();
+  errno = lacks_descriptors ? EMFILE : EBADMSG;
   return false;
 }
 

@@ -2,12 +2,12 @@
 //
 // What a measured process and the eBPF helper say to each other.
 //
-// Over a socket in the kernel's abstract namespace, SOCK_SEQPACKET, so that a message is whole or not there. The socket
-// also is the client's life line: the kernel closes it however the process ends, and with it ends its place. The name
-// holds the hash of the BPF object and this protocol's version: builds that differ do not meet.
+// Over a SOCK_SEQPACKET socket, so that a message is whole or not there. The socket also is the client's life line: the
+// kernel closes it however the process ends, and with it ends its place. An address holds the hash of the BPF object
+// and this protocol's version: builds that differ do not meet.
 //
-// A request is one byte. An answer is one Answer, with descriptors when it succeeded: to `join` the map, the programs
-// and the attachments, to `attach` the attachments, to `detach` none.
+// A request is one Question, without descriptors: the helper takes none from anybody. An answer is one Answer; to
+// `join` it brings the maps that the process may write, and nothing else is ever handed out.
 #pragma once
 
 #include <sys/types.h>
@@ -16,32 +16,59 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
+#include "core/call_detail.h"
 #include "core/result.h"
 
 namespace syscost::ebpf {
 
-inline constexpr int kProtocolVersion = 1;
+inline constexpr int kProtocolVersion = 2;
 
-enum class Request : char { join = 'J', detach = 'D', attach = 'A' };
+enum class Request : char {
+  join = 'J',    ///< A place; attached.
+  detach = 'D',  ///< Not to be counted for now.
+  attach = 'A',  ///< To be counted again; the process must enrol again.
+  report = 'R',  ///< What only the holder of the programs knows.
+};
+
+struct Question {
+  Request request{};
+  /// To `join`, of a helper that serves this process alone: what its programs look for.
+  std::uint8_t children = 0;
+  std::uint8_t ioctls = 0;
+  std::uint8_t rule_count = 0;
+  std::uint8_t driver_thread_count = 0;
+  std::array<RequestRule, kMaxRequestRules> rules{};
+  std::array<std::array<char, kMaxThreadName + 1>, kMaxDriverThreads> driver_threads{};
+};
+Question join_question(const DetailRequest& details, bool children);
+/// Believes no number in it.
+DetailRequest details_of(const Question& question);
 
 struct Answer {
   std::uint32_t has_failed = 0;
   std::uint32_t cpu_count = 0;
   std::uint64_t cookie = 0;
+  std::uint64_t missed_runs = 0;  ///< Of the programs, since they were loaded.
+  std::uint32_t refusal = 0;      ///< enum syscost_refusal: why the process is not enrolled.
+  std::uint32_t padding = 0;
   std::array<char, 480> reason{};  ///< Of a failure, ending in 0.
   std::array<char, 480> how_to_fix{};
 };
 
-inline constexpr std::size_t kMaxPassed = 7;
+/// The process's map; cells of details; what is known of children and their cells.
+inline constexpr std::size_t kMaxPassed = 4;
 struct Passed {
   std::array<int, kMaxPassed> descriptors{};
   std::size_t count = 0;
+
+  void close_all();
 };
 
-/// Of the helper: the listening socket that it is started with.
-inline constexpr int kListenerDescriptor = 3;
+/// Of the helper: the socket that it is started with.
+inline constexpr int kSocketDescriptor = 3;
 /// Its argument where an administrator starts it, as root, for all users.
 inline constexpr std::string_view kForEveryone = "--for-everyone";
 
@@ -49,16 +76,17 @@ struct Address {
   sockaddr_un name{};
   socklen_t size = 0;
 };
-/// Where `user`'s helper listens.
+/// Where `user`'s helper listens: a name in the network namespace, which goes when its socket does.
 Address address_of(uid_t user);
-/// Where the one for everyone does.
+/// Where the one for everyone does: a file in a folder that only root can write to.
+inline constexpr const char* kFolderForEveryone = "/run/syscost";
 Address address_for_everyone();
 
 /// Sends at once or not at all. False: errno says why.
 bool send_message(int socket, const void* message, std::size_t size, const Passed& passed = {});
-/// Receives a message of just that size: its descriptors, which are close-on-exec, belong to the caller. False when the
-/// other end is gone (errno 0), or errno says why.
-bool receive_message(int socket, void* message, std::size_t size, Passed& passed);
+/// Receives a message of just that size: its descriptors, which are close-on-exec, belong to the caller. With `passed`
+/// null none is taken. False when the other end is gone (errno 0), or errno says why; EMFILE: no descriptor was free.
+bool receive_message(int socket, void* message, std::size_t size, Passed* passed);
 
 Answer failed_answer(const Failure& failure);
 Failure failure_of(const Answer& answer);

@@ -11,17 +11,43 @@
 #include <utility>
 
 #include "backends/ebpf/shared.h"
+#include "core/parked_descriptors.h"
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77  // Linux 6.5
+#endif
 
 namespace syscost::ebpf {
 namespace {
 
 /// So that one user cannot take all places from the others.
 constexpr std::size_t kPlacesOfAGuest = SYSCOST_PROCESSES / 4;
+/// Nor all descriptors: a client asks for its place as soon as it is connected.
+constexpr std::size_t kConnectionsOfAGuest = 2 * kPlacesOfAGuest;
+constexpr std::chrono::seconds kPatienceWithTheIdle{5};
+
+/// A pidfd of the process at the other end, or -1 where we may not see it.
+int process_behind(int socket, const ucred& peer) {
+  int process = -1;
+  socklen_t size = sizeof process;
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &process, &size) == 0) return process;
+  // 0 is a process in a namespace that we do not see into.
+  return peer.pid > 0 ? static_cast<int>(syscall(SYS_pidfd_open, peer.pid, 0)) : -1;
+}
 
 }  // namespace
 
-Server::Server(int listener, Result<Pair> pair, Clients clients)
-    : listener_(listener), pair_(std::move(pair)), clients_policy_(clients) {}
+Server::Server(int socket, Clients clients) : policy_(clients) {
+  if (policy_ == Clients::one) {
+    add_client(socket);
+  } else {
+    listener_ = socket;
+  }
+}
+
+Server::Server(int socket, Clients clients, Pair pair) : Server(socket, clients) {
+  pair_.emplace(std::move(pair));
+}
 
 void Server::run() {
   std::vector<pollfd> watched;
@@ -31,7 +57,7 @@ void Server::run() {
       watched.push_back({client.socket, POLLIN, 0});
       watched.push_back({client.process, POLLIN, 0});
     }
-    if (poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) return;
+    if (poll(watched.data(), watched.size(), milliseconds_to_wait()) < 0 && errno != EINTR) return;
     // Ends before beginnings: a process that executed another program has closed its socket before that one asks for a
     // place, and must not be found in its old one.
     const std::size_t known = clients_.size();
@@ -43,79 +69,148 @@ void Server::run() {
     }
     bury_the_gone();
     for (Client& client : clients_) read_request(client);
+    for (Client& client : clients_) {
+      const bool is_idle = !client.place.has_value() && !client.is_joining;
+      if (is_idle && Clock::now() - client.since >= kPatienceWithTheIdle) client.is_gone = true;
+    }
     if ((watched[0].revents & POLLIN) != 0) accept_clients();
     serve_joining();
     bury_the_gone();
     detach_unless_wanted();
     // Who is queued at this instant and finds the socket closed begins again, with a helper of its own.
-    if (clients_.empty() && clients_policy_ == Clients::own_user) accept_clients();
-  } while (!clients_.empty() || clients_policy_ == Clients::everyone);
+    if (clients_.empty() && policy_ == Clients::own_user) accept_clients();
+  } while (!clients_.empty() || policy_ == Clients::everyone);
 }
+
+// ---- clients --------------------------------------------------------------------------------------------------------
 
 void Server::accept_clients() {
   while (true) {
     const int socket = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (socket < 0 && errno == EINTR) continue;
-    if (socket < 0) {
-      // Out of descriptors, until a client goes: not to be asked again at once.
-      if (errno != EAGAIN) poll(nullptr, 0, 100);
-      return;
-    }
-    ucred peer{};
-    socklen_t size = sizeof peer;
-    const bool is_known = getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
-    if (!is_known || (clients_policy_ == Clients::own_user && peer.uid != geteuid())) {
-      close(socket);
+    if (socket >= 0) {
+      add_client(socket);
       continue;
     }
-    Client client;
-    client.socket = socket;
-    client.user = peer.uid;
-    // 0 is a process in a namespace that we do not see into.
-    if (peer.pid > 0) client.process = static_cast<int>(syscall(SYS_pidfd_open, peer.pid, 0));
-    clients_.push_back(client);
-    read_request(clients_.back());
+    if (errno == EINTR) continue;
+    // Out of descriptors, until a client goes: not to be asked again at once.
+    if (errno != EAGAIN) poll(nullptr, 0, 100);
+    return;
   }
 }
 
+void Server::add_client(int socket) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  const bool is_known = getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+  const bool is_guest = peer.uid != geteuid();
+  if (!is_known || (is_guest && policy_ != Clients::everyone) ||
+      (is_guest && count_of(peer.uid, false) >= kConnectionsOfAGuest)) {
+    close(socket);
+    return;
+  }
+  Client client;
+  client.socket = socket;
+  client.user = peer.uid;
+  client.since = Clock::now();
+  client.process = process_behind(socket, peer);
+  clients_.push_back(client);
+  read_request(clients_.back());
+}
+
+int Server::milliseconds_to_wait() const {
+  int least = -1;
+  for (const Client& client : clients_) {
+    if (client.is_joining) return 0;  // its request came while others were served
+    if (client.place.has_value()) continue;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(client.since + kPatienceWithTheIdle - Clock::now());
+    const int milliseconds = std::max(0, static_cast<int>(left.count()));
+    if (least < 0 || milliseconds < least) least = milliseconds;
+  }
+  return least;
+}
+
+void Server::bury_the_gone() {
+  for (const Client& client : clients_) {
+    if (!client.is_gone) continue;
+    if (client.place.has_value()) pair_->value().give_back(*client.place);
+    close(client.socket);
+    if (client.process >= 0) close(client.process);
+  }
+  clients_.erase(std::remove_if(clients_.begin(), clients_.end(), [](const Client& client) { return client.is_gone; }),
+                 clients_.end());
+}
+
+std::size_t Server::count_of(uid_t user, bool with_place) const {
+  return static_cast<std::size_t>(std::count_if(clients_.begin(), clients_.end(), [&](const Client& client) {
+    return client.user == user && (!with_place || client.place.has_value());
+  }));
+}
+
+// ---- requests -------------------------------------------------------------------------------------------------------
+
 void Server::read_request(Client& client) {
-  Request request{};
-  Passed passed;
-  if (!receive_message(client.socket, &request, sizeof request, passed)) {
+  Question question;
+  if (!receive_message(client.socket, &question, sizeof question, nullptr)) {
     if (errno != EAGAIN) client.is_gone = true;
     return;
   }
-  for (std::size_t i = 0; i < passed.count; ++i) close(passed.descriptors[i]);
-  switch (request) {
-    case Request::join:
-      if (client.place.has_value()) return refuse(client, {"the process has a place already", "report this"});
-      client.is_joining = true;
-      return;
+  if (question.request == Request::join) {
+    if (client.place.has_value()) return refuse(client, {"the process has a place already", "report this"});
+    client.joining = question;
+    client.is_joining = true;
+    return;
+  }
+  if (!client.place.has_value()) return refuse(client, {"the process has no place", "report this"});
+  switch (question.request) {
     case Request::detach:
-      if (client.place.has_value()) pair_.value().dismiss(*client.place);
+      // Programs that follow children stay attached, and know by its place the process that children are born of.
+      if (policy_ != Clients::one) pair_->value().dismiss(*client.place);
       client.is_counted = false;
       detach_unless_wanted();
       return answer(client, {});
     case Request::attach: {
-      if (!client.place.has_value()) return refuse(client, {"the process has no place", "report this"});
-      if (Result<void> attached = attach(); !attached.ok()) return refuse(client, attached.failure());
-      client.is_counted = true;
-      Passed links;
-      add_links(links);
-      return answer(client, {}, links);
+      const Result<void> attached = attach();
+      client.is_counted = attached.ok();
+      return attached.ok() ? answer(client, {}) : refuse(client, attached.failure());
     }
+    case Request::report:
+      return answer(client, report(client));
+    default:
+      client.is_gone = true;
   }
-  client.is_gone = true;
+}
+
+Answer Server::report(const Client& client) const {
+  const Pair& pair = pair_->value();
+  std::vector<int> programs = pair.counting_programs();
+  const std::vector<int> following = pair.following_programs();
+  programs.insert(programs.end(), following.begin(), following.end());
+  const Result<std::uint64_t> missed = missed_runs(programs);
+  if (!missed.ok()) return failed_answer(missed.failure());
+  Answer answer;
+  answer.missed_runs = missed.value();
+  answer.refusal = pair.refusal_of(*client.place);
+  return answer;
 }
 
 void Server::serve_joining() {
   std::vector<Client*> joining;
+  const auto joining_of = [&](uid_t user) {
+    return static_cast<std::size_t>(
+        std::count_if(joining.begin(), joining.end(), [&](const Client* client) { return client->user == user; }));
+  };
   for (Client& client : clients_) {
     if (!client.is_joining || client.is_gone) continue;
     client.is_joining = false;
-    if (!pair_.ok()) {
-      refuse(client, pair_.failure());
-    } else if (client.user != geteuid() && places_of(client.user) >= kPlacesOfAGuest) {
+    const bool wants_own = client.joining.children != 0 || details_of(client.joining).any();
+    if (wants_own && policy_ != Clients::one) {
+      refuse(client, {"programs that others share look for no details and no children", "report this"});
+      continue;
+    }
+    if (!pair_.has_value()) pair_.emplace(Pair::load(details_of(client.joining), client.joining.children != 0));
+    if (!pair_->ok()) {
+      refuse(client, pair_->failure());
+    } else if (client.user != geteuid() && count_of(client.user, true) + joining_of(client.user) >= kPlacesOfAGuest) {
       refuse(client, {"one user may measure " + std::to_string(kPlacesOfAGuest) + " processes at once",
                       "measure fewer at once"});
     } else {
@@ -123,24 +218,16 @@ void Server::serve_joining() {
     }
   }
   if (joining.empty()) return;
-  Pair& pair = pair_.value();
-  Result<std::vector<Pair::Place>> places = pair.make_places(joining.size());
-  Result<void> attached = places.ok() ? attach() : places.failure();
+  const Result<std::vector<Pair::Place>> places = pair_->value().make_places(joining.size());
+  const Result<void> attached = places.ok() ? attach() : places.failure();
   std::size_t served = 0;
   if (places.ok()) {
     for (const Pair::Place& place : places.value()) {
       Client& client = *joining[served++];
       client.place = place.process;
+      client.is_counted = attached.ok();
       if (attached.ok()) {
-        client.is_counted = true;
-        Answer welcome;
-        welcome.cpu_count = pair.cpu_count();
-        welcome.cookie = place.cookie;
-        Passed passed;
-        passed.descriptors[passed.count++] = place.map;
-        for (const int program : pair.programs()) passed.descriptors[passed.count++] = program;
-        add_links(passed);
-        answer(client, welcome, passed);
+        welcome(client, place);
       } else {
         refuse(client, attached.failure());
       }
@@ -153,44 +240,42 @@ void Server::serve_joining() {
   }
 }
 
+void Server::welcome(Client& client, const Pair::Place& place) {
+  const Pair& pair = pair_->value();
+  Answer message;
+  message.cpu_count = pair.cpu_count();
+  message.cookie = place.cookie;
+  Passed maps;
+  maps.descriptors[maps.count++] = place.map;
+  for (const int map : pair.further_maps()) maps.descriptors[maps.count++] = map;
+  answer(client, message, maps);
+}
+
 void Server::answer(Client& client, const Answer& message, const Passed& passed) {
   if (!send_message(client.socket, &message, sizeof message, passed)) client.is_gone = true;
 }
 
-void Server::bury_the_gone() {
-  for (const Client& client : clients_) {
-    if (!client.is_gone) continue;
-    if (client.place.has_value()) pair_.value().give_back(*client.place);
-    close(client.socket);
-    if (client.process >= 0) close(client.process);
-  }
-  clients_.erase(std::remove_if(clients_.begin(), clients_.end(), [](const Client& client) { return client.is_gone; }),
-                 clients_.end());
-}
-
-std::size_t Server::places_of(uid_t user) const {
-  return static_cast<std::size_t>(std::count_if(clients_.begin(), clients_.end(), [user](const Client& client) {
-    return client.user == user && client.place.has_value();
-  }));
-}
+// ---- attachment -----------------------------------------------------------------------------------------------------
 
 Result<void> Server::attach() {
-  if (links_[0] >= 0) return {};
-  Result<ProgramDescriptors> links = open_links(pair_.value().programs());
+  if (!links_.empty()) return {};
+  Pair& pair = pair_->value();
+  Result<std::vector<int>> links = open_links(pair.counting_programs());
   if (!links.ok()) return links.failure();
-  links_ = links.value();
+  links_ = std::move(links.value());
+  if (following_links_.empty()) {
+    // These stay: a child born while nothing counts is known when its calls are to be counted.
+    Result<std::vector<int>> following = open_links(pair.following_programs());
+    if (!following.ok()) return following.failure();
+    following_links_ = std::move(following.value());
+  }
   return {};
 }
 
 void Server::detach_unless_wanted() {
   const bool is_wanted =
       std::any_of(clients_.begin(), clients_.end(), [](const Client& client) { return client.is_counted; });
-  if (is_wanted || links_[0] < 0) return;
-  for (int& link : links_) close(std::exchange(link, -1));
-}
-
-void Server::add_links(Passed& passed) const {
-  for (const int link : links_) passed.descriptors[passed.count++] = link;
+  if (!is_wanted) close_each(std::exchange(links_, {}));
 }
 
 }  // namespace syscost::ebpf

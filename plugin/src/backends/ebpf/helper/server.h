@@ -2,13 +2,18 @@
 //
 // Server: gives measured processes places at one pair of programs, for as long as there are any.
 //
-// Attached exactly while some client wants to be counted; the links are handed to the clients too, so that none of them
-// loses a count if the helper is killed. A client is gone when its socket is closed, which the kernel does however it
-// ends, or when its process has ended and only a child of its keeps the socket.
+// Attached exactly while some client wants to be counted. A client gets the maps it may write and nothing else:
+// programs and attachments stay here, so that nobody can attach them a second time, or keep them attached. It is gone
+// when its socket is closed, which the kernel does however it ends, or when its process has ended and only a child of
+// its keeps the socket.
+//
+// Clients are not trusted: nothing they send or write is believed, no descriptor is taken from them, and none of them
+// can make the others wait.
 #pragma once
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -23,41 +28,51 @@ class Server {
   enum class Clients {
     own_user,  ///< Those of the user that we run as; ends with the last.
     everyone,  ///< All users'; does not end.
+    one,       ///< The process that started us, which alone may say what the programs look for.
   };
 
-  /// `pair`, when it could be loaded; otherwise every client is told why not.
-  Server(int listener, Result<Pair> pair, Clients clients);
+  /// `socket` listens, or for `one` is connected to it.
+  Server(int socket, Clients clients);
+  /// With a pair that is loaded already; others load theirs when the first client asks for a place.
+  Server(int socket, Clients clients, Pair pair);
 
   /// Returns when the last client is gone.
   void run();
 
  private:
+  using Clock = std::chrono::steady_clock;
   struct Client {
     int socket = -1;
     int process = -1;  ///< A pidfd; -1 where the process is out of our sight.
     uid_t user = 0;
+    Clock::time_point since;
     std::optional<std::uint32_t> place;
+    Question joining;  ///< What it asked for, while `is_joining`.
     bool is_joining = false;
     bool is_counted = false;
     bool is_gone = false;
   };
 
   void accept_clients();
+  void add_client(int socket);
   void read_request(Client& client);
   void serve_joining();
+  void welcome(Client& client, const Pair::Place& place);
+  Answer report(const Client& client) const;
   void answer(Client& client, const Answer& message, const Passed& passed = {});
   void refuse(Client& client, const Failure& failure) { answer(client, failed_answer(failure)); }
+  int milliseconds_to_wait() const;
   void bury_the_gone();
-  std::size_t places_of(uid_t user) const;
+  std::size_t count_of(uid_t user, bool with_place) const;
   Result<void> attach();
   void detach_unless_wanted();
-  void add_links(Passed& passed) const;
 
-  int listener_;
-  Result<Pair> pair_;
-  Clients clients_policy_;
+  int listener_ = -1;
+  Clients policy_;
+  std::optional<Result<Pair>> pair_;
   std::vector<Client> clients_;
-  ProgramDescriptors links_{-1, -1, -1};
+  std::vector<int> links_;
+  std::vector<int> following_links_;
 };
 
 }  // namespace syscost::ebpf

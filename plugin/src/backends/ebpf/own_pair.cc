@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include "backends/ebpf/own_pair.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace syscost::ebpf {
+namespace {
+
+Result<std::vector<int>> duplicates(const std::vector<int>& descriptors) {
+  std::vector<int> copies;
+  for (const int descriptor : descriptors) {
+    const int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+    if (copy < 0) {
+      const int error = errno;
+      close_each(copies);
+      return errno_failure("keep", "the BPF programs", error);
+    }
+    copies.push_back(copy);
+  }
+  return copies;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<OwnPair>> OwnPair::load(const DetailRequest& details, bool children, Joined& joined) {
+  Result<Pair> loaded = Pair::load(details, children);
+  if (!loaded.ok()) return loaded.failure();
+  Pair& pair = loaded.value();
+  Result<std::vector<Pair::Place>> places = pair.make_places(1);
+  if (!places.ok()) return places.failure();
+  const Pair::Place& place = places.value().front();
+  joined.cpu_count = pair.cpu_count();
+  joined.cookie = place.cookie;
+  joined.maps.descriptors[joined.maps.count++] = place.map;
+  const Result<std::vector<int>> further = duplicates(pair.further_maps());
+  if (!further.ok()) return further.failure();
+  for (const int map : further.value()) joined.maps.descriptors[joined.maps.count++] = map;
+
+  std::vector<int> all = pair.counting_programs();
+  const std::size_t counting = all.size();
+  const std::vector<int> following = pair.following_programs();
+  all.insert(all.end(), following.begin(), following.end());
+  const Result<std::vector<int>> copies = duplicates(all);
+  if (!copies.ok()) return copies.failure();
+  Result<ParkedDescriptors> programs = ParkedDescriptors::park(copies.value());
+  if (!programs.ok()) return programs.failure();
+  std::unique_ptr<OwnPair> own(new OwnPair(std::move(programs.value()), counting));
+  if (Result<void> attached = own->keep_attached(pair.counting_programs(), own->counting_links_); !attached.ok()) {
+    return attached.failure();
+  }
+  if (Result<void> attached = own->keep_attached(following, own->following_links_); !attached.ok()) {
+    return attached.failure();
+  }
+  return own;
+}
+
+Result<void> OwnPair::keep_attached(const std::vector<int>& programs, ParkedDescriptors& links) {
+  if (programs.empty() || !links.empty()) return {};
+  const Result<std::vector<int>> opened = open_links(programs);
+  if (!opened.ok()) return opened.failure();
+  Result<ParkedDescriptors> parked = ParkedDescriptors::park(opened.value());
+  if (!parked.ok()) return parked.failure();
+  links = std::move(parked.value());
+  return {};
+}
+
+Result<void> OwnPair::attach() {
+  Result<std::vector<int>> programs = programs_.copies();
+  if (!programs.ok()) return taken_away();
+  const std::vector<int> all = programs.value();
+  programs.value().resize(counting_);
+  Result<void> attached = keep_attached(programs.value(), counting_links_);
+  close_each(all);
+  return attached;
+}
+
+void OwnPair::detach() {
+  counting_links_.close_all();
+}
+
+Result<Report> OwnPair::report() {
+  const Result<std::vector<int>> programs = programs_.copies();
+  if (!programs.ok()) return taken_away();
+  const Result<std::uint64_t> missed = missed_runs(programs.value());
+  const int error = errno;
+  close_each(programs.value());
+  if (!missed.ok()) return error == EPERM || error == EACCES || error == ENOSYS ? shut_out() : missed.failure();
+  return Report{missed.value(), 0};
+}
+
+}  // namespace syscost::ebpf

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+//
+// OwnPair: a pair of programs that this process loads and holds itself, where no helper can be.
+//
+// Programs and attachments lie in the queues of two sockets (core/parked_descriptors.h), so that a child, however it
+// was made, holds no attachment that this process could not take off.
+#pragma once
+
+#include "backends/ebpf/helper/protocol.h"
+#include "backends/ebpf/holder.h"
+#include "backends/ebpf/pair.h"
+#include "core/parked_descriptors.h"
+
+namespace syscost::ebpf {
+
+/// What a place comes with. Descriptors belong to the caller.
+struct Joined {
+  std::uint32_t cpu_count = 0;
+  std::uint64_t cookie = 0;
+  Passed maps;
+};
+
+class OwnPair final : public Holder {
+ public:
+  /// Loads and attaches.
+  static Result<std::unique_ptr<OwnPair>> load(const DetailRequest& details, bool children, Joined& joined);
+
+  Result<void> attach() override;
+  void detach() override;
+  Result<Report> report() override;
+
+ private:
+  OwnPair(ParkedDescriptors programs, std::size_t counting) : programs_(std::move(programs)), counting_(counting) {}
+  Result<void> keep_attached(const std::vector<int>& programs, ParkedDescriptors& links);
+
+  ParkedDescriptors programs_;  ///< Those that count first.
+  std::size_t counting_;
+  ParkedDescriptors counting_links_;
+  ParkedDescriptors following_links_;
+};
+
+}  // namespace syscost::ebpf

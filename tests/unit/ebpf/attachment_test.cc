@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+//
+// Who holds the programs, and that calls are counted once: whatever children a process has, wherever its /proc went,
+// and whoever attaches the programs a second time. It loads the programs, and skips with the reason where it may not.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/bpf.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "backends/ebpf/ebpf_backend.h"
+#include "core/quiet_memory.h"
+
+namespace syscost::ebpf {
+namespace {
+
+enum class Held { by_the_common_helper, by_a_helper_of_its_own, by_a_helper_that_counts_children, by_the_process };
+
+/// In a child, which may do to itself what it likes; a test fails with what it prints.
+class InChild {
+ public:
+  explicit InChild(const std::function<std::string()>& body) {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      const std::string said = body();
+      [[maybe_unused]] const ssize_t written = write(ends[1], said.data(), said.size());
+      _exit(0);
+    }
+    close(ends[1]);
+    std::array<char, 512> part{};
+    for (ssize_t got = 0; (got = read(ends[0], part.data(), part.size())) > 0;) {
+      said_.append(part.data(), static_cast<std::size_t>(got));
+    }
+    close(ends[0]);
+    waitpid(child, &status_, 0);
+    if (status_ != 0) said_ += "wait status " + std::to_string(status_);
+  }
+  const std::string& said() const { return said_; }
+
+ private:
+  std::string said_;
+  int status_ = 0;
+};
+
+Result<std::unique_ptr<Backend>> open_held(Held held) {
+  if (held == Held::by_the_process) {
+    // A helper would become a child of ours, so we start none; and there is nobody else's here.
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    if (unshare(CLONE_NEWNET) != 0) return errno_failure("get", "a network namespace", errno);
+  }
+  return open_backend({.ioctls = held == Held::by_a_helper_of_its_own, .rules = {}, .driver_threads = {}},
+                      held == Held::by_a_helper_that_counts_children);
+}
+
+std::uint64_t count_getppids(Backend& backend, const std::function<void()>& body) {
+  CallTable table(&quiet_memory());
+  backend.boundary(Lane::kProcess, Next::kArm);
+  body();
+  backend.boundary(Lane::kProcess, Next::kDisarm);
+  backend.read(Lane::kProcess, table);
+  const Tally* found = table.find({Abi::x86_64, SYS_getppid});
+  return found == nullptr ? 0 : found->entries;
+}
+
+void call_ten_times() {
+  for (int i = 0; i < 10; ++i) syscall(SYS_getppid);
+}
+
+/// Empty when ten calls are counted as ten, and nothing is said to be wrong.
+std::string miscounts(Backend& backend) {
+  const std::uint64_t counted = count_getppids(backend, call_ten_times);
+  if (counted != 10) return "counted " + std::to_string(counted) + " of 10 calls; ";
+  const Result<std::uint64_t> losses = backend.hidden_losses();
+  return losses.ok() ? "" : losses.failure().reason + "; ";
+}
+
+class Attachment : public testing::TestWithParam<Held> {
+ protected:
+  void SetUp() override {
+    const Result<std::unique_ptr<Backend>> tried = open_backend();
+    if (!tried.ok()) GTEST_SKIP() << tried.failure().reason << "; " << tried.failure().how_to_fix;
+    if (GetParam() == Held::by_the_process && geteuid() != 0) GTEST_SKIP() << "a network namespace needs root";
+  }
+
+  /// Runs `body` in a child that has opened a backend.
+  static std::string with_backend(const std::function<std::string(Backend&)>& body) {
+    return InChild([&]() -> std::string {
+             Result<std::unique_ptr<Backend>> opened = open_held(GetParam());
+             return opened.ok() ? body(*opened.value()) : opened.failure().reason;
+           })
+        .said();
+  }
+};
+
+TEST_P(Attachment, IsNoDescriptorOfTheProcess) {
+  EXPECT_EQ(with_backend([](Backend&) -> std::string {
+              std::string found;
+              for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+                std::error_code error;
+                const std::string target = std::filesystem::read_symlink(entry.path(), error).string();
+                if (target.find("bpf") != std::string::npos) found += target + " ";
+              }
+              return found;
+            }),
+            "");
+}
+
+// A loop takes the programs off and puts them back on. A child that closes nothing must not keep them on.
+TEST_P(Attachment, IsNotKeptByAChildThatRanNoForkHandler) {
+  EXPECT_EQ(with_backend([](Backend& backend) -> std::string {
+              const auto child = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
+              if (child == 0) {
+                for (;;) pause();
+              }
+              std::string wrong = miscounts(backend);
+              if (!backend.detach().ok()) wrong += "not detached; ";
+              if (count_getppids(backend, call_ten_times) != 0) wrong += "counts while it is detached; ";
+              if (!backend.attach().ok()) wrong += "not attached; ";
+              wrong += miscounts(backend);
+              kill(child, SIGKILL);
+              waitpid(child, nullptr, 0);
+              return wrong;
+            }),
+            "");
+}
+
+TEST_P(Attachment, IsFoundWithoutProc) {
+  EXPECT_EQ(with_backend([](Backend& backend) -> std::string {
+              std::string folder = "/tmp/syscost-empty-XXXXXX";
+              if (mkdtemp(folder.data()) == nullptr) return "no empty folder";
+              const bool is_inside = chroot(folder.c_str()) == 0 && chdir("/") == 0;
+              if (!is_inside) return "";  // an ordinary user cannot
+              std::string wrong;
+              for (int i = 0; i < 2; ++i) {
+                if (!backend.detach().ok()) wrong += "not detached; ";
+                if (!backend.attach().ok()) wrong += "not attached; ";
+                wrong += miscounts(backend);
+              }
+              return wrong;
+            }),
+            "");
+}
+
+TEST_P(Attachment, ThatFindsTooFewDescriptorsNamesTheLimit) {
+  for (const rlim_t limit : {8, 10, 14}) {
+    const std::string said = InChild([&]() -> std::string {
+                               const rlimit few{limit, limit};
+                               setrlimit(RLIMIT_NOFILE, &few);
+                               const Result<std::unique_ptr<Backend>> opened = open_held(GetParam());
+                               return opened.ok() ? "" : opened.failure().reason + "; " + opened.failure().how_to_fix;
+                             }).said();
+    if (!said.empty()) {
+      EXPECT_NE(said.find("EMFILE"), std::string::npos) << said;
+      EXPECT_NE(said.find("ulimit -n"), std::string::npos) << said;
+    }
+  }
+}
+
+std::string name_of(const testing::TestParamInfo<Held>& info) {
+  switch (info.param) {
+    case Held::by_the_common_helper:
+      return "HeldByTheCommonHelper";
+    case Held::by_a_helper_of_its_own:
+      return "HeldByAHelperOfItsOwn";
+    case Held::by_a_helper_that_counts_children:
+      return "HeldByAHelperThatCountsChildren";
+    case Held::by_the_process:
+      return "HeldByTheProcess";
+  }
+  return "";
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, Attachment,
+                         testing::Values(Held::by_the_common_helper, Held::by_a_helper_of_its_own,
+                                         Held::by_a_helper_that_counts_children, Held::by_the_process),
+                         name_of);
+
+// ---- the programs attached a second time ----------------------------------------------------------------------------
+
+int bpf(int command, bpf_attr& request) {
+  return static_cast<int>(syscall(SYS_bpf, command, &request, sizeof request));
+}
+
+/// A second attachment of a program of this process, which holds its programs itself; -1 where there is no such.
+int attach_again(const char* name) {
+  for (int socket = 3; socket < 1024; ++socket) {
+    char byte = 0;
+    iovec part{&byte, 1};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(32 * sizeof(int))> control{};
+    msghdr header{};
+    header.msg_iov = &part;
+    header.msg_iovlen = 1;
+    header.msg_control = control.data();
+    header.msg_controllen = control.size();
+    if (recvmsg(socket, &header, MSG_PEEK | MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0) continue;
+    const cmsghdr* rights = CMSG_FIRSTHDR(&header);
+    if (rights == nullptr) continue;
+    std::vector<int> parked((rights->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+    std::memcpy(parked.data(), CMSG_DATA(rights), parked.size() * sizeof(int));
+    int link = -1;
+    for (const int descriptor : parked) {
+      bpf_prog_info info{};
+      bpf_attr ask{};
+      ask.info.bpf_fd = static_cast<__u32>(descriptor);
+      ask.info.info_len = sizeof info;
+      ask.info.info = reinterpret_cast<std::uintptr_t>(&info);
+      if (link < 0 && bpf(BPF_OBJ_GET_INFO_BY_FD, ask) == 0 && std::strcmp(info.name, name) == 0) {
+        bpf_attr open{};
+        open.raw_tracepoint.prog_fd = static_cast<__u32>(descriptor);
+        link = bpf(BPF_RAW_TRACEPOINT_OPEN, open);
+      }
+      close(descriptor);
+    }
+    if (link >= 0) return link;
+  }
+  return -1;
+}
+
+class SecondAttachment : public Attachment {};
+INSTANTIATE_TEST_SUITE_P(Each, SecondAttachment, testing::Values(Held::by_the_process), name_of);
+
+TEST_P(SecondAttachment, VoidsWhatWasCounted) {
+  EXPECT_EQ(with_backend([](Backend& backend) -> std::string {
+              if (const std::string wrong = miscounts(backend); !wrong.empty()) return wrong;
+              if (attach_again("on_sys_enter") < 0) return "no second attachment";
+              call_ten_times();
+              const Result<std::uint64_t> losses = backend.hidden_losses();
+              return losses.ok() ? "nothing is said" : losses.failure().reason;
+            }),
+            "syscost's BPF programs were attached a second time, and calls were counted twice");
+}
+
+TEST_P(SecondAttachment, VoidsWhatWasCountedAlsoWhenItIsGoneBeforeTheWindowEnds) {
+  EXPECT_EQ(with_backend([](Backend& backend) -> std::string {
+              if (const std::string wrong = miscounts(backend); !wrong.empty()) return wrong;
+              const std::uint64_t counted = count_getppids(backend, [] {
+                const int link = attach_again("on_sys_enter");
+                call_ten_times();
+                close(link);
+              });
+              if (counted != 20) return "it was not counted twice, but " + std::to_string(counted) + " times";
+              const Result<std::uint64_t> losses = backend.hidden_losses();
+              return losses.ok() ? "nothing is said" : losses.failure().reason;
+            }),
+            "syscost's BPF programs were attached a second time, and calls were counted twice");
+}
+
+}  // namespace
+}  // namespace syscost::ebpf

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+//
+// Who is enrolled: the one process that said its cookie, for as long as it lives, and no other that gets its number.
+// The programs are loaded here, and the tests skip with the reason where they may not be.
+#include <gtest/gtest.h>
+#include <linux/sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <functional>
+#include <optional>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "backends/ebpf/pair.h"
+#include "backends/ebpf/shared.h"
+#include "core/parked_descriptors.h"
+
+namespace syscost::ebpf {
+namespace {
+
+/// A child that runs `body`, with the process id `wanted` unless it is 0; -1 where it cannot have that.
+pid_t start(const std::function<void()>& body, pid_t wanted = 0) {
+  clone_args arguments{};
+  arguments.exit_signal = SIGCHLD;
+  if (wanted != 0) {
+    arguments.set_tid = reinterpret_cast<std::uintptr_t>(&wanted);
+    arguments.set_tid_size = 1;
+  }
+  const auto child = static_cast<pid_t>(syscall(SYS_clone3, &arguments, sizeof arguments));
+  if (child == 0) {
+    body();
+    _exit(0);
+  }
+  return child;
+}
+
+void wait_for(pid_t child) {
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+class Enrolment : public testing::Test {
+ protected:
+  struct Member {
+    Pair::Place place;
+    std::span<syscost_block> blocks;
+    syscost_directory& directory() const { return blocks[0].head.directory; }
+    std::uint64_t seen() const { return std::atomic_ref(directory().canaries_entered).load(); }
+    void say_cookie() const { syscall(SYS_gettid, place.cookie, 0); }
+    /// Calls of getppid that were counted for it; 0 before the first.
+    std::uint64_t getppids(std::uint32_t cpus) const {
+      const std::uint32_t slot = directory().slot_of[SYS_getppid];
+      std::uint64_t sum = 0;
+      for (std::uint32_t cpu = 0; slot != 0 && cpu < cpus; ++cpu) {
+        sum += blocks[SYSCOST_FIRST_BANK + cpu].bank.cells[slot - 1].entries;
+      }
+      return sum;
+    }
+    void arm() const { std::atomic_ref(blocks[0].head.lanes[0].control).store(SYSCOST_CONTROL(1, 0)); }
+  };
+
+  void SetUp() override {
+    Result<Pair> loaded = Pair::load();
+    if (!loaded.ok()) GTEST_SKIP() << loaded.failure().reason << "; " << loaded.failure().how_to_fix;
+    pair_.emplace(std::move(loaded.value()));
+    Result<std::vector<int>> links = open_links(pair_->counting_programs());
+    ASSERT_TRUE(links.ok()) << links.failure().reason;
+    links_ = links.value();
+  }
+  void TearDown() override { close_each(links_); }
+
+  Member member() {
+    Result<std::vector<Pair::Place>> places = pair_->make_places(1);
+    EXPECT_TRUE(places.ok());
+    const Pair::Place place = places.value().front();
+    void* start = mmap(nullptr, map_bytes(pair_->cpu_count()), PROT_READ | PROT_WRITE, MAP_SHARED, place.map, 0);
+    EXPECT_NE(start, MAP_FAILED);
+    close(place.map);
+    return {place, {static_cast<syscost_block*>(start), map_blocks(pair_->cpu_count())}};
+  }
+  std::uint32_t refusal(const Member& member) const { return pair_->refusal_of(member.place.process); }
+
+  std::optional<Pair> pair_;
+  std::vector<int> links_;
+};
+
+TEST_F(Enrolment, IsOfOneProcessEver) {
+  const Member first = member();
+  wait_for(start([&] { first.say_cookie(); }));
+  EXPECT_EQ(first.seen(), 1U);
+  EXPECT_EQ(refusal(first), SYSCOST_NOT_REFUSED);
+  first.say_cookie();
+  EXPECT_EQ(first.seen(), 1U) << "its cookie has enrolled a process that is gone";
+  EXPECT_EQ(refusal(first), SYSCOST_REFUSED_SECOND);
+}
+
+TEST_F(Enrolment, IsDoneAgainByTheSameProcess) {
+  const Member own = member();
+  own.say_cookie();
+  pair_->dismiss(own.place.process);
+  own.say_cookie();
+  EXPECT_EQ(own.seen(), 2U);
+}
+
+TEST_F(Enrolment, IsRefusedToAProcessThatHasAPlace) {
+  const Member first = member();
+  const Member second = member();
+  first.say_cookie();
+  second.say_cookie();
+  EXPECT_EQ(second.seen(), 0U);
+  EXPECT_EQ(refusal(second), SYSCOST_REFUSED_ENROLLED);
+}
+
+/// Numbers of processes that are equal to ours modulo the number of buckets, and free.
+std::vector<pid_t> alike(std::size_t count) {
+  std::vector<pid_t> found;
+  for (pid_t pid = getpid() % SYSCOST_TARGET_BUCKETS + 2 * SYSCOST_TARGET_BUCKETS; found.size() < count;
+       pid += SYSCOST_TARGET_BUCKETS) {
+    if (pid > 32'000) break;  // pid_max is at least that
+    if (kill(pid, 0) != 0) found.push_back(pid);
+  }
+  return found;
+}
+
+TEST_F(Enrolment, OfManyChildrenByOneCookieTakesOnePlaceInABucket) {
+  const Member hoarder = member();
+  const std::vector<pid_t> pids = alike(2 * SYSCOST_TARGET_WAYS);
+  for (const pid_t pid : pids) {
+    const pid_t child = start([&] { hoarder.say_cookie(); }, pid);
+    if (child < 0) GTEST_SKIP() << "choosing a process id needs CAP_CHECKPOINT_RESTORE";
+    wait_for(child);
+  }
+  EXPECT_EQ(hoarder.seen(), 1U);
+  const Member own = member();
+  own.say_cookie();
+  EXPECT_EQ(own.seen(), 1U) << "its bucket is full";
+}
+
+TEST_F(Enrolment, ThatFindsItsBucketFullIsToldSo) {
+  std::vector<pid_t> children;
+  for (const pid_t pid : alike(SYSCOST_TARGET_WAYS)) {
+    const Member other = member();
+    const pid_t child = start(
+        [&] {
+          other.say_cookie();
+          for (;;) pause();
+        },
+        pid);
+    if (child < 0) GTEST_SKIP() << "choosing a process id needs CAP_CHECKPOINT_RESTORE";
+    children.push_back(child);
+    while (other.seen() == 0) usleep(100);
+  }
+  const Member own = member();
+  own.say_cookie();
+  EXPECT_EQ(own.seen(), 0U);
+  EXPECT_EQ(refusal(own), SYSCOST_REFUSED_FULL);
+  for (const pid_t child : children) {
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
+}
+
+TEST_F(Enrolment, DoesNotPassToTheNextProcessOfTheSameNumber) {
+  const Member owner = member();
+  owner.arm();
+  const pid_t child = start([&] {
+    owner.say_cookie();
+    for (int i = 0; i < 7; ++i) syscall(SYS_getppid);
+  });
+  wait_for(child);
+  EXPECT_EQ(owner.getppids(pair_->cpu_count()), 7U);
+  const auto stranger = [&] {
+    for (int i = 0; i < 100; ++i) syscall(SYS_getppid);
+    owner.say_cookie();
+    for (int i = 0; i < 100; ++i) syscall(SYS_getppid);
+  };
+  const pid_t next = start(stranger, child);
+  if (next < 0) GTEST_SKIP() << "choosing a process id needs CAP_CHECKPOINT_RESTORE";
+  EXPECT_EQ(next, child);
+  wait_for(next);
+  EXPECT_EQ(owner.getppids(pair_->cpu_count()), 7U) << "calls of another process that got the number";
+}
+
+// A process may write to its own map what it likes, while the programs use it: that is its own affair.
+TEST_F(Enrolment, WithNonsenseInItsMapHarmsNoOther) {
+  const Member victim = member();
+  const Member hostile = member();
+  const std::uint32_t cpus = pair_->cpu_count();
+  const pid_t child = start([&] {
+    hostile.say_cookie();
+    std::minstd_rand random(7);
+    auto* words = reinterpret_cast<std::uint64_t*>(hostile.blocks.data());
+    const std::size_t head = sizeof(syscost_head) / sizeof(std::uint64_t);
+    const std::array<std::uint64_t, 6> likely{0, 1, ~0ULL, 1ULL << 32, SYSCOST_CONTROL(3, 1), SYSCOST_FOLLOW_PROCESS};
+    for (int round = 0; round < 20'000; ++round) {
+      for (int i = 0; i < 16; ++i) {
+        const std::uint64_t any = static_cast<std::uint64_t>(random()) << 33 ^ random();
+        words[random() % head] = random() % 2 != 0 ? any : likely[random() % likely.size()];
+      }
+      hostile.arm();
+      syscall(SYS_getppid);
+      syscall(static_cast<long>(700 + random() % 800));  // of no kernel's: a slot each, and an errno
+    }
+  });
+  victim.say_cookie();
+  victim.arm();
+  int calls = 0;
+  while (waitpid(child, nullptr, WNOHANG) == 0) {
+    for (int i = 0; i < 1000; ++i) syscall(SYS_getppid);
+    calls += 1000;
+  }
+  EXPECT_EQ(victim.getppids(cpus), static_cast<std::uint64_t>(calls));
+  EXPECT_EQ(victim.directory().entered_twice, 0U);
+  EXPECT_EQ(victim.seen(), 1U);
+}
+
+}  // namespace
+}  // namespace syscost::ebpf
