@@ -8,6 +8,21 @@
 # was rejected: docs/decisions/0007-packaging.md.
 include(CMakePackageConfigHelpers)
 
+# Where only a part is built, as after ./dev demo, CMake would name one missing file of many.
+set(syscost_installed "$<TARGET_FILE:syscost>;$<TARGET_FILE:syscost_late_packaged>")
+foreach(target syscost_gtest_main syscost_benchmark_main syscost_bench)
+  if(TARGET ${target})
+    list(APPEND syscost_installed "$<TARGET_FILE:${target}>")
+  endif()
+endforeach()
+install(CODE "
+  foreach(file IN ITEMS ${syscost_installed})
+    if(NOT EXISTS \"\${file}\")
+      message(FATAL_ERROR \"syscost: \${file} is not built: cmake --build ${PROJECT_BINARY_DIR} (or ./dev build), then \
+install again\")
+    endif()
+  endforeach()")
+
 set(SYSCOST_INSTALL_CMAKEDIR "${CMAKE_INSTALL_LIBDIR}/cmake/syscost")
 set(SYSCOST_INSTALL_SOURCEDIR "${CMAKE_INSTALL_DATADIR}/syscost/src")
 
@@ -35,7 +50,14 @@ function(syscost_sources_below_src target result)
   set(${result} "${relative}" PARENT_SCOPE)
 endfunction()
 
-install(FILES "${CMAKE_CURRENT_LIST_DIR}/syscost-adapter.cmake" DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}")
+# What programs link for it: compiled in the consumer's build as well, where the library's place is known.
+install(TARGETS syscost_late_packaged ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/plugin/src/late" DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}"
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.cc")
+install(FILES "${PROJECT_BINARY_DIR}/plugin/src/late/include/late/functions.inc"
+        DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}/late")
+install(FILES "${CMAKE_CURRENT_LIST_DIR}/syscost-adapter.cmake" "${CMAKE_CURRENT_LIST_DIR}/syscost-late.cmake"
+        DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}")
 
 set(SYSCOST_GTEST_SOURCES "")
 if(TARGET syscost_gtest)
@@ -67,7 +89,7 @@ endif()
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/syscost-config.cmake.in"
                               "${PROJECT_BINARY_DIR}/package/syscost-config.cmake"
                               INSTALL_DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}"
-                              PATH_VARS SYSCOST_INSTALL_SOURCEDIR
+                              PATH_VARS SYSCOST_INSTALL_SOURCEDIR CMAKE_INSTALL_LIBDIR
                               NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/syscost-config-version.cmake"
                                  COMPATIBILITY SameMinorVersion)

@@ -36,8 +36,8 @@ SYSCOST_EXPORT std::uint64_t wanted_cycles(std::uint64_t fallback);
 struct Harness {
   std::atomic<const void*> observer{nullptr};  ///< The adapter's own: who is told of loops, in a counting process.
   std::atomic<bool> is_main_seen{false};       ///< The framework was started through the adapter.
-  /// True where a shared library starts the framework past the adapter: a program that ran so ends with 2.
-  std::atomic<bool (*)()> may_have_unseen_main{nullptr};
+  /// Why the framework was started past the adapter, null when it was not started: a program that ran so ends with 2.
+  std::atomic<const Unavailable* (*)()> why_main_is_unseen{nullptr};
 };
 /// The process's. After its first call a program that asked for something, and ran to its end past the adapter, says
 /// so.

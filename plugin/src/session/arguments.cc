@@ -17,10 +17,11 @@ namespace {
 const std::vector<std::string>* g_arguments = nullptr;
 
 #ifdef __GLIBC__
-/// A framework's main takes its flags out of argv, and /proc is not there in every sandbox; here both are untouched.
-/// Priority 101, the first that is free: a user's static initialiser may measure already.
+/// A framework's main takes its flags out of argv, and /proc is not there in every sandbox; here both are untouched
+/// where anything is asked for (late/late.h). A library that is loaded later finds what main() left: fewer than argc,
+/// then null. Priority 101, the first that is free: a user's static initialiser may measure already.
 __attribute__((constructor(101))) void keep_arguments(int argc, char** argv, char** /*environment*/) {
-  if (argc > 0) g_arguments = new std::vector<std::string>(argv, argv + argc);
+  if (argc > 0) g_arguments = new std::vector<std::string>(argv, std::find(argv, argv + argc, nullptr));
 }
 #endif
 

@@ -120,21 +120,24 @@ Harness& harness() {
     static const session::ChildGuard guard;
     on_exit(
         [](int status, void* that) {
-          if (status != 0 || static_cast<Harness*>(that)->is_main_seen || guard.is_child()) return;
+          if (static_cast<Harness*>(that)->is_main_seen || guard.is_child()) return;
           const std::vector<std::string> arguments = started_with();
           // Google Benchmark asks a process of its own whether addresses can stay in place.
           constexpr std::string_view kTrial = "--benchmark_aslr_test_child=";
           if (arguments.size() == 2 && arguments[1].starts_with(kTrial)) return;
           if (!requested() || is_counting_process()) return;
-          bool (*may_have_unseen_main)() = static_cast<Harness*>(that)->may_have_unseen_main;
-          if (may_have_unseen_main == nullptr || !may_have_unseen_main()) {
+          const Unavailable* (*const ask)() = static_cast<Harness*>(that)->why_main_is_unseen;
+          const Unavailable* const why = ask != nullptr ? ask() : nullptr;
+          if (why == nullptr) {
+            if (status != 0) return;
             session::say("this program ran no benchmark: there is nothing to count, and no CSV is written");
             return;
           }
-          session::refuse(
-              {"no benchmark ran through syscost: main() and the benchmarks are in shared libraries that "
-               "were linked without it",
-               "link those libraries with syscost::benchmark as well, or make them static ones"});
+          // A program that fails says why itself, but where it fails over a flag of ours.
+          const bool has_flag = std::any_of(arguments.begin(), arguments.end(), [](const std::string& argument) {
+            return argument.starts_with("--syscost");
+          });
+          if (status == 0 || has_flag) session::refuse(*why);
         },
         harness);
 #endif

@@ -13,6 +13,7 @@
 #include "adapters/benchmark/traced_passes.h"
 #include "adapters/benchmark/tracing_run.h"
 #include "adapters/benchmark/unseen_loops.h"
+#include "late/late.h"
 #include "syscost/counting.h"
 
 #if !defined(__GLIBCXX__) || !_GLIBCXX_USE_CXX11_ABI
@@ -70,39 +71,59 @@ void real_initialize(int* argc, char** argv) {
 
 namespace {
 
-/// Of this program and its shared libraries: each that is linked with us has hooks of its own.
-adapter::Harness& g_harness = []() -> adapter::Harness& {
-  adapter::Harness& harness = adapter::harness();
-  harness.may_have_unseen_main.store(may_have_unseen_main);
-  return harness;
-}();
+/// Of this program and its shared libraries: each that is linked with us has hooks of its own. Null while nothing asks,
+/// and all that a hook does is look.
+std::atomic<adapter::Harness*> g_harness{nullptr};
 std::atomic<bool> g_is_loop_checked{false};
 
-/// Null while loops are not counted: looking is everything a hook costs then.
-Passes* counting_passes() {
-  return static_cast<Passes*>(const_cast<void*>(g_harness.observer.load(std::memory_order_relaxed)));
+void watch() {
+  adapter::Harness& its = adapter::harness();
+  its.why_main_is_unseen.store(why_main_is_unseen);
+  g_harness.store(&its);
 }
 
-/// A program whose main is in a library we are not linked into: benchmarks run, and nobody counts them.
+[[maybe_unused]] const bool kIsWatching = [] {
+  late::at_load(watch);
+  return true;
+}();
+
+adapter::Harness* harness() {
+  // A static initialiser of the user's may come before the one above.
+  if (g_harness.load(std::memory_order_relaxed) == nullptr && late::is_loaded()) watch();
+  return g_harness.load(std::memory_order_relaxed);
+}
+
+/// Null while loops are not counted.
+Passes* counting_passes() {
+  const adapter::Harness* const its = harness();
+  if (its == nullptr) return nullptr;
+  return static_cast<Passes*>(const_cast<void*>(its->observer.load(std::memory_order_relaxed)));
+}
+
+/// A program whose benchmarks run, and are counted by no one.
 void check_that_main_is_seen() {
-  if (g_is_loop_checked.exchange(true) || g_harness.is_main_seen.load() || !adapter::requested()) return;
-  adapter::refuse({"these benchmarks are run by a main() in a shared library, past syscost",
-                   "link libbenchmark_main as a static library, write BENCHMARK_MAIN(), or link "
-                   "syscost::benchmark_main"});
+  if (harness() == nullptr || g_is_loop_checked.exchange(true)) return;
+  if (harness()->is_main_seen.load() || !adapter::requested()) return;
+  if (const Unavailable* const why = why_main_is_unseen()) adapter::refuse(*why);
+}
+
+bool is_counting() {
+  return harness() != nullptr && adapter::is_counting_process();
 }
 
 std::size_t run(BenchmarkReporter* display, BenchmarkReporter* file, std::string spec) {
+  if (harness() == nullptr) return real_run(display, file, std::move(spec));
   static Orders* const orders = new Orders;  // for the process that counts the next call
   const std::size_t call = orders->call++;
-  g_harness.is_main_seen.store(true);
+  harness()->is_main_seen.store(true);
   if (adapter::is_counting_process()) {
     const Orders given = Orders::from(adapter::counting_orders());
     if (call != given.call) return call < given.answers.size() ? given.answers[call] : 0;
     if (given.is_for_tools) {
-      g_harness.observer.store(static_cast<Passes*>(&TracedPasses::instance()));
+      harness()->observer.store(static_cast<Passes*>(&TracedPasses::instance()));
       run_tracing(spec);
     }
-    g_harness.observer.store(&Passes::instance());
+    harness()->observer.store(&Passes::instance());
     run_counting(spec, given);
   }
   std::size_t answer = 0;
@@ -159,8 +180,8 @@ std::size_t syscost_run(BenchmarkReporter* display, BenchmarkReporter* file, std
 
 void syscost_initialize(int* argc, char** argv, void (*help)()) SYSCOST_WRAPPED("_ZN9benchmark10InitializeEPiPPcPFvvE");
 void syscost_initialize(int* argc, char** argv, void (*help)()) {
-  adapter::g_harness.is_main_seen.store(true);
-  if (argc != nullptr && argv != nullptr) {
+  if (adapter::harness() != nullptr) adapter::harness()->is_main_seen.store(true);
+  if (adapter::harness() != nullptr && argc != nullptr && argv != nullptr) {
     // Versions whose main refuses unknown flags never see ours.
     syscost::adapter::take_prefixed_options(argc, argv);
     adapter::note_flags(*argc, argv);
@@ -200,27 +221,27 @@ void syscost_resume(State* state) {
 void* syscost_complexity(void* benchmark, int order)
     SYSCOST_WRAPPED("_ZN9benchmark8internal9Benchmark10ComplexityENS_4BigOE");
 void* syscost_complexity(void* benchmark, int order) {
-  if (syscost::adapter::is_counting_process()) return benchmark;
+  if (adapter::is_counting()) return benchmark;
   return syscost_real_complexity(benchmark, order);
 }
 
 void* syscost_complexity(void* benchmark, double (*order)(std::int64_t))
     SYSCOST_WRAPPED("_ZN9benchmark8internal9Benchmark10ComplexityEPFdlE");
 void* syscost_complexity(void* benchmark, double (*order)(std::int64_t)) {
-  if (syscost::adapter::is_counting_process()) return benchmark;
+  if (adapter::is_counting()) return benchmark;
   return syscost_real_complexity(benchmark, order);
 }
 
 void* syscost_complexity_since_1_9_5(void* benchmark, int order)
     SYSCOST_WRAPPED("_ZN9benchmark9Benchmark10ComplexityENS_4BigOE");
 void* syscost_complexity_since_1_9_5(void* benchmark, int order) {
-  if (syscost::adapter::is_counting_process()) return benchmark;
+  if (adapter::is_counting()) return benchmark;
   return syscost_real_complexity_since_1_9_5(benchmark, order);
 }
 
 void* syscost_complexity_since_1_9_5(void* benchmark, double (*order)(std::int64_t))
     SYSCOST_WRAPPED("_ZN9benchmark9Benchmark10ComplexityEPFdlE");
 void* syscost_complexity_since_1_9_5(void* benchmark, double (*order)(std::int64_t)) {
-  if (syscost::adapter::is_counting_process()) return benchmark;
+  if (adapter::is_counting()) return benchmark;
   return syscost_real_complexity_since_1_9_5(benchmark, order);
 }

@@ -6,12 +6,13 @@
 #include <benchmark/benchmark.h>
 
 #include "adapters/benchmark/versions.h"
+#include "late/late.h"
 #include "syscost/adapter.h"
 
 int main(int argc, char** argv) {
   // Since 1.9.3: times repeat better where addresses do.
   if (benchmark::MaybeReenterWithoutASLR != nullptr) benchmark::MaybeReenterWithoutASLR(argc, argv);
-  if (!syscost::adapter::take_options(&argc, argv)) return 2;
+  if (syscost::late::may_be_asked(argc, argv, "--benchmark_") && !syscost::adapter::take_options(&argc, argv)) return 2;
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "adapters/benchmark/unseen_loops.h"
 
+#include <benchmark/benchmark.h>
 #include <elf.h>
 #include <link.h>
 
@@ -11,13 +12,12 @@
 namespace syscost::benchmark_adapter {
 namespace {
 
-/// What a loop calls, and what every main() does; and what our hooks call, which are in every library that is linked
-/// with us.
+/// What a loop calls, and what every main() does; and the hook that a loop calls in a library that is linked with us.
 constexpr std::string_view kLoop = "_ZN9benchmark5State16StartKeepRunningEv";
 constexpr std::string_view kStart = "_ZN9benchmark10InitializeEPiPPcPFvvE";
-constexpr std::string_view kHooks = "_ZN7syscost7adapter7harnessEv";
+constexpr std::string_view kHooks = "__wrap__ZN9benchmark5State16StartKeepRunningEv";
 
-/// The symbols that a loaded object asks for, as its relocations name them. (No table says how many symbols there are.)
+/// The symbols that a loaded object looks up, as its relocations name them. (No table says how many symbols there are.)
 struct Imports {
   const ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;
@@ -30,7 +30,7 @@ struct Imports {
       const std::size_t count = relocations[table] != nullptr ? bytes[table] / sizeof(ElfW(Rela)) : 0;
       for (std::size_t i = 0; i < count; ++i) {
         const ElfW(Sym)& symbol = symbols[ELF64_R_SYM(relocations[table][i].r_info)];
-        if (symbol.st_shndx == SHN_UNDEF && names + symbol.st_name == name) return true;
+        if (names + symbol.st_name == name) return true;
       }
     }
     return false;
@@ -90,8 +90,19 @@ bool may_have_unseen_loops() {
   return is_asked_for_unseen(kLoop);
 }
 
-bool may_have_unseen_main() {
-  return is_asked_for_unseen(kStart);
+const Unavailable* why_main_is_unseen() {
+  static const Unavailable in_library{
+      "these benchmarks are run by a main() in a shared library, past syscost",
+      "link that library with syscost::benchmark as well, link libbenchmark_main as a static library, write "
+      "BENCHMARK_MAIN(), or link syscost::benchmark_main"};
+  static const Unavailable optimised{
+      "no benchmark ran through syscost: Google Benchmark was compiled for optimisation at link time (-flto), and its "
+      "functions are bound or inlined before the linker can give them to syscost",
+      "compile Google Benchmark, not your benchmarks, without it: -fno-lto, or "
+      "set_target_properties(benchmark PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)"};
+  if (is_asked_for_unseen(kStart)) return &in_library;
+  // Google Benchmark notes its program's name when it is initialised.
+  return ::benchmark::BenchmarkReporter::Context::executable_name != nullptr ? &optimised : nullptr;
 }
 
 }  // namespace syscost::benchmark_adapter

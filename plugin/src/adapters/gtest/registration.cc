@@ -12,6 +12,7 @@
 
 #include "adapters/gtest/listener.h"
 #include "adapters/gtest/versions.h"
+#include "late/late.h"
 #include "syscost/adapter.h"
 #include "syscost/counting.h"
 
@@ -43,9 +44,9 @@ bool skip_or_fail(const Unavailable& why) {
 class OuterListener : public testing::EmptyTestEventListener {
  private:
   void OnTestProgramStart(const testing::UnitTest& unit_test) override {
-    adapter::set_unavailable_handler(skip_or_fail);
+    late::at_load([] { adapter::set_unavailable_handler(skip_or_fail); });
     // False, too, in the child in which a threadsafe death test runs the program again: its tests are the parent's.
-    if (!adapter::requested()) return;
+    if (!late::is_loaded() || !adapter::requested()) return;
     is_active_ = true;
     keeper_.program_start(unit_test);
     if (inner_ != nullptr) return;  // RUN_ALL_TESTS() for the second time
@@ -84,13 +85,13 @@ void explain_silence_at_exit() {
 
 [[maybe_unused]] const bool kIsRegistered = [] {
   if (is_other_than_headers()) {
-    if (!adapter::requested()) return false;
+    if (!late::is_loaded() || !adapter::requested()) return false;
     adapter::refuse({"this program is linked with another GoogleTest than the one syscost::gtest was compiled for",
                      "add your GoogleTest to the build before syscost, or name its target: "
                      "set(SYSCOST_GTEST_TARGET my_googletest)"});
   }
   testing::UnitTest::GetInstance()->listeners().Append(new OuterListener);
-  explain_silence_at_exit();
+  late::at_load(explain_silence_at_exit);
   return true;
 }();
 

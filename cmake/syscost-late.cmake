@@ -1,0 +1,16 @@
+# syscost_add_late(TARGET SOURCE LIBRARY): TARGET is the archive that programs link for libsyscost.so; LIBRARY is the file
+# that it loads, empty = the loader is to find it.
+#
+# Works with CMake 3.16, as everything a consumer's build sees.
+include("${CMAKE_CURRENT_LIST_DIR}/syscost-adapter.cmake")
+
+function(syscost_add_late target source library)
+  add_library(${target} STATIC EXCLUDE_FROM_ALL "${source}")
+  syscost_own_language(${target} 17)
+  # Assembler text: link-time optimisation does not see the names in it.
+  target_compile_options(${target} PRIVATE -fno-lto)
+  target_compile_definitions(${target} PRIVATE SYSCOST_LIBRARY_FILE="${library}")
+  target_link_libraries(${target} INTERFACE ${CMAKE_DL_LIBS})
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON INTERPROCEDURAL_OPTIMIZATION OFF
+                                             CXX_CLANG_TIDY "" CXX_CPPCHECK "" CXX_CPPLINT "" CXX_INCLUDE_WHAT_YOU_USE "")
+endfunction()

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+#include "late/late.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+// This file is compiled in users' builds, and needs no C++ library.
+
+#ifndef SYSCOST_LIBRARY_FILE
+#define SYSCOST_LIBRARY_FILE ""  // a package: it lies where the loader looks
+#endif
+
+// Weak: before glibc 2.34 these are in a library of their own, which a program that is linked statically may lack. No
+// dlopen(): the linker warns of it in each such program; dlsym() finds it.
+extern "C" {
+__attribute__((weak)) void* dlsym(void* __restrict handle, const char* __restrict name) noexcept;
+__attribute__((weak)) char* dlerror() noexcept;
+__attribute__((weak)) int dlinfo(void* __restrict handle, int request, void* __restrict argument) noexcept;
+}
+extern __attribute__((weak, visibility("hidden"))) ElfW(Dyn) _DYNAMIC[];  // NOLINT: the linker's name
+
+// ---- the stubs ------------------------------------------------------------------------------------------------------
+
+#ifndef __x86_64__
+#error "syscost knows x86-64 only"
+#endif
+
+// A stub jumps to where its slot points. An empty slot has the library loaded first, with every register kept that may
+// hold an argument. Hidden: a stub is its own program's or library's, and stands before nothing of anybody else's.
+#define SYSCOST_STUB(name)                            \
+  ".pushsection .bss.syscost_late, \"aw\", @nobits\n" \
+  ".balign 8\n"                                       \
+  ".Lslot_" #name                                     \
+  ": .skip 8\n"                                       \
+  ".popsection\n"                                     \
+  ".globl " #name                                     \
+  "\n"                                                \
+  ".hidden " #name                                    \
+  "\n"                                                \
+  ".type " #name                                      \
+  ", @function\n"                                     \
+  ".balign 16\n" #name                                \
+  ":\n"                                               \
+  "  endbr64\n"                                       \
+  "  movq .Lslot_" #name                              \
+  "(%rip), %r11\n"                                    \
+  "  testq %r11, %r11\n"                              \
+  "  jz 1f\n"                                         \
+  "  jmp *%r11\n"                                     \
+  "1:\n"                                              \
+  "  call syscost_late_enter\n"                       \
+  "  jmp *.Lslot_" #name                              \
+  "(%rip)\n"                                          \
+  ".size " #name ", . - " #name "\n"
+__asm__(
+    ".pushsection .bss.syscost_late, \"aw\", @nobits\n"
+    ".balign 8\n"
+    ".globl syscost_late_slots\n"
+    ".hidden syscost_late_slots\n"
+    "syscost_late_slots:\n"
+    ".popsection\n"
+    ".text\n"
+#include "late/functions.inc"
+    ".type syscost_late_enter, @function\n"
+    "syscost_late_enter:\n"
+    "  .cfi_startproc\n"
+    "  .cfi_adjust_cfa_offset 8\n"
+    "  pushq %rax\n"
+    "  pushq %rdi\n"
+    "  pushq %rsi\n"
+    "  pushq %rdx\n"
+    "  pushq %rcx\n"
+    "  pushq %r8\n"
+    "  pushq %r9\n"
+    "  pushq %r10\n"
+    "  subq $128, %rsp\n"
+    "  .cfi_adjust_cfa_offset 192\n"
+    "  movups %xmm0, (%rsp)\n"
+    "  movups %xmm1, 16(%rsp)\n"
+    "  movups %xmm2, 32(%rsp)\n"
+    "  movups %xmm3, 48(%rsp)\n"
+    "  movups %xmm4, 64(%rsp)\n"
+    "  movups %xmm5, 80(%rsp)\n"
+    "  movups %xmm6, 96(%rsp)\n"
+    "  movups %xmm7, 112(%rsp)\n"
+    "  call syscost_late_load\n"
+    "  movups (%rsp), %xmm0\n"
+    "  movups 16(%rsp), %xmm1\n"
+    "  movups 32(%rsp), %xmm2\n"
+    "  movups 48(%rsp), %xmm3\n"
+    "  movups 64(%rsp), %xmm4\n"
+    "  movups 80(%rsp), %xmm5\n"
+    "  movups 96(%rsp), %xmm6\n"
+    "  movups 112(%rsp), %xmm7\n"
+    "  addq $128, %rsp\n"
+    "  popq %r10\n"
+    "  popq %r9\n"
+    "  popq %r8\n"
+    "  popq %rcx\n"
+    "  popq %rdx\n"
+    "  popq %rsi\n"
+    "  popq %rdi\n"
+    "  popq %rax\n"
+    "  .cfi_adjust_cfa_offset -192\n"
+    "  ret\n"
+    "  .cfi_endproc\n"
+    ".size syscost_late_enter, . - syscost_late_enter\n");
+#undef SYSCOST_STUB
+
+extern "C" {
+__attribute__((visibility("hidden"))) extern std::atomic<void*> syscost_late_slots[];
+__attribute__((visibility("hidden"), used)) void syscost_late_load();
+}
+
+// ---- loading --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr const char* kSoname = "libsyscost.so.0";
+
+#define SYSCOST_STUB(name) #name "\0"
+/// In the order of the slots.
+constexpr char kNames[] =
+#include "late/functions.inc"
+    ;
+#undef SYSCOST_STUB
+
+std::atomic<bool> g_is_loaded{false};
+void (*g_at_load[4])() = {};
+int g_at_load_count = 0;
+pthread_once_t g_once = PTHREAD_ONCE_INIT;
+
+[[noreturn]] void fail(const char* why, const char* remedy) {
+  std::fprintf(stderr, "syscost: %s cannot be loaded into this program: %s\n  %s\n", kSoname, why, remedy);
+  _exit(2);  // exit handlers may measure, and would come here again
+}
+
+/// -static and -static-pie: it needs no library.
+bool is_linked_statically() {
+  if (_DYNAMIC == nullptr || dlsym == nullptr) return true;
+  for (const ElfW(Dyn)* entry = _DYNAMIC; entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == DT_NEEDED) return false;
+  }
+  return true;
+}
+
+void* open_file(const char* file) {
+  static auto* const open = reinterpret_cast<void* (*)(const char*, int)>(dlsym(RTLD_DEFAULT, "dlopen"));
+  return open != nullptr ? open(file, RTLD_NOW | RTLD_GLOBAL) : nullptr;
+}
+
+/// A sanitizer that stands before dlopen() hides which program asks, and with that where the program says that its
+/// libraries are.
+void* open_beside_program_libraries() {
+  void* const program = open_file(nullptr);
+  Dl_serinfo sizes{};
+  if (dlinfo == nullptr || program == nullptr || dlinfo(program, RTLD_DI_SERINFOSIZE, &sizes) != 0) return nullptr;
+  auto* const folders = static_cast<Dl_serinfo*>(std::malloc(sizes.dls_size));
+  if (folders == nullptr) return nullptr;
+  void* library = nullptr;
+  if (dlinfo(program, RTLD_DI_SERINFOSIZE, folders) == 0 && dlinfo(program, RTLD_DI_SERINFO, folders) == 0) {
+    for (unsigned i = 0; i < folders->dls_cnt && library == nullptr; ++i) {
+      char path[4096];
+      const int length = std::snprintf(path, sizeof path, "%s/%s", folders->dls_serpath[i].dls_name, kSoname);
+      if (length > 0 && static_cast<std::size_t>(length) < sizeof path) library = open_file(path);
+    }
+  }
+  std::free(folders);
+  return library;
+}
+
+/// What dlsym() finds our functions in. Never closed.
+void* open_library() {
+  if (is_linked_statically()) {
+    fail("it is linked statically (-static or -static-pie)",
+         "Link it dynamically to measure it; -static-libstdc++ and -static-libgcc may stay.");
+  }
+  // The program, or something that was loaded into it, has the library anyway.
+  if (dlsym(RTLD_DEFAULT, kNames) != nullptr) return RTLD_DEFAULT;
+  if (SYSCOST_LIBRARY_FILE[0] != '\0') {
+    if (void* const library = open_file(SYSCOST_LIBRARY_FILE)) return library;
+  }
+  if (void* const library = open_file(kSoname)) return library;
+  static char why[512];
+  const char* const error = dlerror();
+  std::snprintf(why, sizeof why, "%s", error != nullptr ? error : "for a reason that the loader does not give");
+  if (void* const library = open_beside_program_libraries()) return library;
+  fail(why, "Install syscost where the loader looks, or name its folder in LD_LIBRARY_PATH or with -Wl,-rpath.");
+}
+
+void load() {
+  void* const library = open_library();
+  std::atomic<void*>* slot = syscost_late_slots;
+  for (const char* name = kNames; *name != '\0'; name += std::strlen(name) + 1) {
+    void* const function = dlsym(library, name);
+    if (function == nullptr) fail(name, "It lacks this function: link the program and libsyscost of one version.");
+    slot++->store(function, std::memory_order_relaxed);
+  }
+  g_is_loaded.store(true);
+  for (int i = 0; i < g_at_load_count; ++i) g_at_load[i]();
+}
+
+bool begins_with(const char* text, const char* beginning) {
+  return std::strncmp(text, beginning, std::strlen(beginning)) == 0;
+}
+
+/// Priority 101, the first that is free: a static object of the program's may measure already.
+#ifdef __GLIBC__
+__attribute__((constructor(101))) void load_where_asked(int argc, char** argv, char** environment) {
+  bool is_asked = dlsym != nullptr && dlsym(RTLD_DEFAULT, kNames) != nullptr;
+  for (int i = 1; i < argc && !is_asked; ++i) is_asked = begins_with(argv[i], "--syscost");
+  for (; *environment != nullptr && !is_asked; ++environment) is_asked = begins_with(*environment, "SYSCOST_");
+  if (is_asked) syscost_late_load();
+}
+#else  // constructors are not told the arguments
+__attribute__((constructor(101))) void load_always() {
+  syscost_late_load();
+}
+#endif
+
+}  // namespace
+
+void syscost_late_load() {
+  pthread_once(&g_once, load);
+}
+
+namespace syscost::late {
+
+bool is_loaded() {
+  return g_is_loaded.load(std::memory_order_relaxed);
+}
+
+void at_load(void (*run)()) {
+  if (is_loaded()) return run();
+  for (int i = 0; i < g_at_load_count; ++i) {
+    if (g_at_load[i] == run) return;
+  }
+  if (g_at_load_count < 4) g_at_load[g_at_load_count++] = run;
+}
+
+bool may_be_asked(int argc, char** argv, const char* prefix) {
+  if (is_loaded()) return true;
+  for (int i = 1; i < argc; ++i) {
+    if (!begins_with(argv[i], prefix)) return true;
+  }
+  return false;
+}
+
+}  // namespace syscost::late
