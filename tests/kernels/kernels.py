@@ -88,7 +88,7 @@ def checks(chosen, answer, cases, objects):
 
 def ask_here(chosen, folder, objects):
     answer = os.path.join(folder, "answer.json")
-    subprocess.run(checks(chosen, answer, "conformance_*", objects), check=False)
+    subprocess.run(checks(chosen, answer, "*", objects), check=False)
     return read_answer(answer)
 
 
@@ -100,7 +100,7 @@ def ask_under(name, package, chosen, folder, objects):
         shutil.copy(path, out)
     there = [os.path.join(machine.OUT, os.path.basename(path)) for path in objects]
     # strace says whether the table is right, which does not depend on the kernel; emulated it takes an hour to.
-    cases = "conformance_*" if chosen.under_strace or machine.has_kvm() else "conformance_*_bare"
+    cases = "*" if chosen.under_strace or machine.has_kvm() else "*_bare"
     command = checks(chosen, f"{machine.OUT}/answer.json", cases, there)
     begin = time.monotonic()
     code = machine.run(kernel, command, out, chosen.minutes * 60)

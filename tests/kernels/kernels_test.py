@@ -40,27 +40,32 @@ class Kernels(unittest.TestCase):
         for release, good in (("5.12.1-x", True), ("5.13.0", False), ("6.1.0-50-amd64", False)):
             asked = checks.Answers("", "", "", [])
             with mock.patch.object(checks, "release", lambda release=release: release), \
-                    mock.patch.object(asked, "run", lambda *_: mock.Mock(stdout=said)), mock.patch("builtins.print"):
+                    mock.patch.object(asked, "run", lambda *_: mock.Mock(stdout=said)), \
+                    mock.patch.object(asked, "write"), mock.patch("builtins.print"):
                 checks.doctor(asked)
             self.assertEqual([row["good"] for row in asked.rows], [good, True, True, good], release)
 
     def test_a_case_that_fails_twice_failed(self):
-        def report(path, result):
-            with open(path, "w", encoding="utf-8") as file:
-                json.dump({"testsuites": [{"name": "conformance_ebpf", "testsuite": [
-                    {"name": "a", "result": "COMPLETED"}, {"name": "b", "result": "SKIPPED"},
-                    {"name": "c", "result": "COMPLETED", **result}]}]}, file)
+        wrong = {"failures": [{"failure": "wrong"}, {"failure": "and worse"}]}
+        for second, good in (({}, True), (wrong, False)):
+            asked = checks.Answers("", "", "*_bare", [])
+            reports = [{"a": {}, "b": {"result": "SKIPPED"}, "c": wrong}, {"c": second}]
+            filters = []
 
-        for second, good in (({}, True), ({"failures": [{"failure": "wrong"}]}, False)):
-            results = [{"failures": [{"failure": "wrong"}]}, second]
-
-            def run(_program, *arguments, results=results):
-                report(next(one for one in arguments if "json:" in one).split("json:")[1], results.pop(0))
+            def run(_program, *arguments, reports=reports, filters=filters):
+                named = dict(one.removeprefix("--gtest_").split("=", 1) for one in arguments)
+                filters.append(named["filter"])
+                is_of_ebpf = named["filter"].startswith("conformance_ebpf.")
+                cases = [{"name": name, "result": "COMPLETED", **case}
+                         for name, case in (reports.pop(0) if is_of_ebpf else {}).items()]
+                with open(named["output"].removeprefix("json:"), "w", encoding="utf-8") as file:
+                    json.dump({"testsuites": [{"name": "conformance_ebpf", "testsuite": cases}]}, file)
                 return mock.Mock(stdout="", stderr="")
 
-            asked = checks.Answers("", "", "conformance_*", [])
-            with mock.patch.object(asked, "run", run), mock.patch("builtins.print"):
+            with mock.patch.object(asked, "run", run), mock.patch.object(asked, "write"), mock.patch("builtins.print"):
                 checks.conformance(asked)
+            self.assertEqual(filters[:3], ["conformance_oracle.*_bare", "conformance_ebpf.*_bare", "conformance_ebpf.c"])
+            self.assertIn("conformance_dispatch?trap.*_bare", filters)
             self.assertEqual([row["good"] for row in asked.rows], [good])
             self.assertEqual(asked.rows[0]["is"], "2 exact, 1 skipped" if good else "1 exact, 1 skipped, 1 FAILED")
 
