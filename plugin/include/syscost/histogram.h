@@ -28,11 +28,11 @@ static_assert(kHistogramBuckets == 304);
 
 /// Bucket that counts a latency of `ns`.
 constexpr std::size_t histogram_bucket(std::uint64_t ns) {
-  if (ns < kHistogramSubBuckets) return static_cast<std::size_t>(ns);
+  if (ns < kHistogramSubBuckets) return ns;
   if (ns >= std::uint64_t{1} << kHistogramMaxBits) return kHistogramBuckets - 1;
   unsigned exponent = 63U - static_cast<unsigned>(__builtin_clzll(ns));
   std::uint64_t sub = (ns >> (exponent - kHistogramSubBits)) & (kHistogramSubBuckets - 1);
-  return (exponent - kHistogramSubBits + 1) * kHistogramSubBuckets + static_cast<std::size_t>(sub);
+  return (exponent - kHistogramSubBits + 1) * kHistogramSubBuckets + sub;
 }
 
 /// Smallest latency, in ns, that falls into `bucket`.
