@@ -118,11 +118,14 @@ std::size_t page_rounded(std::size_t bytes) {
 
 std::uint64_t build_hash() {
   // FNV-1a. The object holds code, maps and their types; what helper and process say to each other has a version.
-  std::size_t size = 0;
-  const auto* bytes = static_cast<const unsigned char*>(syscost_bpf__elf_bytes(&size));
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (std::size_t i = 0; i < size; ++i) hash = (hash ^ bytes[i]) * 0x100000001b3;
-  return hash;
+  static const std::uint64_t kHash = [] {
+    std::size_t size = 0;
+    const auto* bytes = static_cast<const unsigned char*>(syscost_bpf__elf_bytes(&size));
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (std::size_t i = 0; i < size; ++i) hash = (hash ^ bytes[i]) * 0x100000001b3;
+    return hash;
+  }();
+  return kHash;
 }
 
 void Pair::Destroy::operator()(syscost_bpf* skeleton) const {
