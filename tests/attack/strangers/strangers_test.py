@@ -7,7 +7,6 @@ numbers are exact, or it refuses with a reason; and it ends. The test lives in a
 strangers_test.py BIN HELPER LIBRARY.
 """
 import ctypes
-import functools
 import os
 import re
 import shutil
@@ -39,20 +38,6 @@ def environment(**more):
 
 def as_user(user):
     return {"user": user, "group": user, "extra_groups": []} if user else {}
-
-
-def open_finding(name):
-    """Of a defect that is being repaired: the test says so instead of failing. It goes with the repair."""
-    def wrap(test):
-        @functools.wraps(test)
-        def run(self):
-            try:
-                test(self)
-            except AssertionError as error:
-                self.skipTest(f"open: {name}: {str(error)[:200]}")
-            print(f"\nbetter: {test.__name__} holds, though {name} is marked as open")
-        return run
-    return wrap
 
 
 class Victim:
@@ -348,36 +333,11 @@ time.sleep(60)
         self.assertEqual(done.returncode, 2)
         self.assertIn("root", done.stderr)
 
-    @open_finding("7")
-    def test_a_helper_that_stands_still_costs_a_message(self):
-        first = self.victim()
-        for helper in helpers():
-            os.kill(helper, 19)
-        try:
-            self.assert_sound(self.victim())
-            self.assert_sound(self.victim(backend="auto"), exact=True)
-        finally:
-            for helper in helpers():
-                os.kill(helper, 18)
-        self.assert_sound(first)
-
 
 def names():
     """Of sockets of ours: abstract ones begin with @."""
     with open("/proc/net/unix", encoding="ascii", errors="replace") as table:
         return {line.split()[-1] for line in table if re.search(r"[@/]\S*syscost\S*$", line.rstrip()) and " 00010000 " in line}
-
-
-def helpers():
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            if (os.path.basename(os.readlink(f"/proc/{pid}/exe")) == os.path.basename(HELPER)
-                    and os.readlink(f"/proc/{pid}/ns/net") == os.readlink("/proc/self/ns/net")):
-                found.append(int(pid))
-        except OSError:
-            pass
-    return found
 
 
 if __name__ == "__main__":
