@@ -22,7 +22,6 @@
 namespace {
 
 using attack::call_both;
-using attack::call_libc;
 using attack::call_raw;
 using conformance::raw;
 

@@ -25,7 +25,6 @@
 namespace {
 
 using attack::call_both;
-using attack::call_libc;
 using attack::call_raw;
 using attack::run_loop;
 using conformance::raw;

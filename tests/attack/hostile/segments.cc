@@ -16,7 +16,6 @@
 namespace {
 
 using attack::call_both;
-using attack::call_raw;
 using conformance::raw;
 
 constexpr unsigned long kFsgsbase = 2;  // HWCAP2_FSGSBASE

@@ -21,7 +21,6 @@ namespace {
 using attack::call_both;
 using attack::call_libc;
 using attack::call_raw;
-using conformance::raw;
 
 constexpr unsigned long kMinimum = 51;  // AT_MINSIGSTKSZ
 constexpr char kPaint = 0x55;
