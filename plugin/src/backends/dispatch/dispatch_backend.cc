@@ -56,6 +56,9 @@ Failure why_aside(StoodAside reason) {
   }
 }
 
+// A round of so many takes some microseconds, of which reading the clock is a hundredth.
+constexpr int kCalibrationCalls = 60;
+
 // Between two backends of one process generations go on: a record in the log names them.
 std::atomic<Generation> last_generation{0};
 std::atomic<bool> is_open{false};
@@ -68,7 +71,7 @@ class DispatchBackend final : public Backend {
   DispatchBackend(const DispatchBackend&) = delete;
   DispatchBackend& operator=(const DispatchBackend&) = delete;
 
-  Result<void> start(double unobserved_ns);
+  Result<void> start(double unobserved_ns, const ClockRate& clock);
 
   std::string_view name() const override { return name_; }
   Capabilities capabilities() const override {
@@ -94,6 +97,8 @@ class DispatchBackend final : public Backend {
  private:
   Result<void> prove();
   void patch_trapped();
+  /// Who else runs in this process: whether the opener is alone, and who is never seen.
+  void count_others();
   void add_remark(const std::string& text);
   void give_up_patching(const std::string& reason);
   std::uint64_t count_losses() { return unwatched_.count_losses() + older_.count_losses(); }
@@ -116,7 +121,7 @@ class DispatchBackend final : public Backend {
 
 // ---- start and end --------------------------------------------------------------------------------------------------
 
-Result<void> DispatchBackend::start(double unobserved_ns) {
+Result<void> DispatchBackend::start(double unobserved_ns, const ClockRate& clock) {
   const Guard guard = between_windows();
   opener_ = signal_safe::calling_thread(guard);
   if (opener_ == nullptr) opener_ = signal_safe::take_thread(guard);
@@ -129,16 +134,27 @@ Result<void> DispatchBackend::start(double unobserved_ns) {
     return errno_failure("arm", "Syscall User Dispatch", static_cast<int>(-error));
   }
   std::atomic_ref(syscost_selector).store(1);
+  // Before anything is patched: from then on older threads pass the stub, too.
+  count_others();
   if (Result<void> proof = prove(); !proof.ok()) return proof;
   if (patching_ == Patching::allowed) {
     if (const std::string obstacle = Patches::obstacle(); !obstacle.empty()) give_up_patching(obstacle);
-    getppid_ns();
+    // Trapped once, the site of getppid_ns() is known.
+    getppid_ns(1);
     patch_trapped();
   }
-  calibration_ = added_by_counting(getppid_ns(), unobserved_ns);
+  clock.settle();
+  // A trapped call takes some ten times as long as another: fewer of them say as much.
+  constexpr int kTrapped = 20;
+  const double observed_ns = getppid_ns(patching_ == Patching::never ? kTrapped : kCalibrationCalls);
+  calibration_ = added_by_counting(observed_ns, unobserved_ns);
   boundary(Lane::kProcess, Next::kDisarm);
   CallTable thrown_away(&quiet_memory());
   read(Lane::kProcess, thrown_away);
+  return {};
+}
+
+void DispatchBackend::count_others() {
   // Said first: a thread that a signal handler makes while they are counted takes it back.
   std::atomic_ref(syscost_is_alone).store(1);
   const std::size_t threads = count_threads();
@@ -150,7 +166,6 @@ Result<void> DispatchBackend::start(double unobserved_ns) {
     add_remark(std::to_string(older) + (older == 1 ? " thread is" : " threads are") +
                " older than the backend: dispatch does not see their calls; a window in which one ran has lost them");
   }
-  return {};
 }
 
 void DispatchBackend::add_remark(const std::string& text) {
@@ -183,6 +198,8 @@ Result<void> DispatchBackend::prove() {
 
 DispatchBackend::~DispatchBackend() {
   const Guard guard = between_windows();
+  // A jump that cannot be taken away is met by threads that are not watched any more.
+  std::atomic_ref(syscost_has_older_threads).store(1);
   patches_.undo();
   disarm_every_lane();
   std::atomic_ref(syscost_is_alone).store(0);
@@ -296,11 +313,11 @@ Result<std::unique_ptr<Backend>> open_backend(Patching patching) {
     return failure;
   };
   if (Result<void> memory = reserve_memory(); !memory.ok()) return fail(memory.failure());
-  const double unobserved_ns = getppid_ns();
-  calibrate_clock();
+  const ClockRate clock;
+  const double unobserved_ns = getppid_ns(kCalibrationCalls);
   if (Result<void> tried = try_in_child(); !tried.ok()) return fail(tried.failure());
   auto backend = std::make_unique<DispatchBackend>(patching);
-  if (Result<void> started = backend->start(unobserved_ns); !started.ok()) return started.failure();
+  if (Result<void> started = backend->start(unobserved_ns, clock); !started.ok()) return started.failure();
   return std::unique_ptr<Backend>(std::move(backend));
 }
 

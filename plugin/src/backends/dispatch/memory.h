@@ -3,6 +3,8 @@
 // Reserves the memory that the stub counts in, and gives the stub its clock.
 #pragma once
 
+#include <cstdint>
+
 #include "core/result.h"
 
 namespace syscost::dispatch {
@@ -10,8 +12,17 @@ namespace syscost::dispatch {
 /// The arena and the lanes; once per process, kept for ever, because a thread may be in the stub at any time.
 Result<void> reserve_memory();
 
-/// Measures how long a tick of the time-stamp counter is, against the monotonic clock, over two milliseconds. Leaves
-/// the stub without a clock where the counter does not run evenly.
-void calibrate_clock();
+/// Measures how long a tick of the time-stamp counter is, against the monotonic clock, from construction to settle():
+/// over what opening the backend takes anyway, and half a millisecond at least. Leaves the stub without a clock where
+/// the counter does not run evenly.
+class ClockRate {
+ public:
+  ClockRate();
+  void settle() const;
+
+ private:
+  std::uint64_t ticks_ = 0;
+  std::uint64_t ns_ = 0;  // 0 = there is nothing to measure
+};
 
 }  // namespace syscost::dispatch
