@@ -96,7 +96,8 @@ Result<void> Instrument::open(BackendChoice choice) {
 Result<void> Instrument::check(Opened& opened) {
   Result<std::uint64_t> hidden = opened.backend->hidden_losses();
   if (hidden.ok()) {
-    opened.hidden_losses.store(hidden.value(), std::memory_order_release);
+    opened.hidden_losses_of_process.store(hidden.value());
+    opened.hidden_losses_of_scopes.store(hidden.value() - opened.backend->hidden_losses_beside_scopes());
     return {};
   }
   opened.is_intact.store(false, std::memory_order_release);

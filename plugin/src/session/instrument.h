@@ -37,8 +37,13 @@ struct Opened {
   /// Why a scope has no lane; made beforehand, because that is found out inside windows.
   const Cost no_lane;
   std::atomic<bool> is_intact{true};  ///< False once its counts are known to be short.
-  /// Backend::hidden_losses() as last asked. What is new belongs to every window that was open since the time before.
-  std::atomic<std::uint64_t> hidden_losses{0};
+  /// Backend::hidden_losses() as last asked, as far as a window of `reach` may have lost them. What is new belongs to
+  /// every window that was open since the time before.
+  std::uint64_t hidden_losses(Reach reach) const {
+    return (reach == Reach::process ? hidden_losses_of_process : hidden_losses_of_scopes).load();
+  }
+  std::atomic<std::uint64_t> hidden_losses_of_process{0};
+  std::atomic<std::uint64_t> hidden_losses_of_scopes{0};  ///< Of thread scopes.
 
   /// Entries times what counting one adds; empty where either is unknown.
   std::optional<std::uint64_t> overhead_estimate_ns(const detail::CostData& cost) const;

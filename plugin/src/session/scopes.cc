@@ -57,6 +57,7 @@ void Scopes::end(ScopeRecord* scope, bool wants_row, std::shared_ptr<const detai
       row.wall_ns = wall_ns;
       row.is_traced = is_traced;
       row.opened = scope->opened;
+      row.reach = scope->reach;
       row.hidden_losses_before = scope->hidden_losses_before;
       row.cost = std::move(cost);
     } else {

@@ -30,6 +30,7 @@ struct ScopeRecord {
   std::pmr::string name;  ///< Empty = no row.
   Opened* opened = nullptr;
   WindowBook::Window* handle = nullptr;
+  Reach reach = Reach::thread;
   std::uint64_t start_ns = 0;
   std::uint64_t tracing_before = 0;        ///< Session's account of tools when the scope opened.
   std::uint64_t hidden_losses_before = 0;  ///< Those of `opened` that were known when the scope opened.
@@ -47,6 +48,7 @@ struct ScopeRow {
   std::uint64_t wall_ns = 0;
   bool is_traced = false;  ///< A tool beside us took part of its times.
   Opened* opened = nullptr;
+  Reach reach = Reach::thread;
   std::uint64_t hidden_losses_before = 0;
   std::shared_ptr<const detail::CostData> cost;
 };

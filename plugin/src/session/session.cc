@@ -164,7 +164,7 @@ void Session::open_window(const adapter::WindowName& name) {
   mark("syscost-begin", window);
   window.start_ns = monotonic_ns();
   if (window.opened != nullptr) {
-    window.hidden_losses_before = window.opened->hidden_losses.load(std::memory_order_acquire);
+    window.hidden_losses_before = window.opened->hidden_losses(Reach::process);
     window.handle = window.opened->book.open(Reach::process);
   }
   if (window.is_traced) tracer_.tools().arm();
@@ -184,7 +184,7 @@ std::shared_ptr<detail::CostData> Session::read_and_check(OpenWindow& window,
   mark("syscost-end", window);
   Result<void> checked = instrument_.check(opened);
   if (checked.ok()) {
-    cost->lost += opened.hidden_losses.load(std::memory_order_acquire) - window.hidden_losses_before;
+    cost->lost += opened.hidden_losses(Reach::process) - window.hidden_losses_before;
     return cost;
   }
   Failure failure = checked.failure();

@@ -126,10 +126,10 @@ std::shared_ptr<detail::CostData> Session::close_loop_window(Opened& opened, Win
   std::shared_ptr<detail::CostData> cost = opened.new_cost();
   opened.book.close(window, *cost);
   if (!opened.is_intact.load(std::memory_order_acquire)) return nullptr;
-  const std::uint64_t hidden_before = opened.hidden_losses.load(std::memory_order_acquire);
+  const std::uint64_t hidden_before = opened.hidden_losses(Reach::process);
   Result<void> checked = instrument_.check(opened);
   if (checked.ok()) {
-    cost->lost += opened.hidden_losses.load(std::memory_order_acquire) - hidden_before;
+    cost->lost += opened.hidden_losses(Reach::process) - hidden_before;
     return cost;
   }
   recorder_.note_problem(checked.failure());

@@ -43,7 +43,8 @@ ScopeRecord* Session::open_scope(std::string_view name, Reach reach, Cost& cost)
   // Rows that another thread is writing at this moment are not the scope's.
   std::unique_lock<WritingLock> guard;
   if (reach == Reach::process) guard = wait_for_rows(scope);
-  scope->hidden_losses_before = opened->hidden_losses.load(std::memory_order_acquire);
+  scope->reach = reach;
+  scope->hidden_losses_before = opened->hidden_losses(reach);
   scope->tracing_before = tracing_.load();
   scope->start_ns = monotonic_ns();
   scope->handle = opened->book.open(reach);
@@ -62,6 +63,7 @@ Cost Session::close_scope(ScopeRecord* scope) {
   opened.book.close(scope->handle, *cost);
   if (!opened.clock_is_quiet) end_ns = monotonic_ns();
   const bool wants_row = !scope->name.empty() && (recorder_.has_csv() || prints_scopes());
+  const Reach reach = scope->reach;
   const std::uint64_t hidden_before = scope->hidden_losses_before;
   const std::uint64_t tracing = tracing_.load();
   const bool is_traced = tracing != scope->tracing_before || tracing % 2 != 0;
@@ -81,8 +83,7 @@ Cost Session::close_scope(ScopeRecord* scope) {
     return Cost(Unavailable{"The instrument was taken away while the scope was open: its counts would be short.",
                             "Do not close file descriptors that the test did not open."});
   }
-  return Cost(
-      opened.with_losses(std::move(cost), opened.hidden_losses.load(std::memory_order_acquire) - hidden_before));
+  return Cost(opened.with_losses(std::move(cost), opened.hidden_losses(reach) - hidden_before));
 }
 
 void Session::finish() {
@@ -141,7 +142,7 @@ void Session::add_scope_row(const ScopeRow& row) {
   }
   // The row waited; what was found out since may have happened in it.
   const std::shared_ptr<const detail::CostData> cost =
-      opened.with_losses(row.cost, opened.hidden_losses.load(std::memory_order_acquire) - row.hidden_losses_before);
+      opened.with_losses(row.cost, opened.hidden_losses(row.reach) - row.hidden_losses_before);
   if (!row.is_traced) columns.overhead_estimate_ns = opened.overhead_estimate_ns(*cost);
   recorder_.add(columns, cost.get(), can);
   if (prints_scopes()) say("scope " + std::string(row.name) + ": " + report_line(*cost, row.wall_ns));

@@ -75,6 +75,10 @@ class FakeBackend final : public Backend {
 
   void lose(std::uint64_t events) { losses_.lost += events; }
   void lose_hidden(std::uint64_t events) { hidden_losses_ += events; }
+  void lose_hidden_beside_scopes(std::uint64_t events) {
+    hidden_losses_ += events;
+    hidden_losses_beside_scopes_ += events;
+  }
   /// What reading the next segment finds to have come too late.
   void be_late_at_next_read(std::uint64_t events) { late_at_next_read_ = events; }
   /// The thread that has the lane has ended.
@@ -115,6 +119,7 @@ class FakeBackend final : public Backend {
   }
   Losses losses() const override { return losses_; }
   Result<std::uint64_t> hidden_losses() override { return hidden_losses_; }
+  std::uint64_t hidden_losses_beside_scopes() const override { return hidden_losses_beside_scopes_; }
   Result<void> detach() override { return {}; }
   Result<void> attach() override { return {}; }
 
@@ -134,6 +139,7 @@ class FakeBackend final : public Backend {
   Generation generation_ = 0;
   Losses losses_;
   std::uint64_t hidden_losses_ = 0;
+  std::uint64_t hidden_losses_beside_scopes_ = 0;
   std::uint64_t late_at_next_read_ = 0;
   bool was_left_open_ = false;
   Lane next_lane_{1};

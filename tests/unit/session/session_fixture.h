@@ -46,6 +46,7 @@ class FrailBackend final : public Backend {
     if (is_gone_) return Failure{"the fake was taken away", "give it back"};
     return fake_.hidden_losses();
   }
+  std::uint64_t hidden_losses_beside_scopes() const override { return fake_.hidden_losses_beside_scopes(); }
   Result<void> detach() override {
     if (watcher_) watcher_("ours comes off");
     return {};

@@ -140,6 +140,21 @@ TEST_F(SessionTest, TellsAScopeOutsideTestsOfHiddenLosses) {
   EXPECT_EQ(rows({schema::Column::kLost}), (Keys{"2|", "|"}));
 }
 
+TEST_F(SessionTest, KeepsAThreadScopeExactWhenOtherThreadsLoseEvents) {
+  open("A");
+  Cost of_thread(Unavailable{});
+  Cost of_process(Unavailable{});
+  ScopeRecord* process = session().open_scope("p", Reach::process, of_process);
+  ScopeRecord* thread = session().open_scope("t", Reach::thread, of_thread);
+  fake_.lose_hidden_beside_scopes(2);
+  fake_.lose_hidden(1);
+  of_thread = session().close_scope(thread);
+  of_process = session().close_scope(process);
+  EXPECT_EQ(session().close_window("passed", 0).cost.lost(), 3);
+  using schema::Column;
+  EXPECT_EQ(rows({Column::kWindow, Column::kLost}), (Keys{"|3|", "t|1|", "p|3|"}));
+}
+
 TEST_F(SessionTest, CountsTheRowsForWhichThereWasNoRoom) {
   open("A");
   Cost cost(Unavailable{});

@@ -90,6 +90,7 @@ class DispatchBackend final : public Backend {
   void read_crossings(CrossingSink& sink) override;
   Losses losses() const override { return {late_, segments_.lost()}; }
   Result<std::uint64_t> hidden_losses() override;
+  std::uint64_t hidden_losses_beside_scopes() const override { return losses_of_unseen_; }
   Result<void> detach() override;
   Result<void> attach() override;
   std::string remark() const override { return remark_; }
@@ -101,7 +102,8 @@ class DispatchBackend final : public Backend {
   void count_others();
   void add_remark(const std::string& text);
   void give_up_patching(const std::string& reason);
-  std::uint64_t count_losses() { return unwatched_.count_losses() + older_.count_losses(); }
+  /// All of them are of threads that get no lane.
+  std::uint64_t count_losses() { return losses_of_unseen_ = unwatched_.count_losses() + older_.count_losses(); }
 
   Patching patching_;
   const std::string_view name_;
@@ -110,6 +112,7 @@ class DispatchBackend final : public Backend {
   const Filter* filter_ = nullptr;
   Lanes lanes_{last_generation.load()};
   std::uint64_t late_ = 0;
+  std::uint64_t losses_of_unseen_ = 0;
   Thread* opener_ = nullptr;    // the thread that was armed by us
   Thread* detached_ = nullptr;  // the thread whose loop has timed passes
   UnwatchedThreads unwatched_;
