@@ -44,7 +44,7 @@ void remember_site(std::uint64_t return_address) {
 /// A SIGSYS that is not ours: as if it had been delivered to the program's own action.
 void deliver_to_program(const Guard& guard, SignalFrame& frame, const siginfo_t& info) {
   Thread* thread = interrupted_thread(guard, frame);
-  const bool was_sent = info.si_code <= 0;
+  const bool was_sent = info.si_code <= 0 || info.si_code == kUserDispatch;  // a process may say so to itself
   if (was_sent && thread != nullptr && thread->blocks_sigsys != 0) {
     // It waits until the program unblocks it, or asks for it.
     if (thread->has_pending == 0) {
@@ -85,12 +85,13 @@ void return_from_handler(const Guard& guard, SignalFrame& frame, Thread* thread)
 void handle_sigsys(int /*signal*/, siginfo_t* info, void* context) {
   const Guard guard = EntryPoint::enter();
   SignalFrame& frame = frame_of(context);
-  if (info->si_code != kUserDispatch) {
+  std::uint64_t* registers = frame.registers;
+  const auto return_address = reinterpret_cast<std::uint64_t>(info->si_call_addr);
+  // The kernel names the place where it stopped the thread. A signal that only says so is the program's.
+  if (info->si_code != kUserDispatch || return_address != registers[REG_RIP]) {
     deliver_to_program(guard, frame, *info);
     return;
   }
-  std::uint64_t* registers = frame.registers;
-  const auto return_address = reinterpret_cast<std::uint64_t>(info->si_call_addr);
   std::atomic_ref(syscost_state.trapped).fetch_add(1, std::memory_order_relaxed);
   const void* base = gs_base();
   // A thread that is dispatched was armed, and had a base of ours.

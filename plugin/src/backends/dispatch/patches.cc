@@ -54,8 +54,8 @@ unsigned char* page_start(unsigned char* address) {
 class LibcFile {
  public:
   LibcFile()
-      : descriptor_(
-            static_cast<int>(syscost_raw_syscall(SYS_openat, AT_FDCWD, address_of_path(), O_RDONLY | O_CLOEXEC))) {}
+      : descriptor_(static_cast<int>(
+            syscost_raw_syscall(SYS_openat, AT_FDCWD, address_of_path(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))) {}
   ~LibcFile() {
     if (descriptor_ >= 0) syscost_raw_syscall(SYS_close, descriptor_);
   }
