@@ -55,6 +55,7 @@ install(TARGETS syscost_late_packaged ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDI
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/plugin/src/late" DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}"
         FILES_MATCHING PATTERN "*.h" PATTERN "*.cc")
 install(FILES "${PROJECT_BINARY_DIR}/plugin/src/late/include/late/functions.inc"
+              "${PROJECT_BINARY_DIR}/plugin/src/late/include/late/early_functions.inc"
         DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}/late")
 install(FILES "${CMAKE_CURRENT_LIST_DIR}/syscost-adapter.cmake" "${CMAKE_CURRENT_LIST_DIR}/syscost-late.cmake"
         DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}")

@@ -1,11 +1,11 @@
-# syscost_add_late(TARGET SOURCE LIBRARY): TARGET is the archive that programs link for libsyscost.so; LIBRARY is the file
-# that it loads, empty = the loader is to find it.
+# syscost_add_late(TARGET FOLDER LIBRARY): TARGET is the archive that programs link for libsyscost.so, of the sources in
+# FOLDER; LIBRARY is the file that it loads, empty = the loader is to find it.
 #
 # Works with CMake 3.16, as everything a consumer's build sees.
 include("${CMAKE_CURRENT_LIST_DIR}/syscost-adapter.cmake")
 
-function(syscost_add_late target source library)
-  add_library(${target} STATIC EXCLUDE_FROM_ALL "${source}")
+function(syscost_add_late target folder library)
+  add_library(${target} STATIC EXCLUDE_FROM_ALL "${folder}/late.cc" "${folder}/early.cc" "${folder}/stand_ins.cc")
   syscost_own_language(${target} 17)
   # Assembler text: link-time optimisation does not see the names in it.
   target_compile_options(${target} PRIVATE -fno-lto)

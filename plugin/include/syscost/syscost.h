@@ -20,6 +20,10 @@
 
 namespace syscost {
 
+namespace adapter {
+struct OfAdapter {};
+}  // namespace adapter
+
 namespace session {
 struct ScopeRecord;  // src/session/scopes.h
 }
@@ -41,6 +45,8 @@ class SYSCOST_EXPORT Scope {
   /// Begins to count. `name` is copied; empty = no CSV row.
   explicit Scope(std::string_view name = {}, Reach reach = Reach::thread);
   explicit Scope(Reach reach) : Scope({}, reach) {}
+  /// For adapters. Where a program itself uses one of the others, the library is loaded at its start.
+  Scope(Reach reach, adapter::OfAdapter);
   ~Scope();
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -11,6 +12,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+
+#include "late/stubs.h"
 
 // This file is compiled in users' builds, and needs no C++ library.
 
@@ -29,95 +32,62 @@ extern __attribute__((weak, visibility("hidden"))) ElfW(Dyn) _DYNAMIC[];  // NOL
 
 // ---- the stubs ------------------------------------------------------------------------------------------------------
 
-#ifndef __x86_64__
-#error "syscost knows x86-64 only"
-#endif
-
-// A stub jumps to where its slot points. An empty slot has the library loaded first, with every register kept that may
-// hold an argument. Hidden: a stub is its own program's or library's, and stands before nothing of anybody else's.
-#define SYSCOST_STUB(name)                            \
-  ".pushsection .bss.syscost_late, \"aw\", @nobits\n" \
-  ".balign 8\n"                                       \
-  ".Lslot_" #name                                     \
-  ": .skip 8\n"                                       \
-  ".popsection\n"                                     \
-  ".globl " #name                                     \
-  "\n"                                                \
-  ".hidden " #name                                    \
-  "\n"                                                \
-  ".type " #name                                      \
-  ", @function\n"                                     \
-  ".balign 16\n" #name                                \
-  ":\n"                                               \
-  "  endbr64\n"                                       \
-  "  movq .Lslot_" #name                              \
-  "(%rip), %r11\n"                                    \
-  "  testq %r11, %r11\n"                              \
-  "  jz 1f\n"                                         \
-  "  jmp *%r11\n"                                     \
-  "1:\n"                                              \
-  "  call syscost_late_enter\n"                       \
-  "  jmp *.Lslot_" #name                              \
-  "(%rip)\n"                                          \
-  ".size " #name ", . - " #name "\n"
-__asm__(
-    ".pushsection .bss.syscost_late, \"aw\", @nobits\n"
-    ".balign 8\n"
-    ".globl syscost_late_slots\n"
-    ".hidden syscost_late_slots\n"
-    "syscost_late_slots:\n"
-    ".popsection\n"
-    ".text\n"
+#define SYSCOST_STUB(name) SYSCOST_STUB_TEXT(name)
+__asm__(SYSCOST_SLOTS(syscost_late_slots)
 #include "late/functions.inc"
-    ".type syscost_late_enter, @function\n"
-    "syscost_late_enter:\n"
-    "  .cfi_startproc\n"
-    "  .cfi_adjust_cfa_offset 8\n"
-    "  pushq %rax\n"
-    "  pushq %rdi\n"
-    "  pushq %rsi\n"
-    "  pushq %rdx\n"
-    "  pushq %rcx\n"
-    "  pushq %r8\n"
-    "  pushq %r9\n"
-    "  pushq %r10\n"
-    "  subq $128, %rsp\n"
-    "  .cfi_adjust_cfa_offset 192\n"
-    "  movups %xmm0, (%rsp)\n"
-    "  movups %xmm1, 16(%rsp)\n"
-    "  movups %xmm2, 32(%rsp)\n"
-    "  movups %xmm3, 48(%rsp)\n"
-    "  movups %xmm4, 64(%rsp)\n"
-    "  movups %xmm5, 80(%rsp)\n"
-    "  movups %xmm6, 96(%rsp)\n"
-    "  movups %xmm7, 112(%rsp)\n"
-    "  call syscost_late_load\n"
-    "  movups (%rsp), %xmm0\n"
-    "  movups 16(%rsp), %xmm1\n"
-    "  movups 32(%rsp), %xmm2\n"
-    "  movups 48(%rsp), %xmm3\n"
-    "  movups 64(%rsp), %xmm4\n"
-    "  movups 80(%rsp), %xmm5\n"
-    "  movups 96(%rsp), %xmm6\n"
-    "  movups 112(%rsp), %xmm7\n"
-    "  addq $128, %rsp\n"
-    "  popq %r10\n"
-    "  popq %r9\n"
-    "  popq %r8\n"
-    "  popq %rcx\n"
-    "  popq %rdx\n"
-    "  popq %rsi\n"
-    "  popq %rdi\n"
-    "  popq %rax\n"
-    "  .cfi_adjust_cfa_offset -192\n"
-    "  ret\n"
-    "  .cfi_endproc\n"
-    ".size syscost_late_enter, . - syscost_late_enter\n");
+            ".globl syscost_late_enter\n"
+            ".hidden syscost_late_enter\n"
+            ".type syscost_late_enter, @function\n"
+            "syscost_late_enter:\n"
+            "  .cfi_startproc\n"
+            "  .cfi_adjust_cfa_offset 8\n"
+            "  pushq %rax\n"
+            "  pushq %rdi\n"
+            "  pushq %rsi\n"
+            "  pushq %rdx\n"
+            "  pushq %rcx\n"
+            "  pushq %r8\n"
+            "  pushq %r9\n"
+            "  pushq %r10\n"
+            "  subq $128, %rsp\n"
+            "  .cfi_adjust_cfa_offset 192\n"
+            "  movups %xmm0, (%rsp)\n"
+            "  movups %xmm1, 16(%rsp)\n"
+            "  movups %xmm2, 32(%rsp)\n"
+            "  movups %xmm3, 48(%rsp)\n"
+            "  movups %xmm4, 64(%rsp)\n"
+            "  movups %xmm5, 80(%rsp)\n"
+            "  movups %xmm6, 96(%rsp)\n"
+            "  movups %xmm7, 112(%rsp)\n"
+            "  call syscost_late_load\n"
+            "  movups (%rsp), %xmm0\n"
+            "  movups 16(%rsp), %xmm1\n"
+            "  movups 32(%rsp), %xmm2\n"
+            "  movups 48(%rsp), %xmm3\n"
+            "  movups 64(%rsp), %xmm4\n"
+            "  movups 80(%rsp), %xmm5\n"
+            "  movups 96(%rsp), %xmm6\n"
+            "  movups 112(%rsp), %xmm7\n"
+            "  addq $128, %rsp\n"
+            "  popq %r10\n"
+            "  popq %r9\n"
+            "  popq %r8\n"
+            "  popq %rcx\n"
+            "  popq %rdx\n"
+            "  popq %rsi\n"
+            "  popq %rdi\n"
+            "  popq %rax\n"
+            "  .cfi_adjust_cfa_offset -192\n"
+            "  ret\n"
+            "  .cfi_endproc\n"
+            ".size syscost_late_enter, . - syscost_late_enter\n");
 #undef SYSCOST_STUB
 
 extern "C" {
 __attribute__((visibility("hidden"))) extern std::atomic<void*> syscost_late_slots[];
 __attribute__((visibility("hidden"), used)) void syscost_late_load();
+/// Weak: it is there in a program that calls what users call.
+__attribute__((weak, visibility("hidden"))) extern const syscost::late::Early syscost_late_early;
 }
 
 // ---- loading --------------------------------------------------------------------------------------------------------
@@ -138,9 +108,18 @@ void (*g_at_load[4])() = {};
 int g_at_load_count = 0;
 pthread_once_t g_once = PTHREAD_ONCE_INIT;
 
-[[noreturn]] void fail(const char* why, const char* remedy) {
-  std::fprintf(stderr, "syscost: %s cannot be loaded into this program: %s\n  %s\n", kSoname, why, remedy);
+bool g_is_asked = false;
+char g_why[512];  // the library cannot be loaded; empty while it can
+const char* g_remedy = "";
+
+[[noreturn]] void refuse() {
+  std::fprintf(stderr, "syscost: %s cannot be loaded into this program: %s\n  %s\n", kSoname, g_why, g_remedy);
   _exit(2);  // exit handlers may measure, and would come here again
+}
+
+void fail(const char* why, const char* remedy) {
+  std::snprintf(g_why, sizeof g_why, "%s", why);
+  g_remedy = remedy;
 }
 
 /// -static and -static-pie: it needs no library.
@@ -177,11 +156,12 @@ void* open_beside_program_libraries() {
   return library;
 }
 
-/// What dlsym() finds our functions in. Never closed.
+/// What dlsym() finds our functions in. Never closed. After fail() it means nothing: RTLD_DEFAULT is null too.
 void* open_library() {
   if (is_linked_statically()) {
     fail("it is linked statically (-static or -static-pie)",
          "Link it dynamically to measure it; -static-libstdc++ and -static-libgcc may stay.");
+    return nullptr;
   }
   // The program, or something that was loaded into it, has the library anyway.
   if (dlsym(RTLD_DEFAULT, kNames) != nullptr) return RTLD_DEFAULT;
@@ -189,21 +169,47 @@ void* open_library() {
     if (void* const library = open_file(SYSCOST_LIBRARY_FILE)) return library;
   }
   if (void* const library = open_file(kSoname)) return library;
-  static char why[512];
   const char* const error = dlerror();
-  std::snprintf(why, sizeof why, "%s", error != nullptr ? error : "for a reason that the loader does not give");
-  if (void* const library = open_beside_program_libraries()) return library;
-  fail(why, "Install syscost where the loader looks, or name its folder in LD_LIBRARY_PATH or with -Wl,-rpath.");
+  fail(error != nullptr ? error : "for a reason that the loader does not give",
+       "Install syscost where the loader looks, or name its folder in LD_LIBRARY_PATH or with -Wl,-rpath.");
+  // Not where the program has more rights than its user: what the loader refused there stays refused.
+  void* const library = getauxval(AT_SECURE) == 0 ? open_beside_program_libraries() : nullptr;
+  if (library != nullptr) g_why[0] = '\0';
+  return library;
+}
+
+/// Calls `visit(name, slot)` for each stub of the program.
+template <class Visit>
+void for_each_stub(Visit visit) {
+  const syscost::late::Stubs of_adapters = {kNames, syscost_late_slots};
+  const syscost::late::Stubs* const all[] = {&of_adapters,
+                                             &syscost_late_early != nullptr ? &syscost_late_early.stubs : nullptr};
+  for (const syscost::late::Stubs* const stubs : all) {
+    if (stubs == nullptr) continue;
+    std::atomic<void*>* slot = stubs->slots;
+    for (const char* name = stubs->names; *name != '\0'; name += std::strlen(name) + 1) visit(name, *slot++);
+  }
 }
 
 void load() {
   void* const library = open_library();
-  std::atomic<void*>* slot = syscost_late_slots;
-  for (const char* name = kNames; *name != '\0'; name += std::strlen(name) + 1) {
-    void* const function = dlsym(library, name);
-    if (function == nullptr) fail(name, "It lacks this function: link the program and libsyscost of one version.");
-    slot++->store(function, std::memory_order_relaxed);
+  if (g_why[0] == '\0') {
+    for_each_stub([&](const char* name, std::atomic<void*>&) {
+      if (g_why[0] == '\0' && dlsym(library, name) == nullptr) {
+        fail(name, "It lacks this function: link the program and libsyscost of one version.");
+      }
+    });
   }
+  if (g_why[0] != '\0') {
+    if (g_is_asked || &syscost_late_early == nullptr) refuse();
+    for_each_stub([](const char* name, std::atomic<void*>& slot) {
+      void* const function = syscost_late_early.stand_in(name, g_why, g_remedy);
+      slot.store(function != nullptr ? function : reinterpret_cast<void*>(refuse), std::memory_order_relaxed);
+    });
+    return;
+  }
+  for_each_stub(
+      [&](const char* name, std::atomic<void*>& slot) { slot.store(dlsym(library, name), std::memory_order_relaxed); });
   g_is_loaded.store(true);
   for (int i = 0; i < g_at_load_count; ++i) g_at_load[i]();
 }
@@ -214,11 +220,13 @@ bool begins_with(const char* text, const char* beginning) {
 
 /// Priority 101, the first that is free: a static object of the program's may measure already.
 #ifdef __GLIBC__
-__attribute__((constructor(101))) void load_where_asked(int argc, char** argv, char** environment) {
-  bool is_asked = dlsym != nullptr && dlsym(RTLD_DEFAULT, kNames) != nullptr;
+__attribute__((constructor(101))) void load_at_start(int argc, char** argv, char** environment) {
+  bool is_asked = false;
   for (int i = 1; i < argc && !is_asked; ++i) is_asked = begins_with(argv[i], "--syscost");
   for (; *environment != nullptr && !is_asked; ++environment) is_asked = begins_with(*environment, "SYSCOST_");
-  if (is_asked) syscost_late_load();
+  g_is_asked = is_asked;
+  const bool is_there = dlsym != nullptr && dlsym(RTLD_DEFAULT, kNames) != nullptr;
+  if (is_asked || is_there || &syscost_late_early != nullptr) syscost_late_load();
 }
 #else  // constructors are not told the arguments
 __attribute__((constructor(101))) void load_always() {

@@ -4,17 +4,18 @@
 //
 // A program that links syscost and is not asked for anything must be the program it was: the same mappings in
 // /proc/self/maps, the same calls at start-up, the same needs. So what a program is linked with is this small archive.
-// It holds a stub for each function of the public headers; the first call of one loads the library. Where the command
-// line or the environment asks for something, the library is loaded before main(), and before the static objects of the
-// program.
+// It holds a stub for each function of the public headers. Where the command line or the environment asks for
+// something, or the program itself calls what users call, the library is loaded before main(), and before the static
+// objects of the program. Else the first call of a stub loads it.
 #pragma once
 
 namespace syscost::late {
 
-/// True once the library is there: something was asked for, a function of it was called, or the program has it anyway.
+/// True once the library is there: something was asked for, the program calls it, or has it anyway.
 bool is_loaded();
 
-/// Calls `run` when the library is loaded: at once where it is, else once. Four at most, from static initialisers or one thread.
+/// Calls `run` when the library is loaded: at once where it is, else once. Four at most, from static initialisers or
+/// one thread.
 void at_load(void (*run)());
 
 /// For a main of ours, which has short flags too: true when an argument is none of the framework's, which begin with

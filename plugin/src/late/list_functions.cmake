@@ -1,6 +1,7 @@
-# Writes SYSCOST_STUB(name) for each function that libsyscost.so shows, by its linker's name, in an order that does not change.
+# Writes SYSCOST_STUB(name) for each function that libsyscost.so shows, by its linker's name, in an order that does not change:
+# FOLDER/functions.inc has what the adapters call, and FOLDER/early_functions.inc what only users do.
 #
-# cmake -DNM=nm -DLIBRARY=libsyscost.so -DOUTPUT=functions.inc -P list_functions.cmake
+# cmake -DNM=nm -DLIBRARY=libsyscost.so -DFOLDER=late -P list_functions.cmake
 execute_process(COMMAND "${NM}" -D --defined-only "${LIBRARY}" OUTPUT_VARIABLE symbols RESULT_VARIABLE result)
 if(NOT result EQUAL 0)
   message(FATAL_ERROR "${NM} does not list the symbols of ${LIBRARY}: ${result}")
@@ -8,9 +9,21 @@ endif()
 string(REGEX MATCHALL "[0-9a-f]+ T [^\n@]+" symbols "${symbols}")
 list(TRANSFORM symbols REPLACE "^[0-9a-f]+ T (.*)$" "SYSCOST_STUB(\\1)")
 list(SORT symbols)
-list(JOIN symbols "\n" symbols)
 if(symbols STREQUAL "")
   message(FATAL_ERROR "${LIBRARY} shows no function")
 endif()
-file(WRITE "${OUTPUT}.new" "// Each function of libsyscost.so; made by late/list_functions.cmake.\n${symbols}\n")
-execute_process(COMMAND "${CMAKE_COMMAND}" -E copy_if_different "${OUTPUT}.new" "${OUTPUT}")
+# Adapters end a Scope of their own, and read a Cost; users begin with another function.
+set(of_adapters "${symbols}")
+set(scope "5Scope(C[12]ENS_5ReachENS_7adapter|D[12]Ev|4stop)")
+list(FILTER of_adapters INCLUDE REGEX "_ZN7syscost7adapter|_ZN7syscost${scope}|_ZNK7syscost(4Cost|5Count)")
+list(REMOVE_ITEM symbols ${of_adapters})
+if(symbols STREQUAL "" OR of_adapters STREQUAL "")
+  message(FATAL_ERROR "${LIBRARY} shows no functions for users, or none for adapters")
+endif()
+function(write_functions file)
+  list(JOIN ARGN "\n" lines)
+  file(WRITE "${file}.new" "// Functions of libsyscost.so; made by late/list_functions.cmake.\n${lines}\n")
+  execute_process(COMMAND "${CMAKE_COMMAND}" -E copy_if_different "${file}.new" "${file}")
+endfunction()
+write_functions("${FOLDER}/functions.inc" ${of_adapters})
+write_functions("${FOLDER}/early_functions.inc" ${symbols})

@@ -21,6 +21,8 @@ Scope::Scope(std::string_view name, Reach reach) : cost_(nothing_measured()) {
   record_ = session.open_scope(name, reach, cost_);
 }
 
+Scope::Scope(Reach reach, adapter::OfAdapter) : Scope(reach) {}
+
 Scope::~Scope() {
   if (record_ != nullptr) session::Session::instance().close_scope(record_);
 }

@@ -10,7 +10,7 @@ RANK = {"-": 0, "=": 0, "R": 1, "V": 2, "W": 3, "C": 4, "?": 5}
 
 Known = collections.namedtuple("Known", "letter backends cases reason")
 
-LINKED, EBPF, SECCOMP = ("linked",), ("ebpf",), ("seccomp",)
+EBPF, SECCOMP = ("ebpf",), ("seccomp",)
 DISPATCH = ("dispatch", "dispatch-trap")
 ALL = EBPF + DISPATCH + SECCOMP
 
@@ -42,10 +42,6 @@ KNOWN = [
     Known("R", EBPF, ("start_as_nobody", "start_as_nobody_without_processes", "start_in_a_user_namespace", "start_in_a_user_namespace_unmapped",
                       "start_in_all_namespaces"), "eBPF needs CAP_BPF and CAP_PERFMON outside of user namespaces"),
     Known("R", DISPATCH + SECCOMP, ("start_as_nobody_without_processes",), "a backend is tried in a child first"),
-    Known("V", LINKED, ("mprotect_answers_eperm_loop", "loops_under_a_narrow_filter", "landlocked", "changes_root", "three_descriptors",
-                        "keeps_every_descriptor", "libc_is_empty_in_the_new_root", "libc_is_a_pipe_in_the_new_root",
-                        "libc_is_another_in_the_new_root"),
-          "open: a loop loads libsyscost.so where the test has given up what that takes: the program ends with 2"),
     Known("R", EBPF, ("start_with_sockets_denied",), "the helper is reached by a socket"),
     Known("R", EBPF, ("start_with_gettid_denied",), "the filter denies what syscost calls between windows"),
     Known("R", SECCOMP, ("start_with_gettid_denied", "start_with_pidfd_denied"),

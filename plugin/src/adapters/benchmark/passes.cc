@@ -48,7 +48,7 @@ const char* Passes::stop_message() {
 }
 
 void Passes::open(Window& window) {
-  if (!window.scope.has_value()) window.scope.emplace(window.reach);
+  if (!window.scope.has_value()) window.scope.emplace(window.reach, adapter::OfAdapter{});
 }
 
 void Passes::close(Window& window) {

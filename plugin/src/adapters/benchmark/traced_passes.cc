@@ -26,7 +26,7 @@ TracedPasses& TracedPasses::instance() {
 
 /// The last thing it does is to arm the tool; no call of ours is between the two.
 void TracedPasses::open() {
-  scope_.emplace(Reach::process);
+  scope_.emplace(Reach::process, adapter::OfAdapter{});
   adapter::arm_tools();
 }
 

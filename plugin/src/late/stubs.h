@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+//
+// The stubs of a list of functions, and what late.cc knows of them. One file includes this once, with
+//
+//     SYSCOST_SLOTS(table)       the slots of the stubs, an array of that name
+//     SYSCOST_STUB(function)     for each
+//
+// in assembler text, and again for the names.
+#pragma once
+
+#include <atomic>
+
+#ifndef __x86_64__
+#error "syscost knows x86-64 only"
+#endif
+
+#define SYSCOST_SLOTS(table)                          \
+  ".pushsection .bss.syscost_late, \"aw\", @nobits\n" \
+  ".balign 8\n"                                       \
+  ".globl " #table                                    \
+  "\n"                                                \
+  ".hidden " #table "\n" #table                       \
+  ":\n"                                               \
+  ".popsection\n"                                     \
+  ".text\n"
+
+// A stub jumps to where its slot points. An empty slot has the library loaded first, with every register kept that may
+// hold an argument. Hidden: a stub is its own program's or library's, and stands before nothing of anybody else's.
+#define SYSCOST_STUB_TEXT(name)                       \
+  ".pushsection .bss.syscost_late, \"aw\", @nobits\n" \
+  ".balign 8\n"                                       \
+  ".Lslot_" #name                                     \
+  ": .skip 8\n"                                       \
+  ".popsection\n"                                     \
+  ".globl " #name                                     \
+  "\n"                                                \
+  ".hidden " #name                                    \
+  "\n"                                                \
+  ".type " #name                                      \
+  ", @function\n"                                     \
+  ".balign 16\n" #name                                \
+  ":\n"                                               \
+  "  endbr64\n"                                       \
+  "  movq .Lslot_" #name                              \
+  "(%rip), %r11\n"                                    \
+  "  testq %r11, %r11\n"                              \
+  "  jz 1f\n"                                         \
+  "  jmp *%r11\n"                                     \
+  "1:\n"                                              \
+  "  call syscost_late_enter\n"                       \
+  "  jmp *.Lslot_" #name                              \
+  "(%rip)\n"                                          \
+  ".size " #name ", . - " #name "\n"
+
+namespace syscost::late {
+
+struct Stubs {
+  const char* names;  // in the order of the slots; an empty one ends them
+  std::atomic<void*>* slots;
+};
+
+/// What stands for a function of the library where it cannot be loaded; null = nothing does.
+using StandIns = void* (*)(const char* name, const char* why, const char* remedy);
+
+/// A program that calls what users call has it (early.cc).
+struct Early {
+  Stubs stubs;
+  StandIns stand_in;
+};
+
+}  // namespace syscost::late
