@@ -47,8 +47,8 @@ struct ScopeRow {
   std::uint64_t repetition = 0;
   std::uint64_t wall_ns = 0;
   bool is_traced = false;  ///< A tool beside us took part of its times.
-  Opened* opened = nullptr;
   Reach reach = Reach::thread;
+  Opened* opened = nullptr;
   std::uint64_t hidden_losses_before = 0;
   std::shared_ptr<const detail::CostData> cost;
 };

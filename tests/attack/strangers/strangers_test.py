@@ -260,6 +260,26 @@ while True:
             self.squat("zeros", name)
         self.assert_sound(self.victim())
 
+    def test_a_queue_at_the_helper_for_everyone_is_named_as_the_cause(self):
+        helper = self.serve_everyone()
+        (path,) = names()
+        helper.kill()
+        helper.wait()
+        os.unlink(path)
+        crowd = [socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(8)]
+        self.addCleanup(lambda: [one.close() for one in crowd])
+        crowd[0].bind(path)
+        os.chmod(path, 0o666)
+        self.addCleanup(os.unlink, path)
+        crowd[0].listen(0)
+        for one in crowd[1:]:
+            one.setblocking(False)
+            if one.connect_ex(path) != 0:
+                break
+        letter, why = self.victim(user=OTHER).end()
+        self.assertEqual(letter, "R")
+        self.assertIn("more connections waiting", why)
+
     def test_idle_connections_take_no_place(self):
         self.serve_everyone(before=("prlimit", "--nofile=512"))
         (address,) = names()

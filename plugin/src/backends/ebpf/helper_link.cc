@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "backends/ebpf/helper_link.h"
 
+#include <linux/bpf.h>
 #include <linux/capability.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -95,6 +97,15 @@ std::optional<Failure> missing_right(const std::string& path) {
           (path.empty() ? helper_path() : path)};
 }
 
+/// True where a seccomp filter, of a container mostly, denies bpf(2) here. A helper that this process starts is denied it
+/// too; one that another started is not, and must not decide what works here.
+bool is_bpf_filtered() {
+  bpf_attr nothing{};
+  nothing.info.bpf_fd = static_cast<__u32>(-1);
+  if (syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &nothing, sizeof nothing) == 0 || errno == EBADF) return false;
+  return errno == ENOSYS || read_confinement().has_seccomp_filter;
+}
+
 /// Why starting the helper would be in vain or do harm.
 std::optional<Failure> reason_not_to_start(const std::string& path) {
   if (path.empty() || access(path.c_str(), X_OK) != 0) {
@@ -141,16 +152,23 @@ Result<Start> start_helper(const std::string& path, const Address& address, cons
 /// A connection to a helper that may be trusted; one that nobody listens to any more is not noticed.
 Result<void> connect_or_start(const Socket& client, HelperLink::Obstacle& obstacle) {
   if (client.get() < 0) return errno_failure("open", "a socket", errno);
-  if (client.connect_to(address_for_everyone()) == 0) {
+  const int error_at_everyones = client.connect_to(address_for_everyone());
+  if (error_at_everyones == 0) {
     if (client.trusts(0)) return {};
     return Failure{"a process that is not root's calls itself the eBPF helper for everyone",
                    std::string("make ") + kFolderForEveryone + " a folder of root's that nobody else can write to"};
   }
   const std::string path = find_helper();
   if (std::optional<Failure> missing = missing_right(path)) {
+    if (error_at_everyones == EAGAIN) {
+      obstacle = HelperLink::Obstacle::helper;
+      return Failure{"the eBPF helper for everyone has more connections waiting than it can take",
+                     "find out who makes them: sudo ss -xp | grep syscost"};
+    }
     obstacle = HelperLink::Obstacle::missing_rights;
     return *std::move(missing);
   }
+  if (is_bpf_filtered()) return Failure{"a seccomp filter denies bpf(2)", "let the container's profile pass bpf"};
   const Address own = address_of(geteuid());
   // Between another's bind and its listen the name is taken and nobody listens: an instant.
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
