@@ -109,7 +109,8 @@ int g_at_load_count = 0;
 pthread_once_t g_once = PTHREAD_ONCE_INIT;
 
 bool g_is_asked = false;
-char g_why[512];  // the library cannot be loaded; empty while it can
+const char* g_library_path = nullptr;  // LD_LIBRARY_PATH, as the program was started with it
+char g_why[512];                       // the library cannot be loaded; empty while it can
 const char* g_remedy = "";
 
 [[noreturn]] void refuse() {
@@ -133,7 +134,7 @@ bool is_linked_statically() {
 
 void* open_file(const char* file) {
   static auto* const open = reinterpret_cast<void* (*)(const char*, int)>(dlsym(RTLD_DEFAULT, "dlopen"));
-  return open != nullptr ? open(file, RTLD_NOW | RTLD_GLOBAL) : nullptr;
+  return open != nullptr ? open(file, RTLD_NOW) : nullptr;
 }
 
 /// A sanitizer that stands before dlopen() hides which program asks, and with that where the program says that its
@@ -156,6 +157,21 @@ void* open_beside_program_libraries() {
   return library;
 }
 
+/// The folders of LD_LIBRARY_PATH come before the path that the build wrote, as they do for a dependency.
+void* open_in_library_path() {
+  for (const char* folder = g_library_path; folder != nullptr && *folder != '\0';) {
+    const std::size_t length = std::strcspn(folder, ":;");
+    char path[4096];
+    const int size = std::snprintf(path, sizeof path, "%.*s/%s", static_cast<int>(length), folder, kSoname);
+    const bool is_file =
+        length != 0 && size > 0 && static_cast<std::size_t>(size) < sizeof path && access(path, R_OK) == 0;
+    if (void* const library = is_file ? open_file(path) : nullptr) return library;
+    folder += length;
+    if (*folder != '\0') ++folder;
+  }
+  return nullptr;
+}
+
 /// What dlsym() finds our functions in. Never closed. After fail() it means nothing: RTLD_DEFAULT is null too.
 void* open_library() {
   if (is_linked_statically()) {
@@ -165,7 +181,9 @@ void* open_library() {
   }
   // The program, or something that was loaded into it, has the library anyway.
   if (dlsym(RTLD_DEFAULT, kNames) != nullptr) return RTLD_DEFAULT;
+  const bool has_more_rights = getauxval(AT_SECURE) != 0;
   if (SYSCOST_LIBRARY_FILE[0] != '\0') {
+    if (void* const library = has_more_rights ? nullptr : open_in_library_path()) return library;
     if (void* const library = open_file(SYSCOST_LIBRARY_FILE)) return library;
   }
   if (void* const library = open_file(kSoname)) return library;
@@ -173,7 +191,7 @@ void* open_library() {
   fail(error != nullptr ? error : "for a reason that the loader does not give",
        "Install syscost where the loader looks, or name its folder in LD_LIBRARY_PATH or with -Wl,-rpath.");
   // Not where the program has more rights than its user: what the loader refused there stays refused.
-  void* const library = getauxval(AT_SECURE) == 0 ? open_beside_program_libraries() : nullptr;
+  void* const library = has_more_rights ? nullptr : open_beside_program_libraries();
   if (library != nullptr) g_why[0] = '\0';
   return library;
 }
@@ -223,7 +241,11 @@ bool begins_with(const char* text, const char* beginning) {
 __attribute__((constructor(101))) void load_at_start(int argc, char** argv, char** environment) {
   bool is_asked = false;
   for (int i = 1; i < argc && !is_asked; ++i) is_asked = begins_with(argv[i], "--syscost");
-  for (; *environment != nullptr && !is_asked; ++environment) is_asked = begins_with(*environment, "SYSCOST_");
+  constexpr const char* kLibraryPath = "LD_LIBRARY_PATH=";
+  for (; *environment != nullptr; ++environment) {
+    if (begins_with(*environment, "SYSCOST_")) is_asked = true;
+    if (begins_with(*environment, kLibraryPath)) g_library_path = *environment + std::strlen(kLibraryPath);
+  }
   g_is_asked = is_asked;
   const bool is_there = dlsym != nullptr && dlsym(RTLD_DEFAULT, kNames) != nullptr;
   if (is_asked || is_there || &syscost_late_early != nullptr) syscost_late_load();

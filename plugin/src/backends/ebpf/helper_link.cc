@@ -97,8 +97,8 @@ std::optional<Failure> missing_right(const std::string& path) {
           (path.empty() ? helper_path() : path)};
 }
 
-/// True where a seccomp filter, of a container mostly, denies bpf(2) here. A helper that this process starts is denied it
-/// too; one that another started is not, and must not decide what works here.
+/// True where a seccomp filter, of a container mostly, denies bpf(2) here. A helper that this process starts is denied
+/// it too; one that another started is not, and must not decide what works here.
 bool is_bpf_filtered() {
   bpf_attr nothing{};
   nothing.info.bpf_fd = static_cast<__u32>(-1);
