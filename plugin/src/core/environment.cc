@@ -97,7 +97,9 @@ std::optional<Failure> reason_to_leave_files_alone(const FileRights& rights) {
 FileRights file_rights() {
   FileRights rights;
   rights.is_secure = has_more_rights_than_caller();
-  rights.has_other_ids = getuid() != geteuid() || getgid() != getegid();
+  // The program may have made its ids equal since: the caller's are those that it was started with.
+  rights.has_other_ids = getuid() != geteuid() || getgid() != getegid() || geteuid() != getauxval(AT_UID) ||
+                         getegid() != getauxval(AT_GID);
   if (rights.is_secure) rights.permitted = permitted_capabilities();
   return rights;
 }

@@ -70,6 +70,10 @@ Instant read_both_clocks() {
 void learn_vector_parts() {
   std::uint32_t low = 0;
   std::uint32_t high = 0;
+  unsigned features[4] = {};
+  constexpr unsigned kOsxsave = 1U << 27;
+  if (__get_cpuid(1, &features[0], &features[1], &features[2], &features[3]) == 0) return;
+  if ((features[2] & kOsxsave) == 0) return;  // xgetbv would be an illegal instruction
   asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
   const std::uint64_t is_on = std::uint64_t{high} << 32 | low;
   constexpr unsigned kExtendedState = 0xd;

@@ -288,7 +288,12 @@ Result<Answer> HelperLink::ask(Request request) {
   Question question;
   question.request = request;
   Answer answer;
-  if (!ask_on(socket_, question, answer, nullptr)) return silence(errno);
+  if (!ask_on(socket_, question, answer, nullptr)) {
+    // An answer that comes late would be taken for that to the next question.
+    const Failure failure = silence(errno);
+    close_descriptor(socket_);
+    return failure;
+  }
   if (answer.has_failed != 0) return failure_of(answer);
   return answer;
 }

@@ -25,6 +25,7 @@ constexpr std::size_t kPlacesOfAGuest = SYSCOST_PROCESSES / 4;
 /// Nor all descriptors: a client asks for its place as soon as it is connected.
 constexpr std::size_t kConnectionsOfAGuest = 2 * kPlacesOfAGuest;
 constexpr std::chrono::seconds kPatienceWithTheIdle{5};
+constexpr int kAcceptedAtOnce = 64;
 
 /// A pidfd of the process at the other end, or -1 where we may not see it.
 int process_behind(int socket, const ucred& peer) {
@@ -85,7 +86,8 @@ void Server::run() {
 // ---- clients --------------------------------------------------------------------------------------------------------
 
 void Server::accept_clients() {
-  while (true) {
+  // A bounded number at a time: others come and go as fast as they are accepted, and known clients wait for answers.
+  for (int accepted = 0; accepted < kAcceptedAtOnce; ++accepted) {
     const int socket = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (socket >= 0) {
       add_client(socket);
