@@ -3,10 +3,12 @@
 // A client of the eBPF helper that turns against it: attack_rogue ROLE [NUMBER]
 //
 // It is an ordinary measured process until it has its place. Then it does its worst with what it holds: it looks for
-// its descriptors, mappings and sockets by what the kernel says of them, so that it needs no word of the protocol and
-// stays an attack when that changes. It says `r` when the damage is done and stays until its standard input ends.
+// its descriptors, mappings and sockets by what the kernel says of them. Where it speaks to the helper it uses the
+// protocol's own types, and gives up where it gets no answer: an attack that the helper does not understand is none.
+// It says `r` when the damage is done and stays until its standard input ends.
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -33,6 +35,7 @@
 #include <thread>
 #include <vector>
 
+#include "backends/ebpf/helper/protocol.h"
 #include "raw.h"
 #include "syscost/syscost.h"
 
@@ -163,45 +166,67 @@ void scribble(std::atomic<bool>& stop) {
   }
 }
 
-/// Sends whatever a socket to the helper takes, and reads no answer.
+using syscost::ebpf::Answer;
+using syscost::ebpf::Question;
+using syscost::ebpf::Request;
+
+bool send_question(int fd, Request request) {
+  Question question;
+  question.request = request;
+  return send(fd, &question, sizeof question, MSG_DONTWAIT | MSG_NOSIGNAL) == ssize_t{sizeof question};
+}
+
+bool is_answered(int fd, Request request) {
+  if (!send_question(fd, request)) return false;
+  pollfd answered{fd, POLLIN, 0};
+  Answer answer;
+  return poll(&answered, 1, 5000) == 1 && recv(fd, &answer, sizeof answer, MSG_DONTWAIT) == ssize_t{sizeof answer};
+}
+
+/// The connection on which the helper answers; ends the process where there is none.
+int connection() {
+  for (const int fd : descriptors("socket:")) {
+    if (is_answered(fd, Request::report)) return fd;
+  }
+  std::fputs("attack_rogue: the helper answers on no socket\n", stderr);
+  _exit(3);
+}
+
+/// Sends whatever the socket to the helper takes, and reads no answer: first questions, then what is none.
 void flood(int times) {
-  const std::vector<int> sockets = descriptors("socket:");
+  const int fd = connection();
+  for (int i = 0; i < times * 10; ++i) send_question(fd, i % 2 == 0 ? Request::report : Request::attach);
   std::vector<char> message(std::size_t{200} * 1024, 'A');
-  for (const int fd : sockets) {
-    for (int i = 0; i < times; ++i) {
-      const char byte = static_cast<char>(i);
-      send(fd, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
-      send(fd, message.data(), static_cast<std::size_t>(i) * 37 % message.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-      // As many descriptors as one message holds, with a request that is none.
-      std::array<int, 250> passed{};
-      passed.fill(STDIN_FILENO);
-      iovec part{message.data(), 1};
-      alignas(cmsghdr) char control[CMSG_SPACE(sizeof passed)] = {};
-      msghdr header{};
-      header.msg_iov = &part;
-      header.msg_iovlen = 1;
-      header.msg_control = control;
-      header.msg_controllen = sizeof control;
-      cmsghdr* rights = CMSG_FIRSTHDR(&header);
-      rights->cmsg_level = SOL_SOCKET;
-      rights->cmsg_type = SCM_RIGHTS;
-      rights->cmsg_len = CMSG_LEN(sizeof passed);
-      std::memcpy(CMSG_DATA(rights), passed.data(), sizeof passed);
-      sendmsg(fd, &header, MSG_DONTWAIT | MSG_NOSIGNAL);
-    }
+  for (int i = 0; i < times; ++i) {
+    const char byte = static_cast<char>(i);
+    send(fd, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+    send(fd, message.data(), static_cast<std::size_t>(i) * 37 % message.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    // As many descriptors as one message holds, with a request that is none.
+    std::array<int, 250> passed{};
+    passed.fill(STDIN_FILENO);
+    iovec part{message.data(), 1};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof passed)] = {};
+    msghdr header{};
+    header.msg_iov = &part;
+    header.msg_iovlen = 1;
+    header.msg_control = control;
+    header.msg_controllen = sizeof control;
+    cmsghdr* rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof passed);
+    std::memcpy(CMSG_DATA(rights), passed.data(), sizeof passed);
+    sendmsg(fd, &header, MSG_DONTWAIT | MSG_NOSIGNAL);
   }
 }
 
 /// Sends detach and attach in turns, as the library does around loops.
 void toggle(std::atomic<bool>& stop) {
-  const std::vector<int> sockets = descriptors("socket:");
+  const int fd = connection();
   bool first = true;
   while (!stop) {
-    for (const int fd : sockets) {
-      for (const char request : {'D', 'A', 'J', 'A'}) send(fd, &request, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
-      std::array<char, 4096> answer{};
-      while (recv(fd, answer.data(), answer.size(), MSG_DONTWAIT) > 0) {
-      }
+    for (const Request request : {Request::detach, Request::attach, Request::join, Request::attach}) {
+      if (!is_answered(fd, request)) _exit(3);
     }
     if (first) say("r");
     first = false;

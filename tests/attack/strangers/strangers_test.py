@@ -169,9 +169,10 @@ class Strangers(unittest.TestCase):
     def test_a_client_that_comes_and_goes_without_end_spoils_no_other_count(self):
         self.serve_everyone()
         victim = self.victim(user=OTHER, test="Loops")
-        self.rogue("toggle")
+        rogue = self.rogue("toggle")
         self.assert_sound(victim, exact=True)
         self.assert_sound(self.victim(user=OTHER, test="Loops"), exact=True)
+        self.assertIsNone(rogue.poll(), "it is still at it")
 
     def test_who_enrols_with_the_secret_of_another_process_is_not_counted_there(self):
         self.serve_everyone()
