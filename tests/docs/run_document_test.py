@@ -192,6 +192,8 @@ class NormaliseTest(unittest.TestCase):
                             ("1 us -> 2 us, 2.0x slower [1.9x..2.1x] (+-1.2 % -> +-10 %, n=10, p<0.0001, regressed)",
                              "1 us -> 2 us, 90 % slower [+85.1..+95.0 %] (+-1.0 % -> +-2.3 %, n=10, p=0.0003, regressed)"),
                             ("+89.7 us  -2.3 ns", "-1.0 us  0 ns"),
+                            ("ebpf (131 ns added per call while counting), run a-1-2",
+                             "ebpf (what counting adds to a call is not measurable: the machine is busy), run b-3-4"),
                             ("x  wall 1 s (about 3 ms of it added by measuring)", "x wall 2 s")]:
             self.assertTrue(self.same(left, right), f"{left} / {right}")
         for left, right in [("1024 write", "1023 write"), ("(n=10, p=0.02, same)", "(n=9, p=0.02, same)"),

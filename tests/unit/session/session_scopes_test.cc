@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
@@ -14,6 +15,7 @@
 #include <string_view>
 #include <thread>
 
+#include "core/file_lock.h"
 #include "session/session_fixture.h"
 
 namespace syscost::session {
@@ -191,16 +193,20 @@ std::string status_line(pid_t thread, std::string_view name) {
   return {};
 }
 
-/// Polls, for as long as nobody's patience lasts.
+/// Polls for about ten seconds. A condition that was true once has come true: a thread that sleeps wakes up again.
 bool comes_true(const std::function<bool()>& condition) {
-  for (int i = 0; i < 10'000 && !condition(); ++i) usleep(1000);
-  return condition();
+  for (int i = 0; i < 10'000; ++i) {
+    if (condition()) return true;
+    usleep(1000);
+  }
+  return false;
 }
 
 TEST_F(SessionTest, SleepsWhileAnotherThreadWaitsForTheLockOfTheFile) {
   session();
   const int other_program = ::open(options_.csv.c_str(), O_RDONLY | O_CLOEXEC);
   ASSERT_EQ(flock(other_program, LOCK_EX), 0);
+  const auto locked = std::chrono::steady_clock::now();
   std::atomic<pid_t> writer_id{0};
   std::thread writer([&] {
     writer_id = gettid();
@@ -216,11 +222,15 @@ TEST_F(SessionTest, SleepsWhileAnotherThreadWaitsForTheLockOfTheFile) {
   });
   const auto has_slept = [&] { return std::atol(status_line(waiter_id, "voluntary_ctxt_switches:").c_str()) >= 5; };
   EXPECT_TRUE(comes_true(has_slept)) << "it spins";
+  const bool was_short = std::chrono::steady_clock::now() - locked < std::chrono::milliseconds(FileLock::kPatience);
   flock(other_program, LOCK_UN);
   writer.join();
   waiter.join();
   close(other_program);
-  EXPECT_EQ(keys().size(), 2U);
+  // Where the machine took longer than a writer waits, rows are missing, and a message said so.
+  if (was_short) {
+    EXPECT_EQ(keys().size(), 2U);
+  }
 }
 
 }  // namespace
