@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -125,15 +126,20 @@ HOSTILE(locks_the_csv, 20, "locks the CSV and keeps the lock") {
 }
 
 HOSTILE(child_keeps_the_csv_locked, 20, "a child locks the CSV and outlives the program") {
+  std::array<int, 2> locked{};
+  ASSERT_EQ(pipe(locked.data()), 0);
   const pid_t child = fork();
   if (child == 0) {
     const int file = open(csv().c_str(), O_RDWR | O_CREAT, 0600);
-    flock(file, LOCK_EX);
+    if (flock(file, LOCK_EX) != 0 || write(locked[1], "", 1) != 1) _exit(1);
     for (int number = 0; number < 3; ++number) close(number);
     alarm(30);
     for (;;) pause();
   }
-  usleep(20'000);
+  close(locked[1]);
+  char byte = 1;
+  EXPECT_EQ(read(locked[0], &byte, 1), 1);
+  close(locked[0]);
   call_both(10);
 }
 

@@ -12,6 +12,8 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <functional>
@@ -48,6 +50,11 @@ inline void call_raw(int times) {
 inline void call_both(int times) {
   call_libc(times);
   call_raw(times);
+}
+
+/// fork without libc: no handler of pthread_atfork runs, no cache is renewed.
+inline pid_t raw_fork() {
+  return static_cast<pid_t>(conformance::raw(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
 }
 
 inline constexpr int kCallsOfLoop = 3;

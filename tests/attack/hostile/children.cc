@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Processes: children that libc knows nothing of, children that share what processes do not share, and odd ends.
-#include <fcntl.h>
+// Children: those that libc knows nothing of, those that share what processes do not share, and how they end.
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
@@ -12,10 +11,10 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <new>
 #include <thread>
 #include <vector>
@@ -25,14 +24,9 @@
 namespace {
 
 using attack::call_both;
-using attack::call_raw;
+using attack::raw_fork;
 using attack::run_loop;
 using conformance::raw;
-
-/// fork without libc: no handler of pthread_atfork runs, no cache is renewed.
-pid_t raw_fork() {
-  return static_cast<pid_t>(raw(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
-}
 
 void expect_clean_end(pid_t child) {
   int status = -1;
@@ -160,15 +154,6 @@ HOSTILE(child_closes_our_descriptors, 20, "a child that shares our descriptors c
   call_both(10);
 }
 
-HOSTILE(execve_fails, 20, "execve fails, for want of a program and for bad addresses") {
-  char* none[] = {nullptr};
-  EXPECT_EQ(raw(SYS_execve, "/nonexistent", none, none), -ENOENT);
-  EXPECT_EQ(raw(SYS_execve, "/dev/null", none, none), -EACCES);
-  EXPECT_EQ(raw(SYS_execve, nullptr, none, none), -EFAULT);
-  EXPECT_LT(raw(SYS_execveat, -1, "", none, none, 0), 0);
-  call_both(10);
-}
-
 HOSTILE(child_executes, 20, "a child of raw fork executes another program") {
   const pid_t child = raw_fork();
   if (child == 0) {
@@ -179,72 +164,6 @@ HOSTILE(child_executes, 20, "a child of raw fork executes another program") {
   }
   expect_clean_end(child);
   call_both(10);
-}
-
-HOSTILE(executes, 0, "the test itself executes another program, which ends well") {
-  execl("/bin/true", "true", nullptr);
-}
-
-HOSTILE(thread_executes, 0, "another thread executes another program while the test makes calls") {
-  std::thread([] { execl("/bin/true", "true", nullptr); }).detach();
-  for (;;) call_raw(1);
-}
-
-HOSTILE(becomes_a_daemon, 20, "calls daemon(): the parent ends with 0, the child goes on with the tests") {
-  ASSERT_EQ(daemon(1, 1), 0);
-  call_both(10);
-}
-
-HOSTILE(child_takes_over, 20, "forks, and the parent ends by exit_group(0) while the child goes on with the tests") {
-  if (raw_fork() != 0) raw(SYS_exit_group, 0);
-  call_both(10);
-}
-
-HOSTILE(parent_waits_for_successor, 20,
-        "forks, and the parent waits and takes the child's exit code while that goes on with the tests") {
-  const pid_t child = fork();
-  if (child != 0) {
-    int status = 0;
-    waitpid(child, &status, 0);
-    _exit(WEXITSTATUS(status));
-  }
-  call_both(10);
-}
-
-HOSTILE(exits_from_a_thread, 0, "a thread calls exit(0) while the test runs") {
-  std::thread([] { std::exit(0); }).detach();
-  for (;;) pause();
-}
-
-HOSTILE(exits, 20, "the test calls exit(0)") {
-  call_both(10);
-  std::exit(0);
-}
-
-HOSTILE(quick_exits, 20, "the test calls quick_exit(0)") {
-  call_both(10);
-  std::quick_exit(0);
-}
-
-HOSTILE(exits_by_syscall, 20, "the test ends the process by exit_group(0)") {
-  call_both(10);
-  raw(SYS_exit_group, 0);
-}
-
-HOSTILE(main_thread_ends, 0, "the main thread ends alone, and a second later another one calls _exit(0)") {
-  std::thread([] {
-    usleep(50'000);
-    _exit(0);
-  }).detach();
-  raw(SYS_exit, 0);
-}
-
-HOSTILE(kills_itself, 0, "the test kills its process with SIGKILL") {
-  kill(getpid(), SIGKILL);
-}
-
-HOSTILE(aborts, 0, "the test aborts") {
-  std::abort();
 }
 
 HOSTILE(traced_by_its_child, 20,
@@ -272,29 +191,24 @@ HOSTILE(waits_for_any, 20, "waits for any child, and has none") {
 
 HOSTILE(adopts_orphans, 20, "becomes a subreaper, gets one orphan and no other") {
   ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+  std::array<int, 2> lifeline{};
+  ASSERT_EQ(pipe(lifeline.data()), 0);
   const pid_t child = fork();
   if (child == 0) {
     if (fork() == 0) {
-      usleep(20'000);
-      _exit(0);
+      close(lifeline[1]);
+      char none = 0;
+      _exit(static_cast<int>(read(lifeline[0], &none, 1)));  // returns when the test has it and closes the pipe
     }
     _exit(0);
   }
   expect_clean_end(child);
+  for (const int end : lifeline) close(end);
   EXPECT_GT(waitpid(-1, nullptr, 0), 0);
   EXPECT_EQ(waitpid(-1, nullptr, 0), -1);
   EXPECT_EQ(errno, ECHILD);
   call_both(10);
   run_loop();
-}
-
-HOSTILE(takes_our_names, 40, "names itself and a thread as our helpers are named") {
-  prctl(PR_SET_NAME, "syscost-guard", 0, 0, 0);
-  std::thread([] {
-    prctl(PR_SET_NAME, "syscost-count", 0, 0, 0);
-    call_both(10);
-  }).join();
-  call_both(10);
 }
 
 HOSTILE(children_end_in_every_way, 20,
@@ -347,14 +261,4 @@ HOSTILE(child_of_the_parents_parent, 20, "a child becomes its grandparent's (CLO
   EXPECT_GT(child, 0);
   conformance::spin_until([=] { return done->load(); });
   call_both(10);
-}
-
-HOSTILE(rewrites_its_arguments, 20,
-        "writes over its arguments and environment, as programs do that show their state in ps") {
-  extern char** environ;
-  char* const first = program_invocation_name;
-  std::memset(first, 'x', std::strlen(first));
-  for (char** entry = environ; *entry != nullptr; ++entry) std::memset(*entry, 'x', std::strlen(*entry));
-  call_both(10);
-  run_loop();
 }
