@@ -46,45 +46,46 @@ TEST(StraceLog, PutsUnfinishedAndResumedHalvesTogether) {
   EXPECT_TRUE(window.in_flight.empty());
 }
 
+// What strace shows of dispatch: it is switched on; the return of a handler is trapped, and made by syscost.
+const std::string kOn = "100   prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0x7f00, 0x45c, 0x7f10) = 0\n";
+const std::string kHandlerReturns =
+    "100   --- SIGSYS {si_signo=SIGSYS, si_code=SYS_USER_DISPATCH, si_syscall=__NR_rt_sigreturn} ---\n"
+    "100   rt_sigreturn({mask=[]})           = 15\n"
+    "100   rt_sigreturn({mask=[]})           = 0\n";
+
 TEST(StraceLog, LeavesOutWhatDispatchingItselfCalls) {
   StraceWindow window = window_of(
       "100   --- SIGSYS {si_signo=SIGSYS, si_code=SYS_USER_DISPATCH, si_syscall=__NR_getppid} ---\n"
       "100   rt_sigreturn({mask=[]})           = 110\n"
       "100   getppid()                         = 1\n"
-      "100   --- SIGUSR1 {si_signo=SIGUSR1, si_code=SI_USER} ---\n"
-      "100   --- SIGSYS {si_signo=SIGSYS, si_code=SYS_USER_DISPATCH, si_syscall=__NR_rt_sigreturn} ---\n"
-      "100   rt_sigreturn({mask=[]})           = 15\n"
-      "100   rt_sigreturn({mask=[]})           = 0\n"
-      "100   prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0x7f00, 0x45c, 0x7f10) = 0\n");
+      "100   --- SIGUSR1 {si_signo=SIGUSR1, si_code=SI_USER} ---\n" +
+      kHandlerReturns + kOn);
   EXPECT_EQ(window.entries, (Counts{{"getppid", 1}, {"rt_sigreturn", 1}}));
 }
 
 TEST(StraceLog, LeavesOutHowHandlersAreEnteredUnderDispatch) {
-  StraceWindow window = window_of(
-      "100   prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0x7f00, 0x45c, 0x7f10) = 0\n"
-      "100   --- SIGUSR1 {si_signo=SIGUSR1, si_code=SI_USER} ---\n"
-      "100   rt_sigreturn({mask=[USR1]})       = 0\n"
-      "100   getppid()                         = 1\n"
-      "100   --- SIGSYS {si_signo=SIGSYS, si_code=SYS_USER_DISPATCH, si_syscall=__NR_rt_sigreturn} ---\n"
-      "100   rt_sigreturn({mask=[]})           = 15\n"
-      "100   rt_sigreturn({mask=[]})           = 0\n"
-      "100   sigaltstack({ss_sp=0x7f, ss_flags=0, ss_size=12288}, NULL) = 0\n"
-      "100   sigaltstack(NULL, NULL)           = 0\n"
-      "100   rt_sigprocmask(0xffffffff /* SIG_??? */, [], NULL, 8) = -1 EINVAL (Invalid argument)\n");
+  StraceWindow window =
+      window_of(kOn +
+                "100   --- SIGUSR1 {si_signo=SIGUSR1, si_code=SI_USER} ---\n"
+                "100   rt_sigreturn({mask=[USR1]})       = 0\n"
+                "100   getppid()                         = 1\n" +
+                kHandlerReturns +
+                "100   sigaltstack({ss_sp=0x7f, ss_flags=0, ss_size=12288}, NULL) = 0\n"
+                "100   sigaltstack(NULL, NULL)           = 0\n"
+                "100   rt_sigprocmask(0xffffffff /* SIG_??? */, [], NULL, 8) = -1 EINVAL (Invalid argument)\n");
   EXPECT_EQ(window.entries, (Counts{{"getppid", 1}, {"rt_sigreturn", 1}, {"sigaltstack", 1}}));
 }
 
 TEST(StraceLog, LeavesOutHowASigsysThatWaitedIsSentAgain) {
-  StraceWindow window = window_of(
-      "100   prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0x7f00, 0x45c, 0x7f10) = 0\n"
-      "100   gettid()                          = 100\n"
-      "100   rt_sigprocmask(SIG_BLOCK, [SYS], NULL, 8) = 0\n"
-      "100   getpid()                          = 100\n"
-      "100   gettid()                          = 100\n"
-      "100   rt_tgsigqueueinfo(100, 100, SIGSYS, {si_signo=SIGSYS, si_code=SI_TKILL}) = 0\n"
-      "100   rt_sigtimedwait([SYS], {si_signo=SIGSYS}, NULL, 8) = 31 (SIGSYS)\n"
-      "100   rt_sigtimedwait([SYS], 0x7f, {tv_sec=0, tv_nsec=0}, 8) = -1 EAGAIN\n"
-      "100   rt_sigprocmask(SIG_UNBLOCK, [SYS], NULL, 8) = 0\n");
+  StraceWindow window = window_of(kOn +
+                                  "100   gettid()                          = 100\n"
+                                  "100   rt_sigprocmask(SIG_BLOCK, [SYS], NULL, 8) = 0\n"
+                                  "100   getpid()                          = 100\n"
+                                  "100   gettid()                          = 100\n"
+                                  "100   rt_tgsigqueueinfo(100, 100, SIGSYS, {si_signo=SIGSYS, si_code=SI_TKILL}) = 0\n"
+                                  "100   rt_sigtimedwait([SYS], {si_signo=SIGSYS}, NULL, 8) = 31 (SIGSYS)\n"
+                                  "100   rt_sigtimedwait([SYS], 0x7f, {tv_sec=0, tv_nsec=0}, 8) = -1 EAGAIN\n"
+                                  "100   rt_sigprocmask(SIG_UNBLOCK, [SYS], NULL, 8) = 0\n");
   EXPECT_EQ(window.entries, (Counts{{"gettid", 1}, {"rt_sigtimedwait", 1}}));
 }
 

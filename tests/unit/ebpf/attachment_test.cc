@@ -4,7 +4,6 @@
 // and whoever attaches the programs a second time. It loads the programs, and skips with the reason where it may not.
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <linux/bpf.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -24,6 +23,8 @@
 #include <vector>
 
 #include "backends/ebpf/ebpf_backend.h"
+#include "backends/ebpf/pair.h"
+#include "core/parked_descriptors.h"
 #include "core/quiet_memory.h"
 
 namespace syscost::ebpf {
@@ -194,12 +195,9 @@ INSTANTIATE_TEST_SUITE_P(Each, Attachment,
 
 // ---- the programs attached a second time ----------------------------------------------------------------------------
 
-int bpf(int command, bpf_attr& request) {
-  return static_cast<int>(syscall(SYS_bpf, command, &request, sizeof request));
-}
-
-/// A second attachment of a program of this process, which holds its programs itself; -1 where there is no such.
-int attach_again(const char* name) {
+/// A second attachment of the first program, on_sys_enter, of a process that holds its programs itself; -1 where there
+/// is no such.
+int attach_again() {
   for (int socket = 3; socket < 1024; ++socket) {
     char byte = 0;
     iovec part{&byte, 1};
@@ -214,21 +212,10 @@ int attach_again(const char* name) {
     if (rights == nullptr) continue;
     std::vector<int> parked((rights->cmsg_len - CMSG_LEN(0)) / sizeof(int));
     std::memcpy(parked.data(), CMSG_DATA(rights), parked.size() * sizeof(int));
-    int link = -1;
-    for (const int descriptor : parked) {
-      bpf_prog_info info{};
-      bpf_attr ask{};
-      ask.info.bpf_fd = static_cast<__u32>(descriptor);
-      ask.info.info_len = sizeof info;
-      ask.info.info = reinterpret_cast<std::uintptr_t>(&info);
-      if (link < 0 && bpf(BPF_OBJ_GET_INFO_BY_FD, ask) == 0 && std::strcmp(info.name, name) == 0) {
-        bpf_attr open{};
-        open.raw_tracepoint.prog_fd = static_cast<__u32>(descriptor);
-        link = bpf(BPF_RAW_TRACEPOINT_OPEN, open);
-      }
-      close(descriptor);
-    }
-    if (link >= 0) return link;
+    const Result<std::vector<int>> links =
+        open_links({parked.front()});  // fails where those are attachments themselves
+    close_each(parked);
+    if (links.ok()) return links.value().front();
   }
   return -1;
 }
@@ -239,7 +226,7 @@ INSTANTIATE_TEST_SUITE_P(Each, SecondAttachment, testing::Values(Held::by_the_pr
 TEST_P(SecondAttachment, VoidsWhatWasCounted) {
   EXPECT_EQ(with_backend([](Backend& backend) -> std::string {
               if (const std::string wrong = miscounts(backend); !wrong.empty()) return wrong;
-              if (attach_again("on_sys_enter") < 0) return "no second attachment";
+              if (attach_again() < 0) return "no second attachment";
               call_ten_times();
               const Result<std::uint64_t> losses = backend.hidden_losses();
               return losses.ok() ? "nothing is said" : losses.failure().reason;
@@ -251,7 +238,7 @@ TEST_P(SecondAttachment, VoidsWhatWasCountedAlsoWhenItIsGoneBeforeTheWindowEnds)
   EXPECT_EQ(with_backend([](Backend& backend) -> std::string {
               if (const std::string wrong = miscounts(backend); !wrong.empty()) return wrong;
               const std::uint64_t counted = count_getppids(backend, [] {
-                const int link = attach_again("on_sys_enter");
+                const int link = attach_again();
                 call_ten_times();
                 close(link);
               });
