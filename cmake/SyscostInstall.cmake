@@ -54,6 +54,7 @@ endfunction()
 install(TARGETS syscost_late_packaged ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/plugin/src/late" DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}"
         FILES_MATCHING PATTERN "*.h" PATTERN "*.cc")
+install(FILES "${PROJECT_SOURCE_DIR}/plugin/src/core/count.cc" DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}/core")
 install(FILES "${PROJECT_BINARY_DIR}/plugin/src/late/include/late/functions.inc"
               "${PROJECT_BINARY_DIR}/plugin/src/late/include/late/early_functions.inc"
         DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}/late")

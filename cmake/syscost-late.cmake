@@ -5,12 +5,15 @@
 include("${CMAKE_CURRENT_LIST_DIR}/syscost-adapter.cmake")
 
 function(syscost_add_late target folder library)
-  add_library(${target} STATIC EXCLUDE_FROM_ALL "${folder}/late.cc" "${folder}/early.cc" "${folder}/stand_ins.cc")
+  add_library(${target} STATIC EXCLUDE_FROM_ALL "${folder}/late.cc" "${folder}/early.cc" "${folder}/stand_ins.cc"
+                                              "${folder}/adapter_stand_ins.cc")
   syscost_own_language(${target} 17)
   # Assembler text: link-time optimisation does not see the names in it.
   target_compile_options(${target} PRIVATE -fno-lto)
   target_compile_definitions(${target} PRIVATE SYSCOST_LIBRARY_FILE="${library}")
   target_link_libraries(${target} INTERFACE ${CMAKE_DL_LIBS})
-  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON INTERPROCEDURAL_OPTIMIZATION OFF
+  # Each program and each shared library keeps its copy to itself.
+  set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+                                             POSITION_INDEPENDENT_CODE ON INTERPROCEDURAL_OPTIMIZATION OFF
                                              CXX_CLANG_TIDY "" CXX_CPPCHECK "" CXX_CPPLINT "" CXX_INCLUDE_WHAT_YOU_USE "")
 endfunction()

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <memory_resource>
 #include <ostream>
@@ -20,8 +19,6 @@
 
 namespace syscost {
 namespace {
-
-std::atomic<adapter::UnavailableHandler> unavailable_handler{nullptr};
 
 /// to_string() names this many syscalls and counts the rest.
 constexpr std::size_t kNamedSyscalls = 6;
@@ -119,51 +116,6 @@ std::vector<const CallTable::Entry*> busiest_first(const CallTable& table) {
 }
 
 }  // namespace
-
-namespace adapter {
-void set_unavailable_handler(UnavailableHandler handler) {
-  unavailable_handler.store(handler, std::memory_order_release);
-}
-}  // namespace adapter
-
-Count::Count(Why why)
-    : why_(why != nullptr ? std::move(why) : because("Nothing was measured.", "Ask a Cost that was.")) {}
-
-Count Count::at_least(std::uint64_t value, std::uint64_t lost) {
-  Count count(because(std::to_string(lost) + " events were lost: at least " + std::to_string(value) + ".",
-                      "Measure less at a time: a shorter stretch, or fewer threads."));
-  count.value_ = value;
-  count.lost_ = lost;
-  return count;
-}
-
-Count::Holding Count::compare(const Count& other) const {
-  const bool is_known = has_value() || lost_ > 0;
-  if (!is_known || !(other.has_value() || other.lost_ > 0)) {
-    return (is_known ? other : *this).excused() ? kAll : kNone;
-  }
-  if (has_value() && other.has_value())
-    return value_ < other.value_ ? kLess : value_ > other.value_ ? kGreater : kEqual;
-  // A lower bound proves what it exceeds, and only against a number.
-  if (other.has_value() && value_ >= other.value_) {
-    return static_cast<Holding>(value_ > other.value_ ? kGt | kGe : kGe);
-  }
-  if (has_value() && value_ <= other.value_) return static_cast<Holding>(value_ < other.value_ ? kLt | kLe : kLe);
-  return kNone;
-}
-
-std::ostream& operator<<(std::ostream& out, const Count& count) {
-  if (std::optional<std::uint64_t> value = count.value()) return out << *value;
-  if (count.lost_ > 0) return out << "at least " << count.value_ << " (" << count.lost_ << " lost)";
-  out << "n/a (" << without_stop(count.why_->reason);
-  if (!count.why_->how_to_fix.empty()) out << "; " << without_stop(count.why_->how_to_fix);
-  return out << ')';
-}
-
-bool Count::excused() const {
-  adapter::UnavailableHandler handler = unavailable_handler.load(std::memory_order_acquire);
-  return handler != nullptr && handler(*why_);
-}
 
 Cost::Cost(Unavailable why) : why_(std::make_shared<const Unavailable>(std::move(why))) {}
 Cost::Cost(std::shared_ptr<const detail::CostData> data) : data_(std::move(data)) {

@@ -13,9 +13,14 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "late/stand_ins.h"
 #include "late/stubs.h"
 
-// This file is compiled in users' builds, and needs no C++ library.
+// This file is compiled in users' builds.
+
+#ifndef __GLIBC__
+#error "syscost knows glibc only: load_at_start() below takes the arguments that glibc gives to a constructor"
+#endif
 
 #ifndef SYSCOST_LIBRARY_FILE
 #define SYSCOST_LIBRARY_FILE ""  // a package: it lies where the loader looks
@@ -32,7 +37,7 @@ extern __attribute__((weak, visibility("hidden"))) ElfW(Dyn) _DYNAMIC[];  // NOL
 
 // ---- the stubs ------------------------------------------------------------------------------------------------------
 
-#define SYSCOST_STUB(name) SYSCOST_STUB_TEXT(name)
+#define SYSCOST_STUB(name, stand_in) SYSCOST_STUB_TEXT(name)
 __asm__(SYSCOST_SLOTS(syscost_late_slots)
 #include "late/functions.inc"
             ".globl syscost_late_enter\n"
@@ -82,12 +87,18 @@ __asm__(SYSCOST_SLOTS(syscost_late_slots)
             "  .cfi_endproc\n"
             ".size syscost_late_enter, . - syscost_late_enter\n");
 #undef SYSCOST_STUB
+#define SYSCOST_STUB(name, stand_in) SYSCOST_STAND_IN_TEXT(stand_in)
+__asm__(SYSCOST_STAND_INS(syscost_late_stand_ins)
+#include "late/functions.inc"
+            SYSCOST_STAND_INS_END);
+#undef SYSCOST_STUB
 
 extern "C" {
 __attribute__((visibility("hidden"))) extern std::atomic<void*> syscost_late_slots[];
+__attribute__((visibility("hidden"))) extern void* const syscost_late_stand_ins[];
 __attribute__((visibility("hidden"), used)) void syscost_late_load();
-/// Weak: it is there in a program that calls what users call.
-__attribute__((weak, visibility("hidden"))) extern const syscost::late::Early syscost_late_early;
+/// Weak: it is there in a program that calls what users call (early.cc).
+__attribute__((weak, visibility("hidden"))) extern const syscost::late::Stubs syscost_late_early;
 }
 
 // ---- loading --------------------------------------------------------------------------------------------------------
@@ -96,7 +107,7 @@ namespace {
 
 constexpr const char* kSoname = "libsyscost.so.0";
 
-#define SYSCOST_STUB(name) #name "\0"
+#define SYSCOST_STUB(name, stand_in) #name "\0"
 /// In the order of the slots.
 constexpr char kNames[] =
 #include "late/functions.inc"
@@ -104,6 +115,7 @@ constexpr char kNames[] =
 #undef SYSCOST_STUB
 
 std::atomic<bool> g_is_loaded{false};
+std::atomic<bool> g_is_filled{false};  // each slot has the library's function, or its stand-in
 void (*g_at_load[4])() = {};
 int g_at_load_count = 0;
 pthread_once_t g_once = PTHREAD_ONCE_INIT;
@@ -112,11 +124,6 @@ bool g_is_asked = false;
 const char* g_library_path = nullptr;  // LD_LIBRARY_PATH, as the program was started with it
 char g_why[512];                       // the library cannot be loaded; empty while it can
 const char* g_remedy = "";
-
-[[noreturn]] void refuse() {
-  std::fprintf(stderr, "syscost: %s cannot be loaded into this program: %s\n  %s\n", kSoname, g_why, g_remedy);
-  _exit(2);  // exit handlers may measure, and would come here again
-}
 
 void fail(const char* why, const char* remedy) {
   std::snprintf(g_why, sizeof g_why, "%s", why);
@@ -132,9 +139,18 @@ bool is_linked_statically() {
   return true;
 }
 
-void* open_file(const char* file) {
+void* open_file(const char* file, int more_flags = 0) {
   static auto* const open = reinterpret_cast<void* (*)(const char*, int)>(dlsym(RTLD_DEFAULT, "dlopen"));
-  return open != nullptr ? open(file, RTLD_NOW) : nullptr;
+  return open != nullptr ? open(file, RTLD_NOW | more_flags) : nullptr;
+}
+
+/// True where the program has the library as a dependency, or something in the program has loaded it.
+bool is_library_there() {
+  const auto is_ours = [](dl_phdr_info* object, std::size_t, void*) {
+    const char* const folder_end = std::strrchr(object->dlpi_name, '/');
+    return static_cast<int>(folder_end != nullptr && std::strcmp(folder_end + 1, kSoname) == 0);
+  };
+  return dl_iterate_phdr(is_ours, nullptr) != 0;
 }
 
 /// A sanitizer that stands before dlopen() hides which program asks, and with that where the program says that its
@@ -172,15 +188,16 @@ void* open_in_library_path() {
   return nullptr;
 }
 
-/// What dlsym() finds our functions in. Never closed. After fail() it means nothing: RTLD_DEFAULT is null too.
+/// What dlsym() finds our functions in. Never closed. Null after fail().
 void* open_library() {
   if (is_linked_statically()) {
     fail("it is linked statically (-static or -static-pie)",
          "Link it dynamically to measure it; -static-libstdc++ and -static-libgcc may stay.");
     return nullptr;
   }
-  // The program, or something that was loaded into it, has the library anyway.
-  if (dlsym(RTLD_DEFAULT, kNames) != nullptr) return RTLD_DEFAULT;
+  // It may be there already, from another place. A second copy would count for itself, and only one copy can have what
+  // dispatch needs.
+  if (void* const library = open_file(kSoname, RTLD_NOLOAD)) return library;
   const bool has_more_rights = getauxval(AT_SECURE) != 0;
   if (SYSCOST_LIBRARY_FILE[0] != '\0') {
     if (void* const library = has_more_rights ? nullptr : open_in_library_path()) return library;
@@ -196,39 +213,37 @@ void* open_library() {
   return library;
 }
 
-/// Calls `visit(name, slot)` for each stub of the program.
+/// Calls `visit(name, slot, stand_in)` for each stub of the program.
 template <class Visit>
 void for_each_stub(Visit visit) {
-  const syscost::late::Stubs of_adapters = {kNames, syscost_late_slots};
-  const syscost::late::Stubs* const all[] = {&of_adapters,
-                                             &syscost_late_early != nullptr ? &syscost_late_early.stubs : nullptr};
+  const syscost::late::Stubs of_adapters = {kNames, syscost_late_slots, syscost_late_stand_ins};
+  const syscost::late::Stubs* const all[] = {&of_adapters, &syscost_late_early};
   for (const syscost::late::Stubs* const stubs : all) {
     if (stubs == nullptr) continue;
     std::atomic<void*>* slot = stubs->slots;
-    for (const char* name = stubs->names; *name != '\0'; name += std::strlen(name) + 1) visit(name, *slot++);
+    void* const* stand_in = stubs->stand_ins;
+    for (const char* name = stubs->names; *name != '\0'; name += std::strlen(name) + 1) {
+      visit(name, *slot++, *stand_in++);
+    }
   }
 }
 
 void load() {
   void* const library = open_library();
-  if (g_why[0] == '\0') {
-    for_each_stub([&](const char* name, std::atomic<void*>&) {
+  if (library != nullptr) {
+    for_each_stub([&](const char* name, std::atomic<void*>&, void*) {
       if (g_why[0] == '\0' && dlsym(library, name) == nullptr) {
         fail(name, "It lacks this function: link the program and libsyscost of one version.");
       }
     });
   }
-  if (g_why[0] != '\0') {
-    if (g_is_asked || &syscost_late_early == nullptr) refuse();
-    for_each_stub([](const char* name, std::atomic<void*>& slot) {
-      void* const function = syscost_late_early.stand_in(name, g_why, g_remedy);
-      slot.store(function != nullptr ? function : reinterpret_cast<void*>(refuse), std::memory_order_relaxed);
-    });
-    return;
-  }
-  for_each_stub(
-      [&](const char* name, std::atomic<void*>& slot) { slot.store(dlsym(library, name), std::memory_order_relaxed); });
-  g_is_loaded.store(true);
+  const bool can_load = g_why[0] == '\0';
+  if (!can_load && g_is_asked) syscost::late::refuse();
+  for_each_stub([&](const char* name, std::atomic<void*>& slot, void* stand_in) {
+    slot.store(can_load ? dlsym(library, name) : stand_in, std::memory_order_relaxed);
+  });
+  g_is_loaded.store(can_load);
+  g_is_filled.store(true);
   for (int i = 0; i < g_at_load_count; ++i) g_at_load[i]();
 }
 
@@ -237,7 +252,6 @@ bool begins_with(const char* text, const char* beginning) {
 }
 
 /// Priority 101, the first that is free: a static object of the program's may measure already.
-#ifdef __GLIBC__
 __attribute__((constructor(101))) void load_at_start(int argc, char** argv, char** environment) {
   bool is_asked = false;
   for (int i = 1; i < argc && !is_asked; ++i) is_asked = begins_with(argv[i], "--syscost");
@@ -247,14 +261,8 @@ __attribute__((constructor(101))) void load_at_start(int argc, char** argv, char
     if (begins_with(*environment, kLibraryPath)) g_library_path = *environment + std::strlen(kLibraryPath);
   }
   g_is_asked = is_asked;
-  const bool is_there = dlsym != nullptr && dlsym(RTLD_DEFAULT, kNames) != nullptr;
-  if (is_asked || is_there || &syscost_late_early != nullptr) syscost_late_load();
+  if (is_asked || &syscost_late_early != nullptr || is_library_there()) syscost_late_load();
 }
-#else  // constructors are not told the arguments
-__attribute__((constructor(101))) void load_always() {
-  syscost_late_load();
-}
-#endif
 
 }  // namespace
 
@@ -264,12 +272,21 @@ void syscost_late_load() {
 
 namespace syscost::late {
 
+Absence absence() {
+  return {g_why, g_remedy};
+}
+
+void refuse() {
+  std::fprintf(stderr, "syscost: %s cannot be loaded into this program: %s\n  %s\n", kSoname, g_why, g_remedy);
+  _exit(2);  // exit handlers may measure, and would come here again
+}
+
 bool is_loaded() {
   return g_is_loaded.load(std::memory_order_relaxed);
 }
 
 void at_load(void (*run)()) {
-  if (is_loaded()) return run();
+  if (g_is_filled.load()) return run();
   for (int i = 0; i < g_at_load_count; ++i) {
     if (g_at_load[i] == run) return;
   }

@@ -14,8 +14,9 @@ namespace syscost::late {
 /// True once the library is there: something was asked for, the program calls it, or has it anyway.
 bool is_loaded();
 
-/// Calls `run` when the library is loaded: at once where it is, else once. Four at most, from static initialisers or
-/// one thread.
+/// Calls `run` once the functions of the public headers may be called: at once where that is so. It is so when the
+/// library is loaded, and when a program that calls us runs without it. Four at most, from static initialisers or one
+/// thread.
 void at_load(void (*run)());
 
 /// For a main of ours, which has short flags too: true when an argument is none of the framework's, which begin with

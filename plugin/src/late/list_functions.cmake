@@ -1,5 +1,6 @@
-# Writes SYSCOST_STUB(name) for each function that libsyscost.so shows, by its linker's name, in an order that does not change:
-# FOLDER/functions.inc has what the adapters call, and FOLDER/early_functions.inc what only users do.
+# Writes SYSCOST_STUB(name, stand_in) for each function that libsyscost.so shows, by its linker's name, in an order that does
+# not change: FOLDER/functions.inc has what the adapters call, and FOLDER/early_functions.inc what only users do. The stand-in
+# has the same name in namespace syscost_absent (absent.h).
 #
 # cmake -DNM=nm -DLIBRARY=libsyscost.so -DFOLDER=late -P list_functions.cmake
 execute_process(COMMAND "${NM}" -D --defined-only "${LIBRARY}" OUTPUT_VARIABLE symbols RESULT_VARIABLE result)
@@ -7,7 +8,7 @@ if(NOT result EQUAL 0)
   message(FATAL_ERROR "${NM} does not list the symbols of ${LIBRARY}: ${result}")
 endif()
 string(REGEX MATCHALL "[0-9a-f]+ T [^\n@]+" symbols "${symbols}")
-list(TRANSFORM symbols REPLACE "^[0-9a-f]+ T (.*)$" "SYSCOST_STUB(\\1)")
+list(TRANSFORM symbols REPLACE "^[0-9a-f]+ T " "")
 list(SORT symbols)
 if(symbols STREQUAL "")
   message(FATAL_ERROR "${LIBRARY} shows no function")
@@ -21,8 +22,12 @@ if(symbols STREQUAL "" OR of_adapters STREQUAL "")
   message(FATAL_ERROR "${LIBRARY} shows no functions for users, or none for adapters")
 endif()
 function(write_functions file)
-  list(JOIN ARGN "\n" lines)
-  file(WRITE "${file}.new" "// Functions of libsyscost.so; made by late/list_functions.cmake.\n${lines}\n")
+  set(lines "// Functions of libsyscost.so; made by late/list_functions.cmake.\n")
+  foreach(name IN LISTS ARGN)
+    string(REGEX REPLACE "([^0-9])7syscost" "\\114syscost_absent" stand_in "${name}")
+    string(APPEND lines "SYSCOST_STUB(${name}, ${stand_in})\n")
+  endforeach()
+  file(WRITE "${file}.new" "${lines}")
   execute_process(COMMAND "${CMAKE_COMMAND}" -E copy_if_different "${file}.new" "${file}")
 endfunction()
 write_functions("${FOLDER}/functions.inc" ${of_adapters})

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The stubs of a list of functions, and what late.cc knows of them. One file includes this once, with
-//
-//     SYSCOST_SLOTS(table)       the slots of the stubs, an array of that name
-//     SYSCOST_STUB(function)     for each
-//
-// in assembler text, and again for the names.
+// The stubs of a list of functions, and what late.cc knows of them. The list has SYSCOST_STUB(function, stand_in) for
+// each. One file includes it three times: for the stubs and their slots, for their stand-ins, and for their names.
 #pragma once
 
 #include <atomic>
@@ -52,20 +48,22 @@
   "(%rip)\n"                                          \
   ".size " #name ", . - " #name "\n"
 
+// The addresses of the stand-ins: SYSCOST_STAND_IN_TEXT for each of the list.
+#define SYSCOST_STAND_INS(table)                     \
+  ".pushsection .data.rel.ro.syscost_late, \"aw\"\n" \
+  ".balign 8\n"                                      \
+  ".globl " #table                                   \
+  "\n"                                               \
+  ".hidden " #table "\n" #table ":\n"
+#define SYSCOST_STAND_IN_TEXT(stand_in) ".quad " #stand_in "\n"
+#define SYSCOST_STAND_INS_END ".popsection\n"
+
 namespace syscost::late {
 
 struct Stubs {
   const char* names;  // in the order of the slots; an empty one ends them
   std::atomic<void*>* slots;
-};
-
-/// What stands for a function of the library where it cannot be loaded; null = nothing does.
-using StandIns = void* (*)(const char* name, const char* why, const char* remedy);
-
-/// A program that calls what users call has it (early.cc).
-struct Early {
-  Stubs stubs;
-  StandIns stand_in;
+  void* const* stand_ins;  // what runs where the library cannot be loaded
 };
 
 }  // namespace syscost::late

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+//
+// Count, and what its comparisons ask the framework's adapter. Apart from Cost, because a program that cannot load the
+// library compiles this file too (late/stand_ins.cc): C++17 and the public headers only.
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "syscost/adapter.h"
+#include "syscost/cost.h"
+
+namespace syscost {
+namespace {
+
+std::atomic<adapter::UnavailableHandler> g_unavailable_handler{nullptr};
+
+std::shared_ptr<const Unavailable> because(std::string reason, std::string how_to_fix) {
+  return std::make_shared<const Unavailable>(Unavailable{std::move(reason), std::move(how_to_fix)});
+}
+
+/// Without a full stop, to go on in the same sentence.
+std::string_view without_stop(std::string_view sentence) {
+  return !sentence.empty() && sentence.back() == '.' ? sentence.substr(0, sentence.size() - 1) : sentence;
+}
+
+}  // namespace
+
+namespace adapter {
+void set_unavailable_handler(UnavailableHandler handler) {
+  g_unavailable_handler.store(handler, std::memory_order_release);
+}
+}  // namespace adapter
+
+Count::Count(std::shared_ptr<const Unavailable> why)
+    : why_(why != nullptr ? std::move(why) : because("Nothing was measured.", "Ask a Cost that was.")) {}
+
+Count Count::at_least(std::uint64_t value, std::uint64_t lost) {
+  Count count(because(std::to_string(lost) + " events were lost: at least " + std::to_string(value) + ".",
+                      "Measure less at a time: a shorter stretch, or fewer threads."));
+  count.value_ = value;
+  count.lost_ = lost;
+  return count;
+}
+
+Count::Holding Count::compare(const Count& other) const {
+  const bool is_known = has_value() || lost_ > 0;
+  if (!is_known || !(other.has_value() || other.lost_ > 0)) {
+    return (is_known ? other : *this).excused() ? kAll : kNone;
+  }
+  if (has_value() && other.has_value())
+    return value_ < other.value_ ? kLess : value_ > other.value_ ? kGreater : kEqual;
+  // A lower bound proves what it exceeds, and only against a number.
+  if (other.has_value() && value_ >= other.value_) {
+    return static_cast<Holding>(value_ > other.value_ ? kGt | kGe : kGe);
+  }
+  if (has_value() && value_ <= other.value_) return static_cast<Holding>(value_ < other.value_ ? kLt | kLe : kLe);
+  return kNone;
+}
+
+std::ostream& operator<<(std::ostream& out, const Count& count) {
+  if (std::optional<std::uint64_t> value = count.value()) return out << *value;
+  if (count.lost_ > 0) return out << "at least " << count.value_ << " (" << count.lost_ << " lost)";
+  out << "n/a (" << without_stop(count.why_->reason);
+  if (!count.why_->how_to_fix.empty()) out << "; " << without_stop(count.why_->how_to_fix);
+  return out << ')';
+}
+
+bool Count::excused() const {
+  adapter::UnavailableHandler handler = g_unavailable_handler.load(std::memory_order_acquire);
+  return handler != nullptr && handler(*why_);
+}
+
+}  // namespace syscost
