@@ -8,7 +8,7 @@
 namespace conformance {
 
 /// Installs `handler` for `signal`. `flags` are sigaction's (SA_RESTART, SA_ONSTACK, ...).
-inline void handle(int signal, void (*handler)(int), int flags) {
+inline void handle(int signal, void (*handler)(int), int flags = 0) {
   struct sigaction action = {};
   action.sa_handler = handler;
   action.sa_flags = flags;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "strace_log.h"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <sstream>
@@ -115,6 +116,7 @@ bool StraceLog::is_ours(int tid, const std::string& name, std::string_view argum
     if (starts_with(arguments, "PR_SYS_DISPATCH_OFF")) own_dispatch_.erase(tid);
     const bool is_by_us = !is_own && starts_with(arguments, "PR_SYS_DISPATCH_ON");
     is_dispatching_ = is_dispatching_ || is_by_us;
+    if (is_by_us) leave_out_last(tid, "gettid");
     return is_by_us;
   }
   // All signals wait until a handler of ours has returned, be that for a dispatched call or into the program's handler:
@@ -122,22 +124,25 @@ bool StraceLog::is_ours(int tid, const std::string& name, std::string_view argum
   if (name == "rt_sigreturn") return dispatched_.erase(tid) != 0;
   if (!is_dispatching_) return false;
   // The program's signal stacks never reach the kernel; whether an address can be read is asked by a mask that is not
-  // set; a SIGSYS that waits is handed over and taken back.
+  // set; SIGSYS is blocked for the length of a call that awaits it, and one that waits with us is announced by another.
   if (name == "sigaltstack") return !starts_with(arguments, "NULL, ");
   if (name == "rt_sigprocmask") {
+    if (starts_with(arguments, "SIG_BLOCK, ~[]")) {
+      leave_out_last(tid, "getuid");
+      holds_signals_.insert(tid);
+      return true;
+    }
+    if (starts_with(arguments, "SIG_SETMASK, ") && holds_signals_.erase(tid) != 0) return true;
     return starts_with(arguments, "0xffffffff") || starts_with(arguments, "SIG_BLOCK, [SYS], NULL, 8)") ||
            starts_with(arguments, "SIG_UNBLOCK, [SYS], NULL, 8)");
   }
-  if (name == "rt_tgsigqueueinfo" && arguments.find(", SIGSYS, ") != std::string_view::npos) {
-    // To whom: two calls.
-    int left = 2;
-    for (auto call = calls_.rbegin(); call != calls_.rend() && left > 0; ++call) {
-      if (call->tid == tid) call->is_ours = left-- > 0;
-    }
-    return true;
-  }
-  return name == "rt_sigtimedwait" && starts_with(arguments, "[SYS], ") &&
-         arguments.find("{tv_sec=0, tv_nsec=0}") != std::string_view::npos;
+  return name == "rt_tgsigqueueinfo" && arguments.find(", SIGSYS, ") != std::string_view::npos;
+}
+
+void StraceLog::leave_out_last(int tid, std::string_view name) {
+  auto is_last = [&](const Call& call) { return call.tid == tid && !call.is_ours; };
+  auto last = std::find_if(calls_.rbegin(), calls_.rend(), is_last);
+  if (last != calls_.rend() && last->name == name) last->is_ours = true;
 }
 
 bool StraceLog::read_resumed(int tid, std::string_view text, std::size_t number) {

@@ -58,6 +58,8 @@ class StraceLog {
   bool read_call(int tid, std::string_view text, std::size_t number);
   void note_signal(int tid, std::string_view text);
   bool is_ours(int tid, const std::string& name, std::string_view arguments);
+  /// The latest call of `tid` that is not known as ours is, if it is a `name`.
+  void leave_out_last(int tid, std::string_view name);
   bool read_resumed(int tid, std::string_view text, std::size_t number);
   bool read_end_of_thread(int tid, std::string_view text);
   void finish(Call& call, std::string_view text, std::size_t number);
@@ -68,6 +70,7 @@ class StraceLog {
   std::vector<Call> calls_;
   std::set<int> dispatched_;         // threads whose next rt_sigreturn is the way back from a dispatched call
   bool is_dispatching_ = false;      // a thread of ours was armed: handlers are entered by us
+  std::set<int> holds_signals_;      // threads in which we hold all signals back for a moment
   std::set<int> own_dispatch_;       // threads of a program that dispatches for itself
   std::map<int, std::size_t> open_;  // thread -> its unfinished call
   std::map<int, std::size_t> last_;  // thread -> its latest call

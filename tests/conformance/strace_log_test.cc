@@ -76,17 +76,27 @@ TEST(StraceLog, LeavesOutHowHandlersAreEnteredUnderDispatch) {
   EXPECT_EQ(window.entries, (Counts{{"getppid", 1}, {"rt_sigreturn", 1}, {"sigaltstack", 1}}));
 }
 
-TEST(StraceLog, LeavesOutHowASigsysThatWaitedIsSentAgain) {
+TEST(StraceLog, LeavesOutHowASigsysIsSentAndAwaited) {
   StraceWindow window = window_of(kOn +
-                                  "100   gettid()                          = 100\n"
+                                  "100   getuid()                          = 0\n"
+                                  "100   tgkill(100, 100, 0)               = 0\n"
+                                  "100   getuid()                          = 0\n"
+                                  "100   rt_sigprocmask(SIG_BLOCK, ~[], [], 8) = 0\n"
+                                  "100   rt_sigprocmask(SIG_SETMASK, [], NULL, 8) = 0\n"
+                                  "100   rt_tgsigqueueinfo(100, 100, SIGSYS, {si_signo=SIGSYS, si_code=-0x5343}) = 0\n"
                                   "100   rt_sigprocmask(SIG_BLOCK, [SYS], NULL, 8) = 0\n"
-                                  "100   getpid()                          = 100\n"
-                                  "100   gettid()                          = 100\n"
-                                  "100   rt_tgsigqueueinfo(100, 100, SIGSYS, {si_signo=SIGSYS, si_code=SI_TKILL}) = 0\n"
                                   "100   rt_sigtimedwait([SYS], {si_signo=SIGSYS}, NULL, 8) = 31 (SIGSYS)\n"
-                                  "100   rt_sigtimedwait([SYS], 0x7f, {tv_sec=0, tv_nsec=0}, 8) = -1 EAGAIN\n"
-                                  "100   rt_sigprocmask(SIG_UNBLOCK, [SYS], NULL, 8) = 0\n");
-  EXPECT_EQ(window.entries, (Counts{{"gettid", 1}, {"rt_sigtimedwait", 1}}));
+                                  "100   rt_sigprocmask(SIG_UNBLOCK, [SYS], NULL, 8) = 0\n"
+                                  "100   rt_sigprocmask(SIG_SETMASK, [], NULL, 8) = 0\n");
+  EXPECT_EQ(window.entries, (Counts{{"getuid", 1}, {"rt_sigprocmask", 1}, {"rt_sigtimedwait", 1}, {"tgkill", 1}}));
+}
+
+TEST(StraceLog, LeavesOutHowAThreadIsArmed) {
+  StraceWindow window = window_of(
+      "100   gettid()                          = 100\n"
+      "100   gettid()                          = 100\n" +
+      kOn);
+  EXPECT_EQ(window.entries, (Counts{{"gettid", 1}}));
 }
 
 TEST(StraceLog, CountsTheProgramsOwnDispatch) {

@@ -8,6 +8,7 @@
 
 #include "signal_safe/raw.h"
 #include "signal_safe/signals.h"
+#include "signal_safe/sigsys.h"
 #include "signal_safe/stacks.h"
 
 namespace syscost::signal_safe {
@@ -23,23 +24,30 @@ long arm_calling_thread(const Guard& guard, Thread& thread) {
   // gs first: the next call may already come through the stub.
   set_gs_base(&thread);
   take_stack(guard, thread);
+  const long id = syscost_raw_syscall(SYS_gettid);
+  std::atomic_ref(thread.id).store(id > 0 ? static_cast<std::uint32_t>(id) : 0);
   const long begin = reinterpret_cast<long>(syscost_undispatched_begin);
   // The kernel looks at the byte after the instruction.
   const long length = reinterpret_cast<long>(syscost_undispatched_end) + 1 - begin;
   const long result =
       syscost_raw_syscall(SYS_prctl, kSetDispatch, kOn, begin, length, reinterpret_cast<long>(&syscost_selector));
   if (result >= 0) return result;
+  std::atomic_ref(thread.id).store(0);
   give_stack_back(guard, thread);
   set_gs_base(nullptr);
   return result;
 }
 
-void disarm_calling_thread(const Guard& guard) {
-  const Thread* thread = calling_thread(guard);
-  if (thread != nullptr) give_stack_back(guard, *thread);
+void disarm_calling_thread(const Guard& guard, bool is_last) {
+  Thread* thread = calling_thread(guard);
+  if (thread != nullptr) {
+    std::atomic_ref(thread->id).store(0);
+    give_stack_back(guard, *thread);
+  }
   syscost_raw_syscall(SYS_prctl, kSetDispatch, kOff, 0, 0, 0);
   // What is born meanwhile inherits this, and is nobody's.
   set_gs_base(&syscost_foreign_thread);
+  if (thread != nullptr) leave_sigsys_to_kernel(*thread, is_last);
 }
 
 Thread* calling_thread(const Guard& /*guard*/) {
@@ -57,8 +65,10 @@ void stand_aside(const Guard& guard, StoodAside reason) {
     for (std::uint32_t lane = 0; lane < kLanes; ++lane) std::atomic_ref(syscost_state.lanes[lane].control).store(0);
   }
   if (reason != StoodAside::own_dispatch && reason != StoodAside::own_sigsys_file) return;
+  Thread* thread = calling_thread(guard);
+  if (thread != nullptr) leave_sigsys_to_kernel(*thread, true);
   give_signals_back(guard);
-  if (const Thread* thread = calling_thread(guard); thread != nullptr) give_stack_back(guard, *thread);
+  if (thread != nullptr) give_stack_back(guard, *thread);
 }
 
 }  // namespace syscost::signal_safe

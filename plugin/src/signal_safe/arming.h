@@ -9,8 +9,8 @@ namespace syscost::signal_safe {
 
 /// From now on the calling thread's syscalls are dispatched to the stub, counted as `thread`'s. Returns 0 or -errno.
 long arm_calling_thread(const Guard& guard, Thread& thread);
-/// No more; the record stays the thread's.
-void disarm_calling_thread(const Guard& guard);
+/// No more; the record stays the thread's. `is_last`: no other thread is armed.
+void disarm_calling_thread(const Guard& guard, bool is_last);
 /// The record of the calling thread, or null when it is not armed.
 Thread* calling_thread(const Guard& guard);
 /// Watches nobody any more, for `reason`.

@@ -42,7 +42,6 @@ struct Call {
   };
   KernelSigaction before;
   std::uint64_t mask;
-  std::uint64_t mask_and_size[2];
   std::uint64_t note;
 };
 
@@ -57,7 +56,7 @@ static_assert(offsetof(Call, result) == 0 && offsetof(Call, number) == 8 && offs
 static_assert(offsetof(Call, start) == 24 && offsetof(Call, return_address) == 32 && offsetof(Call, flags) == 40);
 static_assert(offsetof(Call, thread) == 48 && offsetof(Call, given) == 56 && offsetof(Call, used) == 104);
 static_assert(offsetof(Call, abi) == 152 && sizeof(Call) <= 256);
-static_assert(offsetof(Thread, lane) == 0 && sizeof(Thread) == 576 && offsetof(Lane, control) == 0);
+static_assert(offsetof(Thread, lane) == 0 && sizeof(Thread) == 512 && offsetof(Lane, control) == 0);
 
 /// The proof that code runs where nothing may be called, allocated or locked: only the stub's and the handler's entry
 /// points make one.

@@ -8,6 +8,7 @@
 #include "signal_safe/arming.h"
 #include "signal_safe/raw.h"
 #include "signal_safe/signals.h"
+#include "signal_safe/sigsys.h"
 #include "signal_safe/stacks.h"
 #include "signal_safe/user_memory.h"
 
@@ -156,14 +157,17 @@ void enter_handler(const Guard& /*guard*/, SignalFrame& frame, int signal, const
   auto& moved = *reinterpret_cast<SignalFrame*>(place.frame);
   set_stack(moved, own);
 
-  std::uint64_t mask = frame.mask | action.mask;
-  if ((action.flags & SA_NODEFER) == 0) mask |= 1ULL << (signal - 1);
+  std::uint64_t added = action.mask;
+  if ((action.flags & SA_NODEFER) == 0) added |= 1ULL << (signal - 1);
+  std::uint64_t mask = frame.mask | added;
   if (thread != nullptr) {
     // The program sees SIGSYS in its masks where it put it; the kernel never does.
     const bool was_blocked = thread->blocks_outside != 0 ? thread->blocks_outside == 2 : thread->blocks_sigsys != 0;
     thread->blocks_outside = 0;
-    if (was_blocked) moved.mask |= kSigsysBit;
-    thread->blocks_sigsys = was_blocked || (mask & kSigsysBit) != 0 ? 1 : 0;
+    thread->awaits_sigsys = 0;
+    // Where the kernel has it, a call that waits was interrupted.
+    moved.mask = (moved.mask & ~kSigsysBit) | (was_blocked ? kSigsysBit : 0);
+    believe_blocked(*thread, was_blocked || (added & kSigsysBit) != 0);
     mask &= ~kSigsysBit;
   }
   const bool forgets_stack = (own.flags & kAutodisarm) != 0;
@@ -179,7 +183,7 @@ void enter_handler(const Guard& /*guard*/, SignalFrame& frame, int signal, const
 }
 
 void prepare_sigreturn(const Guard& /*guard*/, SignalFrame& frame, Thread& thread) {
-  thread.blocks_sigsys = (frame.mask & kSigsysBit) != 0 ? 1 : 0;
+  const bool is_blocked = (frame.mask & kSigsysBit) != 0;
   frame.mask &= ~kSigsysBit;
   if (thread.signal_stack.bytes != 0) {
     const Stack wanted = frame.stack;
@@ -187,7 +191,7 @@ void prepare_sigreturn(const Guard& /*guard*/, SignalFrame& frame, Thread& threa
     if (!is_on(thread.own_stack, frame.registers[REG_RSP]) && error_of(wanted) == 0) believe(thread, wanted);
     set_stack(frame, thread.signal_stack);
   }
-  release_pending(thread);
+  believe_blocked(thread, is_blocked);
 }
 
 }  // namespace syscost::signal_safe

@@ -64,7 +64,9 @@ Thread* take_thread(const Guard& /*guard*/) {
     thread.own_stack = kNoStack;
     thread.hides_stack = 0;
     thread.blocks_outside = 0;
-    thread.has_pending = 0;
+    thread.pending.state = 0;
+    thread.awaits_sigsys = 0;
+    thread.trapped_in = 0;
     if (thread.signal_stack.bytes == 0) thread.signal_stack = make_signal_stack(thread);
     // Whoever had it before may have ended inside a signal handler, in the middle of a recording.
     std::atomic_ref(thread.open).store(0);
@@ -74,6 +76,7 @@ Thread* take_thread(const Guard& /*guard*/) {
 }
 
 void give_thread_back(const Guard& /*guard*/, Thread& thread) {
+  std::atomic_ref(thread.id).store(0);
   std::atomic_ref(thread.is_used).store(0, std::memory_order_release);
 }
 

@@ -192,10 +192,6 @@ void log_crossing(const Call& call, Control returned, std::uint32_t slot, const 
   std::atomic_ref(entry.sequence).store(index + 1, std::memory_order_release);
 }
 
-std::uint64_t to_ns(std::uint64_t ticks) {
-  return static_cast<std::uint64_t>((static_cast<unsigned __int128>(ticks) * syscost_state.ns_per_tick) >> 32);
-}
-
 Outcome outcome_of(const Call& call, std::uint64_t now, bool has_result) {
   Outcome outcome{};
   const auto result = static_cast<std::int64_t>(call.result);

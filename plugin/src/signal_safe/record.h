@@ -16,6 +16,10 @@ namespace syscost::signal_safe {
 /// In an announcement, below the address.
 inline constexpr unsigned kNumberBits = 16;
 
+inline std::uint64_t to_ns(std::uint64_t ticks) {
+  return static_cast<std::uint64_t>((static_cast<unsigned __int128>(ticks) * syscost_state.ns_per_tick) >> 32);
+}
+
 /// Counts a call that has returned `result` at time `now`, in the segment it entered if that still runs, else as a
 /// crossing.
 void record(const Guard& guard, const Call& call, std::uint64_t now);

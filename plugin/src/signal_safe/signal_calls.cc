@@ -10,8 +10,11 @@
 #include <cstdint>
 
 #include "signal_safe/arming.h"
+#include "signal_safe/memory.h"
 #include "signal_safe/raw.h"
+#include "signal_safe/record.h"
 #include "signal_safe/signals.h"
+#include "signal_safe/sigsys.h"
 #include "signal_safe/stacks.h"
 #include "signal_safe/user_memory.h"
 
@@ -22,8 +25,14 @@
 namespace syscost::signal_safe {
 namespace {
 
+/// The kernel's timespec.
+struct Time {
+  std::int64_t seconds;
+  std::int64_t ns;
+};
+
 constexpr std::uint64_t kMaskBytes = sizeof(std::uint64_t);
-constexpr std::uint64_t kHandedOver = 4;  // in a note
+constexpr std::uint64_t kBlockedInKernel = 4;  // in a note
 
 // ---- masks ----------------------------------------------------------------------------------------------------------
 
@@ -31,55 +40,34 @@ bool names_sigsys(std::uint64_t address) {
   return (read_at<std::uint64_t>(address) & kSigsysBit) != 0;
 }
 
-/// What the kernel has of SIGSYS, for the length of a call: nothing of the program runs meanwhile but handlers, which
-/// are entered without it.
-void set_blocked_in_kernel(bool is_blocked) {
-  const std::uint64_t sigsys = kSigsysBit;
-  syscost_raw_syscall(SYS_rt_sigprocmask, is_blocked ? SIG_BLOCK : SIG_UNBLOCK, reinterpret_cast<long>(&sigsys), 0,
-                      kMaskBytes);
-}
-
-/// Puts a SIGSYS that waits with us to where the call that follows finds it.
-void hand_pending_to_kernel(Thread& thread) {
-  set_blocked_in_kernel(true);
-  const std::uint32_t believed = thread.blocks_sigsys;
-  thread.blocks_sigsys = 0;
-  release_pending(thread);
-  thread.blocks_sigsys = believed;
-}
-
-/// Replaces the mask at `address`, under which the call waits, by a copy without SIGSYS.
-void wait_with(Call& call, std::uint64_t& address, std::uint64_t size) {
+/// The call waits under the mask at `address`. As with the program's own mask, SIGSYS gets through in the call and not
+/// before.
+void wait_with(Call& call, std::uint64_t address, std::uint64_t size) {
   if (size != kMaskBytes || !is_readable(address, kMaskBytes)) return;
   Thread& thread = *call.thread;
   const bool is_blocked = names_sigsys(address);
-  call.mask = read_at<std::uint64_t>(address) & ~kSigsysBit;
-  address = reinterpret_cast<std::uint64_t>(&call.mask);
   thread.blocks_outside = thread.blocks_sigsys + 1;
   call.note = thread.blocks_outside;
-  if (!is_blocked && thread.has_pending != 0) {
-    hand_pending_to_kernel(thread);
-    call.note |= kHandedOver;
+  if (thread.blocks_sigsys != 0 && !is_blocked) {
+    set_blocked_in_kernel(true);
+    call.note |= kBlockedInKernel;
   }
-  thread.blocks_sigsys = is_blocked ? 1 : 0;
+  believe_blocked(thread, is_blocked);
 }
 
 /// The same for the {mask, size} pair that pselect6 and io_pgetevents take.
-void wait_with_pair(Call& call, std::uint64_t& address) {
+void wait_with_pair(Call& call, std::uint64_t address) {
   constexpr std::uint64_t kPairBytes = 16;
   if (!is_readable(address, kPairBytes)) return;
-  call.mask_and_size[0] = read_at<std::uint64_t>(address);
-  call.mask_and_size[1] = read_at<std::uint64_t>(address + 8);
-  wait_with(call, call.mask_and_size[0], call.mask_and_size[1]);
-  address = reinterpret_cast<std::uint64_t>(call.mask_and_size);
+  wait_with(call, read_at<std::uint64_t>(address), read_at<std::uint64_t>(address + 8));
 }
 
 void finish_wait(Call& call) {
   if (call.note == 0) return;
   Thread& thread = *call.thread;
   thread.blocks_outside = 0;
-  thread.blocks_sigsys = static_cast<std::uint32_t>(call.note & ~kHandedOver) - 1;
-  if ((call.note & kHandedOver) != 0) set_blocked_in_kernel(false);
+  believe_blocked(thread, (call.note & ~kBlockedInKernel) == 2);
+  if ((call.note & kBlockedInKernel) != 0) set_blocked_in_kernel(false);
 }
 
 void prepare_sigprocmask(Call& call) {
@@ -100,45 +88,74 @@ void finish_sigprocmask(Call& call) {
   if (call.result == 0 && call.given.rdx != 0 && (call.note & 1) != 0) {
     write_at(call.given.rdx, read_at<std::uint64_t>(call.given.rdx) | kSigsysBit);
   }
-  if ((call.note & 2) != 0) call.thread->blocks_sigsys = 1;
-  if ((call.note & 4) != 0) call.thread->blocks_sigsys = 0;
-  release_pending(*call.thread);
+  if ((call.note & 6) != 0) believe_blocked(*call.thread, (call.note & 2) != 0);
 }
 
 // ---- SIGSYS that waits ----------------------------------------------------------------------------------------------
 
 void finish_sigpending(Call& call) {
-  if (call.result != 0 || call.thread->has_pending == 0 || call.given.rsi != kMaskBytes) return;
+  const Thread& thread = *call.thread;
+  if (call.result != 0 || call.given.rsi != kMaskBytes || thread.blocks_sigsys == 0 || !has_waiting(thread)) return;
   write_at(call.given.rdi, read_at<std::uint64_t>(call.given.rdi) | kSigsysBit);
 }
 
-/// While the kernel waits for SIGSYS it need not be blocked; one that came before is put where it finds it.
-void prepare_sigtimedwait(Call& call) {
-  if (call.thread->has_pending == 0 || call.given.r10 != kMaskBytes) return;
-  if (!is_readable(call.given.rdi, kMaskBytes) || !names_sigsys(call.given.rdi)) return;
-  hand_pending_to_kernel(*call.thread);
+/// While the call waits for SIGSYS the kernel blocks it: it is for the call and not for a handler.
+void prepare_sigtimedwait(const Guard& guard, Call& call) {
+  if (call.given.r10 != kMaskBytes || !is_readable(call.given.rdi, kMaskBytes) || !names_sigsys(call.given.rdi)) return;
+  Thread& thread = *call.thread;
+  if (call.given.rsi == 0) {
+    if (thread.received == nullptr) {
+      thread.received = static_cast<SignalInfo*>(take_memory(guard, sizeof *thread.received));
+    }
+    if (thread.received == nullptr) return;
+    call.used.rsi = reinterpret_cast<std::uint64_t>(thread.received);
+  }
   call.note = 1;
+  set_blocked_in_kernel(true);
+  await_sigsys(thread, true);
+}
+
+/// What is left of the time that the program waits; null for ever.
+const Time* time_left(const Call& call, Time& into) {
+  if (call.given.rdx == 0) return nullptr;
+  into = read_at<Time>(call.given.rdx);
+  if (syscost_forbids_ticks != 0) return &into;
+  constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+  const auto passed = static_cast<std::int64_t>(to_ns(read_ticks() - call.start));
+  into.seconds -= passed / kNsPerSecond;
+  into.ns -= passed % kNsPerSecond;
+  if (into.ns < 0) {
+    into.ns += kNsPerSecond;
+    --into.seconds;
+  }
+  if (into.seconds < 0) into = {};
+  return &into;
 }
 
 void finish_sigtimedwait(Call& call) {
   if (call.note == 0) return;
   Thread& thread = *call.thread;
-  // Another signal may have been first: ours waits with us again.
-  const std::uint64_t sigsys = kSigsysBit;
-  const std::uint64_t no_time[2] = {0, 0};
-  if (syscost_raw_syscall(SYS_rt_sigtimedwait, reinterpret_cast<long>(&sigsys), reinterpret_cast<long>(&thread.pending),
-                          reinterpret_cast<long>(no_time), kMaskBytes) == kSigsys) {
-    thread.has_pending = 1;
+  const auto& received = *reinterpret_cast<const SignalInfo*>(call.used.rsi);
+  while (call.result == kSigsys && is_notice(received, thread)) {
+    SignalInfo info;
+    if (take_sigsys(thread, info)) {
+      if (call.given.rsi != 0) copy(*reinterpret_cast<SignalInfo*>(call.given.rsi), info);
+      break;
+    }
+    // Another thread was first.
+    Time left{};
+    call.result = static_cast<std::uint64_t>(
+        syscost_raw_syscall(SYS_rt_sigtimedwait, static_cast<long>(call.given.rdi), static_cast<long>(call.used.rsi),
+                            reinterpret_cast<long>(time_left(call, left)), kMaskBytes));
   }
+  await_sigsys(thread, false);
   set_blocked_in_kernel(false);
 }
 
 /// A file from which SIGSYS is read needs it pending in the kernel, where we cannot let it be.
 void prepare_signalfd(const Guard& guard, Call& call) {
   if (call.given.rdx != kMaskBytes || !is_readable(call.given.rsi, kMaskBytes) || !names_sigsys(call.given.rsi)) return;
-  Thread& thread = *call.thread;
   stand_aside(guard, StoodAside::own_sigsys_file);
-  if (thread.blocks_sigsys != 0) hand_pending_to_kernel(thread);
 }
 
 }  // namespace
@@ -162,7 +179,10 @@ void prepare_sigaction(Call& call) {
   if (call.given.rsi != 0 && !is_readable(call.given.rsi, sizeof(KernelSigaction))) return;
   if (signal == kSigsys) {
     // Ours stays; the kernel is asked all the same, for what it has to say about the arguments.
-    call.used.rsi = 0;
+    if (call.given.rsi != 0) {
+      call.action = own_action(read_at<KernelSigaction>(call.given.rsi));
+      call.used.rsi = reinterpret_cast<std::uint64_t>(&call.action);
+    }
     call.note = kOfSigsys;
     return;
   }
@@ -205,19 +225,19 @@ void prepare_signals(const Guard& guard, Call& call) {
     case SYS_rt_sigprocmask:
       return prepare_sigprocmask(call);
     case SYS_rt_sigsuspend:
-      return wait_with(call, call.used.rdi, call.given.rsi);
+      return wait_with(call, call.given.rdi, call.given.rsi);
     case SYS_ppoll:
-      return wait_with(call, call.used.r10, call.given.r8);
+      return wait_with(call, call.given.r10, call.given.r8);
     case SYS_epoll_pwait:
     case SYS_epoll_pwait2:
-      return wait_with(call, call.used.r8, call.given.r9);
+      return wait_with(call, call.given.r8, call.given.r9);
     case SYS_pselect6:
     case SYS_io_pgetevents:
-      return wait_with_pair(call, call.used.r9);
+      return wait_with_pair(call, call.given.r9);
     case SYS_sigaltstack:
       return prepare_sigaltstack(call);
     case SYS_rt_sigtimedwait:
-      return prepare_sigtimedwait(call);
+      return prepare_sigtimedwait(guard, call);
     case SYS_signalfd:
     case SYS_signalfd4:
       return prepare_signalfd(guard, call);

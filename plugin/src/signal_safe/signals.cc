@@ -12,6 +12,7 @@
 #include "signal_safe/frames.h"
 #include "signal_safe/raw.h"
 #include "signal_safe/record.h"
+#include "signal_safe/sigsys.h"
 #include "signal_safe/user_memory.h"
 
 namespace syscost::signal_safe {
@@ -22,6 +23,7 @@ namespace {
 
 constexpr int kUserDispatch = 2;  // SYS_USER_DISPATCH of asm-generic/siginfo.h, missing in older headers
 constexpr unsigned kArchI386 = 0x4000'0003;
+constexpr unsigned kArchX86 = 0xc000'003e;
 constexpr std::uint64_t kRestorer = 0x0400'0000;  // SA_RESTORER
 constexpr std::uint64_t kNeverBlocked = 1ULL << (SIGKILL - 1) | 1ULL << (SIGSTOP - 1);
 
@@ -41,22 +43,16 @@ void remember_site(std::uint64_t return_address) {
   }
 }
 
+/// By a process, which may say so of itself, not by what the thread did.
+bool was_sent(const SignalInfo& info) {
+  return static_cast<std::int32_t>(info.code) <= 0 || info.code == kUserDispatch;
+}
+
 /// A SIGSYS that is not ours: as if it had been delivered to the program's own action.
-void deliver_to_program(const Guard& guard, SignalFrame& frame, const siginfo_t& info) {
-  Thread* thread = interrupted_thread(guard, frame);
-  const bool was_sent = info.si_code <= 0 || info.si_code == kUserDispatch;  // a process may say so to itself
-  if (was_sent && thread != nullptr && thread->blocks_sigsys != 0) {
-    // It waits until the program unblocks it, or asks for it.
-    if (thread->has_pending == 0) {
-      copy_bytes(reinterpret_cast<std::uint64_t>(&thread->pending), reinterpret_cast<std::uint64_t>(&info),
-                 sizeof thread->pending);
-      thread->has_pending = 1;
-    }
-    return;
-  }
+void deliver_to_program(const Guard& guard, SignalFrame& frame, const SignalInfo& info, Thread* thread) {
   KernelSigaction& believed = signal_beliefs.actions[kSigsys];
   // The kernel ignores one that was sent, and kills where the thread itself caused it.
-  if (believed.handler == SIG_IGN && was_sent) return;
+  if (believed.handler == SIG_IGN && was_sent(info)) return;
   if (!is_handler(believed)) {
     set_default_action(kSigsys);
     // Delivered as soon as this handler returns.
@@ -65,7 +61,16 @@ void deliver_to_program(const Guard& guard, SignalFrame& frame, const siginfo_t&
   }
   const KernelSigaction action = believed;
   if ((action.flags & SA_RESETHAND) != 0) believed.handler = SIG_DFL;
+  if (&info != &frame.info) copy(frame.info, info);
   enter_handler(guard, frame, kSigsys, action, thread);
+}
+
+/// What waits for the thread and is not blocked comes before whatever the thread does next.
+void deliver_waiting(const Guard& guard, SignalFrame& frame, Thread& thread) {
+  SignalInfo info;
+  if (thread.blocks_sigsys != 0 || !take_sigsys(thread, info)) return;
+  announce_waiting(thread);
+  deliver_to_program(guard, frame, info, &thread);
 }
 
 /// The program returns from a handler. Done here instead of in the stub, which would need the program's stack.
@@ -82,37 +87,58 @@ void return_from_handler(const Guard& guard, SignalFrame& frame, Thread* thread)
   frame.registers[REG_RIP] = reinterpret_cast<std::uint64_t>(syscost_sigreturn);
 }
 
-void handle_sigsys(int /*signal*/, siginfo_t* info, void* context) {
-  const Guard guard = EntryPoint::enter();
-  SignalFrame& frame = frame_of(context);
+/// Lets the thread go on in the stub.
+void make_call(const Guard& guard, SignalFrame& frame, Thread* thread, unsigned architecture) {
   std::uint64_t* registers = frame.registers;
-  const auto return_address = reinterpret_cast<std::uint64_t>(info->si_call_addr);
-  // The kernel names the place where it stopped the thread. A signal that only says so is the program's.
-  if (info->si_code != kUserDispatch || return_address != registers[REG_RIP]) {
-    deliver_to_program(guard, frame, *info);
-    return;
-  }
+  const std::uint64_t return_address = registers[REG_RIP];
   std::atomic_ref(syscost_state.trapped).fetch_add(1, std::memory_order_relaxed);
-  const void* base = gs_base();
-  // A thread that is dispatched was armed, and had a base of ours.
-  if (calling_thread(guard) == nullptr && base != &syscost_foreign_thread && base != &syscost_child_thread) {
-    stand_aside(guard, StoodAside::own_gs);
-  }
-  Thread* thread = interrupted_thread(guard, frame);
-  if (info->si_arch == kArchI386) {
+  if (thread != nullptr) thread->trapped_in = syscost_state.pauses + 1;
+  if (architecture == kArchI386) {
     // Every register is an argument: the way back lies on the stack, below the red zone.
     registers[REG_RSP] -= 136;
     write_at(registers[REG_RSP], return_address);
     registers[REG_RIP] = reinterpret_cast<std::uint64_t>(syscost_stub_int80);
-    return;
-  }
-  if (static_cast<std::uint32_t>(registers[REG_RAX]) == SYS_rt_sigreturn) {
+  } else if (static_cast<std::uint32_t>(registers[REG_RAX]) == SYS_rt_sigreturn) {
     return_from_handler(guard, frame, thread);
+    if (thread != nullptr) announce_waiting(*thread);  // it comes after the return
+    return;
+  } else {
+    remember_site(return_address);
+    registers[REG_RCX] = return_address;
+    registers[REG_RIP] = reinterpret_cast<std::uint64_t>(syscost_stub);
+  }
+  if (thread != nullptr) deliver_waiting(guard, frame, *thread);
+}
+
+void handle_sigsys(int /*signal*/, siginfo_t* info, void* context) {
+  const Guard guard = EntryPoint::enter();
+  SignalFrame& frame = frame_of(context);
+  const auto return_address = reinterpret_cast<std::uint64_t>(info->si_call_addr);
+  // The kernel names the place where it stopped the thread. A signal that only says so is the program's.
+  const bool is_call = info->si_code == kUserDispatch && return_address == frame.registers[REG_RIP];
+  const void* base = gs_base();
+  // A thread that is dispatched was armed, and had a base of ours.
+  if (is_call && calling_thread(guard) == nullptr && base != &syscost_foreign_thread && base != &syscost_child_thread) {
+    stand_aside(guard, StoodAside::own_gs);
+  }
+  Thread* thread = interrupted_thread(guard, frame);
+  if (is_call) {
+    make_call(guard, frame, thread, info->si_arch);
     return;
   }
-  remember_site(return_address);
-  registers[REG_RCX] = return_address;
-  registers[REG_RIP] = reinterpret_cast<std::uint64_t>(syscost_stub);
+  const SignalInfo& other = frame.info;
+  if (thread == nullptr || !was_sent(other)) {
+    // On a thread that is not watched the kernel has the program's mask.
+    if (thread != nullptr || !is_notice(other, syscost_foreign_thread)) deliver_to_program(guard, frame, other, thread);
+    return;
+  }
+  if (!is_notice(other, *thread)) keep_sigsys(other, *thread);
+  if (is_undone_call(guard, frame, *thread)) {
+    make_call(guard, frame, thread, kArchX86);
+  } else {
+    deliver_waiting(guard, frame, *thread);
+  }
+  if (thread->blocks_sigsys != 0) offer_sigsys();
 }
 
 /// Every handler of the program, as the kernel knows it.
@@ -170,27 +196,34 @@ void set_default_action(int signal) {
   set_action(signal, &plain_action, nullptr);
 }
 
+KernelSigaction own_action(const KernelSigaction& believed) {
+  // The program's other signals wait while our handler runs: theirs must not run with SIGSYS blocked. A call that a
+  // SIGSYS interrupts which the program blocks or ignores goes on.
+  const std::uint64_t restarts = is_handler(believed) ? believed.flags & SA_RESTART : SA_RESTART;
+  return {plain(handle_sigsys), SA_SIGINFO | SA_ONSTACK | kRestorer | restarts, syscost_restorer, ~std::uint64_t{0}};
+}
+
 long take_signals_over(const Guard& /*guard*/, Thread& thread) {
-  // The program's other signals wait while our handler runs: theirs must not run with SIGSYS blocked.
-  const KernelSigaction ours = {plain(handle_sigsys), SA_SIGINFO | SA_ONSTACK | kRestorer, syscost_restorer,
-                                ~std::uint64_t{0}};
   KernelSigaction before{};
-  const long error = set_action(kSigsys, &ours, &before);
-  if (error < 0) return error;
-  if (before.handler != ours.handler) signal_beliefs.actions[kSigsys] = before;
+  if (const long error = set_action(kSigsys, nullptr, &before); error < 0) return error;
+  KernelSigaction& believed = signal_beliefs.actions[kSigsys];
+  if (before.handler != plain(handle_sigsys)) believed = before;
+  const KernelSigaction ours = own_action(believed);
+  if (const long error = set_action(kSigsys, &ours, nullptr); error < 0) return error;
+  syscost_state.has_signals = true;
   for (int signal = 1; signal < kSignals; ++signal) {
     KernelSigaction action{};
     if (signal != kSigsys && set_action(signal, nullptr, &action) == 0) enter_by_us(signal, action);
   }
-  std::uint64_t unblocked = kSigsysBit;
+  syscost_state.process = static_cast<std::int32_t>(syscost_raw_syscall(SYS_getpid));
   std::uint64_t mask = 0;
-  syscost_raw_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, reinterpret_cast<long>(&unblocked),
-                      reinterpret_cast<long>(&mask), sizeof mask);
-  if ((mask & kSigsysBit) != 0) thread.blocks_sigsys = 1;
+  syscost_raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, reinterpret_cast<long>(&mask), sizeof mask);
+  thread.blocks_sigsys = (mask & kSigsysBit) != 0 ? 1 : 0;
   return 0;
 }
 
 void give_signals_back(const Guard& /*guard*/) {
+  syscost_state.has_signals = false;
   set_action(kSigsys, &signal_beliefs.actions[kSigsys], nullptr);
   for (std::uint64_t left = signal_beliefs.entered_by_us; left != 0; left &= left - 1) {
     const int signal = __builtin_ctzll(left) + 1;
@@ -199,13 +232,6 @@ void give_signals_back(const Guard& /*guard*/) {
     const KernelSigaction shown = shown_action(kernels, signal_beliefs.actions[signal]);
     set_action(signal, &shown, nullptr);
   }
-}
-
-void release_pending(Thread& thread) {
-  if (thread.has_pending == 0 || thread.blocks_sigsys != 0) return;
-  thread.has_pending = 0;
-  syscost_raw_syscall(SYS_rt_tgsigqueueinfo, syscost_raw_syscall(SYS_getpid), syscost_raw_syscall(SYS_gettid), kSigsys,
-                      reinterpret_cast<long>(&thread.pending));
 }
 
 }  // namespace syscost::signal_safe

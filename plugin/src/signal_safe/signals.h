@@ -32,13 +32,13 @@ bool is_ours(const KernelSigaction& kernels);
 KernelSigaction shown_action(const KernelSigaction& kernels, const KernelSigaction& believed);
 void set_default_action(int signal);
 
-/// Takes SIGSYS and the program's handlers over. The caller's own mask too. Returns 0 or -errno.
-/// Once more after a stretch in which the caller was not watched: what it did then is believed.
+/// What the kernel shall have for SIGSYS where the program wants `believed`.
+KernelSigaction own_action(const KernelSigaction& believed);
+/// Takes SIGSYS and the program's handlers over, and believes the mask of the caller, in which SIGSYS is let through
+/// when it has been armed. Returns 0 or -errno. Once more after a stretch in which the caller was not watched: what it
+/// did then is believed.
 long take_signals_over(const Guard& guard, Thread& thread);
 /// Gives all actions back as the program believes them to be. Changes no belief: a child may do so in our memory.
 void give_signals_back(const Guard& guard);
-
-/// A SIGSYS that waited is sent again, if the program does not block it any more.
-void release_pending(Thread& thread);
 
 }  // namespace syscost::signal_safe

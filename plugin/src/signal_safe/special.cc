@@ -20,6 +20,7 @@
 #include "signal_safe/record.h"
 #include "signal_safe/signal_calls.h"
 #include "signal_safe/signals.h"
+#include "signal_safe/sigsys.h"
 #include "signal_safe/stacks.h"
 #include "signal_safe/user_memory.h"
 
@@ -155,12 +156,17 @@ void prepare_return(const Guard& guard, Call& call) {
   prepare_sigreturn(guard, *reinterpret_cast<SignalFrame*>(stack_pointer - 8), *call.thread);
 }
 
+bool sends_signal(std::uint64_t number) {
+  return number == SYS_tkill || number == SYS_tgkill || number == SYS_rt_tgsigqueueinfo;
+}
+
 bool is_clone(const Call& call) {
   return call.number == SYS_clone || call.number == SYS_clone3 || call.number == SYS_fork;
 }
 
 Plan prepare(const Guard& guard, Call& call) {
   if (is_watched(call)) prepare_signals(guard, call);
+  if (is_in_our_process() && sends_signal(call.number)) prepare_send(call);
   switch (call.number) {
     case SYS_rt_sigreturn:
       prepare_return(guard, call);
@@ -172,7 +178,8 @@ Plan prepare(const Guard& guard, Call& call) {
     case SYS_vfork:
       return save_for_shared(call);
     case SYS_rt_sigaction:
-      if (is_in_our_process()) prepare_sigaction(call);
+      // In timed passes the kernel may have the program's own.
+      if (is_in_our_process() && syscost_state.has_signals) prepare_sigaction(call);
       break;
     case SYS_prctl:
       if (call.given.rdi == kSetDispatch) stand_aside(guard, StoodAside::own_dispatch);
@@ -189,6 +196,8 @@ Plan prepare(const Guard& guard, Call& call) {
         set_gs_base(&syscost_foreign_thread);
         call.thread = &syscost_foreign_thread;
         give_thread_back(guard, thread);
+        // It may have been sent a notice.
+        offer_sigsys();
       }
       break;
     default:
@@ -204,6 +213,7 @@ void finish(const Guard& guard, Call& call, std::uint64_t now) {
   }
   if (is_watched(call)) finish_signals(guard, call);
   if (call.number == SYS_rt_sigaction && is_in_our_process()) finish_sigaction(call);
+  if (sends_signal(call.number)) finish_send(call);
   record(guard, call, now);
 }
 

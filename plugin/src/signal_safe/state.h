@@ -93,6 +93,13 @@ struct SignalInfo {
   std::uint64_t rest[14];
 };
 
+/// A SIGSYS of the program that waits (sigsys.h).
+struct PendingSignal {
+  std::uint32_t state;  ///< Empty, being written or read, full.
+  std::uint32_t padding;
+  std::uint64_t info[6];  ///< The part of a siginfo that the kernel fills.
+};
+
 /// One armed thread; found through the gs base, which nothing else on x86-64 Linux uses and every child inherits.
 struct alignas(64) Thread {
   Lane* lane = {};              // offset 0, known to the stub
@@ -103,13 +110,16 @@ struct alignas(64) Thread {
   std::uint32_t is_used = {};
   std::uint32_t blocks_sigsys = {};  // what the program believes; the kernel's mask never holds it
   std::uint32_t saved_depth = {};
+  std::uint32_t id = {};  // the kernel's; 0 = not armed
   Saved saved[kSaved] = {};
   Stack own_stack = {};     // the signal stack that the program believes it has
   Stack signal_stack = {};  // ours, which the kernel knows; kept for the next thread. 0 bytes = there was no memory
   std::uint32_t hides_stack = {};     // has had a signal stack that the kernel forgets while a handler runs on it
   std::uint32_t blocks_outside = {};  // while a call waits under a mask of its own: blocks_sigsys before it, plus 1
-  std::uint32_t has_pending = {};     // a SIGSYS that came while the program believed it blocked
-  SignalInfo pending = {};
+  PendingSignal pending = {};         // a SIGSYS for this thread, which it blocks
+  SignalInfo* received = {};          // for a call that awaits SIGSYS where the program wants none
+  std::uint32_t awaits_sigsys = {};
+  std::uint32_t trapped_in = {};  // its last trapped call: State::pauses + 1
 };
 
 /// A call that entered in one segment and returned in another.
@@ -156,6 +166,10 @@ struct State {
   std::uint64_t log_consumed;
   std::uint64_t log_lost;
   std::uint64_t lost;                     ///< Calls and errors for which there was no slot.
+  PendingSignal pending;                  ///< A SIGSYS for the process, which all threads block.
+  std::int32_t process;                   ///< Its id.
+  std::uint32_t pauses;                   ///< How often calls were not dispatched for a while.
+  bool has_signals;                       ///< The kernel's actions are ours.
   std::uint64_t unseen_threads;           ///< Born while there was no place for more.
   std::uint64_t trapped;                  ///< Calls that came by SIGSYS.
   std::uint64_t frame_bytes;              ///< What the kernel needs on a stack to deliver a signal.

@@ -15,8 +15,6 @@ DISPATCH = ("dispatch", "dispatch-trap")
 ALL = EBPF + DISPATCH + SECCOMP
 
 KNOWN = [
-    Known("C", DISPATCH, ("sigsys_awaited_by_thread",),
-          "open: 8, a SIGSYS sent to the process waits for the thread that the kernel chose, and another one awaits it"),
     Known("R", DISPATCH, ("sigsys_by_signalfd",), "a program that reads SIGSYS from a signalfd is not counted by it"),
     Known("V", DISPATCH, ("coroutine_of_512_bytes",), "open: 8, a call of a trapped site needs 1 KiB of stack (docs/backends.md)"),
     Known("C", DISPATCH, ("no_stack_pointer", "thread_unmaps_its_stack"), "open: 8, a call without a stack"),
@@ -29,7 +27,6 @@ KNOWN = [
           "a forked child that goes on with the tests is not measured: a message says so, and the exit code is the program's own"),
     Known("R", ALL, ("more_syscalls_than_there_is_room",), "a run has room for 128 different syscalls; others are lost"),
     Known("R", ALL, ("locks_the_csv", "child_keeps_the_csv_locked"), "rows cannot be written while somebody locks the file"),
-    Known("C", DISPATCH, ("sigsys_storm",), "open: a SIGSYS from outside at the time of a dispatched call is lost"),
     Known("R", EBPF, ("gettid_answers_eperm", "own_calls_answer_eperm", "writing_answers_enospc",
                       "loops_under_a_narrow_filter"), "the filter denies what syscost calls between windows"),
     Known("R", DISPATCH + SECCOMP, ("own_calls_answer_eperm", "loops_under_a_narrow_filter"),

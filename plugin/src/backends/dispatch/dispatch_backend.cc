@@ -21,6 +21,7 @@
 #include "signal_safe/memory.h"
 #include "signal_safe/raw.h"
 #include "signal_safe/signals.h"
+#include "signal_safe/sigsys.h"
 
 namespace syscost::dispatch {
 namespace {
@@ -136,6 +137,7 @@ Result<void> DispatchBackend::start(double unobserved_ns, const ClockRate& clock
   if (long error = signal_safe::arm_calling_thread(guard, *opener_); error < 0) {
     return errno_failure("arm", "Syscall User Dispatch", static_cast<int>(-error));
   }
+  signal_safe::let_sigsys_through(*opener_);
   std::atomic_ref(syscost_selector).store(1);
   // Before anything is patched: from then on older threads pass the stub, too.
   count_others();
@@ -209,7 +211,7 @@ DispatchBackend::~DispatchBackend() {
   last_generation.store(lanes_.generation());
   std::atomic_ref(syscost_selector).store(0);
   if (opener_ != nullptr && signal_safe::calling_thread(guard) == opener_) {
-    signal_safe::disarm_calling_thread(guard);
+    signal_safe::disarm_calling_thread(guard, count_armed_threads() == 1);
     signal_safe::set_gs_base(nullptr);
     signal_safe::give_thread_back(guard, *opener_);
   }
@@ -279,10 +281,11 @@ Result<void> DispatchBackend::detach() {
   const Guard guard = between_windows();
   unwatched_.begin_timed_passes();
   detached_ = signal_safe::calling_thread(guard);
-  if (detached_ != nullptr) signal_safe::disarm_calling_thread(guard);
-  std::atomic_ref(syscost_selector).store(0);
   // Other threads' handlers need ours, because their signal stacks are ours.
-  if (count_armed_threads() == 1) signal_safe::give_signals_back(guard);
+  const bool is_last = detached_ != nullptr && count_armed_threads() == 1;
+  if (detached_ != nullptr) signal_safe::disarm_calling_thread(guard, is_last);
+  std::atomic_ref(syscost_selector).store(0);
+  if (is_last) signal_safe::give_signals_back(guard);
   return {};
 }
 
@@ -292,12 +295,14 @@ Result<void> DispatchBackend::attach() {
   Thread* thread = std::exchange(detached_, nullptr);
   // Unwatched, the thread may have blocked SIGSYS or given it a handler.
   if (thread != nullptr) static_cast<void>(signal_safe::take_signals_over(guard, *thread));
+  std::atomic_ref(syscost_state.pauses).fetch_add(1);
   std::atomic_ref(syscost_selector).store(1);
   unwatched_.end_timed_passes();
   if (thread == nullptr) return {};
   if (long error = signal_safe::arm_calling_thread(guard, *thread); error < 0) {
     return errno_failure("arm", "Syscall User Dispatch", static_cast<int>(-error));
   }
+  signal_safe::let_sigsys_through(*thread);
   // Threads that it made meanwhile have not passed the stub.
   if (syscost_is_alone != 0 && count_threads() != 1) std::atomic_ref(syscost_is_alone).store(0);
   return {};

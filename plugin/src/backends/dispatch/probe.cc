@@ -15,6 +15,7 @@
 #include "signal_safe/memory.h"
 #include "signal_safe/raw.h"
 #include "signal_safe/signals.h"
+#include "signal_safe/sigsys.h"
 
 namespace syscost::dispatch {
 namespace {
@@ -44,6 +45,7 @@ bool has_shadow_stack() {
   long error = signal_safe::take_signals_over(guard, *thread);
   if (error == 0) error = signal_safe::arm_calling_thread(guard, *thread);
   if (error < 0) fail(error);
+  signal_safe::let_sigsys_through(*thread);
   syscost_state.lanes[0].control = signal_safe::control_of(1, 0, 0);
   syscost_selector = 1;
   for (std::uint64_t i = 0; i < kKnownCalls; ++i) {
