@@ -50,8 +50,10 @@ class Limits(Case):
                     os.remove(self.csv)
                 done = self.run_program(LIMITS, f"--syscost_csv={self.csv}", f"--gtest_filter={name}", code=1)
                 self.assertIn(f"the counts of test {name} are void: a seccomp filter", done.err)
-                [row] = self.rows(kind="test", record="test")
-                self.assertEqual((row["outcome"], row["total_calls"]), ("passed", ""))
+                rows = [(row["outcome"], row["total_calls"]) for row in self.rows(kind="test", record="test")]
+                # Where libc's own fstat() is that call (glibc 2.39 and later), the file cannot be written either.
+                is_missing = "the rows of test Sandbox.DeniesFstatToTheTest are missing" in done.err
+                self.assertEqual(rows, [] if is_missing else [("passed", "")])
 
     def test_a_filter_that_denies_bpf_denies_nothing_that_a_window_needs(self):
         self.run_program(LIMITS, f"--syscost_csv={self.csv}", "--gtest_filter=Sandbox.DeniesBpfToTheTest")

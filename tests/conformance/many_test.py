@@ -21,9 +21,10 @@ import tempfile
 import time
 import unittest
 
+import own_namespaces
+
 CASE, HELPER, LIBRARY = (os.path.abspath(path) for path in sys.argv[1:4])
 MANY = 32
-CLONE_NEWNET, CLONE_NEWNS = 0x40000000, 0x20000
 PR_SET_CHILD_SUBREAPER = 36
 SYS_PIDFD_GETFD = 438
 SKIPPED = 77
@@ -466,9 +467,7 @@ if __name__ == "__main__":
     except OSError:
         print("skipped: asking the kernel for BPF programs needs root")
         sys.exit(SKIPPED)
-    if LIBC.unshare(CLONE_NEWNET | CLONE_NEWNS) != 0:
-        print("skipped: namespaces of its own need root")
+    if reason := own_namespaces.enter():
+        print(f"skipped: {reason}")
         sys.exit(SKIPPED)
-    for mount in (["--make-rprivate", "/"], ["-t", "tmpfs", "none", "/run"]):  # where a helper for everyone has its socket
-        subprocess.run(["mount", *mount], check=True)
     unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)

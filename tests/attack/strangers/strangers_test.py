@@ -6,7 +6,6 @@ The victim is a test of 5000 known calls (and a loop where that matters) of atta
 numbers are exact, or it refuses with a reason; and it ends. The test lives in a network and a mount namespace of its own:
 strangers_test.py BIN HELPER LIBRARY.
 """
-import ctypes
 import os
 import re
 import shutil
@@ -17,7 +16,9 @@ import tempfile
 import time
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hostile"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "../hostile"), os.path.join(HERE, "../../conformance")]
+import own_namespaces  # pylint: disable=wrong-import-position
 from rows import exact_or_missing, loops_of, number_of, read_rows  # pylint: disable=wrong-import-position
 
 BIN, HELPER, LIBRARY = (os.path.abspath(path) for path in sys.argv[1:4])
@@ -29,7 +30,6 @@ LIMIT_S = 10  # of a victim: no measurement, a hang
 SKIPPED = 77
 # One that other users may execute.
 PYTHON = "/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else sys.executable
-LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def environment(**more):
@@ -362,11 +362,9 @@ def names():
 
 
 if __name__ == "__main__":
-    if os.geteuid() != 0 or LIBC.unshare(0x40000000 | 0x20000) != 0:
-        print("skipped: two users and namespaces of its own need root")
+    if reason := "two users need root" if os.geteuid() != 0 else own_namespaces.enter():
+        print(f"skipped: {reason}")
         sys.exit(SKIPPED)
-    for mount in (["--make-rprivate", "/"], ["-t", "tmpfs", "none", "/run"]):  # where a helper for everyone has its socket
-        subprocess.run(["mount", *mount], check=True)
     probe = Victim().when_ready()
     verdict = probe.end()
     shutil.rmtree(probe.folder)

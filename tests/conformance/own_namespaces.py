@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+"""A network and mounts of a test's own: no helper of the machine is met there, and none of the test's is left behind."""
+import ctypes
+import subprocess
+
+CLONE_NEWNET, CLONE_NEWNS = 0x40000000, 0x20000
+
+
+def enter():
+    """Moves the calling process there. /run, where a helper for everyone has its socket, is empty. Returns why that cannot
+    be had here, or None."""
+    if ctypes.CDLL(None).unshare(CLONE_NEWNET | CLONE_NEWNS) != 0:
+        return "namespaces of its own need root"
+    private = subprocess.run(["mount", "--make-rprivate", "/"], stderr=subprocess.PIPE, text=True, check=False)
+    if private.returncode != 0:
+        return ("/ is no mount point, as in a chroot, so the machine would see what is mounted here; mount --bind the chroot's folder "
+                f"onto itself ({private.stderr.splitlines()[0]})")
+    subprocess.run(["mount", "-t", "tmpfs", "none", "/run"], check=True)
+    return None
