@@ -36,6 +36,7 @@ KNOWN = [
           "the instrument hangs on descriptors; it is put back for the next window"),
     Known("R", ALL, ("file_size_0", "start_with_files_of_0_bytes", "csv_becomes_a_pipe"), "rows cannot be written"),
     Known("R", EBPF, ("start_with_8_descriptors", "start_with_10_descriptors"), "the programs need more descriptors"),
+    Known("R", EBPF, ("start_with_20_descriptors", "start_with_memfd_denied"), "libbpf 1.5 (Debian 13) needs more descriptors, and memfd_create"),
     Known("R", EBPF, ("start_as_nobody", "start_as_nobody_without_processes", "start_in_a_user_namespace", "start_in_a_user_namespace_unmapped",
                       "start_in_all_namespaces"), "eBPF needs CAP_BPF and CAP_PERFMON outside of user namespaces"),
     Known("R", DISPATCH + SECCOMP, ("start_as_nobody_without_processes",), "a backend is tried in a child first"),
