@@ -6,15 +6,21 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "core/own_descriptors.h"
+#include "core/passed_descriptors.h"
 
 namespace syscost {
 namespace {
 
-constexpr std::size_t kMost = 32;
+/// Of copies(), which promises errno.
+Failure copies_failure(std::string_view operation, int error) {
+  Failure failure = errno_failure(operation, "the socket that keeps descriptors", error);
+  errno = error;
+  return failure;
+}
 
 }  // namespace
 
@@ -23,28 +29,15 @@ void close_each(const std::vector<int>& descriptors) {
 }
 
 Result<ParkedDescriptors> ParkedDescriptors::park(const std::vector<int>& descriptors) {
-  SYSCOST_CHECK(!descriptors.empty() && descriptors.size() <= kMost);
+  SYSCOST_CHECK(!descriptors.empty() && descriptors.size() <= Passed::kMost);
   std::array<int, 2> ends{-1, -1};
   if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     const int error = errno;
     close_each(descriptors);
     return errno_failure("open", "a socket that keeps descriptors", error);
   }
-  const std::size_t bytes = descriptors.size() * sizeof(int);
-  char byte = 0;
-  iovec part{&byte, 1};
-  alignas(cmsghdr) char control[CMSG_SPACE(kMost * sizeof(int))] = {};
-  msghdr header{};
-  header.msg_iov = &part;
-  header.msg_iovlen = 1;
-  header.msg_control = control;
-  header.msg_controllen = CMSG_SPACE(bytes);
-  cmsghdr* rights = CMSG_FIRSTHDR(&header);
-  rights->cmsg_level = SOL_SOCKET;
-  rights->cmsg_type = SCM_RIGHTS;
-  rights->cmsg_len = CMSG_LEN(bytes);
-  std::memcpy(CMSG_DATA(rights), descriptors.data(), bytes);
-  const bool is_sent = sendmsg(ends[0], &header, MSG_NOSIGNAL) == 1;
+  const char byte = 0;
+  const bool is_sent = send_passing(ends[0], &byte, 1, descriptors, 0) == 1;
   const int error = errno;
   close(ends[0]);
   close_each(descriptors);
@@ -69,43 +62,32 @@ ParkedDescriptors::~ParkedDescriptors() {
   close_all();
 }
 
-std::vector<int> ParkedDescriptors::receive(int flags) const {
-  char byte = 0;
-  iovec part{&byte, 1};
-  alignas(cmsghdr) char control[CMSG_SPACE(kMost * sizeof(int))] = {};
-  msghdr header{};
-  header.msg_iov = &part;
-  header.msg_iovlen = 1;
-  header.msg_control = control;
-  header.msg_controllen = sizeof control;
-  ssize_t got = 0;
-  do {
-    got = recvmsg(socket_, &header, flags | MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-  } while (got < 0 && errno == EINTR);
-  std::vector<int> received;
-  if (got < 0) return received;
-  const cmsghdr* rights = CMSG_FIRSTHDR(&header);
-  if (rights == nullptr || rights->cmsg_type != SCM_RIGHTS) return received;
-  received.resize((rights->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-  std::memcpy(received.data(), CMSG_DATA(rights), received.size() * sizeof(int));
-  return received;
-}
-
 Result<std::vector<int>> ParkedDescriptors::copies() {
   if (!is_still_ours(socket_)) {
     const int error = errno;
     if (error == EBADF) socket_ = -1;
-    return errno_failure("find", "the socket that keeps descriptors", error);
+    return copies_failure("find", error);
   }
-  std::vector<int> found = receive(MSG_PEEK);
-  if (found.empty()) return errno_failure("read", "the socket that keeps descriptors", errno);
-  return found;
+  char byte = 0;
+  Passed found;
+  if (receive_passing(socket_, &byte, 1, &found, MSG_PEEK | MSG_DONTWAIT) < 0) return copies_failure("read", errno);
+  if (found.is_short) {
+    found.close_all();
+    return copies_failure("take copies out of", EMFILE);
+  }
+  return std::vector<int>(found.all().begin(), found.all().end());
 }
 
 void ParkedDescriptors::close_all() {
   if (socket_ < 0) return;
   // A child that ends like a whole program, destructors and all, must not take what is its parent's.
-  if (getpid() == owner_ && is_still_ours(socket_)) close_each(receive(0));
+  if (getpid() == owner_ && is_still_ours(socket_)) {
+    char byte = 0;
+    Passed taken;
+    // Those that find no free number the kernel closes.
+    static_cast<void>(receive_passing(socket_, &byte, 1, &taken, MSG_DONTWAIT));
+    taken.close_all();
+  }
   close_descriptor(socket_);
 }
 

@@ -27,14 +27,14 @@ class ParkedDescriptors {
   ~ParkedDescriptors();
 
   bool empty() const { return socket_ < 0; }
-  /// Copies, which the caller closes. Fails when the test closed the socket.
+  /// Copies of all, which the caller closes. Fails, with errno, when the test closed the socket (EBADF), denies what
+  /// this calls, or left no room for them (EMFILE).
   Result<std::vector<int>> copies();
   /// Closes them, also where a child has the socket.
   void close_all();
 
  private:
   explicit ParkedDescriptors(int socket);
-  std::vector<int> receive(int flags) const;
 
   int socket_ = -1;
   pid_t owner_ = 0;
