@@ -250,6 +250,15 @@ class Many(unittest.TestCase):
         self.assert_exact(late)
         self.assert_nothing_left(copies + late)
 
+    def test_a_helper_that_is_stopped_keeps_no_window_from_its_end(self):
+        copies = self.start(2)
+        (helper,) = helpers()
+        os.kill(helper, signal.SIGSTOP)
+        self.addCleanup(lambda: os.kill(helper, signal.SIGKILL) if helper in helpers() else None)
+        self.assert_exact(copies)
+        os.kill(helper, signal.SIGCONT)
+        self.assert_nothing_left(copies)
+
     def test_the_helper_is_nobodys_child_and_holds_none_of_its_files(self):
         with tempfile.TemporaryFile() as precious:
             copies = self.start(2, pass_fds=[precious.fileno()])

@@ -19,7 +19,7 @@ namespace syscost {
 namespace {
 
 // For the child side of fork(). Signal-safe by being lock-free.
-// Socket's inode << 32 | kept by children << 31 | fd + 1; 0 = free.
+// What the file is known by << 32 | kept by children << 31 | fd + 1; 0 = free.
 std::array<std::atomic<std::uint64_t>, 64> g_descriptors{};
 
 constexpr std::uint64_t kChildrenKeepIt = 1ULL << 31;
@@ -28,16 +28,17 @@ int fd_of(std::uint64_t entry) {
   return static_cast<int>(entry & (kChildrenKeepIt - 1)) - 1;
 }
 
-std::uint64_t socket_inode(int fd) {
+/// Device and inode in 32 bits, which differ for different files as good as always; 0: it cannot be told.
+std::uint64_t known_by(int fd) {
   struct stat status {};
   // Not fstat(), which is another call in some libraries: a fork child's are known by number.
-  return own_call(SYS_fstat, fd, reinterpret_cast<long>(&status)) == 0 && S_ISSOCK(status.st_mode)
-             ? status.st_ino & 0xffffffff
-             : 0;
+  if (own_call(SYS_fstat, fd, reinterpret_cast<long>(&status)) != 0) return 0;
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
+  return ((status.st_dev * kOdd + status.st_ino) * kOdd) >> 32 | 1;
 }
 
 bool is_unchanged(std::uint64_t entry) {
-  return socket_inode(fd_of(entry)) == entry >> 32;
+  return known_by(fd_of(entry)) == entry >> 32;
 }
 
 bool is_to_close(std::uint64_t entry) {
@@ -66,7 +67,7 @@ int keep_descriptor(int fd, InChildren in_children) {
   static const int kRegistered = pthread_atfork(nullptr, nullptr, close_in_child);
   static_cast<void>(kRegistered);  // fails for lack of memory only; then a fork child keeps copies
   const int high = move_fd_high(fd);
-  const std::uint64_t entry = socket_inode(high) << 32 | static_cast<std::uint32_t>(high + 1) |
+  const std::uint64_t entry = known_by(high) << 32 | static_cast<std::uint32_t>(high + 1) |
                               (in_children == InChildren::kept ? kChildrenKeepIt : 0);
   for (auto& slot : g_descriptors) {
     // The test closed what had this number before.

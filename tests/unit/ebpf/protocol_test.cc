@@ -83,19 +83,25 @@ TEST_F(ProtocolTest, AQuestionsDescriptorsAreNotTaken) {
   EXPECT_EQ(next_descriptor(), before);
 }
 
-TEST_F(ProtocolTest, AnAnswerThatFindsNoFreeDescriptorNamesTheLimit) {
-  const Answer sent;
-  ASSERT_TRUE(send_message(ends_[0], &sent, sizeof sent, {{ends_[0]}, 1}));
+TEST_F(ProtocolTest, AnAnswerThatFindsTooFewFreeDescriptorsBringsTheFirst) {
+  Answer sent;
+  sent.cookie = 17;
+  ASSERT_TRUE(send_message(ends_[0], &sent, sizeof sent, {{ends_[0], ends_[1]}, 2}));
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
-  const rlimit none{static_cast<rlim_t>(next_descriptor()), before.rlim_max};
-  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const int free = next_descriptor();
+  const rlimit one{static_cast<rlim_t>(free) + 1, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &one), 0);
   Answer received;
   Passed passed;
-  EXPECT_FALSE(receive_message(ends_[1], &received, sizeof received, &passed));
-  EXPECT_EQ(errno, EMFILE);
-  EXPECT_EQ(passed.count, 0U);
+  EXPECT_TRUE(receive_message(ends_[1], &received, sizeof received, &passed));
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(received.cookie, 17U);
+  EXPECT_TRUE(passed.is_short);
+  ASSERT_EQ(passed.count, 1U);
+  EXPECT_EQ(passed.descriptors[0], free);
+  passed.close_all();
+  EXPECT_EQ(next_descriptor(), free);
 }
 
 TEST_F(ProtocolTest, DetailsArriveAsTheyWereAskedFor) {

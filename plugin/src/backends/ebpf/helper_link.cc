@@ -9,6 +9,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -214,20 +215,29 @@ Failure silence(int error) {
 }
 
 /// Asks for a place on a connection to a helper that is trusted. Empty: it ended before it answered.
-Result<bool> take_place(int socket, const Question& question, Joined& joined, HelperLink::Obstacle& obstacle) {
+Result<std::optional<RunFiles>> take_place(int socket, const Question& question, Joined& joined,
+                                           HelperLink::Obstacle& obstacle) {
   Answer answer;
-  if (!ask_on(socket, question, answer, &joined.maps)) {
-    if (errno == 0) return false;
+  Passed passed;
+  if (!ask_on(socket, question, answer, &passed)) {
+    if (errno == 0) return std::optional<RunFiles>();
     return silence(errno);
+  }
+  if (answer.has_failed == 0 && passed.is_short && passed.count < answer.map_count) {
+    passed.close_all();
+    return silence(EMFILE);
   }
   obstacle = HelperLink::Obstacle::helper;
   if (answer.has_failed != 0) {
-    joined.maps.close_all();
+    passed.close_all();
     return failure_of(answer);
   }
   joined.cpu_count = answer.cpu_count;
   joined.cookie = answer.cookie;
-  return true;
+  joined.missed_runs = answer.missed_runs;
+  const std::size_t maps = std::min<std::size_t>(answer.map_count, passed.count);
+  for (const int map : passed.all().first(maps)) joined.maps.add(map);
+  return std::optional(RunFiles(passed.all().subspan(maps)));
 }
 
 }  // namespace
@@ -241,11 +251,9 @@ Result<std::unique_ptr<HelperLink>> HelperLink::join(Joined& joined, Obstacle& o
   for (int attempt = 0;; ++attempt) {
     Socket client;
     if (Result<void> connected = connect_or_start(client, obstacle); !connected.ok()) return connected.failure();
-    const Result<bool> placed = take_place(client.get(), join_question({}, false), joined, obstacle);
-    if (!placed.ok()) return placed.failure();
-    if (placed.value()) {
-      return std::unique_ptr<HelperLink>(new HelperLink(keep_descriptor(client.give_away(), InChildren::kept)));
-    }
+    Result<std::optional<RunFiles>> files = take_place(client.get(), join_question({}, false), joined, obstacle);
+    if (!files.ok()) return files.failure();
+    if (files.value()) return HelperLink::on(client.give_away(), *std::move(files.value()));
     if (attempt >= kAttempts) return silence(0);
   }
 }
@@ -269,10 +277,14 @@ Result<std::unique_ptr<HelperLink>> HelperLink::start_own(const DetailRequest& d
   if (!helper.ok()) return helper.failure();
   client.trusts(geteuid());
   helpers.close_now();
-  const Result<bool> placed = take_place(client.get(), join_question(details, children), joined, obstacle);
-  if (!placed.ok()) return placed.failure();
-  if (!placed.value()) return silence(0);
-  return std::unique_ptr<HelperLink>(new HelperLink(keep_descriptor(client.give_away(), InChildren::kept)));
+  Result<std::optional<RunFiles>> files = take_place(client.get(), join_question(details, children), joined, obstacle);
+  if (!files.ok()) return files.failure();
+  if (!files.value()) return silence(0);
+  return HelperLink::on(client.give_away(), *std::move(files.value()));
+}
+
+std::unique_ptr<HelperLink> HelperLink::on(int socket, RunFiles files) {
+  return std::unique_ptr<HelperLink>(new HelperLink(keep_descriptor(socket, InChildren::kept), std::move(files)));
 }
 
 HelperLink::~HelperLink() {
@@ -312,6 +324,13 @@ Result<Report> HelperLink::report() {
   const Result<Answer> answer = ask(Request::report);
   if (!answer.ok()) return answer.failure();
   return Report{answer.value().missed_runs, answer.value().refusal};
+}
+
+Result<std::uint64_t> HelperLink::missed_runs() {
+  if (const std::optional<std::uint64_t> missed = files_.read()) return *missed;
+  const Result<Report> report = this->report();
+  if (!report.ok()) return report.failure();
+  return report.value().missed_runs;
 }
 
 }  // namespace syscost::ebpf

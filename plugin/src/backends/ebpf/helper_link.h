@@ -8,9 +8,11 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "backends/ebpf/helper/protocol.h"
 #include "backends/ebpf/holder.h"
+#include "backends/ebpf/missed_runs.h"
 #include "backends/ebpf/own_pair.h"
 #include "core/result.h"
 
@@ -37,12 +39,15 @@ class HelperLink final : public Holder {
   Result<void> attach() override;
   void detach() override;
   Result<Report> report() override;
+  Result<std::uint64_t> missed_runs() override;
 
  private:
-  explicit HelperLink(int socket) : socket_(socket) {}
+  HelperLink(int socket, RunFiles files) : socket_(socket), files_(std::move(files)) {}
+  static std::unique_ptr<HelperLink> on(int socket, RunFiles files);
   Result<Answer> ask(Request request);
 
   int socket_;
+  RunFiles files_;
 };
 
 /// Where the helper lies, or would lie.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Holder: who has the BPF programs and their attachments. A measured process keeps a socket, never one of those.
+// Holder: who has the BPF programs and their attachments. A measured process keeps sockets and files that it can only
+// read, never one of those.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +10,9 @@
 
 namespace syscost::ebpf {
 
-/// What only the holder knows.
+/// What the holder says when it is asked.
 struct Report {
-  std::uint64_t missed_runs = 0;  ///< Runs that the kernel skipped, since the programs were loaded.
+  std::uint64_t missed_runs = 0;  ///< As Holder::missed_runs().
   std::uint32_t refusal = 0;      ///< enum syscost_refusal: why this process is not enrolled.
 };
 
@@ -28,6 +29,8 @@ class Holder {
   virtual void detach() = 0;
   /// Fails when the programs are not there any more, or the test took away what leads to them.
   virtual Result<Report> report() = 0;
+  /// Runs of the programs that the kernel skipped since they were loaded. Fails as report() does.
+  virtual Result<std::uint64_t> missed_runs() = 0;
 };
 
 /// Why nothing is counted any more, once the test has closed what leads to the programs.

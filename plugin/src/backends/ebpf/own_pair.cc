@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "backends/ebpf/missed_runs.h"
+
 namespace syscost::ebpf {
 namespace {
 
@@ -24,6 +26,20 @@ Result<std::vector<int>> duplicates(const std::vector<int>& descriptors) {
   return copies;
 }
 
+/// Why the programs are not reached, given what `failure` says of it.
+Failure out_of_reach(int error, const Failure& failure) {
+  switch (error) {
+    case EBADF:
+      return taken_away();
+    case EPERM:
+    case EACCES:
+    case ENOSYS:
+      return shut_out();
+    default:
+      return failure;
+  }
+}
+
 }  // namespace
 
 Result<std::unique_ptr<OwnPair>> OwnPair::load(const DetailRequest& details, bool children, Joined& joined) {
@@ -35,24 +51,21 @@ Result<std::unique_ptr<OwnPair>> OwnPair::load(const DetailRequest& details, boo
   const Pair::Place& place = places.value().front();
   joined.cpu_count = pair.cpu_count();
   joined.cookie = place.cookie;
-  joined.maps.descriptors[joined.maps.count++] = place.map;
+  joined.maps.add(place.map);
   const Result<std::vector<int>> further = duplicates(pair.further_maps());
   if (!further.ok()) return further.failure();
-  for (const int map : further.value()) joined.maps.descriptors[joined.maps.count++] = map;
+  for (const int map : further.value()) joined.maps.add(map);
 
-  std::vector<int> all = pair.counting_programs();
-  const std::size_t counting = all.size();
-  const std::vector<int> following = pair.following_programs();
-  all.insert(all.end(), following.begin(), following.end());
-  const Result<std::vector<int>> copies = duplicates(all);
+  const std::vector<int> counting = pair.counting_programs();
+  const Result<std::vector<int>> copies = duplicates(pair.programs());
   if (!copies.ok()) return copies.failure();
   Result<ParkedDescriptors> programs = ParkedDescriptors::park(copies.value());
   if (!programs.ok()) return programs.failure();
-  std::unique_ptr<OwnPair> own(new OwnPair(std::move(programs.value()), counting));
-  if (Result<void> attached = own->keep_attached(pair.counting_programs(), own->counting_links_); !attached.ok()) {
+  std::unique_ptr<OwnPair> own(new OwnPair(std::move(programs.value()), counting.size()));
+  if (Result<void> attached = own->keep_attached(counting, own->counting_links_); !attached.ok()) {
     return attached.failure();
   }
-  if (Result<void> attached = own->keep_attached(following, own->following_links_); !attached.ok()) {
+  if (Result<void> attached = own->keep_attached(pair.following_programs(), own->following_links_); !attached.ok()) {
     return attached.failure();
   }
   return own;
@@ -70,7 +83,7 @@ Result<void> OwnPair::keep_attached(const std::vector<int>& programs, ParkedDesc
 
 Result<void> OwnPair::attach() {
   Result<std::vector<int>> programs = programs_.copies();
-  if (!programs.ok()) return taken_away();
+  if (!programs.ok()) return out_of_reach(errno, programs.failure());
   const std::vector<int> all = programs.value();
   programs.value().resize(counting_);
   Result<void> attached = keep_attached(programs.value(), counting_links_);
@@ -83,13 +96,18 @@ void OwnPair::detach() {
 }
 
 Result<Report> OwnPair::report() {
+  const Result<std::uint64_t> missed = missed_runs();
+  if (!missed.ok()) return missed.failure();
+  return Report{missed.value(), 0};
+}
+
+Result<std::uint64_t> OwnPair::missed_runs() {
   const Result<std::vector<int>> programs = programs_.copies();
-  if (!programs.ok()) return taken_away();
-  const Result<std::uint64_t> missed = missed_runs(programs.value());
+  if (!programs.ok()) return out_of_reach(errno, programs.failure());
+  Result<std::uint64_t> missed = ebpf::missed_runs(programs.value());
   const int error = errno;
   close_each(programs.value());
-  if (!missed.ok()) return error == EPERM || error == EACCES || error == ENOSYS ? shut_out() : missed.failure();
-  return Report{missed.value(), 0};
+  return missed.ok() ? missed : out_of_reach(error, missed.failure());
 }
 
 }  // namespace syscost::ebpf

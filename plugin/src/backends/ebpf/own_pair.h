@@ -2,8 +2,9 @@
 //
 // OwnPair: a pair of programs that this process loads and holds itself, where no helper can be.
 //
-// Programs and attachments lie in the queues of two sockets (core/parked_descriptors.h), so that a child, however it
-// was made, holds no attachment that this process could not take off.
+// Programs and attachments lie in the queues of two sockets, of three where children are counted
+// (core/parked_descriptors.h), so that a child, however it was made, holds no attachment that this process could not
+// take off.
 #pragma once
 
 #include "backends/ebpf/helper/protocol.h"
@@ -17,6 +18,7 @@ namespace syscost::ebpf {
 struct Joined {
   std::uint32_t cpu_count = 0;
   std::uint64_t cookie = 0;
+  std::uint64_t missed_runs = 0;  ///< Before this process came.
   Passed maps;
 };
 
@@ -28,6 +30,7 @@ class OwnPair final : public Holder {
   Result<void> attach() override;
   void detach() override;
   Result<Report> report() override;
+  Result<std::uint64_t> missed_runs() override;
 
  private:
   OwnPair(ParkedDescriptors programs, std::size_t counting) : programs_(std::move(programs)), counting_(counting) {}

@@ -3,7 +3,6 @@
 
 #include <sys/eventfd.h>
 #include <sys/random.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -186,6 +185,13 @@ std::vector<int> Pair::following_programs() const {
   return descriptors_of({skeleton_->progs.on_child_exec, skeleton_->progs.on_child_end, skeleton_->progs.on_fork});
 }
 
+std::vector<int> Pair::programs() const {
+  std::vector<int> programs = counting_programs();
+  const std::vector<int> following = following_programs();
+  programs.insert(programs.end(), following.begin(), following.end());
+  return programs;
+}
+
 std::vector<int> Pair::further_maps() const {
   std::vector<int> maps;
   if (has_details_) maps.push_back(libbpf().bpf_map__fd(skeleton_->maps.detail_cells));
@@ -283,22 +289,6 @@ Result<std::vector<int>> open_links(const std::vector<int>& programs) {
     links.push_back(link);
   }
   return links;
-}
-
-Result<std::uint64_t> missed_runs(const std::vector<int>& programs) {
-  std::uint64_t missed = 0;
-  for (const int program : programs) {
-    bpf_prog_info info{};
-    bpf_attr request{};
-    request.info.bpf_fd = static_cast<__u32>(program);
-    request.info.info_len = sizeof info;
-    request.info.info = reinterpret_cast<std::uintptr_t>(&info);
-    if (syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &request, sizeof request) != 0) {
-      return errno_failure("ask for", "missed runs of the BPF programs", errno);
-    }
-    missed += info.recursion_misses;
-  }
-  return missed;
 }
 
 }  // namespace syscost::ebpf

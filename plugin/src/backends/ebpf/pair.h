@@ -46,6 +46,8 @@ class Pair {
   std::vector<int> counting_programs() const;
   /// Those that follow a child from birth to end; none without children.
   std::vector<int> following_programs() const;
+  /// All: those that count, then those that follow.
+  std::vector<int> programs() const;
   /// What the process may map besides its place's map: the cells of details; what is known of children, and their
   /// cells.
   std::vector<int> further_maps() const;
@@ -82,8 +84,5 @@ class Pair {
 
 /// Attaches each: the descriptors of the attachments, which end when their last copies are closed.
 Result<std::vector<int>> open_links(const std::vector<int>& programs);
-/// Runs that the kernel skipped because the program was already running on that CPU, of all of them since they were
-/// loaded.
-Result<std::uint64_t> missed_runs(const std::vector<int>& programs);
 
 }  // namespace syscost::ebpf

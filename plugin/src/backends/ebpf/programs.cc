@@ -112,6 +112,7 @@ Result<void> Programs::take(Joined& joined, const DetailRequest& details, bool c
   Result<void> mapped = map_all(joined, details, children);
   joined.maps.close_all();
   if (!mapped.ok()) return mapped;
+  missed_before_ = missed_runs_ = joined.missed_runs;
   if (children) tell_own_calls_by(SYSCOST_OWN_CALLS(memory_.cookie));
   return enrol(0);
 }
@@ -150,6 +151,7 @@ Programs::Programs(Programs&& other) noexcept
       registrations_(std::move(other.registrations_)),
       why_alone_(std::move(other.why_alone_)),
       memory_(std::exchange(other.memory_, {})),
+      missed_before_(other.missed_before_),
       missed_runs_(other.missed_runs_),
       entered_twice_(other.entered_twice_) {}
 
@@ -227,9 +229,10 @@ Failure taken_away() {
 }
 
 Failure shut_out() {
-  return {"a seccomp filter of the test's denies what syscost calls between windows",
-          "let it pass gettid, fstat, sendmsg, recvmsg and getrusage, or put code that needs such a filter into a fork "
-          "child"};
+  return {
+      "a seccomp filter of the test's denies what syscost calls between windows",
+      "let it pass gettid, fstat, pread64, sendmsg, recvmsg and getrusage, or put code that needs such a filter into "
+      "a fork child"};
 }
 
 Failure counted_twice() {
@@ -250,16 +253,19 @@ Result<std::uint64_t> Programs::check(std::uint64_t token) {
       return report.ok() ? taken_away() : report.failure();
     }
   }
-  const Result<Report> report = holder_->report();
-  if (!report.ok()) return report.failure();
-  const std::uint64_t missed = report.value().missed_runs;
+  const Result<std::uint64_t> asked = holder_->missed_runs();
+  if (!asked.ok()) return asked;
+  const std::uint64_t missed = asked.value();
+  if (missed < missed_runs_) {
+    return Failure{"the number of runs that the kernel skipped went back: it is of other programs", "report this"};
+  }
   const std::uint64_t twice = std::atomic_ref(memory_.directory().entered_twice).load();
   // A call whose end the kernel did not show looks the same at the thread's next one, and is lost.
   const bool is_explained = twice - entered_twice_ <= missed - missed_runs_;
   entered_twice_ = twice;
   missed_runs_ = missed;
   if (!is_explained) return counted_twice();
-  return missed;
+  return missed - missed_before_;
 }
 
 }  // namespace syscost::ebpf

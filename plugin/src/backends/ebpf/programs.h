@@ -4,7 +4,8 @@
 //
 // A helper holds them (helper_link.h), for all measured processes or, where what they look for is this process's own
 // business, for this one; where no helper can be, the process itself does (own_pair.h). Either way the process gets
-// maps of its own and enrols by its cookie, and all that stays is memory and a socket or two at high numbers.
+// maps of its own and enrols by its cookie. What stays is memory, and a few descriptors at high numbers: sockets, and
+// files that can only be read.
 #pragma once
 
 #include <atomic>
@@ -87,7 +88,7 @@ class Programs {
   }
 
   /// Finds out whether all is as it was when this process enrolled: `token` as for attach(). Returns how many events
-  /// the kernel did not show the programs, cumulative.
+  /// the kernel did not show the programs since then, cumulative.
   Result<std::uint64_t> check(std::uint64_t token);
 
  private:
@@ -104,7 +105,8 @@ class Programs {
   std::unique_ptr<Registrations> registrations_;
   std::string why_alone_;
   SharedMemory memory_;
-  std::uint64_t missed_runs_ = 0;
+  std::uint64_t missed_before_ = 0;  ///< Runs that the kernel skipped before this process enrolled.
+  std::uint64_t missed_runs_ = 0;    ///< As last asked; of the programs, since they were loaded.
   std::uint64_t entered_twice_ = 0;
 };
 

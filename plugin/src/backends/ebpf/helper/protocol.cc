@@ -2,12 +2,10 @@
 #include "backends/ebpf/helper/protocol.h"
 
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <string>
 
 #include "backends/ebpf/pair.h"
@@ -33,11 +31,6 @@ std::string text_of(const std::array<char, 480>& text) {
 }
 
 }  // namespace
-
-void Passed::close_all() {
-  for (std::size_t i = 0; i < count; ++i) close(descriptors[i]);
-  count = 0;
-}
 
 Question join_question(const DetailRequest& details, bool children) {
   Question question;
@@ -86,60 +79,15 @@ Address address_for_everyone() {
 }
 
 bool send_message(int socket, const void* message, std::size_t size, const Passed& passed) {
-  iovec part{const_cast<void*>(message), size};  // NOLINT(cppcoreguidelines-pro-type-const-cast): sendmsg only reads
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof passed.descriptors)] = {};
-  msghdr header{};
-  header.msg_iov = &part;
-  header.msg_iovlen = 1;
-  if (passed.count != 0) {
-    header.msg_control = control;
-    header.msg_controllen = CMSG_SPACE(passed.count * sizeof(int));
-    cmsghdr* rights = CMSG_FIRSTHDR(&header);
-    rights->cmsg_level = SOL_SOCKET;
-    rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(passed.count * sizeof(int));
-    std::memcpy(CMSG_DATA(rights), passed.descriptors.data(), passed.count * sizeof(int));
-  }
-  ssize_t sent = 0;
-  do {
-    sent = sendmsg(socket, &header, MSG_NOSIGNAL | MSG_DONTWAIT);
-  } while (sent < 0 && errno == EINTR);
-  return sent == static_cast<ssize_t>(size);
+  return send_passing(socket, message, size, passed.all(), MSG_DONTWAIT) == static_cast<ssize_t>(size);
 }
 
 bool receive_message(int socket, void* message, std::size_t size, Passed* passed) {
-  iovec part{message, size};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof Passed::descriptors)] = {};
-  msghdr header{};
-  header.msg_iov = &part;
-  header.msg_iovlen = 1;
-  if (passed != nullptr) {
-    passed->count = 0;
-    header.msg_control = control;
-    header.msg_controllen = sizeof control;
-  }
-  ssize_t got = 0;
-  do {
-    got = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
-  } while (got < 0 && errno == EINTR);
-  if (got <= 0) {
-    if (got == 0) errno = 0;
-    return false;
-  }
-  bool is_cut = (header.msg_flags & MSG_TRUNC) != 0;
-  bool lacks_descriptors = false;
-  if (passed != nullptr) {
-    for (cmsghdr* rights = CMSG_FIRSTHDR(&header); rights != nullptr; rights = CMSG_NXTHDR(&header, rights)) {
-      if (rights->cmsg_level != SOL_SOCKET || rights->cmsg_type != SCM_RIGHTS) continue;
-      passed->count = (rights->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-      std::memcpy(passed->descriptors.data(), CMSG_DATA(rights), passed->count * sizeof(int));
-    }
-    // The kernel leaves out what finds no free number: a limit of this process.
-    lacks_descriptors = (header.msg_flags & MSG_CTRUNC) != 0;
-  }
-  if (got == static_cast<ssize_t>(size) && !is_cut && !lacks_descriptors) return true;
+  const ssize_t got = receive_passing(socket, message, size, passed, 0);
+  if (got == static_cast<ssize_t>(size)) return true;
+  if (got < 0) return false;
   if (passed != nullptr) passed->close_all();
-  errno = lacks_descriptors ? EMFILE : EBADMSG;
+  errno = got == 0 ? 0 : EBADMSG;
   return false;
 }
 

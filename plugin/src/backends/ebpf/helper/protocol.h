@@ -7,7 +7,8 @@
 // and this protocol's version: builds that differ do not meet.
 //
 // A request is one Question, without descriptors: the helper takes none from anybody. An answer is one Answer; to
-// `join` it brings the maps that the process may write, and nothing else is ever handed out.
+// `join` it brings the maps that the process may write, and files that only tell it of missed runs (missed_runs.h).
+// Nothing else is ever handed out.
 #pragma once
 
 #include <sys/types.h>
@@ -20,17 +21,18 @@
 #include <string_view>
 
 #include "core/call_detail.h"
+#include "core/passed_descriptors.h"
 #include "core/result.h"
 
 namespace syscost::ebpf {
 
-inline constexpr int kProtocolVersion = 2;
+inline constexpr int kProtocolVersion = 3;
 
 enum class Request : char {
   join = 'J',    ///< A place; attached.
   detach = 'D',  ///< Not to be counted for now.
   attach = 'A',  ///< To be counted again; the process must enrol again.
-  report = 'R',  ///< What only the holder of the programs knows.
+  report = 'R',  ///< Whether the process is enrolled, and the missed runs for those that have no files.
 };
 
 struct Question {
@@ -51,20 +53,11 @@ struct Answer {
   std::uint32_t has_failed = 0;
   std::uint32_t cpu_count = 0;
   std::uint64_t cookie = 0;
-  std::uint64_t missed_runs = 0;  ///< Of the programs, since they were loaded.
-  std::uint32_t refusal = 0;      ///< enum syscost_refusal: why the process is not enrolled.
-  std::uint32_t padding = 0;
+  std::uint64_t missed_runs = 0;   ///< To `join` and `report`: of the programs, since they were loaded.
+  std::uint32_t refusal = 0;       ///< enum syscost_refusal: why the process is not enrolled.
+  std::uint32_t map_count = 0;     ///< To `join`: the first of the descriptors. The others are the files.
   std::array<char, 480> reason{};  ///< Of a failure, ending in 0.
   std::array<char, 480> how_to_fix{};
-};
-
-/// The process's map; cells of details; what is known of children and their cells.
-inline constexpr std::size_t kMaxPassed = 4;
-struct Passed {
-  std::array<int, kMaxPassed> descriptors{};
-  std::size_t count = 0;
-
-  void close_all();
 };
 
 /// Of the helper: the socket that it is started with.
@@ -84,8 +77,8 @@ Address address_for_everyone();
 
 /// Sends at once or not at all. False: errno says why.
 bool send_message(int socket, const void* message, std::size_t size, const Passed& passed = {});
-/// Receives a message of just that size: its descriptors, which are close-on-exec, belong to the caller. With `passed`
-/// null none is taken. False when the other end is gone (errno 0), or errno says why; EMFILE: no descriptor was free.
+/// Receives a message of just that size, and its descriptors as receive_passing() does. False when the other end is
+/// gone (errno 0), or errno says why.
 bool receive_message(int socket, void* message, std::size_t size, Passed* passed);
 
 Answer failed_answer(const Failure& failure);

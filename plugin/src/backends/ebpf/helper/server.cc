@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "backends/ebpf/missed_runs.h"
 #include "backends/ebpf/shared.h"
 #include "core/parked_descriptors.h"
 
@@ -184,10 +185,7 @@ void Server::read_request(Client& client) {
 
 Answer Server::report(const Client& client) const {
   const Pair& pair = pair_->value();
-  std::vector<int> programs = pair.counting_programs();
-  const std::vector<int> following = pair.following_programs();
-  programs.insert(programs.end(), following.begin(), following.end());
-  const Result<std::uint64_t> missed = missed_runs(programs);
+  const Result<std::uint64_t> missed = missed_runs(pair.programs());
   if (!missed.ok()) return failed_answer(missed.failure());
   Answer answer;
   answer.missed_runs = missed.value();
@@ -244,13 +242,18 @@ void Server::serve_joining() {
 
 void Server::welcome(Client& client, const Pair::Place& place) {
   const Pair& pair = pair_->value();
-  Answer message;
+  Answer message = report(client);
+  if (message.has_failed != 0) return answer(client, message);
   message.cpu_count = pair.cpu_count();
   message.cookie = place.cookie;
-  Passed maps;
-  maps.descriptors[maps.count++] = place.map;
-  for (const int map : pair.further_maps()) maps.descriptors[maps.count++] = map;
-  answer(client, message, maps);
+  Passed passed;
+  passed.add(place.map);
+  for (const int map : pair.further_maps()) passed.add(map);
+  message.map_count = static_cast<std::uint32_t>(passed.count);
+  const std::vector<int> files = open_run_files(pair.programs());
+  for (const int file : files) passed.add(file);
+  answer(client, message, passed);
+  close_each(files);
 }
 
 void Server::answer(Client& client, const Answer& message, const Passed& passed) {

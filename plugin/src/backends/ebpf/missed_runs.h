@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+//
+// Missed runs: those that the kernel skipped because the program was running on that CPU already. Each may be a call
+// that was not counted, so each window's end asks for them.
+//
+// Who holds a program asks bpf(2). For all others the kernel writes the number into the fdinfo of the program's
+// descriptor, below /proc. Whether one may look into such a file is decided when it is opened, not when it is read. So
+// the helper opens them, and a client reads them without waking it: three reads take 4 us where a question took 30, and
+// a helper that is stopped keeps no one waiting. A file gives no right to the program.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/result.h"
+
+namespace syscost::ebpf {
+
+/// By the holder: of all of them, since they were loaded.
+Result<std::uint64_t> missed_runs(const std::vector<int>& programs);
+
+/// By the holder: a file for each program, which the caller closes. Empty where /proc shows none. For one client alone:
+/// who reads an open file keeps its other readers waiting, and a client could read into memory that never comes.
+std::vector<int> open_run_files(const std::vector<int>& programs);
+
+/// A program's file, as it was read.
+struct RunFile {
+  std::uint64_t program = 0;  ///< The kernel's number of it.
+  std::uint64_t missed_runs = 0;
+};
+/// Empty where `text` is anything else.
+std::optional<RunFile> parse_run_file(std::string_view text);
+
+/// The files as a client keeps them.
+class RunFiles {
+ public:
+  RunFiles() = default;
+  /// Takes over the descriptors. None is kept where one of them is not such a file, or where they would take numbers
+  /// that the test expects.
+  explicit RunFiles(std::span<const int> descriptors);
+  RunFiles(RunFiles&& other) noexcept : files_(std::exchange(other.files_, {})) {}
+  RunFiles& operator=(RunFiles&&) = delete;
+  RunFiles(const RunFiles&) = delete;
+  ~RunFiles();
+
+  /// Missed runs of all. Empty where there are no files, or they tell nothing any more: the helper has ended, the test
+  /// closed them, or a filter denies it. Then it stays so.
+  std::optional<std::uint64_t> read();
+
+ private:
+  struct File {
+    int descriptor = -1;
+    std::uint64_t program = 0;
+  };
+  void close_all();
+
+  std::vector<File> files_;
+};
+
+}  // namespace syscost::ebpf

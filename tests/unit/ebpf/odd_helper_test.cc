@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+//
+// A helper that is odd: it holds a pair that counts, but what it says of missed runs is not what ours says. Programs
+// are loaded here, in a network namespace of the test's own, and the test skips with the reason where they may not be.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/ebpf/ebpf_backend.h"
+#include "backends/ebpf/helper/protocol.h"
+#include "backends/ebpf/missed_runs.h"
+#include "backends/ebpf/pair.h"
+#include "in_child.h"
+
+namespace syscost::ebpf {
+namespace {
+
+/// What the helper does its own way.
+struct Oddity {
+  std::function<std::vector<int>(const Pair&)> files = [](const Pair& pair) { return open_run_files(pair.programs()); };
+  std::uint64_t missed_before = 0;            ///< As it says to `join`.
+  std::vector<std::uint64_t> missed_after{};  ///< As it says to each `report`; none is told to one question too many.
+};
+
+[[noreturn]] void serve_one(int listener, const Oddity& oddity) {
+  const int client = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+  Result<Pair> pair = Pair::load();
+  if (!pair.ok()) _exit(1);
+  Result<std::vector<Pair::Place>> places = pair.value().make_places(1);
+  const Result<std::vector<int>> links = open_links(pair.value().counting_programs());
+  if (!places.ok() || !links.ok()) _exit(1);
+  std::size_t reports = 0;
+  for (Question question; receive_message(client, &question, sizeof question, nullptr);) {
+    Answer answer;
+    Passed passed;
+    if (question.request == Request::join) {
+      answer.cpu_count = pair.value().cpu_count();
+      answer.cookie = places.value()[0].cookie;
+      answer.missed_runs = oddity.missed_before;
+      answer.map_count = 1;
+      passed.add(places.value()[0].map);
+      for (const int file : oddity.files(pair.value())) passed.add(file);
+    } else {
+      if (reports == oddity.missed_after.size()) _exit(0);
+      answer.missed_runs = oddity.missed_after[reports++];
+    }
+    send_message(client, &answer, sizeof answer, passed);
+  }
+  _exit(0);
+}
+
+class OddHelper : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "a network namespace needs root";
+    const Result<std::unique_ptr<Backend>> tried = open_backend();
+    if (!tried.ok()) GTEST_SKIP() << tried.failure().reason << "; " << tried.failure().how_to_fix;
+  }
+
+  static std::string with_helper(const Oddity& oddity, const std::function<std::string(Backend&)>& body) {
+    return InChild([&]() -> std::string {
+             if (unshare(CLONE_NEWNET) != 0) return "no network namespace";
+             const int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+             const Address own = address_of(geteuid());
+             if (bind(listener, reinterpret_cast<const sockaddr*>(&own.name), own.size) != 0 ||
+                 listen(listener, 8) != 0) {
+               return "the helper's name is taken";
+             }
+             const pid_t helper = fork();
+             if (helper == 0) serve_one(listener, oddity);
+             close(listener);
+             Result<std::unique_ptr<Backend>> opened = open_backend();
+             std::string said = opened.ok() ? opened.value()->arrangement() : opened.failure().reason;
+             if (said.find("shares") == 0) said = body(*opened.value());
+             kill(helper, SIGKILL);
+             return said;
+           })
+        .said();
+  }
+};
+
+std::string hidden_losses_of(Backend& backend) {
+  const Result<std::uint64_t> losses = backend.hidden_losses();
+  return losses.ok() ? std::to_string(losses.value()) : losses.failure().reason;
+}
+
+// The helper counts since it loaded the programs; who comes later did not lose what others lost before.
+TEST_F(OddHelper, RunsThatWereMissedBeforeAProcessCameAreNotItsLosses) {
+  const Oddity had_losses{
+      .files = [](const Pair&) { return std::vector<int>(); }, .missed_before = 1000, .missed_after = {1000, 1003}};
+  EXPECT_EQ(with_helper(had_losses,
+                        [](Backend& backend) {
+                          const std::string first = hidden_losses_of(backend);
+                          return first + " then " + hidden_losses_of(backend);
+                        }),
+            "0 then 3");
+}
+
+TEST_F(OddHelper, MissedRunsThatGoBackAreNotBelieved) {
+  const Oddity forgets{
+      .files = [](const Pair&) { return std::vector<int>(); }, .missed_before = 1000, .missed_after = {999}};
+  const std::string said = with_helper(forgets, hidden_losses_of);
+  EXPECT_NE(said.find("went back"), std::string::npos) << said;
+}
+
+TEST_F(OddHelper, IsNotAskedWhereItsFilesTell) {
+  EXPECT_EQ(with_helper({}, miscounts), "");
+}
+
+// It is asked, then, whatever it passed.
+TEST_F(OddHelper, WithoutFilesOrWithOthersIsAsked) {
+  const auto of = [](const char* path) { return std::vector<int>(3, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)); };
+  const std::vector<std::function<std::vector<int>(const Pair&)>> odd = {
+      [](const Pair&) { return std::vector<int>(); },
+      [&](const Pair&) { return of("/dev/zero"); },
+      [&](const Pair&) { return of("/proc/self/status"); },
+      [&](const Pair& pair) { return std::vector<int>(Passed::kMost - 1, open_run_files(pair.programs())[0]); },
+      [&](const Pair& pair) {
+        std::vector<int> files = open_run_files(pair.programs());
+        files[2] = of("/dev/null")[0];
+        return files;
+      },
+  };
+  for (const auto& files : odd) {
+    EXPECT_EQ(with_helper({.files = files, .missed_before = 7, .missed_after = {7}}, miscounts), "");
+  }
+  const Oddity blocks{.files =
+                          [](const Pair&) {
+                            std::array<int, 2> ends{};
+                            static_cast<void>(pipe2(ends.data(), O_CLOEXEC));
+                            return std::vector<int>(3, ends[0]);
+                          },
+                      .missed_before = 7,
+                      .missed_after = {7}};
+  EXPECT_EQ(with_helper(blocks, miscounts), "");
+}
+
+class RunFilesOfPrograms : public OddHelper {
+ protected:
+  /// In a child, with a pair that has a number for each program beside its own.
+  static std::string with_files(
+      const std::function<std::string(const Pair&, const std::vector<int>&, RunFiles&)>& body) {
+    return InChild([&]() -> std::string {
+             const Result<Pair> pair = Pair::load();
+             if (!pair.ok()) return pair.failure().reason;
+             std::vector<int> numbers;
+             for (const int program : pair.value().programs()) numbers.push_back(dup(program));
+             RunFiles files(open_run_files(numbers));
+             const std::optional<std::uint64_t> missed = files.read();
+             const Result<std::uint64_t> asked = missed_runs(numbers);
+             if (!missed || !asked.ok() || *missed != asked.value()) return "it reads what the kernel does not say";
+             return body(pair.value(), numbers, files);
+           })
+        .said();
+  }
+};
+
+TEST_F(RunFilesOfPrograms, AreReadByAUserWhoMayNotOpenThem) {
+  EXPECT_EQ(with_files([](const Pair&, const std::vector<int>&, RunFiles& files) -> std::string {
+              if (setgid(65534) != 0 || setuid(65534) != 0) return "cannot become another user";
+              return files.read().has_value() ? "" : "not read";
+            }),
+            "");
+}
+
+TEST_F(RunFilesOfPrograms, EndWithTheNumberThatTheyAreOf) {
+  EXPECT_EQ(with_files([](const Pair&, const std::vector<int>& numbers, RunFiles& files) -> std::string {
+              close(numbers[1]);
+              return files.read().has_value() ? "still read" : "";
+            }),
+            "");
+}
+
+TEST_F(RunFilesOfPrograms, AreOfTheirProgramAlone) {
+  EXPECT_EQ(with_files([](const Pair& pair, const std::vector<int>& numbers, RunFiles& files) -> std::string {
+              dup2(pair.programs()[0], numbers[1]);
+              return files.read().has_value() ? "another program's is read" : "";
+            }),
+            "");
+}
+
+TEST_F(RunFilesOfPrograms, AreNotTakenWhereTheyWouldHaveLowNumbers) {
+  EXPECT_EQ(with_files([](const Pair&, const std::vector<int>& numbers, RunFiles&) -> std::string {
+              const std::vector<int> opened = open_run_files(numbers);
+              const rlimit few{64, 64};
+              if (setrlimit(RLIMIT_NOFILE, &few) != 0) return "no limit";
+              RunFiles low(opened);
+              return low.read().has_value() || fcntl(opened[0], F_GETFD) >= 0 ? "they are kept" : "";
+            }),
+            "");
+}
+
+}  // namespace
+}  // namespace syscost::ebpf
