@@ -155,13 +155,17 @@ class Backend {
   /// still in place (a test may have closed every file descriptor): a failure says so, and that counts since the last
   /// call are short.
   virtual Result<std::uint64_t> hidden_losses() = 0;
-  /// The part of what hidden_losses() last answered that threads lost which can be inside no thread scope. A thread scope
-  /// is exact all the same.
+  /// The part of what hidden_losses() last answered that threads lost which can be inside no thread scope. A thread
+  /// scope is exact all the same.
   virtual std::uint64_t hidden_losses_beside_scopes() const { return 0; }
 
   /// Takes the instrument off and puts it back on, for timed passes. Open starts attached.
   virtual Result<void> detach() = 0;
   virtual Result<void> attach() = 0;
+
+  /// It counts no more, and gives up what another backend of this process needs; scopes that are open on it may still
+  /// be closed. Between windows.
+  virtual void retire() {}
 
  protected:
   Backend() = default;

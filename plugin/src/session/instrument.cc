@@ -103,6 +103,8 @@ Result<void> Instrument::check(Opened& opened) {
   opened.is_intact.store(false, std::memory_order_release);
   Failure failure = hidden.failure();
   if (current() == &opened) {
+    // What shares programs among processes takes each process once.
+    opened.backend->retire();
     Result<void> reopened = open(choice_);
     if (!reopened.ok()) failure.reason += "; opening it again failed: " + reopened.failure().reason;
   }

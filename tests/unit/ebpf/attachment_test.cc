@@ -124,6 +124,18 @@ TEST_P(Attachment, ThatFindsTooFewDescriptorsNamesTheLimit) {
   }
 }
 
+TEST_P(Attachment, IsHadAgainByWhoRetired) {
+  EXPECT_EQ(with_backend([](Backend& backend) -> std::string {
+              backend.retire();
+              if (backend.hidden_losses().ok()) return "counts on";
+              Result<std::unique_ptr<Backend>> next = open_held(GetParam());
+              if (!next.ok()) return next.failure().reason;
+              const bool is_copy = next.value()->arrangement().find("another copy") != std::string::npos;
+              return is_copy ? next.value()->arrangement() : miscounts(*next.value());
+            }),
+            "");
+}
+
 TEST_P(Attachment, NeedsNoFreeDescriptor) {
   EXPECT_EQ(with_backend([](Backend& backend) -> std::string {
               while (open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0) {

@@ -55,6 +55,9 @@ class FrailBackend final : public Backend {
     if (watcher_) watcher_("ours goes on");
     return {};
   }
+  void retire() override {
+    if (watcher_) watcher_("ours retires");
+  }
 
  private:
   FakeBackend& fake_;
@@ -75,6 +78,7 @@ class SessionTest : public ::testing::Test {
       const BackendOpener opener = [this](BackendChoice) -> Result<std::unique_ptr<Backend>> {
         if (!opens_) return Failure{"no backend here", "get one"};
         is_gone_ = false;
+        if (watcher_) watcher_("ours begins");
         return std::unique_ptr<Backend>(std::make_unique<FrailBackend>(fake_, is_gone_, watcher_));
       };
       session_ = std::make_unique<Session>(options_, opener, tools_);

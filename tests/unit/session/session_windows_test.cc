@@ -146,6 +146,16 @@ TEST_F(SessionTest, VoidsAWindowWhoseInstrumentWasTakenAwayAndGoesOnWithANewOne)
   EXPECT_EQ(keys(), (Keys{"test|A|||0|test|passed|||", "test|B|||0|test|passed|1||", "test|B|||0|syscall|||1|"}));
 }
 
+TEST_F(SessionTest, TheInstrumentThatWasTakenAwayRetiresBeforeAnotherIsOpened) {
+  std::string order;
+  watcher_ = [&](const char* what) { order += std::string(what) + ", "; };
+  open("A");
+  is_gone_ = true;
+  order.clear();
+  session().close_window("passed", 0);
+  EXPECT_EQ(order.substr(0, order.find("ours opens")), "ours closes, ours retires, ours begins, ");
+}
+
 TEST_F(SessionTest, RemembersRowsItCouldNotWriteAndGoesOn) {
   options_.csv = "/dev/full";
   for (const char* test : {"A", "B", "C"}) {

@@ -76,6 +76,7 @@ class EbpfBackend final : public Backend {
     ++memory_.directory().attach_epoch;
     return programs_.attach(own_token());
   }
+  void retire() override { programs_.retire(); }
 
   /// The proof that it counts, and what counting adds to a call, given what the same call takes unobserved.
   Result<void> prove_and_calibrate(double unobserved_ns);

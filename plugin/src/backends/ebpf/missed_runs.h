@@ -5,8 +5,8 @@
 //
 // Who holds a program asks bpf(2). For all others the kernel writes the number into the fdinfo of the program's
 // descriptor, below /proc. Whether one may look into such a file is decided when it is opened, not when it is read. So
-// the helper opens them, and a client reads them without waking it: three reads take 4 us where a question took 30, and
-// a helper that is stopped keeps no one waiting. A file gives no right to the program.
+// the helper opens them, and a client reads them without waking it. A helper that is stopped keeps no one waiting. A
+// file gives no right to the program. docs/decisions/0018.
 #pragma once
 
 #include <cstdint>

@@ -221,6 +221,25 @@ Result<void> Programs::attach(std::uint64_t token) {
   return attached.ok() ? enrol(token) : attached;
 }
 
+// ---- retirement -----------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Of who has given up its place.
+class NoHolder final : public Holder {
+ public:
+  Result<void> attach() override { return taken_away(); }
+  void detach() override {}
+  Result<Report> report() override { return taken_away(); }
+  Result<std::uint64_t> missed_runs() override { return taken_away(); }
+};
+
+}  // namespace
+
+void Programs::retire() {
+  holder_ = std::make_unique<NoHolder>();
+}
+
 // ---- what became of it ----------------------------------------------------------------------------------------------
 
 Failure taken_away() {

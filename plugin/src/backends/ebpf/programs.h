@@ -81,6 +81,8 @@ class Programs {
   Result<void> attach(std::uint64_t token);
   /// Children born meanwhile are known when programs are attached again: births cost a fork, not a call.
   void detach() { holder_->detach(); }
+  /// Gives up the place, for ever. The memory stays.
+  void retire();
 
   /// Makes the calling thread known as `token`. False when it is not: a seccomp filter answered in the kernel's place.
   bool register_thread(std::uint64_t token) const {
