@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -233,6 +234,24 @@ void toggle(std::atomic<bool>& stop) {
   }
 }
 
+/// `times` children connect to the helper and leave, faster than it can accept them.
+void knock(int times) {
+  sockaddr_un name{};
+  socklen_t size = sizeof name;
+  if (getpeername(connection(), reinterpret_cast<sockaddr*>(&name), &size) != 0) _exit(3);
+  const pid_t parent = getpid();
+  for (int i = 0; i < times; ++i) {
+    if (fork() != 0) continue;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (getppid() == parent) {
+      const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0);
+      connect(fd, reinterpret_cast<const sockaddr*>(&name), size);
+      close(fd);
+    }
+    _exit(0);
+  }
+}
+
 /// Follows a measured process of its own and notes what it says by gettid: the secret with which it enrols.
 std::vector<std::array<std::uint64_t, 2>> secrets_of(pid_t child) {
   std::vector<std::array<std::uint64_t, 2>> secrets;
@@ -306,6 +325,10 @@ int main(int argc, char** argv) {
     stay();
   } else if (role == "flood") {
     flood(number);
+    say("r");
+    stay();
+  } else if (role == "knock") {
+    knock(number);
     say("r");
     stay();
   } else if (role == "scribble" || role == "toggle") {

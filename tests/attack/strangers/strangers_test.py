@@ -174,6 +174,12 @@ class Strangers(unittest.TestCase):
         self.assert_sound(self.victim(user=OTHER, test="Loops"), exact=True)
         self.assertIsNone(rogue.poll(), "it is still at it")
 
+    def test_who_connects_and_leaves_without_end_keeps_no_client_from_its_answers(self):
+        self.serve_everyone()
+        victim = self.victim(user=OTHER, test="Loops")
+        self.rogue("knock", "8")
+        self.assert_sound(victim, exact=True)
+
     def test_who_enrols_with_the_secret_of_another_process_is_not_counted_there(self):
         self.serve_everyone()
         stolen = subprocess.run([ROGUE, "steal", "300"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S,
