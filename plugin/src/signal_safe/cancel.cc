@@ -14,6 +14,7 @@ extern const char syscost_stub_flags_kept[];
 extern const char syscost_stub_stamping[];
 extern const char syscost_stub_stamped[];
 extern const char syscost_stub_returned[];
+extern const char syscost_stub_trapped_end[];
 extern const char syscost_special_begin[];
 extern const char syscost_special_saved[];
 extern const char syscost_special_returned[];
@@ -31,7 +32,6 @@ namespace syscost::signal_safe {
 namespace {
 
 constexpr std::uint64_t kSyscallBytes = 2;
-constexpr std::uint64_t kFrame = 128 + 256;
 constexpr std::uint64_t kQuietFrame = 128 + 16;
 
 class Interrupted {
@@ -48,18 +48,25 @@ class Interrupted {
     registers_[REG_RIP] = return_address - kSyscallBytes;
   }
 
-  /// All is in the stub's Call.
-  void go_back_by_call(bool has_flags) {
+  /// The way back is in the stub's Call below the caller's red zone, and flags have not changed.
+  void go_back_from_frame() {
     const Call& call = *reinterpret_cast<const Call*>(registers_[REG_RSP]);
     registers_[REG_RAX] = call.number;
-    if (has_flags) {
-      // lahf and seto
-      constexpr std::uint64_t kLow = 0xd5;
-      constexpr std::uint64_t kOverflow = 0x800;
-      std::uint64_t& flags = registers_[REG_EFL];
-      flags = (flags & ~(kLow | kOverflow)) | (call.flags >> 8 & kLow) | ((call.flags & 1) != 0 ? kOverflow : 0);
-    }
-    go_back(call.return_address, kFrame);
+    go_back(call.return_address, kCallFrame);
+  }
+
+  /// All is in the stub's Call.
+  void go_back_by_call() {
+    Call& call = *reinterpret_cast<Call*>(registers_[REG_RSP]);
+    registers_[REG_RAX] = call.number;
+    // lahf and seto
+    constexpr std::uint64_t kLow = 0xd5;
+    constexpr std::uint64_t kOverflow = 0x800;
+    std::uint64_t& flags = registers_[REG_EFL];
+    flags = (flags & ~(kLow | kOverflow)) | (call.flags >> 8 & kLow) | ((call.flags & 1) != 0 ? kOverflow : 0);
+    registers_[REG_RSP] = call.stack_pointer;
+    go_back(call.return_address, 0);
+    call.thread = nullptr;  // a trap stack is free again
   }
 
   void take_arguments_back() {
@@ -99,19 +106,25 @@ void show_call_site(SignalFrame& frame) {
   } else if (code.is_within(syscost_stub, syscost_stub_framed)) {
     code.go_back(code.at(REG_RCX), 0);
   } else if (code.is_within(syscost_stub_framed, syscost_stub_kept)) {
-    code.go_back(code.at(REG_RCX), kFrame);
-  } else if (code.is_within(syscost_stub_kept, syscost_stub_returned)) {
+    code.go_back(code.at(REG_RCX), kCallFrame);
+  } else if (code.is_within(syscost_stub_trapped, syscost_stub_trapped_end)) {
+    code.go_back_by_call();
+  } else if (code.is_within(syscost_stub_kept, syscost_stub_flags_kept)) {
+    code.go_back_from_frame();
+  } else if (code.is_within(syscost_stub_flags_kept, syscost_stub_returned)) {
     if (code.is_within(syscost_stub_stamping, syscost_stub_stamped)) code.at(REG_RDX) = code.at(REG_R11);
-    code.go_back_by_call(!code.is_within(syscost_stub_kept, syscost_stub_flags_kept));
+    code.go_back_by_call();
   } else if (code.is_within(syscost_special_begin, syscost_special_returned)) {
     if (!code.is_within(syscost_special_begin, syscost_special_saved)) code.take_arguments_back();
-    code.go_back_by_call(true);
+    code.go_back_by_call();
   } else if (code.is_within(syscost_stub_plain, syscost_plain_framed)) {
     code.go_back(code.at(REG_R11), 0);
   } else if (code.is_within(syscost_plain_framed, syscost_plain_kept)) {
-    code.go_back(code.at(REG_R11), kFrame);
-  } else if (code.is_within(syscost_plain_kept, syscost_plain_quiet)) {
-    code.go_back_by_call(!code.is_within(syscost_plain_kept, syscost_plain_flags_kept));
+    code.go_back(code.at(REG_R11), kCallFrame);
+  } else if (code.is_within(syscost_plain_kept, syscost_plain_flags_kept)) {
+    code.go_back_from_frame();
+  } else if (code.is_within(syscost_plain_flags_kept, syscost_plain_quiet)) {
+    code.go_back_by_call();
   } else if (code.is_within(syscost_plain_quiet, syscost_plain_quiet_framed)) {
     code.go_back(code.at(REG_R11), 0);
   } else if (code.is_within(syscost_plain_quiet_framed, syscost_plain_quiet_kept)) {

@@ -10,6 +10,7 @@
 #include "signal_safe/signals.h"
 #include "signal_safe/sigsys.h"
 #include "signal_safe/stacks.h"
+#include "signal_safe/trap_stacks.h"
 #include "signal_safe/user_memory.h"
 
 namespace syscost::signal_safe {
@@ -131,7 +132,7 @@ Thread* interrupted_thread(const Guard& guard, SignalFrame& frame) {
 
 void enter_handler(const Guard& /*guard*/, SignalFrame& frame, int signal, const KernelSigaction& action,
                    Thread* thread) {
-  const std::uint64_t stack_pointer = frame.registers[REG_RSP];
+  const std::uint64_t stack_pointer = users_stack_pointer(frame);
   const bool has_ours = thread != nullptr && thread->signal_stack.bytes != 0;
   const Stack own = has_ours ? thread->own_stack : frame.stack;
   const bool is_nested = is_on(own, stack_pointer);
@@ -188,7 +189,7 @@ void prepare_sigreturn(const Guard& /*guard*/, SignalFrame& frame, Thread& threa
   if (thread.signal_stack.bytes != 0) {
     const Stack wanted = frame.stack;
     // The kernel takes it unless the code that goes on runs on the one there is.
-    if (!is_on(thread.own_stack, frame.registers[REG_RSP]) && error_of(wanted) == 0) believe(thread, wanted);
+    if (!is_on(thread.own_stack, users_stack_pointer(frame)) && error_of(wanted) == 0) believe(thread, wanted);
     set_stack(frame, thread.signal_stack);
   }
   believe_blocked(thread, is_blocked);

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "signal_safe/stacks.h"
+#include "signal_safe/trap_stacks.h"
 
 namespace syscost::signal_safe {
 namespace {
@@ -35,11 +36,11 @@ T* fill(const Account& account, T*& place, std::uint64_t bytes) {
   return pointer.compare_exchange_strong(known, static_cast<T*>(fresh)) ? static_cast<T*>(fresh) : known;
 }
 
-/// Room for one frame and what a handler of ours needs: while one runs, every signal waits.
+/// Room for one frame and what a handler of ours needs: while one runs, every signal waits. Trap stacks lie above.
 Stack make_signal_stack(Thread& thread) {
   constexpr std::uint64_t kForHandler = 8192;
   const std::uint64_t bytes = (syscost_state.frame_bytes + kForHandler + 63) & ~std::uint64_t{63};
-  void* start = take(bytes, kForShared);
+  void* start = take(bytes + kTrapStacks * kTrapStackBytes, kForShared);
   if (start == nullptr) return {};
   // The owner is found by its stack (frames.cc).
   *static_cast<Thread**>(start) = &thread;
@@ -68,6 +69,7 @@ Thread* take_thread(const Guard& /*guard*/) {
     thread.awaits_sigsys = 0;
     thread.trapped_in = 0;
     if (thread.signal_stack.bytes == 0) thread.signal_stack = make_signal_stack(thread);
+    free_trap_stacks(thread);
     // Whoever had it before may have ended inside a signal handler, in the middle of a recording.
     std::atomic_ref(thread.open).store(0);
     return &thread;

@@ -18,10 +18,14 @@ void syscost_restorer();
 extern const char syscost_sigreturn[];
 /// Returns by way of `frame`, wherever that lies.
 [[noreturn]] void syscost_sigreturn_from(void* frame);
-/// What a trapped call continues in, with rcx = where it returns to; and the same for int $0x80, with the return
-/// address on the stack below the red zone.
+/// What a trapped call continues in, with rsp = its Call on a trap stack.
+extern const char syscost_stub_trapped[];
+/// The same on the caller's stack, with rcx = where the call returns to: what a patched site jumps to.
 extern const char syscost_stub[];
+/// The same for int $0x80, with the return address on the stack below the red zone.
 extern const char syscost_stub_int80[];
+/// What a trapped exit continues in, with r11 = the address of `is_used` of the record that it gives back.
+extern const char syscost_end_thread[];
 /// What a patched site jumps to whose call is none of those in syscost_is_special: r11 = where it returns to. Costs
 /// next to nothing while no lane is armed.
 extern const char syscost_stub_plain[];

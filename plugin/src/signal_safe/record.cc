@@ -258,6 +258,11 @@ std::uint64_t announcement_of(const Call& call, std::uint64_t place) {
   return place << kNumberBits | (call.thread->ended & ((1U << kNumberBits) - 1));
 }
 
+/// Where a call lies, or would lie, on its caller's stack: of two at once that of a handler lies below.
+std::uint64_t place_of(const Call& call) {
+  return call.stack_pointer - kCallFrame;
+}
+
 /// True when `outer`, announced by this thread and not ended, never will be: a handler interrupted it and left by
 /// longjmp. A handler that did return would run below it, or on a signal stack.
 __attribute__((noinline)) bool was_left(std::uint64_t outer, const Call& call, std::uint64_t place) {
@@ -288,7 +293,7 @@ __attribute__((always_inline)) inline void record_announced(const Guard& guard, 
 }  // namespace
 
 void record(const Guard& guard, const Call& call, std::uint64_t now) {
-  record_announced(guard, call, now, reinterpret_cast<std::uint64_t>(&call), true);
+  record_announced(guard, call, now, place_of(call), true);
 }
 
 void record_return(const Guard& guard, const Call& call, std::uint64_t stack_pointer) {
@@ -300,5 +305,5 @@ void record_return(const Guard& guard, const Call& call, std::uint64_t stack_poi
 // NOLINTNEXTLINE(readability-identifier-naming): the stub's name
 extern "C" void syscost_record(syscost::signal_safe::Call* call, std::uint64_t now) {
   const syscost::signal_safe::Guard guard = syscost::signal_safe::EntryPoint::enter();
-  syscost::signal_safe::record_announced(guard, *call, now, reinterpret_cast<std::uint64_t>(call), true);
+  syscost::signal_safe::record_announced(guard, *call, now, syscost::signal_safe::place_of(*call), true);
 }

@@ -13,6 +13,7 @@
 #include "signal_safe/raw.h"
 #include "signal_safe/record.h"
 #include "signal_safe/sigsys.h"
+#include "signal_safe/trap_stacks.h"
 #include "signal_safe/user_memory.h"
 
 namespace syscost::signal_safe {
@@ -87,6 +88,17 @@ void return_from_handler(const Guard& guard, SignalFrame& frame, Thread* thread)
   frame.registers[REG_RIP] = reinterpret_cast<std::uint64_t>(syscost_sigreturn);
 }
 
+/// The thread ends, by a call that needs no stack: the program may have unmapped its own. Whoever interrupts it from
+/// here on is nobody's, and runs on no stack that another thread may take.
+void end_thread(const Guard& /*guard*/, SignalFrame& frame, Thread& thread) {
+  if (thread.signal_stack.bytes != 0) frame.stack = thread.own_stack;
+  set_gs_base(&syscost_foreign_thread);
+  std::atomic_ref(thread.id).store(0);
+  offer_sigsys();  // it may have been sent a notice
+  frame.registers[REG_R11] = reinterpret_cast<std::uint64_t>(&thread.is_used);
+  frame.registers[REG_RIP] = reinterpret_cast<std::uint64_t>(syscost_end_thread);
+}
+
 /// Lets the thread go on in the stub.
 void make_call(const Guard& guard, SignalFrame& frame, Thread* thread, unsigned architecture) {
   std::uint64_t* registers = frame.registers;
@@ -104,8 +116,15 @@ void make_call(const Guard& guard, SignalFrame& frame, Thread* thread, unsigned 
     return;
   } else {
     remember_site(return_address);
-    registers[REG_RCX] = return_address;
-    registers[REG_RIP] = reinterpret_cast<std::uint64_t>(syscost_stub);
+    const bool is_known = thread != nullptr && thread == calling_thread(guard);
+    if (is_known && static_cast<std::uint32_t>(registers[REG_RAX]) == SYS_exit) {
+      end_thread(guard, frame, *thread);
+      return;
+    }
+    if (!is_known || !enter_on_trap_stack(guard, frame, *thread, return_address)) {
+      registers[REG_RCX] = return_address;
+      registers[REG_RIP] = reinterpret_cast<std::uint64_t>(syscost_stub);
+    }
   }
   if (thread != nullptr) deliver_waiting(guard, frame, *thread);
 }

@@ -63,6 +63,13 @@ Plan save_for_shared(Call& call) {
   return Plan::shared_stack;
 }
 
+/// A child that begins on its maker's stack, in memory that both have. On a trap stack the call waits for its maker.
+Plan plan_shared(Call& call) {
+  if (!is_on_trap_stack(call)) return save_for_shared(call);
+  call.note = static_cast<std::uint64_t>(Child::waited_for);
+  return Plan::call;
+}
+
 Plan plan_clone(Call& call, std::uint64_t flags, std::uint64_t stack) {
   // A process that shares our memory and for whose end this thread waits is never armed; whatever else shares it may
   // be.
@@ -70,7 +77,7 @@ Plan plan_clone(Call& call, std::uint64_t flags, std::uint64_t stack) {
   if ((flags & CLONE_VM) != 0 && !is_waited_for) std::atomic_ref(syscost_is_alone).store(0);
   if (stack != 0) return leave_for_child(call, stack, flags);
   // Without a stack and with memory of its own the child finds all this in its copy.
-  return (flags & CLONE_VM) != 0 ? save_for_shared(call) : Plan::call;
+  return (flags & CLONE_VM) != 0 ? plan_shared(call) : Plan::call;
 }
 
 Plan plan_clone3(Call& call) {
@@ -151,9 +158,8 @@ bool is_watched(const Call& call) {
 /// A return from a handler that was not trapped.
 void prepare_return(const Guard& guard, Call& call) {
   if (!is_watched(call)) return;
-  const std::uint64_t stack_pointer = stack_pointer_of(call);
-  record_return(guard, call, stack_pointer);
-  prepare_sigreturn(guard, *reinterpret_cast<SignalFrame*>(stack_pointer - 8), *call.thread);
+  record_return(guard, call, call.stack_pointer);
+  prepare_sigreturn(guard, *reinterpret_cast<SignalFrame*>(call.stack_pointer - 8), *call.thread);
 }
 
 bool sends_signal(std::uint64_t number) {
@@ -161,7 +167,7 @@ bool sends_signal(std::uint64_t number) {
 }
 
 bool is_clone(const Call& call) {
-  return call.number == SYS_clone || call.number == SYS_clone3 || call.number == SYS_fork;
+  return call.number == SYS_clone || call.number == SYS_clone3 || call.number == SYS_fork || call.number == SYS_vfork;
 }
 
 Plan prepare(const Guard& guard, Call& call) {
@@ -176,7 +182,7 @@ Plan prepare(const Guard& guard, Call& call) {
     case SYS_clone3:
       return plan_clone3(call);
     case SYS_vfork:
-      return save_for_shared(call);
+      return plan_shared(call);
     case SYS_rt_sigaction:
       // In timed passes the kernel may have the program's own.
       if (is_in_our_process() && syscost_state.has_signals) prepare_sigaction(call);
@@ -206,15 +212,18 @@ Plan prepare(const Guard& guard, Call& call) {
   return Plan::call;
 }
 
-void finish(const Guard& guard, Call& call, std::uint64_t now) {
+/// True for a child that leaves the call to its maker.
+bool finish(const Guard& guard, Call& call, std::uint64_t now) {
   if (is_clone(call) && call.result == 0) {
-    leave_process(guard, Child::process);
-    return;
+    const bool is_shared = call.note == static_cast<std::uint64_t>(Child::waited_for);
+    leave_process(guard, is_shared ? Child::waited_for : Child::process);
+    return is_shared;
   }
   if (is_watched(call)) finish_signals(guard, call);
   if (call.number == SYS_rt_sigaction && is_in_our_process()) finish_sigaction(call);
   if (sends_signal(call.number)) finish_send(call);
   record(guard, call, now);
+  return false;
 }
 
 }  // namespace
@@ -235,9 +244,9 @@ std::uint64_t syscost_prepare(Call* call) {
   return static_cast<std::uint64_t>(syscost::signal_safe::prepare(guard, *call));
 }
 
-void syscost_finish(Call* call, std::uint64_t now) {
+bool syscost_finish(Call* call, std::uint64_t now) {
   const Guard guard = EntryPoint::enter();
-  syscost::signal_safe::finish(guard, *call, now);
+  return syscost::signal_safe::finish(guard, *call, now);
 }
 
 /// The first steps of a child on a stack of its own.

@@ -67,7 +67,7 @@ void prepare_sigaltstack(Call& call) {
   int error = 0;
   if (!is_readable(call.given.rdi, sizeof(Stack))) {
     error = EFAULT;
-  } else if (is_on(thread.own_stack, stack_pointer_of(call))) {
+  } else if (is_on(thread.own_stack, call.stack_pointer)) {
     error = EPERM;
   } else {
     call.stack = read_at<Stack>(call.given.rdi);
@@ -84,7 +84,7 @@ void finish_sigaltstack(Call& call) {
     call.result = -(call.note >> 1);
     return;
   }
-  const Stack before = shown(thread.own_stack, stack_pointer_of(call));
+  const Stack before = shown(thread.own_stack, call.stack_pointer);
   // Where `old` cannot be written the kernel has set the new one all the same.
   const auto result = static_cast<std::int64_t>(call.result);
   if (call.note == 1 && (result == 0 || result == -EFAULT)) believe(thread, call.stack);

@@ -7,10 +7,11 @@
  * r10, r8, r9, and rcx = where to go on, which is what a real `syscall` leaves there. A patched call site jumps here
  * by way of its trampoline, which loads rcx.
  *
- * All that the stub keeps lies on the caller's stack below the red zone (struct Call in call.h), never in the thread's
- * record: a handler that interrupts a blocked call comes through here again. Every register but rax, rcx and r11 is
- * given back, the flags too; no vector register is touched. The unwind tables say where the caller is, so that
- * pthread_cancel and debuggers see through.
+ * All that the stub keeps is in a Call (call.h), at rsp: of a patched site below the red zone of the caller's stack; of
+ * a trapped one on a stack of ours (trap_stacks.h), because the caller's may be too small, or none at all. Never in one
+ * place of the thread's record: a handler that interrupts a blocked call comes through here again. Every register but
+ * rax, rcx and r11 is given back, the flags too; no vector register is touched. The unwind tables say where the caller
+ * is, so that pthread_cancel and debuggers see through.
  *
  * Everything between syscost_undispatched_begin and _end may enter the kernel undispatched; the kernel looks at the
  * byte after the instruction.
@@ -30,6 +31,7 @@
 #define GIVEN 56
 #define USED 104
 #define ABI 152
+#define STACK 160
 
 #define SIZEOF_THREAD 512
 #define THREADS 16384
@@ -122,6 +124,13 @@ syscost_undispatched_begin:
 9:
         .endm
 
+/* While rsp points to a Call: the caller's stack pointer and the way back are in it. For unwinders:
+   DW_CFA_def_cfa_expression {rsp + STACK, dereferenced}; DW_CFA_expression for rip {rsp + RETURN_ADDRESS}. */
+        .macro cfa_in_call
+        .cfi_escape 0x0f, 4, 0x77, (STACK & 0x7f) | 0x80, STACK >> 7, 0x06
+        .cfi_escape 0x10, 16, 2, 0x77, RETURN_ADDRESS
+        .endm
+
 /* The frame of a call that came with rcx = where it returns to: THREAD, NUMBER and FLAGS are known, rcx = the thread. */
         .macro enter_call name
         lea -FRAME(%rsp), %rsp
@@ -134,9 +143,35 @@ syscost_undispatched_begin:
         lahf
         seto %al
         mov %rax, FLAGS(%rsp)
+        lea FRAME(%rsp), %rax
+        mov %rax, STACK(%rsp)
         place \name\()_flags_kept
+        cfa_in_call
         find_thread
         mov %rcx, THREAD(%rsp)
+        .endm
+
+/* Gives flags and stack back and goes on after the call, with rax = the result. Once a trap stack is free a handler's
+   call may take it: nothing is read from it any more. */
+        .macro leave_call frees
+        mov %rax, %r11
+        mov FLAGS(%rsp), %rax
+        add $0x7f, %al          /* overflows if the flag was set */
+        sahf
+        mov %r11, %rax
+        mov RETURN_ADDRESS(%rsp), %rcx
+        mov STACK(%rsp), %r11
+        .cfi_remember_state
+        .cfi_def_cfa %r11, 0
+        .cfi_register %rip, %rcx
+        .if \frees
+        movq $0, THREAD(%rsp)
+        .endif
+        mov %r11, %rsp
+        .cfi_def_cfa %rsp, 0
+        not_undone
+        jmp *%rcx
+        .cfi_restore_state
         .endm
 
 /* ---- the common call ---------------------------------------------------------------------------------------------- */
@@ -150,6 +185,7 @@ syscost_stub:
         .cfi_def_cfa %rsp, 0
         .cfi_register %rip, %rcx
         enter_call syscost_stub
+.Ltrapped:
         mov NUMBER(%rsp), %eax  /* all that the kernel looks at */
         cmp $512, %rax
         jae .Lcommon
@@ -183,20 +219,24 @@ syscost_stub:
         load_arguments GIVEN
         mov RESULT(%rsp), %rax
 .Lreturn:
-        mov %rax, %r11
-        mov FLAGS(%rsp), %rax
-        add $0x7f, %al          /* overflows if the flag was set */
-        sahf
-        mov %r11, %rax
-        not_undone
-        mov RETURN_ADDRESS(%rsp), %rcx
-        lea FRAME(%rsp), %rsp
-        .cfi_remember_state
-        .cfi_def_cfa_offset 0
-        .cfi_register %rip, %rcx
-        jmp *%rcx
+        leave_call frees=1
         .cfi_endproc
         .size syscost_stub, . - syscost_stub
+
+/* A trapped call: rsp = its Call on a trap stack, in which handle_sigsys has put all that enter_call keeps. */
+        .p2align 4
+        .globl syscost_stub_trapped
+        .hidden syscost_stub_trapped
+        .type syscost_stub_trapped, @function
+syscost_stub_trapped:
+        .cfi_startproc
+        .cfi_def_cfa %rsp, 0
+        cfa_in_call
+        mov THREAD(%rsp), %rcx
+        jmp .Ltrapped
+        place syscost_stub_trapped_end
+        .cfi_endproc
+        .size syscost_stub_trapped, . - syscost_stub_trapped
 
 /* While nothing is armed: no flag is touched, so none need be kept. */
 #define PLAIN_FRAME (128 + 16)
@@ -242,6 +282,8 @@ syscost_stub_plain:
         mov FRAME-PLAIN_FRAME+8(%rsp), %rcx
         mov %rcx, NUMBER(%rsp)
         movq $0, CONTROL(%rsp)
+        lea FRAME(%rsp), %rcx
+        mov %rcx, STACK(%rsp)
         find_thread
         mov %rcx, THREAD(%rsp)
         mov RESULT(%rsp), %rax
@@ -261,8 +303,8 @@ syscost_stub_plain:
         .type syscost_special, @function
 syscost_special:
         .cfi_startproc
-        .cfi_def_cfa %rsp, FRAME
-        .cfi_offset %rip, -FRAME+RETURN_ADDRESS
+        .cfi_def_cfa %rsp, 0
+        cfa_in_call
 .Lspecial:
         place syscost_special_begin
         save_arguments
@@ -285,11 +327,16 @@ syscost_special:
         stamp_rsi_if_allowed
         mov %rsp, %rdi
         call syscost_finish
-        jmp .Lreturn_all
+        test %al, %al
+        jz .Lreturn_all
+        /* A child on the trap stack of its maker, who waits for it and comes back here. */
+        load_arguments GIVEN
+        mov RESULT(%rsp), %rax
+        leave_call frees=0
 
 /* The kernel finds its frame at rsp. */
 .Lsigreturn:
-        lea FRAME(%rsp), %rsp
+        mov STACK(%rsp), %rsp
         place syscost_sigreturn
         mov $15, %eax
         syscall
@@ -310,6 +357,8 @@ syscost_special:
         jmp .Lreturn_all
 .Lchild:
         lea -FRAME(%rsp), %rsp
+        lea FRAME(%rsp), %rcx
+        mov %rcx, STACK(%rsp)
         mov FRAME-8(%rsp), %rcx
         mov %rcx, RETURN_ADDRESS(%rsp)
         mov FRAME-16(%rsp), %rcx
@@ -327,13 +376,13 @@ syscost_special:
         call syscost_child
         jmp .Lreturn_all
 
-/* The child runs on below our rsp, so nothing of ours may be there: it is in the thread's record. */
+/* From a patched site: the child runs on below our rsp, so nothing of ours may be there: it is in the thread's record. */
 .Lshared_stack:
         load_arguments GIVEN
         mov NUMBER(%rsp), %rax
         lea FRAME(%rsp), %rsp
         .cfi_remember_state
-        .cfi_def_cfa_offset 0
+        .cfi_def_cfa %rsp, 0
         .cfi_undefined %rip
         syscall
         lea -FRAME(%rsp), %rsp
@@ -371,6 +420,8 @@ syscost_stub_int80:
         mov %eax, %eax
         mov %rax, NUMBER(%rsp)
         movq $1, ABI(%rsp)
+        lea CALL_SIZE+160(%rsp), %rax
+        mov %rax, STACK(%rsp)
         find_thread
         mov %rcx, THREAD(%rsp)
         mov (%rcx), %r11
@@ -419,6 +470,24 @@ syscost_raw_syscall:
         ret
         .cfi_endproc
         .size syscost_raw_syscall, . - syscost_raw_syscall
+
+/* What a trapped exit continues in, on the caller's stack, of which it needs nothing: r11 = what says that this thread's
+   record is in use. From the first instruction on another thread may take the record, with the stacks that belong to it.
+   A kernel that refuses is asked again, as by libc. */
+        .p2align 4
+        .globl syscost_end_thread
+        .hidden syscost_end_thread
+        .type syscost_end_thread, @function
+syscost_end_thread:
+        .cfi_startproc
+        .cfi_def_cfa %rsp, 0
+        .cfi_undefined %rip
+        movl $0, (%r11)
+1:      syscall
+        mov $60, %eax
+        jmp 1b
+        .cfi_endproc
+        .size syscost_end_thread, . - syscost_end_thread
 
 /* rdi = a frame; its restorer's address has been taken off, as by a handler's return. */
         .p2align 4

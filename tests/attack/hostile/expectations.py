@@ -16,8 +16,6 @@ ALL = EBPF + DISPATCH + SECCOMP
 
 KNOWN = [
     Known("R", DISPATCH, ("sigsys_by_signalfd",), "a program that reads SIGSYS from a signalfd is not counted by it"),
-    Known("V", DISPATCH, ("coroutine_of_512_bytes",), "open: 8, a call of a trapped site needs 1 KiB of stack (docs/backends.md)"),
-    Known("C", DISPATCH, ("no_stack_pointer", "thread_unmaps_its_stack"), "open: 8, a call without a stack"),
     Known("R", DISPATCH, ("gs_base_on_main_thread", "gs_selector_on_main_thread", "gs_base_and_back", "gs_base_nowhere",
                           "gs_base_into_a_copy", "gs_base_on_a_thread", "gs_selector_on_a_thread"),
           "a program that uses gs itself is not counted by it"),

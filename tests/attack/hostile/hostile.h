@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <vector>
@@ -55,6 +56,19 @@ inline void call_both(int times) {
 /// fork without libc: no handler of pthread_atfork runs, no cache is renewed.
 inline pid_t raw_fork() {
   return static_cast<pid_t>(conformance::raw(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+}
+
+/// Runs `work` with the stack pointer at `top`.
+inline void on_stack(char* top, void (*work)()) {
+  top -= reinterpret_cast<std::uintptr_t>(top) % 16;
+  asm volatile(
+      "movq %%rsp, %%rbx\n\t"
+      "movq %[top], %%rsp\n\t"
+      "call *%[work]\n\t"
+      "movq %%rbx, %%rsp"
+      :
+      : [top] "r"(top), [work] "r"(work)
+      : "rbx", "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory", "cc");
 }
 
 inline constexpr int kCallsOfLoop = 3;

@@ -21,22 +21,10 @@ namespace {
 using attack::call_both;
 using attack::call_libc;
 using attack::call_raw;
+using attack::on_stack;
 
 constexpr unsigned long kMinimum = 51;  // AT_MINSIGSTKSZ
 constexpr char kPaint = 0x55;
-
-/// Runs `work` with the stack pointer at `top`.
-void on_stack(char* top, void (*work)()) {
-  top -= reinterpret_cast<std::uintptr_t>(top) % 16;
-  asm volatile(
-      "movq %%rsp, %%rbx\n\t"
-      "movq %[top], %%rsp\n\t"
-      "call *%[work]\n\t"
-      "movq %%rbx, %%rsp"
-      :
-      : [top] "r"(top), [work] "r"(work)
-      : "rbx", "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory", "cc");
-}
 
 /// Runs `work` on a stack of `bytes`, and sees whether what lies below it was written over.
 void expect_kept_within(std::size_t bytes, void (*work)()) {
@@ -81,6 +69,11 @@ HOSTILE(coroutine_of_2_kib, 20, "makes calls on a coroutine's stack of 2 KiB") {
 
 HOSTILE(coroutine_of_512_bytes, 10, "makes calls of its own instruction on a stack of 512 bytes") {
   expect_kept_within(512, [] { call_raw(10); });
+}
+
+HOSTILE(coroutine_of_512_bytes_and_libc, 20, "makes calls through libc on a stack of 512 bytes") {
+  call_libc(10);
+  expect_kept_within(512, [] { call_libc(10); });
 }
 
 HOSTILE(coroutine_in_a_thread, 20, "makes calls on a coroutine's stack of 2 KiB in a thread") {

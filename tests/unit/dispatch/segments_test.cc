@@ -53,6 +53,14 @@ class SegmentsTest : public testing::Test {
     call.control = thread.lane->control;
     return call;
   }
+  /// Two calls at once, the one made later first: the stack grows down.
+  std::array<Call, 2> two_calls() {
+    std::array<Call, 2> calls{};
+    calls.fill(call_of(*thread_, SYS_getppid));
+    calls[0].stack_pointer = 0x7fff'0000'1000;
+    calls[1].stack_pointer = 0x7fff'0000'2000;
+    return calls;
+  }
   static void arm(std::uint64_t generation) {
     syscost_state.lanes[0].control = signal_safe::control_of(generation, 0, generation & 1);
   }
@@ -155,14 +163,12 @@ TEST_F(SegmentsTest, DoesNotWaitForAThreadThatEndedInsideAHandler) {
 // ---- announcements --------------------------------------------------------------------------------------------------
 
 std::uint64_t announced(const Call& call) {
-  return reinterpret_cast<std::uint64_t>(&call) << signal_safe::kNumberBits;
+  return (call.stack_pointer - signal_safe::kCallFrame) << signal_safe::kNumberBits;
 }
 
 TEST_F(SegmentsTest, KeepsTheRecordingThatAHandlerInterrupted) {
   arm(20);
-  // The stack grows down: of two calls at once the handler's lies below.
-  std::array<Call, 2> stack{};
-  stack.fill(call_of(*thread_, SYS_getppid));
+  std::array<Call, 2> stack = two_calls();
   thread_->open = announced(stack[1]);
   signal_safe::record(guard_, stack[0], 0);
   EXPECT_EQ(thread_->open, announced(stack[1]));
@@ -171,8 +177,7 @@ TEST_F(SegmentsTest, KeepsTheRecordingThatAHandlerInterrupted) {
 
 TEST_F(SegmentsTest, ForgetsTheRecordingThatAHandlerLeftByLongjmp) {
   arm(21);
-  std::array<Call, 2> stack{};
-  stack.fill(call_of(*thread_, SYS_getppid));
+  std::array<Call, 2> stack = two_calls();
   thread_->open = announced(stack[0]);
   signal_safe::record(guard_, stack[1], 0);
   EXPECT_EQ(thread_->open, 0U);

@@ -22,6 +22,7 @@
 #include "signal_safe/raw.h"
 #include "signal_safe/signals.h"
 #include "signal_safe/sigsys.h"
+#include "signal_safe/trap_stacks.h"
 
 namespace syscost::dispatch {
 namespace {
@@ -215,7 +216,9 @@ DispatchBackend::~DispatchBackend() {
     signal_safe::set_gs_base(nullptr);
     signal_safe::give_thread_back(guard, *opener_);
   }
-  if (has_signals_) signal_safe::give_signals_back(guard);
+  // A thread that waits in a trapped call would get the frame of a handler that is not entered by ours on a stack of
+  // ours.
+  if (has_signals_ && !signal_safe::holds_trapped_calls(guard)) signal_safe::give_signals_back(guard);
   is_open.store(false);
 }
 

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+//
+// Trap stacks: memory of ours on which the stub makes a trapped call.
+//
+// The program's stack may end below the stack pointer, belong to a coroutine of some hundred bytes, or be gone. So what
+// the stub keeps of a trapped call, and its C code, are not put there. Each thread has a few trap stacks: a handler
+// that interrupts a call, and makes calls, takes another. Handlers of the program never run on one (frames.cc).
+//
+// A handler that leaves by longjmp leaves the trap stack of the call that it interrupted in use, because it may have
+// kept a context that goes on there. A thread without a free one makes its trapped calls on the program's stack, as
+// patched sites do.
+#pragma once
+
+#include <cstdint>
+
+#include "signal_safe/call.h"
+#include "signal_safe/frames.h"
+
+namespace syscost::signal_safe {
+
+inline constexpr std::uint64_t kTrapStacks = 4;  ///< Of each thread.
+inline constexpr std::uint64_t kTrapStackBytes = 1024;
+
+/// Lets the call that the thread was about to make when the signal of `frame` came go on in the stub, on a trap stack.
+/// False when none is free.
+bool enter_on_trap_stack(const Guard& guard, SignalFrame& frame, Thread& thread, std::uint64_t return_address);
+
+/// None is in use.
+void free_trap_stacks(Thread& thread);
+
+/// True while a call of any thread is under way on a trap stack.
+bool holds_trapped_calls(const Guard& guard);
+
+/// The stack pointer of the program's code that the signal of `frame` interrupted, be it in the stub on a trap stack.
+std::uint64_t users_stack_pointer(const SignalFrame& frame);
+
+}  // namespace syscost::signal_safe
