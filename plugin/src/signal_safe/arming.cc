@@ -10,6 +10,7 @@
 #include "signal_safe/signals.h"
 #include "signal_safe/sigsys.h"
 #include "signal_safe/stacks.h"
+#include "signal_safe/trap_stacks.h"
 
 namespace syscost::signal_safe {
 namespace {
@@ -67,7 +68,7 @@ void stand_aside(const Guard& guard, StoodAside reason) {
   if (reason != StoodAside::own_dispatch && reason != StoodAside::own_sigsys_file) return;
   Thread* thread = calling_thread(guard);
   if (thread != nullptr) leave_sigsys_to_kernel(*thread, true);
-  give_signals_back(guard);
+  give_signals_back(guard, !holds_trapped_calls(guard, thread));
   if (thread != nullptr) give_stack_back(guard, *thread);
 }
 

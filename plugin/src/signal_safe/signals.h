@@ -38,7 +38,9 @@ KernelSigaction own_action(const KernelSigaction& believed);
 /// when it has been armed. Returns 0 or -errno. Once more after a stretch in which the caller was not watched: what it
 /// did then is believed.
 long take_signals_over(const Guard& guard, Thread& thread);
-/// Gives all actions back as the program believes them to be. Changes no belief: a child may do so in our memory.
-void give_signals_back(const Guard& guard);
+/// Gives all actions back as the program believes them to be, or that of SIGSYS only: while other threads are in
+/// trapped calls their handlers must be entered by ours (trap_stacks.h). Changes no belief: a child may do so in our
+/// memory.
+void give_signals_back(const Guard& guard, bool with_handlers);
 
 }  // namespace syscost::signal_safe

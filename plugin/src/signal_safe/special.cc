@@ -94,7 +94,7 @@ void leave_process(const Guard& guard, Child kind) {
   if (gs_base() == &syscost_child_thread) return;
   Thread* parent = calling_thread(guard);
   // In a child whose maker waits, actions are not worth the calls: it will soon be another program.
-  if (kind == Child::process) give_signals_back(guard);
+  if (kind == Child::process) give_signals_back(guard, true);
   // The kernel has forgotten the stack of a child that shares memory and runs beside its maker.
   if (parent != nullptr && kind != Child::beside) give_stack_back(guard, *parent);
   const std::uint64_t sigsys = kSigsysBit;

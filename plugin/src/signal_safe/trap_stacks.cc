@@ -61,9 +61,10 @@ void free_trap_stacks(Thread& thread) {
   for (std::uint64_t i = 0; i < kTrapStacks; ++i) stacks_of(thread)[i].call.thread = nullptr;
 }
 
-bool holds_trapped_calls(const Guard& /*guard*/) {
+bool holds_trapped_calls(const Guard& /*guard*/, const Thread* but) {
   for (std::uint32_t i = 0; i < syscost_state.thread_high; ++i) {
     const Thread& thread = syscost_threads[i];
+    if (&thread == but) continue;
     if (std::atomic_ref(const_cast<std::uint32_t&>(thread.is_used)).load() == 0 || thread.signal_stack.bytes == 0)
       continue;
     for (std::uint64_t k = 0; k < kTrapStacks; ++k) {

@@ -28,8 +28,9 @@ bool enter_on_trap_stack(const Guard& guard, SignalFrame& frame, Thread& thread,
 /// None is in use.
 void free_trap_stacks(Thread& thread);
 
-/// True while a call of any thread is under way on a trap stack.
-bool holds_trapped_calls(const Guard& guard);
+/// True while a call of any thread, `but` one, is under way on a trap stack. A handler that the kernel enters there
+/// itself has our signal stack for its stack: some kilobytes.
+bool holds_trapped_calls(const Guard& guard, const Thread* but);
 
 /// The stack pointer of the program's code that the signal of `frame` interrupted, be it in the stub on a trap stack.
 std::uint64_t users_stack_pointer(const SignalFrame& frame);

@@ -3,12 +3,14 @@
 // Trapped calls on stacks of ours: who looks from a handler sees the caller, and signals are kept while one waits.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 #include <unwind.h>
 
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <thread>
 
 #include "opened.h"
@@ -86,44 +88,84 @@ TEST_P(TrapStacks, ShowTheCallerToAHandlerThatLooksBack) {
 
 INSTANTIATE_TEST_SUITE_P(Dispatch, TrapStacks, testing::Values(send_to_self, wait_for_signal));
 
+// ---- a thread that waits in a trapped call --------------------------------------------------------------------------
+
+std::atomic<std::uintptr_t> g_handled_at{0};
+
+void note_where(int /*signal*/) {
+  const char local = 0;
+  g_handled_at = reinterpret_cast<std::uintptr_t>(&local);
+}
+
+/// Waits in a read, and handles SIGUSR1.
+class Reader {
+ public:
+  Reader() {
+    if (pipe(ends_.data()) != 0) std::abort();
+    struct sigaction action = {};
+    action.sa_handler = note_where;
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGUSR1, &action, &before_);
+  }
+  ~Reader() { sigaction(SIGUSR1, &before_, nullptr); }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  void start() {
+    thread_ = std::thread([this] {
+      char byte = 0;
+      reads_at_ = reinterpret_cast<std::uintptr_t>(&byte);
+      call_raw(SYS_read, reinterpret_cast<const void*>(static_cast<long>(ends_[0])), reinterpret_cast<long>(&byte),
+               reinterpret_cast<const void*>(1));
+    });
+    while (reads_at_ == 0) std::this_thread::yield();
+    usleep(20'000);  // until it waits; where it does not yet, the test proves less
+  }
+
+  /// True when a handler that interrupts it now runs on the stack of its thread. Ends it.
+  bool handles_on_own_stack() {
+    constexpr std::uintptr_t kNear = std::uintptr_t{64} << 10;
+    g_handled_at = 0;
+    pthread_kill(thread_.native_handle(), SIGUSR1);
+    while (g_handled_at == 0) std::this_thread::yield();
+    EXPECT_EQ(write(ends_[1], "x", 1), 1);
+    thread_.join();
+    for (const int end : ends_) close(end);
+    return g_handled_at < reads_at_ && reads_at_ - g_handled_at < kNear;
+  }
+
+ private:
+  std::array<int, 2> ends_{};
+  struct sigaction before_ = {};
+  std::atomic<std::uintptr_t> reads_at_{0};
+  std::thread thread_;
+};
+
 TEST(TrapStacksOfOthers, KeepHandlersOursAfterTheEnd) {
   if (kIsSanitized) GTEST_SKIP() << "the sanitizer has handlers of its own";
-  static std::atomic<std::uintptr_t> handled_at;
-  handled_at = 0;
-  static std::array<int, 2> ends;
-  ASSERT_EQ(pipe(ends.data()), 0);
-  struct sigaction action = {};
-  action.sa_handler = [](int) {
-    const char local = 0;
-    handled_at = reinterpret_cast<std::uintptr_t>(&local);
-  };
-  action.sa_flags = SA_RESTART;
-  struct sigaction before = {};
-  ASSERT_EQ(sigaction(SIGUSR1, &action, &before), 0);
-  std::thread reader;
-  std::atomic<std::uintptr_t> reads_at{0};
+  Reader reader;
   {
     const OpenedDispatch opened(Patching::never);
     ASSERT_NE(opened.backend, nullptr);
-    reader = std::thread([&] {
-      char byte = 0;
-      reads_at = reinterpret_cast<std::uintptr_t>(&byte);
-      EXPECT_EQ(call_raw(SYS_read, reinterpret_cast<const void*>(static_cast<long>(ends[0])),
-                         reinterpret_cast<long>(&byte), reinterpret_cast<const void*>(1)),
-                1);
-    });
-    while (reads_at == 0) std::this_thread::yield();
-    usleep(20'000);  // until it waits; if it does not yet, the test proves less
+    reader.start();
   }
-  pthread_kill(reader.native_handle(), SIGUSR1);
-  while (handled_at == 0) std::this_thread::yield();
-  EXPECT_EQ(write(ends[1], "x", 1), 1);
-  reader.join();
-  sigaction(SIGUSR1, &before, nullptr);
-  for (const int end : ends) close(end);
-  // On the stack of its thread.
-  EXPECT_LT(handled_at, reads_at);
-  EXPECT_LT(reads_at - handled_at, std::uintptr_t{64} << 10);
+  EXPECT_TRUE(reader.handles_on_own_stack());
+}
+
+TEST(TrapStacksOfOthersDeathTest, KeepHandlersOursWhenWeStandAside) {
+  if (kIsSanitized) GTEST_SKIP() << "the sanitizer has handlers of its own";
+  auto stand_aside = [] {
+    Reader reader;
+    const OpenedDispatch opened(Patching::never);
+    reader.start();
+    sigset_t sigsys;
+    sigemptyset(&sigsys);
+    sigaddset(&sigsys, SIGSYS);
+    close(signalfd(-1, &sigsys, 0));
+    const bool is_aside = !opened.backend->hidden_losses().ok();
+    std::_Exit(is_aside && reader.handles_on_own_stack() ? 0 : 1);
+  };
+  EXPECT_EXIT(stand_aside(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -216,9 +216,7 @@ DispatchBackend::~DispatchBackend() {
     signal_safe::set_gs_base(nullptr);
     signal_safe::give_thread_back(guard, *opener_);
   }
-  // A thread that waits in a trapped call would get the frame of a handler that is not entered by ours on a stack of
-  // ours.
-  if (has_signals_ && !signal_safe::holds_trapped_calls(guard)) signal_safe::give_signals_back(guard);
+  if (has_signals_) signal_safe::give_signals_back(guard, !signal_safe::holds_trapped_calls(guard, nullptr));
   is_open.store(false);
 }
 
@@ -288,7 +286,7 @@ Result<void> DispatchBackend::detach() {
   const bool is_last = detached_ != nullptr && count_armed_threads() == 1;
   if (detached_ != nullptr) signal_safe::disarm_calling_thread(guard, is_last);
   std::atomic_ref(syscost_selector).store(0);
-  if (is_last) signal_safe::give_signals_back(guard);
+  if (is_last) signal_safe::give_signals_back(guard, true);
   return {};
 }
 
