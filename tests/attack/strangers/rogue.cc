@@ -234,8 +234,9 @@ void toggle(std::atomic<bool>& stop) {
   }
 }
 
-/// `times` children connect to the helper and leave, faster than it can accept them.
-void knock(int times) {
+/// `times` children connect to the helper and leave without end, faster than it can accept them; or they ask for a
+/// place before they leave.
+void knock(int times, bool joins) {
   sockaddr_un name{};
   socklen_t size = sizeof name;
   if (getpeername(connection(), reinterpret_cast<sockaddr*>(&name), &size) != 0) _exit(3);
@@ -245,7 +246,8 @@ void knock(int times) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     while (getppid() == parent) {
       const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0);
-      connect(fd, reinterpret_cast<const sockaddr*>(&name), size);
+      const bool is_connected = connect(fd, reinterpret_cast<const sockaddr*>(&name), size) == 0;
+      if (joins && is_connected) is_answered(fd, Request::join);
       close(fd);
     }
     _exit(0);
@@ -327,8 +329,8 @@ int main(int argc, char** argv) {
     flood(number);
     say("r");
     stay();
-  } else if (role == "knock") {
-    knock(number);
+  } else if (role == "knock" || role == "join") {
+    knock(number, role == "join");
     say("r");
     stay();
   } else if (role == "scribble" || role == "toggle") {

@@ -180,6 +180,13 @@ class Strangers(unittest.TestCase):
         self.rogue("knock", "8")
         self.assert_sound(victim, exact=True)
 
+    def test_who_takes_places_and_leaves_without_end_keeps_no_user_from_them(self):
+        self.serve_everyone()
+        victim = self.victim(user=OTHER, test="Loops")
+        self.rogue("join", "60")
+        self.assert_sound(victim, exact=True)
+        self.assert_sound(self.victim(user=OTHER, test="Loops"), exact=True)
+
     def test_who_enrols_with_the_secret_of_another_process_is_not_counted_there(self):
         self.serve_everyone()
         stolen = subprocess.run([ROGUE, "steal", "300"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S,

@@ -21,10 +21,9 @@
 namespace syscost::ebpf {
 namespace {
 
-/// So that one user cannot take all places from the others.
-constexpr std::size_t kPlacesOfAGuest = SYSCOST_PROCESSES / 4;
-/// Nor all descriptors: a client asks for its place as soon as it is connected.
-constexpr std::size_t kConnectionsOfAGuest = 2 * kPlacesOfAGuest;
+/// So that one user cannot take all descriptors from the others: a client asks for its place as soon as it is
+/// connected.
+constexpr std::size_t kConnectionsOfAGuest = SYSCOST_PROCESSES / 2;
 constexpr std::chrono::seconds kPatienceWithTheIdle{5};
 constexpr int kAcceptedAtOnce = 64;
 
@@ -122,10 +121,13 @@ void Server::add_client(int socket) {
 
 int Server::milliseconds_to_wait() const {
   int least = -1;
+  const Clock::time_point now = Clock::now();
   for (const Client& client : clients_) {
-    if (client.is_joining) return 0;  // its request came while others were served
     if (client.place.has_value()) continue;
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(client.since + kPatienceWithTheIdle - Clock::now());
+    // Who is joining asked while others were served, or has to wait for its share of the time.
+    const Clock::time_point until =
+        client.is_joining ? join_rate_.next(client.user) : client.since + kPatienceWithTheIdle;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(std::max(until, now) - now);
     const int milliseconds = std::max(0, static_cast<int>(left.count()));
     if (least < 0 || milliseconds < least) least = milliseconds;
   }
@@ -193,6 +195,12 @@ Answer Server::report(const Client& client) const {
   return answer;
 }
 
+std::size_t Server::places_of_a_guest() const {
+  const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return ebpf::places_of_a_guest(pages * page, map_bytes(pair_->value().cpu_count()));
+}
+
 void Server::serve_joining() {
   std::vector<Client*> joining;
   const auto joining_of = [&](uid_t user) {
@@ -201,6 +209,8 @@ void Server::serve_joining() {
   };
   for (Client& client : clients_) {
     if (!client.is_joining || client.is_gone) continue;
+    const bool is_guest = client.user != geteuid();
+    if (is_guest && !join_rate_.take(client.user, Clock::now())) continue;
     client.is_joining = false;
     const bool wants_own = client.joining.children != 0 || details_of(client.joining).any();
     if (wants_own && policy_ != Clients::one) {
@@ -210,8 +220,8 @@ void Server::serve_joining() {
     if (!pair_.has_value()) pair_.emplace(Pair::load(details_of(client.joining), client.joining.children != 0));
     if (!pair_->ok()) {
       refuse(client, pair_->failure());
-    } else if (client.user != geteuid() && count_of(client.user, true) + joining_of(client.user) >= kPlacesOfAGuest) {
-      refuse(client, {"one user may measure " + std::to_string(kPlacesOfAGuest) + " processes at once",
+    } else if (is_guest && count_of(client.user, true) + joining_of(client.user) >= places_of_a_guest()) {
+      refuse(client, {"one user may measure " + std::to_string(places_of_a_guest()) + " processes at once here",
                       "measure fewer at once"});
     } else {
       joining.push_back(&client);

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "backends/ebpf/helper/protocol.h"
+#include "backends/ebpf/helper/shares.h"
 #include "backends/ebpf/pair.h"
 
 namespace syscost::ebpf {
@@ -56,6 +57,7 @@ class Server {
   void accept_clients();
   void add_client(int socket);
   void read_request(Client& client);
+  std::size_t places_of_a_guest() const;
   void serve_joining();
   void welcome(Client& client, const Pair::Place& place);
   Answer report(const Client& client) const;
@@ -71,6 +73,7 @@ class Server {
   Clients policy_;
   std::optional<Result<Pair>> pair_;
   std::vector<Client> clients_;
+  JoinRate join_rate_;
   std::vector<int> links_;
   std::vector<int> following_links_;
 };
