@@ -75,6 +75,12 @@ def parked_programs_of(pid):
     return found
 
 
+def run_files_of(pid):
+    """The open files in which the kernel tells it of skipped runs."""
+    targets = (os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd"))
+    return [target for target in targets if re.fullmatch(r"/proc/\d+/fdinfo/\d+", target)]
+
+
 def holds_bpf(pid):
     return any(os.readlink(f"/proc/{pid}/fd/{fd}").startswith("anon_inode:bpf") for fd in os.listdir(f"/proc/{pid}/fd"))
 
@@ -171,6 +177,7 @@ class Many(unittest.TestCase):
     def assert_one_pair(self, copies):
         self.assertEqual(len(helpers()), 1)
         self.assertEqual([parked_programs_of(copy.process.pid) for copy in copies], [set()] * len(copies))
+        self.assertEqual([len(run_files_of(copy.process.pid)) for copy in copies], [3] * len(copies))
         self.assertEqual(len(copies[0].programs), 3)
         self.assertEqual(loaded(copies[0].programs), copies[0].programs)
         self.assertEqual(len(names_of_helpers()), 1)
