@@ -20,19 +20,23 @@ class SignalHold {
   explicit SignalHold(int signal) {
     sigemptyset(&held_);
     sigaddset(&held_, signal);
+    is_held_ = pthread_sigmask(SIG_BLOCK, &held_, &before_) == 0;
+    // One that the thread does not block waits nowhere.
+    if (!is_held_ || sigismember(&before_, signal) != 1) return;
     sigset_t pending;
     sigemptyset(&pending);
     sigpending(&pending);
     was_pending_ = sigismember(&pending, signal) == 1;
-    is_held_ = pthread_sigmask(SIG_BLOCK, &held_, &before_) == 0;
   }
   ~SignalHold() {
     if (!is_held_) return;
     // One that already waited is the user's.
     const timespec no_time{};
-    if (!was_pending_) sigtimedwait(&held_, nullptr, &no_time);
+    if (may_be_raised_ && !was_pending_) sigtimedwait(&held_, nullptr, &no_time);
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
+  /// Each write so far has succeeded: none of them raised the signal. Saves a syscall.
+  void was_not_raised() { may_be_raised_ = false; }
   SignalHold(const SignalHold&) = delete;
   SignalHold& operator=(const SignalHold&) = delete;
 
@@ -40,6 +44,7 @@ class SignalHold {
   sigset_t held_{};
   sigset_t before_{};
   bool was_pending_ = false;
+  bool may_be_raised_ = true;
   bool is_held_ = false;
 };
 

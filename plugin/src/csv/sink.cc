@@ -157,7 +157,7 @@ Result<void> Sink::append_locked(std::string_view rows) {
 
 Result<void> Sink::write_all(std::string_view bytes, off_t size_before) const {
   // A test may have limited the size of files: then EFBIG is the answer, not the signal that kills.
-  const SignalHold hold(SIGXFSZ);
+  SignalHold hold(SIGXFSZ);
   std::string_view rest = bytes;
   while (!rest.empty()) {
     const ssize_t written = write(fd_, rest.data(), rest.size());
@@ -173,6 +173,7 @@ Result<void> Sink::write_all(std::string_view bytes, off_t size_before) const {
     }
     return errno_failure("write to the CSV file", path_, error);
   }
+  hold.was_not_raised();
   return {};
 }
 
