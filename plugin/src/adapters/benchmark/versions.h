@@ -1,13 +1,27 @@
 // SPDX-License-Identifier: MIT
 //
-// Where Google Benchmark's versions differ, from 1.7.1 on: one spelling for each thing.
+// Where Google Benchmark's versions differ, from 1.6.2 on: one spelling for each thing.
 #pragma once
 
 #include <benchmark/benchmark.h>
 
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
+
+/// Found only where Google Benchmark has no such function, which came with 1.6.2, as others that the adapter calls.
+namespace syscost_without_benchmark {
+struct Missing {};
+template <class Nothing = void>
+Missing CreateDefaultDisplayReporter();  // NOLINT(readability-identifier-naming): Google Benchmark's own
+}  // namespace syscost_without_benchmark
+namespace syscost_with_benchmark {
+using namespace benchmark;                  // NOLINT(google-build-using-namespace): what is there decides
+using namespace syscost_without_benchmark;  // NOLINT(google-build-using-namespace)
+static_assert(!std::is_same_v<decltype(CreateDefaultDisplayReporter()), Missing>,
+              "syscost::benchmark needs Google Benchmark 1.6.2 or newer");
+}  // namespace syscost_with_benchmark
 
 namespace benchmark {
 
