@@ -85,7 +85,7 @@ int count_again() {
   return 0;
 }
 
-/// A measuring process has what it counts with from a helper, and holds neither programs nor attachments.
+/// False is right: a helper counts for a measuring process, which holds neither programs nor attachments.
 bool holds_bpf_descriptor(pid_t pid) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/fd", error)) {

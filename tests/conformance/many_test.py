@@ -4,7 +4,7 @@
 
 Each process is conformance_case as a copy (copy.h): it opens a window, says so, waits for its cue, then makes 5000 known
 calls, counts them and ends with 0 when that was exact; or it spins until it is killed. The test runs in a network and a
-mount namespace of its own, so that it shares a helper with nobody: many_test.py CONFORMANCE_CASE HELPER LIBRARY.
+mount namespace of its own, so that no other process shares its helper: many_test.py CONFORMANCE_CASE HELPER LIBRARY.
 """
 import array
 import ctypes
@@ -118,7 +118,7 @@ def helpers():
 
 
 def daemons():
-    """Process ids of copies that nobody waits for any more."""
+    """Process ids of copies that have no parent to wait for them any more."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -266,7 +266,7 @@ class Many(unittest.TestCase):
         os.kill(helper, signal.SIGCONT)
         self.assert_nothing_left(copies)
 
-    def test_the_helper_is_nobodys_child_and_holds_none_of_its_files(self):
+    def test_the_helper_is_not_the_tests_child_and_holds_none_of_its_files(self):
         with tempfile.TemporaryFile() as precious:
             copies = self.start(2, pass_fds=[precious.fileno()])
             (helper,) = helpers()
@@ -363,7 +363,7 @@ class Many(unittest.TestCase):
         stranger.close()
         self.assert_nothing_left(copies)
 
-    def test_a_stranger_whose_queue_is_full_keeps_nobody_waiting(self):
+    def test_a_stranger_with_a_full_queue_keeps_no_one_waiting(self):
         first = self.start(1)
         (name,) = names_of_helpers()
         self.assert_exact(first)
@@ -411,7 +411,7 @@ class Many(unittest.TestCase):
         listener.listen()
         return [[listener], list(socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))]
 
-    def test_idle_connections_keep_nobody_from_the_helper_for_everyone(self):
+    def test_idle_connections_keep_no_one_from_the_helper_for_everyone(self):
         helper = subprocess.Popen(["prlimit", "--nofile=600:600", HELPER, "--for-everyone"])  # pylint: disable=consider-using-with
         self.addCleanup(helper.wait)
         self.addCleanup(helper.kill)
@@ -431,7 +431,7 @@ class Many(unittest.TestCase):
         self.assertEqual([parked_programs_of(copy.process.pid) for copy in copies], [set(), set()])
         self.assert_exact(copies)
 
-    def test_nobody_else_can_take_the_place_of_the_helper_for_everyone(self):
+    def test_no_other_user_can_take_the_place_of_the_helper_for_everyone(self):
         shutil.rmtree("/run/syscost", ignore_errors=True)  # one for everyone was there before
         os.mkdir("/run/syscost")
         self.addCleanup(shutil.rmtree, "/run/syscost")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What somebody else put where a libsyscost.so.0 might be looked for.
+// A library of somebody else, at a place where a program may look for libsyscost.so.0.
 #include <unistd.h>
 
 __attribute__((constructor)) static void come_in() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A program without a test framework that measures a stretch of its own, and has a loop that nobody asks about. Exit
+// A program without a test framework. It measures a stretch of its own, and has a loop in a run without a request. Exit
 // code 0: counted right; 3: nothing can be counted here, and the reason was printed; 1: counted wrong.
 #include <fcntl.h>
 #include <syscost/loop.h>

@@ -40,7 +40,7 @@ using Clock = std::chrono::steady_clock;
 /// The project's own goals.
 constexpr double kDispatchGoalMs = 5;
 constexpr double kEbpfGoalMs = 10;
-/// How long what a program leaves behind may take to end.
+/// How long a process that a program started may run on after it.
 constexpr std::chrono::seconds kPatience{10};
 
 struct Cost {
@@ -207,8 +207,8 @@ void print(const std::vector<Variant>& all, int rounds) {
 }  // namespace
 
 void report_start_up(int rounds) {
-  // A helper is found by a name in the network namespace: in one of our own nobody else's is in the way, nor ours in
-  // anybody else's. Without the right to that, a machine that is not used by others will do.
+  // A program finds its helper by a name in the network namespace. In a namespace of our own there is no other helper,
+  // and ours serves no other program. Without the right to make one, the machine should have no other measured program.
   static_cast<void>(unshare(CLONE_NEWNET));
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   const std::string csv = "/tmp/syscost_overhead_" + std::to_string(getpid()) + ".csv";

@@ -41,7 +41,7 @@ std::vector<FilePart> split_file(Input& input, unsigned most) {
   if (!input.is_regular()) return whole;
   const std::uint64_t size = input.size();
   const std::uint64_t count = std::min<std::uint64_t>(most, size / kSmallestPart);
-  // A file that is not ours is read as one part, whose header says at once that the rest means nothing.
+  // A file without our header is no CSV of ours. Read as one part, it is refused at its first line.
   if (count < 2 || !input.beginning().starts_with(schema::kColumnNames.front())) return whole;
 
   std::vector<FilePart> parts;

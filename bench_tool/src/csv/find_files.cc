@@ -30,7 +30,7 @@ const char* not_a_file(const fs::file_status& status) {
   }
 }
 
-/// True for an entry whose rows belong to the folder's run.
+/// True if the rows of this entry belong to the folder's run.
 bool is_wanted(const fs::directory_entry& entry, Problems& problems) {
   std::error_code ignored;
   const fs::file_status status = entry.status(ignored);

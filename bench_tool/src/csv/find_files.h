@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // RUN: the one noun of bench's command line. A CSV, a JSON of Google Benchmark, a pipe that delivers one of them, or a
-// folder whose files of these kinds (one level, by name) are read.
+// folder: then bench reads the files of these kinds in it, by name, and none in the folders below.
 #pragma once
 
 #include <string>
@@ -18,8 +18,8 @@ struct Run {
   std::vector<Input> files;  ///< Not open yet.
 };
 
-/// What is behind the argument `name`. A path that is neither file nor folder, and a folder without any file, is a
-/// problem; so is a pipe, socket or device in a folder, which is left out.
+/// The files that the argument `name` stands for. It is a problem if the path is neither a file nor a folder, or if the
+/// folder has no such file. A pipe, socket or device in a folder is left out, and is a problem, too.
 Run find_files(const std::string& name, Problems& problems);
 
 }  // namespace syscost::bench::csv

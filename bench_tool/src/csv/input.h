@@ -44,7 +44,7 @@ class Input {
   bool is_regular() const { return is_regular_; }
   /// Of a regular file, when it was opened.
   std::uint64_t size() const { return size_; }
-  /// The first bytes, 256 where there are as many. Of a pipe this waits for its writer.
+  /// The first 256 bytes, or all if there are fewer. For a pipe this waits for its writer.
   std::string_view beginning();
   /// All bytes. Of a pipe, to be called once. The input must outlive what it returns, as for bytes_of().
   ReadBytes bytes();

@@ -2,10 +2,10 @@
 //
 // Printable: text out of a file, safe to print.
 //
-// Test names, hosts and paths come from whoever wrote the file. A control character among them could recolour a
+// The writer of the file chooses its test names, hosts and paths. A control character among them could recolour a
 // terminal or rewrite the lines above, a bidirectional override could show a name backwards, a character without width
-// makes two names look like one, and a byte that is not UTF-8 breaks what reads our output. So people, and readers of
-// our CSV, see `\x1b` or `\u202e` in their place. JSON has escapes of its own.
+// makes two names look like one, and a byte that is not UTF-8 breaks programs that read our output. So people, and
+// readers of our CSV, see `\x1b` or `\u202e` in their place. JSON has escapes of its own.
 #pragma once
 
 #include <cstddef>

@@ -9,7 +9,8 @@
 
 namespace syscost::bench::model {
 
-/// True for `2026-11-21T01:52:31.123Z`, with any number of decimals or none, and for "", which nobody wrote down.
+/// True for `2026-11-21T01:52:31.123Z`, with any number of decimals or none, and for "": the start was not written
+/// down.
 bool is_time(std::string_view text);
 
 /// Of such a time: what sorts as the times do, also where their decimals differ in number.

@@ -2,7 +2,7 @@
 //
 // Markdown: text out of a file that must not become markup.
 //
-// `BM_Fill<int>/8` is a name and not a tag, `x:1*2*3` is not in italics, and a name that somebody chose must not put a
+// `BM_Fill<int>/8` is a name and not a tag, `x:1*2*3` is not in italics, and a name in a file must not put a
 // link or a picture into a pull request.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace syscost::bench::render {
 std::string code_span(std::string_view name);
 
 /// Text that reads as it stands: what could begin markup or a link is escaped. Expects printable text without line
-/// feeds, to be put behind something else on its line.
+/// feeds. Other text must come before it on its line.
 std::string escaped_markdown(std::string_view text);
 
 /// The same for lines, each of which ends with a line feed.

@@ -122,9 +122,9 @@ SYSCOST_EXPORT const char* variable(const char* name);
 /// destructor may go on measuring; it ends with the process.
 SYSCOST_EXPORT void finish();
 
-/// At the end of a program whose framework never started: says that there are no rows of it, where its own command line
-/// asked for a CSV, or where ctest started it with one. Elsewhere it inherited the wish, from a test that started it
-/// say.
+/// For the end of a program that never started its framework. Says that it has no rows, if its own command line asked
+/// for a CSV, or if ctest started it with one. Silent otherwise: the program inherited the variable, for example from a
+/// test that started it.
 SYSCOST_EXPORT void say_if_nothing_ran();
 
 /// True in a fork child of the process that measures. No syscall.

@@ -66,7 +66,7 @@ void keep_capabilities(std::uint64_t wanted) {
   end_child(127);
 }
 
-/// -1 for want of numbers, also where the limit lies below `least`, which is EINVAL to the kernel.
+/// -1 if no number is free. That includes a limit below `least`, for which the kernel says EINVAL.
 int duplicate_above(int descriptor, int least) {
   const auto copy = static_cast<int>(syscall(SYS_fcntl, descriptor, F_DUPFD, least));
   if (copy < 0 && errno == EINVAL) errno = EMFILE;

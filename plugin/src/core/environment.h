@@ -21,7 +21,7 @@ namespace syscost {
 /// AT_SECURE: the kernel gave this program rights that its caller lacks.
 bool has_more_rights_than_caller();
 
-/// True for a variable that gives a caller nothing beyond his own rights. What is not known to be harmless is not.
+/// True for a variable that gives a caller no more than the caller's own rights. False for an unknown variable.
 bool is_harmless_variable(std::string_view name);
 
 /// The variable's value; null where it is not set or, under AT_SECURE, not harmless.

@@ -2,8 +2,8 @@
 //
 // FileLock: the lock under which processes append to one file, waited for a bounded time.
 //
-// Whoever can open a file can lock it, also for reading only, and hold the lock for ever. Writers of ours hold it for
-// one write, so what takes longer is somebody else.
+// A process that can open a file, be it for reading only, can lock it and hold the lock for ever. Our writers hold it for
+// one write, so a lock that is held for longer is another program's.
 #pragma once
 
 #include <string>
@@ -31,7 +31,7 @@ class FileLock {
   int error_;
 };
 
-/// Who holds the lock of `fd`: " (process 17, flock)"; empty where /proc/locks does not say.
+/// The process that holds the lock of `fd`: " (process 17, flock)"; empty if /proc/locks does not show it.
 std::string lock_holder(int fd);
 
 }  // namespace syscost

@@ -3,8 +3,8 @@
 // ParkedDescriptors: descriptors that wait in the queue of a socket instead of in this process's table.
 //
 // A fork copies a table, and what a descriptor holds lives as long as any copy: an attachment that we give up would go
-// on in a child that closes nothing (_Fork, clone). A child inherits the socket, whose queue there is once. So whoever
-// takes the descriptors out of it and closes them ends what they held, whatever children there are.
+// on in a child that closes nothing (_Fork, clone). A child inherits the socket, and shares its queue with us. So a
+// process that takes the descriptors out of the queue and closes them ends what they held, whatever children there are.
 #pragma once
 
 #include <sys/types.h>

@@ -18,7 +18,7 @@
 namespace syscost::csv {
 namespace {
 
-/// `lock` is not held. Devices need none: nobody reads them back.
+/// `lock` is not held. Devices need none, because they are not read back.
 Failure lock_failure(const FileLock& lock, int fd, const std::string& path) {
   if (lock.error() != EWOULDBLOCK) return errno_failure("lock the CSV file", path, lock.error());
   return {"another process" + lock_holder(fd) + " holds the lock of the CSV file " + path,
@@ -118,8 +118,7 @@ Result<void> Sink::check_or_write_header() {
 
 Result<void> Sink::append(std::string_view rows) {
   if (Result<void> usable = make_usable(); !usable.ok()) return usable;
-  // Who was waited for in vain once is not waited for again: a run of a thousand tests would take a thousand times as
-  // long.
+  // After one wait in vain there is no second one: a run of a thousand tests would take a thousand times as long.
   const FileLock lock(fd_, is_locked_out_ ? 0 : FileLock::kPatience);
   is_locked_out_ = lock.error() == EWOULDBLOCK && is_regular_;
   if (!lock.is_held() && is_regular_) return lock_failure(lock, fd_, path_);

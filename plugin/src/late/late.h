@@ -3,15 +3,15 @@
 // libsyscost.so is loaded when it is asked for, not with the program.
 //
 // A program that links syscost and is not asked for anything must be the program it was: the same mappings in
-// /proc/self/maps, the same calls at start-up, the same needs. So what a program is linked with is this small archive.
-// It holds a stub for each function of the public headers. Where the command line or the environment asks for
-// something, or the program itself calls what users call, the library is loaded before main(), and before the static
-// objects of the program. Else the first call of a stub loads it.
+// /proc/self/maps, the same calls at start-up, the same needs. So a program is linked with this small archive instead.
+// It holds a stub for each function of the public headers. If the command line or the environment asks for something,
+// or the program itself calls a function for users, the library is loaded before main(), and before the static objects
+// of the program. Otherwise the first call of a stub loads it.
 #pragma once
 
 namespace syscost::late {
 
-/// True once the library is there: something was asked for, the program calls it, or has it anyway.
+/// True once the library is loaded, for one of these reasons or because something else in the program has loaded it.
 bool is_loaded();
 
 /// Calls `run` once the functions of the public headers may be called: at once where that is so. It is so when the
@@ -19,8 +19,8 @@ bool is_loaded();
 /// thread.
 void at_load(void (*run)());
 
-/// For a main of ours, which has short flags too: true when an argument is none of the framework's, which begin with
-/// `prefix`.
+/// For a main of ours, which has short flags too. True if an argument does not begin with `prefix`, as the arguments of
+/// the framework do: it may be one of ours.
 bool may_be_asked(int argc, char** argv, const char* prefix);
 
 }  // namespace syscost::late

@@ -21,7 +21,7 @@
   ".text\n"
 
 // A stub jumps to where its slot points. An empty slot has the library loaded first, with every register kept that may
-// hold an argument. Hidden: a stub is its own program's or library's, and stands before nothing of anybody else's.
+// hold an argument. Hidden: a stub belongs to one program or library, and hides no function of another one.
 #define SYSCOST_STUB_TEXT(name)                       \
   ".pushsection .bss.syscost_late, \"aw\", @nobits\n" \
   ".balign 8\n"                                       \

@@ -8,8 +8,8 @@
 // Programs of one ctest share a run, a test may run twice, and a user may start a program while it is still running:
 // nothing that is there is ever written over. A folder that exists already makes the next one `Suite.Test~2`.
 //
-// ROOT may be where others may write, /tmp/syscost_artifacts say. So below it no link is followed, and a folder of
-// another user's (but root's) is refused: what he planted there would lead our files elsewhere.
+// Others may be able to write to ROOT, as in /tmp/syscost_artifacts. So we follow no link below it, and refuse a folder
+// of another user (other than root): a link that was planted there would lead our files elsewhere.
 #pragma once
 
 #include <string>

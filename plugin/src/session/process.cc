@@ -53,7 +53,7 @@ void explain_fork_child() {
                "let the process that runs the tests be the first that measures"});
 }
 
-/// Not only the files that the caller names: the commit, say, is read from a folder of his.
+/// True also if the caller names no file: the commit, for example, is read from a folder of the caller's.
 bool opens_files(const Options& options) {
   return (options.requests_anything() || options.is_counting_process) && !options.help;
 }

@@ -20,7 +20,7 @@ void Recorder::add(const csv::WindowColumns& window, const detail::CostData* cos
   if (sink_.has_value()) rows_->append(pending_, window, cost, capabilities);
 }
 
-/// Counts of which something is missing are lower bounds: whoever reads only an exit code must learn that.
+/// If events are missing, counts are lower bounds. The exit code must say so, because CI often reads nothing else.
 void Recorder::judge_losses(const csv::WindowColumns& window, const detail::CostData& cost) {
   if (loss_rule_ == LossRule::ignored) return;
   std::string name(window.kind);

@@ -199,7 +199,8 @@ bool Session::claim_window() {
   return has_window_.load(std::memory_order_acquire) && !is_closing_.exchange(true);
 }
 
-/// A test that went on in a fork child, by daemon() say: nobody counts there, and the parent's end told nobody.
+/// For a test that goes on in a fork child, by daemon() for example. The child is not counted, and its parent ended
+/// without a message.
 void Session::explain_survivor() const {
   static std::atomic<bool> is_explained{false};
   if (!has_window_.load() || !options_.requests_anything() || is_explained.exchange(true)) return;
@@ -228,7 +229,7 @@ adapter::Report Session::close_claimed_window(std::string_view outcome, int fram
   const bool clock_is_quiet = window.opened == nullptr || window.opened->clock_is_quiet;
   std::uint64_t end_ns = clock_is_quiet ? monotonic_ns() : 0;
   std::shared_ptr<const Unavailable> why_not;
-  // The window is open, so nobody is at the file.
+  // The window is open, so no thread of ours writes the file.
   writing_.lock(WritingLock::Waiter::inside_window);
   const std::lock_guard guard(writing_, std::adopt_lock);
   std::shared_ptr<detail::CostData> cost = read_and_check(window, why_not);

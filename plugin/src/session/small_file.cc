@@ -12,8 +12,8 @@ namespace syscost::session {
 
 // Not a std::ifstream: it throws when the path turns out to be a folder.
 std::string read_small_file(const std::string& path) {
-  // Where git keeps a commit somebody may have put a FIFO, which is waited for without end, or a link to a device, which
-  // has none.
+  // In place of git's file there may be a FIFO, which would block the open, or a link to a device, which may have no
+  // end.
   int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd < 0) return {};
   struct stat status {};

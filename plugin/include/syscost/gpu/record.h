@@ -16,7 +16,7 @@ namespace syscost::gpu {
 
 /// While one lives, the running test is not charged: what GPU stamps themselves ask of the driver is not the test's.
 /// Its row then says `excludes loop GPU stamps`. Inert inside another one, in a syscost::loop (whose pass is charged),
-/// in a fork child, and when nobody asked for numbers.
+/// in a fork child, and in a run without a request.
 class SYSCOST_EXPORT Aside {
  public:
   Aside();

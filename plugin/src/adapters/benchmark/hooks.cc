@@ -100,7 +100,7 @@ Passes* counting_passes() {
   return static_cast<Passes*>(const_cast<void*>(its->observer.load(std::memory_order_relaxed)));
 }
 
-/// A program whose benchmarks run, and are counted by no one.
+/// Ends a program that runs its benchmarks past us, so that they would have no counts.
 void check_that_main_is_seen() {
   if (harness() == nullptr || g_is_loop_checked.exchange(true)) return;
   if (harness()->is_main_seen.load() || !adapter::requested()) return;

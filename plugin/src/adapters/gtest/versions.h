@@ -81,8 +81,8 @@ inline bool is_brief(testing::TestEventListener* printer) {
 #endif
 }
 
-/// True where the program is linked with a GoogleTest whose listeners have other virtual functions than these headers
-/// say. Then nothing of ours may derive from them.
+/// True if the program is linked with another GoogleTest than these headers, and the listeners of that one have other
+/// virtual functions. Then nothing of ours may derive from them.
 bool is_other_than_headers();
 
 }  // namespace syscost::gtest_adapter

@@ -58,7 +58,7 @@ Failure why_aside(StoodAside reason) {
   }
 }
 
-// A round of so many takes some microseconds, of which reading the clock is a hundredth.
+// So many calls take some microseconds; reading the clock takes a hundredth of that.
 constexpr int kCalibrationCalls = 60;
 
 // Between two backends of one process generations go on: a record in the log names them.
@@ -100,7 +100,7 @@ class DispatchBackend final : public Backend {
  private:
   Result<void> prove();
   void patch_trapped();
-  /// Who else runs in this process: whether the opener is alone, and who is never seen.
+  /// Counts the other threads of this process: is the opener alone, and which threads are never seen?
   void count_others();
   void add_remark(const std::string& text);
   void give_up_patching(const std::string& reason);
@@ -150,7 +150,7 @@ Result<void> DispatchBackend::start(double unobserved_ns, const ClockRate& clock
     patch_trapped();
   }
   clock.settle();
-  // A trapped call takes some ten times as long as another: fewer of them say as much.
+  // A trapped call takes about ten times as long as a patched one, so fewer of them are enough.
   constexpr int kTrapped = 20;
   const double observed_ns = getppid_ns(patching_ == Patching::never ? kTrapped : kCalibrationCalls);
   calibration_ = added_by_counting(observed_ns, unobserved_ns);

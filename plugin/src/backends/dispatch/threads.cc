@@ -113,7 +113,7 @@ Activity activity_of(pid_t thread) {
   return found;
 }
 
-/// ThreadSanitizer's runtime has a thread that is none of the program's.
+/// ThreadSanitizer's runtime has a thread of its own.
 std::size_t count_runtime_threads() {
   return dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr ? 1 : 0;
 }

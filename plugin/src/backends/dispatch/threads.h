@@ -42,7 +42,7 @@ class OlderThreads {
  public:
   /// To be called when the backend has opened, with the number of threads that it does not see.
   void begin(std::size_t unseen);
-  /// One event lost for each of them that has run since this was last called, whatever it called. The sum so far.
+  /// The lost events so far: one for each such thread that has run since the last call of this, whatever it called.
   std::uint64_t count_losses();
 
  private:
