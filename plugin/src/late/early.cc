@@ -15,6 +15,7 @@ __asm__(SYSCOST_STAND_INS(syscost_late_early_stand_ins)
             SYSCOST_STAND_INS_END);
 #undef SYSCOST_STUB
 
+// NOLINTBEGIN(readability-identifier-naming): names of the linker's
 extern "C" {
 __attribute__((visibility("hidden"))) extern std::atomic<void*> syscost_late_early_slots[];
 __attribute__((visibility("hidden"))) extern void* const syscost_late_early_stand_ins[];
@@ -25,4 +26,5 @@ __attribute__((visibility("hidden"))) extern const syscost::late::Stubs syscost_
 const syscost::late::Stubs syscost_late_early = {
 #include "late/early_functions.inc"
     , syscost_late_early_slots, syscost_late_early_stand_ins};
+// NOLINTEND(readability-identifier-naming)
 #undef SYSCOST_STUB

@@ -28,11 +28,13 @@
 
 // Weak: before glibc 2.34 these are in a library of their own, which a program that is linked statically may lack. No
 // dlopen(): the linker warns of it in each such program; dlsym() finds it.
+// NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): the header's are reserved
 extern "C" {
 __attribute__((weak)) void* dlsym(void* __restrict handle, const char* __restrict name) noexcept;
 __attribute__((weak)) char* dlerror() noexcept;
 __attribute__((weak)) int dlinfo(void* __restrict handle, int request, void* __restrict argument) noexcept;
 }
+// NOLINTEND(readability-inconsistent-declaration-parameter-name)
 extern __attribute__((weak, visibility("hidden"))) ElfW(Dyn) _DYNAMIC[];  // NOLINT: the linker's name
 
 // ---- the stubs ------------------------------------------------------------------------------------------------------
@@ -93,6 +95,7 @@ __asm__(SYSCOST_STAND_INS(syscost_late_stand_ins)
             SYSCOST_STAND_INS_END);
 #undef SYSCOST_STUB
 
+// NOLINTBEGIN(readability-identifier-naming): names of the linker's
 extern "C" {
 __attribute__((visibility("hidden"))) extern std::atomic<void*> syscost_late_slots[];
 __attribute__((visibility("hidden"))) extern void* const syscost_late_stand_ins[];
@@ -100,6 +103,7 @@ __attribute__((visibility("hidden"), used)) void syscost_late_load();
 /// Weak: it is there in a program that calls what users call (early.cc).
 __attribute__((weak, visibility("hidden"))) extern const syscost::late::Stubs syscost_late_early;
 }
+// NOLINTEND(readability-identifier-naming)
 
 // ---- loading --------------------------------------------------------------------------------------------------------
 
@@ -240,6 +244,7 @@ void load() {
   const bool can_load = g_why[0] == '\0';
   if (!can_load && g_is_asked) syscost::late::refuse();
   for_each_stub([&](const char* name, std::atomic<void*>& slot, void* stand_in) {
+    // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): without dlsym() no library was loaded
     slot.store(can_load ? dlsym(library, name) : stand_in, std::memory_order_relaxed);
   });
   g_is_loaded.store(can_load);

@@ -20,7 +20,7 @@ namespace syscost::gpu {
 class SYSCOST_EXPORT Aside {
  public:
   Aside();
-  ~Aside();
+  ~Aside();  // NOLINT(performance-trivially-destructible): a stand-in for the library has nothing to do in it
   Aside(const Aside&) = delete;
   Aside& operator=(const Aside&) = delete;
 
