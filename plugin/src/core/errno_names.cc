@@ -82,7 +82,7 @@ constexpr NamedErrno kKernelErrnos[] = {
     {531, "ENOGRACE"},
 };
 
-constexpr std::string_view kUnnamed = "errno_";
+constexpr std::string_view kNumberedErrno = "errno_";
 
 }  // namespace
 
@@ -93,7 +93,7 @@ std::string errno_name(int number) {
   for (const NamedErrno& known : kKernelErrnos) {
     if (known.number == number) return std::string(known.name);
   }
-  return std::string(kUnnamed).append(std::to_string(number));
+  return std::string(kNumberedErrno).append(std::to_string(number));
 }
 
 std::optional<int> errno_number(std::string_view name) {
@@ -106,8 +106,8 @@ std::optional<int> errno_number(std::string_view name) {
   for (const NamedErrno& known : kKernelErrnos) {
     if (known.name == name) return known.number;
   }
-  if (!name.starts_with(kUnnamed)) return std::nullopt;
-  name.remove_prefix(kUnnamed.size());
+  if (!name.starts_with(kNumberedErrno)) return std::nullopt;
+  name.remove_prefix(kNumberedErrno.size());
   int number = 0;
   auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
   if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;

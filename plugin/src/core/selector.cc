@@ -23,7 +23,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   return std::string("'").append(text).append("'");
 }
 
@@ -51,7 +51,7 @@ std::string suggestion(std::string_view word) {
       if (!entry.name.empty()) consider(std::string(entry.name));
     }
   }
-  return best.empty() ? std::string() : "Did you mean " + quoted(best) + "? ";
+  return best.empty() ? std::string() : "Did you mean " + in_quotes(best) + "? ";
 }
 
 // Cuts the next term off `rest`, with its "!" but without the comma. A comma inside a regular expression is not one.
@@ -95,7 +95,7 @@ Result<Selector> Selector::parse(std::string_view text, std::pmr::memory_resourc
     bool removes = word.starts_with('!');
     if (removes) word = trimmed(word.substr(1));
     if (word.empty()) {
-      return Failure{"The selector " + quoted(text) + (trimmed(text).empty() ? " is empty." : " has an empty term."),
+      return Failure{"The selector " + in_quotes(text) + (trimmed(text).empty() ? " is empty." : " has an empty term."),
                      std::string(kGrammar)};
     }
     Result<Term> term = parse_term(word);
@@ -117,12 +117,12 @@ Result<Selector::Term> Selector::parse_term(std::string_view word) {
     term.bit = known.bit;
     return term;
   }
-  return Failure{quoted(word) + " is no class of syscalls.", suggestion(word).append(kGrammar)};
+  return Failure{in_quotes(word) + " is no class of syscalls.", suggestion(word).append(kGrammar)};
 }
 
 Result<Selector::Term> Selector::parse_regex(std::string_view word) {
   if (word.size() < 2 || !word.ends_with('/')) {
-    return Failure{"The regular expression " + quoted(word) + " has no closing /.",
+    return Failure{"The regular expression " + in_quotes(word) + " has no closing /.",
                    "Write it between two slashes; a slash within is written \\/."};
   }
   std::string_view pattern = word.substr(1, word.size() - 2);
@@ -130,7 +130,7 @@ Result<Selector::Term> Selector::parse_regex(std::string_view word) {
   try {
     auto regex = std::make_shared<const std::regex>(pattern.begin(), pattern.end());
     if (!fits_any_name(*regex)) {
-      return Failure{"The regular expression " + quoted(word) + " fits no syscall.",
+      return Failure{"The regular expression " + in_quotes(word) + " fits no syscall.",
                      "Names are lower case with underscores, e.g. /^epoll_/."};
     }
     Term term;
@@ -138,7 +138,7 @@ Result<Selector::Term> Selector::parse_regex(std::string_view word) {
     term.regex = std::move(regex);
     return term;
   } catch (const std::regex_error& error) {
-    return Failure{"The regular expression " + quoted(word) + " is malformed: " + error.what() + ".",
+    return Failure{"The regular expression " + in_quotes(word) + " is malformed: " + error.what() + ".",
                    "Use ECMAScript syntax, e.g. /^(p?read|write)v?$/."};
   }
 }
@@ -152,15 +152,15 @@ Result<Selector::Term> Selector::parse_name(std::string_view name) {
     return term;
   }
   for (const ClassName& known : kSyscallClasses) {
-    if (name == known.word) return Failure{quoted(name) + " is no syscall.", suggestion(name).append(kGrammar)};
+    if (name == known.word) return Failure{in_quotes(name) + " is no syscall.", suggestion(name).append(kGrammar)};
   }
   for (std::size_t abi = 0; abi < kAbiCount; ++abi) {
     if (!find_syscall(static_cast<Abi>(abi), name)) continue;
     std::string full = std::string(abi_prefix(static_cast<Abi>(abi))).append(name);
-    return Failure{quoted(name) + " is a syscall of another ABI only: 64-bit code never makes it.",
-                   suggestion(name) + "Write " + quoted(full) + " if that is meant."};
+    return Failure{in_quotes(name) + " is a syscall of another ABI only: 64-bit code never makes it.",
+                   suggestion(name) + "Write " + in_quotes(full) + " if that is meant."};
   }
-  return Failure{quoted(name) + " is no syscall known here.", suggestion(name).append(kGrammar)};
+  return Failure{in_quotes(name) + " is no syscall known here.", suggestion(name).append(kGrammar)};
 }
 
 bool Selector::Term::hits(SyscallId candidate) const {

@@ -60,7 +60,7 @@ const SyscallTableEntry* find(SyscallId id) {
   return id.number < entries.size() ? &entries[id.number] : nullptr;
 }
 
-constexpr std::string_view kUnnamed = "syscall_";
+constexpr std::string_view kNumberedSyscall = "syscall_";
 constexpr std::string_view kUnknownName = "unknown";
 
 }  // namespace
@@ -82,12 +82,12 @@ std::string syscall_name(SyscallId id) {
   if (id == kUnknownSyscall) return std::string(kUnknownName);
   std::string name(table_of(id.abi).prefix);
   std::string_view base = syscall_base_name(id);
-  return base.empty() ? name.append(kUnnamed).append(std::to_string(id.number)) : name.append(base);
+  return base.empty() ? name.append(kNumberedSyscall).append(std::to_string(id.number)) : name.append(base);
 }
 
 std::optional<SyscallId> find_syscall(Abi abi, std::string_view base_name) {
-  if (base_name.starts_with(kUnnamed)) {
-    std::string_view digits = base_name.substr(kUnnamed.size());
+  if (base_name.starts_with(kNumberedSyscall)) {
+    std::string_view digits = base_name.substr(kNumberedSyscall.size());
     SyscallId id{abi, 0};
     auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), id.number);
     if (error == std::errc() && end == digits.data() + digits.size()) return id;

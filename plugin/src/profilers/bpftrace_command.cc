@@ -24,7 +24,7 @@ namespace {
 constexpr std::array<std::string_view, 2> kMapKeysNames{"BPFTRACE_MAP_KEYS_MAX", "BPFTRACE_MAX_MAP_KEYS"};
 constexpr std::string_view kMapKeys = "16384";
 
-constexpr std::string_view kHowToGet = "install bpftrace 0.17 or later (Debian: apt-get install bpftrace)";
+constexpr std::string_view kHowToGetBpftrace = "install bpftrace 0.17 or later (Debian: apt-get install bpftrace)";
 
 void add_map_keys(std::vector<std::string>& environment) {
   const auto is_set = [&environment](std::string_view name) { return !value_in(environment, name).empty(); };
@@ -46,7 +46,7 @@ void add_kernel_types(std::vector<std::string>& environment) {
 
 Result<BpftraceCommand> BpftraceCommand::find(bool asks_for_sudo) {
   BpftraceCommand command;
-  Result<std::string> tool = find_tool("bpftrace", kHowToGet);
+  Result<std::string> tool = find_tool("bpftrace", kHowToGetBpftrace);
   if (!tool.ok()) return tool.failure();
   command.tool_ = std::move(tool.value());
   if (Result<void> judged = judge_surroundings(read_confinement(), has_tracefs(), asks_for_sudo); !judged.ok()) {
@@ -72,7 +72,7 @@ Result<void> BpftraceCommand::ask_version() {
   if (!version.ok()) return version.failure();
   if (const int error = version.value().start_errno; error != 0) {
     Failure failure = errno_failure("execute", tool_, error);
-    failure.how_to_fix = kHowToGet;
+    failure.how_to_fix = kHowToGetBpftrace;
     return failure;
   }
   if (version.value().has_timed_out) {

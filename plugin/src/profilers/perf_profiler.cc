@@ -31,7 +31,7 @@
 namespace syscost::profilers {
 namespace {
 
-constexpr std::string_view kHowToGet = "install perf (Debian: apt-get install linux-perf)";
+constexpr std::string_view kHowToGetPerf = "install perf (Debian: apt-get install linux-perf)";
 
 /// Software counters are everywhere; what the machine does not have of the others is said by perf, counter by counter.
 constexpr const char* kEvents =
@@ -69,7 +69,7 @@ bool ended_well(const CommandResult& result) {
 Failure explain(const CommandResult& result, const char* command) {
   const std::string what = std::string("perf ") + command;
   if (result.start_errno != 0) {
-    return Failure{what + " could not be executed: " + strerror(result.start_errno), std::string(kHowToGet)};
+    return Failure{what + " could not be executed: " + strerror(result.start_errno), std::string(kHowToGetPerf)};
   }
   if (result.has_timed_out) {
     return Failure{what + " was not ready, or did not end, in time", "try again on a less loaded machine"};
@@ -214,7 +214,7 @@ Result<void> PerfProfiler::check() {
 
 Result<std::unique_ptr<Profiler>> make_perf(const ProfilerOptions& /*options*/) {
   Settings settings;
-  Result<std::string> tool = find_tool("perf", kHowToGet);
+  Result<std::string> tool = find_tool("perf", kHowToGetPerf);
   if (!tool.ok()) return tool.failure();
   settings.tool = std::move(tool.value());
   Result<std::string> agent = find_agent();

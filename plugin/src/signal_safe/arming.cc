@@ -15,7 +15,6 @@
 namespace syscost::signal_safe {
 namespace {
 
-constexpr long kSetDispatch = 59;  // PR_SET_SYSCALL_USER_DISPATCH, missing in older headers
 constexpr long kOff = 0;
 constexpr long kOn = 1;
 

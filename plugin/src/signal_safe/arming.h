@@ -3,9 +3,13 @@
 // Arming the calling thread: its record, its gs base, and the kernel's dispatch.
 #pragma once
 
+#include <cstdint>
+
 #include "signal_safe/call.h"
 
 namespace syscost::signal_safe {
+
+inline constexpr std::uint64_t kSetDispatch = 59;  ///< PR_SET_SYSCALL_USER_DISPATCH, missing in older headers.
 
 /// From now on the calling thread's syscalls are dispatched to the stub, counted as `thread`'s. Returns 0 or -errno.
 long arm_calling_thread(const Guard& guard, Thread& thread);

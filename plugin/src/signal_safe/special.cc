@@ -27,7 +27,6 @@
 namespace syscost::signal_safe {
 namespace {
 
-constexpr std::uint64_t kSetDispatch = 59;
 constexpr std::uint64_t kSetGs = 0x1001;
 constexpr std::uint64_t kSetTsc = 26;
 constexpr std::uint64_t kTscKills = 2;  // PR_TSC_SIGSEGV

@@ -18,7 +18,6 @@ namespace {
 
 using signal_safe::Account;
 using signal_safe::kLanes;
-using signal_safe::Lane;
 
 constexpr std::size_t kArenaBytes = std::size_t{64} << 20;
 constexpr std::size_t kSmallArenaBytes = std::size_t{4} << 20;  // under RLIMIT_AS
@@ -93,17 +92,17 @@ void learn_vector_parts() {
 Result<void> reserve_memory() {
   if (syscost_state.arena != nullptr) return {};
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  void* lanes = map(std::max(page, kLanes * sizeof(Lane)));
+  void* lanes = map(std::max(page, kLanes * sizeof(signal_safe::Lane)));
   if (lanes == nullptr) return errno_failure("reserve", "memory for the dispatch backend", errno);
   // A child made by fork finds every lane disarmed: it is not measured, whatever it inherited.
-  if (madvise(lanes, std::max(page, kLanes * sizeof(Lane)), MADV_WIPEONFORK) != 0) {
+  if (madvise(lanes, std::max(page, kLanes * sizeof(signal_safe::Lane)), MADV_WIPEONFORK) != 0) {
     return errno_failure("set", "MADV_WIPEONFORK", errno);
   }
   std::size_t bytes = kArenaBytes;
   void* arena = map(bytes);
   if (arena == nullptr) arena = map(bytes = kSmallArenaBytes);
   if (arena == nullptr) return errno_failure("reserve", "memory for the dispatch backend", errno);
-  syscost_state.lanes = static_cast<Lane*>(lanes);
+  syscost_state.lanes = static_cast<signal_safe::Lane*>(lanes);
   syscost_state.shared_account.is_shared = true;
   auto* accounts = static_cast<Account*>(arena);
   for (std::uint32_t lane = 1; lane < kLanes; ++lane) syscost_state.lanes[lane].account = accounts + lane;

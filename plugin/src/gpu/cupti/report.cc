@@ -16,7 +16,7 @@ using Times = std::vector<std::uint64_t>;
 /// Behind every figure's name: CUDA events measure other stretches, and the two are not compared.
 constexpr const char* kByCupti = " (CUPTI)";
 
-std::uint64_t sum(const Times& times) {
+std::uint64_t total(const Times& times) {
   return std::accumulate(times.begin(), times.end(), std::uint64_t{0});
 }
 
@@ -84,7 +84,7 @@ Json times_json(const Times& times) {
   if (times.empty()) return nullptr;
   const auto [least, most] = std::minmax_element(times.begin(), times.end());
   return Json{{"count", times.size()},
-              {"total_ns", sum(times)},
+              {"total_ns", total(times)},
               {"min_ns", *least},
               {"median_ns", median(times)},
               {"max_ns", *most}};
@@ -124,8 +124,8 @@ std::string summary_of(const Figures& figures, const Activity& activity) {
   for (std::size_t i = 0; i < kDirections; ++i) {
     const CopyFigures& copies = figures.copies[i];
     if (copies.duration_ns.empty()) continue;
-    text += "cupti: " + copies_text(copies, static_cast<Direction>(i)) + " in " + time_text(sum(copies.duration_ns));
-    if (const std::uint64_t took = sum(copies.duration_ns); took > 0) {
+    text += "cupti: " + copies_text(copies, static_cast<Direction>(i)) + " in " + time_text(total(copies.duration_ns));
+    if (const std::uint64_t took = total(copies.duration_ns); took > 0) {
       text += ", " + decimal(static_cast<double>(copies.bytes) / static_cast<double>(took), 2) + " GB/s";
     }
     text += '\n';
