@@ -73,6 +73,8 @@ TEST(Markdown, KeepsANameLetterByLetter) {
   EXPECT_EQ(code_span(""), "");
   // Where backquotes cannot.
   EXPECT_EQ(code_span("a|b`c\\|"), "<code>a&#124;b&#96;c&#92;&#124;</code>");
+  EXPECT_EQ(code_span("a|b"), "<code>a&#124;b</code>");
+  EXPECT_EQ(code_span("a`b"), "<code>a&#96;b</code>");
   EXPECT_EQ(code_span(" <b> "), "<code>&#32;&#60;b&#62;&#32;</code>");
 }
 
