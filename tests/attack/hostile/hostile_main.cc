@@ -2,7 +2,7 @@
 //
 // The program of the hostile cases: each is a test of suite Hostile, between Ordinary.Before and Ordinary.After.
 //
-// Built twice: with syscost::gtest, and bare (ATTACK_BARE), which says what the right verdict is.
+// Linked twice: with syscost::gtest, and bare (ATTACK_BARE), which says what the right verdict is.
 //
 //     attack_hostile --cases          name, calls of getppid, summary; with tabs between
 //     attack_hostile --only NAME      Before, NAME, After
