@@ -15,7 +15,7 @@
 namespace syscost::signal_safe {
 namespace {
 
-enum Place : std::uint32_t { kEmpty, kInUse, kFull };
+enum PlaceState : std::uint32_t { kEmpty, kInUse, kFull };
 
 /// si_code of a notice. Negative: another may not be sent to other threads.
 constexpr auto kNotice = static_cast<std::uint32_t>(-0x5343);
