@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+//
+// Which threads the backend sees, and what it says of the others.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "opened.h"
+#include "signal_safe/state.h"
+
+namespace syscost::dispatch {
+namespace {
+
+// ---- alone: what it records needs no barrier ------------------------------------------------------------------------
+
+bool is_alone() {
+  return std::atomic_ref(syscost_is_alone).load() != 0;
+}
+
+TEST(Dispatch, KnowsThatAProgramIsAloneUntilItMakesAThread) {
+  OpenedDispatch opened;
+  ASSERT_NE(opened.backend, nullptr);
+  EXPECT_TRUE(is_alone());
+  // A child that is another process reads nothing here.
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  EXPECT_TRUE(is_alone());
+  bool was_alone_inside = true;
+  std::thread([&] { was_alone_inside = is_alone(); }).join();
+  EXPECT_FALSE(was_alone_inside);
+  // Also when that has ended: nobody tells how many are left.
+  EXPECT_FALSE(is_alone());
+}
+
+TEST(Dispatch, IsNotAloneBesideAnOlderThread) {
+  std::atomic<bool> is_over{false};
+  std::thread older([&] { is_over.wait(false); });
+  {
+    OpenedDispatch opened;
+    ASSERT_NE(opened.backend, nullptr);
+    EXPECT_FALSE(is_alone());
+  }
+  is_over = true;
+  is_over.notify_all();
+  older.join();
+}
+
+// ---- threads that are not seen --------------------------------------------------------------------------------------
+
+TEST(Dispatch, LosesAThreadForWhichThereIsNoPlaceAndSaysSo) {
+  if (kHasRuntimeThread) GTEST_SKIP() << "the sanitizer has a thread that is counted, too";
+  OpenedDispatch opened;
+  ASSERT_NE(opened.backend, nullptr);
+  std::vector<signal_safe::Thread*> taken;
+  for (signal_safe::Thread& thread : syscost_threads) {
+    if (std::atomic_ref(thread.is_used).exchange(1) == 0) taken.push_back(&thread);
+  }
+  const std::uint64_t before = opened.backend->losses().lost;
+  std::thread([] {}).join();
+  EXPECT_EQ(opened.backend->losses().lost, before + 1);
+  for (signal_safe::Thread* thread : taken) std::atomic_ref(thread->is_used).store(0);
+}
+
+TEST(Dispatch, ReportsThreadsThatAreOlder) {
+  if (kHasRuntimeThread) GTEST_SKIP() << "the sanitizer has a thread that is counted, too";
+  std::atomic<bool> may_end{false};
+  std::atomic<bool> is_there{false};
+  std::thread older([&] {
+    is_there = true;
+    while (!may_end) std::this_thread::yield();
+  });
+  while (!is_there) std::this_thread::yield();
+  {
+    OpenedDispatch opened(Patching::never);
+    ASSERT_NE(opened.backend, nullptr);
+    EXPECT_NE(opened.backend->remark().find("1 thread is older"), std::string::npos) << opened.backend->remark();
+  }
+  may_end = true;
+  older.join();
+}
+
+/// A thread that was there before any backend; it makes a call when `calls` grows.
+class OlderThread {
+ public:
+  OlderThread() : thread_([this] { run(); }) {
+    while (!is_there_) std::this_thread::yield();
+  }
+  ~OlderThread() {
+    order(kEnd);
+    thread_.join();
+  }
+  OlderThread(const OlderThread&) = delete;
+  OlderThread& operator=(const OlderThread&) = delete;
+
+  void call() {
+    order(kCall);
+    done_.wait(false);
+    done_ = false;
+  }
+
+ private:
+  static constexpr int kNothing = 0;
+  static constexpr int kCall = 1;
+  static constexpr int kEnd = 2;
+
+  void order(int what) {
+    order_ = what;
+    order_.notify_one();
+  }
+  void run() {
+    is_there_ = true;
+    for (int what = kNothing; what != kEnd; what = order_.exchange(kNothing)) {
+      if (what == kCall) {
+        getppid();
+        done_ = true;
+        done_.notify_one();
+      }
+      order_.wait(kNothing);
+    }
+  }
+
+  std::atomic<bool> is_there_{false};
+  std::atomic<bool> done_{false};
+  std::atomic<int> order_{kNothing};
+  std::thread thread_;
+};
+
+/// Asks until nothing more is lost: a thread that has been woken is not asleep again at once.
+std::uint64_t losses_at_rest(Backend& backend) {
+  for (std::uint64_t before = backend.hidden_losses().value();;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    const std::uint64_t now = backend.hidden_losses().value();
+    if (now == before) return now;
+    before = now;
+  }
+}
+
+TEST(Dispatch, LosesTheCallsOfAnOlderThreadThatRanAndSaysSo) {
+  if (kHasRuntimeThread) GTEST_SKIP() << "the sanitizer has a thread that is counted, too";
+  OlderThread older;
+  OpenedDispatch opened;
+  ASSERT_NE(opened.backend, nullptr);
+  const std::uint64_t at_rest = losses_at_rest(*opened.backend);
+  EXPECT_EQ(opened.backend->hidden_losses().value(), at_rest) << "one that sleeps makes no calls";
+  older.call();
+  EXPECT_GT(opened.backend->hidden_losses().value(), at_rest);
+}
+
+}  // namespace
+}  // namespace syscost::dispatch
