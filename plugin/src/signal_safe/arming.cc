@@ -55,6 +55,13 @@ Thread* calling_thread(const Guard& /*guard*/) {
   return base >= syscost_threads && base < syscost_threads + kThreads ? base : nullptr;
 }
 
+bool is_being_born(const Guard& guard) {
+  Thread* thread = calling_thread(guard);
+  if (thread == nullptr) return false;
+  const std::uint32_t id = std::atomic_ref(thread->id).load();
+  return id != 0 && syscost_raw_syscall(SYS_gettid) != static_cast<long>(id);
+}
+
 void stand_aside(const Guard& guard, StoodAside reason) {
   if (syscost_state.stood_aside != StoodAside::no) return;
   syscost_state.stood_aside = reason;

@@ -17,6 +17,8 @@ long arm_calling_thread(const Guard& guard, Thread& thread);
 void disarm_calling_thread(const Guard& guard, bool is_last);
 /// The record of the calling thread, or null when it is not armed.
 Thread* calling_thread(const Guard& guard);
+/// True for a child in its first steps: it still has its maker's gs base, and none of its maker's signal stack.
+bool is_being_born(const Guard& guard);
 /// Watches nobody any more, for `reason`.
 void stand_aside(const Guard& guard, StoodAside reason);
 

@@ -124,7 +124,8 @@ bool is_on(const Stack& stack, std::uint64_t address) {
 Thread* interrupted_thread(const Guard& guard, SignalFrame& frame) {
   if (Thread* owner = owner_of(frame.stack); owner != nullptr) return owner;
   Thread* thread = calling_thread(guard);
-  if (thread == nullptr || thread->signal_stack.bytes == 0) return thread;
+  if (thread == nullptr || is_being_born(guard)) return nullptr;
+  if (thread->signal_stack.bytes == 0) return thread;
   thread->own_stack = frame.stack;
   frame.stack = thread->signal_stack;
   return thread;

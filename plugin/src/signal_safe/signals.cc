@@ -92,6 +92,7 @@ void return_from_handler(const Guard& guard, SignalFrame& frame, Thread* thread)
 /// here on is nobody's, and runs on no stack that another thread may take.
 void end_thread(const Guard& /*guard*/, SignalFrame& frame, Thread& thread) {
   if (thread.signal_stack.bytes != 0) frame.stack = thread.own_stack;
+  if (thread.blocks_sigsys != 0) frame.mask |= kSigsysBit;
   set_gs_base(&syscost_foreign_thread);
   std::atomic_ref(thread.id).store(0);
   offer_sigsys();  // it may have been sent a notice
@@ -146,12 +147,18 @@ void handle_sigsys(int /*signal*/, siginfo_t* info, void* context) {
     return;
   }
   const SignalInfo& other = frame.info;
+  if (thread == nullptr && was_sent(other) && is_being_born(guard)) {
+    // Its mask is not the kernel's, and the program does not know it yet.
+    if (!is_notice(other, syscost_foreign_thread)) keep_sigsys(other, nullptr);
+    offer_sigsys();
+    return;
+  }
   if (thread == nullptr || !was_sent(other)) {
     // On a thread that is not watched the kernel has the program's mask.
     if (thread != nullptr || !is_notice(other, syscost_foreign_thread)) deliver_to_program(guard, frame, other, thread);
     return;
   }
-  if (!is_notice(other, *thread)) keep_sigsys(other, *thread);
+  if (!is_notice(other, *thread)) keep_sigsys(other, thread);
   if (is_undone_call(guard, frame, *thread)) {
     make_call(guard, frame, thread, kArchX86);
   } else {

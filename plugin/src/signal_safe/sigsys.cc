@@ -90,9 +90,9 @@ Thread* thread_of(std::uint64_t id) {
 
 // ---- what waits -----------------------------------------------------------------------------------------------------
 
-void keep_sigsys(const SignalInfo& info, Thread& thread) {
-  const bool is_for_thread = static_cast<std::int32_t>(info.code) == SI_TKILL;
-  put(is_for_thread ? thread.pending : syscost_state.pending, info);
+void keep_sigsys(const SignalInfo& info, Thread* thread) {
+  const bool is_for_thread = thread != nullptr && static_cast<std::int32_t>(info.code) == SI_TKILL;
+  put(is_for_thread ? thread->pending : syscost_state.pending, info);
 }
 
 bool is_notice(const SignalInfo& info, const Thread& thread) {

@@ -22,9 +22,9 @@ inline void copy(SignalInfo& to, const SignalInfo& from) {
   copy_bytes(reinterpret_cast<std::uint64_t>(&to), reinterpret_cast<std::uint64_t>(&from), sizeof to);
 }
 
-/// Keeps what the kernel delivered to `thread`, for the thread or for the process. If one waits there already, this one
-/// is dropped, as by the kernel.
-void keep_sigsys(const SignalInfo& info, Thread& thread);
+/// Keeps what the kernel delivered to `thread`, for it or for the process; null for a thread without a record. If one
+/// waits there already, this one is dropped, as by the kernel.
+void keep_sigsys(const SignalInfo& info, Thread* thread);
 /// True for a SIGSYS that only says that one waits here for `thread`.
 bool is_notice(const SignalInfo& info, const Thread& thread);
 /// Whether something waits that `thread` may take.

@@ -124,7 +124,9 @@ void begin_child(const Guard& guard, Child kind) {
     set_gs_base(&syscost_foreign_thread);
     give_thread_back(guard, *own);
     std::atomic_ref(syscost_state.unseen_threads).fetch_add(1);
+    return;
   }
+  announce_waiting(*own);
 }
 
 void return_from_shared(const Guard& guard, Call& call, std::uint64_t now) {
@@ -197,6 +199,7 @@ Plan prepare(const Guard& guard, Call& call) {
       if (call.thread != &syscost_foreign_thread) {
         Thread& thread = *call.thread;
         // Whoever interrupts us from here on is nobody's, and runs on no stack that another thread may take.
+        if (thread.blocks_sigsys != 0) set_blocked_in_kernel(true);
         give_stack_back(guard, thread);
         set_gs_base(&syscost_foreign_thread);
         call.thread = &syscost_foreign_thread;
