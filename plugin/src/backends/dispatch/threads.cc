@@ -25,17 +25,35 @@ void for_each_thread(Body body) {
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", error)) body(task.path());
 }
 
+/// /proc/self/task/TID/stat: "tid (name) state ppid pgrp session tty tpgid flags ..."; the name may hold anything.
+struct Status {
+  bool is_there = false;
+  bool is_known = false;  ///< What follows could be read.
+  char state = 0;
+  unsigned long flags = 0;
+};
+
+Status status_of(const std::filesystem::path& task) {
+  std::ifstream file(task / "stat");
+  std::string line;
+  Status found;
+  if (!std::getline(file, line)) return found;
+  found.is_there = true;
+  const std::size_t name_end = line.rfind(')');
+  std::size_t at = name_end;
+  for (int field = 0; field < 7 && at != std::string::npos; ++field) at = line.find(' ', at + 1);
+  if (at == std::string::npos) return found;
+  found.is_known = true;
+  found.state = line[name_end + 2];
+  found.flags = std::strtoul(line.c_str() + at, nullptr, 10);
+  return found;
+}
+
 bool may_call(const std::filesystem::path& task) {
   constexpr unsigned long kExiting = 0x4;    // PF_EXITING: set before anybody who joins it goes on
   constexpr unsigned long kIoWorker = 0x10;  // PF_IO_WORKER
-  std::ifstream file(task / "stat");
-  std::string line;
-  if (!std::getline(file, line)) return false;
-  // "tid (name) state ppid pgrp session tty tpgid flags ..."; the name may hold anything.
-  std::size_t at = line.rfind(')');
-  for (int field = 0; field < 7 && at != std::string::npos; ++field) at = line.find(' ', at + 1);
-  if (at == std::string::npos) return true;
-  return (std::strtoul(line.c_str() + at, nullptr, 10) & (kExiting | kIoWorker)) == 0;
+  const Status status = status_of(task);
+  return status.is_there && (status.flags & (kExiting | kIoWorker)) == 0;
 }
 
 }  // namespace
@@ -100,16 +118,14 @@ struct Activity {
 };
 
 Activity activity_of(pid_t thread) {
-  const std::string folder = "/proc/self/task/" + std::to_string(thread);
+  const std::filesystem::path task = "/proc/self/task/" + std::to_string(thread);
+  const Status status = status_of(task);
   Activity found;
-  std::ifstream stat(folder + "/stat");
-  std::string line;
-  if (!std::getline(stat, line)) return found;
-  const std::size_t name_end = line.rfind(')');
+  if (!status.is_there) return found;
   found.is_there = true;
   // What a thread that runs has used so far is not in the next figure yet.
-  found.is_running = name_end == std::string::npos || line.compare(name_end, 3, ") R") == 0;
-  std::ifstream(folder + "/schedstat") >> found.run_ns;
+  found.is_running = !status.is_known || status.state == 'R';
+  std::ifstream(task / "schedstat") >> found.run_ns;
   return found;
 }
 
