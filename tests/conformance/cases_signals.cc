@@ -249,7 +249,6 @@ const Register kSiglongjmp(Case{
         },
     .windows = {{"", jump_out_of_reads, {calls("read", 1).failing(EINTR, 1).restarted(1), calls("getppid", 5)}}},
     .teardown = stop_assistant,
-    .unsupported = and_dispatch("a call that a handler leaves by siglongjmp never comes back to where it is counted"),
 });
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <ucontext.h>
 
 #include "signal_safe/raw.h"
+#include "signal_safe/record.h"
 #include "signal_safe/user_memory.h"
 
 // NOLINTBEGIN(readability-identifier-naming): places in the stub
@@ -55,18 +56,20 @@ class Interrupted {
     go_back(call.return_address, kCallFrame);
   }
 
+  /// The stub's, where it has one.
+  Call& call() { return *reinterpret_cast<Call*>(registers_[REG_RSP]); }
+
   /// All is in the stub's Call.
   void go_back_by_call() {
-    Call& call = *reinterpret_cast<Call*>(registers_[REG_RSP]);
-    registers_[REG_RAX] = call.number;
-    // lahf and seto
-    constexpr std::uint64_t kLow = 0xd5;
-    constexpr std::uint64_t kOverflow = 0x800;
-    std::uint64_t& flags = registers_[REG_EFL];
-    flags = (flags & ~(kLow | kOverflow)) | (call.flags >> 8 & kLow) | ((call.flags & 1) != 0 ? kOverflow : 0);
-    registers_[REG_RSP] = call.stack_pointer;
-    go_back(call.return_address, 0);
-    call.thread = nullptr;  // a trap stack is free again
+    registers_[REG_RAX] = call().number;
+    leave_call(call().return_address - kSyscallBytes);
+  }
+
+  /// As the end of the stub does.
+  void go_on_after_call() {
+    registers_[REG_RCX] = call().return_address;
+    registers_[REG_R11] = 0;  // no copy of the flags: is_undone_call
+    leave_call(call().return_address);
   }
 
   void take_arguments_back() {
@@ -77,6 +80,18 @@ class Interrupted {
     registers_[REG_R10] = given.r10;
     registers_[REG_R8] = given.r8;
     registers_[REG_R9] = given.r9;
+  }
+
+  void leave_call(std::uint64_t to) {
+    Call& left = call();
+    // lahf and seto
+    constexpr std::uint64_t kLow = 0xd5;
+    constexpr std::uint64_t kOverflow = 0x800;
+    std::uint64_t& flags = registers_[REG_EFL];
+    flags = (flags & ~(kLow | kOverflow)) | (left.flags >> 8 & kLow) | ((left.flags & 1) != 0 ? kOverflow : 0);
+    registers_[REG_RSP] = left.stack_pointer;
+    registers_[REG_RIP] = to;
+    left.thread = nullptr;  // a trap stack is free again
   }
 
   std::uint64_t& at(int name) { return registers_[name]; }
@@ -97,6 +112,18 @@ void leave_trampoline(SignalFrame& frame) {
 }
 
 }  // namespace
+
+void finish_call(const Guard& guard, SignalFrame& frame) {
+  Interrupted code(frame);
+  if (code.at(REG_RIP) != reinterpret_cast<std::uint64_t>(syscost_stub_returned)) return;
+  Call& call = code.call();
+  if (call.thread->lane->control != 0) {
+    call.result = code.at(REG_RAX);
+    call.abi = 0;
+    record(guard, call, read_ticks());
+  }
+  code.go_on_after_call();
+}
 
 void show_call_site(SignalFrame& frame) {
   Interrupted code(frame);

@@ -6,6 +6,7 @@
 #include <ucontext.h>
 
 #include "signal_safe/arming.h"
+#include "signal_safe/cancel.h"
 #include "signal_safe/raw.h"
 #include "signal_safe/signals.h"
 #include "signal_safe/sigsys.h"
@@ -131,8 +132,8 @@ Thread* interrupted_thread(const Guard& guard, SignalFrame& frame) {
   return thread;
 }
 
-void enter_handler(const Guard& /*guard*/, SignalFrame& frame, int signal, const KernelSigaction& action,
-                   Thread* thread) {
+void enter_handler(const Guard& guard, SignalFrame& frame, int signal, const KernelSigaction& action, Thread* thread) {
+  finish_call(guard, frame);
   const std::uint64_t stack_pointer = users_stack_pointer(frame);
   const bool has_ours = thread != nullptr && thread->signal_stack.bytes != 0;
   const Stack own = has_ours ? thread->own_stack : frame.stack;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // Trapped calls on stacks of ours: who looks from a handler sees the caller, and signals are kept while one waits.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/signalfd.h>
+#include <ucontext.h>
 #include <unistd.h>
 #include <unwind.h>
 
@@ -12,6 +14,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <thread>
+#include <tuple>
 
 #include "opened.h"
 
@@ -87,6 +90,52 @@ TEST_P(TrapStacks, ShowTheCallerToAHandlerThatLooksBack) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Dispatch, TrapStacks, testing::Values(send_to_self, wait_for_signal));
+
+// ---- what a handler finds -------------------------------------------------------------------------------------------
+
+ucontext_t g_context;
+
+/// By a call of libc, which may be patched.
+__attribute__((noinline)) long send_to_self_by_libc() {
+  return kill(getpid(), SIGUSR1);
+}
+
+using Case = std::tuple<Patching, long (*)()>;
+class Interrupted : public testing::TestWithParam<Case> {};
+
+TEST_P(Interrupted, CallsAreOverWhenTheHandlerRuns) {
+  if (kIsSanitized) GTEST_SKIP() << "the sanitizer has handlers of its own";
+  struct sigaction action = {};
+  action.sa_sigaction = [](int, siginfo_t*, void* context) { g_context = *static_cast<ucontext_t*>(context); };
+  action.sa_flags = SA_SIGINFO;
+  struct sigaction before = {};
+  ASSERT_EQ(sigaction(SIGUSR1, &action, &before), 0);
+  OpenedDispatch opened(std::get<Patching>(GetParam()));
+  ASSERT_NE(opened.backend, nullptr);
+  const auto send = std::get<1>(GetParam());
+  send();
+  ASSERT_TRUE(opened.backend->hidden_losses().ok());  // patches what was trapped
+  EXPECT_EQ(opened.count(SYS_kill, send), 1U);
+  const greg_t* registers = g_context.uc_mcontext.gregs;
+  EXPECT_EQ(registers[REG_RAX], 0);
+  EXPECT_EQ(registers[REG_RCX], registers[REG_RIP]);
+  // The instruction before is its `syscall`.
+  EXPECT_EQ(*reinterpret_cast<const std::uint16_t*>(registers[REG_RIP] - 2), 0x050f);
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  EXPECT_LT(here - static_cast<std::uintptr_t>(registers[REG_RSP]), 4096U);
+  Dl_info where = {};
+  ASSERT_NE(dladdr(reinterpret_cast<void*>(registers[REG_RIP]), &where), 0);
+  Dl_info libc = {};
+  dladdr(reinterpret_cast<void*>(&kill), &libc);
+  Dl_info own = {};
+  dladdr(reinterpret_cast<void*>(send), &own);
+  EXPECT_EQ(where.dli_fbase, send == send_to_self_by_libc ? libc.dli_fbase : own.dli_fbase);
+  sigaction(SIGUSR1, &before, nullptr);
+}
+
+INSTANTIATE_TEST_SUITE_P(Dispatch, Interrupted,
+                         testing::Combine(testing::Values(Patching::allowed, Patching::never),
+                                          testing::Values(send_to_self, send_to_self_by_libc)));
 
 // ---- a thread that waits in a trapped call --------------------------------------------------------------------------
 
