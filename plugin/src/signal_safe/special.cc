@@ -27,6 +27,7 @@
 namespace syscost::signal_safe {
 namespace {
 
+constexpr std::uint64_t kSetSeccomp = 22;
 constexpr std::uint64_t kSetGs = 0x1001;
 constexpr std::uint64_t kSetTsc = 26;
 constexpr std::uint64_t kTscKills = 2;  // PR_TSC_SIGSEGV
@@ -188,7 +189,11 @@ Plan prepare(const Guard& guard, Call& call) {
       // In timed passes the kernel may have the program's own.
       if (is_in_our_process() && syscost_state.has_signals) prepare_sigaction(call);
       break;
+    case SYS_seccomp:
+      if (is_in_our_process()) syscost_state.has_filter = true;
+      break;
     case SYS_prctl:
+      if (call.given.rdi == kSetSeccomp && is_in_our_process()) syscost_state.has_filter = true;
       if (call.given.rdi == kSetDispatch) stand_aside(guard, StoodAside::own_dispatch);
       if (call.given.rdi == kSetTsc && call.given.rsi == kTscKills) stand_aside(guard, StoodAside::no_clock);
       break;

@@ -169,6 +169,7 @@ struct State {
   PendingSignal pending;                  ///< A SIGSYS for the process, which all threads block.
   std::int32_t process;                   ///< Its id.
   std::uint32_t pauses;                   ///< How often calls were not dispatched for a while.
+  bool has_filter;                        ///< The program may have installed a seccomp filter.
   bool has_signals;                       ///< The kernel's actions are ours.
   std::uint64_t unseen_threads;           ///< Born while there was no place for more.
   std::uint64_t trapped;                  ///< Calls that came by SIGSYS.

@@ -542,7 +542,7 @@ syscost_undispatched_end:
         nop
 
 /* The numbers that go through prepare(): rt_sigaction, rt_sigprocmask, rt_sigreturn, clone, fork, vfork, exit,
-   rt_sigpending, rt_sigtimedwait, rt_sigsuspend, tkill, tgkill, rt_tgsigqueueinfo, sigaltstack, prctl, arch_prctl, pselect6, ppoll, epoll_pwait, signalfd,
+   rt_sigpending, rt_sigtimedwait, rt_sigsuspend, tkill, tgkill, rt_tgsigqueueinfo, sigaltstack, prctl, arch_prctl, seccomp, pselect6, ppoll, epoll_pwait, signalfd,
    signalfd4, io_pgetevents, clone3, epoll_pwait2. */
         .section .rodata
         .globl syscost_is_special
@@ -557,7 +557,7 @@ syscost_is_special:
         .byte 1
         .elseif number == 130 || number == 157 || number == 158 || number == 270 || number == 271 || number == 281
         .byte 1
-        .elseif number == 333 || number == 435 || number == 441 || number == 200 || number == 234 || number == 297
+        .elseif number == 333 || number == 435 || number == 441 || number == 200 || number == 234 || number == 297 || number == 317
         .byte 1
         .else
         .byte 0

@@ -29,7 +29,6 @@ KNOWN = [
                       "loops_under_a_narrow_filter"), "the filter denies what syscost calls between windows"),
     Known("R", DISPATCH + SECCOMP, ("own_calls_answer_eperm", "loops_under_a_narrow_filter"),
           "the filter denies what syscost calls between windows"),
-    Known("C", ("dispatch",), ("killed_for_prctl_and_mprotect",), "the filter kills for what syscost calls between windows"),
     Known("R", EBPF, ("child_closes_our_descriptors", "closes_everything", "takes_every_number", "puts_sockets_in_our_place"),
           "the instrument hangs on descriptors; it is put back for the next window"),
     Known("R", ALL, ("file_size_0", "start_with_files_of_0_bytes", "csv_becomes_a_pipe"), "rows cannot be written"),

@@ -185,6 +185,10 @@ void DispatchBackend::give_up_patching(const std::string& reason) {
 
 void DispatchBackend::patch_trapped() {
   if (patching_ == Patching::never) return;
+  if (syscost_state.has_filter) {
+    give_up_patching("the program has installed a seccomp filter, which may kill it for the calls that patching makes");
+    return;
+  }
   if (const std::string why_not = patches_.patch_trapped(); !why_not.empty()) give_up_patching(why_not);
 }
 

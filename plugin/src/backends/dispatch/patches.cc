@@ -200,7 +200,8 @@ std::string Patches::patch_trapped() {
 }
 
 void Patches::undo() {
-  if (pages_.empty()) return;
+  // A filter of the program may kill it for what follows.
+  if (pages_.empty() || syscost_state.has_filter) return;
   const LibcFile file;
   for (const PatchedPage& page : pages_) {
     if (page.sites.empty() || (page.is_of_file && forget_changes(page.start))) continue;
