@@ -105,8 +105,10 @@ std::string tool_text(const Output& output) {
 }
 
 /// Calls that a backend which counts calls makes in the program itself: it works by signals, which return, prepares
-/// each new thread, and asks whether an address can be read. A tool sees them too; the program did not make them.
-constexpr std::array kMadeByTheBackend{SYS_rt_sigreturn, SYS_prctl, SYS_sigaltstack, SYS_rt_sigprocmask};
+/// each new thread, asks whether an address can be read, and hands a SIGSYS of the program to the thread it is for. A
+/// tool sees them too; the program did not make them. docs/backends.md names them.
+constexpr std::array kMadeByTheBackend{SYS_rt_sigreturn,   SYS_prctl,  SYS_gettid,           SYS_sigaltstack,
+                                       SYS_rt_sigprocmask, SYS_getuid, SYS_rt_tgsigqueueinfo};
 
 /// Of a backend that counts calls and no entries: it does not know restarts, which a tool sees as trips of their own.
 void compare_calls(const std::map<std::uint32_t, Sides>& all, const detail::CostData& counted, ToolCheck& check) {
