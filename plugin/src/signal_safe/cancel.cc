@@ -125,6 +125,8 @@ void finish_call(const Guard& guard, SignalFrame& frame) {
   code.go_on_after_call();
 }
 
+// A place for each branch: what is to be done at some of them is the same.
+// NOLINTBEGIN(bugprone-branch-clone)
 void show_call_site(SignalFrame& frame) {
   Interrupted code(frame);
   const std::uint64_t at = code.at(REG_RIP);
@@ -161,5 +163,6 @@ void show_call_site(SignalFrame& frame) {
     code.go_back(read_at<std::uint64_t>(code.at(REG_RSP)), kQuietFrame);
   }
 }
+// NOLINTEND(bugprone-branch-clone)
 
 }  // namespace syscost::signal_safe

@@ -103,6 +103,7 @@ void start_handler(SignalFrame& entry, int signal, const KernelSigaction& action
   registers[REG_RAX] = 0;
   registers[REG_RSP] = frame;
   registers[REG_RIP] = reinterpret_cast<std::uint64_t>(action.handler);
+  // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): copy_bytes(), in assembly, has written a copy
   registers[REG_EFL] &= ~kHandlerClears;
   entry.vector_state = 0;
 }

@@ -31,6 +31,7 @@ inline bool is_readable(std::uint64_t address, std::uint64_t bytes) {
 template <class T>
 T read_at(std::uint64_t address) {
   T value;
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): a pointer is a value, too
   __builtin_memcpy(&value, reinterpret_cast<const void*>(address), sizeof value);
   return value;
 }
