@@ -49,7 +49,7 @@ struct Call {
 /// How far below the caller's stack pointer a Call on its stack lies: the red zone is left alone.
 inline constexpr std::uint64_t kCallFrame = 128 + 256;
 
-/// True for a call whose caller's stack is left alone.
+/// True if the call is kept on a stack of ours: nothing is written to the caller's.
 inline bool is_on_trap_stack(const Call& call) {
   return call.stack_pointer != reinterpret_cast<std::uint64_t>(&call) + kCallFrame;
 }

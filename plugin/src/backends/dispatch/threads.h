@@ -42,7 +42,7 @@ class OlderThreads {
  public:
   /// To be called when the backend has opened, with the number of threads that it does not see.
   void begin(std::size_t unseen);
-  /// The lost events so far: one for each such thread that has run since the last call of this, whatever it called.
+  /// Returns the lost events so far. Each call adds one for each such thread that has run since the call before.
   std::uint64_t count_losses();
 
  private:

@@ -25,7 +25,7 @@ class Holder {
 
   /// This process is to be counted again; it must enrol again. Between windows only, as all of this.
   virtual Result<void> attach() = 0;
-  /// It is not to be counted for now; when no other is either, the programs come off.
+  /// Stops counting this process until attach(). When no process is counted, the programs come off.
   virtual void detach() = 0;
   /// Fails when the programs are not there any more, or the test took away what leads to them.
   virtual Result<Report> report() = 0;

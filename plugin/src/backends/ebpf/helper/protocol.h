@@ -30,7 +30,7 @@ inline constexpr int kProtocolVersion = 3;
 
 enum class Request : char {
   join = 'J',    ///< A place; attached.
-  detach = 'D',  ///< Not to be counted for now.
+  detach = 'D',  ///< Stops counting the process until it asks for `attach`.
   attach = 'A',  ///< To be counted again; the process must enrol again.
   report = 'R',  ///< Whether the process is enrolled, and the missed runs for those that have no files.
 };
