@@ -61,9 +61,14 @@ constexpr std::size_t kSmall = 8096;
 constexpr std::size_t kLarge = std::size_t{64} << 10;
 std::array<Trace, 3> g_without;
 
+/// A kernel's frame has gaps that it does not write, and a frame that was moved may: Linux 7.2 leaves 98 bytes alone
+/// that 6.18 writes.
+constexpr std::size_t kGapsOfAFrame = 128;
+
 void require_same(const Trace& with, const Trace& without, const std::string& what) {
   require(without.touched != 0, what + ": nothing was touched without an instrument");
-  require(with.touched == without.touched && with.deepest == without.deepest,
+  const bool is_same_frame = with.touched >= without.touched && with.touched <= without.touched + kGapsOfAFrame;
+  require(is_same_frame && with.deepest == without.deepest,
           what + ": " + std::to_string(with.touched) + " bytes touched down to " + std::to_string(with.deepest) +
               ", without an instrument " + std::to_string(without.touched) + " down to " +
               std::to_string(without.deepest));

@@ -26,7 +26,9 @@ std::string describe_container(const Confinement& here, bool has_tracefs) {
   if (here.in_user_namespace) text += ", in a user namespace";
   text += "\n";
   if (!has_tracefs) {
-    text += "  container without tracefs: --syscost_profile bpftrace finds no tracepoints; counting does not need it\n";
+    text +=
+        "  container without tracefs: --syscost_profile bpftrace finds no tracepoints; "
+        "before Linux 7.0 counting does not need it\n";
     text += "         fix: " + line_that_mounts(here.container, kTracefs) + "\n";
   }
   return text;

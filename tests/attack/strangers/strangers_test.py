@@ -328,23 +328,27 @@ time.sleep(60)
 
     # --- the helper itself ---
 
-    def helper_with_capabilities(self):
+    def helper_with_capabilities(self, capabilities="cap_bpf,cap_perfmon+ep"):
         folder = tempfile.mkdtemp(prefix="syscost-strangers-")
         self.addCleanup(shutil.rmtree, folder)
         os.chmod(folder, 0o755)
         os.makedirs(os.path.join(folder, "libexec/syscost"))
         helper = shutil.copy(HELPER, os.path.join(folder, "libexec/syscost"))
-        if subprocess.run(["setcap", "cap_bpf,cap_perfmon+ep", helper], check=False).returncode != 0:
+        if subprocess.run(["setcap", capabilities, helper], check=False).returncode != 0:
             self.skipTest("setcap is missing, or the file system holds no capabilities")
         return helper
 
-    def start_helper_with(self, helper, listener):
+    def begin_helper(self, helper, listener):
         def put_in_place():
             os.dup2(listener.fileno(), 3)
             os.set_inheritable(3, True)
         process = subprocess.Popen([helper], preexec_fn=put_in_place, close_fds=False,  # pylint: disable=consider-using-with
                                    stderr=subprocess.PIPE, **as_user(STRANGER))
         self.running.append(process)
+        return process
+
+    def start_helper_with(self, helper, listener):
+        process = self.begin_helper(helper, listener)
         try:
             return process.wait(timeout=LIMIT_S), process.stderr.read().decode()
         except subprocess.TimeoutExpired:
@@ -360,12 +364,30 @@ time.sleep(60)
         self.assertEqual(code, 2, said)
         self.assertIn("syscost", said)
 
+    def test_a_helper_keeps_no_capability_that_it_has_used(self):
+        helper = self.helper_with_capabilities("cap_bpf,cap_perfmon,cap_dac_read_search+ep")
+        self.victim()
+        (roots,) = names()
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.addCleanup(listener.close)
+        listener.bind("\0" + re.sub("-0$", f"-{STRANGER}", roots[1:]))
+        listener.listen()
+        process = self.begin_helper(helper, listener)
+        self.wait_until(lambda: process.poll() is not None or permitted(process.pid) == 1 << 38 | 1 << 39,
+                        "it keeps another capability than CAP_PERFMON and CAP_BPF")
+        self.assertIsNone(process.poll())
+
     def test_only_root_serves_everyone(self):
         helper = self.helper_with_capabilities()
         done = subprocess.run([helper, "--for-everyone"], stderr=subprocess.PIPE, text=True, timeout=LIMIT_S, **as_user(STRANGER),
                               check=False)
         self.assertEqual(done.returncode, 2)
         self.assertIn("root", done.stderr)
+
+
+def permitted(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
+        return int(re.search(r"^CapPrm:\s*(\w+)$", status.read(), re.M)[1], 16)
 
 
 def names():

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -30,10 +31,21 @@
 namespace syscost::ebpf {
 namespace {
 
-enum class Held { by_the_common_helper, by_a_helper_of_its_own, by_a_helper_that_counts_children, by_the_process };
+enum class Held {
+  by_the_common_helper,
+  by_a_helper_of_its_own,
+  by_a_helper_that_counts_children,
+  by_the_process,
+  by_the_process_on_perf_events,
+};
+
+bool is_held_by_the_process(Held held) {
+  return held == Held::by_the_process || held == Held::by_the_process_on_perf_events;
+}
 
 Result<std::unique_ptr<Backend>> open_held(Held held) {
-  if (held == Held::by_the_process) {
+  if (held == Held::by_the_process_on_perf_events) use_attachment(Attachment::perf_events);
+  if (is_held_by_the_process(held)) {
     // A helper would become a child of ours, so we start none; and there is nobody else's here.
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     if (unshare(CLONE_NEWNET) != 0) return errno_failure("get", "a network namespace", errno);
@@ -42,12 +54,12 @@ Result<std::unique_ptr<Backend>> open_held(Held held) {
                       held == Held::by_a_helper_that_counts_children);
 }
 
-class Attachment : public testing::TestWithParam<Held> {
+class HeldPrograms : public testing::TestWithParam<Held> {
  protected:
   void SetUp() override {
     const Result<std::unique_ptr<Backend>> tried = open_backend();
     if (!tried.ok()) GTEST_SKIP() << tried.failure().reason << "; " << tried.failure().how_to_fix;
-    if (GetParam() == Held::by_the_process && geteuid() != 0) GTEST_SKIP() << "a network namespace needs root";
+    if (is_held_by_the_process(GetParam()) && geteuid() != 0) GTEST_SKIP() << "a network namespace needs root";
   }
 
   /// Runs `body` in a child that has opened a backend.
@@ -60,7 +72,7 @@ class Attachment : public testing::TestWithParam<Held> {
   }
 };
 
-TEST_P(Attachment, IsNoDescriptorOfTheProcess) {
+TEST_P(HeldPrograms, IsNoDescriptorOfTheProcess) {
   EXPECT_EQ(with_backend([](Backend&) -> std::string {
               std::string found;
               for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -74,7 +86,7 @@ TEST_P(Attachment, IsNoDescriptorOfTheProcess) {
 }
 
 // A loop takes the programs off and puts them back on. A child that closes nothing must not keep them on.
-TEST_P(Attachment, IsNotKeptByAChildThatRanNoForkHandler) {
+TEST_P(HeldPrograms, IsNotKeptByAChildThatRanNoForkHandler) {
   EXPECT_EQ(with_backend([](Backend& backend) -> std::string {
               const auto child = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
               if (child == 0) {
@@ -92,7 +104,7 @@ TEST_P(Attachment, IsNotKeptByAChildThatRanNoForkHandler) {
             "");
 }
 
-TEST_P(Attachment, IsFoundWithoutProc) {
+TEST_P(HeldPrograms, IsFoundWithoutProc) {
   EXPECT_EQ(with_backend([](Backend& backend) -> std::string {
               std::string folder = "/tmp/syscost-empty-XXXXXX";
               if (mkdtemp(folder.data()) == nullptr) return "no empty folder";
@@ -109,7 +121,7 @@ TEST_P(Attachment, IsFoundWithoutProc) {
             "");
 }
 
-TEST_P(Attachment, ThatFindsTooFewDescriptorsNamesTheLimit) {
+TEST_P(HeldPrograms, ThatFindsTooFewDescriptorsNamesTheLimit) {
   for (const rlim_t limit : {8, 10, 14}) {
     const std::string said = InChild([&]() -> std::string {
                                const rlimit few{limit, limit};
@@ -125,7 +137,7 @@ TEST_P(Attachment, ThatFindsTooFewDescriptorsNamesTheLimit) {
 }
 
 // Alike with helpers of one's own.
-class Place : public Attachment {};
+class Place : public HeldPrograms {};
 
 TEST_P(Place, IsHadAgainByWhoRetired) {
   EXPECT_EQ(with_backend([](Backend& backend) -> std::string {
@@ -145,7 +157,7 @@ TEST_P(Place, NeedsNoFreeDescriptor) {
               }
               const std::string wrong = miscounts(backend);
               // Programs in a queue are reached by copies.
-              return GetParam() == Held::by_the_process && wrong.find("EMFILE") != std::string::npos ? "" : wrong;
+              return is_held_by_the_process(GetParam()) && wrong.find("EMFILE") != std::string::npos ? "" : wrong;
             }),
             "");
 }
@@ -160,14 +172,20 @@ std::string name_of(const testing::TestParamInfo<Held>& info) {
       return "HeldByAHelperThatCountsChildren";
     case Held::by_the_process:
       return "HeldByTheProcess";
+    case Held::by_the_process_on_perf_events:
+      return "HeldByTheProcessOnPerfEvents";
   }
   return "";
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, Place, testing::Values(Held::by_the_common_helper, Held::by_the_process), name_of);
-INSTANTIATE_TEST_SUITE_P(Each, Attachment,
+INSTANTIATE_TEST_SUITE_P(Each, Place,
+                         testing::Values(Held::by_the_common_helper, Held::by_the_process,
+                                         Held::by_the_process_on_perf_events),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Each, HeldPrograms,
                          testing::Values(Held::by_the_common_helper, Held::by_a_helper_of_its_own,
-                                         Held::by_a_helper_that_counts_children, Held::by_the_process),
+                                         Held::by_a_helper_that_counts_children, Held::by_the_process,
+                                         Held::by_the_process_on_perf_events),
                          name_of);
 
 // ---- the programs attached a second time ----------------------------------------------------------------------------
@@ -197,12 +215,38 @@ int attach_again() {
   return -1;
 }
 
-class SecondAttachment : public Attachment {};
+class SecondAttachment : public HeldPrograms {};
 INSTANTIATE_TEST_SUITE_P(Each, SecondAttachment, testing::Values(Held::by_the_process), name_of);
+
+class OnPerfEvents : public HeldPrograms {};
+INSTANTIATE_TEST_SUITE_P(Each, OnPerfEvents, testing::Values(Held::by_the_process_on_perf_events), name_of);
+
+TEST_P(OnPerfEvents, WithoutTracefsIsRefusedWithTheReason) {
+  const std::string said =
+      InChild([]() -> std::string {
+        if (unshare(CLONE_NEWNS) != 0 || mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return "skip";
+        for (const char* folder : {"/sys/kernel/tracing", "/sys/kernel/debug"}) {
+          if (mount("none", folder, "tmpfs", 0, nullptr) != 0) return "skip";
+        }
+        const Result<std::unique_ptr<Backend>> opened = open_held(GetParam());
+        return opened.ok() ? "opened" : opened.failure().reason + "; " + opened.failure().how_to_fix;
+      }).said();
+  if (said == "skip") GTEST_SKIP() << "mounts are denied here";
+  EXPECT_NE(said.find("tracefs is not mounted at /sys/kernel/tracing"), std::string::npos) << said;
+  EXPECT_NE(said.find("mount -t tracefs"), std::string::npos) << said;
+}
+
+TEST_P(OnPerfEvents, ASecondAttachmentIsRefusedByTheKernel) {
+  EXPECT_EQ(with_backend([](Backend& backend) -> std::string {
+              if (attach_again() >= 0) return "a second attachment";
+              return miscounts(backend);
+            }),
+            "");
+}
 
 TEST_P(SecondAttachment, VoidsWhatWasCounted) {
   EXPECT_EQ(with_backend([](Backend& backend) -> std::string {
-              if (const std::string wrong = miscounts(backend); !wrong.empty()) return wrong;
+              if (std::string wrong = miscounts(backend); !wrong.empty()) return wrong;
               if (attach_again() < 0) return "no second attachment";
               call_ten_times();
               const Result<std::uint64_t> losses = backend.hidden_losses();
@@ -213,7 +257,7 @@ TEST_P(SecondAttachment, VoidsWhatWasCounted) {
 
 TEST_P(SecondAttachment, VoidsWhatWasCountedAlsoWhenItIsGoneBeforeTheWindowEnds) {
   EXPECT_EQ(with_backend([](Backend& backend) -> std::string {
-              if (const std::string wrong = miscounts(backend); !wrong.empty()) return wrong;
+              if (std::string wrong = miscounts(backend); !wrong.empty()) return wrong;
               const std::uint64_t counted = count_getppids(backend, [] {
                 const int link = attach_again();
                 call_ten_times();

@@ -105,6 +105,7 @@ TEST_F(Diagnosis, ARealRefusalIsToldWithTheVerifiersLastLines) {
                                                                                syscost_bpf::destroy);
   ASSERT_NE(skeleton, nullptr) << log.words().last_line;
   bpf_program* program = skeleton->progs.on_signal_deliver;
+  ASSERT_EQ(libbpf().bpf_program__set_autoload(program, true), 0);
   std::vector<bpf_insn> code(instructions(program), instructions(program) + count(program));
   code.front() = {.code = BPF_LDX | BPF_MEM | BPF_DW, .dst_reg = 0, .src_reg = 2, .off = 0, .imm = 0};
   ASSERT_EQ(replace(program, code.data(), code.size()), 0);

@@ -25,7 +25,8 @@ TEST(ContainerReport, NamesTheLineThatMountsTracefs) {
   here.container = Container::docker;
   EXPECT_EQ(describe_container(here, false),
             "  container of Docker: CAP_BPF not granted, CAP_PERFMON not granted, no seccomp profile\n"
-            "  container without tracefs: --syscost_profile bpftrace finds no tracepoints; counting does not need it\n"
+            "  container without tracefs: --syscost_profile bpftrace finds no tracepoints; "
+            "before Linux 7.0 counting does not need it\n"
             "         fix: in compose.yaml volumes: [\"/sys/kernel/tracing:/sys/kernel/tracing:ro\"], or docker run -v "
             "/sys/kernel/tracing:/sys/kernel/tracing:ro\n");
 }

@@ -251,18 +251,9 @@ static __always_inline void handle_birth(struct task_struct* parent, struct task
   state->thread.pending = PENDING_BIRTH;
 }
 
-SEC("?tp_btf/sched_process_fork")
-int on_fork(__u64* ctx) {
-  handle_birth(bpf_get_current_task_btf(), (struct task_struct*)ctx[1]);
-  return 0;
-}
-
-SEC("?tp_btf/sched_process_exec")
-int on_child_exec(__u64* ctx) {
-  struct task_struct* task = bpf_get_current_task_btf();
+static __always_inline void handle_exec(struct task_struct* task) {
   struct child_thread* state = bpf_task_storage_get(&child_threads, task, 0, 0);
-  if (!state) return 0;
+  if (!state) return;
   state->program = program_of(task, children_memory());
   state->is_ours = false;
-  return 0;
 }

@@ -14,21 +14,37 @@
 namespace syscost::ebpf {
 namespace {
 
-bool kernel_is_older_than(int major, int minor, std::string& release) {
+struct Release {
+  std::string text;
+  int major = 0;
+  int minor = 0;
+
+  bool is_known() const { return major > 0; }
+  bool is_at_least(int other_major, int other_minor) const {
+    return std::pair(major, minor) >= std::pair(other_major, other_minor);
+  }
+};
+
+Release release_of_kernel() {
+  Release release;
   utsname name{};
-  if (uname(&name) != 0) return false;
-  release = name.release;
-  int have_major = 0, have_minor = 0;
-  if (std::sscanf(name.release, "%d.%d", &have_major, &have_minor) != 2) return false;
-  return have_major < major || (have_major == major && have_minor < minor);
+  if (uname(&name) != 0) return release;
+  release.text = name.release;
+  if (std::sscanf(name.release, "%d.%d", &release.major, &release.minor) != 2) release.major = 0;
+  return release;
 }
 
 }  // namespace
 
+bool kernel_is_at_least(int major, int minor) {
+  const Release release = release_of_kernel();
+  return release.is_known() && release.is_at_least(major, minor);
+}
+
 Failure explain_failure(std::string_view step, int error, const LibbpfWords& said) {
-  std::string release;
-  if (kernel_is_older_than(5, 13, release)) {
-    return {"kernel " + release + " is older than 5.13, the first with task storage for tracing programs",
+  const Release release = release_of_kernel();
+  if (release.is_known() && !release.is_at_least(5, 13)) {
+    return {"kernel " + release.text + " is older than 5.13, the first with task storage for tracing programs",
             "use a newer kernel"};
   }
   if (access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
@@ -37,7 +53,7 @@ Failure explain_failure(std::string_view step, int error, const LibbpfWords& sai
   }
   if (!said.verifiers_reason.empty()) {
     return {
-        "the verifier of kernel " + release + " refuses the BPF program " + said.refused_program +
+        "the verifier of kernel " + release.text + " refuses the BPF program " + said.refused_program +
             "; the end of its log: " + said.verifiers_reason,
         "this is a bug of syscost: please report it with this message; --syscost_backend dispatch counts without BPF"};
   }

@@ -17,4 +17,7 @@ namespace syscost::ebpf {
 /// the verifier says EACCES for what is wrong with a program, and lacking rights are told before it looks.
 Failure explain_failure(std::string_view step, int error, const LibbpfWords& said);
 
+/// By its release, as uname(2) tells it; false where that is unreadable.
+bool kernel_is_at_least(int major, int minor);
+
 }  // namespace syscost::ebpf

@@ -153,15 +153,14 @@ static __always_inline void handle_exit(const struct process* process, const str
 // ---- signal_deliver -------------------------------------------------------------------------------------------------
 
 static __always_inline void handle_deliver(const struct process* process, const struct child* child,
-                                           struct task_struct* task, struct k_sigaction* action,
+                                           struct task_struct* task, __u64 handler, __u64 flags,
                                            struct syscost_cpu* cpu) {
   struct thread_state* thread = child ? &child->state->thread : bpf_task_storage_get(&threads, task, 0, 0);
   if (!thread || thread->pending != PENDING_UNRESOLVED || is_stale(process, thread)) return;
   // Only a handler decides; an ignored, stopping or fatal signal leaves the call to restart or to die.
-  __u64 handler = (__u64)action->sa.sa_handler;
   if (handler <= 1) return;
   __u16 code = thread->restart_code;
-  bool restarts = code == ERESTARTNOINTR || (code == ERESTARTSYS && (action->sa.sa_flags & SA_RESTART));
+  bool restarts = code == ERESTARTNOINTR || (code == ERESTARTSYS && (flags & SA_RESTART));
   thread->pending = PENDING_NONE;
   if (!thread->control) return;
   __u64 control;

@@ -92,10 +92,9 @@ std::optional<Failure> missing_right(const std::string& path) {
   if (!path.empty() && !here.no_new_privileges && getxattr(path.c_str(), "security.capability", nullptr, 0) > 0) {
     return std::nullopt;
   }
-  return Failure{
-      "neither this process nor the helper's file has CAP_BPF and CAP_PERFMON",
-      "grant them to syscost's helper, once for all programs and users: sudo setcap cap_bpf,cap_perfmon+ep " +
-          (path.empty() ? helper_path() : path)};
+  return Failure{"neither this process nor the helper's file has CAP_BPF and CAP_PERFMON",
+                 "grant them to syscost's helper, once for all programs and users: sudo setcap " +
+                     std::string(capabilities_of_a_helper()) + " " + (path.empty() ? helper_path() : path)};
 }
 
 /// True where a seccomp filter, of a container mostly, denies bpf(2) here. A helper that this process starts is denied

@@ -108,4 +108,17 @@ struct k_sigaction {
   struct sigaction sa;
 };
 
+struct trace_event_raw_sys_enter {
+  long id;
+};
+
+struct trace_event_raw_sys_exit {
+  long ret;
+};
+
+struct trace_event_raw_signal_deliver {
+  unsigned long sa_handler;
+  unsigned long sa_flags;
+};
+
 #pragma clang attribute pop

@@ -55,7 +55,25 @@ void ask_for_details(syscost_bpf::syscost_bpf__rodata& constants, const DetailRe
   }
 }
 
-// ---- children -------------------------------------------------------------------------------------------------------
+// ---- programs -------------------------------------------------------------------------------------------------------
+
+std::vector<bpf_program*> counting_programs_of(const syscost_bpf& skeleton, Attachment attachment, bool children) {
+  const auto& all = skeleton.progs;
+  std::vector<bpf_program*> counting = attachment == Attachment::raw_tracepoints
+                                           ? std::vector{all.on_sys_enter,   all.on_sys_exit,   all.on_signal_deliver,
+                                                         all.on_child_enter, all.on_child_exit, all.on_child_deliver}
+                                           : std::vector{all.event_enter,    all.event_exit,    all.event_signal,
+                                                         all.event_ch_enter, all.event_ch_exit, all.event_ch_signal};
+  if (!children) counting.resize(counting.size() / 2);
+  return counting;
+}
+
+std::vector<bpf_program*> following_programs_of(const syscost_bpf& skeleton, Attachment attachment) {
+  const auto& all = skeleton.progs;
+  // Births last: who is followed must be followed to the end.
+  if (attachment == Attachment::raw_tracepoints) return {all.on_child_exec, all.on_child_end, all.on_fork};
+  return {all.event_ch_exec, all.event_ch_end, all.on_fork};
+}
 
 std::vector<int> descriptors_of(const std::vector<bpf_program*>& programs) {
   std::vector<int> descriptors;
@@ -63,16 +81,19 @@ std::vector<int> descriptors_of(const std::vector<bpf_program*>& programs) {
   return descriptors;
 }
 
-/// Programs that the object leaves unloaded unless asked, and their maps, which it would make all the same.
-int choose_children(syscost_bpf& skeleton, bool wanted) {
+/// The object loads none unless asked, and makes the maps of children all the same.
+int choose_programs(syscost_bpf& skeleton, Attachment attachment, bool children) {
   for (bpf_map* map : {skeleton.maps.children, skeleton.maps.child_cells, skeleton.maps.child_slots,
                        skeleton.maps.child_error_slots, skeleton.maps.child_threads, skeleton.maps.program_numbers}) {
-    if (const int error = libbpf().bpf_map__set_autocreate(map, wanted); error != 0) return error;
+    if (const int error = libbpf().bpf_map__set_autocreate(map, children); error != 0) return error;
   }
-  for (bpf_program* program :
-       {skeleton.progs.on_child_enter, skeleton.progs.on_child_exit, skeleton.progs.on_child_deliver,
-        skeleton.progs.on_child_exec, skeleton.progs.on_child_end, skeleton.progs.on_fork}) {
-    if (const int error = libbpf().bpf_program__set_autoload(program, wanted); error != 0) return error;
+  std::vector<bpf_program*> wanted = counting_programs_of(skeleton, attachment, children);
+  if (children) {
+    const std::vector<bpf_program*> following = following_programs_of(skeleton, attachment);
+    wanted.insert(wanted.end(), following.begin(), following.end());
+  }
+  for (bpf_program* program : wanted) {
+    if (const int error = libbpf().bpf_program__set_autoload(program, true); error != 0) return error;
   }
   return 0;
 }
@@ -147,6 +168,7 @@ Result<Pair> Pair::load(const DetailRequest& details, bool children) {
   Pair pair(static_cast<std::uint32_t>(cpus));
   pair.has_details_ = details.any();
   pair.has_children_ = children;
+  pair.attachment_ = attachment_for_this_kernel();
   pair.skeleton_.reset(syscost_bpf__open());
   if (!pair.skeleton_) return loading_failure("open the BPF object", errno, log.words());
   pair.skeleton_->rodata->cpu_count = pair.cpu_count_;
@@ -156,7 +178,7 @@ Result<Pair> Pair::load(const DetailRequest& details, bool children) {
     libbpf().bpf_map__set_max_entries(pair.skeleton_->maps.detail_slots, SYSCOST_DETAIL_SLOTS);
   }
 
-  if (const int error = choose_children(*pair.skeleton_, children); error != 0) {
+  if (const int error = choose_programs(*pair.skeleton_, pair.attachment_, children); error != 0) {
     return explain_failure("choose among the BPF programs", -error, log.words());
   }
 
@@ -171,18 +193,12 @@ Result<Pair> Pair::load(const DetailRequest& details, bool children) {
 }
 
 std::vector<int> Pair::counting_programs() const {
-  const auto& programs = skeleton_->progs;
-  std::vector<bpf_program*> counting{programs.on_sys_enter, programs.on_sys_exit, programs.on_signal_deliver};
-  if (has_children_) {
-    counting.insert(counting.end(), {programs.on_child_enter, programs.on_child_exit, programs.on_child_deliver});
-  }
-  return descriptors_of(counting);
+  return descriptors_of(counting_programs_of(*skeleton_, attachment_, has_children_));
 }
 
 std::vector<int> Pair::following_programs() const {
   if (!has_children_) return {};
-  // Births last: who is followed must be followed to the end.
-  return descriptors_of({skeleton_->progs.on_child_exec, skeleton_->progs.on_child_end, skeleton_->progs.on_fork});
+  return descriptors_of(following_programs_of(*skeleton_, attachment_));
 }
 
 std::vector<int> Pair::programs() const {
@@ -271,24 +287,6 @@ void Pair::give_back(std::uint32_t process) {
 
 std::uint32_t Pair::refusal_of(std::uint32_t process) const {
   return std::atomic_ref(skeleton_->bss->enrolments[process].refusal).load();
-}
-
-// ---- attachment -----------------------------------------------------------------------------------------------------
-
-Result<std::vector<int>> open_links(const std::vector<int>& programs) {
-  if (Result<const LibbpfApi*> api = open_libbpf(); !api.ok()) return api.failure();
-  std::vector<int> links;
-  // sys_enter first: an enter whose exit nobody saw is overwritten by the thread's next enter, and nothing is armed
-  // yet; an exit without its enter, on a thread already seen, would have to be counted as lost.
-  for (const int program : programs) {
-    const int link = libbpf().bpf_raw_tracepoint_open(nullptr, program);
-    if (link < 0) {
-      close_each(links);
-      return explain_failure("attach to the syscall tracepoints", -link, {});
-    }
-    links.push_back(link);
-  }
-  return links;
 }
 
 }  // namespace syscost::ebpf

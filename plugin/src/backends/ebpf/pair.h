@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include "backends/ebpf/attachment.h"
 #include "core/call_detail.h"
 #include "core/result.h"
 
@@ -80,9 +81,7 @@ class Pair {
   std::uint32_t serial_ = 0;
   bool has_details_ = false;
   bool has_children_ = false;
+  Attachment attachment_ = Attachment::raw_tracepoints;
 };
-
-/// Attaches each: the descriptors of the attachments, which end when their last copies are closed.
-Result<std::vector<int>> open_links(const std::vector<int>& programs);
 
 }  // namespace syscost::ebpf

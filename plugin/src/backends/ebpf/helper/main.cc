@@ -15,13 +15,16 @@
 //
 // With --for-everyone, started by an administrator as root, it serves all users and stays.
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sys/auxv.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -30,6 +33,7 @@
 #include <string_view>
 #include <utility>
 
+#include "backends/ebpf/attachment.h"
 #include "backends/ebpf/helper/protocol.h"
 #include "backends/ebpf/helper/server.h"
 
@@ -43,6 +47,19 @@ void raise_limits() {
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
   }
+}
+
+/// The file's CAP_DAC_READ_SEARCH is for the numbers of events alone.
+bool give_up_reading_all_files() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets{};
+  if (syscall(SYS_capget, &header, sets.data()) != 0) return false;
+  const __u32 others = ~CAP_TO_MASK(CAP_DAC_READ_SEARCH);
+  __user_cap_data_struct& set = sets[CAP_TO_INDEX(CAP_DAC_READ_SEARCH)];
+  set.effective &= others;
+  set.permitted &= others;
+  set.inheritable &= others;
+  return syscall(SYS_capset, &header, sets.data()) == 0;
 }
 
 int fail(const char* what) {
@@ -127,6 +144,8 @@ int run(int count, char** arguments) {
         stderr);
     return 2;
   }
+  read_event_numbers();
+  if (getauxval(AT_SECURE) != 0 && !give_up_reading_all_files()) return fail("give up CAP_DAC_READ_SEARCH");
   Server(kSocketDescriptor, given == Given::listener ? Server::Clients::own_user : Server::Clients::one).run();
   return 0;
 }
