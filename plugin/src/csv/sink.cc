@@ -68,7 +68,8 @@ Sink::Sink(Sink&& other) noexcept
       has_header_(other.has_header_),
       is_locked_out_(other.is_locked_out_),
       device_(other.device_),
-      inode_(other.inode_) {}
+      inode_(other.inode_),
+      own_end_(other.own_end_) {}
 
 Sink& Sink::operator=(Sink&& other) noexcept {
   std::swap(path_, other.path_);
@@ -78,6 +79,7 @@ Sink& Sink::operator=(Sink&& other) noexcept {
   std::swap(is_locked_out_, other.is_locked_out_);
   std::swap(device_, other.device_);
   std::swap(inode_, other.inode_);
+  std::swap(own_end_, other.own_end_);
   return *this;
 }
 
@@ -146,11 +148,13 @@ Result<void> Sink::append_locked(std::string_view rows) {
   const off_t size = is_regular_ ? file.st_size : 0;
   std::string bytes;
   if (is_regular_ ? size == 0 : !has_header_) bytes = header_line();
+  // A file that is as long as we left it ends with our own rows. Reading it would also write its time of access.
   char last = '\n';
-  if (size > 0 && pread(fd_, &last, 1, size - 1) == 1 && last != '\n') bytes += '\n';
+  if (size > 0 && size != own_end_ && pread(fd_, &last, 1, size - 1) == 1 && last != '\n') bytes += '\n';
   bytes += rows;
   Result<void> written = write_all(bytes, size);
   has_header_ = has_header_ || written.ok();
+  own_end_ = is_regular_ && written.ok() ? size + static_cast<off_t>(bytes.size()) : -1;
   return written;
 }
 

@@ -51,6 +51,7 @@ class Sink {
   bool is_locked_out_ = false;
   dev_t device_ = 0;
   ino_t inode_ = 0;
+  off_t own_end_ = -1;  ///< Of a regular file: its size behind our last rows. -1 = we have written none.
 };
 
 }  // namespace syscost::csv

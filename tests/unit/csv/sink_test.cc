@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <set>
 
@@ -47,6 +48,35 @@ TEST_F(SinkTest, ClosesALineThatAKilledWriterTore) {
   write_file(path_, header_line() + "a\ntor");
   ASSERT_TRUE(open().append("b\n").ok());
   EXPECT_EQ(contents(), header_line() + "a\ntor\nb\n");
+}
+
+TEST_F(SinkTest, ClosesALineThatWasTornBehindItsOwnRows) {
+  Sink sink = open();
+  ASSERT_TRUE(sink.append("a\n").ok());
+  write_file(path_, contents() + "tor");
+  ASSERT_TRUE(sink.append("b\n").ok());
+  EXPECT_EQ(contents(), header_line() + "a\ntor\nb\n");
+}
+
+TEST_F(SinkTest, WritesTheHeaderAgainToAFileThatWasEmptied) {
+  Sink sink = open();
+  ASSERT_TRUE(sink.append("a\n").ok());
+  ASSERT_EQ(truncate(path_.c_str(), 0), 0);
+  ASSERT_TRUE(sink.append("b\n").ok());
+  EXPECT_EQ(contents(), header_line() + "b\n");
+}
+
+// Reading costs more than it seems: the kernel writes down the time of access, too.
+TEST_F(SinkTest, DoesNotReadBehindItsOwnRows) {
+  Sink sink = open();
+  ASSERT_TRUE(sink.append("a\n").ok());
+  const timespec long_ago{1, 0};
+  const std::array<timespec, 2> times{long_ago, {0, UTIME_OMIT}};
+  ASSERT_EQ(utimensat(AT_FDCWD, path_.c_str(), times.data(), 0), 0);
+  ASSERT_TRUE(sink.append("b\n").ok());
+  struct stat status {};
+  ASSERT_EQ(stat(path_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_atim.tv_sec, long_ago.tv_sec);
 }
 
 TEST_F(SinkTest, LeavesAFileOfSomebodyElseUntouched) {
