@@ -16,6 +16,7 @@
 #include <optional>
 #include <random>
 #include <span>
+#include <thread>
 #include <vector>
 
 #include "backends/ebpf/pair.h"
@@ -117,6 +118,31 @@ TEST_F(Enrolment, IsRefusedToAProcessThatHasAPlace) {
   second.say_cookie();
   EXPECT_EQ(second.seen(), 0U);
   EXPECT_EQ(refusal(second), SYSCOST_REFUSED_ENROLLED);
+}
+
+TEST_F(Enrolment, TellsWhetherTheThreadIsTheOnlyOne) {
+  const Member own = member();
+  wait_for(start([&] {
+    own.say_cookie();
+    if (own.directory().is_alone != 1 || own.directory().threads_seen != 1) _exit(1);
+    std::thread([&] { own.say_cookie(); }).join();
+    if (own.directory().is_alone != 0 || own.directory().threads_seen != 2) _exit(2);
+  }));
+  EXPECT_EQ(own.seen(), 2U);
+}
+
+// As where the kernel skipped the run: what runs_to_ask_for() in programs.cc relies on.
+TEST_F(Enrolment, OfAThreadThatNoExitWasSeenOfShowsAtItsNextCall) {
+  const Member own = member();
+  own.say_cookie();
+  EXPECT_EQ(own.directory().entered_twice, 0U);
+  close(links_[1]);
+  syscall(SYS_getppid);
+  own.say_cookie();
+  EXPECT_GE(own.directory().entered_twice, 1U);
+  const Result<std::vector<int>> again = open_links({pair_->counting_programs()[1]});
+  ASSERT_TRUE(again.ok());
+  links_[1] = again.value()[0];
 }
 
 /// Numbers of processes that are equal to ours modulo the number of buckets, and free.

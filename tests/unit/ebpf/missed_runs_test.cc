@@ -59,7 +59,7 @@ TEST(MissedRunsTest, AreReadFromNothingElse) {
 /// Takes each of `descriptors` over; what comes out of them all.
 std::optional<std::uint64_t> read_of(const std::vector<int>& descriptors) {
   RunFiles files(descriptors);
-  return files.read();
+  return files.read(Runs::of_all);
 }
 
 TEST(MissedRunsTest, OnlyFilesOfProcAreRead) {

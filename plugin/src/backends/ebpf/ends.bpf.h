@@ -56,6 +56,15 @@ static __always_inline void handle_unpaired(const struct process* process, const
   }
 }
 
+// What the thread does next tells whether the call restarts: a handler gets the signal, or the thread makes a call.
+static __always_inline void leave_unresolved(const struct process* process, struct thread_state* thread, long result,
+                                             __u64 latency_ns) {
+  thread->pending = PENDING_UNRESOLVED;
+  thread->restart_code = (__u16)-result;
+  thread->latency_ns = latency_ns;
+  __sync_fetch_and_add(&process->head->directory.unresolved, 1);
+}
+
 static __always_inline void handle_exit(const struct process* process, const struct child* child,
                                         struct task_struct* task, struct pt_regs* regs, long result,
                                         struct syscost_cpu* cpu) {
@@ -121,9 +130,7 @@ static __always_inline void handle_exit(const struct process* process, const str
   bool unresolved = !sigreturn && is_restart_code(result);
   if (entered != control) {
     if (unresolved) {
-      thread->pending = PENDING_UNRESOLVED;
-      thread->restart_code = (__u16)-result;
-      thread->latency_ns = latency_ns ? latency_ns : 1;
+      leave_unresolved(process, thread, result, latency_ns ? latency_ns : 1);
     } else if (control) {
       bool failed = !sigreturn && result < 0 && result >= -MAX_ERRNO;
       thread->latency_ns = latency_ns;
@@ -141,9 +148,7 @@ static __always_inline void handle_exit(const struct process* process, const str
   MARK(child, &place, slot, dirty_exit);
   count_latency(child, place.cell, latency_ns);
   if (unresolved) {
-    thread->pending = PENDING_UNRESOLVED;
-    thread->restart_code = (__u16)-result;
-    thread->latency_ns = 0;  // already counted
+    leave_unresolved(process, thread, result, 0);  // the latency is already counted
     return;
   }
   add_one(child, &place.cell->calls);

@@ -51,6 +51,7 @@ static __always_inline void handle_enter(const struct process* process, const st
     thread->lane = (__u32)(packed & 0xff);
     thread->token = packed;
     thread->pending = PENDING_OURS;
+    WRITE_ONCE(process->head->directory.is_alone, task->signal->nr_threads == 1 && task->seccomp.mode == 0);
     __sync_fetch_and_add(&process->head->directory.canaries_entered, 1);
     return;
   }

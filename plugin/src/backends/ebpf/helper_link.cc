@@ -325,8 +325,8 @@ Result<Report> HelperLink::report() {
   return Report{answer.value().missed_runs, answer.value().refusal};
 }
 
-Result<std::uint64_t> HelperLink::missed_runs() {
-  if (const std::optional<std::uint64_t> missed = files_.read()) return *missed;
+Result<std::uint64_t> HelperLink::missed_runs(Runs wanted) {
+  if (const std::optional<std::uint64_t> missed = files_.read(wanted)) return *missed;
   const Result<Report> report = this->report();
   if (!report.ok()) return report.failure();
   return report.value().missed_runs;

@@ -39,7 +39,7 @@ class HelperLink final : public Holder {
   Result<void> attach() override;
   void detach() override;
   Result<Report> report() override;
-  Result<std::uint64_t> missed_runs() override;
+  Result<std::uint64_t> missed_runs(Runs wanted) override;
 
  private:
   HelperLink(int socket, RunFiles files) : socket_(socket), files_(std::move(files)) {}

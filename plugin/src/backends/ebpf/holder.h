@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "backends/ebpf/missed_runs.h"
 #include "core/result.h"
 
 namespace syscost::ebpf {
@@ -29,8 +30,9 @@ class Holder {
   virtual void detach() = 0;
   /// Fails when the programs are not there any more, or the test took away what leads to them.
   virtual Result<Report> report() = 0;
-  /// Runs of the programs that the kernel skipped since they were loaded. Fails as report() does.
-  virtual Result<std::uint64_t> missed_runs() = 0;
+  /// Runs of the programs that the kernel skipped since they were loaded; those that are not `wanted` may be missing.
+  /// Fails as report() does.
+  virtual Result<std::uint64_t> missed_runs(Runs wanted) = 0;
 };
 
 /// Why nothing is counted any more, once the test has closed what leads to the programs.

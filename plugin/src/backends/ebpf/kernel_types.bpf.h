@@ -43,6 +43,10 @@ struct seccomp {
   int mode;
 };
 
+struct signal_struct {
+  int nr_threads;
+};
+
 struct inode {
   unsigned short i_mode;
   unsigned int i_rdev;
@@ -81,6 +85,7 @@ struct files_struct {
 struct task_struct {
   struct thread_info thread_info;
   struct seccomp seccomp;
+  struct signal_struct* signal;
   struct files_struct* files;
   struct mm_struct* mm;
   int pid;

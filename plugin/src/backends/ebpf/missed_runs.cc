@@ -98,7 +98,7 @@ RunFiles::RunFiles(std::span<const int> descriptors) {
     const bool is_right = is_in_proc(descriptor);
     const int high = keep_descriptor(descriptor, InChildren::kept);
     const std::optional<RunFile> file = is_right ? read_run_file(high) : std::nullopt;
-    files_.push_back({high, file.value_or(RunFile{}).program});
+    files_.push_back({high, file.value_or(RunFile{})});
     are_right = are_right && file.has_value() && high != descriptor;
   }
   if (!are_right) close_all();
@@ -113,16 +113,26 @@ void RunFiles::close_all() {
   files_.clear();
 }
 
-std::optional<std::uint64_t> RunFiles::read() {
+/// False when it is another file now.
+bool RunFiles::read_again(File& file) {
+  const std::optional<RunFile> now = read_run_file(file.descriptor);
+  if (!now || now->program != file.last.program) return false;
+  file.last = *now;
+  return true;
+}
+
+std::optional<std::uint64_t> RunFiles::read(Runs wanted) {
   if (files_.empty()) return std::nullopt;
-  std::uint64_t missed = 0;
+  File& of_entries = files_.front();
+  const std::uint64_t entries_before = of_entries.last.missed_runs;
   // A test that closes descriptors closes them all, mostly: looking at one spares the others' fstat, and each is known
   // by its program.
-  bool are_right = is_still_ours(files_.front().descriptor);
-  for (auto file = files_.begin(); are_right && file != files_.end(); ++file) {
-    const std::optional<RunFile> now = read_run_file(file->descriptor);
-    are_right = now.has_value() && now->program == file->program;
-    missed += now.value_or(RunFile{}).missed_runs;
+  bool are_right = is_still_ours(of_entries.descriptor) && read_again(of_entries);
+  const bool wants_others = wanted == Runs::of_all || of_entries.last.missed_runs != entries_before;
+  std::uint64_t missed = of_entries.last.missed_runs;
+  for (auto file = files_.begin() + 1; are_right && file != files_.end(); ++file) {
+    if (wants_others) are_right = read_again(*file);
+    missed += file->last.missed_runs;
   }
   if (are_right) return missed;
   close_all();

@@ -20,11 +20,18 @@
 
 namespace syscost::ebpf {
 
+/// Whose missed runs are asked for.
+enum class Runs {
+  of_entries,  ///< Of the program that sees entries, and as long as it has missed none, of no other.
+  of_all,
+};
+
 /// By the holder: of all of them, since they were loaded.
 Result<std::uint64_t> missed_runs(const std::vector<int>& programs);
 
-/// By the holder: a file for each program, which the caller closes. Empty where /proc shows none. For one client alone:
-/// who reads an open file keeps its other readers waiting, and a client could read into memory that never comes.
+/// By the holder: a file for each program, in that order, which the caller closes. Empty where /proc shows none. For
+/// one client alone: who reads an open file keeps its other readers waiting, and a client could read into memory that
+/// never comes.
 std::vector<int> open_run_files(const std::vector<int>& programs);
 
 /// A program's file, as it was read.
@@ -39,23 +46,24 @@ std::optional<RunFile> parse_run_file(std::string_view text);
 class RunFiles {
  public:
   RunFiles() = default;
-  /// Takes over the descriptors. None is kept where one of them is not such a file, or where they would take numbers
-  /// that the test expects.
+  /// Takes over the descriptors, that of the program that sees entries first. None is kept where one of them is not
+  /// such a file, or where they would take numbers that the test expects.
   explicit RunFiles(std::span<const int> descriptors);
   RunFiles(RunFiles&& other) noexcept : files_(std::exchange(other.files_, {})) {}
   RunFiles& operator=(RunFiles&&) = delete;
   RunFiles(const RunFiles&) = delete;
   ~RunFiles();
 
-  /// Missed runs of all. Empty where there are no files, or they tell nothing any more: the helper has ended, the test
-  /// closed them, or a filter denies it. Then it stays so.
-  std::optional<std::uint64_t> read();
+  /// Missed runs of all, with those that are not asked for as they were read last. Empty where there are no files, or
+  /// they tell nothing any more: the helper has ended, the test closed them, or a filter denies it. Then it stays so.
+  std::optional<std::uint64_t> read(Runs wanted);
 
  private:
   struct File {
     int descriptor = -1;
-    std::uint64_t program = 0;
+    RunFile last;  ///< As it was read last.
   };
+  static bool read_again(File& file);
   void close_all();
 
   std::vector<File> files_;

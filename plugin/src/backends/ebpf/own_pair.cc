@@ -96,12 +96,13 @@ void OwnPair::detach() {
 }
 
 Result<Report> OwnPair::report() {
-  const Result<std::uint64_t> missed = missed_runs();
+  const Result<std::uint64_t> missed = missed_runs(Runs::of_all);
   if (!missed.ok()) return missed.failure();
   return Report{missed.value(), 0};
 }
 
-Result<std::uint64_t> OwnPair::missed_runs() {
+/// Of all: to take the programs out of the queue costs more than to ask for one more.
+Result<std::uint64_t> OwnPair::missed_runs(Runs /*wanted*/) {
   const Result<std::vector<int>> programs = programs_.copies();
   if (!programs.ok()) return out_of_reach(errno, programs.failure());
   Result<std::uint64_t> missed = ebpf::missed_runs(programs.value());

@@ -30,7 +30,7 @@ class OwnPair final : public Holder {
   Result<void> attach() override;
   void detach() override;
   Result<Report> report() override;
-  Result<std::uint64_t> missed_runs() override;
+  Result<std::uint64_t> missed_runs(Runs wanted) override;
 
  private:
   OwnPair(ParkedDescriptors programs, std::size_t counting) : programs_(std::move(programs)), counting_(counting) {}

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "backends/ebpf/permission.h"
+#include "backends/ebpf/reading.h"
 #include "core/own_calls.h"
 
 namespace syscost::ebpf {
@@ -153,7 +154,8 @@ Programs::Programs(Programs&& other) noexcept
       memory_(std::exchange(other.memory_, {})),
       missed_before_(other.missed_before_),
       missed_runs_(other.missed_runs_),
-      entered_twice_(other.entered_twice_) {}
+      entered_twice_(other.entered_twice_),
+      unresolved_(other.unresolved_) {}
 
 Programs::~Programs() {
   if (!memory_.blocks.empty()) munmap(memory_.blocks.data(), map_bytes(memory_.cpu_count));
@@ -231,7 +233,7 @@ class NoHolder final : public Holder {
   Result<void> attach() override { return taken_away(); }
   void detach() override {}
   Result<Report> report() override { return taken_away(); }
-  Result<std::uint64_t> missed_runs() override { return taken_away(); }
+  Result<std::uint64_t> missed_runs(Runs /*wanted*/) override { return taken_away(); }
 };
 
 }  // namespace
@@ -259,6 +261,19 @@ Failure counted_twice() {
           "find out who did it: bpftool link shows raw_tracepoint links of programs named on_sys_enter"};
 }
 
+// A run that the other programs miss shows by what its thread does next: it enters a call while it is inside one, or a
+// call of its own waits for a signal to be delivered. A thread that always was alone has done something since: it made
+// the registration call. Not so under a filter: what that denies is an exit without an entry, and misses nothing later.
+Runs Programs::runs_to_ask_for() {
+  const syscost_directory& directory = memory_.directory();
+  const bool was_always_alone = load(directory.is_alone) != 0 && load(directory.threads_seen) == 1;
+  const bool left_all_calls = load(directory.entered_twice) == entered_twice_;
+  const std::uint64_t unresolved = load(directory.unresolved);
+  const bool awaited_no_signal = std::exchange(unresolved_, unresolved) == unresolved;
+  const bool is_enough = was_always_alone && left_all_calls && awaited_no_signal && memory_.children == nullptr;
+  return is_enough ? Runs::of_entries : Runs::of_all;
+}
+
 Result<std::uint64_t> Programs::check(std::uint64_t token) {
   switch (registrations_->say(memory_, token)) {
     case Registrations::Seen::once:
@@ -272,7 +287,7 @@ Result<std::uint64_t> Programs::check(std::uint64_t token) {
       return report.ok() ? taken_away() : report.failure();
     }
   }
-  const Result<std::uint64_t> asked = holder_->missed_runs();
+  const Result<std::uint64_t> asked = holder_->missed_runs(runs_to_ask_for());
   if (!asked.ok()) return asked;
   const std::uint64_t missed = asked.value();
   if (missed < missed_runs_) {

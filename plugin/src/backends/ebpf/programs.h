@@ -102,6 +102,7 @@ class Programs {
   Result<void> map_all(const Joined& joined, const DetailRequest& details, bool children);
   Result<void> enrol(std::uint64_t token) const;
   Failure not_enrolled() const;
+  Runs runs_to_ask_for();
 
   std::unique_ptr<Holder> holder_;
   std::unique_ptr<Registrations> registrations_;
@@ -109,7 +110,9 @@ class Programs {
   SharedMemory memory_;
   std::uint64_t missed_before_ = 0;  ///< Runs that the kernel skipped before this process enrolled.
   std::uint64_t missed_runs_ = 0;    ///< As last asked; of the programs, since they were loaded.
+  // As at the last check.
   std::uint64_t entered_twice_ = 0;
+  std::uint64_t unresolved_ = 0;
 };
 
 }  // namespace syscost::ebpf

@@ -185,6 +185,9 @@ struct syscost_directory {
   __u64 canaries_entered;  /* programs, atomically: registration calls seen, one each: they prove how we are attached */
   __u64 canaries_returned; /* programs, atomically */
   __u64 entered_twice;     /* programs, atomically: calls that a thread entered without having left the one before */
+  __u64 unresolved;        /* programs, atomically: calls that ended with a restart code */
+  __u64 threads_seen;      /* programs, atomically: threads of the process that were ever seen */
+  __u64 is_alone;          /* programs: the last registration call was made by the only thread, under no filter */
   __u32 slots_used;
   __u32 error_slots_used;
   __u32 slot_of[SYSCOST_ABIS * SYSCOST_NUMBERS];       /* slot + 1; 0 = not seen yet; SYSCOST_NOT_SELECTED */

@@ -186,6 +186,7 @@ static __always_inline void forget_past(const struct process* process, struct th
     thread->serial = process->serial;
     thread->lane = 0;
     thread->token = 0;
+    __sync_fetch_and_add(&process->head->directory.threads_seen, 1);
   }
   thread->epoch = READ_ONCE(process->head->directory.attach_epoch);
   thread->pending = PENDING_NONE;
