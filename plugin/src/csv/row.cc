@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "csv/row.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -29,6 +30,11 @@ std::size_t utf8_length(std::string_view text) {
   const bool is_valid = (lead != 0xe0 || second >= 0xa0) && (lead != 0xed || second < 0xa0) &&
                         (lead != 0xf0 || second >= 0x90) && (lead != 0xf4 || second < 0x90);
   return is_valid ? length : 0;
+}
+
+/// True when field() leaves the text as it is, as it does with nearly all.
+bool is_plain(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~' && c != ',' && c != '"'; });
 }
 
 }  // namespace
@@ -92,7 +98,11 @@ void Row::advance_to(schema::Column column) {
 void Row::set(schema::Column column, std::string_view text) {
   if (text.empty()) return;
   advance_to(column);
-  out_ += field(text);
+  if (is_plain(text)) {
+    out_ += text;
+  } else {
+    out_ += field(text);
+  }
 }
 
 void Row::set(schema::Column column, std::uint64_t number) {
