@@ -203,7 +203,22 @@ def make_names():
                "<b>_write_</b>", "https://example.org")
 
 
+def make_moved():
+    """Two tests of which the first opens a file that the program opens once; in NEW the second one does."""
+    once = [call("openat", "file;desc", [900], entries=1), call("read", "desc", [400])]
+    work = [call("write", "desc", [500, 500])]
+    save("moved_old.csv", window("Locale.First", work + once, 2000) + window("Locale.Second", work, 1000))
+    # And one more getrandom, which some take for noise, and 3 % more writes, which some tolerate.
+    noise = [call("getrandom", "", [300])]
+    save("moved_new.csv", [line.replace("1795225951-17", "1795229999-23") for line in
+                           window("Locale.First", work, 1000) + window("Locale.Second", work + once, 2000)])
+    save("noisy_new.csv", [line.replace("1795225951-17", "1795229999-24") for line in
+                           window("Locale.First", work + once + noise, 2100) +
+                           window("Locale.Second", [call("write", "desc", [500, 500, 500])], 1500)])
+
+
 def main():
+    make_moved()
     write = lambda count, ns=110: call("write", "desc", [ns] * count)
     opens = lambda count, **errnos: call("openat", "file;desc", [900] * count, errnos)
     wait = lambda count: call("futex", "wait;volatile", [250000] * count)

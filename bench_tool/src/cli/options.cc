@@ -51,7 +51,8 @@ Examples:
 
 const char* const kCompareFooter =
     R"(Counts are exact: any growth of a syscall's calls or of a failing errno is a regression, named in the last column.
-Syscalls of class `volatile` (futex, allocator, ...) are shown and not gated.
+Syscalls of class %volatile (futex, allocator, ...) and of --volatile are shown and not gated. So are calls that only
+moved between the tests of a program, which makes as many as before: `moved`.
 Counts that vary among repetitions regress when old and new ranges are further apart than --near-abs and --near-rel.
 Times regress when chance does not explain the difference (p < 0.05, adjusted for the number of tests) and the whole
 interval of the difference is beyond --threshold. They are shown, and gated with --gate time or all: repetitions inside
@@ -110,6 +111,10 @@ CLI::Validator not_empty() {
 struct Raw {
   std::optional<std::string> gate;  // none: what the command gates by default
   std::vector<std::string> pairs;
+  std::optional<double> near_abs;
+  std::optional<double> near_rel;
+  std::vector<std::string> tolerances;
+  std::vector<std::string> volatiles;
   std::string format = "text";
   std::string color = "auto";
 };
@@ -122,18 +127,27 @@ void add_output_options(CLI::App& app, Raw& raw) {
 
 // Defaults stand in the descriptions: CLI11 2.4 shows its own in another way than 2.3.
 
+void add_repeatable(CLI::App& app, const char* name, std::vector<std::string>& values, const char* type,
+                    const char* help) {
+  app.add_option(name, values, help)
+      ->type_name(type)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 /// What compare and ab have in common.
 void add_judging_options(CLI::App& app, Options& options, Raw& raw, const char* gate) {
   app.add_flag("--all", options.all, "Show unchanged tests too (csv and json always do)");
-  app.add_option("--pair", raw.pairs, "Compare test OLD with test NEW; may be repeated")
-      ->type_name("OLD=NEW")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_repeatable(app, "--pair", raw.pairs, "OLD=NEW", "Compare test OLD with test NEW; may be repeated");
   app.add_option("--gate", raw.gate, fmt::format("What ends in exit code 1: counts, time, all or none ({})", gate));
   app.add_option("--threshold", options.threshold, "Change of a time in percent that matters (3)");
   app.add_flag("--strict", options.is_strict, "Exit 3 when a test has no verdict");
-  app.add_option("--near-abs", options.near_abs, "Tolerance in calls where counts vary (1)");
-  app.add_option("--near-rel", options.near_rel, "Tolerance in percent where counts vary (1)");
+  app.add_option("--near-abs", raw.near_abs, "Tolerance in calls; without it 1 where counts vary, else 0");
+  app.add_option("--near-rel", raw.near_rel, "Tolerance in percent; without it 1 where counts vary, else 0");
+  add_repeatable(app, "--tolerate", raw.tolerances, "SELECTOR=N",
+                 "Tolerance for some syscalls, in calls (read=3) or percent (%file=5%); may be repeated");
+  add_repeatable(app, "--volatile", raw.volatiles, "SELECTOR",
+                 "Show these syscalls' changes and do not gate them, as those of class %volatile; may be repeated");
 }
 
 void add_run_options(CLI::App& app, Options& options, int most_ids) {
@@ -147,6 +161,24 @@ void add_run_options(CLI::App& app, Options& options, int most_ids) {
 
 Parsed usage_error(const std::string& message) {
   return {std::nullopt, "bench: " + csv::printable_lines(message) + '\n', kExitBadInput};
+}
+
+/// Returns what is wrong with it.
+std::optional<std::string> set_policy(Options& options, const Raw& raw) {
+  stats::Tolerance tolerance;
+  for (const std::optional<double>& near : {raw.near_abs, raw.near_rel}) {
+    if (near && (!std::isfinite(*near) || *near < 0)) return "--near-abs and --near-rel take a number, 0 or more";
+  }
+  if (raw.near_abs) tolerance.abs = tolerance.exact_abs = *raw.near_abs;
+  if (raw.near_rel) tolerance.rel = tolerance.exact_rel = *raw.near_rel / 100;
+  options.counts = stats::CountPolicy(tolerance);
+  for (const std::string& selector : raw.volatiles) {
+    if (const auto fault = options.counts.add_volatile(selector)) return "--volatile: " + *fault;
+  }
+  for (const std::string& text : raw.tolerances) {
+    if (const auto fault = options.counts.add_tolerance(text)) return "--tolerate: " + *fault;
+  }
+  return std::nullopt;
 }
 
 /// Checks what CLI11 cannot and fills in the rest.
@@ -171,9 +203,7 @@ Parsed finish(Options options, const Raw& raw) {
     }
     options.pairs.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
   }
-  for (double near : {options.near_abs, options.near_rel}) {
-    if (!std::isfinite(near) || near < 0) return usage_error("--near-abs and --near-rel take a number, 0 or more");
-  }
+  if (const std::optional<std::string> fault = set_policy(options, raw)) return usage_error(*fault);
   if (!std::isfinite(options.threshold) || options.threshold < 0) {
     return usage_error("--threshold takes a number, 0 or more");
   }

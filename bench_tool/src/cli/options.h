@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "stats/count_policy.h"
+
 namespace syscost::bench::cli {
 
 enum class Command { summary, show, compare, ab, doctor };
@@ -43,8 +45,7 @@ struct Options {
   bool is_fine = false;
   bool is_strict = false;
   Gate gate = Gate::counts;
-  double near_abs = 1;                                     ///< Calls; see stats/verdict.h.
-  double near_rel = 1;                                     ///< Percent.
+  stats::CountPolicy counts;                               ///< --near-abs, --near-rel, --tolerate, --volatile
   double threshold = 3;                                    ///< Percent of a time; see stats/time_verdict.h.
   std::vector<std::pair<std::string, std::string>> pairs;  ///< --pair OLD=NEW
 

@@ -221,13 +221,13 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
         fmt::format("only {} tells calls of one syscall apart (--syscost_detail): they are added up",
                     old_has_details ? "OLD" : "NEW"));
   }
-  const stats::Tolerance tolerance{options.near_abs, options.near_rel / 100};
   result.rows.clear();
   for (const stats::Pair& pair : pairing.pairs) {
     const WindowSummary* old_window = pair.old_index ? &result.old_windows[*pair.old_index] : nullptr;
     const WindowSummary* new_window = pair.new_index ? &result.new_windows[*pair.new_index] : nullptr;
-    result.rows.push_back(stats::compare_windows(old_window, new_window, tolerance));
+    result.rows.push_back(stats::compare_windows(old_window, new_window, options.counts));
   }
+  stats::find_moved_calls(result.rows);
   result.limits.threshold = options.threshold / 100;
   stats::judge_row_times(result.rows, result.comparable, result.limits);
   return {};

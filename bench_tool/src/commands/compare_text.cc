@@ -223,15 +223,17 @@ std::string breakdown(const Comparison& row) {
     if (delta.is_fixed) out += " (fixed)";
     if (is_errno && delta.is_new_errno) out += fmt::format(" (new in {})", delta.syscall);
     if (delta.is_volatile) out += " (volatile)";
+    if (delta.change == stats::Change::moved) out += " (moved)";
   }
   return out;
 }
 
 std::string verdict_line(const CompareResult& result) {
   // Bad news first.
-  static constexpr std::array<Verdict, 10> kOrder = {
-      Verdict::regressed, Verdict::errored, Verdict::inconclusive, Verdict::insufficient, Verdict::incomparable,
-      Verdict::missing,   Verdict::added,   Verdict::improved,     Verdict::near,         Verdict::same};
+  static constexpr std::array<Verdict, 11> kOrder = {
+      Verdict::regressed,    Verdict::errored, Verdict::inconclusive, Verdict::insufficient,
+      Verdict::incomparable, Verdict::missing, Verdict::added,        Verdict::improved,
+      Verdict::near,         Verdict::moved,   Verdict::same};
   std::string out;
   for (Verdict verdict : kOrder) {
     const auto times = std::count_if(result.rows.begin(), result.rows.end(),

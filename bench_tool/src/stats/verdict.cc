@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <tuple>
@@ -20,9 +21,7 @@ struct Both {
   const SyscallSummary* new_one = nullptr;
 
   bool is_wait() const { return (old_one != nullptr && old_one->is_wait) || (new_one != nullptr && new_one->is_wait); }
-  bool is_volatile() const {
-    return (old_one != nullptr && old_one->is_volatile) || (new_one != nullptr && new_one->is_volatile);
-  }
+  std::array<const SyscallSummary*, 2> sides() const { return {old_one, new_one}; }
 };
 
 std::map<std::string_view, Both> match_syscalls(const WindowSummary& old_window, const WindowSummary& new_window) {
@@ -61,14 +60,38 @@ bool all_have(const std::map<std::string_view, Both>& syscalls, Numbers CallFigu
 
 /// How two windows' counts can be compared.
 struct Passes {
-  Tolerance per_pass;            ///< For counts of a pass, in the unit of the windows' figures.
-  Tolerance whole;               ///< For whole counts.
+  double per_call = 1;           ///< A whole call of a repetition, in the unit of the windows' figures.
+  double rounding = 0;           ///< As in Tolerance.
+  double unseen = 0;             ///< Likewise.
   bool must_tell_fixed = false;  ///< Their lengths differ, so that fixed calls make figures per iteration differ.
+
+  /// For counts of a pass, of what `whole` is for whole counts.
+  Tolerance of_pass(Tolerance whole) const {
+    whole.abs *= per_call;
+    whole.exact_abs *= per_call;
+    whole.rounding = rounding;
+    whole.unseen = unseen;
+    return whole;
+  }
 };
+
+Verdict verdict_of(const std::vector<Delta>& deltas, bool is_undecided) {
+  const auto has = [&](Change change) {
+    return std::any_of(deltas.begin(), deltas.end(),
+                       [&](const Delta& delta) { return !delta.is_volatile && delta.change == change; });
+  };
+  return has(Change::grew)     ? Verdict::regressed
+         : is_undecided        ? Verdict::inconclusive
+         : has(Change::shrank) ? Verdict::improved
+         : has(Change::near)   ? Verdict::near
+         : has(Change::moved)  ? Verdict::moved
+                               : Verdict::same;
+}
 
 class Judge {
  public:
-  Judge(const Passes& passes, Comparison& out) : passes_(passes), out_(out) {}
+  Judge(const Passes& passes, const CountPolicy& policy, Comparison& out)
+      : passes_(passes), policy_(policy), out_(out) {}
 
   void compare(const std::map<std::string_view, Both>& syscalls, Numbers CallFigures::*field) {
     out_.tells_fixed = !syscalls.empty();
@@ -83,23 +106,27 @@ class Judge {
               [&](const Delta& a, const Delta& b) { return order(a) < order(b); });
   }
 
-  Verdict verdict() const {
-    return grew_                 ? Verdict::regressed
-           : !undecided_.empty() ? Verdict::inconclusive
-           : shrank_             ? Verdict::improved
-           : is_near_            ? Verdict::near
-                                 : Verdict::same;
-  }
+  Verdict verdict() const { return verdict_of(out_.deltas, !undecided_.empty()); }
   /// Syscalls of which nothing can be said.
   const std::set<std::string_view>& undecided() const { return undecided_; }
 
  private:
-  static Delta delta_of(std::string_view syscall, const std::string& errno_name, const Both& both) {
+  Delta delta_of(std::string_view syscall, const std::string& errno_name, const Both& both) const {
     Delta delta;
     delta.syscall = syscall;
     delta.errno_name = errno_name;
-    delta.is_volatile = both.is_volatile();
+    delta.is_volatile = is_volatile(syscall, both);
     return delta;
+  }
+
+  bool is_volatile(std::string_view syscall, const Both& both) const {
+    const auto sides = both.sides();
+    return std::any_of(sides.begin(), sides.end(), [&](const SyscallSummary* one) {
+      return one != nullptr && policy_.is_volatile(syscall, one->classes);
+    });
+  }
+  Tolerance tolerance_of(std::string_view syscall, const Both& both) const {
+    return policy_.tolerance_of(syscall, (both.new_one != nullptr ? both.new_one : both.old_one)->classes);
   }
 
   void compare_calls(std::string_view name, const Both& both, Numbers CallFigures::*field) {
@@ -109,11 +136,12 @@ class Judge {
     const Spread& old_count = *(figures_of(both.old_one, tells_fixed).*field);
     const Spread& new_count = *(figures_of(both.new_one, tells_fixed).*field);
     if (!tells_fixed && cannot_tell(name, both, old_count, new_count)) return;
-    add(delta_of(name, "", both), old_count, new_count, passes_.per_pass);
+    const Tolerance whole = tolerance_of(name, both);
+    add(delta_of(name, "", both), old_count, new_count, passes_.of_pass(whole));
     if (!tells_fixed) return;
     Delta fixed = delta_of(name, "", both);
     fixed.is_fixed = true;
-    add(std::move(fixed), fixed_calls(both.old_one), fixed_calls(both.new_one), passes_.whole);
+    add(std::move(fixed), fixed_calls(both.old_one), fixed_calls(both.new_one), whole);
   }
 
   void compare_errnos(std::string_view syscall, const Both& both) {
@@ -128,6 +156,7 @@ class Judge {
     for (const ErrnoNumbers* errnos : {&old_errnos, &new_errnos, &old_fixed, &new_fixed}) {
       for (const auto& [name, spread] : *errnos) names.insert(name);
     }
+    const Tolerance whole = tolerance_of(syscall, both);
     for (const std::string& name : names) {
       const Spread old_count = count_of(old_errnos, name);
       const Spread new_count = count_of(new_errnos, name);
@@ -137,35 +166,30 @@ class Judge {
       delta.is_new_errno = old_count.max == 0 && old_start.max == 0;
       Delta fixed = delta;
       fixed.is_fixed = true;
-      add(std::move(delta), old_count, new_count, passes_.per_pass);
-      add(std::move(fixed), old_start, count_of(new_fixed, name), passes_.whole);
+      add(std::move(delta), old_count, new_count, passes_.of_pass(whole));
+      add(std::move(fixed), old_start, count_of(new_fixed, name), whole);
     }
   }
 
   /// True, and noted, where fixed calls may hide a change or look like one.
   bool cannot_tell(std::string_view syscall, const Both& both, const Spread& old_count, const Spread& new_count) {
     if (!passes_.must_tell_fixed || (old_count.max == 0 && new_count.max == 0)) return false;
-    if (!both.is_volatile()) undecided_.insert(syscall);
+    if (!is_volatile(syscall, both)) undecided_.insert(syscall);
     return true;
   }
 
   void add(Delta delta, const Spread& old_count, const Spread& new_count, const Tolerance& tolerance) {
     delta.change = compare_counts(old_count, new_count, tolerance);
     if (delta.change == Change::none) return;
-    if (delta.is_gated()) {
-      (delta.change == Change::grew ? grew_ : delta.change == Change::shrank ? shrank_ : is_near_) = true;
-    }
     delta.old_count = old_count;
     delta.new_count = new_count;
     out_.deltas.push_back(std::move(delta));
   }
 
   const Passes& passes_;
+  const CountPolicy& policy_;
   Comparison& out_;
   std::set<std::string_view> undecided_;
-  bool grew_ = false;
-  bool shrank_ = false;
-  bool is_near_ = false;
 };
 
 std::optional<KernelSplit> split_kernel_time(const std::map<std::string_view, Both>& syscalls, bool tells_fixed) {
@@ -188,18 +212,18 @@ std::optional<KernelSplit> split_kernel_time(const std::map<std::string_view, Bo
   return split;
 }
 
-/// `per_call`, which is in whole calls of a repetition, in the unit of the windows' counts. Counts per iteration of
-/// passes that differ in length agree up to one whole call of the shorter: 1 call in 1000 and 1 in 1050 are the same.
-Passes passes_of(const WindowSummary& old_window, const WindowSummary& new_window, const Tolerance& per_call) {
-  Passes passes{per_call, per_call};
+/// Counts per iteration of passes that differ in length agree up to one whole call of the shorter: 1 call in 1000 and 1
+/// in 1050 are the same.
+Passes passes_of(const WindowSummary& old_window, const WindowSummary& new_window) {
+  Passes passes;
   if (!old_window.counted_passes || !new_window.counted_passes) return passes;
   const Spread& old_passes = *old_window.counted_passes;
   const double shortest = std::min(old_passes.min, new_window.counted_passes->min);
   const double longest = std::max(old_passes.max, new_window.counted_passes->max);
-  passes.per_pass.abs /= shortest;
+  passes.per_call = 1 / shortest;
   if (shortest == longest) return passes;
-  passes.per_pass.rounding = 1 / shortest;
-  passes.per_pass.unseen = 1 / (old_passes.min * static_cast<double>(old_window.n));
+  passes.rounding = 1 / shortest;
+  passes.unseen = 1 / (old_passes.min * static_cast<double>(old_window.n));
   // All passes of a loop run the same body on: none begins anew.
   passes.must_tell_fixed = old_window.loop.empty() || new_window.loop.empty();
   return passes;
@@ -246,16 +270,17 @@ std::string loss_fault(const WindowSummary& window, std::string_view side) {
 }  // namespace
 
 Change compare_counts(const Spread& old_count, const Spread& new_count, const Tolerance& tolerance) {
-  if (old_count.is_exact() && new_count.is_exact()) {
-    if (old_count.min == new_count.min) return Change::none;
-    if (old_count.max == 0) return new_count.max < tolerance.unseen ? Change::near : Change::grew;
-    const double difference = std::abs(new_count.min - old_count.min);
-    if (tolerance.rounding > 0 && difference <= tolerance.rounding) return Change::near;
-    return new_count.min > old_count.min ? Change::grew : Change::shrank;
+  const bool is_exact = old_count.is_exact() && new_count.is_exact();
+  if (is_exact && old_count.min == new_count.min) return Change::none;
+  // A few equal repetitions of OLD do not prove that it never varies, where those of NEW do.
+  constexpr std::size_t kProof = 5;
+  const bool is_firm = is_exact || old_count.max == 0 || (old_count.is_exact() && old_count.n >= kProof);
+  const double rounding = is_exact && old_count.max > 0 ? tolerance.rounding : 0;
+  const double allowed = is_firm ? std::max({tolerance.exact_abs, tolerance.exact_rel * old_count.median, rounding})
+                                 : std::max(tolerance.abs, tolerance.rel * old_count.median);
+  if (new_count.min - old_count.max > allowed) {
+    return old_count.max == 0 && new_count.max < tolerance.unseen ? Change::near : Change::grew;
   }
-  if (old_count.max == 0) return new_count.max < tolerance.unseen ? Change::near : Change::grew;
-  const double allowed = std::max(tolerance.abs, tolerance.rel * old_count.median);
-  if (new_count.min - old_count.max > allowed) return Change::grew;
   if (old_count.min - new_count.max > allowed) return Change::shrank;
   // The same median and range again is what such a count does.
   return std::tuple(old_count.min, old_count.median, old_count.max) ==
@@ -265,7 +290,7 @@ Change compare_counts(const Spread& old_count, const Spread& new_count, const To
 }
 
 Comparison compare_windows(const WindowSummary* old_window, const WindowSummary* new_window,
-                           const Tolerance& tolerance) {
+                           const CountPolicy& policy) {
   Comparison out;
   out.old_window = old_window;
   out.new_window = new_window;
@@ -296,8 +321,8 @@ Comparison compare_windows(const WindowSummary* old_window, const WindowSummary*
   const bool have_calls = all_have(syscalls, &CallFigures::calls) && old_window->calls && new_window->calls;
   const bool have_entries = all_have(syscalls, &CallFigures::entries) && old_window->entries && new_window->entries;
   out.counts_entries = !have_calls && have_entries;
-  const Passes passes = passes_of(*old_window, *new_window, tolerance);
-  Judge judge(passes, out);
+  const Passes passes = passes_of(*old_window, *new_window);
+  Judge judge(passes, policy, out);
   if (have_calls || have_entries) {
     judge.compare(syscalls, have_calls ? &CallFigures::calls : &CallFigures::entries);
     out.kernel_split = split_kernel_time(syscalls, out.tells_fixed);
@@ -318,12 +343,14 @@ Comparison compare_windows(const WindowSummary* old_window, const WindowSummary*
   if (!faults.empty()) {
     out.verdict = Verdict::errored;
     out.reason = faults;
+    out.has_fault = true;
     return out;
   }
   for (const auto& [window, side] : {std::pair(old_window, "OLD"), std::pair(new_window, "NEW")}) {
     if (std::string fault = loss_fault(*window, side); !fault.empty()) {
       out.verdict = Verdict::inconclusive;
       out.reason = fault;
+      out.has_fault = true;
       return out;
     }
   }
@@ -338,6 +365,40 @@ Comparison compare_windows(const WindowSummary* old_window, const WindowSummary*
     }
   }
   return out;
+}
+
+void find_moved_calls(std::vector<Comparison>& rows) {
+  struct Total {
+    double net = 0;  // NEW less OLD
+    bool grew = false;
+    bool shrank = false;
+    std::vector<Delta*> deltas;
+  };
+  using Key = std::tuple<std::string_view, std::string_view, std::string_view>;  // program, syscall, errno
+  std::map<Key, Total> totals;
+  for (Comparison& row : rows) {
+    // What ran inside a test has rows of its own, and is in the test's counts.
+    if (!row.is_paired() || !row.old_window->is_part_of_program() || row.has_fault) continue;
+    for (Delta& delta : row.deltas) {
+      if (delta.is_volatile) continue;
+      Total& total = totals[{row.new_window->program, delta.syscall, delta.errno_name}];
+      total.net += delta.new_count.median - delta.old_count.median;
+      total.grew = total.grew || delta.change == Change::grew;
+      total.shrank = total.shrank || delta.change == Change::shrank;
+      total.deltas.push_back(&delta);
+    }
+  }
+  for (auto& [key, total] : totals) {
+    if (total.net != 0 || !total.grew || !total.shrank) continue;
+    for (Delta* delta : total.deltas) {
+      if (delta->change == Change::grew || delta->change == Change::shrank) delta->change = Change::moved;
+    }
+  }
+  for (Comparison& row : rows) {
+    const bool has_moved = std::any_of(row.deltas.begin(), row.deltas.end(),
+                                       [](const Delta& delta) { return delta.change == Change::moved; });
+    if (has_moved) row.verdict = verdict_of(row.deltas, row.verdict == Verdict::inconclusive);
+  }
 }
 
 }  // namespace syscost::bench::stats

@@ -12,22 +12,17 @@
 #include <string>
 #include <vector>
 
+#include "stats/count_policy.h"
 #include "stats/time_verdict.h"
 #include "stats/verdict_word.h"
 #include "stats/window_summary.h"
 
 namespace syscost::bench::stats {
 
-/// How far apart ranges may be when counts vary among repetitions: the larger of the two.
-struct Tolerance {
-  double abs = 1;       ///< Calls.
-  double rel = 0.01;    ///< Share of OLD's median.
-  double rounding = 0;  ///< How far exact counts may differ because the passes they were counted in differ in length.
-  double unseen = 0;    ///< A call that comes less often than this might have stayed unseen in OLD.
-};
-
-enum class Change { none, near, grew, shrank };
-/// Exact when all repetitions agree on both sides. From 0 to something always grew, be it in one repetition of many.
+/// `moved`: the test calls it more or less often, and its program does not.
+enum class Change { none, near, grew, shrank, moved };
+/// Exact when all repetitions agree on both sides. Where they do not, a count grew when all of NEW's lie above all of
+/// OLD's: what only some of them show may be chance.
 Change compare_counts(const Spread& old_count, const Spread& new_count, const Tolerance& tolerance);
 
 /// One count that changed.
@@ -41,7 +36,7 @@ struct Delta {
   bool is_new_errno = false;  ///< The syscall did not fail this way in any repetition of OLD.
   bool is_fixed = false;      ///< Of a run of a benchmark's loop whatever its length; else of an iteration.
 
-  bool is_gated() const { return !is_volatile; }
+  bool is_gated() const { return !is_volatile && change != Change::moved; }
   bool is_exact() const { return old_count.is_exact() && new_count.is_exact(); }
 };
 
@@ -63,6 +58,7 @@ struct Comparison {
   bool counts_entries = false;  ///< Trips into the kernel are compared: a side has no calls.
   std::optional<KernelSplit> kernel_split;
   std::optional<TimeVerdict> time;  ///< None where the times are not to be compared; see judge_comparisons().
+  bool has_fault = false;           ///< The verdict is not that of the counts: `errored`, `inconclusive` by losses.
   bool is_plain = false;            ///< A side holds times alone, so that `verdict` is that of the times.
 
   bool is_paired() const { return old_window != nullptr && new_window != nullptr; }
@@ -75,7 +71,10 @@ struct Comparison {
 };
 
 /// Compares two windows (either may be null, not both).
-Comparison compare_windows(const WindowSummary* old_window, const WindowSummary* new_window,
-                           const Tolerance& tolerance);
+Comparison compare_windows(const WindowSummary* old_window, const WindowSummary* new_window, const CountPolicy& policy);
+
+/// Finds calls that only moved between the tests of a program, and takes them out of the verdicts: what a program does
+/// once (the first use of a part of libc, mostly) falls into whichever test comes first to it.
+void find_moved_calls(std::vector<Comparison>& rows);
 
 }  // namespace syscost::bench::stats

@@ -7,9 +7,9 @@
 namespace syscost::bench::stats {
 
 std::string_view to_string(Verdict verdict) {
-  static constexpr std::array<std::string_view, 10> kNames = {"same",         "near",        "improved", "regressed",
-                                                              "new",          "missing",     "errored",  "inconclusive",
-                                                              "insufficient", "incomparable"};
+  static constexpr std::array<std::string_view, 11> kNames = {"same",         "moved",        "near",        "improved",
+                                                              "regressed",    "new",          "missing",     "errored",
+                                                              "inconclusive", "insufficient", "incomparable"};
   return kNames[static_cast<std::size_t>(verdict)];
 }
 

@@ -9,6 +9,7 @@ namespace syscost::bench::stats {
 
 enum class Verdict {
   same,          ///< Every gated count is equal, or varies alike.
+  moved,         ///< Calls moved between the tests of its program, which makes as many as before.
   near,          ///< Counts vary among repetitions, differently on the two sides, but the ranges are not apart.
   improved,      ///< Some gated count shrank, none grew.
   regressed,     ///< Some gated count grew, or a syscall fails with an errno it did not fail with before.

@@ -69,7 +69,6 @@ SyscallSummary summarize_syscall(const model::Dataset& data, const Series& serie
   if (series.first->detail != model::kNoName) out.name += " " + data.text(series.first->detail);
   out.classes = data.text(series.first->classes);
   out.is_wait = model::has_class(out.classes, "wait");
-  out.is_volatile = model::has_class(out.classes, "volatile");
   static_cast<CallFigures&>(out) = figures_of(series, fold, Fixed::left_out);
   if (fold.tells_fixed_calls(series)) {
     out.spread = figures_of(series, fold, Fixed::spread);
@@ -165,6 +164,7 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   WindowSummary out;
   out.name = model::display_name(data, group);
   out.kind = data.text(group.kind);
+  out.program = model::program_name(data.text(group.program));
   out.is_plain = is_kernel;  // a figure of stamps or CUPTI: a time, and never counts
   out.origin = data.text(group.origin);
   if (group.is_loop(data)) {

@@ -37,7 +37,6 @@ struct SyscallSummary : CallFigures {
   std::string name;  ///< `write`, `ioctl TCGETS`
   std::string_view classes;
   bool is_wait = false;               ///< Blocks by design: kept apart from work.
-  bool is_volatile = false;           ///< Varies by nature: reported, not gated.
   std::optional<CallFigures> spread;  ///< With the fixed calls, spread over the iterations; only where they are known.
   Numbers fixed_calls;                ///< Of a run of the loop whatever its length; nullopt where not known apart.
   Numbers fixed_errors;
@@ -56,6 +55,7 @@ struct SyscallSummary : CallFigures {
 
 struct WindowSummary {
   std::string name;
+  std::string_view program;             ///< Without its folder.
   std::string_view kind;                ///< Of schema::kKinds.
   std::string_view origin;              ///< Who counted: syscost, or a tool beside it, whose times are under the tool.
   std::string_view loop;                ///< Of a loop its name, else empty.
@@ -95,6 +95,8 @@ struct WindowSummary {
 
   /// A suite's or an environment's: the first use of everything falls into it.
   bool is_set_up() const { return kind == "suite" || kind == "environment"; }
+  /// Its counts are a part of its program's, and in no other window's.
+  bool is_part_of_program() const { return is_ours() && (kind == "test" || is_set_up()); }
   /// Its times come from passes that nothing measured, whatever the backend.
   bool is_timed_apart() const { return kind == "loop" || kind == "benchmark" || kind == "kernel"; }
   bool is_ours() const { return origin == schema::kOriginSyscost; }

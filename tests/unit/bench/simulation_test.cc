@@ -35,11 +35,15 @@ TEST(SlowedCode, IsFoundInNinetyPercentOfComparisons) {
 
 TEST(AddedSyscall, IsAlwaysFound) {
   for (const std::size_t repetitions : {1U, 3U, 10U}) {
-    for (const CallChange change : {CallChange::added_to_a_syscall, CallChange::added_a_syscall,
-                                    CallChange::added_in_one_sample, CallChange::added_errno}) {
+    for (const CallChange change :
+         {CallChange::added_to_a_syscall, CallChange::added_a_syscall, CallChange::added_errno}) {
       EXPECT_EQ(simulate_counts(change, 200, repetitions, kSeed), 200U) << to_string(change);
     }
   }
+}
+
+TEST(AddedSyscall, IsNoRegressionWhereOnlyOneOfSeveralRepetitionsHasIt) {
+  EXPECT_EQ(simulate_counts(CallChange::added_in_one_sample, 200, 10, kSeed), 0U);
 }
 
 TEST(EqualCounts, NeverRegressWhereOnlyVolatileCallsChange) {

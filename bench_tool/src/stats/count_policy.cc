@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "stats/count_policy.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "model/lists.h"
+
+namespace syscost::bench::stats {
+namespace {
+
+bool is_hit(const model::SyscallChoice& choice, std::string_view name, std::string_view classes) {
+  const std::size_t space = name.find(' ');
+  const std::string syscall(name.substr(0, space));
+  const std::string detail(space == std::string_view::npos ? std::string_view() : name.substr(space + 1));
+  return choice.matches(syscall, detail, classes);
+}
+
+/// All of `text`, 0 or more.
+std::optional<double> number_in(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_right =
+      error == std::errc() && end == text.data() + text.size() && std::isfinite(number) && number >= 0;
+  return is_right ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> CountPolicy::add_volatile(const std::string& selector) {
+  std::string fault;
+  std::optional<model::SyscallChoice> choice = model::SyscallChoice::parse(selector, fault);
+  if (!choice) return fault;
+  volatile_.push_back(*std::move(choice));
+  return std::nullopt;
+}
+
+std::optional<std::string> CountPolicy::add_tolerance(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  const std::string_view amount = equals == std::string::npos ? "" : std::string_view(text).substr(equals + 1);
+  const bool is_share = amount.ends_with('%');
+  const std::optional<double> number = number_in(is_share ? amount.substr(0, amount.size() - 1) : amount);
+  if (!number || equals == 0) {
+    return fmt::format("\"{}\" is not SELECTOR=CALLS or SELECTOR=PERCENT%, such as read=3 or %file=5%", text);
+  }
+  std::string fault;
+  std::optional<model::SyscallChoice> choice = model::SyscallChoice::parse(text.substr(0, equals), fault);
+  if (!choice) return fault;
+  rules_.push_back({*std::move(choice), is_share ? 0 : *number, is_share ? *number / 100 : 0});
+  return std::nullopt;
+}
+
+bool CountPolicy::is_volatile(std::string_view name, std::string_view classes) const {
+  if (model::has_class(classes, "volatile")) return true;
+  for (const model::SyscallChoice& choice : volatile_) {
+    if (is_hit(choice, name, classes)) return true;
+  }
+  return false;
+}
+
+Tolerance CountPolicy::tolerance_of(std::string_view name, std::string_view classes) const {
+  Tolerance tolerance = general_;
+  for (const Rule& rule : rules_) {
+    if (!is_hit(rule.which, name, classes)) continue;
+    tolerance.abs = tolerance.exact_abs = rule.abs;
+    tolerance.rel = tolerance.exact_rel = rule.rel;
+  }
+  return tolerance;
+}
+
+}  // namespace syscost::bench::stats

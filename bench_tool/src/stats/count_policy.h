@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// CountPolicy: which counts a comparison lets vary, and how far.
+//
+// Most counts are exact. Some vary by nature: those of class `volatile`, and those that a user names as volatile. Of
+// others a user knows how far they vary, and says so.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/syscall_choice.h"
+
+namespace syscost::bench::stats {
+
+/// How far counts may be apart and still be alike: the larger of the two.
+struct Tolerance {
+  double abs = 1;        ///< Calls, where counts vary among repetitions.
+  double rel = 0.01;     ///< Share of OLD's median, likewise.
+  double exact_abs = 0;  ///< Calls, where they do not vary.
+  double exact_rel = 0;  ///< Share of OLD's count, likewise.
+  double rounding = 0;   ///< How far exact counts may differ because the passes they were counted in differ in length.
+  double unseen = 0;     ///< A call that comes less often than this might have stayed unseen in OLD.
+};
+
+class CountPolicy {
+ public:
+  CountPolicy() = default;
+  explicit CountPolicy(const Tolerance& tolerance) : general_(tolerance) {}
+
+  /// `SELECTOR`: its calls are shown and not gated. On a fault nothing changes and the fault is returned.
+  std::optional<std::string> add_volatile(const std::string& selector);
+  /// `SELECTOR=3` (calls) or `SELECTOR=5%` (of OLD's count). Of several that match a syscall the last decides.
+  std::optional<std::string> add_tolerance(const std::string& text);
+
+  /// `name` as in SyscallSummary; `classes` as in the file.
+  bool is_volatile(std::string_view name, std::string_view classes) const;
+  Tolerance tolerance_of(std::string_view name, std::string_view classes) const;
+
+ private:
+  struct Rule {
+    model::SyscallChoice which;
+    double abs = 0;
+    double rel = 0;
+  };
+
+  Tolerance general_;
+  std::vector<model::SyscallChoice> volatile_;
+  std::vector<Rule> rules_;
+};
+
+}  // namespace syscost::bench::stats
