@@ -13,8 +13,10 @@
 
 namespace {
 
+using syscost::bench::simulation::AlarmsResult;
 using syscost::bench::simulation::CallChange;
 using syscost::bench::simulation::Noise;
+using syscost::bench::simulation::simulate_alarms;
 using syscost::bench::simulation::simulate_counts;
 using syscost::bench::simulation::simulate_times;
 using syscost::bench::simulation::TimesResult;
@@ -78,6 +80,16 @@ void print_counts(std::size_t comparisons, std::uint64_t seed) {
   }
 }
 
+void print_alarms(std::size_t suites, std::uint64_t seed) {
+  fmt::print("\nFalse alarms of the next run, {} suites of 300 counts: a suite's mean\n", suites);
+  fmt::print("{:<12} {:>10}  {:>6}  {:>18}\n", "runs seen", "estimated", "true", "within the bound");
+  for (const std::size_t runs : {3U, 5U, 10U, 20U}) {
+    const AlarmsResult result = simulate_alarms(runs, suites, seed);
+    fmt::print("{:<12} {:>10.2f}  {:>6.2f}  {:>16.1f} %\n", runs, result.estimated / static_cast<double>(suites),
+               result.came / static_cast<double>(suites), 100 * result.within_bound);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -90,4 +102,5 @@ int main(int argc, char** argv) {
   print_equal(comparisons, seed);
   print_slowed(comparisons, seed);
   print_counts(comparisons, seed);
+  print_alarms(comparisons, seed);
 }

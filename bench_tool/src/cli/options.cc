@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 
+#include "cli/check_arguments.h"
 #include "csv/printable.h"
 #include "syscost/schema.h"
 
@@ -27,6 +28,8 @@ Examples:
   bench show out.csv Log.Write write        latency histogram of one syscall in one test
   bench compare main.csv pr.csv             what changed; exit code 1 when a count grew
   bench ab -- main/tests -- pr/tests        runs both in turns: counts and times
+  bench baseline update r1.csv r2.csv r3.csv    a file to commit
+  bench check pr.csv                        judges a run against it
 `bench COMMAND --help` says more.)";
 
 const char* const kSummaryFooter = R"(Per test: strace -c's columns, waits apart from work, failing errnos, findings.
@@ -91,8 +94,9 @@ Examples:
 constexpr std::size_t kMostRounds = 100'000;
 
 /// Commands of the design that are not built yet: naming them beats "unexpected argument".
-constexpr std::array<std::string_view, 3> kLaterCommands = {"check", "report", "export"};
-constexpr std::array<std::string_view, 6> kCommands = {"summary", "show", "hist", "compare", "ab", "doctor"};
+constexpr std::array<std::string_view, 2> kLaterCommands = {"report", "export"};
+constexpr std::array<std::string_view, 8> kCommands = {"summary", "show",     "hist",  "compare",
+                                                       "ab",      "baseline", "check", "doctor"};
 
 const std::map<std::string, Format> kFormats = {
     {"text", Format::text}, {"md", Format::md}, {"csv", Format::csv}, {"json", Format::json}};
@@ -135,6 +139,16 @@ void add_repeatable(CLI::App& app, const char* name, std::vector<std::string>& v
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
+/// Which counts may vary, and how far.
+void add_count_options(CLI::App& app, Raw& raw) {
+  app.add_option("--near-abs", raw.near_abs, "Tolerance in calls; without it 1 where counts vary, else 0");
+  app.add_option("--near-rel", raw.near_rel, "Tolerance in percent; without it 1 where counts vary, else 0");
+  add_repeatable(app, "--tolerate", raw.tolerances, "SELECTOR=N",
+                 "Tolerance for some syscalls, in calls (read=3) or percent (%file=5%); may be repeated");
+  add_repeatable(app, "--volatile", raw.volatiles, "SELECTOR",
+                 "Show these syscalls' changes and do not gate them, as those of class %volatile; may be repeated");
+}
+
 /// What compare and ab have in common.
 void add_judging_options(CLI::App& app, Options& options, Raw& raw, const char* gate) {
   app.add_flag("--all", options.all, "Show unchanged tests too (csv and json always do)");
@@ -142,12 +156,7 @@ void add_judging_options(CLI::App& app, Options& options, Raw& raw, const char* 
   app.add_option("--gate", raw.gate, fmt::format("What ends in exit code 1: counts, time, all or none ({})", gate));
   app.add_option("--threshold", options.threshold, "Change of a time in percent that matters (3)");
   app.add_flag("--strict", options.is_strict, "Exit 3 when a test has no verdict");
-  app.add_option("--near-abs", raw.near_abs, "Tolerance in calls; without it 1 where counts vary, else 0");
-  app.add_option("--near-rel", raw.near_rel, "Tolerance in percent; without it 1 where counts vary, else 0");
-  add_repeatable(app, "--tolerate", raw.tolerances, "SELECTOR=N",
-                 "Tolerance for some syscalls, in calls (read=3) or percent (%file=5%); may be repeated");
-  add_repeatable(app, "--volatile", raw.volatiles, "SELECTOR",
-                 "Show these syscalls' changes and do not gate them, as those of class %volatile; may be repeated");
+  add_count_options(app, raw);
 }
 
 void add_run_options(CLI::App& app, Options& options, int most_ids) {
@@ -187,6 +196,9 @@ Parsed finish(Options options, const Raw& raw) {
   options.color = kColors.at(raw.color);
   if (options.run_ids.size() > (options.command == Command::compare ? 2U : 1U)) {
     return usage_error("too many --run: one for each RUN");
+  }
+  if (options.command == Command::check && options.format == Format::csv) {
+    return usage_error("check prints text, md or json");
   }
   if (options.command == Command::ab) options.gate = Gate::all;
   if (raw.gate) {
@@ -302,6 +314,14 @@ Parsed parse(const std::vector<std::string>& args) {
   add_judging_options(*ab, options, raw, "all");
   add_output_options(*ab, raw);
 
+  auto* baseline_update = add_baseline_command(app, options, kRunHelp);
+  add_count_options(*baseline_update, raw);
+  std::string checked_run;
+  auto* check = add_check_command(app, options, checked_run, kRunHelp);
+  add_count_options(*check, raw);
+  add_output_options(*check, raw);
+  add_run_options(*check, options, 1);
+
   auto* doctor = app.add_subcommand("doctor", "Whether this machine can measure")->footer(kDoctorFooter);
   doctor->add_option("BINARY", options.binary, "A test or benchmark linked with syscost");
 
@@ -327,6 +347,11 @@ Parsed parse(const std::vector<std::string>& args) {
     options.runs = {old_run, new_run};
   }
   if (ab->parsed()) options.command = Command::ab;
+  if (baseline_update->parsed()) options.command = Command::baseline_update;
+  if (check->parsed()) {
+    options.command = Command::check;
+    options.runs = {checked_run};
+  }
   if (doctor->parsed()) options.command = Command::doctor;
   return finish(std::move(options), raw);
 }

@@ -8,11 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "cli/check_options.h"
 #include "stats/count_policy.h"
 
 namespace syscost::bench::cli {
 
-enum class Command { summary, show, compare, ab, doctor };
+enum class Command { summary, show, compare, ab, doctor, baseline_update, check };
 enum class Format { text, md, csv, json };
 enum class Gate { counts, time, all, none };
 enum class Color { automatic, always, never };
@@ -48,6 +49,8 @@ struct Options {
   stats::CountPolicy counts;                               ///< --near-abs, --near-rel, --tolerate, --volatile
   double threshold = 3;                                    ///< Percent of a time; see stats/time_verdict.h.
   std::vector<std::pair<std::string, std::string>> pairs;  ///< --pair OLD=NEW
+
+  CheckOptions check;  ///< baseline and check
 
   bool for_people() const { return format == Format::text || format == Format::md; }
   /// Names are printed with what cannot be seen made visible; JSON has escapes of its own.

@@ -10,6 +10,8 @@
 
 #include "cli/options.h"
 #include "commands/ab.h"
+#include "commands/baseline.h"
+#include "commands/check.h"
 #include "commands/compare.h"
 #include "commands/doctor.h"
 #include "commands/show.h"
@@ -37,6 +39,10 @@ int dispatch(const Options& options, std::ostream& out, std::ostream& err) {
       return commands::show(options, paint, out, err);
     case Command::ab:
       return commands::ab(options, paint, out, err);
+    case Command::baseline_update:
+      return commands::baseline_update(options, out, err);
+    case Command::check:
+      return commands::check(options, paint, out, err);
     case Command::doctor:
       return commands::doctor(options, out, err);
   }

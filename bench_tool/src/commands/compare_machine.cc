@@ -2,6 +2,7 @@
 //
 // compare for machines: every test, changed or not: what is the same is an answer too.
 #include "commands/compare.h"
+#include "commands/comparison_json.h"
 #include "render/csv_writer.h"
 #include "render/json.h"
 
@@ -96,6 +97,10 @@ void add_time(render::CsvWriter& csv, const stats::Comparison& row) {
 }
 
 }  // namespace
+
+Json comparison_json(const stats::Comparison& row) {
+  return row_json(row);
+}
 
 std::string compare_json(const CompareResult& result) {
   Json tests = Json::array();

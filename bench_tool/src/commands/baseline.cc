@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include "commands/baseline.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <ostream>
+#include <set>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+#include "csv/find_files.h"
+#include "csv/printable.h"
+#include "model/loader.h"
+#include "stats/baseline_windows.h"
+#include "stats/false_alarms.h"
+
+namespace syscost::bench::commands {
+namespace {
+
+/// The runs of all arguments as one.
+model::Dataset load_all(const cli::Options& options, csv::Problems& problems) {
+  csv::Run all{fmt::format("{}", fmt::join(options.runs, " ")), false, {}};
+  for (const std::string& argument : options.runs) {
+    csv::Run run = csv::find_files(argument, problems);
+    for (csv::Input& file : run.files) all.files.push_back(std::move(file));
+  }
+  model::LoadOptions load;
+  load.all_runs = options.all_runs;
+  load.is_printable = true;  // so that no name holds what separates the fields
+  return model::load(std::move(all), load, problems);
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> surroundings_of(const model::Dataset& data) {
+  static constexpr std::array<std::pair<const char*, model::NameId model::Context::*>, 5> kFields = {
+      {{"backend", &model::Context::backend},
+       {"build type", &model::Context::build_type},
+       {"filter", &model::Context::filter},
+       {"kernel", &model::Context::kernel},
+       {"selection", &model::Context::selection}}};
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const auto& [name, field] : kFields) {
+    std::set<std::string> values;
+    for (const model::Sample& sample : data.samples) values.insert(data.text(data.context(sample).*field));
+    all.emplace_back(name, fmt::format("{}", fmt::join(values, "+")));
+  }
+  return all;
+}
+
+void add_classes(const stats::WindowSummary& window, model::Baseline& baseline) {
+  for (const stats::SyscallSummary& one : window.syscalls) {
+    if (!one.classes.empty()) baseline.classes.emplace(one.name.substr(0, one.name.find(' ')), one.classes);
+  }
+}
+
+std::string write_file(const std::string& path, const std::string& text) {
+  const std::string beside = path + ".new";
+  std::ofstream file(beside, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file || std::rename(beside.c_str(), path.c_str()) != 0) {
+    const int error = errno;
+    std::remove(beside.c_str());
+    return fmt::format("{} cannot be written: {}", csv::printable(path), std::generic_category().message(error));
+  }
+  return {};
+}
+
+std::optional<model::Baseline> read_baseline(const std::string& path, csv::Problems& problems) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  if (!file) {
+    problems.add(path, 0, "cannot be read: " + std::generic_category().message(errno));
+    return std::nullopt;
+  }
+  return model::parse_baseline(path, text.str(), problems);
+}
+
+int baseline_update(const cli::Options& options, std::ostream& out, std::ostream& err) {
+  csv::Problems problems;
+  model::Dataset data = load_all(options, problems);
+  const std::vector<model::Group> groups = model::group_samples(data, model::Tools::left_out);
+  const std::vector<stats::WindowSummary> windows = stats::summarize_all(data, groups, true);
+  model::Baseline baseline;
+  baseline.surroundings = surroundings_of(data);
+  std::size_t cells = 0;
+  std::size_t varying = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (!windows[i].is_ours() || windows[i].is_plain) continue;
+    if (const std::string fault = stats::fault_of(windows[i]); !fault.empty()) {
+      problems.add(options.runs.front(), 0, fmt::format("{} cannot be a baseline: {}", windows[i].name, fault));
+      continue;
+    }
+    add_classes(windows[i], baseline);
+    baseline.windows.push_back(
+        stats::to_baseline(windows[i], data.text(groups[i].program), model::base_name(data, groups[i])));
+    for (const model::BaselineCell& cell : baseline.windows.back().cells) {
+      if (cell.syscall.empty()) continue;
+      ++cells;
+      if (!cell.range.is_exact()) ++varying;
+    }
+  }
+  const stats::FalseAlarms alarms = stats::false_alarms_of(data, groups, options.counts);
+  baseline.runs = alarms.runs;
+  if (alarms.is_known()) baseline.tests_that_departed = alarms.departed;
+  if (baseline.windows.empty() && problems.empty()) {
+    problems.add(options.runs.front(), 0, "holds no test with counts");
+  }
+  if (!problems.empty()) {
+    problems.print(err);
+    err << "bench: no baseline was written\n";
+    return cli::kExitBadInput;
+  }
+  const std::size_t count = baseline.windows.size();
+  if (const std::string fault = write_file(options.check.output, model::to_text(std::move(baseline))); !fault.empty()) {
+    err << "bench: " << fault << '\n';
+    return cli::kExitBadInput;
+  }
+  out << fmt::format("wrote {}: {} windows, {} counts of {} run{}; {} vary\n", csv::printable(options.check.output),
+                     count, cells, alarms.runs, alarms.runs == 1 ? "" : "s", varying)
+      << alarms.text() << '\n';
+  return cli::kExitOk;
+}
+
+}  // namespace syscost::bench::commands

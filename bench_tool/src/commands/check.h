@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+//
+// bench check: judges a run against a baseline that is committed beside the tests.
+//
+// A window of the baseline is a WindowSummary with the ranges of its runs, so that the judge is that of `compare`. What
+// differs is what a gate in CI needs: tests are paired by name alone, a missing or failed test is red, and a test that
+// cannot be judged is never green.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+#include "model/baseline.h"
+#include "model/dataset.h"
+#include "model/group.h"
+#include "render/paint.h"
+#include "stats/verdict.h"
+#include "stats/window_summary.h"
+
+namespace syscost::bench::commands {
+
+/// Returns the exit code: 2 before 1 before 3, because a verdict on half-read input is none.
+int check(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err);
+
+/// A test of the run or of the baseline, or both.
+struct CheckedRow {
+  stats::Comparison comparison;
+  std::optional<std::size_t> baseline_index;  ///< Into Baseline::windows.
+  std::optional<std::size_t> run_index;       ///< Into the run's groups and windows.
+};
+
+/// Everything the renderers need.
+struct CheckResult {
+  std::string baseline_file;
+  model::Baseline baseline;
+  std::vector<stats::WindowSummary> baseline_windows;  ///< Of the same order.
+  model::Dataset data;
+  std::vector<model::Group> groups;
+  std::vector<stats::WindowSummary> windows;
+  std::vector<CheckedRow> rows;  ///< Those of the baseline, in its order, then those that only the run has.
+  std::vector<std::string> warnings;
+};
+
+/// Equal, or it varies as it did.
+bool is_as_before(stats::Verdict verdict);
+/// Ends in exit code 1.
+bool is_red(const stats::Comparison& row);
+/// The verdict's word; `new` for a test that only now has counts.
+std::string state_of(const stats::Comparison& row);
+
+std::string check_text(const CheckResult& result, bool all, const render::Paint& paint);
+std::string check_markdown(const CheckResult& result, bool all);
+std::string check_json(const CheckResult& result);
+
+}  // namespace syscost::bench::commands

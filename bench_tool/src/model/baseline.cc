@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+#include "model/baseline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <tuple>
+
+#include "syscost/schema.h"
+
+namespace syscost::bench::model {
+namespace {
+
+// A line is fields between tabs. Names hold none: they were made printable when they were read.
+constexpr std::string_view kTitle = "syscost baseline";
+constexpr std::string_view kVersion = "1";
+constexpr std::string_view kNothing = "-";  ///< Stands for an empty field, which one could not see.
+constexpr std::string_view kWindow = "window";
+constexpr std::string_view kBetween = "..";
+
+std::string number_text(double value) {
+  return fmt::format("{}", value);  // as few digits as say it exactly
+}
+
+std::string range_text(const Range& range) {
+  if (range.is_exact()) return number_text(range.least);
+  return fmt::format("{}{}{}{}{}", number_text(range.least), kBetween, number_text(range.middle), kBetween,
+                     number_text(range.most));
+}
+
+std::string_view or_nothing(const std::string& text) {
+  return text.empty() ? kNothing : std::string_view(text);
+}
+
+/// Calls before errnos before measures, so that the number one looks for comes first.
+int rank_of(const std::string& what) {
+  if (what == "calls" || what == "entries") return 0;
+  if (what == "fixed") return 1;
+  if (what.starts_with("E")) return 2;
+  if (what.starts_with("fixed ")) return 3;
+  return 4;
+}
+
+std::vector<std::string_view> split(std::string_view text, std::string_view separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const std::size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + separator.size());
+  }
+}
+
+template <class Number>
+std::optional<Number> to_number(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= Number{})) return std::nullopt;
+  return value;
+}
+
+std::optional<Range> to_range(std::string_view text) {
+  std::vector<double> values;
+  for (std::string_view part : split(text, kBetween)) {
+    const auto value = to_number<double>(part);
+    if (!value || *value > 1e300) return std::nullopt;
+    values.push_back(*value);
+  }
+  if (values.size() == 1) return Range{values[0], values[0], values[0]};
+  if (values.size() != 3 || values[0] > values[1] || values[1] > values[2]) return std::nullopt;
+  return Range{values[0], values[1], values[2]};
+}
+
+class Parser {
+ public:
+  Parser(const std::string& name, csv::Problems& problems) : name_(name), problems_(problems) {}
+
+  std::optional<Baseline> parse(std::string_view text) {
+    const std::size_t problems_before = problems_.count();
+    if (!text.empty() && text.back() != '\n') {
+      fault(0, "the last line does not end: the file is torn");
+      return std::nullopt;
+    }
+    bool is_head = true;
+    while (!text.empty()) {
+      const std::size_t end = text.find('\n');
+      const std::string_view line = text.substr(0, end);
+      text.remove_prefix(end + 1);
+      ++line_;
+      if (line_ == 1) {
+        if (!take_title(line)) return std::nullopt;
+      } else if (line.empty()) {
+        is_head = false;
+      } else if (is_head) {
+        take_head(split(line, "\t"));
+      } else {
+        take_cell(split(line, "\t"));
+      }
+    }
+    if (line_ == 0) fault(0, "the file is empty: no baseline");
+    if (problems_.count() != problems_before) return std::nullopt;
+    return std::move(out_);
+  }
+
+ private:
+  void fault(std::size_t line, std::string message) { problems_.add(name_, line, std::move(message)); }
+
+  bool take_title(std::string_view line) {
+    const auto fields = split(line, "\t");
+    if (fields[0] != kTitle) {
+      fault(line_, "not a baseline: `bench baseline update` writes one");
+      return false;
+    }
+    if (fields.size() < 2 || fields[1] != kVersion) {
+      fault(line_, fmt::format("a baseline of format {}, and this bench reads format {}",
+                               fields.size() < 2 ? "?" : fields[1], kVersion));
+      return false;
+    }
+    return true;
+  }
+
+  void take_head(const std::vector<std::string_view>& fields) {
+    if (fields[0].starts_with("#")) return;
+    if (fields[0] == "class" && fields.size() == 3) {
+      out_.classes.emplace(fields[1], fields[2]);
+    } else if (fields[0] == "runs" && fields.size() == 2 && to_number<std::size_t>(fields[1])) {
+      out_.runs = *to_number<std::size_t>(fields[1]);
+    } else if (fields[0] == "departed" && fields.size() == 2 && to_number<std::size_t>(fields[1])) {
+      out_.tests_that_departed = *to_number<std::size_t>(fields[1]);
+    } else if (fields.size() == 2) {
+      out_.surroundings.emplace_back(fields[0], fields[1] == kNothing ? "" : fields[1]);
+    } else {
+      fault(line_, "a line of the head is a word and its value, with a tab between");
+    }
+  }
+
+  void take_cell(const std::vector<std::string_view>& fields) {
+    if (fields.size() != 5) {
+      fault(line_, fmt::format("{} fields, and a line has 5 with tabs between: program, test, syscall, what, count",
+                               fields.size()));
+      return;
+    }
+    if (fields[3] == kWindow) {
+      take_window(fields);
+      return;
+    }
+    if (out_.windows.empty() || out_.windows.back().program != fields[0] || out_.windows.back().name != fields[1]) {
+      fault(line_, fmt::format("no `{}` line of this test stands before it", kWindow));
+      return;
+    }
+    const auto range = to_range(fields[4]);
+    if (!range) {
+      fault(line_,
+            fmt::format("\"{}\" is no count: a number, or the least, the median and the most as 1..2..3", fields[4]));
+      return;
+    }
+    const std::string_view syscall = fields[2] == kNothing ? std::string_view() : fields[2];
+    if (!cells_.emplace(syscall, fields[3]).second) {
+      fault(line_, fmt::format("{} {} of this test stands twice", fields[2], fields[3]));
+      return;
+    }
+    out_.windows.back().cells.push_back({std::string(syscall), std::string(fields[3]), *range});
+  }
+
+  void take_window(const std::vector<std::string_view>& fields) {
+    const auto words = split(fields[4], " ");
+    const std::size_t n = words.size() == 3 ? to_number<std::size_t>(words[2]).value_or(0) : 0;
+    const bool is_kind = std::find(schema::kKinds.begin(), schema::kKinds.end(), words[0]) != schema::kKinds.end();
+    if (n == 0 || !is_kind) {
+      fault(line_, fmt::format("\"{}\" is not kind, outcome and number of repetitions", fields[4]));
+      return;
+    }
+    cells_.clear();
+    if (!windows_.emplace(fields[0], fields[1], words[0]).second) {
+      fault(line_, "this test stands twice");
+    }
+    BaselineWindow window;
+    window.program = fields[0];
+    window.name = fields[1];
+    window.kind = words[0];
+    window.outcome = words[1] == kNothing ? "" : words[1];
+    window.n = n;
+    out_.windows.push_back(std::move(window));
+  }
+
+  const std::string& name_;
+  csv::Problems& problems_;
+  std::size_t line_ = 0;
+  Baseline out_;
+  std::set<std::pair<std::string, std::string>> cells_;  // of the last window
+  std::set<std::tuple<std::string, std::string, std::string>> windows_;
+};
+
+}  // namespace
+
+bool Baseline::has_details() const {
+  return std::any_of(windows.begin(), windows.end(), [](const BaselineWindow& window) {
+    return std::any_of(window.cells.begin(), window.cells.end(),
+                       [](const BaselineCell& cell) { return cell.syscall.find(' ') != std::string::npos; });
+  });
+}
+
+std::string to_text(Baseline baseline) {
+  std::sort(baseline.windows.begin(), baseline.windows.end(), [](const BaselineWindow& a, const BaselineWindow& b) {
+    return std::tie(a.program, a.name, a.kind) < std::tie(b.program, b.name, b.kind);
+  });
+  std::string out = fmt::format("{}\t{}\n", kTitle, kVersion);
+  out += "# written by `bench baseline update`; commit it, and read its diff as you read that of a test\n";
+  out += "# below: program, test, syscall, what, count; where repetitions differ the least..median..most of them\n";
+  for (const auto& [name, value] : baseline.surroundings) out += fmt::format("{}\t{}\n", name, or_nothing(value));
+  out += fmt::format("runs\t{}\n", baseline.runs);
+  if (baseline.tests_that_departed) out += fmt::format("departed\t{}\n", *baseline.tests_that_departed);
+  for (const auto& [syscall, classes] : baseline.classes) out += fmt::format("class\t{}\t{}\n", syscall, classes);
+  out += '\n';
+  for (BaselineWindow& window : baseline.windows) {
+    std::sort(window.cells.begin(), window.cells.end(), [](const BaselineCell& a, const BaselineCell& b) {
+      return std::tuple(std::string_view(a.syscall), rank_of(a.what), std::string_view(a.what)) <
+             std::tuple(std::string_view(b.syscall), rank_of(b.what), std::string_view(b.what));
+    });
+    const std::string begin = fmt::format("{}\t{}\t", window.program, window.name);
+    out += fmt::format("{}{}\t{}\t{} {} {}\n", begin, kNothing, kWindow, window.kind, or_nothing(window.outcome),
+                       window.n);
+    for (const BaselineCell& cell : window.cells) {
+      out += fmt::format("{}{}\t{}\t{}\n", begin, or_nothing(cell.syscall), cell.what, range_text(cell.range));
+    }
+  }
+  return out;
+}
+
+std::optional<Baseline> parse_baseline(const std::string& name, std::string_view text, csv::Problems& problems) {
+  return Parser(name, problems).parse(text);
+}
+
+}  // namespace syscost::bench::model

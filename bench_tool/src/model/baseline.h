@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+//
+// Baseline: what the tests of a project are expected to ask of the kernel, as a text file that is committed beside
+// them.
+//
+// A CSV holds the numbers of one machine on one day, megabytes of it, and each run changes every line. A baseline keeps
+// what a review can read: a line for each count, sorted, in words that do not change while the counts do not. So a
+// change of one test is a diff of the few lines that are its counts.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "csv/problems.h"
+
+namespace syscost::bench::model {
+
+/// What a number came to over the repetitions of a window.
+struct Range {
+  double least = 0;
+  double middle = 0;
+  double most = 0;
+
+  bool is_exact() const { return least == most; }
+  bool operator==(const Range&) const = default;
+};
+
+/// One number of a window, or of one of its syscalls.
+struct BaselineCell {
+  std::string syscall;  ///< `write`, `ioctl TCGETS`; empty: of the window as a whole.
+  std::string what;     ///< `calls`, `entries`, `fixed`, an errno, `fixed ENOENT`, or a measure (`wall_ns`).
+  Range range;
+};
+
+struct BaselineWindow {
+  std::string program;
+  std::string name;     ///< As it is printed, without the program: `Log.Write, loop flush`.
+  std::string kind;     ///< Of schema::kKinds.
+  std::string outcome;  ///< `passed`, `skipped`; empty where the kind has none.
+  std::size_t n = 0;    ///< Repetitions, over all runs.
+  std::vector<BaselineCell> cells;
+
+  bool is_same_window(const BaselineWindow& other) const {
+    return program == other.program && name == other.name && kind == other.kind;
+  }
+};
+
+struct Baseline {
+  /// What matters of the surroundings: backend, kernel, filter, ...; a value may be empty.
+  std::vector<std::pair<std::string, std::string>> surroundings;
+  std::size_t runs = 0;
+  /// Of stats/false_alarms.h, over `runs`; none where they are fewer than 3.
+  std::optional<std::size_t> tests_that_departed;
+  std::map<std::string, std::string> classes;  ///< By name of the syscall, without detail: `file;desc`.
+  std::vector<BaselineWindow> windows;
+
+  bool has_details() const;
+};
+
+/// The file's text. Windows and cells stand in one order, whatever order they were measured in.
+std::string to_text(Baseline baseline);
+
+/// Reads `text` of the file `name`; nothing, and every fault is noted in `problems`, where it is no baseline.
+std::optional<Baseline> parse_baseline(const std::string& name, std::string_view text, csv::Problems& problems);
+
+}  // namespace syscost::bench::model

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+#include "stats/baseline_windows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "model/lists.h"
+#include "stats/verdict.h"
+
+namespace syscost::bench::stats {
+namespace {
+
+constexpr const char* kCalls = "calls";
+constexpr const char* kEntries = "entries";
+constexpr const char* kPasses = "passes";
+constexpr const char* kFixed = "fixed";
+constexpr std::string_view kFixedErrno = "fixed ";
+
+model::Range to_range(const Spread& spread) {
+  return {spread.min, spread.median, spread.max};
+}
+
+Spread to_spread(const model::Range& range, std::size_t n) {
+  return {n, range.middle, range.least, range.most};
+}
+
+void add_syscall(const SyscallSummary& one, bool has_calls, model::BaselineWindow& out) {
+  auto add = [&](std::string what, const Spread& spread) {
+    if (spread.max > 0 || what == kCalls || what == kEntries)
+      out.cells.push_back({one.name, std::move(what), to_range(spread)});
+  };
+  const Numbers& count = has_calls ? one.calls : one.entries;
+  if (count) add(has_calls ? kCalls : kEntries, *count);
+  for (const auto& [name, spread] : one.errnos) add(name, spread);
+  // A 0 stays: it says that fixed calls are known apart.
+  if (one.fixed_calls) out.cells.push_back({one.name, kFixed, to_range(*one.fixed_calls)});
+  for (const auto& [name, spread] : one.fixed_errnos) add(std::string(kFixedErrno) + name, spread);
+}
+
+Spread operator+(const Spread& a, const Spread& b) {
+  return {a.n, a.median + b.median, a.min + b.min, a.max + b.max};
+}
+
+Spread operator/(const Spread& a, double divisor) {
+  return {a.n, a.median / divisor, a.min / divisor, a.max / divisor};
+}
+
+/// The figures with the fixed calls, spread over the passes.
+CallFigures spread_figures(const SyscallSummary& one, double passes) {
+  CallFigures out = one;
+  Numbers& count = out.calls ? out.calls : out.entries;
+  if (count) count = *count + *one.fixed_calls / passes;
+  for (const auto& [name, spread] : one.fixed_errnos) {
+    const auto found = out.errnos.find(name);
+    out.errnos.insert_or_assign(name, found == out.errnos.end() ? spread / passes : found->second + spread / passes);
+  }
+  return out;
+}
+
+void take_cell(const model::BaselineCell& cell, std::size_t n, SyscallSummary& out) {
+  const Spread spread = to_spread(cell.range, n);
+  if (cell.what == kCalls) {
+    out.calls = spread;
+  } else if (cell.what == kEntries) {
+    out.entries = spread;
+  } else if (cell.what == kFixed) {
+    out.fixed_calls = spread;
+    out.fixed_errors = Spread{n, 0, 0, 0};
+  } else if (cell.what.starts_with(kFixedErrno)) {
+    out.fixed_errnos.insert_or_assign(cell.what.substr(kFixedErrno.size()), spread);
+  } else if (cell.what.starts_with('E')) {
+    out.errnos.insert_or_assign(cell.what, spread);
+  }
+}
+
+}  // namespace
+
+std::string fault_of(const WindowSummary& window) {
+  for (const auto& [outcome, times] : window.outcomes) {
+    if (outcome == "failed") return "it failed";
+  }
+  if (window.outcomes.size() > 1) return "it was skipped in some repetitions and not in others";
+  const std::uint64_t lost = window.lost.value_or(0) + window.late.value_or(0);
+  if (lost > 0) return fmt::format("{} events of it were lost or late, so its counts are lower bounds", lost);
+  if (window.incomplete > 0) return "rows of it are missing";
+  if (window.filters.size() > 1) return "it was counted under several filters";
+  if (window.uncounted > 0 || (!window.calls && !window.entries)) return "it was not counted";
+  return {};
+}
+
+model::BaselineWindow to_baseline(const WindowSummary& window, std::string program, std::string name) {
+  model::BaselineWindow out;
+  out.program = std::move(program);
+  out.name = std::move(name);
+  out.kind = window.kind;
+  out.outcome = window.outcomes.empty() ? "" : std::string(window.outcomes.begin()->first);
+  out.n = window.n;
+  const bool has_calls = window.calls.has_value();
+  const Numbers& total = has_calls ? window.calls : window.entries;
+  if (total) out.cells.push_back({"", has_calls ? kCalls : kEntries, to_range(*total)});
+  if (window.is_per_iteration && window.counted_passes) {
+    out.cells.push_back({"", kPasses, to_range(*window.counted_passes)});
+  }
+  for (const SyscallSummary& one : window.syscalls) add_syscall(one, has_calls, out);
+  return out;
+}
+
+WindowSummary from_baseline(const model::Baseline& baseline, const model::BaselineWindow& window) {
+  WindowSummary out;
+  out.name = window.name;
+  out.program = window.program;
+  out.kind = window.kind;
+  out.origin = schema::kOriginSyscost;
+  if (window.kind == "loop") {
+    static constexpr std::string_view kLoop = "loop ";
+    const std::size_t at = window.name.rfind(kLoop);
+    out.loop = std::string_view(window.name).substr(at == std::string::npos ? 0 : at + kLoop.size());
+  }
+  out.n = window.n;
+  if (!window.outcome.empty()) out.outcomes[window.outcome] = window.n;
+  std::string_view filter;
+  for (const auto& [name, value] : baseline.surroundings) {
+    if (name == "filter") filter = value;
+  }
+  out.filters.insert(filter);
+  std::map<std::string_view, SyscallSummary> syscalls;
+  for (const model::BaselineCell& cell : window.cells) {
+    if (!cell.syscall.empty()) {
+      take_cell(cell, window.n, syscalls[cell.syscall]);
+      continue;
+    }
+    const Spread spread = to_spread(cell.range, window.n);
+    if (cell.what == kCalls) out.calls = out.spread_calls = spread;
+    if (cell.what == kEntries) out.entries = out.spread_entries = spread;
+    if (cell.what == kPasses) out.iterations = out.counted_passes = spread;
+  }
+  out.is_per_iteration = out.counted_passes.has_value();
+  for (auto& [name, one] : syscalls) {
+    one.name = name;
+    const auto classes = baseline.classes.find(std::string(name.substr(0, name.find(' '))));
+    if (classes != baseline.classes.end()) one.classes = classes->second;
+    one.is_wait = model::has_class(one.classes, "wait");
+    // Where both are known the file has the calls alone; one that was never made has no line.
+    if (out.calls && !one.calls) one.calls = Spread{window.n, 0, 0, 0};
+    if (out.entries && !one.entries) one.entries = Spread{window.n, 0, 0, 0};
+    if (one.fixed_calls) one.spread = spread_figures(one, out.passes());
+    out.syscalls.push_back(std::move(one));
+  }
+  return out;
+}
+
+FalseAlarms false_alarms_of(const model::Dataset& data, const std::vector<model::Group>& groups,
+                            const CountPolicy& policy) {
+  using Run = std::pair<std::uint32_t, model::NameId>;
+  const auto run_of = [&](std::uint32_t sample) {
+    const model::Context& context = data.context(data.samples[sample]);
+    return Run(context.file, context.run_id);
+  };
+  FalseAlarms out;
+  std::set<Run> runs;
+  for (const model::Group& group : groups) {
+    std::set<Run> its_runs;
+    for (std::uint32_t sample : group.samples) its_runs.insert(run_of(sample));
+    out.runs = std::max(out.runs, its_runs.size());
+    runs.insert(its_runs.begin(), its_runs.end());
+  }
+  if (out.runs < kFewestRuns) return out;
+  for (const Run& run : runs) {
+    std::vector<model::Group> one;
+    std::vector<model::Group> others;
+    for (const model::Group& group : groups) {
+      model::Group in = group;
+      model::Group rest = group;
+      std::erase_if(in.samples, [&](std::uint32_t sample) { return run_of(sample) != run; });
+      std::erase_if(rest.samples, [&](std::uint32_t sample) { return run_of(sample) == run; });
+      if (in.samples.empty() || rest.samples.empty()) continue;
+      one.push_back(std::move(in));
+      others.push_back(std::move(rest));
+    }
+    const std::vector<WindowSummary> now = summarize_all(data, one, true);
+    const std::vector<WindowSummary> before = summarize_all(data, others, true);
+    std::vector<Comparison> rows;
+    for (std::size_t i = 0; i < now.size(); ++i) rows.push_back(compare_windows(&before[i], &now[i], policy));
+    find_moved_calls(rows);
+    out.departed += static_cast<std::size_t>(std::count_if(
+        rows.begin(), rows.end(), [](const Comparison& row) { return row.verdict == Verdict::regressed; }));
+  }
+  return out;
+}
+
+}  // namespace syscost::bench::stats

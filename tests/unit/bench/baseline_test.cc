@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+//
+// baseline and check on files of their own: what is written, that it says what the run said, and that a change of one
+// test is a diff of that test. What check prints is tested in tests/cli.
+#include "model/baseline.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "cli/run.h"
+#include "csv_text.h"
+#include "model/group.h"
+#include "model/loader.h"
+#include "stats/baseline_windows.h"
+#include "stats/verdict.h"
+
+namespace syscost::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+model::Dataset load_data(const std::string& file) {
+  csv::Problems problems;
+  model::LoadOptions options;
+  options.is_printable = true;
+  return model::load((fs::path(SYSCOST_SOURCE_DIR) / "tests/cli/data" / file).string(), options, problems);
+}
+
+class BaselineOf : public ::testing::TestWithParam<const char*> {};
+
+// The judge must not see whether a window comes from a CSV or from the lines of a baseline.
+TEST_P(BaselineOf, SaysWhatTheRunSaid) {
+  model::Dataset data = load_data(GetParam());
+  const auto groups = model::group_samples(data, model::Tools::left_out);
+  const auto windows = stats::summarize_all(data, groups, true);
+  ASSERT_FALSE(windows.empty());
+  model::Baseline written;
+  written.surroundings = {{"filter", ""}};
+  std::size_t judged = 0;
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    if (!stats::fault_of(windows[i]).empty()) continue;
+    written.windows.push_back(
+        stats::to_baseline(windows[i], data.text(groups[i].program), model::base_name(data, groups[i])));
+  }
+  csv::Problems problems;
+  const auto read = model::parse_baseline("it", model::to_text(written), problems);
+  ASSERT_TRUE(read.has_value()) << model::to_text(written);
+  ASSERT_EQ(read->windows.size(), written.windows.size());
+  for (const model::BaselineWindow& line : read->windows) {
+    const stats::WindowSummary from_file = stats::from_baseline(*read, line);
+    for (std::size_t i = 0; i < windows.size(); ++i) {
+      if (model::base_name(data, groups[i]) != line.name || data.text(groups[i].program) != line.program) continue;
+      const stats::Comparison row = stats::compare_windows(&from_file, &windows[i], {});
+      EXPECT_EQ(stats::to_string(row.verdict), "same") << line.name << ": " << row.reason;
+      EXPECT_EQ(row.deltas.size(), 0U) << line.name;
+      ++judged;
+    }
+  }
+  EXPECT_EQ(judged, written.windows.size());
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, BaselineOf,
+                         ::testing::Values("main.csv", "loops.csv", "fixed_1000.csv", "details.csv", "seccomp.csv",
+                                           "same_name.csv", "times_old.csv", "benchmark_old.csv"),
+                         [](const auto& tested) {
+                           const std::string file = tested.param;
+                           return file.substr(0, file.find('.'));
+                         });
+
+class BaselineFile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "bench-baseline-test.XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string baseline() const { return path("it.baseline"); }
+  std::string text() const {
+    std::ostringstream all;
+    all << std::ifstream(baseline()).rdbuf();
+    return all.str();
+  }
+
+  /// A run with two tests: One makes `one` calls of write, Two makes `two`, `fails` of them with ENOENT.
+  std::string make_run(const std::string& id, int one, int two, int fails = 0, const std::string& outcome = "passed") {
+    std::ofstream file(path(id + ".csv"));
+    file << testing::header();
+    for (const auto& [test, calls, errors] : {std::tuple("S.One", one, 0), std::tuple("S.Two", two, fails)}) {
+      const std::string count = std::to_string(calls);
+      const testing::Cells key = {{"run_id", id}, {"test", test}};
+      testing::Cells totals = key;
+      totals.insert({{"total_calls", count}, {"total_entries", count}, {"outcome", outcome}});
+      testing::Cells cells = key;
+      cells.insert({{"calls", count}, {"entries", count}, {"errors", std::to_string(errors)}});
+      if (errors > 0) cells.emplace("errnos", "ENOENT:" + std::to_string(errors));
+      file << testing::test_row(totals);
+      if (calls > 0) file << testing::syscall_row(cells);
+    }
+    return path(id + ".csv");
+  }
+
+  int run(const std::vector<std::string>& args) {
+    out_.str("");
+    err_.str("");
+    return cli::run(args, out_, err_);
+  }
+  int update(const std::vector<std::string>& runs) {
+    std::vector<std::string> args = {"baseline", "update", "-o", baseline()};
+    args.insert(args.end(), runs.begin(), runs.end());
+    return run(args);
+  }
+  int check(const std::string& file, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> args = {"check", file, "--baseline", baseline()};
+    args.insert(args.end(), more.begin(), more.end());
+    return run(args);
+  }
+
+  fs::path folder_;
+  std::ostringstream out_;
+  std::ostringstream err_;
+};
+
+TEST_F(BaselineFile, HasALineForEachCountInOneOrder) {
+  ASSERT_EQ(update({make_run("a", 3, 5, 1), make_run("b", 3, 7, 1)}), 0) << err_.str();
+  const std::string all = text();
+  EXPECT_EQ(all.substr(all.find("\n\n") + 2),
+            "tests\tS.One\t-\twindow\ttest passed 2\n"
+            "tests\tS.One\t-\tcalls\t3\n"
+            "tests\tS.One\twrite\tcalls\t3\n"
+            "tests\tS.Two\t-\twindow\ttest passed 2\n"
+            "tests\tS.Two\t-\tcalls\t5..6..7\n"
+            "tests\tS.Two\twrite\tcalls\t5..6..7\n"
+            "tests\tS.Two\twrite\tENOENT\t1\n");
+  const std::string before = all;
+  ASSERT_EQ(update({path("b.csv"), path("a.csv")}), 0);
+  EXPECT_EQ(text(), before) << "the order of the runs is not seen";
+}
+
+TEST_F(BaselineFile, OfTheExampleIsTheOneThatTheGoldenTestsCheckAgainst) {
+  const fs::path data = fs::path(SYSCOST_SOURCE_DIR) / "tests/cli/data";
+  ASSERT_EQ(update({(data / "main.csv").string()}), 0) << err_.str();
+  std::ostringstream committed;
+  committed << std::ifstream(data / "main.baseline").rdbuf();
+  EXPECT_EQ(text(), committed.str());
+}
+
+TEST_F(BaselineFile, IsRedForOneMoreCallAndForANewErrno) {
+  ASSERT_EQ(update({make_run("a", 3, 5)}), 0) << err_.str();
+  EXPECT_EQ(check(make_run("same", 3, 5)), 0) << out_.str();
+  EXPECT_EQ(check(make_run("more", 4, 5)), 1) << out_.str();
+  EXPECT_EQ(check(make_run("errno", 3, 5, 1)), 1) << out_.str();
+  EXPECT_EQ(check(make_run("fewer", 3, 4)), 0) << out_.str();
+}
+
+TEST_F(BaselineFile, IsRedForAFailedTestAndIsNotMadeOfOne) {
+  ASSERT_EQ(update({make_run("a", 3, 5)}), 0) << err_.str();
+  const std::string before = text();
+  const std::string failed = make_run("failed", 3, 5, 0, "failed");
+  EXPECT_EQ(check(failed), 1) << out_.str();
+  EXPECT_EQ(update({failed}), 2);
+  EXPECT_EQ(check(failed, {"--update"}), 2);
+  EXPECT_EQ(text(), before);
+}
+
+TEST_F(BaselineFile, IsUpdatedWhereARunDiffersAndNowhereElse) {
+  ASSERT_EQ(update({make_run("a", 3, 5), make_run("b", 3, 7)}), 0) << err_.str();
+  const std::string before = text();
+  ASSERT_EQ(check(make_run("same", 3, 6), {"--update"}), 0);
+  EXPECT_EQ(text(), before) << "a count within its range keeps it";
+  ASSERT_EQ(check(make_run("more", 4, 6), {"--update"}), 0) << err_.str();
+  std::multiset<std::string> removed;
+  std::multiset<std::string> added;
+  std::istringstream old_lines(before);
+  std::istringstream new_lines(text());
+  for (std::string line; std::getline(old_lines, line);) removed.insert(line);
+  for (std::string line; std::getline(new_lines, line);) {
+    if (const auto same = removed.find(line); same != removed.end()) {
+      removed.erase(same);
+    } else {
+      added.insert(line);
+    }
+  }
+  EXPECT_EQ(added, (std::multiset<std::string>{"tests\tS.One\t-\twindow\ttest passed 1", "tests\tS.One\t-\tcalls\t4",
+                                               "tests\tS.One\twrite\tcalls\t4"}));
+  EXPECT_EQ(removed.size(), 3U);
+  EXPECT_EQ(check(path("more.csv")), 0) << out_.str();
+}
+
+TEST_F(BaselineFile, EstimatesTheNextRunsFalseAlarmsFromThreeRunsOn) {
+  ASSERT_EQ(update({make_run("a", 3, 5), make_run("b", 3, 5)}), 0) << err_.str();
+  EXPECT_NE(out_.str().find("not known from 2 runs"), std::string::npos) << out_.str();
+  ASSERT_EQ(update({make_run("a", 3, 5), make_run("b", 3, 6), make_run("c", 3, 5)}), 0) << err_.str();
+  EXPECT_NE(out_.str().find("about 0.3 tests"), std::string::npos) << out_.str();
+  EXPECT_EQ(check(path("a.csv")), 0);
+  EXPECT_NE(out_.str().find("about 0.3 tests"), std::string::npos) << out_.str();
+}
+
+TEST(ParseBaseline, NamesTheLineThatIsWrong) {
+  const std::string head = "syscost baseline\t1\nruns\t1\n\n";
+  const std::string window = "p\tS.T\t-\twindow\ttest passed 1\n";
+  for (const auto& [text, fault] : std::vector<std::pair<std::string, std::string>>{
+           {"", "the file is empty"},
+           {"schema_version,run_id\n", ":1: not a baseline"},
+           {"syscost baseline\t2\n", ":1: a baseline of format 2"},
+           {head + "p\tS.T\twrite\tcalls\t1\n", ":4: no `window` line"},
+           {head + window + "p\tS.T\twrite\tcalls\t-1\n", ":5: \"-1\" is no count"},
+           {head + window + "p\tS.T\twrite\tcalls\t3..2..4\n", ":5: \"3..2..4\" is no count"},
+           {head + window + "p\tS.T\twrite\tcalls\tnan\n", ":5: \"nan\" is no count"},
+           {head + window + "p\tS.T\twrite\tcalls\n", ":5: 4 fields"},
+           {head + window + "p\tS.T\twrite\tcalls\t1\np\tS.T\twrite\tcalls\t1\n", ":6: write calls of this test"},
+           {head + window + window, ":5: this test stands twice"},
+           {head + window + "p\tS.T\twri", "the file is torn"},
+           {head + "p\tS.T\t-\twindow\ttest passed 0\n", ":4: \"test passed 0\""}}) {
+    csv::Problems problems;
+    EXPECT_FALSE(model::parse_baseline("it", text, problems).has_value()) << text;
+    std::ostringstream said;
+    problems.print(said);
+    EXPECT_NE(said.str().find(fault), std::string::npos) << text << said.str();
+  }
+}
+
+}  // namespace
+}  // namespace syscost::bench
