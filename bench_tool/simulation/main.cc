@@ -15,9 +15,11 @@ namespace {
 
 using syscost::bench::simulation::AlarmsResult;
 using syscost::bench::simulation::CallChange;
+using syscost::bench::simulation::CpuResult;
 using syscost::bench::simulation::Noise;
 using syscost::bench::simulation::simulate_alarms;
 using syscost::bench::simulation::simulate_counts;
+using syscost::bench::simulation::simulate_cpu;
 using syscost::bench::simulation::simulate_times;
 using syscost::bench::simulation::TimesResult;
 using syscost::bench::simulation::TimesSetup;
@@ -68,6 +70,31 @@ void print_slowed(std::size_t comparisons, std::uint64_t seed) {
   }
 }
 
+void print_cpu(std::size_t comparisons, std::uint64_t seed) {
+  fmt::print(
+      "\nBusy machine, 10 against 10 samples, 50 tests: any false regression; how often one test 10 % slower is "
+      "found\n");
+  fmt::print("{:<8} {:>10}  {:>10} {:>10}  {:>11} {:>10}  {:>14}\n", "test", "clock", "false wall", "false cpu",
+             "found wall", "found cpu", "cpu not judged");
+  struct Case {
+    const char* test;
+    double cpu_ns;
+    const char* clock;
+    double step_ns;
+  };
+  for (const Case& one :
+       {Case{"20 us", 2e4, "1 us", 1e3}, Case{"100 us", 1e5, "1 us", 1e3}, Case{"1 ms", 1e6, "1 us", 1e3},
+        Case{"1 ms", 1e6, "4 ms", 4e6}, Case{"20 ms", 2e7, "4 ms", 4e6}, Case{"1 s", 1e9, "4 ms", 4e6}}) {
+    const CpuResult equal = simulate_cpu({.cpu_ns = one.cpu_ns, .step_ns = one.step_ns}, comparisons, seed);
+    const CpuResult slowed =
+        simulate_cpu({.cpu_ns = one.cpu_ns, .step_ns = one.step_ns, .slowdown = 1.1}, comparisons, seed);
+    fmt::print("{:<8} {:>10}  {:>10} {:>10}  {:>11} {:>10}  {:>14}\n", one.test, one.clock,
+               share(equal.false_by_wall, comparisons), share(equal.false_by_cpu, comparisons),
+               share(slowed.found_by_wall, comparisons), share(slowed.found_by_cpu, comparisons),
+               share(equal.not_judged, comparisons * 50));
+  }
+}
+
 void print_counts(std::size_t comparisons, std::uint64_t seed) {
   fmt::print("\nCounts, {} comparisons of one test: how many end in `regressed`\n", comparisons);
   fmt::print("{:<28} {:>12}  {:>15}\n", "", "1 repetition", "10 repetitions");
@@ -101,6 +128,7 @@ int main(int argc, char** argv) {
   }
   print_equal(comparisons, seed);
   print_slowed(comparisons, seed);
+  print_cpu(comparisons, seed);
   print_counts(comparisons, seed);
   print_alarms(comparisons, seed);
 }

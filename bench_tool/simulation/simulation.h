@@ -39,6 +39,28 @@ struct TimesResult {
 
 TimesResult simulate_times(const TimesSetup& setup, std::size_t comparisons, std::uint64_t seed);
 
+/// Tests on a machine that does other things, too: what they wait for a processor is in their wall time alone.
+struct CpuSetup {
+  double cpu_ns = 1e6;    ///< Of each test.
+  double step_ns = 1000;  ///< Of the processor time's clock: a microsecond, or a tick.
+  double noise = 0.03;    ///< Relative standard deviation of the processor time.
+  double waits = 0.3;     ///< Time waited, on average a share of the processor time; exponential.
+  std::size_t tests = 50;
+  std::size_t samples = 10;  ///< Of each side.
+  double slowdown = 1.0;     ///< Of one test of NEW; the others are equal.
+};
+
+struct CpuResult {
+  std::size_t comparisons = 0;
+  std::size_t false_by_wall = 0;  ///< Comparisons with a test that is equal and regressed.
+  std::size_t false_by_cpu = 0;
+  std::size_t found_by_wall = 0;  ///< The slowed test regressed. Only with a slowdown.
+  std::size_t found_by_cpu = 0;
+  std::size_t not_judged = 0;  ///< Tests, over all comparisons, that were too short for the clock.
+};
+
+CpuResult simulate_cpu(const CpuSetup& setup, std::size_t comparisons, std::uint64_t seed);
+
 enum class CallChange {
   none,
   added_to_a_syscall,    ///< One more call of a syscall that the test makes anyway.

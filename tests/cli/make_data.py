@@ -155,9 +155,10 @@ def make_times():
     ab = dict(run_id="@RUN@", started_at="2026-11-21T01:52:31.123456Z")
     def template(line):
         return line.replace("123456789", "@WALL@").replace("987654321", "@SCATTERED@")
-    times = dict(user_ns=0, system_ns=0)
-    writes = [template(line) for line in window("Log.Writes", [reads(4, 900)], 123456789, times, **ab)]
-    scatters = [template(line) for line in window("Log.Scatters", [reads(4, 900)], 987654321, times, **ab)]
+    def busy(wall_ns):
+        return dict(user_ns=wall_ns, system_ns=0)
+    writes = [template(line) for line in window("Log.Writes", [reads(4, 900)], 123456789, busy(123456789), **ab)]
+    scatters = [template(line) for line in window("Log.Scatters", [reads(4, 900)], 987654321, busy(987654321), **ab)]
     save("ab.template", writes)
     save("ab_scatters.template", writes + scatters)
 
@@ -172,6 +173,14 @@ def make_times():
     # So noisy that the medians move one way and the estimate of the ratio the other.
     save_json("google_noisy_old.json", benchmark("BM_Noisy", [450, 399, 795, 485, 650, 713, 521, 537, 789, 544]))
     save_json("google_noisy_new.json", benchmark("BM_Noisy", [367, 363, 371, 676, 640, 679, 395, 805, 799, 537]))
+    # On a busy machine: wall times say nothing, processor times that BM_Works does a tenth more and BM_Stays does not.
+    waits = [0, 310, 40, 520, 90, 260, 15, 700, 130, 400]
+    for name, share, shift in (("google_busy_old.json", 1.0, 0), ("google_busy_new.json", 1.1, 3)):
+        entries = []
+        for test, cpu in (("BM_Works", 1000 * share), ("BM_Stays", 1000)):
+            for i, one in enumerate(benchmark(test, scattered(cpu, 0.005))[:-1]):
+                entries.append(dict(one, real_time=one["cpu_time"] + waits[(i + shift) % 10]))
+        save_json(name, entries)
     save("google_linked.csv", [line for i, ns in enumerate(scattered(250000, 0.01)) for line in window(
         "BM_Write/8", [reads(8000, 90)], ns, dict(iterations=1000), repetition=i, kind="benchmark",
         program="build/log_benchmark")])

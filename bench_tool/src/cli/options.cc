@@ -57,9 +57,10 @@ const char* const kCompareFooter =
 Syscalls of class %volatile (futex, allocator, ...) and of --volatile are shown and not gated. So are calls that only
 moved between the tests of a program, which makes as many as before: `moved`.
 Counts that vary among repetitions regress when old and new ranges are further apart than --near-abs and --near-rel.
-Times regress when chance does not explain the difference (p < 0.05, adjusted for the number of tests) and the whole
-interval of the difference is beyond --threshold. They are shown, and gated with --gate time or all: repetitions inside
-one process do not see what two processes differ by. `bench ab` does.
+Times, wall and processor (cpu) each, regress when chance does not explain the difference (p < 0.05, adjusted for the
+number of tests) and the whole interval of the difference is beyond --threshold. They are shown, and gated with --gate
+time (both), wall, cpu or all: repetitions inside one process do not see what two processes differ by. `bench ab` does.
+On a busy machine --gate counts,cpu finds more than wall time does.
 
 Examples:
   bench compare main.csv pr.csv             changed tests only; exit code 1 on regression
@@ -103,8 +104,28 @@ const std::map<std::string, Format> kFormats = {
 const std::map<std::string, Color> kColors = {
     {"auto", Color::automatic}, {"always", Color::always}, {"never", Color::never}};
 
-const std::map<std::string, Gate> kGates = {
-    {"counts", Gate::counts}, {"time", Gate::time}, {"all", Gate::all}, {"none", Gate::none}};
+const std::map<std::string_view, Gate> kGates = {{"counts", {.counts = true}},
+                                                 {"time", {.wall = true, .cpu = true}},
+                                                 {"wall", {.wall = true}},
+                                                 {"cpu", {.cpu = true}},
+                                                 {"all", {.counts = true, .wall = true, .cpu = true}},
+                                                 {"none", {}}};
+
+/// `counts,cpu`; nullopt where a word is none of them.
+std::optional<Gate> gate_of(std::string_view words) {
+  Gate gate;
+  for (bool is_last = false; !is_last;) {
+    const std::size_t end = std::min(words.find(','), words.size());
+    const auto word = kGates.find(words.substr(0, end));
+    if (word == kGates.end()) return std::nullopt;
+    gate.counts = gate.counts || word->second.counts;
+    gate.wall = gate.wall || word->second.wall;
+    gate.cpu = gate.cpu || word->second.cpu;
+    is_last = end == words.size();
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return gate;
+}
 
 /// Refuses "", which is what a variable of a script that was not set leaves.
 CLI::Validator not_empty() {
@@ -153,7 +174,8 @@ void add_count_options(CLI::App& app, Raw& raw) {
 void add_judging_options(CLI::App& app, Options& options, Raw& raw, const char* gate) {
   app.add_flag("--all", options.all, "Show unchanged tests too (csv and json always do)");
   add_repeatable(app, "--pair", raw.pairs, "OLD=NEW", "Compare test OLD with test NEW; may be repeated");
-  app.add_option("--gate", raw.gate, fmt::format("What ends in exit code 1: counts, time, all or none ({})", gate));
+  app.add_option("--gate", raw.gate,
+                 fmt::format("What ends in exit code 1: counts, time (= wall,cpu), wall, cpu, all or none ({})", gate));
   app.add_option("--threshold", options.threshold, "Change of a time in percent that matters (3)");
   app.add_flag("--strict", options.is_strict, "Exit 3 when a test has no verdict");
   add_count_options(app, raw);
@@ -200,11 +222,16 @@ Parsed finish(Options options, const Raw& raw) {
   if (options.command == Command::check && options.format == Format::csv) {
     return usage_error("check prints text, md or json");
   }
-  if (options.command == Command::ab) options.gate = Gate::all;
+  if (options.command == Command::ab) options.gate = kGates.at("all");
   if (raw.gate) {
-    const auto gate = kGates.find(*raw.gate);
-    if (gate == kGates.end()) return usage_error("--gate takes counts, time, all or none, not \"" + *raw.gate + '"');
-    options.gate = gate->second;
+    const std::optional<Gate> gate = gate_of(*raw.gate);
+    if (!gate) {
+      return usage_error(
+          "--gate takes counts, time (wall and cpu), wall, cpu, all or none, or several with commas "
+          "between, not \"" +
+          *raw.gate + '"');
+    }
+    options.gate = *gate;
   }
   for (const std::string& raw_pair : raw.pairs) {
     // Names are paired as they are printed.

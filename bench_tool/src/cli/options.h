@@ -15,7 +15,14 @@ namespace syscost::bench::cli {
 
 enum class Command { summary, show, compare, ab, doctor, baseline_update, check };
 enum class Format { text, md, csv, json };
-enum class Gate { counts, time, all, none };
+/// What ends in exit code 1.
+struct Gate {
+  bool counts = false;
+  bool wall = false;
+  bool cpu = false;
+
+  bool times() const { return wall || cpu; }
+};
 enum class Color { automatic, always, never };
 
 /// Exit codes, for people and CI alike.
@@ -45,7 +52,7 @@ struct Options {
   bool all = false;
   bool is_fine = false;
   bool is_strict = false;
-  Gate gate = Gate::counts;
+  Gate gate = {.counts = true};
   stats::CountPolicy counts;                               ///< --near-abs, --near-rel, --tolerate, --volatile
   double threshold = 3;                                    ///< Percent of a time; see stats/time_verdict.h.
   std::vector<std::pair<std::string, std::string>> pairs;  ///< --pair OLD=NEW

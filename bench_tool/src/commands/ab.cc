@@ -88,7 +88,14 @@ class Measurement {
 
   std::size_t rounds() const { return runs_.rounds(); }
   std::size_t undecided() const {
-    return static_cast<std::size_t>(std::count_if(result.rows.begin(), result.rows.end(), stats::is_undecided));
+    // What is not gated is not waited for, unless nothing is: then both are asked about.
+    const cli::Gate& gate = result.gate;
+    std::ptrdiff_t times = 0;
+    for (const stats::Comparison& row : result.rows) {
+      times += (gate.wall || !gate.times()) && stats::is_undecided(row.time) ? 1 : 0;
+      times += (gate.cpu || !gate.times()) && stats::is_undecided(row.cpu) ? 1 : 0;
+    }
+    return static_cast<std::size_t>(times);
   }
 
   CompareResult result;

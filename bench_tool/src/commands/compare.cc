@@ -176,17 +176,20 @@ void write(const cli::Options& options, const CompareResult& result, const rende
 }
 
 int verdict_code(const cli::Options& options, const CompareResult& result) {
-  const bool gates_counts = options.gate == cli::Gate::counts || options.gate == cli::Gate::all;
-  const bool gates_times = options.gate == cli::Gate::time || options.gate == cli::Gate::all;
+  const cli::Gate& gate = options.gate;
   bool has_regression = false;
   bool has_no_answer = false;
   for (const Comparison& row : result.rows) {
     // The verdict of a row without counts is that of its times.
-    if (!row.is_plain && gates_counts) has_regression = has_regression || row.verdict == Verdict::regressed;
-    if (gates_times) has_regression = has_regression || row.has_time_verdict(Verdict::regressed);
+    if (!row.is_plain && gate.counts) has_regression = has_regression || row.verdict == Verdict::regressed;
+    has_regression = has_regression || (gate.wall && row.has_wall_verdict(Verdict::regressed)) ||
+                     (gate.cpu && row.has_cpu_verdict(Verdict::regressed));
     if (!row.is_plain) has_no_answer = has_no_answer || stats::has_no_answer(row.verdict);
-    if (gates_times && row.is_paired() && !row.old_window->is_set_up()) {
-      has_no_answer = has_no_answer || !row.time || stats::has_no_answer(row.time->verdict);
+    if (gate.times() && row.is_paired() && !row.old_window->is_set_up()) {
+      // One of two clocks may see nothing, as that of the processor in a short test.
+      const bool has_wall = gate.wall && row.time && !stats::has_no_answer(row.time->verdict);
+      const bool has_cpu = gate.cpu && row.cpu && !stats::has_no_answer(row.cpu->verdict);
+      has_no_answer = has_no_answer || !(has_wall || has_cpu);
     }
   }
   if (has_regression) return cli::kExitRegression;

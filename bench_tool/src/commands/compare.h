@@ -4,6 +4,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,7 +32,7 @@ struct CompareResult {
   std::string paired;                   ///< `A -> B (one test in each file)`; empty when names decided.
   std::vector<std::string> warnings;
   stats::ComparableTimes comparable;
-  cli::Gate gate = cli::Gate::counts;
+  cli::Gate gate = {.counts = true};
   stats::TimeLimits limits;
   std::string old_backend;  ///< Under which the times of a side were taken.
   std::string new_backend;
@@ -54,8 +55,21 @@ std::string time_notes(const CompareResult& result);
 std::string_view unit_of(const stats::WindowSummary& window);
 /// That, where the column's title does not say `titled_unit` for all rows.
 std::string_view unit_beside(const stats::WindowSummary& window, std::string_view titled_unit);
+/// The two times of a test; where a row and its windows keep what concerns one.
+struct TimeKind {
+  std::string_view title;
+  std::optional<stats::TimeVerdict> stats::Comparison::*verdict;
+  stats::Numbers stats::WindowSummary::*numbers;
+  bool cli::Gate::*gate;
+};
+inline constexpr TimeKind kWallTime = {"wall", &stats::Comparison::time, &stats::WindowSummary::wall_ns,
+                                       &cli::Gate::wall};
+inline constexpr TimeKind kCpuTime = {"cpu", &stats::Comparison::cpu, &stats::WindowSummary::cpu_ns, &cli::Gate::cpu};
+
 /// `90.0 us -> 99.0 us, 10 % slower [+8.4..+12.0 %] (+-1.2 % -> +-0.9 %, n=10, p=0.0002, regressed)`.
-std::string wall_cell(const stats::Comparison& row, std::string_view titled_unit);
+std::string time_cell(const stats::Comparison& row, const TimeKind& kind, std::string_view titled_unit);
+/// True when processor time has something to say that is worth a column: it was judged, or is gated.
+bool has_cpu_column(const CompareResult& result, const std::vector<const stats::Comparison*>& shown);
 /// How the kernel time of each row with several repetitions changed: by more calls or by slower ones. "" for none.
 std::string kernel_split_text(const CompareResult& result, bool all, bool markdown);
 /// `+1 openat, -2 lseek; +3 ENOENT`.

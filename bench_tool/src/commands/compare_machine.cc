@@ -18,6 +18,7 @@ Json side_json(const stats::WindowSummary* window) {
           {"repetitions", window->n},
           {"per_iteration", window->is_per_iteration},
           {"wall_ns", to_json(window->wall_ns)},
+          {"cpu_ns", to_json(window->cpu_ns)},
           {"overhead_estimate_ns", to_json(window->overhead_ns)},
           {"calls", to_json(window->calls)},
           {"entries", to_json(window->entries)},
@@ -38,9 +39,9 @@ Json median_json(const std::optional<stats::MedianInterval>& median) {
   return {{"median", median->median}, {"interval", interval_json(median->interval)}};
 }
 
-Json time_json(const stats::Comparison& row) {
-  if (!row.time) return nullptr;
-  const stats::TimeVerdict& time = *row.time;
+Json time_json(const stats::Comparison& row, const TimeKind& kind) {
+  if (!(row.*kind.verdict)) return nullptr;
+  const stats::TimeVerdict& time = *(row.*kind.verdict);
   auto number = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
   return {{"verdict", std::string(stats::to_string(time.verdict))},
           {"reason", time.reason},
@@ -81,19 +82,20 @@ Json row_json(const stats::Comparison& row) {
           {"counts", row.counts_entries ? "entries" : "calls"},
           {"old", side_json(row.old_window)},
           {"new", side_json(row.new_window)},
-          {"time", time_json(row)},
+          {"time", time_json(row, kWallTime)},
+          {"cpu", time_json(row, kCpuTime)},
           {"deltas", std::move(deltas)},
           {"work_ns_change", std::move(split)}};
 }
 
-void add_time(render::CsvWriter& csv, const stats::Comparison& row) {
-  const bool has_ratio = row.time && row.time->ratio;
-  const bool has_interval = has_ratio && row.time->ratio->interval;
-  csv.cell(row.time ? stats::to_string(row.time->verdict) : "");
-  csv.number(has_ratio ? std::optional(row.time->ratio->estimate) : std::nullopt);
-  csv.number(has_interval ? std::optional(row.time->ratio->interval->low) : std::nullopt);
-  csv.number(has_interval ? std::optional(row.time->ratio->interval->high) : std::nullopt);
-  csv.number(row.time ? row.time->adjusted_p : std::nullopt);
+void add_time(render::CsvWriter& csv, const std::optional<stats::TimeVerdict>& time) {
+  const bool has_ratio = time && time->ratio;
+  const bool has_interval = has_ratio && time->ratio->interval;
+  csv.cell(time ? stats::to_string(time->verdict) : "");
+  csv.number(has_ratio ? std::optional(time->ratio->estimate) : std::nullopt);
+  csv.number(has_interval ? std::optional(time->ratio->interval->low) : std::nullopt);
+  csv.number(has_interval ? std::optional(time->ratio->interval->high) : std::nullopt);
+  csv.number(time ? time->adjusted_p : std::nullopt);
 }
 
 }  // namespace
@@ -139,7 +141,16 @@ std::string compare_csv(const CompareResult& result) {
                          "time_ratio_high",
                          "time_adjusted_p",
                          "old_fixed_calls",
-                         "new_fixed_calls"});
+                         "new_fixed_calls",
+                         "old_cpu_ns",
+                         "new_cpu_ns",
+                         "cpu_verdict",
+                         "cpu_ratio",
+                         "cpu_ratio_low",
+                         "cpu_ratio_high",
+                         "cpu_adjusted_p",
+                         "time_p",
+                         "cpu_p"});
   auto median = [](const stats::WindowSummary* window, stats::Numbers stats::WindowSummary::*field) {
     return window == nullptr ? std::nullopt : render::median(window->*field);
   };
@@ -161,8 +172,11 @@ std::string compare_csv(const CompareResult& result) {
     medians(&stats::WindowSummary::calls);
     medians(&stats::WindowSummary::entries);
     csv.cell(breakdown(row));
-    add_time(csv, row);
+    add_time(csv, row.time);
     medians(&stats::WindowSummary::fixed_calls);
+    medians(&stats::WindowSummary::cpu_ns);
+    add_time(csv, row.cpu);
+    csv.number(row.time ? row.time->p : std::nullopt).number(row.cpu ? row.cpu->p : std::nullopt);
     csv.end_row();
   }
   return csv.text();

@@ -55,7 +55,13 @@ std::string verdict_cell(const Comparison& row) {
     return verdict == Verdict::regressed ? "**" + text + "**" : text;
   };
   if (!has_time_change(row)) return word(row.verdict);
-  return (row.verdict == Verdict::same ? "" : word(row.verdict) + ", ") + "time " + word(row.time->verdict);
+  std::string text = row.verdict == Verdict::same ? "" : word(row.verdict);
+  for (const TimeKind& kind : {kWallTime, kCpuTime}) {
+    const std::optional<stats::TimeVerdict>& time = row.*kind.verdict;
+    if (!time || (time->verdict != Verdict::regressed && time->verdict != Verdict::improved)) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", kind.title, word(time->verdict));
+  }
+  return text;
 }
 
 /// The untitled last column: what changed, and the verdict where the numbers do not speak for themselves.
@@ -172,6 +178,10 @@ std::string compare_text(const CompareResult& result, bool all, bool markdown, c
   const std::string_view unit = common_unit(result, all);
   const std::string wall = fmt::format("wall{}", unit);
   const std::string calls = fmt::format("calls{}", unit);
+  std::vector<const Comparison*> shown;
+  for (const Comparison& row : result.rows) {
+    if (all || row.has_changes()) shown.push_back(&row);
+  }
   std::vector<render::TableColumn> columns = {{"test"}, {wall}, {calls}, {""}};
   if (markdown) {
     columns = {{"test", render::Align::left, render::Cells::names},
@@ -180,15 +190,15 @@ std::string compare_text(const CompareResult& result, bool all, bool markdown, c
                {calls},
                {"change"}};
   }
+  const bool has_cpu = has_cpu_column(result, shown);
+  if (has_cpu) columns.insert(columns.end() - 2, render::TableColumn{fmt::format("cpu{}", unit)});
   render::Table table(columns);
-  std::vector<const Comparison*> shown;
-  for (const Comparison& row : result.rows) {
-    if (all || row.has_changes()) shown.push_back(&row);
-  }
   const std::vector<std::string> names = stats::shown_names(result.rows, shown);
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const Comparison& row = *shown[i];
-    std::vector<std::string> cells = {names[i], wall_cell(row, unit), calls_cell(row, unit)};
+    std::vector<std::string> cells = {names[i], time_cell(row, kWallTime, unit)};
+    if (has_cpu) cells.push_back(time_cell(row, kCpuTime, unit));
+    cells.push_back(calls_cell(row, unit));
     if (markdown) {
       cells.insert(cells.begin() + 1, verdict_cell(row));
       const std::string change = breakdown(row);

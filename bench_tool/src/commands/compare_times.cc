@@ -2,6 +2,7 @@
 //
 // What compare says about times: the cell of a row, the notes below the table, and where kernel time went.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -35,12 +36,14 @@ std::string factor(double ratio, double least) {
 
 /// A single run says something about its time only when the difference is gross, and the first use of everything falls
 /// into set-ups.
-std::string unjudged_change(const Comparison& row) {
+std::string unjudged_change(const Comparison& row, const TimeKind& kind) {
   const WindowSummary& old_window = *row.old_window;
   const WindowSummary& new_window = *row.new_window;
-  if (!old_window.wall_ns || !new_window.wall_ns || old_window.is_set_up() || new_window.is_set_up()) return {};
-  const double old_ns = old_window.wall_ns->median;
-  const double new_ns = new_window.wall_ns->median;
+  const stats::Numbers& old_numbers = old_window.*kind.numbers;
+  const stats::Numbers& new_numbers = new_window.*kind.numbers;
+  if (!old_numbers || !new_numbers || old_window.is_set_up() || new_window.is_set_up()) return {};
+  const double old_ns = old_numbers->median;
+  const double new_ns = new_numbers->median;
   if (old_ns <= 0 || new_ns <= 0 || std::max(old_ns, new_ns) < 2 * std::min(old_ns, new_ns)) return {};
   return ", " + factor(new_ns / old_ns, 0);
 }
@@ -70,10 +73,11 @@ std::string p_text(double p) {
 }
 
 /// Repetitions or processes of each side: `n=10`, `n=10 and 9`; "" for one each.
-std::string samples(const Comparison& row) {
-  const bool are_processes = row.time && stats::samples_are_processes(row);
-  const auto which = are_processes ? &WindowSummary::process_times_ns : &WindowSummary::times_ns;
-  auto count = [&](const WindowSummary& window) { return row.time ? (window.*which).size() : window.n; };
+std::string samples(const Comparison& row, bool is_judged) {
+  const bool are_processes = is_judged && stats::samples_are_processes(row);
+  auto count = [&](const WindowSummary& window) {
+    return are_processes ? window.process_times_ns.size() : is_judged ? window.times_ns.size() : window.n;
+  };
   const std::size_t old_n = count(*row.old_window);
   const std::size_t new_n = count(*row.new_window);
   if (old_n == 1 && new_n == 1) return {};
@@ -81,85 +85,125 @@ std::string samples(const Comparison& row) {
 }
 
 /// What is behind the medians: how far each may be off, how many samples, the chance, the verdict.
-std::string judged_change(const Comparison& row) {
-  const stats::TimeVerdict& time = *row.time;
+std::string judged_change(const Comparison& row, const TimeKind& kind) {
+  const stats::TimeVerdict& time = *(row.*kind.verdict);
   // In noise the estimate and the medians beside it may point in opposite ways: then the interval alone is told.
-  const double medians = row.new_window->wall_ns->median - row.old_window->wall_ns->median;
+  const double medians = (row.new_window->*kind.numbers)->median - (row.old_window->*kind.numbers)->median;
   const bool is_contradicted = (time.ratio->estimate - 1) * medians < 0 && time.verdict == Verdict::inconclusive;
   const std::string change = is_contradicted ? "" : factor(time.ratio->estimate, time.ratio->interval ? 0.0005 : 0.01);
   std::string text = (change.empty() ? "" : ", " + change) + ends(*time.ratio) + " (";
-  const std::string old_spread = spread(*time.old_median);
-  const std::string new_spread = spread(*time.new_median);
-  if (!old_spread.empty() && !new_spread.empty()) text += fmt::format("{} -> {}, ", old_spread, new_spread);
-  text += samples(row);
-  if (time.ratio->interval) text += ", " + p_text(*time.adjusted_p);
-  return text + fmt::format(", {})", stats::to_string(time.verdict));
-}
-
-bool gates_times(const CompareResult& result) {
-  return result.gate == cli::Gate::time || result.gate == cli::Gate::all;
+  // Beside the wall time the column of the processor's says no more than it has to.
+  std::vector<std::string> behind;
+  if (kind.verdict == kWallTime.verdict) {
+    const std::string old_spread = spread(*time.old_median);
+    const std::string new_spread = spread(*time.new_median);
+    if (!old_spread.empty() && !new_spread.empty()) behind.push_back(old_spread + " -> " + new_spread);
+    behind.push_back(samples(row, true));
+  }
+  if (time.ratio->interval) behind.push_back(p_text(*time.adjusted_p));
+  behind.emplace_back(stats::to_string(time.verdict));
+  return text + fmt::format("{})", fmt::join(behind, ", "));
 }
 
 /// True when a row's time belongs into the notes: a single run of a test has none that anybody asked about.
-bool is_told(const CompareResult& result, const Comparison& row) {
-  return row.time && (gates_times(result) || row.is_plain || row.time->is_judged());
+bool is_told(const CompareResult& result, const Comparison& row, const TimeKind& kind) {
+  const std::optional<stats::TimeVerdict>& time = row.*kind.verdict;
+  return time && (result.gate.*kind.gate || row.is_plain || time->is_judged());
 }
 
-std::string counted(const CompareResult& result, Verdict verdict) {
+std::string counted(const CompareResult& result, const TimeKind& kind, Verdict verdict) {
   const auto times = std::count_if(result.rows.begin(), result.rows.end(), [&](const Comparison& row) {
-    return is_told(result, row) && row.time->verdict == verdict;
+    return is_told(result, row, kind) && (row.*kind.verdict)->verdict == verdict;
   });
   return times == 0 ? std::string() : fmt::format("{} {}", times, stats::to_string(verdict));
 }
 
-}  // namespace
-
-std::string wall_cell(const Comparison& row, std::string_view titled_unit) {
-  const bool is_judged = row.time && row.time->is_judged();
-  auto wall = [&](const WindowSummary* window, const std::optional<stats::MedianInterval>& median) {
-    if (!window->wall_ns) return std::string(render::kNotMeasured);
-    return fmt::format("{}{}", render::duration(is_judged ? median->median : window->wall_ns->median),
-                       unit_beside(*window, titled_unit));
-  };
-  if (row.old_window == nullptr) return wall(row.new_window, {});
-  if (row.new_window == nullptr) return wall(row.old_window, {});
-  const std::string both =
-      row.time ? wall(row.old_window, row.time->old_median) + " -> " + wall(row.new_window, row.time->new_median)
-               : wall(row.old_window, {}) + " -> " + wall(row.new_window, {});
-  if (is_judged) return both + judged_change(row);
-  const std::string n = samples(row);
-  return both + (row.time ? unjudged_change(row) : "") + (n.empty() ? "" : " (" + n + ")");
+/// `times`, `cpu times`: a time without another word is the wall time.
+std::string times_word(const TimeKind& kind) {
+  return kind.verdict == kWallTime.verdict ? "times" : fmt::format("{} times", kind.title);
 }
 
-std::string time_notes(const CompareResult& result) {
+/// `times: 1 regressed, 1 same`; "" when no such time was judged.
+std::string verdicts_line(const CompareResult& result, const TimeKind& kind) {
   std::string verdicts;
   for (Verdict verdict : {Verdict::regressed, Verdict::inconclusive, Verdict::insufficient, Verdict::incomparable,
                           Verdict::improved, Verdict::same}) {
-    if (const std::string one = counted(result, verdict); !one.empty()) {
+    if (const std::string one = counted(result, kind, verdict); !one.empty()) {
       verdicts += (verdicts.empty() ? "" : ", ") + one;
     }
   }
   if (verdicts.empty()) return {};
-  std::string out =
-      fmt::format("times: {}{}\n", verdicts, gates_times(result) ? "" : " (not gated: --gate time or all)");
+  return fmt::format("{}: {}{}\n", times_word(kind), verdicts,
+                     result.gate.*kind.gate ? "" : " (not gated: --gate time or all)");
+}
+
+std::string mean_line(const CompareResult& result, const TimeKind& kind) {
   std::vector<double> ratios;
+  for (const Comparison& row : result.rows) {
+    const std::optional<stats::TimeVerdict>& time = row.*kind.verdict;
+    if (time && time->is_judged()) ratios.push_back(time->ratio->estimate);
+  }
+  if (ratios.size() < 2) return {};
+  const double mean = stats::geometric_mean(ratios);
+  const std::string change = factor(mean, 0.0005);
+  return fmt::format("geomean of {} {}: {}\n", ratios.size(), times_word(kind), change.empty() ? "no change" : change);
+}
+
+}  // namespace
+
+std::string time_cell(const Comparison& row, const TimeKind& kind, std::string_view titled_unit) {
+  const auto time = [&]() -> std::optional<stats::TimeVerdict> {
+    return row.is_paired() ? row.*kind.verdict : std::nullopt;
+  }();
+  const bool is_judged = time && time->is_judged();
+  auto side = [&](const WindowSummary* window, const std::optional<stats::MedianInterval>& median) {
+    const stats::Numbers& numbers = window->*kind.numbers;
+    if (!numbers) return std::string(render::kNotMeasured);
+    return fmt::format("{}{}", render::duration(is_judged ? median->median : numbers->median),
+                       unit_beside(*window, titled_unit));
+  };
+  if (row.old_window == nullptr) return side(row.new_window, {});
+  if (row.new_window == nullptr) return side(row.old_window, {});
+  const std::string both =
+      time ? side(row.old_window, time->old_median) + " -> " + side(row.new_window, time->new_median)
+           : side(row.old_window, {}) + " -> " + side(row.new_window, {});
+  if (is_judged) return both + judged_change(row, kind);
+  if (time && !time->reason.empty() && time->verdict == Verdict::insufficient) return both + " (too short)";
+  const std::string n = samples(row, time.has_value());
+  return both + (time ? unjudged_change(row, kind) : "") + (n.empty() ? "" : " (" + n + ")");
+}
+
+bool has_cpu_column(const CompareResult& result, const std::vector<const Comparison*>& shown) {
+  return std::any_of(shown.begin(), shown.end(), [&](const Comparison* row) {
+    return row->cpu && row->cpu->ratio && (result.gate.cpu || row->cpu->ratio->interval);
+  });
+}
+
+std::string time_notes(const CompareResult& result) {
+  const std::string counted_cpu = verdicts_line(result, kCpuTime);
+  const std::string verdicts = verdicts_line(result, kWallTime) + counted_cpu;
+  if (verdicts.empty()) return {};
+  std::string out = verdicts;
   std::size_t needed = 0;
+  std::size_t too_short = 0;
   bool has_repetitions = false;
   for (const Comparison& row : result.rows) {
-    if (!is_told(result, row)) continue;
-    needed = std::max(needed, row.time->needed_n);
-    if (!row.time->is_judged()) continue;
-    ratios.push_back(row.time->ratio->estimate);
-    has_repetitions = has_repetitions || !stats::samples_are_processes(row);
+    for (const TimeKind& kind : {kWallTime, kCpuTime}) {
+      if (!is_told(result, row, kind)) continue;
+      const stats::TimeVerdict& time = *(row.*kind.verdict);
+      needed = std::max(needed, time.needed_n);
+      has_repetitions = has_repetitions || (time.is_judged() && !stats::samples_are_processes(row));
+    }
+    if (row.cpu && !row.cpu->ratio && row.cpu->verdict == Verdict::insufficient) ++too_short;
   }
   if (needed != 0) {
     out += fmt::format("insufficient: from n={} on each side a change of one of so many times could show\n", needed);
   }
-  if (ratios.size() > 1) {
-    const double mean = stats::geometric_mean(ratios);
-    const std::string change = factor(mean, 0.0005);
-    out += fmt::format("geomean of {} times: {}\n", ratios.size(), change.empty() ? "no change" : change);
+  if (too_short != 0 && !counted_cpu.empty()) {
+    out += fmt::format("{} processor time{} too short for the steps of {} clock: not judged\n", too_short,
+                       too_short == 1 ? " is" : "s are", too_short == 1 ? "its" : "their");
   }
+  out += mean_line(result, kWallTime) + mean_line(result, kCpuTime);
   if (has_repetitions) {
     out += "a sample is a repetition in one process; two processes of one binary may differ by more: bench ab\n";
   }

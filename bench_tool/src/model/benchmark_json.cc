@@ -38,9 +38,17 @@ std::optional<double> unit_ns(const Json& entry) {
   return unit == kUnits.end() ? std::nullopt : std::optional(unit->second);
 }
 
-/// What is wrong with an entry's time; "" when it is in `one`.
-std::string read_time(const Json& entry, PlainRepetition& one) {
-  const auto time = entry.find("real_time");
+/// The time of all iterations under `key`, as a whole number: one pass may take less than a nanosecond. None where the
+/// entry has no such time.
+Measured total_ns(const Json& entry, const char* key, double unit, std::uint64_t iterations) {
+  const auto time = entry.find(key);
+  if (time == entry.end() || !time->is_number() || time->get<double>() < 0) return Measured();
+  const double total = time->get<double>() * unit * static_cast<double>(iterations);
+  return total < 1e18 ? Measured(static_cast<std::uint64_t>(std::llround(total))) : Measured();
+}
+
+/// What is wrong with an entry's times; "" when they are in `one`.
+std::string read_times(const Json& entry, PlainRepetition& one) {
   const auto iterations = entry.find("iterations");
   if (iterations == entry.end() || !iterations->is_number_unsigned() || iterations->get<std::uint64_t>() == 0) {
     return "iterations is not a whole number above 0";
@@ -48,14 +56,12 @@ std::string read_time(const Json& entry, PlainRepetition& one) {
   if (iterations->get<std::uint64_t>() > Measured::kLargest) {
     return fmt::format("iterations is more than {}", Measured::kLargest);
   }
-  if (time == entry.end() || !time->is_number() || time->get<double>() < 0) return "real_time is not a time";
   const std::optional<double> unit = unit_ns(entry);
   if (!unit) return fmt::format("time_unit \"{}\": ns, us, ms or s expected", text_of(entry, "time_unit"));
-  // The total, as a whole number: one pass may take less than a nanosecond.
-  const double total_ns = time->get<double>() * *unit * iterations->get<double>();
-  if (!(total_ns < 1e18)) return "real_time is not a time";
   one.iterations = Measured(iterations->get<std::uint64_t>());
-  one.wall_ns = Measured(static_cast<std::uint64_t>(std::llround(total_ns)));
+  one.wall_ns = total_ns(entry, "real_time", *unit, *one.iterations);
+  if (!one.wall_ns.has_value()) return "real_time is not a time";
+  one.cpu_ns = total_ns(entry, "cpu_time", *unit, *one.iterations);
   return {};
 }
 
@@ -80,12 +86,12 @@ std::size_t take_benchmarks(const std::string& file, const Json& json, Collector
       continue;
     }
     one.repetition = repetitions[one.test]++;
-    one.iterations = one.wall_ns = Measured();
+    one.iterations = one.wall_ns = one.cpu_ns = Measured();
     // 1.8 calls a skipped benchmark `skipped`; before that, skipping was an error.
     const bool has_run = !is_true(entry, "error_occurred") && !is_true(entry, "skipped");
     one.outcome = has_run ? "passed" : is_true(entry, "error_occurred") ? "failed" : "skipped";
     if (has_run) {
-      if (const std::string fault = read_time(entry, one); !fault.empty()) {
+      if (const std::string fault = read_times(entry, one); !fault.empty()) {
         problems.add(file, 0, fmt::format("benchmark {}: {}", one.test, fault));
         continue;
       }

@@ -88,6 +88,7 @@ void Collector::take_plain(const PlainRepetition& one) {
   sample.totals.outcome = data_.names.intern(one.outcome);
   sample.totals.iterations = one.iterations;
   sample.totals.wall_ns = one.wall_ns;
+  sample.totals.cpu_ns = one.cpu_ns;
   sample.totals_line = 1;
   sample.totals_file = context.file;
 }

@@ -39,6 +39,7 @@ struct PlainRepetition {
   std::uint32_t repetition = 0;
   Measured iterations;
   Measured wall_ns;
+  Measured cpu_ns;
 };
 
 /// Not thread-safe. `options` and `problems` must outlive it.

@@ -45,6 +45,7 @@ struct Totals {
   Measured wall_ns;
   Measured user_ns;
   Measured system_ns;
+  Measured cpu_ns;  ///< Where it is known only as one number: a benchmark's.
   Measured overhead_estimate_ns;
   Measured voluntary_switches;
   Measured involuntary_switches;
@@ -56,6 +57,14 @@ struct Totals {
   Measured kernel_ns;
   Measured late;
   Measured lost;
+
+  /// Processor time, user and system together, of all threads.
+  Measured processor_ns() const {
+    if (cpu_ns.has_value() || !user_ns.has_value() || !system_ns.has_value()) return cpu_ns;
+    std::uint64_t both = 0;
+    const bool is_too_long = __builtin_add_overflow(*user_ns, *system_ns, &both) || both > Measured::kLargest;
+    return is_too_long ? Measured() : Measured(both);
+  }
 };
 
 /// What a `syscall` row says. Times in ns.

@@ -1,34 +1,125 @@
 // SPDX-License-Identifier: MIT
 #include "stats/row_times.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <string>
 #include <utility>
 
 namespace syscost::bench::stats {
 namespace {
 
-bool has_comparable_times(const Comparison& row, const ComparableTimes& comparable) {
+/// Where a row keeps what concerns one kind of time.
+struct Kind {
+  std::optional<TimeVerdict> Comparison::*verdict;
+  const std::vector<double>& (*times_ns)(const WindowSummary&);
+  const std::vector<double>& (*process_times_ns)(const WindowSummary&);
+  double clock_ns;  ///< What reading the clock twice adds to a loop's pass, at most.
+};
+
+constexpr Kind kWall = {
+    &Comparison::time, [](const WindowSummary& one) -> const std::vector<double>& { return one.times_ns; },
+    [](const WindowSummary& one) -> const std::vector<double>& { return one.process_times_ns; }, 100};
+/// getrusage(): the call, and what it cuts off of two numbers of whole microseconds.
+constexpr Kind kCpu = {
+    &Comparison::cpu, [](const WindowSummary& one) -> const std::vector<double>& { return one.cpu.times_ns; },
+    [](const WindowSummary& one) -> const std::vector<double>& { return one.cpu.process_times_ns; }, 3000};
+
+bool has_comparable_times(const Comparison& row, const Kind& kind, const ComparableTimes& comparable) {
   if (!row.is_paired() || row.verdict == Verdict::errored) return false;
   const WindowSummary& old_window = *row.old_window;
   const WindowSummary& new_window = *row.new_window;
   if (old_window.is_set_up() || new_window.is_set_up()) return false;
   if (old_window.is_per_iteration != new_window.is_per_iteration) return false;
-  if (old_window.times_ns.empty() || new_window.times_ns.empty()) return false;
+  if (kind.times_ns(old_window).empty() || kind.times_ns(new_window).empty()) return false;
   return old_window.is_timed_apart() && new_window.is_timed_apart() ? comparable.unmeasured : comparable.measured;
 }
 
-/// What reading the clock twice adds to a loop's pass, at most.
-constexpr double kClockNs = 100;
-
 /// True where passes of different lengths share out the clock's part differently enough to look like this.
-bool is_explained_by_clock(const Comparison& row) {
+bool is_explained_by_clock(const Comparison& row, const Kind& kind) {
   const WindowSummary& old_window = *row.old_window;
   const WindowSummary& new_window = *row.new_window;
   if (old_window.kind != "loop" || new_window.kind != "loop" || !old_window.is_per_iteration) return false;
-  if (!old_window.iterations || !new_window.iterations || !row.time->old_median || !row.time->new_median) return false;
+  const TimeVerdict& time = *(row.*kind.verdict);
+  if (!old_window.iterations || !new_window.iterations || !time.old_median || !time.new_median) return false;
   const double shares_ns =
-      std::abs(kClockNs / old_window.iterations->median - kClockNs / new_window.iterations->median);
-  return std::abs(row.time->new_median->median - row.time->old_median->median) <= shares_ns;
+      std::abs(kind.clock_ns / old_window.iterations->median - kind.clock_ns / new_window.iterations->median);
+  return std::abs(time.new_median->median - time.old_median->median) <= shares_ns;
+}
+
+void judge_kind(std::vector<Comparison>& rows, const Kind& kind, const ComparableTimes& comparable,
+                const TimeLimits& limits) {
+  std::vector<TimeSamples> family;
+  std::vector<Comparison*> judged;
+  for (Comparison& row : rows) {
+    if (!has_comparable_times(row, kind, comparable) || (row.*kind.verdict).has_value()) continue;
+    const auto samples = samples_are_processes(row) ? kind.process_times_ns : kind.times_ns;
+    family.push_back({samples(*row.old_window), samples(*row.new_window)});
+    judged.push_back(&row);
+  }
+  std::vector<TimeVerdict> verdicts = judge_times(family, limits);
+  for (std::size_t i = 0; i < judged.size(); ++i) {
+    std::optional<TimeVerdict>& time = judged[i]->*kind.verdict;
+    time = std::move(verdicts[i]);
+    const bool has_changed = time->verdict == Verdict::regressed || time->verdict == Verdict::improved;
+    if (has_changed && is_explained_by_clock(*judged[i], kind)) time->verdict = Verdict::inconclusive;
+  }
+}
+
+/// The step of a side's clock: all that it said is a multiple of it.
+std::uint64_t step_of(const std::vector<Comparison>& rows, const WindowSummary* Comparison::*side) {
+  constexpr std::uint64_t kMicrosecond = 1000;
+  constexpr std::size_t kFew = 4;  // what fewer have in common need not be a clock's
+  std::uint64_t step_ns = 0;
+  std::size_t readings = 0;
+  for (const Comparison& row : rows) {
+    if (row.*side == nullptr) continue;
+    step_ns = std::gcd(step_ns, (row.*side)->cpu.step_ns);
+    readings += (row.*side)->cpu.times_ns.size();
+  }
+  return readings < kFew ? std::min(step_ns, kMicrosecond) : step_ns;
+}
+
+/// Two steps, one for each end of a window, that are more of it than the difference looked for.
+constexpr double kStepsOff = 2;
+constexpr double kFinestLook = 0.01;
+
+/// Takes rows out of the family of processor times that their clock is too coarse for: whether such a time is 0, 1 or 2
+/// steps long tells where the steps fell, and `1 and 1` is no finding of `same`.
+void drop_coarse(std::vector<Comparison>& rows, const ComparableTimes& comparable, const TimeLimits& limits) {
+  const std::array<std::uint64_t, 2> steps_ns = {step_of(rows, &Comparison::old_window),
+                                                 step_of(rows, &Comparison::new_window)};
+  for (Comparison& row : rows) {
+    if (!has_comparable_times(row, kCpu, comparable)) continue;
+    const std::array<const WindowSummary*, 2> sides = {row.old_window, row.new_window};
+    for (std::size_t side = 0; side < sides.size(); ++side) {
+      const auto least_ns = static_cast<double>(sides[side]->cpu.least_ns);
+      const double off_ns = kStepsOff * static_cast<double>(std::max<std::uint64_t>(steps_ns[side], 1));
+      if (off_ns <= std::max(limits.threshold, kFinestLook) * least_ns) continue;
+      row.cpu.emplace();
+      row.cpu->verdict = Verdict::insufficient;
+      row.cpu->reason = least_ns == 0 ? std::string("a repetition took no processor time that its clock could see")
+                                      : fmt::format("too short for a clock with steps of {} ns", steps_ns[side]);
+      row.cpu->old_median = MedianInterval{row.old_window->cpu_ns->median, {}};
+      row.cpu->new_median = MedianInterval{row.new_window->cpu_ns->median, {}};
+      break;
+    }
+  }
+}
+
+/// Of a row that has times alone: what is worse, or tells more.
+Verdict verdict_of_both(const Comparison& row) {
+  if (!row.cpu || !row.cpu->is_judged()) return row.time ? row.time->verdict : row.verdict;
+  if (!row.time) return row.cpu->verdict;
+  for (const Verdict word : {Verdict::regressed, Verdict::improved, Verdict::inconclusive, Verdict::insufficient}) {
+    if (row.has_time_verdict(word)) return word;
+  }
+  return row.time->verdict;
 }
 
 }  // namespace
@@ -39,33 +130,20 @@ bool samples_are_processes(const Comparison& row) {
 }
 
 void judge_row_times(std::vector<Comparison>& rows, const ComparableTimes& comparable, const TimeLimits& limits) {
-  std::vector<TimeSamples> family;
-  std::vector<Comparison*> judged;
+  judge_kind(rows, kWall, comparable, limits);
+  drop_coarse(rows, comparable, limits);
+  judge_kind(rows, kCpu, comparable, limits);
   for (Comparison& row : rows) {
-    if (!has_comparable_times(row, comparable)) continue;
-    const auto samples = samples_are_processes(row) ? &WindowSummary::process_times_ns : &WindowSummary::times_ns;
-    family.push_back({row.old_window->*samples, row.new_window->*samples});
-    judged.push_back(&row);
-  }
-  std::vector<TimeVerdict> verdicts = judge_times(family, limits);
-  for (std::size_t i = 0; i < judged.size(); ++i) {
-    Comparison& row = *judged[i];
-    row.time = std::move(verdicts[i]);
-    if ((row.has_time_verdict(Verdict::regressed) || row.has_time_verdict(Verdict::improved)) &&
-        is_explained_by_clock(row)) {
-      row.time->verdict = Verdict::inconclusive;
-    }
     // Where one side was counted and the other cannot be, nothing is known of the counts: that stays the row's verdict.
-    if (row.old_window->is_plain && row.new_window->is_plain) {
-      row.is_plain = true;
-      row.verdict = row.time->verdict;
-      row.reason = row.time->reason;
-    }
+    if (!row.time || !row.old_window->is_plain || !row.new_window->is_plain) continue;
+    row.is_plain = true;
+    row.verdict = verdict_of_both(row);
+    row.reason = row.time->reason;
   }
 }
 
-bool is_undecided(const Comparison& row) {
-  return row.has_time_verdict(Verdict::inconclusive) || row.has_time_verdict(Verdict::insufficient);
+bool is_undecided(const std::optional<TimeVerdict>& time) {
+  return time && time->ratio && (time->verdict == Verdict::inconclusive || time->verdict == Verdict::insufficient);
 }
 
 }  // namespace syscost::bench::stats

@@ -3,6 +3,7 @@
 // The times of compared rows: which may be compared at all, what a sample is, and their verdicts.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "stats/time_verdict.h"
@@ -16,15 +17,17 @@ struct ComparableTimes {
   bool unmeasured = true;  ///< Of loops and benchmarks, which are timed in passes of their own.
 };
 
-/// Judges the times of all rows as one family. A row gets no time verdict when it is not paired, is a set-up (the first
-/// use of everything falls into it), failed on a side, or its times are not comparable. A sample is a process where a
-/// side holds several of them, else a repetition. Rows with times alone get theirs as the row's verdict.
+/// Judges the wall times of all rows as one family, and their processor times as another. A row gets no time verdict
+/// when it is not paired, is a set-up (the first use of everything falls into it), failed on a side, or its times are
+/// not comparable. A sample is a process where a side holds several of them, else a repetition. A processor time that
+/// is short beside the steps of its clock is `insufficient`, with the reason, and in no family. Rows with times alone
+/// get the worse verdict of both as the row's.
 void judge_row_times(std::vector<Comparison>& rows, const ComparableTimes& comparable, const TimeLimits& limits);
 
 /// True when the row's samples are processes.
 bool samples_are_processes(const Comparison& row);
 
-/// True when more samples could still decide it.
-bool is_undecided(const Comparison& row);
+/// True when more samples could still decide it: noise hides the answer, or there are too few.
+bool is_undecided(const std::optional<TimeVerdict>& time);
 
 }  // namespace syscost::bench::stats

@@ -58,11 +58,15 @@ struct Comparison {
   bool counts_entries = false;  ///< Trips into the kernel are compared: a side has no calls.
   std::optional<KernelSplit> kernel_split;
   std::optional<TimeVerdict> time;  ///< None where the times are not to be compared; see judge_comparisons().
+  std::optional<TimeVerdict> cpu;   ///< The same of processor time.
   bool has_fault = false;           ///< The verdict is not that of the counts: `errored`, `inconclusive` by losses.
   bool is_plain = false;            ///< A side holds times alone, so that `verdict` is that of the times.
 
   bool is_paired() const { return old_window != nullptr && new_window != nullptr; }
-  bool has_time_verdict(Verdict word) const { return time && time->verdict == word; }
+  /// Of wall time; of either time.
+  bool has_wall_verdict(Verdict word) const { return time && time->verdict == word; }
+  bool has_cpu_verdict(Verdict word) const { return cpu && cpu->verdict == word; }
+  bool has_time_verdict(Verdict word) const { return has_wall_verdict(word) || has_cpu_verdict(word); }
   /// Worth showing. Volatile counts that vary and do not part are not.
   bool has_changes() const {
     return verdict != Verdict::same || has_time_verdict(Verdict::regressed) || has_time_verdict(Verdict::improved) ||

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <future>
 #include <map>
+#include <numeric>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -86,7 +87,27 @@ SyscallSummary summarize_syscall(const model::Dataset& data, const Series& serie
   return out;
 }
 
-/// Fills in what the times are judged by.
+/// Fills in what the processor times are judged by.
+void add_cpu_times(const model::Dataset& data, const model::Group& group, WindowSummary& out) {
+  std::map<std::pair<model::NameId, std::uint64_t>, std::vector<double>> by_process;
+  CpuSamples cpu;
+  cpu.least_ns = Measured::kLargest;
+  for (std::uint32_t index : group.samples) {
+    const model::Sample& sample = data.samples[index];
+    const Measured total_ns = sample.totals.processor_ns();
+    if (!total_ns.has_value() || (out.is_per_iteration && sample.totals.iterations.value_or(0) == 0)) return;
+    cpu.step_ns = std::gcd(cpu.step_ns, sample.totals.cpu_ns.has_value() ? 1 : *total_ns);
+    cpu.least_ns = std::min(cpu.least_ns, *total_ns);
+    const double passes = out.is_per_iteration ? static_cast<double>(*sample.totals.iterations) : 1.0;
+    cpu.times_ns.push_back(static_cast<double>(*total_ns) / passes);
+    by_process[{data.context(sample).run_id, sample.pid}].push_back(cpu.times_ns.back());
+  }
+  for (auto& [process, times] : by_process) cpu.process_times_ns.push_back(spread_of(std::move(times))->median);
+  out.cpu_ns = spread_of(cpu.times_ns);
+  out.cpu = std::move(cpu);
+}
+
+/// Fills in what the wall times are judged by.
 void add_times(const model::Dataset& data, const model::Group& group, WindowSummary& out) {
   std::map<std::pair<model::NameId, std::uint64_t>, std::vector<double>> by_process;
   for (std::uint32_t index : group.samples) {
@@ -192,6 +213,7 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   out.counted_passes = fold.divisors();
   out.wall_ns = fold.times(&Totals::wall_ns);
   add_times(data, group, out);
+  add_cpu_times(data, group, out);
   out.user_ns = fold.times(&Totals::user_ns);
   out.system_ns = fold.times(&Totals::system_ns);
   out.overhead_ns = fold.times(&Totals::overhead_estimate_ns);

@@ -53,6 +53,16 @@ struct SyscallSummary : CallFigures {
   const CallFigures& with_fixed() const { return spread ? *spread : *this; }
 };
 
+/// What processor time is judged by. Nothing in it where a repetition has none.
+struct CpuSamples {
+  std::vector<double> times_ns;          ///< Of each repetition, per iteration where wall times are.
+  std::vector<double> process_times_ns;  ///< The median of these in each process.
+  /// What all readings of getrusage()'s clock are multiples of, so its step or a multiple: a microsecond, or a tick.
+  /// 0: all are 0. 1: another clock, which counts nanoseconds.
+  std::uint64_t step_ns = 0;
+  std::uint64_t least_ns = 0;  ///< The smallest reading, whatever number of iterations it holds.
+};
+
 struct WindowSummary {
   std::string name;
   std::string_view program;             ///< Without its folder.
@@ -74,7 +84,9 @@ struct WindowSummary {
   Numbers wall_ns;
   std::vector<double> times_ns;          ///< wall_ns of each repetition; empty where one has none.
   std::vector<double> process_times_ns;  ///< The median of these in each process.
-  bool is_plain = false;                 ///< Google Benchmark's own JSON: times, no counts.
+  Numbers cpu_ns;                        ///< Processor time, user and system together.
+  CpuSamples cpu;
+  bool is_plain = false;  ///< Google Benchmark's own JSON: times, no counts.
   Numbers user_ns;
   Numbers system_ns;
   Numbers overhead_ns;

@@ -21,4 +21,4 @@ case "$2$round" in
   silent*) exit 0 ;;
   scatters*) template=ab_scatters.template ;;
 esac
-sed "s/@RUN@/$SYSCOST_RUN_ID/;s/@WALL@/$wall/;s/@SCATTERED@/$scattered/" "$template" >"$SYSCOST_CSV"
+sed "s/@RUN@/$SYSCOST_RUN_ID/;s/@WALL@/$wall/g;s/@SCATTERED@/$scattered/g" "$template" >"$SYSCOST_CSV"

@@ -81,6 +81,55 @@ TEST(RowTimes, OfLoopsAreNoVerdictWhereTheClockExplainsTheDifference) {
   EXPECT_EQ(judged(loop(of_long_passes, 1000), loop(Values(6, 4.0), 50)).time->verdict, Verdict::regressed);
 }
 
+/// A window with these processor times beside equal wall times.
+WindowSummary busy(Values cpu_ns, std::uint64_t step_ns = 1000) {
+  WindowSummary one = window(Values(cpu_ns.size(), 1e6));
+  one.cpu_ns = spread_of(cpu_ns);
+  one.cpu.least_ns = static_cast<std::uint64_t>(one.cpu_ns->min);
+  one.cpu.step_ns = step_ns;
+  one.cpu.process_times_ns = {one.cpu_ns->median};
+  one.cpu.times_ns = std::move(cpu_ns);
+  return one;
+}
+
+TEST(RowTimes, OfTheProcessorAreJudgedBesideWallTimes) {
+  const WindowSummary old_window = busy({500e3, 501e3, 502e3, 503e3, 504e3});
+  const WindowSummary new_window = busy({550e3, 551e3, 552e3, 553e3, 554e3});
+  const Comparison row = judged(old_window, new_window);
+  EXPECT_EQ(row.time->verdict, Verdict::same);
+  ASSERT_TRUE(row.cpu.has_value());
+  EXPECT_EQ(row.cpu->verdict, Verdict::regressed);
+  EXPECT_EQ(row.verdict, Verdict::same) << "the counts are";
+  EXPECT_TRUE(row.has_changes());
+}
+
+TEST(RowTimes, OfTheProcessorAreAFamilyOfTheirOwn) {
+  // Five samples are enough for one test and not for fifty: of wall times there are fifty, of the others one.
+  const WindowSummary plain = window(kFast);
+  const WindowSummary old_window = busy({500e3, 501e3, 502e3, 503e3, 504e3});
+  const WindowSummary new_window = busy({550e3, 551e3, 552e3, 553e3, 554e3});
+  std::vector<Comparison> rows(50, compare_windows(&plain, &plain, {}));
+  rows.push_back(compare_windows(&old_window, &new_window, {}));
+  judge_row_times(rows, {}, {});
+  EXPECT_FALSE(rows.front().cpu.has_value());
+  EXPECT_EQ(rows.back().cpu->verdict, Verdict::regressed);
+}
+
+TEST(RowTimes, OfTheProcessorAreNoFindingWhereTheClockIsCoarse) {
+  const Values one_tick(10, 4e6);
+  const Values two_ticks(10, 8e6);
+  for (const Values& new_ns : {one_tick, two_ticks}) {
+    const WindowSummary old_window = busy(one_tick, 4'000'000);
+    const WindowSummary new_window = busy(new_ns, 4'000'000);
+    const Comparison row = judged(old_window, new_window);
+    EXPECT_EQ(row.cpu->verdict, Verdict::insufficient);
+    EXPECT_EQ(row.cpu->reason, "too short for a clock with steps of 4000000 ns");
+    EXPECT_FALSE(is_undecided(row.cpu)) << "more samples do not help";
+  }
+  const WindowSummary none = busy(Values(10, 0), 0);
+  EXPECT_EQ(judged(none, none).cpu->reason, "a repetition took no processor time that its clock could see");
+}
+
 TEST(RowTimes, TakeAProcessAsOneSampleWhereThereAreSeveral) {
   WindowSummary old_window = window(kFast);
   old_window.process_times_ns = {102, 102};
@@ -88,7 +137,7 @@ TEST(RowTimes, TakeAProcessAsOneSampleWhereThereAreSeveral) {
   const Comparison row = judged(old_window, new_window);
   EXPECT_TRUE(samples_are_processes(row));
   EXPECT_EQ(row.time->verdict, Verdict::insufficient) << "one process says nothing, however often it repeats";
-  EXPECT_TRUE(is_undecided(row));
+  EXPECT_TRUE(is_undecided(row.time));
 }
 
 TEST(RowTimes, AreTheVerdictOfARowWithoutCounts) {

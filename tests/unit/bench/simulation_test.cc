@@ -33,6 +33,21 @@ TEST(SlowedCode, IsFoundInNinetyPercentOfComparisons) {
   }
 }
 
+TEST(CpuTimes, AreNotWrongOnABusyMachineAndFindWhatWallTimeMisses) {
+  EXPECT_LE(simulate_cpu({}, 100, kSeed).false_by_cpu, 5U);
+  const CpuResult slowed = simulate_cpu({.slowdown = 1.1}, 100, kSeed);
+  EXPECT_GE(slowed.found_by_cpu, 90U);
+  EXPECT_LE(slowed.found_by_wall, 50U);
+}
+
+TEST(CpuTimes, AreNotJudgedWhereTheClockIsCoarse) {
+  for (const double slowdown : {1.0, 1.1}) {
+    const CpuResult ticks = simulate_cpu({.cpu_ns = 2e7, .step_ns = 4e6, .slowdown = slowdown}, 20, kSeed);
+    EXPECT_EQ(ticks.not_judged, 20U * 50U);
+    EXPECT_EQ(ticks.false_by_cpu + ticks.found_by_cpu, 0U);
+  }
+}
+
 TEST(AddedSyscall, IsAlwaysFound) {
   for (const std::size_t repetitions : {1U, 3U, 10U}) {
     for (const CallChange change :
