@@ -63,13 +63,16 @@ WAIT = """
     semtimedop_time64 sigsuspend wait4 waitid waitpid
 """
 
-# Calls whose number depends on scheduling or on the allocator's state rather than on the code under test: two runs of
-# one binary differ. Locks (futex, sched_yield), event loops (how many events one poll brings, how often it times
-# out), and what malloc asks for (mprotect: arenas of threads grow by it). Reported, but not gated unless asked.
+# Calls whose number depends on scheduling, on time or on the state of libc rather than on the code under test: two runs
+# of one binary differ. Locks (futex, sched_yield), event loops (how many events one poll brings, how often it times
+# out), loops that sleep until something has happened (nanosleep), what malloc asks for (mprotect: arenas of threads grow
+# by it), the random bytes of temporary names (glibc asks again when a name is taken), and what glibc asks about a
+# thread's scheduling when it makes one. Reported, but not gated unless asked.
 VOLATILE = """
-    _newselect brk epoll_pwait epoll_pwait2 epoll_wait futex futex_requeue futex_time64 futex_wait futex_waitv
-    futex_wake madvise mmap mmap2 mprotect mremap munmap poll ppoll ppoll_time64 pselect6 pselect6_time64
-    restart_syscall sched_yield select
+    _newselect brk clock_nanosleep clock_nanosleep_time64 epoll_pwait epoll_pwait2 epoll_wait futex futex_requeue
+    futex_time64 futex_wait futex_waitv futex_wake getrandom madvise mmap mmap2 mprotect mremap munmap nanosleep poll
+    ppoll ppoll_time64 pselect6 pselect6_time64 restart_syscall sched_getaffinity sched_getattr sched_getparam
+    sched_getscheduler sched_yield select
 """
 
 # Differs from strace in one place: socketcall (i386) is in "network", where strace decodes it into the calls it wraps.

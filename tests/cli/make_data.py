@@ -226,6 +226,13 @@ def make_moved():
                            window("Locale.Second", [call("write", "desc", [500, 500, 500])], 1500)])
 
 
+    # A tear-down without a call has no row; one that makes its first call has.
+    save("teardown_new.csv", [line.replace("1795225951-17", "1795229999-25") for line in
+                              window("Locale.First", work + once, 2000) + window("Locale.Second", work, 1000) +
+                              window("Locale", [call("getppid", "", [300])], 900, kind="suite", window="tear-down",
+                                     totals=dict(outcome=""))])
+
+
 def main():
     make_moved()
     write = lambda count, ns=110: call("write", "desc", [ns] * count)

@@ -3,6 +3,7 @@
 // bench compare: what changed between two runs, as one table and one exit code.
 #pragma once
 
+#include <deque>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -28,8 +29,9 @@ struct CompareResult {
   model::Dataset new_data;
   std::vector<stats::WindowSummary> old_windows;
   std::vector<stats::WindowSummary> new_windows;
-  std::vector<stats::Comparison> rows;  ///< All, changed or not.
-  std::string paired;                   ///< `A -> B (one test in each file)`; empty when names decided.
+  std::deque<stats::WindowSummary> empty_windows;  ///< Of set-ups that a side has and made no call in.
+  std::vector<stats::Comparison> rows;             ///< All, changed or not.
+  std::string paired;                              ///< `A -> B (one test in each file)`; empty when names decided.
   std::vector<std::string> warnings;
   stats::ComparableTimes comparable;
   cli::Gate gate = {.counts = true};

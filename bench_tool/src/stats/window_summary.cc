@@ -185,6 +185,7 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   WindowSummary out;
   out.name = model::display_name(data, group);
   out.kind = data.text(group.kind);
+  out.test = data.text(group.test);
   out.program = model::program_name(data.text(group.program));
   out.is_plain = is_kernel;  // a figure of stamps or CUPTI: a time, and never counts
   out.origin = data.text(group.origin);

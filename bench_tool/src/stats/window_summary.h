@@ -66,6 +66,7 @@ struct CpuSamples {
 struct WindowSummary {
   std::string name;
   std::string_view program;             ///< Without its folder.
+  std::string_view test;                ///< As in the CSV; of a suite's set-up the suite, of an environment's "".
   std::string_view kind;                ///< Of schema::kKinds.
   std::string_view origin;              ///< Who counted: syscost, or a tool beside it, whose times are under the tool.
   std::string_view loop;                ///< Of a loop its name, else empty.

@@ -85,7 +85,8 @@ TEST(SyscallTable, KnowsMembersOfEachClass) {
   EXPECT_EQ(list("futex"), "wait;volatile");
   EXPECT_EQ(list("wait4"), "process;wait");
   EXPECT_EQ(list("epoll_wait"), "desc;wait;volatile");
-  EXPECT_EQ(list("nanosleep"), "wait");
+  EXPECT_EQ(list("nanosleep"), "wait;volatile");
+  EXPECT_EQ(list("getrandom"), "volatile");
   EXPECT_EQ(list("sched_yield"), "volatile");
   EXPECT_EQ(list("getpid"), "");
   EXPECT_EQ(list("i386:socketcall"), "desc;network");
