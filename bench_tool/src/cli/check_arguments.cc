@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "cli/check_arguments.h"
 
+#include <utility>
+
+#include "budgets/budget.h"
+
 namespace syscost::bench::cli {
 namespace {
 
@@ -25,13 +29,36 @@ Without --baseline it takes syscost.baseline of the current folder.
 Examples:
   bench check pr.csv
   bench check pr.csv --update               after a review: writes what differs into the baseline
+  bench check pr.csv --confirm 2 -- ctest --test-dir build      red is what repeats in two more runs
+  bench check pr.csv --confirm 2 -- build/{program}      the same, of the programs with red tests alone
+  bench check pr.csv --gate-counts 10% --gate-p99 20%
   bench check pr.csv --baseline ci/linux.baseline --format md >> "$GITHUB_STEP_SUMMARY")";
 
 CLI::Validator not_empty() {
   return {[](const std::string& text) { return text.empty() ? std::string("it is empty") : std::string(); }, ""};
 }
 
+const char* const kConfirmFooter =
+    R"(bench confirm [OPTIONS] OLD NEW -- COMMAND [ARG]...
+
+Compares as `compare` does. What is red is run again, whole, --times times, and stays red only if the same counts grew
+each time. COMMAND must run every test that is red; it gets SYSCOST_CSV. With `{program}` in a word of it, it is run for
+each program that has a red test. A COMMAND that fails is exit code 2.
+
+Examples:
+  bench confirm main.csv pr.csv -- ctest --test-dir build
+  bench confirm main.csv pr.csv --times 3 -- build/{program})";
+
 }  // namespace
+
+CLI::App* add_confirm_command(CLI::App& app, Options& options, std::string& old_run, std::string& new_run,
+                              const char* run_help) {
+  auto* confirm = app.add_subcommand("confirm", "Compare, and run again what is red")->footer(kConfirmFooter);
+  confirm->add_option("OLD", old_run, run_help)->required();
+  confirm->add_option("NEW", new_run, "The same, for the run that is judged")->required();
+  confirm->add_option("--times", options.check.times, "How often (2)")->type_name("N");
+  return confirm;
+}
 
 CLI::App* add_baseline_command(CLI::App& app, Options& options, const char* run_help) {
   auto* baseline = app.add_subcommand("baseline", "Write what tests ask of the kernel into a file to commit");
@@ -41,6 +68,8 @@ CLI::App* add_baseline_command(CLI::App& app, Options& options, const char* run_
   update->add_option("-o,--output", options.check.output, "The file to write (syscost.baseline)")
       ->type_name("FILE")
       ->check(not_empty());
+  update->add_flag("--times", options.check.has_times,
+                   "Times and percentiles too, for budgets of their growth: these differ in each run");
   update->add_flag("--all-runs", options.all_runs, "Take all runs of each file");
   return update;
 }
@@ -51,9 +80,46 @@ CLI::App* add_check_command(CLI::App& app, Options& options, std::string& run, c
   check->add_option("--baseline", options.check.baseline, "The baseline (syscost.baseline)")
       ->type_name("FILE")
       ->check(not_empty());
+  check->add_option("--budgets", options.check.budgets, "Budgets: docs/gate.md (syscost.toml, where there is one)")
+      ->type_name("FILE")
+      ->check(not_empty());
+  check->add_option("--gate-counts", options.check.gate_counts, "Let the calls of a test grow by this share, as 10%")
+      ->type_name("SHARE");
+  check->add_option("--gate-p99", options.check.gate_p99, "Red when a syscall's p99 grew by more than this share")
+      ->type_name("SHARE");
+  check
+      ->add_option("--confirm", options.check.confirm,
+                   "Run COMMAND behind `--` so often; red is what repeats each time")
+      ->type_name("N");
   check->add_flag("--update", options.check.is_update, "Write what differs into the baseline");
   check->add_flag("--all", options.all, "Show every test (json always does)");
   return check;
+}
+
+std::string check_fault(const Options& options) {
+  constexpr std::size_t kMostRuns = 1000;
+  const CheckOptions& asked = options.check;
+  if (options.command == Command::confirm) {
+    if (options.a.empty() || options.a[0].empty()) {
+      return "confirm needs a command behind `--`: bench confirm OLD NEW -- COMMAND [ARG]...";
+    }
+    if (asked.times < 1 || asked.times > kMostRuns) return "--times takes a number from 1 to 1000";
+  }
+  if (options.command != Command::check) return {};
+  if (options.format == Format::csv) return "check prints text, md or json";
+  for (const auto& [name, text] :
+       {std::pair("--gate-counts", asked.gate_counts), std::pair("--gate-p99", asked.gate_p99)}) {
+    if (!text.empty() && !budgets::parse_share(text)) {
+      return std::string(name) + " takes a share in percent, as 10%, not \"" + text + '"';
+    }
+  }
+  if (asked.confirm > kMostRuns) return "--confirm takes a number up to 1000";
+  const bool has_command = !options.a.empty() && !options.a[0].empty();
+  if (asked.confirm > 0 && !has_command)
+    return "--confirm needs a command behind `--`: bench check RUN --confirm 2 -- COMMAND";
+  if (asked.confirm == 0 && !options.a.empty()) return "check runs a command only with --confirm N";
+  if (asked.is_update && asked.confirm > 0) return "--update writes what RUN says; leave --confirm out";
+  return {};
 }
 
 }  // namespace syscost::bench::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The command line of `baseline` and `check`.
+// The command line of `baseline`, `check` and `confirm`.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,8 +10,14 @@
 
 namespace syscost::bench::cli {
 
-/// Adds the options that `baseline` and `check` alone have. `run`: check's RUN.
+/// Adds the options that these commands alone have. `run`: check's RUN.
 CLI::App* add_baseline_command(CLI::App& app, Options& options, const char* run_help);
 CLI::App* add_check_command(CLI::App& app, Options& options, std::string& run, const char* run_help);
+
+CLI::App* add_confirm_command(CLI::App& app, Options& options, std::string& old_run, std::string& new_run,
+                              const char* run_help);
+
+/// What is wrong with their options, or "".
+std::string check_fault(const Options& options);
 
 }  // namespace syscost::bench::cli

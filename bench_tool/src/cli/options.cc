@@ -96,8 +96,8 @@ constexpr std::size_t kMostRounds = 100'000;
 
 /// Commands of the design that are not built yet: naming them beats "unexpected argument".
 constexpr std::array<std::string_view, 2> kLaterCommands = {"report", "export"};
-constexpr std::array<std::string_view, 8> kCommands = {"summary", "show",     "hist",  "compare",
-                                                       "ab",      "baseline", "check", "doctor"};
+constexpr std::array<std::string_view, 9> kCommands = {"summary",  "show",  "hist",    "compare", "ab",
+                                                       "baseline", "check", "confirm", "doctor"};
 
 const std::map<std::string, Format> kFormats = {
     {"text", Format::text}, {"md", Format::md}, {"csv", Format::csv}, {"json", Format::json}};
@@ -216,12 +216,10 @@ std::optional<std::string> set_policy(Options& options, const Raw& raw) {
 Parsed finish(Options options, const Raw& raw) {
   options.format = kFormats.at(raw.format);
   options.color = kColors.at(raw.color);
-  if (options.run_ids.size() > (options.command == Command::compare ? 2U : 1U)) {
+  if (options.run_ids.size() > (options.command == Command::compare || options.command == Command::confirm ? 2U : 1U)) {
     return usage_error("too many --run: one for each RUN");
   }
-  if (options.command == Command::check && options.format == Format::csv) {
-    return usage_error("check prints text, md or json");
-  }
+  if (const std::string fault = check_fault(options); !fault.empty()) return usage_error(fault);
   if (options.command == Command::ab) options.gate = kGates.at("all");
   if (raw.gate) {
     const std::optional<Gate> gate = gate_of(*raw.gate);
@@ -270,11 +268,13 @@ Parsed finish(Options options, const Raw& raw) {
   return {std::move(options), "", kExitOk};
 }
 
-/// Takes the commands of ab, which stand behind `--`, out of the arguments: their options are not ours.
+/// Takes the commands of ab, check and confirm, which stand behind `--`, out of the arguments: their options are not
+/// ours.
 std::vector<std::string> split_commands(const std::vector<std::string>& args, Options& options) {
   const auto first = std::find(args.begin(), args.end(), "--");
-  if (args.empty() || args[0] != "ab" || first == args.end()) return args;
-  const auto second = std::find(first + 1, args.end(), "--");
+  const bool takes_one = !args.empty() && (args[0] == "check" || args[0] == "confirm");
+  if (args.empty() || (args[0] != "ab" && !takes_one) || first == args.end()) return args;
+  const auto second = takes_one ? args.end() : std::find(first + 1, args.end(), "--");
   options.a.assign(first + 1, second);
   if (second != args.end()) {
     options.b.assign(second + 1, args.end());
@@ -349,6 +349,11 @@ Parsed parse(const std::vector<std::string>& args) {
   add_output_options(*check, raw);
   add_run_options(*check, options, 1);
 
+  auto* confirm = add_confirm_command(app, options, old_run, new_run, kRunHelp);
+  add_judging_options(*confirm, options, raw, "counts");
+  add_output_options(*confirm, raw);
+  add_run_options(*confirm, options, 2);
+
   auto* doctor = app.add_subcommand("doctor", "Whether this machine can measure")->footer(kDoctorFooter);
   doctor->add_option("BINARY", options.binary, "A test or benchmark linked with syscost");
 
@@ -378,6 +383,10 @@ Parsed parse(const std::vector<std::string>& args) {
   if (check->parsed()) {
     options.command = Command::check;
     options.runs = {checked_run};
+  }
+  if (confirm->parsed()) {
+    options.command = Command::confirm;
+    options.runs = {old_run, new_run};
   }
   if (doctor->parsed()) options.command = Command::doctor;
   return finish(std::move(options), raw);

@@ -13,7 +13,7 @@
 
 namespace syscost::bench::cli {
 
-enum class Command { summary, show, compare, ab, doctor, baseline_update, check };
+enum class Command { summary, show, compare, ab, doctor, baseline_update, check, confirm };
 enum class Format { text, md, csv, json };
 /// What ends in exit code 1.
 struct Gate {

@@ -13,6 +13,7 @@
 #include "commands/baseline.h"
 #include "commands/check.h"
 #include "commands/compare.h"
+#include "commands/confirm.h"
 #include "commands/doctor.h"
 #include "commands/show.h"
 #include "commands/summary.h"
@@ -43,6 +44,8 @@ int dispatch(const Options& options, std::ostream& out, std::ostream& err) {
       return commands::baseline_update(options, out, err);
     case Command::check:
       return commands::check(options, paint, out, err);
+    case Command::confirm:
+      return commands::confirm(options, paint, out, err);
     case Command::doctor:
       return commands::doctor(options, out, err);
   }

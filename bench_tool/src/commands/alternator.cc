@@ -27,18 +27,6 @@ void note_interrupt(int /*signal*/) {
   interrupted = 1;
 }
 
-/// The last lines of what a failed command printed.
-std::string tail_of(const std::string& output) {
-  constexpr int kLines = 10;
-  std::size_t begin = output.size();
-  for (int lines = 0; begin > 0 && lines <= kLines; --begin) {
-    if (output[begin - 1] == '\n' && begin != output.size() && ++lines == kLines) break;
-  }
-  std::string tail = output.substr(begin);
-  if (!tail.empty() && tail.back() != '\n') tail += '\n';
-  return tail;
-}
-
 }  // namespace
 
 MeasurementFolder::MeasurementFolder(const std::string& keep) : is_kept_(!keep.empty()) {

@@ -15,6 +15,7 @@
 #include <system_error>
 #include <utility>
 
+#include "budgets/measures.h"
 #include "csv/find_files.h"
 #include "csv/printable.h"
 #include "model/loader.h"
@@ -34,6 +35,7 @@ model::Dataset load_all(const cli::Options& options, csv::Problems& problems) {
   model::LoadOptions load;
   load.all_runs = options.all_runs;
   load.is_printable = true;  // so that no name holds what separates the fields
+  load.keep_histograms = options.check.has_times;
   return model::load(std::move(all), load, problems);
 }
 
@@ -103,8 +105,11 @@ int baseline_update(const cli::Options& options, std::ostream& out, std::ostream
     add_classes(windows[i], baseline);
     baseline.windows.push_back(
         stats::to_baseline(windows[i], data.text(groups[i].program), model::base_name(data, groups[i])));
+    if (options.check.has_times) {
+      budgets::add_times(budgets::subject_of(data, groups[i], windows[i], true), baseline.windows.back());
+    }
     for (const model::BaselineCell& cell : baseline.windows.back().cells) {
-      if (cell.syscall.empty()) continue;
+      if (cell.syscall.empty() || cell.is_time()) continue;
       ++cells;
       if (!cell.range.is_exact()) ++varying;
     }
@@ -125,8 +130,9 @@ int baseline_update(const cli::Options& options, std::ostream& out, std::ostream
     err << "bench: " << fault << '\n';
     return cli::kExitBadInput;
   }
-  out << fmt::format("wrote {}: {} windows, {} counts of {} run{}; {} vary\n", csv::printable(options.check.output),
-                     count, cells, alarms.runs, alarms.runs == 1 ? "" : "s", varying)
+  out << fmt::format("wrote {}: {} window{} (tests, set-ups, loops), {} counts, {} run{}; {} counts vary\n",
+                     csv::printable(options.check.output), count, count == 1 ? "" : "s", cells, alarms.runs,
+                     alarms.runs == 1 ? "" : "s", varying)
       << alarms.text() << '\n';
   return cli::kExitOk;
 }

@@ -4,160 +4,146 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <filesystem>
 #include <ostream>
-#include <tuple>
+#include <set>
+#include <system_error>
 #include <utility>
 
 #include "commands/baseline.h"
+#include "commands/confirmation.h"
 #include "csv/printable.h"
-#include "model/fold_details.h"
-#include "model/loader.h"
-#include "stats/baseline_windows.h"
 
 namespace syscost::bench::commands {
 namespace {
 
 using stats::Comparison;
 using stats::Verdict;
-using stats::WindowSummary;
 
-/// Which window it is, whatever file it comes from.
-using Key = std::tuple<std::string, std::string, std::string>;
-
-Key key_of(const model::BaselineWindow& window) {
-  return {window.program, window.name, window.kind};
+bool is_there(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
 }
 
-Key key_of(const model::Dataset& data, const model::Group& group) {
-  return {data.text(group.program), model::base_name(data, group), data.text(group.kind)};
+bool is_percentile(const budgets::Budget& budget) {
+  return !budget.measure->is_additive;
 }
 
-/// Windows that the counts of a baseline say something about.
-bool is_counted(const WindowSummary& window) {
-  return window.is_ours() && !window.is_plain;
+/// The budget that `--gate-p99 20%` stands for.
+budgets::Budget p99_budget(const std::string& share) {
+  budgets::Budget budget;
+  budget.where = "--gate-p99";
+  budget.tests = {"*"};
+  budget.measure = budgets::find_measure("p99");
+  std::string none;
+  budget.choice = *model::SyscallChoice::parse(budget.measure->default_of, none);
+  budget.max_growth = budgets::Growth{*budgets::parse_share(share), 0, share};
+  return budget;
 }
 
-void add_warnings(CheckResult& result) {
-  const auto of_run = surroundings_of(result.data);
-  for (const auto& [name, value] : result.baseline.surroundings) {
-    const auto now = std::find_if(of_run.begin(), of_run.end(), [&](const auto& one) { return one.first == name; });
-    if (now == of_run.end() || now->second == value) continue;
-    result.warnings.push_back(
-        fmt::format("{} differs ({} in the baseline, {} now): counts may differ for that reason alone", name,
-                    value.empty() ? "none" : value, now->second.empty() ? "none" : now->second));
+/// Reads baseline and budgets. Returns what keeps a run from being held against them, or "".
+std::string read_settings(const cli::Options& options, CheckSettings& settings, csv::Problems& problems) {
+  const cli::CheckOptions& asked = options.check;
+  settings.baseline_file = asked.baseline.empty() ? cli::kBaselineFile : asked.baseline;
+  const std::string budgets_file = asked.budgets.empty() ? cli::kBudgetsFile : asked.budgets;
+  const bool has_budgets = !asked.budgets.empty() || is_there(budgets_file);
+  // Budgets alone are enough, unless a baseline was asked for.
+  if (!asked.baseline.empty() || asked.is_update || is_there(settings.baseline_file) || !has_budgets) {
+    std::optional<model::Baseline> baseline = read_baseline(settings.baseline_file, problems);
+    if (!baseline) return "nothing was judged; `bench baseline update RUN...` writes a baseline";
+    settings.baseline = std::move(*baseline);
+    settings.has_baseline = true;
   }
-}
-
-/// Names of the baseline's windows, with the program where several have one of that name.
-void name_windows(CheckResult& result) {
-  std::map<std::string_view, std::size_t> times;
-  for (const model::BaselineWindow& window : result.baseline.windows) ++times[window.name];
-  for (std::size_t i = 0; i < result.baseline.windows.size(); ++i) {
-    const model::BaselineWindow& window = result.baseline.windows[i];
-    if (times[window.name] > 1) result.baseline_windows[i].name = fmt::format("{} ({})", window.name, window.program);
-  }
-}
-
-/// Pairs and judges; returns what keeps it from doing so, or "".
-std::string judge(const cli::Options& options, CheckResult& result) {
-  const bool baseline_has_details = result.baseline.has_details();
-  if (baseline_has_details != model::has_details(result.data)) {
-    if (baseline_has_details) {
-      return "the baseline tells calls of one syscall apart and the run does not: measure with the same "
-             "--syscost_detail";
+  settings.counts = options.counts;
+  if (has_budgets) {
+    budgets::BudgetFile file = budgets::read_budgets(budgets_file, problems);
+    for (const std::string& selector : file.volatiles) {
+      if (const auto fault = settings.counts.add_volatile(selector))
+        problems.add(budgets_file, 0, "volatile: " + *fault);
     }
-    model::fold_details(result.data);
-  }
-  result.groups = model::group_samples(result.data, model::Tools::left_out);
-  result.windows = stats::summarize_all(result.data, result.groups, true);
-  for (const model::BaselineWindow& window : result.baseline.windows) {
-    result.baseline_windows.push_back(stats::from_baseline(result.baseline, window));
-  }
-  name_windows(result);
-  std::map<Key, std::size_t> of_run;
-  for (std::size_t i = 0; i < result.groups.size(); ++i) {
-    if (is_counted(result.windows[i])) of_run.emplace(key_of(result.data, result.groups[i]), i);
-  }
-  bool has_pair = false;
-  std::vector<Comparison> rows;  // apart: moved calls are found over all of them
-  const auto add = [&](const WindowSummary* expected, const WindowSummary* now, std::optional<std::size_t> in_baseline,
-                       std::optional<std::size_t> in_run) {
-    rows.push_back(stats::compare_windows(expected, now, options.counts));
-    result.rows.push_back({{}, in_baseline, in_run});
-  };
-  for (std::size_t i = 0; i < result.baseline.windows.size(); ++i) {
-    WindowSummary& expected = result.baseline_windows[i];
-    const auto found = of_run.find(key_of(result.baseline.windows[i]));
-    if (found == of_run.end()) {
-      add(&expected, nullptr, i, std::nullopt);
-      continue;
+    for (const std::string& text : file.tolerances) {
+      if (const auto fault = settings.counts.add_tolerance(text)) problems.add(budgets_file, 0, "tolerate: " + *fault);
     }
-    has_pair = true;
-    expected.name = result.windows[found->second].name;
-    add(&expected, &result.windows[found->second], i, found->second);
-    of_run.erase(found);
+    settings.budgets = std::move(file.budgets);
   }
-  for (const auto& [key, index] : of_run) add(nullptr, &result.windows[index], std::nullopt, index);
-  stats::find_moved_calls(rows);
-  for (std::size_t i = 0; i < rows.size(); ++i) result.rows[i].comparison = std::move(rows[i]);
-  if (!has_pair) return "no test of the run is in the baseline, so nothing was judged";
-  add_warnings(result);
+  if (!asked.gate_counts.empty()) settings.gate_counts = budgets::parse_share(asked.gate_counts);
+  if (!asked.gate_p99.empty()) settings.budgets.push_back(p99_budget(asked.gate_p99));
+  if (!problems.empty()) return "nothing was judged";
+  const bool has_times = settings.baseline.has_times();
+  for (const budgets::Budget& budget : settings.budgets) {
+    if (!budget.max_growth) continue;
+    if (!settings.has_baseline) return fmt::format("{}: growth needs a baseline: --baseline FILE", budget.where);
+    if (!budget.measure->is_count && !has_times) {
+      return fmt::format("{}: the baseline holds no times to tell the growth of {} by: `bench baseline update --times`",
+                         budget.where, budget.measure->name);
+    }
+  }
+  settings.needs_histograms = std::any_of(settings.budgets.begin(), settings.budgets.end(), is_percentile) || has_times;
   return {};
 }
 
-bool is_unjudged(const Comparison& row) {
-  return stats::has_no_answer(row.verdict) && row.verdict != Verdict::errored && row.verdict != Verdict::missing &&
-         row.verdict != Verdict::added;
-}
-
-/// The baseline with what differs put in. Returns what keeps a test from being written, one for each.
-std::vector<std::string> update(const CheckResult& result, model::Baseline& baseline) {
-  std::vector<std::string> faults;
-  std::vector<model::BaselineWindow> windows;
+/// Runs the command again and takes back what did not repeat. Returns what kept it from doing so, or "".
+std::string confirm(const cli::Options& options, const CheckSettings& settings, CheckResult& result,
+                    std::ostream& err) {
+  std::vector<Comparison> rows;
   for (const CheckedRow& row : result.rows) {
-    if (!row.run_index) continue;  // gone
-    if (row.baseline_index && is_as_before(row.comparison.verdict)) {
-      windows.push_back(baseline.windows[*row.baseline_index]);
-      continue;
+    if (is_red(row.comparison) && row.comparison.verdict != Verdict::regressed) {
+      result.confirmation = fmt::format("not run again: {} is {} whatever repeats\n", row.comparison.name,
+                                        row.comparison.verdict == Verdict::missing ? "missing" : "red");
+      return {};
     }
-    const WindowSummary& window = result.windows[*row.run_index];
-    if (const std::string fault = stats::fault_of(window); !fault.empty()) {
-      faults.push_back(fmt::format("{} cannot be a baseline: {}", window.name, fault));
-      continue;
+    rows.push_back(row.comparison);
+  }
+  Confirmation counts(rows);
+  const auto fails = [&](const budgets::Finding& one) { return settings.budgets[one.budget].fails; };
+  std::vector<budgets::Finding>& exceeded = result.judgement.exceeded;
+  const auto count = [&] { return static_cast<std::size_t>(std::count_if(exceeded.begin(), exceeded.end(), fails)); };
+  const std::size_t exceeded_first = count();
+  Suspicion suspicion;
+  suspicion.count = [&] { return counts.suspects() + count(); };
+  suspicion.programs = [&] {
+    std::set<std::string> programs = counts.programs();
+    // A budget may be of a whole run.
+    for (const CheckedRow& row : result.rows) {
+      if (count() > 0 && row.run_index) programs.emplace(row.comparison.new_window->program);
     }
-    add_classes(window, baseline);
-    const model::Group& group = result.groups[*row.run_index];
-    windows.push_back(
-        stats::to_baseline(window, result.data.text(group.program), model::base_name(result.data, group)));
-  }
-  baseline.windows = std::move(windows);
-  return faults;
-}
-
-int write_update(const CheckResult& result, std::ostream& out, std::ostream& err) {
-  model::Baseline baseline = result.baseline;
-  const std::vector<std::string> faults = update(result, baseline);
-  for (const std::string& fault : faults) err << "bench: " << fault << '\n';
-  const std::string text = model::to_text(std::move(baseline));
-  const std::string fault = faults.empty() ? write_file(result.baseline_file, text) : "no baseline was written";
-  if (!fault.empty()) {
-    err << "bench: " << fault << '\n';
-    return cli::kExitBadInput;
-  }
-  const bool is_new = text != model::to_text(result.baseline);
-  out << fmt::format("{} {}\n", csv::printable(result.baseline_file),
-                     is_new ? "is updated: read its diff before you commit it" : "is up to date: nothing was written");
-  return cli::kExitOk;
-}
-
-int exit_code(const CheckResult& result) {
-  const auto any = [&](auto has) {
-    return std::any_of(result.rows.begin(), result.rows.end(),
-                       [&](const CheckedRow& row) { return has(row.comparison); });
+    return programs;
   };
-  if (any(is_red)) return cli::kExitRegression;
-  return any(is_unjudged) ? cli::kExitNoVerdict : cli::kExitOk;
+  suspicion.take = [&](const std::string& csv) {
+    csv::Problems problems;
+    CheckResult again;
+    std::string fault = judge_run(options, settings, csv, again, problems);
+    if (!problems.empty()) problems.print(err);
+    if (!fault.empty() || !problems.empty()) return fault + "; nothing is confirmed\n";
+    std::erase_if(exceeded, [&](const budgets::Finding& one) {
+      return fails(one) && std::none_of(again.judgement.exceeded.begin(), again.judgement.exceeded.end(),
+                                        [&](const budgets::Finding& other) { return other.is_same(one); });
+    });
+    std::vector<Comparison> its_rows;
+    for (CheckedRow& row : again.rows) its_rows.push_back(std::move(row.comparison));
+    return counts.take(its_rows);
+  };
+  if (suspicion.count() == 0) return {};
+  std::string fault = run_again(options.a, options.check.confirm, suspicion, err);
+  if (!fault.empty()) return fault;
+  for (CheckedRow& row : result.rows) counts.apply_to(row.comparison);
+  result.confirmation = counts.text();
+  if (exceeded_first > 0) {
+    result.confirmation += fmt::format("of {} exceeded budgets {} repeated\n", exceeded_first, count());
+  }
+  return {};
+}
+
+int exit_code(const CheckSettings& settings, const CheckResult& result) {
+  switch (verdict_of(settings, result)) {
+    case CheckVerdict::ok:
+      return cli::kExitOk;
+    case CheckVerdict::red:
+      return cli::kExitRegression;
+    case CheckVerdict::not_judged:
+      return cli::kExitNoVerdict;
+  }
+  return cli::kExitBadInput;
 }
 
 }  // namespace
@@ -174,50 +160,62 @@ bool is_red(const Comparison& row) {
                      [](const auto& outcome) { return outcome.first != "passed"; });
 }
 
+bool is_unjudged(const Comparison& row) {
+  return stats::has_no_answer(row.verdict) && row.verdict != Verdict::errored && row.verdict != Verdict::missing &&
+         row.verdict != Verdict::added;
+}
+
+CheckVerdict verdict_of(const CheckSettings& settings, const CheckResult& result) {
+  const auto any = [&](auto has) {
+    return std::any_of(result.rows.begin(), result.rows.end(),
+                       [&](const CheckedRow& row) { return has(row.comparison); });
+  };
+  const auto fails = [&](std::size_t budget) { return settings.budgets[budget].fails; };
+  const budgets::Judgement& judged = result.judgement;
+  const bool exceeds = std::any_of(judged.exceeded.begin(), judged.exceeded.end(),
+                                   [&](const budgets::Finding& one) { return fails(one.budget); });
+  const auto has_failing = [&](const std::vector<std::pair<std::size_t, std::string>>& list) {
+    return std::any_of(list.begin(), list.end(), [&](const auto& one) { return fails(one.first); });
+  };
+  if (any(is_red) || exceeds || has_failing(judged.unmatched)) return CheckVerdict::red;
+  return any(is_unjudged) || has_failing(judged.unjudged) ? CheckVerdict::not_judged : CheckVerdict::ok;
+}
+
 int check(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {
   csv::Problems problems;
+  CheckSettings settings;
   CheckResult result;
-  result.baseline_file = options.check.baseline.empty() ? cli::kBaselineFile : options.check.baseline;
-  std::optional<model::Baseline> baseline = read_baseline(result.baseline_file, problems);
-  if (!baseline) {
-    problems.print(err);
-    err << "bench: nothing was judged; `bench baseline update RUN...` writes a baseline\n";
-    return cli::kExitBadInput;
+  std::string fault = read_settings(options, settings, problems);
+  if (fault.empty()) fault = judge_run(options, settings, options.runs.front(), result, problems);
+  if (fault.empty() && options.check.is_update) {
+    if (problems.empty()) return check_update(result, out, err);
+    fault = "no baseline was written";
   }
-  result.baseline = std::move(*baseline);
-  model::LoadOptions load;
-  load.is_printable = true;  // names are those of the baseline
-  load.all_runs = options.all_runs;
-  if (!options.run_ids.empty()) load.run_id = options.run_ids.front();
-  result.data = model::load(options.runs.front(), load, problems);
-  const std::string fault =
-      result.data.samples.empty() ? "nothing to judge: the run holds no test" : judge(options, result);
   if (!fault.empty()) {
     problems.print(err);
-    err << "bench: " << fault << '\n';
+    err << "bench: " << csv::printable(fault) << '\n';
     return cli::kExitBadInput;
   }
-  if (options.check.is_update) {
-    problems.print(err);
-    if (!problems.empty()) {
-      err << "bench: no baseline was written\n";
+  if (options.check.confirm > 0 && problems.empty()) {
+    fault = confirm(options, settings, result, err);
+    if (!fault.empty()) {
+      err << "bench: " << csv::printable_lines(fault);
       return cli::kExitBadInput;
     }
-    return write_update(result, out, err);
   }
   switch (options.format) {
     case cli::Format::json:
-      out << check_json(result);
+      out << check_json(settings, result);
       break;
     case cli::Format::md:
-      out << check_markdown(result, options.all);
+      out << check_markdown(settings, result, options.all);
       break;
     default:
-      out << check_text(result, options.all, paint);
+      out << check_text(settings, result, options.all, paint);
       break;
   }
   problems.print(err);
-  return problems.empty() ? exit_code(result) : cli::kExitBadInput;
+  return problems.empty() ? exit_code(settings, result) : cli::kExitBadInput;
 }
 
 }  // namespace syscost::bench::commands

@@ -7,11 +7,15 @@
 // cannot be judged is never green.
 #pragma once
 
+#include <cstddef>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "budgets/budget_check.h"
 #include "cli/options.h"
+#include "csv/problems.h"
 #include "model/baseline.h"
 #include "model/dataset.h"
 #include "model/group.h"
@@ -31,8 +35,20 @@ struct CheckedRow {
   std::optional<std::size_t> run_index;       ///< Into the run's groups and windows.
 };
 
-/// Everything the renderers need.
+/// What a run is held against.
+struct CheckSettings {
+  bool has_baseline = false;  ///< Else budgets alone.
+  std::string baseline_file;
+  model::Baseline baseline;
+  std::vector<budgets::Budget> budgets;
+  stats::CountPolicy counts;
+  std::optional<double> gate_counts;  ///< Share by which a test's calls may grow.
+  bool needs_histograms = false;
+};
+
+/// Everything the renderers need. Stays where it is: its rows point into it.
 struct CheckResult {
+  bool has_baseline = false;
   std::string baseline_file;
   model::Baseline baseline;
   std::vector<stats::WindowSummary> baseline_windows;  ///< Of the same order.
@@ -40,18 +56,32 @@ struct CheckResult {
   std::vector<model::Group> groups;
   std::vector<stats::WindowSummary> windows;
   std::vector<CheckedRow> rows;  ///< Those of the baseline, in its order, then those that only the run has.
+  budgets::Judgement judgement;
   std::vector<std::string> warnings;
+  std::string confirmation;  ///< What further runs said; lines.
 };
+
+/// Holds `run` against it. Returns what keeps it from doing so, or "".
+std::string judge_run(const cli::Options& options, const CheckSettings& settings, const std::string& run,
+                      CheckResult& result, csv::Problems& problems);
+
+/// Writes what differs into the baseline; returns the exit code.
+int check_update(const CheckResult& result, std::ostream& out, std::ostream& err);
 
 /// Equal, or it varies as it did.
 bool is_as_before(stats::Verdict verdict);
 /// Ends in exit code 1.
 bool is_red(const stats::Comparison& row);
+/// No number to judge it by: ends in exit code 3.
+bool is_unjudged(const stats::Comparison& row);
 /// The verdict's word; `new` for a test that only now has counts.
 std::string state_of(const stats::Comparison& row);
+/// Of all of it.
+enum class CheckVerdict { ok, red, not_judged };
+CheckVerdict verdict_of(const CheckSettings& settings, const CheckResult& result);
 
-std::string check_text(const CheckResult& result, bool all, const render::Paint& paint);
-std::string check_markdown(const CheckResult& result, bool all);
-std::string check_json(const CheckResult& result);
+std::string check_text(const CheckSettings& settings, const CheckResult& result, bool all, const render::Paint& paint);
+std::string check_markdown(const CheckSettings& settings, const CheckResult& result, bool all);
+std::string check_json(const CheckSettings& settings, const CheckResult& result);
 
 }  // namespace syscost::bench::commands

@@ -60,7 +60,7 @@ std::vector<const CheckedRow*> shown_rows(const CheckResult& result, bool all) {
   }
   for (const CheckedRow& row : result.rows) {
     if (is_red(row.comparison)) continue;
-    if (all || !is_as_before(row.comparison.verdict)) {
+    if (all || (result.has_baseline && !is_as_before(row.comparison.verdict))) {
       shown.push_back(&row);
     }
   }
@@ -81,19 +81,56 @@ std::string counts_line(const CheckResult& result) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string verdict_word(const CheckResult& result) {
-  bool has_no_answer = false;
-  for (const CheckedRow& row : result.rows) {
-    if (is_red(row.comparison)) return "red";
-    has_no_answer = has_no_answer || row.comparison.verdict == Verdict::inconclusive ||
-                    row.comparison.verdict == Verdict::incomparable;
-  }
-  return has_no_answer ? "not judged" : "ok";
+std::string verdict_word(const CheckSettings& settings, const CheckResult& result) {
+  static constexpr std::array<const char*, 3> kWords = {"ok", "red", "not judged"};
+  return kWords[static_cast<std::size_t>(verdict_of(settings, result))];
 }
 
-std::string title(const CheckResult& result) {
-  return fmt::format("{}: {} (baseline {}, {} run{})", verdict_word(result), counts_line(result),
-                     csv::printable(result.baseline_file), result.baseline.runs, result.baseline.runs == 1 ? "" : "s");
+std::string title(const CheckSettings& settings, const CheckResult& result) {
+  std::string out = verdict_word(settings, result) + ": ";
+  if (result.has_baseline) {
+    out += fmt::format("{} (baseline {}, {} run{})", counts_line(result), csv::printable(result.baseline_file),
+                       result.baseline.runs, result.baseline.runs == 1 ? "" : "s");
+  }
+  if (settings.budgets.empty()) return out;
+  const budgets::Judgement& judged = result.judgement;
+  const auto failing = std::count_if(judged.exceeded.begin(), judged.exceeded.end(),
+                                     [&](const budgets::Finding& one) { return settings.budgets[one.budget].fails; });
+  const auto warned = static_cast<std::ptrdiff_t>(judged.exceeded.size()) - failing;
+  out += fmt::format("{}limits: {} exceeded, {}{} kept", result.has_baseline ? "; " : "", failing,
+                     warned == 0 ? "" : fmt::format("{} exceeded with a warning, ", warned), judged.kept);
+  return out;
+}
+
+/// What a budget's lines are: where it stands, what it says of which test, and why it is there.
+struct BudgetLine {
+  bool fails;
+  std::string where, test, title, value, limit, reason;
+};
+
+std::vector<BudgetLine> budget_lines(const CheckSettings& settings, const CheckResult& result) {
+  std::vector<BudgetLine> lines;
+  for (const budgets::Finding& one : result.judgement.exceeded) {
+    const budgets::Budget& budget = settings.budgets[one.budget];
+    const std::string of = one.of.empty() ? budget.title() : fmt::format("{} of {}", budget.measure->name, one.of);
+    lines.push_back({budget.fails, budget.where, one.test, of, one.value, one.limit, budget.reason});
+  }
+  for (const auto* list : {&result.judgement.unmatched, &result.judgement.unjudged}) {
+    for (const auto& [index, why] : *list) {
+      const budgets::Budget& budget = settings.budgets[index];
+      lines.push_back({budget.fails, budget.where, fmt::format("{}", fmt::join(budget.tests, ", ")), budget.title(), "",
+                       why, budget.reason});
+    }
+  }
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const BudgetLine& a, const BudgetLine& b) { return a.fails && !b.fails; });
+  for (BudgetLine& line : lines) {
+    for (std::string* text : {&line.where, &line.test, &line.title, &line.limit, &line.reason}) {
+      *text = csv::printable(*text);
+    }
+    if (!line.fails) line.where += ", warning";
+  }
+  return lines;
 }
 
 std::optional<stats::FalseAlarms> false_alarms(const CheckResult& result) {
@@ -102,7 +139,8 @@ std::optional<stats::FalseAlarms> false_alarms(const CheckResult& result) {
 }
 
 std::string notes(const CheckResult& result) {
-  std::string out;
+  std::string out = result.confirmation;
+  if (!result.has_baseline) return out;
   if (const auto alarms = false_alarms(result)) out += alarms->text() + '\n';
   const bool has_difference = std::any_of(result.rows.begin(), result.rows.end(), [](const CheckedRow& row) {
     return is_red(row.comparison) || row.comparison.verdict == Verdict::added ||
@@ -122,9 +160,9 @@ std::string state_of(const Comparison& row) {
   return std::string(stats::to_string(row.verdict));
 }
 
-std::string check_text(const CheckResult& result, bool all, const render::Paint& paint) {
-  const std::string word = verdict_word(result);
-  std::string out = word == "ok" ? paint.green(title(result)) : paint.red(title(result));
+std::string check_text(const CheckSettings& settings, const CheckResult& result, bool all, const render::Paint& paint) {
+  const std::string first = title(settings, result);
+  std::string out = verdict_of(settings, result) == CheckVerdict::ok ? paint.green(first) : paint.red(first);
   out += '\n';
   for (const std::string& warning : result.warnings) out += paint.yellow("warning: " + warning) + '\n';
   render::Table table({{"test"}, {"verdict"}, {"calls"}, {"change"}});
@@ -134,11 +172,17 @@ std::string check_text(const CheckResult& result, bool all, const render::Paint&
     table.add_row({one.name, is_red(one) ? paint.red(state) : state, calls_cell(one), change_cell(one)});
   }
   if (!table.empty()) out += table.text();
+  render::Table budgets({{"test"}, {"limit"}, {"is"}, {"may be"}, {"because"}, {"stated in"}});
+  for (const BudgetLine& line : budget_lines(settings, result)) {
+    budgets.add_row(
+        {line.test, line.title, line.fails ? paint.red(line.value) : line.value, line.limit, line.reason, line.where});
+  }
+  if (!budgets.empty()) out += (table.empty() ? "" : "\n") + budgets.text();
   return out + notes(result);
 }
 
-std::string check_markdown(const CheckResult& result, bool all) {
-  std::string out = "### " + render::escaped_markdown(title(result)) + "\n\n";
+std::string check_markdown(const CheckSettings& settings, const CheckResult& result, bool all) {
+  std::string out = "### " + render::escaped_markdown(title(settings, result)) + "\n\n";
   for (const std::string& warning : result.warnings) out += render::escaped_markdown("warning: " + warning) + "\n\n";
   render::Table table({{"test", render::Align::left, render::Cells::names},
                        {"verdict", render::Align::left, render::Cells::markdown},
@@ -150,16 +194,36 @@ std::string check_markdown(const CheckResult& result, bool all) {
     table.add_row({one.name, is_red(one) ? "**" + state + "**" : state, calls_cell(one), change_cell(one)});
   }
   if (!table.empty()) out += table.markdown() + '\n';
+  render::Table budgets({{"test", render::Align::left, render::Cells::names},
+                         {"limit"},
+                         {"is"},
+                         {"may be"},
+                         {"because"},
+                         {"stated in", render::Align::left, render::Cells::names}});
+  for (const BudgetLine& line : budget_lines(settings, result)) {
+    budgets.add_row({line.test, line.title, line.value, line.limit, line.reason, line.where});
+  }
+  if (!budgets.empty()) out += budgets.markdown() + '\n';
   return out + render::escaped_lines(notes(result));
 }
 
-std::string check_json(const CheckResult& result) {
+std::string check_json(const CheckSettings& settings, const CheckResult& result) {
   using render::Json;
   Json tests = Json::array();
   for (const CheckedRow& row : result.rows) {
     Json one = comparison_json(row.comparison);
     one["gate"] = is_red(row.comparison) ? "red" : "green";
     tests.push_back(std::move(one));
+  }
+  Json exceeded = Json::array();
+  for (const BudgetLine& line : budget_lines(settings, result)) {
+    exceeded.push_back({{"gate", line.fails ? "red" : "green"},
+                        {"test", line.test},
+                        {"limit", line.title},
+                        {"is", line.value},
+                        {"may_be", line.limit},
+                        {"reason", line.reason},
+                        {"where", line.where}});
   }
   Json surroundings = Json::object();
   for (const auto& [name, value] : result.baseline.surroundings) surroundings[name] = value;
@@ -169,7 +233,7 @@ std::string check_json(const CheckResult& result) {
   }
   return render::dump({{"schema_version", render::kJsonVersion},
                        {"command", "check"},
-                       {"verdict", verdict_word(result)},
+                       {"verdict", verdict_word(settings, result)},
                        {"baseline",
                         {{"file", result.baseline_file},
                          {"runs", result.baseline.runs},
@@ -177,6 +241,8 @@ std::string check_json(const CheckResult& result) {
                          {"false_alarms", std::move(alarms)}}},
                        {"run", render::source_json(result.data)},
                        {"warnings", result.warnings},
+                       {"budgets", {{"kept", result.judgement.kept}, {"exceeded", std::move(exceeded)}}},
+                       {"confirmation", result.confirmation},
                        {"tests", std::move(tests)}});
 }
 

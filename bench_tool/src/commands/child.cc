@@ -32,6 +32,17 @@ std::vector<char*> environment_with(std::vector<std::string>& variables) {
 
 }  // namespace
 
+std::string tail_of(const std::string& output) {
+  constexpr int kLines = 10;
+  std::size_t begin = output.size();
+  for (int lines = 0; begin > 0 && lines <= kLines; --begin) {
+    if (output[begin - 1] == '\n' && begin != output.size() && ++lines == kLines) break;
+  }
+  std::string tail = output.substr(begin);
+  if (!tail.empty() && tail.back() != '\n') tail += '\n';
+  return tail;
+}
+
 std::string status_text(int status) {
   if (WIFEXITED(status)) return fmt::format("exit status {}", WEXITSTATUS(status));
   const int signal = WTERMSIG(status);

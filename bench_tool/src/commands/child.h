@@ -20,6 +20,9 @@ struct ChildEnd {
 ChildEnd run_child(std::vector<std::string> args, const std::function<void(std::string_view)>& take,
                    std::vector<std::string> variables = {});
 
+/// The last lines of what a failed command printed.
+std::string tail_of(const std::string& output);
+
 /// `exit status 3`, `killed by signal 11 (Segmentation fault)`; what `status` of an ended child says.
 std::string status_text(int status);
 

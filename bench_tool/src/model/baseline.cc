@@ -202,6 +202,13 @@ bool Baseline::has_details() const {
   });
 }
 
+bool Baseline::has_times() const {
+  return std::any_of(windows.begin(), windows.end(), [](const BaselineWindow& window) {
+    return std::any_of(window.cells.begin(), window.cells.end(),
+                       [](const BaselineCell& cell) { return cell.is_time(); });
+  });
+}
+
 std::string to_text(Baseline baseline) {
   std::sort(baseline.windows.begin(), baseline.windows.end(), [](const BaselineWindow& a, const BaselineWindow& b) {
     return std::tie(a.program, a.name, a.kind) < std::tie(b.program, b.name, b.kind);

@@ -35,6 +35,8 @@ struct BaselineCell {
   std::string syscall;  ///< `write`, `ioctl TCGETS`; empty: of the window as a whole.
   std::string what;     ///< `calls`, `entries`, `fixed`, an errno, `fixed ENOENT`, or a measure (`wall_ns`).
   Range range;
+
+  bool is_time() const { return what.ends_with("_ns"); }
 };
 
 struct BaselineWindow {
@@ -60,6 +62,7 @@ struct Baseline {
   std::vector<BaselineWindow> windows;
 
   bool has_details() const;
+  bool has_times() const;
 };
 
 /// The file's text. Windows and cells stand in one order, whatever order they were measured in.

@@ -73,6 +73,8 @@ void take_cell(const model::BaselineCell& cell, std::size_t n, SyscallSummary& o
     out.fixed_errors = Spread{n, 0, 0, 0};
   } else if (cell.what.starts_with(kFixedErrno)) {
     out.fixed_errnos.insert_or_assign(cell.what.substr(kFixedErrno.size()), spread);
+  } else if (cell.what == "kernel_ns") {
+    out.kernel_ns = spread;
   } else if (cell.what.starts_with('E')) {
     out.errnos.insert_or_assign(cell.what, spread);
   }
@@ -137,6 +139,7 @@ WindowSummary from_baseline(const model::Baseline& baseline, const model::Baseli
     const Spread spread = to_spread(cell.range, window.n);
     if (cell.what == kCalls) out.calls = out.spread_calls = spread;
     if (cell.what == kEntries) out.entries = out.spread_entries = spread;
+    if (cell.what == "wall_ns") out.wall_ns = spread;
     if (cell.what == kPasses) out.iterations = out.counted_passes = spread;
   }
   out.is_per_iteration = out.counted_passes.has_value();

@@ -160,6 +160,21 @@ TEST_F(BaselineFile, IsRedForOneMoreCallAndForANewErrno) {
   EXPECT_EQ(check(make_run("fewer", 3, 4)), 0) << out_.str();
 }
 
+TEST_F(BaselineFile, LetsTheCallsOfATestGrowByAShareWhereToldTo) {
+  ASSERT_EQ(update({make_run("a", 3, 100)}), 0) << err_.str();
+  EXPECT_EQ(check(make_run("more", 3, 110), {"--gate-counts", "10%"}), 0) << out_.str();
+  EXPECT_EQ(check(make_run("most", 3, 111), {"--gate-counts", "10%"}), 1) << out_.str();
+  EXPECT_EQ(check(make_run("errno", 3, 101, 1), {"--gate-counts", "10%"}), 1) << "a new errno stays one";
+}
+
+TEST_F(BaselineFile, HoldsTimesWhereToldTo) {
+  ASSERT_EQ(update({make_run("a", 3, 5), "--times"}), 0) << err_.str();
+  EXPECT_NE(text().find("tests\tS.One\t-\twall_ns\t1000\n"), std::string::npos) << text();
+  EXPECT_EQ(check(path("a.csv")), 0) << "times are no counts";
+  ASSERT_EQ(check(make_run("more", 4, 5), {"--update"}), 0) << err_.str();
+  EXPECT_NE(text().find("tests\tS.One\t-\twall_ns\t1000\n"), std::string::npos) << "as before";
+}
+
 TEST_F(BaselineFile, IsRedForAFailedTestAndIsNotMadeOfOne) {
   ASSERT_EQ(update({make_run("a", 3, 5)}), 0) << err_.str();
   const std::string before = text();

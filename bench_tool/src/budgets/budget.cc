@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+#include "budgets/budget.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#include "budgets/closest.h"
+
+// The library is its headers; this file alone compiles them. Without exceptions a fault is a value.
+#define TOML_EXCEPTIONS 0
+#define TOML_HEADER_ONLY 1
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
+
+namespace syscost::bench::budgets {
+namespace {
+
+constexpr std::array<std::string_view, 9> kKeys = {"test", "program",    "measure", "of",    "per",
+                                                   "max",  "max-growth", "fail",    "reason"};
+constexpr std::array<std::string_view, 3> kTopKeys = {"budget", "tolerate", "volatile"};
+constexpr std::array<std::pair<std::string_view, Per>, 3> kPer = {
+    {{"test", Per::test}, {"program", Per::program}, {"run", Per::run}}};
+
+std::optional<double> to_number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) || value < 0) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+/// `100 ms`, `1.5s`.
+std::optional<double> parse_time_ns(std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, double>, 5> kUnits = {
+      {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}}};
+  const std::size_t end = text.find_first_not_of("0123456789.");
+  if (end == std::string_view::npos) return std::nullopt;
+  const auto number = to_number(text.substr(0, end));
+  std::string_view unit = text.substr(end);
+  unit.remove_prefix(std::min(unit.find_first_not_of(' '), unit.size()));
+  for (const auto& [name, ns] : kUnits) {
+    if (number && name == unit) return *number * ns;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string_view> measure_names() {
+  std::vector<std::string_view> names;
+  for (const Measure& one : measures()) names.push_back(one.name);
+  return names;
+}
+
+/// One `[[budget]]`.
+class BudgetReader {
+ public:
+  BudgetReader(const std::string& file, const toml::table& table, csv::Problems& problems)
+      : file_(file), table_(table), problems_(problems) {}
+
+  std::optional<Budget> read() {
+    const std::size_t problems_before = problems_.count();
+    for (const auto& [key, node] : table_) {
+      if (std::find(kKeys.begin(), kKeys.end(), key.str()) == kKeys.end()) {
+        fault(node, fmt::format("no key {} in a budget{}", key.str(), did_you_mean(key.str(), kKeys)));
+      }
+    }
+    out_.where = fmt::format("{}:{}", file_, table_.source().begin.line);
+    read_tests();
+    out_.program = text("program").value_or("*");
+    read_measure();
+    if (out_.measure != nullptr) {
+      read_selector();
+      read_per();
+      read_limits();
+    }
+    if (const toml::node* node = table_.get("fail")) {
+      if (node->is_boolean()) {
+        out_.fails = node->as_boolean()->get();
+      } else {
+        fault(*node, "fail is true or false");
+      }
+    }
+    out_.reason = text("reason").value_or("");
+    return problems_.count() == problems_before ? std::optional(std::move(out_)) : std::nullopt;
+  }
+
+ private:
+  void fault(const toml::node& node, std::string message) {
+    problems_.add(file_, node.source().begin.line, std::move(message));
+  }
+
+  std::optional<std::string> text(std::string_view key) {
+    const toml::node* node = table_.get(key);
+    if (node == nullptr) return std::nullopt;
+    if (node->is_string()) return node->as_string()->get();
+    fault(*node, fmt::format("{} is a text, in quotes", key));
+    return std::nullopt;
+  }
+
+  void read_tests() {
+    out_.tests = {"*"};
+    const toml::node* node = table_.get("test");
+    if (node == nullptr) return;
+    if (node->is_string()) {
+      out_.tests = {node->as_string()->get()};
+      return;
+    }
+    out_.tests.clear();
+    bool is_list = node->is_array() && !node->as_array()->empty();
+    if (is_list) {
+      for (const toml::node& one : *node->as_array()) {
+        is_list = is_list && one.is_string();
+        if (one.is_string()) out_.tests.push_back(one.as_string()->get());
+      }
+    }
+    if (!is_list) fault(*node, "test is a pattern of names, or a list of them: \"Log.*\"");
+  }
+
+  void read_measure() {
+    const toml::node* node = table_.get("measure");
+    if (node == nullptr) {
+      fault(table_, fmt::format("a budget needs a measure: {}", fmt::join(measure_names(), ", ")));
+      return;
+    }
+    const std::string name = text("measure").value_or("");
+    if (!node->is_string()) return;
+    out_.measure = find_measure(name);
+    if (out_.measure != nullptr) return;
+    const std::string_view refusal = refusal_of(name);
+    fault(*node, refusal.empty() ? fmt::format("no measure {}{}; there are {}", name,
+                                               did_you_mean(name, measure_names()), fmt::join(measure_names(), ", "))
+                                 : fmt::format("no measure {}: {}", name, refusal));
+  }
+
+  void read_selector() {
+    const std::optional<std::string> of = text("of");
+    if (of && !out_.measure->has_selector) {
+      fault(*table_.get("of"), fmt::format("{} is not of syscalls; leave `of` out", out_.measure->name));
+      return;
+    }
+    if (!out_.measure->has_selector) return;
+    out_.of = of.value_or("");
+    std::string wrong;
+    const auto choice = model::SyscallChoice::parse(of ? std::string_view(*of) : out_.measure->default_of, wrong);
+    if (choice) {
+      out_.choice = *choice;
+    } else {
+      fault(*table_.get("of"), fmt::format("of: {}", wrong));
+    }
+  }
+
+  void read_per() {
+    const std::optional<std::string> per = text("per");
+    if (!per) return;
+    const auto* found = std::find_if(kPer.begin(), kPer.end(), [&](const auto& one) { return one.first == *per; });
+    if (found == kPer.end()) {
+      fault(*table_.get("per"), fmt::format("per is test, program or run, not \"{}\"", *per));
+      return;
+    }
+    out_.per = found->second;
+    if (out_.per != Per::test && (!out_.measure->is_additive || out_.measure->needs_baseline)) {
+      fault(*table_.get("per"),
+            fmt::format("{} of several tests cannot be added up; leave `per` out", out_.measure->name));
+    }
+  }
+
+  void read_limits() {
+    if (const toml::node* node = table_.get("max")) out_.max = value(*node, "max");
+    if (const toml::node* node = table_.get("max-growth")) {
+      Growth growth;
+      const std::string written = node->is_string() ? node->as_string()->get() : "";
+      if (const auto share = parse_share(written)) {
+        growth.share = *share;
+        growth.text = written;
+      } else if (const auto absolute = value(*node, "max-growth")) {
+        growth.value = *absolute;
+        growth.text = value_text(out_.measure->unit, *absolute);
+      }
+      out_.max_growth = growth;
+    }
+    if (out_.measure->needs_baseline && !out_.max) out_.max = 0;
+    if (out_.max_growth && out_.measure->needs_baseline) {
+      fault(*table_.get("max-growth"), fmt::format("{} has no growth; give max", out_.measure->name));
+    }
+    if (table_.get("max") == nullptr && !out_.max && !out_.max_growth)
+      fault(table_, "a budget needs a max or a max-growth");
+  }
+
+  /// A count is a number, a time a text with its unit.
+  std::optional<double> value(const toml::node& node, std::string_view key) {
+    if (out_.measure->unit == Unit::ns) {
+      if (const auto ns = node.is_string() ? parse_time_ns(node.as_string()->get()) : std::nullopt) return ns;
+      fault(node, fmt::format("{} of {} is a time with its unit{}: \"100 ms\"", key, out_.measure->name,
+                              key == "max-growth" ? ", or a share (\"10%\")" : ""));
+      return std::nullopt;
+    }
+    const auto number = node.value<double>();
+    if (number && std::isfinite(*number) && *number >= 0 && !node.is_string()) return number;
+    fault(node, fmt::format("{} of {} is a number, 0 or more{}", key, out_.measure->name,
+                            key == "max-growth" ? ", or a share (\"10%\")" : ""));
+    return std::nullopt;
+  }
+
+  const std::string& file_;
+  const toml::table& table_;
+  csv::Problems& problems_;
+  Budget out_;
+};
+
+void read_texts(const std::string& name, std::string_view key, const toml::node& node, std::vector<std::string>& out,
+                csv::Problems& problems) {
+  bool is_list = node.is_array();
+  if (is_list) {
+    for (const toml::node& one : *node.as_array()) {
+      is_list = is_list && one.is_string();
+      if (one.is_string()) out.push_back(one.as_string()->get());
+    }
+  }
+  if (!is_list) problems.add(name, node.source().begin.line, fmt::format("{} is a list of texts in quotes", key));
+}
+
+}  // namespace
+
+bool matches_pattern(std::string_view pattern, std::string_view text) {
+  std::size_t p = 0;
+  std::size_t t = 0;
+  std::size_t star = std::string_view::npos;
+  std::size_t behind_star = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && (pattern[p] == '?' || (pattern[p] == text[t] && pattern[p] != '*'))) {
+      ++p;
+      ++t;
+    } else if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      behind_star = t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++behind_star;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+bool Budget::matches(std::string_view kind, std::string_view name, std::string_view of_program) const {
+  if (!matches_pattern(program, of_program)) return false;
+  const bool is_named_by_kind = kind != "test" && kind != "loop" && kind != "benchmark";
+  // Nobody writes `benchmark BM_Copy` who means BM_Copy.
+  if (kind == "benchmark" && name.starts_with("benchmark ")) name.remove_prefix(std::string_view("benchmark ").size());
+  bool is_in = tests.front().starts_with('!');
+  for (std::string_view pattern : tests) {
+    const bool removes = pattern.starts_with('!');
+    if (removes) pattern.remove_prefix(1);
+    if (is_named_by_kind && per == Per::test && !pattern.starts_with(kind)) continue;
+    if (matches_pattern(pattern, name)) is_in = !removes;
+  }
+  return is_in;
+}
+
+std::string Budget::title() const {
+  return of.empty() ? std::string(measure->name) : fmt::format("{} of {}", measure->name, of);
+}
+
+std::optional<double> parse_share(std::string_view text) {
+  if (!text.ends_with('%')) return std::nullopt;
+  text.remove_suffix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  const auto percent = to_number(text);
+  return percent ? std::optional(*percent / 100) : std::nullopt;
+}
+
+BudgetFile parse_budgets(const std::string& name, std::string_view text, csv::Problems& problems) {
+  BudgetFile out;
+  const toml::parse_result parsed = toml::parse(text, name);
+  if (!parsed) {
+    problems.add(name, parsed.error().source().begin.line, std::string(parsed.error().description()));
+    return out;
+  }
+  for (const auto& [key, node] : parsed.table()) {
+    const std::size_t line = node.source().begin.line;
+    if (key.str() == "assertion") {
+      problems.add(name, line,
+                   "[[assertion]] is Renacer's; write a [[budget]]: docs/gate.md has one for each of its types");
+    } else if (key.str() == "volatile" || key.str() == "tolerate") {
+      read_texts(name, key.str(), node, key.str() == "volatile" ? out.volatiles : out.tolerances, problems);
+    } else if (key.str() != "budget") {
+      problems.add(name, line, fmt::format("no key {}{}", key.str(), did_you_mean(key.str(), kTopKeys)));
+    } else if (!node.is_array_of_tables()) {
+      problems.add(name, line, "a budget stands under a [[budget]] of its own");
+    } else {
+      for (const toml::node& one : *node.as_array()) {
+        if (auto budget = BudgetReader(name, *one.as_table(), problems).read()) {
+          out.budgets.push_back(std::move(*budget));
+        }
+      }
+    }
+  }
+  return out;
+}
+
+BudgetFile read_budgets(const std::string& path, csv::Problems& problems) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  if (!file) {
+    problems.add(path, 0, "cannot be read: " + std::generic_category().message(errno));
+    return {};
+  }
+  return parse_budgets(path, text.str(), problems);
+}
+
+}  // namespace syscost::bench::budgets

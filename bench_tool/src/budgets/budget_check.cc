@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "budgets/budget_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "syscost/histogram.h"
+
+namespace syscost::bench::budgets {
+namespace {
+
+/// One thing that a budget limits.
+struct Limited {
+  std::string name;
+  std::vector<Figure> now;
+  std::vector<Figure> before;
+};
+
+std::vector<Figure> figures_of(const Budget& budget, const std::optional<Subject>& subject, const Subject* before) {
+  return subject ? budget.measure->figures(*subject, before, budget.choice) : std::vector<Figure>();
+}
+
+std::vector<Limited> windows_of(const Budget& budget, const std::vector<BudgetedWindow>& windows) {
+  std::vector<Limited> all;
+  for (const BudgetedWindow& window : windows) {
+    if (!window.now || !budget.matches(window.kind, window.name, window.program)) continue;
+    const Subject* before = window.before ? &*window.before : nullptr;
+    all.push_back({window.display, figures_of(budget, window.now, before), figures_of(budget, window.before, before)});
+  }
+  return all;
+}
+
+/// Adds `figures` to `sum`; what was not measured leaves nothing of it.
+void add(const std::vector<Figure>& figures, std::optional<double>& sum) {
+  if (!sum) return;
+  if (figures.empty()) {
+    sum.reset();
+  } else {
+    *sum += figures.front().value;
+  }
+}
+
+std::vector<Limited> sums_of(const Budget& budget, const std::vector<BudgetedWindow>& windows) {
+  struct Sum {
+    std::optional<double> now = 0;
+    std::optional<double> before = 0;
+    bool has_before = false;
+  };
+  std::map<std::string, Sum> sums;
+  for (const BudgetedWindow& window : windows) {
+    if (!budget.matches(window.kind, window.name, window.program)) continue;
+    const Subject& any = window.now ? *window.now : *window.before;
+    // Figures of a call or an iteration cannot be added to those of a test; children are in no time of their parent's.
+    if (any.window->is_per_iteration || window.kind == "scope") continue;
+    Sum& sum = sums[budget.per == Per::program ? window.program : "all tests"];
+    if (window.now) add(figures_of(budget, window.now, nullptr), sum.now);
+    if (window.before) {
+      add(figures_of(budget, window.before, nullptr), sum.before);
+      sum.has_before = true;
+    }
+  }
+  std::vector<Limited> all;
+  for (const auto& [name, sum] : sums) {
+    Limited one{name, {}, {}};
+    if (sum.now) one.now = {{"", *sum.now}};
+    if (sum.before && sum.has_before) one.before = {{"", *sum.before}};
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+bool has_grown(const Budget& budget, double before, double now) {
+  if (now <= before * (1 + budget.max_growth->share) + budget.max_growth->value) return false;
+  if (budget.measure->is_additive) return true;
+  // Percentiles are those of buckets: next to each other they may be one value.
+  return histogram_bucket(static_cast<std::uint64_t>(now)) > histogram_bucket(static_cast<std::uint64_t>(before)) + 1;
+}
+
+}  // namespace
+
+Judgement judge(const std::vector<Budget>& budgets, const std::vector<BudgetedWindow>& windows) {
+  Judgement out;
+  for (std::size_t i = 0; i < budgets.size(); ++i) {
+    const Budget& budget = budgets[i];
+    const Unit unit = budget.measure->unit;
+    const std::vector<Limited> all = budget.per == Per::test ? windows_of(budget, windows) : sums_of(budget, windows);
+    if (all.empty()) {
+      out.unmatched.emplace_back(i, "no test matches it");
+      continue;
+    }
+    std::size_t judged = 0;
+    bool has_figures = false;
+    for (const Limited& one : all) {
+      for (const Figure& figure : one.now) {
+        has_figures = true;
+        const std::size_t exceeded_before = out.exceeded.size();
+        bool is_judged = false;
+        const auto exceed = [&](std::string limit) {
+          out.exceeded.push_back({i, one.name, figure.of, value_text(unit, figure.value), std::move(limit)});
+        };
+        if (budget.max) {
+          is_judged = true;
+          if (figure.value > *budget.max) exceed(fmt::format("at most {}", value_text(unit, *budget.max)));
+        }
+        const auto before = std::find_if(one.before.begin(), one.before.end(),
+                                         [&](const Figure& other) { return other.of == figure.of; });
+        if (budget.max_growth && before != one.before.end()) {
+          is_judged = true;
+          if (has_grown(budget, before->value, figure.value) && out.exceeded.size() == exceeded_before) {
+            exceed(fmt::format("at most {} more than {}", budget.max_growth->text, value_text(unit, before->value)));
+          }
+        }
+        if (is_judged) ++judged;
+        if (is_judged && out.exceeded.size() == exceeded_before) ++out.kept;
+      }
+    }
+    if (judged == 0) {
+      out.unjudged.emplace_back(i, has_figures                    ? "the baseline has no number to hold it against"
+                                   : !budget.measure->is_additive ? "nothing has enough calls: ten must lie beyond it"
+                                                                  : "it was not measured");
+    }
+  }
+  return out;
+}
+
+}  // namespace syscost::bench::budgets

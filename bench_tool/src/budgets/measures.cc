@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+#include "budgets/measures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "csv/problems.h"
+#include "render/units.h"
+#include "stats/latency.h"
+
+namespace syscost::bench::budgets {
+namespace {
+
+using stats::SyscallSummary;
+using stats::WindowSummary;
+
+// Lines of a baseline with times.
+constexpr std::string_view kWall = "wall_ns";
+constexpr std::string_view kCpu = "cpu_ns";
+constexpr std::string_view kKernel = "kernel_ns";
+
+constexpr std::array<std::pair<int, double>, 3> kPercents = {{{50, 0.50}, {90, 0.90}, {99, 0.99}}};
+
+std::string percentile_line(int percent) {
+  return fmt::format("p{}_ns", percent);
+}
+
+bool is_chosen(const SyscallSummary& one, const model::SyscallChoice& of) {
+  const std::size_t blank = one.name.find(' ');
+  const std::string detail = blank == std::string::npos ? "" : one.name.substr(blank + 1);
+  return of.matches(one.name.substr(0, blank), detail, one.classes);
+}
+
+/// Adds `value_of` over the chosen syscalls; none where one of them has it not.
+template <class ValueOf>
+std::vector<Figure> sum_of(const WindowSummary& window, const model::SyscallChoice& of, ValueOf value_of) {
+  if (!window.calls && !window.entries) return {};
+  Figure sum;
+  for (const SyscallSummary& one : window.syscalls) {
+    if (!is_chosen(one, of)) continue;
+    const std::optional<double> value = value_of(one);
+    if (!value) return {};
+    sum.value += *value;
+  }
+  return {sum};
+}
+
+std::optional<double> median(const stats::Numbers& numbers) {
+  return numbers ? std::optional(numbers->median) : std::nullopt;
+}
+
+std::vector<Figure> calls(const Subject& now, const Subject* /*before*/, const model::SyscallChoice& of) {
+  return sum_of(*now.window, of, [](const SyscallSummary& one) { return median(one.count()); });
+}
+
+std::vector<Figure> errors(const Subject& now, const Subject* /*before*/, const model::SyscallChoice& of) {
+  return sum_of(*now.window, of, [](const SyscallSummary& one) {
+    if (one.calls == std::nullopt) return std::optional<double>();  // entries alone: no results were seen
+    double sum = 0;
+    for (const auto& [name, spread] : one.errnos) sum += spread.median;
+    return std::optional(sum);
+  });
+}
+
+/// The errnos that a syscall of the baseline's window did not fail with.
+std::vector<Figure> new_errnos(const Subject& now, const Subject* before, const model::SyscallChoice& of) {
+  std::vector<Figure> figures;
+  if (before == nullptr) return figures;
+  std::set<std::pair<std::string_view, std::string_view>> known;
+  for (const SyscallSummary& one : before->window->syscalls) {
+    for (const auto* errnos : {&one.errnos, &one.fixed_errnos}) {
+      for (const auto& [name, spread] : *errnos) known.emplace(one.name, name);
+    }
+  }
+  for (const SyscallSummary& one : now.window->syscalls) {
+    if (!is_chosen(one, of)) continue;
+    for (const auto& [name, spread] : one.errnos) {
+      if (spread.max > 0 && known.count({one.name, name}) == 0) {
+        figures.push_back({fmt::format("{} {}", one.name, name), spread.median});
+      }
+    }
+  }
+  if (figures.empty()) figures.push_back({"", 0});
+  return figures;
+}
+
+std::vector<Figure> wall(const Subject& now, const Subject* /*before*/, const model::SyscallChoice& /*of*/) {
+  const auto value = median(now.window->wall_ns);
+  return value ? std::vector<Figure>{{"", *value}} : std::vector<Figure>();
+}
+
+std::vector<Figure> cpu(const Subject& now, const Subject* /*before*/, const model::SyscallChoice& /*of*/) {
+  return now.cpu_ns ? std::vector<Figure>{{"", *now.cpu_ns}} : std::vector<Figure>();
+}
+
+std::vector<Figure> kernel(const Subject& now, const Subject* /*before*/, const model::SyscallChoice& of) {
+  return sum_of(*now.window, of, [](const SyscallSummary& one) { return median(one.kernel_ns); });
+}
+
+template <int kPercent>
+std::vector<Figure> percentile(const Subject& now, const Subject* /*before*/, const model::SyscallChoice& of) {
+  std::vector<Figure> figures;
+  for (const SyscallSummary& one : now.window->syscalls) {
+    if (!is_chosen(one, of)) continue;
+    const auto found = now.percentiles_ns.find({one.name, kPercent});
+    if (found != now.percentiles_ns.end()) figures.push_back({one.name, found->second});
+  }
+  return figures;
+}
+
+// Time waited is not work: kernel time leaves it out unless asked. Volatile calls vary on their own.
+constexpr std::array<Measure, 9> kMeasures = {{
+    {"calls", Unit::count, true, true, true, false, "!%volatile", &calls},
+    {"errors", Unit::count, true, true, true, false, "!%volatile", &errors},
+    {"new-errnos", Unit::count, true, true, true, true, "!%volatile", &new_errnos},
+    {"wall", Unit::ns, false, true, false, false, "", &wall},
+    {"cpu", Unit::ns, false, true, false, false, "", &cpu},
+    {"kernel", Unit::ns, false, true, true, false, "!%wait", &kernel},
+    {"p50", Unit::ns, false, false, true, false, "!%wait", &percentile<50>},
+    {"p90", Unit::ns, false, false, true, false, "!%wait", &percentile<90>},
+    {"p99", Unit::ns, false, false, true, false, "!%wait", &percentile<99>},
+}};
+
+constexpr const char* kNoMemory =
+    "memory is not measured: a syscall says what was asked for and not what is used. Limit the calls that get it: "
+    "measure = \"calls\", of = \"%memory\"";
+constexpr const char* kNoPattern =
+    "a pattern with a confidence is a guess, and a gate must not guess. Limit what the pattern consists of: for a GPU "
+    "measure = \"kernel\" or \"calls\", of = \"ioctl\"";
+
+/// Words of other tools, and of later versions.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kRefusals = {{
+    {"critical_path", "the time of a test, loop or benchmark is measure = \"wall\""},
+    {"duration", "the time of a test, loop or benchmark is measure = \"wall\""},
+    {"time", "which time: \"wall\", \"cpu\" or \"kernel\""},
+    {"span_count", "a span is a syscall: measure = \"calls\", and per = \"program\" for all tests of a program"},
+    {"syscalls", "measure = \"calls\"; per = \"program\" for all tests of a program"},
+    {"memory", kNoMemory},
+    {"memory_usage", kNoMemory},
+    {"bytes", "bytes are not in the CSV of this version"},
+    {"descriptors", "descriptors are not in the CSV of this version"},
+    {"anti_pattern", kNoPattern},
+    {"max", "the maximum of latencies is one call on a bad day: take \"p99\""},
+}};
+
+}  // namespace
+
+std::span<const Measure> measures() {
+  return kMeasures;
+}
+
+const Measure* find_measure(std::string_view name) {
+  const auto found =
+      std::find_if(kMeasures.begin(), kMeasures.end(), [&](const Measure& one) { return one.name == name; });
+  return found == kMeasures.end() ? nullptr : &*found;
+}
+
+std::string_view refusal_of(std::string_view name) {
+  for (const auto& [word, reason] : kRefusals) {
+    if (word == name) return reason;
+  }
+  return {};
+}
+
+Subject subject_of(const model::Dataset& data, const model::Group& group, const WindowSummary& window,
+                   bool has_percentiles) {
+  Subject out;
+  out.window = &window;
+  if (window.cpu_ns) out.cpu_ns = window.cpu_ns->median;
+  if (!has_percentiles) return out;
+  csv::Problems ignored;  // a histogram that contradicts its row leaves its syscall without percentiles
+  for (const stats::SyscallLatency& one : stats::latencies_of(data, group, {}, ignored)) {
+    for (const auto& [percent, fraction] : kPercents) {
+      if (const auto ns = stats::percentile_ns(one, fraction)) {
+        out.percentiles_ns[{one.name, percent}] = static_cast<double>(*ns);
+      }
+    }
+  }
+  return out;
+}
+
+Subject subject_of(const model::BaselineWindow& lines, const WindowSummary& window) {
+  Subject out;
+  out.window = &window;
+  for (const model::BaselineCell& cell : lines.cells) {
+    if (cell.syscall.empty() && cell.what == kCpu) out.cpu_ns = cell.range.middle;
+    for (const auto& [percent, fraction] : kPercents) {
+      if (cell.what == percentile_line(percent)) out.percentiles_ns[{cell.syscall, percent}] = cell.range.middle;
+    }
+  }
+  return out;
+}
+
+void add_times(const Subject& subject, model::BaselineWindow& lines) {
+  const auto add = [&](std::string syscall, std::string_view what, const stats::Numbers& numbers) {
+    if (!numbers) return;
+    const auto whole = [](double ns) { return std::round(ns * 10) / 10; };  // of a loop they are fractions
+    lines.cells.push_back(
+        {std::move(syscall), std::string(what), {whole(numbers->min), whole(numbers->median), whole(numbers->max)}});
+  };
+  const auto exactly = [](double ns) { return stats::Spread{1, ns, ns, ns}; };
+  add("", kWall, subject.window->wall_ns);
+  if (subject.cpu_ns) add("", kCpu, exactly(*subject.cpu_ns));
+  for (const SyscallSummary& one : subject.window->syscalls) add(one.name, kKernel, one.kernel_ns);
+  for (const auto& [key, ns] : subject.percentiles_ns) add(key.first, percentile_line(key.second), exactly(ns));
+}
+
+std::string value_text(Unit unit, double value) {
+  return unit == Unit::count ? render::count(value) : render::duration(value);
+}
+
+}  // namespace syscost::bench::budgets

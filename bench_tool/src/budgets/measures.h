@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+//
+// Measures: what a budget may limit, as a table: a new measure is one more entry.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/baseline.h"
+#include "model/dataset.h"
+#include "model/group.h"
+#include "model/syscall_choice.h"
+#include "stats/window_summary.h"
+
+namespace syscost::bench::budgets {
+
+/// What a window's figures are read from: the run's, or those of its lines in the baseline.
+struct Subject {
+  const stats::WindowSummary* window = nullptr;
+  std::optional<double> cpu_ns;  ///< User and system time, the median.
+  /// (syscall, percent) -> ns; only where enough calls stand behind it.
+  std::map<std::pair<std::string, int>, double> percentiles_ns;
+};
+
+/// One figure: of a window, or of one of its syscalls (`of`).
+struct Figure {
+  std::string of;  ///< The syscall; empty: the window.
+  double value = 0;
+};
+
+enum class Unit { count, ns };
+
+struct Measure {
+  std::string_view name;
+  Unit unit = Unit::count;
+  bool is_count = true;      ///< In every baseline; else only in one with times.
+  bool is_additive = true;   ///< A program's is the sum of its windows'.
+  bool has_selector = true;  ///< `of` says which syscalls.
+  bool needs_baseline = false;
+  std::string_view default_of;  ///< The selector without `of`.
+  /// Figures of a window; `before` is its counterpart in the baseline, or null. None: not measured.
+  std::vector<Figure> (*figures)(const Subject& now, const Subject* before, const model::SyscallChoice& of) = nullptr;
+};
+
+std::span<const Measure> measures();
+const Measure* find_measure(std::string_view name);
+
+/// Why a word that people try is no measure: `memory`, `span_count`, ...; "" for any other.
+std::string_view refusal_of(std::string_view name);
+
+/// Of a window of the run. Percentiles need histograms to have been kept.
+Subject subject_of(const model::Dataset& data, const model::Group& group, const stats::WindowSummary& window,
+                   bool has_percentiles);
+
+/// Of the baseline's lines.
+Subject subject_of(const model::BaselineWindow& lines, const stats::WindowSummary& window);
+
+/// The lines that a baseline with times has more.
+void add_times(const Subject& subject, model::BaselineWindow& lines);
+
+/// `12`, `1.30 ms`.
+std::string value_text(Unit unit, double value);
+
+}  // namespace syscost::bench::budgets

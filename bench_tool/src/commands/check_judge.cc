@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+//
+// The judgement of check: counts by the judge of compare, then budgets.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "commands/baseline.h"
+#include "commands/check.h"
+#include "model/fold_details.h"
+#include "model/loader.h"
+#include "stats/baseline_windows.h"
+
+namespace syscost::bench::commands {
+namespace {
+
+using stats::Comparison;
+using stats::Verdict;
+using stats::WindowSummary;
+
+/// Which window it is, whatever file it comes from.
+using Key = std::tuple<std::string, std::string, std::string>;
+
+Key key_of(const model::BaselineWindow& window) {
+  return {window.program, window.name, window.kind};
+}
+
+Key key_of(const model::Dataset& data, const model::Group& group) {
+  return {data.text(group.program), model::base_name(data, group), data.text(group.kind)};
+}
+
+/// Windows that the counts of a baseline say something about.
+bool is_counted(const WindowSummary& window) {
+  return window.is_ours() && !window.is_plain;
+}
+
+void add_warnings(CheckResult& result) {
+  const auto of_run = surroundings_of(result.data);
+  for (const auto& [name, value] : result.baseline.surroundings) {
+    const auto now = std::find_if(of_run.begin(), of_run.end(), [&](const auto& one) { return one.first == name; });
+    if (now == of_run.end() || now->second == value) continue;
+    result.warnings.push_back(
+        fmt::format("{} differs ({} in the baseline, {} now): counts may differ for that reason alone", name,
+                    value.empty() ? "none" : value, now->second.empty() ? "none" : now->second));
+  }
+}
+
+/// Names of the baseline's windows, with the program where several have one of that name.
+void name_windows(CheckResult& result) {
+  std::map<std::string_view, std::size_t> times;
+  for (const model::BaselineWindow& window : result.baseline.windows) ++times[window.name];
+  for (std::size_t i = 0; i < result.baseline.windows.size(); ++i) {
+    const model::BaselineWindow& window = result.baseline.windows[i];
+    if (times[window.name] > 1) result.baseline_windows[i].name = fmt::format("{} ({})", window.name, window.program);
+  }
+}
+
+/// Pairs and judges; returns what keeps it from doing so, or "".
+std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) {
+  const bool baseline_has_details = result.baseline.has_details();
+  if (baseline_has_details != model::has_details(result.data)) {
+    if (baseline_has_details) {
+      return "the baseline tells calls of one syscall apart and the run does not: measure with the same "
+             "--syscost_detail";
+    }
+    model::fold_details(result.data);
+  }
+  result.groups = model::group_samples(result.data, model::Tools::left_out);
+  result.windows = stats::summarize_all(result.data, result.groups, true);
+  for (const model::BaselineWindow& window : result.baseline.windows) {
+    result.baseline_windows.push_back(stats::from_baseline(result.baseline, window));
+  }
+  name_windows(result);
+  std::map<Key, std::size_t> of_run;
+  for (std::size_t i = 0; i < result.groups.size(); ++i) {
+    if (is_counted(result.windows[i])) of_run.emplace(key_of(result.data, result.groups[i]), i);
+  }
+  bool has_pair = false;
+  std::vector<Comparison> rows;  // apart: moved calls are found over all of them
+  const auto add = [&](const WindowSummary* expected, const WindowSummary* now, std::optional<std::size_t> in_baseline,
+                       std::optional<std::size_t> in_run) {
+    rows.push_back(stats::compare_windows(expected, now, policy));
+    result.rows.push_back({{}, in_baseline, in_run});
+  };
+  for (std::size_t i = 0; i < result.baseline.windows.size(); ++i) {
+    WindowSummary& expected = result.baseline_windows[i];
+    const auto found = of_run.find(key_of(result.baseline.windows[i]));
+    if (found == of_run.end()) {
+      add(&expected, nullptr, i, std::nullopt);
+      continue;
+    }
+    has_pair = true;
+    expected.name = result.windows[found->second].name;
+    add(&expected, &result.windows[found->second], i, found->second);
+    of_run.erase(found);
+  }
+  for (const auto& [key, index] : of_run) add(nullptr, &result.windows[index], std::nullopt, index);
+  stats::find_moved_calls(rows);
+  for (std::size_t i = 0; i < rows.size(); ++i) result.rows[i].comparison = std::move(rows[i]);
+  if (!has_pair && result.has_baseline) return "no test of the run is in the baseline, so nothing was judged";
+  add_warnings(result);
+  return {};
+}
+
+/// Lets the calls of a test grow by `share`, all its syscalls together; a new errno stays one.
+void allow_growth(const stats::CountPolicy& policy, double share, Comparison& row) {
+  if (row.verdict != Verdict::regressed || !row.is_paired()) return;
+  double before = 0;
+  for (const stats::SyscallSummary& one : row.old_window->syscalls) {
+    if (one.count() && !policy.is_volatile(one.name, one.classes)) before += one.count()->median;
+  }
+  double growth = 0;
+  for (const stats::Delta& delta : row.deltas) {
+    if (!delta.is_gated()) continue;
+    if (!delta.errno_name.empty() && delta.is_new_errno) return;
+    if (delta.errno_name.empty() && !delta.is_fixed) growth += delta.new_count.median - delta.old_count.median;
+  }
+  if (growth > share * before) return;
+  row.verdict = Verdict::near;
+  row.reason = fmt::format("its calls grew by {:.1f} %, which --gate-counts allows", 100 * growth / before);
+}
+
+void judge_budgets(const CheckSettings& settings, CheckResult& result) {
+  std::vector<budgets::BudgetedWindow> windows;
+  for (const CheckedRow& row : result.rows) {
+    budgets::BudgetedWindow window;
+    window.display = row.comparison.name;
+    if (row.baseline_index) {
+      const model::BaselineWindow& lines = result.baseline.windows[*row.baseline_index];
+      window.name = lines.name;
+      window.program = lines.program;
+      window.kind = lines.kind;
+      window.before = budgets::subject_of(lines, result.baseline_windows[*row.baseline_index]);
+    }
+    if (row.run_index) {
+      const model::Group& group = result.groups[*row.run_index];
+      const WindowSummary& now = result.windows[*row.run_index];
+      window.name = model::base_name(result.data, group);
+      window.program = result.data.text(group.program);
+      window.kind = now.kind;
+      window.now = budgets::subject_of(result.data, group, now, settings.needs_histograms);
+    }
+    windows.push_back(std::move(window));
+  }
+  result.judgement = budgets::judge(settings.budgets, windows);
+}
+
+}  // namespace
+
+std::string judge_run(const cli::Options& options, const CheckSettings& settings, const std::string& run,
+                      CheckResult& result, csv::Problems& problems) {
+  result.baseline = settings.baseline;
+  result.has_baseline = settings.has_baseline;
+  result.baseline_file = settings.baseline_file;
+  model::LoadOptions load;
+  load.is_printable = true;  // names are those of the baseline
+  load.keep_histograms = settings.needs_histograms;
+  // The file of a further run is ours, whatever its programs call their runs.
+  const bool is_first = run == options.runs.front();
+  load.all_runs = options.all_runs || !is_first;
+  if (!options.run_ids.empty() && is_first) load.run_id = options.run_ids.front();
+  result.data = model::load(run, load, problems);
+  if (result.data.samples.empty()) return "nothing to judge: the run holds no test";
+  if (std::string fault = judge_counts(settings.counts, result); !fault.empty()) return fault;
+  if (settings.gate_counts) {
+    for (CheckedRow& row : result.rows) allow_growth(settings.counts, *settings.gate_counts, row.comparison);
+  }
+  judge_budgets(settings, result);
+  return {};
+}
+
+}  // namespace syscost::bench::commands

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+//
+// Confirmation: what is red in one run and not in the next was chance.
+//
+// The command is run again, whole: a test alone or a part of a suite makes other calls than the suite does. A count
+// stays red only if the same count of the same test grew in every run.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <iosfwd>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "stats/verdict.h"
+
+namespace syscost::bench::commands {
+
+class Confirmation {
+ public:
+  explicit Confirmation(const std::vector<stats::Comparison>& rows);
+
+  /// Takes the rows of one more run. Returns what keeps it from confirming anything, or "".
+  std::string take(const std::vector<stats::Comparison>& again);
+
+  /// Tests that are suspected still.
+  std::size_t suspects() const;
+  /// Programs that have one.
+  std::set<std::string> programs() const;
+  /// Calms what did not repeat.
+  void apply_to(stats::Comparison& row) const;
+  /// `Log.Reads did not repeat: +1 openat; not in run 1 of 2`, a line each.
+  std::string text() const;
+
+ private:
+  using Cell = std::tuple<std::string, std::string, bool>;  ///< Syscall, errno, fixed.
+  struct Suspect {
+    std::string name;
+    std::string program;
+    std::set<Cell> cells;  ///< That grew in all runs so far.
+    std::string what;
+    std::size_t ended_in = 0;  ///< The further run that did not show it; 0: none.
+  };
+  static std::set<Cell> grown_cells(const stats::Comparison& row);
+
+  std::map<std::string, Suspect> suspects_;  ///< By program and name.
+  std::size_t runs_ = 0;
+};
+
+/// What further runs are for.
+struct Suspicion {
+  std::function<std::size_t()> count;               ///< Tests and budgets that are suspected still.
+  std::function<std::set<std::string>()> programs;  ///< Programs that have one.
+  /// Takes the CSV of one more run. Returns what keeps it from confirming anything, or "".
+  std::function<std::string(const std::string& csv)> take;
+};
+
+/// Runs `command` up to `times` times, each with a CSV of its own, as long as something is suspected. Where a word of
+/// the command holds `{program}` it is run for each suspicious program in turn. Returns what went wrong, or "".
+std::string run_again(const std::vector<std::string>& command, std::size_t times, const Suspicion& suspicion,
+                      std::ostream& err);
+
+}  // namespace syscost::bench::commands

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+//
+// Budgets: what the file may say, which tests a pattern means, and what exceeds a limit. Messages are in tests/cli.
+#include "budgets/budget.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <sstream>
+
+#include "budgets/budget_check.h"
+#include "budgets/closest.h"
+
+namespace syscost::bench::budgets {
+namespace {
+
+Budget budget(const std::string& lines) {
+  csv::Problems problems;
+  BudgetFile file = parse_budgets("it", "[[budget]]\n" + lines, problems);
+  std::ostringstream said;
+  problems.print(said);
+  EXPECT_EQ(file.budgets.size(), 1U) << lines << said.str();
+  return file.budgets.empty() ? Budget{} : std::move(file.budgets.front());
+}
+
+stats::WindowSummary window(double calls, double wall_ns) {
+  stats::WindowSummary one;
+  one.kind = "test";
+  one.calls = one.entries = stats::Spread{1, calls, calls, calls};
+  one.wall_ns = stats::Spread{1, wall_ns, wall_ns, wall_ns};
+  stats::SyscallSummary write;
+  write.name = "write";
+  write.classes = "desc";
+  write.calls = write.entries = one.calls;
+  one.syscalls = {write};
+  return one;
+}
+
+Subject subject(const stats::WindowSummary& of) {
+  Subject one;
+  one.window = &of;
+  return one;
+}
+
+TEST(Pattern, HasStarsAndQuestionMarks) {
+  EXPECT_TRUE(matches_pattern("*", ""));
+  EXPECT_TRUE(matches_pattern("Log.*", "Log.Write"));
+  EXPECT_TRUE(matches_pattern("*.Write?", "Log.Write8"));
+  EXPECT_TRUE(matches_pattern("*a*b*", "xxaxxbxx"));
+  EXPECT_FALSE(matches_pattern("Log.*", "Blog.Write"));
+  EXPECT_FALSE(matches_pattern("*.Write?", "Log.Write"));
+  EXPECT_FALSE(matches_pattern("", "a"));
+}
+
+TEST(Budget, MeansTestsLoopsAndBenchmarksUnlessAnotherKindIsNamed) {
+  const Budget all = budget("measure = \"calls\"\nmax = 1\n");
+  EXPECT_TRUE(all.matches("test", "S.T", "p"));
+  EXPECT_TRUE(all.matches("loop", "S.T, loop f", "p"));
+  EXPECT_FALSE(all.matches("suite", "suite S, set-up", "p"));
+  EXPECT_TRUE(budget("test = \"suite *\"\nmeasure = \"calls\"\nmax = 1\n").matches("suite", "suite S, set-up", "p"));
+  const Budget named = budget("test = \"BM_*\"\nmeasure = \"calls\"\nmax = 1\n");
+  EXPECT_TRUE(named.matches("benchmark", "benchmark BM_Copy/8", "p")) << "as Google Benchmark says it";
+  const Budget some = budget("test = [\"S.*\", \"!S.Slow*\"]\nprogram = \"net_*\"\nmeasure = \"calls\"\nmax = 1\n");
+  EXPECT_TRUE(some.matches("test", "S.T", "net_tests"));
+  EXPECT_FALSE(some.matches("test", "S.SlowOne", "net_tests"));
+  EXPECT_FALSE(some.matches("test", "S.T", "log_tests"));
+}
+
+TEST(Budget, ReadsTimesWithTheirUnit) {
+  EXPECT_EQ(budget("measure = \"wall\"\nmax = \"1.5 ms\"\n").max, 1.5e6);
+  EXPECT_EQ(budget("measure = \"wall\"\nmax = \"2min\"\n").max, 120e9);
+  EXPECT_EQ(budget("measure = \"wall\"\nmax-growth = \"20 us\"\n").max_growth->value, 20e3);
+  EXPECT_EQ(budget("measure = \"wall\"\nmax-growth = \"20 %\"\n").max_growth->share, 0.2);
+}
+
+TEST(BudgetFile, RefusesWhatItCannotRead) {
+  for (const std::string text :
+       {"[[budget]\n", "budget = 1\n", "[[budget]]\nmeasure = 1\nmax = 1\n", "[[budget]]\nmax = 1\n",
+        "[[budget]]\nmeasure = \"calls\"\nmax = nan\n", "[[budget]]\nmeasure = \"calls\"\nmax = \"1\"\n",
+        "[[budget]]\nmeasure = \"wall\"\nmax = \"1 fortnight\"\n", "[[budget]]\nmeasure = \"wall\"\nmax = \"ms\"\n",
+        "[[budget]]\nmeasure = \"calls\"\nmax-growth = \"-3%\"\n",
+        "[[budget]]\ntest = []\nmeasure = \"calls\"\nmax = 1\n", "volatile = \"read\"\n",
+        "[[budget]]\nmeasure = \"calls\"\n"}) {
+    csv::Problems problems;
+    EXPECT_TRUE(parse_budgets("it", text, problems).budgets.empty()) << text;
+    EXPECT_FALSE(problems.empty()) << text;
+  }
+}
+
+TEST(EachMeasure, CanBeLimitedOrSaysWhyNot) {
+  for (const Measure& one : measures()) {
+    EXPECT_EQ(find_measure(one.name), &one);
+    EXPECT_EQ(refusal_of(one.name), "") << one.name;
+    EXPECT_NE(one.figures, nullptr);
+  }
+  for (const char* renacers : {"critical_path", "span_count", "memory_usage", "anti_pattern"}) {
+    EXPECT_NE(refusal_of(renacers), "") << renacers;
+  }
+}
+
+TEST(Judge, NamesWhatExceedsALimitAndCountsTheRest) {
+  const stats::WindowSummary few = window(4, 1000);
+  const stats::WindowSummary many = window(5, 1000);
+  const std::vector<BudgetedWindow> windows = {{"S.Few", "S.Few", "p", "test", subject(few), subject(few)},
+                                               {"S.Many", "S.Many", "p", "test", subject(many), subject(few)}};
+  const Judgement most = judge({budget("measure = \"calls\"\nof = \"write\"\nmax = 4\n")}, windows);
+  ASSERT_EQ(most.exceeded.size(), 1U);
+  EXPECT_EQ(most.exceeded[0].test, "S.Many");
+  EXPECT_EQ(most.exceeded[0].value, "5");
+  EXPECT_EQ(most.kept, 1U);
+  EXPECT_EQ(judge({budget("measure = \"calls\"\nmax-growth = \"24%\"\n")}, windows).exceeded.size(), 1U);
+  EXPECT_EQ(judge({budget("measure = \"calls\"\nmax-growth = \"25%\"\n")}, windows).exceeded.size(), 0U);
+  EXPECT_EQ(judge({budget("measure = \"calls\"\nmax-growth = 1\n")}, windows).exceeded.size(), 0U);
+  const Judgement sum = judge({budget("measure = \"calls\"\nper = \"program\"\nmax = 8\n")}, windows);
+  ASSERT_EQ(sum.exceeded.size(), 1U);
+  EXPECT_EQ(sum.exceeded[0].test, "p");
+  EXPECT_EQ(sum.exceeded[0].value, "9");
+}
+
+TEST(Judge, SaysWhichBudgetLimitsNothing) {
+  const stats::WindowSummary one = window(4, 1000);
+  const std::vector<BudgetedWindow> windows = {{"S.T", "S.T", "p", "test", subject(one), std::nullopt}};
+  EXPECT_EQ(judge({budget("test = \"T.*\"\nmeasure = \"calls\"\nmax = 1\n")}, windows).unmatched.size(), 1U);
+  EXPECT_EQ(judge({budget("measure = \"cpu\"\nmax = \"1 s\"\n")}, windows).unjudged.size(), 1U) << "not measured";
+  EXPECT_EQ(judge({budget("measure = \"p99\"\nmax = \"1 s\"\n")}, windows).unjudged.size(), 1U) << "too few calls";
+}
+
+TEST(Judge, TakesPercentilesOfNeighbouringBucketsForOneValue) {
+  const stats::WindowSummary one = window(4000, 1000);
+  Subject before = subject(one);
+  Subject now = subject(one);
+  before.percentiles_ns[{"write", 99}] = 1000;  // buckets here are 64 ns wide
+  const Budget limit = budget("measure = \"p99\"\nmax-growth = \"1%\"\n");
+  const auto exceeded = [&](double ns) {
+    now.percentiles_ns[{"write", 99}] = ns;
+    return judge({limit}, {{"S.T", "S.T", "p", "test", now, before}}).exceeded.size();
+  };
+  EXPECT_EQ(exceeded(1050), 0U);
+  EXPECT_EQ(exceeded(1300), 1U);
+}
+
+TEST(DidYouMean, NamesTheWordThatIsNear) {
+  static constexpr std::array<std::string_view, 3> kWords = {"max", "max-growth", "measure"};
+  EXPECT_EQ(did_you_mean("max-grwoth", kWords), " - did you mean max-growth?");
+  EXPECT_EQ(did_you_mean("mesure", kWords), " - did you mean measure?");
+  EXPECT_EQ(did_you_mean("colour", kWords), "");
+  EXPECT_EQ(did_you_mean(std::string(1000, 'x'), kWords), "");
+}
+
+}  // namespace
+}  // namespace syscost::bench::budgets
