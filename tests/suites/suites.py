@@ -19,8 +19,6 @@ SUITES = {
                 "variables": {"GTEST_FILTER": "-DBTest.HiddenValuesAreRemoved", "BENCHMARK_FILTER": "^$"}},
     # Threads, death tests, files; ours stands before its own main(). Of the other tests each is a program of its own.
     "glog": {"package": "google-glog", "cmake": ["-DBUILD_TESTING=ON", "-DWITH_GTEST=ON", "-DWITH_PKGCONFIG=OFF"]},
-    # Subprocesses, pipes, signals, files.
-    "ninja": {"package": "ninja-build", "cmake": ["-DBUILD_TESTING=ON"]},
     "snappy": {"package": "snappy",
                "cmake": ["-DSNAPPY_BUILD_BENCHMARKS=OFF", "-DSNAPPY_ENABLE_RTTI=ON", "-DBUILD_SHARED_LIBS=ON"]},
 }
