@@ -196,6 +196,26 @@ def make_times():
     save("mixed_folder/tests.csv", window("Log.Stays", [reads(2, 900)], 1500))
 
 
+def make_policy():
+    """What is not measured in NEW any more, each test in one way; and the list of tests that says where they stand."""
+    def tests(outcomes):
+        return [line for test, outcome in outcomes for line in window(
+            "Policy." + test, [call("write", "desc", [110] * 2)], 1500, dict(outcome=outcome))]
+    save("policy_old.csv", tests((("Stays", "passed"), ("Vanishes", "passed"), ("Fails", "passed"),
+                                  ("Skips", "passed"), ("Ends", "passed"), ("AlwaysFails", "failed"),
+                                  ("AlwaysSkips", "skipped"), ("Recovers", "failed")))
+         + window("Policy", [call("openat", "file;desc", [900])], 3000, dict(outcome=""), kind="suite", window="set-up"))
+    save("policy_new.csv", tests((("Stays", "passed"), ("Fails", "failed"), ("Skips", "skipped"), ("Ends", ""),
+                                  ("AlwaysFails", "failed"), ("AlwaysSkips", "skipped"), ("Recovers", "passed"),
+                                  ("Appears", "failed"))))
+    def suite(name, tests):
+        return dict(name=name, tests=len(tests), testsuite=[dict(name=test, file=file, line=line)
+                                                            for test, file, line in tests])
+    save_bytes("tests.json", json.dumps(dict(tests=3, name="AllTests", testsuites=[
+        suite("Log", [("Reads", "src/log_test.cc", 12), ("Vanishes", "src/log,odd: 100%.cc", 34),
+                      ("Fails", "/elsewhere/log_test.cc", 56)])]), indent=2).encode())
+
+
 def make_names():
     """Names that cannot be seen as they are, or that would be markup; each file once more with a call more."""
     def save_names(name, names, syscall, label):
@@ -465,4 +485,5 @@ def main():
 if __name__ == "__main__":
     main()
     make_times()
+    make_policy()
     make_names()

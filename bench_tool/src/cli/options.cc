@@ -54,6 +54,7 @@ Examples:
 
 const char* const kCompareFooter =
     R"(Counts are exact: any growth of a syscall's calls or of a failing errno is a regression, named in the last column.
+A test of OLD that is missing, failed, skipped or crashed in NEW fails the gate, too, unless --allow or --gate none.
 Syscalls of class %volatile (futex, allocator, ...) and of --volatile are shown and not gated. So are calls that only
 moved between the tests of a program, which makes as many as before: `moved`.
 Counts that vary among repetitions regress when old and new ranges are further apart than --near-abs and --near-rel.
@@ -101,6 +102,8 @@ constexpr std::array<std::string_view, 9> kCommands = {"summary",  "show",  "his
 
 const std::map<std::string, Format> kFormats = {
     {"text", Format::text}, {"md", Format::md}, {"csv", Format::csv}, {"json", Format::json}};
+const std::map<std::string, Report> kReports = {
+    {"junit", Report::junit}, {"sarif", Report::sarif}, {"github", Report::github}};
 const std::map<std::string, Color> kColors = {
     {"auto", Color::automatic}, {"always", Color::always}, {"never", Color::never}};
 
@@ -135,6 +138,7 @@ CLI::Validator not_empty() {
 /// Text of the options that need a second look after CLI11's.
 struct Raw {
   std::optional<std::string> gate;  // none: what the command gates by default
+  std::vector<std::string> allowed;
   std::vector<std::string> pairs;
   std::optional<double> near_abs;
   std::optional<double> near_rel;
@@ -144,10 +148,35 @@ struct Raw {
   std::string color = "auto";
 };
 
-void add_output_options(CLI::App& app, Raw& raw) {
-  app.add_option("--format", raw.format, "text (default), md, csv or json")->check(CLI::IsMember(kFormats));
+void add_color_option(CLI::App& app, Raw& raw) {
   app.add_option("--color", raw.color, "auto (default; a terminal, and NO_COLOR is not set), always or never")
       ->check(CLI::IsMember(kColors));
+}
+
+void add_output_options(CLI::App& app, Raw& raw) {
+  app.add_option("--format", raw.format, "text (default), md, csv or json")->check(CLI::IsMember(kFormats));
+  add_color_option(app, raw);
+}
+
+/// Of compare and ab.
+void add_report_options(CLI::App& app, Options& options, Raw& raw) {
+  app.add_option("--format", raw.format, "text (default), md, csv, json, junit, sarif or github")
+      ->check(CLI::IsMember(kFormats) | CLI::IsMember(kReports));
+  app.add_option("--locations", options.locations,
+                 "For junit, sarif and github: files and lines of tests, as TESTS --gtest_list_tests "
+                 "--gtest_output=json:FILE writes them; may be repeated")
+      ->type_name("FILE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->check(not_empty());
+  add_color_option(app, raw);
+}
+
+/// Of the commands with Markdown that grows with the number of tests.
+void add_size_option(CLI::App& app, Options& options, const char* most) {
+  app.add_option("--max-bytes", options.max_bytes, fmt::format("Most bytes of --format md, 1000 or more ({})", most))
+      ->type_name("N")
+      ->check(CLI::Range(std::size_t{1000}, std::size_t{1} << 40));
 }
 
 // Defaults stand in the descriptions: CLI11 2.4 shows its own in another way than 2.3.
@@ -176,6 +205,10 @@ void add_judging_options(CLI::App& app, Options& options, Raw& raw, const char* 
   add_repeatable(app, "--pair", raw.pairs, "OLD=NEW", "Compare test OLD with test NEW; may be repeated");
   app.add_option("--gate", raw.gate,
                  fmt::format("What ends in exit code 1: counts, time (= wall,cpu), wall, cpu, all or none ({})", gate));
+  app.add_option("--allow", raw.allowed, "Tests that do not fail the gate: missing, failed or skipped in NEW")
+      ->type_name("WORD,...")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"missing", "failed", "skipped"}));
   app.add_option("--threshold", options.threshold, "Change of a time in percent that matters (3)");
   app.add_flag("--strict", options.is_strict, "Exit 3 when a test has no verdict");
   add_count_options(app, raw);
@@ -214,7 +247,11 @@ std::optional<std::string> set_policy(Options& options, const Raw& raw) {
 
 /// Checks what CLI11 cannot and fills in the rest.
 Parsed finish(Options options, const Raw& raw) {
-  options.format = kFormats.at(raw.format);
+  if (const auto report = kReports.find(raw.format); report != kReports.end()) {
+    options.report = report->second;
+  } else {
+    options.format = kFormats.at(raw.format);
+  }
   options.color = kColors.at(raw.color);
   if (options.run_ids.size() > (options.command == Command::compare || options.command == Command::confirm ? 2U : 1U)) {
     return usage_error("too many --run: one for each RUN");
@@ -231,6 +268,12 @@ Parsed finish(Options options, const Raw& raw) {
     }
     options.gate = *gate;
   }
+  const auto is_allowed = [&](std::string_view word) {
+    return std::find(raw.allowed.begin(), raw.allowed.end(), word) != raw.allowed.end();
+  };
+  options.gate.allows_missing = is_allowed("missing");
+  options.gate.allows_failed = is_allowed("failed");
+  options.gate.allows_skipped = is_allowed("skipped");
   for (const std::string& raw_pair : raw.pairs) {
     // Names are paired as they are printed.
     const std::string pair = options.is_printable() ? csv::printable(raw_pair) : raw_pair;
@@ -306,6 +349,7 @@ Parsed parse(const std::vector<std::string>& args) {
   auto* summary = app.add_subcommand("summary", "What each test asked of the kernel")->footer(kSummaryFooter);
   summary->add_option("RUN", options.runs, kRunHelp)->required();
   add_output_options(*summary, raw);
+  add_size_option(*summary, options, "1000000");
   add_run_options(*summary, options, 1);
 
   std::string run;
@@ -328,7 +372,8 @@ Parsed parse(const std::vector<std::string>& args) {
   compare->add_option("OLD", old_run, kRunHelp)->required();
   compare->add_option("NEW", new_run, "The same, for the run that is judged")->required();
   add_judging_options(*compare, options, raw, "counts");
-  add_output_options(*compare, raw);
+  add_report_options(*compare, options, raw);
+  add_size_option(*compare, options, "60000");
   add_run_options(*compare, options, 2);
 
   auto* ab = app.add_subcommand("ab", "Run two commands in turns and compare them")->footer(kAbFooter);
@@ -339,7 +384,8 @@ Parsed parse(const std::vector<std::string>& args) {
       ->type_name("DIR")
       ->check(not_empty());
   add_judging_options(*ab, options, raw, "all");
-  add_output_options(*ab, raw);
+  add_report_options(*ab, options, raw);
+  add_size_option(*ab, options, "60000");
 
   auto* baseline_update = add_baseline_command(app, options, kRunHelp);
   add_count_options(*baseline_update, raw);

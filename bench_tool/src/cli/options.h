@@ -15,13 +15,20 @@ namespace syscost::bench::cli {
 
 enum class Command { summary, show, compare, ab, doctor, baseline_update, check, confirm };
 enum class Format { text, md, csv, json };
+/// Of compare and ab, for CI systems, in the place of a Format.
+enum class Report { none, junit, sarif, github };
 /// What ends in exit code 1.
 struct Gate {
   bool counts = false;
   bool wall = false;
   bool cpu = false;
+  // --allow: what else would fail a test, whatever is gated.
+  bool allows_missing = false;
+  bool allows_failed = false;  ///< Or crashed.
+  bool allows_skipped = false;
 
   bool times() const { return wall || cpu; }
+  bool is_off() const { return !counts && !times(); }
 };
 enum class Color { automatic, always, never };
 
@@ -46,6 +53,9 @@ struct Options {
   double budget_s = 60;           ///< ab: no round but the first begins that would not end within it.
   std::string keep;               ///< ab: folder for the CSVs; empty = they are deleted.
   Format format = Format::text;
+  Report report = Report::none;
+  std::size_t max_bytes = 0;           ///< --max-bytes: of Markdown; 0 = what GitHub takes.
+  std::vector<std::string> locations;  ///< --locations: GoogleTest's lists of tests as JSON.
   Color color = Color::automatic;
   std::vector<std::string> run_ids;  ///< --run; compare takes up to two.
   bool all_runs = false;
@@ -59,7 +69,7 @@ struct Options {
 
   CheckOptions check;  ///< baseline and check
 
-  bool for_people() const { return format == Format::text || format == Format::md; }
+  bool for_people() const { return report == Report::none && (format == Format::text || format == Format::md); }
   /// Names are printed with what cannot be seen made visible; JSON has escapes of its own.
   bool is_printable() const { return format != Format::json; }
 };

@@ -14,6 +14,8 @@
 #include <system_error>
 #include <utility>
 
+#include "commands/compare_ci.h"
+#include "commands/gate.h"
 #include "csv/printable.h"
 #include "csv/problems.h"
 #include "model/fold_details.h"
@@ -184,45 +186,55 @@ void load_both(const cli::Options& options, CompareResult& result, csv::Problems
 
 void write(const cli::Options& options, const CompareResult& result, const render::Paint& paint, std::ostream& out,
            std::ostream& err) {
+  const auto warn = [&] {
+    for (const std::string& warning : result.warnings) err << "bench: warning: " << warning << '\n';
+  };
+  switch (options.report) {
+    case cli::Report::junit:
+      warn();
+      out << compare_junit(result, result.locations);
+      return;
+    case cli::Report::sarif:
+      out << compare_sarif(result, result.locations);
+      return;
+    case cli::Report::github:
+      out << compare_github(result, result.locations);
+      return;
+    case cli::Report::none:
+      break;
+  }
   switch (options.format) {
     case cli::Format::json:
       out << compare_json(result);
       return;
     case cli::Format::csv:
-      for (const std::string& warning : result.warnings) err << "bench: warning: " << warning << '\n';
+      warn();
       out << compare_csv(result);
       return;
     case cli::Format::md:
+      // GitHub takes 65 536 characters for a comment.
+      out << compare_markdown(result, options.all, options.max_bytes == 0 ? 60'000 : options.max_bytes);
+      return;
     case cli::Format::text:
-      out << compare_text(result, options.all, options.format == cli::Format::md, paint);
+      out << compare_text(result, options.all, paint);
       return;
   }
 }
 
 int verdict_code(const cli::Options& options, const CompareResult& result) {
-  const cli::Gate& gate = options.gate;
-  bool has_regression = false;
-  bool has_no_answer = false;
-  for (const Comparison& row : result.rows) {
-    // The verdict of a row without counts is that of its times.
-    if (!row.is_plain && gate.counts) has_regression = has_regression || row.verdict == Verdict::regressed;
-    has_regression = has_regression || (gate.wall && row.has_wall_verdict(Verdict::regressed)) ||
-                     (gate.cpu && row.has_cpu_verdict(Verdict::regressed));
-    if (!row.is_plain) has_no_answer = has_no_answer || stats::has_no_answer(row.verdict);
-    if (gate.times() && row.is_paired() && !row.old_window->is_set_up()) {
-      // One of two clocks may see nothing, as that of the processor in a short test.
-      const bool has_wall = gate.wall && row.time && !stats::has_no_answer(row.time->verdict);
-      const bool has_cpu = gate.cpu && row.cpu && !stats::has_no_answer(row.cpu->verdict);
-      has_no_answer = has_no_answer || !(has_wall || has_cpu);
-    }
-  }
-  if (has_regression) return cli::kExitRegression;
-  return options.is_strict && has_no_answer ? cli::kExitNoVerdict : cli::kExitOk;
+  const auto fails = [&](const Comparison& row) { return !gate_failures(row, options.gate).empty(); };
+  if (std::any_of(result.rows.begin(), result.rows.end(), fails)) return cli::kExitRegression;
+  const auto lacks = [&](const Comparison& row) { return lacks_answer(row, options.gate); };
+  const bool has_no_answer = options.is_strict && std::any_of(result.rows.begin(), result.rows.end(), lacks);
+  return has_no_answer ? cli::kExitNoVerdict : cli::kExitOk;
 }
 
 }  // namespace
 
 std::vector<std::string> judge(const cli::Options& options, CompareResult& result) {
+  for (const std::string& file : options.locations) {
+    if (const std::string fault = result.locations.load(file); !fault.empty()) return {fault};
+  }
   const bool old_has_details = model::has_details(result.old_data);
   const bool only_one_has_details = old_has_details != model::has_details(result.new_data);
   if (only_one_has_details) model::fold_details(old_has_details ? result.old_data : result.new_data);

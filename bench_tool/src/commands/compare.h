@@ -14,6 +14,7 @@
 #include "csv/problems.h"
 #include "model/dataset.h"
 #include "model/group.h"
+#include "model/test_locations.h"
 #include "render/paint.h"
 #include "stats/row_times.h"
 #include "stats/verdict.h"
@@ -35,6 +36,7 @@ struct CompareResult {
   std::vector<std::string> warnings;
   stats::ComparableTimes comparable;
   cli::Gate gate = {.counts = true};
+  model::TestLocations locations;  ///< Where tests are written; of those that --locations names.
   stats::TimeLimits limits;
   std::string old_backend;  ///< Under which the times of a side were taken.
   std::string new_backend;
@@ -74,11 +76,17 @@ std::string time_cell(const stats::Comparison& row, const TimeKind& kind, std::s
 bool has_cpu_column(const CompareResult& result, const std::vector<const stats::Comparison*>& shown);
 /// How the kernel time of each row with several repetitions changed: by more calls or by slower ones. "" for none.
 std::string kernel_split_text(const CompareResult& result, bool all, bool markdown);
+/// `1024 -> 1`, with the range where repetitions differ.
+std::string calls_cell(const stats::Comparison& row, std::string_view titled_unit);
+/// What to know about the numbers of the rows that are shown, a line each.
+std::string number_notes(const CompareResult& result, const std::vector<const stats::Comparison*>& shown);
 /// `+1 openat, -2 lseek; +3 ENOENT`.
 std::string breakdown(const stats::Comparison& row);
 
 /// The table for people; changed rows unless `all`.
-std::string compare_text(const CompareResult& result, bool all, bool markdown, const render::Paint& paint);
+std::string compare_text(const CompareResult& result, bool all, const render::Paint& paint);
+/// For a pull request: what fails, what changed, and behind a click the rest; at most so many bytes.
+std::string compare_markdown(const CompareResult& result, bool all, std::size_t most_bytes);
 /// For machines: every row, changed or not.
 std::string compare_json(const CompareResult& result);
 std::string compare_csv(const CompareResult& result);

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
 // compare for machines: every test, changed or not: what is the same is an answer too.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "commands/compare.h"
 #include "commands/comparison_json.h"
+#include "commands/gate.h"
 #include "render/csv_writer.h"
 #include "render/json.h"
+#include "render/units.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -39,6 +44,21 @@ Json median_json(const std::optional<stats::MedianInterval>& median) {
   return {{"median", median->median}, {"interval", interval_json(median->interval)}};
 }
 
+/// What was judged, one number a sample, in the order of the file.
+std::vector<double> samples_of(const stats::Comparison& row, const TimeKind& kind, const stats::WindowSummary* window) {
+  if (window == nullptr) return {};
+  const bool are_processes = stats::samples_are_processes(row);
+  if (kind.verdict == kCpuTime.verdict) return are_processes ? window->cpu.process_times_ns : window->cpu.times_ns;
+  return are_processes ? window->process_times_ns : window->times_ns;
+}
+
+/// `12.5 13`: as errnos are listed in our CSV.
+std::string samples_text(const stats::Comparison& row, const TimeKind& kind, const stats::WindowSummary* window) {
+  std::string text;
+  for (const double value : samples_of(row, kind, window)) text += (text.empty() ? "" : " ") + render::plain(value);
+  return text;
+}
+
 Json time_json(const stats::Comparison& row, const TimeKind& kind) {
   if (!(row.*kind.verdict)) return nullptr;
   const stats::TimeVerdict& time = *(row.*kind.verdict);
@@ -48,6 +68,8 @@ Json time_json(const stats::Comparison& row, const TimeKind& kind) {
           {"sample", stats::samples_are_processes(row) ? "process" : "repetition"},
           {"old_ns", median_json(time.old_median)},
           {"new_ns", median_json(time.new_median)},
+          {"old_samples_ns", samples_of(row, kind, row.old_window)},
+          {"new_samples_ns", samples_of(row, kind, row.new_window)},
           {"ratio", time.ratio ? Json(time.ratio->estimate) : Json(nullptr)},
           {"ratio_interval", time.ratio ? interval_json(time.ratio->interval) : Json(nullptr)},
           {"p", number(time.p)},
@@ -106,7 +128,19 @@ Json comparison_json(const stats::Comparison& row) {
 
 std::string compare_json(const CompareResult& result) {
   Json tests = Json::array();
-  for (const stats::Comparison& row : result.rows) tests.push_back(row_json(row));
+  std::size_t failing = 0;
+  for (const stats::Comparison& row : result.rows) {
+    Json one = row_json(row);
+    const std::vector<std::string_view> by = gate_failures(row, result.gate);
+    failing += by.empty() ? 0 : 1;
+    one["gate"] = by.empty() ? "green" : "red";  // as of check
+    one["fails_by"] = by;
+    tests.push_back(std::move(one));
+  }
+  Json allowed = Json::array();
+  if (result.gate.allows_missing) allowed.push_back("missing");
+  if (result.gate.allows_failed) allowed.push_back("failed");
+  if (result.gate.allows_skipped) allowed.push_back("skipped");
   return render::dump({{"schema_version", render::kJsonVersion},
                        {"command", "compare"},
                        {"old", render::source_json(result.old_data)},
@@ -115,6 +149,11 @@ std::string compare_json(const CompareResult& result) {
                        {"times_comparable", result.comparable.measured},
                        {"loop_and_benchmark_times_comparable", result.comparable.unmeasured},
                        {"warnings", result.warnings},
+                       {"gate",
+                        {{"measures", gated_measures(result.gate)},
+                         {"allowed", std::move(allowed)},
+                         {"fails", failing != 0},
+                         {"failing_tests", failing}}},
                        {"tests", std::move(tests)}});
 }
 
@@ -150,7 +189,12 @@ std::string compare_csv(const CompareResult& result) {
                          "cpu_ratio_high",
                          "cpu_adjusted_p",
                          "time_p",
-                         "cpu_p"});
+                         "cpu_p",
+                         "gate_fails_by",
+                         "old_wall_samples_ns",
+                         "new_wall_samples_ns",
+                         "old_cpu_samples_ns",
+                         "new_cpu_samples_ns"});
   auto median = [](const stats::WindowSummary* window, stats::Numbers stats::WindowSummary::*field) {
     return window == nullptr ? std::nullopt : render::median(window->*field);
   };
@@ -177,6 +221,10 @@ std::string compare_csv(const CompareResult& result) {
     medians(&stats::WindowSummary::cpu_ns);
     add_time(csv, row.cpu);
     csv.number(row.time ? row.time->p : std::nullopt).number(row.cpu ? row.cpu->p : std::nullopt);
+    csv.cell(fmt::format("{}", fmt::join(gate_failures(row, result.gate), ";")));
+    for (const TimeKind& kind : {kWallTime, kCpuTime}) {
+      csv.cell(samples_text(row, kind, row.old_window)).cell(samples_text(row, kind, row.new_window));
+    }
     csv.end_row();
   }
   return csv.text();

@@ -2,6 +2,7 @@
 //
 // compare for people: a table of what changed, the verdicts, and what to know about the times.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -9,7 +10,7 @@
 #include <optional>
 
 #include "commands/compare.h"
-#include "render/markdown.h"
+#include "commands/gate.h"
 #include "render/table.h"
 #include "render/units.h"
 #include "stats/pairing.h"
@@ -26,54 +27,32 @@ bool is_counted(const WindowSummary* window) {
   return window != nullptr && (window->calls || window->entries);
 }
 
-std::string calls_cell(const Comparison& row, std::string_view titled_unit) {
-  auto count = [&](const WindowSummary* window) {
-    if (window == nullptr) return std::string();
-    const bool is_entries = row.counts_entries || !window->calls;
-    // Beside a side that does not tell fixed calls apart, the other one's are spread too.
-    const bool spreads = is_counted(row.old_window) && is_counted(row.new_window) && !row.tells_fixed;
-    const Numbers& numbers = is_entries ? (spreads ? window->spread_entries : window->entries)
-                                        : (spreads ? window->spread_calls : window->calls);
-    return render::count(numbers) + std::string(numbers ? unit_beside(*window, titled_unit) : "");
-  };
-  std::string old_count = count(row.old_window);
-  std::string new_count = count(row.new_window);
-  const char* unit = row.counts_entries ? " entries" : "";
-  if (row.old_window == nullptr) return new_count;
-  if (row.new_window == nullptr || old_count == new_count) return old_count + unit;
-  return old_count + " -> " + new_count + unit;
-}
-
 bool has_time_change(const Comparison& row) {
   return !row.is_plain && (row.has_time_verdict(Verdict::regressed) || row.has_time_verdict(Verdict::improved));
 }
 
-/// The verdict of a row of a pull request's table; counts first.
-std::string verdict_cell(const Comparison& row) {
-  auto word = [](Verdict verdict) {
-    const std::string text(stats::to_string(verdict));
-    return verdict == Verdict::regressed ? "**" + text + "**" : text;
-  };
-  if (!has_time_change(row)) return word(row.verdict);
-  std::string text = row.verdict == Verdict::same ? "" : word(row.verdict);
-  for (const TimeKind& kind : {kWallTime, kCpuTime}) {
-    const std::optional<stats::TimeVerdict>& time = row.*kind.verdict;
-    if (!time || (time->verdict != Verdict::regressed && time->verdict != Verdict::improved)) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", kind.title, word(time->verdict));
-  }
-  return text;
-}
-
 /// The untitled last column: what changed, and the verdict where the numbers do not speak for themselves.
-std::string remark(const Comparison& row, const render::Paint& paint) {
+std::string remark(const Comparison& row, const cli::Gate& gate, const render::Paint& paint) {
   std::string text = breakdown(row);
+  // By counts is what `regressed` says below.
+  std::vector<std::string_view> failures = gate_failures(row, gate);
+  std::erase(failures, "counts");
+  if (!failures.empty() && (failures[0] == "wall" || failures[0] == "cpu")) {
+    const bool counts_say_more = row.verdict != Verdict::same && !row.is_plain;
+    const std::string word = counts_say_more ? std::string(stats::to_string(row.verdict)) + "; " : "";
+    const std::string by = fmt::format("{}regressed by {} time", word, fmt::join(failures, " and "));
+    return paint.red(text.empty() ? by : text + "  " + by);
+  }
+  if (!failures.empty() && failures[0] == "crashed") {  // its counts may even be equal
+    return paint.red(fmt::format("{}{}crashed: NEW ended its process in it", text, text.empty() ? "" : "  "));
+  }
   if (row.verdict == Verdict::improved) return paint.green(text);
   // The time's own verdict stands beside it; the counts are equal before everybody's eyes.
   if (row.verdict == Verdict::same && has_time_change(row)) return text;
   std::string word(stats::to_string(row.verdict));
   if (!row.reason.empty()) word += ": " + row.reason;
   if (!text.empty()) text += "  ";
-  if (row.verdict == Verdict::regressed) return paint.red(text + word);
+  if (row.verdict == Verdict::regressed || !failures.empty()) return paint.red(text + word);
   return text + word;
 }
 
@@ -119,6 +98,46 @@ std::string notes(const CompareResult& result, const std::vector<const Compariso
   if (hidden != 0) out += fmt::format("{}({} not shown: --all)", out.empty() ? "" : " ", hidden);
   if (!out.empty()) out += '\n';
   out += times;
+  out += number_notes(result, shown);
+  return out;
+}
+
+/// The unit of every window of the rows that are shown; empty where they have several.
+std::string_view common_unit(const CompareResult& result, bool all) {
+  std::optional<std::string_view> unit;
+  for (const Comparison& row : result.rows) {
+    if (!all && !row.has_changes()) continue;
+    for (const WindowSummary* window : {row.old_window, row.new_window}) {
+      if (window == nullptr || (!window->wall_ns && !window->calls && !window->entries)) continue;  // prints none
+      if (unit.value_or(unit_of(*window)) != unit_of(*window)) return "";  // beside each number then
+      unit = unit_of(*window);
+    }
+  }
+  return unit.value_or("");
+}
+
+}  // namespace
+
+std::string calls_cell(const Comparison& row, std::string_view titled_unit) {
+  auto count = [&](const WindowSummary* window) {
+    if (window == nullptr) return std::string();
+    const bool is_entries = row.counts_entries || !window->calls;
+    // Beside a side that does not tell fixed calls apart, the other one's are spread too.
+    const bool spreads = is_counted(row.old_window) && is_counted(row.new_window) && !row.tells_fixed;
+    const Numbers& numbers = is_entries ? (spreads ? window->spread_entries : window->entries)
+                                        : (spreads ? window->spread_calls : window->calls);
+    return render::count(numbers) + std::string(numbers ? unit_beside(*window, titled_unit) : "");
+  };
+  std::string old_count = count(row.old_window);
+  std::string new_count = count(row.new_window);
+  const char* unit = row.counts_entries ? " entries" : "";
+  if (row.old_window == nullptr) return new_count;
+  if (row.new_window == nullptr || old_count == new_count) return old_count + unit;
+  return old_count + " -> " + new_count + unit;
+}
+
+std::string number_notes(const CompareResult& result, const std::vector<const Comparison*>& shown) {
+  std::string out;
   auto is_loop = [](const Comparison* row) {
     return !(row->old_window != nullptr ? row->old_window : row->new_window)->loop.empty();
   };
@@ -139,22 +158,6 @@ std::string notes(const CompareResult& result, const std::vector<const Compariso
   return out;
 }
 
-/// The unit of every window of the rows that are shown; empty where they have several.
-std::string_view common_unit(const CompareResult& result, bool all) {
-  std::optional<std::string_view> unit;
-  for (const Comparison& row : result.rows) {
-    if (!all && !row.has_changes()) continue;
-    for (const WindowSummary* window : {row.old_window, row.new_window}) {
-      if (window == nullptr || (!window->wall_ns && !window->calls && !window->entries)) continue;  // prints none
-      if (unit.value_or(unit_of(*window)) != unit_of(*window)) return "";  // beside each number then
-      unit = unit_of(*window);
-    }
-  }
-  return unit.value_or("");
-}
-
-}  // namespace
-
 std::string_view unit_of(const WindowSummary& window) {
   if (!window.is_per_iteration) return "";
   // Processes have figures per pass below a benchmark only.
@@ -165,33 +168,20 @@ std::string_view unit_beside(const WindowSummary& window, std::string_view title
   return titled_unit.empty() ? unit_of(window) : "";
 }
 
-std::string compare_text(const CompareResult& result, bool all, bool markdown, const render::Paint& paint) {
+std::string compare_text(const CompareResult& result, bool all, const render::Paint& paint) {
   std::string out;
-  for (const std::string& warning : result.warnings) {
-    const std::string line = "warning: " + warning;
-    out += markdown ? render::escaped_markdown(line) + "\n\n" : paint.yellow(line) + '\n';
-  }
-  if (!result.paired.empty()) {
-    const std::string line = "paired: " + result.paired;
-    out += markdown ? render::escaped_markdown(line) + "\n\n" : line + '\n';
-  }
+  for (const std::string& warning : result.warnings) out += paint.yellow("warning: " + warning) + '\n';
+  if (!result.paired.empty()) out += "paired: " + result.paired + '\n';
   const std::string_view unit = common_unit(result, all);
-  const std::string wall = fmt::format("wall{}", unit);
-  const std::string calls = fmt::format("calls{}", unit);
   std::vector<const Comparison*> shown;
   for (const Comparison& row : result.rows) {
-    if (all || row.has_changes()) shown.push_back(&row);
+    if (all || row.has_changes() || !gate_failures(row, result.gate).empty()) shown.push_back(&row);
   }
-  std::vector<render::TableColumn> columns = {{"test"}, {wall}, {calls}, {""}};
-  if (markdown) {
-    columns = {{"test", render::Align::left, render::Cells::names},
-               {"verdict", render::Align::left, render::Cells::markdown},
-               {wall},
-               {calls},
-               {"change"}};
-  }
+  std::vector<render::TableColumn> columns = {{"test"}, {fmt::format("wall{}", unit)}};
   const bool has_cpu = has_cpu_column(result, shown);
-  if (has_cpu) columns.insert(columns.end() - 2, render::TableColumn{fmt::format("cpu{}", unit)});
+  if (has_cpu) columns.push_back({fmt::format("cpu{}", unit)});
+  columns.push_back({fmt::format("calls{}", unit)});
+  columns.push_back({""});
   render::Table table(columns);
   const std::vector<std::string> names = stats::shown_names(result.rows, shown);
   for (std::size_t i = 0; i < shown.size(); ++i) {
@@ -199,19 +189,11 @@ std::string compare_text(const CompareResult& result, bool all, bool markdown, c
     std::vector<std::string> cells = {names[i], time_cell(row, kWallTime, unit)};
     if (has_cpu) cells.push_back(time_cell(row, kCpuTime, unit));
     cells.push_back(calls_cell(row, unit));
-    if (markdown) {
-      cells.insert(cells.begin() + 1, verdict_cell(row));
-      const std::string change = breakdown(row);
-      cells.push_back(row.reason.empty() ? change : change.empty() ? row.reason : change + "; " + row.reason);
-    } else {
-      cells.push_back(remark(row, paint));
-    }
+    cells.push_back(remark(row, result.gate, paint));
     table.add_row(std::move(cells));
   }
-  if (!table.empty()) out += markdown ? table.markdown() + '\n' : table.text(2, 4);
-  const std::string below = notes(result, shown);
-  out += markdown ? render::escaped_lines(below) : below;
-  return out + kernel_split_text(result, all, markdown);
+  if (!table.empty()) out += table.text(2, 4);
+  return out + notes(result, shown) + kernel_split_text(result, all, false);
 }
 
 std::string breakdown(const Comparison& row) {

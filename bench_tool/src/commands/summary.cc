@@ -14,6 +14,7 @@
 #include "model/group.h"
 #include "model/loader.h"
 #include "render/markdown.h"
+#include "render/size_cap.h"
 #include "render/table.h"
 #include "render/units.h"
 
@@ -216,10 +217,11 @@ std::string summary_markdown(const std::vector<SummarizedRun>& runs) {
   return out;
 }
 
-std::string render_as(cli::Format format, const std::vector<SummarizedRun>& runs, const render::Paint& paint) {
-  switch (format) {
+std::string render_as(const cli::Options& options, const std::vector<SummarizedRun>& runs, const render::Paint& paint) {
+  switch (options.format) {
     case cli::Format::md:
-      return summary_markdown(runs);
+      // GitHub takes 1 MiB for the summary of a step.
+      return render::capped_markdown(summary_markdown(runs), options.max_bytes == 0 ? 1'000'000 : options.max_bytes);
     case cli::Format::csv:
       return summary_csv(runs);
     case cli::Format::json:
@@ -246,7 +248,7 @@ int summary(const cli::Options& options, const render::Paint& paint, std::ostrea
     run.windows = stats::summarize_all(run.data, model::group_samples(run.data), false);
     shown += run.windows.size();
   }
-  if (shown != 0) out << render_as(options.format, runs, paint);
+  if (shown != 0) out << render_as(options, runs, paint);
   problems.print(err);
   return problems.empty() ? cli::kExitOk : cli::kExitBadInput;
 }

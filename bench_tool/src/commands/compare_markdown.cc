@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+//
+// compare for a pull request: what fails first, then what changed, and the rest behind a click.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "commands/compare.h"
+#include "commands/gate.h"
+#include "render/markdown.h"
+#include "render/size_cap.h"
+#include "render/table.h"
+#include "stats/pairing.h"
+
+namespace syscost::bench::commands {
+namespace {
+
+using stats::Comparison;
+using stats::Verdict;
+
+/// The verdict of a row; what fails it stands out.
+std::string verdict_cell(const Comparison& row, const std::vector<std::string_view>& by) {
+  std::string text(stats::to_string(row.verdict));
+  if (!row.is_plain) {
+    for (const TimeKind& kind : {kWallTime, kCpuTime}) {
+      const std::optional<stats::TimeVerdict>& time = row.*kind.verdict;
+      if (!time || (time->verdict != Verdict::regressed && time->verdict != Verdict::improved)) continue;
+      text += fmt::format(", {} {}", kind.title, stats::to_string(time->verdict));
+    }
+  }
+  if (by.empty()) return text;
+  const std::string words = fmt::format("{}", fmt::join(by, ", "));
+  return words == text ? fmt::format("**{}**", text) : fmt::format("**{}** ({})", text, words);
+}
+
+std::string change_cell(const Comparison& row) {
+  const std::string change = breakdown(row);
+  return row.reason.empty() ? change : change.empty() ? row.reason : change + "; " + row.reason;
+}
+
+std::string table_of(const CompareResult& result, const std::vector<const Comparison*>& shown) {
+  if (shown.empty()) return {};
+  const bool has_cpu = has_cpu_column(result, shown);
+  std::vector<render::TableColumn> columns = {{"test", render::Align::left, render::Cells::names},
+                                              {"verdict", render::Align::left, render::Cells::markdown},
+                                              {"change"},
+                                              {"calls"},
+                                              {"wall"}};
+  if (has_cpu) columns.push_back({"cpu"});
+  render::Table table(columns);
+  const std::vector<std::string> names = stats::shown_names(result.rows, shown);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const Comparison& row = *shown[i];
+    std::vector<std::string> cells = {names[i], verdict_cell(row, gate_failures(row, result.gate)), change_cell(row),
+                                      calls_cell(row, ""), time_cell(row, kWallTime, "")};
+    if (has_cpu) cells.push_back(time_cell(row, kCpuTime, ""));
+    table.add_row(std::move(cells));
+  }
+  return table.markdown() + '\n';
+}
+
+/// Behind a click. GitHub takes what follows the summary for Markdown only after an empty line.
+std::string details(const std::string& summary, const std::string& body) {
+  return body.empty() ? "" : fmt::format("<details>\n<summary>{}</summary>\n\n{}\n</details>\n\n", summary, body);
+}
+
+/// Each line a paragraph of its own: Markdown joins lines.
+std::string list_of(std::string_view lines) {
+  std::string out;
+  const std::string escaped = render::escaped_lines(lines);
+  for (std::string_view rest = escaped; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    if (end != 0) out += "- " + std::string(rest.substr(0, end)) + '\n';
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string compare_markdown(const CompareResult& result, bool all, std::size_t most_bytes) {
+  std::vector<const Comparison*> failing;
+  std::vector<const Comparison*> changed;
+  std::vector<const Comparison*> unchanged;
+  for (const Comparison& row : result.rows) {
+    auto& list = !gate_failures(row, result.gate).empty() ? failing : row.has_changes() ? changed : unchanged;
+    list.push_back(&row);
+  }
+  std::string out =
+      fmt::format("## syscost: {}\n\n", failing.empty()       ? "no test fails"
+                                        : failing.size() == 1 ? "1 test fails"
+                                                              : fmt::format("{} tests fail", failing.size()));
+  std::string totals = gate_line(result.rows, result.gate) + '\n';
+  if (const std::string counts = verdict_line(result); !counts.empty()) totals += "counts: " + counts + '\n';
+  const std::string times = time_notes(result);
+  std::size_t verdicts_end = 0;
+  while (times.compare(verdicts_end, 7, "times: ") == 0 || times.compare(verdicts_end, 11, "cpu times: ") == 0) {
+    verdicts_end = times.find('\n', verdicts_end) + 1;
+  }
+  totals += times.substr(0, verdicts_end);
+  for (const std::string& warning : result.warnings) totals += "warning: " + warning + '\n';
+  if (!result.paired.empty()) totals += "paired: " + result.paired + '\n';
+  out += list_of(totals) + '\n';
+  out += table_of(result, failing);
+  // What does not fail is the smaller news: with failures above it stands behind a click.
+  const std::string others = table_of(result, changed);
+  const std::string title =
+      fmt::format("{} changed, and do{} not fail", changed.size(), changed.size() == 1 ? "es" : "");
+  out += failing.empty() ? others : details(title, others);
+  if (all) out += details(fmt::format("{} unchanged", unchanged.size()), table_of(result, unchanged));
+  out += details("Kernel time", kernel_split_text(result, all, true));
+  std::vector<const Comparison*> shown = failing;
+  shown.insert(shown.end(), changed.begin(), changed.end());
+  out += details("About the numbers", list_of(times.substr(verdicts_end) + number_notes(result, shown)));
+  return render::capped_markdown(std::move(out), most_bytes);
+}
+
+}  // namespace syscost::bench::commands

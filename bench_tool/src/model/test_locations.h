@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+//
+// TestLocations: the file and line of each test, as GoogleTest lists them:
+// `tests --gtest_list_tests --gtest_output=json:tests.json`.
+//
+// A row of our CSV does not say where its test is written; GoogleTest does, without running a test.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace syscost::bench::model {
+
+struct Location {
+  std::string file;  ///< Relative to the working directory where it lies below it.
+  std::uint64_t line = 0;
+};
+
+class TestLocations {
+ public:
+  /// Reads `path`; returns what is wrong with it, or "". May be called for several files.
+  std::string load(const std::string& path);
+  /// Of a test by its name (`Suite.Test`); of `Suite.Test, loop f` and `A -> B` the test's (B's).
+  std::optional<Location> find(std::string_view test) const;
+
+ private:
+  std::map<std::string, Location, std::less<>> tests_;
+};
+
+}  // namespace syscost::bench::model
