@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""docs/bench-output.md names each key and column that the golden outputs of bench hold: check_output_keys.py SOURCE"""
+import json
+import pathlib
+import re
+import sys
+
+SOURCE = pathlib.Path(sys.argv[1])
+# Their keys are names of the run's own: outcomes, errnos, what surrounds it.
+FREE = {"outcomes", "errnos", "fixed_errnos", "surroundings"}
+
+
+def keys_of(value):
+    if isinstance(value, list):
+        for one in value:
+            yield from keys_of(one)
+    elif isinstance(value, dict):
+        for key, below in value.items():
+            yield key
+            if key not in FREE:
+                yield from keys_of(below)
+
+
+def keys_of_case(folder):
+    words = (folder / "cmd").read_text().split()
+    output = (folder / "stdout").read_text()
+    form = words[words.index("--format") + 1] if "--format" in words else "text"
+    if form == "json" and output:
+        return set(keys_of(json.loads(output)))
+    if form == "csv" and output:
+        return set(output.split("\n", 1)[0].split(","))
+    return set()
+
+
+named = set(re.findall(r"`\"?(\w+)\"?`", (SOURCE / "docs/bench-output.md").read_text()))
+named |= {"n", "median", "min", "max"}  # named together
+missing = {}
+for case in sorted((SOURCE / "tests/cli/cases").iterdir()):
+    for key in keys_of_case(case) - named:
+        missing.setdefault(key, case.name)
+for key, case in sorted(missing.items()):
+    print(f"docs/bench-output.md does not name `{key}`, which {case} prints")
+sys.exit(1 if missing else 0)
