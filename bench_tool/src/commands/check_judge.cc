@@ -58,6 +58,13 @@ void name_windows(CheckResult& result) {
   }
 }
 
+/// For a test that the baseline has no counts of.
+void ungate(Comparison& row) {
+  row.verdict = Verdict::near;
+  row.reason = "passed and skipped in the baseline, so it is not judged";
+  row.deltas.clear();
+}
+
 /// Pairs and judges; returns what keeps it from doing so, or "".
 std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) {
   const bool baseline_has_details = result.baseline.has_details();
@@ -98,6 +105,9 @@ std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) 
     of_run.erase(found);
   }
   for (const auto& [key, index] : of_run) add(nullptr, &result.windows[index], std::nullopt, index);
+  for (std::size_t i = 0; i < result.baseline.windows.size(); ++i) {
+    if (result.baseline.windows[i].outcome == model::kOutcomeVaries && rows[i].is_paired()) ungate(rows[i]);
+  }
   stats::find_moved_calls(rows);
   for (std::size_t i = 0; i < rows.size(); ++i) result.rows[i].comparison = std::move(rows[i]);
   if (!has_pair && result.has_baseline) return "no test of the run is in the baseline, so nothing was judged";

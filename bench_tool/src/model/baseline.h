@@ -20,6 +20,9 @@
 
 namespace syscost::bench::model {
 
+/// The outcome of a test that passed in some repetitions and was skipped in others. It has no counts.
+inline constexpr const char* kOutcomeVaries = "varies";
+
 /// What a number came to over the repetitions of a window.
 struct Range {
   double least = 0;
@@ -43,7 +46,7 @@ struct BaselineWindow {
   std::string program;
   std::string name;     ///< As it is printed, without the program: `Log.Write, loop flush`.
   std::string kind;     ///< Of schema::kKinds.
-  std::string outcome;  ///< `passed`, `skipped`; empty where the kind has none.
+  std::string outcome;  ///< `passed`, `skipped`, `varies`; empty where the kind has none.
   std::size_t n = 0;    ///< Repetitions, over all runs.
   std::vector<BaselineCell> cells;
 

@@ -185,6 +185,13 @@ TEST_F(BaselineFile, IsRedForAFailedTestAndIsNotMadeOfOne) {
   EXPECT_EQ(text(), before);
 }
 
+TEST_F(BaselineFile, DoesNotJudgeATestThatIsSkippedNowAndThen) {
+  ASSERT_EQ(update({make_run("a", 3, 5), make_run("b", 1, 1, 0, "skipped")}), 0) << err_.str();
+  EXPECT_NE(text().find("tests\tS.One\t-\twindow\ttest varies 2\n"), std::string::npos) << text();
+  EXPECT_EQ(check(path("a.csv")), 0) << out_.str();
+  EXPECT_EQ(check(path("b.csv")), 0) << out_.str();
+}
+
 TEST_F(BaselineFile, IsUpdatedWhereARunDiffersAndNowhereElse) {
   ASSERT_EQ(update({make_run("a", 3, 5), make_run("b", 3, 7)}), 0) << err_.str();
   const std::string before = text();
