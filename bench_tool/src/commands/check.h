@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -55,6 +56,7 @@ struct CheckResult {
   model::Dataset data;
   std::vector<model::Group> groups;
   std::vector<stats::WindowSummary> windows;
+  std::deque<stats::WindowSummary> empty_windows;  ///< Of set-ups that made no call.
   std::vector<CheckedRow> rows;  ///< Those of the baseline, in its order, then those that only the run has.
   budgets::Judgement judgement;
   std::vector<std::string> warnings;

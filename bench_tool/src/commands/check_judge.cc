@@ -13,6 +13,7 @@
 #include "model/fold_details.h"
 #include "model/loader.h"
 #include "stats/baseline_windows.h"
+#include "stats/empty_windows.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -96,7 +97,7 @@ std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) 
     WindowSummary& expected = result.baseline_windows[i];
     const auto found = of_run.find(key_of(result.baseline.windows[i]));
     if (found == of_run.end()) {
-      add(&expected, nullptr, i, std::nullopt);
+      add(&expected, stats::without_calls(expected, result.windows, result.empty_windows), i, std::nullopt);
       continue;
     }
     has_pair = true;
@@ -104,7 +105,10 @@ std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) 
     add(&expected, &result.windows[found->second], i, found->second);
     of_run.erase(found);
   }
-  for (const auto& [key, index] : of_run) add(nullptr, &result.windows[index], std::nullopt, index);
+  for (const auto& [key, index] : of_run) {
+    const WindowSummary& now = result.windows[index];
+    add(stats::without_calls(now, result.baseline_windows, result.empty_windows), &now, std::nullopt, index);
+  }
   for (std::size_t i = 0; i < result.baseline.windows.size(); ++i) {
     if (result.baseline.windows[i].outcome == model::kOutcomeVaries && rows[i].is_paired()) ungate(rows[i]);
   }

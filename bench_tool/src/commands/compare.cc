@@ -20,6 +20,7 @@
 #include "csv/problems.h"
 #include "model/fold_details.h"
 #include "model/loader.h"
+#include "stats/empty_windows.h"
 #include "stats/pairing.h"
 
 namespace syscost::bench::commands {
@@ -123,30 +124,6 @@ std::optional<std::size_t> own_window(const model::Dataset& data, const std::vec
     return group.origin != tool.origin && model::is_same_window(group, tool);
   });
   return same == groups.end() ? std::nullopt : std::optional<std::size_t>(same - groups.begin());
-}
-
-/// A set-up that made no call has no row. Where tests ran after it, `side` has it all the same, with nothing in it.
-const WindowSummary* without_calls(const WindowSummary& other, const std::vector<WindowSummary>& side,
-                                   std::deque<WindowSummary>& made) {
-  const std::string suite = other.kind == "suite" ? std::string(other.test) + "." : "";
-  const bool has_tests = std::any_of(side.begin(), side.end(), [&](const WindowSummary& one) {
-    return one.kind == "test" && one.is_ours() && one.program == other.program && one.filters == other.filters &&
-           one.test.starts_with(suite);
-  });
-  if (!other.is_set_up() || !other.is_ours() || !has_tests) return nullptr;
-  const stats::Spread none{1, 0, 0, 0};
-  WindowSummary empty;
-  empty.name = other.name;
-  empty.program = other.program;
-  empty.test = other.test;
-  empty.kind = other.kind;
-  empty.origin = other.origin;
-  empty.filters = other.filters;
-  empty.n = 1;
-  empty.outcomes["passed"] = 1;
-  empty.calls = empty.entries = empty.errors = empty.work_calls = empty.work_errors = none;
-  empty.late = empty.lost = 0;
-  return &made.emplace_back(std::move(empty));
 }
 
 /// Groups of one side as pairing sees them, with their summaries.
@@ -265,8 +242,8 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
   for (const stats::Pair& pair : pairing.pairs) {
     const WindowSummary* old_window = pair.old_index ? &result.old_windows[*pair.old_index] : nullptr;
     const WindowSummary* new_window = pair.new_index ? &result.new_windows[*pair.new_index] : nullptr;
-    if (old_window == nullptr) old_window = without_calls(*new_window, result.old_windows, result.empty_windows);
-    if (new_window == nullptr) new_window = without_calls(*old_window, result.new_windows, result.empty_windows);
+    if (old_window == nullptr) old_window = stats::without_calls(*new_window, result.old_windows, result.empty_windows);
+    if (new_window == nullptr) new_window = stats::without_calls(*old_window, result.new_windows, result.empty_windows);
     result.rows.push_back(stats::compare_windows(old_window, new_window, options.counts));
   }
   stats::find_moved_calls(result.rows);

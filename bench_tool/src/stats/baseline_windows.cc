@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "model/lists.h"
+#include "stats/empty_windows.h"
 #include "stats/verdict.h"
 
 namespace syscost::bench::stats {
@@ -60,6 +62,16 @@ CallFigures spread_figures(const SyscallSummary& one, double passes) {
     out.errnos.insert_or_assign(name, found == out.errnos.end() ? spread / passes : found->second + spread / passes);
   }
   return out;
+}
+
+/// As in the CSV: of `suite Log, set-up` it is Log, of an environment nothing.
+std::string_view suite_or_test(const model::BaselineWindow& window) {
+  std::string_view name = window.name;
+  if (window.kind == "test") return name;
+  constexpr std::string_view kSuite = "suite ";
+  if (window.kind != "suite" || !name.starts_with(kSuite)) return {};
+  name.remove_prefix(kSuite.size());
+  return name.substr(0, name.rfind(", "));
 }
 
 void take_cell(const model::BaselineCell& cell, std::size_t n, SyscallSummary& out) {
@@ -120,6 +132,7 @@ WindowSummary from_baseline(const model::Baseline& baseline, const model::Baseli
   WindowSummary out;
   out.name = window.name;
   out.program = window.program;
+  out.test = suite_or_test(window);
   out.kind = window.kind;
   out.origin = schema::kOriginSyscost;
   if (window.kind == "loop") {
@@ -185,14 +198,19 @@ FalseAlarms false_alarms_of(const model::Dataset& data, const std::vector<model:
       model::Group rest = group;
       std::erase_if(in.samples, [&](std::uint32_t sample) { return run_of(sample) != run; });
       std::erase_if(rest.samples, [&](std::uint32_t sample) { return run_of(sample) == run; });
-      if (in.samples.empty() || rest.samples.empty()) continue;
+      if (in.samples.empty()) continue;
       one.push_back(std::move(in));
       others.push_back(std::move(rest));
     }
     const std::vector<WindowSummary> now = summarize_all(data, one, true);
     const std::vector<WindowSummary> before = summarize_all(data, others, true);
+    std::deque<WindowSummary> empty;
     std::vector<Comparison> rows;
-    for (std::size_t i = 0; i < now.size(); ++i) rows.push_back(compare_windows(&before[i], &now[i], policy));
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      const bool has_others = !others[i].samples.empty();
+      const WindowSummary* expected = has_others ? &before[i] : without_calls(now[i], before, empty);
+      if (expected != nullptr) rows.push_back(compare_windows(expected, &now[i], policy));
+    }
     find_moved_calls(rows);
     out.departed += static_cast<std::size_t>(std::count_if(
         rows.begin(), rows.end(), [](const Comparison& row) { return row.verdict == Verdict::regressed; }));

@@ -185,6 +185,22 @@ TEST_F(BaselineFile, IsRedForAFailedTestAndIsNotMadeOfOne) {
   EXPECT_EQ(text(), before);
 }
 
+// Its set-up made no call in the baseline's run, so that there is no line of it.
+TEST_F(BaselineFile, IsRedForTheFirstCallOfASetUp) {
+  ASSERT_EQ(update({make_run("a", 3, 5)}), 0) << err_.str();
+  const std::string file = make_run("more", 3, 5);
+  const testing::Cells key = {{"run_id", "more"}, {"kind", "suite"}, {"test", "S"}, {"window", "set-up"}};
+  testing::Cells totals = key;
+  totals.insert({{"total_calls", "1"}, {"total_entries", "1"}});
+  testing::Cells cells = key;
+  cells.insert({{"calls", "1"}, {"entries", "1"}});
+  std::ofstream(file, std::ios::app) << testing::test_row(totals) << testing::syscall_row(cells);
+  EXPECT_EQ(check(file), 1) << out_.str();
+  ASSERT_EQ(update({file}), 0) << err_.str();
+  EXPECT_EQ(check(file), 0) << out_.str();
+  EXPECT_EQ(check(path("a.csv")), 0) << "one without calls is not missing: " << out_.str();
+}
+
 TEST_F(BaselineFile, DoesNotJudgeATestThatIsSkippedNowAndThen) {
   ASSERT_EQ(update({make_run("a", 3, 5), make_run("b", 1, 1, 0, "skipped")}), 0) << err_.str();
   EXPECT_NE(text().find("tests\tS.One\t-\twindow\ttest varies 2\n"), std::string::npos) << text();
