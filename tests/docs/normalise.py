@@ -28,6 +28,8 @@ RULES = [
     # Between the file and the backend: moment, host, kernel, the commit where there is one, build type.
     (re.compile(r"^run \S+ of (\S+), .*?(?=backend )"), r"run # of \1, "),
     (re.compile(r"\brun [\w.-]+-\d+-\d+\b"), "run #"),
+    # What bench compare says OLD and NEW are, behind the file: run, label, commit, moment.
+    (re.compile(r"^(OLD|NEW)  (\S+): .*"), r"\1 \2"),
     (re.compile(r"\b\d{4}-\d\d-\d\dT[\d:.]+Z"), "#"),
     (re.compile(r"\bkernel \d+\.\d+\S* \S+, user id \d+"), "kernel #, user id #"),
     (TIME, "#"),

@@ -194,6 +194,7 @@ class NormaliseTest(unittest.TestCase):
                             ("+89.7 us  -2.3 ns", "-1.0 us  0 ns"),
                             ("ebpf (131 ns added per call while counting), run a-1-2",
                              "ebpf (what counting adds to a call is not measurable: the machine is busy), run b-3-4"),
+                            ("OLD  a.csv: run 1-2, label x, 2026-11-21T03:21:09Z", "OLD  a.csv: run 3-4, commit 5, 2025-01-01T00:00:00Z"),
                             ("x  wall 1 s (about 3 ms of it added by measuring)", "x wall 2 s")]:
             self.assertTrue(self.same(left, right), f"{left} / {right}")
         for left, right in [("1024 write", "1023 write"), ("(n=10, p=0.02, same)", "(n=9, p=0.02, same)"),
@@ -201,6 +202,7 @@ class NormaliseTest(unittest.TestCase):
                             ("10 passes of 31 calls: stable", "3 passes of 31 calls: stable"), ("1024 -> 1", "1024 -> 2"), ("2 ENOENT", "3 ENOENT"),
                             ("0.5 -> 1", "0.25 -> 1"), ("2 regressed", "1 regressed"), ("64 of 64", "63 of 64"),
                             ("iterations 500", "iterations 1"), ("-1023 write", "+1023 write"), ("faster", "slower"),
+                            ("OLD  a.csv: run 1-2", "OLD  b.csv: run 1-2"), ("OLD  a.csv: run 1-2", "NEW  a.csv: run 1-2"),
                             ("run a of x.csv, 2026-11-21T03:21:09.855Z, vm, backend ebpf",
                              "run a of y.csv, 2026-11-21T03:21:09.855Z, vm, backend ebpf"),
                             ("run a of x.csv, 2026-11-21T03:21:09.855Z, vm, backend ebpf",

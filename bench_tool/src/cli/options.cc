@@ -6,11 +6,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <map>
 
 #include "cli/check_arguments.h"
+#include "cli/help.h"
 #include "csv/printable.h"
+#include "model/suggestion.h"
 #include "syscost/schema.h"
 
 namespace syscost::bench::cli {
@@ -32,11 +35,15 @@ Examples:
   bench check pr.csv                        judges a run against it
 `bench COMMAND --help` says more.)";
 
-const char* const kSummaryFooter = R"(Per test: strace -c's columns, waits apart from work, failing errnos, findings.
+const char* const kSummaryFooter =
+    R"(The syscalls of all tests, and one line a test, the worst first. With --details, and of one test always: a table per
+test with strace -c's columns, waits apart from work, failing errnos, findings.
 Numbers are per repetition: the median when repetitions differ, with [min..max] for counts.
 
 Examples:
   bench summary out.csv
+  bench summary out.csv --sort kernel --top 20
+  bench summary out.csv --test 'Log.*' --details
   bench summary results/                    every *.csv of the folder
   bench summary out.csv --all-runs          pool all runs of the file, not only the newest
   bench summary out.csv --format json | jq '.tests[].calls')";
@@ -55,7 +62,7 @@ Examples:
 const char* const kCompareFooter =
     R"(Counts are exact: any growth of a syscall's calls or of a failing errno is a regression, named in the last column.
 A test of OLD that is missing, failed, skipped or crashed in NEW fails the gate, too, unless --allow or --gate none.
-Syscalls of class %volatile (futex, allocator, ...) and of --volatile are shown and not gated. So are calls that only
+Syscalls of class %volatile (futex, allocator, ...) and of --volatile are not gated, and alone are shown with --all only. So are calls that only
 moved between the tests of a program, which makes as many as before: `moved`.
 Counts that vary among repetitions regress when old and new ranges are further apart than --near-abs and --near-rel.
 Times, wall and processor (cpu) each, regress when chance does not explain the difference (p < 0.05, adjusted for the
@@ -94,6 +101,8 @@ Examples:
 
 /// More would be files beyond what a folder is good for.
 constexpr std::size_t kMostRounds = 100'000;
+/// Below that a table is no table.
+constexpr std::size_t kNarrowest = 40;
 
 /// Commands of the design that are not built yet: naming them beats "unexpected argument".
 constexpr std::array<std::string_view, 2> kLaterCommands = {"report", "export"};
@@ -146,11 +155,27 @@ struct Raw {
   std::vector<std::string> volatiles;
   std::string format = "text";
   std::string color = "auto";
+  std::optional<std::string> top;
+  std::optional<std::string> width;
 };
 
 void add_color_option(CLI::App& app, Raw& raw) {
   app.add_option("--color", raw.color, "auto (default; a terminal, and NO_COLOR is not set), always or never")
       ->check(CLI::IsMember(kColors));
+  app.add_option("--width", raw.width, "Columns of text; 0: as wide as it gets (default: the terminal's; 0 elsewhere)")
+      ->type_name("N");
+}
+
+/// Which tests, in which order, and how many of them.
+void add_selection_options(CLI::App& app, Options& options, Raw& raw, std::string_view keys) {
+  app.add_option("--test,--filter", options.tests,
+                 "Only tests that fit, in the words of --gtest_filter: Log.*:Net.?-*Slow*")
+      ->type_name("PATTERN")
+      ->check(not_empty());
+  app.add_option("--sort", options.sort, fmt::format("Order of the tests: {}", keys))->type_name("KEY");
+  app.add_option("--top", raw.top,
+                 "So many tests at most; 0: all (default: what a terminal has room for; elsewhere all)")
+      ->type_name("N");
 }
 
 void add_output_options(CLI::App& app, Raw& raw) {
@@ -223,6 +248,17 @@ void add_run_options(CLI::App& app, Options& options, int most_ids) {
   app.add_flag("--all-runs", options.all_runs, "Pool all runs of each file")->excludes(run);
 }
 
+const std::vector<std::string> kSummaryKeys = {"worst", "wall", "kernel", "waits", "calls", "errors", "name", "file"};
+const std::vector<std::string> kCompareKeys = {"worst", "calls", "wall", "name", "file"};
+
+/// A whole number of few digits; none where `text` is none.
+std::optional<std::size_t> whole_number(const std::string& text) {
+  std::size_t number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_number = error == std::errc() && rest == text.data() + text.size() && number <= 1'000'000'000;
+  return is_number ? std::optional(number) : std::nullopt;
+}
+
 Parsed usage_error(const std::string& message) {
   return {std::nullopt, "bench: " + csv::printable_lines(message) + '\n', kExitBadInput};
 }
@@ -245,6 +281,32 @@ std::optional<std::string> set_policy(Options& options, const Raw& raw) {
   return std::nullopt;
 }
 
+/// `; did you mean errors?`, or "".
+std::string or_rather(const std::string& wanted, const std::vector<std::string>& names) {
+  const std::string question = model::did_you_mean(wanted, names);
+  return question.empty() ? "" : "; " + question;
+}
+
+/// What is wrong with --sort, --top and --width; "" for nothing.
+std::string read_selection(Options& options, const Raw& raw) {
+  const std::vector<std::string>& keys = options.command == Command::compare ? kCompareKeys : kSummaryKeys;
+  if (!options.sort.empty() && std::find(keys.begin(), keys.end(), options.sort) == keys.end()) {
+    return fmt::format("--sort takes {}, not \"{}\"{}", fmt::join(keys, ", "), options.sort,
+                       or_rather(options.sort, keys));
+  }
+  if (raw.top) {
+    options.top = whole_number(*raw.top);
+    if (!options.top) return "--top takes a number of tests, 0 for all, not \"" + *raw.top + '"';
+  }
+  if (raw.width) {
+    options.width = whole_number(*raw.width);
+    if (!options.width || (*options.width != 0 && *options.width < kNarrowest)) {
+      return fmt::format("--width takes 0 or a number of columns from {} on, not \"{}\"", kNarrowest, *raw.width);
+    }
+  }
+  return {};
+}
+
 /// Checks what CLI11 cannot and fills in the rest.
 Parsed finish(Options options, const Raw& raw) {
   if (const auto report = kReports.find(raw.format); report != kReports.end()) {
@@ -253,6 +315,7 @@ Parsed finish(Options options, const Raw& raw) {
     options.format = kFormats.at(raw.format);
   }
   options.color = kColors.at(raw.color);
+  if (const std::string fault = read_selection(options, raw); !fault.empty()) return usage_error(fault);
   if (options.run_ids.size() > (options.command == Command::compare || options.command == Command::confirm ? 2U : 1U)) {
     return usage_error("too many --run: one for each RUN");
   }
@@ -334,7 +397,8 @@ Parsed parse(const std::vector<std::string>& args) {
       return usage_error(fmt::format("`{}` is not in this version; it has {}", args[0], fmt::join(kCommands, ", ")));
     }
     if (std::find(kCommands.begin(), kCommands.end(), args[0]) == kCommands.end()) {
-      return usage_error(fmt::format("no command `{}`; there are {}", args[0], fmt::join(kCommands, ", ")));
+      return usage_error(fmt::format("no command `{}`; there are {}{}", args[0], fmt::join(kCommands, ", "),
+                                     or_rather(args[0], {kCommands.begin(), kCommands.end()})));
     }
   }
   Options options;
@@ -348,6 +412,8 @@ Parsed parse(const std::vector<std::string>& args) {
 
   auto* summary = app.add_subcommand("summary", "What each test asked of the kernel")->footer(kSummaryFooter);
   summary->add_option("RUN", options.runs, kRunHelp)->required();
+  summary->add_flag("--details", options.has_details, "The tables of every test, not only of the one that was chosen");
+  add_selection_options(*summary, options, raw, fmt::format("{} (worst)", fmt::join(kSummaryKeys, ", ")));
   add_output_options(*summary, raw);
   add_size_option(*summary, options, "1000000");
   add_run_options(*summary, options, 1);
@@ -359,6 +425,7 @@ Parsed parse(const std::vector<std::string>& args) {
   show->add_option("TEST", options.test,
                    "Its name, or a part that only one test has; of a stamp file a part of the launches' names");
   show->add_option("SYSCALL", options.syscall, "Only these: names, %classes, /regex/, !negations, with commas between");
+  add_selection_options(*show, options, raw, fmt::format("{} (file)", fmt::join(kSummaryKeys, ", ")));
   show->add_flag("--fine", options.is_fine, "Full resolution: 8 rows per power of two");
   show->add_option("--svg", options.svg, "Of one launch of a stamp file: write its picture here")
       ->type_name("FILE")
@@ -371,6 +438,7 @@ Parsed parse(const std::vector<std::string>& args) {
   auto* compare = app.add_subcommand("compare", "What changed between two runs")->footer(kCompareFooter);
   compare->add_option("OLD", old_run, kRunHelp)->required();
   compare->add_option("NEW", new_run, "The same, for the run that is judged")->required();
+  add_selection_options(*compare, options, raw, fmt::format("{} (worst)", fmt::join(kCompareKeys, ", ")));
   add_judging_options(*compare, options, raw, "counts");
   add_report_options(*compare, options, raw);
   add_size_option(*compare, options, "60000");
@@ -406,11 +474,11 @@ Parsed parse(const std::vector<std::string>& args) {
   try {
     app.parse(std::vector<std::string>(own_args.rbegin(), own_args.rend()));
   } catch (const CLI::CallForHelp&) {
-    return {std::nullopt, app.help(), kExitOk};
+    return {std::nullopt, fitted_help(app.help()), kExitOk};
   } catch (const CLI::CallForVersion&) {
     return {std::nullopt, app.version() + '\n', kExitOk};
   } catch (const CLI::ParseError& error) {
-    if (args.empty()) return {std::nullopt, app.help(), kExitBadInput};
+    if (args.empty()) return {std::nullopt, fitted_help(app.help()), kExitBadInput};
     auto chosen = app.get_subcommands();
     return usage_error(
         fmt::format("{}\nTry `bench {}--help`.", error.what(), chosen.empty() ? "" : chosen.front()->get_name() + " "));
@@ -419,6 +487,11 @@ Parsed parse(const std::vector<std::string>& args) {
   if (show->parsed()) {
     options.command = Command::show;
     options.runs = {run};
+    // --test says which tests: what stands behind RUN is then a SYSCALL.
+    if (!options.tests.empty() && !options.test.empty()) {
+      if (!options.syscall.empty()) return usage_error("show takes a TEST or --test, not both");
+      options.syscall = std::exchange(options.test, "");
+    }
   }
   if (compare->parsed()) {
     options.command = Command::compare;

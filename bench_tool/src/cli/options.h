@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "render/screen.h"
 #include "cli/check_options.h"
 #include "stats/count_policy.h"
 
@@ -60,6 +61,12 @@ struct Options {
   std::vector<std::string> run_ids;  ///< --run; compare takes up to two.
   bool all_runs = false;
   bool all = false;
+  std::string tests;                 ///< --test: patterns (model/test_choice.h); empty = all.
+  std::string sort;                  ///< --sort: one of the command's keys; empty = worst first, or as in the file.
+  std::optional<std::size_t> top;    ///< --top: so many tests at most, 0 = all; none = what the screen has room for.
+  bool has_details = false;          ///< summary: the tables of each test.
+  std::optional<std::size_t> width;  ///< --width: 0 = any.
+  render::Screen screen;             ///< Room for text; see run().
   bool is_fine = false;
   bool is_strict = false;
   Gate gate = {.counts = true};

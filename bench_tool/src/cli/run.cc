@@ -18,6 +18,7 @@
 #include "commands/show.h"
 #include "commands/summary.h"
 #include "render/paint.h"
+#include "render/screen.h"
 
 namespace syscost::bench::cli {
 namespace {
@@ -25,8 +26,17 @@ namespace {
 bool wants_color(Color color, const std::ostream& out) {
   if (color != Color::automatic) return color == Color::always;
   const char* no_color = std::getenv("NO_COLOR");  // https://no-color.org: any non-empty value
-  if (no_color != nullptr && *no_color != '\0') return false;
+  if ((no_color != nullptr && *no_color != '\0') || !render::terminal_takes_color()) return false;
   return out.rdbuf() == std::cout.rdbuf() && ::isatty(STDOUT_FILENO) == 1;
+}
+
+/// The room for text on `out`; what is not a terminal has no end.
+render::Screen screen_for(const Options& options, const std::ostream& out) {
+  render::Screen screen;
+  if (options.format != Format::text) return screen;
+  if (out.rdbuf() == std::cout.rdbuf()) screen = render::screen_of_stdout();
+  if (options.width) screen.width = *options.width;
+  return screen;
 }
 
 int dispatch(const Options& options, std::ostream& out, std::ostream& err) {
@@ -63,7 +73,9 @@ int run(const std::vector<std::string>& args, std::ostream& out, std::ostream& e
   int exit_code = parsed.exit_code;
   if (parsed.options) {
     try {
-      exit_code = dispatch(*parsed.options, out, err);
+      Options options = *parsed.options;
+      options.screen = screen_for(options, out);
+      exit_code = dispatch(options, out, err);
     } catch (const std::bad_alloc&) {
       err << kNoMemory;
       return kExitBadInput;

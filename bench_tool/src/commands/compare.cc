@@ -14,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "commands/chosen_tests.h"
 #include "commands/compare_ci.h"
 #include "commands/gate.h"
 #include "csv/printable.h"
@@ -146,6 +147,7 @@ model::LoadOptions load_options(const cli::Options& options, std::size_t side) {
   model::LoadOptions load;
   load.all_runs = options.all_runs;
   load.loads_at_once = 2;
+  load.tests = model::TestChoice(options.tests);
   load.is_printable = options.is_printable();
   if (!options.run_ids.empty()) load.run_id = options.run_ids[std::min(side, options.run_ids.size() - 1)];
   return load;
@@ -193,17 +195,26 @@ void write(const cli::Options& options, const CompareResult& result, const rende
       out << compare_markdown(result, options.all, options.max_bytes == 0 ? 60'000 : options.max_bytes);
       return;
     case cli::Format::text:
-      out << compare_text(result, options.all, paint);
+      out << compare_text(result, options, paint);
       return;
   }
 }
 
-int verdict_code(const cli::Options& options, const CompareResult& result) {
+/// The verdict on what was read, with the exit code and the reason for it.
+Conclusion verdict_of(const cli::Options& options, const CompareResult& result) {
   const auto fails = [&](const Comparison& row) { return !gate_failures(row, options.gate).empty(); };
-  if (std::any_of(result.rows.begin(), result.rows.end(), fails)) return cli::kExitRegression;
-  const auto lacks = [&](const Comparison& row) { return lacks_answer(row, options.gate); };
-  const bool has_no_answer = options.is_strict && std::any_of(result.rows.begin(), result.rows.end(), lacks);
-  return has_no_answer ? cli::kExitNoVerdict : cli::kExitOk;
+  const std::string gate = gate_line(result.rows, options.gate);
+  const std::string reason = gate.substr(gate.find(": ") + 2);
+  if (std::any_of(result.rows.begin(), result.rows.end(), fails)) {
+    return {cli::kExitRegression, "red, exit code 1: " + reason};
+  }
+  const auto unanswered = std::count_if(result.rows.begin(), result.rows.end(),
+                                        [&](const Comparison& row) { return lacks_answer(row, options.gate); });
+  if (options.is_strict && unanswered != 0) {
+    return {cli::kExitNoVerdict, fmt::format("no answer, exit code 3: {} test{} without a verdict (--strict)",
+                                             unanswered, unanswered == 1 ? "" : "s")};
+  }
+  return {cli::kExitOk, "ok, exit code 0: " + reason};
 }
 
 }  // namespace
@@ -226,12 +237,6 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
                     " (one test in each file)";
   }
   add_warnings(result);
-  // With --pair one test of a run is compared with another of it.
-  if (options.pairs.empty() && is_the_same(result.old_data, result.new_data)) {
-    result.warnings.emplace_back(
-        "OLD and NEW are the same run of the same file, so that nothing can differ: give two files, or two runs of one "
-        "with --run OLD_ID --run NEW_ID");
-  }
   if (only_one_has_details) {
     result.warnings.push_back(
         fmt::format("only {} tells calls of one syscall apart (--syscost_detail): they are added up",
@@ -252,15 +257,28 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
   return {};
 }
 
-int report(const cli::Options& options, const CompareResult& result, const csv::Problems& problems,
+int report(const cli::Options& options, CompareResult& result, const csv::Problems& problems,
            const render::Paint& paint, std::ostream& out, std::ostream& err) {
+  const bool has_pairs =
+      std::any_of(result.rows.begin(), result.rows.end(), [](const Comparison& row) { return row.is_paired(); });
+  if (!has_pairs) {
+    result.conclusion = {cli::kExitBadInput, "none, exit code 2: no test is in both runs"};
+  } else if (!problems.empty()) {
+    result.conclusion = {cli::kExitBadInput, "none, exit code 2: not all of the input could be used"};
+  } else {
+    result.conclusion = verdict_of(options, result);
+  }
+  if (!options.for_people() && (!options.sort.empty() || options.top)) {
+    std::vector<Comparison> rows;
+    for (const Comparison* row : chosen_rows(result, options)) rows.push_back(*row);
+    result.rows = std::move(rows);
+  }
   write(options, result, paint, out, err);
   problems.print(err);
-  if (std::none_of(result.rows.begin(), result.rows.end(), [](const Comparison& row) { return row.is_paired(); })) {
+  if (!has_pairs) {
     err << "bench: no test is in both runs, so nothing was compared; name renamed tests with --pair OLD=NEW\n";
-    return cli::kExitBadInput;
   }
-  return problems.empty() ? verdict_code(options, result) : cli::kExitBadInput;
+  return result.conclusion.exit_code;
 }
 
 int compare(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {
@@ -272,12 +290,26 @@ int compare(const cli::Options& options, const render::Paint& paint, std::ostrea
   csv::Problems problems;
   CompareResult result;
   load_both(options, result, problems);
+  // A test may be new or gone: it must be in one of them.
+  if (result.old_data.samples.empty() && result.new_data.samples.empty()) {
+    note_no_test(result.old_data, model::TestChoice(options.tests), problems);
+  }
   if (result.old_data.samples.empty() || result.new_data.samples.empty()) {
     problems.print(err);
+    if (!options.tests.empty() && !problems.empty()) return cli::kExitBadInput;  // that says why
     err << "bench: nothing to compare: "
-        << csv::printable(result.old_data.samples.empty() ? options.runs[0] : options.runs[1]) << " holds no test\n";
+        << csv::printable(result.old_data.samples.empty() ? options.runs[0] : options.runs[1])
+        << (options.tests.empty() ? " holds no test\n" : " holds no such test\n");
     return cli::kExitBadInput;
   }
+  // With --pair one test of a run is compared with another of it.
+  if (options.pairs.empty() && is_the_same(result.old_data, result.new_data)) {
+    problems.print(err);
+    err << "bench: OLD and NEW are the same run of the same file, so that nothing can differ\n"
+           "Give two files, or two runs of one file with --run OLD_ID --run NEW_ID.\n";
+    return cli::kExitBadInput;
+  }
+  result.names_sides = true;
   if (const std::vector<std::string> faults = judge(options, result); !faults.empty()) {
     problems.print(err);
     for (const std::string& fault : faults) err << "bench: " << csv::printable(fault) << '\n';

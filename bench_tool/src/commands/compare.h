@@ -24,6 +24,12 @@ namespace syscost::bench::commands {
 /// Returns the exit code: 2 before 1 before 3, because a verdict on half-read input is none.
 int compare(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err);
 
+/// What a comparison comes to.
+struct Conclusion {
+  int exit_code = cli::kExitOk;
+  std::string text;  ///< For people: the word, the exit code, and its reason.
+};
+
 /// Everything the renderers need.
 struct CompareResult {
   model::Dataset old_data;
@@ -40,19 +46,23 @@ struct CompareResult {
   stats::TimeLimits limits;
   std::string old_backend;  ///< Under which the times of a side were taken.
   std::string new_backend;
+  bool names_sides = false;  ///< The sides are files that people gave, so that a header says which.
+  Conclusion conclusion;     ///< Set by report().
 };
 
 /// Pairs and judges what `result.old_data` and `new_data` hold; may be called again after more was loaded. Returns what
 /// keeps it from doing so, or nothing.
 std::vector<std::string> judge(const cli::Options& options, CompareResult& result);
 
-/// Prints the comparison and the problems of its input; returns the exit code.
-int report(const cli::Options& options, const CompareResult& result, const csv::Problems& problems,
+/// Concludes, prints the comparison and the problems of its input; returns the exit code.
+int report(const cli::Options& options, CompareResult& result, const csv::Problems& problems,
            const render::Paint& paint, std::ostream& out, std::ostream& err);
 
 /// Counts per verdict in the order of stats::Verdict, e.g. "1 regressed, 2 improved, 14 same".
 std::string verdict_line(const CompareResult& result);
-/// The same for the times, with what a reader must know about them; "" when no time was judged.
+/// The same for the times, a line for each of their clocks; "" when no time was judged.
+std::string time_totals(const CompareResult& result);
+/// That, with what a reader must know about them.
 std::string time_notes(const CompareResult& result);
 /// What a window's figures are for one of: `/iteration` of a benchmark, `/call` of a loop or of a test that says how
 /// often its body ran, else "".
@@ -75,7 +85,8 @@ std::string time_cell(const stats::Comparison& row, const TimeKind& kind, std::s
 /// True when processor time has something to say that is worth a column: it was judged, or is gated.
 bool has_cpu_column(const CompareResult& result, const std::vector<const stats::Comparison*>& shown);
 /// How the kernel time of each row with several repetitions changed: by more calls or by slower ones. "" for none.
-std::string kernel_split_text(const CompareResult& result, bool all, bool markdown);
+std::string kernel_split_text(const std::vector<const stats::Comparison*>& shown, bool all, bool markdown,
+                              std::size_t width = 0);
 /// `1024 -> 1`, with the range where repetitions differ.
 std::string calls_cell(const stats::Comparison& row, std::string_view titled_unit);
 /// What to know about the numbers of the rows that are shown, a line each.
@@ -83,8 +94,22 @@ std::string number_notes(const CompareResult& result, const std::vector<const st
 /// `+1 openat, -2 lseek; +3 ENOENT`.
 std::string breakdown(const stats::Comparison& row);
 
-/// The table for people; changed rows unless `all`.
-std::string compare_text(const CompareResult& result, bool all, const render::Paint& paint);
+/// Two lines that say what OLD and NEW are; "" where people did not give them.
+std::string sides_text(const CompareResult& result);
+
+/// True for a row that is printed without --all.
+bool is_worth_showing(const CompareResult& result, const stats::Comparison& row);
+
+/// The rows to print, in the order and number that was asked for: changed ones unless `all`.
+std::vector<const stats::Comparison*> chosen_rows(const CompareResult& result, const cli::Options& options);
+
+/// The table for a screen of `width` columns that the whole one does not fit.
+std::string narrow_compare_table(const std::vector<const stats::Comparison*>& shown,
+                                 const std::vector<std::string>& names, std::string_view unit, const cli::Gate& gate,
+                                 std::size_t width, const render::Paint& paint);
+
+/// The table for people.
+std::string compare_text(const CompareResult& result, const cli::Options& options, const render::Paint& paint);
 /// For a pull request: what fails, what changed, and behind a click the rest; at most so many bytes.
 std::string compare_markdown(const CompareResult& result, bool all, std::size_t most_bytes);
 /// For machines: every row, changed or not.

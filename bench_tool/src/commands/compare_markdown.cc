@@ -109,7 +109,9 @@ std::string compare_markdown(const CompareResult& result, bool all, std::size_t 
       fmt::format("{} changed, and do{} not fail", changed.size(), changed.size() == 1 ? "es" : "");
   out += failing.empty() ? others : details(title, others);
   if (all) out += details(fmt::format("{} unchanged", unchanged.size()), table_of(result, unchanged));
-  out += details("Kernel time", kernel_split_text(result, all, true));
+  std::vector<const Comparison*> every_row;
+  for (const Comparison& row : result.rows) every_row.push_back(&row);
+  out += details("Kernel time", kernel_split_text(every_row, all, true));
   std::vector<const Comparison*> shown = failing;
   shown.insert(shown.end(), changed.begin(), changed.end());
   out += details("About the numbers", list_of(times.substr(verdicts_end) + number_notes(result, shown)));

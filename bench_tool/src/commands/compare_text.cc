@@ -12,6 +12,7 @@
 #include "commands/compare.h"
 #include "commands/gate.h"
 #include "render/table.h"
+#include "render/text_width.h"
 #include "render/units.h"
 #include "stats/pairing.h"
 
@@ -22,6 +23,9 @@ using stats::Comparison;
 using stats::Numbers;
 using stats::Verdict;
 using stats::WindowSummary;
+
+/// Of a screen, whatever else is on it.
+constexpr std::size_t kFewestRows = 3;
 
 bool is_counted(const WindowSummary* window) {
   return window != nullptr && (window->calls || window->entries);
@@ -90,23 +94,51 @@ std::string taken_under(const CompareResult& result) {
                      *new_share);
 }
 
-std::string notes(const CompareResult& result, const std::vector<const Comparison*>& shown) {
-  const std::size_t hidden = result.rows.size() - shown.size();
+/// What the comparison comes to: how many rows have each verdict.
+std::string totals(const CompareResult& result, const std::vector<const Comparison*>& shown, bool all) {
+  const auto to_show =
+      static_cast<std::size_t>(std::count_if(result.rows.begin(), result.rows.end(), [&](const Comparison& row) {
+        return all || is_worth_showing(result, row);
+      }));
+  const std::size_t hidden = result.rows.size() - to_show;
   const std::string counts = verdict_line(result);
-  const std::string times = time_notes(result);
-  std::string out = counts.empty() ? "" : (times.empty() ? "" : "counts: ") + counts;
-  if (hidden != 0) out += fmt::format("{}({} not shown: --all)", out.empty() ? "" : " ", hidden);
+  std::string out = counts.empty() ? "" : "counts: " + counts;
+  std::string left_out;
+  if (to_show > shown.size()) left_out = fmt::format("{} more changed: --top 0", to_show - shown.size());
+  if (hidden != 0) left_out += fmt::format("{}{} not shown: --all", left_out.empty() ? "" : "; ", hidden);
+  if (!left_out.empty()) out += fmt::format("{}({})", out.empty() ? "" : " ", left_out);
   if (!out.empty()) out += '\n';
-  out += times;
-  out += number_notes(result, shown);
-  return out;
+  return out + time_totals(result);
+}
+
+/// What to know about the numbers of the table.
+std::string notes(const CompareResult& result, const std::vector<const Comparison*>& shown) {
+  return time_notes(result).substr(time_totals(result).size()) + number_notes(result, shown);
+}
+
+/// What stands above the table: the verdict with its reason, how many tests have which, and what was compared.
+std::string heading(const CompareResult& result, const cli::Options& options,
+                    const std::vector<const Comparison*>& shown, const render::Paint& paint) {
+  const auto block = [&](const std::string& text) { return render::wrapped(text, options.screen.width, 2); };
+  std::string out = block("verdict: " + result.conclusion.text + '\n' + totals(result, shown, options.all));
+  if (result.conclusion.exit_code == cli::kExitRegression) {
+    const std::size_t end = out.find('\n');
+    out.replace(0, end, paint.red(std::string_view(out).substr(0, end)));
+  }
+  out += block(sides_text(result));
+  for (const std::string& warning : result.warnings) out += paint.yellow(block("warning: " + warning)) + '\n';
+  return result.paired.empty() ? out : out + block("paired: " + result.paired + '\n');
+}
+
+std::size_t lines(std::string_view text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
 /// The unit of every window of the rows that are shown; empty where they have several.
 std::string_view common_unit(const CompareResult& result, bool all) {
   std::optional<std::string_view> unit;
   for (const Comparison& row : result.rows) {
-    if (!all && !row.has_changes()) continue;
+    if (!all && !is_worth_showing(result, row)) continue;
     for (const WindowSummary* window : {row.old_window, row.new_window}) {
       if (window == nullptr || (!window->wall_ns && !window->calls && !window->entries)) continue;  // prints none
       if (unit.value_or(unit_of(*window)) != unit_of(*window)) return "";  // beside each number then
@@ -114,6 +146,30 @@ std::string_view common_unit(const CompareResult& result, bool all) {
     }
   }
   return unit.value_or("");
+}
+
+std::string table_of(const CompareResult& result, const cli::Options& options,
+                     const std::vector<const Comparison*>& shown, const render::Paint& paint) {
+  const std::size_t width = options.screen.width;
+  const std::string_view unit = common_unit(result, options.all);
+  std::vector<render::TableColumn> columns = {{"test"}, {fmt::format("wall{}", unit)}};
+  const bool has_cpu = has_cpu_column(result, shown);
+  if (has_cpu) columns.push_back({fmt::format("cpu{}", unit)});
+  columns.push_back({fmt::format("calls{}", unit)});
+  columns.push_back({""});
+  render::Table table(columns);
+  const std::vector<std::string> names = stats::shown_names(result.rows, shown);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const Comparison& row = *shown[i];
+    std::vector<std::string> cells = {names[i], time_cell(row, kWallTime, unit)};
+    if (has_cpu) cells.push_back(time_cell(row, kCpuTime, unit));
+    cells.push_back(calls_cell(row, unit));
+    cells.push_back(remark(row, result.gate, paint));
+    table.add_row(std::move(cells));
+  }
+  if (table.empty()) return {};
+  const bool fits = width == 0 || table.width(2, 4) <= width;
+  return '\n' + (fits ? table.text(2, 4) : narrow_compare_table(shown, names, unit, result.gate, width, paint));
 }
 
 }  // namespace
@@ -168,32 +224,23 @@ std::string_view unit_beside(const WindowSummary& window, std::string_view title
   return titled_unit.empty() ? unit_of(window) : "";
 }
 
-std::string compare_text(const CompareResult& result, bool all, const render::Paint& paint) {
-  std::string out;
-  for (const std::string& warning : result.warnings) out += paint.yellow("warning: " + warning) + '\n';
-  if (!result.paired.empty()) out += "paired: " + result.paired + '\n';
-  const std::string_view unit = common_unit(result, all);
-  std::vector<const Comparison*> shown;
-  for (const Comparison& row : result.rows) {
-    if (all || row.has_changes() || !gate_failures(row, result.gate).empty()) shown.push_back(&row);
+std::string compare_text(const CompareResult& result, const cli::Options& options, const render::Paint& paint) {
+  const std::size_t width = options.screen.width;
+  std::vector<const Comparison*> shown = chosen_rows(result, options);
+  std::string out = heading(result, options, shown, paint);
+  const std::string below = render::wrapped(notes(result, shown), width, 2);
+  std::string split = kernel_split_text(shown, options.all, false, width);
+  if (const std::size_t height = options.screen.height; height != 0 && !options.top) {
+    // A blank line, the titles, and the prompt of the shell behind it all.
+    const std::size_t around = lines(out) + lines(below) + 3;
+    const std::size_t room = std::max(height, around + kFewestRows) - around;
+    if (shown.size() > room) {
+      shown.resize(room);
+      out = heading(result, options, shown, paint);
+    }
+    if (around + shown.size() + lines(split) > height) split.clear();
   }
-  std::vector<render::TableColumn> columns = {{"test"}, {fmt::format("wall{}", unit)}};
-  const bool has_cpu = has_cpu_column(result, shown);
-  if (has_cpu) columns.push_back({fmt::format("cpu{}", unit)});
-  columns.push_back({fmt::format("calls{}", unit)});
-  columns.push_back({""});
-  render::Table table(columns);
-  const std::vector<std::string> names = stats::shown_names(result.rows, shown);
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    const Comparison& row = *shown[i];
-    std::vector<std::string> cells = {names[i], time_cell(row, kWallTime, unit)};
-    if (has_cpu) cells.push_back(time_cell(row, kCpuTime, unit));
-    cells.push_back(calls_cell(row, unit));
-    cells.push_back(remark(row, result.gate, paint));
-    table.add_row(std::move(cells));
-  }
-  if (!table.empty()) out += table.text(2, 4);
-  return out + notes(result, shown) + kernel_split_text(result, all, false);
+  return out + table_of(result, options, shown, paint) + below + split;
 }
 
 std::string breakdown(const Comparison& row) {

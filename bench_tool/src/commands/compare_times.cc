@@ -179,11 +179,14 @@ bool has_cpu_column(const CompareResult& result, const std::vector<const Compari
   });
 }
 
+std::string time_totals(const CompareResult& result) {
+  return verdicts_line(result, kWallTime) + verdicts_line(result, kCpuTime);
+}
+
 std::string time_notes(const CompareResult& result) {
   const std::string counted_cpu = verdicts_line(result, kCpuTime);
-  const std::string verdicts = verdicts_line(result, kWallTime) + counted_cpu;
-  if (verdicts.empty()) return {};
-  std::string out = verdicts;
+  std::string out = time_totals(result);
+  if (out.empty()) return out;
   std::size_t needed = 0;
   std::size_t too_short = 0;
   bool has_repetitions = false;
@@ -210,15 +213,16 @@ std::string time_notes(const CompareResult& result) {
   return out;
 }
 
-std::string kernel_split_text(const CompareResult& result, bool all, bool markdown) {
-  render::Table table({{"kernel time", render::Align::left, render::Cells::names},
+std::string kernel_split_text(const std::vector<const Comparison*>& shown, bool all, bool markdown, std::size_t width) {
+  render::Table table({{"kernel time", render::Align::left, render::Cells::names, render::Shrinks::in_the_middle},
                        {"change", render::Align::right},
                        {"fewer or more calls", render::Align::right},
                        {"faster or slower calls", render::Align::right}});
   auto signed_duration = [](double ns) {
     return std::string(ns < 0 ? "-" : ns > 0 ? "+" : "") + render::duration(std::abs(ns));
   };
-  for (const Comparison& row : result.rows) {
+  for (const Comparison* one : shown) {
+    const Comparison& row = *one;
     if (!row.is_paired() || !row.kernel_split || row.old_window->n < 2 || row.new_window->n < 2) continue;
     if (row.kernel_split->more_calls_ns == 0 && row.kernel_split->slower_calls_ns == 0) continue;
     const double change_ns = row.kernel_split->more_calls_ns + row.kernel_split->slower_calls_ns;
@@ -229,7 +233,7 @@ std::string kernel_split_text(const CompareResult& result, bool all, bool markdo
                    signed_duration(row.kernel_split->slower_calls_ns)});
   }
   if (table.empty()) return {};
-  return '\n' + (markdown ? table.markdown() : table.text(2, 4));
+  return '\n' + (markdown ? table.markdown() : table.text(2, 4, width));
 }
 
 }  // namespace syscost::bench::commands

@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "commands/chosen_tests.h"
 #include "commands/show_render.h"
 #include "csv/find_files.h"
 #include "csv/printable.h"
@@ -130,24 +131,36 @@ int show(const cli::Options& options, const render::Paint& paint, std::ostream& 
   if (!options.run_ids.empty()) load_options.run_id = options.run_ids.front();
   load_options.keep_histograms = true;
   load_options.histograms_of = without_origin(options.test);
+  load_options.tests = model::TestChoice(options.tests);
   model::Dataset data = model::load(std::move(run), load_options, problems);
   auto fail = [&] {
     problems.print(err);
     return cli::kExitBadInput;
   };
-  const std::vector<model::Group> groups = model::group_samples(data);
-  if (groups.empty()) return fail();
+  std::vector<model::Group> groups = model::group_samples(data);
+  if (groups.empty()) {
+    note_no_test(data, load_options.tests, problems);
+    return fail();
+  }
+  if (!options.tests.empty()) {
+    const std::string key = options.sort.empty() ? "worst" : options.sort;
+    groups = ordered_groups(data, groups, key, options.top.value_or(0));
+  }
   if (!options.svg.empty()) {
     err << "bench: --svg draws a stamp file, and " << csv::printable(options.runs.front()) << " is none\n";
     return fail();
   }
   std::vector<const model::Group*> found = find_test(data, groups, options.test);
   if (options.test.empty()) prefer_tests(data, found);
-  if (found.size() != 1) {
+  const bool takes_several = !options.tests.empty() && options.format != cli::Format::json;
+  if (found.size() != 1 && !takes_several) {
     print_candidates(data, found.empty() ? find_test(data, groups, "") : found, options.test, !found.empty(), err);
     return fail();
   }
-  const std::vector<Part> parts = parts_of(data, groups, *found.front(), *choice, problems);
+  std::vector<Part> parts;
+  for (const model::Group* one : found) {
+    for (Part& part : parts_of(data, groups, *one, *choice, problems)) parts.push_back(std::move(part));
+  }
   const bool has_any = std::any_of(parts.begin(), parts.end(), [](const Part& part) { return !part.syscalls.empty(); });
   if (!has_any && !options.syscall.empty()) {
     std::set<std::string_view> made;
@@ -171,7 +184,7 @@ int show(const cli::Options& options, const render::Paint& paint, std::ostream& 
       out << render::code_block(show_text(parts, options.is_fine, render::Paint(false)));
       break;
     case cli::Format::text:
-      out << show_text(parts, options.is_fine, paint);
+      out << show_text(parts, options.is_fine, paint, options.screen.width);
       break;
   }
   problems.print(err);

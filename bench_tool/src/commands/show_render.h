@@ -23,8 +23,9 @@ struct ShownWindow {
 // tools saw of a window stands behind the window. A tool's histogram is one of powers of two, so beside it every other
 // is drawn as one, `is_fine` or not.
 
-/// A test that made no such call itself is left out where its loops did.
-std::string show_text(const std::vector<ShownWindow>& parts, bool is_fine, const render::Paint& paint);
+/// A test that made no such call itself is left out where its loops did. Lines of at most `width` columns, 0: any.
+std::string show_text(const std::vector<ShownWindow>& parts, bool is_fine, const render::Paint& paint,
+                      std::size_t width = 0);
 std::string show_json(const model::Dataset& data, const std::vector<ShownWindow>& parts, bool is_fine);
 std::string show_csv(const std::vector<ShownWindow>& parts, bool is_fine);
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "commands/show_render.h"
+#include "render/text_width.h"
 #include "render/units.h"
 
 namespace syscost::bench::commands {
@@ -15,6 +16,12 @@ namespace {
 using stats::SyscallLatency;
 
 constexpr std::size_t kBarWidth = 52;  // bpftrace's
+/// Columns of a row beside the bar: range, count, the bars at its ends.
+constexpr std::size_t kBesideBar = 30;
+
+std::size_t bar_width(std::size_t width) {
+  return width == 0 ? kBarWidth : std::clamp<std::size_t>(width - std::min(width, kBesideBar), 8, kBarWidth);
+}
 
 std::string coarse_line(const SyscallLatency& one) {
   if (one.latency.count() == 0) return "no call returned\n";
@@ -58,23 +65,23 @@ std::pair<std::size_t, std::size_t> common_axis(const std::vector<ShownWindow>& 
   return {first, last};
 }
 
-std::string draw(const std::vector<stats::Bar>& rows) {
+std::string draw(const std::vector<stats::Bar>& rows, std::size_t width) {
   std::uint64_t most = 1;
   for (const stats::Bar& bar : rows) most = std::max(most, bar.count);
   std::string out;
   for (const stats::Bar& bar : rows) {
     const std::string range =
         fmt::format("[{}, {})", render::power_of_two(bar.lower_ns), render::power_of_two(bar.upper_ns));
-    const std::string bar_text(static_cast<std::size_t>(static_cast<double>(kBarWidth) *
-                                                        static_cast<double>(bar.count) / static_cast<double>(most)),
+    const std::string bar_text(static_cast<std::size_t>(static_cast<double>(width) * static_cast<double>(bar.count) /
+                                                        static_cast<double>(most)),
                                '@');
-    out += fmt::format("{:<16} {:>10} |{:<{}}|\n", range, bar.count, bar_text, kBarWidth);
+    out += fmt::format("{:<16} {:>10} |{:<{}}|\n", range, bar.count, bar_text, width);
   }
   return out;
 }
 
 std::string syscall_text(const SyscallLatency& one, std::pair<std::size_t, std::size_t> axis, bool is_fine,
-                         const render::Paint& paint) {
+                         const render::Paint& paint, std::size_t width) {
   std::string out = '\n' + paint.bold(one.name);
   if (!one.classes.empty()) out += fmt::format(" ({})", one.classes);
   out += fmt::format(": {} {}", one.calls ? std::to_string(*one.calls) : render::kNotMeasured,
@@ -88,12 +95,15 @@ std::string syscall_text(const SyscallLatency& one, std::pair<std::size_t, std::
   if (!one.is_timed) return out + "\nno latencies were measured, or not for every row\n";
   out += ", " + render::duration(static_cast<double>(one.latency.sum_ns())) + " in the kernel\n";
   out += one.is_coarse ? coarse_line(one) : percentile_line(one.latency);
-  if (one.latency.count() != 0) out += draw(stats::bars(one.latency, axis.first, axis.second, is_fine));
+  out = render::wrapped(out, width, 2);
+  if (one.latency.count() != 0) {
+    out += draw(stats::bars(one.latency, axis.first, axis.second, is_fine), bar_width(width));
+  }
   return out;
 }
 
 std::string part_text(const ShownWindow& part, std::pair<std::size_t, std::size_t> axis, bool is_fine,
-                      const render::Paint& paint) {
+                      const render::Paint& paint, std::size_t width) {
   const stats::WindowSummary& window = part.window;
   const bool is_loop = !window.loop.empty();
   std::string out = paint.bold(window.name);
@@ -117,13 +127,15 @@ std::string part_text(const ShownWindow& part, std::pair<std::size_t, std::size_
   if (part.syscalls.empty()) {
     out += window.calls || window.entries ? "no syscalls\n" : "syscalls were not counted\n";
   }
-  for (const SyscallLatency& one : part.syscalls) out += syscall_text(one, axis, is_fine, paint);
+  out = render::wrapped(out, width, 2);
+  for (const SyscallLatency& one : part.syscalls) out += syscall_text(one, axis, is_fine, paint, width);
   return out;
 }
 
 }  // namespace
 
-std::string show_text(const std::vector<ShownWindow>& parts, bool is_fine, const render::Paint& paint) {
+std::string show_text(const std::vector<ShownWindow>& parts, bool is_fine, const render::Paint& paint,
+                      std::size_t width) {
   const auto axis = common_axis(parts);
   const bool is_coarse = std::any_of(parts.begin(), parts.end(), [](const ShownWindow& part) {
     return !part.window.is_ours() && !part.syscalls.empty();
@@ -134,7 +146,7 @@ std::string show_text(const std::vector<ShownWindow>& parts, bool is_fine, const
   for (const ShownWindow& part : parts) {
     if (part.syscalls.empty() && (has_any || &part != &parts.front())) continue;
     if (!out.empty()) out += '\n';
-    out += part_text(part, axis, is_fine && !is_coarse, paint);
+    out += part_text(part, axis, is_fine && !is_coarse, paint, width);
   }
   if (is_fine && is_coarse) out += "\npowers of two: a tool's histogram has no finer rows\n";
   return out;

@@ -4,7 +4,7 @@
 //
 // strace -c prints one table for a whole process, in which time spent waiting drowns the work and a share of syscall
 // time is easily read as a share of run time. Here each test has its table, waits stand apart, and both shares
-// have their own column.
+// have their own column. Of many tests it prints an overview (summary_overview.h), and the tables on request.
 #pragma once
 
 #include <iosfwd>
@@ -30,6 +30,9 @@ struct SummarizedRun {
   std::vector<stats::WindowSummary> windows;
 };
 
+/// The tables of each test; lines of at most `width` columns (0: any).
+std::string summary_text(const std::vector<SummarizedRun>& runs, std::size_t width, const render::Paint& paint);
+std::string summary_markdown(const std::vector<SummarizedRun>& runs);
 std::string summary_json(const std::vector<SummarizedRun>& runs);
 std::string summary_csv(const std::vector<SummarizedRun>& runs);
 

@@ -17,8 +17,10 @@ using render::Align;
 using stats::Numbers;
 using stats::SyscallSummary;
 
-std::string fixed(const Numbers& numbers, double scale, int digits) {
-  return numbers ? fmt::format("{:.{}f}", numbers->median * scale, digits) : render::kNotMeasured;
+/// As strace prints them, but what would read 0.000000 and is not 0 gets three digits more.
+std::string seconds(const Numbers& ns) {
+  if (!ns) return render::kNotMeasured;
+  return fmt::format("{:.{}f}", ns->median / 1e9, ns->median > 0 && ns->median < 500 ? 9 : 6);
 }
 
 /// Seconds over calls, in microseconds: a call that was restarted after signals is one call of many trips. Where calls
@@ -100,13 +102,13 @@ render::Table syscall_table(const stats::WindowSummary& window, bool waits) {
     if (syscall.is_wait != waits) continue;
     add_row(
         {render::percent(syscall.kernel_ns, whole), render::percent(syscall.kernel_ns, window.wall_ns),
-         fixed(syscall.kernel_ns, 1e-9, 6), usecs_per_call(syscall), render::count(syscall.count()),
+         seconds(syscall.kernel_ns), usecs_per_call(syscall), render::count(syscall.count()),
          rate_cell(syscall.count(), window.wall_ns), errors_cell(syscall), name_cell(syscall), errnos_cell(syscall)},
         fixed_cell(syscall.fixed_calls));
   }
   if (!waits && !table.empty()) {
     add_row({whole && whole->median > 0 ? "100.0" : render::kNotMeasured, render::percent(whole, window.wall_ns),
-             fixed(whole, 1e-9, 6), "", render::count(window.work_calls), rate_cell(window.work_calls, window.wall_ns),
+             seconds(whole), "", render::count(window.work_calls), rate_cell(window.work_calls, window.wall_ns),
              render::count(window.work_errors), "total", ""},
             fixed_cell(window.fixed_work_calls));
   }

@@ -42,9 +42,12 @@ std::string Collector::take(const csv::Row& row) {
   } else {
     Sample key;
     if (std::string fault = parser_.parse_key(row, key, is_test_row); !fault.empty()) return fault;
-    row_sample_ = sample_of(key);
+    const bool is_left_out = !options_.tests.is_everything() && !is_chosen(key);
+    row_sample_ = is_left_out ? kDropped : sample_of(key);
+    if (is_left_out) left_out_tests_.insert(key.test);
     keeps_histogram_ = options_.keep_histograms && keeps_histogram_of(key);
   }
+  if (row_sample_ == kDropped) return {};
   const auto file = static_cast<std::uint32_t>(data_.files.size() - 1);
   const auto line = static_cast<std::uint32_t>(row.line());
   if (is_test_row) {
@@ -84,6 +87,10 @@ void Collector::take_plain(const PlainRepetition& one) {
   key.kind = data_.names.intern("benchmark");
   key.test = data_.names.intern(one.test);
   key.origin = data_.names.intern(schema::kOriginSyscost);  // as linked benchmarks have it, so that the two pair
+  if (!options_.tests.is_everything() && !is_chosen(key)) {
+    left_out_tests_.insert(key.test);
+    return;
+  }
   Sample& sample = data_.samples[sample_of(key)];
   sample.totals.outcome = data_.names.intern(one.outcome);
   sample.totals.iterations = one.iterations;
@@ -144,6 +151,7 @@ void Collector::absorb(Collector& part, std::uint64_t lines_before) {
     data_.rows.push_back(row);
   }
   part.data_.rows = {};
+  for (const NameId test : part.left_out_tests_) left_out_tests_.insert(names[test]);
   for (const Duplicate& one : part.duplicates_) {
     duplicates_.push_back({file, one.line + shift, file, one.first_line + shift});
   }
@@ -155,6 +163,7 @@ Dataset Collector::finish(const std::string& name) {
   data_.index();
   drop_duplicates();
   report_duplicates();
+  for (const NameId test : left_out_tests_) data_.left_out_tests.push_back(data_.text(test));
   return std::move(data_);
 }
 
@@ -177,6 +186,24 @@ std::uint32_t Collector::sample_of(const Sample& wanted) {
   }
   last_key_ = key;
   return last_sample_ = found->second;
+}
+
+/// A test's loops and scopes go with it; what is no test's goes by the name that is printed.
+bool Collector::is_chosen(const Sample& key) {
+  Group group{key.kind, key.test, key.window, key.parent, key.origin, kNoName, {}, false, {}};
+  group.program = data_.names.intern(program_name(data_.text(data_.context(key).program)));
+  std::vector<std::string> names = {base_name(data_, group), full_name(data_, group)};
+  const std::string& kind = data_.text(key.kind);
+  if (kind != "suite" && kind != "environment") {
+    names.push_back(data_.text(key.test));
+    names.push_back(fmt::format("{} ({})", data_.text(key.test), data_.text(group.program)));
+  }
+  if (group.is_loop(data_)) names.push_back(owner_name(data_, group));
+  // As they are printed as well.
+  for (std::size_t i = 0, count = names.size(); i < count; ++i) {
+    if (std::string shown = csv::printable(names[i]); shown != names[i]) names.push_back(std::move(shown));
+  }
+  return options_.tests.matches(names);
 }
 
 /// True for a test that `histograms_of`, a part of its name, may mean.

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "csv/problems.h"
@@ -70,6 +71,7 @@ class Collector {
   };
 
   std::uint32_t sample_of(const Sample& wanted);
+  bool is_chosen(const Sample& key);
   bool keeps_histogram_of(const Sample& key);
   void select_runs();
   void report_unknown_run();
@@ -84,7 +86,8 @@ class Collector {
   SampleKey last_key_{};
   std::uint32_t last_sample_ = 0;
   std::vector<Duplicate> duplicates_;
-  // Of the row that was taken last, for the next one if it has the same key.
+  std::unordered_set<NameId> left_out_tests_;
+  // Of the row that was taken last, for the next one if it has the same key; kNoSample: its rows are left out.
   std::uint32_t row_sample_ = 0;
   bool keeps_histogram_ = false;
 };

@@ -115,8 +115,9 @@ class Dataset {
   std::vector<std::string> files;  ///< Read for it.
   Names names;
   std::vector<Context> contexts;
-  std::vector<Sample> samples;   ///< In order of first appearance.
-  std::vector<SyscallRow> rows;  ///< Ordered by sample after index().
+  std::vector<Sample> samples;              ///< In order of first appearance.
+  std::vector<SyscallRow> rows;             ///< Ordered by sample after index().
+  std::vector<std::string> left_out_tests;  ///< Names of those that LoadOptions::tests did not choose, each once.
 
   const std::string& text(NameId id) const { return names.text(id); }
   const Context& context(const Sample& sample) const { return contexts[sample.context]; }

@@ -77,7 +77,8 @@ Dataset load(csv::Run run, const LoadOptions& options, csv::Problems& problems) 
   }
   Dataset data = collector.finish(run.name);
   const bool has_files = !run.files.empty();
-  if (data.samples.empty() && has_files && problems.count() == problems_before) {
+  const bool is_empty = data.samples.empty() && data.left_out_tests.empty();
+  if (is_empty && has_files && problems.count() == problems_before) {
     problems.add(run.name, 0, "holds a header and no row: no test was measured");
   }
   if (options.is_printable) data.make_printable();

@@ -12,6 +12,7 @@
 #include "csv/find_files.h"
 #include "csv/problems.h"
 #include "model/dataset.h"
+#include "model/test_choice.h"
 
 namespace syscost::bench::model {
 
@@ -20,6 +21,7 @@ struct LoadOptions {
   bool all_runs = false;         ///< Every run, pooled.
   bool keep_histograms = false;  ///< For tests that `histograms_of`, a part of a display name, may mean.
   std::string histograms_of;
+  TestChoice tests;            ///< Windows of other tests are not kept.
   bool is_printable = false;   ///< Texts of the result are made printable: every format but JSON.
   unsigned loads_at_once = 1;  ///< So many threads call load() at once and share the cores.
 };

@@ -67,10 +67,11 @@ struct Comparison {
   bool has_wall_verdict(Verdict word) const { return time && time->verdict == word; }
   bool has_cpu_verdict(Verdict word) const { return cpu && cpu->verdict == word; }
   bool has_time_verdict(Verdict word) const { return has_wall_verdict(word) || has_cpu_verdict(word); }
-  /// Worth showing. Volatile counts that vary and do not part are not.
+  /// Worth showing. Counts that vary and do not part are not, and volatile ones alone are not.
   bool has_changes() const {
     return verdict != Verdict::same || has_time_verdict(Verdict::regressed) || has_time_verdict(Verdict::improved) ||
-           std::any_of(deltas.begin(), deltas.end(), [](const Delta& delta) { return delta.change != Change::near; });
+           std::any_of(deltas.begin(), deltas.end(),
+                       [](const Delta& delta) { return delta.is_gated() && delta.change != Change::near; });
   }
 };
 

@@ -297,7 +297,7 @@ TEST(Verdict, ReportsButDoesNotGateVolatileSyscalls) {
   const Comparison row = compare_windows(&old_window, &new_window, {});
   EXPECT_EQ(row.verdict, Verdict::same);
   EXPECT_EQ(row.deltas.size(), 1U);
-  EXPECT_TRUE(row.has_changes());
+  EXPECT_FALSE(row.has_changes()) << "such a row is printed when it is asked for";
 }
 
 TEST(Verdict, GatesAnErrnoThatIsNew) {

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include "cli/help.h"
+
+#include <string_view>
+
+#include "render/text_width.h"
+
+namespace syscost::bench::cli {
+namespace {
+
+constexpr std::size_t kWidth = 80;
+
+/// `  --option X     what it does`: how far behind the margin the description begins; 4 where there is none.
+std::size_t description_begin(std::string_view line, std::size_t margin) {
+  const std::size_t gap = line.find("  ", margin);
+  const std::size_t begin = gap == std::string_view::npos ? gap : line.find_first_not_of(' ', gap);
+  return begin == std::string_view::npos || begin > kWidth / 2 + 10 ? 4 : begin - margin;
+}
+
+}  // namespace
+
+std::string fitted_help(const std::string& help) {
+  std::string out;
+  std::string paragraph;
+  bool is_wide = false;
+  const auto close = [&] {
+    if (is_wide) {
+      for (char& c : paragraph) c = c == '\n' ? ' ' : c;
+      paragraph.back() = '\n';
+    }
+    out += render::wrapped(paragraph, kWidth, 0);
+    paragraph.clear();
+    is_wide = false;
+  };
+  for (std::string_view left = help; !left.empty();) {
+    const std::string line(left.substr(0, left.find('\n')));
+    left.remove_prefix(std::min(left.size(), line.size() + 1));
+    if (!line.empty() && line.front() != ' ') {
+      paragraph += line + '\n';
+      is_wide = is_wide || line.size() > kWidth;
+      continue;
+    }
+    if (!paragraph.empty()) close();
+    const std::size_t margin = line.find_first_not_of(' ');
+    const bool goes_on = margin != std::string::npos && margin > 8;
+    out += margin == std::string::npos
+               ? "\n"
+               : render::wrapped(line + '\n', kWidth, goes_on ? 0 : description_begin(line, margin));
+  }
+  if (!paragraph.empty()) close();
+  return out;
+}
+
+}  // namespace syscost::bench::cli

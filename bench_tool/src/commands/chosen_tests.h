@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+//
+// The tests that a command is about: --test, --sort, --top.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "csv/problems.h"
+#include "model/dataset.h"
+#include "model/group.h"
+#include "model/test_choice.h"
+
+namespace syscost::bench::commands {
+
+/// The groups in the order `key` (summary_overview.h, or `file`), at most `top` (0: all) of them; loops stay behind
+/// their owners and are not counted.
+std::vector<model::Group> ordered_groups(const model::Dataset& data, const std::vector<model::Group>& groups,
+                                         const std::string& key, std::size_t top);
+
+/// Notes that no test of `data` was chosen by `tests`, if that is why it holds none.
+void note_no_test(const model::Dataset& data, const model::TestChoice& tests, csv::Problems& problems);
+
+}  // namespace syscost::bench::commands

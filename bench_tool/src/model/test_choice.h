@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+//
+// Test choice: which tests a command is about, in the words of --gtest_filter, which its users know.
+//
+// `Log.*:Net.*-*Slow*`: patterns with colons between them, behind a minus those of what is left out. `*` is any text
+// and
+// `?` any character; a pattern stands for the whole name.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace syscost::bench::model {
+
+class TestChoice {
+ public:
+  /// "" chooses every test.
+  TestChoice() = default;
+  explicit TestChoice(std::string_view text);
+
+  bool is_everything() const { return chosen_.empty() && left_out_.empty(); }
+  const std::string& text() const { return text_; }
+  /// True if a pattern fits one of the `names` of a test, and no pattern behind the minus fits any.
+  bool matches(const std::vector<std::string>& names) const;
+
+ private:
+  std::string text_;
+  std::vector<std::string> chosen_;
+  std::vector<std::string> left_out_;
+};
+
+/// True if `pattern` with `*` and `?` fits the whole of `text`.
+bool fits(std::string_view pattern, std::string_view text);
+
+}  // namespace syscost::bench::model

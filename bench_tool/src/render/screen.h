@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+//
+// Screen: the room there is for output. A terminal has an end at the right and one below; a file and a pipe have none.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+namespace syscost::bench::render {
+
+struct Screen {
+  std::size_t width = 0;   ///< Columns; 0: any number.
+  std::size_t height = 0;  ///< Lines; 0: any number.
+};
+
+/// Of standard output: of a terminal what COLUMNS and LINES say, else the terminal itself, else 80 x 24.
+Screen screen_of_stdout();
+
+/// False where the terminal takes no colour codes: TERM=dumb.
+bool terminal_takes_color();
+
+}  // namespace syscost::bench::render

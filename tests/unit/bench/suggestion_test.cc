@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#include "model/suggestion.h"
+
+#include <gtest/gtest.h>
+
+namespace syscost::bench::model {
+namespace {
+
+const std::vector<std::string> kNames = {"Log.Reads", "Log.Writes", "Log.WritesTwice", "Net.Sends"};
+
+TEST(Suggestion, FindsTypingErrors) {
+  EXPECT_EQ(did_you_mean("Log.Raeds", kNames), "did you mean Log.Reads?");
+  EXPECT_EQ(did_you_mean("log.Write", kNames), "did you mean Log.Writes or Log.WritesTwice?");
+}
+
+TEST(Suggestion, TakesAPartForWhatHoldsIt) {
+  EXPECT_EQ(suggestions("*send?", kNames), std::vector<std::string>{"Net.Sends"});
+}
+
+TEST(Suggestion, SaysNothingWhereNothingIsNear) {
+  EXPECT_EQ(did_you_mean("Xylophone", kNames), "");
+  EXPECT_EQ(did_you_mean("*", kNames), "");
+}
+
+}  // namespace
+}  // namespace syscost::bench::model
