@@ -17,7 +17,7 @@ RULES = [
     # Of bench compare the interval of a change, those of the medians, and p; the number of samples and the verdict stay.
     (re.compile(r" \[[+-]?\d+(?:\.\d+)?x?\.\.[+-]?\d+(?:\.\d+)?(?:x| %)\]"), ""),
     (re.compile(r"\+-\d+(?:\.\d+)? % -> \+-\d+(?:\.\d+)? %, "), ""),
-    (re.compile(r", p(?:=[01]\.\d+|<0\.0001)(?=, )"), ", p"),
+    (re.compile(r"(, |\()p(?:=[01]\.\d+|<0\.0001)(?=, )"), r"\1p"),
     # A loop: its range of times, how many calls a calibrated pass has, and whether they agreed.
     (re.compile(r"\[[\d.]+ (?:ns|us|ms|s)\.\.[\d.]+ (?:ns|us|ms|s)\]"), "[#]"),
     (re.compile(r"\bpasses of \d+ calls: (?:stable|UNSTABLE, \d+ % apart)"), "passes of # calls: #"),

@@ -18,7 +18,6 @@ namespace {
 using render::escaped_xml;
 using render::Json;
 using stats::Comparison;
-using stats::Verdict;
 using stats::WindowSummary;
 
 struct Rule {
