@@ -448,6 +448,8 @@ Parsed parse(const std::vector<std::string>& args) {
   ab->add_option("--rounds", options.rounds, "Runs of each before the first verdict (10)");
   ab->add_option("--budget", options.budget_s, "Seconds it may take (60); one round is run in any case")
       ->type_name("SECONDS");
+  ab->add_flag("--whole", options.has_whole,
+               "Compare what the commands themselves take, too, from start to end; then they may be any programs");
   ab->add_option("--keep", options.keep, "Keep the CSVs of all runs in this new folder")
       ->type_name("DIR")
       ->check(not_empty());

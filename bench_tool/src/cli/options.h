@@ -52,6 +52,7 @@ struct Options {
   std::vector<std::string> b;     ///< ab: the other; empty = A again.
   std::size_t rounds = 10;        ///< ab: so many before the first verdict.
   double budget_s = 60;           ///< ab: no round but the first begins that would not end within it.
+  bool has_whole = false;         ///< ab: the time of each command itself is a row, too.
   std::string keep;               ///< ab: folder for the CSVs; empty = they are deleted.
   Format format = Format::text;
   Report report = Report::none;

@@ -67,7 +67,7 @@ class Measurement {
       : options_(options),
         err_(err),
         progress_(err),
-        runs_(options.a, options.b.empty() ? options.a : options.b, folder.path(), clock) {}
+        runs_(options.a, options.b.empty() ? options.a : options.b, folder.path(), clock, options.has_whole) {}
 
   End run() {
     // The first round only tells how many tests there are; it is run whatever the budget.

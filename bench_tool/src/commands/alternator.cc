@@ -9,6 +9,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -25,6 +27,20 @@ struct sigaction before_us;
 
 void note_interrupt(int /*signal*/) {
   interrupted = 1;
+}
+
+/// What the command itself took, in a file that `compare` reads as well.
+bool write_whole(const fs::path& path, const ChildEnd& end) {
+  const nlohmann::ordered_json entry = {
+      {"name", "whole command"},  {"run_name", "whole command"}, {"run_type", "iteration"}, {"iterations", 1},
+      {"real_time", end.wall_ns}, {"cpu_time", end.cpu_ns},      {"time_unit", "ns"}};
+  std::ofstream out(path);
+  out << nlohmann::ordered_json{{"context", nlohmann::ordered_json::object()},
+                                {"benchmarks", nlohmann::ordered_json::array({entry})}}
+             .dump(2)
+      << '\n';
+  out.flush();
+  return out.good();
 }
 
 }  // namespace
@@ -73,8 +89,9 @@ double monotonic_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-Alternator::Alternator(std::vector<std::string> a, std::vector<std::string> b, const fs::path& folder, Clock clock)
-    : clock_(std::move(clock)), begin_s_(clock_()) {
+Alternator::Alternator(std::vector<std::string> a, std::vector<std::string> b, const fs::path& folder, Clock clock,
+                       bool has_whole)
+    : clock_(std::move(clock)), has_whole_(has_whole), begin_s_(clock_()) {
   sides_.push_back({"A", std::move(a), folder / "a"});
   sides_.push_back({"B", std::move(b), folder / "b"});
 }
@@ -125,12 +142,17 @@ std::string Alternator::run_once(const Side& side) const {
     return fmt::format("{} failed in round {}: {}. It printed:\n{}", command, rounds_ + 1, status_text(end.status),
                        tail_of(output));
   }
+  if (has_whole_) {
+    const fs::path whole = side.folder / fmt::format("{:06}.whole.json", rounds_ + 1);
+    if (!write_whole(whole, end)) return fmt::format("{} cannot be written\n", whole.string());
+  }
   std::error_code ignored;
   // One that is linked with syscost has written both: the CSV knows more.
   if (fs::exists(csv, ignored)) {
     fs::remove(json, ignored);
     return {};
   }
+  if (!fs::exists(json, ignored) && has_whole_) return {};  // any command may be timed
   if (!fs::exists(json, ignored)) {
     return fmt::format(
         "{} left no file: it is neither linked with syscost nor a Google Benchmark, or names a file of its own "
@@ -146,7 +168,7 @@ std::string Alternator::run_once(const Side& side) const {
 void Alternator::drop_round() const {
   std::error_code ignored;
   for (const Side& side : sides_) {
-    for (const char* extension : {"csv", "json"}) {
+    for (const char* extension : {"csv", "json", "whole.json"}) {
       fs::remove(side.folder / fmt::format("{:06}.{}", rounds_ + 1, extension), ignored);
     }
   }

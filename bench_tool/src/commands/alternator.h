@@ -50,8 +50,10 @@ double monotonic_s();
 
 class Alternator {
  public:
-  /// The files go to sub-folders `a` and `b` of `folder`.
-  Alternator(std::vector<std::string> a, std::vector<std::string> b, const std::filesystem::path& folder, Clock clock);
+  /// The files go to sub-folders `a` and `b` of `folder`. `has_whole`: one more file of each run holds what the command
+  /// itself took, from its start to its end, as Google Benchmark would write it.
+  Alternator(std::vector<std::string> a, std::vector<std::string> b, const std::filesystem::path& folder, Clock clock,
+             bool has_whole = false);
 
   /// Runs both commands once. Returns what went wrong, or "". An interrupted round leaves nothing behind.
   std::string run_round();
@@ -76,6 +78,7 @@ class Alternator {
   std::vector<Side> sides_;
   std::size_t rounds_ = 0;
   Clock clock_;
+  bool has_whole_ = false;
   double begin_s_;
 };
 

@@ -4,12 +4,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
 namespace syscost::bench::commands {
@@ -28,6 +30,10 @@ std::vector<char*> environment_with(std::vector<std::string>& variables) {
   for (std::string& variable : variables) pointers.push_back(variable.data());
   pointers.push_back(nullptr);
   return pointers;
+}
+
+std::uint64_t nanoseconds(const timeval& time) {
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_usec) * 1000;
 }
 
 }  // namespace
@@ -63,6 +69,7 @@ ChildEnd run_child(std::vector<std::string> args, const std::function<void(std::
   pointers.push_back(nullptr);
   const std::vector<char*> environment = environment_with(variables);
   pid_t child = 0;
+  const auto begin = std::chrono::steady_clock::now();
   const int error = ::posix_spawnp(&child, pointers[0], &actions, nullptr, pointers.data(), environment.data());
   posix_spawn_file_actions_destroy(&actions);
   ::close(pipe_ends[1]);
@@ -79,8 +86,11 @@ ChildEnd run_child(std::vector<std::string> args, const std::function<void(std::
   }
   ::close(pipe_ends[0]);
   ChildEnd end;
-  while (::waitpid(child, &end.status, 0) < 0 && errno == EINTR) {
+  struct rusage usage {};
+  while (::wait4(child, &end.status, 0, &usage) < 0 && errno == EINTR) {
   }
+  end.wall_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count());
+  end.cpu_ns = nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime);
   return end;
 }
 

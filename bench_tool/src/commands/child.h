@@ -3,6 +3,7 @@
 // Child: runs another program without a shell and hands on what it prints.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -11,8 +12,10 @@
 namespace syscost::bench::commands {
 
 struct ChildEnd {
-  int error = 0;   ///< errno when it could not be run, else 0.
-  int status = 0;  ///< As waitpid() gives it.
+  int error = 0;              ///< errno when it could not be run, else 0.
+  int status = 0;             ///< As waitpid() gives it.
+  std::uint64_t wall_ns = 0;  ///< From its start to its end.
+  std::uint64_t cpu_ns = 0;   ///< User and system time, with that of the children it waited for (getrusage).
 };
 
 /// Runs `args` (the program first; looked for in PATH when it has no slash) to its end. `take` gets its standard output

@@ -72,6 +72,20 @@ TEST_F(Ab, TakesTurnsInTheOrderThatDriftFavoursNobody) {
   EXPECT_EQ(lines, expected);
 }
 
+TEST_F(Ab, TimesTheWholeCommandWhereAsked) {
+  // Processor time by a loop of the shell, wall time by waiting: neither is asserted, only that both were measured.
+  std::ofstream(folder_ / "run.sh") << "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done; sleep 0.01\n";
+  const int code = run({"--whole", "--gate", "none", "--budget", "0", "--format", "json"});
+  ASSERT_EQ(code, 0) << err_.str();
+  const auto json = nlohmann::json::parse(out_.str());
+  ASSERT_EQ(json["tests"].size(), 1U);
+  const auto& row = json["tests"][0];
+  EXPECT_EQ(row["test"], "benchmark whole command");
+  EXPECT_GE(row["old"]["wall_ns"]["median"], 10'000'000) << "it slept so long";
+  EXPECT_GT(row["old"]["cpu_ns"]["median"], 0);
+  EXPECT_EQ(run({"--gate", "none", "--budget", "0"}), 2) << "without it a command that writes no file is none";
+}
+
 TEST_F(Ab, KeepsTheFilesOnlyWhereAsked) {
   const fs::path kept = folder_ / "kept";
   ASSERT_EQ(run({"--keep", kept.string(), "--format", "json"}), 0) << err_.str();
