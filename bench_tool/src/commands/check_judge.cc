@@ -41,7 +41,8 @@ bool is_counted(const WindowSummary& window) {
 void add_warnings(CheckResult& result) {
   const auto of_run = surroundings_of(result.data);
   for (const auto& [name, value] : result.baseline.surroundings) {
-    const auto now = std::find_if(of_run.begin(), of_run.end(), [&](const auto& one) { return one.first == name; });
+    const auto now = std::find_if(of_run.begin(), of_run.end(),
+                                  [&, &wanted = name](const auto& one) { return one.first == wanted; });
     if (now == of_run.end() || now->second == value) continue;
     result.warnings.push_back(
         fmt::format("{} differs ({} in the baseline, {} now): counts may differ for that reason alone", name,

@@ -166,7 +166,7 @@ std::string run_again(const std::vector<std::string>& command, std::size_t times
     for (const std::string& program : programs) {
       show_progress(err, fmt::format("run {} of {}, {} suspected{}", run, times, suspects,
                                      program.empty() ? "" : ": " + program));
-      const std::string fault = run_once(with_program(command, program), csv, run);
+      std::string fault = run_once(with_program(command, program), csv, run);
       show_progress(err, "");
       if (!fault.empty()) return fault;
     }
