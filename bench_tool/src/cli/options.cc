@@ -93,6 +93,15 @@ Examples:
   bench ab -- build/tests                   noise: what equal code differs by
   bench ab --gate time -- bare_benchmark -- linked_benchmark     what linking syscost costs: nothing)";
 
+const char* const kRunsFooter =
+    R"(--run of the other commands takes a run_id, newest, oldest, newest~1 (the one before the newest), label:TEXT or
+commit:TEXT (the newest run with this label, or with a commit that begins so).
+
+Examples:
+  bench runs history.csv
+  bench summary history.csv --run newest~1
+  bench compare history.csv history.csv --run label:main --run newest)";
+
 const char* const kDoctorFooter =
     R"(Runs BINARY --syscost_doctor: which backends work on this machine, why the others do not, and the fix.
 
@@ -106,8 +115,8 @@ constexpr std::size_t kNarrowest = 40;
 
 /// Commands of the design that are not built yet: naming them beats "unexpected argument".
 constexpr std::array<std::string_view, 2> kLaterCommands = {"report", "export"};
-constexpr std::array<std::string_view, 9> kCommands = {"summary",  "show",  "hist",    "compare", "ab",
-                                                       "baseline", "check", "confirm", "doctor"};
+constexpr std::array<std::string_view, 10> kCommands = {"summary", "show",     "hist",  "runs",    "compare",
+                                                        "ab",      "baseline", "check", "confirm", "doctor"};
 
 const std::map<std::string, Format> kFormats = {
     {"text", Format::text}, {"md", Format::md}, {"csv", Format::csv}, {"json", Format::json}};
@@ -240,10 +249,11 @@ void add_judging_options(CLI::App& app, Options& options, Raw& raw, const char* 
 }
 
 void add_run_options(CLI::App& app, Options& options, int most_ids) {
-  auto* run = app.add_option("--run", options.run_ids,
-                             most_ids == 1 ? "Read the run with this run_id instead of the newest"
-                                           : "Read the run with this run_id instead of the newest; given twice: "
-                                             "one for OLD, one for NEW");
+  auto* run = app.add_option(
+      "--run", options.run_ids,
+      most_ids == 1 ? "Read this run instead of the newest: its run_id, newest~1, label:TEXT or commit:TEXT"
+                    : "Read this run instead of the newest: its run_id, newest~1, label:TEXT or "
+                      "commit:TEXT; given twice: one for OLD, one for NEW");
   run->type_name("ID")->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_flag("--all-runs", options.all_runs, "Pool all runs of each file")->excludes(run);
 }
@@ -470,6 +480,10 @@ Parsed parse(const std::vector<std::string>& args) {
   add_output_options(*confirm, raw);
   add_run_options(*confirm, options, 2);
 
+  auto* runs = app.add_subcommand("runs", "Which runs a file holds, the newest first")->footer(kRunsFooter);
+  runs->add_option("RUN", options.runs, kRunHelp)->required();
+  add_output_options(*runs, raw);
+
   auto* doctor = app.add_subcommand("doctor", "Whether this machine can measure")->footer(kDoctorFooter);
   doctor->add_option("BINARY", options.binary, "A test or benchmark linked with syscost");
 
@@ -509,6 +523,7 @@ Parsed parse(const std::vector<std::string>& args) {
     options.command = Command::confirm;
     options.runs = {old_run, new_run};
   }
+  if (runs->parsed()) options.command = Command::runs;
   if (doctor->parsed()) options.command = Command::doctor;
   return finish(std::move(options), raw);
 }

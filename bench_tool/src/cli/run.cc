@@ -15,6 +15,7 @@
 #include "commands/compare.h"
 #include "commands/confirm.h"
 #include "commands/doctor.h"
+#include "commands/runs.h"
 #include "commands/show.h"
 #include "commands/summary.h"
 #include "render/paint.h"
@@ -56,6 +57,8 @@ int dispatch(const Options& options, std::ostream& out, std::ostream& err) {
       return commands::check(options, paint, out, err);
     case Command::confirm:
       return commands::confirm(options, paint, out, err);
+    case Command::runs:
+      return commands::runs(options, out, err);
     case Command::doctor:
       return commands::doctor(options, out, err);
   }

@@ -204,7 +204,8 @@ void write(const cli::Options& options, const CompareResult& result, const rende
 Conclusion verdict_of(const cli::Options& options, const CompareResult& result) {
   const auto fails = [&](const Comparison& row) { return !gate_failures(row, options.gate).empty(); };
   const std::string gate = gate_line(result.rows, options.gate);
-  const std::string reason = gate.substr(gate.find(": ") + 2);
+  std::string reason = gate.substr(gate.find(": ") + 2);
+  if (reason == "none") reason = "nothing is gated (--gate none)";
   if (std::any_of(result.rows.begin(), result.rows.end(), fails)) {
     return {cli::kExitRegression, "red, exit code 1: " + reason};
   }

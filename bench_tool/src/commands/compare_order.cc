@@ -49,16 +49,16 @@ double slowdown(const Comparison& row) {
   return old_ns > 0 ? row.new_window->wall_ns->median / old_ns : 1;
 }
 
-bool comes_before(const Comparison& a, const Comparison& b, const std::string& key) {
+bool comes_before(const Comparison& a, const Comparison& b, const std::string& key, const cli::Gate& gate) {
   if (key == "name") return a.name < b.name;
   if (key == "calls") return calls_changed(a) > calls_changed(b);
   if (key == "wall") return slowdown(a) > slowdown(b);
-  const auto worst = [](const Comparison& row) {
+  const auto worst = [&](const Comparison& row) {
     const std::size_t rank = rank_of(row.verdict);
     // A time that regressed beside counts that are the same comes behind the counts that regressed.
     const bool is_slower = row.has_time_verdict(Verdict::regressed);
-    return std::tuple(is_slower && rank != 0 ? std::size_t{1} : 2 * rank, -growth(row),
-                      is_slower ? -slowdown(row) : 0.0);
+    return std::tuple(gate_failures(row, gate).empty(), is_slower && rank != 0 ? std::size_t{1} : 2 * rank,
+                      -growth(row), is_slower ? -slowdown(row) : 0.0);
   };
   return worst(a) < worst(b);
 }
@@ -79,7 +79,7 @@ std::vector<const Comparison*> chosen_rows(const CompareResult& result, const cl
   const std::string key = !options.sort.empty() ? options.sort : for_people ? "worst" : "file";
   if (key != "file") {
     std::stable_sort(rows.begin(), rows.end(),
-                     [&](const Comparison* a, const Comparison* b) { return comes_before(*a, *b, key); });
+                     [&](const Comparison* a, const Comparison* b) { return comes_before(*a, *b, key, result.gate); });
   }
   const std::size_t most = options.top.value_or(0);
   if (most != 0 && rows.size() > most) rows.resize(most);

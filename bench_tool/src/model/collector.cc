@@ -2,16 +2,18 @@
 #include "model/collector.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
-#include <set>
 #include <utility>
 #include <vector>
 
 #include "csv/printable.h"
 #include "model/group.h"
 #include "model/start_time.h"
+#include "model/suggestion.h"
 #include "syscost/schema.h"
 
 namespace syscost::bench::model {
@@ -47,7 +49,7 @@ std::string Collector::take(const csv::Row& row) {
     if (is_left_out) left_out_tests_.insert(key.test);
     keeps_histogram_ = options_.keep_histograms && keeps_histogram_of(key);
   }
-  if (row_sample_ == kDropped) return {};
+  if (row_sample_ == kDropped || (!is_test_row && !options_.keep_rows)) return {};
   const auto file = static_cast<std::uint32_t>(data_.files.size() - 1);
   const auto line = static_cast<std::uint32_t>(row.line());
   if (is_test_row) {
@@ -248,7 +250,7 @@ void Collector::select_runs() {
       best = {started, context.run_id};
     }
   }
-  const NameId asked = options_.run_id.empty() ? kNoName : data_.names.intern(options_.run_id);
+  const NameId asked = options_.run_id.empty() ? kNoName : asked_run();
   auto is_wanted = [&](const Sample& sample) {
     const Context& context = data_.context(sample);
     return asked == kNoName ? newest[context.file].second == context.run_id : context.run_id == asked;
@@ -265,22 +267,66 @@ void Collector::select_runs() {
   std::erase_if(data_.rows, [&](SyscallRow& row) { return (row.sample = moved[row.sample]) == kDropped; });
 }
 
-void Collector::report_unknown_run() {
-  // The newest first: it is what people ask about.
-  std::set<std::string_view> ids;
-  std::vector<std::pair<std::string_view, std::string_view>> runs;
+/// One context of each run, the newest run first: it is what people ask about.
+std::vector<const Context*> Collector::runs() const {
+  std::map<NameId, const Context*> last;
+  const auto key = [&](const Context& context) {
+    return std::pair(sortable_time(data_.text(context.started_at)), std::string_view(data_.text(context.run_id)));
+  };
   for (const Context& context : data_.contexts) {
-    const std::string_view id = data_.text(context.run_id);
-    if (ids.insert(id).second) runs.emplace_back(sortable_time(data_.text(context.started_at)), id);
+    const Context*& one = last[context.run_id];
+    if (one == nullptr || key(*one) < key(context)) one = &context;
   }
-  std::sort(runs.rbegin(), runs.rend());
-  constexpr std::size_t kMostNamed = 10;
-  std::string named;
-  for (std::size_t i = 0; i < std::min(runs.size(), kMostNamed); ++i) {
-    named += (i == 0 ? "" : ", ") + std::string(runs[i].second);
+  std::vector<const Context*> runs;
+  for (const auto& [id, context] : last) runs.push_back(context);
+  std::sort(runs.begin(), runs.end(), [&](const Context* a, const Context* b) { return key(*b) < key(*a); });
+  return runs;
+}
+
+/// The run that --run means; its own text where there is none.
+NameId Collector::asked_run() {
+  const std::string& asked = options_.run_id;
+  const std::vector<const Context*> all = runs();
+  const auto first = [&](auto is_meant) {
+    const auto found = std::find_if(all.begin(), all.end(), is_meant);
+    return found == all.end() ? data_.names.intern(asked) : (*found)->run_id;
+  };
+  const auto is_id = [&](const Context* run) { return data_.text(run->run_id) == asked; };
+  if (std::any_of(all.begin(), all.end(), is_id) || all.empty()) return data_.names.intern(asked);
+  if (asked.starts_with("label:")) {
+    return first([&](const Context* run) { return data_.text(run->label) == asked.substr(6); });
   }
-  if (runs.size() > kMostNamed) named += fmt::format(" and {} older runs", runs.size() - kMostNamed);
-  problems_.add(data_.name, 0, fmt::format("no run \"{}\" in it; it holds {}", options_.run_id, named));
+  if (asked.starts_with("commit:") && asked.size() > 7) {
+    return first([&](const Context* run) { return data_.text(run->commit).starts_with(asked.substr(7)); });
+  }
+  if (asked == "oldest") return all.back()->run_id;
+  if (asked == "newest") return all.front()->run_id;
+  if (constexpr std::string_view kBefore = "newest~"; asked.starts_with(kBefore)) {
+    std::size_t steps = 0;
+    const auto [rest, error] = std::from_chars(asked.data() + kBefore.size(), asked.data() + asked.size(), steps);
+    if (error == std::errc() && rest == asked.data() + asked.size() && steps < all.size()) return all[steps]->run_id;
+  }
+  return data_.names.intern(asked);
+}
+
+void Collector::report_unknown_run() {
+  std::vector<std::string> names;
+  for (const Context* run : runs()) names.push_back(data_.text(run->run_id));
+  const std::vector<std::string> ids = names;
+  for (const Context* run : runs()) {
+    if (run->label != kNoName) names.push_back("label:" + data_.text(run->label));
+    if (run->commit != kNoName) names.push_back("commit:" + data_.text(run->commit));
+  }
+  constexpr std::size_t kMostNamed = 3;
+  std::string named = did_you_mean(options_.run_id, names);
+  if (named.empty()) {
+    named = fmt::format(
+        "it holds {}",
+        fmt::join(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(std::min(ids.size(), kMostNamed)), ", "));
+    if (ids.size() > kMostNamed) named += fmt::format(" and {} older runs", ids.size() - kMostNamed);
+  }
+  problems_.add(data_.name, 0,
+                fmt::format("no run \"{}\" in it; {} (`bench runs` lists them)", options_.run_id, named));
 }
 
 /// Two rows of one window for the same syscall: the first counts, the others are reported.

@@ -74,6 +74,8 @@ class Collector {
   bool is_chosen(const Sample& key);
   bool keeps_histogram_of(const Sample& key);
   void select_runs();
+  std::vector<const Context*> runs() const;
+  NameId asked_run();
   void report_unknown_run();
   void drop_duplicates();
   void report_duplicates();

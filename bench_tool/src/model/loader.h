@@ -17,8 +17,9 @@
 namespace syscost::bench::model {
 
 struct LoadOptions {
-  std::string run_id;            ///< Only this run; empty = the newest of each file.
+  std::string run_id;            ///< Only this run, as --run names it; empty = the newest of each file.
   bool all_runs = false;         ///< Every run, pooled.
+  bool keep_rows = true;         ///< False: windows without their syscalls.
   bool keep_histograms = false;  ///< For tests that `histograms_of`, a part of a display name, may mean.
   std::string histograms_of;
   TestChoice tests;            ///< Windows of other tests are not kept.
