@@ -64,7 +64,7 @@ TEST(Loader, OrdersStartsWithAnyNumberOfDecimals) {
   }
 }
 
-TEST(Loader, NamesTheNewestOfManyRunsWhereTheWantedOneIsMissing) {
+TEST(Loader, NamesWhatIsNearOrTheNewestOfManyRunsWhereTheWantedOneIsMissing) {
   std::string rows;
   for (int i = 10; i < 40; ++i) {
     rows += test_row(
@@ -72,10 +72,31 @@ TEST(Loader, NamesTheNewestOfManyRunsWhereTheWantedOneIsMissing) {
   }
   model::LoadOptions options;
   options.run_id = "run9";
-  EXPECT_EQ(
-      load(rows, options).problems,
-      "f.csv: no run \"run9\" in it; it holds run39, run38, run37, run36, run35, run34, run33, run32, run31, run30 "
-      "and 20 older runs\n");
+  EXPECT_EQ(load(rows, options).problems,
+            "f.csv: no run \"run9\" in it; did you mean run19, run29 or run39? (`bench runs` lists them)\n");
+  options.run_id = "nightly";
+  EXPECT_EQ(load(rows, options).problems,
+            "f.csv: no run \"nightly\" in it; it holds run39, run38, run37 and 27 older runs (`bench runs` lists "
+            "them)\n");
+}
+
+TEST(Loader, FindsARunByItsLabelItsCommitAndItsAge) {
+  const std::string rows =
+      test_row({{"run_id", "a"}, {"label", "main"}, {"commit", "43cf7"}, {"started_at", "2026-11-21T01:00:00Z"}}) +
+      test_row({{"run_id", "b"}, {"label", "main"}, {"commit", "1c8b9"}, {"started_at", "2026-11-21T02:00:00Z"}}) +
+      test_row({{"run_id", "c"}, {"label", "pr"}, {"commit", "43d00"}, {"started_at", "2026-11-21T03:00:00Z"}});
+  for (const auto& [asked, meant] : std::vector<std::pair<std::string, std::string>>{{"label:main", "b"},
+                                                                                     {"commit:43cf", "a"},
+                                                                                     {"commit:43", "c"},
+                                                                                     {"newest~1", "b"},
+                                                                                     {"newest", "c"},
+                                                                                     {"oldest", "a"}}) {
+    model::LoadOptions options;
+    options.run_id = asked;
+    const Loaded loaded = load(rows, options);
+    ASSERT_EQ(loaded.data.samples.size(), 1U) << asked << loaded.problems;
+    EXPECT_EQ(loaded.data.text(loaded.data.context(loaded.data.samples[0]).run_id), meant) << asked;
+  }
 }
 
 TEST(Loader, KeepsAllProcessesOfTheNewestRun) {
