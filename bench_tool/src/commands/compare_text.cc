@@ -236,6 +236,10 @@ std::string compare_text(const CompareResult& result, const cli::Options& option
     const std::size_t room = std::max(height, around + kFewestRows) - around;
     if (shown.size() > room) {
       shown.resize(room);
+      const std::size_t lines_before = lines(out);
+      out = heading(result, options, shown, paint);
+      // It now says that there are more, perhaps on one more line.
+      shown.resize(std::max(room + lines_before, lines(out) + kFewestRows) - lines(out));
       out = heading(result, options, shown, paint);
     }
     if (around + shown.size() + lines(split) > height) split.clear();
