@@ -64,7 +64,7 @@ class Sum(unittest.TestCase):
             self.assertEqual(scopes, PHASES | {"init"})
             rounds = [row for row in rows if row["test"] == "GpuSum.AllocationPerCall" and row["window"] == "launch"]
             self.assertEqual(len(rounds), 16)
-            summary = subprocess.run([BENCH, "summary", "sum.csv"], cwd=folder, capture_output=True, text=True, check=False)
+            summary = subprocess.run([BENCH, "summary", "--details", "sum.csv"], cwd=folder, capture_output=True, text=True, check=False)
             self.assertEqual((summary.returncode, summary.stderr), (0, ""))
             self.assertIn("scope GpuSum.ThousandWarmLaunches, launches", summary.stdout)
 

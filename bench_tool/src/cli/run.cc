@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
 #include <iostream>
 #include <new>
 #include <stdexcept>
@@ -26,8 +25,7 @@ namespace {
 
 bool wants_color(Color color, const std::ostream& out) {
   if (color != Color::automatic) return color == Color::always;
-  const char* no_color = std::getenv("NO_COLOR");  // https://no-color.org: any non-empty value
-  if ((no_color != nullptr && *no_color != '\0') || !render::terminal_takes_color()) return false;
+  if (!render::user_takes_color()) return false;
   return out.rdbuf() == std::cout.rdbuf() && ::isatty(STDOUT_FILENO) == 1;
 }
 

@@ -37,7 +37,9 @@ Screen screen_of_stdout() {
   return screen;
 }
 
-bool terminal_takes_color() {
+bool user_takes_color() {
+  const char* no_color = std::getenv("NO_COLOR");  // https://no-color.org: any non-empty value
+  if (no_color != nullptr && *no_color != '\0') return false;
   const char* term = std::getenv("TERM");
   return term == nullptr || std::string_view(term) != "dumb";
 }

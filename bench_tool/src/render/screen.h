@@ -16,7 +16,7 @@ struct Screen {
 /// Of standard output: of a terminal what COLUMNS and LINES say, else the terminal itself, else 80 x 24.
 Screen screen_of_stdout();
 
-/// False where the terminal takes no colour codes: TERM=dumb.
-bool terminal_takes_color();
+/// False where the user wants no colour (NO_COLOR), or the terminal takes none (TERM=dumb).
+bool user_takes_color();
 
 }  // namespace syscost::bench::render

@@ -45,7 +45,7 @@ constexpr std::array<Exception, 7> kExceptions = {{
     // Without the library, in the user's program: null under AT_SECURE.
     {"plugin/src/late/adapter_stand_ins.cc", "secure_getenv"},
     // `bench` runs with its user's rights only.
-    {"bench_tool/src/cli/run.cc", "getenv"},
+    {"bench_tool/src/render/screen.cc", "getenv"},
     {"bench_tool/src/commands/child.cc", "environ"},
     {"bench_tool/src/commands/child.cc", "posix_spawnp"},
     {"bench_tool/perf/speed.cc", "getenv"},
