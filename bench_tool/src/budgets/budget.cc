@@ -13,7 +13,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "budgets/closest.h"
+#include "model/suggestion.h"
 
 // The library is its headers; this file alone compiles them. Without exceptions a fault is a value.
 #define TOML_EXCEPTIONS 0
@@ -54,9 +54,9 @@ std::optional<double> parse_time_ns(std::string_view text) {
   return std::nullopt;
 }
 
-std::vector<std::string_view> measure_names() {
-  std::vector<std::string_view> names;
-  for (const Measure& one : measures()) names.push_back(one.name);
+std::vector<std::string> measure_names() {
+  std::vector<std::string> names;
+  for (const Measure& one : measures()) names.emplace_back(one.name);
   return names;
 }
 
@@ -70,7 +70,8 @@ class BudgetReader {
     const std::size_t problems_before = problems_.count();
     for (const auto& [key, node] : table_) {
       if (std::find(kKeys.begin(), kKeys.end(), key.str()) == kKeys.end()) {
-        fault(node, fmt::format("no key {} in a budget{}", key.str(), did_you_mean(key.str(), kKeys)));
+        fault(node, fmt::format("no key {} in a budget{}", key.str(),
+                                model::or_rather(key.str(), {kKeys.begin(), kKeys.end()})));
       }
     }
     out_.where = fmt::format("{}:{}", file_, table_.source().begin.line);
@@ -136,9 +137,10 @@ class BudgetReader {
     out_.measure = find_measure(name);
     if (out_.measure != nullptr) return;
     const std::string_view refusal = refusal_of(name);
-    fault(*node, refusal.empty() ? fmt::format("no measure {}{}; there are {}", name,
-                                               did_you_mean(name, measure_names()), fmt::join(measure_names(), ", "))
-                                 : fmt::format("no measure {}: {}", name, refusal));
+    fault(*node, refusal.empty()
+                     ? fmt::format("no measure {}{}; there are {}", name, model::or_rather(name, measure_names()),
+                                   fmt::join(measure_names(), ", "))
+                     : fmt::format("no measure {}: {}", name, refusal));
   }
 
   void read_selector() {
@@ -295,7 +297,9 @@ BudgetFile parse_budgets(const std::string& name, std::string_view text, csv::Pr
     } else if (key.str() == "volatile" || key.str() == "tolerate") {
       read_texts(name, key.str(), node, key.str() == "volatile" ? out.volatiles : out.tolerances, problems);
     } else if (key.str() != "budget") {
-      problems.add(name, line, fmt::format("no key {}{}", key.str(), did_you_mean(key.str(), kTopKeys)));
+      problems.add(
+          name, line,
+          fmt::format("no key {}{}", key.str(), model::or_rather(key.str(), {kTopKeys.begin(), kTopKeys.end()})));
     } else if (!node.is_array_of_tables()) {
       problems.add(name, line, "a budget stands under a [[budget]] of its own");
     } else {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "render/screen.h"
 #include "cli/check_options.h"
+#include "render/screen.h"
 #include "stats/count_policy.h"
 
 namespace syscost::bench::cli {

@@ -12,6 +12,7 @@
 
 #include "commands/baseline.h"
 #include "commands/confirmation.h"
+#include "commands/gate.h"
 #include "csv/printable.h"
 
 namespace syscost::bench::commands {
@@ -153,11 +154,11 @@ bool is_as_before(Verdict verdict) {
 }
 
 bool is_red(const Comparison& row) {
-  if (row.verdict == Verdict::regressed || row.verdict == Verdict::missing) return true;
-  if (row.verdict != Verdict::errored) return false;
-  // A test that the baseline knows as skipped and that passes now is as good as new.
-  return std::any_of(row.new_window->outcomes.begin(), row.new_window->outcomes.end(),
-                     [](const auto& outcome) { return outcome.first != "passed"; });
+  static constexpr cli::Gate kCounts{.counts = true};
+  if (is_as_before(row.verdict)) return false;  // a test that the baseline knows as skipped now and then
+  if (!gate_failures(row, kCounts).empty()) return true;
+  // compare() forgives a test that was skipped before; the baseline knows none that failed.
+  return row.is_paired() && row.new_window->outcomes.count("failed") != 0;
 }
 
 bool is_unjudged(const Comparison& row) {

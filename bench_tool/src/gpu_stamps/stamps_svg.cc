@@ -11,30 +11,12 @@
 #include "gpu_stamps/render_stamps.h"
 #include "gpu_stamps/svg.h"
 #include "render/units.h"
+#include "render/xml.h"
 
 namespace syscost::bench::gpu_stamps {
 
 std::string xml_text(std::string_view text) {
-  std::string out;
-  for (const char c : csv::printable(text)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
+  return render::escaped_xml(csv::printable(text));
 }
 
 std::string svg_text(double x, double y, std::string_view text, std::string_view attributes) {

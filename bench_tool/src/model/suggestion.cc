@@ -73,4 +73,9 @@ std::string did_you_mean(std::string_view wanted, const std::vector<std::string>
   return text + '?';
 }
 
+std::string or_rather(std::string_view wanted, const std::vector<std::string>& names) {
+  const std::string question = did_you_mean(wanted, names);
+  return question.empty() ? "" : "; " + question;
+}
+
 }  // namespace syscost::bench::model

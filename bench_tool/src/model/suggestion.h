@@ -17,4 +17,7 @@ std::vector<std::string> suggestions(std::string_view wanted, const std::vector<
 /// `did you mean A, B or C?`, without a line feed; "" where nothing is near.
 std::string did_you_mean(std::string_view wanted, const std::vector<std::string>& names);
 
+/// The same as the end of a message: `; did you mean A?`, or "".
+std::string or_rather(std::string_view wanted, const std::vector<std::string>& names);
+
 }  // namespace syscost::bench::model

@@ -75,19 +75,6 @@ struct Passes {
   }
 };
 
-Verdict verdict_of(const std::vector<Delta>& deltas, bool is_undecided) {
-  const auto has = [&](Change change) {
-    return std::any_of(deltas.begin(), deltas.end(),
-                       [&](const Delta& delta) { return !delta.is_volatile && delta.change == change; });
-  };
-  return has(Change::grew)     ? Verdict::regressed
-         : is_undecided        ? Verdict::inconclusive
-         : has(Change::shrank) ? Verdict::improved
-         : has(Change::near)   ? Verdict::near
-         : has(Change::moved)  ? Verdict::moved
-                               : Verdict::same;
-}
-
 class Judge {
  public:
   Judge(const Passes& passes, const CountPolicy& policy, Comparison& out)
@@ -269,6 +256,19 @@ std::string loss_fault(const WindowSummary& window, std::string_view side) {
 
 }  // namespace
 
+Verdict verdict_of(const std::vector<Delta>& deltas, bool is_undecided) {
+  const auto has = [&](Change change) {
+    return std::any_of(deltas.begin(), deltas.end(),
+                       [&](const Delta& delta) { return !delta.is_volatile && delta.change == change; });
+  };
+  return has(Change::grew)     ? Verdict::regressed
+         : is_undecided        ? Verdict::inconclusive
+         : has(Change::shrank) ? Verdict::improved
+         : has(Change::near)   ? Verdict::near
+         : has(Change::moved)  ? Verdict::moved
+                               : Verdict::same;
+}
+
 Change compare_counts(const Spread& old_count, const Spread& new_count, const Tolerance& tolerance) {
   const bool is_exact = old_count.is_exact() && new_count.is_exact();
   if (is_exact && old_count.min == new_count.min) return Change::none;
@@ -365,40 +365,6 @@ Comparison compare_windows(const WindowSummary* old_window, const WindowSummary*
     }
   }
   return out;
-}
-
-void find_moved_calls(std::vector<Comparison>& rows) {
-  struct Total {
-    double net = 0;  // NEW less OLD
-    bool grew = false;
-    bool shrank = false;
-    std::vector<Delta*> deltas;
-  };
-  using Key = std::tuple<std::string_view, std::string_view, std::string_view>;  // program, syscall, errno
-  std::map<Key, Total> totals;
-  for (Comparison& row : rows) {
-    // What ran inside a test has rows of its own, and is in the test's counts.
-    if (!row.is_paired() || !row.old_window->is_part_of_program() || row.has_fault) continue;
-    for (Delta& delta : row.deltas) {
-      if (delta.is_volatile) continue;
-      Total& total = totals[{row.new_window->program, delta.syscall, delta.errno_name}];
-      total.net += delta.new_count.median - delta.old_count.median;
-      total.grew = total.grew || delta.change == Change::grew;
-      total.shrank = total.shrank || delta.change == Change::shrank;
-      total.deltas.push_back(&delta);
-    }
-  }
-  for (auto& [key, total] : totals) {
-    if (total.net != 0 || !total.grew || !total.shrank) continue;
-    for (Delta* delta : total.deltas) {
-      if (delta->change == Change::grew || delta->change == Change::shrank) delta->change = Change::moved;
-    }
-  }
-  for (Comparison& row : rows) {
-    const bool has_moved = std::any_of(row.deltas.begin(), row.deltas.end(),
-                                       [](const Delta& delta) { return delta.change == Change::moved; });
-    if (has_moved) row.verdict = verdict_of(row.deltas, row.verdict == Verdict::inconclusive);
-  }
 }
 
 }  // namespace syscost::bench::stats

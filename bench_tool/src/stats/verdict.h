@@ -78,8 +78,11 @@ struct Comparison {
 /// Compares two windows (either may be null, not both).
 Comparison compare_windows(const WindowSummary* old_window, const WindowSummary* new_window, const CountPolicy& policy);
 
-/// Finds calls that only moved between the tests of a program, and takes them out of the verdicts: what a program does
-/// once (the first use of a part of libc, mostly) falls into whichever test comes first to it.
+/// What the counts of a window that changed come to. `is_undecided`: of some syscall nothing can be said.
+Verdict verdict_of(const std::vector<Delta>& deltas, bool is_undecided);
+
+/// moved_calls.cc. Finds calls that only moved between the tests of a program, and takes them out of the verdicts: what
+/// a program does once (the first use of a part of libc, mostly) falls into whichever test comes first to it.
 void find_moved_calls(std::vector<Comparison>& rows);
 
 }  // namespace syscost::bench::stats

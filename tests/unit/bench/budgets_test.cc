@@ -5,11 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <sstream>
 
 #include "budgets/budget_check.h"
-#include "budgets/closest.h"
 
 namespace syscost::bench::budgets {
 namespace {
@@ -137,14 +135,6 @@ TEST(Judge, TakesPercentilesOfNeighbouringBucketsForOneValue) {
   };
   EXPECT_EQ(exceeded(1050), 0U);
   EXPECT_EQ(exceeded(1300), 1U);
-}
-
-TEST(DidYouMean, NamesTheWordThatIsNear) {
-  static constexpr std::array<std::string_view, 3> kWords = {"max", "max-growth", "measure"};
-  EXPECT_EQ(did_you_mean("max-grwoth", kWords), " - did you mean max-growth?");
-  EXPECT_EQ(did_you_mean("mesure", kWords), " - did you mean measure?");
-  EXPECT_EQ(did_you_mean("colour", kWords), "");
-  EXPECT_EQ(did_you_mean(std::string(1000, 'x'), kWords), "");
 }
 
 }  // namespace

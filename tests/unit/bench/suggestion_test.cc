@@ -20,6 +20,14 @@ TEST(Suggestion, TakesAPartForWhatHoldsIt) {
 TEST(Suggestion, SaysNothingWhereNothingIsNear) {
   EXPECT_EQ(did_you_mean("Xylophone", kNames), "");
   EXPECT_EQ(did_you_mean("*", kNames), "");
+  EXPECT_EQ(did_you_mean(std::string(1000, 'x'), kNames), "");
+}
+
+TEST(Suggestion, EndsAMessage) {
+  const std::vector<std::string> keys = {"max", "max-growth", "measure"};
+  EXPECT_EQ(or_rather("max-grwoth", keys), "; did you mean max-growth?");
+  EXPECT_EQ(or_rather("mesure", keys), "; did you mean measure?");
+  EXPECT_EQ(or_rather("colour", keys), "");
 }
 
 }  // namespace

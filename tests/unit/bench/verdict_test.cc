@@ -3,30 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "windows.h"
+
 namespace syscost::bench::stats {
 namespace {
-
-Spread exact(double value) {
-  return *spread_of({value, value});
-}
-
-SyscallSummary syscall(const std::string& name, Numbers calls) {
-  SyscallSummary one;
-  one.name = name;
-  one.calls = std::move(calls);
-  return one;
-}
-
-WindowSummary window(std::vector<SyscallSummary> syscalls) {
-  WindowSummary one;
-  one.name = "S.T";
-  one.n = 2;
-  one.outcomes["passed"] = 2;
-  one.calls = exact(1);
-  one.lost = 0;
-  one.syscalls = std::move(syscalls);
-  return one;
-}
 
 Verdict verdict(const WindowSummary& old_window, const WindowSummary& new_window) {
   return compare_windows(&old_window, &new_window, {}).verdict;
@@ -93,82 +73,6 @@ TEST(CompareCounts, ToleratesInExactCountsWhatItIsToldTo) {
   EXPECT_EQ(compare_counts(exact(100), exact(106), {.exact_abs = 5}), Change::grew);
   EXPECT_EQ(compare_counts(exact(100), exact(110), {.exact_rel = 0.1}), Change::near);
   EXPECT_EQ(compare_counts(exact(0), exact(2), {.exact_abs = 1, .exact_rel = 0.1}), Change::grew);
-}
-
-TEST(CountPolicy, GivesEachSyscallTheLastToleranceThatNamesIt) {
-  CountPolicy policy;
-  EXPECT_FALSE(policy.add_tolerance("%file=5%").has_value());
-  EXPECT_FALSE(policy.add_tolerance("read,ioctl TCGETS=3").has_value());
-  EXPECT_EQ(policy.tolerance_of("openat", "file;desc").exact_rel, 0.05);
-  EXPECT_EQ(policy.tolerance_of("read", "desc").exact_abs, 3);
-  EXPECT_EQ(policy.tolerance_of("ioctl TCGETS", "desc").exact_abs, 3);
-  EXPECT_EQ(policy.tolerance_of("ioctl TCSETS", "desc").exact_abs, 0);
-  EXPECT_EQ(policy.tolerance_of("write", "desc").abs, 1) << "as without";
-}
-
-TEST(CountPolicy, RefusesWhatIsNoTolerance) {
-  for (const char* text : {"", "read", "read=", "=3", "read=x", "read=-1", "read=3%%", "read=nan", "%nothing=3"}) {
-    EXPECT_TRUE(CountPolicy().add_tolerance(text).has_value()) << text;
-  }
-  EXPECT_TRUE(CountPolicy().add_volatile("/(/").has_value());
-}
-
-TEST(CountPolicy, TakesNamedSyscallsForVolatile) {
-  CountPolicy policy;
-  EXPECT_FALSE(policy.add_volatile("/^sched_/").has_value());
-  EXPECT_TRUE(policy.is_volatile("sched_getparam", ""));
-  EXPECT_TRUE(policy.is_volatile("futex", "wait;volatile"));
-  EXPECT_FALSE(policy.is_volatile("read", "desc"));
-}
-
-/// One test of a program.
-WindowSummary test_of(const char* program, const char* name, std::vector<SyscallSummary> syscalls) {
-  WindowSummary one = window(std::move(syscalls));
-  one.program = program;
-  one.name = name;
-  one.kind = "test";
-  one.origin = "syscost";
-  return one;
-}
-
-class MovedCalls : public testing::Test {
- protected:
-  /// The verdict of each test of OLD beside that of NEW.
-  static std::vector<Verdict> verdicts(const std::vector<WindowSummary>& before,
-                                       const std::vector<WindowSummary>& after) {
-    std::vector<Comparison> rows;
-    for (std::size_t i = 0; i < before.size(); ++i) rows.push_back(compare_windows(&before[i], &after[i], {}));
-    find_moved_calls(rows);
-    std::vector<Verdict> out;
-    for (const Comparison& row : rows) out.push_back(row.verdict);
-    return out;
-  }
-  static WindowSummary reads(const char* name, double count, const char* program = "p") {
-    return test_of(program, name, {syscall("read", exact(count))});
-  }
-};
-
-TEST_F(MovedCalls, AreNoRegressionWhereTheirProgramMakesAsMany) {
-  EXPECT_EQ(verdicts({reads("a", 3), reads("b", 2), reads("c", 7)}, {reads("a", 2), reads("b", 3), reads("c", 7)}),
-            (std::vector{Verdict::moved, Verdict::moved, Verdict::same}));
-}
-
-TEST_F(MovedCalls, AreOnesOfOneProgram) {
-  EXPECT_EQ(verdicts({reads("a", 3), reads("b", 2, "q")}, {reads("a", 2), reads("b", 3, "q")}),
-            (std::vector{Verdict::improved, Verdict::regressed}));
-}
-
-TEST_F(MovedCalls, HideNoCallThatIsNew) {
-  EXPECT_EQ(verdicts({reads("a", 3), reads("b", 2)}, {reads("a", 2), reads("b", 4)}),
-            (std::vector{Verdict::improved, Verdict::regressed}));
-}
-
-TEST_F(MovedCalls, LeaveOtherChangesOfTheirTests) {
-  const auto both = [](double reads, double writes) {
-    return test_of("p", "t", {syscall("read", exact(reads)), syscall("write", exact(writes))});
-  };
-  EXPECT_EQ(verdicts({both(3, 1), both(2, 1)}, {both(2, 1), both(3, 2)}),
-            (std::vector{Verdict::moved, Verdict::regressed}));
 }
 
 TEST(CompareCounts, CallsTheSameRangeNoChange) {

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+#include "cli/raw_options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "cli/check_arguments.h"
+#include "csv/printable.h"
+#include "model/suggestion.h"
+
+namespace syscost::bench::cli {
+namespace {
+
+/// More would be files beyond what a folder is good for.
+constexpr std::size_t kMostRounds = 100'000;
+/// Below that a table is no table.
+constexpr std::size_t kNarrowest = 40;
+
+const std::map<std::string_view, Gate> kGates = {{"counts", {.counts = true}},
+                                                 {"time", {.wall = true, .cpu = true}},
+                                                 {"wall", {.wall = true}},
+                                                 {"cpu", {.cpu = true}},
+                                                 {"all", {.counts = true, .wall = true, .cpu = true}},
+                                                 {"none", {}}};
+
+/// `counts,cpu`; nullopt where a word is none of them.
+std::optional<Gate> gate_of(std::string_view words) {
+  Gate gate;
+  for (bool is_last = false; !is_last;) {
+    const std::size_t end = std::min(words.find(','), words.size());
+    const auto word = kGates.find(words.substr(0, end));
+    if (word == kGates.end()) return std::nullopt;
+    gate.counts = gate.counts || word->second.counts;
+    gate.wall = gate.wall || word->second.wall;
+    gate.cpu = gate.cpu || word->second.cpu;
+    is_last = end == words.size();
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return gate;
+}
+
+/// A whole number of few digits; none where `text` is none.
+std::optional<std::size_t> whole_number(const std::string& text) {
+  std::size_t number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_number = error == std::errc() && rest == text.data() + text.size() && number <= 1'000'000'000;
+  return is_number ? std::optional(number) : std::nullopt;
+}
+
+/// Returns what is wrong with it.
+std::optional<std::string> set_policy(Options& options, const Raw& raw) {
+  stats::Tolerance tolerance;
+  for (const std::optional<double>& near : {raw.near_abs, raw.near_rel}) {
+    if (near && (!std::isfinite(*near) || *near < 0)) return "--near-abs and --near-rel take a number, 0 or more";
+  }
+  if (raw.near_abs) tolerance.abs = tolerance.exact_abs = *raw.near_abs;
+  if (raw.near_rel) tolerance.rel = tolerance.exact_rel = *raw.near_rel / 100;
+  options.counts = stats::CountPolicy(tolerance);
+  for (const std::string& selector : raw.volatiles) {
+    if (const auto fault = options.counts.add_volatile(selector)) return "--volatile: " + *fault;
+  }
+  for (const std::string& text : raw.tolerances) {
+    if (const auto fault = options.counts.add_tolerance(text)) return "--tolerate: " + *fault;
+  }
+  return std::nullopt;
+}
+
+/// What is wrong with --sort, --top and --width; "" for nothing.
+std::string read_selection(Options& options, const Raw& raw) {
+  const std::vector<std::string>& keys = options.command == Command::compare ? kCompareKeys : kSummaryKeys;
+  if (!options.sort.empty() && std::find(keys.begin(), keys.end(), options.sort) == keys.end()) {
+    return fmt::format("--sort takes {}, not \"{}\"{}", fmt::join(keys, ", "), options.sort,
+                       model::or_rather(options.sort, keys));
+  }
+  if (raw.top) {
+    options.top = whole_number(*raw.top);
+    if (!options.top) return "--top takes a number of tests, 0 for all, not \"" + *raw.top + '"';
+  }
+  if (raw.width) {
+    options.width = whole_number(*raw.width);
+    if (!options.width || (*options.width != 0 && *options.width < kNarrowest)) {
+      return fmt::format("--width takes 0 or a number of columns from {} on, not \"{}\"", kNarrowest, *raw.width);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Parsed usage_error(const std::string& message) {
+  return {std::nullopt, "bench: " + csv::printable_lines(message) + '\n', kExitBadInput};
+}
+
+Parsed finish(Options options, const Raw& raw) {
+  if (const auto report = kReports.find(raw.format); report != kReports.end()) {
+    options.report = report->second;
+  } else {
+    options.format = kFormats.at(raw.format);
+  }
+  options.color = kColors.at(raw.color);
+  if (const std::string fault = read_selection(options, raw); !fault.empty()) return usage_error(fault);
+  if (options.run_ids.size() > (options.command == Command::compare || options.command == Command::confirm ? 2U : 1U)) {
+    return usage_error("too many --run: one for each RUN");
+  }
+  if (const std::string fault = check_fault(options); !fault.empty()) return usage_error(fault);
+  if (options.command == Command::ab) options.gate = kGates.at("all");
+  if (raw.gate) {
+    const std::optional<Gate> gate = gate_of(*raw.gate);
+    if (!gate) {
+      return usage_error(
+          "--gate takes counts, time (wall and cpu), wall, cpu, all or none, or several with commas "
+          "between, not \"" +
+          *raw.gate + '"');
+    }
+    options.gate = *gate;
+  }
+  const auto is_allowed = [&](std::string_view word) {
+    return std::find(raw.allowed.begin(), raw.allowed.end(), word) != raw.allowed.end();
+  };
+  options.gate.allows_missing = is_allowed("missing");
+  options.gate.allows_failed = is_allowed("failed");
+  options.gate.allows_skipped = is_allowed("skipped");
+  for (const std::string& raw_pair : raw.pairs) {
+    // Names are paired as they are printed.
+    const std::string pair = options.is_printable() ? csv::printable(raw_pair) : raw_pair;
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == pair.size()) {
+      return usage_error("--pair takes OLD=NEW, two test names, not \"" + pair + '"');
+    }
+    options.pairs.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
+  }
+  if (const std::optional<std::string> fault = set_policy(options, raw)) return usage_error(*fault);
+  if (!std::isfinite(options.threshold) || options.threshold < 0) {
+    return usage_error("--threshold takes a number, 0 or more");
+  }
+  if (options.command == Command::ab) {
+    if (options.rounds < 1 || options.rounds > kMostRounds) {
+      return usage_error(fmt::format("--rounds takes a number from 1 to {}", kMostRounds));
+    }
+    if (!std::isfinite(options.budget_s) || options.budget_s < 0) {
+      return usage_error("--budget takes a number of seconds, 0 or more");
+    }
+    if (options.a.empty()) {
+      return usage_error("ab needs a command behind `--`: bench ab -- A [ARG]... -- B [ARG]...");
+    }
+    for (const std::vector<std::string>& command : {options.a, options.b}) {
+      if (!command.empty() && command[0].empty()) return usage_error("a command of ab behind `--` is empty");
+    }
+  }
+  for (const std::string& id : options.run_ids) {
+    if (id.empty()) return usage_error("--run takes a run_id, not \"\"; leave it out for the newest run");
+  }
+  for (const std::string& run : options.runs) {
+    if (run.empty()) return usage_error("a RUN is a file or a folder, not \"\"");
+    if (run == "-") return usage_error("a RUN is a file or a folder, not -; for standard input give /dev/stdin");
+  }
+  return {std::move(options), "", kExitOk};
+}
+
+std::vector<std::string> split_commands(const std::vector<std::string>& args, Options& options) {
+  const auto first = std::find(args.begin(), args.end(), "--");
+  const bool takes_one = !args.empty() && (args[0] == "check" || args[0] == "confirm");
+  if (args.empty() || (args[0] != "ab" && !takes_one) || first == args.end()) return args;
+  const auto second = takes_one ? args.end() : std::find(first + 1, args.end(), "--");
+  options.a.assign(first + 1, second);
+  if (second != args.end()) {
+    options.b.assign(second + 1, args.end());
+    if (options.b.empty()) options.b = {""};  // refused later: a `--` announces a command
+  }
+  return {args.begin(), first};
+}
+
+}  // namespace syscost::bench::cli

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+//
+// Options as the parser leaves them, and the second look at them: what it cannot check, and what is text until then.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+
+namespace syscost::bench::cli {
+
+inline const std::map<std::string, Format> kFormats = {
+    {"text", Format::text}, {"md", Format::md}, {"csv", Format::csv}, {"json", Format::json}};
+inline const std::map<std::string, Report> kReports = {
+    {"junit", Report::junit}, {"sarif", Report::sarif}, {"github", Report::github}};
+inline const std::map<std::string, Color> kColors = {
+    {"auto", Color::automatic}, {"always", Color::always}, {"never", Color::never}};
+
+inline const std::vector<std::string> kSummaryKeys = {"worst", "wall",   "kernel", "waits",
+                                                      "calls", "errors", "name",   "file"};
+inline const std::vector<std::string> kCompareKeys = {"worst", "calls", "wall", "name", "file"};
+
+/// Text of the options that need a second look after CLI11's.
+struct Raw {
+  std::optional<std::string> gate;  // none: what the command gates by default
+  std::vector<std::string> allowed;
+  std::vector<std::string> pairs;
+  std::optional<double> near_abs;
+  std::optional<double> near_rel;
+  std::vector<std::string> tolerances;
+  std::vector<std::string> volatiles;
+  std::string format = "text";
+  std::string color = "auto";
+  std::optional<std::string> top;
+  std::optional<std::string> width;
+};
+
+Parsed usage_error(const std::string& message);
+
+/// Checks what the parser cannot and fills in the rest.
+Parsed finish(Options options, const Raw& raw);
+
+/// Takes the commands of ab, check and confirm, which stand behind `--`, out of the arguments: their options are not
+/// ours.
+std::vector<std::string> split_commands(const std::vector<std::string>& args, Options& options);
+
+}  // namespace syscost::bench::cli
