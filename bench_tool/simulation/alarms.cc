@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Simulated suites whose counts vary with known chances: how good the estimate of the next run's false alarms is.
+// How good is the estimate of the next run's false alarms? Simulated suites answer: the chance that a count of theirs
+// varies is known.
 #include <cmath>
 #include <random>
 #include <vector>

@@ -75,11 +75,11 @@ std::string_view to_string(CallChange change);
 /// whose counts repeat exactly, one whose count varies among repetitions in the same way on both sides, and a futex.
 std::size_t simulate_counts(CallChange change, std::size_t comparisons, std::size_t repetitions, std::uint64_t seed);
 
-/// Of suites whose next run is to be foretold, see stats/false_alarms.h.
+/// How well the false alarms of the next run were estimated (stats/false_alarms.h).
 struct AlarmsResult {
-  double estimated = 0;     ///< Expected false alarms of the next run, as estimated, added up over the suites.
-  double came = 0;          ///< As the known chances have it, likewise.
-  double within_bound = 0;  ///< Share of the suites in which these are not above the estimate's bound.
+  double estimated = 0;     ///< The estimates of all suites, added up.
+  double came = 0;          ///< What the known chances say, added up as well.
+  double within_bound = 0;  ///< Share of the suites in which the known chances stay below the estimate's bound.
 };
 
 /// `runs` of each suite are seen. One count in ten varies, each with a chance of its own, most of them seldom.

@@ -258,7 +258,7 @@ bool matches_pattern(std::string_view pattern, std::string_view text) {
 bool Budget::matches(std::string_view kind, std::string_view name, std::string_view of_program) const {
   if (!matches_pattern(program, of_program)) return false;
   const bool is_named_by_kind = kind != "test" && kind != "loop" && kind != "benchmark";
-  // Nobody writes `benchmark BM_Copy` who means BM_Copy.
+  // A pattern says BM_Copy; the window is called `benchmark BM_Copy`.
   if (kind == "benchmark" && name.starts_with("benchmark ")) name.remove_prefix(std::string_view("benchmark ").size());
   bool is_in = tests.front().starts_with('!');
   for (std::string_view pattern : tests) {

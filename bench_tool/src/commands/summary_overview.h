@@ -2,8 +2,8 @@
 //
 // The overview of bench summary: what is slow, what fails, and which syscalls, of a whole suite in one screen.
 //
-// Two thousand tests with a table each are fourteen thousand lines, which nobody reads. So the syscalls of all tests
-// are added up to one table like strace -c's, and each test is one line, the worst first.
+// A table for each of two thousand tests would be fourteen thousand lines. So the syscalls of all tests are added up to
+// one table like strace -c's, and each test is one line, the worst first.
 #pragma once
 
 #include <cstdint>

@@ -73,7 +73,7 @@ bool is_only_loops(const WindowSummary& window) {
          (window.calls || window.entries);
 }
 
-/// A figure of a GPU's kernel: nobody looked for syscalls.
+/// A figure of a GPU's kernel: it has a time and no syscalls.
 bool is_time_alone(const WindowSummary& window) {
   return window.kind == "kernel";
 }

@@ -10,13 +10,8 @@
 namespace syscost::bench::csv {
 namespace {
 
-struct Range {
-  char32_t first;
-  char32_t last;
-};
-
 /// Sorted. Unicode 15: Cc, Default_Ignorable_Code_Point, Bidi_Control, Zl, Zp, interlinear annotation.
-constexpr std::array<Range, 20> kUnseen = {
+constexpr std::array<CharacterRange, 20> kUnseen = {
     {{0x0000, 0x001F}, {0x007F, 0x009F},   {0x00AD, 0x00AD},   {0x034F, 0x034F},   {0x061C, 0x061C},
      {0x115F, 0x1160}, {0x17B4, 0x17B5},   {0x180B, 0x180F},   {0x200B, 0x200F},   {0x2028, 0x202E},
      {0x2060, 0x206F}, {0x3164, 0x3164},   {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},
@@ -67,9 +62,7 @@ Character first_character(std::string_view text) {
 }
 
 bool is_unseen(char32_t code) {
-  const auto* const range =
-      std::find_if(kUnseen.begin(), kUnseen.end(), [code](const Range& one) { return code <= one.last; });
-  return code >= range->first;
+  return holds(kUnseen, code);
 }
 
 std::string printable(std::string_view text) {

@@ -8,6 +8,7 @@
 // readers of our CSV, see `\x1b` or `\u202e` in their place. JSON has escapes of its own.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -22,6 +23,20 @@ struct Character {
 
 /// The first character of `text`, which is not empty.
 Character first_character(std::string_view text);
+
+/// Characters `first` to `last`.
+struct CharacterRange {
+  char32_t first;
+  char32_t last;
+};
+
+/// True when a range of `table`, which is sorted, holds `code`.
+template <class Table>
+bool holds(const Table& table, char32_t code) {
+  const auto range = std::lower_bound(table.begin(), table.end(), code,
+                                      [](const CharacterRange& one, char32_t c) { return one.last < c; });
+  return range != table.end() && range->first <= code;
+}
 
 /// Control characters (C0, DEL, C1), and what has no shape of its own or changes that of others: Unicode's default
 /// ignorable characters, bidirectional controls, line and paragraph separators.

@@ -87,7 +87,7 @@ struct SyscallRow {
   Measured denied;
   Measured errors;
   Measured fixed_calls;   ///< Of `calls`, those of a run of a benchmark's loop whatever its length; where known.
-  Measured fixed_errors;  ///< Of `errors`, likewise.
+  Measured fixed_errors;  ///< Of `errors`, those of a run of a benchmark's loop whatever its length; where known.
   Measured latency_count;
   Measured latency_sum_ns;
   Measured latency_min_ns;

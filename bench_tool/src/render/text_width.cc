@@ -10,14 +10,9 @@
 namespace syscost::bench::render {
 namespace {
 
-struct Range {
-  char32_t first;
-  char32_t last;
-};
-
 /// Sorted. Unicode 14: East_Asian_Width W and F; gaps of a few characters are closed. A table of ours, because
 /// wcwidth() follows the locale, and bench's output must not.
-constexpr std::array<Range, 68> kWide = {
+constexpr std::array<csv::CharacterRange, 68> kWide = {
     {{0x1100, 0x115F},   {0x231A, 0x231B},   {0x2329, 0x232A},   {0x23E9, 0x23EC},   {0x23F0, 0x23F0},
      {0x23F3, 0x23F3},   {0x25FD, 0x25FE},   {0x2614, 0x2615},   {0x2648, 0x2653},   {0x267F, 0x267F},
      {0x2693, 0x2693},   {0x26A1, 0x26A1},   {0x26AA, 0x26AB},   {0x26BD, 0x26BE},   {0x26C4, 0x26C5},
@@ -34,7 +29,7 @@ constexpr std::array<Range, 68> kWide = {
      {0x1F90C, 0x1F9FF}, {0x1FA70, 0x1FAF6}, {0x20000, 0x3FFFD}}};
 
 /// Sorted. Marks that stand on the character before them, of the scripts in which names are likely to have them.
-constexpr std::array<Range, 22> kOnTop = {
+constexpr std::array<csv::CharacterRange, 22> kOnTop = {
     {{0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD}, {0x05BF, 0x05BF}, {0x05C1, 0x05C2}, {0x05C4, 0x05C5},
      {0x0610, 0x061A}, {0x064B, 0x065F}, {0x0670, 0x0670}, {0x06D6, 0x06DC}, {0x093C, 0x093C}, {0x0941, 0x0948},
      {0x094D, 0x094D}, {0x0E31, 0x0E31}, {0x0E34, 0x0E3A}, {0x0E47, 0x0E4E}, {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF},
@@ -42,13 +37,6 @@ constexpr std::array<Range, 22> kOnTop = {
 
 constexpr std::string_view kDots = "...";
 constexpr std::string_view kReset = "\033[0m";
-
-template <class Table>
-bool holds(const Table& table, char32_t code) {
-  const auto* const found =
-      std::lower_bound(table.begin(), table.end(), code, [](const Range& one, char32_t c) { return one.last < c; });
-  return found != table.end() && found->first <= code;
-}
 
 /// One character, or one colour code.
 struct Piece {
@@ -60,8 +48,8 @@ Piece first_piece(std::string_view text) {
   if (const auto byte = static_cast<unsigned char>(text[0]); byte != 0x1B && byte < 0x80) return {1, 1};
   if (text.starts_with("\033[")) return {std::min(text.size(), text.find('m') + 1), 0};
   const csv::Character one = csv::first_character(text);
-  if (holds(kOnTop, one.code)) return {one.bytes, 0};
-  return {one.bytes, holds(kWide, one.code) ? std::size_t{2} : std::size_t{1}};
+  if (csv::holds(kOnTop, one.code)) return {one.bytes, 0};
+  return {one.bytes, csv::holds(kWide, one.code) ? std::size_t{2} : std::size_t{1}};
 }
 
 /// The longest beginning that fits, with its colour codes.

@@ -18,9 +18,9 @@ namespace syscost::bench::stats {
 /// How far counts may be apart and still be alike: the larger of the two.
 struct Tolerance {
   double abs = 1;        ///< Calls, where counts vary among repetitions.
-  double rel = 0.01;     ///< Share of OLD's median, likewise.
+  double rel = 0.01;     ///< Share of OLD's median, where counts vary among repetitions.
   double exact_abs = 0;  ///< Calls, where they do not vary.
-  double exact_rel = 0;  ///< Share of OLD's count, likewise.
+  double exact_rel = 0;  ///< Share of OLD's count, where counts do not vary.
   double rounding = 0;   ///< How far exact counts may differ because the passes they were counted in differ in length.
   double unseen = 0;     ///< A call that comes less often than this might have stayed unseen in OLD.
 };

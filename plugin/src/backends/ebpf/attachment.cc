@@ -117,11 +117,8 @@ struct Prepared {
 
 Result<Prepared> prepare(int program) {
   bpf_prog_info info{};
-  bpf_attr request{};
-  request.info.bpf_fd = static_cast<__u32>(program);
-  request.info.info_len = sizeof info;
-  request.info.info = reinterpret_cast<std::uintptr_t>(&info);
-  if (syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &request, sizeof request) != 0) {
+  __u32 size = sizeof info;
+  if (libbpf().bpf_obj_get_info_by_fd(program, &info, &size) != 0) {
     return explain_failure("ask for a program's type", errno, {});
   }
   if (info.type != BPF_PROG_TYPE_TRACEPOINT) return Prepared{program, -1};

@@ -24,6 +24,7 @@ namespace syscost::ebpf {
   X(bpf_map_create)                 \
   X(bpf_map_update_batch)           \
   X(bpf_map_update_elem)            \
+  X(bpf_obj_get_info_by_fd)         \
   X(bpf_object__attach_skeleton)    \
   X(bpf_object__destroy_skeleton)   \
   X(bpf_object__detach_skeleton)    \

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/magic.h>
-#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <charconv>
 #include <string>
 
+#include "backends/ebpf/libbpf_api.h"
 #include "core/own_descriptors.h"
 #include "core/parked_descriptors.h"
 
@@ -59,11 +59,8 @@ Result<std::uint64_t> missed_runs(const std::vector<int>& programs) {
   std::uint64_t missed = 0;
   for (const int program : programs) {
     bpf_prog_info info{};
-    bpf_attr request{};
-    request.info.bpf_fd = static_cast<__u32>(program);
-    request.info.info_len = sizeof info;
-    request.info.info = reinterpret_cast<std::uintptr_t>(&info);
-    if (syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &request, sizeof request) != 0) {
+    __u32 size = sizeof info;
+    if (libbpf().bpf_obj_get_info_by_fd(program, &info, &size) != 0) {
       return errno_failure("ask for", "missed runs of the BPF programs", errno);
     }
     missed += info.recursion_misses;
