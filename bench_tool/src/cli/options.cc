@@ -31,6 +31,15 @@ CLI::Validator not_empty() {
   return {[](const std::string& text) { return text.empty() ? std::string("it is empty") : std::string(); }, ""};
 }
 
+// CLI::Range says it in another way in each version of CLI11.
+CLI::Validator at_least_1000() {
+  return {[](const std::string& text) {
+            const std::optional<std::size_t> number = whole_number(text);
+            return number && *number >= 1000 ? std::string() : "it is a whole number from 1000 to 1000000000";
+          },
+          ""};
+}
+
 void add_color_option(CLI::App& app, Raw& raw) {
   app.add_option("--color", raw.color, "auto (default; a terminal, and NO_COLOR is not set), always or never")
       ->check(CLI::IsMember(kColors));
@@ -73,7 +82,7 @@ void add_report_options(CLI::App& app, Options& options, Raw& raw) {
 void add_size_option(CLI::App& app, Options& options, const char* most) {
   app.add_option("--max-bytes", options.max_bytes, fmt::format("Most bytes of --format md, 1000 or more ({})", most))
       ->type_name("N")
-      ->check(CLI::Range(std::size_t{1000}, std::size_t{1} << 40));
+      ->check(at_least_1000());
 }
 
 // Defaults stand in the descriptions: CLI11 2.4 shows its own in another way than 2.3.

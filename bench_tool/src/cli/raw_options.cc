@@ -45,14 +45,6 @@ std::optional<Gate> gate_of(std::string_view words) {
   return gate;
 }
 
-/// A whole number of few digits; none where `text` is none.
-std::optional<std::size_t> whole_number(const std::string& text) {
-  std::size_t number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_number = error == std::errc() && rest == text.data() + text.size() && number <= 1'000'000'000;
-  return is_number ? std::optional(number) : std::nullopt;
-}
-
 /// Returns what is wrong with it.
 std::optional<std::string> set_policy(Options& options, const Raw& raw) {
   stats::Tolerance tolerance;
@@ -92,6 +84,13 @@ std::string read_selection(Options& options, const Raw& raw) {
 }
 
 }  // namespace
+
+std::optional<std::size_t> whole_number(const std::string& text) {
+  std::size_t number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_number = error == std::errc() && rest == text.data() + text.size() && number <= 1'000'000'000;
+  return is_number ? std::optional(number) : std::nullopt;
+}
 
 Parsed usage_error(const std::string& message) {
   return {std::nullopt, "bench: " + csv::printable_lines(message) + '\n', kExitBadInput};

@@ -3,6 +3,7 @@
 // Options as the parser leaves them, and the second look at them: what it cannot check, and what is text until then.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -37,6 +38,9 @@ struct Raw {
   std::optional<std::string> top;
   std::optional<std::string> width;
 };
+
+/// Digits alone, at most 1 000 000 000; none where `text` is something else.
+std::optional<std::size_t> whole_number(const std::string& text);
 
 Parsed usage_error(const std::string& message);
 
