@@ -106,7 +106,7 @@ std::string check_fault(const Options& options) {
     if (asked.times < 1 || asked.times > kMostRuns) return "--times takes a number from 1 to 1000";
   }
   if (options.command != Command::check) return {};
-  if (options.format == Format::csv) return "check prints text, md or json";
+  if (options.format == Format::csv) return "check prints text, md, json, junit, sarif or github";
   for (const auto& [name, text] :
        {std::pair("--gate-counts", asked.gate_counts), std::pair("--gate-p99", asked.gate_p99)}) {
     if (!text.empty() && !budgets::parse_share(text)) {

@@ -64,7 +64,7 @@ void add_output_options(CLI::App& app, Raw& raw) {
   add_color_option(app, raw);
 }
 
-/// Of compare and ab.
+/// Of the commands that judge.
 void add_report_options(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--format", raw.format, "text (default), md, csv, json, junit, sarif or github")
       ->check(CLI::IsMember(kFormats) | CLI::IsMember(kReports));
@@ -203,12 +203,14 @@ Parsed parse(const std::vector<std::string>& args) {
   std::string checked_run;
   auto* check = add_check_command(app, options, checked_run, kRunHelp);
   add_count_options(*check, raw);
-  add_output_options(*check, raw);
+  add_report_options(*check, options, raw);
+  add_size_option(*check, options, "60000");
   add_run_options(*check, options, 1);
 
   auto* confirm = add_confirm_command(app, options, old_run, new_run, kRunHelp);
   add_judging_options(*confirm, options, raw, "counts");
-  add_output_options(*confirm, raw);
+  add_report_options(*confirm, options, raw);
+  add_size_option(*confirm, options, "60000");
   add_run_options(*confirm, options, 2);
 
   auto* runs = app.add_subcommand("runs", "Which runs a file holds, the newest first")->footer(kRunsFooter);

@@ -147,6 +147,34 @@ int exit_code(const CheckSettings& settings, const CheckResult& result) {
   return cli::kExitBadInput;
 }
 
+void write(const cli::Options& options, const CheckSettings& settings, const CheckResult& result,
+           const render::Paint& paint, std::ostream& out) {
+  switch (options.report) {
+    case cli::Report::junit:
+      out << render::junit(check_ci(settings, result));
+      return;
+    case cli::Report::sarif:
+      out << render::sarif(check_ci(settings, result));
+      return;
+    case cli::Report::github:
+      out << render::github_commands(check_ci(settings, result));
+      return;
+    case cli::Report::none:
+      break;
+  }
+  switch (options.format) {
+    case cli::Format::json:
+      out << check_json(settings, result);
+      break;
+    case cli::Format::md:
+      out << check_markdown(settings, result, options.all, options.max_bytes == 0 ? 60'000 : options.max_bytes);
+      break;
+    default:
+      out << check_text(settings, result, options.all, paint);
+      break;
+  }
+}
+
 }  // namespace
 
 bool is_as_before(Verdict verdict) {
@@ -188,6 +216,9 @@ int check(const cli::Options& options, const render::Paint& paint, std::ostream&
   CheckResult result;
   std::string fault = read_settings(options, settings, problems);
   if (fault.empty()) fault = judge_run(options, settings, options.runs.front(), result, problems);
+  for (const std::string& file : options.locations) {
+    if (fault.empty()) fault = result.locations.load(file);
+  }
   if (fault.empty() && options.check.is_update) {
     if (problems.empty()) return check_update(result, out, err);
     fault = "no baseline was written";
@@ -204,17 +235,7 @@ int check(const cli::Options& options, const render::Paint& paint, std::ostream&
       return cli::kExitBadInput;
     }
   }
-  switch (options.format) {
-    case cli::Format::json:
-      out << check_json(settings, result);
-      break;
-    case cli::Format::md:
-      out << check_markdown(settings, result, options.all);
-      break;
-    default:
-      out << check_text(settings, result, options.all, paint);
-      break;
-  }
+  write(options, settings, result, paint, out);
   problems.print(err);
   return problems.empty() ? exit_code(settings, result) : cli::kExitBadInput;
 }

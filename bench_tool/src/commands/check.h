@@ -20,6 +20,8 @@
 #include "model/baseline.h"
 #include "model/dataset.h"
 #include "model/group.h"
+#include "model/test_locations.h"
+#include "render/ci_report.h"
 #include "render/paint.h"
 #include "stats/verdict.h"
 #include "stats/window_summary.h"
@@ -60,6 +62,7 @@ struct CheckResult {
   std::vector<CheckedRow> rows;  ///< Those of the baseline, in its order, then those that only the run has.
   budgets::Judgement judgement;
   std::vector<std::string> warnings;
+  model::TestLocations locations;
   std::string confirmation;  ///< What further runs said; lines.
 };
 
@@ -76,14 +79,14 @@ bool is_as_before(stats::Verdict verdict);
 bool is_red(const stats::Comparison& row);
 /// No number to judge it by: ends in exit code 3.
 bool is_unjudged(const stats::Comparison& row);
-/// The verdict's word; `new` for a test that only now has counts.
-std::string state_of(const stats::Comparison& row);
 /// Of all of it.
 enum class CheckVerdict { ok, red, not_judged };
 CheckVerdict verdict_of(const CheckSettings& settings, const CheckResult& result);
 
 std::string check_text(const CheckSettings& settings, const CheckResult& result, bool all, const render::Paint& paint);
-std::string check_markdown(const CheckSettings& settings, const CheckResult& result, bool all);
+std::string check_markdown(const CheckSettings& settings, const CheckResult& result, bool all, std::size_t most_bytes);
+/// A case for each test and for each limit that is exceeded.
+render::CiReport check_ci(const CheckSettings& settings, const CheckResult& result);
 std::string check_json(const CheckSettings& settings, const CheckResult& result);
 
 }  // namespace syscost::bench::commands

@@ -171,13 +171,13 @@ void write(const cli::Options& options, const CompareResult& result, const rende
   switch (options.report) {
     case cli::Report::junit:
       warn();
-      out << compare_junit(result, result.locations);
+      out << render::junit(compare_ci(result));
       return;
     case cli::Report::sarif:
-      out << compare_sarif(result, result.locations);
+      out << render::sarif(compare_ci(result));
       return;
     case cli::Report::github:
-      out << compare_github(result, result.locations);
+      out << render::github_commands(compare_ci(result));
       return;
     case cli::Report::none:
       break;

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// compare in the formats that CI systems read: JUnit (test reports), SARIF (code scanning) and GitHub's workflow
-// commands (lines of a log that become annotations).
+// compare for CI systems: a case for each row.
 #pragma once
 
-#include <string>
+#include <string_view>
+#include <utility>
 
 #include "commands/compare.h"
-#include "model/test_locations.h"
+#include "render/ci_report.h"
 
 namespace syscost::bench::commands {
 
-/// A test case for each row; what fails the gate is a failure, what has no verdict is skipped.
-std::string compare_junit(const CompareResult& result, const model::TestLocations& locations);
-/// SARIF 2.1.0: a result for each row that fails the gate, with rules syscost/counts, syscost/wall, ...
-std::string compare_sarif(const CompareResult& result, const model::TestLocations& locations);
-/// `::error file=...,line=...,title=...::...` for each row that fails, `::warning` for each without a verdict, and a
-/// `::notice` with the totals.
-std::string compare_github(const CompareResult& result, const model::TestLocations& locations);
+/// `Log.Writes` as suite and test; of anything else its kind is the suite.
+std::pair<std::string_view, std::string_view> ci_names(const stats::Comparison& row);
+
+/// What fails the gate is a failure, with the rule it fails by: counts, wall, ...
+render::CiReport compare_ci(const CompareResult& result);
 
 }  // namespace syscost::bench::commands

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "commands/check_words.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "commands/compare.h"
+#include "csv/printable.h"
+#include "render/units.h"
+
+namespace syscost::bench::commands {
+namespace {
+
+using stats::Comparison;
+using stats::Verdict;
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+/// The judge calls its sides OLD and NEW.
+std::string reason_of(const Comparison& row) {
+  return replaced(replaced(row.reason, "NEW", "the run"), "OLD", "the baseline");
+}
+
+std::string calls_of(const stats::WindowSummary* window) {
+  return window == nullptr ? "" : render::count(window->calls ? window->calls : window->entries);
+}
+
+/// `1 regressed, 1 missing, 23 same`: bad news first.
+std::string counts_line(const CheckResult& result) {
+  std::map<std::string, std::size_t> red;
+  std::map<std::string, std::size_t> others;
+  for (const CheckedRow& row : result.rows) ++(is_red(row.comparison) ? red : others)[state_of(row.comparison)];
+  std::vector<std::string> parts;
+  for (const auto& [word, times] : red) parts.push_back(fmt::format("{} {}", times, word));
+  for (const auto& [word, times] : others) {
+    if (word != "same") parts.push_back(fmt::format("{} {}", times, word));
+  }
+  if (others.count("same") != 0) parts.push_back(fmt::format("{} same", others.at("same")));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace
+
+std::string calls_cell(const Comparison& row) {
+  const std::string before = calls_of(row.old_window);
+  const std::string now = calls_of(row.new_window);
+  if (row.old_window == nullptr || before == now) return now;
+  return row.new_window == nullptr ? before : before + " -> " + now;
+}
+
+std::string change_cell(const Comparison& row) {
+  const std::string change = breakdown(row);
+  const std::string reason = reason_of(row);
+  return change + (change.empty() || reason.empty() ? "" : "; ") + reason;
+}
+
+std::string state_of(const Comparison& row) {
+  if (row.verdict == Verdict::errored && !is_red(row)) return "new";
+  return std::string(stats::to_string(row.verdict));
+}
+
+std::string verdict_word(const CheckSettings& settings, const CheckResult& result) {
+  static constexpr std::array<const char*, 3> kWords = {"ok", "red", "not judged"};
+  return kWords[static_cast<std::size_t>(verdict_of(settings, result))];
+}
+
+std::string check_title(const CheckSettings& settings, const CheckResult& result) {
+  std::string out = verdict_word(settings, result) + ": ";
+  if (result.has_baseline) {
+    out += fmt::format("{} (baseline {}, {} run{})", counts_line(result), csv::printable(result.baseline_file),
+                       result.baseline.runs, result.baseline.runs == 1 ? "" : "s");
+  }
+  if (settings.budgets.empty()) return out;
+  const budgets::Judgement& judged = result.judgement;
+  const auto failing = std::count_if(judged.exceeded.begin(), judged.exceeded.end(),
+                                     [&](const budgets::Finding& one) { return settings.budgets[one.budget].fails; });
+  const auto warned = static_cast<std::ptrdiff_t>(judged.exceeded.size()) - failing;
+  out += fmt::format("{}limits: {} exceeded, {}{} kept", result.has_baseline ? "; " : "", failing,
+                     warned == 0 ? "" : fmt::format("{} exceeded with a warning, ", warned), judged.kept);
+  return out;
+}
+
+std::vector<BudgetLine> budget_lines(const CheckSettings& settings, const CheckResult& result) {
+  std::vector<BudgetLine> lines;
+  for (const budgets::Finding& one : result.judgement.exceeded) {
+    const budgets::Budget& budget = settings.budgets[one.budget];
+    const std::string of = one.of.empty() ? budget.title() : fmt::format("{} of {}", budget.measure->name, one.of);
+    lines.push_back({budget.fails, true, budget.where, one.test, of, one.value, one.limit, budget.reason});
+  }
+  for (const auto* list : {&result.judgement.unmatched, &result.judgement.unjudged}) {
+    for (const auto& [index, why] : *list) {
+      const budgets::Budget& budget = settings.budgets[index];
+      lines.push_back({budget.fails, list == &result.judgement.unmatched, budget.where,
+                       fmt::format("{}", fmt::join(budget.tests, ", ")), budget.title(), "", why, budget.reason});
+    }
+  }
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const BudgetLine& a, const BudgetLine& b) { return a.fails && !b.fails; });
+  for (BudgetLine& line : lines) {
+    for (std::string* text : {&line.where, &line.test, &line.title, &line.limit, &line.reason}) {
+      *text = csv::printable(*text);
+    }
+    if (!line.fails) line.where += ", warning";
+  }
+  return lines;
+}
+
+std::optional<stats::FalseAlarms> false_alarms(const CheckResult& result) {
+  if (!result.baseline.tests_that_departed) return std::nullopt;
+  return stats::FalseAlarms{result.baseline.runs, *result.baseline.tests_that_departed};
+}
+
+std::string check_notes(const CheckResult& result) {
+  std::string out = result.confirmation;
+  if (!result.has_baseline) return out;
+  if (const auto alarms = false_alarms(result)) out += alarms->text() + '\n';
+  const bool has_difference = std::any_of(result.rows.begin(), result.rows.end(), [](const CheckedRow& row) {
+    return is_red(row.comparison) || row.comparison.verdict == Verdict::added ||
+           row.comparison.verdict == Verdict::improved;
+  });
+  if (has_difference) {
+    out += fmt::format("if this is what you want: bench check {} --update, and commit {}\n", result.data.name,
+                       csv::printable(result.baseline_file));
+  }
+  return out;
+}
+
+}  // namespace syscost::bench::commands

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+//
+// The words of check, in whatever format: its title, what a test's row says, what a limit's line says.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands/check.h"
+#include "stats/false_alarms.h"
+
+namespace syscost::bench::commands {
+
+/// `ok`, `red` or `not judged`.
+std::string verdict_word(const CheckSettings& settings, const CheckResult& result);
+/// `red: 1 regressed, 23 same (baseline syscost.baseline, 3 runs); limits: 1 exceeded, 2 kept`.
+std::string check_title(const CheckSettings& settings, const CheckResult& result);
+/// `3 -> 4`.
+std::string calls_cell(const stats::Comparison& row);
+/// `+1 write`, and why.
+std::string change_cell(const stats::Comparison& row);
+/// The verdict's word; `new` for a test that only now has counts.
+std::string state_of(const stats::Comparison& row);
+
+/// A limit that is exceeded, or that nothing could be held against.
+struct BudgetLine {
+  bool fails = true;
+  bool is_judged = true;
+  std::string where;  ///< `syscost.toml:12`; of one that only warns `, warning` follows.
+  std::string test;
+  std::string title;
+  std::string value;
+  std::string limit;
+  std::string reason;
+};
+/// Those that fail first.
+std::vector<BudgetLine> budget_lines(const CheckSettings& settings, const CheckResult& result);
+
+std::optional<stats::FalseAlarms> false_alarms(const CheckResult& result);
+/// Lines below the tables: what was confirmed, how many false alarms are expected, what to do next.
+std::string check_notes(const CheckResult& result);
+
+}  // namespace syscost::bench::commands

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//
+// A verdict in the formats that CI systems read: JUnit (test reports), SARIF (code scanning) and GitHub's workflow
+// commands (lines of a log that become annotations).
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/test_locations.h"
+
+namespace syscost::bench::render {
+
+/// What a case can fail by.
+struct CiRule {
+  std::string_view id;  ///< SARIF's is syscost/ID.
+  const char* text;
+};
+
+struct CiFailure {
+  std::string_view rule;
+  std::string text;
+};
+
+/// A test, or a limit.
+struct CiCase {
+  std::string name;
+  std::string suite;  ///< JUnit's class.
+  std::string test;
+  std::optional<model::Location> location;
+  std::vector<CiFailure> failures;
+  std::string no_answer;  ///< Why it was not judged; "" where it was.
+  std::string warning;    ///< What is wrong with it and fails nothing.
+};
+
+struct CiReport {
+  std::string command;  ///< `bench compare`.
+  std::span<const CiRule> rules;
+  std::vector<CiCase> cases;
+  std::vector<std::string> warnings;
+  std::string totals;
+};
+
+/// A test case for each case. One that fails is a failure, one that was not judged is skipped.
+std::string junit(const CiReport& report);
+/// SARIF 2.1.0: a result for each failure.
+std::string sarif(const CiReport& report);
+/// `::error file=...,line=...,title=...::...` for each case that fails, `::warning` for each that was not judged or has
+/// a warning, and a `::notice` with the totals.
+std::string github_commands(const CiReport& report);
+
+}  // namespace syscost::bench::render
