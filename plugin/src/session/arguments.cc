@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/environment.h"
+#include "session/first_uses.h"
 #include "session/options.h"
 #include "session/small_file.h"
 
@@ -22,6 +23,7 @@ const std::vector<std::string>* g_arguments = nullptr;
 /// then null. Priority 101, the first that is free: a user's static initialiser may measure already.
 __attribute__((constructor(101))) void keep_arguments(int argc, char** argv, char** /*environment*/) {
   if (argc > 0) g_arguments = new std::vector<std::string>(argv, std::find(argv, argv + argc, nullptr));
+  if (g_arguments == nullptr || !is_framework_errand(*g_arguments)) do_first_uses();
 }
 #endif
 

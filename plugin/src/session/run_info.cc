@@ -8,12 +8,12 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <system_error>
 
@@ -24,15 +24,19 @@
 namespace syscost::session {
 namespace {
 
-/// "2026-01-31T12:00:00.123Z".
+/// "2026-01-31T12:00:00.123Z". By arithmetic: glibc's gmtime_r reads the time zone, once in a process. A test that sets
+/// TZ and calls localtime_r without tzset() would get the zone of before.
 std::string now_iso8601() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  tm utc{};
-  gmtime_r(&now.tv_sec, &utc);
-  std::array<char, 32> text{};
-  std::size_t length = strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &utc);
-  std::snprintf(text.data() + length, text.size() - length, ".%03ldZ", now.tv_nsec / 1'000'000);
+  namespace chrono = std::chrono;
+  const auto now = chrono::floor<chrono::milliseconds>(chrono::system_clock::now());
+  const auto midnight = chrono::floor<chrono::days>(now);
+  const chrono::year_month_day day(midnight);
+  const chrono::hh_mm_ss time(now - midnight);
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ", static_cast<int>(day.year()),
+                static_cast<unsigned>(day.month()), static_cast<unsigned>(day.day()),
+                static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
+                static_cast<int>(time.seconds().count()), static_cast<int>(time.subseconds().count()));
   return text.data();
 }
 
