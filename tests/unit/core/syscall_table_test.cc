@@ -87,6 +87,8 @@ TEST(SyscallTable, KnowsMembersOfEachClass) {
   EXPECT_EQ(list("epoll_wait"), "desc;wait;volatile");
   EXPECT_EQ(list("nanosleep"), "wait;volatile");
   EXPECT_EQ(list("getrandom"), "volatile");
+  EXPECT_EQ(list("rseq"), "volatile");  // a new thread's, when it first runs
+  EXPECT_EQ(list("set_robust_list"), "volatile");
   EXPECT_EQ(list("sched_yield"), "volatile");
   EXPECT_EQ(list("getpid"), "");
   EXPECT_EQ(list("i386:socketcall"), "desc;network");
