@@ -42,7 +42,7 @@ const char* const kConfirmFooter =
     R"(bench confirm [OPTIONS] OLD NEW -- COMMAND [ARG]...
 
 Compares as `compare` does. What is red is run again, whole, --times times, and stays red only if the same counts grew
-each time. COMMAND must run every test that is red; it gets SYSCOST_CSV. With `{program}` in a word of it, it is run for
+each time, or the same gated time regressed. COMMAND must run every test that is red; it gets SYSCOST_CSV. With `{program}` in a word of it, it is run for
 each program that has a red test. A COMMAND that fails is exit code 2.
 
 Examples:

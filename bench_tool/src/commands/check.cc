@@ -95,7 +95,7 @@ std::string confirm(const cli::Options& options, const CheckSettings& settings, 
     }
     rows.push_back(row.comparison);
   }
-  Confirmation counts(rows);
+  Confirmation counts(rows, {.counts = true});
   const auto fails = [&](const budgets::Finding& one) { return settings.budgets[one.budget].fails; };
   std::vector<budgets::Finding>& exceeded = result.judgement.exceeded;
   const auto count = [&] { return static_cast<std::size_t>(std::count_if(exceeded.begin(), exceeded.end(), fails)); };

@@ -48,7 +48,7 @@ int confirm(const cli::Options& options, const render::Paint& paint, std::ostrea
   if (const std::string fault = judge_against_old(options, result, problems); !fault.empty()) {
     return refuse(problems, fault, err);
   }
-  Confirmation confirmation(result.rows);
+  Confirmation confirmation(result.rows, options.gate);
   Suspicion suspicion;
   suspicion.count = [&] { return confirmation.suspects(); };
   suspicion.programs = [&] { return confirmation.programs(); };

@@ -70,10 +70,28 @@ std::string key_of(const Comparison& row) {
   return fmt::format("{}\t{}", window.program, name);
 }
 
+// In the place of a syscall's name.
+constexpr const char* kWall = "wall time";
+constexpr const char* kCpu = "cpu time";
+
+/// A time that the rank test did not judge, for want of samples: it clears nothing.
+bool is_unknown(const Comparison& row, const std::string& cell) {
+  if (cell == kWall) return !row.time || !row.time->is_judged();
+  return cell == kCpu && (!row.cpu || !row.cpu->is_judged());
+}
+
+void calm(std::optional<stats::TimeVerdict>& time) {
+  time->verdict = Verdict::inconclusive;
+  time->reason = "did not repeat";
+}
+
 }  // namespace
 
-std::set<Confirmation::Cell> Confirmation::grown_cells(const Comparison& row) {
+std::set<Confirmation::Cell> Confirmation::grown_cells(const Comparison& row) const {
   std::set<Cell> cells;
+  if (gate_.wall && row.has_wall_verdict(Verdict::regressed)) cells.emplace(kWall, "", false);
+  if (gate_.cpu && row.has_cpu_verdict(Verdict::regressed)) cells.emplace(kCpu, "", false);
+  if (!gate_.counts || row.verdict != Verdict::regressed) return cells;
   for (const stats::Delta& delta : row.deltas) {
     if (delta.is_gated() && delta.change == stats::Change::grew) {
       cells.emplace(delta.syscall, delta.errno_name, delta.is_fixed);
@@ -82,12 +100,20 @@ std::set<Confirmation::Cell> Confirmation::grown_cells(const Comparison& row) {
   return cells;
 }
 
-Confirmation::Confirmation(const std::vector<Comparison>& rows) {
+Confirmation::Confirmation(const std::vector<Comparison>& rows, const cli::Gate& gate) : gate_(gate) {
   for (const Comparison& row : rows) {
-    // A verdict of times alone has no counts that could repeat.
+    // A file of times alone is none that a further run could write.
     const std::set<Cell> cells = grown_cells(row);
-    if (row.verdict != Verdict::regressed || row.is_plain || cells.empty()) continue;
-    suspects_[key_of(row)] = {row.name, std::string(row.new_window->program), cells, breakdown(row), 0};
+    if (row.is_plain || cells.empty()) continue;
+    Suspect suspect{row.name, std::string(row.new_window->program), cells, false, "", 0};
+    std::vector<std::string> what;
+    for (const auto& [name, errno_name, is_fixed] : cells) {
+      if (name == kWall || name == kCpu) what.push_back(name);
+    }
+    suspect.has_counts = cells.size() > what.size();
+    if (suspect.has_counts) what.insert(what.begin(), breakdown(row));
+    suspect.what = fmt::format("{}", fmt::join(what, ", "));
+    suspects_[key_of(row)] = std::move(suspect);
   }
 }
 
@@ -106,9 +132,11 @@ std::string Confirmation::take(const std::vector<Comparison>& again) {
           suspect.name, is_there ? "failed or was skipped" : "did not run");
     }
     // Counts of which events were lost do not clear anything.
-    if (stats::has_no_answer(found->second->verdict)) continue;
-    const std::set<Cell> grown = grown_cells(*found->second);
-    std::erase_if(suspect.cells, [&](const Cell& cell) { return grown.count(cell) == 0; });
+    const Comparison& now = *found->second;
+    if (stats::has_no_answer(now.verdict)) continue;
+    const std::set<Cell> grown = grown_cells(now);
+    std::erase_if(suspect.cells,
+                  [&](const Cell& cell) { return grown.count(cell) == 0 && !is_unknown(now, std::get<0>(cell)); });
     if (suspect.cells.empty()) suspect.ended_in = runs_;
   }
   return {};
@@ -129,12 +157,24 @@ std::set<std::string> Confirmation::programs() const {
 
 void Confirmation::apply_to(Comparison& row) const {
   const auto found = suspects_.find(key_of(row));
-  if (found == suspects_.end() || row.verdict != Verdict::regressed) return;
+  if (found == suspects_.end()) return;
+  const Suspect& suspect = found->second;
+  const auto is_left = [&](const std::string& name, const std::string& errno_name, bool is_fixed) {
+    return suspect.cells.count({name, errno_name, is_fixed}) != 0;
+  };
+  if (gate_.wall && row.has_wall_verdict(Verdict::regressed) && !is_left(kWall, "", false)) calm(row.time);
+  if (gate_.cpu && row.has_cpu_verdict(Verdict::regressed) && !is_left(kCpu, "", false)) calm(row.cpu);
+  if (!suspect.has_counts) return;
+  bool has_counts = false;
   for (stats::Delta& delta : row.deltas) {
-    const bool is_left = found->second.cells.count({delta.syscall, delta.errno_name, delta.is_fixed}) != 0;
-    if (delta.is_gated() && delta.change == stats::Change::grew && !is_left) delta.change = stats::Change::near;
+    if (!delta.is_gated() || delta.change != stats::Change::grew) continue;
+    if (is_left(delta.syscall, delta.errno_name, delta.is_fixed)) {
+      has_counts = true;
+    } else {
+      delta.change = stats::Change::near;
+    }
   }
-  if (found->second.cells.empty()) {
+  if (!has_counts) {
     row.verdict = Verdict::near;
     row.reason = "did not repeat";
   }

@@ -3,7 +3,7 @@
 // Confirmation: what is red in one run and not in the next was chance.
 //
 // The command is run again, whole: a test alone or a part of a suite makes other calls than the suite does. A count
-// stays red only if the same count of the same test grew in every run.
+// stays red only if the same count of the same test grew in every run, and a time only if it regressed in every run.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,15 @@
 #include <tuple>
 #include <vector>
 
+#include "cli/options.h"
 #include "stats/verdict.h"
 
 namespace syscost::bench::commands {
 
 class Confirmation {
  public:
-  explicit Confirmation(const std::vector<stats::Comparison>& rows);
+  /// Suspects what `gate` ends in red.
+  Confirmation(const std::vector<stats::Comparison>& rows, const cli::Gate& gate);
 
   /// Takes the rows of one more run. Returns what keeps it from confirming anything, or "".
   std::string take(const std::vector<stats::Comparison>& again);
@@ -36,16 +38,18 @@ class Confirmation {
   std::string text() const;
 
  private:
-  using Cell = std::tuple<std::string, std::string, bool>;  ///< Syscall, errno, fixed.
+  using Cell = std::tuple<std::string, std::string, bool>;  ///< Syscall, errno, fixed; or a time.
   struct Suspect {
     std::string name;
     std::string program;
-    std::set<Cell> cells;  ///< That grew in all runs so far.
+    std::set<Cell> cells;     ///< That grew in all runs so far.
+    bool has_counts = false;  ///< Counts are among what was suspected.
     std::string what;
     std::size_t ended_in = 0;  ///< The further run that did not show it; 0: none.
   };
-  static std::set<Cell> grown_cells(const stats::Comparison& row);
+  std::set<Cell> grown_cells(const stats::Comparison& row) const;
 
+  cli::Gate gate_;
   std::map<std::string, Suspect> suspects_;  ///< By program and name.
   std::size_t runs_ = 0;
 };

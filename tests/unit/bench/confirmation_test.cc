@@ -47,7 +47,7 @@ Comparison grown(const std::vector<std::string>& syscalls, const stats::WindowSu
 TEST(Confirmation, KeepsRedWhatGrewInEachRun) {
   const stats::WindowSummary window = named_window();
   Comparison row = grown({"openat", "getrandom"}, window);
-  Confirmation confirmation({row});
+  Confirmation confirmation({row}, {.counts = true});
   EXPECT_EQ(confirmation.take({grown({"openat"}, window)}), "");
   EXPECT_EQ(confirmation.take({grown({"openat", "read"}, window)}), "");
   EXPECT_EQ(confirmation.suspects(), 1U);
@@ -60,7 +60,7 @@ TEST(Confirmation, KeepsRedWhatGrewInEachRun) {
 TEST(Confirmation, ClearsATestInWhichSomethingElseGrewEachTime) {
   const stats::WindowSummary window = named_window();
   Comparison row = grown({"openat"}, window);
-  Confirmation confirmation({row});
+  Confirmation confirmation({row}, {.counts = true});
   EXPECT_EQ(confirmation.take({grown({"read"}, window)}), "");
   EXPECT_EQ(confirmation.suspects(), 0U);
   confirmation.apply_to(row);
@@ -70,21 +70,46 @@ TEST(Confirmation, ClearsATestInWhichSomethingElseGrewEachTime) {
 
 TEST(Confirmation, IsNotGivenByARunWithoutTheTest) {
   const stats::WindowSummary window = named_window();
-  Confirmation confirmation({grown({"openat"}, window)});
+  Confirmation confirmation({grown({"openat"}, window)}, {.counts = true});
   EXPECT_NE(confirmation.take({}), "");
   Comparison failed = grown({}, window);
   failed.verdict = stats::Verdict::errored;
-  Confirmation other({grown({"openat"}, window)});
+  Confirmation other({grown({"openat"}, window)}, {.counts = true});
   EXPECT_NE(other.take({failed}), "");
 }
 
 TEST(Confirmation, IsNotDeniedByCountsThatAreLowerBounds) {
   const stats::WindowSummary window = named_window();
-  Confirmation confirmation({grown({"openat"}, window)});
+  Confirmation confirmation({grown({"openat"}, window)}, {.counts = true});
   Comparison lost = grown({}, window);
   lost.verdict = stats::Verdict::inconclusive;
   EXPECT_EQ(confirmation.take({lost}), "");
   EXPECT_EQ(confirmation.suspects(), 1U);
+}
+
+stats::TimeVerdict time_verdict(stats::Verdict verdict, std::optional<double> p) {
+  stats::TimeVerdict time;
+  time.verdict = verdict;
+  time.p = p;
+  return time;
+}
+
+TEST(Confirmation, IsOfTimesThatAreGated) {
+  const stats::WindowSummary window = named_window();
+  Comparison row = grown({}, window);
+  row.time = row.cpu = time_verdict(stats::Verdict::regressed, 0.001);
+  EXPECT_EQ(Confirmation({row}, {.counts = true}).suspects(), 0U);
+  Confirmation confirmation({row}, {.wall = true, .cpu = true});
+  Comparison again = row;
+  again.time = time_verdict(stats::Verdict::same, 0.4);
+  EXPECT_EQ(confirmation.take({again}), "");
+  again.cpu = time_verdict(stats::Verdict::insufficient, std::nullopt);
+  EXPECT_EQ(confirmation.take({again}), "") << "too few samples clear nothing";
+  EXPECT_EQ(confirmation.suspects(), 1U);
+  confirmation.apply_to(row);
+  EXPECT_FALSE(row.has_wall_verdict(stats::Verdict::regressed));
+  EXPECT_TRUE(row.has_cpu_verdict(stats::Verdict::regressed));
+  EXPECT_EQ(row.verdict, stats::Verdict::same);
 }
 
 class Confirm : public ::testing::Test {
