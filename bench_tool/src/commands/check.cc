@@ -170,7 +170,7 @@ void write(const cli::Options& options, const CheckSettings& settings, const Che
       out << check_markdown(settings, result, options.all, options.max_bytes == 0 ? 60'000 : options.max_bytes);
       break;
     default:
-      out << check_text(settings, result, options.all, paint);
+      out << check_text(settings, result, options.all, paint, options.screen.width);
       break;
   }
 }

@@ -83,7 +83,8 @@ bool is_unjudged(const stats::Comparison& row);
 enum class CheckVerdict { ok, red, not_judged };
 CheckVerdict verdict_of(const CheckSettings& settings, const CheckResult& result);
 
-std::string check_text(const CheckSettings& settings, const CheckResult& result, bool all, const render::Paint& paint);
+std::string check_text(const CheckSettings& settings, const CheckResult& result, bool all, const render::Paint& paint,
+                       std::size_t width);
 std::string check_markdown(const CheckSettings& settings, const CheckResult& result, bool all, std::size_t most_bytes);
 /// A case for each test and for each limit that is exceeded.
 render::CiReport check_ci(const CheckSettings& settings, const CheckResult& result);

@@ -44,14 +44,6 @@ std::optional<model::Location> place_of(const std::string& where) {
   return place.line == 0 ? std::nullopt : std::optional(place);
 }
 
-std::string text_of(const BudgetLine& line) {
-  std::string text = line.title;
-  if (!line.value.empty()) text += " is " + line.value + ", and may be";
-  text += (line.value.empty() ? ": " : " ") + line.limit;
-  if (!line.reason.empty()) text += "; " + line.reason;
-  return fmt::format("{} ({})", text, line.where);
-}
-
 }  // namespace
 
 render::CiReport check_ci(const CheckSettings& settings, const CheckResult& result) {
@@ -72,11 +64,11 @@ render::CiReport check_ci(const CheckSettings& settings, const CheckResult& resu
     render::CiCase line{name, "limit", name, result.locations.find(limit.test), {}, {}, {}};
     if (!line.location) line.location = place_of(limit.where);
     if (!limit.fails) {
-      line.warning = text_of(limit);
+      line.warning = sentence_of(limit);
     } else if (limit.is_judged) {
-      line.failures.push_back({"limit", text_of(limit)});
+      line.failures.push_back({"limit", sentence_of(limit)});
     } else {
-      line.no_answer = text_of(limit);
+      line.no_answer = sentence_of(limit);
     }
     report.cases.push_back(std::move(line));
   }

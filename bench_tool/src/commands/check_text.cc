@@ -3,7 +3,7 @@
 // check for people and machines: the verdict first, then what is red, then what to know.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <sstream>
 
 #include "commands/check_words.h"
 #include "commands/comparison_json.h"
@@ -11,6 +11,7 @@
 #include "render/markdown.h"
 #include "render/size_cap.h"
 #include "render/table.h"
+#include "render/text_width.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -32,27 +33,61 @@ std::vector<const CheckedRow*> shown_rows(const CheckResult& result, bool all) {
   return shown;
 }
 
+std::string test_table(const std::vector<const CheckedRow*>& shown, const render::Paint& paint, std::size_t width) {
+  const std::vector<render::TableColumn> columns = {
+      {"test", render::Align::left, render::Cells::names, render::Shrinks::in_the_middle}, {"verdict"}, {"calls"}};
+  std::vector<render::TableColumn> all_columns = columns;
+  all_columns.push_back({"change"});
+  render::Table whole(all_columns);
+  render::Table narrow(columns);
+  for (const CheckedRow* row : shown) {
+    const Comparison& one = row->comparison;
+    const std::string state = is_red(one) ? paint.red(state_of(one)) : state_of(one);
+    whole.add_row({one.name, state, calls_cell(one), change_cell(one)});
+    narrow.add_row({one.name, state, calls_cell(one)});
+  }
+  if (whole.empty()) return {};
+  if (width == 0 || whole.width(2, 2) <= width) return whole.text();
+  // What changed stands below its test.
+  std::istringstream lines(narrow.text(2, 2, width));
+  std::string out;
+  std::string line;
+  std::getline(lines, line);
+  out += line + '\n';
+  for (const CheckedRow* row : shown) {
+    std::getline(lines, line);
+    out += line + '\n';
+    const std::string change = change_cell(row->comparison);
+    if (!change.empty()) out += render::wrapped("    " + change, width, 0) + '\n';
+  }
+  return out;
+}
+
+std::string limit_table(const std::vector<BudgetLine>& limits, const render::Paint& paint, std::size_t width) {
+  render::Table table({{"test"}, {"limit"}, {"is"}, {"may be"}, {"because"}, {"stated in"}});
+  std::string sentences;
+  for (const BudgetLine& one : limits) {
+    table.add_row(
+        {one.test, one.title, one.fails ? paint.red(one.value) : one.value, one.limit, one.reason, one.where});
+    const std::string test = one.fails ? paint.red(one.test) : one.test;
+    sentences += render::wrapped(test + ": " + sentence_of(one), width, 4) + '\n';
+  }
+  if (table.empty()) return {};
+  return width == 0 || table.width(2, 2) <= width ? table.text() : sentences;
+}
+
 }  // namespace
 
-std::string check_text(const CheckSettings& settings, const CheckResult& result, bool all, const render::Paint& paint) {
-  const std::string first = check_title(settings, result);
+std::string check_text(const CheckSettings& settings, const CheckResult& result, bool all, const render::Paint& paint,
+                       std::size_t width) {
+  const auto wrapped = [width](const std::string& text) { return render::wrapped(text, width, 2); };
+  const std::string first = wrapped(check_title(settings, result));
   std::string out = verdict_of(settings, result) == CheckVerdict::ok ? paint.green(first) : paint.red(first);
   out += '\n';
-  for (const std::string& warning : result.warnings) out += paint.yellow("warning: " + warning) + '\n';
-  render::Table table({{"test"}, {"verdict"}, {"calls"}, {"change"}});
-  for (const CheckedRow* row : shown_rows(result, all)) {
-    const Comparison& one = row->comparison;
-    const std::string state = state_of(one);
-    table.add_row({one.name, is_red(one) ? paint.red(state) : state, calls_cell(one), change_cell(one)});
-  }
-  if (!table.empty()) out += table.text();
-  render::Table budgets({{"test"}, {"limit"}, {"is"}, {"may be"}, {"because"}, {"stated in"}});
-  for (const BudgetLine& line : budget_lines(settings, result)) {
-    budgets.add_row(
-        {line.test, line.title, line.fails ? paint.red(line.value) : line.value, line.limit, line.reason, line.where});
-  }
-  if (!budgets.empty()) out += (table.empty() ? "" : "\n") + budgets.text();
-  return out + check_notes(result);
+  for (const std::string& warning : result.warnings) out += paint.yellow(wrapped("warning: " + warning)) + '\n';
+  const std::string tests = test_table(shown_rows(result, all), paint, width);
+  const std::string limits = limit_table(budget_lines(settings, result), paint, width);
+  return out + tests + (tests.empty() || limits.empty() ? "" : "\n") + limits + wrapped(check_notes(result));
 }
 
 std::string check_markdown(const CheckSettings& settings, const CheckResult& result, bool all, std::size_t most_bytes) {

@@ -114,6 +114,14 @@ std::vector<BudgetLine> budget_lines(const CheckSettings& settings, const CheckR
   return lines;
 }
 
+std::string sentence_of(const BudgetLine& line) {
+  std::string text = line.title;
+  if (!line.value.empty()) text += " is " + line.value + ", and may be";
+  text += (line.value.empty() ? ": " : " ") + line.limit;
+  if (!line.reason.empty()) text += "; " + line.reason;
+  return fmt::format("{} ({})", text, line.where);
+}
+
 std::optional<stats::FalseAlarms> false_alarms(const CheckResult& result) {
   if (!result.baseline.tests_that_departed) return std::nullopt;
   return stats::FalseAlarms{result.baseline.runs, *result.baseline.tests_that_departed};

@@ -38,6 +38,9 @@ struct BudgetLine {
 /// Those that fail first.
 std::vector<BudgetLine> budget_lines(const CheckSettings& settings, const CheckResult& result);
 
+/// `calls of openat is 5, and may be at most 4; each file is opened once (syscost.toml:12)`.
+std::string sentence_of(const BudgetLine& line);
+
 std::optional<stats::FalseAlarms> false_alarms(const CheckResult& result);
 /// Lines below the tables: what was confirmed, how many false alarms are expected, what to do next.
 std::string check_notes(const CheckResult& result);
