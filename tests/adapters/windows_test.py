@@ -6,7 +6,7 @@ import subprocess
 import unittest
 import xml.etree.ElementTree as xml
 
-from adapter_case import EARLY, FILTER_REASON, MANY, UNDER_A_FILTER, USER_MAIN, Case, environment, main
+from adapter_case import BIN, EARLY, FILTER_REASON, MANY, UNDER_A_FILTER, USER_MAIN, Case, environment, main
 
 
 class Windows(Case):
@@ -27,6 +27,19 @@ class Windows(Case):
         self.run_program(MANY, f"--syscost_csv={self.csv}", "--gtest_filter=Shapes.Empty:Shapes.CallsThreeTimes")
         totals = {row["test"]: (row["total_entries"], row["total_calls"]) for row in self.rows(kind="test", record="test")}
         self.assertEqual(totals, {"Shapes.Empty": ("0", "0"), "Shapes.CallsThreeTimes": ("3", "3")})
+
+    def test_the_run_says_once_what_it_found_around_it(self):
+        self.run_program("sh", "-c", f"ulimit -S -n 200; exec {MANY} --gtest_filter=Shapes.*", SYSCOST_CSV=self.csv, TZ="UTC")
+        [row] = self.rows(kind="run")
+        found = dict(one.split("=", 1) for one in row["detail"].split(";"))
+        self.assertEqual((found["open_files"], found["time_zone"], found["output"]), ("200", "UTC", "pipe"))
+        self.assertEqual(found["cpus"], str(len(os.sched_getaffinity(0))))
+        self.assertEqual(found["folder_depth"], str(self.folder.count("/")))
+        first, second = self.csv, os.path.join(self.folder, "second.csv")
+        self.run_program(MANY, f"--syscost_csv={second}", "--gtest_filter=Shapes.*", TZ="UTC")
+        done = self.run_program(os.path.join(BIN, "bench"), "compare", first, second, code=None)
+        self.assertIn("limit of open files differs (200 -> ", done.out)
+        self.assertNotIn("TZ differs", done.out)
 
     # The limit of docs/performance.md for a window with one row is a matter of these: each is a call that is observed.
     @unittest.skipUnless(shutil.which("strace"), "needs strace")

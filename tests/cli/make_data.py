@@ -441,6 +441,16 @@ def main():
     save("controls.csv", window("Log.\x1b[31mRed\x7f\u009bx", [write(2)], 1500, host="build\x07er")
          + [row(test="A.B", record="to\x1btal")])
 
+    # What a run says of its surroundings, from version 4 on.
+    def around(run, **facts):
+        known = dict(libc="glibc 2.36", cpus=2, user="root", folder_depth=3, environment="4 KiB", open_files=1024,
+                     output="pipe", locale="C.UTF-8", time_zone="none")
+        known.update(facts)
+        return row(kind="run", record="run", schema_version=4, run_id=run, detail=";".join(f"{name}={value}" for name, value in known.items()))
+    save("around_here.csv", [around("1795225951-17")] + window("Log.Stays", [write(2)], 1500, schema_version=4))
+    save("around_ci.csv", [around("1795225999-18", cpus=1, user="other", time_zone="UTC", environment="8 KiB", word_of_the_future="yes")]
+         + window("Log.Stays", [write(2)], 1500, schema_version=4, run_id="1795225999-18"))
+
     # Broken, each in one way.
     good = window("Log.Stays", [write(2)], 1500)
     after = window("Log.After", [write(1)], 700)
@@ -449,10 +459,10 @@ def main():
     save("foreign.csv", ["1,2,3"], header="name,iterations,real_time")
     save("short_header.csv", good, header=",".join(COLUMNS[:20]))
     save("long_header.csv", good, header=HEADER + ",more")
-    save("newer.csv", ["4," + line.split(",", 1)[1] + ",x" for line in good], header=HEADER + ",new_column")
+    save("newer.csv", ["5," + line.split(",", 1)[1] + ",x" for line in good], header=HEADER + ",new_column")
     save("older.csv", ["2," + line.split(",", 1)[1] for line in good],
          header=HEADER.replace("fixed_calls,fixed_errors,fixed_errnos,", ""))
-    save("newer_rows.csv", ["4," + line.split(",", 1)[1] for line in good] + after)
+    save("newer_rows.csv", ["5," + line.split(",", 1)[1] for line in good] + after)
     save("torn_end.csv", after + [good[0], good[1][:120]], end="")
     save("torn_middle.csv", [good[0], good[1][:-4]] + after)
     save("two_in_one_line.csv", [good[0][:200] + good[1]] + after)

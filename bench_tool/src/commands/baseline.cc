@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "budgets/measures.h"
+#include "commands/surroundings.h"
 #include "csv/find_files.h"
 #include "csv/printable.h"
 #include "model/loader.h"
@@ -54,6 +55,7 @@ std::vector<std::pair<std::string, std::string>> surroundings_of(const model::Da
     for (const model::Sample& sample : data.samples) values.insert(data.text(data.context(sample).*field));
     all.emplace_back(name, fmt::format("{}", fmt::join(values, "+")));
   }
+  for (auto& fact : facts_to_remember(data)) all.push_back(std::move(fact));
   return all;
 }
 

@@ -17,6 +17,7 @@
 #include "commands/chosen_tests.h"
 #include "commands/compare_ci.h"
 #include "commands/gate.h"
+#include "commands/surroundings.h"
 #include "csv/printable.h"
 #include "csv/problems.h"
 #include "model/fold_details.h"
@@ -114,6 +115,9 @@ void add_warnings(CompareResult& result) {
                                           spares_apart ? ", but for those of loops and benchmarks" : ""));
     if (check.spoils != Spoils::nothing) result.comparable.measured = false;
     if (check.spoils == Spoils::all_times) result.comparable.unmeasured = false;
+  }
+  for (std::string& line : surroundings_lines(result.old_data, result.new_data)) {
+    result.warnings.push_back(std::move(line));
   }
 }
 

@@ -90,7 +90,7 @@ class RowReader {
       if (int version = version_of(row); version > schema::kSchemaVersion) {
         fault = fmt::format("schema version {}, but this bench reads version {}: use the bench of the newer syscost",
                             version, schema::kSchemaVersion);
-      } else if (version > 0 && version < schema::kSchemaVersion) {
+      } else if (version > 0 && version < schema::kOldestSchemaVersion) {
         fault = fmt::format(
             "schema version {}, but this bench reads version {}: use the bench of the older syscost, "
             "or measure again",

@@ -41,6 +41,11 @@ std::string Collector::take(const csv::Row& row) {
   bool is_test_row = false;
   if (parser_.repeats_key(row)) {
     if (std::string fault = parser_.parse_record(row, is_test_row); !fault.empty()) return fault;
+  } else if (row.text(schema::Column::kRecord) == schema::kRecordRun) {
+    RunFacts run;
+    std::string fault = parser_.parse_run(row, run);
+    if (fault.empty()) data_.runs.push_back(run);
+    return fault;
   } else {
     Sample key;
     if (std::string fault = parser_.parse_key(row, key, is_test_row); !fault.empty()) return fault;
@@ -117,6 +122,10 @@ void Collector::absorb(Collector& part, std::uint64_t lines_before) {
     }
     context.file = file;
     data_.contexts.push_back(context);
+  }
+
+  for (RunFacts run : part.data_.runs) {
+    data_.runs.push_back({run.context + first_context, names[run.surroundings]});
   }
 
   std::vector<std::uint32_t> samples(part.data_.samples.size());

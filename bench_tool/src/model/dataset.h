@@ -36,6 +36,12 @@ struct Context {
   bool operator==(const Context&) const = default;
 };
 
+/// What a `run` row says: what a program's run found around it.
+struct RunFacts {
+  std::uint32_t context = 0;
+  NameId surroundings = kNoName;  ///< `cpus=2;locale=C`, see docs/csv-format.md.
+};
+
 /// What a `test` row says about its window as a whole. Times in ns.
 struct Totals {
   NameId outcome = kNoName;
@@ -115,6 +121,7 @@ class Dataset {
   std::vector<std::string> files;  ///< Read for it.
   Names names;
   std::vector<Context> contexts;
+  std::vector<RunFacts> runs;
   std::vector<Sample> samples;              ///< In order of first appearance.
   std::vector<SyscallRow> rows;             ///< Ordered by sample after index().
   std::vector<std::string> left_out_tests;  ///< Names of those that LoadOptions::tests did not choose, each once.

@@ -118,7 +118,8 @@ std::string RowParser::parse_key(const csv::Row& row, Sample& key, bool& is_test
   if (!parse_number(row, Column::kSchemaVersionColumn, version) || !version.has_value()) {
     return bad_number(row, Column::kSchemaVersionColumn);
   }
-  if (*version != static_cast<std::uint64_t>(schema::kSchemaVersion)) {
+  if (*version > static_cast<std::uint64_t>(schema::kSchemaVersion) ||
+      *version < static_cast<std::uint64_t>(schema::kOldestSchemaVersion)) {
     return fmt::format("schema version {}, but this bench reads version {}{}", *version, schema::kSchemaVersion,
                        *version > schema::kSchemaVersion ? ": use the bench of the newer syscost" : "");
   }
@@ -152,6 +153,13 @@ std::string RowParser::parse_key(const csv::Row& row, Sample& key, bool& is_test
   key.parent = name(row, Column::kParent);
   key.origin = name(row, Column::kOrigin);
   keep_key(row);
+  return {};
+}
+
+std::string RowParser::parse_run(const csv::Row& row, RunFacts& run) {
+  if (row.text(Column::kRunId).empty()) return "column run_id is empty: nothing says which run this row belongs to";
+  run.context = context_of(row);
+  run.surroundings = data_.names.intern(row.text(Column::kDetail));
   return {};
 }
 

@@ -28,6 +28,8 @@ class RowParser {
   }
   /// Fills the key members of `key`.
   std::string parse_key(const csv::Row& row, Sample& key, bool& is_test_row);
+  /// Of a row of record `run`.
+  std::string parse_run(const csv::Row& row, RunFacts& run);
   /// True when the row's key is the one that parse_key() read last. A window's rows follow each other and repeat two
   /// thirds of their columns, so that one comparison of bytes saves reading them again.
   bool repeats_key(const csv::Row& row) const;

@@ -9,7 +9,8 @@
 //
 // A row is either of record `test` (what belongs to the window as a whole: times, totals, losses) or of
 // record `syscall` (what belongs to one syscall of the window). The two sets of measures are disjoint: a
-// column is filled on one kind of row only, so that summing a column never counts a thing twice.
+// column is filled on one kind of row only, so that summing a column never counts a thing twice. One row of record `run`
+// says in column `detail` what a program's run found around it; it has no measure.
 #pragma once
 
 #include <array>
@@ -18,8 +19,11 @@
 
 namespace syscost::schema {
 
-/// Version written to column `schema_version`. Moves when a column is added, removed, renamed or changes meaning.
-inline constexpr int kSchemaVersion = 3;
+/// Version written to column `schema_version`. Moves when a column or a record is added, removed, renamed or changes
+/// meaning.
+inline constexpr int kSchemaVersion = 4;
+/// Rows since this version mean the same; a reader takes all from here to kSchemaVersion.
+inline constexpr int kOldestSchemaVersion = 3;
 
 /// Text of the last column of every row; a row that does not end in it was torn by a crash or a full disk.
 inline constexpr std::string_view kEndMark = "end";
@@ -83,6 +87,10 @@ inline constexpr std::array<std::string_view, 8> kKinds = {"test",  "suite",    
 /// Values of column `record`.
 inline constexpr std::string_view kRecordTest = "test";
 inline constexpr std::string_view kRecordSyscall = "syscall";
+inline constexpr std::string_view kRecordRun = "run";
+
+/// Column `kind` of a row of record `run`, which belongs to no window.
+inline constexpr std::string_view kKindRun = "run";
 
 /// Values of column `origin`: who counted.
 inline constexpr std::string_view kOriginSyscost = "syscost";

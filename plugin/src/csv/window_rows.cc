@@ -115,7 +115,7 @@ void set_tally(Row& row, SyscallId id, const Tally& tally, const FixedParts* fix
 
 }  // namespace
 
-WindowRows::WindowRows(const RunColumns& run) {
+WindowRows::WindowRows(const RunColumns& run) : surroundings_(run.surroundings) {
   Row row(run_);
   row.set(Column::kSchemaVersionColumn, std::uint64_t{schema::kSchemaVersion});
   row.set(Column::kRunId, run.run_id);
@@ -131,6 +131,17 @@ WindowRows::WindowRows(const RunColumns& run) {
   row.set(Column::kFilter, run.filter);
   row.set(Column::kProgram, run.program);
   row.set(Column::kPid, run.pid);
+}
+
+void WindowRows::append_run(std::string& out) const {
+  if (surroundings_.empty()) return;
+  Row row(out, run_, Column::kKind);
+  row.set(Column::kKind, schema::kKindRun);
+  row.set(Column::kRepetition, std::uint64_t{0});
+  row.set(Column::kRecord, schema::kRecordRun);
+  row.set(Column::kDetail, surroundings_);
+  row.set(Column::kOrigin, schema::kOriginSyscost);
+  row.end();
 }
 
 void WindowRows::append(std::string& out, const WindowColumns& window, const detail::CostData* cost,

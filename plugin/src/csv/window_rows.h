@@ -46,6 +46,9 @@ class WindowRows {
  public:
   explicit WindowRows(const RunColumns& run);
 
+  /// Appends the row of record `run`, if there is something to say about the run's surroundings.
+  void append_run(std::string& out) const;
+
   /// Appends the window's rows to `out`, and those of kind `process` for its children. `cost` is null when nothing was
   /// counted.
   void append(std::string& out, const WindowColumns& window, const detail::CostData* cost,
@@ -60,6 +63,7 @@ class WindowRows {
                        const Capabilities& capabilities) const;
 
   std::string run_;  // the columns up to `pid`, the same on every row
+  std::string surroundings_;
 };
 
 }  // namespace syscost::csv

@@ -15,9 +15,22 @@ Result<void> Recorder::open_csv(const std::string& path) {
   return {};
 }
 
+void Recorder::set_run(const csv::RunColumns& run) {
+  rows_.emplace(run);
+  has_run_row_ = has_run_row_ && run.run_id == run_id_;
+  run_id_ = run.run_id;
+}
+
+/// With the first window, so that a program without tests leaves no row.
+void Recorder::add_run_row() {
+  if (!std::exchange(has_run_row_, true)) rows_->append_run(pending_);
+}
+
 void Recorder::add(const csv::WindowColumns& window, const detail::CostData* cost, const Capabilities& capabilities) {
   if (cost != nullptr && cost->late + cost->lost > 0) judge_losses(window, *cost);
-  if (sink_.has_value()) rows_->append(pending_, window, cost, capabilities);
+  if (!sink_.has_value()) return;
+  add_run_row();
+  rows_->append(pending_, window, cost, capabilities);
 }
 
 /// If events are missing, counts are lower bounds. The exit code must say so, because CI often reads nothing else.
@@ -45,7 +58,9 @@ void Recorder::judge_losses(const csv::WindowColumns& window, const detail::Cost
 }
 
 void Recorder::add(const csv::WindowColumns& window, const csv::ToolWindow& tool) {
-  if (sink_.has_value()) rows_->append(pending_, window, tool);
+  if (!sink_.has_value()) return;
+  add_run_row();
+  rows_->append(pending_, window, tool);
 }
 
 void Recorder::write(std::string_view window) {

@@ -35,8 +35,8 @@ class Recorder {
   /// Empty without a CSV.
   std::string csv_path() const { return sink_.has_value() ? sink_->path() : std::string(); }
 
-  /// The columns of every row that follows.
-  void set_run(const csv::RunColumns& run) { rows_.emplace(run); }
+  /// The columns of every row that follows. The run's own row goes before the next window's.
+  void set_run(const csv::RunColumns& run);
 
   /// Keeps a window's rows for the next write().
   void add(const csv::WindowColumns& window, const detail::CostData* cost, const Capabilities& capabilities);
@@ -55,11 +55,14 @@ class Recorder {
 
  private:
   void say_that_rows_wait(Failure failure);
+  void add_run_row();
   void judge_losses(const csv::WindowColumns& window, const detail::CostData& cost);
 
   std::optional<csv::Sink> sink_;
   std::optional<csv::WindowRows> rows_;
   std::string pending_;
+  std::string run_id_;
+  bool has_run_row_ = false;
   bool has_said_that_rows_wait_ = false;
   std::string first_problem_;
   std::set<std::string> said_;

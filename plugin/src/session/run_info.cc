@@ -20,6 +20,7 @@
 #include "session/commit.h"
 #include "session/run_owner.h"
 #include "session/small_file.h"
+#include "session/surroundings.h"
 
 namespace syscost::session {
 namespace {
@@ -160,6 +161,7 @@ csv::RunColumns read_run_info(const Options& options, std::string_view build_typ
   info.program = program_invocation_short_name;
   info.commit = options.commit.empty() ? find_commit() : options.commit;
   info.build_id = own_build_id();
+  info.surroundings = to_text(read_surroundings());
   info.build_type = options.build_type.empty() ? std::string(build_type) : options.build_type;
   info.run_id = options.run_id;
   if (info.run_id.empty()) {

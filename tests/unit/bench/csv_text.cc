@@ -55,6 +55,14 @@ std::string test_row(const Cells& cells) {
   return row(values, cells);
 }
 
+std::string run_row(const Cells& cells) {
+  Cells values = key();
+  values.insert_or_assign("kind", "run");
+  values.insert_or_assign("test", "");
+  values.insert({{"record", "run"}});
+  return row(values, cells);
+}
+
 std::string syscall_row(const Cells& cells) {
   Cells values = key();
   values.insert({{"record", "syscall"}, {"syscall", "write"}, {"class", "desc"}, {"calls", "1"}, {"errors", "0"}});

@@ -15,6 +15,8 @@ using Cells = std::map<std::string, std::string>;
 std::string header();
 /// A `test` row of `Suite.Test`, repetition 0, of run "r1"; `cells` are set over that.
 std::string test_row(const Cells& cells = {});
+/// The row of the run itself.
+std::string run_row(const Cells& cells = {});
 /// A `syscall` row of the same window: one `write` by default.
 std::string syscall_row(const Cells& cells = {});
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "csv/row.h"
+#include "syscost/schema.h"
 
 namespace syscost::csv {
 namespace {
@@ -36,8 +37,8 @@ TEST(HeaderCheck, NamesTheFirstColumnThatDiffers) {
   std::string other = header_line();
   other.replace(other.find("label"), 5, "title");
   EXPECT_EQ(reason_for(other),
-            "out.csv is a CSV of another syscost version: its column 4 is \"title\", this version (schema 3) writes "
-            "\"label\" there");
+            "out.csv is a CSV of another syscost version: its column 4 is \"title\", this version (schema " +
+                std::to_string(schema::kSchemaVersion) + ") writes \"label\" there");
 }
 
 TEST(HeaderCheck, SaysWhenThereAreMoreColumnsThanOurs) {

@@ -69,6 +69,21 @@ class WindowRowsTest : public ::testing::Test {
   detail::CostData cost_{std::pmr::get_default_resource()};
 };
 
+TEST_F(WindowRowsTest, SaysOnceWhatTheRunFoundAroundIt) {
+  std::string text;
+  WindowRows(run_).append_run(text);
+  EXPECT_EQ(text, "") << "nothing is known";
+  run_.surroundings = "cpus=2;locale=C";
+  WindowRows(run_).append_run(text);
+  std::vector<Cells> all = cells_of(text);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0]["kind"], "run");
+  EXPECT_EQ(all[0]["record"], "run");
+  EXPECT_EQ(all[0]["detail"], "cpus=2;locale=C");
+  EXPECT_EQ(all[0]["run_id"], "run-1");
+  EXPECT_EQ(all[0]["test"] + all[0]["calls"] + all[0]["total_calls"], "");
+}
+
 TEST_F(WindowRowsTest, HasARowForEachDetail) {
   for (FileKind kind : {FileKind::pipe, FileKind::socket}) {
     SyscallId request{Abi::x86_64, SYS_ioctl};

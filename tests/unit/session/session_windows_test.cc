@@ -22,6 +22,21 @@ TEST_F(SessionTest, WritesAWindowsRowsWhenItCloses) {
   EXPECT_EQ(keys(), (Keys{"test|Suite.Test|||3|test|passed|2||", "test|Suite.Test|||3|syscall|||2|"}));
 }
 
+TEST_F(SessionTest, SaysOnceWhatTheRunFoundAroundIt) {
+  session();
+  EXPECT_EQ(read_file(options_.csv).find(",run,"), std::string::npos) << "a program without tests leaves no row";
+  for (const char* test : {"A", "B"}) {
+    open(test);
+    session().close_window("passed", 0);
+  }
+  const std::string text = read_file(options_.csv);
+  const std::size_t row = text.find(",run,,,,0,run,");
+  ASSERT_NE(row, std::string::npos) << text;
+  EXPECT_LT(row, text.find(",test,A,")) << "it comes first";
+  EXPECT_NE(text.find("cpus=", row), std::string::npos);
+  EXPECT_EQ(text.rfind(",run,,,,0,run,"), row) << "once";
+}
+
 /// Another process that can read the CSV, and locks it.
 class Stranger {
  public:
@@ -55,6 +70,7 @@ TEST_F(SessionTest, KeepsTheRowsForAFileThatAStrangerHasLocked) {
   EXPECT_EQ(session().problem(), "");
 }
 
+// The window's two, and the run's own.
 TEST_F(SessionTest, SaysHowManyRowsAStrangerCost) {
   open("A");
   fake_.call();
@@ -63,7 +79,7 @@ TEST_F(SessionTest, SaysHowManyRowsAStrangerCost) {
   session().close_window("passed", 0);
   session().conclude();
   ::testing::internal::GetCapturedStderr();
-  EXPECT_NE(session().problem().find("2 rows are missing from the CSV file " + options_.csv), std::string::npos)
+  EXPECT_NE(session().problem().find("3 rows are missing from the CSV file " + options_.csv), std::string::npos)
       << session().problem();
 }
 

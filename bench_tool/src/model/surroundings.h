@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// Surroundings: what the programs of a run found around them, and how two runs differ in it.
+//
+// A program says it once, in a row of record `run`. Several programs of a run may say different things: each test of
+// ctest has a folder of its own. So programs are held against themselves.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/dataset.h"
+
+namespace syscost::bench::model {
+
+using Values = std::set<std::string>;
+/// By name of the fact and by program.
+using Facts = std::map<std::string, std::map<std::string, Values>, std::less<>>;
+
+/// Of the runs that were chosen. Empty where a file is of an older version.
+Facts facts_of(const Dataset& data);
+
+/// Over all programs, as they stand in a baseline: `2`, or `2+4` where they differ.
+std::string joined(const std::map<std::string, Values>& by_program);
+
+struct ChangedFact {
+  std::string name;
+  std::string before;
+  std::string after;
+};
+
+/// Facts that both know, and in which a program of both differs; where they have no program in common, all programs.
+std::vector<ChangedFact> changed_facts(const Facts& before, const Facts& after);
+
+/// True when all of `after` is in `before`, both as joined() writes them.
+bool has_all(std::string_view before, std::string_view after);
+
+}  // namespace syscost::bench::model

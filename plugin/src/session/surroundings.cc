@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "session/surroundings.h"
+
+#ifdef __GLIBC__
+#include <gnu/libc-version.h>
+#endif
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <initializer_list>
+#include <iterator>
+#include <string_view>
+
+#include "core/environment.h"
+#include "session/small_file.h"
+
+namespace syscost::session {
+namespace {
+
+std::string libc() {
+#ifdef __GLIBC__
+  return std::string("glibc ") + gnu_get_libc_version();
+#else
+  return {};
+#endif
+}
+
+std::string processors() {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return {};  // more than 1024 of them
+  return std::to_string(CPU_COUNT(&allowed));
+}
+
+std::string folder_depth() {
+  std::array<char, PATH_MAX> folder{};
+  return getcwd(folder.data(), folder.size()) == nullptr ? std::string() : std::to_string(depth_of(folder.data()));
+}
+
+std::string limit(decltype(RLIMIT_NOFILE) resource) {
+  rlimit found{};
+  if (getrlimit(resource, &found) != 0) return {};
+  return found.rlim_cur == RLIM_INFINITY ? "unlimited" : std::to_string(found.rlim_cur);
+}
+
+/// Where standard output goes: libc and GoogleTest write to a terminal line by line.
+std::string output() {
+  struct stat file {};
+  if (fstat(STDOUT_FILENO, &file) != 0) return "closed";
+  if (S_ISREG(file.st_mode)) return "file";
+  if (S_ISFIFO(file.st_mode)) return "pipe";
+  if (S_ISSOCK(file.st_mode)) return "socket";
+  return isatty(STDOUT_FILENO) == 1 ? "terminal" : "device";
+}
+
+/// The chosen word of `always [madvise] never`.
+std::string huge_pages() {
+  const std::string text = read_small_file("/sys/kernel/mm/transparent_hugepage/enabled");
+  const std::size_t begin = text.find('[');
+  const std::size_t end = text.find(']');
+  return begin == std::string::npos || end < begin ? std::string() : text.substr(begin + 1, end - begin - 1);
+}
+
+/// Without what tells frameworks and us what to do, which differs from run to run.
+std::string environment_size() {
+  std::uint64_t bytes = 0;
+  for (const std::string& entry : environment_to_pass_on()) {
+    const auto begins = [&](std::string_view prefix) { return entry.starts_with(prefix); };
+    if (!begins("SYSCOST_") && !begins("GTEST_") && !begins("BENCHMARK_")) bytes += entry.size() + 1;
+  }
+  return size_class(bytes);
+}
+
+/// The first of the variables that says something; "none".
+std::string first_variable(std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (const char* value = variable(name); value != nullptr && *value != '\0') return value;
+  }
+  return "none";
+}
+
+}  // namespace
+
+std::string size_class(std::uint64_t bytes) {
+  std::uint64_t kibibytes = 1;
+  while (kibibytes * 1024 < bytes) kibibytes *= 2;
+  return std::to_string(kibibytes) + " KiB";
+}
+
+std::uint64_t depth_of(const std::string& folder) {
+  return folder == "/" ? 0 : static_cast<std::uint64_t>(std::count(folder.begin(), folder.end(), '/'));
+}
+
+Surroundings read_surroundings() {
+  Surroundings all = {{"libc", libc()},
+                      {"cpus", processors()},
+                      {"user", geteuid() == 0 ? "root" : "other"},
+                      {"folder_depth", folder_depth()},
+                      {"environment", environment_size()},
+                      {"open_files", limit(RLIMIT_NOFILE)},
+                      {"stack", limit(RLIMIT_STACK)},
+                      {"page", std::to_string(sysconf(_SC_PAGESIZE))},
+                      {"huge_pages", huge_pages()},
+                      {"output", output()}};
+  // With more rights than its caller a program does not hear what the caller set.
+  if (!has_more_rights_than_caller()) {
+    all.emplace_back("locale", first_variable({"LC_ALL", "LC_CTYPE", "LANG"}));
+    all.emplace_back("time_zone", first_variable({"TZ"}));
+    all.emplace_back("preload", first_variable({"LD_PRELOAD"}));
+    all.emplace_back("tunables", first_variable({"GLIBC_TUNABLES", "MALLOC_ARENA_MAX"}));
+  }
+  std::erase_if(all, [](const auto& one) { return one.second.empty(); });
+  return all;
+}
+
+std::string to_text(const Surroundings& surroundings) {
+  std::string text;
+  for (const auto& [name, value] : surroundings) {
+    if (!text.empty()) text += ';';
+    text += name + '=';
+    std::replace_copy(value.begin(), value.end(), std::back_inserter(text), ';', ',');
+  }
+  return text;
+}
+
+}  // namespace syscost::session

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+//
+// Surroundings: what is not the program and may change its counts all the same: libc, processors, limits, locale, ...
+//
+// Two runs are rarely from one machine and one shell. Before a reader looks for a change in the code, he must know what
+// else changed. So each program's run says it once, in a row of its own (docs/csv-format.md).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace syscost::session {
+
+/// Names, which are part of the CSV's format, and values; what is not known is left out.
+using Surroundings = std::vector<std::pair<std::string, std::string>>;
+
+/// Reads them now. Makes a few syscalls.
+Surroundings read_surroundings();
+
+/// `name=value;name=value`. A value's own semicolons are commas.
+std::string to_text(const Surroundings& surroundings);
+
+/// "4 KiB" for everything from 2049 to 4096 bytes: an environment has another size in each shell, and a byte more means
+/// nothing.
+std::string size_class(std::uint64_t bytes);
+
+/// How many folders lie between the root and the absolute path `folder`: 0 for "/", 2 for "/a/b".
+std::uint64_t depth_of(const std::string& folder);
+
+}  // namespace syscost::session

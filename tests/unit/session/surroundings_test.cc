@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "session/surroundings.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+
+namespace syscost::session {
+namespace {
+
+std::string value_of(const std::string& name) {
+  const Surroundings all = read_surroundings();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == name; });
+  return found == all.end() ? "(none)" : found->second;
+}
+
+TEST(SurroundingsTest, SayWhatTheKernelAndTheEnvironmentSay) {
+  setenv("LC_ALL", "syscost_XX.UTF-8", 1);
+  setenv("GLIBC_TUNABLES", "glibc.malloc.arena_max=1", 1);
+  EXPECT_EQ(value_of("locale"), "syscost_XX.UTF-8");
+  EXPECT_EQ(value_of("tunables"), "glibc.malloc.arena_max=1");
+  unsetenv("LC_ALL");
+  unsetenv("GLIBC_TUNABLES");
+  EXPECT_EQ(value_of("tunables"), "none");
+  EXPECT_EQ(value_of("user"), geteuid() == 0 ? "root" : "other");
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  rlimit fewer = before;
+  fewer.rlim_cur = 200;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &fewer), 0);
+  EXPECT_EQ(value_of("open_files"), "200");
+  setrlimit(RLIMIT_NOFILE, &before);
+}
+
+TEST(SurroundingsTest, TheDepthOfAFolderIsTheNumberOfFoldersAboveAndWithIt) {
+  EXPECT_EQ(depth_of("/"), 0U);
+  EXPECT_EQ(depth_of("/a"), 1U);
+  EXPECT_EQ(depth_of("/a/b"), 2U);
+}
+
+TEST(SurroundingsTest, TheSizeOfTheEnvironmentIsOneOfAFew) {
+  EXPECT_EQ(size_class(0), "1 KiB");
+  EXPECT_EQ(size_class(1024), "1 KiB");
+  EXPECT_EQ(size_class(1025), "2 KiB");
+  EXPECT_EQ(size_class(4096), "4 KiB");
+}
+
+TEST(SurroundingsTest, WhatTellsUsWhatToDoIsNoPartOfItsSize) {
+  const std::string before = value_of("environment");
+  setenv("SYSCOST_LABEL", std::string(100'000, 'x').c_str(), 1);
+  EXPECT_EQ(value_of("environment"), before);
+  unsetenv("SYSCOST_LABEL");
+}
+
+TEST(SurroundingsTest, AreOneField) {
+  EXPECT_EQ(to_text({{"cpus", "2"}, {"preload", "/a;b.so"}}), "cpus=2;preload=/a,b.so");
+  EXPECT_EQ(to_text({}), "");
+}
+
+}  // namespace
+}  // namespace syscost::session
