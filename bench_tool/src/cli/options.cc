@@ -117,6 +117,11 @@ void add_judging_options(CLI::App& app, Options& options, Raw& raw, const char* 
       ->check(CLI::IsMember({"missing", "failed", "skipped"}));
   app.add_option("--threshold", options.threshold, "Change of a time in percent that matters (3)");
   app.add_flag("--strict", options.is_strict, "Exit 3 when a test has no verdict");
+  app.add_option(
+         "--config", options.config,
+         fmt::format("Take `volatile` and `tolerate` of this file, as check does ({}, if there is one)", kBudgetsFile))
+      ->type_name("FILE")
+      ->check(not_empty());
   add_count_options(app, raw);
 }
 
@@ -189,6 +194,8 @@ Parsed parse(const std::vector<std::string>& args) {
   ab->add_option("--rounds", options.rounds, "Runs of each before the first verdict (10)");
   ab->add_option("--budget", options.budget_s, "Seconds it may take (60); one round is run in any case")
       ->type_name("SECONDS");
+  ab->add_flag("--counts", options.is_counts_only,
+               fmt::format("Counts alone: {} rounds, and times are neither judged nor waited for", kCountRounds));
   ab->add_flag("--whole", options.has_whole,
                "Compare what the commands themselves take, too, from start to end; then they may be any programs");
   ab->add_option("--keep", options.keep, "Keep the CSVs of all runs in this new folder")
@@ -246,7 +253,10 @@ Parsed parse(const std::vector<std::string>& args) {
     options.command = Command::compare;
     options.runs = {old_run, new_run};
   }
-  if (ab->parsed()) options.command = Command::ab;
+  if (ab->parsed()) {
+    options.command = Command::ab;
+    if (options.is_counts_only && ab->count("--rounds") == 0) options.rounds = kCountRounds;
+  }
   if (baseline_update->parsed()) options.command = Command::baseline_update;
   if (check->parsed()) {
     options.command = Command::check;

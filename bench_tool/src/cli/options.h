@@ -52,6 +52,7 @@ struct Options {
   std::vector<std::string> b;     ///< ab: the other; empty = A again.
   std::size_t rounds = 10;        ///< ab: so many before the first verdict.
   double budget_s = 60;           ///< ab: no round but the first begins that would not end within it.
+  bool is_counts_only = false;    ///< ab: a few rounds, and times are not judged.
   bool has_whole = false;         ///< ab: the time of each command itself is a row, too.
   std::string keep;               ///< ab: folder for the CSVs; empty = they are deleted.
   Format format = Format::text;
@@ -75,12 +76,17 @@ struct Options {
   double threshold = 3;                                    ///< Percent of a time; see stats/time_verdict.h.
   std::vector<std::pair<std::string, std::string>> pairs;  ///< --pair OLD=NEW
 
+  std::string config;  ///< compare, ab, confirm: a file with rules for counts; empty = kBudgetsFile where there is one.
+
   CheckOptions check;  ///< baseline and check
 
   bool for_people() const { return report == Report::none && (format == Format::text || format == Format::md); }
   /// Names are printed with what cannot be seen made visible; JSON has escapes of its own.
   bool is_printable() const { return format != Format::json; }
 };
+
+/// ab --counts: what varies from run to run shows in three of each, and what does not is exact in one.
+inline constexpr std::size_t kCountRounds = 3;
 
 /// Either options, or what to print and the exit code to end with (help: stdout, 0; usage errors: stderr, 2).
 struct Parsed {

@@ -108,7 +108,7 @@ Parsed finish(Options options, const Raw& raw) {
     return usage_error("too many --run: one for each RUN");
   }
   if (const std::string fault = check_fault(options); !fault.empty()) return usage_error(fault);
-  if (options.command == Command::ab) options.gate = kGates.at("all");
+  if (options.command == Command::ab) options.gate = kGates.at(options.is_counts_only ? "counts" : "all");
   if (raw.gate) {
     const std::optional<Gate> gate = gate_of(*raw.gate);
     if (!gate) {
@@ -118,6 +118,9 @@ Parsed finish(Options options, const Raw& raw) {
           *raw.gate + '"');
     }
     options.gate = *gate;
+  }
+  if (options.is_counts_only && (options.gate.times() || options.has_whole)) {
+    return usage_error("--counts judges no time: leave out --gate and --whole, or --counts");
   }
   const auto is_allowed = [&](std::string_view word) {
     return std::find(raw.allowed.begin(), raw.allowed.end(), word) != raw.allowed.end();

@@ -13,6 +13,7 @@
 
 #include "commands/alternator.h"
 #include "commands/compare.h"
+#include "commands/count_rules.h"
 #include "csv/printable.h"
 #include "csv/problems.h"
 #include "model/loader.h"
@@ -74,6 +75,11 @@ class Measurement {
     const std::optional<End> first_end = run_up_to({1, 1});
     if (runs_.rounds() > 0 && !look_at({1, 1})) return End::failed;
     if (first_end) return *first_end;
+    if (options_.is_counts_only) {
+      const stats::Look last = {options_.rounds, 1};
+      const std::optional<End> end = run_up_to(last);
+      return end != End::failed && !look_at(last) ? End::failed : end.value_or(End::decided);
+    }
     for (stats::Look look = stats::first_look(options_.rounds, judged(), result.limits.alpha);;) {
       const std::optional<End> end = run_up_to(look);
       // What stops it early, time or the user, does not know the results: to look at the rounds there are is fair.
@@ -157,6 +163,11 @@ std::string rounds_line(const Measurement& measured, End end, const cli::Options
   std::string line = fmt::format("{} round{} of {}", measured.rounds(), measured.rounds() == 1 ? "" : "s",
                                  options.b.empty() ? "A against itself" : "A (OLD) and B (NEW) in turns");
   if (end == End::interrupted) return line + "; interrupted\n";
+  if (options.is_counts_only) {
+    if (end == End::budget)
+      line += fmt::format("; the budget of {:g} s is spent before the {} asked for", options.budget_s, options.rounds);
+    return line + "; counts alone, times are not judged\n";
+  }
   const std::size_t undecided = measured.undecided();
   if (end == End::budget) {
     line += fmt::format("; the budget of {:g} s is spent", options.budget_s);
@@ -185,8 +196,15 @@ std::string noise_line(const CompareResult& result) {
 
 }  // namespace
 
-int ab(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err,
+int ab(const cli::Options& asked, const render::Paint& paint, std::ostream& out, std::ostream& err,
        const Clock& clock) {
+  cli::Options options = asked;
+  csv::Problems rule_problems;
+  const std::string count_rules = add_rules_of_file(options.config, options.counts, rule_problems);
+  if (!rule_problems.empty()) {
+    rule_problems.print(err);
+    return cli::kExitBadInput;
+  }
   const MeasurementFolder folder(options.keep);
   if (!folder.fault().empty()) {
     err << "bench: " << csv::printable(folder.fault()) << '\n';
@@ -194,13 +212,14 @@ int ab(const cli::Options& options, const render::Paint& paint, std::ostream& ou
   }
   const InterruptRequest interrupt;
   Measurement measurement(options, folder, clock, err);
+  measurement.result.count_rules = count_rules;
   const End end = measurement.run();
   if (end == End::failed) return cli::kExitBadInput;
   if (measurement.rounds() == 0) {
     err << "bench: interrupted before the first round was whole: nothing was measured\n";
     return cli::kExitBadInput;
   }
-  const bool is_noise = options.b.empty();
+  const bool is_noise = options.b.empty() && !options.is_counts_only;
   const bool has_table = options.for_people();
   (has_table ? out : err) << rounds_line(measurement, end, options) << (options.format == cli::Format::md ? "\n" : "");
   const int code = report(options, measurement.result, measurement.problems, paint, out, err);

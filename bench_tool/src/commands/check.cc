@@ -12,6 +12,7 @@
 
 #include "commands/baseline.h"
 #include "commands/confirmation.h"
+#include "commands/count_rules.h"
 #include "commands/gate.h"
 #include "csv/printable.h"
 
@@ -58,13 +59,7 @@ std::string read_settings(const cli::Options& options, CheckSettings& settings, 
   settings.counts = options.counts;
   if (has_budgets) {
     budgets::BudgetFile file = budgets::read_budgets(budgets_file, problems);
-    for (const std::string& selector : file.volatiles) {
-      if (const auto fault = settings.counts.add_volatile(selector))
-        problems.add(budgets_file, 0, "volatile: " + *fault);
-    }
-    for (const std::string& text : file.tolerances) {
-      if (const auto fault = settings.counts.add_tolerance(text)) problems.add(budgets_file, 0, "tolerate: " + *fault);
-    }
+    add_rules(file, budgets_file, settings.counts, problems);
     settings.budgets = std::move(file.budgets);
   }
   if (!asked.gate_counts.empty()) settings.gate_counts = budgets::parse_share(asked.gate_counts);

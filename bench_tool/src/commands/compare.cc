@@ -16,8 +16,8 @@
 
 #include "commands/chosen_tests.h"
 #include "commands/compare_ci.h"
+#include "commands/count_rules.h"
 #include "commands/gate.h"
-#include "commands/surroundings.h"
 #include "csv/printable.h"
 #include "csv/problems.h"
 #include "model/fold_details.h"
@@ -31,25 +31,6 @@ namespace {
 using stats::Comparison;
 using stats::Verdict;
 using stats::WindowSummary;
-
-/// The distinct texts of one context column over the samples that are compared; "" where none of them can say.
-std::string values_of(const model::Dataset& data, model::NameId model::Context::*field) {
-  std::set<std::string> values;
-  for (const model::Sample& sample : data.samples) {
-    const model::Context& context = data.context(sample);
-    if (!context.is_plain || context.*field != model::kNoName) values.insert(data.text(context.*field));
-  }
-  return fmt::format("{}", fmt::join(values, "+"));
-}
-
-bool is_plain(const model::Dataset& data) {
-  return std::all_of(data.samples.begin(), data.samples.end(),
-                     [&](const model::Sample& sample) { return data.context(sample).is_plain; });
-}
-
-bool has_windows_timed_apart(const std::vector<WindowSummary>& windows) {
-  return std::any_of(windows.begin(), windows.end(), [](const WindowSummary& one) { return one.is_timed_apart(); });
-}
 
 /// True when both sides are the same runs of the same files, so that nothing can differ.
 bool is_the_same(const model::Dataset& old_data, const model::Dataset& new_data) {
@@ -75,50 +56,6 @@ bool is_one_pipe(const std::string& one, const std::string& other) {
   struct stat b {};
   if (::stat(one.c_str(), &a) != 0 || ::stat(other.c_str(), &b) != 0) return false;
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino && !S_ISREG(a.st_mode) && !S_ISDIR(a.st_mode);
-}
-
-void add_warnings(CompareResult& result) {
-  result.warnings.clear();
-  result.comparable = {};
-  result.old_backend = values_of(result.old_data, &model::Context::backend);
-  result.new_backend = values_of(result.new_data, &model::Context::backend);
-  enum class Spoils { nothing, measured_times, all_times };
-  struct Check {
-    const char* what;
-    model::NameId model::Context::*field;
-    const char* consequence;
-    Spoils spoils;
-    const char* if_empty = "?";
-  };
-  static constexpr std::array<Check, 6> kChecks = {{
-      {"backend", &model::Context::backend, "times are not comparable", Spoils::measured_times},
-      {"build type", &model::Context::build_type, "times are not comparable", Spoils::all_times},
-      {"host", &model::Context::host, "times come from two machines", Spoils::nothing},
-      {"kernel", &model::Context::kernel, "times and counts may differ for that reason alone", Spoils::nothing},
-      {"selection", &model::Context::selection,
-       "what the first use of a library asks of the kernel may fall into other tests", Spoils::nothing},
-      {"filter", &model::Context::filter, "other syscalls were counted; neither counts nor times are comparable",
-       Spoils::measured_times, "none"},
-  }};
-  const bool has_plain = is_plain(result.old_data) || is_plain(result.new_data);
-  const bool has_apart = has_windows_timed_apart(result.old_windows) && has_windows_timed_apart(result.new_windows);
-  for (const Check& check : kChecks) {
-    const std::string old_value = values_of(result.old_data, check.field);
-    const std::string new_value = values_of(result.new_data, check.field);
-    if (old_value == new_value) continue;
-    // A file of Google Benchmark knows its host and nothing else of this.
-    if (has_plain && (old_value.empty() || new_value.empty())) continue;
-    const bool spares_apart = has_apart && check.spoils == Spoils::measured_times;
-    result.warnings.push_back(fmt::format("{} differs ({} -> {}): {}{}", check.what,
-                                          old_value.empty() ? check.if_empty : old_value,
-                                          new_value.empty() ? check.if_empty : new_value, check.consequence,
-                                          spares_apart ? ", but for those of loops and benchmarks" : ""));
-    if (check.spoils != Spoils::nothing) result.comparable.measured = false;
-    if (check.spoils == Spoils::all_times) result.comparable.unmeasured = false;
-  }
-  for (std::string& line : surroundings_lines(result.old_data, result.new_data)) {
-    result.warnings.push_back(std::move(line));
-  }
 }
 
 /// What a tool saw of a window goes where the window goes, as a loop goes where its test does.
@@ -170,6 +107,7 @@ void load_both(const cli::Options& options, CompareResult& result, csv::Problems
 void write(const cli::Options& options, const CompareResult& result, const render::Paint& paint, std::ostream& out,
            std::ostream& err) {
   const auto warn = [&] {
+    if (!result.count_rules.empty()) err << "bench: " << result.count_rules << '\n';
     for (const std::string& warning : result.warnings) err << "bench: warning: " << warning << '\n';
   };
   switch (options.report) {
@@ -178,9 +116,11 @@ void write(const cli::Options& options, const CompareResult& result, const rende
       out << render::junit(compare_ci(result));
       return;
     case cli::Report::sarif:
+      if (!result.count_rules.empty()) err << "bench: " << result.count_rules << '\n';
       out << render::sarif(compare_ci(result));
       return;
     case cli::Report::github:
+      if (!result.count_rules.empty()) err << "bench: " << result.count_rules << '\n';
       out << render::github_commands(compare_ci(result));
       return;
     case cli::Report::none:
@@ -258,7 +198,7 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
   }
   stats::find_moved_calls(result.rows);
   result.limits.threshold = options.threshold / 100;
-  stats::judge_row_times(result.rows, result.comparable, result.limits);
+  if (!options.is_counts_only) stats::judge_row_times(result.rows, result.comparable, result.limits);
   return {};
 }
 
@@ -286,7 +226,8 @@ int report(const cli::Options& options, CompareResult& result, const csv::Proble
   return result.conclusion.exit_code;
 }
 
-int compare(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {
+int compare(const cli::Options& asked, const render::Paint& paint, std::ostream& out, std::ostream& err) {
+  cli::Options options = asked;
   if (is_one_pipe(options.runs[0], options.runs[1])) {
     err << "bench: OLD and NEW are the same pipe or device, which can be read once only\n"
            "Write it to a file, and give that.\n";
@@ -294,6 +235,11 @@ int compare(const cli::Options& options, const render::Paint& paint, std::ostrea
   }
   csv::Problems problems;
   CompareResult result;
+  result.count_rules = add_rules_of_file(options.config, options.counts, problems);
+  if (!problems.empty()) {
+    problems.print(err);
+    return cli::kExitBadInput;
+  }
   load_both(options, result, problems);
   // A test may be new or gone: it must be in one of them.
   if (result.old_data.samples.empty() && result.new_data.samples.empty()) {

@@ -40,6 +40,7 @@ struct CompareResult {
   std::vector<stats::Comparison> rows;             ///< All, changed or not.
   std::string paired;                              ///< `A -> B (one test in each file)`; empty when names decided.
   std::vector<std::string> warnings;
+  std::string count_rules;  ///< What a file says of counts that may vary; see commands/count_rules.h.
   stats::ComparableTimes comparable;
   cli::Gate gate = {.counts = true};
   model::TestLocations locations;  ///< Where tests are written; of those that --locations names.
@@ -53,6 +54,9 @@ struct CompareResult {
 /// Pairs and judges what `result.old_data` and `new_data` hold; may be called again after more was loaded. Returns what
 /// keeps it from doing so, or nothing.
 std::vector<std::string> judge(const cli::Options& options, CompareResult& result);
+
+/// Says what the sides do not have in common, and which times that makes incomparable.
+void add_warnings(CompareResult& result);
 
 /// Concludes, prints the comparison and the problems of its input; returns the exit code.
 int report(const cli::Options& options, CompareResult& result, const csv::Problems& problems,

@@ -149,6 +149,7 @@ std::string compare_json(const CompareResult& result) {
                        {"times_comparable", result.comparable.measured},
                        {"loop_and_benchmark_times_comparable", result.comparable.unmeasured},
                        {"warnings", result.warnings},
+                       {"count_rules", result.count_rules.empty() ? Json() : Json(result.count_rules)},
                        {"gate",
                         {{"measures", gated_measures(result.gate)},
                          {"allowed", std::move(allowed)},

@@ -100,6 +100,7 @@ std::string compare_markdown(const CompareResult& result, bool all, std::size_t 
   }
   totals += times.substr(0, verdicts_end);
   for (const std::string& warning : result.warnings) totals += "warning: " + warning + '\n';
+  if (!result.count_rules.empty()) totals += result.count_rules + '\n';
   if (!result.paired.empty()) totals += "paired: " + result.paired + '\n';
   out += list_of(totals) + '\n';
   out += table_of(result, failing);

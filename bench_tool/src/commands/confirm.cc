@@ -8,6 +8,7 @@
 
 #include "commands/compare.h"
 #include "commands/confirmation.h"
+#include "commands/count_rules.h"
 #include "csv/printable.h"
 #include "csv/problems.h"
 #include "model/loader.h"
@@ -41,9 +42,12 @@ int refuse(const csv::Problems& problems, const std::string& fault, std::ostream
 
 }  // namespace
 
-int confirm(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {
+int confirm(const cli::Options& asked, const render::Paint& paint, std::ostream& out, std::ostream& err) {
+  cli::Options options = asked;
   csv::Problems problems;
   CompareResult result;
+  result.count_rules = add_rules_of_file(options.config, options.counts, problems);
+  if (!problems.empty()) return refuse(problems, "nothing was confirmed", err);
   result.new_data = load_side(options, 1, problems);
   if (const std::string fault = judge_against_old(options, result, problems); !fault.empty()) {
     return refuse(problems, fault, err);

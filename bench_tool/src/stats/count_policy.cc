@@ -53,6 +53,11 @@ std::optional<std::string> CountPolicy::add_tolerance(const std::string& text) {
   return std::nullopt;
 }
 
+void CountPolicy::put_before(const CountPolicy& other) {
+  volatile_.insert(volatile_.begin(), other.volatile_.begin(), other.volatile_.end());
+  rules_.insert(rules_.begin(), other.rules_.begin(), other.rules_.end());
+}
+
 bool CountPolicy::is_volatile(std::string_view name, std::string_view classes) const {
   if (model::has_class(classes, "volatile")) return true;
   for (const model::SyscallChoice& choice : volatile_) {

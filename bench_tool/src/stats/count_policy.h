@@ -35,6 +35,9 @@ class CountPolicy {
   /// `SELECTOR=3` (calls) or `SELECTOR=5%` (of OLD's count). Of several that match a syscall the last decides.
   std::optional<std::string> add_tolerance(const std::string& text);
 
+  /// Takes over the rules of `other`, as if they had been added first.
+  void put_before(const CountPolicy& other);
+
   /// `name` as in SyscallSummary; `classes` as in the file.
   bool is_volatile(std::string_view name, std::string_view classes) const;
   Tolerance tolerance_of(std::string_view name, std::string_view classes) const;

@@ -39,6 +39,19 @@ TEST(CountPolicy, TakesNamedSyscallsForVolatile) {
   EXPECT_FALSE(policy.is_volatile("read", "desc"));
 }
 
+TEST(CountPolicy, LetsTheCommandLineDecideOverAFile) {
+  CountPolicy file;
+  EXPECT_FALSE(file.add_tolerance("read=7").has_value());
+  EXPECT_FALSE(file.add_tolerance("write=7").has_value());
+  EXPECT_FALSE(file.add_volatile("openat").has_value());
+  CountPolicy policy;
+  EXPECT_FALSE(policy.add_tolerance("read=3").has_value());
+  policy.put_before(file);
+  EXPECT_EQ(policy.tolerance_of("read", "").exact_abs, 3);
+  EXPECT_EQ(policy.tolerance_of("write", "").exact_abs, 7);
+  EXPECT_TRUE(policy.is_volatile("openat", "file"));
+}
+
 /// One test of a program.
 WindowSummary test_of(const char* program, const char* name, std::vector<SyscallSummary> syscalls) {
   WindowSummary one = window(std::move(syscalls));
