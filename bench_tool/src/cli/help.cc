@@ -9,12 +9,14 @@ namespace syscost::bench::cli {
 namespace {
 
 constexpr std::size_t kWidth = 80;
+/// Where a description begins at most; what begins farther right is an example's second column.
+constexpr std::size_t kFarthest = 50;
 
 /// `  --option X     what it does`: how far behind the margin the description begins; 4 where there is none.
 std::size_t description_begin(std::string_view line, std::size_t margin) {
   const std::size_t gap = line.find("  ", margin);
   const std::size_t begin = gap == std::string_view::npos ? gap : line.find_first_not_of(' ', gap);
-  return begin == std::string_view::npos || begin > kWidth / 2 + 10 ? 4 : begin - margin;
+  return begin == std::string_view::npos || begin > kFarthest ? 4 : begin - margin;
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 //
 // FileLock: the lock under which processes append to one file, waited for a bounded time.
 //
-// A process that can open a file, be it for reading only, can lock it and hold the lock for ever. Our writers hold it for
-// one write, so a lock that is held for longer is another program's.
+// A process that can open a file, be it for reading only, can lock it and hold the lock for ever. Our writers hold it
+// for one write, so a lock that is held for longer is another program's.
 #pragma once
 
 #include <string>

@@ -8,7 +8,8 @@
  * by way of its trampoline, which loads rcx.
  *
  * All that the stub keeps is in a Call (call.h), at rsp: of a patched site below the red zone of the caller's stack; of
- * a trapped one on a stack of ours (trap_stacks.h), because the caller's may be too small, or none at all. Never in one
+ * a trapped one on a stack of ours (trap_stacks.h), because the caller's may be too small, or none at all. What counts
+ * the call runs on a stack of ours in either case. Never in one
  * place of the thread's record: a handler that interrupts a blocked call comes through here again. Every register but
  * rax, rcx and r11 is given back, the flags too; no vector register is touched. The unwind tables say where the caller
  * is, so that pthread_cancel and debuggers see through.
@@ -21,17 +22,24 @@
 #define FRAME (128 + CALL_SIZE)
 
 /* struct Call */
-#define RESULT 0
-#define NUMBER 8
-#define CONTROL 16
-#define START 24
-#define RETURN_ADDRESS 32
-#define FLAGS 40
-#define THREAD 48
-#define GIVEN 56
-#define USED 104
-#define ABI 152
-#define STACK 160
+#define USED 0
+#define RESULT 128
+#define NUMBER 136
+#define CONTROL 144
+#define START 152
+#define RETURN_ADDRESS 160
+#define FLAGS 168
+#define THREAD 176
+#define GIVEN 184
+#define ABI 232
+#define STACK 240
+
+/* struct Thread, trap_stacks.h */
+#define SIGNAL_STACK 400
+#define SIGNAL_STACK_BYTES 416
+#define TRAP_STACKS 4
+#define TRAP_STACK_SIZE 1024
+#define CALL_ON_TRAP_STACK 768
 
 #define SIZEOF_THREAD 512
 #define THREADS 16384
@@ -128,7 +136,14 @@ syscost_undispatched_begin:
    DW_CFA_def_cfa_expression {rsp + STACK, dereferenced}; DW_CFA_expression for rip {rsp + RETURN_ADDRESS}. */
         .macro cfa_in_call
         .cfi_escape 0x0f, 4, 0x77, (STACK & 0x7f) | 0x80, STACK >> 7, 0x06
-        .cfi_escape 0x10, 16, 2, 0x77, RETURN_ADDRESS
+        .cfi_escape 0x10, 16, 3, 0x77, (RETURN_ADDRESS & 0x7f) | 0x80, RETURN_ADDRESS >> 7
+        .endm
+
+/* While rsp points to a Call on a trap stack, in which STACK says where the Call is. The same expressions, one step
+   further: DW_OP_deref, DW_OP_plus_uconst. */
+        .macro cfa_beyond_call
+        .cfi_escape 0x0f, 8, 0x77, (STACK & 0x7f) | 0x80, STACK >> 7, 0x06, 0x23, (STACK & 0x7f) | 0x80, STACK >> 7, 0x06
+        .cfi_escape 0x10, 16, 7, 0x77, (STACK & 0x7f) | 0x80, STACK >> 7, 0x06, 0x23, (RETURN_ADDRESS & 0x7f) | 0x80, RETURN_ADDRESS >> 7
         .endm
 
 /* The frame of a call that came with rcx = where it returns to: THREAD, NUMBER and FLAGS are known, rcx = the thread. */
@@ -212,7 +227,35 @@ syscost_stub:
         stamp_rsi
         mov %rsp, %rdi
         movq $0, ABI(%rsp)
+        /* record() may take more room than the caller's stack has: it runs on a trap stack, where one is free. */
+        lea FRAME(%rsp), %rax
+        cmp %rax, STACK(%rsp)
+        jne 4f                  /* on one already */
+        mov THREAD(%rsp), %rcx
+        mov SIGNAL_STACK_BYTES(%rcx), %rax
+        test %rax, %rax
+        jz 4f
+        add SIGNAL_STACK(%rcx), %rax
+        add $CALL_ON_TRAP_STACK, %rax
+        mov $TRAP_STACKS, %r11d
+3:      cmpq $0, THREAD(%rax)
+        je 5f
+        add $TRAP_STACK_SIZE, %rax
+        dec %r11d
+        jnz 3b
+4:      call syscost_record
+        jmp .Lreturn_all
+        /* A handler's frame goes below the Call. */
+5:      mov %rdi, STACK(%rax)
+        mov %rcx, THREAD(%rax)
+        mov %rax, %rsp
+        .cfi_remember_state
+        cfa_beyond_call
         call syscost_record
+        mov %rsp, %rax
+        mov STACK(%rsp), %rsp
+        .cfi_restore_state
+        movq $0, THREAD(%rax)
 
 /* The call is over: gives everything back and goes on after it. */
 .Lreturn_all:
@@ -268,9 +311,17 @@ syscost_stub_plain:
         place syscost_plain_quiet_returned
         movzbl syscost_any_armed(%rip), %ecx
         jrcxz 2f
-        /* Armed meanwhile: the call is carried in. */
-        lea -(FRAME-PLAIN_FRAME)(%rsp), %rsp
+        jmp 3f
         .cfi_remember_state
+2:      mov (%rsp), %rcx
+        not_undone
+        lea PLAIN_FRAME(%rsp), %rsp
+        .cfi_def_cfa_offset 0
+        .cfi_register %rip, %rcx
+        jmp *%rcx
+        .cfi_restore_state
+        /* Armed meanwhile: the call is carried in. */
+3:      lea -(FRAME-PLAIN_FRAME)(%rsp), %rsp
         .cfi_def_cfa_offset FRAME
         .cfi_offset %rip, -PLAIN_FRAME
         mov %rax, RESULT(%rsp)
@@ -279,6 +330,7 @@ syscost_stub_plain:
         mov %rax, FLAGS(%rsp)
         mov FRAME-PLAIN_FRAME(%rsp), %rcx
         mov %rcx, RETURN_ADDRESS(%rsp)
+        .cfi_offset %rip, -FRAME+RETURN_ADDRESS
         mov FRAME-PLAIN_FRAME+8(%rsp), %rcx
         mov %rcx, NUMBER(%rsp)
         movq $0, CONTROL(%rsp)
@@ -288,13 +340,6 @@ syscost_stub_plain:
         mov %rcx, THREAD(%rsp)
         mov RESULT(%rsp), %rax
         jmp .Lreturned
-        .cfi_restore_state
-2:      mov (%rsp), %rcx
-        not_undone
-        lea PLAIN_FRAME(%rsp), %rsp
-        .cfi_def_cfa_offset 0
-        .cfi_register %rip, %rcx
-        jmp *%rcx
         .cfi_endproc
         .size syscost_stub_plain, . - syscost_stub_plain
 

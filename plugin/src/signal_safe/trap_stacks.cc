@@ -4,6 +4,7 @@
 #include <ucontext.h>
 
 #include <atomic>
+#include <cstddef>
 
 #include "signal_safe/raw.h"
 
@@ -15,7 +16,9 @@ struct TrapStack {
   Call call;
   std::uint64_t padding;
 };
-static_assert(sizeof(TrapStack) == kTrapStackBytes);
+// Kept in step with stub_x86_64.S.
+static_assert(sizeof(TrapStack) == kTrapStackBytes && kTrapStackBytes == 1024 && kTrapStacks == 4);
+static_assert(offsetof(TrapStack, call) == 768);
 
 /// They lie above the thread's signal stack, the first one next to it: a frame that the kernel puts below one of them,
 /// for a handler that was installed while nobody watched, finds room there.

@@ -41,7 +41,7 @@ void note_where(int /*signal*/) {
 }
 
 /// How much of a signal stack of `bytes` a handler takes; 0: it ran elsewhere.
-std::size_t touched_of(std::size_t bytes) {
+std::size_t touched_of(std::size_t bytes, void (*handler)(int) = note_where) {
   static std::vector<char> memory;
   memory.assign(bytes, kPaint);
   stack_t stack = {};
@@ -50,7 +50,7 @@ std::size_t touched_of(std::size_t bytes) {
   stack_t before = {};
   EXPECT_EQ(sigaltstack(&stack, &before), 0);
   struct sigaction action = {};
-  action.sa_handler = note_where;
+  action.sa_handler = handler;
   action.sa_flags = SA_ONSTACK;
   sigaction(SIGUSR1, &action, nullptr);
   raise(SIGUSR1);
@@ -88,13 +88,13 @@ HOSTILE(coroutine_in_a_thread, 20, "makes calls on a coroutine's stack of 2 KiB 
   pthread_join(thread, nullptr);
 }
 
-HOSTILE(thread_at_the_end_of_its_stack, 10, "a thread makes calls with 700 bytes of its stack left") {
+HOSTILE(thread_at_the_end_of_its_stack, 10, "a thread makes calls with 300 bytes of its stack left") {
   // No frame of a signal fits there, and below lies a page that is nobody's.
   const std::size_t bytes = std::size_t{64} * 1024;
   char* memory =
       static_cast<char*>(mmap(nullptr, bytes + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   mprotect(memory, 4096, PROT_NONE);
-  on_stack(memory + 4096 + 700, [] { call_raw(10); });
+  on_stack(memory + 4096 + 300, [] { call_raw(10); });
   munmap(memory, bytes + 4096);
 }
 
@@ -231,6 +231,18 @@ HOSTILE(signal_stack_of_64_kib, 10, "a handler on a signal stack of 64 KiB takes
   EXPECT_GT(touched, 0U);
   EXPECT_LE(touched, getauxval(kMinimum) + 1024);
   call_both(5);
+}
+
+HOSTILE(libc_on_a_signal_stack, 15,
+        "a handler that makes calls through libc takes 256 bytes more than one that makes none") {
+  call_libc(12);  // a site that traps often may be patched
+  const std::size_t without = touched_of(8096);
+  const std::size_t with = touched_of(8096, [](int signal) {
+    note_where(signal);
+    call_libc(3);
+  });
+  constexpr std::size_t kOfLibc = 32;
+  EXPECT_LE(with, without + 256 + kOfLibc);
 }
 
 HOSTILE(calls_on_a_small_signal_stack, 7, "a handler with 600 bytes of its signal stack left makes calls") {

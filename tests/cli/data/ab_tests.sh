@@ -1,7 +1,7 @@
 #!/bin/sh
 # Stands for a test binary under `bench ab`: ab_tests.sh WALL_NS [fails|interrupts|scatters|silent|leaves]. Its test
 # Log.Writes takes WALL_NS, give or take a percent that the number of the round decides.
-round=$(expr "$(basename "$SYSCOST_CSV" .csv)" + 0)
+round=$(basename "$SYSCOST_CSV" .csv | sed "s/^0*//")
 wall=$(($1 + $1 * ((round * 37) % 11 - 5) / 500))
 scattered=$(($1 + $1 * ((round * 53) % 17 - 8) / 20))
 template=ab.template
