@@ -32,7 +32,7 @@ class Windows(Case):
         self.run_program("sh", "-c", f"ulimit -S -n 200; exec {MANY} --gtest_filter=Shapes.*", SYSCOST_CSV=self.csv, TZ="UTC")
         [row] = self.rows(kind="run")
         found = dict(one.split("=", 1) for one in row["detail"].split(";"))
-        self.assertEqual((found["open_files"], found["time_zone"], found["output"]), ("200", "UTC", "pipe"))
+        self.assertEqual((found["open_files"], found["time_zone"], found["output"]), ("200", "UTC", "no terminal"))
         self.assertEqual(found["cpus"], str(len(os.sched_getaffinity(0))))
         self.assertEqual(found["folder_depth"], str(self.folder.count("/")))
         first, second = self.csv, os.path.join(self.folder, "second.csv")

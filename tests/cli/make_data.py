@@ -444,7 +444,7 @@ def main():
     # What a run says of its surroundings, from version 4 on.
     def around(run, **facts):
         known = dict(libc="glibc 2.36", cpus=2, user="root", folder_depth=3, environment="4 KiB", open_files=1024,
-                     output="pipe", locale="C.UTF-8", time_zone="none")
+                     output="no terminal", locale="C.UTF-8", time_zone="none")
         known.update(facts)
         return row(kind="run", record="run", schema_version=4, run_id=run, detail=";".join(f"{name}={value}" for name, value in known.items()))
     save("around_here.csv", [around("1795225951-17")] + window("Log.Stays", [write(2)], 1500, schema_version=4))
