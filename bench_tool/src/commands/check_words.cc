@@ -52,7 +52,7 @@ std::string counts_line(const CheckResult& result) {
 
 std::string calls_cell(const Comparison& row) {
   const std::string before = calls_of(row.old_window);
-  const std::string now = calls_of(row.new_window);
+  std::string now = calls_of(row.new_window);
   if (row.old_window == nullptr || before == now) return now;
   return row.new_window == nullptr ? before : before + " -> " + now;
 }

@@ -29,7 +29,6 @@ namespace syscost::bench::commands {
 namespace {
 
 using stats::Comparison;
-using stats::Verdict;
 using stats::WindowSummary;
 
 /// True when both sides are the same runs of the same files, so that nothing can differ.
