@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "session/first_uses.h"
 
+#ifdef __GLIBC__
+#include <gnu/libc-version.h>
+#endif
 #include <malloc.h>
 #include <sched.h>
 #include <sys/sysinfo.h>
 
 #include <array>
+#include <charconv>
 #include <cstdlib>
 #include <string_view>
+#include <system_error>
 
 #include "core/environment.h"
 
@@ -36,15 +41,23 @@ void limit_arenas() {
   if (is_told_about_arenas()) return;
   const int online = get_nprocs();
   cpu_set_t allowed;
-  // Some versions of glibc take the processors that are there, others those that this process may use.
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) != online) return;
-  mallopt(M_ARENA_MAX, most_arenas(online));
+  const bool is_either_way = sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_COUNT(&allowed) == online;
+  if (is_either_way || arenas_follow_get_nprocs(gnu_get_libc_version())) mallopt(M_ARENA_MAX, most_arenas(online));
 }
 #else
 void limit_arenas() {}
 #endif
 
 }  // namespace
+
+bool arenas_follow_get_nprocs(std::string_view version) {
+  constexpr std::string_view kMajor = "2.";
+  if (!version.starts_with(kMajor)) return false;
+  version.remove_prefix(kMajor.size());
+  int minor = 0;
+  const auto [end, error] = std::from_chars(version.data(), version.data() + version.size(), minor);
+  return error == std::errc() && (minor < 34 || minor > 38);
+}
 
 void do_first_uses() {
   sort_an_array();

@@ -8,6 +8,8 @@
 // docs/statistics.md lists what else a process does once, and why it stays where it is.
 #pragma once
 
+#include <string_view>
+
 namespace syscost::session {
 
 /// Makes syscalls, as the C library needs them. To be called before main(), because a program's own mallopt() must come
@@ -22,5 +24,9 @@ constexpr int most_arenas(int processors) {
   const int limit = kForEachProcessor * processors;
   return limit > kBeforeItLooks ? limit : kBeforeItLooks;
 }
+
+/// True for a glibc of this version ("2.41") whose malloc counts the processors that are there, as get_nprocs() does.
+/// From 2.34 to 2.38 some count those that the process may use, and distributions changed it back (glibc bug 30945).
+bool arenas_follow_get_nprocs(std::string_view version);
 
 }  // namespace syscost::session
