@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "budgets/measures.h"
+#include "commands/count_rules.h"
 #include "commands/surroundings.h"
 #include "csv/find_files.h"
 #include "csv/printable.h"
@@ -91,6 +92,9 @@ std::optional<model::Baseline> read_baseline(const std::string& path, csv::Probl
 
 int baseline_update(const cli::Options& options, std::ostream& out, std::ostream& err) {
   csv::Problems problems;
+  // The next run is judged by them.
+  stats::CountPolicy counts = options.counts;
+  const std::string rules = add_rules_of_file({}, counts, problems);
   model::Dataset data = load_all(options, problems);
   const std::vector<model::Group> groups = model::group_samples(data, model::Tools::left_out);
   const std::vector<stats::WindowSummary> windows = stats::summarize_all(data, groups, true);
@@ -116,7 +120,7 @@ int baseline_update(const cli::Options& options, std::ostream& out, std::ostream
       if (!cell.range.is_exact()) ++varying;
     }
   }
-  const stats::FalseAlarms alarms = stats::false_alarms_of(data, groups, options.counts);
+  const stats::FalseAlarms alarms = stats::false_alarms_of(data, groups, counts);
   baseline.runs = alarms.runs;
   if (alarms.is_known()) baseline.tests_that_departed = alarms.departed;
   if (baseline.windows.empty() && problems.empty()) {
@@ -136,6 +140,7 @@ int baseline_update(const cli::Options& options, std::ostream& out, std::ostream
                      csv::printable(options.check.output), count, count == 1 ? "" : "s", cells, alarms.runs,
                      alarms.runs == 1 ? "" : "s", varying)
       << alarms.text() << '\n';
+  if (!rules.empty()) out << rules << '\n';
   return cli::kExitOk;
 }
 

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "commands/count_rules.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace syscost::bench::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The current folder is an empty one of its own.
+class CountRules : public ::testing::Test {
+ protected:
+  CountRules() {
+    std::string name = (fs::temp_directory_path() / "syscost-rules.XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+    fs::current_path(folder_);
+  }
+  ~CountRules() override {
+    fs::current_path(before_);
+    fs::remove_all(folder_);
+  }
+
+  std::string read(const std::string& asked = {}) { return add_rules_of_file(asked, policy_, problems_); }
+  std::string problems() const {
+    std::ostringstream out;
+    problems_.print(out);
+    return out.str();
+  }
+
+  fs::path before_ = fs::current_path();
+  fs::path folder_;
+  stats::CountPolicy policy_;
+  csv::Problems problems_;
+};
+
+TEST_F(CountRules, OfTheCurrentFolderAreFound) {
+  EXPECT_EQ(read(), "") << "there is no file";
+  std::ofstream("syscost.toml") << "volatile = [\"openat\"]\ntolerate = [\"read=5%\", \"write=2\"]\n";
+  EXPECT_EQ(read(), "rules of syscost.toml: volatile openat; tolerate read=5%, write=2");
+  EXPECT_TRUE(policy_.is_volatile("openat", "file"));
+  EXPECT_EQ(policy_.tolerance_of("write", "").exact_abs, 2);
+  EXPECT_EQ(problems(), "");
+}
+
+TEST_F(CountRules, AreNotSpokenOfWhereAFileHasBudgetsOnly) {
+  std::ofstream("syscost.toml") << "[[budget]]\nmeasure = \"calls\"\nmax = 5\n";
+  EXPECT_EQ(read(), "");
+  EXPECT_EQ(read("syscost.toml"), "rules of syscost.toml: none") << "who asks is answered";
+}
+
+TEST_F(CountRules, OfAFileThatIsWrongAreAProblem) {
+  std::ofstream("rules.toml") << "volatile = [\"/(/\"]\n";
+  read("rules.toml");
+  EXPECT_NE(problems().find("rules.toml"), std::string::npos) << problems();
+  read("missing.toml");
+  EXPECT_NE(problems().find("missing.toml: cannot be read"), std::string::npos) << problems();
+}
+
+}  // namespace
+}  // namespace syscost::bench::commands
