@@ -22,6 +22,9 @@ TEST(FirstUses, SortsAnArray) {
              [](const void* a, const void* b) { return *static_cast<const int*>(a) - *static_cast<const int*>(b); });
 }
 
+/// Asked before main(), because it reads the list of processors, too.
+const std::size_t g_processors = std::thread::hardware_concurrency();
+
 /// How many arenas malloc has made.
 std::size_t arenas() {
   char* text = nullptr;
@@ -39,7 +42,7 @@ std::size_t arenas() {
 
 // More threads at a time than processors times eight, so that each limit is met.
 TEST(FirstUses, MakesEveryArena) {
-  const std::size_t count = 8 * std::thread::hardware_concurrency() + 4;
+  const std::size_t count = 8 * g_processors + 4;
   if (count > 300) GTEST_SKIP() << "too many processors for a thread to each arena";
   std::atomic<std::size_t> ready{0};
   std::vector<std::thread> threads;
