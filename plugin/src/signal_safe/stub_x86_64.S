@@ -232,23 +232,23 @@ syscost_stub:
         cmp %rax, STACK(%rsp)
         jne 4f                  /* on one already */
         mov THREAD(%rsp), %rcx
-        mov SIGNAL_STACK_BYTES(%rcx), %rax
-        test %rax, %rax
+        mov SIGNAL_STACK_BYTES(%rcx), %r8
+        test %r8, %r8
         jz 4f
-        add SIGNAL_STACK(%rcx), %rax
-        add $CALL_ON_TRAP_STACK, %rax
-        mov $TRAP_STACKS, %r11d
-3:      cmpq $0, THREAD(%rax)
+        add SIGNAL_STACK(%rcx), %r8
+        add $CALL_ON_TRAP_STACK, %r8
+        mov $TRAP_STACKS, %r9d
+3:      xor %eax, %eax
+        cmpxchg %rcx, THREAD(%r8)       /* not locked: only handlers of this thread take its stacks */
         je 5f
-        add $TRAP_STACK_SIZE, %rax
-        dec %r11d
+        add $TRAP_STACK_SIZE, %r8
+        dec %r9d
         jnz 3b
 4:      call syscost_record
         jmp .Lreturn_all
         /* A handler's frame goes below the Call. */
-5:      mov %rdi, STACK(%rax)
-        mov %rcx, THREAD(%rax)
-        mov %rax, %rsp
+5:      mov %rdi, STACK(%r8)
+        mov %r8, %rsp
         .cfi_remember_state
         cfa_beyond_call
         call syscost_record
