@@ -71,6 +71,8 @@ CLI::App* add_baseline_command(CLI::App& app, Options& options, const char* run_
   update->add_flag("--times", options.check.has_times,
                    "Times and percentiles too, for budgets of their growth: these differ in each run");
   update->add_flag("--all-runs", options.all_runs, "Take all runs of each file");
+  update->add_flag("--allow-failed", options.check.allows_failed,
+                   "Write a test that failed without counts: check does not judge it while it fails");
   return update;
 }
 

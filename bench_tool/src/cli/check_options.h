@@ -16,6 +16,7 @@ inline constexpr const char* kBudgetsFile = "syscost.toml";
 struct CheckOptions {
   std::string output = kBaselineFile;  ///< baseline update: where to write it.
   bool has_times = false;              ///< baseline update: times and percentiles too, for budgets of their growth.
+  bool allows_failed = false;          ///< baseline update: a test that failed is written, without counts.
   std::string baseline;                ///< check: empty = kBaselineFile where there is one.
   std::string budgets;                 ///< check: empty = kBudgetsFile where there is one.
   bool is_update = false;              ///< check: write what differs into the baseline.

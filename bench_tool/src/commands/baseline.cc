@@ -104,14 +104,15 @@ int baseline_update(const cli::Options& options, std::ostream& out, std::ostream
   std::size_t varying = 0;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (!windows[i].is_ours() || windows[i].is_plain) continue;
-    if (const std::string fault = stats::fault_of(windows[i]); !fault.empty()) {
+    const bool is_allowed = options.check.allows_failed && stats::has_failed(windows[i]);
+    if (const std::string fault = stats::fault_of(windows[i]); !fault.empty() && !is_allowed) {
       problems.add(options.runs.front(), 0, fmt::format("{} cannot be a baseline: {}", windows[i].name, fault));
       continue;
     }
     add_classes(windows[i], baseline);
     baseline.windows.push_back(
         stats::to_baseline(windows[i], data.text(groups[i].program), model::base_name(data, groups[i])));
-    if (options.check.has_times) {
+    if (options.check.has_times && !is_allowed) {
       budgets::add_times(budgets::subject_of(data, groups[i], windows[i], true), baseline.windows.back());
     }
     for (const model::BaselineCell& cell : baseline.windows.back().cells) {

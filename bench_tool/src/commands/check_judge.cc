@@ -66,9 +66,9 @@ void name_windows(CheckResult& result) {
 }
 
 /// For a test that the baseline has no counts of.
-void ungate(Comparison& row) {
+void ungate(Comparison& row, const char* why) {
   row.verdict = Verdict::near;
-  row.reason = "passed and skipped in the baseline, so it is not judged";
+  row.reason = fmt::format("{} in the baseline, so it is not judged", why);
   row.deltas.clear();
 }
 
@@ -116,7 +116,11 @@ std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) 
     add(stats::without_calls(now, result.baseline_windows, result.empty_windows), &now, std::nullopt, index);
   }
   for (std::size_t i = 0; i < result.baseline.windows.size(); ++i) {
-    if (result.baseline.windows[i].outcome == model::kOutcomeVaries && rows[i].is_paired()) ungate(rows[i]);
+    if (!rows[i].is_paired()) continue;
+    const std::string& outcome = result.baseline.windows[i].outcome;
+    if (outcome == model::kOutcomeVaries) ungate(rows[i], "passed and skipped");
+    // One that passes now is new: it has counts for the first time.
+    if (outcome == model::kOutcomeFailed && stats::has_failed(*rows[i].new_window)) ungate(rows[i], "failed");
   }
   stats::find_moved_calls(rows);
   for (std::size_t i = 0; i < rows.size(); ++i) result.rows[i].comparison = std::move(rows[i]);

@@ -22,6 +22,8 @@ namespace syscost::bench::model {
 
 /// The outcome of a test that passed in some repetitions and was skipped in others. It has no counts.
 inline constexpr const char* kOutcomeVaries = "varies";
+/// That of a test that failed in a repetition. It has none, either.
+inline constexpr const char* kOutcomeFailed = "failed";
 
 /// What a number came to over the repetitions of a window.
 struct Range {

@@ -94,10 +94,12 @@ void take_cell(const model::BaselineCell& cell, std::size_t n, SyscallSummary& o
 
 }  // namespace
 
+bool has_failed(const WindowSummary& window) {
+  return window.outcomes.count(model::kOutcomeFailed) != 0;
+}
+
 std::string fault_of(const WindowSummary& window) {
-  for (const auto& [outcome, times] : window.outcomes) {
-    if (outcome == "failed") return "it failed";
-  }
+  if (has_failed(window)) return "it failed";
   const std::uint64_t lost = window.lost.value_or(0) + window.late.value_or(0);
   if (lost > 0) return fmt::format("{} events of it were lost or late, so its counts are lower bounds", lost);
   if (window.incomplete > 0) return "rows of it are missing";
@@ -113,6 +115,10 @@ model::BaselineWindow to_baseline(const WindowSummary& window, std::string progr
   out.kind = window.kind;
   out.outcome = window.outcomes.empty() ? "" : std::string(window.outcomes.begin()->first);
   out.n = window.n;
+  if (has_failed(window)) {
+    out.outcome = model::kOutcomeFailed;
+    return out;
+  }
   if (window.outcomes.size() > 1) {
     // Passed here and skipped there: its counts are those of two tests.
     out.outcome = model::kOutcomeVaries;

@@ -20,6 +20,9 @@ namespace syscost::bench::stats {
 /// The lines of a window; its numbers must be whole (see fault_of()).
 model::BaselineWindow to_baseline(const WindowSummary& window, std::string program, std::string name);
 
+/// True when a repetition failed. The lines of such a window hold no counts.
+bool has_failed(const WindowSummary& window);
+
 /// Why a window's numbers cannot be what later runs are held against; "" where they can.
 std::string fault_of(const WindowSummary& window);
 

@@ -186,6 +186,21 @@ TEST_F(BaselineFile, IsRedForAFailedTestAndIsNotMadeOfOne) {
 }
 
 // Its set-up made no call in the baseline's run, so that there is no line of it.
+TEST_F(BaselineFile, KnowsTestsThatAreMeantToFailWhereToldTo) {
+  ASSERT_EQ(update({make_run("a", 3, 5, 0, "failed"), make_run("b", 3, 5, 0, "failed"), "--allow-failed"}), 0);
+  EXPECT_NE(text().find("S.One\t-\twindow\ttest failed 2\n"), std::string::npos) << text();
+  EXPECT_EQ(text().find("\twrite\t"), text().find("\twrite\tdesc")) << "no counts: " << text();
+  EXPECT_EQ(check(make_run("c", 4, 5, 0, "failed")), 0) << out_.str();
+  EXPECT_EQ(check(make_run("c", 4, 5, 0, "failed"), {"--update"}), 0) << err_.str();
+  EXPECT_NE(text().find("S.One\t-\twindow\ttest failed 2\n"), std::string::npos) << text();
+  // One that passes has counts for the first time.
+  EXPECT_EQ(check(make_run("d", 3, 5)), 0) << out_.str();
+  EXPECT_NE(out_.str().find("2 new"), std::string::npos) << out_.str();
+  ASSERT_EQ(check(make_run("d", 3, 5), {"--update"}), 0) << err_.str();
+  EXPECT_EQ(check(make_run("e", 4, 5)), 1) << out_.str();
+  EXPECT_EQ(check(make_run("f", 3, 5, 0, "failed")), 1) << out_.str();
+}
+
 TEST_F(BaselineFile, IsRedForTheFirstCallOfASetUp) {
   ASSERT_EQ(update({make_run("a", 3, 5)}), 0) << err_.str();
   const std::string file = make_run("more", 3, 5);
