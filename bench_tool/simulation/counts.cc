@@ -29,10 +29,12 @@ struct Body {
 };
 
 model::Dataset run(const Body& body, CallChange change, std::size_t repetitions, std::mt19937_64& random) {
-  std::uniform_int_distribution<std::uint64_t> waits(0, 40);
+  const bool has_races = change == CallChange::added_beside_races || change == CallChange::replaced_by_volatile;
+  std::uniform_int_distribution<std::uint64_t> waits(has_races ? 0 : 20, has_races ? 40 : 20);
   std::uniform_int_distribution<std::uint64_t> polls(10, 12);
   std::uniform_int_distribution<std::size_t> which(0, repetitions - 1);
   const std::size_t marked = which(random);
+  const bool adds_write = change == CallChange::added_to_a_syscall || change == CallChange::added_beside_races;
   model::Dataset data;
   model::Context context;
   context.run_id = data.names.intern("run");
@@ -43,7 +45,7 @@ model::Dataset run(const Body& body, CallChange change, std::size_t repetitions,
         change == CallChange::added_a_syscall || (change == CallChange::added_in_one_sample && i == marked);
     const std::array<Call, 6> calls = {{
         {"openat", "file;desc", body.opens, change == CallChange::added_errno ? std::uint64_t{1} : 0},
-        {"write", "desc", body.writes + (change == CallChange::added_to_a_syscall ? 1 : 0)},
+        {"write", "desc", body.writes + (adds_write ? 1 : 0)},
         {"fstat", "desc", body.fstats},
         {"fsync", "desc", std::uint64_t{adds ? 1U : 0U}},
         {"poll", "desc;wait", polls(random)},
@@ -82,9 +84,13 @@ model::Dataset run(const Body& body, CallChange change, std::size_t repetitions,
 }  // namespace
 
 std::string_view to_string(CallChange change) {
-  static constexpr std::array<std::string_view, 6> kNames = {"nothing changed",           "one more call",
-                                                             "one call of a new syscall", "the same, in one repetition",
-                                                             "one call fails, new errno", "only futex calls changed"};
+  static constexpr std::array<std::string_view, 7> kNames = {"nothing changed",
+                                                             "one more call",
+                                                             "one more, threads race",
+                                                             "one call of a new syscall",
+                                                             "the same, in one repetition",
+                                                             "one call fails, new errno",
+                                                             "only futex calls changed"};
   return kNames[static_cast<std::size_t>(change)];
 }
 

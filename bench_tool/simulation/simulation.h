@@ -64,6 +64,7 @@ CpuResult simulate_cpu(const CpuSetup& setup, std::size_t comparisons, std::uint
 enum class CallChange {
   none,
   added_to_a_syscall,    ///< One more call of a syscall that the test makes anyway.
+  added_beside_races,    ///< The same, and the test's threads wait more or less often each time.
   added_a_syscall,       ///< One call of a syscall that the test did not make.
   added_in_one_sample,   ///< The same, in one repetition of NEW only.
   added_errno,           ///< As many calls, one of which now fails.
@@ -72,7 +73,8 @@ enum class CallChange {
 std::string_view to_string(CallChange change);
 
 /// How many of `comparisons` of one test, each over `repetitions`, end in `regressed`. Every test makes some syscalls
-/// whose counts repeat exactly, one whose count varies among repetitions in the same way on both sides, and a futex.
+/// whose counts repeat exactly, one whose count varies among repetitions in the same way on both sides, and waits of
+/// threads (futex).
 std::size_t simulate_counts(CallChange change, std::size_t comparisons, std::size_t repetitions, std::uint64_t seed);
 
 /// How well the false alarms of the next run were estimated (stats/false_alarms.h).

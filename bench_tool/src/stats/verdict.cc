@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "stats/pairing.h"
+#include "stats/races.h"
 
 namespace syscost::bench::stats {
 namespace {
@@ -328,6 +329,7 @@ Comparison compare_windows(const WindowSummary* old_window, const WindowSummary*
     out.kernel_split = split_kernel_time(syscalls, out.tells_fixed);
   }
   out.verdict = judge.verdict();
+  allow_for_races(policy, out);
   if (!judge.undecided().empty()) out.reason = undecided_reason(judge.undecided(), *old_window, *new_window);
 
   // What keeps the counts from being judged wins over what they say. A test that is skipped on both sides asked for the

@@ -57,6 +57,10 @@ TEST(AddedSyscall, IsAlwaysFound) {
   }
 }
 
+TEST(AddedSyscall, IsFoundBesideRacesByThreeRuns) {
+  EXPECT_EQ(simulate_counts(CallChange::added_beside_races, 200, 3, kSeed), 200U);
+}
+
 TEST(AddedSyscall, IsNoRegressionWhereOnlyOneOfSeveralRepetitionsHasIt) {
   EXPECT_EQ(simulate_counts(CallChange::added_in_one_sample, 200, 10, kSeed), 0U);
 }

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+//
+// Tests whose threads, or other processes, run in another order each time. They wait for each other: they make blocking
+// calls (%wait) that are volatile (futex, a poll, a sleep in a loop). What such a test asks for may differ with the
+// order, a background thread that is late for one: many of its counts change a little, together. One more call there
+// proves nothing.
+#pragma once
+
+#include "stats/verdict.h"
+
+namespace syscost::bench::stats {
+
+/// Calms what changed in `row` by no more than such a test's own noise, and sets its verdict and reason. Does nothing
+/// where the test does not wait, and to syscalls that are to be told exactly (a tolerance of 0 %).
+void allow_for_races(const CountPolicy& policy, Comparison& row);
+
+}  // namespace syscost::bench::stats

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "stats/races.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "windows.h"
+
+namespace syscost::bench::stats {
+namespace {
+
+/// A test that waits `waits` times and makes these calls.
+WindowSummary racing(const std::vector<double>& waits, std::vector<SyscallSummary> calls) {
+  SyscallSummary futex = syscall("futex", spread_of(waits));
+  futex.classes = "wait;volatile";
+  futex.is_wait = true;
+  if (waits.front() > 0) calls.push_back(futex);
+  WindowSummary one = window(std::move(calls));
+  one.kind = "test";
+  one.n = waits.size();
+  return one;
+}
+
+SyscallSummary call(const std::string& name, const std::vector<double>& counts) {
+  return syscall(name, spread_of(counts));
+}
+
+Comparison compared(const WindowSummary& old_window, const WindowSummary& new_window, const Tolerance& tolerance = {}) {
+  return compare_windows(&old_window, &new_window, CountPolicy(tolerance));
+}
+
+// A compaction more in the background.
+TEST(Races, MakeCountsThatChangeTogetherNoRegressionOfOneRun) {
+  const WindowSummary before = racing({30}, {call("write", {87}), call("openat", {107}), call("unlink", {38})});
+  const WindowSummary after = racing({35}, {call("write", {92}), call("openat", {109}), call("unlink", {39})});
+  const Comparison row = compared(before, after);
+  EXPECT_EQ(row.verdict, Verdict::near);
+  EXPECT_EQ(row.reason, "it waits for others (futex): changes up to 33.3 % may be chance");
+  const WindowSummary half_more = racing({35}, {call("write", {130}), call("openat", {109}), call("unlink", {39})});
+  EXPECT_EQ(compared(before, half_more).verdict, Verdict::regressed);
+}
+
+TEST(Races, HideNothingWhereNothingWaits) {
+  const WindowSummary before = racing({0}, {call("write", {87}), call("openat", {107}), call("unlink", {38})});
+  const WindowSummary after = racing({0}, {call("write", {92}), call("openat", {109}), call("unlink", {39})});
+  EXPECT_EQ(compared(before, after).verdict, Verdict::regressed);
+}
+
+TEST(Races, HideNoCallThatComesAlone) {
+  const WindowSummary before = racing({30}, {call("write", {87}), call("openat", {50})});
+  EXPECT_EQ(compared(before, racing({35}, {call("write", {87}), call("openat", {51})})).verdict, Verdict::regressed);
+  // One of thousands does come alone where threads wait more or less often, unless a baseline knows better.
+  EXPECT_EQ(compared(racing({30}, {call("write", {5965})}), racing({30}, {call("write", {5966})})).verdict,
+            Verdict::regressed);
+  EXPECT_EQ(compared(racing({30}, {call("write", {5965})}), racing({31}, {call("write", {5966})})).verdict,
+            Verdict::near);
+  EXPECT_EQ(compared(racing({30, 30, 31}, {call("write", {5965, 5965, 5965})}), racing({32}, {call("write", {5966})}))
+                .verdict,
+            Verdict::regressed);
+}
+
+TEST(Races, HideNoNewSyscallAndNoFewCalls) {
+  const WindowSummary before = racing({30}, {call("write", {87}), call("openat", {107}), call("unlink", {38})});
+  EXPECT_EQ(compared(before, racing({35}, {call("write", {92}), call("openat", {109}), call("unlink", {39}),
+                                           call("fsync", {1})}))
+                .verdict,
+            Verdict::regressed);
+  const WindowSummary few =
+      racing({30}, {call("write", {87}), call("openat", {107}), call("unlink", {38}), call("mkdir", {4})});
+  const WindowSummary one_more =
+      racing({35}, {call("write", {92}), call("openat", {109}), call("unlink", {39}), call("mkdir", {5})});
+  EXPECT_EQ(compared(few, one_more).verdict, Verdict::regressed);
+}
+
+// Three runs say how far the counts vary; what lies clearly beyond is a change.
+TEST(Races, AreJudgedByTheNoiseThatABaselineHas) {
+  const WindowSummary before = racing(
+      {30, 31, 30}, {call("write", {1000, 1010, 1005}), call("openat", {100, 100, 100}), call("unlink", {50, 51, 50})});
+  const auto after = [](double write) {
+    return racing({35}, {call("write", {write}), call("openat", {102}), call("unlink", {52})});
+  };
+  EXPECT_EQ(compared(before, after(1040)).verdict, Verdict::near);
+  EXPECT_EQ(compared(before, after(1110)).verdict, Verdict::regressed);
+}
+
+TEST(Races, CountWhereNoToleranceIsAskedFor) {
+  const WindowSummary before = racing({30}, {call("write", {87}), call("openat", {107}), call("unlink", {38})});
+  const WindowSummary after = racing({35}, {call("write", {92}), call("openat", {109}), call("unlink", {39})});
+  EXPECT_EQ(compared(before, after, {.rel = 0}).verdict, Verdict::regressed);
+}
+
+}  // namespace
+}  // namespace syscost::bench::stats
