@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""The runs that tests/gate/measure judges: whole suites, unchanged, and single programs with one system call more.
+
+Everything is kept in files, `WORK/gate/SUITE/BACKEND/run-00.csv` and `slip-000.csv`, so that a measurement that was
+stopped goes on where it was. A suite runs as its users run it, by ctest. Its temporary folder is empty before each
+run, as on a machine that CI has just started.
+"""
+import fcntl
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+from programs import LONGEST, SUITES, give_up, programs_of
+
+SLIPPED = ["getppid", "lseek", "write", "read", "openat"]
+
+
+class Collection:
+    """The runs of one suite."""
+
+    def __init__(self, name, args):
+        self.name, self.args = name, args
+        self.place = args.work / "gate" / name
+        self.place.mkdir(parents=True, exist_ok=True)
+        self.same = SUITES[name].get("variables", {})  # as filters, which are of all its programs
+        self.folder = args.work / name
+
+    def runs(self, backend):
+        return sorted((self.place / backend).glob("run-??.csv"))
+
+    def slips(self, backend):
+        return sorted((self.place / backend).glob("slip-???.json"))
+
+    def programs(self):
+        """The programs that ctest starts and that have rows: name, command, folder, variables, tests, clock calls."""
+        kept = self.place / "programs.json"
+        if not kept.exists():
+            each = programs_of(self.name, self.args, "dispatch", self.place)
+            found = [one for program in each if shutil.which(program.command[0]) and (one := self.probe(program))]
+            if not found:
+                give_up(f"{self.name}: no program of it was measured")
+            kept.write_text(json.dumps(found, indent=1), encoding="utf-8")
+        return json.loads(kept.read_text(encoding="utf-8"))
+
+    def probe(self, program):
+        test = {"name": program.name, "command": program.command, "folder": str(program.folder), "variables": program.variables}
+        rows, count = self.place / "probe.csv", self.place / "probe.count"
+        count.unlink(missing_ok=True)
+        self.run_program(test, rows, "dispatch", LD_PRELOAD=str(self.shim()), SLIP_COUNT=str(count))
+        if not rows.exists() or rows.stat().st_size == 0:
+            return None
+        tests = sum(",test," in line and ",0,test,,,syscost," in line for line in rows.read_text(encoding="utf-8").splitlines())
+        clocks = int(count.read_text(encoding="utf-8")) if count.exists() else 0
+        return {**test, "tests": tests, "clocks": clocks}
+
+    def shim(self):
+        shim = self.args.work / "slip.so"
+        source = Path(__file__).with_name("slip.c")
+        if not shim.exists() or shim.stat().st_mtime < source.stat().st_mtime:
+            subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", shim, source, "-ldl"], check=True)
+        return shim
+
+    def inside(self):
+        """A network of its own, where the suite's servers have fixed ports and others' must not meet them."""
+        if not SUITES[self.name].get("ports"):
+            return []
+        return ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
+
+    def environment(self, output, backend, **more):
+        # In memory, so that what waits for a disk does not wait for other programs' writes.
+        in_memory = SUITES[self.name].get("syncs") and Path("/dev/shm").is_dir()
+        scratch = (Path("/dev/shm") if in_memory else self.place) / f"tmp-{backend if not in_memory else self.name + backend}"
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir()
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("SYSCOST_", "GTEST_", "SLIP_"))}
+        return {**kept, **self.same, "TMPDIR": str(scratch), "TEST_TMPDIR": str(scratch), "SYSCOST_CSV": str(output), "SYSCOST_BACKEND": backend, **more}
+
+    def run_program(self, test, output, backend, **more):
+        output.unlink(missing_ok=True)
+        subprocess.run([*self.inside(), *test["command"]], cwd=test["folder"], env={**self.environment(output, backend, **more), **test["variables"]},
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, timeout=LONGEST, check=False)
+
+    def run_suite(self, backend, number):
+        """The whole suite once, by ctest."""
+        output = self.place / backend / f"run-{number:02}.csv"
+        if output.exists():
+            return False
+        output.parent.mkdir(exist_ok=True)
+        partial = output.with_suffix(".partial")
+        partial.unlink(missing_ok=True)
+        names = "|".join(re.escape(test["name"]) for test in self.programs())
+        began = time.monotonic()
+        done = subprocess.run([*self.inside(), "ctest", "-R", f"^({names})$", "--timeout", str(LONGEST)], cwd=self.folder,
+                              env=self.environment(partial, backend), capture_output=True, text=True, errors="replace", check=False)
+        if not partial.exists():
+            give_up(f"{self.name}: ctest wrote no rows under {backend}: {done.stdout[-500:]}{done.stderr[-500:]}")
+        output.with_suffix(".log").write_text(f"{time.monotonic() - began:.1f} s\n{done.stdout[-3000:]}", encoding="utf-8")
+        partial.rename(output)
+        return True
+
+    def slip(self, backend, number):
+        """A run of one program with one call more at a random place, beside one without (of the same program once)."""
+        told = self.place / backend / f"slip-{number:03}.json"
+        if told.exists():
+            return False
+        chance = random.Random(f"{self.args.seed}/{self.name}/{number}")
+        programs = [one for one in self.programs() if one["clocks"] > 0]
+        test = chance.choices(programs, [one["tests"] for one in programs])[0]
+        call, at = chance.choice(SLIPPED), chance.randint(1, test["clocks"])
+        preload = {"LD_PRELOAD": str(self.shim()), "SLIP_CALL": call}
+        base = told.with_name(f"base-{test['name']}.csv")
+        told.parent.mkdir(exist_ok=True)
+        if not base.exists():
+            self.run_program(test, told.with_suffix(".partial"), backend, SLIP_AT="0", **preload)
+            told.with_suffix(".partial").rename(base)
+        self.run_program(test, told.with_suffix(".csv"), backend, SLIP_AT=str(at), **preload)
+        told.write_text(json.dumps({"ctest": test["name"], "call": call, "at": at, "base": base.name}), encoding="utf-8")
+        return True
+
+    @contextmanager
+    def alone(self, backend=""):
+        """Two runs of a suite at a time get in each other's way, where it has no folder and network of its own."""
+        apart = backend if SUITES[self.name].get("beside") else ""
+        with open(self.place / f"lock-{apart}", "w", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    def collect(self, until):
+        """All backends in turns, so that what there is when time is up is alike for all."""
+        with self.alone():
+            self.programs()
+        runs, slips = self.args.runs, self.args.slips
+        for number in range(runs):
+            for backend in self.args.backends:
+                if time.time() > until:
+                    return
+                with self.alone(backend):
+                    if self.run_suite(backend, number):
+                        print(f"{self.name} {backend} run {number}", flush=True)
+                    for slip in range(number * slips // runs, (number + 1) * slips // runs):
+                        self.slip(backend, slip)
