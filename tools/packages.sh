@@ -20,7 +20,6 @@ libfmt-dev      | -            | text output of bench
 libcli11-dev    | -            | command line of bench
 nlohmann-json3-dev | -         | JSON of bench
 libboost-dev    | -            | Boost.Math, the distributions behind bench's statistics
-libfccp-dev     | -            | CSV reader of bench
 libtomlplusplus-dev | -        | reader of bench's budgets
 "
 

@@ -2,17 +2,15 @@
 //
 // How fast bench reads: `syscost_bench_speed [ROWS [FOLDER]]`.
 //
-// Writes CSVs of ROWS syscall rows (default 1 000 000), then times the CSV library alone, which is the floor, beside
-// bench's commands on the same bytes. Prints the best of three with the peak of resident memory. Not a test: speed is
+// Writes CSVs of ROWS syscall rows (default 1 000 000), then times the splitting of its rows alone beside bench's
+// commands on the same bytes. Prints the best of three with the peak of resident memory. Not a test: speed is
 // judged by people, as a ratio within one run.
 #include <fmt/format.h>
-#include <libfccp/csv.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -24,25 +22,25 @@
 #include <sstream>
 #include <string>
 #include <system_error>
-#include <utility>
+#include <vector>
 
 #include "cli/run.h"
+#include "csv/reader.h"
 #include "make_rows.h"
-#include "syscost/schema.h"
 
 namespace {
 
 using syscost::bench::perf::make_rows;
 using syscost::bench::perf::MakeRows;
-using Library = io::CSVReader<syscost::schema::kColumnCount, io::trim_chars<>, io::double_quote_escape<',', '"'>>;
 
-template <std::size_t... I>
-std::uint64_t count_rows(const std::string& path, std::index_sequence<I...> /*columns*/) {
-  Library library(path);
-  std::array<char*, sizeof...(I)> cells{};
+std::uint64_t count_rows(const std::string& path) {
+  syscost::bench::csv::Problems problems;
+  syscost::bench::csv::Input input(path);
   std::uint64_t rows = 0;
-  while (library.read_row(cells[I]...)) ++rows;
-  return rows;
+  if (!input.open(problems)) return rows;
+  syscost::bench::csv::read_csv(
+      path, input.bytes(), [&](const auto&, auto&) { return ++rows, std::string(); }, problems);
+  return problems.empty() ? rows : 0;
 }
 
 /// Best of three, each in a child of its own so that the peak memory is this measurement's; prints a line.
@@ -97,34 +95,56 @@ void write(const std::string& path, const MakeRows& shape) {
   fmt::print("{}: {} rows, {} MiB\n", path, rows, bytes >> 20U);
 }
 
+/// A file of `shape` as long as `use` needs it; with KEEP set it stays.
+template <class Use>
+void with_file(const std::string& path, const MakeRows& shape, Use use) {
+  write(path, shape);
+  use();
+  if (std::getenv("KEEP") == nullptr) std::filesystem::remove(path);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   MakeRows shape;
   if (argc > 1) shape.syscall_rows = std::strtoull(argv[1], nullptr, 10);
-  if (argc > 3 || shape.syscall_rows == 0) {
-    fmt::print(stderr, "usage: syscost_bench_speed [ROWS [FOLDER]], ROWS at least 1\n");
+  if (argc > 3) shape.repetitions = std::strtoull(argv[3], nullptr, 10);
+  if (argc > 4 || shape.syscall_rows == 0 || shape.repetitions == 0) {
+    fmt::print(stderr, "usage: syscost_bench_speed [ROWS [FOLDER [REPETITIONS]]], numbers of at least 1\n");
     return 2;
   }
   const std::string folder = argc > 2 ? argv[2] : std::filesystem::temp_directory_path().string();
   const std::string whole = folder + "/syscost_speed_rows.csv";
+  with_file(whole, shape, [&] {
+    measure("splitting alone, on one core", [&] { return count_rows(whole) != 0; });
+    measure("bench summary", [&] { return bench({"summary", whole}); });
+    measure("bench show, one test", [&] {
+      return bench({"show", whole, "StorageEngine7.KeepsRecordsInOrder77", "read"});
+    });
+  });
+
+  constexpr std::uint64_t kRuns = 50;
+  MakeRows history = shape;
+  history.runs = kRuns;
+  const std::string fifty = folder + "/syscost_speed_50_runs.csv";
+  with_file(fifty, history, [&] {
+    measure("bench summary, newest of 50 runs", [&] { return bench({"summary", fifty}); });
+    measure("bench runs, 50 runs", [&] { return bench({"runs", fifty}); });
+  });
+  MakeRows one = shape;
+  one.syscall_rows = (shape.syscall_rows + kRuns - 1) / kRuns;
+  const std::string alone = folder + "/syscost_speed_run.csv";
+  with_file(alone, one, [&] { measure("bench summary, that run alone", [&] { return bench({"summary", alone}); }); });
+
+  MakeRows half = shape;
+  half.syscall_rows = (shape.syscall_rows + 1) / 2;
   const std::string old_half = folder + "/syscost_speed_old.csv";
   const std::string new_half = folder + "/syscost_speed_new.csv";
-  write(whole, shape);
-  MakeRows half = shape;
-  half.syscall_rows = shape.syscall_rows / 2;
-  write(old_half, half);
-  half.extra_calls = 1;
-  write(new_half, half);
-
-  constexpr auto kColumns = std::make_index_sequence<syscost::schema::kColumnCount>();
-  measure("CSV library alone, all columns", [&] { return count_rows(whole, kColumns) != 0; });
-  measure("bench summary", [&] { return bench({"summary", whole}); });
-  measure("bench show, one test", [&] {
-    return bench({"show", whole, "StorageEngine7.KeepsRecordsInOrder77", "read"});
+  with_file(old_half, half, [&] {
+    half.extra_calls = 1;
+    with_file(new_half, half, [&] {
+      measure("bench compare, half of the rows each", [&] { return bench({"compare", old_half, new_half}); });
+    });
   });
-  measure("bench compare, half of the rows each", [&] { return bench({"compare", old_half, new_half}); });
-  if (std::getenv("KEEP") == nullptr)
-    for (const std::string& path : {whole, old_half, new_half}) std::filesystem::remove(path);
   return 0;
 }

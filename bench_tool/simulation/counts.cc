@@ -69,7 +69,7 @@ model::Dataset run(const Body& body, CallChange change, std::size_t repetitions,
       row.calls = Measured(call.calls);
       row.errors = Measured(call.errors);
       if (call.errors != 0) row.errnos = data.names.intern("ENOENT:" + std::to_string(call.errors));
-      data.rows.push_back(row);
+      data.rows.append(row);
       total += call.calls;
       errors += call.errors;
     }

@@ -5,13 +5,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <ostream>
 #include <set>
 #include <utility>
 
 #include "commands/chosen_tests.h"
+#include "commands/named_test.h"
 #include "commands/show_render.h"
 #include "csv/find_files.h"
 #include "csv/printable.h"
@@ -31,33 +31,6 @@ namespace {
 
 using Part = ShownWindow;
 
-/// The groups that TEST names: exactly, with or without the program, or else by a part of the name. Loops of a test
-/// that is among them are not: they are shown with it.
-std::vector<const model::Group*> find_test(const model::Dataset& data, const std::vector<model::Group>& groups,
-                                           const std::string& asked) {
-  // As it is printed, or as the file has it.
-  const std::string wanted = csv::printable(asked);
-  std::vector<const model::Group*> exact;
-  std::vector<const model::Group*> partial;
-  for (const model::Group& group : groups) {
-    const std::string full = csv::printable(model::full_name(data, group));
-    if (full == wanted || csv::printable(model::base_name(data, group)) == wanted) exact.push_back(&group);
-    if (full.find(wanted) != std::string::npos) partial.push_back(&group);
-  }
-  std::vector<const model::Group*>& found = exact.empty() ? partial : exact;
-  std::erase_if(found, [&](const model::Group* group) {
-    return group->owner && std::find(found.begin(), found.end(), &groups[*group->owner]) != found.end();
-  });
-  // What a tool saw of a window is shown with the window, which stands before it.
-  std::vector<const model::Group*> windows;
-  for (const model::Group* group : found) {
-    const bool is_there = std::any_of(windows.begin(), windows.end(),
-                                      [&](const model::Group* other) { return model::is_same_window(*group, *other); });
-    if (!is_there) windows.push_back(group);
-  }
-  return windows;
-}
-
 /// `named` and, behind it, the loops that ran in it; behind each, what tools saw of it.
 std::vector<Part> parts_of(const model::Dataset& data, const std::vector<model::Group>& groups,
                            const model::Group& named, const model::SyscallChoice& choice, csv::Problems& problems) {
@@ -74,37 +47,6 @@ std::vector<Part> parts_of(const model::Dataset& data, const std::vector<model::
     }
   }
   return parts;
-}
-
-/// What a run without TEST shows: the only test there is, if there is one, whatever its suite or its children have.
-void prefer_tests(const model::Dataset& data, std::vector<const model::Group*>& found) {
-  const auto is_test = [&](const model::Group* group) {
-    return group->is_test(data) || data.text(group->kind) == "benchmark";
-  };
-  if (std::count_if(found.begin(), found.end(), is_test) == 1) std::erase_if(found, std::not_fn(is_test));
-}
-
-/// The part of `test` that names of what tools saw and of what we counted share.
-std::string without_origin(std::string test) {
-  const std::string mark = fmt::format(" [{}]", schema::kOriginBpftrace);
-  if (const std::size_t at = test.find(mark); at != std::string::npos) test.erase(at, mark.size());
-  return test;
-}
-
-/// Says which tests there are instead of the one that was not found.
-void print_candidates(const model::Dataset& data, const std::vector<const model::Group*>& candidates,
-                      const std::string& wanted, bool is_ambiguous, std::ostream& err) {
-  constexpr std::size_t kMostNamed = 20;
-  if (wanted.empty()) {
-    err << "bench: show needs a TEST, its name or a part that only one test has; there are\n";
-  } else {
-    err << "bench: " << (is_ambiguous ? "several tests match" : "no test matches") << " \"" << csv::printable(wanted)
-        << "\"; " << (is_ambiguous ? "which one?" : "there are") << '\n';
-  }
-  for (std::size_t i = 0; i < candidates.size() && i < kMostNamed; ++i) {
-    err << "  " << csv::printable(model::display_name(data, *candidates[i])) << '\n';
-  }
-  if (candidates.size() > kMostNamed) err << "  and " << candidates.size() - kMostNamed << " more\n";
 }
 
 }  // namespace
@@ -130,14 +72,14 @@ int show(const cli::Options& options, const render::Paint& paint, std::ostream& 
   load_options.is_printable = options.is_printable();
   if (!options.run_ids.empty()) load_options.run_id = options.run_ids.front();
   load_options.keep_histograms = true;
-  load_options.histograms_of = without_origin(options.test);
   load_options.tests = model::TestChoice(options.tests);
-  model::Dataset data = model::load(std::move(run), load_options, problems);
+  NamedTest named = load_named(std::move(run), load_options, options.test, problems);
+  const model::Dataset& data = named.data;
+  std::vector<model::Group>& groups = named.groups;
   auto fail = [&] {
     problems.print(err);
     return cli::kExitBadInput;
   };
-  std::vector<model::Group> groups = model::group_samples(data);
   if (groups.empty()) {
     note_no_test(data, load_options.tests, problems);
     return fail();
@@ -154,7 +96,7 @@ int show(const cli::Options& options, const render::Paint& paint, std::ostream& 
   if (options.test.empty()) prefer_tests(data, found);
   const bool takes_several = !options.tests.empty() && options.format != cli::Format::json;
   if (found.size() != 1 && !takes_several) {
-    print_candidates(data, found.empty() ? find_test(data, groups, "") : found, options.test, !found.empty(), err);
+    print_candidates(named, found, options.test, "show", err);
     return fail();
   }
   std::vector<Part> parts;

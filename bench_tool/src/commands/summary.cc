@@ -58,8 +58,11 @@ int summary(const cli::Options& options, const render::Paint& paint, std::ostrea
       Overview overview;
       stats::for_each_summary(run.data, groups, false,
                               [&](std::size_t, WindowSummary&& window) { overview.add(window); });
-      text += (text.empty() ? "" : "\n") +
-              overview.text(run_line(run.data), options, options.format == cli::Format::md, paint);
+      const std::string source = run_line(run.data);
+      groups.clear();
+      groups.shrink_to_fit();
+      run.data = model::Dataset();  // as large as the lines of all tests, which follow
+      text += (text.empty() ? "" : "\n") + overview.text(source, options, options.format == cli::Format::md, paint);
       continue;
     }
     // Machines order for themselves, unless told to.

@@ -14,8 +14,6 @@ namespace {
 // Below this a thread costs more than it saves.
 constexpr std::uint64_t kSmallestPart = std::uint64_t{16} << 20;
 constexpr std::size_t kBufferBytes = std::size_t{1} << 18;
-// Rows are rarely shorter; should they be, memory for them is found a second time.
-constexpr std::uint64_t kShortRow = 256;
 
 /// First offset at or behind `offset` at which a line begins; `end` when there is none before it.
 std::uint64_t next_line_begin(const Input& input, std::uint64_t offset, std::uint64_t end) {
@@ -48,7 +46,7 @@ std::vector<FilePart> split_file(Input& input, unsigned most) {
   std::uint64_t offset = 0;
   for (std::uint64_t i = 1; i <= count && offset < size; ++i) {
     const std::uint64_t end = i == count ? size : std::max(offset, next_line_begin(input, size / count * i, size));
-    if (end != offset) parts.push_back({offset, end - offset, (end - offset) / kShortRow});
+    if (end != offset) parts.push_back({offset, end - offset});
     offset = end;
   }
   // A file may grow while it is read: what was appended belongs to the last part.

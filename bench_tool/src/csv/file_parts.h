@@ -19,7 +19,6 @@ namespace syscost::bench::csv {
 struct FilePart {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;  ///< 0: to the end, however far that is.
-  std::uint64_t rows = 0;  ///< About so many; 0: unknown.
 };
 
 /// At least one part, at most `most`; small files, pipes and files that cannot be read are one. `input` is open.

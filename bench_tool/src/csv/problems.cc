@@ -14,6 +14,11 @@ void Problems::add(const std::string& file, std::uint64_t line, std::string mess
   if (++count_by_file_[file] <= kNamedPerFile) named_.push_back({file, line, std::move(message)});
 }
 
+void Problems::add_unnamed(const std::string& file, std::size_t count) {
+  total_ += count;
+  count_by_file_[file] += count;
+}
+
 void Problems::append(const Problems& other, std::uint64_t lines_before) {
   std::map<std::string, std::size_t> named;
   for (const Problem& problem : named_) ++named[problem.file];

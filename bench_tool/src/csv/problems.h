@@ -23,6 +23,8 @@ class Problems {
 
   /// Notes `message` about `file`; `line` counts from 1, 0 means the file as a whole.
   void add(const std::string& file, std::uint64_t line, std::string message);
+  /// Notes `count` more about `file` that are not named, because more than kNamedPerFile were.
+  void add_unnamed(const std::string& file, std::size_t count);
   /// `lines_before`: how many lines stand before those that `other` counted.
   void append(const Problems& other, std::uint64_t lines_before = 0);
   /// Of another reading of perhaps the same files: leaves out what is noted here already.

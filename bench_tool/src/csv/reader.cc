@@ -12,13 +12,11 @@
 namespace syscost::bench::csv {
 namespace {
 
-/// The lines that GuardedSource marked; an empty line looks the same and is no row either.
-struct NoRow {
-  static bool is_comment(const char* line) { return *line == kNoRowMark; }
-};
+// The header, and the row behind it that tells the version of a header that is not ours, are looked at in full.
+constexpr std::uint64_t kFirstPlainLine = 3;
 
-using Library = io::CSVReader<schema::kColumnCount, io::trim_chars<>, io::double_quote_escape<',', '"'>,
-                              io::throw_on_overflow, NoRow>;
+/// What a row ends with. A quote may hold it as well: what does not end so is no row, what does may still be none.
+const std::string kRowEnd = std::string(",") + std::string(schema::kEndMark);
 
 /// What is wrong with a header line; "" when it is ours. The library matches columns in any order; ours are fixed.
 std::string header_fault(std::string_view line) {
@@ -43,11 +41,11 @@ std::string header_fault(std::string_view line) {
 }
 
 /// The schema version at the start of a row, 0 when there is none.
-int version_of(const char* line) {
+int version_of(std::string_view line) {
   int version = 0;
-  const char* end = line + std::strlen(line);
-  auto [rest, error] = std::from_chars(line, end, version);
-  return error == std::errc() && *rest == ',' ? version : 0;
+  const char* const end = line.data() + line.size();
+  const auto [rest, error] = std::from_chars(line.data(), end, version);
+  return error == std::errc() && rest != end && *rest == ',' ? version : 0;
 }
 
 /// True for a header line among the rows; the other columns of a row that ends as it should need no look.
@@ -60,34 +58,30 @@ const char* const kTorn = "the row stops before its last column (`end`): torn by
 
 }  // namespace
 
-/// The loop around the library; a class so that Row can hand it its cells.
+/// The loop over the lines; a class so that Row can hand it its cells.
 class RowReader {
  public:
   RowReader(const std::string& name, ReadBytes bytes, Problems& problems)
-      : name_(name),
-        problems_(problems),
-        damage_(std::make_shared<LineDamage>()),
-        library_(name,
-                 std::unique_ptr<io::ByteSourceBase>(std::make_unique<GuardedSource>(std::move(bytes), damage_))) {}
+      : name_(name), problems_(problems), lines_(std::move(bytes)) {}
 
-  std::uint64_t lines() const { return library_.get_file_line(); }
+  std::uint64_t lines() const { return lines_.lines(); }
 
   /// False when the rest of the file is not ours to read.
   bool read_header() {
-    const char* line = library_.next_line();
-    if (line == nullptr) {
+    Line line;
+    if (!lines_.next(line)) {
       problems_.add(name_, 0, "the file is empty: no run was written to it");
       return false;
     }
-    if (!damage_text(1).empty()) {
+    if (line.damage != Damage::none) {
       problems_.add(name_, 1, "the first line is not text: not a syscost CSV");
       return false;
     }
-    std::string fault = header_fault(line);
+    std::string fault = header_fault(line.text);
     if (fault.empty()) return true;
-    const bool is_ours = std::string_view(line).starts_with("schema_version,");
-    if (const char* row = is_ours ? library_.next_line() : nullptr; row != nullptr) {
-      if (int version = version_of(row); version > schema::kSchemaVersion) {
+    const bool is_ours = line.text.starts_with("schema_version,");
+    if (is_ours && lines_.next(line)) {
+      if (int version = version_of(line.text); version > schema::kSchemaVersion) {
         fault = fmt::format("schema version {}, but this bench reads version {}: use the bench of the newer syscost",
                             version, schema::kSchemaVersion);
       } else if (version > 0 && version < schema::kOldestSchemaVersion) {
@@ -104,39 +98,20 @@ class RowReader {
   }
 
   void read_rows(const RowHandler& handle) {
-    for (;;) {
-      std::string fault;
-      const std::uint64_t before = library_.get_file_line();
-      bool is_end = false;
-      try {
-        is_end = !read_row(std::make_index_sequence<schema::kColumnCount>());
-      } catch (const io::error::too_few_columns&) {
-        fault = kTorn;
-      } catch (const io::error::too_many_columns&) {
-        fault =
-            fmt::format("more than {} columns: not written by syscost, or two rows in one line", schema::kColumnCount);
-      } catch (const io::error::escaped_string_not_closed&) {
-        fault = "a quote is not closed on this line: torn, or a line break inside a field (syscost writes none)";
+    for (Line line; lines_.next(line);) {
+      std::string fault = damage_text(line.damage);
+      if (fault.empty() && line.number >= kFirstPlainLine && !line.text.ends_with(kRowEnd)) fault = kTorn;
+      if (fault.empty()) {
+        if (skips_ && line.text.starts_with(skipped_)) continue;
+        fault = take(line, handle);
       }
-      row_.line_ = library_.get_file_line();
-      // Lines that the library skipped on the way to this one, or to the end.
-      for (std::uint64_t line = before + 1; line < row_.line_ + (is_end ? 1 : 0); ++line) {
-        std::string damage = damage_text(line);
-        problems_.add(name_, line, damage.empty() ? kTorn : std::move(damage));
-      }
-      if (is_end) return;
-      if (std::string damage = damage_text(row_.line_); !damage.empty()) fault = std::move(damage);
-      if (fault.empty() && row_.text(schema::Column::kEnd) != schema::kEndMark) fault = kTorn;
-      if (fault.empty() && is_header(row_)) fault = kSecondHeader;
-      if (fault.empty()) fault = handle(row_);
-      if (!fault.empty()) problems_.add(name_, row_.line_, std::move(fault));
+      if (!fault.empty()) problems_.add(name_, line.number, std::move(fault));
     }
   }
 
  private:
-  /// What GuardedSource found wrong with a line; "" when nothing, or nothing that matters.
-  std::string damage_text(std::uint64_t line) const {
-    switch (damage_->at(line)) {
+  static std::string damage_text(Damage damage) {
+    switch (damage) {
       case Damage::too_long:
         return fmt::format("longer than {} bytes: not written by syscost", kMaxLineBytes);
       case Damage::has_nul:
@@ -144,23 +119,59 @@ class RowReader {
       case Damage::endless:
         return fmt::format("longer than {} MiB: not written by syscost; what follows is not read",
                            kEndlessLineBytes >> 20U);
-      case Damage::not_closed:
       case Damage::none:
         break;
     }
     return {};
   }
 
-  template <std::size_t... I>
-  bool read_row(std::index_sequence<I...> /*columns*/) {
-    return library_.read_row(row_.cells_[I]...);
+  std::string take(const Line& line, const RowHandler& handle) {
+    constexpr auto kRecord = static_cast<std::size_t>(schema::Column::kRecord);
+    const bool repeats_key = !key_.empty() && line.text.starts_with(key_);
+    Cells& cells = row_.cells_;
+    const SplitFault split =
+        repeats_key && splits_key_ ? cells.split_behind(line.text, kRecord) : cells.split(line.text);
+    splits_key_ = false;
+    if (std::string fault = split_text(split); !fault.empty()) return fault;
+    if (row_.text(schema::Column::kEnd) != schema::kEndMark) return kTorn;
+    if (is_header(row_)) return kSecondHeader;
+    row_.line_ = line.number;
+    row_.repeats_key_ = repeats_key;
+    if (!repeats_key) key_.assign(line.text.substr(0, cells.begin_in_line(kRecord)));
+    splits_key_ = true;
+    Skip skip = Skip::nothing;
+    std::string fault = handle(row_, skip);
+    skips_ = skip != Skip::nothing;
+    if (skips_) {
+      const schema::Column end = skip == Skip::key ? schema::Column::kRecord : schema::Column::kPid;
+      skipped_.assign(line.text.substr(0, cells.begin_in_line(static_cast<std::size_t>(end))));
+    }
+    return fault;
+  }
+
+  static std::string split_text(SplitFault fault) {
+    switch (fault) {
+      case SplitFault::too_few:
+        return kTorn;
+      case SplitFault::too_many:
+        return fmt::format("more than {} columns: not written by syscost, or two rows in one line",
+                           schema::kColumnCount);
+      case SplitFault::open_quote:
+        return "a quote is not closed on this line: torn, or a line break inside a field (syscost writes none)";
+      case SplitFault::none:
+        break;
+    }
+    return {};
   }
 
   const std::string& name_;
   Problems& problems_;
-  std::shared_ptr<LineDamage> damage_;
-  Library library_;
+  LineSource lines_;
   Row row_;
+  std::string key_;          ///< The bytes of the columns before `record` of the row that was handed out last.
+  bool splits_key_ = false;  ///< The cells of the row still say where these columns begin.
+  std::string skipped_;      ///< What lines begin with that are not handed out.
+  bool skips_ = false;
 };
 
 ReadEnd read_csv(const std::string& name, ReadBytes bytes, const RowHandler& handle, Problems& problems,
@@ -174,9 +185,6 @@ ReadEnd read_csv(const std::string& name, ReadBytes bytes, const RowHandler& han
     end.lines = reader.lines();
   } catch (const std::system_error& error) {
     problems.add(name, 0, fmt::format("cannot be read: {}", error.code().message()));
-  } catch (const io::error::base& error) {
-    // Nothing is known to come here; a fault of the library must still end in a message, not in terminate().
-    problems.add(name, 0, fmt::format("the CSV library gave up: {}", error.what()));
   }
   return end;
 }

@@ -2,38 +2,52 @@
 //
 // The reader: a CSV of ours, row by row, as cells.
 //
-// Splitting and unquoting is the CSV library's work. What is ours is what to do about files that are not what they
-// should be: each line that cannot be used becomes a problem with its number and the next line is read.
+// A large file is read for a few of its rows, so what takes rows says which of the next ones it needs no more: those
+// are not even split. What is ours, too, is what to do about files that are not what they should be: each line that
+// cannot be used becomes a problem with its number, and the next line is read.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
-#include "csv/guarded_source.h"
+#include "csv/cells.h"
+#include "csv/input.h"
+#include "csv/line_source.h"
 #include "csv/problems.h"
 #include "syscost/schema.h"
 
 namespace syscost::bench::csv {
 
-/// One row; cells are NUL-terminated and live until the handler returns.
+/// One row; cells live until the handler returns.
 class Row {
  public:
-  const char* operator[](schema::Column column) const { return cells_[static_cast<std::size_t>(column)]; }
-  std::string_view text(schema::Column column) const { return (*this)[column]; }
-  /// No byte of the cell, its NUL included, lies at or behind this: the next cell begins there. Not for the last.
-  const char* bound(schema::Column column) const { return cells_[static_cast<std::size_t>(column) + 1]; }
+  std::string_view text(schema::Column column) const { return cells_[static_cast<std::size_t>(column)]; }
+  bool are_empty(schema::Column first, schema::Column last) const {
+    return cells_.are_empty(static_cast<std::size_t>(first), static_cast<std::size_t>(last));
+  }
   std::uint64_t line() const { return line_; }
+  /// Its columns before `record` are those of the row that was handed out before.
+  bool repeats_key() const { return repeats_key_; }
 
  private:
   friend class RowReader;
-  std::array<char*, schema::kColumnCount> cells_{};
+  Cells cells_{schema::kColumnCount};
   std::uint64_t line_ = 0;
+  bool repeats_key_ = false;
 };
 
-/// Takes one row; returns what is wrong with it, or "" when it was used.
-using RowHandler = std::function<std::string(const Row&)>;
+/// Which of the next rows are not handed out: those that follow without a break and begin as the row does.
+enum class Skip {
+  nothing,
+  key,      ///< Up to column `record`: the rest of the window.
+  context,  ///< Up to column `pid`: rows of the same program's run.
+};
+
+/// Takes one row; returns what is wrong with it, or "" when it was used. It may set `skip`, which is `nothing`. Of
+/// lines that are skipped only the end is looked at.
+using RowHandler = std::function<std::string(const Row&, Skip& skip)>;
 
 struct ReadEnd {
   bool is_ours = false;     ///< False when the header is not ours, so that no row means anything.

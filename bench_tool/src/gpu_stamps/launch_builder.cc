@@ -60,7 +60,7 @@ class Cells {
   /// `first` to `last` belong to another record and are empty.
   void expect_empty(StampColumn first, StampColumn last) {
     for (auto i = static_cast<std::size_t>(first); i <= static_cast<std::size_t>(last); ++i) {
-      if (*cells_[i] != '\0') refuse(static_cast<StampColumn>(i), "empty, as it is on rows of this record");
+      if (!cells_[i].empty()) refuse(static_cast<StampColumn>(i), "empty, as it is on rows of this record");
     }
   }
 

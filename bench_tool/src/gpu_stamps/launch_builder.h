@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -16,8 +17,8 @@
 
 namespace syscost::bench::gpu_stamps {
 
-/// The cells of one row, NUL-terminated.
-using StampCells = std::array<char*, gpu::kStampColumnCount>;
+/// The cells of one row.
+using StampCells = std::array<std::string_view, gpu::kStampColumnCount>;
 
 class LaunchBuilder {
  public:

@@ -2,8 +2,7 @@
 //
 // Reads a stamp file (docs/gpu-stamps.md): its launches, each with what was stamped.
 //
-// Splitting and unquoting is the CSV library's work, behind the same guard as for the run's CSV: a line that cannot be
-// used becomes a problem with its number, and the next one is read.
+// As of the run's CSV, a line that cannot be used becomes a problem with its number, and the next one is read.
 #pragma once
 
 #include <string>

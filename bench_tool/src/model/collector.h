@@ -8,30 +8,18 @@
 
 #include <cstdint>
 #include <string>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "csv/problems.h"
 #include "csv/reader.h"
 #include "model/dataset.h"
+#include "model/duplicates.h"
+#include "model/id_index.h"
 #include "model/loader.h"
 #include "model/row_parser.h"
 
 namespace syscost::bench::model {
-
-/// What makes two rows rows of the same window.
-struct SampleKey {
-  NameId run_id, kind, test, window, parent, origin;
-  std::uint32_t repetition;
-  std::uint64_t pid;
-
-  bool operator==(const SampleKey&) const = default;
-};
-
-struct SampleKeyHash {
-  std::size_t operator()(const SampleKey& key) const;
-};
 
 /// One repetition of a file that is not a CSV of ours: a benchmark's time, and nothing about syscalls.
 struct PlainRepetition {
@@ -50,47 +38,43 @@ class Collector {
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
 
-  /// Rows taken from now on are `file`'s.
-  void begin_file(const std::string& file);
-  /// Makes room for so many rows, so that they need not move while they become more.
-  void expect_rows(std::uint64_t rows) { data_.rows.reserve(data_.rows.size() + rows); }
+  /// Rows taken from now on are `file`'s. With `only_run` not empty, those of its other runs are left out.
+  void begin_file(const std::string& file, const std::string& only_run = {});
+  /// Windows that LoadOptions::test_part cannot mean are left out, if it is not empty.
+  void leave_out_others() { leaves_out_others_ = true; }
   /// Takes a row; returns what is wrong with it, or "".
-  std::string take(const csv::Row& row);
+  std::string take(const csv::Row& row, csv::Skip& skip);
   /// Takes a repetition of a file that holds one process's.
   void take_plain(const PlainRepetition& one);
   /// Takes over what `part` collected of the current file behind its first `lines_before` lines.
   void absorb(Collector& part, std::uint64_t lines_before);
+  /// So far, with rows that are not put in order yet. The runs that are left out have their contexts.
+  const Dataset& so_far() const { return data_; }
   /// Leaves the runs that were asked for, each row once, and hands out the result.
   Dataset finish(const std::string& name);
 
  private:
-  /// A row whose key another one had before. Said at the end: parts do not know their lines' numbers in the file.
-  struct Duplicate {
-    std::uint32_t file, line;
-    std::uint32_t first_file, first_line;
-  };
-
   std::uint32_t sample_of(const Sample& wanted);
-  bool is_chosen(const Sample& key);
-  bool keeps_histogram_of(const Sample& key);
+  std::uint64_t hash_of(const Sample& key) const;
+  bool is_same_window(const Sample& a, const Sample& b) const;
+  std::string take_totals(const csv::Row& row);
+  std::string take_call(const csv::Row& row);
+  void begin_window(const Sample& key);
+  bool is_left_out(const Sample& key);
   void select_runs();
-  std::vector<const Context*> runs() const;
-  NameId asked_run();
-  void report_unknown_run();
-  void drop_duplicates();
-  void report_duplicates();
 
   Dataset data_;
   const LoadOptions& options_;
   csv::Problems& problems_;
   RowParser parser_{data_};
-  std::unordered_map<SampleKey, std::uint32_t, SampleKeyHash> samples_;
-  SampleKey last_key_{};
-  std::uint32_t last_sample_ = 0;
-  std::vector<Duplicate> duplicates_;
+  IdIndex samples_;
+  std::string only_run_;
+  bool leaves_out_others_ = false;
+  Duplicates duplicates_;
   std::unordered_set<NameId> left_out_tests_;
   // Of the row that was taken last, for the next one if it has the same key; kNoSample: its rows are left out.
-  std::uint32_t row_sample_ = 0;
+  std::uint32_t row_sample_ = RowStore::kNoSample;
+  csv::Skip skip_ = csv::Skip::nothing;
   bool keeps_histogram_ = false;
 };
 

@@ -3,16 +3,18 @@
 // Dataset: the rows of one RUN argument, in memory.
 //
 // A CSV repeats everything on every row so that any tool can read it alone. In memory the same facts are kept once:
-// a Context per program run, a Sample per window and repetition, and one small SyscallRow per row.
+// a Context per program run, a Sample per window and repetition, and some fifteen bytes per `syscall` row.
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <deque>
 #include <string>
 #include <vector>
 
 #include "model/measured.h"
 #include "model/names.h"
+#include "model/row_store.h"
+#include "model/syscall_row.h"
 
 namespace syscost::bench::model {
 
@@ -73,33 +75,6 @@ struct Totals {
   }
 };
 
-/// What a `syscall` row says. Times in ns.
-struct SyscallRow {
-  std::uint32_t sample = 0;
-  std::uint32_t file = 0;  ///< Index into Dataset::files.
-  std::uint32_t line = 0;
-  NameId syscall = kNoName;
-  NameId detail = kNoName;
-  NameId classes = kNoName;  ///< As in the file: `file;desc`.
-  NameId errnos = kNoName;   ///< As in the file: `ENOENT:3 EINTR:1`.
-  NameId fixed_errnos = kNoName;
-  NameId histogram = kNoName;  ///< As in the file; kept only where LoadOptions asks for it.
-  Measured entries;
-  Measured calls;
-  Measured restarts;
-  Measured in_flight;
-  Measured no_return;
-  Measured carried_in;
-  Measured denied;
-  Measured errors;
-  Measured fixed_calls;   ///< Of `calls`, those of a run of a benchmark's loop whatever its length; where known.
-  Measured fixed_errors;  ///< Of `errors`, those of a run of a benchmark's loop whatever its length; where known.
-  Measured latency_count;
-  Measured latency_sum_ns;
-  Measured latency_min_ns;
-  Measured latency_max_ns;
-};
-
 /// One window in one repetition: its key, its totals, its syscalls.
 struct Sample {
   std::uint32_t context = 0;
@@ -122,22 +97,23 @@ class Dataset {
   Names names;
   std::vector<Context> contexts;
   std::vector<RunFacts> runs;
-  std::vector<Sample> samples;              ///< In order of first appearance.
-  std::vector<SyscallRow> rows;             ///< Ordered by sample after index().
+  std::deque<Sample> samples;  ///< In order of first appearance. A deque: a million are not moved.
+  RowStore rows;
   std::vector<std::string> left_out_tests;  ///< Names of those that LoadOptions::tests did not choose, each once.
+  bool is_partial = false;                  ///< Windows that LoadOptions::test_part cannot mean were left out.
 
   const std::string& text(NameId id) const { return names.text(id); }
   const Context& context(const Sample& sample) const { return contexts[sample.context]; }
   /// Makes names and paths safe for a terminal.
   void make_printable();
   /// Orders the rows by sample (keeping file order within) so that rows_of() works.
-  void index();
-  std::span<const SyscallRow> rows_of(std::uint32_t sample) const {
-    return {rows.data() + row_begin_[sample], row_begin_[sample + 1] - row_begin_[sample]};
+  void index() { rows.index(samples.size()); }
+  /// Unpacks the rows of a sample.
+  std::vector<SyscallRow> rows_of(std::uint32_t sample) const {
+    std::vector<SyscallRow> unpacked;
+    rows.of(sample, unpacked);
+    return unpacked;
   }
-
- private:
-  std::vector<std::size_t> row_begin_;
 };
 
 }  // namespace syscost::bench::model

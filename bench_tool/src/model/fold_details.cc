@@ -3,16 +3,14 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "model/lists.h"
 
 namespace syscost::bench::model {
 namespace {
-
-constexpr std::uint32_t kDropped = std::numeric_limits<std::uint32_t>::max();
 
 /// What is missing on one side is missing in the sum.
 constexpr std::array kSums = {&SyscallRow::entries,      &SyscallRow::calls,         &SyscallRow::restarts,
@@ -61,22 +59,31 @@ void add(Dataset& data, const SyscallRow& from, SyscallRow& into) {
 }  // namespace
 
 bool has_details(const Dataset& data) {
-  return std::any_of(data.rows.begin(), data.rows.end(), [](const SyscallRow& row) { return row.detail != kNoName; });
+  std::vector<SyscallRow> rows;
+  for (std::uint32_t sample = 0; sample < data.samples.size(); ++sample) {
+    rows.clear();
+    data.rows.of(sample, rows);
+    if (std::any_of(rows.begin(), rows.end(), [](const SyscallRow& row) { return row.detail != kNoName; })) return true;
+  }
+  return false;
 }
 
 void fold_details(Dataset& data) {
-  std::map<NameId, SyscallRow*> first;
-  std::uint32_t sample = kDropped;
-  for (SyscallRow& row : data.rows) {  // ordered by sample
-    if (row.sample != sample) first.clear();
-    sample = row.sample;
-    auto [at, is_new] = first.try_emplace(row.syscall, &row);
-    row.detail = kNoName;
-    if (is_new) continue;
-    add(data, row, *at->second);
-    row.sample = kDropped;
+  for (std::uint32_t sample = 0; sample < data.samples.size(); ++sample) {
+    const std::vector<SyscallRow> rows = data.rows_of(sample);
+    std::map<NameId, std::size_t> first;
+    std::vector<SyscallRow> folded;
+    for (SyscallRow row : rows) {
+      const auto [at, is_new] = first.try_emplace(row.syscall, folded.size());
+      row.detail = kNoName;
+      if (is_new) {
+        folded.push_back(row);
+      } else {
+        add(data, row, folded[at->second]);
+      }
+    }
+    if (!rows.empty()) data.rows.replace(sample, folded);
   }
-  std::erase_if(data.rows, [](const SyscallRow& row) { return row.sample == kDropped; });
   data.index();
 }
 

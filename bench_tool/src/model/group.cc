@@ -8,9 +8,9 @@
 #include <map>
 #include <set>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
+#include "model/id_index.h"
 #include "syscost/schema.h"
 
 namespace syscost::bench::model {
@@ -94,6 +94,30 @@ std::vector<Group> with_tools(const Dataset& data, std::vector<Group> groups, To
   return ordered;
 }
 
+/// Rows of the same window, but perhaps of another program.
+bool is_alike(const Sample& a, const Sample& b) {
+  return std::tie(a.test, a.kind, a.window, a.parent, a.origin) ==
+         std::tie(b.test, b.kind, b.window, b.parent, b.origin);
+}
+
+std::uint64_t hash_of(const Sample& sample, NameId program) {
+  std::uint64_t hash = program;
+  for (const NameId part : {sample.test, sample.kind, sample.window, sample.parent, sample.origin}) {
+    hash = (hash ^ part) * 0x9E3779B97F4A7C15U;
+    hash ^= hash >> 32U;
+  }
+  return hash;
+}
+
+void mark_ambiguous(std::vector<Group>& groups) {
+  std::map<std::tuple<NameId, NameId, NameId, NameId, NameId>, std::size_t> programs_of;
+  const auto key = [](const Group& group) {
+    return std::tuple(group.test, group.kind, group.window, group.parent, group.origin);
+  };
+  for (const Group& group : groups) ++programs_of[key(group)];
+  for (Group& group : groups) group.is_ambiguous = programs_of[key(group)] > 1;
+}
+
 }  // namespace
 
 bool is_same_window(const Group& a, const Group& b) {
@@ -106,27 +130,42 @@ std::vector<Group> group_samples(Dataset& data, Tools tools) {
   for (std::size_t i = 0; i < programs.size(); ++i) {
     programs[i] = data.names.intern(program_name(data.text(data.contexts[i].program)));
   }
-  std::vector<Group> groups;
-  std::map<std::tuple<NameId, NameId, NameId, NameId, NameId, NameId>, std::size_t> index;
+  // A million tests are a million groups: they are counted first, and made as large as they become.
+  const auto program_of = [&](std::uint32_t sample) { return programs[data.samples[sample].context]; };
+  std::vector<std::uint32_t> first;  // sample of each group
+  std::vector<std::uint32_t> sizes;
+  std::vector<std::uint32_t> group_of(data.samples.size());
+  IdIndex index;
   for (std::uint32_t i = 0; i < data.samples.size(); ++i) {
-    const Sample& sample = data.samples[i];
-    const NameId program = programs[sample.context];
-    auto [found, is_new] = index.try_emplace(
-        std::tuple(sample.test, sample.kind, sample.window, sample.parent, sample.origin, program), groups.size());
-    if (is_new) {
-      groups.push_back({sample.kind, sample.test, sample.window, sample.parent, sample.origin, program, {}, false, {}});
+    const std::uint64_t hash = hash_of(data.samples[i], program_of(i));
+    std::uint32_t found = index.find(hash, [&](std::uint32_t group) {
+      return is_alike(data.samples[first[group]], data.samples[i]) && program_of(first[group]) == program_of(i);
+    });
+    if (found == IdIndex::kNone) {
+      found = static_cast<std::uint32_t>(first.size());
+      first.push_back(i);
+      sizes.push_back(0);
+      index.insert(hash, found);
     }
-    groups[found->second].samples.push_back(i);
+    group_of[i] = found;
+    ++sizes[found];
   }
-  std::map<std::tuple<NameId, NameId, NameId, NameId, NameId>, std::size_t> programs_of;
-  auto key = [](const Group& group) {
-    return std::tuple(group.test, group.kind, group.window, group.parent, group.origin);
-  };
-  for (const Group& group : groups) ++programs_of[key(group)];
-  for (Group& group : groups) group.is_ambiguous = programs_of[key(group)] > 1;
-  std::stable_sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
+  std::vector<Group> groups;
+  groups.reserve(first.size());
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const Sample& sample = data.samples[first[i]];
+    groups.push_back(
+        {sample.kind, sample.test, sample.window, sample.parent, sample.origin, program_of(first[i]), {}, false, {}});
+    groups.back().samples.reserve(sizes[i]);
+  }
+  for (std::uint32_t i = 0; i < data.samples.size(); ++i) groups[group_of[i]].samples.push_back(i);
+  if (std::any_of(groups.begin(), groups.end(), [&](const Group& one) { return one.program != groups[0].program; })) {
+    mark_ambiguous(groups);
+  }
+  const auto by_rank = [&](const Group& a, const Group& b) {
     return rank_of(data.text(a.kind)) < rank_of(data.text(b.kind));
-  });
+  };
+  if (!std::is_sorted(groups.begin(), groups.end(), by_rank)) std::stable_sort(groups.begin(), groups.end(), by_rank);
   return loops_behind_owners(data, with_tools(data, std::move(groups), tools));
 }
 

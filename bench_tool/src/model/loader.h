@@ -20,11 +20,12 @@ struct LoadOptions {
   std::string run_id;            ///< Only this run, as --run names it; empty = the newest of each file.
   bool all_runs = false;         ///< Every run, pooled.
   bool keep_rows = true;         ///< False: windows without their syscalls.
-  bool keep_histograms = false;  ///< For tests that `histograms_of`, a part of a display name, may mean.
-  std::string histograms_of;
-  TestChoice tests;            ///< Windows of other tests are not kept.
-  bool is_printable = false;   ///< Texts of the result are made printable: every format but JSON.
-  unsigned loads_at_once = 1;  ///< So many threads call load() at once and share the cores.
+  bool keep_histograms = false;  ///< For tests that `test_part`, a part of a display name, may mean.
+  std::string test_part;
+  bool only_test_part = false;  ///< Other windows are not kept, where the files can be read a second time for them.
+  TestChoice tests;             ///< Windows of other tests are not kept.
+  bool is_printable = false;    ///< Texts of the result are made printable: every format but JSON.
+  unsigned loads_at_once = 1;   ///< So many threads call load() at once and share the cores.
 };
 
 /// Reads `run`. Notes in `problems` every line that was not used and why; what could be read is in the result.

@@ -10,7 +10,8 @@
 #include <deque>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+
+#include "model/id_index.h"
 
 namespace syscost::bench::model {
 
@@ -35,7 +36,7 @@ class Names {
 
  private:
   std::deque<std::string> texts_;  // a deque: texts stay where they are, so that views into them stay valid
-  std::unordered_map<std::string_view, NameId> ids_;
+  IdIndex ids_;
 };
 
 }  // namespace syscost::bench::model

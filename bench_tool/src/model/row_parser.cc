@@ -36,7 +36,7 @@ std::string bad_number(const csv::Row& row, Column column, std::uint64_t largest
 }
 
 bool parse_number(const csv::Row& row, Column column, Measured& number) {
-  return parse_measured(row[column], row.bound(column), number);
+  return parse_measured(row.text(column), number);
 }
 
 /// nullopt where no number of 64 bits holds it.
@@ -62,29 +62,38 @@ std::string parse_fields(const csv::Row& row, std::initializer_list<Field> field
 
 /// Name of the first filled column of [first, last], or "": the two records' measures are disjoint.
 std::string_view filled_column(const csv::Row& row, Column first, Column last) {
-  for (auto i = static_cast<std::size_t>(first); i <= static_cast<std::size_t>(last); ++i) {
-    if (*row[static_cast<Column>(i)] != '\0') return schema::kColumnNames[i];
-  }
-  return {};
+  if (row.are_empty(first, last)) return {};
+  auto column = static_cast<std::size_t>(first);
+  while (row.text(static_cast<Column>(column)).empty()) ++column;
+  return schema::kColumnNames[column];
 }
 
 }  // namespace
 
-bool parse_measured(const char* begin, const char* bound, Measured& number) {
-  if (*begin == '\0') {
-    number = Measured();
-    return true;
-  }
+bool parse_measured(std::string_view cell, Measured& number) {
+  constexpr std::size_t kAlwaysFits = 19;  // digits
   std::uint64_t value = 0;
-  auto [rest, error] = std::from_chars(begin, bound, value);
-  if (error != std::errc() || *rest != '\0' || value > Measured::kLargest) return false;
+  if (cell.size() <= kAlwaysFits) {
+    if (cell.empty()) {
+      number = Measured();
+      return true;
+    }
+    for (const char c : cell) {
+      const auto digit = static_cast<unsigned char>(c - '0');
+      if (digit > 9) return false;
+      value = value * 10 + digit;
+    }
+  } else {
+    const auto [rest, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+    if (error != std::errc() || rest != cell.data() + cell.size() || value > Measured::kLargest) return false;
+  }
   number = Measured(value);
   return true;
 }
 
 NameId RowParser::name(const csv::Row& row, Column column) {
   NameId& last = last_name_[static_cast<std::size_t>(column)];
-  if (std::strcmp(data_.names.text(last).c_str(), row[column]) != 0) last = data_.names.intern(row.text(column));
+  if (data_.names.text(last) != row.text(column)) last = data_.names.intern(row.text(column));
   return last;
 }
 
@@ -113,7 +122,7 @@ std::uint32_t RowParser::context_of(const csv::Row& row) {
 }
 
 std::string RowParser::parse_key(const csv::Row& row, Sample& key, bool& is_test_row) {
-  last_key_.clear();
+  has_key_ = false;
   Measured version;
   if (!parse_number(row, Column::kSchemaVersionColumn, version) || !version.has_value()) {
     return bad_number(row, Column::kSchemaVersionColumn);
@@ -152,31 +161,20 @@ std::string RowParser::parse_key(const csv::Row& row, Sample& key, bool& is_test
   key.window = name(row, Column::kWindow);
   key.parent = name(row, Column::kParent);
   key.origin = name(row, Column::kOrigin);
-  keep_key(row);
+  last_origin_ = origin;
+  has_key_ = true;
   return {};
 }
 
 std::string RowParser::parse_run(const csv::Row& row, RunFacts& run) {
+  has_key_ = false;
   if (row.text(Column::kRunId).empty()) return "column run_id is empty: nothing says which run this row belongs to";
+  if (!is_time(row.text(Column::kStartedAt))) {
+    return bad_cell(row, Column::kStartedAt, "a time as 2026-11-21T01:52:31.123Z");
+  }
   run.context = context_of(row);
   run.surroundings = data_.names.intern(row.text(Column::kDetail));
   return {};
-}
-
-void RowParser::keep_key(const csv::Row& row) {
-  const char* const begin = row[Column::kSchemaVersionColumn];
-  last_key_.assign(begin, row[Column::kRecord]);
-  last_origin_ = row[Column::kOrigin];
-  for (std::size_t i = 0; i < kKeyColumns; ++i) last_offsets_[i] = row[static_cast<Column>(i)] - begin;
-}
-
-bool RowParser::repeats_key(const csv::Row& row) const {
-  const char* const begin = row[Column::kSchemaVersionColumn];
-  if (std::string_view(begin, row[Column::kRecord]) != last_key_) return false;
-  for (std::size_t i = 0; i < kKeyColumns; ++i) {
-    if (row[static_cast<Column>(i)] - begin != last_offsets_[i]) return false;
-  }
-  return std::strcmp(row[Column::kOrigin], last_origin_.c_str()) == 0;
 }
 
 std::string RowParser::parse_record(const csv::Row& row, bool& is_test_row) const {
@@ -230,10 +228,9 @@ std::string RowParser::parse_syscall(const csv::Row& row, bool keeps_histogram, 
                                          {Column::kLatencyMinNs, &parsed.latency_min_ns},
                                          {Column::kLatencyMaxNs, &parsed.latency_max_ns}});
   if (!fault.empty()) return fault;
-  for (const Column errnos : {Column::kErrnos, Column::kFixedErrnos}) {
-    if (*row[errnos] != '\0' && !is_errnos(row.text(errnos))) {
-      return bad_cell(row, errnos, "NAME:count NAME:count ...");
-    }
+  for (const auto& [column, list] :
+       {std::pair(Column::kErrnos, &parsed.errnos), std::pair(Column::kFixedErrnos, &parsed.fixed_errnos)}) {
+    if (!parse_errno_list(row, column, *list)) return bad_cell(row, column, "NAME:count NAME:count ...");
   }
   const Measured& counted = parsed.calls.has_value() ? parsed.calls : parsed.entries;
   if (parsed.fixed_calls.value_or(0) > counted.value_or(0)) {
@@ -249,13 +246,51 @@ std::string RowParser::parse_syscall(const csv::Row& row, bool keeps_histogram, 
     return fmt::format("entries ({}) is not calls + restarts + in_flight + no_return ({} + {} + {} + {})", *entries,
                        *parsed.calls, *parsed.restarts, *parsed.in_flight, *parsed.no_return);
   }
-  parsed.syscall = name(row, Column::kSyscall);
-  parsed.detail = name(row, Column::kDetail);
-  parsed.classes = name(row, Column::kClass);
-  parsed.errnos = name(row, Column::kErrnos);
-  parsed.fixed_errnos = name(row, Column::kFixedErrnos);
+  name_call(row, parsed);
   if (keeps_histogram) parsed.histogram = data_.names.intern(row.text(Column::kHistogram));
   return {};
+}
+
+/// False when the cell is no list.
+bool RowParser::parse_errno_list(const csv::Row& row, Column column, NameId& list) {
+  const std::string_view text = row.text(column);
+  NameId& last = last_name_[static_cast<std::size_t>(column)];
+  if (data_.names.text(last) != text) {
+    if (!text.empty() && !is_errnos(text)) return false;
+    last = data_.names.intern(text);
+  }
+  list = last;
+  return true;
+}
+
+void RowParser::name_call(const csv::Row& row, SyscallRow& parsed) {
+  const std::string_view syscall = row.text(Column::kSyscall);
+  const std::string_view detail = row.text(Column::kDetail);
+  const std::string_view classes = row.text(Column::kClass);
+  std::uint32_t at = calls_[last_call_].next;
+  const Call& guess = calls_[at];
+  if (guess.syscall_text != syscall || guess.classes_text != classes || guess.detail_text != detail) {
+    const auto find = [&](std::uint64_t key) {
+      const auto [found, is_new] = call_of_names_.try_emplace(key, static_cast<std::uint32_t>(calls_.size()));
+      if (is_new) calls_.emplace_back();
+      return found->second;
+    };
+    Call call{data_.names.intern(syscall), data_.names.intern(detail), data_.names.intern(classes), {}, {}, {}, 0};
+    // Two of the names are one entry, and with the third another.
+    const std::uint64_t call_and_detail = find(std::uint64_t{call.syscall} << 32U | call.detail);
+    at = find(1ULL << 63U | call_and_detail << 32U | call.classes);
+    if (calls_[at].syscall == kNoName) {
+      call.syscall_text = data_.names.text(call.syscall);
+      call.detail_text = data_.names.text(call.detail);
+      call.classes_text = data_.names.text(call.classes);
+      calls_[at] = call;
+    }
+    calls_[last_call_].next = at;
+  }
+  last_call_ = at;
+  parsed.syscall = calls_[at].syscall;
+  parsed.detail = calls_[at].detail;
+  parsed.classes = calls_[at].classes;
 }
 
 }  // namespace syscost::bench::model

@@ -8,6 +8,9 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
 
 #include "csv/reader.h"
 #include "model/dataset.h"
@@ -24,15 +27,16 @@ class RowParser {
   void begin_file(std::uint32_t file) {
     file_ = file;
     last_context_ = kNoContext;
-    last_key_.clear();
+    has_key_ = false;
   }
   /// Fills the key members of `key`.
   std::string parse_key(const csv::Row& row, Sample& key, bool& is_test_row);
   /// Of a row of record `run`.
   std::string parse_run(const csv::Row& row, RunFacts& run);
-  /// True when the row's key is the one that parse_key() read last. A window's rows follow each other and repeat two
-  /// thirds of their columns, so that one comparison of bytes saves reading them again.
-  bool repeats_key(const csv::Row& row) const;
+  /// True when the row's key is the one that parse_key() read last, so that it need not be read again.
+  bool repeats_key(const csv::Row& row) const {
+    return has_key_ && row.repeats_key() && row.text(schema::Column::kOrigin) == last_origin_;
+  }
   std::string parse_record(const csv::Row& row, bool& is_test_row) const;
   std::string parse_totals(const csv::Row& row, Totals& totals);
   std::string parse_syscall(const csv::Row& row, bool keeps_histogram, SyscallRow& parsed);
@@ -40,23 +44,30 @@ class RowParser {
  private:
   NameId name(const csv::Row& row, schema::Column column);
   std::uint32_t context_of(const csv::Row& row);
+  void name_call(const csv::Row& row, SyscallRow& parsed);
+  bool parse_errno_list(const csv::Row& row, schema::Column column, NameId& list);
 
-  void keep_key(const csv::Row& row);
+  /// A syscall as rows name it. Windows call much the same in much the same order, so that the one behind it is a good
+  /// guess for the next row's, and three comparisons take the place of three searches.
+  struct Call {
+    NameId syscall, detail, classes;
+    std::string_view syscall_text, detail_text, classes_text;
+    std::uint32_t next;
+  };
 
-  /// Columns before `record`: all of the key but the origin.
-  static constexpr auto kKeyColumns = static_cast<std::size_t>(schema::Column::kRecord);
   static constexpr std::uint32_t kNoContext = 0xFFFFFFFF;
   Dataset& data_;
   std::uint32_t file_ = 0;
   std::uint32_t last_context_ = kNoContext;
   std::array<NameId, schema::kColumnCount> last_name_{};  ///< Per column: most rows repeat the row before.
-  std::string last_key_;  ///< The bytes of the key columns, with what ends each; empty = none was read.
+  bool has_key_ = false;                                  ///< parse_key() could read the row that was given to it last.
   std::string last_origin_;
-  std::array<std::ptrdiff_t, kKeyColumns> last_offsets_{};  ///< Where in last_key_ each cell begins: quotes shift them.
+  std::vector<Call> calls_{{}};
+  std::unordered_map<std::uint64_t, std::uint32_t> call_of_names_;
+  std::uint32_t last_call_ = 0;
 };
 
-/// Reads the unsigned decimal number in the cell [begin, NUL), which ends before `bound`; an empty cell is "not
-/// measured". False when it is neither.
-bool parse_measured(const char* begin, const char* bound, Measured& number);
+/// Reads the unsigned decimal number `cell`; an empty one is "not measured". False when it is neither.
+bool parse_measured(std::string_view cell, Measured& number);
 
 }  // namespace syscost::bench::model

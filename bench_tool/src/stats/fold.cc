@@ -27,40 +27,47 @@ bool knows(const Series& series, Measured SyscallRow::*field) {
 
 }  // namespace
 
-std::vector<Series> series_of(const model::Dataset& data, const model::Group& group) {
+GroupRows::GroupRows(const model::Dataset& data, const model::Group& group) {
+  begins_.reserve(group.samples.size() + 1);
+  for (const std::uint32_t sample : group.samples) {
+    begins_.push_back(rows_.size());
+    data.rows.of(sample, rows_);
+  }
+  begins_.push_back(rows_.size());
+}
+
+SeriesList::SeriesList(const GroupRows& of_group) {
+  const std::size_t repetitions = of_group.repetitions();
   std::vector<std::pair<const SyscallRow*, std::size_t>> rows;
-  for (std::size_t i = 0; i < group.samples.size(); ++i) {
-    for (const SyscallRow& row : data.rows_of(group.samples[i])) rows.emplace_back(&row, i);
+  for (std::size_t i = 0; i < repetitions; ++i) {
+    for (const SyscallRow& row : of_group.of(i)) rows.emplace_back(&row, i);
   }
-  auto key = [](const auto& entry) { return std::tuple(entry.first->syscall, entry.first->detail, entry.second); };
+  const auto key = [](const auto& entry) {
+    return std::tuple(entry.first->syscall, entry.first->detail, entry.second);
+  };
   std::sort(rows.begin(), rows.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
-  std::vector<Series> all;
-  for (const auto& [row, sample] : rows) {
-    if (all.empty() || all.back().first->syscall != row->syscall || all.back().first->detail != row->detail) {
-      all.push_back({row, std::vector<const SyscallRow*>(group.samples.size(), nullptr)});
-    }
-    all.back().by_sample[sample] = row;
+  const auto is_other = [](const SyscallRow* a, const SyscallRow* b) {
+    return a->syscall != b->syscall || a->detail != b->detail;
+  };
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i == 0 || is_other(rows[i - 1].first, rows[i].first)) all_.push_back({rows[i].first, {}});
   }
-  for (Series& series : all) {
+  rows_.assign(all_.size() * repetitions, nullptr);
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i != 0 && is_other(rows[i - 1].first, rows[i].first)) ++at;
+    rows_[at * repetitions + rows[i].second] = rows[i].first;
+  }
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    Series& series = all_[i];
+    series.by_sample = {rows_.data() + i * repetitions, repetitions};
     series.knows_fixed_calls = knows(series, &SyscallRow::fixed_calls);
     series.knows_fixed_errors = knows(series, &SyscallRow::fixed_errors);
   }
-  return all;
 }
 
-bool has_measured(const model::Dataset& data, std::uint32_t sample, Measured SyscallRow::*field) {
-  const Totals& totals = data.samples[sample].totals;
-  Measured total;
-  if (field == &SyscallRow::calls) total = totals.calls;
-  if (field == &SyscallRow::entries) total = totals.entries;
-  if (field == &SyscallRow::errors) total = totals.errors;
-  if (field == &SyscallRow::latency_sum_ns || field == &SyscallRow::latency_count) total = totals.kernel_ns;
-  if (total.has_value()) return true;
-  const auto rows = data.rows_of(sample);
-  return std::any_of(rows.begin(), rows.end(), [&](const SyscallRow& row) { return (row.*field).has_value(); });
-}
-
-Folder::Folder(const model::Dataset& data, const model::Group& group, bool per_iteration) : data_(data), group_(group) {
+Folder::Folder(const model::Dataset& data, const model::Group& group, const GroupRows& rows, bool per_iteration)
+    : data_(data), group_(group), rows_(rows) {
   divisors_.assign(group.samples.size(), 1.0);
   time_divisors_ = divisors_;
   bool can = true;
@@ -79,19 +86,30 @@ Folder::Folder(const model::Dataset& data, const model::Group& group, bool per_i
   }
 }
 
+bool Folder::measures(std::size_t i, Measured SyscallRow::*field) const {
+  const Totals& totals = data_.samples[group_.samples[i]].totals;
+  Measured total;
+  if (field == &SyscallRow::calls) total = totals.calls;
+  if (field == &SyscallRow::entries) total = totals.entries;
+  if (field == &SyscallRow::errors) total = totals.errors;
+  if (field == &SyscallRow::latency_sum_ns || field == &SyscallRow::latency_count) total = totals.kernel_ns;
+  if (total.has_value()) return true;
+  const auto rows = rows_.of(i);
+  return std::any_of(rows.begin(), rows.end(), [&](const SyscallRow& row) { return (row.*field).has_value(); });
+}
+
 Numbers Folder::totals(Measured Totals::*field, const std::vector<double>& divisors) const {
-  std::vector<double> values;
+  values_.clear();
   for (std::size_t i = 0; i < group_.samples.size(); ++i) {
     const Measured& number = data_.samples[group_.samples[i]].totals.*field;
     if (!number.has_value()) return std::nullopt;
-    values.push_back(static_cast<double>(*number) / (divisors.empty() ? 1.0 : divisors[i]));
+    values_.push_back(static_cast<double>(*number) / (divisors.empty() ? 1.0 : divisors[i]));
   }
-  return spread_of(std::move(values));
+  return spread_in(values_);
 }
 
-Numbers Folder::counts(Measured Totals::*field, const std::vector<Series>& all,
-                       Measured SyscallRow::*fixed_field) const {
-  std::vector<double> values;
+Numbers Folder::counts(Measured Totals::*field, const SeriesList& all, Measured SyscallRow::*fixed_field) const {
+  values_.clear();
   for (std::size_t i = 0; i < group_.samples.size(); ++i) {
     const Measured& number = data_.samples[group_.samples[i]].totals.*field;
     if (!number.has_value()) return std::nullopt;
@@ -102,9 +120,9 @@ Numbers Folder::counts(Measured Totals::*field, const std::vector<Series>& all,
       if (tells && series.by_sample[i] != nullptr) fixed += *(series.by_sample[i]->*fixed_field);
     }
     // Rows that contradict their total are reported as missing ones.
-    values.push_back(static_cast<double>(*number - std::min(*number, fixed)) / divisors_[i]);
+    values_.push_back(static_cast<double>(*number - std::min(*number, fixed)) / divisors_[i]);
   }
-  return spread_of(std::move(values));
+  return spread_in(values_);
 }
 
 double Folder::value(const Series& series, std::size_t i, Measured SyscallRow::*field, Fixed fixed) const {
@@ -125,21 +143,21 @@ double Folder::value(const Series& series, std::size_t i, Measured SyscallRow::*
 }
 
 Numbers Folder::column(const Series& series, Measured SyscallRow::*field, Fixed fixed) const {
-  std::vector<double> values;
+  values_.clear();
   for (std::size_t i = 0; i < series.by_sample.size(); ++i) {
     const SyscallRow* row = series.by_sample[i];
     if (row == nullptr ? !measures(i, field) : !(row->*field).has_value()) return std::nullopt;
-    values.push_back(row == nullptr ? 0.0 : value(series, i, field, fixed));
+    values_.push_back(row == nullptr ? 0.0 : value(series, i, field, fixed));
   }
-  return spread_of(std::move(values));
+  return spread_in(values_);
 }
 
 Numbers Folder::fixed(const Series& series, Measured SyscallRow::*field) const {
-  std::vector<double> values;
+  values_.clear();
   for (const SyscallRow* row : series.by_sample) {
-    values.push_back(row == nullptr ? 0.0 : static_cast<double>(*(row->*field)));
+    values_.push_back(row == nullptr ? 0.0 : static_cast<double>(*(row->*field)));
   }
-  return spread_of(std::move(values));
+  return spread_in(values_);
 }
 
 ErrnoNumbers Folder::errnos(const Series& series, Fixed fixed) const {

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,20 +24,47 @@ namespace syscost::bench::stats {
 using Numbers = std::optional<Spread>;
 using ErrnoNumbers = std::map<std::string, Spread, std::less<>>;
 
+/// The rows of a group's samples, unpacked. They stay where they are as long as it does.
+class GroupRows {
+ public:
+  GroupRows(const model::Dataset& data, const model::Group& group);
+
+  /// Of repetition `i`.
+  std::span<const model::SyscallRow> of(std::size_t i) const {
+    return {rows_.data() + begins_[i], begins_[i + 1] - begins_[i]};
+  }
+  std::size_t repetitions() const { return begins_.size() - 1; }
+
+ private:
+  std::vector<model::SyscallRow> rows_;
+  std::vector<std::size_t> begins_;
+};
+
 /// A syscall's rows; by_sample[i] is null where repetition i did not make the call.
 struct Series {
   const model::SyscallRow* first = nullptr;
-  std::vector<const model::SyscallRow*> by_sample;
+  std::span<const model::SyscallRow*> by_sample;
   bool knows_fixed_calls = false;  ///< Every row tells its fixed calls apart; likewise its errors.
   bool knows_fixed_errors = false;
 };
 
-/// Of every syscall that a repetition of `group` made. Points into `data`.
-std::vector<Series> series_of(const model::Dataset& data, const model::Group& group);
+/// Of every syscall that a repetition made.
+class SeriesList {
+ public:
+  /// Points into `rows`.
+  explicit SeriesList(const GroupRows& rows);
+  SeriesList(const SeriesList&) = delete;
+  SeriesList& operator=(const SeriesList&) = delete;
 
-/// True when repetition `sample` measured a column of the `syscall` rows: the total of its `test` row says so, or a row
-/// of its own. Only then does a missing row mean "not called".
-bool has_measured(const model::Dataset& data, std::uint32_t sample, model::Measured model::SyscallRow::*field);
+  std::size_t size() const { return all_.size(); }
+  const Series& operator[](std::size_t i) const { return all_[i]; }
+  auto begin() const { return all_.begin(); }
+  auto end() const { return all_.end(); }
+
+ private:
+  std::vector<const model::SyscallRow*> rows_;  ///< Of all series, one behind the other.
+  std::vector<Series> all_;
+};
 
 /// What becomes of fixed calls in figures per iteration.
 enum class Fixed {
@@ -45,18 +73,18 @@ enum class Fixed {
 };
 
 /// Turns per-repetition numbers into Spreads, dividing by iterations where asked. Where times and counts come from
-/// passes of different lengths, only figures per iteration can stand side by side, asked or not. `data` and `group`
-/// must outlive it.
+/// passes of different lengths, only figures per iteration can stand side by side, asked or not. What it is
+/// made of must outlive it. Not thread-safe.
 class Folder {
  public:
-  Folder(const model::Dataset& data, const model::Group& group, bool per_iteration);
+  Folder(const model::Dataset& data, const model::Group& group, const GroupRows& rows, bool per_iteration);
 
   bool is_per_iteration() const { return is_per_iteration_; }
 
   /// Counts, which belong to the counted pass.
   Numbers counts(model::Measured model::Totals::*field) const { return totals(field, divisors_); }
   /// Likewise, less the fixed calls (or errors: `fixed_field`) of those of `all` series that tell them apart.
-  Numbers counts(model::Measured model::Totals::*field, const std::vector<Series>& all,
+  Numbers counts(model::Measured model::Totals::*field, const SeriesList& all,
                  model::Measured model::SyscallRow::*fixed_field) const;
   /// Times, which belong to the timed one.
   Numbers times(model::Measured model::Totals::*field) const { return totals(field, time_divisors_); }
@@ -79,10 +107,9 @@ class Folder {
   ErrnoNumbers fixed_errnos(const Series& series) const;
 
   Numbers divisors() const { return is_per_iteration_ ? spread_of(divisors_) : Numbers(); }
-  /// has_measured() of repetition `i`.
-  bool measures(std::size_t i, model::Measured model::SyscallRow::*field) const {
-    return has_measured(data_, group_.samples[i], field);
-  }
+  /// True when repetition `i` measured a column of the `syscall` rows: the total of its `test` row says so, or a row of
+  /// its own. Only then does a missing row mean "not called".
+  bool measures(std::size_t i, model::Measured model::SyscallRow::*field) const;
 
  private:
   ErrnoNumbers errno_numbers(const Series& series, model::NameId model::SyscallRow::*list, bool is_per_iteration,
@@ -90,8 +117,10 @@ class Folder {
 
   const model::Dataset& data_;
   const model::Group& group_;
-  std::vector<double> divisors_;       // of counts
-  std::vector<double> time_divisors_;  // of times
+  const GroupRows& rows_;
+  std::vector<double> divisors_;        // of counts
+  std::vector<double> time_divisors_;   // of times
+  mutable std::vector<double> values_;  ///< Of the column that is being folded: a million columns need no memory each.
   bool is_per_iteration_ = false;
 };
 

@@ -6,6 +6,10 @@
 namespace syscost::bench::stats {
 
 std::optional<Spread> spread_of(std::vector<double> values) {
+  return spread_in(values);
+}
+
+std::optional<Spread> spread_in(std::span<double> values) {
   if (values.empty()) return std::nullopt;
   std::sort(values.begin(), values.end());
   Spread spread;

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace syscost::bench::stats {
@@ -23,5 +24,7 @@ struct Spread {
 
 /// Of at least one value; nullopt of none.
 std::optional<Spread> spread_of(std::vector<double> values);
+/// The same; it sorts them.
+std::optional<Spread> spread_in(std::span<double> values);
 
 }  // namespace syscost::bench::stats

@@ -7,7 +7,8 @@
 namespace syscost::bench::stats {
 namespace {
 
-constexpr std::size_t kAtOnce = 512;
+// Enough for some threads, and not more than their caches hold.
+constexpr std::size_t kAtOnce = 128;
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <future>
 #include <map>
 #include <numeric>
+#include <span>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -42,14 +43,14 @@ std::optional<std::uint64_t> sum(const model::Dataset& data, const model::Group&
 }
 
 /// True when rows of the sample are missing: no `test` row, or one whose totals the `syscall` rows do not add up to.
-bool is_incomplete(const model::Dataset& data, std::uint32_t sample) {
+bool is_incomplete(const model::Dataset& data, std::uint32_t sample, std::span<const SyscallRow> rows) {
   const Totals& totals = data.samples[sample].totals;
   if (data.samples[sample].totals_line == 0) return true;
   const bool has_calls = totals.calls.has_value();
   const Measured& total = has_calls ? totals.calls : totals.entries;
   if (!total.has_value()) return false;
   std::uint64_t found = 0;
-  for (const SyscallRow& row : data.rows_of(sample)) found += (has_calls ? row.calls : row.entries).value_or(0);
+  for (const SyscallRow& row : rows) found += (has_calls ? row.calls : row.entries).value_or(0);
   return found != *total;
 }
 
@@ -126,7 +127,7 @@ void add_times(const model::Dataset& data, const model::Group& group, WindowSumm
 }
 
 /// A column per repetition, added over the syscalls that are (or are not) waits; nullopt when one lacks it.
-Numbers total_of(const std::vector<Series>& all, const std::vector<SyscallSummary>& summaries, const Folder& fold,
+Numbers total_of(const SeriesList& all, const std::vector<SyscallSummary>& summaries, const Folder& fold,
                  std::size_t repetitions, bool waits, Measured SyscallRow::*field) {
   std::vector<double> values(repetitions, 0.0);
   for (std::size_t i = 0; i < repetitions; ++i) {
@@ -146,7 +147,7 @@ Numbers total_of(const std::vector<Series>& all, const std::vector<SyscallSummar
 
 /// Fixed calls of those syscalls together; nullopt where some are not known apart, or there are no such syscalls.
 template <class Select>
-Numbers fixed_sum(const std::vector<Series>& all, const std::vector<SyscallSummary>& summaries, const Folder& fold,
+Numbers fixed_sum(const SeriesList& all, const std::vector<SyscallSummary>& summaries, const Folder& fold,
                   std::size_t repetitions, Select is_selected) {
   std::vector<double> values(repetitions, 0.0);
   bool has_any = false;
@@ -160,6 +161,22 @@ Numbers fixed_sum(const std::vector<Series>& all, const std::vector<SyscallSumma
     }
   }
   return has_any ? spread_of(std::move(values)) : std::nullopt;
+}
+
+/// Most kernel time first, then most calls, then by name. Each is large, so each is moved once.
+void sort_syscalls(std::vector<SyscallSummary>& syscalls) {
+  const auto median = [](const Numbers& numbers) { return numbers ? numbers->median : -1.0; };
+  std::vector<std::tuple<double, double, std::string_view, std::size_t>> order;
+  order.reserve(syscalls.size());
+  for (std::size_t i = 0; i < syscalls.size(); ++i) {
+    const SyscallSummary& one = syscalls[i];
+    order.emplace_back(-median(one.kernel_ns), -median(one.count()), one.name, i);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<SyscallSummary> sorted;
+  sorted.reserve(syscalls.size());
+  for (const auto& entry : order) sorted.push_back(std::move(syscalls[std::get<3>(entry)]));
+  syscalls = std::move(sorted);
 }
 
 }  // namespace
@@ -181,7 +198,8 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   // A plain benchmark's total says nothing: it chose the number of passes itself.
   const bool is_plain = !group.samples.empty() && data.context(data.samples[group.samples.front()]).is_plain;
   const bool is_kernel = data.text(group.kind) == "kernel";  // of many launches a row holds several
-  const Folder fold(data, group, per_iteration || is_plain || is_kernel || group.is_loop(data));
+  const GroupRows rows(data, group);
+  const Folder fold(data, group, rows, per_iteration || is_plain || is_kernel || group.is_loop(data));
   WindowSummary out;
   out.name = model::display_name(data, group);
   out.kind = data.text(group.kind);
@@ -196,11 +214,10 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
     out.follows_owner = group.owner.has_value();
   }
   out.n = group.samples.size();
-  for (std::uint32_t sample : group.samples) {
-    if (is_incomplete(data, sample)) ++out.incomplete;
-    if (!has_measured(data, sample, &SyscallRow::calls) && !has_measured(data, sample, &SyscallRow::entries)) {
-      ++out.uncounted;
-    }
+  for (std::size_t i = 0; i < group.samples.size(); ++i) {
+    const std::uint32_t sample = group.samples[i];
+    if (is_incomplete(data, sample, rows.of(i))) ++out.incomplete;
+    if (!fold.measures(i, &SyscallRow::calls) && !fold.measures(i, &SyscallRow::entries)) ++out.uncounted;
     out.filters.insert(data.text(data.context(data.samples[sample]).filter));
     if (const model::NameId outcome = data.samples[sample].totals.outcome; outcome != model::kNoName) {
       ++out.outcomes[data.text(outcome)];
@@ -218,7 +235,7 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   out.user_ns = fold.times(&Totals::user_ns);
   out.system_ns = fold.times(&Totals::system_ns);
   out.overhead_ns = fold.times(&Totals::overhead_estimate_ns);
-  const std::vector<Series> all = series_of(data, group);
+  const SeriesList all(rows);
   out.calls = fold.counts(&Totals::calls, all, &SyscallRow::fixed_calls);
   out.entries = fold.counts(&Totals::entries, all, &SyscallRow::fixed_calls);
   out.errors = fold.counts(&Totals::errors, all, &SyscallRow::fixed_errors);
@@ -243,11 +260,7 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
         total_of(all, out.syscalls, fold, out.n, false, has_calls ? &SyscallRow::calls : &SyscallRow::entries);
     out.work_errors = total_of(all, out.syscalls, fold, out.n, false, &SyscallRow::errors);
   }
-  auto median = [](const Numbers& numbers) { return numbers ? numbers->median : -1.0; };
-  std::sort(out.syscalls.begin(), out.syscalls.end(), [&](const SyscallSummary& a, const SyscallSummary& b) {
-    return std::tuple(-median(a.kernel_ns), -median(a.count()), std::string_view(a.name)) <
-           std::tuple(-median(b.kernel_ns), -median(b.count()), std::string_view(b.name));
-  });
+  sort_syscalls(out.syscalls);
   return out;
 }
 

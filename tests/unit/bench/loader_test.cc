@@ -17,6 +17,7 @@ namespace {
 using testing::Cells;
 using testing::load;
 using testing::Loaded;
+using testing::run_row;
 using testing::syscall_row;
 using testing::test_row;
 
@@ -150,6 +151,14 @@ TEST(Loader, DoesNotTakeARowForTheNextOneOfAWindowThatWasRefused) {
   ASSERT_EQ(loaded.data.samples.size(), 2U);
   EXPECT_EQ(loaded.data.rows_of(0).size(), 0U);
   EXPECT_EQ(loaded.data.rows_of(1).size(), 1U);
+}
+
+TEST(Loader, TakesRunRowsThatAreAlikeBetweenTheRowsOfAWindow) {
+  const Loaded loaded = load(test_row() + run_row() + run_row() + syscall_row());
+  EXPECT_EQ(loaded.problems, "");
+  ASSERT_EQ(loaded.data.samples.size(), 1U);
+  EXPECT_EQ(loaded.data.rows_of(0).size(), 1U);
+  EXPECT_EQ(loaded.data.runs.size(), 2U);
 }
 
 TEST(Loader, RefusesNumbersThatDoNotFit) {

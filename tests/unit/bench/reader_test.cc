@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "csv/file_parts.h"
-#include "csv/guarded_source.h"
+#include "csv/line_source.h"
 #include "csv/printable.h"
 #include "csv_text.h"
 
@@ -33,7 +33,7 @@ Read read(const std::string& text) {
   Problems problems;
   csv::read_csv_text(
       "f.csv", text,
-      [&](const Row& row) {
+      [&](const Row& row, csv::Skip&) {
         result.tests.emplace_back(row.text(Column::kTest));
         result.lines.push_back(row.line());
         return std::string();
@@ -68,7 +68,7 @@ TEST(Reader, GoesOnBehindAnOverLongLine) {
   EXPECT_EQ(result.problems, "f.csv:2: longer than 1048576 bytes: not written by syscost\n");
 }
 
-TEST(Reader, SurvivesALineLongerThanTheLibrarysBlocks) {
+TEST(Reader, SurvivesALineLongerThanTheReadersBlocks) {
   const Read result = read(header() + std::string(std::size_t{40} << 20, 'x') + '\n' + test_row({{"test", "B"}}));
   EXPECT_EQ(result.tests, Names{"B"});
 }
@@ -89,7 +89,7 @@ TEST(Reader, EndsAtALineWithoutAnEnd) {
   Problems problems;
   std::size_t rows = 0;
   csv::read_csv(
-      "f.csv", endless, [&](const Row&) { return ++rows, std::string(); }, problems);
+      "f.csv", endless, [&](const Row&, csv::Skip&) { return ++rows, std::string(); }, problems);
   EXPECT_EQ(rows, 1U);
   std::ostringstream out;
   problems.print(out);
@@ -101,7 +101,7 @@ TEST(Reader, EndsAtAFileThatIsOneEndlessLine) {
   csv::Input zero("/dev/zero");
   ASSERT_TRUE(zero.open(problems));
   csv::read_csv_part(
-      zero, {}, [](const Row&) { return std::string(); }, problems);
+      zero, {}, [](const Row&, csv::Skip&) { return std::string(); }, problems);
   std::ostringstream out;
   problems.print(out);
   EXPECT_EQ(out.str(), "/dev/zero:1: the first line is not text: not a syscost CSV\n");
@@ -122,19 +122,19 @@ TEST(Reader, ReportsEveryLineThatIsNoRowWhereverItStands) {
   EXPECT_EQ(std::count(result.problems.begin(), result.problems.end(), '\n'), 8);
 }
 
-TEST(Reader, CountsBadLinesThatSpanTheLibrarysBlocks) {
-  // Some begin in one request of the library and end in the next, where they cannot be marked any more.
+TEST(Reader, CountsBadLinesThatSpanTheReadersBlocks) {
+  // Some begin in one request of the reader and end in the next, where they cannot be marked any more.
   std::string text = header();
   std::size_t bad = 0;
   for (; text.size() < (std::size_t{40} << 20); ++bad) text += std::string(3000 + bad % 7, 'b') + '\n';
   Problems problems;
   csv::read_csv_text(
-      "f.csv", text, [](const Row&) { return std::string(); }, problems);
+      "f.csv", text, [](const Row&, csv::Skip&) { return std::string(); }, problems);
   EXPECT_EQ(problems.count(), bad);
 }
 
-TEST(Reader, KeepsRowsThatSpanTheLibrarysBlocks) {
-  // 40 MiB in odd pieces: every block border of the library is crossed in the middle of a row.
+TEST(Reader, KeepsRowsThatSpanTheReadersBlocks) {
+  // 40 MiB in odd pieces: every block border of the reader is crossed in the middle of a row.
   std::string text = header();
   std::size_t rows = 0;
   for (; text.size() < (std::size_t{40} << 20); ++rows) {
@@ -152,7 +152,7 @@ TEST(Reader, KeepsRowsThatSpanTheLibrarysBlocks) {
   };
   csv::read_csv(
       "f.csv", in_pieces,
-      [&](const Row& row) {
+      [&](const Row& row, csv::Skip&) {
         return row.text(Column::kTest) == "T" + std::to_string(seen++) ? std::string() : std::string("out of order");
       },
       problems);
@@ -239,7 +239,7 @@ TEST(Reader, TellsWhenReadingFails) {
   Problems problems;
   csv::read_csv(
       "f.csv", [](char*, std::size_t) -> std::size_t { throw std::system_error(EIO, std::generic_category()); },
-      [](const Row&) { return std::string(); }, problems);
+      [](const Row&, csv::Skip&) { return std::string(); }, problems);
   std::ostringstream out;
   problems.print(out);
   EXPECT_EQ(out.str(), "f.csv: cannot be read: Input/output error\n");
@@ -254,20 +254,58 @@ TEST(Reader, TellsWhenAFileCannotBeOpened) {
   EXPECT_EQ(out.str(), "/nonexistent/f.csv: cannot be opened: No such file or directory\n");
 }
 
-TEST(GuardedSource, FillsEveryRequestExceptTheLast) {
-  std::string text = "0123456789";
+TEST(LineSource, HandsOutLinesThatComeByteByByte) {
+  std::string text =
+      "\xEF\xBB\xBF"
+      "0123\r\n\n89";
   auto one_byte = [&text](char* buffer, std::size_t) -> std::size_t {
     if (text.empty()) return 0;
     *buffer = text[0];
     text.erase(0, 1);
     return 1;
   };
-  csv::GuardedSource source(one_byte, std::make_shared<csv::LineDamage>());
-  char buffer[8];
-  EXPECT_EQ(source.read(buffer, 8), 8);
-  EXPECT_EQ(source.read(buffer, 8), 3);  // "89" and the line feed that closes the line
-  EXPECT_EQ(buffer[2], '\n');
-  EXPECT_EQ(source.read(buffer, 8), 0);
+  csv::LineSource source(one_byte);
+  std::vector<std::string> lines;
+  for (csv::Line line; source.next(line);) {
+    lines.emplace_back(line.text);
+    EXPECT_EQ(line.number, lines.size());
+    EXPECT_EQ(line.damage, csv::Damage::none);
+  }
+  EXPECT_EQ(lines, (std::vector<std::string>{"0123", "", "89"}));
+}
+
+TEST(Reader, DoesNotHandOutRowsThatAreSkipped) {
+  std::string text = header();
+  for (const char* run : {"r1", "r2", "r1"}) {
+    for (const char* test : {"A", "B"}) {
+      for (int row = 0; row < 3; ++row) text += test_row({{"run_id", run}, {"test", test}});
+    }
+  }
+  const auto handed_out = [&](csv::Skip wanted) {
+    std::string rows;
+    Problems problems;
+    csv::read_csv_text(
+        "f.csv", text + "torn\n",
+        [&](const Row& row, csv::Skip& skip) {
+          rows += std::string(row.text(Column::kRunId)) + std::string(row.text(Column::kTest)) + ' ';
+          if (row.text(Column::kRunId) == "r1") skip = wanted;
+          return std::string();
+        },
+        problems);
+    EXPECT_EQ(problems.count(), 1U);
+    return rows;
+  };
+  EXPECT_EQ(handed_out(csv::Skip::key), "r1A r1B r2A r2A r2A r2B r2B r2B r1A r1B ");
+  EXPECT_EQ(handed_out(csv::Skip::context), "r1A r2A r2A r2A r2B r2B r2B r1A ");
+}
+
+TEST(Reader, SplitsARowLikeTheOneBeforeWithTheSameKey) {
+  const std::string key = R"("a,""b""")";
+  const Read result =
+      read(header() + test_row({{"test", key}}) + test_row({{"test", key}, {"detail", R"("x,y")"}}) +
+           test_row({{"test", "A"}}) + test_row({{"test", "A"}, {"detail", R"("x,y")"}}) + test_row({{"test", "A"}}));
+  EXPECT_EQ(result.tests, (Names{R"(a,"b")", R"(a,"b")", "A", "A", "A"}));
+  EXPECT_EQ(result.problems, "");
 }
 
 }  // namespace

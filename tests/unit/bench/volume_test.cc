@@ -2,13 +2,18 @@
 //
 // Many rows at once: none is lost between reader, model and summary.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
 
+#include "cli/run.h"
 #include "make_rows.h"
 #include "model/group.h"
 #include "model/loader.h"
@@ -94,11 +99,123 @@ TEST(Volume, AFileReadInPartsIsTheFileReadAtOnce) {
   const model::Dataset whole = model::load_text("whole", content, {}, ignored);
   ASSERT_EQ(parts.rows.size(), whole.rows.size());
   ASSERT_EQ(parts.samples.size(), whole.samples.size());
-  for (std::size_t i = 0; i < parts.rows.size(); ++i) {
-    ASSERT_EQ(parts.rows[i].line, whole.rows[i].line);
-    ASSERT_EQ(parts.text(parts.rows[i].syscall), whole.text(whole.rows[i].syscall));
-    ASSERT_EQ(*parts.rows[i].latency_sum_ns, *whole.rows[i].latency_sum_ns);
+  for (std::uint32_t sample = 0; sample < parts.samples.size(); ++sample) {
+    const std::vector<model::SyscallRow> of_parts = parts.rows_of(sample);
+    const std::vector<model::SyscallRow> of_whole = whole.rows_of(sample);
+    ASSERT_EQ(of_parts.size(), of_whole.size());
+    for (std::size_t i = 0; i < of_parts.size(); ++i) {
+      ASSERT_EQ(of_parts[i].line, of_whole[i].line);
+      ASSERT_EQ(parts.text(of_parts[i].syscall), whole.text(of_whole[i].syscall));
+      ASSERT_EQ(parts.text(of_parts[i].errnos), whole.text(of_whole[i].errnos));
+      ASSERT_EQ(*of_parts[i].latency_sum_ns, *of_whole[i].latency_sum_ns);
+    }
   }
+  std::filesystem::remove(path);
+}
+
+/// A file of many runs, each of a few tests, with `change` made to its text.
+class HistoryFile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    perf::MakeRows shape;
+    shape.runs = 20;
+    shape.repetitions = 2;
+    shape.syscall_rows = shape.runs * shape.repetitions * shape.syscalls_per_test * 5;
+    std::ostringstream text;
+    perf::make_rows(shape, text);
+    text_ = text.str();
+  }
+  void TearDown() override { std::filesystem::remove(path_); }
+
+  model::Dataset load(const model::LoadOptions& options) {
+    std::ofstream(path_, std::ios::binary) << text_;
+    csv::Problems problems;
+    model::Dataset data = model::load(path_, options, problems);
+    std::ostringstream said;
+    problems.print(said);
+    problems_ = said.str();
+    return data;
+  }
+  /// In the first line that holds `in_line`.
+  void replace(const std::string& in_line, const std::string& from, const std::string& to) {
+    const std::size_t line = text_.find(in_line);
+    ASSERT_NE(line, std::string::npos);
+    text_.replace(text_.find(from, line), from.size(), to);
+  }
+
+  const std::string path_ = ::testing::TempDir() + "syscost_history.csv";
+  std::string text_, problems_;
+};
+
+TEST_F(HistoryFile, IsReadForTheRunsThatAreAskedFor) {
+  // Run 3 holds a row that says nothing, and run 4 one that is torn.
+  replace("1795000003-4242", ",passed,", ",passed,none");
+  replace("1795000004-4242", ",end\n", "\n");
+  model::LoadOptions options;
+  EXPECT_EQ(load(options).samples.size(), 10U);
+  EXPECT_NE(problems_.find("the row stops before its last column"), std::string::npos);
+  EXPECT_EQ(problems_.find("none"), std::string::npos) << "rows of other runs are not looked into";
+  options.run_id = "1795000003-4242";
+  EXPECT_EQ(load(options).samples.size(), 10U);
+  EXPECT_NE(problems_.find("column iterations holds \"none\""), std::string::npos) << problems_;
+  options.run_id = "newest~16";
+  EXPECT_EQ(load(options).samples.size(), 10U);
+  EXPECT_NE(problems_.find("column iterations holds \"none\""), std::string::npos) << problems_;
+  options.run_id.clear();
+  options.all_runs = true;
+  EXPECT_EQ(load(options).samples.size(), 200U);
+  EXPECT_NE(problems_.find("column iterations holds \"none\""), std::string::npos) << problems_;
+}
+
+TEST_F(HistoryFile, ItsNewestRunIsFoundWhereverItStands) {
+  // Written while others were: neither the first nor the last rows of the file are its.
+  replace("1795000007-4242,2026-11-21T", "2026-11-21T00:00:07", "2026-11-22T00:00:07");
+  const model::Dataset data = load({});
+  ASSERT_EQ(data.samples.size(), 10U) << "of several programs the last start is the run's";
+  EXPECT_EQ(data.text(data.context(data.samples[0]).run_id), "1795000007-4242");
+  EXPECT_EQ(problems_, "");
+}
+
+TEST_F(HistoryFile, IsReadForTheTestThatIsAskedFor) {
+  replace("KeepsRecordsInOrder2,,,0,test", ",passed,", ",passed,none");
+  model::LoadOptions options;
+  options.all_runs = true;
+  options.test_part = "KeepsRecordsInOrder3";
+  options.only_test_part = true;
+  const model::Dataset data = load(options);
+  EXPECT_EQ(data.samples.size(), 40U);
+  EXPECT_EQ(data.rows.size(), 800U);
+  EXPECT_TRUE(data.is_partial);
+  EXPECT_EQ(problems_, "");
+}
+
+TEST(Volume, ManyRowsAreSummarisedInLittleMemory) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers take memory of their own";
+#endif
+  perf::MakeRows shape;
+  shape.syscall_rows = 100'000;  // 45 MiB of text; as structures of numbers they were 90 MiB of memory
+  const std::string path = ::testing::TempDir() + "syscost_little_memory.csv";
+  {
+    std::ofstream out(path, std::ios::binary);
+    perf::make_rows(shape, out);
+  }
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    std::ifstream status("/proc/self/statm");
+    rlim_t pages = 0;
+    status >> pages;
+    const rlim_t most = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + (rlim_t{24} << 20);
+    const rlimit limit{most, most};
+    ::setrlimit(RLIMIT_AS, &limit);
+    std::ostringstream out, err;
+    std::_Exit(cli::run({"summary", path}, out, err));
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
   std::filesystem::remove(path);
 }
 

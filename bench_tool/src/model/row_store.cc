@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+#include "model/row_store.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <set>
+#include <utility>
+
+namespace syscost::bench::model {
+namespace {
+
+constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
+
+/// The numbers of a row; the first two decide how the others are packed.
+constexpr std::array kNumbers = {&SyscallRow::entries,        &SyscallRow::calls,         &SyscallRow::restarts,
+                                 &SyscallRow::in_flight,      &SyscallRow::no_return,     &SyscallRow::carried_in,
+                                 &SyscallRow::denied,         &SyscallRow::errors,        &SyscallRow::fixed_calls,
+                                 &SyscallRow::fixed_errors,   &SyscallRow::latency_count, &SyscallRow::latency_sum_ns,
+                                 &SyscallRow::latency_min_ns, &SyscallRow::latency_max_ns};
+
+constexpr std::array kTexts = {&SyscallRow::errnos, &SyscallRow::fixed_errnos, &SyscallRow::histogram};
+
+/// How a number is packed: two bits each in the row's first word.
+enum How : std::uint32_t {
+  kNothing = 0,   ///< It was not measured.
+  kZero = 1,      ///< 0
+  kAsBefore = 2,  ///< What entries (calls, where those are unknown) are.
+  kWritten = 3,   ///< It follows.
+};
+constexpr unsigned kFirstTextBit = 2 * kNumbers.size();
+constexpr std::uint32_t kIsNextLine = 1U << (kFirstTextBit + kTexts.size());
+static_assert(kFirstTextBit + kTexts.size() < 32);
+
+// The call, the word, the line, the texts and the numbers, as long as they can be.
+constexpr std::size_t kLongestRow = 5 + 4 + 5 + 5 * kTexts.size() + 10 * kNumbers.size();
+
+/// Seven bits a byte, the lowest first; the last byte has its highest bit clear.
+std::uint8_t* write_number(std::uint8_t* at, std::uint64_t number) {
+  for (; number > 0x7F; number >>= 7U) *at++ = static_cast<std::uint8_t>(number | 0x80U);
+  *at++ = static_cast<std::uint8_t>(number);
+  return at;
+}
+
+const std::uint8_t* read_number(const std::uint8_t* at, std::uint64_t& number) {
+  number = *at & 0x7FU;
+  for (unsigned shift = 7; (*at++ & 0x80U) != 0; shift += 7) number |= std::uint64_t{*at & 0x7FU} << shift;
+  return at;
+}
+
+std::uint32_t read_id(const std::uint8_t*& at) {
+  std::uint64_t number = 0;
+  at = read_number(at, number);
+  return static_cast<std::uint32_t>(number);
+}
+
+}  // namespace
+
+RowStore::RowStore() : dictionary_(std::make_shared<Dictionary>()) {
+  dictionary_->calls.push_back({kNoName, kNoName, kNoName, 0, 0});  // before the first row
+}
+
+std::uint32_t RowStore::call_of(const SyscallRow& row) {
+  std::vector<Call>& calls = dictionary_->calls;
+  std::uint32_t at = calls[last_call_].next;
+  const Call& guess = calls[at];
+  if (at == 0 || guess.syscall != row.syscall || guess.detail != row.detail || guess.classes != row.classes) {
+    // Two of the names are one entry, and with the third another.
+    const auto find = [&](std::uint64_t names) {
+      const auto [found, is_new] = call_of_names_.try_emplace(names, static_cast<std::uint32_t>(calls.size()));
+      if (is_new) calls.push_back({row.syscall, row.detail, row.classes, found->second, 0});
+      return found->second;
+    };
+    const std::uint32_t key = find(std::uint64_t{row.syscall} << 32U | row.detail);
+    at = find(1ULL << 63U | std::uint64_t{key} << 32U | row.classes);
+    calls[at].key = key;
+    calls[last_call_].next = at;
+    seen_.resize(calls.size(), 0);
+  }
+  return last_call_ = at;
+}
+
+std::optional<SyscallRow> RowStore::append(const SyscallRow& row) {
+  Extent* extent = extents_.empty() ? nullptr : &extents_.back();
+  const bool is_behind_others = blocks_.empty() || blocks_.back().dictionary != dictionary_;
+  const bool is_other =
+      is_behind_others || extent == nullptr || extent->sample != row.sample || extent->file != row.file;
+  const bool needs_block = is_behind_others || filled_ + kLongestRow > kBlockBytes;
+  if (needs_block) {
+    blocks_.push_back({std::make_unique_for_overwrite<std::uint8_t[]>(kBlockBytes), dictionary_});
+    filled_ = 0;
+  }
+  if (is_other) ++stretch_;
+  const std::uint32_t call = call_of(row);
+  std::uint32_t& seen = seen_[dictionary_->calls[call].key];
+  if (seen == stretch_) return row_of_same_call(row);
+  seen = stretch_;
+  if (is_other || extent->block + 1 != blocks_.size()) {
+    extents_.push_back({row.sample, 0, static_cast<std::uint32_t>(blocks_.size() - 1),
+                        static_cast<std::uint32_t>(filled_), row.file, row.line, !is_other});
+    extent = &extents_.back();
+    last_line_ = row.line - 1;
+  }
+
+  std::uint8_t* const begin = blocks_.back().bytes.get() + filled_;
+  std::uint8_t* at = write_number(begin, call);
+  std::uint8_t* const word_at = at;
+  at += 4;
+  std::uint32_t word = 0;
+  const Measured& before = row.entries.has_value() ? row.entries : row.calls;
+  for (std::size_t i = 0; i < kNumbers.size(); ++i) {
+    const Measured& number = row.*kNumbers[i];
+    How how = kNothing;
+    if (number.has_value()) {
+      how = *number == 0 ? kZero : &number != &before && *number == before.value_or(0) ? kAsBefore : kWritten;
+      if (how == kWritten) at = write_number(at, *number);
+    }
+    word |= how << (2 * i);
+  }
+  for (std::size_t i = 0; i < kTexts.size(); ++i) {
+    if (row.*kTexts[i] == kNoName) continue;
+    word |= 1U << (kFirstTextBit + i);
+    at = write_number(at, row.*kTexts[i]);
+  }
+  if (row.line == last_line_ + 1) {
+    word |= kIsNextLine;
+  } else {
+    at = write_number(at, row.line);
+  }
+  last_line_ = row.line;
+  for (unsigned i = 0; i < 4; ++i) word_at[i] = static_cast<std::uint8_t>(word >> (8 * i));
+  filled_ += static_cast<std::size_t>(at - begin);
+  ++extent->rows;
+  ++size_;
+  return std::nullopt;
+}
+
+/// Among the rows of its sample that were added last.
+std::optional<SyscallRow> RowStore::row_of_same_call(const SyscallRow& row) const {
+  std::vector<SyscallRow> rows;
+  for (std::size_t i = extents_.size(); i-- > 0;) {
+    rows.clear();
+    unpack(extents_[i], rows);
+    for (const SyscallRow& other : rows) {
+      if (other.syscall == row.syscall && other.detail == row.detail) return other;
+    }
+    if (!extents_[i].continues) break;
+  }
+  return std::nullopt;
+}
+
+void RowStore::unpack(const Extent& extent, std::vector<SyscallRow>& rows) const {
+  const Block& block = blocks_[extent.block];
+  const Dictionary& dictionary = *block.dictionary;
+  const std::uint8_t* at = block.bytes.get() + extent.offset;
+  std::uint32_t line = extent.line - 1;
+  for (std::uint32_t i = 0; i < extent.rows; ++i) {
+    SyscallRow& row = rows.emplace_back();
+    const Call& call = dictionary.calls[read_id(at)];
+    row.sample = extent.sample;
+    row.file = extent.file;
+    row.syscall = call.syscall;
+    row.detail = call.detail;
+    row.classes = call.classes;
+    std::uint32_t word = 0;
+    for (unsigned byte = 0; byte < 4; ++byte) word |= std::uint32_t{*at++} << (8 * byte);
+    for (std::size_t number = 0; number < kNumbers.size(); ++number) {
+      switch ((word >> (2 * number)) & 3U) {
+        case kZero:
+          row.*kNumbers[number] = Measured(0);
+          break;
+        case kAsBefore:
+          row.*kNumbers[number] = row.entries.has_value() ? row.entries : row.calls;
+          break;
+        case kWritten: {
+          std::uint64_t value = 0;
+          at = read_number(at, value);
+          row.*kNumbers[number] = Measured(value);
+          break;
+        }
+        default:
+          break;
+      }
+    }
+    for (std::size_t text = 0; text < kTexts.size(); ++text) {
+      if ((word >> (kFirstTextBit + text) & 1U) == 0) continue;
+      const NameId id = read_id(at);
+      row.*kTexts[text] = dictionary.names.empty() ? id : dictionary.names[id];
+    }
+    // Lines count from those of the file's part.
+    line = (word & kIsNextLine) != 0 ? line + 1 : read_id(at) + block.lines_before;
+    row.line = line;
+  }
+}
+
+void RowStore::absorb(RowStore&& part, const std::vector<NameId>& names, const std::vector<std::uint32_t>& samples,
+                      std::uint32_t file, std::uint32_t lines_before) {
+  std::set<Dictionary*> translated;
+  for (const Block& block : part.blocks_) {
+    Dictionary& dictionary = *block.dictionary;
+    if (!translated.insert(&dictionary).second) continue;
+    for (Call& call : dictionary.calls) {
+      call.syscall = names[call.syscall];
+      call.detail = names[call.detail];
+      call.classes = names[call.classes];
+    }
+    if (dictionary.names.empty()) {
+      dictionary.names = names;
+    } else {
+      for (NameId& name : dictionary.names) name = names[name];
+    }
+  }
+  const auto first_block = static_cast<std::uint32_t>(blocks_.size());
+  for (Block& block : part.blocks_) {
+    block.lines_before += lines_before;
+    blocks_.push_back(std::move(block));
+  }
+  for (Extent extent : part.extents_) {
+    extent.sample = samples[extent.sample];
+    extent.block += first_block;
+    extent.file = file;
+    extent.line += lines_before;
+    extents_.push_back(extent);
+  }
+  size_ += part.size_;
+  part = RowStore();
+}
+
+void RowStore::keep(const std::vector<std::uint32_t>& moved) {
+  for (Extent& extent : extents_) {
+    extent.sample = moved[extent.sample];
+    if (extent.sample == kNoSample) size_ -= extent.rows;
+  }
+  std::erase_if(extents_, [](const Extent& extent) { return extent.sample == kNoSample; });
+}
+
+void RowStore::index(std::size_t samples) {
+  std::erase_if(extents_, [](const Extent& extent) { return extent.rows == 0; });
+  // A writer keeps a window's rows together, so the sort is almost always only the check.
+  const auto by_sample = [](const Extent& a, const Extent& b) { return a.sample < b.sample; };
+  if (!std::is_sorted(extents_.begin(), extents_.end(), by_sample)) {
+    std::stable_sort(extents_.begin(), extents_.end(), by_sample);
+  }
+  first_extent_.assign(samples + 1, static_cast<std::uint32_t>(extents_.size()));
+  for (std::size_t i = extents_.size(); i-- > 0;) first_extent_[extents_[i].sample] = static_cast<std::uint32_t>(i);
+  for (std::size_t i = samples; i-- > 0;) first_extent_[i] = std::min(first_extent_[i], first_extent_[i + 1]);
+}
+
+void RowStore::of(std::uint32_t sample, std::vector<SyscallRow>& rows) const {
+  for (std::uint32_t i = first_extent_[sample]; i < first_extent_[sample + 1]; ++i) unpack(extents_[i], rows);
+}
+
+std::vector<std::uint32_t> RowStore::samples_to_check() const {
+  std::vector<std::uint32_t> samples;
+  for (std::size_t i = 0; i < extents_.size(); ++i) {
+    const Extent& extent = extents_[i];
+    const bool is_later = i != 0 && extents_[i - 1].sample == extent.sample && !extent.continues;
+    if (!is_later) continue;
+    if (samples.empty() || samples.back() != extent.sample) samples.push_back(extent.sample);
+  }
+  return samples;
+}
+
+void RowStore::replace(std::uint32_t sample, const std::vector<SyscallRow>& rows) {
+  for (std::uint32_t i = first_extent_[sample]; i < first_extent_[sample + 1]; ++i) {
+    size_ -= extents_[i].rows;
+    extents_[i].rows = 0;
+  }
+  // Not behind rows of the same sample that are no longer there.
+  extents_.push_back({sample, 0, 0, 0, std::numeric_limits<std::uint32_t>::max(), 0, false});
+  for (const SyscallRow& row : rows) append(row);
+}
+
+}  // namespace syscost::bench::model

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+//
+// SyscallRow: one syscall of a window.
+#pragma once
+
+#include <cstdint>
+
+#include "model/measured.h"
+#include "model/names.h"
+
+namespace syscost::bench::model {
+
+/// What a `syscall` row says. Times in ns.
+struct SyscallRow {
+  std::uint32_t sample = 0;
+  std::uint32_t file = 0;  ///< Index into Dataset::files.
+  std::uint32_t line = 0;
+  NameId syscall = kNoName;
+  NameId detail = kNoName;
+  NameId classes = kNoName;  ///< As in the file: `file;desc`.
+  NameId errnos = kNoName;   ///< As in the file: `ENOENT:3 EINTR:1`.
+  NameId fixed_errnos = kNoName;
+  NameId histogram = kNoName;  ///< As in the file; kept only where LoadOptions asks for it.
+  Measured entries;
+  Measured calls;
+  Measured restarts;
+  Measured in_flight;
+  Measured no_return;
+  Measured carried_in;
+  Measured denied;
+  Measured errors;
+  Measured fixed_calls;   ///< Of `calls`, those of a run of a benchmark's loop whatever its length; where known.
+  Measured fixed_errors;  ///< Of `errors`, those of a run of a benchmark's loop whatever its length; where known.
+  Measured latency_count;
+  Measured latency_sum_ns;
+  Measured latency_min_ns;
+  Measured latency_max_ns;
+};
+
+}  // namespace syscost::bench::model

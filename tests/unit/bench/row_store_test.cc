@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+//
+// Rows that were packed are the rows that went in, whatever numbers they hold.
+#include "model/row_store.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <tuple>
+#include <vector>
+
+namespace syscost::bench {
+namespace {
+
+using model::Measured;
+using model::NameId;
+using model::RowStore;
+using model::SyscallRow;
+
+auto texts_of(const SyscallRow& row) {
+  return std::tie(row.sample, row.file, row.line, row.syscall, row.detail, row.classes, row.errnos, row.fixed_errnos,
+                  row.histogram);
+}
+
+auto numbers_of(const SyscallRow& row) {
+  std::vector<std::optional<std::uint64_t>> numbers;
+  for (const Measured& one : {row.entries, row.calls, row.restarts, row.in_flight, row.no_return, row.carried_in,
+                              row.denied, row.errors, row.fixed_calls, row.fixed_errors, row.latency_count,
+                              row.latency_sum_ns, row.latency_min_ns, row.latency_max_ns}) {
+    numbers.push_back(one.optional());
+  }
+  return numbers;
+}
+
+void expect_same(const std::vector<SyscallRow>& found, const std::vector<SyscallRow>& wanted) {
+  ASSERT_EQ(found.size(), wanted.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    ASSERT_EQ(texts_of(found[i]), texts_of(wanted[i])) << i;
+    ASSERT_EQ(numbers_of(found[i]), numbers_of(wanted[i])) << i;
+  }
+}
+
+/// Numbers that are missing, 0, alike, small, and as large as they may be.
+SyscallRow any_row(std::mt19937_64& random) {
+  SyscallRow row;
+  const std::uint64_t before = random() % 3000;
+  for (Measured SyscallRow::*number :
+       {&SyscallRow::entries, &SyscallRow::calls, &SyscallRow::restarts, &SyscallRow::in_flight, &SyscallRow::no_return,
+        &SyscallRow::carried_in, &SyscallRow::denied, &SyscallRow::errors, &SyscallRow::fixed_calls,
+        &SyscallRow::fixed_errors, &SyscallRow::latency_count, &SyscallRow::latency_sum_ns, &SyscallRow::latency_min_ns,
+        &SyscallRow::latency_max_ns}) {
+    switch (random() % 6) {
+      case 0:
+        break;
+      case 1:
+        row.*number = Measured(0);
+        break;
+      case 2:
+        row.*number = Measured(before);
+        break;
+      case 3:
+        row.*number = Measured(Measured::kLargest);
+        break;
+      default:
+        row.*number = Measured(random() >> (random() % 64) >> 1U);
+    }
+  }
+  row.errnos = random() % 2 == 0 ? 0 : static_cast<NameId>(random() % 100'000);
+  row.fixed_errnos = random() % 4 == 0 ? 1U : 0U;
+  row.histogram = random() % 2 == 0 ? 0 : 0xFFFFFFFE;
+  return row;
+}
+
+/// Rows of `samples` samples, some of which come back later.
+std::vector<SyscallRow> many_rows(std::uint32_t samples, std::size_t count) {
+  std::mt19937_64 random(7);
+  std::vector<SyscallRow> rows;
+  std::uint32_t line = 1;
+  for (std::uint32_t step = 0; rows.size() < count; ++step) {
+    const std::uint32_t sample = step % samples;
+    for (NameId call = 1; call <= 1 + random() % 40; ++call) {
+      SyscallRow row = any_row(random);
+      row.sample = sample;
+      row.file = sample % 3;
+      row.line = line += random() % 5 == 0 ? 100'000 : 1;
+      row.syscall = call + step / samples * 1000;
+      row.detail = static_cast<NameId>(random() % 3);
+      row.classes = call % 4;
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
+std::vector<SyscallRow> of_sample(const std::vector<SyscallRow>& rows, std::uint32_t sample) {
+  std::vector<SyscallRow> out;
+  std::copy_if(rows.begin(), rows.end(), std::back_inserter(out),
+               [&](const SyscallRow& row) { return row.sample == sample; });
+  return out;
+}
+
+TEST(RowStore, HandsOutWhatWasPutIn) {
+  constexpr std::uint32_t kSamples = 50;
+  const std::vector<SyscallRow> rows = many_rows(kSamples, 20'000);  // several blocks
+  RowStore store;
+  for (const SyscallRow& row : rows) ASSERT_FALSE(store.append(row).has_value());
+  EXPECT_EQ(store.size(), rows.size());
+  store.index(kSamples);
+  EXPECT_FALSE(store.samples_to_check().empty()) << "they come back";
+  for (std::uint32_t sample = 0; sample < kSamples; ++sample) {
+    std::vector<SyscallRow> found;
+    store.of(sample, found);
+    expect_same(found, of_sample(rows, sample));
+  }
+}
+
+TEST(RowStore, HandsOutTheEarlierRowOfACallInsteadOfTakingItTwice) {
+  RowStore store;
+  SyscallRow row;
+  for (row.line = 2, row.syscall = 1; row.syscall < 5; ++row.syscall, ++row.line) {
+    ASSERT_FALSE(store.append(row).has_value());
+  }
+  row.syscall = 3;
+  row.classes = 9;  // the classes are no part of the key
+  const auto earlier = store.append(row);
+  ASSERT_TRUE(earlier.has_value());
+  EXPECT_EQ(earlier->line, 4U);
+  row.detail = 1;
+  EXPECT_FALSE(store.append(row).has_value());
+  row.sample = 1;
+  EXPECT_FALSE(store.append(row).has_value());
+  EXPECT_EQ(store.size(), 6U);
+}
+
+TEST(RowStore, TakesOverAPartWithItsNamesSamplesAndLines) {
+  constexpr std::uint32_t kSamples = 10;
+  std::vector<SyscallRow> rows = many_rows(kSamples, 3000);
+  for (SyscallRow& row : rows) {
+    row.file = 0;
+    row.histogram = 0;
+    row.errnos %= 50;
+  }
+  RowStore store;
+  std::vector<NameId> names(100'000);
+  for (NameId id = 1; id < names.size(); ++id) names[id] = id + 7;
+  std::vector<std::uint32_t> samples(kSamples);
+  for (std::uint32_t i = 0; i < kSamples; ++i) samples[i] = kSamples - 1 - i;
+  for (std::uint32_t part = 0; part < 2; ++part) {
+    RowStore of_part;
+    for (const SyscallRow& row : rows) of_part.append(row);
+    store.absorb(std::move(of_part), names, samples, part, part * 1'000'000'000);
+  }
+  EXPECT_EQ(store.size(), 2 * rows.size());
+  store.index(kSamples);
+  for (std::uint32_t sample = 0; sample < kSamples; ++sample) {
+    std::vector<SyscallRow> wanted;
+    for (std::uint32_t part = 0; part < 2; ++part) {
+      for (SyscallRow row : of_sample(rows, kSamples - 1 - sample)) {
+        row.sample = sample;
+        row.file = part;
+        row.line += part * 1'000'000'000;
+        for (NameId SyscallRow::*name : {&SyscallRow::syscall, &SyscallRow::detail, &SyscallRow::classes,
+                                         &SyscallRow::errnos, &SyscallRow::fixed_errnos}) {
+          row.*name = names[row.*name];
+        }
+        wanted.push_back(row);
+      }
+    }
+    std::vector<SyscallRow> found;
+    store.of(sample, found);
+    expect_same(found, wanted);
+  }
+}
+
+TEST(RowStore, LeavesTheSamplesThatAreKeptAndPutsOthersInTheirPlace) {
+  constexpr std::uint32_t kSamples = 6;
+  const std::vector<SyscallRow> rows = many_rows(kSamples, 500);
+  RowStore store;
+  for (const SyscallRow& row : rows) store.append(row);
+  store.keep({RowStore::kNoSample, 0, RowStore::kNoSample, 1, RowStore::kNoSample, 2});
+  store.index(3);
+  std::vector<SyscallRow> found;
+  store.of(1, found);
+  EXPECT_EQ(found.size(), of_sample(rows, 3).size());
+  SyscallRow one;
+  one.sample = 1;
+  one.line = 77;
+  store.replace(1, {one});
+  store.index(3);
+  found.clear();
+  store.of(1, found);
+  expect_same(found, {one});
+  found.clear();
+  store.of(2, found);
+  EXPECT_EQ(found.size(), of_sample(rows, 5).size());
+}
+
+}  // namespace
+}  // namespace syscost::bench
