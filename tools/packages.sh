@@ -20,6 +20,7 @@ libfmt-dev      | -            | text output of bench
 libcli11-dev    | -            | command line of bench
 nlohmann-json3-dev | -         | JSON of bench
 libboost-dev    | -            | Boost.Math, the distributions behind bench's statistics
+zlib1g-dev      | -            | .csv.gz files in bench
 libtomlplusplus-dev | -        | reader of bench's budgets
 "
 

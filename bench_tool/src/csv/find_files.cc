@@ -36,7 +36,7 @@ bool is_wanted(const fs::directory_entry& entry, Problems& problems) {
   const fs::file_status status = entry.status(ignored);
   if (fs::is_directory(status)) return false;
   const std::string file = entry.path().string();
-  if (entry.path().extension() == ".csv") {
+  if (file.ends_with(".csv") || file.ends_with(".csv.gz")) {
     const std::string what = not_a_file(status);
     if (what.empty()) return true;
     const char* const fix = fs::is_socket(status) ? "" : ": give its name as RUN to read it";
@@ -75,7 +75,9 @@ Run find_files(const std::string& name, Problems& problems) {
   if (error) {
     problems.add(name, 0, "the folder cannot be read: " + error.message());
   } else if (files.empty() && problems.count() == problems_before) {
-    problems.add(name, 0, "no *.csv and no *.json of Google Benchmark in this folder (sub-folders are not searched)");
+    problems.add(
+        name, 0,
+        "no *.csv, no *.csv.gz and no *.json of Google Benchmark in this folder (sub-folders are not searched)");
   }
   std::sort(files.begin(), files.end());
   for (std::string& file : files) run.files.emplace_back(std::move(file));

@@ -7,10 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
 #include <utility>
+
+#include "csv/inflate.h"
 
 namespace syscost::bench::csv {
 namespace {
@@ -34,6 +37,7 @@ Input::Input(Input&& other) noexcept
       descriptor_(std::exchange(other.descriptor_, -1)),
       is_regular_(other.is_regular_),
       size_(other.size_),
+      stream_(std::move(other.stream_)),
       beginning_(std::move(other.beginning_)),
       has_beginning_(other.has_beginning_),
       has_ended_(other.has_ended_) {}
@@ -49,7 +53,10 @@ bool Input::open(Problems& problems) {
     close();
     return false;
   }
-  is_regular_ = S_ISREG(status.st_mode);
+  std::array<char, 2> first{};
+  const bool is_file = S_ISREG(status.st_mode);
+  const ssize_t got = is_file ? ::pread(descriptor_, first.data(), first.size(), 0) : 0;
+  is_regular_ = is_file && !is_gzip({first.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))});
   size_ = is_regular_ ? static_cast<std::uint64_t>(status.st_size) : 0;
   return true;
 }
@@ -57,9 +64,35 @@ bool Input::open(Problems& problems) {
 void Input::close() {
   if (descriptor_ >= 0) ::close(descriptor_);
   descriptor_ = -1;
+  stream_ = nullptr;
   beginning_.clear();
   has_beginning_ = false;
   has_ended_ = false;
+}
+
+/// Fills stream_, of a pipe with what it begins with in front again.
+void Input::open_stream() {
+  const ReadBytes rest = [descriptor = descriptor_](char* buffer, std::size_t size) {
+    return read_by([&] { return ::read(descriptor, buffer, size); });
+  };
+  stream_ = rest;  // if that fails now, it fails again for the reader
+  std::string first(2, '\0');
+  std::size_t filled = 0;
+  for (std::size_t got = 1; got != 0 && filled != first.size(); filled += got) {
+    got = rest(first.data() + filled, first.size() - filled);
+    has_ended_ = got == 0;
+  }
+  first.resize(filled);
+  const bool is_packed = is_gzip(first);
+  // A terminal would have to be told its end a second time.
+  ReadBytes all = [rest, first, has_ended = has_ended_](char* buffer, std::size_t size) mutable {
+    if (first.empty()) return has_ended ? std::size_t{0} : rest(buffer, size);
+    const std::size_t count = std::min(size, first.size());
+    first.copy(buffer, count);
+    first.erase(0, count);
+    return count;
+  };
+  stream_ = is_packed ? inflated(std::move(all)) : std::move(all);
 }
 
 std::string_view Input::beginning() {
@@ -68,10 +101,9 @@ std::string_view Input::beginning() {
   beginning_.resize(kBeginningBytes);
   std::size_t filled = 0;
   try {
-    const ReadBytes all =
-        is_regular_ ? bytes_of(0, kBeginningBytes) : ReadBytes([this](char* buffer, std::size_t size) {
-          return read_by([&] { return ::read(descriptor_, buffer, size); });
-        });
+    if (!is_regular_) open_stream();
+    const ReadBytes part = is_regular_ ? bytes_of(0, kBeginningBytes) : nullptr;
+    const ReadBytes& all = is_regular_ ? part : stream_;
     for (std::size_t got = 1; got != 0 && filled != kBeginningBytes; filled += got) {
       got = all(beginning_.data() + filled, kBeginningBytes - filled);
       has_ended_ = got == 0;
@@ -85,10 +117,10 @@ std::string_view Input::beginning() {
 
 ReadBytes Input::bytes() {
   if (is_regular_) return bytes_of(0, 0);
+  beginning();
   return [this, left = std::string_view(beginning_)](char* buffer, std::size_t size) mutable {
-    // A terminal would have to be told its end a second time.
     if (left.empty() && has_ended_) return std::size_t{0};
-    if (left.empty()) return read_by([&] { return ::read(descriptor_, buffer, size); });
+    if (left.empty()) return stream_(buffer, size);
     const std::size_t count = std::min(size, left.size());
     std::memcpy(buffer, left.data(), count);
     left.remove_prefix(count);

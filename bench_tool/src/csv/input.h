@@ -4,7 +4,7 @@
 //
 // A pipe cannot be opened twice: when the first descriptor is closed the writer is gone, and the second open waits for
 // another writer for ever. So one descriptor serves the look at what kind of file it is and the reading; what was
-// looked at is kept for the reader.
+// looked at is kept for the reader. What gzip packed is unpacked on the way.
 #pragma once
 
 #include <cstddef>
@@ -40,23 +40,26 @@ class Input {
 
   // Of an open input:
 
-  /// Its bytes have a place: any part can be read, more than once, by several threads at once.
+  /// Its bytes have a place: any part can be read, more than once, by several threads at once. False for packed files.
   bool is_regular() const { return is_regular_; }
   /// Of a regular file, when it was opened.
   std::uint64_t size() const { return size_; }
   /// The first 256 bytes, or all if there are fewer. For a pipe this waits for its writer.
   std::string_view beginning();
-  /// All bytes. Of a pipe, to be called once. The input must outlive what it returns, as for bytes_of().
+  /// All bytes. Of what is not regular, to be called once. The input must outlive what it returns, as for bytes_of().
   ReadBytes bytes();
   /// Of a regular file: `size` bytes from `offset` on; 0: to the end, however far that is by then.
   ReadBytes bytes_of(std::uint64_t offset, std::uint64_t size) const;
 
  private:
+  void open_stream();
+
   std::string path_;
   int descriptor_ = -1;
   bool is_regular_ = false;
   std::uint64_t size_ = 0;
-  std::string beginning_;  ///< Of a pipe: taken out of it.
+  ReadBytes stream_;       ///< Of what is not regular: what is behind the beginning.
+  std::string beginning_;  ///< Of what is not regular: taken out of it.
   bool has_beginning_ = false;
   bool has_ended_ = false;  ///< Of a pipe or terminal: the beginning is all of it.
 };
