@@ -20,7 +20,9 @@ using syscost::bench::simulation::Noise;
 using syscost::bench::simulation::simulate_alarms;
 using syscost::bench::simulation::simulate_counts;
 using syscost::bench::simulation::simulate_cpu;
+using syscost::bench::simulation::simulate_steps;
 using syscost::bench::simulation::simulate_times;
+using syscost::bench::simulation::StepsResult;
 using syscost::bench::simulation::TimesResult;
 using syscost::bench::simulation::TimesSetup;
 using syscost::bench::simulation::to_string;
@@ -117,6 +119,22 @@ void print_alarms(std::size_t suites, std::uint64_t seed) {
   }
 }
 
+void print_steps(std::size_t histories, std::uint64_t seed) {
+  fmt::print("\nHistories of one test's time: which show a step, and of which it is at most a run off\n");
+  fmt::print("{:<6} {:>6}  {:>10}  {:>14} {:>8}  {:>14} {:>8}\n", "runs", "noise", "no change", "5 % slower", "near",
+             "10 % slower", "near");
+  for (const std::size_t runs : {12U, 30U, 100U}) {
+    for (const double noise : {0.01, 0.03, 0.10}) {
+      const StepsResult equal = simulate_steps(runs, noise, 1, histories, seed);
+      const StepsResult five = simulate_steps(runs, noise, 1.05, histories, seed);
+      const StepsResult ten = simulate_steps(runs, noise, 1.10, histories, seed);
+      fmt::print("{:<6} {:>4.0f} %  {:>10}  {:>14} {:>8}  {:>14} {:>8}\n", runs, 100 * noise,
+                 share(equal.with_steps, histories), share(five.with_steps, histories), share(five.near, histories),
+                 share(ten.with_steps, histories), share(ten.near, histories));
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -131,4 +149,5 @@ int main(int argc, char** argv) {
   print_cpu(comparisons, seed);
   print_counts(comparisons, seed);
   print_alarms(comparisons, seed);
+  print_steps(comparisons, seed);
 }

@@ -87,4 +87,14 @@ struct AlarmsResult {
 /// `runs` of each suite are seen. One count in ten varies, each with a chance of its own, most of them seldom.
 AlarmsResult simulate_alarms(std::size_t runs, std::size_t suites, std::uint64_t seed);
 
+/// Of histories of a test's times, see stats/change_points.h.
+struct StepsResult {
+  std::size_t with_steps = 0;  ///< Histories that show a step, wherever.
+  std::size_t near = 0;        ///< One at most a run off the true place.
+};
+
+/// From a run between the first and the last third on, each of `histories` is `slowdown` times as slow; noise is
+/// log-normal.
+StepsResult simulate_steps(std::size_t runs, double noise, double slowdown, std::size_t histories, std::uint64_t seed);
+
 }  // namespace syscost::bench::simulation

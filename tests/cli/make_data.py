@@ -5,6 +5,7 @@
 The files are committed; run this after a change of the schema: python3 tests/cli/make_data.py
 Column names come from plugin/include/syscost/schema.h, so that the two cannot disagree.
 """
+import gzip
 import json
 import os
 import re
@@ -253,7 +254,29 @@ def make_moved():
                                      totals=dict(outcome=""))])
 
 
+def make_history():
+    """Ten runs of a test, one commit each: from the sixth on it writes twice as often, from the seventh on it is slower."""
+    lines, packed = [], []
+    for i in range(12):
+        key = dict(run_id=f"1795225951-{i + 30}", started_at=f"2026-11-{i + 1:02}T03:00:00.5Z", label="nightly",
+                   commit=f"{(i + 1) * 0x10203:07x}c0ffee")
+        writes = call("write", "desc", [900] * (3 if i < 5 else 6))
+        wall_ns = round((20000 if i < 6 else 26000) * (1 + 0.004 * ((i * 37) % 11 - 5)))
+        run = window("Log.Stays", [call("close", "desc", [800])], 1500, **key)
+        if i != 3:
+            run += repeated("Log.Writes", [([call("read", "desc", [400] * (2 + (i + j) % 3)), writes], wall_ns + j)
+                                           for j in range(2)], **key)
+        (packed if i >= 9 else lines).extend(run)
+    save("history/nightly.csv", lines)
+    # As gzip writes it, without a time.
+    save_bytes("history/packed.csv.gz", gzip.compress(("\n".join([HEADER] + packed) + "\n").encode(), mtime=0))
+    whole = open(os.path.join(DATA, "history/packed.csv.gz"), "rb").read()
+    save_bytes("cut.csv.gz", whole[:len(whole) // 2])
+    save_bytes("damaged.csv.gz", whole[:300] + bytes(byte ^ 0x55 for byte in whole[300:320]) + whole[320:])
+
+
 def main():
+    make_history()
     make_moved()
     write = lambda count, ns=110: call("write", "desc", [ns] * count)
     opens = lambda count, **errnos: call("openat", "file;desc", [900] * count, errnos)

@@ -6,7 +6,8 @@
 namespace syscost::bench::cli {
 
 inline constexpr const char* kRunHelp =
-    "A CSV written by --syscost_csv, or a folder (its *.csv files, not those of sub-folders)";
+    "A CSV written by --syscost_csv, packed by gzip or not, or a folder (its *.csv and *.csv.gz, not those of "
+    "sub-folders)";
 
 inline constexpr const char* kMainFooter =
     R"(A RUN is a CSV or a folder of CSVs. Of a file that holds several runs the newest counts.
@@ -16,6 +17,7 @@ Examples:
   my_tests --syscost_csv out.csv            write a CSV
   bench summary out.csv                     what each test asked of the kernel
   bench show out.csv Log.Write write        latency histogram of one syscall in one test
+  bench log Log.Write history/              since when it makes so many calls
   bench compare main.csv pr.csv             what changed; exit code 1 when a count grew
   bench ab -- main/tests -- pr/tests        runs both in turns: counts and times
   bench baseline update r1.csv r2.csv r3.csv    a file to commit
@@ -88,6 +90,18 @@ Examples:
   bench runs history.csv
   bench summary history.csv --run newest~1
   bench compare history.csv history.csv --run label:main --run newest)";
+
+inline constexpr const char* kLogFooter =
+    R"(One line for each run that the files hold, the oldest first, and below it, marked ^, what changed there.
+A step of the counts: which syscalls are called more or less often than in all runs since the step before (at most 20
+of them). What varied in those is judged by its spread, as `compare` judges it; --tolerate and --volatile say more.
+A step of a time: from here on it is another, by more than --threshold, and at most one in a hundred orders of the same
+runs has a place as marked. It takes 8 runs and three on each side, and the times of one machine.
+
+Examples:
+  bench log Log.Write history.csv           the runs that one file holds
+  bench log Log.Write nightly/              a folder of files, *.csv.gz too
+  bench log Log.Write 2026-*.csv.gz --format csv      to plot it elsewhere)";
 
 inline constexpr const char* kDoctorFooter =
     R"(Runs BINARY --syscost_doctor: which backends work on this machine, why the others do not, and the fix.

@@ -23,7 +23,7 @@ namespace {
 
 /// Commands of the design that are not built yet: naming them beats "unexpected argument".
 constexpr std::array<std::string_view, 2> kLaterCommands = {"report", "export"};
-constexpr std::array<std::string_view, 10> kCommands = {"summary", "show",     "hist",  "runs",    "compare",
+constexpr std::array<std::string_view, 11> kCommands = {"summary", "show",     "hist",  "log",     "runs",  "compare",
                                                         "ab",      "baseline", "check", "confirm", "doctor"};
 
 /// Refuses "", which is what a variable of a script that was not set leaves.
@@ -224,6 +224,13 @@ Parsed parse(const std::vector<std::string>& args) {
   runs->add_option("RUN", options.runs, kRunHelp)->required();
   add_output_options(*runs, raw);
 
+  auto* log = app.add_subcommand("log", "A test's history over runs and commits, with its steps")->footer(kLogFooter);
+  log->add_option("TEST", options.test, "Its name, or a part that only one test has")->required()->check(not_empty());
+  log->add_option("RUN", options.runs, kRunHelp)->required();
+  log->add_option("--threshold", options.threshold, "Change of a time in percent that matters (3)");
+  add_count_options(*log, raw);
+  add_output_options(*log, raw);
+
   auto* doctor = app.add_subcommand("doctor", "Whether this machine can measure")->footer(kDoctorFooter);
   doctor->add_option("BINARY", options.binary, "A test or benchmark linked with syscost");
 
@@ -267,6 +274,7 @@ Parsed parse(const std::vector<std::string>& args) {
     options.runs = {old_run, new_run};
   }
   if (runs->parsed()) options.command = Command::runs;
+  if (log->parsed()) options.command = Command::log;
   if (doctor->parsed()) options.command = Command::doctor;
   return finish(std::move(options), raw);
 }

@@ -14,7 +14,7 @@
 
 namespace syscost::bench::cli {
 
-enum class Command { summary, show, runs, compare, ab, doctor, baseline_update, check, confirm };
+enum class Command { summary, show, runs, log, compare, ab, doctor, baseline_update, check, confirm };
 enum class Format { text, md, csv, json };
 /// Of compare and ab, for CI systems, in the place of a Format.
 enum class Report { none, junit, sarif, github };
@@ -44,7 +44,7 @@ enum ExitCode : int {
 struct Options {
   Command command = Command::summary;
   std::vector<std::string> runs;  ///< RUN arguments: files or folders.
-  std::string test;               ///< show: full name or a unique part of it.
+  std::string test;               ///< show, log: full name or a unique part of it.
   std::string syscall;            ///< show: a selector (model/syscall_choice.h); empty = all.
   std::string svg;                ///< show: file for a picture of GPU stamps; empty = none.
   std::string binary;             ///< doctor: empty = say how.

@@ -14,6 +14,7 @@
 #include "commands/compare.h"
 #include "commands/confirm.h"
 #include "commands/doctor.h"
+#include "commands/log.h"
 #include "commands/runs.h"
 #include "commands/show.h"
 #include "commands/summary.h"
@@ -57,6 +58,8 @@ int dispatch(const Options& options, std::ostream& out, std::ostream& err) {
       return commands::confirm(options, paint, out, err);
     case Command::runs:
       return commands::runs(options, out, err);
+    case Command::log:
+      return commands::log(options, paint, out, err);
     case Command::doctor:
       return commands::doctor(options, out, err);
   }

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "commands/log.h"
+
+#include <ostream>
+#include <utility>
+
+#include "commands/named_test.h"
+#include "csv/find_files.h"
+#include "csv/problems.h"
+
+namespace syscost::bench::commands {
+
+int log(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {
+  csv::Problems problems;
+  // Runs of all files stand in one history, so all files are one RUN.
+  csv::Run all{options.runs.front(), false, {}};
+  for (const std::string& path : options.runs) {
+    csv::Run one = csv::find_files(path, problems);
+    for (csv::Input& input : one.files) all.files.push_back(std::move(input));
+  }
+  model::LoadOptions load;
+  load.all_runs = true;
+  load.is_printable = options.is_printable();
+  const NamedTest named = load_named(std::move(all), load, options.test, problems);
+  const std::vector<const model::Group*> found = find_test(named.data, named.groups, options.test);
+  if (found.size() != 1) {
+    if (!named.groups.empty()) print_candidates(named, found, options.test, "log", err);
+    problems.print(err);
+    return cli::kExitBadInput;
+  }
+  const TestLog log{model::display_name(named.data, *found.front()), &named.data,
+                    stats::history_of(named.data, *found.front(), options.counts, options.threshold / 100)};
+  switch (options.format) {
+    case cli::Format::json:
+      out << log_json(log);
+      break;
+    case cli::Format::csv:
+      out << log_csv(log);
+      break;
+    case cli::Format::md:
+      out << log_markdown(log);
+      break;
+    case cli::Format::text:
+      out << log_text(log, options.screen.width, paint);
+      break;
+  }
+  problems.print(err);
+  return problems.empty() ? cli::kExitOk : cli::kExitBadInput;
+}
+
+}  // namespace syscost::bench::commands

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+//
+// log for people: a line for each run, and below it what changed there.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "commands/compare.h"
+#include "commands/log.h"
+#include "render/markdown.h"
+#include "render/table.h"
+#include "render/text_width.h"
+#include "render/units.h"
+
+namespace syscost::bench::commands {
+namespace {
+
+using render::Align;
+using render::Cells;
+using render::Shrinks;
+using stats::HistoryRun;
+using stats::WindowSummary;
+
+constexpr std::size_t kBarWidth = 10;
+constexpr std::size_t kNarrowBarWidth = 5;
+/// Below this there is no room for the long bar: a terminal has 80 columns.
+constexpr std::size_t kWideScreen = 100;
+constexpr std::size_t kCommitDigits = 7;
+constexpr std::size_t kMinutes = 16;  ///< `2026-11-21 01:52`
+
+std::string minutes_of(std::string time) {
+  if (time.size() <= kMinutes) return time;
+  time[time.find('T') == std::string::npos ? 0 : time.find('T')] = ' ';
+  return time.substr(0, kMinutes);
+}
+
+/// What the bar shows: calls, trips into the kernel where those are unknown, times where nothing was counted.
+const stats::Numbers& height_of(const WindowSummary& window) {
+  if (window.calls) return window.calls;
+  return window.entries ? window.entries : window.wall_ns;
+}
+
+std::string bar(const HistoryRun& run, double most, std::size_t width) {
+  if (!run.window || !height_of(*run.window) || most <= 0) return {};
+  const double share = height_of(*run.window)->median / most;
+  const auto filled = static_cast<std::size_t>(std::lround(share * static_cast<double>(width)));
+  return std::string(share > 0 ? std::max<std::size_t>(filled, 1) : 0, '@');
+}
+
+std::string outcome_of(const HistoryRun& run) {
+  std::string text;
+  if (!run.window) return text;
+  for (const auto& [outcome, times] : run.window->outcomes) {
+    if (outcome == "passed") continue;
+    text += (text.empty() ? "" : ", ") + std::string(outcome);
+  }
+  return text;
+}
+
+std::string duration(const HistoryRun& run, stats::Numbers WindowSummary::*numbers) {
+  return !run.window || !((*run.window).*numbers) ? std::string() : render::duration((*run.window).*numbers);
+}
+
+std::string calls_of(const HistoryRun& run) {
+  if (!run.window) return "not run";
+  const stats::Numbers& numbers = run.window->calls ? run.window->calls : run.window->entries;
+  if (!numbers && run.window->is_plain) return {};
+  return render::count(numbers) + (!run.window->calls && numbers ? " entries" : "");
+}
+
+using Row = std::vector<std::string>;
+
+/// The table without the columns that are empty in all rows.
+render::Table table_of(const TestLog& log, std::size_t width) {
+  std::vector<render::TableColumn> columns = {{"started"},
+                                              {"run", Align::left, Cells::names, Shrinks::in_the_middle},
+                                              {"label", Align::left, Cells::names, Shrinks::at_the_end},
+                                              {"commit", Align::left, Cells::names},
+                                              {"calls", Align::right},
+                                              {""},
+                                              {"wall", Align::right},
+                                              {"cpu", Align::right},
+                                              {"outcome"}};
+  double most = 0;
+  for (const HistoryRun& run : log.runs) {
+    if (run.window && height_of(*run.window)) most = std::max(most, height_of(*run.window)->median);
+  }
+  const std::size_t bar_width = width != 0 && width < kWideScreen ? kNarrowBarWidth : kBarWidth;
+  std::vector<Row> rows;
+  for (const HistoryRun& run : log.runs) {
+    const model::Context& context = *run.context;
+    rows.push_back({minutes_of(log.data->text(context.started_at)),
+                    context.is_plain ? std::string() : log.data->text(run.run_id), log.data->text(context.label),
+                    log.data->text(context.commit).substr(0, kCommitDigits), calls_of(run), bar(run, most, bar_width),
+                    duration(run, &WindowSummary::wall_ns), duration(run, &WindowSummary::cpu_ns), outcome_of(run)});
+  }
+  for (std::size_t i = columns.size(); i-- > 0;) {
+    if (std::any_of(rows.begin(), rows.end(), [&](const Row& row) { return !row[i].empty(); })) continue;
+    columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(i));
+    for (Row& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  render::Table table(std::move(columns));
+  for (Row& row : rows) table.add_row(std::move(row));
+  return table;
+}
+
+/// `run 17, commit 43cf755a, 2026-11-21 01:52`.
+std::string name_of(const TestLog& log, const HistoryRun& run) {
+  const model::Context& context = *run.context;
+  std::string name = context.is_plain ? std::string() : "run " + log.data->text(run.run_id) + ", ";
+  if (context.commit != model::kNoName) {
+    name += "commit " + log.data->text(context.commit).substr(0, kCommitDigits) + ", ";
+  }
+  return name + minutes_of(log.data->text(context.started_at));
+}
+
+std::string heading(const TestLog& log) {
+  std::size_t steps = 0;
+  const HistoryRun* last = nullptr;
+  for (const HistoryRun& run : log.runs) {
+    if (step_lines(run).empty()) continue;
+    ++steps;
+    last = &run;
+  }
+  const std::string runs = fmt::format("{} run{}", log.runs.size(), log.runs.size() == 1 ? "" : "s, the oldest first");
+  if (last == nullptr) return runs + ": no step\n";
+  return fmt::format("{}: {} step{} in {}\n", runs, steps, steps == 1 ? "," : "s, the last", name_of(log, *last));
+}
+
+std::string notes(const TestLog& log) {
+  const auto timed = std::count_if(log.runs.begin(), log.runs.end(),
+                                   [](const HistoryRun& run) { return run.window && run.window->wall_ns; });
+  if (timed == 0 || static_cast<std::size_t>(timed) >= stats::kLeastHistory) return {};
+  return fmt::format("times: {} runs are too few for a step to show; it takes {}\n", timed, stats::kLeastHistory);
+}
+
+}  // namespace
+
+std::vector<std::string> step_lines(const HistoryRun& run) {
+  std::vector<std::string> lines;
+  if (run.step) {
+    const std::string change = breakdown(*run.step);
+    lines.push_back(calls_cell(*run.step, "") + " calls" + (change.empty() ? "" : ": " + change));
+  }
+  const auto add = [&](const char* title, const std::optional<stats::ChangePoint>& step) {
+    if (!step) return;
+    const double percent = 100 * std::abs(step->after - step->before) / step->before;
+    lines.push_back(fmt::format("{} {} -> {}, {:.0f} % {} from here on", title, render::duration(step->before),
+                                render::duration(step->after), percent,
+                                step->after > step->before ? "slower" : "faster"));
+  };
+  add("wall", run.wall_step);
+  add("cpu", run.cpu_step);
+  return lines;
+}
+
+std::string log_text(const TestLog& log, std::size_t width, const render::Paint& paint) {
+  std::string out = paint.bold(log.test) + '\n' + render::wrapped(heading(log), width, 2) + '\n';
+  const std::string table = table_of(log, width).text(2, 2, width);
+  std::size_t at = 0;
+  const auto next_line = [&] {
+    const std::size_t begin = std::exchange(at, table.find('\n', at) + 1);
+    return table.substr(begin, at - begin);
+  };
+  out += next_line();
+  for (const HistoryRun& run : log.runs) {
+    out += next_line();
+    for (const std::string& line : step_lines(run)) {
+      const std::string mark = render::wrapped("  ^ " + line + '\n', width, 2);
+      out += run.step && run.step->verdict == stats::Verdict::regressed
+                 ? paint.red(mark.substr(0, mark.size() - 1)) + '\n'
+                 : mark;
+    }
+  }
+  return out + render::wrapped(notes(log), width, 2);
+}
+
+std::string log_markdown(const TestLog& log) {
+  std::string out = "### " + render::code_span(log.test) + "\n\n" + render::escaped_lines(heading(log)) + '\n';
+  std::string steps;
+  for (const HistoryRun& run : log.runs) {
+    for (const std::string& line : step_lines(run)) {
+      steps += "- " + render::escaped_markdown(name_of(log, run) + ": " + line) + '\n';
+    }
+  }
+  if (!steps.empty()) out += steps + '\n';
+  return out + table_of(log, 0).markdown();
+}
+
+}  // namespace syscost::bench::commands

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "stats/history.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "model/start_time.h"
+
+namespace syscost::bench::stats {
+namespace {
+
+using model::Context;
+using model::Dataset;
+using model::Group;
+
+auto start_of(const Dataset& data, const Context& context) {
+  return std::pair(model::sortable_time(data.text(context.started_at)), std::string_view(data.text(context.run_id)));
+}
+
+/// The same test with these samples only.
+Group with_samples(const Group& test, std::vector<std::uint32_t> samples) {
+  Group some = test;
+  some.samples = std::move(samples);
+  return some;
+}
+
+/// Fills `step` of the runs at which the times of `numbers` changed.
+void mark_times(std::deque<HistoryRun>& runs, Numbers WindowSummary::*numbers,
+                std::optional<ChangePoint> HistoryRun::*step, double threshold) {
+  std::vector<HistoryRun*> timed;
+  std::vector<double> times;
+  for (HistoryRun& run : runs) {
+    if (!run.window || !((*run.window).*numbers)) continue;
+    timed.push_back(&run);
+    times.push_back(((*run.window).*numbers)->median);
+  }
+  for (const ChangePoint& change : change_points(times, threshold)) timed[change.at]->*step = change;
+}
+
+using RunIndexes = std::vector<std::size_t>;
+
+void append(RunIndexes& runs, const RunIndexes& more) {
+  runs.insert(runs.end(), more.begin(), more.end());
+  if (runs.size() > kMostRunsBefore)
+    runs.erase(runs.begin(), runs.end() - static_cast<std::ptrdiff_t>(kMostRunsBefore));
+}
+
+class CountSteps {
+ public:
+  CountSteps(const Dataset& data, const Group& test, const std::vector<std::vector<std::uint32_t>>& samples,
+             const CountPolicy& policy)
+      : data_(data), test_(test), samples_(samples), policy_(policy) {}
+
+  void take(std::size_t index, HistoryRun& run) {
+    if (!run.window) return;
+    if (!before_.empty()) {
+      WindowSummary all = pooled(before_);
+      const Comparison change = compare_windows(&all, &*run.window, policy_);
+      if (has_no_answer(change.verdict) || change.has_fault) return;
+      if (is_step(change)) {
+        run.before = std::move(all);
+        run.step = change;
+        run.step->old_window = &*run.before;
+        begin_behind_step(*run.window);
+      }
+    }
+    append(before_, {index});
+  }
+
+ private:
+  static bool is_step(const Comparison& change) {
+    return change.verdict == Verdict::regressed || change.verdict == Verdict::improved;
+  }
+
+  /// What comes back to where it was before the last step varies. From now on it does so within what both show, and
+  /// does not go up and down for ever.
+  void begin_behind_step(const WindowSummary& window) {
+    if (!older_.empty()) {
+      const WindowSummary all = pooled(older_);
+      if (!is_step(compare_windows(&all, &window, policy_))) {
+        append(older_, before_);
+        before_ = std::exchange(older_, {});
+        return;
+      }
+    }
+    older_ = std::exchange(before_, {});
+  }
+
+  WindowSummary pooled(const RunIndexes& runs) const {
+    std::vector<std::uint32_t> all;
+    for (const std::size_t run : runs) all.insert(all.end(), samples_[run].begin(), samples_[run].end());
+    return summarize(data_, with_samples(test_, std::move(all)), true);
+  }
+
+  const Dataset& data_;
+  const Group& test_;
+  const std::vector<std::vector<std::uint32_t>>& samples_;
+  const CountPolicy& policy_;
+  RunIndexes before_;  ///< Since the last step.
+  RunIndexes older_;   ///< From the step before it to it.
+};
+
+}  // namespace
+
+std::deque<HistoryRun> history_of(const Dataset& data, const Group& test, const CountPolicy& policy, double threshold) {
+  std::map<model::NameId, HistoryRun> by_id;
+  const std::string_view program = data.text(test.program);
+  for (const Context& context : data.contexts) {
+    if (model::program_name(data.text(context.program)) != program) continue;
+    HistoryRun& run = by_id[context.run_id];
+    run.run_id = context.run_id;
+    if (run.context == nullptr || start_of(data, context) < start_of(data, *run.context)) run.context = &context;
+  }
+  std::map<model::NameId, std::vector<std::uint32_t>> samples_of;
+  for (const std::uint32_t sample : test.samples)
+    samples_of[data.context(data.samples[sample]).run_id].push_back(sample);
+
+  std::deque<HistoryRun> runs;
+  for (auto& [id, run] : by_id) runs.push_back(std::move(run));
+  std::stable_sort(runs.begin(), runs.end(), [&](const HistoryRun& a, const HistoryRun& b) {
+    return start_of(data, *a.context) < start_of(data, *b.context);
+  });
+  std::vector<std::vector<std::uint32_t>> samples;
+  for (HistoryRun& run : runs) {
+    samples.push_back(samples_of[run.run_id]);
+    if (!samples.back().empty()) run.window = summarize(data, with_samples(test, samples.back()), true);
+  }
+  CountSteps steps(data, test, samples, policy);
+  for (std::size_t i = 0; i < runs.size(); ++i) steps.take(i, runs[i]);
+  mark_times(runs, &WindowSummary::wall_ns, &HistoryRun::wall_step, threshold);
+  mark_times(runs, &WindowSummary::cpu_ns, &HistoryRun::cpu_step, threshold);
+  return runs;
+}
+
+}  // namespace syscost::bench::stats
