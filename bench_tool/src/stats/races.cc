@@ -20,7 +20,7 @@ constexpr double kAlone = 0.005;        // what one run on each side may differ 
 constexpr double kLeastNoise = 0.05;    // of the test's counts, where they change together
 constexpr double kMostNoise = 1.0 / 3;  // what one run on each side may differ by
 constexpr std::size_t kKnownNoise = 3;  // from so many repetitions on OLD says how far its counts vary
-constexpr double kMargin = 2;           // ranges of OLD
+constexpr double kMargin = 1;           // ranges of OLD
 
 const SyscallSummary& summary_of(const Comparison& row, const Delta& delta) {
   for (const WindowSummary* window : {row.old_window, row.new_window}) {
