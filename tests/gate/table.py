@@ -9,6 +9,7 @@ import sys
 BEGIN, END = "<!-- tests/gate/measure: begin -->", "<!-- tests/gate/measure: end -->"
 MOST_RED_PAIRS, MOST_RED_RECIPE = 1 / 20, 1 / 100
 LEAST_FOUND_EXACT, LEAST_FOUND_VARYING = 0.99, 0.9
+SHOWN = 8  # alarms of a suite
 
 
 def of(pair):
@@ -68,11 +69,13 @@ def text(results):
     if rows:
         lines += ["", "What was red in runs that changed nothing:", "", "| suite | test | count | n=1 against n=1 | recipe |",
                   "|---|---|---|---|---|"]
-        for (name, test, cell), how in rows[:40]:
-            shown = [", ".join(f"{backend} {times}" for backend, times in how[one].items()) for one in ("pairs", "recipe")]
-            lines.append(f"| {name} | {test} | {cell} | {shown[0]} | {shown[1]} |")
-        if len(rows) > 40:
-            lines.append(f"\nand {len(rows) - 40} more.")
+        for suite in dict.fromkeys(name for name, _ in results):
+            of_suite = [one for one in rows if one[0][0] == suite]
+            for (name, test, cell), how in of_suite[:SHOWN]:
+                shown = [", ".join(f"{backend} {times}" for backend, times in how[one].items()) for one in ("pairs", "recipe")]
+                lines.append(f"| {name} | {test} | {cell} | {shown[0]} | {shown[1]} |")
+            if len(of_suite) > SHOWN:
+                lines.append(f"| {suite} | and {len(of_suite) - SHOWN} more | | | |")
     return "\n".join(lines) + "\n"
 
 
