@@ -42,7 +42,7 @@ SUITES = {
                    "sample_recorder periodic_sampler time status statusor hashtablez_sampler cordz_handle cordz_info "
                    "str_split").split()]},
     # Servers with threads of their own, TLS, and clients, on loopback. Its authors build it by meson; without the
-    # tests that need the internet, as Debian runs it; without those that fail or hang, bare too, on a busy machine, and those that
+    # tests that need the internet, as Debian runs it; without those that failed or hung on a busy machine (they were not tried bare), and those that
     # wait for most of two minutes.
     "cpp-httplib": {"package": "cpp-httplib", "cmake": [], "beside": True, "ports": True,
                     "variables": {"GTEST_FILTER": "-*_Online:ClientProblemDetectionTest.*:ExceptionHandlerTest.ContentLength:"
