@@ -9,7 +9,9 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
+#include "stats/faults.h"
 #include "stats/pairing.h"
 #include "stats/races.h"
 
@@ -230,31 +232,6 @@ std::string undecided_reason(const std::set<std::string_view>& syscalls, const W
       fmt::join(syscalls, ", "), lengths(*old_window.counted_passes), lengths(*new_window.counted_passes));
 }
 
-/// Why a side's counts are not what the test would normally ask; "" when they are.
-std::string outcome_fault(const WindowSummary& window, std::string_view side) {
-  for (const auto& [outcome, times] : window.outcomes) {
-    if (outcome != "passed") return fmt::format("{} in {}", outcome, side);
-  }
-  return {};
-}
-
-std::string loss_fault(const WindowSummary& window, std::string_view side) {
-  // An event that came after its window was read is not in the window's counts either.
-  const std::uint64_t lost = window.lost.value_or(0);
-  const std::uint64_t late = window.late.value_or(0);
-  if (lost + late > 0) {
-    return fmt::format("{} events {} in {}: its counts are lower bounds", lost + late,
-                       late == 0   ? "lost"
-                       : lost == 0 ? "came late"
-                                   : "lost or late",
-                       side);
-  }
-  if (window.incomplete > 0) {
-    return fmt::format("rows are missing in {} of {} repetitions of {}", window.incomplete, window.n, side);
-  }
-  return {};
-}
-
 }  // namespace
 
 Verdict verdict_of(const std::vector<Delta>& deltas, bool is_undecided) {
@@ -301,21 +278,8 @@ Comparison compare_windows(const WindowSummary* old_window, const WindowSummary*
     return out;
   }
   out.name = pair_name(old_window->name, new_window->name);
-  if (old_window->is_per_iteration != new_window->is_per_iteration) {
+  if (out.reason = why_incomparable(*old_window, *new_window); !out.reason.empty()) {
     out.verdict = Verdict::incomparable;
-    out.reason = fmt::format("only {} says how often the body ran", old_window->is_per_iteration ? "OLD" : "NEW");
-    return out;
-  }
-  for (const auto& [window, side] : {std::pair(old_window, "OLD"), std::pair(new_window, "NEW")}) {
-    if (window->filters.size() < 2) continue;
-    out.verdict = Verdict::incomparable;
-    out.reason = fmt::format("{} was counted under several filters ({})", side, filter_text(*window));
-    return out;
-  }
-  if (old_window->filters != new_window->filters) {
-    out.verdict = Verdict::incomparable;
-    out.reason = fmt::format("different syscalls were counted: filter {} in OLD, {} in NEW", filter_text(*old_window),
-                             filter_text(*new_window));
     return out;
   }
   const auto syscalls = match_syscalls(*old_window, *new_window);
@@ -332,39 +296,14 @@ Comparison compare_windows(const WindowSummary* old_window, const WindowSummary*
   allow_for_races(policy, out);
   if (!judge.undecided().empty()) out.reason = undecided_reason(judge.undecided(), *old_window, *new_window);
 
-  // What keeps the counts from being judged wins over what they say. A test that is skipped on both sides asked for the
-  // same on both.
-  const bool is_skipped = old_window->outcomes.size() == 1 && new_window->outcomes.size() == 1 &&
-                          old_window->outcomes.begin()->first == "skipped" &&
-                          new_window->outcomes.begin()->first == "skipped";
-  std::string faults;
-  for (const auto& [window, side] : {std::pair(old_window, "OLD"), std::pair(new_window, "NEW")}) {
-    const std::string fault = is_skipped ? std::string() : outcome_fault(*window, side);
-    if (!fault.empty()) faults += (faults.empty() ? "" : ", ") + fault;
-  }
-  if (!faults.empty()) {
-    out.verdict = Verdict::errored;
-    out.reason = faults;
+  // What keeps the counts from being judged wins over what they say.
+  if (std::optional<Fault> fault = find_fault(*old_window, *new_window)) {
+    out.verdict = fault->verdict;
+    out.reason = std::move(fault->reason);
     out.has_fault = true;
-    return out;
-  }
-  for (const auto& [window, side] : {std::pair(old_window, "OLD"), std::pair(new_window, "NEW")}) {
-    if (std::string fault = loss_fault(*window, side); !fault.empty()) {
-      out.verdict = Verdict::inconclusive;
-      out.reason = fault;
-      out.has_fault = true;
-      return out;
-    }
-  }
-  if (!have_calls && !have_entries) {
+  } else if (!have_calls && !have_entries) {
     out.verdict = Verdict::incomparable;
-    out.reason = "no count was measured on both sides";
-    for (const auto& [window, side] : {std::pair(old_window, "OLD"), std::pair(new_window, "NEW")}) {
-      if (window->uncounted > 0) {
-        out.reason = fmt::format("{} of {} repetitions of {} were not counted", window->uncounted, window->n, side);
-        break;
-      }
-    }
+    out.reason = why_not_counted(*old_window, *new_window);
   }
   return out;
 }

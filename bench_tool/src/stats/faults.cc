@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "stats/faults.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+namespace syscost::bench::stats {
+namespace {
+
+using Sides = std::array<std::pair<const WindowSummary*, const char*>, 2>;
+
+Sides sides_of(const WindowSummary& old_window, const WindowSummary& new_window) {
+  return {{{&old_window, "OLD"}, {&new_window, "NEW"}}};
+}
+
+bool is_skipped(const WindowSummary& window) {
+  return window.outcomes.size() == 1 && window.outcomes.begin()->first == "skipped";
+}
+
+/// Why a side's counts are not what the test would normally ask; "" when they are.
+std::string outcome_fault(const WindowSummary& window, std::string_view side) {
+  for (const auto& [outcome, times] : window.outcomes) {
+    if (outcome != "passed") return fmt::format("{} in {}", outcome, side);
+  }
+  return {};
+}
+
+std::string loss_fault(const WindowSummary& window, std::string_view side) {
+  // An event that came after its window was read is not in the window's counts either.
+  const std::uint64_t lost = window.lost.value_or(0);
+  const std::uint64_t late = window.late.value_or(0);
+  if (lost + late > 0) {
+    return fmt::format("{} events {} in {}: its counts are lower bounds", lost + late,
+                       late == 0   ? "lost"
+                       : lost == 0 ? "came late"
+                                   : "lost or late",
+                       side);
+  }
+  if (window.incomplete > 0) {
+    return fmt::format("rows are missing in {} of {} repetitions of {}", window.incomplete, window.n, side);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<Fault> find_fault(const WindowSummary& old_window, const WindowSummary& new_window) {
+  std::string outcomes;
+  // A test that is skipped on both sides asked for the same on both.
+  if (!is_skipped(old_window) || !is_skipped(new_window)) {
+    for (const auto& [window, side] : sides_of(old_window, new_window)) {
+      const std::string fault = outcome_fault(*window, side);
+      if (!fault.empty()) outcomes += (outcomes.empty() ? "" : ", ") + fault;
+    }
+  }
+  if (!outcomes.empty()) return Fault{Verdict::errored, outcomes};
+  for (const auto& [window, side] : sides_of(old_window, new_window)) {
+    std::string fault = loss_fault(*window, side);
+    if (!fault.empty()) return Fault{Verdict::inconclusive, std::move(fault)};
+  }
+  return std::nullopt;
+}
+
+std::string why_incomparable(const WindowSummary& old_window, const WindowSummary& new_window) {
+  if (old_window.is_per_iteration != new_window.is_per_iteration) {
+    return fmt::format("only {} says how often the body ran", old_window.is_per_iteration ? "OLD" : "NEW");
+  }
+  for (const auto& [window, side] : sides_of(old_window, new_window)) {
+    if (window->filters.size() < 2) continue;
+    return fmt::format("{} was counted under several filters ({})", side, filter_text(*window));
+  }
+  if (old_window.filters == new_window.filters) return {};
+  return fmt::format("different syscalls were counted: filter {} in OLD, {} in NEW", filter_text(old_window),
+                     filter_text(new_window));
+}
+
+std::string why_not_counted(const WindowSummary& old_window, const WindowSummary& new_window) {
+  for (const auto& [window, side] : sides_of(old_window, new_window)) {
+    if (window->uncounted == 0) continue;
+    return fmt::format("{} of {} repetitions of {} were not counted", window->uncounted, window->n, side);
+  }
+  return "no count was measured on both sides";
+}
+
+}  // namespace syscost::bench::stats
