@@ -19,6 +19,13 @@ std::size_t description_begin(std::string_view line, std::size_t margin) {
   return begin == std::string_view::npos || begin > kFarthest ? 4 : begin - margin;
 }
 
+/// `Usage: ...`, `Exit codes: ...`: does not go on what stands above it.
+bool is_titled(std::string_view line) {
+  constexpr std::size_t kLongest = 16;
+  const std::size_t colon = line.find(": ");
+  return colon <= kLongest && line.substr(0, colon).find_first_of("`.,()") == std::string_view::npos;
+}
+
 }  // namespace
 
 std::string fitted_help(const std::string& help) {
@@ -38,6 +45,7 @@ std::string fitted_help(const std::string& help) {
     const std::string line(left.substr(0, left.find('\n')));
     left.remove_prefix(std::min(left.size(), line.size() + 1));
     if (!line.empty() && line.front() != ' ') {
+      if (!paragraph.empty() && is_titled(line)) close();
       paragraph += line + '\n';
       is_wide = is_wide || line.size() > kWidth;
       continue;
