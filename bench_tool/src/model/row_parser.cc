@@ -68,6 +68,24 @@ std::string_view filled_column(const csv::Row& row, Column first, Column last) {
   return schema::kColumnNames[column];
 }
 
+/// What is wrong with the columns that say which run a row is of, whatever its record.
+std::string check_run_columns(const csv::Row& row) {
+  Measured version;
+  if (!parse_number(row, Column::kSchemaVersionColumn, version) || !version.has_value()) {
+    return bad_number(row, Column::kSchemaVersionColumn);
+  }
+  if (*version > static_cast<std::uint64_t>(schema::kSchemaVersion) ||
+      *version < static_cast<std::uint64_t>(schema::kOldestSchemaVersion)) {
+    return fmt::format("schema version {}, but this bench reads version {}{}", *version, schema::kSchemaVersion,
+                       *version > schema::kSchemaVersion ? ": use the bench of the newer syscost" : "");
+  }
+  if (row.text(Column::kRunId).empty()) return "column run_id is empty: nothing says which run this row belongs to";
+  if (!is_time(row.text(Column::kStartedAt))) {
+    return bad_cell(row, Column::kStartedAt, "a time as 2026-11-21T01:52:31.123Z");
+  }
+  return {};
+}
+
 }  // namespace
 
 bool parse_measured(std::string_view cell, Measured& number) {
@@ -123,16 +141,7 @@ std::uint32_t RowParser::context_of(const csv::Row& row) {
 
 std::string RowParser::parse_key(const csv::Row& row, Sample& key, bool& is_test_row) {
   has_key_ = false;
-  Measured version;
-  if (!parse_number(row, Column::kSchemaVersionColumn, version) || !version.has_value()) {
-    return bad_number(row, Column::kSchemaVersionColumn);
-  }
-  if (*version > static_cast<std::uint64_t>(schema::kSchemaVersion) ||
-      *version < static_cast<std::uint64_t>(schema::kOldestSchemaVersion)) {
-    return fmt::format("schema version {}, but this bench reads version {}{}", *version, schema::kSchemaVersion,
-                       *version > schema::kSchemaVersion ? ": use the bench of the newer syscost" : "");
-  }
-  if (row.text(Column::kRunId).empty()) return "column run_id is empty: nothing says which run this row belongs to";
+  if (std::string fault = check_run_columns(row); !fault.empty()) return fault;
   const std::string_view kind = row.text(Column::kKind);
   if (std::find(schema::kKinds.begin(), schema::kKinds.end(), kind) == schema::kKinds.end()) {
     return bad_cell(row, Column::kKind, fmt::format("one of {}", fmt::join(schema::kKinds, ", ")));
@@ -150,9 +159,6 @@ std::string RowParser::parse_key(const csv::Row& row, Sample& key, bool& is_test
   if (!parse_number(row, Column::kRepetition, repetition) || repetition.value_or(UINT64_MAX) > UINT32_MAX) {
     return bad_number(row, Column::kRepetition, UINT32_MAX);
   }
-  if (!is_time(row.text(Column::kStartedAt))) {
-    return bad_cell(row, Column::kStartedAt, "a time as 2026-11-21T01:52:31.123Z");
-  }
   key.context = context_of(row);
   key.pid = *pid;
   key.repetition = static_cast<std::uint32_t>(*repetition);
@@ -168,10 +174,7 @@ std::string RowParser::parse_key(const csv::Row& row, Sample& key, bool& is_test
 
 std::string RowParser::parse_run(const csv::Row& row, RunFacts& run) {
   has_key_ = false;
-  if (row.text(Column::kRunId).empty()) return "column run_id is empty: nothing says which run this row belongs to";
-  if (!is_time(row.text(Column::kStartedAt))) {
-    return bad_cell(row, Column::kStartedAt, "a time as 2026-11-21T01:52:31.123Z");
-  }
+  if (std::string fault = check_run_columns(row); !fault.empty()) return fault;
   run.context = context_of(row);
   run.surroundings = data_.names.intern(row.text(Column::kDetail));
   return {};

@@ -39,6 +39,13 @@ TEST(Surroundings, OfAnOlderFileAreNotKnownAndDifferFromNothing) {
   EXPECT_TRUE(commands::surroundings_lines(run("cpus=2").data, older.data).empty());
 }
 
+TEST(Surroundings, OfANewerFileAreRefusedAsItsOtherRowsAre) {
+  const Loaded newer = load(test_row() + run_row({{"schema_version", "5"}, {"run_id", "newer"}}));
+  EXPECT_EQ(newer.problems,
+            "f.csv:3: schema version 5, but this bench reads version 4: use the bench of the newer syscost\n");
+  EXPECT_EQ(newer.data.contexts.size(), 1U) << "it is no run of the file";
+}
+
 TEST(Surroundings, AreHeldAgainstThoseOfTheSameProgram) {
   const auto two = [](const std::string& of_other) {
     return load(run_row({{"detail", "folder_depth=3"}}) + test_row() +
@@ -63,7 +70,7 @@ TEST(Surroundings, OfRunsThatWereNotChosenAreLeftOut) {
 TEST(Surroundings, DifferInALineWithAdvice) {
   const std::vector<std::string> lines =
       commands::surroundings_lines(run("time_zone=none;unheard_of=1").data, run("time_zone=UTC;unheard_of=2").data);
-  ASSERT_EQ(lines.size(), 1U) << "what nobody knows a consequence of is not said";
+  ASSERT_EQ(lines.size(), 1U) << "a fact without a known effect is left out";
   EXPECT_EQ(lines[0].find("TZ differs (none -> UTC): "), 0U) << lines[0];
 }
 
