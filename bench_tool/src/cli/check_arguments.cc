@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "budgets/budget.h"
+#include "cli/validators.h"
 
 namespace syscost::bench::cli {
 namespace {
@@ -33,10 +34,6 @@ Examples:
   bench check pr.csv --confirm 2 -- build/{program}      the same, of the programs with red tests alone
   bench check pr.csv --gate-counts 10% --gate-p99 20%
   bench check pr.csv --baseline ci/linux.baseline --format md >> "$GITHUB_STEP_SUMMARY")";
-
-CLI::Validator not_empty() {
-  return {[](const std::string& text) { return text.empty() ? std::string("it is empty") : std::string(); }, ""};
-}
 
 const char* const kConfirmFooter =
     R"(bench confirm [OPTIONS] OLD NEW -- COMMAND [ARG]...

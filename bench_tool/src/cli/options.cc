@@ -14,6 +14,7 @@
 #include "cli/footers.h"
 #include "cli/help.h"
 #include "cli/raw_options.h"
+#include "cli/validators.h"
 #include "csv/printable.h"
 #include "model/suggestion.h"
 #include "syscost/schema.h"
@@ -25,20 +26,6 @@ namespace {
 constexpr std::array<std::string_view, 2> kLaterCommands = {"report", "export"};
 constexpr std::array<std::string_view, 11> kCommands = {"summary", "show",     "hist",  "log",     "runs",  "compare",
                                                         "ab",      "baseline", "check", "confirm", "doctor"};
-
-/// Refuses "", which is what a variable of a script that was not set leaves.
-CLI::Validator not_empty() {
-  return {[](const std::string& text) { return text.empty() ? std::string("it is empty") : std::string(); }, ""};
-}
-
-// CLI::Range says it in another way in each version of CLI11.
-CLI::Validator at_least_1000() {
-  return {[](const std::string& text) {
-            const std::optional<std::size_t> number = whole_number(text);
-            return number && *number >= 1000 ? std::string() : "it is a whole number from 1000 to 1000000000";
-          },
-          ""};
-}
 
 void add_color_option(CLI::App& app, Raw& raw) {
   app.add_option("--color", raw.color, "auto (default; a terminal, and NO_COLOR is not set), always or never")
@@ -92,7 +79,8 @@ void add_repeatable(CLI::App& app, const char* name, std::vector<std::string>& v
   app.add_option(name, values, help)
       ->type_name(type)
       ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->check(not_empty());
 }
 
 /// Which counts may vary, and how far.
