@@ -94,7 +94,7 @@ int baseline_update(const cli::Options& options, std::ostream& out, std::ostream
   csv::Problems problems;
   // The next run is judged by them.
   stats::CountPolicy counts = options.counts;
-  const std::string rules = add_rules_of_file({}, counts, problems);
+  const std::string rules = add_rules_of_file({}, counts, problems).line;
   model::Dataset data = load_all(options, problems);
   const std::vector<model::Group> groups = model::group_samples(data, model::Tools::left_out);
   const std::vector<stats::WindowSummary> windows = stats::summarize_all(data, groups, true);

@@ -47,24 +47,22 @@ budgets::Budget p99_budget(const std::string& share) {
 std::string read_settings(const cli::Options& options, CheckSettings& settings, csv::Problems& problems) {
   const cli::CheckOptions& asked = options.check;
   settings.baseline_file = asked.baseline.empty() ? cli::kBaselineFile : asked.baseline;
-  const std::string budgets_file = asked.budgets.empty() ? cli::kBudgetsFile : asked.budgets;
-  const bool has_budgets = !asked.budgets.empty() || is_there(budgets_file);
-  // Budgets alone are enough, unless a baseline was asked for.
+  settings.counts = options.counts;
+  RulesFile file = add_rules_of_file(asked.budgets, settings.counts, problems);
+  if (!problems.empty()) return "nothing was judged";
+  if (file.has_rules) settings.count_rules = std::move(file.line);
+  // Budgets alone are enough, unless a baseline was asked for. Rules alone judge nothing.
+  const bool has_budgets = !file.budgets.empty();
+  settings.budgets = std::move(file.budgets);
   if (!asked.baseline.empty() || asked.is_update || is_there(settings.baseline_file) || !has_budgets) {
     std::optional<model::Baseline> baseline = read_baseline(settings.baseline_file, problems);
     if (!baseline) return "nothing was judged; `bench baseline update RUN...` writes a baseline";
     settings.baseline = std::move(*baseline);
     settings.has_baseline = true;
   }
-  settings.counts = options.counts;
-  if (has_budgets) {
-    budgets::BudgetFile file = budgets::read_budgets(budgets_file, problems);
-    add_rules(file, budgets_file, settings.counts, problems);
-    settings.budgets = std::move(file.budgets);
-  }
   if (!asked.gate_counts.empty()) settings.gate_counts = budgets::parse_share(asked.gate_counts);
+  if (settings.gate_counts && !settings.has_baseline) return "--gate-counts needs a baseline: --baseline FILE";
   if (!asked.gate_p99.empty()) settings.budgets.push_back(p99_budget(asked.gate_p99));
-  if (!problems.empty()) return "nothing was judged";
   const bool has_times = settings.baseline.has_times();
   for (const budgets::Budget& budget : settings.budgets) {
     if (!budget.max_growth) continue;
@@ -143,7 +141,10 @@ int exit_code(const CheckSettings& settings, const CheckResult& result) {
 }
 
 void write(const cli::Options& options, const CheckSettings& settings, const CheckResult& result,
-           const render::Paint& paint, std::ostream& out) {
+           const render::Paint& paint, std::ostream& out, std::ostream& err) {
+  if (options.report != cli::Report::none && !settings.count_rules.empty()) {
+    err << "bench: " << settings.count_rules << '\n';
+  }
   switch (options.report) {
     case cli::Report::junit:
       out << render::junit(check_ci(settings, result));
@@ -230,7 +231,7 @@ int check(const cli::Options& options, const render::Paint& paint, std::ostream&
       return cli::kExitBadInput;
     }
   }
-  write(options, settings, result, paint, out);
+  write(options, settings, result, paint, out, err);
   problems.print(err);
   return problems.empty() ? exit_code(settings, result) : cli::kExitBadInput;
 }

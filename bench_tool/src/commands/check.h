@@ -45,6 +45,7 @@ struct CheckSettings {
   model::Baseline baseline;
   std::vector<budgets::Budget> budgets;
   stats::CountPolicy counts;
+  std::string count_rules;  ///< What the file of budgets says of counts that may vary; see commands/count_rules.h.
   std::optional<double> gate_counts;  ///< Share by which a test's calls may grow.
   bool needs_histograms = false;
 };

@@ -85,6 +85,7 @@ std::string check_text(const CheckSettings& settings, const CheckResult& result,
   std::string out = verdict_of(settings, result) == CheckVerdict::ok ? paint.green(first) : paint.red(first);
   out += '\n';
   for (const std::string& warning : result.warnings) out += paint.yellow(wrapped("warning: " + warning)) + '\n';
+  if (!settings.count_rules.empty()) out += wrapped(settings.count_rules) + '\n';
   const std::string tests = test_table(shown_rows(result, all), paint, width);
   const std::string limits = limit_table(budget_lines(settings, result), paint, width);
   return out + tests + (tests.empty() || limits.empty() ? "" : "\n") + limits + wrapped(check_notes(result));
@@ -93,6 +94,7 @@ std::string check_text(const CheckSettings& settings, const CheckResult& result,
 std::string check_markdown(const CheckSettings& settings, const CheckResult& result, bool all, std::size_t most_bytes) {
   std::string out = "### " + render::escaped_markdown(check_title(settings, result)) + "\n\n";
   for (const std::string& warning : result.warnings) out += render::escaped_markdown("warning: " + warning) + "\n\n";
+  if (!settings.count_rules.empty()) out += render::escaped_markdown(settings.count_rules) + "\n\n";
   render::Table table({{"test", render::Align::left, render::Cells::names},
                        {"verdict", render::Align::left, render::Cells::markdown},
                        {"calls"},
@@ -150,6 +152,7 @@ std::string check_json(const CheckSettings& settings, const CheckResult& result)
                          {"false_alarms", std::move(alarms)}}},
                        {"run", render::source_json(result.data)},
                        {"warnings", result.warnings},
+                       {"count_rules", settings.count_rules.empty() ? Json() : Json(settings.count_rules)},
                        {"budgets", {{"kept", result.judgement.kept}, {"exceeded", std::move(exceeded)}}},
                        {"confirmation", result.confirmation},
                        {"tests", std::move(tests)}});

@@ -234,7 +234,7 @@ int compare(const cli::Options& asked, const render::Paint& paint, std::ostream&
   }
   csv::Problems problems;
   CompareResult result;
-  result.count_rules = add_rules_of_file(options.config, options.counts, problems);
+  result.count_rules = add_rules_of_file(options.config, options.counts, problems).line;
   if (!problems.empty()) {
     problems.print(err);
     return cli::kExitBadInput;

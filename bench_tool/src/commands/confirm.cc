@@ -46,7 +46,7 @@ int confirm(const cli::Options& asked, const render::Paint& paint, std::ostream&
   cli::Options options = asked;
   csv::Problems problems;
   CompareResult result;
-  result.count_rules = add_rules_of_file(options.config, options.counts, problems);
+  result.count_rules = add_rules_of_file(options.config, options.counts, problems).line;
   if (!problems.empty()) return refuse(problems, "nothing was confirmed", err);
   result.new_data = load_side(options, 1, problems);
   if (const std::string fault = judge_against_old(options, result, problems); !fault.empty()) {

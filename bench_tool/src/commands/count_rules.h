@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "budgets/budget.h"
 #include "csv/problems.h"
@@ -13,12 +14,14 @@
 
 namespace syscost::bench::commands {
 
-/// Adds the rules of `file`, called `name`, before those of `policy`: of several tolerances the last decides.
-void add_rules(const budgets::BudgetFile& file, const std::string& name, stats::CountPolicy& policy,
-               csv::Problems& problems);
+struct RulesFile {
+  std::vector<budgets::Budget> budgets;
+  bool has_rules = false;
+  std::string line;  ///< `rules of syscost.toml: tolerate read=5%`; "" where there are none and no file was asked for.
+};
 
-/// Reads the rules of the file `asked`, or of syscost.toml in the current folder if there is one, and adds them.
-/// Returns a line that says which; "" for none.
-std::string add_rules_of_file(const std::string& asked, stats::CountPolicy& policy, csv::Problems& problems);
+/// Reads the file `asked`, or syscost.toml of the current folder if there is one. Adds its rules before those of
+/// `policy`: of several tolerances the last decides.
+RulesFile add_rules_of_file(const std::string& asked, stats::CountPolicy& policy, csv::Problems& problems);
 
 }  // namespace syscost::bench::commands

@@ -167,6 +167,58 @@ TEST_F(BaselineFile, LetsTheCallsOfATestGrowByAShareWhereToldTo) {
   EXPECT_EQ(check(make_run("errno", 3, 101, 1), {"--gate-counts", "10%"}), 1) << "a new errno stays one";
 }
 
+/// A baseline of 100 calls of openat, ten of which fail, and ten fixed ones; a run of these.
+struct Opens {
+  int calls = 100;
+  int errors = 10;
+  int fixed = 10;
+
+  std::string csv() const {
+    const std::string all = std::to_string(calls + fixed);
+    const std::string failed = std::to_string(errors);
+    const testing::Cells key = {{"kind", "benchmark"}, {"test", "BM_Open"}};
+    testing::Cells totals = key;
+    totals.insert({{"iterations", "1"}, {"total_calls", all}, {"total_errors", failed}});
+    testing::Cells cells = key;
+    cells.insert({{"syscall", "openat"},
+                  {"calls", all},
+                  {"errors", failed},
+                  {"errnos", "ENOENT:" + failed},
+                  {"fixed_calls", std::to_string(fixed)},
+                  {"fixed_errors", "0"}});
+    return testing::header() + testing::test_row(totals) + testing::syscall_row(cells);
+  }
+};
+
+TEST_F(BaselineFile, LetsErrorsAndFixedCallsGrowByNoMoreThanTheShare) {
+  const auto make = [&](const Opens& opens) {
+    std::ofstream(path("opens.csv")) << opens.csv();
+    return path("opens.csv");
+  };
+  ASSERT_EQ(update({make({})}), 0) << err_.str();
+  ASSERT_EQ(check(make({}), {"--gate-counts", "10%"}), 0) << out_.str() << err_.str();
+  EXPECT_EQ(check(make({.calls = 110}), {"--gate-counts", "10%"}), 0) << out_.str() << err_.str();
+  EXPECT_EQ(check(make({.errors = 20}), {"--gate-counts", "10%"}), 0) << out_.str();
+  EXPECT_NE(check(make({.errors = 21}), {"--gate-counts", "10%"}), 0) << "all of them fail: " << out_.str();
+  EXPECT_EQ(check(make({.fixed = 11}), {"--gate-counts", "10%", "--all"}), 0) << out_.str();
+  EXPECT_NE(out_.str().find("its calls grew by 10.0 %"), std::string::npos) << out_.str();
+  EXPECT_EQ(check(make({.fixed = 12}), {"--gate-counts", "10%"}), 1) << out_.str();
+}
+
+TEST_F(BaselineFile, IsAskedForWhereTheRulesOfAFileAreAllThereIs) {
+  const std::string file = make_run("a", 3, 5);
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_);
+  std::ofstream("syscost.toml") << "volatile = [\"getrandom\"]\n";
+  EXPECT_EQ(run({"check", file}), 2) << "nothing was judged: " << out_.str();
+  EXPECT_NE(err_.str().find("syscost.baseline: cannot be read"), std::string::npos) << err_.str();
+  std::ofstream("syscost.toml") << "[[budget]]\nmeasure = \"calls\"\nmax = 100\n";
+  EXPECT_EQ(run({"check", file}), 0) << err_.str();
+  EXPECT_EQ(run({"check", file, "--gate-counts", "10%"}), 2) << "10 % of what? " << out_.str();
+  EXPECT_EQ(err_.str(), "bench: --gate-counts needs a baseline: --baseline FILE\n");
+  fs::current_path(before);
+}
+
 TEST_F(BaselineFile, HoldsTimesWhereToldTo) {
   ASSERT_EQ(update({make_run("a", 3, 5), "--times"}), 0) << err_.str();
   EXPECT_NE(text().find("tests\tS.One\t-\twall_ns\t1000\n"), std::string::npos) << text();

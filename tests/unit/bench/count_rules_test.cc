@@ -27,7 +27,7 @@ class CountRules : public ::testing::Test {
     fs::remove_all(folder_);
   }
 
-  std::string read(const std::string& asked = {}) { return add_rules_of_file(asked, policy_, problems_); }
+  std::string read(const std::string& asked = {}) { return add_rules_of_file(asked, policy_, problems_).line; }
   std::string problems() const {
     std::ostringstream out;
     problems_.print(out);
@@ -53,6 +53,13 @@ TEST_F(CountRules, AreNotSpokenOfWhereAFileHasBudgetsOnly) {
   std::ofstream("syscost.toml") << "[[budget]]\nmeasure = \"calls\"\nmax = 5\n";
   EXPECT_EQ(read(), "");
   EXPECT_EQ(read("syscost.toml"), "rules of syscost.toml: none") << "who asks is answered";
+}
+
+TEST_F(CountRules, ThatWouldGateNothingByMistakeAreAProblem) {
+  std::ofstream("rules.toml") << "volatile = [\"\"]\n";
+  read("rules.toml");
+  EXPECT_EQ(problems(), "rules.toml: volatile: a selector is empty; * means every syscall\n");
+  EXPECT_FALSE(policy_.is_volatile("write", ""));
 }
 
 TEST_F(CountRules, OfAFileThatIsWrongAreAProblem) {
