@@ -242,6 +242,11 @@ def make_moved():
     noise = [call("getrandom", "", [300])]
     save("moved_new.csv", [line.replace("1795225951-17", "1795229999-23") for line in
                            window("Locale.First", work, 1000) + window("Locale.Second", work + once, 2000)])
+    same = window("Locale.Before", work, 1000)
+    save("moved_beside_old.csv", same + window("Locale.First", work + once, 2000) + window("Locale.Second", work, 1000))
+    save("moved_beside_new.csv", [line.replace("1795225951-17", "1795229999-23") for line in
+                                  same + window("Locale.First", work, 1000) +
+                                  window("Locale.Second", work + once, 2000)])
     save("noisy_new.csv", [line.replace("1795225951-17", "1795229999-24") for line in
                            window("Locale.First", work + once + noise, 2100) +
                            window("Locale.Second", [call("write", "desc", [500, 500, 500])], 1500)])

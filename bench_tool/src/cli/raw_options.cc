@@ -72,6 +72,9 @@ std::string read_selection(Options& options, const Raw& raw) {
   }
   if (raw.top) {
     options.top = whole_number(*raw.top);
+    if (options.top.value_or(0) != 0 && options.report != Report::none) {
+      return "--top leaves tests out, and a report for CI holds all of them; leave --top out";
+    }
     if (!options.top) return "--top takes a number of tests, 0 for all, not \"" + *raw.top + '"';
   }
   if (raw.width) {

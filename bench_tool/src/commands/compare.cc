@@ -93,16 +93,6 @@ model::LoadOptions load_options(const cli::Options& options, std::size_t side) {
   return load;
 }
 
-/// Loads both sides, each on a thread of its own.
-void load_both(const cli::Options& options, CompareResult& result, csv::Problems& problems) {
-  csv::Problems new_problems;
-  auto other = std::async(std::launch::async | std::launch::deferred,
-                          [&] { return model::load(options.runs[1], load_options(options, 1), new_problems); });
-  result.old_data = model::load(options.runs[0], load_options(options, 0), problems);
-  result.new_data = other.get();
-  problems.append_unnoted(new_problems);
-}
-
 void write(const cli::Options& options, const CompareResult& result, const render::Paint& paint, std::ostream& out,
            std::ostream& err) {
   const auto warn = [&] {
@@ -163,6 +153,15 @@ Conclusion verdict_of(const cli::Options& options, const CompareResult& result) 
 
 }  // namespace
 
+void load_both(const cli::Options& options, CompareResult& result, csv::Problems& problems) {
+  csv::Problems new_problems;
+  auto other = std::async(std::launch::async | std::launch::deferred,
+                          [&] { return model::load(options.runs[1], load_options(options, 1), new_problems); });
+  result.old_data = model::load(options.runs[0], load_options(options, 0), problems);
+  result.new_data = other.get();
+  problems.append_unnoted(new_problems);
+}
+
 std::vector<std::string> judge(const cli::Options& options, CompareResult& result) {
   for (const std::string& file : options.locations) {
     if (const std::string fault = result.locations.load(file); !fault.empty()) return {fault};
@@ -212,6 +211,10 @@ int report(const cli::Options& options, CompareResult& result, const csv::Proble
   } else {
     result.conclusion = verdict_of(options, result);
   }
+  result.failing =
+      static_cast<std::size_t>(std::count_if(result.rows.begin(), result.rows.end(), [&](const Comparison& row) {
+        return !gate_failures(row, result.gate).empty();
+      }));
   if (!options.for_people() && (!options.sort.empty() || options.top)) {
     std::vector<Comparison> rows;
     for (const Comparison* row : chosen_rows(result, options)) rows.push_back(*row);
@@ -265,6 +268,7 @@ int compare(const cli::Options& asked, const render::Paint& paint, std::ostream&
     for (const std::string& fault : faults) err << "bench: " << csv::printable(fault) << '\n';
     return cli::kExitBadInput;
   }
+  find_calls_moved_to_others(options, result);
   return report(options, result, problems, paint, out, err);
 }
 

@@ -48,12 +48,24 @@ struct CompareResult {
   std::string old_backend;  ///< Under which the times of a side were taken.
   std::string new_backend;
   bool names_sides = false;  ///< The sides are files that people gave, so that a header says which.
-  Conclusion conclusion;     ///< Set by report().
+  Conclusion conclusion;     ///< Set by report(), from all rows.
+  std::size_t failing = 0;   ///< Tests that fail the gate, those that --top leaves out of `rows` too. Set by report().
 };
+
+/// Loads both sides, each on a thread of its own.
+void load_both(const cli::Options& options, CompareResult& result, csv::Problems& problems);
 
 /// Pairs and judges what `result.old_data` and `new_data` hold; may be called again after more was loaded. Returns what
 /// keeps it from doing so, or nothing.
 std::vector<std::string> judge(const cli::Options& options, CompareResult& result);
+
+/// Of tests that were chosen: marks calls that only moved between these and others. Reads all tests where it may
+/// matter.
+void find_calls_moved_to_others(const cli::Options& options, CompareResult& result);
+
+/// Program and name of a row's test, the same whatever else a run holds: a name has its program behind it only where
+/// several programs of the run have it.
+std::string row_key(const stats::Comparison& row);
 
 /// Says what the sides do not have in common, and which times that makes incomparable.
 void add_warnings(CompareResult& result);

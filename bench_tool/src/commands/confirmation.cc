@@ -61,15 +61,6 @@ std::string run_once(const std::vector<std::string>& command, const fs::path& cs
       text);
 }
 
-/// A name has its program behind it where several programs of a run have it, and the next run may be of one program.
-std::string key_of(const Comparison& row) {
-  const stats::WindowSummary& window = row.new_window != nullptr ? *row.new_window : *row.old_window;
-  const std::string behind = fmt::format(" ({})", window.program);
-  std::string_view name = window.name;
-  if (name.ends_with(behind)) name.remove_suffix(behind.size());
-  return fmt::format("{}\t{}", window.program, name);
-}
-
 // In the place of a syscall's name.
 constexpr const char* kWall = "wall time";
 constexpr const char* kCpu = "cpu time";
@@ -113,13 +104,13 @@ Confirmation::Confirmation(const std::vector<Comparison>& rows, const cli::Gate&
     suspect.has_counts = cells.size() > what.size();
     if (suspect.has_counts) what.insert(what.begin(), breakdown(row));
     suspect.what = fmt::format("{}", fmt::join(what, ", "));
-    suspects_[key_of(row)] = std::move(suspect);
+    suspects_[row_key(row)] = std::move(suspect);
   }
 }
 
 std::string Confirmation::take(const std::vector<Comparison>& again) {
   std::map<std::string, const Comparison*> by_key;
-  for (const Comparison& row : again) by_key.emplace(key_of(row), &row);
+  for (const Comparison& row : again) by_key.emplace(row_key(row), &row);
   ++runs_;
   for (auto& [key, suspect] : suspects_) {
     if (suspect.ended_in != 0) continue;
@@ -156,7 +147,7 @@ std::set<std::string> Confirmation::programs() const {
 }
 
 void Confirmation::apply_to(Comparison& row) const {
-  const auto found = suspects_.find(key_of(row));
+  const auto found = suspects_.find(row_key(row));
   if (found == suspects_.end()) return;
   const Suspect& suspect = found->second;
   const auto is_left = [&](const std::string& name, const std::string& errno_name, bool is_fixed) {
