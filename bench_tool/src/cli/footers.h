@@ -38,12 +38,14 @@ Examples:
   bench summary out.csv --format json | jq '.tests[].calls')";
 
 inline constexpr const char* kShowFooter = R"(TEST may be a part of the name when only one test has it.
-Without it the only test of RUN is shown.
+Without it the only test of RUN is shown; with --test, --sort or --top all tests that these choose, the worst first.
 
 Examples:
   bench show out.csv Log.Write              every syscall of the test
   bench show out.csv Log.Write write        one of them
   bench show out.csv Log.Write %file,!close a class of them, with an exception
+  bench show out.csv --test 'Log.*' write   the same of several tests
+  bench show out.csv --sort calls --top 3   the three tests with the most calls
   bench show out.csv Log.Write write --fine full resolution: 8 rows per power of two
   bench show stamps.csv                     what the GPU stamps of each launch say
   bench show stamps.csv sum_tree --svg sum.svg      and a picture of one)";

@@ -159,7 +159,7 @@ Parsed parse(const std::vector<std::string>& args) {
   show->add_option("TEST", options.test,
                    "Its name, or a part that only one test has; of a stamp file a part of the launches' names");
   show->add_option("SYSCALL", options.syscall, "Only these: names, %classes, /regex/, !negations, with commas between");
-  add_selection_options(*show, options, raw, fmt::format("{} (file)", fmt::join(kSummaryKeys, ", ")));
+  add_selection_options(*show, options, raw, fmt::format("{} (worst)", fmt::join(kSummaryKeys, ", ")));
   show->add_flag("--fine", options.is_fine, "Full resolution: 8 rows per power of two");
   show->add_option("--svg", options.svg, "Of one launch of a stamp file: write its picture here")
       ->type_name("FILE")
@@ -242,6 +242,9 @@ Parsed parse(const std::vector<std::string>& args) {
     if (!options.tests.empty() && !options.test.empty()) {
       if (!options.syscall.empty()) return usage_error("show takes a TEST or --test, not both");
       options.syscall = std::exchange(options.test, "");
+    }
+    if (!options.test.empty() && (!options.sort.empty() || raw.top)) {
+      return usage_error("--sort and --top choose among several tests: leave TEST out, or give --test PATTERN");
     }
   }
   if (compare->parsed()) {

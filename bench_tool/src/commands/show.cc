@@ -84,7 +84,8 @@ int show(const cli::Options& options, const render::Paint& paint, std::ostream& 
     note_no_test(data, load_options.tests, problems);
     return fail();
   }
-  if (!options.tests.empty()) {
+  const bool chooses = !options.tests.empty() || !options.sort.empty() || options.top.has_value();
+  if (chooses) {
     const std::string key = options.sort.empty() ? "worst" : options.sort;
     groups = ordered_groups(data, groups, key, options.top.value_or(0));
   }
@@ -93,8 +94,8 @@ int show(const cli::Options& options, const render::Paint& paint, std::ostream& 
     return fail();
   }
   std::vector<const model::Group*> found = find_test(data, groups, options.test);
-  if (options.test.empty()) prefer_tests(data, found);
-  const bool takes_several = !options.tests.empty() && options.format != cli::Format::json;
+  if (options.test.empty() && !chooses) prefer_tests(data, found);
+  const bool takes_several = chooses && options.format != cli::Format::json;
   if (found.size() != 1 && !takes_several) {
     print_candidates(named, found, options.test, "show", err);
     return fail();

@@ -69,6 +69,11 @@ int show_stamps(const cli::Options& options, csv::Input& input, const render::Pa
     err << "bench: a stamp file has no syscalls: bench show STAMPS [KERNEL]\n";
     return cli::kExitBadInput;
   }
+  if (!options.tests.empty() || !options.sort.empty() || options.top) {
+    err << "bench: --test, --sort and --top choose tests, and a stamp file holds launches: bench show STAMPS "
+           "[KERNEL]\n";
+    return cli::kExitBadInput;
+  }
   csv::Problems problems;
   std::vector<gpu::StampedLaunch> launches = read_stamps(input, problems);
   auto fail = [&] {
