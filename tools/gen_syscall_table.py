@@ -67,13 +67,14 @@ WAIT = """
 # of one binary differ. Locks (futex, sched_yield), event loops (how many events one poll brings, how often it times
 # out), loops that sleep until something has happened (nanosleep), what malloc asks for (mprotect: arenas of threads grow
 # by it), the random bytes of temporary names (glibc asks again when a name is taken), what glibc asks about a thread's
-# scheduling when it makes one, and what a new thread asks for itself (rseq, set_robust_list): it does so when it first
-# runs, which may be in the next window. Reported, but not gated unless asked.
+# scheduling when it makes one, what a new thread asks for itself (rseq, set_robust_list): it does so when it first runs,
+# which may be in the next window; and the end of each signal handler (rt_sigreturn): a timer interrupts when it wants to,
+# and what sends a signal has a call of its own. Reported, but not gated unless asked.
 VOLATILE = """
     _newselect brk clock_nanosleep clock_nanosleep_time64 epoll_pwait epoll_pwait2 epoll_wait futex futex_requeue
     futex_time64 futex_wait futex_waitv futex_wake getrandom madvise mmap mmap2 mprotect mremap munmap nanosleep poll
-    ppoll ppoll_time64 pselect6 pselect6_time64 restart_syscall rseq sched_getaffinity sched_getattr sched_getparam
-    sched_getscheduler sched_yield select set_robust_list
+    ppoll ppoll_time64 pselect6 pselect6_time64 restart_syscall rseq rt_sigreturn sched_getaffinity sched_getattr
+    sched_getparam sched_getscheduler sched_yield select set_robust_list sigreturn
 """
 
 # Differs from strace in one place: socketcall (i386) is in "network", where strace decodes it into the calls it wraps.

@@ -43,10 +43,13 @@ SUITES = {
                    "str_split").split()]},
     # Servers with threads of their own, TLS, and clients, on loopback. Its authors build it by meson; without the
     # tests that need the internet, as Debian runs it; without those that failed or hung on a busy machine (they were not tried bare), and those that
-    # wait for most of two minutes.
+    # wait for most of two minutes. Two of them end the program where a server is not up after 1 ms (bare, 8 of 40 runs did), and
+    # one sends until its client has gone.
     "cpp-httplib": {"package": "cpp-httplib", "cmake": [], "beside": True, "ports": True,
                     "variables": {"GTEST_FILTER": "-*_Online:ClientProblemDetectionTest.*:ExceptionHandlerTest.ContentLength:"
-                                                  "*Large*:SSLClientServerTest.*:KeepAliveTest.*:ServerTest.ClientStop:ServerStopTest.*"},
+                                                  "*Large*:SSLClientServerTest.*:KeepAliveTest.*:ServerTest.ClientStop:ServerStopTest.*:"
+                                                  "SSLClientTest.ServerCertificateVerification4:HttpToHttpsRedirectTest.CertFile:"
+                                                  "ServerTest.GetStreamedEndless"},
                     "lists": """
 find_package(OpenSSL REQUIRED)
 find_package(Threads REQUIRED)

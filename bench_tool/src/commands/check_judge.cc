@@ -16,6 +16,7 @@
 #include "model/surroundings.h"
 #include "stats/baseline_windows.h"
 #include "stats/empty_windows.h"
+#include "stats/scatter.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -122,10 +123,11 @@ std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) 
     // One that passes now is new: it has counts for the first time.
     if (outcome == model::kOutcomeFailed && stats::has_failed(*rows[i].new_window)) ungate(rows[i], "failed");
   }
-  stats::find_moved_calls(rows);
+  const std::vector<stats::ScatteredProgram> scattered = stats::judge_together(policy, rows);
   for (std::size_t i = 0; i < rows.size(); ++i) result.rows[i].comparison = std::move(rows[i]);
   if (!has_pair && result.has_baseline) return "no test of the run is in the baseline, so nothing was judged";
   add_warnings(result);
+  for (const stats::ScatteredProgram& program : scattered) result.warnings.push_back(stats::warning_of(program));
   return {};
 }
 

@@ -24,6 +24,7 @@
 #include "model/loader.h"
 #include "stats/empty_windows.h"
 #include "stats/pairing.h"
+#include "stats/scatter.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -194,7 +195,9 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
     if (new_window == nullptr) new_window = stats::without_calls(*old_window, result.new_windows, result.empty_windows);
     result.rows.push_back(stats::compare_windows(old_window, new_window, options.counts));
   }
-  stats::find_moved_calls(result.rows);
+  for (const stats::ScatteredProgram& program : stats::judge_together(options.counts, result.rows)) {
+    result.warnings.push_back(stats::warning_of(program));
+  }
   result.limits.threshold = options.threshold / 100;
   if (!options.is_counts_only) stats::judge_row_times(result.rows, result.comparable, result.limits);
   return {};

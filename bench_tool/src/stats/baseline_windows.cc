@@ -12,6 +12,7 @@
 
 #include "model/lists.h"
 #include "stats/empty_windows.h"
+#include "stats/scatter.h"
 #include "stats/verdict.h"
 
 namespace syscost::bench::stats {
@@ -217,7 +218,7 @@ FalseAlarms false_alarms_of(const model::Dataset& data, const std::vector<model:
       const WindowSummary* expected = has_others ? &before[i] : without_calls(now[i], before, empty);
       if (expected != nullptr) rows.push_back(compare_windows(expected, &now[i], policy));
     }
-    find_moved_calls(rows);
+    judge_together(policy, rows);
     out.departed += static_cast<std::size_t>(std::count_if(
         rows.begin(), rows.end(), [](const Comparison& row) { return row.verdict == Verdict::regressed; }));
   }

@@ -25,9 +25,10 @@ void find_moved_calls(std::vector<Comparison>& rows) {
     for (Delta& delta : row.deltas) {
       if (delta.is_volatile) continue;
       Total& total = totals[{row.new_window->program, delta.syscall, delta.errno_name}];
-      total.net += delta.new_count.median - delta.old_count.median;
-      total.grew = total.grew || delta.change == Change::grew;
-      total.shrank = total.shrank || delta.change == Change::shrank;
+      const double more = delta.new_count.median - delta.old_count.median;
+      total.net += more;
+      total.grew = total.grew || more > 0;
+      total.shrank = total.shrank || more < 0;
       total.deltas.push_back(&delta);
     }
   }

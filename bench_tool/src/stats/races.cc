@@ -16,7 +16,8 @@ namespace {
 // docs/statistics.md says where these come from.
 constexpr std::size_t kTogether = 3;    // so many counts that change together are the test's noise
 constexpr double kFewest = 5;           // calls, below which a change of one is no small one
-constexpr double kAlone = 0.005;        // what one run on each side may differ by in a count that changes alone
+constexpr double kAlone = 0.01;         // what one run on each side may differ by in a count that changes alone
+constexpr double kFewestAlone = 200;    // calls, below which such a count has to agree
 constexpr double kLeastNoise = 0.05;    // of the test's counts, where they change together
 constexpr double kMostNoise = 1.0 / 3;  // what one run on each side may differ by
 constexpr std::size_t kKnownNoise = 3;  // from so many repetitions on OLD says how far its counts vary
@@ -32,16 +33,6 @@ const SyscallSummary& summary_of(const Comparison& row, const Delta& delta) {
   return kNone;
 }
 
-/// A blocking call that some thread makes; null where none does.
-const SyscallSummary* find_wait(const Comparison& row) {
-  for (const WindowSummary* window : {row.old_window, row.new_window}) {
-    for (const SyscallSummary& one : window->syscalls) {
-      if (one.is_wait && model::has_class(one.classes, "volatile")) return &one;
-    }
-  }
-  return nullptr;
-}
-
 bool waits_differ(const Comparison& row) {
   return std::any_of(row.deltas.begin(), row.deltas.end(), [&](const Delta& delta) {
     return delta.is_volatile && delta.errno_name.empty() && summary_of(row, delta).is_wait;
@@ -52,45 +43,87 @@ bool is_part_of_noise(const Delta& delta) {
   return delta.is_gated() && delta.errno_name.empty() && delta.old_count.median >= kFewest;
 }
 
-/// How far the counts of such a test vary: a share.
-double noise_of(const Comparison& row, bool change_together) {
+/// Threads that the test starts, as far as its counts tell.
+double threads_started(const Comparison& row) {
+  double started = 0;
+  for (const SyscallSummary& one : row.old_window->syscalls) {
+    if ((one.name == "clone3" || one.name == "clone") && one.count()) started += one.count()->median;
+  }
+  return started;
+}
+
+/// What a thread asks for itself when it first runs (glibc lets its signals in) and when it ends: in this test's
+/// window, or later.
+bool is_made_by_new_threads(const Delta& delta) {
+  return (delta.syscall == "rt_sigprocmask" || delta.syscall == "exit") && delta.errno_name.empty();
+}
+
+/// How far the counts of such a test vary.
+struct Noise {
+  double share = 0;
+  double fewest = kFewest;  // calls, below which a count has to agree
+
+  bool allows(double apart, double calls) const { return calls >= fewest && apart <= share * calls; }
+};
+
+Noise noise_of(const Comparison& row, bool change_together) {
   // Runs that agree show that a count does not vary, whatever the threads do.
   const bool is_known = row.old_window->n >= kKnownNoise;
-  if (!change_together) return is_known || !waits_differ(row) ? 0 : kAlone;
-  if (!is_known) return kMostNoise;
+  if (!change_together) return is_known || !waits_differ(row) ? Noise{} : Noise{kAlone, kFewestAlone};
+  if (!is_known) return {kMostNoise};
   double widest = 0;
   for (const Delta& delta : row.deltas) {
     if (!is_part_of_noise(delta)) continue;
     widest = std::max(widest, (delta.old_count.max - delta.old_count.min) / delta.old_count.median);
   }
-  return std::clamp(kMargin * widest, kLeastNoise, kMostNoise);
+  return {std::clamp(kMargin * widest, kLeastNoise, kMostNoise)};
 }
 
 }  // namespace
 
+const SyscallSummary* find_wait(const Comparison& row) {
+  if (!row.is_paired()) return nullptr;
+  for (const WindowSummary* window : {row.old_window, row.new_window}) {
+    for (const SyscallSummary& one : window->syscalls) {
+      if (one.is_wait && model::has_class(one.classes, "volatile")) return &one;
+    }
+  }
+  return nullptr;
+}
+
+std::string_view classes_of(const Comparison& row, const Delta& delta) {
+  return summary_of(row, delta).classes;
+}
+
 void allow_for_races(const CountPolicy& policy, Comparison& row) {
-  if (!row.is_paired() || row.old_window->is_per_iteration) return;
   const SyscallSummary* wait = find_wait(row);
-  if (wait == nullptr) return;
+  if (wait == nullptr || row.old_window->is_per_iteration) return;
   std::set<std::string_view> together;
   for (const Delta& delta : row.deltas) {
     if (is_part_of_noise(delta)) together.insert(delta.syscall);
   }
-  const double noise = noise_of(row, together.size() >= kTogether);
+  const Noise noise = noise_of(row, together.size() >= kTogether);
+  const double started = threads_started(row);
   bool has_calmed = false;
+  bool has_noise = false;
   for (Delta& delta : row.deltas) {
     if (delta.is_volatile || (delta.change != Change::grew && delta.change != Change::shrank)) continue;
     const double apart = delta.change == Change::grew ? delta.new_count.min - delta.old_count.max
                                                       : delta.old_count.min - delta.new_count.max;
-    const bool is_exact = policy.tolerance_of(delta.syscall, summary_of(row, delta).classes).rel <= 0;
-    if (is_exact || delta.old_count.median < kFewest || apart > noise * delta.old_count.median) continue;
+    const bool is_exact = policy.tolerance_of(delta.syscall, classes_of(row, delta)).rel <= 0;
+    const bool is_start = is_made_by_new_threads(delta) && apart <= started;
+    const bool is_noise = noise.allows(apart, delta.old_count.median);
+    if (is_exact || (!is_start && !is_noise)) continue;
     delta.change = Change::near;
     has_calmed = true;
+    has_noise = has_noise || is_noise;
   }
   if (!has_calmed) return;
   row.verdict = verdict_of(row.deltas, row.verdict == Verdict::inconclusive);
   if (row.verdict != Verdict::near) return;
-  row.reason = fmt::format("it waits for others ({}): changes up to {:.3g} % may be chance", wait->name, 100 * noise);
+  row.reason = has_noise ? fmt::format("it waits for others ({}): changes up to {:.3g} % may be chance", wait->name,
+                                       100 * noise.share)
+                         : "a thread that it starts may run when it has ended";
 }
 
 }  // namespace syscost::bench::stats

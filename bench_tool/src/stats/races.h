@@ -6,9 +6,17 @@
 // proves nothing.
 #pragma once
 
+#include <string_view>
+
 #include "stats/verdict.h"
 
 namespace syscost::bench::stats {
+
+/// A blocking call that some thread of the test makes; null where none does. Not null for a paired row alone.
+const SyscallSummary* find_wait(const Comparison& row);
+
+/// The classes of the syscall that changed.
+std::string_view classes_of(const Comparison& row, const Delta& delta);
 
 /// Calms what changed in `row` by no more than such a test's own noise, and sets its verdict and reason. Does nothing
 /// where the test does not wait, and to syscalls that are to be told exactly (a tolerance of 0 %).

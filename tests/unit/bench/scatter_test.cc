@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+#include "stats/scatter.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "windows.h"
+
+namespace syscost::bench::stats {
+namespace {
+
+/// Runs of a program with tests that wait for others, before and after.
+class Suite {
+ public:
+  explicit Suite(Tolerance tolerance = {}) : policy_(tolerance) {}
+
+  /// A test that makes `call` so often in each repetition.
+  Suite& add(const std::string& call, const std::vector<double>& before, const std::vector<double>& after,
+             bool waits = true, std::string_view program = "server_test") {
+    const std::string name = fmt::format("S.T{}", windows_.size() / 2);
+    const WindowSummary& old_window = add_window(name, call, before, waits, program);
+    const WindowSummary& new_window = add_window(name, call, after, waits, program);
+    rows.push_back(compare_windows(&old_window, &new_window, policy_));
+    return *this;
+  }
+
+  Suite& add_times(int times, const std::string& call, const std::vector<double>& before,
+                   const std::vector<double>& after) {
+    for (int i = 0; i < times; ++i) add(call, before, after);
+    return *this;
+  }
+
+  /// Judges, and says what became of the first test.
+  Verdict first() {
+    scattered = judge_together(policy_, rows);
+    return rows.front().verdict;
+  }
+
+  std::vector<Comparison> rows;
+  std::vector<ScatteredProgram> scattered;
+
+ private:
+  const WindowSummary& add_window(const std::string& name, const std::string& call, const std::vector<double>& counts,
+                                  bool waits, std::string_view program) {
+    std::vector<SyscallSummary> calls = {syscall(call, spread_of(counts))};
+    if (waits) {
+      SyscallSummary futex = syscall("futex", spread_of(std::vector<double>(counts.size(), 5)));
+      futex.classes = "wait;volatile";
+      futex.is_wait = true;
+      calls.push_back(futex);
+    }
+    WindowSummary one = window(std::move(calls));
+    one.name = name;
+    one.program = program;
+    one.kind = "test";
+    one.origin = schema::kOriginSyscost;
+    one.n = counts.size();
+    windows_.push_back(std::move(one));
+    return windows_.back();
+  }
+
+  CountPolicy policy_;
+  std::deque<WindowSummary> windows_;
+};
+
+TEST(Scatter, MakesNoRegressionOfACountThatShrankInAnotherTest) {
+  Suite suite;
+  suite.add("write", {50}, {53}).add("write", {40}, {38});
+  EXPECT_EQ(suite.first(), Verdict::near);
+  EXPECT_EQ(suite.rows.front().reason, "write came and went in other tests of its program, too");
+  EXPECT_TRUE(suite.scattered.empty());
+}
+
+TEST(Scatter, HidesNothingWhereNothingShrank) {
+  EXPECT_EQ(Suite().add("write", {50}, {51}).add("write", {40}, {40}).first(), Verdict::regressed);
+  EXPECT_EQ(Suite().add("write", {50}, {51}).add("write", {40}, {41}).first(), Verdict::regressed);
+  // Another syscall, another program, a test that waits for nothing.
+  EXPECT_EQ(Suite().add("write", {50}, {53}).add("read", {40}, {38}).first(), Verdict::regressed);
+  EXPECT_EQ(Suite().add("write", {50}, {53}).add("write", {40}, {38}, true, "other_test").first(), Verdict::regressed);
+  EXPECT_EQ(Suite().add("write", {50}, {53}, false).add("write", {40}, {38}).first(), Verdict::regressed);
+  EXPECT_EQ(Suite().add("write", {50}, {53}).add("write", {40}, {38}, false).first(), Verdict::regressed);
+}
+
+TEST(Scatter, HidesNoLargeGrowth) {
+  EXPECT_EQ(Suite().add("write", {60}, {80}).add("write", {40}, {38}).first(), Verdict::near);
+  EXPECT_EQ(Suite().add("write", {60}, {81}).add("write", {40}, {38}).first(), Verdict::regressed);
+  // But where as much shrank elsewhere.
+  EXPECT_EQ(Suite().add("write", {60}, {81}).add("write", {40}, {18}).first(), Verdict::near);
+}
+
+TEST(Scatter, HidesNoFirstCallButWhereSeveralTestsLostTheirs) {
+  EXPECT_EQ(Suite().add("read", {0}, {1}).add_times(2, "read", {1}, {0}).first(), Verdict::regressed);
+  // As many came as went: one more, so that it has not just moved.
+  EXPECT_EQ(Suite().add("read", {0}, {1}).add_times(4, "read", {1}, {0}).first(), Verdict::near);
+  EXPECT_EQ(Suite().add("read", {0}, {2}).add_times(4, "read", {1}, {0}).first(), Verdict::regressed);
+}
+
+TEST(Scatter, HidesNoCallThatManyTestsMakeMoreOf) {
+  EXPECT_EQ(Suite().add_times(10, "write", {50}, {51}).add("write", {40}, {38}).first(), Verdict::near);
+  EXPECT_EQ(Suite().add_times(11, "write", {50}, {51}).add("write", {40}, {38}).first(), Verdict::regressed);
+}
+
+TEST(Scatter, HidesNothingOfABaselineThatKnowsBetter) {
+  EXPECT_EQ(Suite().add("write", {50, 50, 50}, {53}).add("write", {40, 40, 40}, {38}).first(), Verdict::regressed);
+}
+
+TEST(Scatter, HidesNothingThatIsToBeToldExactly) {
+  Tolerance exact;
+  exact.rel = 0;
+  EXPECT_EQ(Suite(exact).add("write", {50}, {53}).add("write", {40}, {38}).first(), Verdict::regressed);
+}
+
+TEST(Scatter, OfManyTestsIsAWarningAndKeepsSingleCallsFromBeingJudged) {
+  Suite suite;
+  suite.add("getpid", {27}, {28}).add_times(20, "read", {40}, {38});
+  EXPECT_EQ(suite.first(), Verdict::near);
+  EXPECT_EQ(suite.rows.front().reason, "counts of many of its program's tests come and go");
+  ASSERT_EQ(suite.scattered.size(), 1U);
+  EXPECT_EQ(warning_of(suite.scattered.front()),
+            "counts of server_test come and go: in 20 of its 21 tests that wait for others some shrank, so single calls "
+            "more are not gated there; use budgets, or give its threads and servers an order");
+  EXPECT_EQ(Suite().add("getpid", {27}, {28}).add_times(19, "read", {40}, {38}).first(), Verdict::regressed);
+  // Many, and few of all.
+  EXPECT_EQ(Suite()
+                .add("getpid", {27}, {28})
+                .add_times(20, "read", {40}, {38})
+                .add_times(80, "read", {40}, {40})
+                .first(),
+            Verdict::regressed);
+}
+
+TEST(Scatter, OfManyTestsHidesNeitherManyCallsNorWhatManyTestsMakeMoreOf) {
+  EXPECT_EQ(Suite().add("getpid", {27}, {47}).add_times(20, "read", {40}, {38}).first(), Verdict::near);
+  EXPECT_EQ(Suite().add("getpid", {27}, {48}).add_times(20, "read", {40}, {38}).first(), Verdict::regressed);
+  EXPECT_EQ(Suite().add_times(5, "getpid", {27}, {28}).add_times(20, "read", {40}, {38}).first(), Verdict::near);
+  EXPECT_EQ(Suite().add_times(6, "getpid", {27}, {28}).add_times(20, "read", {40}, {38}).first(), Verdict::regressed);
+}
+
+TEST(Scatter, OfABaselineIsWhatVariedInItsRuns) {
+  Suite suite;
+  suite.add("getpid", {27, 27, 27}, {28}).add_times(20, "read", {40, 38, 40}, {40});
+  EXPECT_EQ(suite.first(), Verdict::near);
+  ASSERT_EQ(suite.scattered.size(), 1U);
+  EXPECT_NE(warning_of(suite.scattered.front()).find("varied in OLD"), std::string::npos);
+  // That NEW has less is no sign of chance then: a baseline of equal runs knows.
+  EXPECT_EQ(Suite().add("getpid", {27, 27, 27}, {28}).add_times(20, "read", {40, 40, 40}, {38}).first(),
+            Verdict::regressed);
+}
+
+// A call that moved from a test that races to one that does not.
+TEST(Scatter, ComesAfterWhatOnlyMoved) {
+  Suite suite;
+  suite.add("read", {3}, {4}, false).add("read", {9}, {8});
+  EXPECT_EQ(suite.first(), Verdict::moved);
+}
+
+}  // namespace
+}  // namespace syscost::bench::stats
