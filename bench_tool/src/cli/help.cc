@@ -14,8 +14,8 @@ constexpr std::size_t kFarthest = 50;
 
 /// `  --option X     what it does`: how far behind the margin the description begins; 4 where there is none.
 std::size_t description_begin(std::string_view line, std::size_t margin) {
-  const std::size_t gap = line.find("  ", margin);
-  const std::size_t begin = gap == std::string_view::npos ? gap : line.find_first_not_of(' ', gap);
+  const std::size_t gap = std::min(line.find("  ", margin), line.size());
+  const std::size_t begin = line.find_first_not_of(' ', gap);
   return begin == std::string_view::npos || begin > kFarthest ? 4 : begin - margin;
 }
 

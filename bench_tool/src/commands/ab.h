@@ -15,7 +15,7 @@
 namespace syscost::bench::commands {
 
 /// Returns the exit code, as compare does; 2 when a command failed. `clock` is what the budget is measured with.
-int ab(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err,
+int ab(const cli::Options& asked, const render::Paint& paint, std::ostream& out, std::ostream& err,
        const Clock& clock = monotonic_s);
 
 }  // namespace syscost::bench::commands

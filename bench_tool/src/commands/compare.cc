@@ -191,8 +191,11 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
   for (const stats::Pair& pair : pairing.pairs) {
     const WindowSummary* old_window = pair.old_index ? &result.old_windows[*pair.old_index] : nullptr;
     const WindowSummary* new_window = pair.new_index ? &result.new_windows[*pair.new_index] : nullptr;
-    if (old_window == nullptr) old_window = stats::without_calls(*new_window, result.old_windows, result.empty_windows);
-    if (new_window == nullptr) new_window = stats::without_calls(*old_window, result.new_windows, result.empty_windows);
+    if (old_window == nullptr && new_window != nullptr) {
+      old_window = stats::without_calls(*new_window, result.old_windows, result.empty_windows);
+    } else if (new_window == nullptr && old_window != nullptr) {
+      new_window = stats::without_calls(*old_window, result.new_windows, result.empty_windows);
+    }
     result.rows.push_back(stats::compare_windows(old_window, new_window, options.counts));
   }
   for (const stats::ScatteredProgram& program : stats::judge_together(options.counts, result.rows)) {

@@ -22,7 +22,7 @@
 namespace syscost::bench::commands {
 
 /// Returns the exit code: 2 before 1 before 3, because a verdict on half-read input is none.
-int compare(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err);
+int compare(const cli::Options& asked, const render::Paint& paint, std::ostream& out, std::ostream& err);
 
 /// What a comparison comes to.
 struct Conclusion {

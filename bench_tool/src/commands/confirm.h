@@ -11,6 +11,6 @@
 namespace syscost::bench::commands {
 
 /// Returns compare's exit code; 2 also when the command fails.
-int confirm(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err);
+int confirm(const cli::Options& asked, const render::Paint& paint, std::ostream& out, std::ostream& err);
 
 }  // namespace syscost::bench::commands

@@ -178,7 +178,7 @@ std::string LaunchBuilder::add(const StampCells& row) {
   if (stamp.thread && launch.block && !is_inside(*stamp.thread, *launch.block)) {
     return "thread_idx lies outside the block";
   }
-  (is_mark ? launch.marks : launch.scopes).push_back(std::move(stamp));
+  (is_mark ? launch.marks : launch.scopes).push_back(stamp);
   return {};
 }
 

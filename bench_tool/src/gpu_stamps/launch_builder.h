@@ -23,7 +23,7 @@ using StampCells = std::array<std::string_view, gpu::kStampColumnCount>;
 class LaunchBuilder {
  public:
   /// Returns what is wrong with the row, or "".
-  std::string add(const StampCells& cells);
+  std::string add(const StampCells& row);
   std::vector<gpu::StampedLaunch> take() { return std::move(launches_); }
 
  private:

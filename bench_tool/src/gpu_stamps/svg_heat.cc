@@ -134,13 +134,14 @@ Drawing draw_heat_map(const Analysis& analysis, double top) {
   const double height = rows > 64 ? 6 : rows > 16 ? 10 : 16;
   for (std::size_t i = 0; i < grid.cells.size(); ++i) {
     const Cell& cell = grid.cells[i];
+    const std::size_t row = i / grid.columns;
     const double share = is_flat || !cell.ns ? 0
                                              : static_cast<double>(*cell.ns - range.least) /
                                                    static_cast<double>(std::max<std::uint64_t>(1, range.width()));
     drawing.svg += fmt::format(
         "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" fill=\"{}\"{}<title>{}</title></rect>\n",
         kLeftMargin + width * static_cast<double>(i % grid.columns),
-        top + kHeadHeight + height * static_cast<double>(i / grid.columns), width - 0.5, height - 0.5,
+        top + kHeadHeight + height * static_cast<double>(row), width - 0.5, height - 0.5,
         cell.ns ? shade(share) : "none", cell.ns ? ">" : " stroke=\"#dddddd\" stroke-width=\"0.5\">",
         cell.ns ? xml_text(cell.title) : "nothing was stamped");
   }

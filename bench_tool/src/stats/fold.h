@@ -52,7 +52,7 @@ struct Series {
 class SeriesList {
  public:
   /// Points into `rows`.
-  explicit SeriesList(const GroupRows& rows);
+  explicit SeriesList(const GroupRows& of_group);
   SeriesList(const SeriesList&) = delete;
   SeriesList& operator=(const SeriesList&) = delete;
 

@@ -8,9 +8,9 @@
 // files together.
 //
 // A row is either of record `test` (what belongs to the window as a whole: times, totals, losses) or of
-// record `syscall` (what belongs to one syscall of the window). The two sets of measures are disjoint: a
-// column is filled on one kind of row only, so that summing a column never counts a thing twice. One row of record `run`
-// says in column `detail` what a program's run found around it; it has no measure.
+// record `syscall` (what belongs to one syscall of the window). The two sets of measures are disjoint: a column is
+// filled on one kind of row only, so that summing a column never counts a thing twice. One row of record `run` says in
+// column `detail` what a program's run found around it; it has no measure.
 #pragma once
 
 #include <array>

@@ -4,7 +4,8 @@
 //
 // The program's stack may end below the stack pointer, belong to a coroutine of some hundred bytes, or be gone. So what
 // the stub keeps of a trapped call, and its C code, are not put there. Each thread has a few trap stacks: a handler
-// that interrupts a call, and makes calls, takes another. The call of a patched site takes one while it is counted. Handlers of the program never run on one (frames.cc).
+// that interrupts a call, and makes calls, takes another. The call of a patched site takes one while it is counted.
+// Handlers of the program never run on one (frames.cc).
 //
 // A handler that leaves by longjmp leaves the trap stack of the call that it interrupted in use, because it may have
 // kept a context that goes on there. A thread without a free one makes its trapped calls, and counts, on the program's

@@ -120,17 +120,15 @@ TEST(Scatter, OfManyTestsIsAWarningAndKeepsSingleCallsFromBeingJudged) {
   EXPECT_EQ(suite.first(), Verdict::near);
   EXPECT_EQ(suite.rows.front().reason, "counts of many of its program's tests come and go");
   ASSERT_EQ(suite.scattered.size(), 1U);
-  EXPECT_EQ(warning_of(suite.scattered.front()),
-            "counts of server_test come and go: in 20 of its 21 tests that wait for others some shrank, so single calls "
-            "more are not gated there; use budgets, or give its threads and servers an order");
+  EXPECT_EQ(
+      warning_of(suite.scattered.front()),
+      "counts of server_test come and go: in 20 of its 21 tests that wait for others some shrank, so single calls "
+      "more are not gated there; use budgets, or give its threads and servers an order");
   EXPECT_EQ(Suite().add("getpid", {27}, {28}).add_times(19, "read", {40}, {38}).first(), Verdict::regressed);
   // Many, and few of all.
-  EXPECT_EQ(Suite()
-                .add("getpid", {27}, {28})
-                .add_times(20, "read", {40}, {38})
-                .add_times(80, "read", {40}, {40})
-                .first(),
-            Verdict::regressed);
+  EXPECT_EQ(
+      Suite().add("getpid", {27}, {28}).add_times(20, "read", {40}, {38}).add_times(80, "read", {40}, {40}).first(),
+      Verdict::regressed);
 }
 
 TEST(Scatter, OfManyTestsHidesNeitherManyCallsNorWhatManyTestsMakeMoreOf) {
