@@ -63,6 +63,7 @@ static_assert(offsetof(Call, thread) == 176 && offsetof(Call, given) == 184 && o
 static_assert(offsetof(Call, abi) == 232 && offsetof(Call, stack_pointer) == 240 && sizeof(Call) <= 256);
 static_assert(offsetof(Thread, lane) == 0 && sizeof(Thread) == 512 && offsetof(Lane, control) == 0);
 static_assert(offsetof(Thread, signal_stack) == 400 && offsetof(Stack, start) == 0 && offsetof(Stack, bytes) == 16);
+static_assert(offsetof(Thread, runs_on_at) == 504);
 
 /// The proof that code runs where nothing may be called, allocated or locked: only the stub's and the handler's entry
 /// points make one.

@@ -3,8 +3,11 @@
 
 #include <ucontext.h>
 
+#include "signal_safe/arming.h"
 #include "signal_safe/raw.h"
 #include "signal_safe/record.h"
+#include "signal_safe/special.h"
+#include "signal_safe/trap_stacks.h"
 #include "signal_safe/user_memory.h"
 
 // NOLINTBEGIN(readability-identifier-naming): places in the stub
@@ -14,7 +17,16 @@ extern const char syscost_stub_kept[];
 extern const char syscost_stub_flags_kept[];
 extern const char syscost_stub_stamping[];
 extern const char syscost_stub_stamped[];
+extern const char syscost_stub_calls[];
 extern const char syscost_stub_returned[];
+extern const char syscost_stub_counted[];
+extern const char syscost_stub_moved[];
+extern const char syscost_stub_moved_counted[];
+extern const char syscost_stub_moved_back[];
+extern const char syscost_stub_leaving[];
+extern const char syscost_stub_left[];
+extern const char syscost_call_is_over[];
+void syscost_run_on(std::uint64_t* registers);
 extern const char syscost_stub_trapped_end[];
 extern const char syscost_special_begin[];
 extern const char syscost_special_saved[];
@@ -34,11 +46,13 @@ namespace {
 
 constexpr std::uint64_t kSyscallBytes = 2;
 constexpr std::uint64_t kQuietFrame = 128 + 16;
+constexpr std::uint64_t kTrapFlag = 0x100;
 
 class Interrupted {
  public:
   explicit Interrupted(SignalFrame& frame) : registers_(frame.registers), at_(registers_[REG_RIP]) {}
 
+  bool is_at(const char* place) const { return at_ == reinterpret_cast<std::uint64_t>(place); }
   bool is_within(const char* begin, const char* end) const {
     return at_ >= reinterpret_cast<std::uint64_t>(begin) && at_ < reinterpret_cast<std::uint64_t>(end);
   }
@@ -101,6 +115,40 @@ class Interrupted {
   std::uint64_t at_;
 };
 
+/// True for a handler that runs on our signal stack: what it interrupted may go on meanwhile, on a stack of its own.
+bool runs_beside(const Guard& guard, const SignalFrame& frame, const Thread* thread) {
+  if (thread == nullptr || calling_thread(guard) != thread) return false;
+  return reinterpret_cast<std::uint64_t>(&frame) - thread->signal_stack.start < thread->signal_stack.bytes;
+}
+
+bool is_in_trampoline(std::uint64_t at) {
+  return at - syscost_state.trampolines < syscost_state.trampolines_bytes;
+}
+
+/// True where unwinders do not see the caller, or a trap stack is in use, and the call has never been made.
+bool has_yet_to_call(Interrupted& code) {
+  if (is_in_trampoline(code.at(REG_RIP)) || code.is_within(syscost_stub_trapped, syscost_stub_trapped_end)) return true;
+  return code.is_within(syscost_stub_flags_kept, syscost_stub_calls) && is_on_trap_stack(code.call());
+}
+
+/// The Call of a patched site that is counted on the trap stack of `on`.
+Call& counted_by(const Call& on) {
+  return *reinterpret_cast<Call*>(on.stack_pointer);
+}
+
+/// Where the stub, or what it has called, will read the way back of the call that is being counted; null where none is.
+std::uint64_t* way_back(Interrupted& code) {
+  if (code.is_within(syscost_stub_moved, syscost_stub_moved_back)) return &counted_by(code.call()).return_address;
+  if (code.is_within(syscost_stub_returned, syscost_stub_leaving)) return &code.call().return_address;
+  if (code.is_within(syscost_stub_leaving, syscost_stub_left)) return &code.at(REG_RCX);
+  Call* below = call_above(code.at(REG_RSP));
+  if (below == nullptr || code.at(REG_RSP) == reinterpret_cast<std::uint64_t>(below)) return nullptr;
+  // What the stub has called returns to right below the Call.
+  const auto returns_to = reinterpret_cast<const char*>(reinterpret_cast<const std::uint64_t*>(below)[-1]);
+  if (returns_to == syscost_stub_moved_counted) return &counted_by(*below).return_address;
+  return returns_to == syscost_stub_counted ? &below->return_address : nullptr;
+}
+
 /// On the way to the stub from a patched site.
 void leave_trampoline(SignalFrame& frame) {
   std::uint64_t& at = frame.registers[REG_RIP];
@@ -113,16 +161,33 @@ void leave_trampoline(SignalFrame& frame) {
 
 }  // namespace
 
-void finish_call(const Guard& guard, SignalFrame& frame) {
+void settle_call(const Guard& guard, SignalFrame& frame, const Thread* thread) {
   Interrupted code(frame);
-  if (code.at(REG_RIP) != reinterpret_cast<std::uint64_t>(syscost_stub_returned)) return;
-  Call& call = code.call();
-  if (call.thread->lane->control != 0) {
+  if (code.is_at(syscost_stub_returned)) {
+    Call& call = code.call();
+    if (call.thread->lane->control != 0) {
+      call.result = code.at(REG_RAX);
+      call.abi = 0;
+      record(guard, call, read_ticks());
+    }
+    code.go_on_after_call();
+  } else if (code.is_at(syscost_special_returned)) {
+    Call& call = code.call();
     call.result = code.at(REG_RAX);
-    call.abi = 0;
-    record(guard, call, read_ticks());
+    if (!finish_in_handler(guard, call, syscost_forbids_ticks == 0 ? read_ticks() : 0)) return;
+    code.take_arguments_back();
+    code.go_on_after_call();
+  } else if (has_yet_to_call(code)) {
+    // Not where a handler is called for each step: it would never get any further.
+    if ((code.at(REG_EFL) & kTrapFlag) == 0) show_call_site(frame);
+  } else if (runs_beside(guard, frame, thread)) {
+    std::uint64_t* to = way_back(code);
+    if (to == nullptr) return;
+    const std::uint64_t return_address = *to;
+    *to = reinterpret_cast<std::uint64_t>(syscost_call_is_over);
+    syscost_run_on(frame.registers);
+    code.at(REG_RCX) = code.at(REG_RIP) = return_address;
   }
-  code.go_on_after_call();
 }
 
 // A place for each branch: what is to be done at some of them is the same.
@@ -130,7 +195,7 @@ void finish_call(const Guard& guard, SignalFrame& frame) {
 void show_call_site(SignalFrame& frame) {
   Interrupted code(frame);
   const std::uint64_t at = code.at(REG_RIP);
-  if (at - syscost_state.trampolines < syscost_state.trampolines_bytes) {
+  if (is_in_trampoline(at)) {
     leave_trampoline(frame);
   } else if (code.is_within(syscost_stub, syscost_stub_framed)) {
     code.go_back(code.at(REG_RCX), 0);

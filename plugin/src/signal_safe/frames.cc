@@ -134,7 +134,7 @@ Thread* interrupted_thread(const Guard& guard, SignalFrame& frame) {
 }
 
 void enter_handler(const Guard& guard, SignalFrame& frame, int signal, const KernelSigaction& action, Thread* thread) {
-  finish_call(guard, frame);
+  settle_call(guard, frame, thread);
   const std::uint64_t stack_pointer = users_stack_pointer(frame);
   const bool has_ours = thread != nullptr && thread->signal_stack.bytes != 0;
   const Stack own = has_ours ? thread->own_stack : frame.stack;

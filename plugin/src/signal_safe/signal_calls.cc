@@ -246,6 +246,23 @@ void prepare_signals(const Guard& guard, Call& call) {
   }
 }
 
+bool leave_mask_to_frame(Call& call) {
+  switch (call.number) {
+    case SYS_rt_sigsuspend:
+    case SYS_ppoll:
+    case SYS_epoll_pwait:
+    case SYS_epoll_pwait2:
+    case SYS_pselect6:
+    case SYS_io_pgetevents:
+      call.note &= ~kBlockedInKernel;
+      return true;
+    case SYS_rt_sigtimedwait:
+      return call.note == 0;
+    default:
+      return true;
+  }
+}
+
 void finish_signals(const Guard& /*guard*/, Call& call) {
   switch (call.number) {
     case SYS_rt_sigprocmask:

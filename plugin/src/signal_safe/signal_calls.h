@@ -12,6 +12,10 @@ namespace syscost::signal_safe {
 void prepare_signals(const Guard& guard, Call& call);
 void finish_signals(const Guard& guard, Call& call);
 
+/// To be asked before finish_signals() in a handler of ours, whose return sets the kernel's mask: what the call has
+/// changed there is left to that. False for a call that may wait once more, which no handler may.
+bool leave_mask_to_frame(Call& call);
+
 void prepare_sigaction(Call& call);
 void finish_sigaction(Call& call);
 

@@ -21,6 +21,7 @@
 #include "signal_safe/signal_calls.h"
 #include "signal_safe/signals.h"
 #include "signal_safe/sigsys.h"
+#include "signal_safe/special.h"
 #include "signal_safe/stacks.h"
 #include "signal_safe/user_memory.h"
 
@@ -234,6 +235,14 @@ bool finish(const Guard& guard, Call& call, std::uint64_t now) {
 }
 
 }  // namespace
+
+bool finish_in_handler(const Guard& guard, Call& call, std::uint64_t now) {
+  const bool is_child = is_clone(call) && call.result == 0;
+  if (is_child || (is_watched(call) && !leave_mask_to_frame(call))) return false;
+  finish(guard, call, now);
+  return true;
+}
+
 }  // namespace syscost::signal_safe
 
 // NOLINTBEGIN(readability-identifier-naming): the stub's names

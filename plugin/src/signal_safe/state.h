@@ -120,6 +120,7 @@ struct alignas(64) Thread {
   SignalInfo* received = {};          // for a call that awaits SIGSYS where the program wants none
   std::uint32_t awaits_sigsys = {};
   std::uint32_t trapped_in = {};  // its last trapped call: State::pauses + 1
+  std::uint64_t runs_on_at = {};  // the stub's: where interrupted code goes on (syscost_run_on)
 };
 
 /// A call that entered in one segment and returned in another.

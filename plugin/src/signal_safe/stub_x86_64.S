@@ -37,9 +37,32 @@
 /* struct Thread, trap_stacks.h */
 #define SIGNAL_STACK 400
 #define SIGNAL_STACK_BYTES 416
+#define RUNS_ON_AT 504
 #define TRAP_STACKS 4
 #define TRAP_STACK_SIZE 1024
 #define CALL_ON_TRAP_STACK 768
+
+/* Registers of a frame, in the order of <sys/ucontext.h>. */
+#define REGISTER_R8 0
+#define REGISTER_R9 8
+#define REGISTER_R10 16
+#define REGISTER_R11 24
+#define REGISTER_R12 32
+#define REGISTER_R13 40
+#define REGISTER_R14 48
+#define REGISTER_R15 56
+#define REGISTER_RDI 64
+#define REGISTER_RSI 72
+#define REGISTER_RBP 80
+#define REGISTER_RBX 88
+#define REGISTER_RDX 96
+#define REGISTER_RAX 104
+#define REGISTER_RCX 112
+#define REGISTER_RSP 120
+#define REGISTER_RIP 128
+#define REGISTER_FLAGS 136
+#define ARITHMETIC 0x8d5
+#define DIRECTION 0x400
 
 #define SIZEOF_THREAD 512
 #define THREADS 16384
@@ -168,13 +191,16 @@ syscost_undispatched_begin:
 
 /* Gives flags and stack back and goes on after the call, with rax = the result. Once a trap stack is free a handler's
    call may take it: nothing is read from it any more. */
-        .macro leave_call frees
+        .macro leave_call frees, leaving=, left=
         mov %rax, %r11
         mov FLAGS(%rsp), %rax
         add $0x7f, %al          /* overflows if the flag was set */
         sahf
         mov %r11, %rax
         mov RETURN_ADDRESS(%rsp), %rcx
+        .ifnb \leaving
+        place \leaving
+        .endif
         mov STACK(%rsp), %r11
         .cfi_remember_state
         .cfi_def_cfa %r11, 0
@@ -187,6 +213,9 @@ syscost_undispatched_begin:
         not_undone
         jmp *%rcx
         .cfi_restore_state
+        .ifnb \left
+        place \left
+        .endif
         .endm
 
 /* ---- the common call ---------------------------------------------------------------------------------------------- */
@@ -215,6 +244,7 @@ syscost_stub:
         jz 2f
         stamp_start syscost_stub_stamping, syscost_stub_stamped
 2:      mov NUMBER(%rsp), %rax
+        place syscost_stub_calls
         syscall
 .Lreturned:
         place syscost_stub_returned
@@ -245,16 +275,20 @@ syscost_stub:
         dec %r9d
         jnz 3b
 4:      call syscost_record
+        place syscost_stub_counted
         jmp .Lreturn_all
         /* A handler's frame goes below the Call. */
 5:      mov %rdi, STACK(%r8)
         mov %r8, %rsp
         .cfi_remember_state
         cfa_beyond_call
+        place syscost_stub_moved
         call syscost_record
+        place syscost_stub_moved_counted
         mov %rsp, %rax
         mov STACK(%rsp), %rsp
         .cfi_restore_state
+        place syscost_stub_moved_back
         movq $0, THREAD(%rax)
 
 /* The call is over: gives everything back and goes on after it. */
@@ -262,7 +296,7 @@ syscost_stub:
         load_arguments GIVEN
         mov RESULT(%rsp), %rax
 .Lreturn:
-        leave_call frees=1
+        leave_call frees=1, leaving=syscost_stub_leaving, left=syscost_stub_left
         .cfi_endproc
         .size syscost_stub, . - syscost_stub
 
@@ -533,6 +567,93 @@ syscost_end_thread:
         jmp 1b
         .cfi_endproc
         .size syscost_end_thread, . - syscost_end_thread
+
+/* For a handler of ours: lets the code that it interrupted run on until the call that is being counted is over. rdi = the
+   registers of that code, which become those after the call; the way back that the stub will read is
+   syscost_call_is_over. All signals wait meanwhile. At the start of our signal stack is kept where we come back. */
+        .p2align 4
+        .globl syscost_run_on
+        .hidden syscost_run_on
+        .type syscost_run_on, @function
+syscost_run_on:
+        .cfi_startproc
+        push %rbx
+        .cfi_adjust_cfa_offset 8
+        push %rbp
+        .cfi_adjust_cfa_offset 8
+        push %r12
+        .cfi_adjust_cfa_offset 8
+        push %r13
+        .cfi_adjust_cfa_offset 8
+        push %r14
+        .cfi_adjust_cfa_offset 8
+        push %r15
+        .cfi_adjust_cfa_offset 8
+        push %rdi
+        .cfi_adjust_cfa_offset 8
+        mov %gs:SIGNAL_STACK, %rax
+        mov %rsp, 8(%rax)
+        mov REGISTER_RIP(%rdi), %rax
+        mov %rax, %gs:RUNS_ON_AT
+        mov REGISTER_FLAGS(%rdi), %rax
+        and $(ARITHMETIC | DIRECTION), %eax
+        push %rax
+        popfq
+        mov REGISTER_R8(%rdi), %r8
+        mov REGISTER_R9(%rdi), %r9
+        mov REGISTER_R10(%rdi), %r10
+        mov REGISTER_R11(%rdi), %r11
+        mov REGISTER_R12(%rdi), %r12
+        mov REGISTER_R13(%rdi), %r13
+        mov REGISTER_R14(%rdi), %r14
+        mov REGISTER_R15(%rdi), %r15
+        mov REGISTER_RSI(%rdi), %rsi
+        mov REGISTER_RBP(%rdi), %rbp
+        mov REGISTER_RBX(%rdi), %rbx
+        mov REGISTER_RDX(%rdi), %rdx
+        mov REGISTER_RAX(%rdi), %rax
+        mov REGISTER_RCX(%rdi), %rcx
+        .cfi_undefined %rip
+        mov REGISTER_RSP(%rdi), %rsp
+        mov REGISTER_RDI(%rdi), %rdi
+        jmp *%gs:RUNS_ON_AT
+        place syscost_call_is_over
+        mov %rsp, %r11
+        mov %gs:SIGNAL_STACK, %rcx
+        mov 8(%rcx), %rsp
+        pop %rcx
+        mov %r8, REGISTER_R8(%rcx)
+        mov %r9, REGISTER_R9(%rcx)
+        mov %r10, REGISTER_R10(%rcx)
+        movq $0, REGISTER_R11(%rcx)
+        mov %r12, REGISTER_R12(%rcx)
+        mov %r13, REGISTER_R13(%rcx)
+        mov %r14, REGISTER_R14(%rcx)
+        mov %r15, REGISTER_R15(%rcx)
+        mov %rdi, REGISTER_RDI(%rcx)
+        mov %rsi, REGISTER_RSI(%rcx)
+        mov %rbp, REGISTER_RBP(%rcx)
+        mov %rbx, REGISTER_RBX(%rcx)
+        mov %rdx, REGISTER_RDX(%rcx)
+        mov %rax, REGISTER_RAX(%rcx)
+        mov %r11, REGISTER_RSP(%rcx)
+        pushfq
+        pop %rdx
+        cld
+        and $ARITHMETIC, %edx
+        mov REGISTER_FLAGS(%rcx), %rax
+        and $~ARITHMETIC, %rax
+        or %rdx, %rax
+        mov %rax, REGISTER_FLAGS(%rcx)
+        pop %r15
+        pop %r14
+        pop %r13
+        pop %r12
+        pop %rbp
+        pop %rbx
+        ret
+        .cfi_endproc
+        .size syscost_run_on, . - syscost_run_on
 
 /* rdi = a frame; its restorer's address has been taken off, as by a handler's return. */
         .p2align 4

@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "signal_safe/raw.h"
+#include "signal_safe/user_memory.h"
 
 namespace syscost::signal_safe {
 namespace {
@@ -26,9 +27,9 @@ TrapStack* stacks_of(const Thread& thread) {
   return reinterpret_cast<TrapStack*>(thread.signal_stack.start + thread.signal_stack.bytes);
 }
 
-const Call* call_at(const Thread& thread, std::uint64_t stack_pointer) {
+Call* call_at(const Thread& thread, std::uint64_t stack_pointer) {
   if (thread.signal_stack.bytes == 0) return nullptr;
-  const TrapStack* stacks = stacks_of(thread);
+  TrapStack* stacks = stacks_of(thread);
   const std::uint64_t offset = stack_pointer - reinterpret_cast<std::uint64_t>(stacks);
   return offset < kTrapStacks * kTrapStackBytes ? &stacks[offset / kTrapStackBytes].call : nullptr;
 }
@@ -54,6 +55,8 @@ bool enter_on_trap_stack(const Guard& /*guard*/, SignalFrame& frame, Thread& thr
   call.flags = kept_flags(registers[REG_EFL]);
   call.stack_pointer = registers[REG_RSP];
   call.thread = &thread;
+  // Where what the stub calls will return to (cancel.cc); what stood there was that of another call.
+  write_at<std::uint64_t>(reinterpret_cast<std::uint64_t>(&call) - 8, 0);
   registers[REG_RSP] = reinterpret_cast<std::uint64_t>(&call);
   registers[REG_RIP] = reinterpret_cast<std::uint64_t>(syscost_stub_trapped);
   return true;
@@ -77,16 +80,21 @@ bool holds_trapped_calls(const Guard& /*guard*/, const Thread* but) {
   return false;
 }
 
-std::uint64_t users_stack_pointer(const SignalFrame& frame) {
-  const std::uint64_t stack_pointer = frame.registers[REG_RSP];
+Call* call_above(std::uint64_t stack_pointer) {
   const auto arena = reinterpret_cast<std::uint64_t>(syscost_state.arena);
-  if (stack_pointer - arena >= syscost_state.arena_bytes) return stack_pointer;
+  if (stack_pointer - arena >= syscost_state.arena_bytes) return nullptr;
   // Nearly always its own; but a coroutine that a handler has left may go on in another thread.
   for (std::uint32_t i = 0; i < syscost_state.thread_high; ++i) {
-    const Call* call = call_at(syscost_threads[i], stack_pointer);
-    if (call != nullptr) return call->stack_pointer;
+    Call* call = call_at(syscost_threads[i], stack_pointer);
+    if (call != nullptr) return call;
   }
-  return stack_pointer;
+  return nullptr;
+}
+
+std::uint64_t users_stack_pointer(const SignalFrame& frame) {
+  const std::uint64_t stack_pointer = frame.registers[REG_RSP];
+  const Call* call = call_above(stack_pointer);
+  return call != nullptr ? call->stack_pointer : stack_pointer;
 }
 
 }  // namespace syscost::signal_safe

@@ -7,7 +7,7 @@
 // that interrupts a call, and makes calls, takes another. The call of a patched site takes one while it is counted.
 // Handlers of the program never run on one (frames.cc).
 //
-// A handler that leaves by longjmp leaves the trap stack of the call that it interrupted in use, because it may have
+// A handler that leaves a call by longjmp before that has come back leaves its trap stack in use, because it may have
 // kept a context that goes on there. A thread without a free one makes its trapped calls, and counts, on the program's
 // stack.
 #pragma once
@@ -32,6 +32,9 @@ void free_trap_stacks(Thread& thread);
 /// True while a call of any thread, `but` one, is under way on a trap stack. A handler that the kernel enters there
 /// itself has our signal stack for its stack: some kilobytes.
 bool holds_trapped_calls(const Guard& guard, const Thread* but);
+
+/// The Call at the top of the trap stack that `stack_pointer` lies on; null where it lies on none.
+Call* call_above(std::uint64_t stack_pointer);
 
 /// The stack pointer of the program's code that the signal of `frame` interrupted, be it in the stub on a trap stack.
 std::uint64_t users_stack_pointer(const SignalFrame& frame);

@@ -86,6 +86,23 @@ HOSTILE(jumps_out_of_restarted_reads, 210,
   call_both(5);
 }
 
+HOSTILE(jumps_out_and_calls_on_512_bytes, 20,
+        "leaves handlers that interrupt calls which send or await signals by siglongjmp, then calls on 512 bytes of "
+        "stack") {
+  handle(SIGUSR1, [](int) { siglongjmp(g_jump, 1); });
+  static int i = 0;
+  for (i = 0; i < 20; ++i) {
+    if (sigsetjmp(g_jump, 1) != 0) continue;
+    if (i % 2 == 0) send_to_self(SIGUSR1);
+    wait_for_signal();
+  }
+  constexpr std::size_t kBelow = std::size_t{64} * 1024;
+  std::vector<char> memory(kBelow + 512, kPaint);
+  attack::on_stack(memory.data() + memory.size(), [] { call_raw(10); });
+  EXPECT_EQ(std::count(memory.begin(), memory.begin() + kBelow, kPaint), static_cast<long>(kBelow));
+  call_both(5);
+}
+
 HOSTILE(waits_in_coroutines, 124,
         "three coroutines wait at once: each is interrupted, its handler switches away and goes on much later") {
   static ucontext_t of_test;

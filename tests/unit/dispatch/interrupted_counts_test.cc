@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+//
+// A call that has come back from the kernel is counted, wherever a handler interrupts what the stub still has to do,
+// and whether or not that handler comes back. The file's offset says how many calls the kernel has made.
+#include <gtest/gtest.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include <cstdint>
+
+#include "opened.h"
+#include "signal_safe/raw.h"
+#include "signal_safe/state.h"
+
+// NOLINTBEGIN(readability-identifier-naming): places in the stub, and what it calls
+extern "C" {
+extern const char syscost_stub_left[];
+void syscost_record();
+}
+// NOLINTEND(readability-identifier-naming)
+
+namespace syscost::dispatch {
+namespace {
+
+constexpr std::uint64_t kTrapFlag = 0x100;
+
+std::uint64_t address(const void* at) {
+  return reinterpret_cast<std::uint64_t>(at);
+}
+
+long call_raw(long number, long a, long b, long c) {
+  long result = number;
+  asm volatile("syscall" : "+a"(result) : "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+  return result;
+}
+
+enum class By { libc, own_instruction };
+
+/// A file in which each call moves the offset by one.
+class Steps {
+ public:
+  explicit Steps(By by) : by_(by) {}
+  ~Steps() { close(file_); }
+  Steps(const Steps&) = delete;
+  Steps& operator=(const Steps&) = delete;
+
+  void call() const {
+    if (by_ == By::libc) {
+      lseek(file_, 1, SEEK_CUR);
+    } else {
+      call_raw(SYS_lseek, file_, 1, SEEK_CUR);
+    }
+  }
+  void rewind() const { call_raw(SYS_lseek, file_, 0, SEEK_SET); }
+  std::uint64_t made() const { return static_cast<std::uint64_t>(call_raw(SYS_lseek, file_, 0, SEEK_CUR)); }
+
+ private:
+  By by_;
+  int file_ = memfd_create("offset", 0);
+};
+
+/// What a handler shall see when it looks back.
+__attribute__((noinline)) void call_once(const Steps& steps) {
+  steps.call();
+  asm volatile("" : : : "memory");
+}
+
+sigjmp_buf g_jump;
+int g_steps_left;
+int g_hits;
+bool g_watches;
+bool g_leaves;
+bool g_sees_caller;
+
+void leave_at_last_step(int /*signal*/) {
+  if (--g_steps_left == 0) siglongjmp(g_jump, 1);
+}
+
+_Unwind_Reason_Code look(_Unwind_Context* context, void* /*unused*/) {
+  if (_Unwind_GetRegionStart(context) == address(reinterpret_cast<const void*>(&call_once))) g_sees_caller = true;
+  return _URC_NO_REASON;
+}
+
+void look_back_and_leave(int /*signal*/) {
+  if (!g_watches) return;
+  ++g_hits;
+  g_sees_caller = false;
+  _Unwind_Backtrace(look, nullptr);
+  if (g_leaves) siglongjmp(g_jump, 1);
+}
+
+class InterruptedCounts : public testing::TestWithParam<By> {
+ protected:
+  void SetUp() override {
+    if (kIsSanitized) GTEST_SKIP() << "the sanitizer has handlers of its own";
+    ASSERT_NE(opened_.backend, nullptr);
+    // A site that is used often is patched.
+    for (int i = 0; i < 30; ++i) steps_.call();
+    ASSERT_TRUE(opened_.backend->hidden_losses().ok());
+  }
+  void TearDown() override { signal(SIGTRAP, SIG_DFL); }
+
+  static void handle_traps(void (*handler)(int)) {
+    struct sigaction action = {};
+    action.sa_handler = handler;
+    ASSERT_EQ(sigaction(SIGTRAP, &action, nullptr), 0);
+  }
+
+  template <class Body>
+  std::uint64_t count(Body body) {
+    steps_.rewind();
+    return opened_.count(SYS_lseek, body);
+  }
+
+  OpenedDispatch opened_;
+  Steps steps_{GetParam()};
+};
+
+TEST_P(InterruptedCounts, AreRightAfterWhicheverInstructionAHandlerLeaves) {
+  handle_traps(leave_at_last_step);
+  constexpr int kEnough = 2000;
+  static int at = 0;  // a jump leaves it as it is
+  for (at = 1; at < kEnough; ++at) {
+    const std::uint64_t counted = count([&] {
+      steps_.call();
+      g_steps_left = at;
+      if (sigsetjmp(g_jump, 1) == 0) {
+        asm volatile("sub $128, %%rsp\n\tpushfq\n\torq %0, (%%rsp)\n\tpopfq\n\tadd $128, %%rsp" ::"i"(kTrapFlag)
+                     : "memory", "cc");
+        steps_.call();
+        asm volatile("sub $128, %%rsp\n\tpushfq\n\tandq %0, (%%rsp)\n\tpopfq\n\tadd $128, %%rsp" ::"i"(~kTrapFlag)
+                     : "memory", "cc");
+      }
+    });
+    ASSERT_EQ(counted, steps_.made()) << "left at step " << at;
+    if (g_steps_left > 0) break;
+  }
+  EXPECT_LT(at, kEnough);
+}
+
+// ---- calls that need care -------------------------------------------------------------------------------------------
+
+/// Calls that a handler interrupts and leaves, a hundred times each.
+struct Left {
+  const char* name;
+  std::uint32_t number;
+  void (*call)();
+};
+
+class LeftCounts : public testing::TestWithParam<Left> {};
+
+TEST_P(LeftCounts, AreRight) {
+  if (kIsSanitized) GTEST_SKIP() << "the sanitizer has handlers of its own";
+  struct sigaction action = {};
+  action.sa_handler = [](int) { siglongjmp(g_jump, 1); };
+  ASSERT_EQ(sigaction(SIGUSR1, &action, nullptr), 0);
+  for (const Patching patching : {Patching::never, Patching::allowed}) {
+    OpenedDispatch opened(patching);
+    ASSERT_NE(opened.backend, nullptr);
+    constexpr std::uint64_t kTimes = 100;
+    for (int round = 0; round < 2; ++round) {
+      EXPECT_EQ(opened.count(GetParam().number,
+                             [] {
+                               static std::uint64_t i = 0;
+                               for (i = 0; i < kTimes; ++i) {
+                                 if (sigsetjmp(g_jump, 1) == 0) GetParam().call();
+                               }
+                             }),
+                kTimes);
+      ASSERT_TRUE(opened.backend->hidden_losses().ok());  // patches what was trapped
+    }
+  }
+  signal(SIGUSR1, SIG_DFL);
+}
+
+void suspend() {
+  sigset_t usr1;
+  sigemptyset(&usr1);
+  sigaddset(&usr1, SIGUSR1);
+  sigprocmask(SIG_BLOCK, &usr1, nullptr);
+  kill(getpid(), SIGUSR1);
+  sigemptyset(&usr1);
+  sigsuspend(&usr1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Dispatch, LeftCounts,
+                         testing::Values(Left{"tgkill", SYS_tgkill, [] { raise(SIGUSR1); }},
+                                         Left{"kill", SYS_kill, [] { kill(getpid(), SIGUSR1); }},
+                                         Left{"rt_sigsuspend", SYS_rt_sigsuspend, suspend}),
+                         [](const auto& one) { return one.param.name; });
+
+// ---- one instruction of ours at a time ------------------------------------------------------------------------------
+
+/// Sends SIGTRAP before the instruction at `at` is executed, once.
+class Breakpoint {
+ public:
+  explicit Breakpoint(std::uint64_t at) {
+#ifdef PERF_ATTR_SIZE_VER7  // Linux 5.13: signals instead of samples
+    perf_event_attr attributes{};
+    attributes.type = PERF_TYPE_BREAKPOINT;
+    attributes.size = sizeof attributes;
+    attributes.bp_type = HW_BREAKPOINT_X;
+    attributes.bp_addr = at;
+    attributes.bp_len = sizeof(long);
+    attributes.sample_period = 1;
+    attributes.exclude_kernel = 1;
+    attributes.exclude_hv = 1;
+    attributes.disabled = 1;
+    attributes.sigtrap = 1;
+    attributes.remove_on_exec = 1;
+    event_ = static_cast<int>(syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+#else
+    static_cast<void>(at);
+#endif
+  }
+  ~Breakpoint() {
+    close(event_);
+  }
+  Breakpoint(const Breakpoint&) = delete;
+  Breakpoint& operator=(const Breakpoint&) = delete;
+
+  bool works() const {
+    return event_ >= 0;
+  }
+  /// By a call that does not pass the stub, where the breakpoint may be.
+  void wait_for_one() const {
+    syscost_raw_syscall(SYS_ioctl, event_, PERF_EVENT_IOC_REFRESH, 1);
+  }
+
+ private:
+  int event_ = -1;
+};
+
+struct Range {
+  std::uint64_t begin, end;
+};
+
+/// The trampoline that libc's lseek jumps to; empty where it is not patched.
+Range trampoline() {
+  const auto* code = reinterpret_cast<const unsigned char*>(&lseek);
+  constexpr int kNear = 16;
+  constexpr unsigned char kJump = 0xe9;
+  for (int i = 0; i < kNear; ++i) {
+    if (code[i] != kJump) continue;
+    std::int32_t distance = 0;
+    __builtin_memcpy(&distance, code + i + 1, sizeof distance);
+    const std::uint64_t target = address(code + i + 5) + static_cast<std::uint64_t>(std::int64_t{distance});
+    if (target - syscost_state.trampolines < syscost_state.trampolines_bytes) {
+      return {target, target + signal_safe::kTrampolineBytes};
+    }
+  }
+  return {0, 0};
+}
+
+TEST_P(InterruptedCounts, AreRightAtWhicheverInstructionOfOursAHandlerInterrupts) {
+  if (!Breakpoint(address(syscost_stub)).works()) GTEST_SKIP() << "no breakpoints by perf_event_open here";
+  _Unwind_Backtrace(look, nullptr);  // loads the unwinder
+  handle_traps(look_back_and_leave);
+  constexpr std::uint64_t kOfRecord = 700;  // bytes: its common case
+  const std::uint64_t record = address(reinterpret_cast<const void*>(&syscost_record));
+  static int interrupted = 0;
+  interrupted = 0;
+  for (const bool leaves : {false, true}) {
+    g_leaves = leaves;
+    for (const Range& range :
+         {trampoline(), Range{address(syscost_stub), address(syscost_stub_left)}, Range{record, record + kOfRecord}}) {
+      for (std::uint64_t at = range.begin; at < range.end; ++at) {
+        const Breakpoint breakpoint(at);
+        g_hits = 0;
+        const std::uint64_t counted = count([&] {
+          if (sigsetjmp(g_jump, 1) == 0) {
+            g_watches = true;
+            breakpoint.wait_for_one();
+            call_once(steps_);
+          }
+          g_watches = false;
+          steps_.call();
+        });
+        ASSERT_EQ(counted, steps_.made()) << "interrupted at " << std::hex << at - range.begin;
+        if (g_hits == 0) continue;
+        ++interrupted;
+        ASSERT_TRUE(g_sees_caller) << "interrupted at " << std::hex << at - range.begin;
+      }
+    }
+  }
+  EXPECT_GT(interrupted, 200);
+}
+
+INSTANTIATE_TEST_SUITE_P(Dispatch, InterruptedCounts, testing::Values(By::libc, By::own_instruction),
+                         [](const auto& one) { return one.param == By::libc ? "Patched" : "Trapped"; });
+
+}  // namespace
+}  // namespace syscost::dispatch
