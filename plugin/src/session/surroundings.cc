@@ -77,7 +77,34 @@ std::string first_variable(std::initializer_list<const char*> names) {
   return "none";
 }
 
+/// A baseline, which people commit, remembers the value: it need not say where somebody's home is.
+std::string preloaded() {
+  return without_folders(first_variable({"LD_PRELOAD"}));
+}
+
+/// Long enough for each value that says something. bench prints two of them in one line.
+std::string shortened(std::string value) {
+  constexpr std::size_t kLongest = 200;
+  if (value.size() <= kLongest) return value;
+  const std::string bytes = std::to_string(value.size());
+  value.resize(kLongest);
+  return value + "... (" + bytes + " bytes)";
+}
+
 }  // namespace
+
+std::string without_folders(std::string_view libraries) {
+  constexpr std::string_view kBetween = " :";
+  std::string names;
+  while (!libraries.empty()) {
+    std::string_view one = libraries.substr(0, libraries.find_first_of(kBetween));
+    libraries.remove_prefix(std::min(libraries.size(), one.size() + 1));
+    one.remove_prefix(one.rfind('/') + 1);  // npos + 1 = 0
+    if (!one.empty() && !names.empty()) names += ':';
+    names += one;
+  }
+  return names;
+}
 
 std::string size_class(std::uint64_t bytes) {
   std::uint64_t kibibytes = 1;
@@ -104,7 +131,7 @@ Surroundings read_surroundings() {
   if (!has_more_rights_than_caller()) {
     all.emplace_back("locale", first_variable({"LC_ALL", "LC_CTYPE", "LANG"}));
     all.emplace_back("time_zone", first_variable({"TZ"}));
-    all.emplace_back("preload", first_variable({"LD_PRELOAD"}));
+    all.emplace_back("preload", preloaded());
     all.emplace_back("tunables", first_variable({"GLIBC_TUNABLES", "MALLOC_ARENA_MAX"}));
   }
   std::erase_if(all, [](const auto& one) { return one.second.empty(); });
@@ -113,9 +140,10 @@ Surroundings read_surroundings() {
 
 std::string to_text(const Surroundings& surroundings) {
   std::string text;
-  for (const auto& [name, value] : surroundings) {
+  for (const auto& [name, given] : surroundings) {
     if (!text.empty()) text += ';';
     text += name + '=';
+    const std::string value = shortened(given);
     std::replace_copy(value.begin(), value.end(), std::back_inserter(text), ';', ',');
   }
   return text;

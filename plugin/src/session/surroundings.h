@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,8 +20,11 @@ using Surroundings = std::vector<std::pair<std::string, std::string>>;
 /// Reads them now. Makes a few syscalls.
 Surroundings read_surroundings();
 
-/// `name=value;name=value`. A value's own semicolons are commas.
+/// `name=value;name=value`. A value's own semicolons are commas; a long one is cut, and its length added.
 std::string to_text(const Surroundings& surroundings);
+
+/// The file names in an LD_PRELOAD: "a.so:b.so" for "/x/a.so /y/b.so".
+std::string without_folders(std::string_view libraries);
 
 /// "4 KiB" for everything from 2049 to 4096 bytes: an environment has another size in each shell, and a byte more means
 /// nothing.

@@ -55,6 +55,22 @@ TEST(SurroundingsTest, WhatTellsUsWhatToDoIsNoPartOfItsSize) {
   unsetenv("SYSCOST_LABEL");
 }
 
+TEST(SurroundingsTest, NameWhatIsPreloadedWithoutFolders) {
+  EXPECT_EQ(without_folders("/home/me/build/libslip.so"), "libslip.so");
+  EXPECT_EQ(without_folders("/a/b.so /c:d.so:  relative/e.so"), "b.so:c:d.so:e.so");
+  EXPECT_EQ(without_folders("/only/folders/"), "");
+  setenv("LD_PRELOAD", "/home/me/libslip.so", 1);
+  EXPECT_EQ(value_of("preload"), "libslip.so");
+  unsetenv("LD_PRELOAD");
+  EXPECT_EQ(value_of("preload"), "none");
+}
+
+TEST(SurroundingsTest, AreShort) {
+  const std::string text = to_text({{"locale", std::string(100'000, 'x')}, {"cpus", "2"}});
+  EXPECT_LT(text.size(), 300U);
+  EXPECT_NE(text.find("x... (100000 bytes);cpus=2"), std::string::npos) << text;
+}
+
 TEST(SurroundingsTest, AreOneField) {
   EXPECT_EQ(to_text({{"cpus", "2"}, {"preload", "/a;b.so"}}), "cpus=2;preload=/a,b.so");
   EXPECT_EQ(to_text({}), "");
