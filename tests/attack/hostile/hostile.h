@@ -78,6 +78,9 @@ void run_loop();
 /// Is run by the ordinary test that follows, before its calls.
 void later(std::function<void()> check);
 
+/// Waits until the thread or process sleeps in a call ('S'), or is stopped ('T').
+void wait_for_state(pid_t task, char state);
+
 /// Puts the process under a seccomp filter that gives `action` to these syscalls.
 bool filter(std::initializer_list<int> syscalls, unsigned action);
 /// The same, answering with an errno.

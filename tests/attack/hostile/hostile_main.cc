@@ -8,12 +8,14 @@
 //     attack_hostile --only NAME      Before, NAME, After
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <utility>
 
@@ -54,6 +56,15 @@ void run_loop() {
 #else
   for ([[maybe_unused]] auto pass : syscost::loop("loop")) call_libc(kCallsOfLoop);
 #endif
+}
+
+void wait_for_state(pid_t task, char state) {
+  const std::string path = "/proc/" + std::to_string(task) + "/stat";
+  std::string line;
+  do {
+    sched_yield();
+    std::getline(std::ifstream(path), line);
+  } while (line.find(std::string(") ") + state) == std::string::npos);  // after the name
 }
 
 bool filter(std::initializer_list<int> syscalls, unsigned action) {

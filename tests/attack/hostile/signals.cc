@@ -125,10 +125,8 @@ HOSTILE(stops_and_continues, 20, "stops itself, and a child continues it") {
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child == 0) {
-    for (int i = 0; i < 100; ++i) {
-      usleep(5000);
-      kill(parent, SIGCONT);
-    }
+    attack::wait_for_state(parent, 'T');
+    kill(parent, SIGCONT);
     _exit(0);
   }
   call_both(5);

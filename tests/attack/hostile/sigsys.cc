@@ -143,11 +143,11 @@ HOSTILE(sigsys_ends_no_call, 10, "reads from a pipe while SIGSYS comes that it b
   int ends[2] = {};
   ASSERT_EQ(pipe(ends), 0);
   block_all();
-  std::thread other([&, reader = pthread_self()] {
+  std::thread other([&, reader = pthread_self(), task = gettid()] {
     for (int i = 0; i < 20; ++i) {
+      attack::wait_for_state(task, 'S');
       pthread_kill(reader, SIGSYS);
       kill(getpid(), SIGSYS);
-      usleep(500);
     }
     EXPECT_EQ(write(ends[1], "", 1), 1);
   });

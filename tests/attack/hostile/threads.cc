@@ -29,7 +29,7 @@ struct Early {
   Early() {
     if (std::getenv("ATTACK_EARLY") == nullptr) return;
     std::thread([this] {
-      while (!go.load()) usleep(1000);
+      go.wait(false);
       call_both(25);
       done = true;
       for (;;) pause();
@@ -47,6 +47,7 @@ int g_pipe[2] = {-1, -1};
 HOSTILE(thread_of_a_static_initialiser, 60, "a thread that a static initialiser started makes calls") {
   if (std::getenv("ATTACK_EARLY") == nullptr) GTEST_SKIP() << "the driver asks for it";
   g_early.go = true;
+  g_early.go.notify_one();
   spin_until([] { return g_early.done.load(); });
   call_both(5);
 }
@@ -54,17 +55,17 @@ HOSTILE(thread_of_a_static_initialiser, 60, "a thread that a static initialiser 
 HOSTILE(cancels_a_reader, 10, "cancels a thread that blocks in read, and joins it") {
   ASSERT_EQ(pipe(g_pipe), 0);
   pthread_t thread{};
-  static std::atomic<bool> started{false};
+  static std::atomic<pid_t> reader{0};
   pthread_create(
       &thread, nullptr,
       [](void*) -> void* {
-        started = true;
+        reader = gettid();
         char byte = 0;
         for (;;) read(g_pipe[0], &byte, 1);
       },
       nullptr);
-  spin_until([] { return started.load(); });
-  usleep(10'000);
+  spin_until([] { return reader.load() != 0; });
+  attack::wait_for_state(reader, 'S');
   EXPECT_EQ(pthread_cancel(thread), 0);
   void* result = nullptr;
   pthread_join(thread, &result);
