@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Cells, (program, test, syscall), of a run's CSV: reading their counts, and adding calls to one as a mutation would."""
+"""Cells, (program, test, syscall), of a run's CSV: reads their counts, and adds calls to one, as a mutation does."""
 import csv
 
 COUNTED = ("test", "suite", "environment")
@@ -21,7 +21,7 @@ class Run:
             writer.writerows(self.rows)
 
     def tests(self):
-        """(program, test) of each test that passed, but those that a run has several times."""
+        """(program, test) of each test that passed. A test that ran several times is left out."""
         seen = {}
         for row in self.rows:
             if row["record"] == "test" and row["kind"] == "test" and row["origin"] == "syscost":
@@ -30,7 +30,7 @@ class Run:
         return {key for key, is_one in seen.items() if is_one}
 
     def counts(self):
-        """({(program, window, syscall): calls}, those of them that are volatile). A window is a test or a set-up."""
+        """({(program, window, syscall): calls}, the volatile keys of these). A window is a test or a set-up."""
         cells, volatile = {}, set()
         for row in self.rows:
             if row["record"] == "syscall" and row["kind"] in COUNTED and row["origin"] == "syscost":
@@ -66,7 +66,7 @@ class Run:
                 row[column] = "480"
 
     def new_row(self, whole, syscall):
-        """A row of a syscall that the test does not make, behind the test's own."""
+        """A row of a syscall that the test does not make, right after the test's own row."""
         kept = self.columns[:self.columns.index("record")]
         row = {column: whole[column] if column in kept else "" for column in self.columns}
         row.update(record="syscall", syscall=syscall, origin="syscost", end="end")

@@ -7,7 +7,6 @@ run, as on a machine that CI has just started.
 """
 import fcntl
 import json
-import os
 import random
 import re
 import shutil
@@ -16,7 +15,7 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-from programs import LONGEST, SUITES, give_up, programs_of
+from programs import LONGEST, SUITES, environment, give_up, programs_of, run_quietly
 
 SLIPPED = ["getppid", "lseek", "write", "read", "openat"]
 
@@ -28,7 +27,7 @@ class Collection:
         self.name, self.args = name, args
         self.place = args.work / "gate" / name
         self.place.mkdir(parents=True, exist_ok=True)
-        self.same = SUITES[name].get("variables", {})  # as filters, which are of all its programs
+        self.same = SUITES[name].get("variables", {})  # for all its programs: filters
         self.folder = args.work / name
 
     def runs(self, backend):
@@ -67,24 +66,22 @@ class Collection:
         return shim
 
     def inside(self):
-        """A network of its own, where the suite's servers have fixed ports and others' must not meet them."""
+        """A network of its own for a suite with servers on fixed ports, which other programs must not meet."""
         if not SUITES[self.name].get("ports"):
             return []
         return ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
 
-    def environment(self, output, backend, **more):
-        # In memory, so that what waits for a disk does not wait for other programs' writes.
+    def variables(self, output, backend, **more):
+        # In memory: a disk is kept busy by other programs' writes.
         in_memory = SUITES[self.name].get("syncs") and Path("/dev/shm").is_dir()
         scratch = (Path("/dev/shm") if in_memory else self.place) / f"tmp-{backend if not in_memory else self.name + backend}"
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir()
-        kept = {key: value for key, value in os.environ.items() if not key.startswith(("SYSCOST_", "GTEST_", "SLIP_"))}
-        return {**kept, **self.same, "TMPDIR": str(scratch), "TEST_TMPDIR": str(scratch), "SYSCOST_CSV": str(output), "SYSCOST_BACKEND": backend, **more}
+        return {**self.same, "TMPDIR": str(scratch), "TEST_TMPDIR": str(scratch), "SYSCOST_CSV": str(output), "SYSCOST_BACKEND": backend, **more}
 
     def run_program(self, test, output, backend, **more):
         output.unlink(missing_ok=True)
-        subprocess.run([*self.inside(), *test["command"]], cwd=test["folder"], env={**self.environment(output, backend, **more), **test["variables"]},
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, timeout=LONGEST, check=False)
+        run_quietly([*self.inside(), *test["command"]], test["folder"], **{**self.variables(output, backend, **more), **test["variables"]})
 
     def run_suite(self, backend, number):
         """The whole suite once, by ctest."""
@@ -97,7 +94,7 @@ class Collection:
         names = "|".join(re.escape(test["name"]) for test in self.programs())
         began = time.monotonic()
         done = subprocess.run([*self.inside(), "ctest", "-R", f"^({names})$", "--timeout", str(LONGEST)], cwd=self.folder,
-                              env=self.environment(partial, backend), capture_output=True, text=True, errors="replace", check=False)
+                              env=environment(**self.variables(partial, backend)), capture_output=True, text=True, errors="replace", check=False)
         if not partial.exists():
             give_up(f"{self.name}: ctest wrote no rows under {backend}: {done.stdout[-500:]}{done.stderr[-500:]}")
         output.with_suffix(".log").write_text(f"{time.monotonic() - began:.1f} s\n{done.stdout[-3000:]}", encoding="utf-8")
@@ -105,7 +102,7 @@ class Collection:
         return True
 
     def slip(self, backend, number):
-        """A run of one program with one call more at a random place, beside one without (of the same program once)."""
+        """A run of one program with one call more at a random place; and one without it, once for each program."""
         told = self.place / backend / f"slip-{number:03}.json"
         if told.exists():
             return False
@@ -125,14 +122,14 @@ class Collection:
 
     @contextmanager
     def alone(self, backend=""):
-        """Two runs of a suite at a time get in each other's way, where it has no folder and network of its own."""
+        """A lock: two runs of a suite at a time disturb each other, unless it has a folder and a network of its own."""
         apart = backend if SUITES[self.name].get("beside") else ""
         with open(self.place / f"lock-{apart}", "w", encoding="utf-8") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
     def collect(self, until):
-        """All backends in turns, so that what there is when time is up is alike for all."""
+        """All backends in turns, so that each has as many runs as the others when time is up."""
         with self.alone():
             self.programs()
         runs, slips = self.args.runs, self.args.slips

@@ -4,9 +4,7 @@ import json
 import random
 import shutil
 import subprocess
-import sys
 from collections import Counter
-from pathlib import Path
 
 from cells import Run
 
@@ -16,7 +14,7 @@ BASELINE, CONFIRM = 3, 2
 
 
 def grown(report):
-    """The cells that make `bench` red: (test, syscall, errno), and of tests that are red without one the verdict."""
+    """The cells that make `bench` red: (test, syscall, errno). For a test that is red without one: its verdict."""
     cells = []
     for row in report["tests"]:
         if row["gate"] == "red":
@@ -35,17 +33,16 @@ class Judge:
         scratch.mkdir(parents=True)
 
     def report(self, *arguments):
-        done = subprocess.run([self.bench, *map(str, arguments), "--format", "json"] if arguments[0] == "compare" else
-                              [self.bench, *map(str, arguments)], capture_output=True, text=True, check=False)
+        done = subprocess.run([self.bench, *map(str, arguments)], capture_output=True, text=True, check=False)
         if done.returncode == 2 and arguments[0] == "check":  # a confirming run lacked a suspected test
             return True, [("the check", "exit code 2", "")]
         if done.returncode not in (0, 1, 3):
             give_up(f"bench {' '.join(map(str, arguments))}: {done.stderr}")
         return done.returncode == 1, grown(json.loads(done.stdout))
 
-    def compare(self, old, new, *more):
+    def compare(self, old, new):
         """(is it red, the cells): one run against one, as `bench compare` does it by default."""
-        return self.report("compare", old, new, *more)
+        return self.report("compare", old, new, "--format", "json")
 
     def baseline(self, olds):
         file = self.scratch / "syscost.baseline"
@@ -73,7 +70,7 @@ def false_alarms(judge, runs, trials, seed):
     recipes = []
     needed = BASELINE + 1 + CONFIRM
     for _ in range(trials if len(runs) >= needed else 0):
-        # In the order in which they ran: what drifts in time must show.
+        # In the order in which they ran, so that counts which grow from run to run show.
         chosen = [runs[i] for i in sorted(chance.sample(range(len(runs)), needed))]
         recipes.append(judge.recipe(chosen[:BASELINE], chosen[BASELINE], chosen[BASELINE + 1:]))
     return summed(pairs), summed(recipes)
@@ -88,7 +85,7 @@ def summed(verdicts):
 
 
 def varying(runs):
-    """({cell: counts in the runs} of what varies, the cells that never do, all tests): but volatile ones."""
+    """({cell: counts in the runs} of the cells that vary, the cells that never do, all tests). Volatile cells are left out."""
     counted, volatile, tests = [], set(), None
     for run in runs:
         counts, these = run.counts()

@@ -1,27 +1,53 @@
 # SPDX-License-Identifier: MIT
-"""The programs of a suite that we did not write, run one by one, and the counts of their windows."""
+"""The programs of a suite that we did not write: how they run one by one, and the counts of their windows."""
 import collections
-import csv
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+from cells import COUNTED, Run
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "suites"))
 from suites import SUITES, TOP, build, give_up  # pylint: disable=wrong-import-position
 
 LONGEST = 900
-WINDOWS = ("test", "suite", "environment")
 
 
-def add_arguments(parser):
+def arguments(parser):
+    """What `parser` and all tools here take, from the command line: syscost is built, and each suite exists."""
     parser.add_argument("--build", type=Path, default=TOP / "build" / "release", help="where syscost is built")
     parser.add_argument("--work", type=Path, default=TOP / "build" / "suites", help="sources, builds, logs and rows")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("suites", nargs="*", help=f"of {', '.join(SUITES)}; all by default")
+    args = parser.parse_args()
+    args.build, args.work, args.suites = args.build.resolve(), args.work.resolve(), args.suites or list(SUITES)
+    if not (args.build / "lib" / "libsyscost_gtest.a").exists():
+        give_up(f"{args.build} holds no syscost: build it first (./dev build), or name another folder by --build")
+    for name in args.suites:
+        if name not in SUITES:
+            give_up(f"no suite {name}; there are {', '.join(SUITES)}")
+    args.work.mkdir(parents=True, exist_ok=True)
+    return args
+
+
+def arguments_of_changes(parser):
+    """The same, for a tool that prints counts that changed."""
     parser.add_argument("--longest", type=float, default=60, help="leave out programs that take more seconds")
     parser.add_argument("--details", action="store_true", help="each count that changed, a line")
-    parser.add_argument("suites", nargs="*", help=f"of {', '.join(SUITES)}; all by default")
+    return arguments(parser)
+
+
+def environment(**variables):
+    """Ours with these, and no others of frameworks and of syscost."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("SYSCOST_", "GTEST_", "SLIP_"))}
+    return {**kept, **variables}
+
+
+def run_quietly(command, folder, stdout=subprocess.DEVNULL, **variables):
+    subprocess.run(command, cwd=folder, env=environment(**variables), stdout=stdout, stderr=subprocess.DEVNULL,
+                   stdin=subprocess.DEVNULL, timeout=LONGEST, check=False)
 
 
 class Program:
@@ -38,11 +64,9 @@ class Program:
     def run(self, before=(), folder=None, stdout=subprocess.DEVNULL, **variables):
         """The counts of its windows, {(kind, test, window): {(syscall, is volatile): calls}}; skipped tests have none."""
         self.output.unlink(missing_ok=True)
-        kept = {key: value for key, value in os.environ.items() if not key.startswith(("SYSCOST_", "GTEST_"))}
         given = {"SYSCOST_CSV": str(self.output), "SYSCOST_BACKEND": self.backend}
         try:
-            subprocess.run([*before, *self.command], cwd=folder or self.folder, env={**kept, **self.variables, **given, **variables},
-                           stdout=stdout, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, timeout=LONGEST, check=False)
+            run_quietly([*before, *self.command], folder or self.folder, stdout, **{**self.variables, **given, **variables})
         except subprocess.TimeoutExpired:
             return {}
         return counts_of(self.output)
@@ -53,16 +77,15 @@ def counts_of(file):
     if not file.exists():
         return windows
     skipped = set()
-    with open(file, newline="", encoding="utf-8") as lines:
-        for row in csv.DictReader(lines):
-            if row["kind"] not in WINDOWS:
-                continue
-            key = row["kind"], row["test"], row["window"]
-            window = windows[key]
-            if row["outcome"] == "skipped":
-                skipped.add(key)
-            if row["record"] == "syscall":
-                window[row["syscall"], "volatile" in row["class"]] = int(row["calls"] or row["entries"])
+    for row in Run(file).rows:
+        if row["kind"] not in COUNTED:
+            continue
+        key = row["kind"], row["test"], row["window"]
+        window = windows[key]
+        if row["outcome"] == "skipped":
+            skipped.add(key)
+        if row["record"] == "syscall":
+            window[row["syscall"], "volatile" in row["class"]] = int(row["calls"] or row["entries"])
     for key in skipped:
         del windows[key]
     return windows
@@ -99,4 +122,4 @@ def changed(before, after):
                 yield window, *call, was, is_now
 
 
-__all__ = ["SUITES", "TOP", "Program", "add_arguments", "changed", "give_up", "programs_of"]
+__all__ = ["SUITES", "TOP", "arguments", "arguments_of_changes", "changed", "environment", "give_up", "programs_of", "run_quietly"]
