@@ -109,6 +109,34 @@ TEST(ChangePoints, AreNotInWhatIsEqualShortOrDisturbedOnce) {
   EXPECT_TRUE(stats::change_points(times, 0.03).empty());
 }
 
+/// Where `firsts` values and then `lasts` others change; 0: nowhere.
+std::size_t place_of_change(std::size_t firsts, std::size_t lasts) {
+  std::vector<double> times(firsts, 100);
+  times.insert(times.end(), lasts, 200);
+  const auto found = stats::change_points(times, 0.03);
+  EXPECT_LE(found.size(), 1U);
+  return found.empty() ? 0 : found[0].at;
+}
+
+TEST(ChangePoints, HaveThreeValuesOnEachSide) {
+  EXPECT_EQ(place_of_change(3, 40), 3U);
+  EXPECT_EQ(place_of_change(40, 3), 40U);
+  std::vector<double> last_two(60, 100);
+  last_two.insert(last_two.end(), {90, 900, 900});
+  EXPECT_TRUE(stats::change_points(last_two, 0.03).empty());
+}
+
+TEST(ChangePoints, OfValuesThatAreOftenEqualAreInTheirPlace) {
+  EXPECT_EQ(place_of_change(10, 20), 10U);
+}
+
+TEST(ChangePoints, OfTheThresholdItselfAreNotSaid) {
+  std::vector<double> times(10, 100);
+  times.insert(times.end(), 10, 103);
+  EXPECT_TRUE(stats::change_points(times, 0.03).empty());
+  EXPECT_EQ(stats::change_points(times, 0.029).size(), 1U);
+}
+
 TEST(ChangePoints, OfLessThanTheThresholdAreNotSaid) {
   std::vector<double> times;
   for (int i = 0; i < 60; ++i) times.push_back((i < 30 ? 100 : 102) + i * 37 % 11 * 0.01);
