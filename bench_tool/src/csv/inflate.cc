@@ -70,7 +70,7 @@ class Inflater {
       if (code == Z_STREAM_END) {
         is_between_members_ = true;
         ::inflateReset(&stream_);
-      } else if (code != Z_OK && code != Z_BUF_ERROR) {
+      } else if (code != Z_OK) {
         fault_ = Fault::damaged;
       }
       if (unpacked_bytes_ > kAnyUnpackedBytes && unpacked_bytes_ > kMostTimesPacked * packed_bytes_) {
@@ -95,7 +95,7 @@ class Inflater {
 
   /// Behind a packed file another may stand, or zeros that fill a tape's block. False: no more can be unpacked now.
   bool begin_member() {
-    while (!is_first_ && stream_.avail_in != 0 && *stream_.next_in == 0) {
+    while (stream_.avail_in != 0 && *stream_.next_in == 0) {
       ++stream_.next_in;
       --stream_.avail_in;
     }
@@ -105,7 +105,7 @@ class Inflater {
       fault_ = Fault::followed_by_others;
       return false;
     }
-    is_between_members_ = is_first_ = false;
+    is_between_members_ = false;
     return true;
   }
 
@@ -114,7 +114,6 @@ class Inflater {
   z_stream stream_{};
   std::uint64_t packed_bytes_ = 0;
   std::uint64_t unpacked_bytes_ = 0;
-  bool is_first_ = true;
   bool is_between_members_ = true;
   bool is_at_end_ = false;
   Fault fault_ = Fault::none;

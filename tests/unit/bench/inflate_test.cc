@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <sstream>
 #include <string>
 #include <system_error>
@@ -77,6 +78,12 @@ TEST(Inflate, DeliversWhatWasPacked) {
   EXPECT_EQ(unpack(packed("")).fault, "");
 }
 
+TEST(Inflate, IsOfWhatBeginsAsGzipFilesDo) {
+  EXPECT_TRUE(csv::is_gzip(packed("a")));
+  EXPECT_FALSE(csv::is_gzip("\x1F"));
+  EXPECT_FALSE(csv::is_gzip("\x1F\x9D compress"));
+}
+
 TEST(Inflate, ReadsFilesThatWereAppended) {
   const Unpacked all = unpack(packed("a\n") + packed(many_lines()) + packed("z\n") + std::string(512, '\0'));
   EXPECT_EQ(all.fault, "");
@@ -98,6 +105,37 @@ TEST(Inflate, SaysWhereDataAreDamaged) {
   EXPECT_EQ(unpack(damaged).fault, "its gzip data are damaged; copy or pack it again");
   EXPECT_EQ(unpack(packed("a\n") + "b\n").fault,
             "something that is no gzip data follows its gzip data; what follows is not read");
+}
+
+TEST(Inflate, DeliversWhatComesBeforeADamage) {
+  std::string damaged = packed(many_lines());
+  damaged[damaged.size() - 5] ^= 1;  // of the checksum behind the text
+  const Unpacked one = unpack(damaged);
+  EXPECT_EQ(one.fault, "its gzip data are damaged; copy or pack it again");
+  EXPECT_EQ(one.text, many_lines());
+}
+
+TEST(Inflate, TakesSmallFilesThatPackWellAndLargeOnesThatDoNot) {
+  const std::string alike(1'000'000, 'a');
+  ASSERT_LT(packed(alike).size() * csv::kMostTimesPacked, alike.size());
+  EXPECT_EQ(unpack(packed(alike)).text, alike);
+
+  std::mt19937_64 random(1);
+  std::string noise(std::size_t{1} << 20, '\0');
+  for (char& c : noise) c = static_cast<char>(random());
+  const std::string one = packed(noise);
+  const std::size_t files = csv::kAnyUnpackedBytes / noise.size() + 2;
+  const csv::ReadBytes read = csv::inflated([&, at = std::size_t{0}](char* buffer, std::size_t size) mutable {
+    const std::size_t place = at % one.size();
+    const std::size_t count = at == files * one.size() ? 0 : std::min(size, one.size() - place);
+    one.copy(buffer, count, place);
+    at += count;
+    return count;
+  });
+  std::string buffer(noise.size(), '\0');
+  std::uint64_t unpacked = 0;
+  while (const std::size_t got = read(buffer.data(), buffer.size())) unpacked += got;
+  EXPECT_EQ(unpacked, files * noise.size());
 }
 
 TEST(Inflate, StopsBeforeItUnpacksToWhatNoMachineHolds) {
