@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <set>
 #include <utility>
 
 namespace syscost::bench::model {
@@ -195,24 +194,16 @@ void RowStore::unpack(const Extent& extent, std::vector<SyscallRow>& rows) const
 
 void RowStore::absorb(RowStore&& part, const std::vector<NameId>& names, const std::vector<std::uint32_t>& samples,
                       std::uint32_t file, std::uint32_t lines_before) {
-  std::set<Dictionary*> translated;
-  for (const Block& block : part.blocks_) {
-    Dictionary& dictionary = *block.dictionary;
-    if (!translated.insert(&dictionary).second) continue;
-    for (Call& call : dictionary.calls) {
-      call.syscall = names[call.syscall];
-      call.detail = names[call.detail];
-      call.classes = names[call.classes];
-    }
-    if (dictionary.names.empty()) {
-      dictionary.names = names;
-    } else {
-      for (NameId& name : dictionary.names) name = names[name];
-    }
+  Dictionary& dictionary = *part.dictionary_;
+  for (Call& call : dictionary.calls) {
+    call.syscall = names[call.syscall];
+    call.detail = names[call.detail];
+    call.classes = names[call.classes];
   }
+  dictionary.names = names;
   const auto first_block = static_cast<std::uint32_t>(blocks_.size());
   for (Block& block : part.blocks_) {
-    block.lines_before += lines_before;
+    block.lines_before = lines_before;
     blocks_.push_back(std::move(block));
   }
   for (Extent extent : part.extents_) {

@@ -32,7 +32,7 @@ class RowStore {
   bool empty() const { return size_ == 0; }
 
   /// Takes over the rows of `part`: its names are `names[id]` here, its samples `samples[sample]`, its only file
-  /// `file`; in that, `lines_before` lines stand before its rows.
+  /// `file`; in that, `lines_before` lines stand before its rows. `part` has taken over no other.
   void absorb(RowStore&& part, const std::vector<NameId>& names, const std::vector<std::uint32_t>& samples,
               std::uint32_t file, std::uint32_t lines_before);
   /// Leaves the rows of samples that have a new number in `moved`, under that number; kNoSample drops them.

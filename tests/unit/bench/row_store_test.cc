@@ -178,6 +178,7 @@ TEST(RowStore, LeavesTheSamplesThatAreKeptAndPutsOthersInTheirPlace) {
   RowStore store;
   for (const SyscallRow& row : rows) store.append(row);
   store.keep({RowStore::kNoSample, 0, RowStore::kNoSample, 1, RowStore::kNoSample, 2});
+  EXPECT_EQ(store.size(), of_sample(rows, 1).size() + of_sample(rows, 3).size() + of_sample(rows, 5).size());
   store.index(3);
   std::vector<SyscallRow> found;
   store.of(1, found);
@@ -193,6 +194,40 @@ TEST(RowStore, LeavesTheSamplesThatAreKeptAndPutsOthersInTheirPlace) {
   found.clear();
   store.of(2, found);
   EXPECT_EQ(found.size(), of_sample(rows, 5).size());
+}
+
+TEST(RowStore, DoesNotTakeARowForTheOneThatItReplaces) {
+  RowStore store;
+  SyscallRow row;
+  row.line = 2;
+  row.syscall = 1;
+  store.append(row);
+  store.index(1);
+  row.line = 5;
+  store.replace(0, {row});
+  store.index(1);
+  std::vector<SyscallRow> found;
+  store.of(0, found);
+  expect_same(found, {row});
+  EXPECT_EQ(store.size(), 1U);
+}
+
+TEST(RowStore, HasNothingToCheckWhereASampleGoesOnInTheNextBlock) {
+  constexpr std::uint32_t kRows = 20'000;  // several blocks
+  RowStore store;
+  SyscallRow row;
+  for (std::uint32_t i = 1; i <= kRows; ++i) {
+    row.line = row.syscall = i;
+    row.latency_sum_ns = Measured(Measured::kLargest);
+    row.latency_max_ns = Measured(Measured::kLargest);
+    ASSERT_FALSE(store.append(row).has_value());
+  }
+  row.syscall = 7;  // of the first block
+  const auto earlier = store.append(row);
+  ASSERT_TRUE(earlier.has_value());
+  EXPECT_EQ(earlier->line, 7U);
+  store.index(1);
+  EXPECT_TRUE(store.samples_to_check().empty());
 }
 
 }  // namespace
