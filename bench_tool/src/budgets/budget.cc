@@ -6,14 +6,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <fstream>
-#include <sstream>
-#include <system_error>
 
+#include "csv/input.h"
 #include "model/suggestion.h"
+#include "model/test_choice.h"
 
 // The library is its headers; this file alone compiles them. Without exceptions a fault is a value.
 #define TOML_EXCEPTIONS 0
@@ -232,31 +230,8 @@ void read_texts(const std::string& name, std::string_view key, const toml::node&
 
 }  // namespace
 
-bool matches_pattern(std::string_view pattern, std::string_view text) {
-  std::size_t p = 0;
-  std::size_t t = 0;
-  std::size_t star = std::string_view::npos;
-  std::size_t behind_star = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && (pattern[p] == '?' || (pattern[p] == text[t] && pattern[p] != '*'))) {
-      ++p;
-      ++t;
-    } else if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      behind_star = t;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      t = ++behind_star;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
-
 bool Budget::matches(std::string_view kind, std::string_view name, std::string_view of_program) const {
-  if (!matches_pattern(program, of_program)) return false;
+  if (!model::fits(program, of_program)) return false;
   const bool is_named_by_kind = kind != "test" && kind != "loop" && kind != "benchmark";
   // A pattern says BM_Copy; the window is called `benchmark BM_Copy`.
   if (kind == "benchmark" && name.starts_with("benchmark ")) name.remove_prefix(std::string_view("benchmark ").size());
@@ -265,7 +240,7 @@ bool Budget::matches(std::string_view kind, std::string_view name, std::string_v
     const bool removes = pattern.starts_with('!');
     if (removes) pattern.remove_prefix(1);
     if (is_named_by_kind && per == Per::test && !pattern.starts_with(kind)) continue;
-    if (matches_pattern(pattern, name)) is_in = !removes;
+    if (model::fits(pattern, name)) is_in = !removes;
   }
   return is_in;
 }
@@ -314,14 +289,8 @@ BudgetFile parse_budgets(const std::string& name, std::string_view text, csv::Pr
 }
 
 BudgetFile read_budgets(const std::string& path, csv::Problems& problems) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  if (!file) {
-    problems.add(path, 0, "cannot be read: " + std::generic_category().message(errno));
-    return {};
-  }
-  return parse_budgets(path, text.str(), problems);
+  const std::optional<std::string> text = csv::read_text(path, problems);
+  return text ? parse_budgets(path, *text, problems) : BudgetFile();
 }
 
 }  // namespace syscost::bench::budgets

@@ -42,9 +42,6 @@ struct Budget {
   std::string title() const;
 };
 
-/// True when `text` is as `pattern` says: * stands for anything, ? for one character.
-bool matches_pattern(std::string_view pattern, std::string_view text);
-
 /// What the file holds.
 struct BudgetFile {
   std::vector<Budget> budgets;

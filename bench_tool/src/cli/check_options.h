@@ -4,9 +4,7 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
-#include <vector>
 
 namespace syscost::bench::cli {
 

@@ -6,9 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
-#include <map>
 
 #include "cli/check_arguments.h"
 #include "cli/footers.h"

@@ -11,7 +11,6 @@
 #include <fstream>
 #include <ostream>
 #include <set>
-#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -21,6 +20,7 @@
 #include "csv/find_files.h"
 #include "csv/printable.h"
 #include "model/loader.h"
+#include "model/surroundings.h"
 #include "stats/baseline_windows.h"
 #include "stats/false_alarms.h"
 
@@ -51,11 +51,7 @@ std::vector<std::pair<std::string, std::string>> surroundings_of(const model::Da
        {"kernel", &model::Context::kernel},
        {"selection", &model::Context::selection}}};
   std::vector<std::pair<std::string, std::string>> all;
-  for (const auto& [name, field] : kFields) {
-    std::set<std::string> values;
-    for (const model::Sample& sample : data.samples) values.insert(data.text(data.context(sample).*field));
-    all.emplace_back(name, fmt::format("{}", fmt::join(values, "+")));
-  }
+  for (const auto& [name, field] : kFields) all.emplace_back(name, model::values_of(data, field));
   for (auto& fact : facts_to_remember(data)) all.push_back(std::move(fact));
   return all;
 }
@@ -80,14 +76,8 @@ std::string write_file(const std::string& path, const std::string& text) {
 }
 
 std::optional<model::Baseline> read_baseline(const std::string& path, csv::Problems& problems) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  if (!file) {
-    problems.add(path, 0, "cannot be read: " + std::generic_category().message(errno));
-    return std::nullopt;
-  }
-  return model::parse_baseline(path, text.str(), problems);
+  const std::optional<std::string> text = csv::read_text(path, problems);
+  return text ? model::parse_baseline(path, *text, problems) : std::nullopt;
 }
 
 int baseline_update(const cli::Options& options, std::ostream& out, std::ostream& err) {

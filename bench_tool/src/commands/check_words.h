@@ -3,7 +3,6 @@
 // The words of check, in whatever format: its title, what a test's row says, what a limit's line says.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

@@ -12,7 +12,6 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 
 namespace syscost::bench::commands {
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "commands/summary_overview.h"
 #include "model/suggestion.h"

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <future>
@@ -84,16 +83,6 @@ std::vector<stats::PairCandidate> summarize_side(model::Dataset& data, std::vect
   return candidates;
 }
 
-model::LoadOptions load_options(const cli::Options& options, std::size_t side) {
-  model::LoadOptions load;
-  load.all_runs = options.all_runs;
-  load.loads_at_once = 2;
-  load.tests = model::TestChoice(options.tests);
-  load.is_printable = options.is_printable();
-  if (!options.run_ids.empty()) load.run_id = options.run_ids[std::min(side, options.run_ids.size() - 1)];
-  return load;
-}
-
 void write(const cli::Options& options, const CompareResult& result, const render::Paint& paint, std::ostream& out,
            std::ostream& err) {
   const auto warn = [&] {
@@ -154,11 +143,25 @@ Conclusion verdict_of(const cli::Options& options, const CompareResult& result) 
 
 }  // namespace
 
+model::LoadOptions load_options(const cli::Options& options, std::size_t side) {
+  model::LoadOptions load;
+  load.all_runs = options.all_runs;
+  load.tests = model::TestChoice(options.tests);
+  load.is_printable = options.is_printable();
+  if (!options.run_ids.empty()) load.run_id = options.run_ids[std::min(side, options.run_ids.size() - 1)];
+  return load;
+}
+
 void load_both(const cli::Options& options, CompareResult& result, csv::Problems& problems) {
   csv::Problems new_problems;
+  const auto of_side = [&](std::size_t side) {
+    model::LoadOptions load = load_options(options, side);
+    load.loads_at_once = 2;
+    return load;
+  };
   auto other = std::async(std::launch::async | std::launch::deferred,
-                          [&] { return model::load(options.runs[1], load_options(options, 1), new_problems); });
-  result.old_data = model::load(options.runs[0], load_options(options, 0), problems);
+                          [&] { return model::load(options.runs[1], of_side(1), new_problems); });
+  result.old_data = model::load(options.runs[0], of_side(0), problems);
   result.new_data = other.get();
   problems.append_unnoted(new_problems);
 }

@@ -14,6 +14,7 @@
 #include "csv/problems.h"
 #include "model/dataset.h"
 #include "model/group.h"
+#include "model/loader.h"
 #include "model/test_locations.h"
 #include "render/paint.h"
 #include "stats/row_times.h"
@@ -51,6 +52,9 @@ struct CompareResult {
   Conclusion conclusion;     ///< Set by report(), from all rows.
   std::size_t failing = 0;   ///< Tests that fail the gate, those that --top leaves out of `rows` too. Set by report().
 };
+
+/// How OLD (side 0) or NEW (1) is read.
+model::LoadOptions load_options(const cli::Options& options, std::size_t side);
 
 /// Loads both sides, each on a thread of its own.
 void load_both(const cli::Options& options, CompareResult& result, csv::Problems& problems);

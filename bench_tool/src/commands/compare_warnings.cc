@@ -6,27 +6,17 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <string>
 #include <utility>
 
 #include "commands/compare.h"
 #include "commands/surroundings.h"
+#include "model/surroundings.h"
 
 namespace syscost::bench::commands {
 namespace {
 
 using stats::WindowSummary;
-
-/// The distinct texts of one context column over the samples that are compared; "" where none of them can say.
-std::string values_of(const model::Dataset& data, model::NameId model::Context::*field) {
-  std::set<std::string> values;
-  for (const model::Sample& sample : data.samples) {
-    const model::Context& context = data.context(sample);
-    if (!context.is_plain || context.*field != model::kNoName) values.insert(data.text(context.*field));
-  }
-  return fmt::format("{}", fmt::join(values, "+"));
-}
 
 bool is_plain(const model::Dataset& data) {
   return std::all_of(data.samples.begin(), data.samples.end(),
@@ -42,8 +32,8 @@ bool has_windows_timed_apart(const std::vector<WindowSummary>& windows) {
 void add_warnings(CompareResult& result) {
   result.warnings.clear();
   result.comparable = {};
-  result.old_backend = values_of(result.old_data, &model::Context::backend);
-  result.new_backend = values_of(result.new_data, &model::Context::backend);
+  result.old_backend = model::values_of(result.old_data, &model::Context::backend);
+  result.new_backend = model::values_of(result.new_data, &model::Context::backend);
   enum class Spoils { nothing, measured_times, all_times };
   struct Check {
     const char* what;
@@ -65,8 +55,8 @@ void add_warnings(CompareResult& result) {
   const bool has_plain = is_plain(result.old_data) || is_plain(result.new_data);
   const bool has_apart = has_windows_timed_apart(result.old_windows) && has_windows_timed_apart(result.new_windows);
   for (const Check& check : kChecks) {
-    const std::string old_value = values_of(result.old_data, check.field);
-    const std::string new_value = values_of(result.new_data, check.field);
+    const std::string old_value = model::values_of(result.old_data, check.field);
+    const std::string new_value = model::values_of(result.new_data, check.field);
     if (old_value == new_value) continue;
     // A file of Google Benchmark knows its host and nothing else of this.
     if (has_plain && (old_value.empty() || new_value.empty())) continue;

@@ -17,17 +17,9 @@
 namespace syscost::bench::commands {
 namespace {
 
-model::Dataset load_side(const cli::Options& options, std::size_t side, csv::Problems& problems) {
-  model::LoadOptions load;
-  load.all_runs = options.all_runs;
-  load.is_printable = options.is_printable();
-  if (!options.run_ids.empty()) load.run_id = options.run_ids[std::min(side, options.run_ids.size() - 1)];
-  return model::load(options.runs[side], load, problems);
-}
-
 /// Judges OLD against what is in `result.new_data`. Returns what keeps it from doing so, or "".
 std::string judge_against_old(const cli::Options& options, CompareResult& result, csv::Problems& problems) {
-  result.old_data = load_side(options, 0, problems);
+  result.old_data = model::load(options.runs[0], load_options(options, 0), problems);
   if (result.old_data.samples.empty()) return "nothing to compare: OLD holds no test";
   if (result.new_data.samples.empty()) return "nothing to compare: the run holds no test";
   const std::vector<std::string> faults = judge(options, result);
@@ -48,7 +40,7 @@ int confirm(const cli::Options& asked, const render::Paint& paint, std::ostream&
   CompareResult result;
   result.count_rules = add_rules_of_file(options.config, options.counts, problems).line;
   if (!problems.empty()) return refuse(problems, "nothing was confirmed", err);
-  result.new_data = load_side(options, 1, problems);
+  result.new_data = model::load(options.runs[1], load_options(options, 1), problems);
   if (const std::string fault = judge_against_old(options, result, problems); !fault.empty()) {
     return refuse(problems, fault, err);
   }

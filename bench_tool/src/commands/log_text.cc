@@ -10,6 +10,7 @@
 #include "commands/compare.h"
 #include "commands/log.h"
 #include "render/markdown.h"
+#include "render/screen.h"
 #include "render/table.h"
 #include "render/text_width.h"
 #include "render/units.h"
@@ -25,10 +26,8 @@ using stats::WindowSummary;
 
 constexpr std::size_t kBarWidth = 10;
 constexpr std::size_t kNarrowBarWidth = 5;
-/// Below this there is no room for the long bar: a terminal has 80 columns.
-constexpr std::size_t kWideScreen = 100;
-constexpr std::size_t kCommitDigits = 7;
-constexpr std::size_t kMinutes = 16;  ///< `2026-11-21 01:52`
+constexpr std::size_t kFewCommitDigits = 7;  ///< As `git log --oneline` has; lines are long enough.
+constexpr std::size_t kMinutes = 16;         ///< `2026-11-21 01:52`
 
 std::string minutes_of(std::string time) {
   if (time.size() <= kMinutes) return time;
@@ -47,16 +46,6 @@ std::string bar(const HistoryRun& run, double most, std::size_t width) {
   const double share = height_of(*run.window)->median / most;
   const auto filled = static_cast<std::size_t>(std::lround(share * static_cast<double>(width)));
   return std::string(share > 0 ? std::max<std::size_t>(filled, 1) : 0, '@');
-}
-
-std::string outcome_of(const HistoryRun& run) {
-  std::string text;
-  if (!run.window) return text;
-  for (const auto& [outcome, times] : run.window->outcomes) {
-    if (outcome == "passed") continue;
-    text += (text.empty() ? "" : ", ") + std::string(outcome);
-  }
-  return text;
 }
 
 std::string duration(const HistoryRun& run, stats::Numbers WindowSummary::*numbers) {
@@ -87,14 +76,15 @@ render::Table table_of(const TestLog& log, std::size_t width) {
   for (const HistoryRun& run : log.runs) {
     if (run.window && height_of(*run.window)) most = std::max(most, height_of(*run.window)->median);
   }
-  const std::size_t bar_width = width != 0 && width < kWideScreen ? kNarrowBarWidth : kBarWidth;
+  const std::size_t bar_width = width != 0 && width < render::kWideScreen ? kNarrowBarWidth : kBarWidth;
   std::vector<Row> rows;
   for (const HistoryRun& run : log.runs) {
     const model::Context& context = *run.context;
-    rows.push_back({minutes_of(log.data->text(context.started_at)),
-                    context.is_plain ? std::string() : log.data->text(run.run_id), log.data->text(context.label),
-                    log.data->text(context.commit).substr(0, kCommitDigits), calls_of(run), bar(run, most, bar_width),
-                    duration(run, &WindowSummary::wall_ns), duration(run, &WindowSummary::cpu_ns), outcome_of(run)});
+    rows.push_back(
+        {minutes_of(log.data->text(context.started_at)), context.is_plain ? std::string() : log.data->text(run.run_id),
+         log.data->text(context.label), log.data->text(context.commit).substr(0, kFewCommitDigits), calls_of(run),
+         bar(run, most, bar_width), duration(run, &WindowSummary::wall_ns), duration(run, &WindowSummary::cpu_ns),
+         run.window ? stats::outcome_text(*run.window) : std::string()});
   }
   for (std::size_t i = columns.size(); i-- > 0;) {
     if (std::any_of(rows.begin(), rows.end(), [&](const Row& row) { return !row[i].empty(); })) continue;
@@ -111,7 +101,7 @@ std::string name_of(const TestLog& log, const HistoryRun& run) {
   const model::Context& context = *run.context;
   std::string name = context.is_plain ? std::string() : "run " + log.data->text(run.run_id) + ", ";
   if (context.commit != model::kNoName) {
-    name += "commit " + log.data->text(context.commit).substr(0, kCommitDigits) + ", ";
+    name += "commit " + log.data->text(context.commit).substr(0, kFewCommitDigits) + ", ";
   }
   return name + minutes_of(log.data->text(context.started_at));
 }

@@ -7,11 +7,6 @@
 #include <set>
 
 namespace syscost::bench::commands {
-namespace {
-
-constexpr std::size_t kCommitDigits = 12;
-
-}  // namespace
 
 std::string seconds_of(const std::string& time) {
   const std::size_t dot = time.find('.');

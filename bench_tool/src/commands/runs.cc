@@ -74,7 +74,6 @@ int runs(const cli::Options& options, std::ostream& out, std::ostream& err) {
     return value.empty() ? render::Json(nullptr) : render::Json(value);
   };
   for (const RunEntry& one : entries) {
-    constexpr std::size_t kCommitDigits = 12;
     table.add_row({seconds_of(one.started_at), one.id, std::to_string(one.tests.size()), one.label,
                    one.commit.substr(0, kCommitDigits), one.backend, one.file});
     for (const std::string* cell : {&one.file, &one.id, &one.started_at, &one.label, &one.commit, &one.backend}) {

@@ -25,8 +25,6 @@ constexpr std::size_t kUsualHeight = 24;
 constexpr std::size_t kFewSyscalls = 4;
 constexpr std::size_t kFewWaits = 2;
 constexpr std::size_t kFewTests = 6;
-/// From here on there is room for more than the numbers and the name.
-constexpr std::size_t kWideScreen = 100;
 
 std::optional<double> median(const stats::Numbers& numbers) {
   return numbers ? std::optional(numbers->median) : std::nullopt;
@@ -63,16 +61,6 @@ bool is_listed(const WindowSummary& window) {
   return window.kind != "scope" && window.kind != "kernel";
 }
 
-std::string outcome_of(const WindowSummary& window) {
-  std::string text;
-  for (const auto& [outcome, times] : window.outcomes) {
-    if (outcome == "passed") continue;
-    text += text.empty() ? "" : ", ";
-    text += window.n > 1 ? fmt::format("{} x{}", outcome, times) : std::string(outcome);
-  }
-  return text;
-}
-
 /// How many lines each part of the overview has; 0: any number.
 struct Room {
   std::size_t syscalls = 0;
@@ -95,7 +83,7 @@ Room room_for(const cli::Options& options) {
 OverviewLine overview_line(const WindowSummary& window) {
   OverviewLine line;
   line.name = window.name;
-  line.outcome = outcome_of(window);
+  line.outcome = stats::outcome_text(window);
   line.has_failed = window.outcomes.contains("failed");
   line.is_per_pass = window.is_per_iteration;
   line.wall_ns = median(window.wall_ns);
@@ -133,7 +121,7 @@ void Overview::add(const WindowSummary& window) {
   if (adds_up(window)) add_totals(window);
   if (!is_listed(window)) return;
   const bool is_quiet = window.kind == "test" && window.syscalls.empty() && (window.calls || window.entries) &&
-                        window.incomplete == 0 && outcome_of(window).empty();
+                        window.incomplete == 0 && stats::outcome_text(window).empty();
   if (is_quiet) {
     ++quiet_tests_;
     commands::add(quiet_wall_ns_, median(window.wall_ns));
@@ -259,7 +247,7 @@ std::string Overview::text(const std::string& source, const cli::Options& option
       return std::any_of(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(shown), test);
     };
     const bool has_outcomes = has([](const OverviewLine* one) { return !one->outcome.empty(); });
-    const bool is_wide = markdown || width == 0 || width >= kWideScreen;
+    const bool is_wide = markdown || width == 0 || width >= render::kWideScreen;
     const std::string per = is_per_pass ? " a pass" : "";
     std::vector<render::TableColumn> columns = {{"wall" + per, Align::right},
                                                 {"kernel", Align::right},

@@ -6,7 +6,6 @@
 // one table like strace -c's, and each test is one line, the worst first.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>

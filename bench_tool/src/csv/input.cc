@@ -10,6 +10,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -136,6 +138,15 @@ ReadBytes Input::bytes_of(std::uint64_t offset, std::uint64_t size) const {
     left -= is_limited ? got : 0;
     return got;
   };
+}
+
+std::optional<std::string> read_text(const std::string& path, Problems& problems) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  if (file) return text.str();
+  problems.add(path, 0, "cannot be read: " + std::generic_category().message(errno));
+  return std::nullopt;
 }
 
 }  // namespace syscost::bench::csv

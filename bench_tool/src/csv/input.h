@@ -10,9 +10,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "csv/problems.h"
 
@@ -63,5 +63,8 @@ class Input {
   bool has_beginning_ = false;
   bool has_ended_ = false;  ///< Of a pipe or terminal: the beginning is all of it.
 };
+
+/// All of a small text file; nullopt where it cannot be read, which is then noted in `problems`.
+std::optional<std::string> read_text(const std::string& path, Problems& problems);
 
 }  // namespace syscost::bench::csv

@@ -55,10 +55,6 @@ struct Totals {
   Measured system_ns;
   Measured cpu_ns;  ///< Where it is known only as one number: a benchmark's.
   Measured overhead_estimate_ns;
-  Measured voluntary_switches;
-  Measured involuntary_switches;
-  Measured minor_faults;
-  Measured major_faults;
   Measured entries;
   Measured calls;
   Measured errors;

@@ -60,6 +60,15 @@ Facts facts_of(const Dataset& data) {
   return facts;
 }
 
+std::string values_of(const Dataset& data, NameId Context::*field) {
+  Values values;
+  for (const Sample& sample : data.samples) {
+    const Context& context = data.context(sample);
+    if (!context.is_plain || context.*field != kNoName) values.insert(data.text(context.*field));
+  }
+  return text_of(values);
+}
+
 std::string joined(const std::map<std::string, Values>& by_program) {
   return text_of(all_of(by_program));
 }

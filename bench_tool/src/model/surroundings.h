@@ -23,6 +23,10 @@ using Facts = std::map<std::string, std::map<std::string, Values>, std::less<>>;
 /// Of the runs that were chosen. Empty where a file is of an older version.
 Facts facts_of(const Dataset& data);
 
+/// The distinct texts of a column over the samples: `ebpf`, or `dispatch+ebpf`. A file of Google Benchmark, which knows
+/// few of them, counts with what it knows.
+std::string values_of(const Dataset& data, NameId Context::*field);
+
 /// Over all programs, as they stand in a baseline: `2`, or `2+4` where they differ.
 std::string joined(const std::map<std::string, Values>& by_program);
 

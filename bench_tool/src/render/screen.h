@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 
 namespace syscost::bench::render {
+
+/// From here on there is room for more than a terminal of 80 columns has.
+inline constexpr std::size_t kWideScreen = 100;
 
 struct Screen {
   std::size_t width = 0;   ///< Columns; 0: any number.

@@ -7,7 +7,6 @@
 #include <deque>
 #include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "model/lists.h"

@@ -4,7 +4,6 @@
 // the judge of `compare` judges it.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -7,7 +7,6 @@
 // benchmark's loop calls whatever its length is no call of an iteration.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>

@@ -70,12 +70,4 @@ std::vector<TimeVerdict> judge_times(std::span<const TimeSamples> family, const 
   return out;
 }
 
-std::optional<double> mean_ratio(std::span<const TimeVerdict> family) {
-  std::vector<double> ratios;
-  for (const TimeVerdict& one : family) {
-    if (one.is_judged()) ratios.push_back(one.ratio->estimate);
-  }
-  return ratios.empty() ? std::nullopt : std::optional(geometric_mean(ratios));
-}
-
 }  // namespace syscost::bench::stats

@@ -49,7 +49,4 @@ struct TimeVerdict {
 /// The verdicts of a family, in its order.
 std::vector<TimeVerdict> judge_times(std::span<const TimeSamples> family, const TimeLimits& limits);
 
-/// The geometric mean of the ratios of everything that was judged; nullopt when that is nothing.
-std::optional<double> mean_ratio(std::span<const TimeVerdict> family);
-
 }  // namespace syscost::bench::stats

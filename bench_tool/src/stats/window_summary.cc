@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "stats/window_summary.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <future>
 #include <map>
@@ -262,6 +264,16 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   }
   sort_syscalls(out.syscalls);
   return out;
+}
+
+std::string outcome_text(const WindowSummary& window) {
+  std::string text;
+  for (const auto& [outcome, times] : window.outcomes) {
+    if (outcome == "passed") continue;
+    text += text.empty() ? "" : ", ";
+    text += window.n > 1 ? fmt::format("{} x{}", outcome, times) : std::string(outcome);
+  }
+  return text;
 }
 
 std::vector<WindowSummary> summarize_all(const model::Dataset& data, const std::vector<model::Group>& groups,

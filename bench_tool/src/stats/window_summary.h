@@ -128,6 +128,9 @@ bool has_fixed_calls(const WindowSummary& window);
 /// `%network`; `none` where everything was counted; `none and %network` where repetitions differ.
 std::string filter_text(const WindowSummary& window);
 
+/// `failed x2, skipped x1`, of one repetition without the number; "" where all passed.
+std::string outcome_text(const WindowSummary& window);
+
 /// With `per_iteration` counts and times are divided by the iterations of their repetition, where all have them; so
 /// they are, asked or not, for loops and where counts belong to other iterations than times. Views point into `data`.
 WindowSummary summarize(const model::Dataset& data, const model::Group& group, bool per_iteration);

@@ -40,16 +40,6 @@ Subject subject(const stats::WindowSummary& of) {
   return one;
 }
 
-TEST(Pattern, HasStarsAndQuestionMarks) {
-  EXPECT_TRUE(matches_pattern("*", ""));
-  EXPECT_TRUE(matches_pattern("Log.*", "Log.Write"));
-  EXPECT_TRUE(matches_pattern("*.Write?", "Log.Write8"));
-  EXPECT_TRUE(matches_pattern("*a*b*", "xxaxxbxx"));
-  EXPECT_FALSE(matches_pattern("Log.*", "Blog.Write"));
-  EXPECT_FALSE(matches_pattern("*.Write?", "Log.Write"));
-  EXPECT_FALSE(matches_pattern("", "a"));
-}
-
 TEST(Budget, MeansTestsLoopsAndBenchmarksUnlessAnotherKindIsNamed) {
   const Budget all = budget("measure = \"calls\"\nmax = 1\n");
   EXPECT_TRUE(all.matches("test", "S.T", "p"));

@@ -26,6 +26,15 @@ TEST(TestChoice, OneNameOfSeveralIsEnoughAndOneLeftOutTooMuch) {
   EXPECT_FALSE(TestChoice("*-*loop*").matches({"Log.Reads, loop copy", "Log.Reads"}));
 }
 
+TEST(TestChoice, HasStarsAndQuestionMarks) {
+  EXPECT_TRUE(fits("*", ""));
+  EXPECT_TRUE(fits("*.Write?", "Log.Write8"));
+  EXPECT_TRUE(fits("*a*b*", "xxaxxbxx"));
+  EXPECT_FALSE(fits("Log.*", "Blog.Write"));
+  EXPECT_FALSE(fits("*.Write?", "Log.Write"));
+  EXPECT_FALSE(fits("", "a"));
+}
+
 TEST(TestChoice, NeedsNoTimeForPatternsOfManyStars) {
   const std::string text(2000, 'a');
   EXPECT_FALSE(fits("*a*a*a*a*a*a*a*a*a*a*a*a*b", text));

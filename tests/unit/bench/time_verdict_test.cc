@@ -99,11 +99,5 @@ TEST(TimeVerdict, NeedsMoreWhenItsChanceIsShared) {
   EXPECT_NEAR(*shared.adjusted_p, 2 * *shared.p, 1e-12);
 }
 
-TEST(MeanRatio, IsOfWhatWasJudged) {
-  const std::vector<TimeSamples> family = {{around(1), around(2)}, {around(2), around(1)}, {{1}, {100}}};
-  EXPECT_NEAR(*mean_ratio(judge_times(family, {})), 1, 1e-9);
-  EXPECT_FALSE(mean_ratio({}).has_value());
-}
-
 }  // namespace
 }  // namespace syscost::bench::stats
