@@ -220,6 +220,12 @@ Plan prepare(const Guard& guard, Call& call) {
   return Plan::call;
 }
 
+/// Counted before the rest is done: a SIGSYS that the call has sent or unblocked comes in the middle of that, and its
+/// handler may leave by longjmp. Two calls have their result only after it.
+bool has_result(const Call& call) {
+  return call.number != SYS_sigaltstack && call.number != SYS_rt_sigtimedwait;
+}
+
 /// True for a child that leaves the call to its maker.
 bool finish(const Guard& guard, Call& call, std::uint64_t now) {
   if (is_clone(call) && call.result == 0) {
@@ -227,10 +233,11 @@ bool finish(const Guard& guard, Call& call, std::uint64_t now) {
     leave_process(guard, is_shared ? Child::waited_for : Child::process);
     return is_shared;
   }
+  if (has_result(call)) record(guard, call, now);
   if (is_watched(call)) finish_signals(guard, call);
   if (call.number == SYS_rt_sigaction && is_in_our_process()) finish_sigaction(call);
   if (sends_signal(call.number)) finish_send(call);
-  record(guard, call, now);
+  if (!has_result(call)) record(guard, call, now);
   return false;
 }
 

@@ -2,6 +2,7 @@
 //
 // Interrupted calls: a handler that interrupts a call of the program's own instruction makes calls, never comes back,
 // comes back much later, or is interrupted itself.
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -34,6 +36,11 @@ void handle(int signal, void (*handler)(int), int flags = 0) {
 /// By a call of our own instruction, on however little stack.
 void send_to_self(int signal) {
   raw(SYS_tgkill, raw(SYS_getpid), raw(SYS_gettid), signal);
+}
+
+/// Apart from code with objects to destroy: compilers expect that no instruction but a call can throw.
+__attribute__((noinline)) long read_raw(int descriptor, char* byte) {
+  return raw(SYS_read, descriptor, byte, 1);
 }
 
 /// Waits for SIGUSR1 by a call of our own instruction. It is pending by then, so that the call is interrupted at once.
@@ -101,6 +108,55 @@ HOSTILE(jumps_out_and_calls_on_512_bytes, 20,
   attack::on_stack(memory.data() + memory.size(), [] { call_raw(10); });
   EXPECT_EQ(std::count(memory.begin(), memory.begin() + kBelow, kPaint), static_cast<long>(kBelow));
   call_both(5);
+}
+
+HOSTILE(throws_out_of_handlers, 400, "a handler throws through the call that it interrupts, two hundred times") {
+  handle(
+      SIGUSR1, [](int) { throw 1; }, SA_NODEFER);
+  // By a pointer: raise() itself is declared never to throw.
+  int (*volatile send)(int) = raise;
+  for (int i = 0; i < 200; ++i) {
+    try {
+      send(SIGUSR1);
+      ADD_FAILURE();
+    } catch (int) {
+      call_both(1);
+    }
+  }
+}
+
+HOSTILE(threads_end_in_handlers, 40, "a handler that interrupts a waiting call ends its thread, twenty times") {
+  static int ends[2];
+  static std::atomic<pid_t> reader{0};
+  static int round = 0;
+  ASSERT_EQ(pipe(ends), 0);
+  handle(SIGUSR1, [](int) { pthread_exit(nullptr); });
+  for (round = 0; round < 20; ++round) {
+    reader = 0;
+    pthread_t thread{};
+    pthread_create(
+        &thread, nullptr,
+        [](void*) -> void* {
+          attack::call_libc(1);
+          char byte = 0;
+          reader = gettid();
+          if (round % 2 == 0) {
+            long (*volatile read_by)(int, char*) = read_raw;
+            read_by(ends[0], &byte);
+          } else if (read(ends[0], &byte, 1) != 0) {
+            ADD_FAILURE();
+          }
+          return nullptr;
+        },
+        nullptr);
+    conformance::spin_until([] { return reader.load() != 0; });
+    attack::wait_for_state(reader, 'S');
+    pthread_kill(thread, SIGUSR1);
+    pthread_join(thread, nullptr);
+    call_raw(1);
+  }
+  close(ends[0]);
+  close(ends[1]);
 }
 
 HOSTILE(waits_in_coroutines, 124,

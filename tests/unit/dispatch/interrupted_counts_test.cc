@@ -151,6 +151,7 @@ struct Left {
   const char* name;
   std::uint32_t number;
   void (*call)();
+  std::uint64_t made = 1;  ///< Calls of this number, each time, with those of sigsetjmp and siglongjmp.
 };
 
 class LeftCounts : public testing::TestWithParam<Left> {};
@@ -160,6 +161,7 @@ TEST_P(LeftCounts, AreRight) {
   struct sigaction action = {};
   action.sa_handler = [](int) { siglongjmp(g_jump, 1); };
   ASSERT_EQ(sigaction(SIGUSR1, &action, nullptr), 0);
+  ASSERT_EQ(sigaction(SIGSYS, &action, nullptr), 0);
   for (const Patching patching : {Patching::never, Patching::allowed}) {
     OpenedDispatch opened(patching);
     ASSERT_NE(opened.backend, nullptr);
@@ -172,11 +174,22 @@ TEST_P(LeftCounts, AreRight) {
                                  if (sigsetjmp(g_jump, 1) == 0) GetParam().call();
                                }
                              }),
-                kTimes);
+                kTimes * GetParam().made);
       ASSERT_TRUE(opened.backend->hidden_losses().ok());  // patches what was trapped
     }
   }
   signal(SIGUSR1, SIG_DFL);
+  signal(SIGSYS, SIG_DFL);
+}
+
+/// The second call unblocks what is pending, and is left.
+void unblock_sigsys() {
+  sigset_t sigsys;
+  sigemptyset(&sigsys);
+  sigaddset(&sigsys, SIGSYS);
+  sigprocmask(SIG_BLOCK, &sigsys, nullptr);
+  call_raw(SYS_tgkill, getpid(), gettid(), SIGSYS);
+  sigprocmask(SIG_UNBLOCK, &sigsys, nullptr);
 }
 
 void suspend() {
@@ -191,6 +204,8 @@ void suspend() {
 
 INSTANTIATE_TEST_SUITE_P(Dispatch, LeftCounts,
                          testing::Values(Left{"tgkill", SYS_tgkill, [] { raise(SIGUSR1); }},
+                                         Left{"tgkill_of_sigsys", SYS_tgkill, [] { raise(SIGSYS); }},
+                                         Left{"rt_sigprocmask_of_sigsys", SYS_rt_sigprocmask, unblock_sigsys, 4},
                                          Left{"kill", SYS_kill, [] { kill(getpid(), SIGUSR1); }},
                                          Left{"rt_sigsuspend", SYS_rt_sigsuspend, suspend}),
                          [](const auto& one) { return one.param.name; });
