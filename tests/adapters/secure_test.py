@@ -93,6 +93,15 @@ class Secure(Case):
         [row] = self.rows(kind="test", record="test")
         self.assertEqual((row["label"], os.stat(self.csv).st_uid), ("mine", 65534), done.err)
 
+    def test_what_the_caller_set_is_no_part_of_the_surroundings(self):
+        set_by_caller = {"LC_ALL": "marked", "TZ": "marked", "LD_PRELOAD": "/marked.so", "GLIBC_TUNABLES": "marked"}
+        for capabilities, times in ((None, 4), ("cap_bpf,cap_perfmon+ep", 0)):
+            if os.path.exists(self.csv):
+                os.remove(self.csv)
+            self.run_as_user(self.copy(capabilities), SYSCOST_CSV=self.csv, **set_by_caller)
+            [row] = self.rows(kind="run")
+            self.assertEqual(row["detail"].count("marked"), times, row["detail"])
+
 
 if __name__ == "__main__":
     if os.geteuid() != 0 or not shutil.which("setcap") or not shutil.which("setpriv"):

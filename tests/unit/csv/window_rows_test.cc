@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <map>
 #include <sstream>
@@ -82,6 +83,14 @@ TEST_F(WindowRowsTest, SaysOnceWhatTheRunFoundAroundIt) {
   EXPECT_EQ(all[0]["detail"], "cpus=2;locale=C");
   EXPECT_EQ(all[0]["run_id"], "run-1");
   EXPECT_EQ(all[0]["test"] + all[0]["calls"] + all[0]["total_calls"], "");
+}
+
+TEST_F(WindowRowsTest, SaysItOnOneLineWhateverTheVariablesHold) {
+  std::string text;
+  run_.surroundings = "locale=a,\"b\"\nc\r;time_zone=\xff\x01";
+  WindowRows(run_).append_run(text);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
+  EXPECT_NE(text.find(",\"locale=a,\"\"b\"\"\\nc\\r;time_zone=\\xff\x01\","), std::string::npos) << text;
 }
 
 TEST_F(WindowRowsTest, HasARowForEachDetail) {
