@@ -35,7 +35,7 @@ bool is_told_about_arenas() {
   return tunables != nullptr && std::string_view(tunables).find("malloc.arena_") != std::string_view::npos;
 }
 
-/// Tells malloc what it would find out: how many arenas it may make.
+/// Tells malloc how many arenas it may make, which it would find out by itself.
 void limit_arenas() {
   static_assert(sizeof(long) == 8, "most_arenas() is that of 64 bits");
   if (is_told_about_arenas()) return;

@@ -4,7 +4,7 @@
 //
 // The first qsort of an array that is not small asks how much memory the machine has, and the ninth arena of malloc
 // reads the list of processors. The test that comes first pays for it; in another order, or alone, another one does. So
-// its count differs though its code does not. What is here changes nothing that a program can see;
+// its count differs though its code does not. What is done here changes nothing that a program can see;
 // docs/statistics.md lists what else a process does once, and why it stays where it is.
 #pragma once
 
@@ -12,11 +12,11 @@
 
 namespace syscost::session {
 
-/// Makes syscalls, as the C library needs them. To be called before main(), because a program's own mallopt() must come
-/// later than ours.
+/// Makes the syscalls that the C library needs for it. Call it before main(): a program's own mallopt() must come later
+/// than ours. A shared library that calls mallopt() as it is loaded comes earlier, and is overruled.
 void do_first_uses();
 
-/// M_ARENA_MAX that has the same effect as none with `processors` processors.
+/// The M_ARENA_MAX that malloc would find for itself on `processors` processors.
 constexpr int most_arenas(int processors) {
   // glibc allows 8 a processor (64 bits). It looks for the limit only when there are 9 arenas, and then keeps these.
   constexpr int kForEachProcessor = 8;
@@ -25,8 +25,8 @@ constexpr int most_arenas(int processors) {
   return limit > kBeforeItLooks ? limit : kBeforeItLooks;
 }
 
-/// True for a glibc of this version ("2.41") whose malloc counts the processors that are there, as get_nprocs() does.
-/// From 2.34 to 2.38 some count those that the process may use, and distributions changed it back (glibc bug 30945).
+/// True if the malloc of this version of glibc ("2.41") counts all processors, as get_nprocs() does. Some releases from
+/// 2.34 to 2.38 count the processors that the process may use; distributions changed that back (glibc bug 30945).
 bool arenas_follow_get_nprocs(std::string_view version);
 
 }  // namespace syscost::session

@@ -59,7 +59,7 @@ std::string huge_pages() {
   return begin == std::string::npos || end < begin ? std::string() : text.substr(begin + 1, end - begin - 1);
 }
 
-/// Without what tells frameworks and us what to do, which differs from run to run.
+/// Variables for frameworks and for syscost do not count: they differ from run to run.
 std::string environment_size() {
   std::uint64_t bytes = 0;
   for (const std::string& entry : environment_to_pass_on()) {
@@ -69,7 +69,7 @@ std::string environment_size() {
   return size_class(bytes);
 }
 
-/// The first of the variables that says something; "none".
+/// The value of the first of the variables that is set and not empty; else "none".
 std::string first_variable(std::initializer_list<const char*> names) {
   for (const char* name : names) {
     if (const char* value = variable(name); value != nullptr && *value != '\0') return value;
@@ -127,7 +127,7 @@ Surroundings read_surroundings() {
                       {"page", std::to_string(sysconf(_SC_PAGESIZE))},
                       {"huge_pages", huge_pages()},
                       {"output", output()}};
-  // With more rights than its caller a program does not hear what the caller set.
+  // A program with more rights than its caller leaves the caller's variables alone.
   if (!has_more_rights_than_caller()) {
     all.emplace_back("locale", first_variable({"LC_ALL", "LC_CTYPE", "LANG"}));
     all.emplace_back("time_zone", first_variable({"TZ"}));

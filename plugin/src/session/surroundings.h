@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Surroundings: what is not the program and may change its counts all the same: libc, processors, limits, locale, ...
+// Surroundings: libc, processors, limits, locale, ...: they are not the program, and may change its counts.
 //
-// Two runs are rarely from one machine and one shell. Before a reader looks for a change in the code, he must know what
-// else changed. So each program's run says it once, in a row of its own (docs/csv-format.md).
+// Two runs are rarely from one machine and one shell. If counts differ, the reader must know what differs besides the
+// code. So each program's run says it once, in a row of its own (docs/csv-format.md).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace syscost::session {
 
-/// Names, which are part of the CSV's format, and values; what is not known is left out.
+/// Names, which are part of the CSV's format, and values. A name without a known value is left out.
 using Surroundings = std::vector<std::pair<std::string, std::string>>;
 
 /// Reads them now. Makes a few syscalls.
