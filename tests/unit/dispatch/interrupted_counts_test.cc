@@ -252,6 +252,19 @@ class Breakpoint {
   int event_ = -1;
 };
 
+/// Some virtual machines open them and never send the signal.
+bool are_there_breakpoints() {
+  const Breakpoint control(address(reinterpret_cast<const void*>(&call_once)));
+  if (!control.works()) return false;
+  g_leaves = false;
+  g_watches = true;
+  g_hits = 0;
+  control.wait_for_one();
+  call_once(Steps(By::own_instruction));
+  g_watches = false;
+  return g_hits == 1;
+}
+
 struct Range {
   std::uint64_t begin, end;
 };
@@ -274,9 +287,9 @@ Range trampoline() {
 }
 
 TEST_P(InterruptedCounts, AreRightAtWhicheverInstructionOfOursAHandlerInterrupts) {
-  if (!Breakpoint(address(syscost_stub)).works()) GTEST_SKIP() << "no breakpoints by perf_event_open here";
   _Unwind_Backtrace(look, nullptr);  // loads the unwinder
   handle_traps(look_back_and_leave);
+  if (!are_there_breakpoints()) GTEST_SKIP() << "perf_event_open makes no breakpoints here";
   constexpr std::uint64_t kOfRecord = 700;  // bytes: its common case
   const std::uint64_t record = address(reinterpret_cast<const void*>(&syscost_record));
   static int interrupted = 0;
