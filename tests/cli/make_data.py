@@ -487,10 +487,10 @@ def main():
     save("foreign.csv", ["1,2,3"], header="name,iterations,real_time")
     save("short_header.csv", good, header=",".join(COLUMNS[:20]))
     save("long_header.csv", good, header=HEADER + ",more")
-    save("newer.csv", ["5," + line.split(",", 1)[1] + ",x" for line in good], header=HEADER + ",new_column")
+    save("newer.csv", ["6," + line.split(",", 1)[1] + ",x" for line in good], header=HEADER + ",new_column")
     save("older.csv", ["2," + line.split(",", 1)[1] for line in good],
          header=HEADER.replace("fixed_calls,fixed_errors,fixed_errnos,", ""))
-    save("newer_rows.csv", ["5," + line.split(",", 1)[1] for line in good] + after)
+    save("newer_rows.csv", ["6," + line.split(",", 1)[1] for line in good] + after)
     save("torn_end.csv", after + [good[0], good[1][:120]], end="")
     save("torn_middle.csv", [good[0], good[1][:-4]] + after)
     save("two_in_one_line.csv", [good[0][:200] + good[1]] + after)

@@ -22,6 +22,8 @@ class Cells {
 
   /// Lines must have `columns` of them, at most kMostColumns.
   explicit Cells(std::size_t columns) : columns_(columns) {}
+  /// Before the first line: lines have so many instead.
+  void expect(std::size_t columns) { columns_ = columns; }
   Cells(const Cells&) = delete;
   Cells& operator=(const Cells&) = delete;
 

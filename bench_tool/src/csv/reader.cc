@@ -19,10 +19,15 @@ constexpr std::uint64_t kFirstPlainLine = 3;
 const std::string kRowEnd = std::string(",") + std::string(schema::kEndMark);
 
 /// What is wrong with a header line; "" when it is ours. The library matches columns in any order; ours are fixed.
-std::string header_fault(std::string_view line) {
+/// `has_cpu_ns` becomes false where it is one of a version before kCpuNsSince.
+std::string header_fault(std::string_view line, bool& has_cpu_ns) {
   for (std::size_t i = 0; i < schema::kColumnCount; ++i) {
     std::string_view found = line.substr(0, line.find(','));
     if (found != schema::kColumnNames[i]) {
+      if (has_cpu_ns && i == static_cast<std::size_t>(schema::Column::kCpuNs)) {
+        has_cpu_ns = false;
+        continue;
+      }
       if (found.empty() && i != 0) {
         return fmt::format("the header ends before column {} (\"{}\"): not a whole syscost CSV", i + 1,
                            schema::kColumnNames[i]);
@@ -77,7 +82,9 @@ class RowReader {
       problems_.add(name_, 1, "the first line is not text: not a syscost CSV");
       return false;
     }
-    std::string fault = header_fault(line.text);
+    bool has_cpu_ns = true;
+    std::string fault = header_fault(line.text, has_cpu_ns);
+    if (!has_cpu_ns) lack_cpu_ns();
     if (fault.empty()) return true;
     const bool is_ours = line.text.starts_with("schema_version,");
     if (is_ours && lines_.next(line)) {
@@ -96,6 +103,9 @@ class RowReader {
     problems_.add(name_, 1, std::move(fault));
     return false;
   }
+
+  /// The file is of a version before kCpuNsSince.
+  void lack_cpu_ns() { row_.lacks(schema::Column::kCpuNs); }
 
   void read_rows(const RowHandler& handle) {
     for (Line line; lines_.next(line);) {
@@ -175,11 +185,12 @@ class RowReader {
 };
 
 ReadEnd read_csv(const std::string& name, ReadBytes bytes, const RowHandler& handle, Problems& problems,
-                 bool has_header) {
+                 Columns columns) {
   ReadEnd end;
   try {
     RowReader reader(name, std::move(bytes), problems);
-    if (has_header && !reader.read_header()) return end;
+    if (columns == Columns::without_cpu_ns) reader.lack_cpu_ns();
+    if (columns == Columns::in_first_line && !reader.read_header()) return end;
     end.is_ours = true;
     reader.read_rows(handle);
     end.lines = reader.lines();

@@ -23,9 +23,12 @@ namespace syscost::bench::csv {
 /// One row; cells live until the handler returns.
 class Row {
  public:
-  std::string_view text(schema::Column column) const { return cells_[static_cast<std::size_t>(column)]; }
+  std::string_view text(schema::Column column) const {
+    return column == absent_ ? std::string_view() : cells_[position_of(column)];
+  }
+  /// `first` and `last` are no columns that files may lack.
   bool are_empty(schema::Column first, schema::Column last) const {
-    return cells_.are_empty(static_cast<std::size_t>(first), static_cast<std::size_t>(last));
+    return cells_.are_empty(position_of(first), position_of(last));
   }
   std::uint64_t line() const { return line_; }
   /// Its columns before `record` are those of the row that was handed out before.
@@ -33,7 +36,18 @@ class Row {
 
  private:
   friend class RowReader;
+
+  /// The file was written before there was `column`.
+  void lacks(schema::Column column) {
+    absent_ = column;
+    cells_.expect(schema::kColumnCount - 1);
+  }
+  std::size_t position_of(schema::Column column) const {
+    return static_cast<std::size_t>(column) - (column > absent_ ? 1U : 0U);
+  }
+
   Cells cells_{schema::kColumnCount};
+  schema::Column absent_ = static_cast<schema::Column>(schema::kColumnCount);  ///< That none is.
   std::uint64_t line_ = 0;
   bool repeats_key_ = false;
 };
@@ -54,9 +68,12 @@ struct ReadEnd {
   std::uint64_t lines = 0;  ///< That were read.
 };
 
+/// What says which columns rows have: the header, or who read it before.
+enum class Columns { in_first_line, all, without_cpu_ns };
+
 /// Reads the whole input `bytes`, called `name` in messages. Calls `handle` for each whole row, in file order.
 ReadEnd read_csv(const std::string& name, ReadBytes bytes, const RowHandler& handle, Problems& problems,
-                 bool has_header = true);
+                 Columns columns = Columns::in_first_line);
 
 /// Reads text in memory.
 void read_csv_text(const std::string& name, std::string_view text, const RowHandler& handle, Problems& problems);

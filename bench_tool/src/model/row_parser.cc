@@ -198,6 +198,7 @@ std::string RowParser::parse_totals(const csv::Row& row, Totals& totals) {
                             {Column::kWallNs, &totals.wall_ns},
                             {Column::kUserNs, &totals.user_ns},
                             {Column::kSystemNs, &totals.system_ns},
+                            {Column::kCpuNs, &totals.cpu_ns},
                             {Column::kOverheadEstimateNs, &totals.overhead_estimate_ns},
                             {Column::kVoluntarySwitches, &unused},
                             {Column::kInvoluntarySwitches, &unused},

@@ -124,8 +124,9 @@ struct TimedRepetition {
   std::string_view test;
   std::uint64_t repetition = 0;  ///< From 0.
   std::string_view outcome;
-  std::optional<std::uint64_t> iterations;  ///< In `wall_ns`.
+  std::optional<std::uint64_t> iterations;  ///< In `wall_ns` and `cpu_ns`.
   std::optional<std::uint64_t> wall_ns;
+  std::optional<std::uint64_t> cpu_ns;              ///< Processor time, user and system together.
   std::optional<std::uint64_t> counted_iterations;  ///< In `cost`.
   const Cost* cost = nullptr;                       ///< Null = not counted.
   struct ShorterPass {

@@ -21,9 +21,11 @@ namespace syscost::schema {
 
 /// Version written to column `schema_version`. Moves when a column or a record is added, removed, renamed or changes
 /// meaning.
-inline constexpr int kSchemaVersion = 4;
+inline constexpr int kSchemaVersion = 5;
 /// Rows since this version mean the same; a reader takes all from here to kSchemaVersion.
 inline constexpr int kOldestSchemaVersion = 3;
+/// Since this version there is column `cpu_ns`; files of older ones have all others, in the same order.
+inline constexpr int kCpuNsSince = 5;
 
 /// Text of the last column of every row; a row that does not end in it was torn by a crash or a full disk.
 inline constexpr std::string_view kEndMark = "end";
@@ -43,7 +45,7 @@ inline constexpr std::string_view kEndMark = "end";
   /* `test` rows: the window as a whole */                                           \
   X(kOutcome, "outcome") X(kIterations, "iterations")                                \
   X(kCountedIterations, "counted_iterations") X(kWallNs, "wall_ns")                  \
-  X(kUserNs, "user_ns") X(kSystemNs, "system_ns")                                    \
+  X(kUserNs, "user_ns") X(kSystemNs, "system_ns") X(kCpuNs, "cpu_ns")                \
   X(kOverheadEstimateNs, "overhead_estimate_ns")                                     \
   X(kVoluntarySwitches, "voluntary_switches")                                        \
   X(kInvoluntarySwitches, "involuntary_switches")                                    \

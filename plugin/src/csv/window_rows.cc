@@ -156,6 +156,7 @@ void WindowRows::append(std::string& out, const WindowColumns& window, const det
   row.set(Column::kWallNs, window.wall_ns);
   row.set(Column::kUserNs, window.user_ns);
   row.set(Column::kSystemNs, window.system_ns);
+  row.set(Column::kCpuNs, window.cpu_ns);
   row.set(Column::kOverheadEstimateNs, window.overhead_estimate_ns);
   row.set(Column::kVoluntarySwitches, window.voluntary_switches);
   row.set(Column::kInvoluntarySwitches, window.involuntary_switches);

@@ -32,6 +32,7 @@ struct WindowColumns {
   std::optional<std::uint64_t> wall_ns;
   std::optional<std::uint64_t> user_ns;
   std::optional<std::uint64_t> system_ns;
+  std::optional<std::uint64_t> cpu_ns;  ///< Where both are known only together.
   std::optional<std::uint64_t> overhead_estimate_ns;
   std::optional<std::uint64_t> voluntary_switches;
   std::optional<std::uint64_t> involuntary_switches;

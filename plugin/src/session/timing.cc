@@ -213,6 +213,7 @@ void write_rows(const std::vector<TimedRepetition>& repetitions) {
     columns.outcome = one.outcome;
     columns.iterations = one.iterations;
     columns.wall_ns = one.wall_ns;
+    columns.cpu_ns = one.cpu_ns;
     const detail::CostData* data = one.cost != nullptr ? detail::CostAccess::data(*one.cost) : nullptr;
     FixedParts fixed;
     ChildFixedParts fixed_of_children;

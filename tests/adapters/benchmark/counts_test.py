@@ -92,6 +92,7 @@ class Counts(BenchmarkCase):
         for test, row in rows.items():
             self.assertEqual(int(row["iterations"]), runs[test]["iterations"])
             self.assertAlmostEqual(int(row["wall_ns"]) / int(row["iterations"]), runs[test]["real_time"], delta=1)
+            self.assertAlmostEqual(int(row["cpu_ns"]) / int(row["iterations"]), runs[test]["cpu_time"], delta=1)
             self.assertEqual((row["user_ns"], row["system_ns"], row["overhead_estimate_ns"]), ("", "", ""))
             self.assertNotEqual(row["iterations"], row["counted_iterations"])
 
@@ -124,8 +125,8 @@ class Counts(BenchmarkCase):
     def test_skipped_and_failing_benchmarks_have_rows_without_numbers(self):
         rows = self.measured("BM_Skipped", "BM_FailsInTheLoop", "BM_Last")
         for test in ("BM_Skipped", "BM_FailsInTheLoop"):
-            self.assertEqual({column: rows[test][column] for column in ("outcome", "iterations", "wall_ns", "total_calls")},
-                             {"outcome": "failed", "iterations": "", "wall_ns": "", "total_calls": ""})
+            self.assertEqual({column: rows[test][column] for column in ("outcome", "iterations", "wall_ns", "cpu_ns", "total_calls")},
+                             {"outcome": "failed", "iterations": "", "wall_ns": "", "cpu_ns": "", "total_calls": ""})
         self.assertEqual(rows["BM_Last"]["total_calls"], "1000")
 
     def test_more_threads_than_lanes_are_no_number_rather_than_a_short_one(self):

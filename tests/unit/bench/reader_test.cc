@@ -308,5 +308,55 @@ TEST(Reader, SplitsARowLikeTheOneBeforeWithTheSameKey) {
   EXPECT_EQ(result.problems, "");
 }
 
+/// The file without its columns `cpu_ns`, as versions before 5 wrote it.
+std::string without_cpu_ns(const std::string& text) {
+  constexpr auto kGone = static_cast<std::size_t>(Column::kCpuNs);
+  std::istringstream lines(text);
+  std::string out;
+  for (std::string line; std::getline(lines, line);) {
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < kGone; ++i) begin = line.find(',', begin) + 1;
+    out += line.erase(begin, line.find(',', begin) + 1 - begin) + '\n';
+  }
+  return out;
+}
+
+/// Of each row what stands around the column that older files lack.
+std::string around_cpu_ns(const std::string& text, csv::Columns columns = csv::Columns::in_first_line) {
+  std::string cells;
+  Problems problems;
+  auto read_bytes = [left = std::string_view(text)](char* buffer, std::size_t size) mutable {
+    const std::size_t count = left.copy(buffer, size);
+    left.remove_prefix(count);
+    return count;
+  };
+  csv::read_csv(
+      "f.csv", read_bytes,
+      [&](const Row& row, csv::Skip&) {
+        for (const Column column : {Column::kSystemNs, Column::kCpuNs, Column::kOverheadEstimateNs, Column::kEnd}) {
+          cells += std::string(row.text(column)) + ' ';
+        }
+        cells += row.are_empty(Column::kClass, Column::kHistogram) ? "test\n" : "syscall\n";
+        return std::string();
+      },
+      problems, columns);
+  std::ostringstream out;
+  problems.print(out);
+  return cells + out.str();
+}
+
+TEST(Reader, ReadsFilesOfVersionsWithoutCpuNs) {
+  const std::string rows = test_row({{"schema_version", "4"}, {"system_ns", "7"}, {"overhead_estimate_ns", "9"}}) +
+                           testing::syscall_row({{"schema_version", "4"}, {"histogram", "1:1"}});
+  const std::string expected = "7  9 end test\n   end syscall\n";
+  EXPECT_EQ(around_cpu_ns(header() + rows), expected);
+  EXPECT_EQ(around_cpu_ns(without_cpu_ns(header() + rows)), expected);
+  // A part of a file behind its first has no header.
+  EXPECT_EQ(around_cpu_ns(without_cpu_ns(rows), csv::Columns::without_cpu_ns), expected);
+  const std::string now = test_row({{"system_ns", "7"}, {"cpu_ns", "8"}, {"overhead_estimate_ns", "9"}});
+  EXPECT_EQ(around_cpu_ns(now, csv::Columns::all), "7 8 9 end test\n");
+  EXPECT_EQ(around_cpu_ns(without_cpu_ns(header()) + now).find("more than"), 9U) << "rows of now behind an old header";
+}
+
 }  // namespace
 }  // namespace syscost::bench

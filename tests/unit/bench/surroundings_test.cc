@@ -40,9 +40,9 @@ TEST(Surroundings, OfAnOlderFileAreNotKnownAndDifferFromNothing) {
 }
 
 TEST(Surroundings, OfANewerFileAreRefusedAsItsOtherRowsAre) {
-  const Loaded newer = load(test_row() + run_row({{"schema_version", "5"}, {"run_id", "newer"}}));
+  const Loaded newer = load(test_row() + run_row({{"schema_version", "6"}, {"run_id", "newer"}}));
   EXPECT_EQ(newer.problems,
-            "f.csv:3: schema version 5, but this bench reads version 4: use the bench of the newer syscost\n");
+            "f.csv:3: schema version 6, but this bench reads version 5: use the bench of the newer syscost\n");
   EXPECT_EQ(newer.data.contexts.size(), 1U) << "it is no run of the file";
 }
 

@@ -81,6 +81,29 @@ TEST(Volume, LinesOfALaterPartAreNumberedInTheFile) {
   EXPECT_EQ(said.str().rfind(wanted, 0), 0U) << said.str();
 }
 
+// Only the first part sees the header.
+TEST(Volume, PartsOfAFileWithoutCpuNsLackItAlike) {
+  perf::MakeRows shape;
+  shape.syscall_rows = 80'000;
+  const std::string path = ::testing::TempDir() + "syscost_part_columns.csv";
+  std::ostringstream text;
+  perf::make_rows(shape, text);
+  std::istringstream lines(text.str());
+  std::ofstream older(path, std::ios::binary);
+  constexpr auto kGone = static_cast<std::size_t>(schema::Column::kCpuNs);
+  for (std::string line; std::getline(lines, line);) {
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < kGone; ++i) begin = line.find(',', begin) + 1;
+    older << line.erase(begin, line.find(',', begin) + 1 - begin) << '\n';
+  }
+  older.close();
+  csv::Problems problems;
+  const model::Dataset data = model::load(path, {}, problems);
+  std::filesystem::remove(path);
+  EXPECT_TRUE(problems.empty());
+  EXPECT_EQ(data.rows.size(), shape.syscall_rows);
+}
+
 TEST(Volume, AFileReadInPartsIsTheFileReadAtOnce) {
   perf::MakeRows shape;
   shape.syscall_rows = 80'000;  // about 37 MiB: two parts at least, where there are two cores

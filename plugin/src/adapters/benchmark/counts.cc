@@ -21,6 +21,10 @@ std::uint64_t& taken_repetitions(const std::string& name) {
   return (*taken)[name];
 }
 
+std::uint64_t nanoseconds(double seconds) {
+  return static_cast<std::uint64_t>(std::llround(seconds * 1e9));
+}
+
 }  // namespace
 
 void Counts::add(Record record, std::size_t before) {
@@ -97,7 +101,8 @@ void Counts::write_rows(const std::vector<Run>& runs, bool is_last_reporter) {
     if (std::strcmp(outcome_of(run), "passed") != 0) continue;
     if (is_timed) {
       row.iterations = static_cast<std::uint64_t>(run.iterations);
-      row.wall_ns = static_cast<std::uint64_t>(std::llround(run.real_accumulated_time * 1e9));
+      row.wall_ns = nanoseconds(run.real_accumulated_time);
+      row.cpu_ns = nanoseconds(run.cpu_accumulated_time);
     }
     if (entry == nullptr) continue;  // the reason was said when the counting process ended (gathering.h)
     const Pass* pass = pass_of(entry->record, static_cast<std::size_t>(repetition), repetitions);
