@@ -4,8 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "csv_text.h"
 #include "loaded.h"
@@ -98,6 +103,53 @@ TEST(Loader, FindsARunByItsLabelItsCommitAndItsAge) {
     ASSERT_EQ(loaded.data.samples.size(), 1U) << asked << loaded.problems;
     EXPECT_EQ(loaded.data.text(loaded.data.context(loaded.data.samples[0]).run_id), meant) << asked;
   }
+}
+
+TEST(Loader, TakesARunForAsOldAsTheLastOfItsPrograms) {
+  const std::string rows = test_row({{"run_id", "a"}, {"pid", "1"}, {"started_at", "2026-11-21T05:00:00Z"}}) +
+                           test_row({{"run_id", "a"}, {"pid", "2"}, {"started_at", "2026-11-21T01:00:00Z"}}) +
+                           test_row({{"run_id", "b"}, {"pid", "3"}, {"started_at", "2026-11-21T03:00:00Z"}});
+  for (const auto& [asked, samples] :
+       std::vector<std::pair<std::string, std::size_t>>{{"newest", 2}, {"oldest", 1}, {"newest~1", 1}}) {
+    model::LoadOptions options;
+    options.run_id = asked;
+    EXPECT_EQ(load(rows, options).data.samples.size(), samples) << asked;
+  }
+}
+
+TEST(Loader, FindsNoRunByAnAgeThatThereIsNotOrByHalfAWord) {
+  const std::string rows = test_row({{"run_id", "a"}, {"commit", "43cf7"}, {"started_at", "2026-11-21T01:00:00Z"}}) +
+                           test_row({{"run_id", "b"}, {"commit", "1c8b9"}, {"started_at", "2026-11-21T02:00:00Z"}}) +
+                           test_row({{"run_id", "c"}, {"commit", "43d00"}, {"started_at", "2026-11-21T03:00:00Z"}});
+  for (const char* asked : {"newest~3", "newest~1x", "newest~", "newest~-1", "commit:", "label:none"}) {
+    model::LoadOptions options;
+    options.run_id = asked;
+    const Loaded loaded = load(rows, options);
+    EXPECT_TRUE(loaded.data.samples.empty()) << asked;
+    EXPECT_EQ(loaded.problems.find(std::string("f.csv: no run \"") + asked + "\" in it; "), 0U) << loaded.problems;
+  }
+  model::LoadOptions options;
+  options.run_id = "nightly";
+  EXPECT_EQ(load(rows, options).problems,
+            "f.csv: no run \"nightly\" in it; it holds c, b, a (`bench runs` lists them)\n");
+}
+
+TEST(Loader, TakesTheNewestRunOfEachFileOfAFolder) {
+  namespace fs = std::filesystem;
+  std::string name = (fs::temp_directory_path() / "bench-loader-test.XXXXXX").string();
+  ASSERT_NE(::mkdtemp(name.data()), nullptr);
+  const auto write = [&](const char* file, const std::string& rows) {
+    std::ofstream(fs::path(name) / file) << testing::header() << rows;
+  };
+  write("a.csv", test_row({{"run_id", "1"}, {"started_at", "2026-11-21T01:00:00Z"}}) +
+                     test_row({{"run_id", "2"}, {"started_at", "2026-11-21T02:00:00Z"}}));
+  write("b.csv", test_row({{"run_id", "3"}, {"started_at", "2026-11-21T03:00:00Z"}}));
+  csv::Problems problems;
+  const model::Dataset data = model::load(name, model::LoadOptions(), problems);
+  fs::remove_all(name);
+  ASSERT_EQ(data.samples.size(), 2U);
+  EXPECT_EQ(data.text(data.context(data.samples[0]).run_id), "2");
+  EXPECT_EQ(data.text(data.context(data.samples[1]).run_id), "3");
 }
 
 TEST(Loader, KeepsAllProcessesOfTheNewestRun) {
