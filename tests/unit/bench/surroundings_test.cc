@@ -59,6 +59,16 @@ TEST(Surroundings, AreHeldAgainstThoseOfTheSameProgram) {
   EXPECT_EQ(changed[0].before + " -> " + changed[0].after, "4 -> 5");
 }
 
+TEST(Surroundings, OfOtherProgramsAreHeldAgainstEachOther) {
+  const Loaded other = load(run_row({{"detail", "cpus=4;no value"}, {"program", "other"}}) +
+                            test_row({{"program", "other"}, {"test", "Other.Test"}}));
+  const std::vector<model::ChangedFact> changed = changed_facts(facts_of(run("cpus=2").data), facts_of(other.data));
+  ASSERT_EQ(changed.size(), 1U);
+  EXPECT_EQ(changed[0].before + " -> " + changed[0].after, "2 -> 4");
+  EXPECT_TRUE(changed_facts(facts_of(run("cpus=4").data), facts_of(other.data)).empty());
+  EXPECT_EQ(facts_of(other.data).size(), 1U) << "words without a value are of a version to come";
+}
+
 TEST(Surroundings, OfRunsThatWereNotChosenAreLeftOut) {
   const Loaded loaded =
       load(run_row({{"run_id", "old"}, {"started_at", "2026-11-20T00:00:00Z"}, {"detail", "cpus=8"}}) +
@@ -72,6 +82,14 @@ TEST(Surroundings, DifferInALineWithAdvice) {
       commands::surroundings_lines(run("time_zone=none;unheard_of=1").data, run("time_zone=UTC;unheard_of=2").data);
   ASSERT_EQ(lines.size(), 1U) << "a fact without a known effect is left out";
   EXPECT_EQ(lines[0].find("TZ differs (none -> UTC): "), 0U) << lines[0];
+}
+
+TEST(Surroundings, AreRememberedUnderTheNamesThatHaveAdvice) {
+  const auto facts = commands::facts_to_remember(run("cpus=2;unheard_of=1;locale=C").data);
+  ASSERT_EQ(facts.size(), 2U);
+  EXPECT_EQ(facts[0].first + ": " + facts[0].second, "number of processors: 2");
+  for (const auto& [name, value] : facts) EXPECT_NE(commands::advice_on(name), "") << name;
+  EXPECT_EQ(commands::advice_on("cpus"), "");
 }
 
 TEST(Surroundings, OfABaselineHoldThoseOfFewerPrograms) {
