@@ -247,6 +247,10 @@ def make_moved():
     save("moved_beside_new.csv", [line.replace("1795225951-17", "1795229999-23") for line in
                                   same + window("Locale.First", work, 1000) +
                                   window("Locale.Second", work + once, 2000)])
+    fails = [call("openat", "file;desc", [900], {"ENOENT": 1}, entries=1), call("read", "desc", [400])]
+    save("moved_failing_new.csv", [line.replace("1795225951-17", "1795229999-23") for line in
+                                   same + window("Locale.First", work, 1000) +
+                                   window("Locale.Second", work + fails, 2000)])
     save("noisy_new.csv", [line.replace("1795225951-17", "1795229999-24") for line in
                            window("Locale.First", work + once + noise, 2100) +
                            window("Locale.Second", [call("write", "desc", [500, 500, 500])], 1500)])

@@ -70,7 +70,7 @@ void find_calls_moved_to_others(const cli::Options& options, CompareResult& resu
                other.errno_name == delta.errno_name && other.is_fixed == delta.is_fixed;
       };
       const std::vector<Delta>& others = found->second->deltas;
-      if (!has_changed(delta) || std::none_of(others.begin(), others.end(), is_same_that_moved)) continue;
+      if (std::none_of(others.begin(), others.end(), is_same_that_moved)) continue;
       delta.change = Change::moved;
       has_moved = true;
     }

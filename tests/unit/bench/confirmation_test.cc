@@ -112,6 +112,60 @@ TEST(Confirmation, IsOfTimesThatAreGated) {
   EXPECT_EQ(row.verdict, stats::Verdict::same);
 }
 
+TEST(Confirmation, IsNotDeniedByATimeThatWasNotJudged) {
+  const stats::WindowSummary window = named_window();
+  Comparison row = grown({}, window);
+  row.time = time_verdict(stats::Verdict::regressed, 0.001);
+  Confirmation confirmation({row}, {.wall = true});
+  Comparison again = row;
+  again.time = time_verdict(stats::Verdict::insufficient, std::nullopt);
+  EXPECT_EQ(confirmation.take({again}), "");
+  again.time.reset();
+  EXPECT_EQ(confirmation.take({again}), "");
+  EXPECT_EQ(confirmation.suspects(), 1U);
+  confirmation.apply_to(row);
+  EXPECT_TRUE(row.has_wall_verdict(stats::Verdict::regressed));
+}
+
+TEST(Confirmation, LeavesTimesThatAreNotGatedAlone) {
+  const stats::WindowSummary window = named_window();
+  Comparison row = grown({}, window);
+  row.time = time_verdict(stats::Verdict::regressed, 0.001);
+  EXPECT_EQ(Confirmation({row}, {.cpu = true}).suspects(), 0U);
+  row.cpu = time_verdict(stats::Verdict::regressed, 0.001);
+  Confirmation confirmation({row}, {.wall = true});
+  Comparison again = row;
+  again.time = time_verdict(stats::Verdict::same, 0.4);
+  EXPECT_EQ(confirmation.take({again}), "");
+  confirmation.apply_to(row);
+  EXPECT_FALSE(row.has_wall_verdict(stats::Verdict::regressed));
+  EXPECT_TRUE(row.has_cpu_verdict(stats::Verdict::regressed));
+  row.time = time_verdict(stats::Verdict::regressed, 0.001);
+  row.is_plain = true;
+  EXPECT_EQ(Confirmation({row}, {.wall = true}).suspects(), 0U) << "no further run writes a file of times alone";
+}
+
+TEST(Confirmation, IsNotGivenByVolatileCallsOrByGrowthThatIsAllowed) {
+  const stats::WindowSummary window = named_window();
+  Comparison row = grown({"openat", "futex"}, window);
+  row.deltas[1].is_volatile = true;
+  Confirmation by_volatile({row}, {.counts = true});
+  Comparison again = row;
+  again.deltas[0].change = stats::Change::none;
+  EXPECT_EQ(by_volatile.take({again}), "");
+  EXPECT_EQ(by_volatile.suspects(), 0U);
+  Comparison calmed = row;
+  by_volatile.apply_to(calmed);
+  EXPECT_EQ(calmed.verdict, stats::Verdict::near);
+  EXPECT_EQ(calmed.deltas[1].change, stats::Change::grew) << "it is shown as it is";
+
+  Confirmation by_allowed({row}, {.counts = true});
+  again = row;
+  again.verdict = stats::Verdict::near;  // by --gate-counts
+  EXPECT_EQ(by_allowed.take({again}), "");
+  EXPECT_EQ(by_allowed.suspects(), 0U);
+}
+
 class Confirm : public ::testing::Test {
  protected:
   void SetUp() override {
