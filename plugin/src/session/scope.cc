@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "core/kept_errno.h"
 #include "session/session.h"
 
 namespace syscost {
@@ -17,6 +18,7 @@ const Cost& nothing_measured() {
 }  // namespace
 
 Scope::Scope(std::string_view name, Reach reach) : cost_(nothing_measured()) {
+  const KeptErrno kept;
   session::Session& session = session::started_session();
   record_ = session.open_scope(name, reach, cost_);
 }
@@ -24,10 +26,12 @@ Scope::Scope(std::string_view name, Reach reach) : cost_(nothing_measured()) {
 Scope::Scope(Reach reach, adapter::OfAdapter) : Scope(reach) {}
 
 Scope::~Scope() {
+  const KeptErrno kept;
   if (record_ != nullptr) session::Session::instance().close_scope(record_);
 }
 
 Cost Scope::stop() {
+  const KeptErrno kept;
   if (record_ != nullptr) cost_ = session::Session::instance().close_scope(std::exchange(record_, nullptr));
   return cost_;
 }

@@ -75,6 +75,9 @@ inline constexpr int kCallsOfLoop = 3;
 /// A measured loop (syscost::loop) with kCallsOfLoop calls in its body; some plain passes in the bare program.
 void run_loop();
 
+/// Runs `body` in a syscost::Scope; alone in the bare program.
+void in_scope(void (*body)());
+
 /// Is run by the ordinary test that follows, before its calls.
 void later(std::function<void()> check);
 

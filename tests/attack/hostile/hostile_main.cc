@@ -22,6 +22,7 @@
 #include "hostile.h"
 #ifndef ATTACK_BARE
 #include "syscost/loop.h"
+#include "syscost/syscost.h"
 #endif
 
 namespace attack {
@@ -56,6 +57,13 @@ void run_loop() {
 #else
   for ([[maybe_unused]] auto pass : syscost::loop("loop")) call_libc(kCallsOfLoop);
 #endif
+}
+
+void in_scope(void (*body)()) {
+#ifndef ATTACK_BARE
+  const syscost::Scope scope;
+#endif
+  body();
 }
 
 void wait_for_state(pid_t task, char state) {

@@ -110,6 +110,15 @@ HOSTILE(aborts, 0, "the test aborts") {
   std::abort();
 }
 
+HOSTILE(errno_after_measured_code, 10, "looks at errno after measured code, in a scope and in a loop") {
+  attack::in_scope([] { errno = ERANGE; });
+  EXPECT_EQ(errno, ERANGE);
+  call_both(5);
+  errno = EDOM;
+  run_loop();
+  EXPECT_EQ(errno, EDOM);
+}
+
 HOSTILE(takes_our_names, 40, "names itself and a thread as our helpers are named") {
   prctl(PR_SET_NAME, "syscost-guard", 0, 0, 0);
   std::thread([] {
