@@ -5,6 +5,7 @@
 #include <CL/cl.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,8 @@ std::string text_of(Query query, Object object, cl_uint what) {
   check(query(object, what, 0, nullptr, &bytes), "clGet...Info");
   std::string text(bytes, '\0');
   check(query(object, what, bytes, text.data(), nullptr), "clGet...Info");
-  return text.c_str();  // up to the terminating zero
+  text.resize(std::strlen(text.c_str()));  // up to the terminating zero
+  return text;
 }
 
 class OpenclGpu final : public Gpu {

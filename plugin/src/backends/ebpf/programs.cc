@@ -287,7 +287,7 @@ Result<std::uint64_t> Programs::check(std::uint64_t token) {
       return report.ok() ? taken_away() : report.failure();
     }
   }
-  const Result<std::uint64_t> asked = holder_->missed_runs(runs_to_ask_for());
+  Result<std::uint64_t> asked = holder_->missed_runs(runs_to_ask_for());
   if (!asked.ok()) return asked;
   const std::uint64_t missed = asked.value();
   if (missed < missed_runs_) {
