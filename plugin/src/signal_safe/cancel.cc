@@ -17,6 +17,7 @@ extern const char syscost_stub_kept[];
 extern const char syscost_stub_flags_kept[];
 extern const char syscost_stub_stamping[];
 extern const char syscost_stub_stamped[];
+extern const char syscost_stub_known[];
 extern const char syscost_stub_calls[];
 extern const char syscost_stub_returned[];
 extern const char syscost_stub_counted[];
@@ -188,6 +189,14 @@ void settle_call(const Guard& guard, SignalFrame& frame, const Thread* thread) {
     syscost_run_on(frame.registers);
     code.at(REG_RCX) = code.at(REG_RIP) = return_address;
   }
+}
+
+void adopt_call(SignalFrame& frame, Thread& thread) {
+  Interrupted code(frame);
+  if (!code.is_within(syscost_stub_known, syscost_stub_returned)) return;
+  Call& call = code.call();
+  const bool is_watched = call.thread >= syscost_threads && call.thread < syscost_threads + kThreads;
+  if (is_watched && !is_on_trap_stack(call)) call.thread = &thread;
 }
 
 // A place for each branch: what is to be done at some of them is the same.

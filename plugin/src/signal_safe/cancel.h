@@ -25,6 +25,10 @@ inline constexpr int kCancelSignal = 32;  // SIGCANCEL of glibc
 /// that has never been made back to its call site. `thread` may be null.
 void settle_call(const Guard& guard, SignalFrame& frame, const Thread* thread);
 
+/// A handler returns by `frame` in `thread`, which need not be the one that it interrupted: a coroutine may go on in
+/// another. A call of a patched site that is still to be made, or starts again, belongs to `thread` from now on.
+void adopt_call(SignalFrame& frame, Thread& thread);
+
 /// Takes the code that `frame` interrupted back to the call site, if that is in the stub, or on the way to it, before
 /// the call is made.
 void show_call_site(SignalFrame& frame);

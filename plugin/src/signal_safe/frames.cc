@@ -187,6 +187,7 @@ void enter_handler(const Guard& guard, SignalFrame& frame, int signal, const Ker
 }
 
 void prepare_sigreturn(const Guard& /*guard*/, SignalFrame& frame, Thread& thread) {
+  adopt_call(frame, thread);
   const bool is_blocked = (frame.mask & kSigsysBit) != 0;
   frame.mask &= ~kSigsysBit;
   if (thread.signal_stack.bytes != 0) {

@@ -230,6 +230,7 @@ syscost_stub:
         .cfi_register %rip, %rcx
         enter_call syscost_stub
 .Ltrapped:
+        place syscost_stub_known
         mov NUMBER(%rsp), %eax  /* all that the kernel looks at */
         cmp $512, %rax
         jae .Lcommon

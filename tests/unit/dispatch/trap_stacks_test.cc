@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include <unwind.h>
@@ -13,10 +14,14 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <fstream>
+#include <string>
 #include <thread>
 #include <tuple>
+#include <vector>
 
 #include "opened.h"
+#include "signal_safe/state.h"
 
 namespace syscost::dispatch {
 namespace {
@@ -136,6 +141,81 @@ TEST_P(Interrupted, CallsAreOverWhenTheHandlerRuns) {
 INSTANTIATE_TEST_SUITE_P(Dispatch, Interrupted,
                          testing::Combine(testing::Values(Patching::allowed, Patching::never),
                                           testing::Values(send_to_self, send_to_self_by_libc)));
+
+// ---- a coroutine that goes on in another thread ---------------------------------------------------------------------
+
+ucontext_t g_coroutine;
+ucontext_t g_thread;
+std::array<int, 2> g_ends;
+std::atomic<pid_t> g_reader{0};
+
+const signal_safe::Thread* record_of(pid_t id) {
+  for (const signal_safe::Thread& one : syscost_threads) {
+    if (one.id == static_cast<std::uint32_t>(id)) return &one;
+  }
+  return nullptr;
+}
+
+bool sleeps(pid_t id) {
+  std::string line;
+  std::getline(std::ifstream("/proc/self/task/" + std::to_string(id) + "/stat"), line);
+  return line.find(") S") != std::string::npos;
+}
+
+TEST(Coroutines, TakeTheCallOfAPatchedSiteToAnotherThread) {
+  if (kIsSanitized) GTEST_SKIP() << "the sanitizer has handlers of its own";
+  OpenedDispatch opened;
+  ASSERT_NE(opened.backend, nullptr);
+  // In a thread, where libc's recv() has another call site.
+  std::thread([] {
+    char byte = 0;
+    for (int i = 0; i < 30; ++i) EXPECT_EQ(recv(-1, &byte, 1, 0), -1);
+  }).join();
+  ASSERT_TRUE(opened.backend->hidden_losses().ok());  // patches what was trapped
+  std::uint64_t trapped = 0;
+  std::thread([&trapped] {
+    trapped = syscost_state.trapped;
+    recv(-1, nullptr, 0, 0);
+    trapped = syscost_state.trapped - trapped;
+  }).join();
+  if (trapped != 0) GTEST_SKIP() << "this libc's recv() is not patched";
+  struct sigaction action = {};
+  action.sa_handler = [](int) { swapcontext(&g_coroutine, &g_thread); };
+  action.sa_flags = SA_RESTART;
+  ASSERT_EQ(sigaction(SIGUSR1, &action, nullptr), 0);
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, g_ends.data()), 0);
+  std::vector<char> stack(std::size_t{64} << 10);
+  getcontext(&g_coroutine);
+  g_coroutine.uc_stack.ss_sp = stack.data();
+  g_coroutine.uc_stack.ss_size = stack.size();
+  makecontext(
+      &g_coroutine,
+      [] {
+        char local = 0;
+        EXPECT_EQ(recv(g_ends[0], &local, 1, 0), 1);
+        swapcontext(&g_coroutine, &g_thread);
+      },
+      0);
+  const signal_safe::Thread* first = nullptr;
+  std::uint64_t ended = 0;
+  const std::uint64_t counted = opened.count(SYS_recvfrom, [&] {
+    std::thread thread([] {
+      g_reader = gettid();
+      swapcontext(&g_thread, &g_coroutine);
+    });
+    while (g_reader == 0 || !sleeps(g_reader)) std::this_thread::yield();
+    first = record_of(g_reader);
+    pthread_kill(thread.native_handle(), SIGUSR1);
+    thread.join();
+    ended = first->ended;
+    EXPECT_EQ(write(g_ends[1], "x", 1), 1);
+    swapcontext(&g_thread, &g_coroutine);
+  });
+  EXPECT_EQ(first->ended, ended) << "counted in the record of a thread that has ended";
+  EXPECT_GT(counted, 0U);
+  for (const int end : g_ends) close(end);
+  signal(SIGUSR1, SIG_DFL);
+}
 
 // ---- a thread that waits in a trapped call --------------------------------------------------------------------------
 
