@@ -40,9 +40,8 @@ TEST(Surroundings, OfAnOlderFileAreNotKnownAndDifferFromNothing) {
 }
 
 TEST(Surroundings, OfANewerFileAreRefusedAsItsOtherRowsAre) {
-  const Loaded newer = load(test_row() + run_row({{"schema_version", "6"}, {"run_id", "newer"}}));
-  EXPECT_EQ(newer.problems,
-            "f.csv:3: schema version 6, but this bench reads version 5: use the bench of the newer syscost\n");
+  const Loaded newer = load(test_row() + run_row({{"schema_version", "99"}, {"run_id", "newer"}}));
+  EXPECT_EQ(newer.problems.find("f.csv:3: schema version 99, but this bench reads version "), 0U) << newer.problems;
   EXPECT_EQ(newer.data.contexts.size(), 1U) << "it is no run of the file";
 }
 
