@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Simulated comparisons whose truth is known: how often compare's judgement misses or invents.
+// Simulated comparisons with a known answer: how often compare's judgement misses or invents.
 //
 // It is compare's own code that judges: stats::judge_times() and stats::compare_windows(). What is simulated is the
 // measurement: samples drawn from a known distribution, counts that are known to be equal or to differ by one call.
@@ -17,7 +17,7 @@ enum class Noise {
   normal,     ///< What the target is stated for.
   disturbed,  ///< Every tenth sample takes up to three times as long: interrupts, page faults, other processes.
   ticks,      ///< Read from a coarse clock: about ten distinct values, so that ties are everywhere.
-  process,    ///< Each side is one process, whose samples scatter around a value of its own: not what tests assume.
+  process,    ///< Each side is one process; its samples scatter around a value of its own: not what tests assume.
 };
 std::string_view to_string(Noise noise);
 
@@ -73,8 +73,8 @@ enum class CallChange {
 std::string_view to_string(CallChange change);
 
 /// How many of `comparisons` of one test, each over `repetitions`, end in `regressed`. Every test makes some syscalls
-/// whose counts repeat exactly, one whose count varies among repetitions in the same way on both sides, and waits of
-/// threads (futex).
+/// with counts that repeat exactly, one with a count that varies among repetitions in the same way on both sides, and
+/// waits of threads (futex).
 std::size_t simulate_counts(CallChange change, std::size_t comparisons, std::size_t repetitions, std::uint64_t seed);
 
 /// How well the false alarms of the next run were estimated (stats/false_alarms.h).

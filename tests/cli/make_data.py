@@ -52,7 +52,7 @@ def call(name, classes, latencies, errnos=None, **cells):
 
 
 def apart(one, fixed=0, errnos=None):
-    """A syscall row of a benchmark, of whose calls `fixed` are those of a run of its loop whatever its length."""
+    """A syscall row of a benchmark, with `fixed` calls that a run of its loop makes whatever its length."""
     errnos = errnos or {}
     return dict(one, fixed_calls=fixed, fixed_errors=sum(errnos.values()),
                 fixed_errnos=" ".join(f"{errno}:{times}" for errno, times in sorted(errnos.items())))
@@ -339,7 +339,7 @@ def main():
     save("seccomp.csv", window("Log.Stays", [call("write", "desc", [90] * 2, {}, **untimed)], 9000, backend="seccomp"))
     save("bpftrace.csv", window("Log.Stays", [write(2)], 1500) + window("Log.Stays", [write(2)], 4500,
                                                                         origin="bpftrace"))
-    # What --syscost_profile bpftrace writes: a loop whose times are its own, beside its trace; a test without times.
+    # What --syscost_profile bpftrace writes: a loop with times of its own, beside its trace; a test without times.
     def many(cycles, each):
         return [call("write", "desc", [90] * (each * cycles - 2) + [600, 40000], {})]
 
@@ -383,7 +383,7 @@ def main():
     save("loops_fast.csv", loops("BatchedWrites.SingleBatchedWrite", "write",
                                  [([write(20)], 20 * ns) for ns in range(147, 157)], 20)
          + window("BatchedWrites.SingleBatchedWrite", [], 20000, dict(detail="excludes loop write")))
-    # Several loops in a test that calls by itself too; one in a set-up; one whose counts are void; one of waits.
+    # Several loops in a test that calls by itself too; one in a set-up; one with void counts; one of waits.
     probes = lambda n: call("stat", "file", [300] * 8 * n, {"ENOENT": 6 * n})
     many = loops("Log.Loops", "flush", [([write(8), call("fsync", "desc", [40000] * 4)], ns) for ns in (50000, 52000)], 4)
     many += loops("Log.Loops", "probe", [([probes(4)], ns) for ns in (4000, 4100)], 4)

@@ -10,7 +10,7 @@ inline constexpr const char* kRunHelp =
     "sub-folders)";
 
 inline constexpr const char* kMainFooter =
-    R"(A RUN is a CSV or a folder of CSVs. Of a file that holds several runs the newest counts.
+    R"(A RUN is a CSV or a folder of CSVs. If a file holds several runs, bench takes the newest.
 Exit codes: 0 ok, 1 regression, 2 usage, input or I/O, 3 no verdict (with --strict).
 
 Examples:

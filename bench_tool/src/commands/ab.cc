@@ -33,7 +33,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `goal`: rounds to the next look at the results; `undecided`: tests for whose sake it goes on.
+  /// `goal`: rounds to the next look at the results; `undecided`: tests without a verdict on their time.
   void show(const Alternator& runs, std::size_t goal, std::size_t undecided, double budget_s) {
     if (!is_on_) return;
     std::string line = fmt::format("round {} of {}", runs.rounds() + 1, goal);

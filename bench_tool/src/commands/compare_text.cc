@@ -51,7 +51,7 @@ std::string remark(const Comparison& row, const cli::Gate& gate, const render::P
     return paint.red(fmt::format("{}{}crashed: NEW ended its process in it", text, text.empty() ? "" : "  "));
   }
   if (row.verdict == Verdict::improved) return paint.green(text);
-  // The time's own verdict stands beside it; the counts are equal before everybody's eyes.
+  // The time's own verdict stands beside it; the counts beside it are equal, as one sees.
   if (row.verdict == Verdict::same && has_time_change(row)) return text;
   std::string word(stats::to_string(row.verdict));
   if (!row.reason.empty()) word += ": " + row.reason;

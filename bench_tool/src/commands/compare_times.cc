@@ -104,7 +104,7 @@ std::string judged_change(const Comparison& row, const TimeKind& kind) {
   return text + fmt::format("{})", fmt::join(behind, ", "));
 }
 
-/// True when a row's time belongs into the notes: a single run of a test has none that anybody asked about.
+/// True when a row's time belongs into the notes: the time of a single run of a test was not asked for.
 bool is_told(const CompareResult& result, const Comparison& row, const TimeKind& kind) {
   const std::optional<stats::TimeVerdict>& time = row.*kind.verdict;
   return time && (result.gate.*kind.gate || row.is_plain || time->is_judged());

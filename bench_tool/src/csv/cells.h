@@ -55,7 +55,7 @@ class Cells {
   std::size_t columns_;
   const char* base_ = nullptr;  ///< What begins_ counts from.
   Begins in_line_{};            ///< Where each cell begins in the line; of a line without quotes its cells.
-  Begins in_text_{};            ///< Likewise in unquoted_.
+  Begins in_text_{};            ///< Where each cell begins in unquoted_.
   const std::uint32_t* begins_ = in_line_.data();
   std::string unquoted_;  ///< The cells of a line with quotes, without them, and a byte behind each.
 };

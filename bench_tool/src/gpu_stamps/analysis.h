@@ -23,7 +23,7 @@ struct Figure {
   std::string why_not;
 
   Figure(Value known) : value(std::move(known)) {}            // NOLINT(google-explicit-constructor): it is one
-  Figure(const char* reason) : why_not(reason) {}             // NOLINT(google-explicit-constructor): likewise
+  Figure(const char* reason) : why_not(reason) {}             // NOLINT(google-explicit-constructor): the same
   Figure(std::string reason) : why_not(std::move(reason)) {}  // NOLINT(google-explicit-constructor)
   explicit operator bool() const { return value.has_value(); }
   const Value* operator->() const { return &*value; }

@@ -33,7 +33,7 @@ class LaunchBuilder {
 
   std::vector<gpu::StampedLaunch> launches_;
   std::map<Key, std::size_t> by_key_;
-  std::set<Key> described_;  ///< Whose `launch` row was read.
+  std::set<Key> described_;  ///< The `launch` row of these was read.
   Key last_key_;
   std::size_t last_ = 0;
 };

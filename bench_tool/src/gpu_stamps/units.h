@@ -9,7 +9,7 @@
 
 namespace syscost::bench::gpu_stamps {
 
-/// Ordered by block and warp. A stamp whose warp cannot be told is left out.
+/// Ordered by block and warp. A stamp without a known warp is left out.
 std::vector<Unit> units_of(const gpu::StampedLaunch& launch);
 
 /// How many stamps the launch's sizes ask for.

@@ -14,7 +14,7 @@ Figure<ExitSpread> exit_spread(const gpu::StampedLaunch& launch, const gpu::Reco
 /// Work done / (32 x the most one thread of the warp did), over all warps that counted.
 Figure<SimtEfficiency> simt_efficiency(const std::vector<Unit>& units);
 
-/// Units whose time is over the median by more than three robust standard deviations (1.4826 x the median absolute
+/// Units with a time over the median by more than three robust standard deviations (1.4826 x the median absolute
 /// deviation, which is one of a normal distribution) and by more than the timer resolves. Pointers into `units`.
 Figure<Stragglers> stragglers(const std::vector<Unit>& units, const gpu::Recorded& resolution_ns);
 

@@ -29,14 +29,14 @@ struct Group {
   bool is_loop(const Dataset& data) const { return data.text(kind) == "loop"; }
 };
 
-/// True when two groups are of one window, whoever counted in it.
+/// True when two groups are of one window, no matter who counted in it.
 bool is_same_window(const Group& a, const Group& b);
 
 /// What becomes of a tool's rows of a window that we counted as well.
 enum class Tools { behind_ours, left_out };
 
 /// Tests first, then loops, benchmarks and scopes, then suites, environments and processes; in file order within each.
-/// A loop whose test has a row stands behind the test, not among the others.
+/// If the test of a loop has a row, the loop stands behind it, not among the others.
 /// Rows that another tool counted (origin bpftrace) form groups of their own: two counts of a thing are never added.
 std::vector<Group> group_samples(Dataset& data, Tools tools = Tools::behind_ours);
 

@@ -2,7 +2,7 @@
 //
 // Measured: a number that may not have been measured.
 //
-// An empty cell means "nobody counted", and must reach the screen as `n/a`, never as 0. std::optional says the same in
+// An empty cell means "not counted", and must reach the screen as `n/a`, never as 0. std::optional says the same in
 // twice the memory; a million rows of thirteen such numbers are the reason for this type.
 #pragma once
 

@@ -43,7 +43,7 @@ class GroupRows {
 struct Series {
   const model::SyscallRow* first = nullptr;
   std::span<const model::SyscallRow*> by_sample;
-  bool knows_fixed_calls = false;  ///< Every row tells its fixed calls apart; likewise its errors.
+  bool knows_fixed_calls = false;  ///< Every row tells its fixed calls apart; below, its errors.
   bool knows_fixed_errors = false;
 };
 
@@ -82,7 +82,7 @@ class Folder {
 
   /// Counts, which belong to the counted pass.
   Numbers counts(model::Measured model::Totals::*field) const { return totals(field, divisors_); }
-  /// Likewise, less the fixed calls (or errors: `fixed_field`) of those of `all` series that tell them apart.
+  /// Counts without the fixed calls (or errors: `fixed_field`) of the series of `all` that tell them apart.
   Numbers counts(model::Measured model::Totals::*field, const SeriesList& all,
                  model::Measured model::SyscallRow::*fixed_field) const;
   /// Times, which belong to the timed one.

@@ -54,7 +54,7 @@ struct Bar {
   std::uint64_t count = 0;
 };
 
-/// Likewise; none of a coarse histogram.
+/// The same of a syscall; none where its histogram is coarse.
 std::optional<std::uint64_t> percentile_ns(const SyscallLatency& one, double fraction);
 
 /// Buckets [first, last] as bars: one per bucket, or one per power of two.

@@ -2,7 +2,7 @@
 //
 // Looks: when a measurement that goes on until it knows may look at what it has.
 //
-// Whoever tests after every round finds a "significant" difference in equal code sooner or later. So a look is only
+// A test after every round finds a "significant" difference in equal code sooner or later. So a look is only
 // taken when the number of rounds has doubled, and the i-th look gets 1 / 2^i of the chance of a false alarm: together
 // never more than all of it, wherever the measurement ends.
 #pragma once

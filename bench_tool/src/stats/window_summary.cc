@@ -44,7 +44,7 @@ std::optional<std::uint64_t> sum(const model::Dataset& data, const model::Group&
   return total;
 }
 
-/// True when rows of the sample are missing: no `test` row, or one whose totals the `syscall` rows do not add up to.
+/// True when rows of the sample are missing: no `test` row, or the `syscall` rows do not add up to its totals.
 bool is_incomplete(const model::Dataset& data, std::uint32_t sample, std::span<const SyscallRow> rows) {
   const Totals& totals = data.samples[sample].totals;
   if (data.samples[sample].totals_line == 0) return true;

@@ -68,7 +68,7 @@ struct WindowSummary {
   std::string_view program;             ///< Without its folder.
   std::string_view test;                ///< As in the CSV; of a suite's set-up the suite, of an environment's "".
   std::string_view kind;                ///< Of schema::kKinds.
-  std::string_view origin;              ///< Who counted: syscost, or a tool beside it, whose times are under the tool.
+  std::string_view origin;              ///< Who counted: syscost, or a tool beside it. A tool changes the times.
   std::string_view loop;                ///< Of a loop its name, else empty.
   std::string owner;                    ///< Of a loop the name of the test or set-up it ran in; empty outside of them.
   bool follows_owner = false;           ///< Of a loop: its owner has rows too, and stands before it.

@@ -221,7 +221,7 @@ TEST(Printable, ShowsBytesThatAreNotUtf8) {
                            "e"),
             R"(Gr\xf6\xdfe)");                                                     // Latin-1
   EXPECT_EQ(csv::printable("\xC2"), R"(\xc2)");                                    // cut short
-  EXPECT_EQ(csv::printable("\xE4\xB8|\xF0\x9F\x98"), R"(\xe4\xb8|\xf0\x9f\x98)");  // likewise
+  EXPECT_EQ(csv::printable("\xE4\xB8|\xF0\x9F\x98"), R"(\xe4\xb8|\xf0\x9f\x98)");  // cut short, too
   EXPECT_EQ(csv::printable("\xC0\xAF\xE0\x80\xAF"), R"(\xc0\xaf\xe0\x80\xaf)");    // longer than needed
   EXPECT_EQ(csv::printable("\xED\xA0\x80"), R"(\xed\xa0\x80)");                    // half of a pair
   EXPECT_EQ(csv::printable("\xF4\x90\x80\x80\xFF"), R"(\xf4\x90\x80\x80\xff)");    // beyond Unicode

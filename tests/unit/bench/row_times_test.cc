@@ -60,7 +60,7 @@ TEST(RowTimes, OfLoopsAndBenchmarksDoNotDependOnTheBackend) {
   EXPECT_TRUE(judged(window(kFast, "benchmark"), window(kSlow, "benchmark"), other_backend).time.has_value());
 }
 
-/// A loop whose passes have so many calls.
+/// A loop with so many calls in a pass.
 WindowSummary loop(Values times_ns, double calls) {
   WindowSummary one = window(std::move(times_ns), "loop");
   one.loop = "f";
