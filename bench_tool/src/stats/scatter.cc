@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -36,6 +37,7 @@ struct CountScatter {
 
 struct Program {
   std::vector<Comparison*> waiting;
+  std::set<std::string_view> made_before;  // syscalls that its tests make in OLD
   std::map<Count, CountScatter> counts;
   ScatteredProgram scatter;
 
@@ -87,10 +89,14 @@ bool add_shrunk(const Comparison& row, std::map<Count, CountScatter>& counts) {
   return has_shrunk;
 }
 
-/// How many calls `count` may have grown by in a test that made `before` of them.
-double allowed_growth(const Program& program, const CountScatter& count, double before) {
+/// How many calls of `syscall` `count` may have grown by in a test that made `before` of them.
+double allowed_growth(const Program& program, std::string_view syscall, const CountScatter& count, double before) {
   if (count.is_systematic()) return 0;
-  if (program.is_wide()) return std::max({kLargestWide * count.most_shrunk, kLargest * before, kFewCalls});
+  // What all tests of all runs agree on is exact in such a program, too; one run alone does not tell.
+  const bool may_come = program.scatter.is_known ? count.shrunk > 0 : program.made_before.count(syscall) != 0;
+  if (program.is_wide() && may_come) {
+    return std::max({kLargestWide * count.most_shrunk, kLargest * before, kFewCalls});
+  }
   // A baseline of three runs shows what varies. Of a single run only the other tests do.
   if (program.scatter.is_known || count.shrunk == 0) return 0;
   if (before == 0) return count.shrunk >= kNewCalls ? count.most_shrunk : 0;
@@ -104,7 +110,7 @@ void calm(const CountPolicy& policy, Program& program, Comparison& row) {
     if (delta.is_volatile || delta.change != Change::grew || is_exact(policy, row, delta)) continue;
     const CountScatter& count = program.counts[{delta.syscall, delta.errno_name}];
     const double growth = delta.new_count.min - delta.old_count.max;
-    if (growth > allowed_growth(program, count, delta.old_count.median)) continue;
+    if (growth > allowed_growth(program, delta.syscall, count, delta.old_count.median)) continue;
     delta.change = Change::near;
     has_calmed = true;
     example = delta.syscall;
@@ -134,6 +140,9 @@ std::vector<ScatteredProgram> allow_for_scatter(const CountPolicy& policy, std::
       const bool is_scattered = program.scatter.is_known ? add_known(policy, *row->old_window, program.counts)
                                                          : add_shrunk(*row, program.counts);
       if (is_scattered) ++program.scatter.scattered;
+      for (const SyscallSummary& one : row->old_window->syscalls) {
+        if (one.count() && one.count()->max > 0) program.made_before.insert(one.name);
+      }
       for (const Delta& delta : row->deltas) {
         if (delta.change == Change::grew) ++program.counts[{delta.syscall, delta.errno_name}].grown;
       }

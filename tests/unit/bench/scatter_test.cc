@@ -140,12 +140,25 @@ TEST(Scatter, OfManyTestsHidesNeitherManyCallsNorWhatManyTestsMakeMoreOf) {
 
 TEST(Scatter, OfABaselineIsWhatVariedInItsRuns) {
   Suite suite;
-  suite.add("getpid", {27, 27, 27}, {28}).add_times(20, "read", {40, 38, 40}, {40});
+  suite.add("read", {27, 27, 27}, {28}).add_times(20, "read", {40, 38, 40}, {40});
   EXPECT_EQ(suite.first(), Verdict::near);
   ASSERT_EQ(suite.scattered.size(), 1U);
   EXPECT_NE(warning_of(suite.scattered.front()).find("varied in OLD"), std::string::npos);
   // That NEW has less is no sign of chance then: a baseline of equal runs knows.
-  EXPECT_EQ(Suite().add("getpid", {27, 27, 27}, {28}).add_times(20, "read", {40, 40, 40}, {38}).first(),
+  EXPECT_EQ(Suite().add("read", {27, 27, 27}, {28}).add_times(20, "read", {40, 40, 40}, {38}).first(),
+            Verdict::regressed);
+}
+
+// What agrees in all tests and runs of OLD is exact there, too.
+TEST(Scatter, OfManyTestsHidesNoSyscallThatNoneOfThemMakesOrThatAllAgreeOn) {
+  EXPECT_EQ(Suite().add("fsync", {0}, {1}).add_times(20, "read", {40}, {38}).first(), Verdict::regressed);
+  EXPECT_EQ(Suite().add("fsync", {0}, {1}).add("fsync", {1}, {1}).add_times(20, "read", {40}, {38}).first(),
+            Verdict::near);
+  EXPECT_EQ(Suite()
+                .add("fsync", {1, 1, 1}, {2})
+                .add("fsync", {1, 1, 1}, {1})
+                .add_times(20, "read", {40, 38, 40}, {40})
+                .first(),
             Verdict::regressed);
 }
 
