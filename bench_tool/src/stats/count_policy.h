@@ -23,6 +23,9 @@ struct Tolerance {
   double exact_rel = 0;  ///< Share of OLD's count, where counts do not vary.
   double rounding = 0;   ///< How far exact counts may differ because the passes they were counted in differ in length.
   double unseen = 0;     ///< A call that comes less often than this might have stayed unseen in OLD.
+
+  /// The user wants counts told exactly, also where they vary by chance: 0 %, and no calls of their own.
+  bool is_strict() const { return rel <= 0 && exact_abs <= 0 && exact_rel <= 0; }
 };
 
 class CountPolicy {

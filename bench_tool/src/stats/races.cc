@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t kTogether = 3;    // so many counts that change together are the test's noise
 constexpr double kFewest = 5;           // calls, below which a change of one is no small one
 constexpr double kAlone = 0.01;         // what one run on each side may differ by in a count that changes alone
+constexpr double kFewUntimely = 20;     // calls that fail with EAGAIN or EINTR, by which a test may differ
 constexpr double kFewestAlone = 200;    // calls, below which such a count has to agree
 constexpr double kLeastNoise = 0.05;    // of the test's counts, where they change together
 constexpr double kMostNoise = 1.0 / 3;  // what one run on each side may differ by
@@ -56,6 +57,30 @@ double threads_started(const Comparison& row) {
 /// window, or later.
 bool is_made_by_new_threads(const Delta& delta) {
   return (delta.syscall == "rt_sigprocmask" || delta.syscall == "exit") && delta.errno_name.empty();
+}
+
+/// Came too early (EAGAIN) or was interrupted (EINTR): how often depends on time.
+bool is_of_time(std::string_view errno_name) {
+  return errno_name == "EAGAIN" || errno_name == "EINTR";
+}
+
+/// Calls of the syscall more (or fewer, below 0) that came too early or were interrupted.
+double untimely_calls(const Comparison& row, std::string_view syscall) {
+  double more = 0;
+  for (const Delta& delta : row.deltas) {
+    if (delta.syscall == syscall && is_of_time(delta.errno_name))
+      more += delta.new_count.median - delta.old_count.median;
+  }
+  return more;
+}
+
+/// Such failures, and the calls that fail so: a few more or fewer of them. A loop that asks all the time is no few.
+bool is_untimely(const Comparison& row, const Delta& delta, double apart) {
+  const double more = untimely_calls(row, delta.syscall);
+  const bool is_part = delta.errno_name.empty() && (delta.change == Change::grew ? apart <= more : apart <= -more);
+  if (!is_part && !is_of_time(delta.errno_name)) return false;
+  const Numbers& calls = summary_of(row, delta).count();
+  return calls && apart <= std::max(kFewUntimely, kMostNoise * calls->median);
 }
 
 /// How far the counts of such a test vary.
@@ -106,24 +131,27 @@ void allow_for_races(const CountPolicy& policy, Comparison& row) {
   const double started = threads_started(row);
   bool has_calmed = false;
   bool has_noise = false;
+  bool has_start = false;
   for (Delta& delta : row.deltas) {
     if (delta.is_volatile || (delta.change != Change::grew && delta.change != Change::shrank)) continue;
     const double apart = delta.change == Change::grew ? delta.new_count.min - delta.old_count.max
                                                       : delta.old_count.min - delta.new_count.max;
-    const bool is_exact = policy.tolerance_of(delta.syscall, classes_of(row, delta)).rel <= 0;
+    const bool is_exact = policy.tolerance_of(delta.syscall, classes_of(row, delta)).is_strict();
     const bool is_start = is_made_by_new_threads(delta) && apart <= started;
     const bool is_noise = noise.allows(apart, delta.old_count.median);
-    if (is_exact || (!is_start && !is_noise)) continue;
+    if (is_exact || (!is_start && !is_noise && !is_untimely(row, delta, apart))) continue;
     delta.change = Change::near;
     has_calmed = true;
     has_noise = has_noise || is_noise;
+    has_start = has_start || is_start;
   }
   if (!has_calmed) return;
   row.verdict = verdict_of(row.deltas, row.verdict == Verdict::inconclusive);
   if (row.verdict != Verdict::near) return;
-  row.reason = has_noise ? fmt::format("it waits for others ({}): changes up to {:.3g} % may be chance", wait->name,
-                                       100 * noise.share)
-                         : "a thread that it starts may run when it has ended";
+  row.reason = has_noise   ? fmt::format("it waits for others ({}): changes up to {:.3g} % may be chance", wait->name,
+                                         100 * noise.share)
+               : has_start ? "a thread that it starts may run when it has ended"
+                           : "calls that came too early (EAGAIN) or were interrupted (EINTR)";
 }
 
 }  // namespace syscost::bench::stats

@@ -53,7 +53,7 @@ bool is_judged(const Comparison& row) {
 }
 
 bool is_exact(const CountPolicy& policy, const Comparison& row, const Delta& delta) {
-  return policy.tolerance_of(delta.syscall, classes_of(row, delta)).rel <= 0;
+  return policy.tolerance_of(delta.syscall, classes_of(row, delta)).is_strict();
 }
 
 void add(CountScatter& count, double calls) {

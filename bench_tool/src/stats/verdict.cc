@@ -65,7 +65,7 @@ bool all_have(const std::map<std::string_view, Both>& syscalls, Numbers CallFigu
 struct Passes {
   double per_call = 1;           ///< A whole call of a repetition, in the unit of the windows' figures.
   double rounding = 0;           ///< As in Tolerance.
-  double unseen = 0;             ///< Likewise.
+  double unseen = 0;             ///< As there.
   bool must_tell_fixed = false;  ///< Their lengths differ, so that fixed calls make figures per iteration differ.
 
   /// For counts of a pass, of what `whole` is for whole counts.

@@ -90,5 +90,62 @@ TEST(Races, CountWhereNoToleranceIsAskedFor) {
   EXPECT_EQ(compared(before, after, {.rel = 0}).verdict, Verdict::regressed);
 }
 
+SyscallSummary failing(const std::string& name, double calls, const std::string& errno_name, double errors) {
+  SyscallSummary one = call(name, {calls});
+  one.errors = spread_of({errors});
+  if (errors > 0) one.errnos[errno_name] = *spread_of({errors});
+  return one;
+}
+
+// A server that looks for the next request without blocking.
+TEST(Races, MakeCallsThatComeTooEarlyNoRegression) {
+  const WindowSummary before = racing({30}, {failing("read", 38, "EAGAIN", 1)});
+  const Comparison row = compared(before, racing({30}, {failing("read", 40, "EAGAIN", 3)}));
+  EXPECT_EQ(row.verdict, Verdict::near);
+  EXPECT_EQ(row.reason, "calls that came too early (EAGAIN) or were interrupted (EINTR)");
+  EXPECT_EQ(compared(racing({30}, {failing("accept", 1, "EINTR", 0)}), racing({30}, {failing("accept", 2, "EINTR", 1)}))
+                .verdict,
+            Verdict::near);
+  // One more that did not fail so, another errno, many, and a test that waits for nothing.
+  EXPECT_EQ(compared(before, racing({30}, {failing("read", 41, "EAGAIN", 3)})).verdict, Verdict::regressed);
+  EXPECT_EQ(compared(before, racing({30}, {failing("read", 38, "EPIPE", 1)})).verdict, Verdict::regressed);
+  EXPECT_EQ(compared(before, racing({30}, {failing("read", 60, "EAGAIN", 23)})).verdict, Verdict::regressed);
+  EXPECT_EQ(compared(racing({0}, {failing("read", 38, "EAGAIN", 1)}), racing({0}, {failing("read", 40, "EAGAIN", 3)}))
+                .verdict,
+            Verdict::regressed);
+}
+
+// glibc lets a new thread's signals in when it first runs, and exit ends it.
+TEST(Races, MakeWhatAThreadCallsWhenItBeginsAndEndsNoRegression) {
+  const auto threads = [](double started, double masks, double ends) {
+    return racing({30}, {call("clone3", {started}), call("rt_sigprocmask", {masks}), call("exit", {ends})});
+  };
+  const Comparison row = compared(threads(2, 6, 0), threads(2, 7, 2));
+  EXPECT_EQ(row.verdict, Verdict::near);
+  EXPECT_EQ(row.reason, "a thread that it starts may run when it has ended");
+  EXPECT_EQ(compared(threads(2, 6, 0), threads(2, 9, 0)).verdict, Verdict::regressed);
+  EXPECT_EQ(compared(threads(2, 6, 2), threads(3, 9, 3)).verdict, Verdict::regressed) << "one more thread";
+}
+
+TEST(Races, LetLargeCountsThatChangeAloneDifferByOnePercent) {
+  const auto writes = [](double waits, double count) { return racing({waits}, {call("write", {count})}); };
+  EXPECT_EQ(compared(writes(30, 1900), writes(31, 1919)).verdict, Verdict::near);
+  EXPECT_EQ(compared(writes(30, 1900), writes(31, 1920)).verdict, Verdict::regressed);
+  EXPECT_EQ(compared(writes(30, 199), writes(31, 200)).verdict, Verdict::regressed);
+}
+
+// A tolerance in calls is no wish for exactness.
+TEST(Races, AreAllowedForBesideAToleranceOfCalls) {
+  const auto verdict = [](const std::string& rule) {
+    CountPolicy policy;
+    EXPECT_EQ(policy.add_tolerance(rule), std::nullopt);
+    const WindowSummary before = racing({30}, {call("write", {1900})});
+    const WindowSummary after = racing({31}, {call("write", {1915})});
+    return compare_windows(&before, &after, policy).verdict;
+  };
+  EXPECT_EQ(verdict("write=3"), Verdict::near);
+  EXPECT_EQ(verdict("write=0%"), Verdict::regressed);
+}
+
 }  // namespace
 }  // namespace syscost::bench::stats

@@ -163,7 +163,7 @@ TEST(Verdict, NothingIsSaidOfPassesOfSeveralLengthsWhoseFixedCallsAreUnknown) {
   // Passes of one length are compared as they are.
   EXPECT_EQ(verdict(opens(3, 3, 1000), unknown(3, 1000)), Verdict::same);
   EXPECT_EQ(verdict(unknown(3, 1000), unknown(4, 1000)), Verdict::regressed);
-  // Nor does a syscall that nobody gates keep the others from being judged.
+  // Nor does a syscall that is not gated keep the others from being judged.
   WindowSummary before = unknown(3, 1000);
   WindowSummary after = unknown(3, 100);
   before.syscalls[0].classes = after.syscalls[0].classes = "volatile";
