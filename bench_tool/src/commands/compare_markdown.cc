@@ -92,6 +92,7 @@ std::string compare_markdown(const CompareResult& result, bool all, std::size_t 
                                         : failing.size() == 1 ? "1 test fails"
                                                               : fmt::format("{} tests fail", failing.size()));
   std::string totals = gate_line(result.rows, result.gate) + '\n';
+  for (const std::string& warning : result.warnings) totals += "warning: " + warning + '\n';
   if (const std::string counts = verdict_line(result); !counts.empty()) totals += "counts: " + counts + '\n';
   const std::string times = time_notes(result);
   std::size_t verdicts_end = 0;
@@ -99,7 +100,6 @@ std::string compare_markdown(const CompareResult& result, bool all, std::size_t 
     verdicts_end = times.find('\n', verdicts_end) + 1;
   }
   totals += times.substr(0, verdicts_end);
-  for (const std::string& warning : result.warnings) totals += "warning: " + warning + '\n';
   if (!result.count_rules.empty()) totals += result.count_rules + '\n';
   if (!result.paired.empty()) totals += "paired: " + result.paired + '\n';
   out += list_of(totals) + '\n';

@@ -116,18 +116,19 @@ std::string notes(const CompareResult& result, const std::vector<const Compariso
   return time_notes(result).substr(time_totals(result).size()) + number_notes(result, shown);
 }
 
-/// What stands above the table: the verdict with its reason, how many tests have which, and what was compared.
+/// What stands above the table: the verdict with its reason, what the two runs do not have in common, how many tests
+/// have which verdict, and what was compared.
 std::string heading(const CompareResult& result, const cli::Options& options,
                     const std::vector<const Comparison*>& shown, const render::Paint& paint) {
   const auto block = [&](const std::string& text) { return render::wrapped(text, options.screen.width, 2); };
-  std::string out = block("verdict: " + result.conclusion.text + '\n' + totals(result, shown, options.all));
+  std::string out = block("verdict: " + result.conclusion.text + '\n');
   if (result.conclusion.exit_code == cli::kExitRegression) {
     const std::size_t end = out.find('\n');
     out.replace(0, end, paint.red(std::string_view(out).substr(0, end)));
   }
-  out += block(sides_text(result));
-  if (!result.count_rules.empty()) out += block(result.count_rules + '\n');
   for (const std::string& warning : result.warnings) out += paint.yellow(block("warning: " + warning)) + '\n';
+  out += block(totals(result, shown, options.all) + sides_text(result));
+  if (!result.count_rules.empty()) out += block(result.count_rules + '\n');
   return result.paired.empty() ? out : out + block("paired: " + result.paired + '\n');
 }
 
