@@ -23,7 +23,7 @@ TEST(FirstUses, SortsAnArray) {
 }
 
 /// Asked before main(), because it reads the list of processors, too.
-const std::size_t g_processors = std::thread::hardware_concurrency();
+const std::size_t kProcessors = std::thread::hardware_concurrency();
 
 /// How many arenas malloc has made.
 std::size_t arenas() {
@@ -42,7 +42,7 @@ std::size_t arenas() {
 
 // More threads at a time than processors times eight, so that each limit is met.
 TEST(FirstUses, MakesEveryArena) {
-  const std::size_t count = 8 * g_processors + 4;
+  const std::size_t count = 8 * kProcessors + 4;
   if (count > 300) GTEST_SKIP() << "too many processors for a thread to each arena";
   std::atomic<std::size_t> ready{0};
   std::vector<std::thread> threads;

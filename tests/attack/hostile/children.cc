@@ -127,6 +127,7 @@ HOSTILE(process_clears_signal_handlers, 20, "a child asks clone3 for default sig
   call_both(10);
 }
 
+// NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork): it is what is tested
 HOSTILE(vfork_calls, 20, "a child of vfork makes calls before it ends") {
   const pid_t child = vfork();
   if (child == 0) {
@@ -148,6 +149,7 @@ HOSTILE(vfork_fails_to_execute, 20, "a child of vfork makes calls, and its execv
   expect_clean_end(child);
   call_both(10);
 }
+// NOLINTEND(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork)
 
 HOSTILE(child_closes_our_descriptors, 20, "a child that shares our descriptors closes all of them but three") {
   expect_clean_end(start_sharing(CLONE_FILES, [](void*) { return static_cast<int>(raw(SYS_close_range, 3, ~0U, 0)); }));

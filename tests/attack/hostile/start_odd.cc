@@ -34,7 +34,7 @@ bool limit(int resource, long number) {
   return syscall(SYS_prlimit64, 0, resource, &both, nullptr) == 0;
 }
 
-bool block(std::vector<int> signals) {
+bool block(const std::vector<int>& signals) {
   sigset_t set;
   sigemptyset(&set);
   for (const int signal : signals) sigaddset(&set, signal);
@@ -42,7 +42,7 @@ bool block(std::vector<int> signals) {
   return sigprocmask(SIG_BLOCK, &set, nullptr) == 0;
 }
 
-bool deny(std::vector<long> numbers, unsigned error) {
+bool deny(const std::vector<long>& numbers, unsigned error) {
   std::vector<sock_filter> code = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
   for (const long number : numbers) {
     code.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(number), 0, 1));
