@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/help.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "render/text_width.h"

@@ -3,6 +3,7 @@
 // Stamps for machines: JSON with every figure, null where there is none and its reason beside it; CSV with every stamp.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "gpu_stamps/render_stamps.h"
