@@ -120,6 +120,16 @@ std::string_view classes_of(const Comparison& row, const Delta& delta) {
   return summary_of(row, delta).classes;
 }
 
+bool follows_load(const Comparison& row, const Delta& delta) {
+  if (is_of_time(delta.errno_name)) return true;
+  if (!delta.errno_name.empty()) return false;
+  const double grown = delta.new_count.min - delta.old_count.max;
+  const double shrunk = delta.old_count.min - delta.new_count.max;
+  if (is_made_by_new_threads(delta)) return std::max(grown, shrunk) <= threads_started(row);
+  const double untimely = untimely_calls(row, delta.syscall);
+  return grown > 0 ? grown <= untimely : shrunk <= -untimely;
+}
+
 void allow_for_races(const CountPolicy& policy, Comparison& row) {
   const SyscallSummary* wait = find_wait(row);
   if (wait == nullptr || row.old_window->is_per_iteration) return;

@@ -18,6 +18,10 @@ const SyscallSummary* find_wait(const Comparison& row);
 /// The classes of the syscall that changed.
 std::string_view classes_of(const Comparison& row, const Delta& delta);
 
+/// True where the count of `delta` grew (shrank) by no more than the load of the machine makes of it: by calls that
+/// came too early or were interrupted, or that threads make when they begin and end. Load has a direction.
+bool follows_load(const Comparison& row, const Delta& delta);
+
 /// Calms what changed in `row` by no more than such a test's own noise, and sets its verdict and reason. Does nothing
 /// where the test does not wait, and to syscalls that are to be told exactly (a tolerance of 0 %).
 void allow_for_races(const CountPolicy& policy, Comparison& row);

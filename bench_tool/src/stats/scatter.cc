@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -22,22 +22,35 @@ constexpr std::size_t kNewCalls = 3;    // tests in which a syscall must have sh
 constexpr double kLargest = 1.0 / 3;    // of a count: by what it may have grown by chance, whatever shrank
 constexpr double kLargestWide = 3;      // the same where the program scatters as a whole: times what shrank most
 constexpr double kFewCalls = 20;        // and calls that it may grow by there
-constexpr std::size_t kSystematic = 5;  // times as many tests grew as shrank: that is no chance
+constexpr double kComparable = 10;      // times a count: what shrank from more says nothing of it,
+constexpr double kFewest = 20;          // where the count is taken for so many calls at least
+constexpr std::size_t kSystematic = 5;  // times as many tests grew as shrank, or shrank as grew: that is no chance
+constexpr std::size_t kWhole = 10;      // so many tests that grew, and most of those that make the call: all of them do
 
 /// A syscall, and how it failed ("": its calls).
 using Count = std::pair<std::string_view, std::string_view>;
 
 struct CountScatter {
-  std::size_t grown = 0;   // tests
-  std::size_t shrunk = 0;  // tests; of a known OLD those in which it varied
-  double most_shrunk = 0;  // calls; of a known OLD its widest range
+  std::size_t shrunk = 0;            // tests; of a known OLD those in which it varied
+  std::map<double, double> by_most;  // by how much it shrank, by what from; of a known OLD its ranges, by their ends
+  // Tests, without changes that follow the machine's load: these have a direction by chance.
+  std::size_t risen = 0;
+  std::size_t fallen = 0;
 
-  bool is_systematic() const { return grown > kSystematic * (1 + shrunk); }
+  /// The most that it shrank by in tests that make about as many calls as one that made `before`, or fewer.
+  double most_shrunk(double before) const {
+    const auto end = by_most.upper_bound(kComparable * std::max(before, kFewest));
+    return std::accumulate(by_most.begin(), end, 0.0,
+                           [](double most, const auto& one) { return std::max(most, one.second); });
+  }
+  bool has_risen() const { return risen > kSystematic * (1 + shrunk); }
+  bool has_fallen() const { return fallen > kSystematic * (1 + risen); }
+  bool has_risen_everywhere(std::size_t makers) const { return has_risen() && risen >= kWhole && 2 * risen > makers; }
 };
 
 struct Program {
   std::vector<Comparison*> waiting;
-  std::set<std::string_view> made_before;  // syscalls that its tests make in OLD
+  std::map<std::string_view, std::size_t> makers;  // tests that make a syscall in OLD
   std::map<Count, CountScatter> counts;
   ScatteredProgram scatter;
 
@@ -56,9 +69,11 @@ bool is_exact(const CountPolicy& policy, const Comparison& row, const Delta& del
   return policy.tolerance_of(delta.syscall, classes_of(row, delta)).is_strict();
 }
 
-void add(CountScatter& count, double calls) {
+/// `calls` fewer, of `from`.
+void add(CountScatter& count, double calls, double from) {
   ++count.shrunk;
-  count.most_shrunk = std::max(count.most_shrunk, calls);
+  double& most = count.by_most[from];
+  most = std::max(most, calls);
 }
 
 /// What varied in OLD; true if anything did.
@@ -67,40 +82,80 @@ bool add_known(const CountPolicy& policy, const WindowSummary& window, std::map<
   const auto look = [&](const SyscallSummary& syscall, std::string_view name, const Spread& calls) {
     if (calls.is_exact()) return;
     has_varied = true;
-    add(counts[{syscall.name, name}], calls.max - calls.min);
+    add(counts[{syscall.name, name}], calls.max - calls.min, calls.max);
   };
   for (const SyscallSummary& syscall : window.syscalls) {
     if (policy.is_volatile(syscall.name, syscall.classes)) continue;
+    if (policy.tolerance_of(syscall.name, syscall.classes).is_strict()) continue;
     if (syscall.count()) look(syscall, "", *syscall.count());
     for (const auto& [name, calls] : syscall.errnos) look(syscall, name, calls);
   }
   return has_varied;
 }
 
-/// What shrank from OLD to NEW; true if anything did.
-bool add_shrunk(const Comparison& row, std::map<Count, CountScatter>& counts) {
-  bool has_shrunk = false;
+/// Calls that `delta` shrank by; 0 where it did not, or is to be told exactly.
+double shrunk_by(const CountPolicy& policy, const Comparison& row, const Delta& delta) {
+  if (!delta.is_gated() || is_exact(policy, row, delta)) return 0;
+  return std::max(delta.old_count.median - delta.new_count.median, 0.0);
+}
+
+void add_shrunk(const CountPolicy& policy, const Comparison& row, std::map<Count, CountScatter>& counts) {
   for (const Delta& delta : row.deltas) {
-    const double calls = delta.old_count.median - delta.new_count.median;
-    if (!delta.is_gated() || calls <= 0) continue;
-    has_shrunk = true;
-    add(counts[{delta.syscall, delta.errno_name}], calls);
+    const double calls = shrunk_by(policy, row, delta);
+    if (calls > 0) add(counts[{delta.syscall, delta.errno_name}], calls, delta.old_count.median);
   }
-  return has_shrunk;
+}
+
+/// In which direction the counts of a test changed.
+void add_directions(const Comparison& row, std::map<Count, CountScatter>& counts) {
+  for (const Delta& delta : row.deltas) {
+    if (!delta.is_gated() || follows_load(row, delta)) continue;
+    CountScatter& count = counts[{delta.syscall, delta.errno_name}];
+    if (delta.new_count.min > delta.old_count.max) ++count.risen;
+    if (delta.new_count.max < delta.old_count.min) ++count.fallen;
+  }
 }
 
 /// How many calls of `syscall` `count` may have grown by in a test that made `before` of them.
 double allowed_growth(const Program& program, std::string_view syscall, const CountScatter& count, double before) {
-  if (count.is_systematic()) return 0;
+  if (count.has_risen()) return 0;
   // What all tests of all runs agree on is exact in such a program, too; one run alone does not tell.
-  const bool may_come = program.scatter.is_known ? count.shrunk > 0 : program.made_before.count(syscall) != 0;
+  const bool may_come = program.scatter.is_known ? count.shrunk > 0 : program.makers.count(syscall) != 0;
   if (program.is_wide() && may_come) {
-    return std::max({kLargestWide * count.most_shrunk, kLargest * before, kFewCalls});
+    return std::max({kLargestWide * count.most_shrunk(before), kLargest * before, kFewCalls});
   }
   // A baseline of three runs shows what varies. Of a single run only the other tests do.
   if (program.scatter.is_known || count.shrunk == 0) return 0;
-  if (before == 0) return count.shrunk >= kNewCalls ? count.most_shrunk : 0;
-  return std::max(count.most_shrunk, kLargest * before);
+  if (before == 0) return count.shrunk >= kNewCalls ? count.most_shrunk(before) : 0;
+  return std::max(count.most_shrunk(before), kLargest * before);
+}
+
+/// True where chance changes counts of the test: one varied in OLD; or shrank, and did not do so in nearly all tests.
+bool has_scattered(const CountPolicy& policy, Program& program, const Comparison& row) {
+  if (program.scatter.is_known) {
+    std::map<Count, CountScatter> unused;
+    return add_known(policy, *row.old_window, unused);
+  }
+  return std::any_of(row.deltas.begin(), row.deltas.end(), [&](const Delta& delta) {
+    return shrunk_by(policy, row, delta) > 0 && !program.counts[{delta.syscall, delta.errno_name}].has_fallen();
+  });
+}
+
+/// Takes back what races.h allowed where a count grew in most tests of the program: threads of one test do not do that.
+void uncalm(const CountPolicy& policy, Program& program, Comparison& row) {
+  bool has_grown = false;
+  for (Delta& delta : row.deltas) {
+    if (delta.is_volatile || delta.change != Change::near) continue;
+    const CountScatter& count = program.counts[{delta.syscall, delta.errno_name}];
+    if (!count.has_risen_everywhere(program.makers[delta.syscall])) continue;
+    const Tolerance tolerance = policy.tolerance_of(delta.syscall, classes_of(row, delta));
+    if (compare_counts(delta.old_count, delta.new_count, tolerance) != Change::grew) continue;
+    delta.change = Change::grew;
+    has_grown = true;
+  }
+  if (!has_grown) return;
+  row.verdict = Verdict::regressed;
+  row.reason.clear();
 }
 
 void calm(const CountPolicy& policy, Program& program, Comparison& row) {
@@ -117,7 +172,7 @@ void calm(const CountPolicy& policy, Program& program, Comparison& row) {
   }
   if (!has_calmed) return;
   row.verdict = verdict_of(row.deltas, row.verdict == Verdict::inconclusive);
-  if (row.verdict == Verdict::regressed || row.verdict == Verdict::inconclusive) return;
+  if (row.verdict != Verdict::near) return;
   row.reason = program.is_wide() ? "counts of many of its program's tests come and go"
                                  : fmt::format("{} came and went in other tests of its program, too", example);
 }
@@ -137,17 +192,23 @@ std::vector<ScatteredProgram> allow_for_scatter(const CountPolicy& policy, std::
     program.scatter.name = name;
     program.scatter.waiting = program.waiting.size();
     for (const Comparison* row : program.waiting) {
-      const bool is_scattered = program.scatter.is_known ? add_known(policy, *row->old_window, program.counts)
-                                                         : add_shrunk(*row, program.counts);
-      if (is_scattered) ++program.scatter.scattered;
-      for (const SyscallSummary& one : row->old_window->syscalls) {
-        if (one.count() && one.count()->max > 0) program.made_before.insert(one.name);
+      if (program.scatter.is_known) {
+        add_known(policy, *row->old_window, program.counts);
+      } else {
+        add_shrunk(policy, *row, program.counts);
       }
-      for (const Delta& delta : row->deltas) {
-        if (delta.change == Change::grew) ++program.counts[{delta.syscall, delta.errno_name}].grown;
+      add_directions(*row, program.counts);
+      for (const SyscallSummary& one : row->old_window->syscalls) {
+        if (one.count() && one.count()->max > 0) ++program.makers[one.name];
       }
     }
-    for (Comparison* row : program.waiting) calm(policy, program, *row);
+    for (const Comparison* row : program.waiting) {
+      if (has_scattered(policy, program, *row)) ++program.scatter.scattered;
+    }
+    for (Comparison* row : program.waiting) {
+      uncalm(policy, program, *row);
+      calm(policy, program, *row);
+    }
     if (program.is_wide()) scattered.push_back(program.scatter);
   }
   return scattered;
