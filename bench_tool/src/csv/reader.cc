@@ -58,7 +58,8 @@ bool is_header(const Row& row) {
   return row.text(schema::Column::kSchemaVersionColumn) == schema::kColumnNames.front();
 }
 
-const char* const kSecondHeader = "a second header: files joined? Give bench a folder that holds them instead";
+const char* const kJoined = ": files joined? Give bench a folder that holds them instead";
+const std::string kSecondHeader = std::string("a second header") + kJoined;
 const char* const kTorn = "the row stops before its last column (`end`): torn by a crash or a full disk; not counted";
 
 }  // namespace
@@ -142,7 +143,7 @@ class RowReader {
     const SplitFault split =
         repeats_key && splits_key_ ? cells.split_behind(line.text, kRecord) : cells.split(line.text);
     splits_key_ = false;
-    if (std::string fault = split_text(split); !fault.empty()) return fault;
+    if (split != SplitFault::none) return split_text(split, line.text);
     if (row_.text(schema::Column::kEnd) != schema::kEndMark) return kTorn;
     if (is_header(row_)) return kSecondHeader;
     row_.line_ = line.number;
@@ -159,13 +160,20 @@ class RowReader {
     return fault;
   }
 
-  static std::string split_text(SplitFault fault) {
+  std::string split_text(SplitFault fault, std::string_view line) const {
+    // Joined files of two versions have lines of two lengths.
+    if (line.starts_with(fmt::format("{},", schema::kColumnNames.front()))) return kSecondHeader;
+    const int version = version_of(line);
+    const bool is_of_two = version != 0 && (version < schema::kCpuNsSince) != row_.lacks_a_column();
+    if (fault != SplitFault::open_quote && is_of_two) {
+      return fmt::format("a row of schema version {} in a file of another one{}", version, kJoined);
+    }
     switch (fault) {
       case SplitFault::too_few:
         return kTorn;
       case SplitFault::too_many:
         return fmt::format("more than {} columns: not written by syscost, or two rows in one line",
-                           schema::kColumnCount);
+                           schema::kColumnCount - (row_.lacks_a_column() ? 1 : 0));
       case SplitFault::open_quote:
         return "a quote is not closed on this line: torn, or a line break inside a field (syscost writes none)";
       case SplitFault::none:

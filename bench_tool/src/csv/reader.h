@@ -42,6 +42,7 @@ class Row {
     absent_ = column;
     cells_.expect(schema::kColumnCount - 1);
   }
+  bool lacks_a_column() const { return absent_ != static_cast<schema::Column>(schema::kColumnCount); }
   std::size_t position_of(schema::Column column) const {
     return static_cast<std::size_t>(column) - (column > absent_ ? 1U : 0U);
   }

@@ -355,7 +355,18 @@ TEST(Reader, ReadsFilesOfVersionsWithoutCpuNs) {
   EXPECT_EQ(around_cpu_ns(without_cpu_ns(rows), csv::Columns::without_cpu_ns), expected);
   const std::string now = test_row({{"system_ns", "7"}, {"cpu_ns", "8"}, {"overhead_estimate_ns", "9"}});
   EXPECT_EQ(around_cpu_ns(now, csv::Columns::all), "7 8 9 end test\n");
-  EXPECT_EQ(around_cpu_ns(without_cpu_ns(header()) + now).find("more than"), 9U) << "rows of now behind an old header";
+}
+
+TEST(Reader, SaysThatRowsOfAnotherVersionWereJoinedToAFile) {
+  const std::string advice = "files joined? Give bench a folder that holds them instead\n";
+  const std::string now = header() + test_row({});
+  const std::string before = without_cpu_ns(header() + test_row({{"schema_version", "4"}}));
+  EXPECT_EQ(around_cpu_ns(before + now), "   end test\nf.csv:3: a second header: " + advice +
+                                             "f.csv:4: a row of schema version 5 in a file of another one: " + advice);
+  EXPECT_EQ(around_cpu_ns(now + before), "   end test\nf.csv:3: a second header: " + advice +
+                                             "f.csv:4: a row of schema version 4 in a file of another one: " + advice);
+  const std::string two_in_one = test_row({{"schema_version", "4"}});
+  EXPECT_NE(around_cpu_ns(before + "4," + two_in_one).find("more than 64 columns"), std::string::npos);
 }
 
 }  // namespace
