@@ -163,17 +163,18 @@ class RowReader {
   std::string split_text(SplitFault fault, std::string_view line) const {
     // Joined files of two versions have lines of two lengths.
     if (line.starts_with(fmt::format("{},", schema::kColumnNames.front()))) return kSecondHeader;
+    const std::size_t expected = schema::kColumnCount - (row_.lacks_a_column() ? 1 : 0);
+    const std::size_t of_others = schema::kColumnCount - (row_.lacks_a_column() ? 0 : 1);
     const int version = version_of(line);
-    const bool is_of_two = version != 0 && (version < schema::kCpuNsSince) != row_.lacks_a_column();
-    if (fault != SplitFault::open_quote && is_of_two) {
+    const auto cells = static_cast<std::size_t>(std::count(line.begin(), line.end(), ',')) + 1;
+    if (cells == of_others && version != 0 && (version < schema::kCpuNsSince) != row_.lacks_a_column()) {
       return fmt::format("a row of schema version {} in a file of another one{}", version, kJoined);
     }
     switch (fault) {
       case SplitFault::too_few:
         return kTorn;
       case SplitFault::too_many:
-        return fmt::format("more than {} columns: not written by syscost, or two rows in one line",
-                           schema::kColumnCount - (row_.lacks_a_column() ? 1 : 0));
+        return fmt::format("more than {} columns: not written by syscost, or two rows in one line", expected);
       case SplitFault::open_quote:
         return "a quote is not closed on this line: torn, or a line break inside a field (syscost writes none)";
       case SplitFault::none:
