@@ -162,10 +162,15 @@ void calm(const CountPolicy& policy, Program& program, Comparison& row) {
   bool has_calmed = false;
   std::string_view example;
   for (Delta& delta : row.deltas) {
-    if (delta.is_volatile || delta.change != Change::grew || is_exact(policy, row, delta)) continue;
+    if (delta.is_volatile || is_exact(policy, row, delta)) continue;
     const CountScatter& count = program.counts[{delta.syscall, delta.errno_name}];
-    const double growth = delta.new_count.min - delta.old_count.max;
-    if (growth > allowed_growth(program, delta.syscall, count, delta.old_count.median)) continue;
+    // Had NEW been OLD, a count that shrank would have grown.
+    const bool has_shrunk = delta.change == Change::shrank && program.is_wide() && !count.has_fallen();
+    if (delta.change != Change::grew && !has_shrunk) continue;
+    const double apart =
+        has_shrunk ? delta.old_count.min - delta.new_count.max : delta.new_count.min - delta.old_count.max;
+    const double before = has_shrunk ? delta.new_count.median : delta.old_count.median;
+    if (apart > allowed_growth(program, delta.syscall, count, before)) continue;
     delta.change = Change::near;
     has_calmed = true;
     example = delta.syscall;

@@ -139,6 +139,17 @@ TEST(Scatter, OfManyTestsIsAWarningAndKeepsSingleCallsFromBeingJudged) {
             Verdict::regressed);
 }
 
+TEST(Scatter, OfManyTestsIsNoImprovementEither) {
+  Suite suite;
+  suite.add("getpid", {27}, {26}).add("getpid", {60}, {39}).add_scattered(20);
+  EXPECT_EQ(suite.first(), Verdict::near);
+  EXPECT_EQ(suite.rows[1].verdict, Verdict::near) << "a third, and no more than it shrank here";
+  EXPECT_EQ(suite.rows[2].verdict, Verdict::near);
+  Suite all;
+  all.add_times(6, "getpid", {27}, {26}).add_scattered(20);
+  EXPECT_EQ(all.first(), Verdict::improved) << "that has a direction";
+}
+
 // A change that saves calls in all tests has a direction: it hides no other one.
 TEST(Scatter, OfManyTestsIsNoneWhereHardlyAnyMakesMoreCalls) {
   Suite suite;
