@@ -260,6 +260,9 @@ std::string breakdown(const Comparison& row) {
     if (delta.is_exact()) {
       const double change = delta.new_count.median - delta.old_count.median;
       out += fmt::format("{}{} {}", change > 0 ? '+' : '-', render::count(std::abs(change)), what);
+      // Beside what decides the verdict it must not look as if it did, too.
+      const bool is_beside = row.verdict != Verdict::near && !delta.is_volatile;
+      if (delta.change == stats::Change::near && is_beside) out += " (near)";
     } else {  // a difference of medians would hide what varies
       out += fmt::format("{} {} -> {}", what, render::count(std::optional(delta.old_count)),
                          render::count(std::optional(delta.new_count)));

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "cli/run.h"
+#include "commands/compare.h"
 #include "csv_text.h"
 
 namespace syscost::bench {
@@ -55,6 +56,7 @@ TEST(Confirmation, KeepsRedWhatGrewInEachRun) {
   EXPECT_EQ(row.verdict, stats::Verdict::regressed);
   EXPECT_EQ(row.deltas[0].change, stats::Change::grew);
   EXPECT_EQ(row.deltas[1].change, stats::Change::near) << "getrandom did not repeat";
+  EXPECT_EQ(commands::breakdown(row), "+1 openat, +1 getrandom (near)") << "one of them is red";
 }
 
 TEST(Confirmation, ClearsATestInWhichSomethingElseGrewEachTime) {
