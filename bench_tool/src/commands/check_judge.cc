@@ -157,7 +157,7 @@ void allow_growth(const stats::CountPolicy& policy, double share, Comparison& ro
     const double more = delta.new_count.median - delta.old_count.median;
     if (delta.errno_name.empty()) {
       growth.calls += more;
-    } else if (delta.is_new_errno) {
+    } else if (delta.is_new_errno && delta.change == stats::Change::grew) {
       return;
     } else {
       growth.errors += std::max(more, 0.0);
