@@ -23,7 +23,6 @@
 #include "model/loader.h"
 #include "stats/empty_windows.h"
 #include "stats/pairing.h"
-#include "stats/scatter.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -201,7 +200,8 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
     }
     result.rows.push_back(stats::compare_windows(old_window, new_window, options.counts));
   }
-  for (const stats::ScatteredProgram& program : stats::judge_together(options.counts, result.rows)) {
+  result.scattered = stats::judge_together(options.counts, result.rows);
+  for (const stats::ScatteredProgram& program : result.scattered) {
     result.warnings.push_back(stats::warning_of(program));
   }
   result.limits.threshold = options.threshold / 100;
@@ -277,7 +277,7 @@ int compare(const cli::Options& asked, const render::Paint& paint, std::ostream&
     for (const std::string& fault : faults) err << "bench: " << csv::printable(fault) << '\n';
     return cli::kExitBadInput;
   }
-  find_calls_moved_to_others(options, result);
+  judge_among_all_tests(options, result);
   return report(options, result, problems, paint, out, err);
 }
 

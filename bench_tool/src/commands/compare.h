@@ -18,6 +18,7 @@
 #include "model/test_locations.h"
 #include "render/paint.h"
 #include "stats/row_times.h"
+#include "stats/scatter.h"
 #include "stats/verdict.h"
 
 namespace syscost::bench::commands {
@@ -41,6 +42,7 @@ struct CompareResult {
   std::vector<stats::Comparison> rows;             ///< All, changed or not.
   std::string paired;                              ///< `A -> B (one test in each file)`; empty when names decided.
   std::vector<std::string> warnings;
+  std::vector<stats::ScatteredProgram> scattered;  ///< Each has a warning.
   std::string count_rules;  ///< What a file says of counts that may vary; see commands/count_rules.h.
   stats::ComparableTimes comparable;
   cli::Gate gate = {.counts = true};
@@ -63,9 +65,8 @@ void load_both(const cli::Options& options, CompareResult& result, csv::Problems
 /// keeps it from doing so, or nothing.
 std::vector<std::string> judge(const cli::Options& options, CompareResult& result);
 
-/// Of tests that were chosen: marks calls that only moved between these and others. Reads all tests where it may
-/// matter.
-void find_calls_moved_to_others(const cli::Options& options, CompareResult& result);
+/// Judges the counts of tests that were chosen as they are among all tests. Reads all tests where it may matter.
+void judge_among_all_tests(const cli::Options& options, CompareResult& result);
 
 /// Program and name of a row's test, the same whatever else a run holds: a name has its program behind it only where
 /// several programs of the run have it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Chosen tests (--test) are judged as they are among all tests: calls that only moved to a test that was not chosen, or
-// from one, are seen where the whole program is looked at.
+// from one, and counts that come and go in all of them, are seen where the whole program is looked at.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,8 +20,33 @@ using stats::Change;
 using stats::Comparison;
 using stats::Delta;
 
+/// True where other tests may have a say: `moved` is said by the chosen ones alone.
 bool has_changed(const Delta& delta) {
-  return delta.is_gated() && (delta.change == Change::grew || delta.change == Change::shrank);
+  return delta.is_gated() && delta.change != Change::none;
+}
+
+/// Takes over what became of the counts of `among_all`, the same test. Times stay.
+void take_counts(const Comparison& among_all, Comparison& row) {
+  for (Delta& delta : row.deltas) {
+    const auto same = std::find_if(among_all.deltas.begin(), among_all.deltas.end(), [&](const Delta& other) {
+      return other.syscall == delta.syscall && other.errno_name == delta.errno_name && other.is_fixed == delta.is_fixed;
+    });
+    if (same != among_all.deltas.end()) delta.change = same->change;
+  }
+  row.verdict = among_all.verdict;
+  row.reason = among_all.reason;
+}
+
+void take_warnings(const CompareResult& whole, CompareResult& result) {
+  const auto has = [](const std::vector<stats::ScatteredProgram>& programs, std::string_view name) {
+    return std::any_of(programs.begin(), programs.end(), [&](const auto& one) { return one.name == name; });
+  };
+  for (const stats::ScatteredProgram& program : whole.scattered) {
+    const bool is_chosen = std::any_of(result.rows.begin(), result.rows.end(), [&](const Comparison& row) {
+      return row.new_window != nullptr && row.new_window->program == program.name;
+    });
+    if (is_chosen && !has(result.scattered, program.name)) result.warnings.push_back(stats::warning_of(program));
+  }
 }
 
 /// False for a pipe: it was read.
@@ -40,14 +65,15 @@ std::string row_key(const Comparison& row) {
   return fmt::format("{}\t{}", window.program, name);
 }
 
-void find_calls_moved_to_others(const cli::Options& options, CompareResult& result) {
+void judge_among_all_tests(const cli::Options& options, CompareResult& result) {
   const auto is_suspicious = [](const Comparison& row) {
     return std::any_of(row.deltas.begin(), row.deltas.end(), has_changed);
   };
   if (options.tests.empty() || std::none_of(result.rows.begin(), result.rows.end(), is_suspicious)) return;
   if (!std::all_of(options.runs.begin(), options.runs.end(), can_be_read_again)) {
     result.warnings.push_back(
-        "a pipe was read for the chosen tests alone: calls that only moved between these and others count as changes");
+        "a pipe was read for the chosen tests alone: calls that only moved between these and others count as changes, "
+        "and so do counts that come and go in all of them");
     return;
   }
   cli::Options all = options;
@@ -62,20 +88,12 @@ void find_calls_moved_to_others(const cli::Options& options, CompareResult& resu
   for (const Comparison& row : whole.rows) by_key.emplace(row_key(row), &row);
   for (Comparison& row : result.rows) {
     const auto found = by_key.find(row_key(row));
-    if (found == by_key.end()) continue;
-    bool has_moved = false;
-    for (Delta& delta : row.deltas) {
-      const auto is_same_that_moved = [&](const Delta& other) {
-        return other.change == Change::moved && other.syscall == delta.syscall &&
-               other.errno_name == delta.errno_name && other.is_fixed == delta.is_fixed;
-      };
-      const std::vector<Delta>& others = found->second->deltas;
-      if (std::none_of(others.begin(), others.end(), is_same_that_moved)) continue;
-      delta.change = Change::moved;
-      has_moved = true;
-    }
-    if (has_moved) row.verdict = stats::verdict_of(row.deltas, row.verdict == stats::Verdict::inconclusive);
+    if (found == by_key.end() || !is_suspicious(row)) continue;
+    // The only chosen test of each side is compared with the other one, whatever their names; among all it is not.
+    const Comparison& among_all = *found->second;
+    if (among_all.is_paired() && among_all.old_window->test == row.old_window->test) take_counts(among_all, row);
   }
+  take_warnings(whole, result);
 }
 
 }  // namespace syscost::bench::commands

@@ -4,11 +4,16 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <deque>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cli/run.h"
+#include "csv_text.h"
 #include "windows.h"
 
 namespace syscost::bench::stats {
@@ -275,6 +280,35 @@ TEST(Scatter, OfManyTestsHidesNoSyscallThatNoneOfThemMakesOrThatAllAgreeOn) {
                 .add_times(20, "read", {40, 38, 40}, {40})
                 .first(),
             Verdict::regressed);
+}
+
+/// Runs with two tests that wait, which write so often.
+std::string two_tests(int first, int second) {
+  std::string text = testing::header();
+  for (const auto& [test, calls] : {std::pair("S.First", first), std::pair("S.Second", second)}) {
+    text += testing::test_row({{"test", test}, {"total_calls", std::to_string(calls + 5)}}) +
+            testing::syscall_row({{"test", test}, {"calls", std::to_string(calls)}}) +
+            testing::syscall_row({{"test", test}, {"syscall", "futex"}, {"class", "wait;volatile"}, {"calls", "5"}});
+  }
+  return text;
+}
+
+TEST(Scatter, IsSeenInTestsThatWereNotChosen) {
+  const std::string folder = ::testing::TempDir();
+  const std::string before = folder + "/scatter-before.csv";
+  const std::string after = folder + "/scatter-after.csv";
+  std::ofstream(before) << two_tests(50, 40);
+  std::ofstream(after) << two_tests(53, 38);
+  for (const std::vector<std::string>& which : {std::vector<std::string>{}, {"--test", "S.First"}}) {
+    std::vector<std::string> args = {"compare", before, after};
+    args.insert(args.end(), which.begin(), which.end());
+    std::ostringstream out;
+    std::ostringstream err;
+    EXPECT_EQ(cli::run(args, out, err), 0) << out.str() << err.str();
+    EXPECT_NE(out.str().find("write came and went in other tests"), std::string::npos) << out.str();
+  }
+  std::remove(before.c_str());
+  std::remove(after.c_str());
 }
 
 // A call that moved from a test that races to one that does not.
