@@ -56,6 +56,7 @@ Json window_json(const std::string& run, const stats::WindowSummary& window) {
           {"wall_ns", to_json(window.wall_ns)},
           {"user_ns", to_json(window.user_ns)},
           {"system_ns", to_json(window.system_ns)},
+          {"cpu_ns", to_json(window.cpu_ns)},
           {"overhead_estimate_ns", to_json(window.overhead_ns)},
           {"calls", to_json(window.calls)},
           {"entries", to_json(window.entries)},
