@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "../sanitized.h"
 #include "make_rows.h"
 
 namespace syscost::bench::cli {
@@ -42,12 +43,6 @@ TEST(Run, TellsWhenAFolderIsUnreadableAsAFile) {
   EXPECT_EQ(run({"summary", "/proc/self/mem"}, out, err), 2);
   EXPECT_NE(err.str().find("/proc/self/mem: cannot be read: "), std::string::npos) << err.str();
 }
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kIsSanitized = true;
-#else
-constexpr bool kIsSanitized = false;
-#endif
 
 /// Exit status of a child that runs bench with so much more address space than it has; its stderr is in `said`.
 int run_with_little_memory(const std::vector<std::string>& args, std::size_t more_bytes, std::string& said) {

@@ -9,18 +9,13 @@
 #include <cstdint>
 #include <memory>
 
+#include "../sanitized.h"
 #include "backends/dispatch/dispatch_backend.h"
 #include "core/quiet_memory.h"
 #include "core/window_book.h"
 
 namespace syscost::dispatch {
 
-/// Compiled with AddressSanitizer or ThreadSanitizer, whose runtimes have handlers and calls of their own.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool kIsSanitized = true;
-#else
-inline constexpr bool kIsSanitized = false;
-#endif
 /// ThreadSanitizer's runtime has a thread of its own, older than any backend.
 #ifdef __SANITIZE_THREAD__
 inline constexpr bool kHasRuntimeThread = true;
