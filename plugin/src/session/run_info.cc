@@ -115,7 +115,7 @@ std::string own_build_id() {
 
 Result<std::string> resolve_path(const std::string& path, Source source) {
   if (path.starts_with('/')) return path;
-  const pid_t ctest = source == Source::environment ? ctest_parent(getpid()) : 0;
+  const pid_t ctest = source == Source::environment ? ctest_above(getpid()) : 0;
   const std::string start = ctest != 0 ? folder_of_ctest(ctest) : read_link("/proc/self/cwd");
   if (start.empty()) {
     return Failure{"the relative path " + path + " cannot be resolved: where it starts cannot be found out",

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "core/environment.h"
 #include "session/small_file.h"
 
 namespace syscost::session {
@@ -41,6 +42,15 @@ bool is_measured_into(pid_t pid, const struct stat& file) {
   return false;
 }
 
+/// True when `pid` was started with that SYSCOST_CSV.
+bool was_given(pid_t pid, const char* csv) {
+  std::string environment(1, '\0');
+  environment += read_small_file(proc(pid) + "/environ");
+  std::string wanted(1, '\0');
+  wanted.append("SYSCOST_CSV=").append(csv).push_back('\0');
+  return environment.find(wanted) != std::string::npos;
+}
+
 }  // namespace
 
 pid_t parent_of(pid_t pid) {
@@ -56,6 +66,18 @@ pid_t ctest_parent(pid_t pid) {
   return parent != 0 && read_small_file(proc(parent) + "/comm") == "ctest\n" ? parent : 0;
 }
 
+pid_t ctest_above(pid_t pid) {
+  if (const pid_t ctest = ctest_parent(pid); ctest != 0) return ctest;
+  // A script may choose another file, or another folder for a relative name: then it is not ctest's run.
+  const char* const csv = variable("SYSCOST_CSV");
+  if (csv == nullptr) return 0;
+  for (pid = parent_of(pid); pid > 1; pid = parent_of(pid)) {
+    const pid_t ctest = ctest_parent(pid);
+    if (ctest != 0) return was_given(ctest, csv) ? ctest : 0;
+  }
+  return 0;
+}
+
 pid_t run_owner(const std::string& csv) {
   pid_t outermost = getpid();
   struct stat file {};
@@ -64,7 +86,7 @@ pid_t run_owner(const std::string& csv) {
       if (is_measured_into(pid, file)) outermost = pid;
     }
   }
-  const pid_t ctest = ctest_parent(outermost);
+  const pid_t ctest = ctest_above(outermost);
   return ctest != 0 ? ctest : outermost;
 }
 

@@ -19,8 +19,12 @@ pid_t parent_of(pid_t pid);
 /// The process that started `pid`, when it is ctest; else 0.
 pid_t ctest_parent(pid_t pid);
 
+/// The ctest that started `pid`, by itself, or through scripts (`cmake -P`, a shell) where it was given our
+/// SYSCOST_CSV; else 0.
+pid_t ctest_above(pid_t pid);
+
 /// Of this process and those it descends from, the outermost that is measured into the file `csv` (empty: none is), or
-/// the ctest that started that one.
+/// the ctest that it descends from.
 pid_t run_owner(const std::string& csv);
 
 }  // namespace syscost::session
