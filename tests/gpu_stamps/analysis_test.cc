@@ -8,11 +8,8 @@
 #include "csv/problems.h"
 #include "gpu_stamps/stamps_reader.h"
 
+namespace syscost::bench::gpu_stamps {
 namespace {
-
-using namespace syscost::bench;
-using namespace syscost::bench::gpu_stamps;
-namespace gpu = syscost::gpu;
 
 std::vector<gpu::StampedLaunch> read(const std::string& name) {
   csv::Problems problems;
@@ -159,3 +156,4 @@ TEST(Resolution, IsTwoStepsOfTheTimer) {
 }
 
 }  // namespace
+}  // namespace syscost::bench::gpu_stamps

@@ -5,9 +5,8 @@
 
 #include <gtest/gtest.h>
 
+namespace syscost::gpu {
 namespace {
-
-using namespace syscost::gpu;
 
 constexpr std::uint64_t kStart = 1749147474550000000;
 
@@ -122,3 +121,4 @@ TEST(ExitSpread, IsNotThereWithOneExit) {
 }
 
 }  // namespace
+}  // namespace syscost::gpu

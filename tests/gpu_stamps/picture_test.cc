@@ -10,11 +10,8 @@
 #include "gpu_stamps/render_stamps.h"
 #include "gpu_stamps/stamps_reader.h"
 
+namespace syscost::bench::gpu_stamps {
 namespace {
-
-using namespace syscost::bench;
-using namespace syscost::bench::gpu_stamps;
-namespace gpu = syscost::gpu;
 
 std::size_t count(const std::string& text, const std::string& part) {
   std::size_t found = 0;
@@ -91,3 +88,4 @@ TEST(Picture, OfAHundredThousandWarpsStaysSmall) {
 }
 
 }  // namespace
+}  // namespace syscost::bench::gpu_stamps

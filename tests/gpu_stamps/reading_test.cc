@@ -14,9 +14,8 @@
 #include "gpu_stamps/stamps_reader.h"
 #include "syscost/gpu/stamp_file.h"
 
+namespace syscost::gpu {
 namespace {
-
-using namespace syscost::gpu;
 
 TEST(LeastStep, IsTheLeastChangeOfTheTimer) {
   const unsigned long long readings[] = {100, 100, 132, 132, 132, 196, 228, 228};
@@ -137,3 +136,4 @@ TEST(StampFile, IsDocumentedColumnByColumn) {
 }
 
 }  // namespace
+}  // namespace syscost::gpu

@@ -9,9 +9,8 @@
 
 #include "syscost/gpu/record.h"
 
+namespace syscost::gpu {
 namespace {
-
-using namespace syscost::gpu;
 
 void call(int times) {
   for (int i = 0; i < times; ++i) static_cast<void>(::getppid());
@@ -75,3 +74,4 @@ TEST(Sum, LosesStamps) {
 }
 
 }  // namespace
+}  // namespace syscost::gpu

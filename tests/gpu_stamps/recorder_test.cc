@@ -8,10 +8,8 @@
 #include "host_grid.h"
 #include "syscost/gpu/stamp_figures.h"
 
+namespace syscost::gpu::testing {
 namespace {
-
-using namespace syscost::gpu;
-using namespace syscost::gpu::testing;
 
 constexpr std::uint64_t kPlenty = 1 << 20;
 constexpr std::uint64_t kStart = 1749147474550000000;
@@ -184,3 +182,4 @@ TEST(Recorder, LeavesUnitsThatNeverReachedTheScopeOut) {
 }
 
 }  // namespace
+}  // namespace syscost::gpu::testing

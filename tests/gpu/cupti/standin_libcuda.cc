@@ -13,6 +13,7 @@ int number(const char* variable, int otherwise) {
 
 }  // namespace
 
+// NOLINTBEGIN(readability-identifier-naming): names of the library that it stands for
 extern "C" {
 
 int cuInit(unsigned) {
@@ -30,3 +31,4 @@ int cuGetErrorName(int status, const char** name) {
 }
 
 }  // extern "C"
+// NOLINTEND(readability-identifier-naming)

@@ -152,6 +152,7 @@ std::size_t length_at(const std::uint8_t* at) {
 
 }  // namespace
 
+// NOLINTBEGIN(readability-identifier-naming): names of the library that it stands for
 extern "C" {
 
 int cuptiGetVersion(std::uint32_t* version) {
@@ -249,3 +250,4 @@ int cuptiActivityFlushAll(std::uint32_t flag) {
 #endif
 
 }  // extern "C"
+// NOLINTEND(readability-identifier-naming)

@@ -168,7 +168,7 @@ class PackedFile : public ::testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   std::string write(const std::string& name, const std::string& bytes) const {
-    const std::string path = folder_ + '/' + name;
+    std::string path = folder_ + '/' + name;
     std::ofstream(path, std::ios::binary) << bytes;
     return path;
   }

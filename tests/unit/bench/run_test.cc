@@ -120,7 +120,9 @@ TEST(Doctor, RunsAProgramThatHasSyscostFromASharedHelper) {
 }
 
 TEST(Doctor, SaysWhenItCouldNotSearchTheLibraries) {
-  const std::string path = std::getenv("PATH");
+  const char* const set = std::getenv("PATH");
+  ASSERT_NE(set, nullptr);
+  const std::string path = set;
   ::setenv("PATH", "/nonexistent", 1);
   std::ostringstream out;
   std::ostringstream err;

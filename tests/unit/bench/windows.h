@@ -18,7 +18,7 @@ inline Spread exact(double value) {
 inline SyscallSummary syscall(const std::string& name, Numbers calls) {
   SyscallSummary one;
   one.name = name;
-  one.calls = std::move(calls);
+  one.calls = calls;
   return one;
 }
 
