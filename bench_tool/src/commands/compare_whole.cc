@@ -71,7 +71,7 @@ void judge_among_all_tests(const cli::Options& options, CompareResult& result) {
   };
   if (options.tests.empty() || std::none_of(result.rows.begin(), result.rows.end(), is_suspicious)) return;
   if (!std::all_of(options.runs.begin(), options.runs.end(), can_be_read_again)) {
-    result.warnings.push_back(
+    result.warnings.emplace_back(
         "a pipe was read for the chosen tests alone: calls that only moved between these and others count as changes, "
         "and so do counts that come and go in all of them");
     return;
