@@ -130,12 +130,8 @@ double allowed_growth(const Program& program, std::string_view syscall, const Co
   return std::max(count.most_shrunk(before), kLargest * before);
 }
 
-/// True where chance changes counts of the test: one varied in OLD; or shrank, and did not do so in nearly all tests.
-bool has_scattered(const CountPolicy& policy, Program& program, const Comparison& row) {
-  if (program.scatter.is_known) {
-    std::map<Count, CountScatter> unused;
-    return add_known(policy, *row.old_window, unused);
-  }
+/// True where a count of the test shrank by chance: it did not do so in nearly all tests.
+bool has_shrunk_by_chance(const CountPolicy& policy, Program& program, const Comparison& row) {
   return std::any_of(row.deltas.begin(), row.deltas.end(), [&](const Delta& delta) {
     return shrunk_by(policy, row, delta) > 0 && !program.counts[{delta.syscall, delta.errno_name}].has_fallen();
   });
@@ -198,7 +194,7 @@ std::vector<ScatteredProgram> allow_for_scatter(const CountPolicy& policy, std::
     program.scatter.waiting = program.waiting.size();
     for (const Comparison* row : program.waiting) {
       if (program.scatter.is_known) {
-        add_known(policy, *row->old_window, program.counts);
+        if (add_known(policy, *row->old_window, program.counts)) ++program.scatter.scattered;
       } else {
         add_shrunk(policy, *row, program.counts);
       }
@@ -208,7 +204,8 @@ std::vector<ScatteredProgram> allow_for_scatter(const CountPolicy& policy, std::
       }
     }
     for (const Comparison* row : program.waiting) {
-      if (has_scattered(policy, program, *row)) ++program.scatter.scattered;
+      // This asks what all tests together did.
+      if (!program.scatter.is_known && has_shrunk_by_chance(policy, program, *row)) ++program.scatter.scattered;
     }
     for (Comparison* row : program.waiting) {
       uncalm(policy, program, *row);

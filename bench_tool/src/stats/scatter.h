@@ -14,13 +14,12 @@
 
 namespace syscost::bench::stats {
 
-/// A program with tests of which so many scatter that no single growth in them is judged.
+/// A program in which counts of so many tests come and go that single calls more are not judged there.
 struct ScatteredProgram {
   std::string name;
-  std::size_t waiting = 0;  ///< Tests that wait for others.
-  std::size_t scattered =
-      0;                  ///< Of these: with a count that shrank; of three repetitions and more, that varied in OLD.
-  bool is_known = false;  ///< OLD has three repetitions or more.
+  std::size_t waiting = 0;    ///< Tests that wait for others.
+  std::size_t scattered = 0;  ///< Of these, tests with a count that comes and goes: it shrank, or it varied in OLD.
+  bool is_known = false;      ///< OLD has three repetitions or more, so that its own counts say what varies.
 };
 
 /// Makes `near` what may be scatter, with the reason, and returns the programs that scatter as a whole. Only tests that

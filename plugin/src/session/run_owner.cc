@@ -31,7 +31,7 @@ bool is_sinks(pid_t pid, const std::string& number) {
   return (flags & kSinks) == kSinks;
 }
 
-/// True when `pid` appends rows to `file`. False also where its descriptors are nobody else's business.
+/// True when `pid` appends rows to `file`. False also where we may not look at its descriptors.
 bool is_measured_into(pid_t pid, const struct stat& file) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(proc(pid) + "/fd", error)) {

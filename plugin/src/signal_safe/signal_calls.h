@@ -12,8 +12,9 @@ namespace syscost::signal_safe {
 void prepare_signals(const Guard& guard, Call& call);
 void finish_signals(const Guard& guard, Call& call);
 
-/// To be asked before finish_signals() in a handler of ours, whose return sets the kernel's mask: what the call has
-/// changed there is left to that. False for a call that may wait once more, which no handler may.
+/// A handler of ours that ends a call asks this before finish_signals(). The return of the handler sets the kernel's
+/// mask, so finish_signals() need not put back what the call changed there. False where finish_signals() may wait: a
+/// handler must not.
 bool leave_mask_to_frame(Call& call);
 
 void prepare_sigaction(Call& call);

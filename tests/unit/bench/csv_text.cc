@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "syscost/schema.h"
 
@@ -67,6 +68,18 @@ std::string syscall_row(const Cells& cells) {
   Cells values = key();
   values.insert({{"record", "syscall"}, {"syscall", "write"}, {"class", "desc"}, {"calls", "1"}, {"errors", "0"}});
   return row(values, cells);
+}
+
+std::string without_cpu_ns(const std::string& text) {
+  constexpr auto kGone = static_cast<std::size_t>(schema::Column::kCpuNs);
+  std::istringstream lines(text);
+  std::string out;
+  for (std::string line; std::getline(lines, line);) {
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < kGone; ++i) begin = line.find(',', begin) + 1;
+    out += line.erase(begin, line.find(',', begin) + 1 - begin) + '\n';
+  }
+  return out;
 }
 
 }  // namespace syscost::bench::testing

@@ -20,4 +20,7 @@ std::string run_row(const Cells& cells = {});
 /// A `syscall` row of the same window: one `write` by default.
 std::string syscall_row(const Cells& cells = {});
 
+/// `text` (lines without quotes) without its column `cpu_ns`, as versions before 5 wrote it.
+std::string without_cpu_ns(const std::string& text);
+
 }  // namespace syscost::bench::testing

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "cli/run.h"
+#include "csv_text.h"
 #include "make_rows.h"
 #include "model/group.h"
 #include "model/loader.h"
@@ -88,15 +89,7 @@ TEST(Volume, PartsOfAFileWithoutCpuNsLackItAlike) {
   const std::string path = ::testing::TempDir() + "syscost_part_columns.csv";
   std::ostringstream text;
   perf::make_rows(shape, text);
-  std::istringstream lines(text.str());
-  std::ofstream older(path, std::ios::binary);
-  constexpr auto kGone = static_cast<std::size_t>(schema::Column::kCpuNs);
-  for (std::string line; std::getline(lines, line);) {
-    std::size_t begin = 0;
-    for (std::size_t i = 0; i < kGone; ++i) begin = line.find(',', begin) + 1;
-    older << line.erase(begin, line.find(',', begin) + 1 - begin) << '\n';
-  }
-  older.close();
+  std::ofstream(path, std::ios::binary) << testing::without_cpu_ns(text.str());
   csv::Problems problems;
   const model::Dataset data = model::load(path, {}, problems);
   std::filesystem::remove(path);
