@@ -34,12 +34,6 @@ const SyscallSummary& summary_of(const Comparison& row, const Delta& delta) {
   return kNone;
 }
 
-bool waits_differ(const Comparison& row) {
-  return std::any_of(row.deltas.begin(), row.deltas.end(), [&](const Delta& delta) {
-    return delta.is_volatile && delta.errno_name.empty() && summary_of(row, delta).is_wait;
-  });
-}
-
 bool is_part_of_noise(const Delta& delta) {
   return delta.is_gated() && delta.errno_name.empty() && delta.old_count.median >= kFewest;
 }
@@ -114,6 +108,18 @@ const SyscallSummary* find_wait(const Comparison& row) {
     }
   }
   return nullptr;
+}
+
+bool is_open_to_chance(const Comparison& row) {
+  return row.is_paired() && row.old_window->is_part_of_program() && !row.has_fault &&
+         row.verdict != Verdict::incomparable && !row.old_window->is_per_iteration && find_wait(row) != nullptr;
+}
+
+bool waits_differ(const Comparison& row) {
+  return std::any_of(row.deltas.begin(), row.deltas.end(), [&](const Delta& delta) {
+    const bool is_apart = delta.new_count.min > delta.old_count.max || delta.new_count.max < delta.old_count.min;
+    return is_apart && delta.is_volatile && delta.errno_name.empty() && summary_of(row, delta).is_wait;
+  });
 }
 
 std::string_view classes_of(const Comparison& row, const Delta& delta) {

@@ -15,6 +15,12 @@ namespace syscost::bench::stats {
 /// A blocking call that some thread of the test makes; null where none does. Not null for a paired row alone.
 const SyscallSummary* find_wait(const Comparison& row);
 
+/// True where such a test is to be judged with its noise: nothing else is wrong with it, and it is no loop.
+bool is_open_to_chance(const Comparison& row);
+
+/// True where its threads waited more or less often than in each repetition of OLD.
+bool waits_differ(const Comparison& row);
+
 /// The classes of the syscall that changed.
 std::string_view classes_of(const Comparison& row, const Delta& delta);
 

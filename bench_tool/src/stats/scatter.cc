@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "stats/first_waits.h"
 #include "stats/races.h"
 
 namespace syscost::bench::stats {
@@ -59,11 +60,6 @@ struct Program {
            static_cast<double>(scatter.scattered) >= kManyOfAll * static_cast<double>(scatter.waiting);
   }
 };
-
-bool is_judged(const Comparison& row) {
-  return row.is_paired() && row.old_window->is_part_of_program() && !row.has_fault &&
-         row.verdict != Verdict::incomparable && !row.old_window->is_per_iteration && find_wait(row) != nullptr;
-}
 
 bool is_exact(const CountPolicy& policy, const Comparison& row, const Delta& delta) {
   return policy.tolerance_of(delta.syscall, classes_of(row, delta)).is_strict();
@@ -183,7 +179,7 @@ void calm(const CountPolicy& policy, Program& program, Comparison& row) {
 std::vector<ScatteredProgram> allow_for_scatter(const CountPolicy& policy, std::vector<Comparison>& rows) {
   std::map<std::string_view, Program> programs;
   for (Comparison& row : rows) {
-    if (!is_judged(row)) continue;
+    if (!is_open_to_chance(row)) continue;
     Program& program = programs[row.new_window->program];
     program.waiting.push_back(&row);
     program.scatter.is_known = program.scatter.is_known || row.old_window->n >= kKnown;
@@ -226,6 +222,7 @@ std::string warning_of(const ScatteredProgram& program) {
 
 std::vector<ScatteredProgram> judge_together(const CountPolicy& policy, std::vector<Comparison>& rows) {
   find_moved_calls(rows);
+  allow_for_first_waits(policy, rows);
   return allow_for_scatter(policy, rows);
 }
 

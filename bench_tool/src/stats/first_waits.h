@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+//
+// Files that a library reads once in a process, when one of its threads first has to wait: how many processors there
+// are, how fast they are. That decides how long a lock spins. Whether and in which test threads meet at a lock is
+// chance.
+#pragma once
+
+#include <vector>
+
+#include "stats/verdict.h"
+
+namespace syscost::bench::stats {
+
+/// Makes `near` the calls that read one or two files more, in a test that waits for others, opened at most two files in
+/// OLD and waits otherwise in NEW. Does so where no more tests of the program opened a file more than opened one less,
+/// and one. Leaves syscalls that are to be told exactly (a tolerance of 0 %).
+void allow_for_first_waits(const CountPolicy& policy, std::vector<Comparison>& rows);
+
+}  // namespace syscost::bench::stats
