@@ -88,14 +88,4 @@ struct Options {
 /// ab --counts: what varies from run to run shows in three of each, and what does not is exact in one.
 inline constexpr std::size_t kCountRounds = 3;
 
-/// Either options, or what to print and the exit code to end with (help: stdout, 0; usage errors: stderr, 2).
-struct Parsed {
-  std::optional<Options> options;
-  std::string message;
-  int exit_code = kExitOk;
-};
-
-/// Parses arguments without the program's name.
-Parsed parse(const std::vector<std::string>& args);
-
 }  // namespace syscost::bench::cli

@@ -22,13 +22,6 @@ constexpr std::size_t kMostRounds = 100'000;
 /// Below that a table is no table.
 constexpr std::size_t kNarrowest = 40;
 
-const std::map<std::string_view, Gate> kGates = {{"counts", {.counts = true}},
-                                                 {"time", {.wall = true, .cpu = true}},
-                                                 {"wall", {.wall = true}},
-                                                 {"cpu", {.cpu = true}},
-                                                 {"all", {.counts = true, .wall = true, .cpu = true}},
-                                                 {"none", {}}};
-
 /// `counts,cpu`; nullopt where a word is none of them.
 std::optional<Gate> gate_of(std::string_view words) {
   Gate gate;
@@ -168,11 +161,16 @@ Parsed finish(Options options, const Raw& raw) {
   return {std::move(options), "", kExitOk};
 }
 
+std::size_t commands_behind(std::string_view subcommand) {
+  if (subcommand == "ab") return 2;
+  return subcommand == "check" || subcommand == "confirm" ? 1 : 0;
+}
+
 std::vector<std::string> split_commands(const std::vector<std::string>& args, Options& options) {
   const auto first = std::find(args.begin(), args.end(), "--");
-  const bool takes_one = !args.empty() && (args[0] == "check" || args[0] == "confirm");
-  if (args.empty() || (args[0] != "ab" && !takes_one) || first == args.end()) return args;
-  const auto second = takes_one ? args.end() : std::find(first + 1, args.end(), "--");
+  const std::size_t most = args.empty() ? 0 : commands_behind(args[0]);
+  if (most == 0 || first == args.end()) return args;
+  const auto second = most == 1 ? args.end() : std::find(first + 1, args.end(), "--");
   options.a.assign(first + 1, second);
   if (second != args.end()) {
     options.b.assign(second + 1, args.end());

@@ -4,12 +4,15 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/options.h"
+#include "cli/parse.h"
 
 namespace syscost::bench::cli {
 
@@ -19,6 +22,13 @@ inline const std::map<std::string, Report> kReports = {
     {"junit", Report::junit}, {"sarif", Report::sarif}, {"github", Report::github}};
 inline const std::map<std::string, Color> kColors = {
     {"auto", Color::automatic}, {"always", Color::always}, {"never", Color::never}};
+
+inline const std::map<std::string, Gate, std::less<>> kGates = {{"counts", {.counts = true}},
+                                                                {"time", {.wall = true, .cpu = true}},
+                                                                {"wall", {.wall = true}},
+                                                                {"cpu", {.cpu = true}},
+                                                                {"all", {.counts = true, .wall = true, .cpu = true}},
+                                                                {"none", {}}};
 
 inline const std::vector<std::string> kSummaryKeys = {"worst", "wall",   "kernel", "waits",
                                                       "calls", "errors", "name",   "file"};
@@ -46,6 +56,9 @@ Parsed usage_error(const std::string& message);
 
 /// Checks what the parser cannot and fills in the rest.
 Parsed finish(Options options, const Raw& raw);
+
+/// How many commands of other programs may stand behind `--` of a sub-command.
+std::size_t commands_behind(std::string_view subcommand);
 
 /// Takes the commands of ab, check and confirm, which stand behind `--`, out of the arguments: their options are not
 /// ours.

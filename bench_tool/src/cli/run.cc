@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "cli/options.h"
+#include "cli/parse.h"
 #include "commands/ab.h"
 #include "commands/baseline.h"
 #include "commands/check.h"

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "cli/options.h"
+#include "cli/parse.h"
 #include "cli/run.h"
 #include "commands/ab.h"
 #include "csv_text.h"

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// The grammar of the command line: commands and options as the option parser has them.
+//
+// It is apart from the parsing, because --help, the man pages and the completions of shells are made from it, too
+// (cli/command_tree.h). So an option is written in one place.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+#include "cli/raw_options.h"
+
+namespace syscost::bench::cli {
+
+/// The words of an option; a list takes several, with commas between.
+struct LaterWords {
+  std::vector<std::string> words;
+  bool is_list = false;
+};
+
+struct Grammar {
+  Grammar();
+  // The parser writes into the members.
+  Grammar(const Grammar&) = delete;
+  Grammar& operator=(const Grammar&) = delete;
+
+  Options options;
+  Raw raw;
+  std::string run;  ///< Of show.
+  std::string old_run;
+  std::string new_run;
+  std::string checked_run;
+
+  CLI::App app;
+  CLI::App* summary = nullptr;
+  CLI::App* show = nullptr;
+  CLI::App* compare = nullptr;
+  CLI::App* ab = nullptr;
+  CLI::App* baseline_update = nullptr;
+  CLI::App* check = nullptr;
+  CLI::App* confirm = nullptr;
+  CLI::App* runs = nullptr;
+  CLI::App* log = nullptr;
+  CLI::App* doctor = nullptr;
+
+  /// What an option takes, where it is checked after the parser (raw_options.cc).
+  std::map<const CLI::Option*, LaterWords> later_words;
+};
+
+}  // namespace syscost::bench::cli
