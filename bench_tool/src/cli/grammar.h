@@ -3,7 +3,7 @@
 // The grammar of the command line: commands and options as the option parser has them.
 //
 // It is apart from the parsing, because --help, the man pages and the completions of shells are made from it, too
-// (cli/command_tree.h). So an option is written in one place.
+// (bench_tool/shell). So an option is written in one place.
 #pragma once
 
 #include <CLI/CLI.hpp>

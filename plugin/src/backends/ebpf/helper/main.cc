@@ -34,6 +34,7 @@
 #include <utility>
 
 #include "backends/ebpf/attachment.h"
+#include "backends/ebpf/helper/help.h"
 #include "backends/ebpf/helper/protocol.h"
 #include "backends/ebpf/helper/server.h"
 
@@ -136,6 +137,9 @@ int run(int count, char** arguments) {
   signal(SIGPIPE, SIG_IGN);
   raise_limits();
   if (count == 2 && std::string_view(arguments[1]) == kForEveryone) return serve_everyone();
+  if (count == 2 && std::string_view(arguments[1]) == "--help") {
+    return std::fputs(kHelperHelp, stdout) < 0 || std::fflush(stdout) != 0 ? 2 : 0;
+  }
   const Given given = count == 1 ? look_at(kSocketDescriptor) : Given::nothing;
   if (given == Given::nothing) {
     std::fputs(

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+//
+// The grammar of bench as plain data: what a man page or a completion of a shell can be made of, without the option
+// parser.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace syscost::bench::shell {
+
+/// What a value is, as far as a shell can complete it.
+enum class Completion { none, words, files, folders };
+
+struct Value {
+  std::string name;  ///< FILE; as --help names it.
+  Completion completion = Completion::none;
+  std::vector<std::string> words;  ///< Of Completion::words.
+  bool is_list = false;            ///< Several of the words, with commas between.
+};
+
+struct Option {
+  std::vector<std::string> names;  ///< -o, --output.
+  bool has_value = false;
+  Value value;
+  bool is_repeatable = false;
+  std::string about;
+};
+
+struct Positional {
+  Value value;
+  bool is_required = false;
+  bool takes_many = false;
+  std::string about;
+};
+
+struct Command {
+  std::vector<std::string> path;     ///< baseline, update; empty = bench itself.
+  std::vector<std::string> aliases;  ///< Other words for the last of the path.
+  std::string about;
+  std::string footer;  ///< What --help says below the options.
+  std::vector<Option> options;
+  std::vector<Positional> positionals;
+  std::vector<Command> commands;
+  std::size_t commands_behind = 0;  ///< Commands of other programs that may stand behind `--`.
+};
+
+/// All of bench's command line.
+Command command_tree();
+
+/// The path's words with `mark` between.
+std::string joined(const std::vector<std::string>& words, const std::string& mark);
+
+/// The commands without commands of their own, in the order of --help.
+std::vector<const Command*> leaves(const Command& command);
+
+}  // namespace syscost::bench::shell
