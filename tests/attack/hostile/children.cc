@@ -87,7 +87,7 @@ HOSTILE(forks_and_goes_on, 20, "hundred children of fork make calls") {
   call_both(10);
 }
 
-HOSTILE(process_shares_memory, 20, "a process that shares our memory (CLONE_VM, no thread) makes calls") {
+HOSTILE(process_shares_memory, 20, "a process that shares the test's memory (CLONE_VM, no thread) makes calls") {
   expect_clean_end(start_sharing(CLONE_VM, [](void*) {
     call_both(50);
     return 0;
@@ -95,7 +95,7 @@ HOSTILE(process_shares_memory, 20, "a process that shares our memory (CLONE_VM, 
   call_both(10);
 }
 
-HOSTILE(process_shares_memory_meanwhile, 2000, "a process that shares our memory makes calls at the same time") {
+HOSTILE(process_shares_memory_meanwhile, 2000, "a process that shares the test's memory makes calls at the same time") {
   const pid_t child = start_sharing(CLONE_VM, [](void*) {
     call_both(1000);
     return 0;
@@ -113,7 +113,8 @@ HOSTILE(process_shares_all_but_the_thread, 20,
   call_both(10);
 }
 
-HOSTILE(process_clears_signal_handlers, 20, "a child asks clone3 for default signal handlers (CLONE_CLEAR_SIGHAND)") {
+HOSTILE(process_clears_signal_handlers, 20,
+        "a child of clone3 starts with default signal handlers (CLONE_CLEAR_SIGHAND)") {
   clone_args arguments = {};
   arguments.flags = CLONE_CLEAR_SIGHAND;
   arguments.exit_signal = SIGCHLD;
@@ -151,7 +152,8 @@ HOSTILE(vfork_fails_to_execute, 20, "a child of vfork makes calls, and its execv
 }
 // NOLINTEND(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork)
 
-HOSTILE(child_closes_our_descriptors, 20, "a child that shares our descriptors closes all of them but three") {
+HOSTILE(child_closes_our_descriptors, 20,
+        "a child that shares the test's descriptors closes all of them except three") {
   expect_clean_end(start_sharing(CLONE_FILES, [](void*) { return static_cast<int>(raw(SYS_close_range, 3, ~0U, 0)); }));
   call_both(10);
 }
@@ -169,7 +171,7 @@ HOSTILE(child_executes, 20, "a child of raw fork executes another program") {
 }
 
 HOSTILE(traced_by_its_child, 20,
-        "a child attaches to us with ptrace, looks at the registers and lets go, as crash handlers do") {
+        "a child attaches to the test with ptrace, reads the registers and detaches, as crash handlers do") {
   prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
   const pid_t parent = getpid();
   const pid_t child = fork();
@@ -251,7 +253,7 @@ HOSTILE(forks_from_threads, 800, "four threads fork at the same time, and their 
   for (std::thread& thread : threads) thread.join();
 }
 
-HOSTILE(child_of_the_parents_parent, 20, "a child becomes its grandparent's (CLONE_PARENT) and makes calls") {
+HOSTILE(child_of_the_parents_parent, 20, "a child gets the test's parent as its own (CLONE_PARENT) and makes calls") {
   void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   auto* const done = new (page) std::atomic<bool>(false);
   const long child = raw(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, nullptr);

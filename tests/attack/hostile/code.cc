@@ -81,7 +81,7 @@ void change_root_to_one_with(void (*make)(const char*)) {
 
 }  // namespace
 
-HOSTILE(hooks_a_function_of_libc, 20, "writes over a function of libc, and finds its hook there ever after") {
+HOSTILE(hooks_a_function_of_libc, 20, "overwrites a function of libc with a hook, which stays there") {
   void* const function = reinterpret_cast<void*>(&getegid);
   write_code(function, kReturns4711);
   EXPECT_EQ(getegid(), 4711U);
@@ -91,8 +91,7 @@ HOSTILE(hooks_a_function_of_libc, 20, "writes over a function of libc, and finds
   attack::later([] { EXPECT_EQ(getegid(), 4711U); });
 }
 
-HOSTILE(hooks_and_takes_back, 20,
-        "hooks a function that it has called often, and takes the hook back in the next test") {
+HOSTILE(hooks_and_takes_back, 20, "hooks a function that it has called often, and removes the hook in the next test") {
   for (int i = 0; i < 50; ++i) getegid();
   static void* const kFunction = reinterpret_cast<void*>(&getegid);
   static Prologue before;
@@ -108,7 +107,8 @@ HOSTILE(hooks_and_takes_back, 20,
 }
 
 HOSTILE(hooks_what_is_counted, 10,
-        "hooks getppid itself: what never calls is not counted, and after the hook it is again") {
+        "hooks getppid itself: a hooked getppid makes no call and is not counted; after the hook is removed, it counts "
+        "again") {
   static void* const kFunction = reinterpret_cast<void*>(&getppid);
   static Prologue before;
   before = read_code(kFunction);

@@ -46,7 +46,7 @@ HOSTILE(closes_on_exec_everything, 20, "marks every descriptor close-on-exec, in
 }
 
 HOSTILE(takes_every_number, 20,
-        "closes every descriptor and opens its own file under every number: nothing of ours gets in") {
+        "closes every descriptor and opens its own file under every number: syscost writes nothing into it") {
   raw(SYS_close_range, 3, ~0U, 0);
   const int file = open("mine", O_RDWR | O_CREAT | O_TRUNC, 0600);
   for (int number = 4; number < kUpTo; ++number) dup2(file, number);
@@ -58,7 +58,7 @@ HOSTILE(takes_every_number, 20,
   });
 }
 
-HOSTILE(puts_sockets_in_our_place, 20, "replaces every descriptor by a pipe, which nothing of ours reads or fills") {
+HOSTILE(puts_sockets_in_our_place, 20, "replaces every descriptor by a pipe: syscost neither reads nor fills it") {
   raw(SYS_close_range, 3, ~0U, 0);
   int ends[2] = {};
   ASSERT_EQ(pipe2(ends, O_NONBLOCK), 0);
@@ -73,7 +73,7 @@ HOSTILE(puts_sockets_in_our_place, 20, "replaces every descriptor by a pipe, whi
   });
 }
 
-HOSTILE(opens_the_lowest_number, 20, "opens a file and gets the number it gets without us") {
+HOSTILE(opens_the_lowest_number, 20, "opens a file and gets the same number as without syscost") {
   const int file = open("/dev/null", O_RDONLY);
   EXPECT_EQ(file, 3);
   close(file);
@@ -108,7 +108,7 @@ HOSTILE(closes_its_input, 20, "closes the first three descriptors, and opens non
   call_both(10);
 }
 
-HOSTILE(changes_folder, 20, "changes its folder, where a relative name of the CSV is another file") {
+HOSTILE(changes_folder, 20, "changes its folder, so that a relative name of the CSV means another file") {
   ASSERT_EQ(chdir("/"), 0);
   call_both(10);
 }

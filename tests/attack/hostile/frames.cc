@@ -60,7 +60,7 @@ __attribute__((noinline)) int recurse(int depth) {
 }  // namespace
 
 HOSTILE(handler_changes_the_mask, 12,
-        "a handler blocks a signal for the time after it, by the context that it returns to") {
+        "a handler changes the context it returns to, so that a signal is blocked afterwards") {
   handle(SIGUSR1, [](int, siginfo_t*, void* context) {
     sigaddset(&static_cast<ucontext_t*>(context)->uc_sigmask, SIGUSR2);
     call_raw(2);
@@ -72,7 +72,7 @@ HOSTILE(handler_changes_the_mask, 12,
   call_both(5);
 }
 
-HOSTILE(handler_changes_vectors, 10, "a handler changes a vector register of what it returns to") {
+HOSTILE(handler_changes_vectors, 10, "a handler changes a vector register of the context it returns to") {
   handle(SIGILL, [](int, siginfo_t*, void* context) {
     auto* machine = &static_cast<ucontext_t*>(context)->uc_mcontext;
     machine->gregs[REG_RIP] += 2;
@@ -110,7 +110,7 @@ HOSTILE(survives_stack_overflow, 16,
 }
 
 HOSTILE(handler_sees_its_stack, 10,
-        "a handler on a signal stack sees it in its context, and may not change it meanwhile") {
+        "a handler on a signal stack sees that stack in its context, and cannot change it meanwhile") {
   set_signal_stack();
   static stack_t in_context;
   static stack_t asked;
@@ -160,7 +160,7 @@ HOSTILE(handler_switches_contexts, 2000,
 }
 
 HOSTILE(handler_leaves_by_setcontext, 1000,
-        "a handler goes back by setcontext to a context of before, five hundred times") {
+        "a handler returns by setcontext to an earlier context, five hundred times") {
   static ucontext_t before;
   static volatile int round;
   handle(
@@ -174,7 +174,7 @@ HOSTILE(handler_leaves_by_setcontext, 1000,
   }
 }
 
-HOSTILE(own_restorer, 14, "sets an action with a way back of its own, as runtimes without libc do") {
+HOSTILE(own_restorer, 14, "sets an action with its own restorer, as runtimes without libc do") {
   struct KernelAction {
     void (*handler)(int);
     unsigned long flags;
@@ -234,7 +234,7 @@ HOSTILE(sampled_by_a_timer, 4000, "a profiler's timer interrupts two threads all
   setitimer(ITIMER_PROF, &often, nullptr);
 }
 
-HOSTILE(signals_at_births_and_deaths, 600, "sends signals to threads that are being born and that end") {
+HOSTILE(signals_at_births_and_deaths, 600, "sends signals to threads that start and end") {
   handle(
       SIGUSR1, [](int, siginfo_t*, void*) { raw(SYS_geteuid); }, SA_RESTART);
   std::atomic<bool> stop{false};

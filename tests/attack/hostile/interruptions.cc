@@ -94,8 +94,8 @@ HOSTILE(jumps_out_of_restarted_reads, 210,
 }
 
 HOSTILE(jumps_out_and_calls_on_512_bytes, 20,
-        "leaves handlers that interrupt calls which send or await signals by siglongjmp, then calls on 512 bytes of "
-        "stack") {
+        "leaves handlers that interrupt calls which send or wait for signals, by siglongjmp, then makes calls on 512 "
+        "bytes of stack") {
   handle(SIGUSR1, [](int) { siglongjmp(g_jump, 1); });
   static int i = 0;
   for (i = 0; i < 20; ++i) {
@@ -110,7 +110,8 @@ HOSTILE(jumps_out_and_calls_on_512_bytes, 20,
   call_both(5);
 }
 
-HOSTILE(throws_out_of_handlers, 400, "a handler throws through the call that it interrupts, two hundred times") {
+HOSTILE(throws_out_of_handlers, 400,
+        "a handler throws an exception through the call that it interrupts, two hundred times") {
   handle(
       SIGUSR1, [](int) { throw 1; }, SA_NODEFER);
   // By a pointer: raise() itself is declared never to throw.
@@ -160,7 +161,7 @@ HOSTILE(threads_end_in_handlers, 40, "a handler that interrupts a waiting call e
 }
 
 HOSTILE(waits_in_coroutines, 124,
-        "three coroutines wait at once: each is interrupted, its handler switches away and goes on much later") {
+        "three coroutines wait at once: each is interrupted, and its handler switches away and continues much later") {
   static ucontext_t of_test;
   static std::array<ucontext_t, 3> contexts;
   static std::array<std::vector<char>, 3> stacks;

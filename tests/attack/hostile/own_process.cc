@@ -35,7 +35,7 @@ bool main_thread_is_gone() {
 
 }  // namespace
 
-HOSTILE(execve_fails, 20, "execve fails, for want of a program and for bad addresses") {
+HOSTILE(execve_fails, 20, "execve fails, because the program is missing or an address is bad") {
   char* none[] = {nullptr};
   EXPECT_EQ(raw(SYS_execve, "/nonexistent", none, none), -ENOENT);
   EXPECT_EQ(raw(SYS_execve, "/dev/null", none, none), -EACCES);
@@ -44,7 +44,7 @@ HOSTILE(execve_fails, 20, "execve fails, for want of a program and for bad addre
   call_both(10);
 }
 
-HOSTILE(executes, 0, "the test itself executes another program, which ends well") {
+HOSTILE(executes, 0, "the test itself executes another program, which ends with 0") {
   execl("/bin/true", "true", nullptr);
 }
 
@@ -53,18 +53,18 @@ HOSTILE(thread_executes, 0, "another thread executes another program while the t
   for (;;) call_raw(1);
 }
 
-HOSTILE(becomes_a_daemon, 20, "calls daemon(): the parent ends with 0, the child goes on with the tests") {
+HOSTILE(becomes_a_daemon, 20, "calls daemon(): the parent ends with 0, the child continues the tests") {
   ASSERT_EQ(daemon(1, 1), 0);
   call_both(10);
 }
 
-HOSTILE(child_takes_over, 20, "forks, and the parent ends by exit_group(0) while the child goes on with the tests") {
+HOSTILE(child_takes_over, 20, "forks, and the parent ends by exit_group(0) while the child continues the tests") {
   if (raw_fork() != 0) raw(SYS_exit_group, 0);
   call_both(10);
 }
 
 HOSTILE(parent_waits_for_successor, 20,
-        "forks, and the parent waits and takes the child's exit code while that goes on with the tests") {
+        "forks, and the parent waits for the child, which continues the tests, and ends with its exit code") {
   const pid_t child = fork();
   if (child != 0) {
     int status = 0;
@@ -94,7 +94,7 @@ HOSTILE(exits_by_syscall, 20, "the test ends the process by exit_group(0)") {
   raw(SYS_exit_group, 0);
 }
 
-HOSTILE(main_thread_ends, 0, "the main thread ends alone, and after it another one calls _exit(0)") {
+HOSTILE(main_thread_ends, 0, "the main thread ends alone, then another thread calls _exit(0)") {
   std::thread([] {
     while (!main_thread_is_gone()) sched_yield();
     _exit(0);
@@ -119,7 +119,7 @@ HOSTILE(errno_after_measured_code, 10, "looks at errno after measured code, in a
   EXPECT_EQ(errno, EDOM);
 }
 
-HOSTILE(takes_our_names, 40, "names itself and a thread as our helpers are named") {
+HOSTILE(takes_our_names, 40, "gives itself and a thread the names of syscost's helpers") {
   prctl(PR_SET_NAME, "syscost-guard", 0, 0, 0);
   std::thread([] {
     prctl(PR_SET_NAME, "syscost-count", 0, 0, 0);
@@ -129,7 +129,7 @@ HOSTILE(takes_our_names, 40, "names itself and a thread as our helpers are named
 }
 
 HOSTILE(rewrites_its_arguments, 20,
-        "writes over its arguments and environment, as programs do that show their state in ps") {
+        "overwrites its arguments and environment, as programs do to show their state in ps") {
   extern char** environ;
   char* const first = program_invocation_name;
   std::memset(first, 'x', std::strlen(first));

@@ -43,13 +43,13 @@ constexpr unsigned kKill = 0x80000000U;  // SECCOMP_RET_KILL_PROCESS
 #define NEEDS_ROOT \
   if (geteuid() != 0) GTEST_SKIP() << "needs root"
 
-HOSTILE(nothing_odd, 20, "does nothing awkward, and has a loop") {
+HOSTILE(nothing_odd, 20, "does nothing unusual, and has a loop") {
   call_both(10);
   call_other_sites();
   run_loop();
 }
 
-HOSTILE(memory_deny_write_execute, 20, "forbids itself writable and executable memory (PR_SET_MDWE)") {
+HOSTILE(memory_deny_write_execute, 20, "denies itself writable and executable memory (PR_SET_MDWE)") {
   constexpr int kSet = 65;
   if (prctl(kSet, 1, 0, 0, 0) != 0) GTEST_SKIP() << "needs Linux 6.3";
   call_both(10);
@@ -69,7 +69,7 @@ HOSTILE(mprotect_answers_eperm_loop, 20, "a filter answers mprotect with EPERM b
   run_loop();
 }
 
-HOSTILE(no_new_memory, 20, "a filter answers mmap, mremap, munmap and mprotect with ENOMEM, and it makes calls") {
+HOSTILE(no_new_memory, 20, "a filter answers mmap, mremap, munmap and mprotect with ENOMEM, and the test makes calls") {
   ASSERT_TRUE(filter_errno({SYS_mmap, SYS_mremap, SYS_munmap, SYS_mprotect, SYS_madvise}, ENOMEM));
   call_both(10);
   call_other_sites();
@@ -94,13 +94,13 @@ HOSTILE(bpf_answers_eperm, 20, "a filter answers bpf with EPERM before a loop") 
   run_loop();
 }
 
-HOSTILE(prctl_answers_eperm, 40, "a filter answers prctl with EPERM, and a thread is born") {
+HOSTILE(prctl_answers_eperm, 40, "a filter answers prctl with EPERM, and a new thread starts") {
   ASSERT_TRUE(filter_errno({SYS_prctl}, EPERM));
   call_both(10);
   std::thread([] { call_both(10); }).join();
 }
 
-HOSTILE(arch_prctl_answers_eperm, 40, "a filter answers arch_prctl with EPERM, and a thread is born") {
+HOSTILE(arch_prctl_answers_eperm, 40, "a filter answers arch_prctl with EPERM, and a new thread starts") {
   ASSERT_TRUE(filter_errno({SYS_arch_prctl}, EPERM));
   call_both(10);
   std::thread([] { call_both(10); }).join();
@@ -117,7 +117,7 @@ HOSTILE(own_calls_answer_eperm, 20, "a filter answers getrusage, fstat, flock an
   call_both(10);
 }
 
-HOSTILE(writing_answers_enospc, 20, "a filter answers every write but GoogleTest's with ENOSPC") {
+HOSTILE(writing_answers_enospc, 20, "a filter answers every write except GoogleTest's with ENOSPC") {
   ASSERT_TRUE(filter_errno({SYS_writev, SYS_pwrite64, SYS_sendmsg, SYS_sendto}, ENOSPC));
   call_both(10);
   run_loop();
@@ -133,7 +133,8 @@ HOSTILE(waiting_answers_eperm, 20, "a filter answers futex, sched_yield, membarr
   call_both(10);
 }
 
-HOSTILE(loops_under_a_narrow_filter, 20, "a filter leaves read, write, exit and few more; the rest answers ENOSYS") {
+HOSTILE(loops_under_a_narrow_filter, 20,
+        "a filter allows read, write, exit and a few more, and answers the rest with ENOSYS") {
   ASSERT_TRUE(filter_errno({SYS_bpf, SYS_prctl, SYS_mprotect, SYS_mmap, SYS_gettid, SYS_tgkill, SYS_openat, SYS_ioctl,
                             SYS_fcntl, SYS_flock, SYS_fstat, SYS_newfstatat, SYS_pread64, SYS_getrusage, SYS_sendmsg,
                             SYS_recvmsg, SYS_membarrier, SYS_sched_getaffinity},
@@ -152,7 +153,7 @@ HOSTILE(killed_for_prctl_and_mprotect, 20, "a filter kills the process at prctl,
   call_both(10);
 }
 
-HOSTILE(landlocked, 20, "gives up every folder and file (Landlock) before a loop") {
+HOSTILE(landlocked, 20, "denies itself every folder and file (Landlock) before a loop") {
   landlock_ruleset_attr rules = {};
   rules.handled_access_fs = (1U << 13U) - 1;
   const long ruleset = raw(SYS_landlock_create_ruleset, &rules, sizeof rules, 0);
@@ -173,7 +174,7 @@ HOSTILE(changes_root, 20, "changes its root to an empty folder before a loop") {
   run_loop();
 }
 
-HOSTILE(loses_proc, 20, "takes /proc away before a loop") {
+HOSTILE(loses_proc, 20, "unmounts /proc before a loop") {
   NEEDS_ROOT;
   if (unshare(CLONE_NEWNS) != 0) GTEST_SKIP() << "needs CAP_SYS_ADMIN";
   mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
@@ -190,7 +191,7 @@ HOSTILE(moves_into_namespaces, 20, "moves into user, network, mount and IPC name
   run_loop();
 }
 
-HOSTILE(becomes_nobody, 20, "gives up root for good before a loop") {
+HOSTILE(becomes_nobody, 20, "drops root permanently before a loop") {
   NEEDS_ROOT;
   ASSERT_EQ(setresgid(65534, 65534, 65534), 0);
   ASSERT_EQ(setresuid(65534, 65534, 65534), 0);
@@ -198,7 +199,7 @@ HOSTILE(becomes_nobody, 20, "gives up root for good before a loop") {
   run_loop();
 }
 
-HOSTILE(drops_capabilities, 20, "gives up every capability before a loop") {
+HOSTILE(drops_capabilities, 20, "drops every capability before a loop") {
   NEEDS_ROOT;
   for (int i = 0; i <= 63; ++i) prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
   std::uint32_t header[2] = {0x20080522, 0};
@@ -220,13 +221,13 @@ HOSTILE(file_size_0, 20, "limits files to 0 bytes (RLIMIT_FSIZE)") {
   call_both(10);
 }
 
-HOSTILE(address_space_full, 20, "limits its address space to what it has (RLIMIT_AS)") {
+HOSTILE(address_space_full, 20, "limits its address space to the current size (RLIMIT_AS)") {
   const rlimit small = {std::uint64_t{1} << 20U, std::uint64_t{1} << 20U};
   ASSERT_EQ(setrlimit(RLIMIT_AS, &small), 0);
   call_both(10);
 }
 
-HOSTILE(no_more_processes, 20, "may start no process (RLIMIT_NPROC), as nobody, before a loop") {
+HOSTILE(no_more_processes, 20, "cannot start a process (RLIMIT_NPROC), as an ordinary user, before a loop") {
   NEEDS_ROOT;
   const rlimit none = {0, 0};
   ASSERT_EQ(setrlimit(RLIMIT_NPROC, &none), 0);

@@ -76,7 +76,7 @@ HOSTILE(gs_base_and_back, 20, "uses gs for itself for ten calls and puts it back
   call_both(5);
 }
 
-HOSTILE(gs_base_nowhere, 20, "sets the gs base to an address where no memory is") {
+HOSTILE(gs_base_nowhere, 20, "sets the gs base to an address without memory") {
   if (!may_write_base()) GTEST_SKIP() << "needs FSGSBASE";
   write_base(reinterpret_cast<void*>(0x10000));
   call_both(10);
@@ -98,7 +98,7 @@ HOSTILE(gs_base_by_syscall, 20, "sets the gs base by arch_prctl, and reads it ba
   call_both(10);
 }
 
-HOSTILE(fs_base_changed, 10, "makes calls while the fs base, with which libc finds a thread, is another") {
+HOSTILE(fs_base_changed, 10, "changes the fs base, which libc needs to find a thread, and makes calls") {
   if (!may_write_base()) GTEST_SKIP() << "needs FSGSBASE";
   bool same = true;
   void* before = nullptr;
@@ -109,7 +109,7 @@ HOSTILE(fs_base_changed, 10, "makes calls while the fs base, with which libc fin
   EXPECT_TRUE(same);
 }
 
-HOSTILE(forbids_time_stamps, 20, "forbids itself to read the time-stamp counter") {
+HOSTILE(forbids_time_stamps, 20, "disables the time-stamp counter for itself") {
   constexpr int kSet = 26;  // PR_SET_TSC, PR_TSC_SIGSEGV
   if (raw(SYS_prctl, kSet, 2, 0, 0, 0) != 0) GTEST_SKIP() << "the kernel has no PR_SET_TSC";
   call_both(10);

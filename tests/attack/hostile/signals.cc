@@ -69,7 +69,7 @@ HOSTILE(faults_by_thousands, 3000, "a SIGSEGV handler that makes calls opens a p
   }
 }
 
-HOSTILE(unmapped_action, 10, "gives rt_sigaction, rt_sigprocmask and sigaltstack memory that is not there: EFAULT") {
+HOSTILE(unmapped_action, 10, "passes unmapped memory to rt_sigaction, rt_sigprocmask and sigaltstack: EFAULT") {
   char* gone = static_cast<char*>(mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   EXPECT_EQ(raw(SYS_rt_sigaction, SIGUSR1, gone, nullptr, kMaskBytes), -EFAULT);
   EXPECT_EQ(raw(SYS_rt_sigaction, SIGUSR1, nullptr, gone, kMaskBytes), -EFAULT);
@@ -83,7 +83,7 @@ HOSTILE(unmapped_action, 10, "gives rt_sigaction, rt_sigprocmask and sigaltstack
   call_both(5);
 }
 
-HOSTILE(odd_signal_arguments, 10, "gives the signal calls sizes and numbers that are wrong: EINVAL") {
+HOSTILE(odd_signal_arguments, 10, "passes wrong sizes and numbers to the signal calls: EINVAL") {
   std::uint64_t mask = 0;
   EXPECT_EQ(raw(SYS_rt_sigaction, SIGUSR1, nullptr, nullptr, 4), -EINVAL);
   EXPECT_EQ(raw(SYS_rt_sigaction, 65, nullptr, nullptr, kMaskBytes), -EINVAL);
@@ -97,7 +97,7 @@ HOSTILE(odd_signal_arguments, 10, "gives the signal calls sizes and numbers that
   call_both(5);
 }
 
-HOSTILE(few_pending_signals, 20, "may queue no signal: RLIMIT_SIGPENDING 0") {
+HOSTILE(few_pending_signals, 20, "cannot queue a signal: RLIMIT_SIGPENDING 0") {
   const rlimit none = {0, 0};
   ASSERT_EQ(setrlimit(RLIMIT_SIGPENDING, &none), 0);
   call_both(10);

@@ -139,7 +139,7 @@ HOSTILE(sigsys_for_the_willing, 20, "SIGSYS sent to the process goes to the one 
   call_both(5);
 }
 
-HOSTILE(sigsys_ends_no_call, 10, "reads from a pipe while SIGSYS comes that it blocks: the read goes on") {
+HOSTILE(sigsys_ends_no_call, 10, "reads from a pipe while a blocked SIGSYS arrives: the read continues") {
   int ends[2] = {};
   ASSERT_EQ(pipe(ends), 0);
   block_all();

@@ -98,7 +98,7 @@ HOSTILE(sigsys_kills_child, 10, "a child that sets the default action is killed 
   call_both(5);
 }
 
-HOSTILE(sigsys_forged, 20, "sends itself a SIGSYS that says what the kernel says of a dispatched call") {
+HOSTILE(sigsys_forged, 20, "sends itself a SIGSYS with the siginfo of a dispatched call") {
   static std::atomic<int> handled{0};
   struct sigaction action = {};
   action.sa_flags = SA_SIGINFO;
@@ -170,7 +170,7 @@ HOSTILE(sigsys_jumped_out_of, 1000, "leaves its SIGSYS handler by siglongjmp, fi
   }
 }
 
-HOSTILE(sigsys_action_kept, 10, "finds the action of SIGSYS as it set it: handler, flags and mask") {
+HOSTILE(sigsys_action_kept, 10, "reads back the action of SIGSYS that it set: handler, flags and mask") {
   struct sigaction first = {};
   EXPECT_EQ(sigaction(SIGSYS, nullptr, &first), 0);
   EXPECT_EQ(first.sa_handler, SIG_DFL);
@@ -191,7 +191,7 @@ HOSTILE(sigsys_action_kept, 10, "finds the action of SIGSYS as it set it: handle
   call_both(4);
 }
 
-HOSTILE(trapping_filter, 10, "a filter of its own traps a syscall, and its SIGSYS handler answers it") {
+HOSTILE(trapping_filter, 10, "its own filter traps a syscall, and its SIGSYS handler answers it") {
   struct sigaction action = {};
   action.sa_flags = SA_SIGINFO;
   action.sa_sigaction = [](int, siginfo_t* info, void* context) {

@@ -67,7 +67,7 @@ HOSTILE(coroutine_of_2_kib, 20, "makes calls on a coroutine's stack of 2 KiB") {
   expect_kept_within(2048, [] { call_both(10); });
 }
 
-HOSTILE(coroutine_of_512_bytes, 10, "makes calls of its own instruction on a stack of 512 bytes") {
+HOSTILE(coroutine_of_512_bytes, 10, "makes calls by its own syscall instruction on a stack of 512 bytes") {
   expect_kept_within(512, [] { call_raw(10); });
 }
 
@@ -159,7 +159,7 @@ __attribute__((naked)) void call_with_registers(const std::uint64_t* /*in*/, std
       "ret");
 }
 
-HOSTILE(registers_kept, 50, "finds every register but rax, rcx and r11 as it was, the direction flag too") {
+HOSTILE(registers_kept, 50, "checks that calls change only rax, rcx and r11, and keep the direction flag") {
   std::array<std::uint64_t, 21> in{};
   std::array<std::uint64_t, 21> out{};
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = 0x1234567800000000U + i;
@@ -219,14 +219,14 @@ HOSTILE(steps_through_calls, 10, "steps through its own calls with the trap flag
 }
 
 HOSTILE(signal_stack_of_8_kib, 10,
-        "a handler runs on the program's signal stack of 8 KiB, and takes what it takes bare") {
+        "a handler runs on the program's signal stack of 8 KiB, and uses as much of it as in the bare run") {
   const std::size_t touched = touched_of(8096);
   EXPECT_GT(touched, 0U);
   EXPECT_LE(touched, getauxval(kMinimum) + 1024);
   call_both(5);
 }
 
-HOSTILE(signal_stack_of_64_kib, 10, "a handler on a signal stack of 64 KiB takes what it takes bare") {
+HOSTILE(signal_stack_of_64_kib, 10, "a handler on a signal stack of 64 KiB uses as much of it as in the bare run") {
   const std::size_t touched = touched_of(std::size_t{64} * 1024);
   EXPECT_GT(touched, 0U);
   EXPECT_LE(touched, getauxval(kMinimum) + 1024);
@@ -234,7 +234,7 @@ HOSTILE(signal_stack_of_64_kib, 10, "a handler on a signal stack of 64 KiB takes
 }
 
 HOSTILE(libc_on_a_signal_stack, 15,
-        "a handler that makes calls through libc takes 256 bytes more than one that makes none") {
+        "a handler that makes calls through libc uses 256 bytes more of the signal stack than one without calls") {
   call_libc(12);  // a site that traps often may be patched
   const std::size_t without = touched_of(8096);
   const std::size_t with = touched_of(8096, [](int signal) {

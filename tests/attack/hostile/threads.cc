@@ -122,7 +122,7 @@ HOSTILE(threads_come_and_go, 2000, "five hundred threads one after another make 
 }
 
 HOSTILE(threads_of_other_descriptors, 40,
-        "a thread takes a descriptor table of its own and closes what is in it, before a loop") {
+        "a thread gets its own descriptor table and closes everything in it, before a loop") {
   std::thread([] {
     raw(SYS_unshare, 0x400);  // CLONE_FILES
     raw(SYS_close_range, 3, ~0U, 0);
@@ -132,7 +132,7 @@ HOSTILE(threads_of_other_descriptors, 40,
   run_loop();
 }
 
-HOSTILE(smallest_thread, 20, "a thread with the smallest stack there is makes calls") {
+HOSTILE(smallest_thread, 20, "a thread with the smallest possible stack makes calls") {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, static_cast<std::size_t>(sysconf(_SC_THREAD_STACK_MIN)));
@@ -163,13 +163,12 @@ HOSTILE(timer_threads, 10, "a timer starts threads that make calls of another ki
   call_both(5);
 }
 
-HOSTILE(more_syscalls_than_there_is_room, 20,
-        "makes two hundred different syscalls, and then those that are asked for") {
+HOSTILE(more_syscalls_than_there_is_room, 20, "makes two hundred different syscalls, and then the expected calls") {
   for (int i = 0; i < 200; ++i) raw(100000 + i);
   call_both(10);
 }
 
-HOSTILE(calls_of_no_number, 20, "makes calls with numbers that no table has: -1, 2^31, 2^62") {
+HOSTILE(calls_of_no_number, 20, "makes calls with unknown numbers: -1, 2^31, 2^62") {
   for (long number : {-1L, 0x7fffffffL, 0x80000000L, 0x4000000000000000L, 1023L, 1024L, 511L, 512L})
     raw(number, 0, 0, 0);
   call_both(10);

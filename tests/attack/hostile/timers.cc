@@ -76,8 +76,7 @@ void prepare(ucontext_t& context, std::vector<char>& stack, void (*body)()) {
 
 }  // namespace
 
-HOSTILE(looked_back_from_at_any_time, 22000,
-        "a timer's handler looks back by backtrace() from wherever it interrupts calls") {
+HOSTILE(looked_back_from_at_any_time, 22000, "a timer's handler calls backtrace(), wherever it interrupts calls") {
   static std::array<void*, 64> frames;
   static std::atomic<int> shallow{0};
   backtrace(frames.data(), frames.size());  // loads the unwinder
@@ -117,8 +116,7 @@ HOSTILE(preempted_coroutines, 8000, "a timer switches between two coroutines, wh
   swapcontext(&contexts[2], &contexts[0]);
 }
 
-HOSTILE(coroutine_that_migrates, 8000,
-        "a timer takes a coroutine out of its calls, and another thread goes on with it") {
+HOSTILE(coroutine_that_migrates, 8000, "a timer interrupts a coroutine in its calls, and another thread continues it") {
   static ucontext_t of_coroutine;
   static std::array<ucontext_t, 2> of_thread;
   static std::vector<char> stack;
@@ -228,7 +226,7 @@ HOSTILE(cancelled_between_alarms, 10, "threads that a timer interrupts are cance
 }
 
 HOSTILE(process_shares_handlers, 2000,
-        "a process that shares our memory and handlers gets signals while it makes calls beside us") {
+        "a process that shares the test's memory and handlers gets signals while both make calls") {
   char* stack =
       static_cast<char*>(mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   const Alarms alarms([](int) {
