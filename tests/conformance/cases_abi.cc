@@ -70,7 +70,7 @@ void read_clocks() {
 const Register kVdso(Case{
     .number = 45,
     .name = "vdso",
-    .summary = "Clock reads that the vDSO answers are no syscalls; the thread's CPU clock is one.",
+    .summary = "Clock reads that the vDSO answers are not syscalls; reading the thread's CPU clock is one.",
     .windows = {{"", read_clocks, {calls("clock_gettime", 1)}}},
     .missing = clock_source_missing,
 });
@@ -96,7 +96,7 @@ std::string int80_missing() {
 const Register kInt80(Case{
     .number = 46,
     .name = "int80",
-    .summary = "Calls through int $0x80 carry their own table's names: 20 is getpid there, not writev.",
+    .summary = "Calls through int $0x80 have the names of their own table: 20 is getpid there, not writev.",
     .windows = {{"",
                  [] {
                    bool ok = true;

@@ -75,7 +75,7 @@ const Register kErrnoBoundary(Case{
 const Register kInvalidNumber(Case{
     .number = 6,
     .name = "invalid_number",
-    .summary = "Numbers without a syscall are kept apart from each other and fail with ENOSYS.",
+    .summary = "Numbers without a syscall are counted separately and fail with ENOSYS.",
     .windows = {{"",
                  [] {
                    bool same = repeat_raw(3, -ENOSYS, 1'000'001);
@@ -89,7 +89,7 @@ const Register kInvalidNumber(Case{
 const Register kIdle(Case{
     .number = 7,
     .name = "idle",
-    .summary = "A busy loop without a syscall shows no syscall, however often it is preempted.",
+    .summary = "A busy loop without a syscall has no counts, however often it is preempted.",
     .windows = {{"",
                  [] {
                    volatile std::uint32_t turns = 300'000'000;
@@ -113,7 +113,7 @@ void use_our_own_api() {
 const Register kOwnCalls(Case{
     .number = 8,
     .name = "own_calls",
-    .summary = "Opening, stopping and asking nested windows adds no syscall to the outer one.",
+    .summary = "Opening, closing and reading nested windows adds no syscall to the outer window.",
     .setup = use_our_own_api,  // grows the heap to what the body needs: that is the allocator's business, not ours
     .windows = {{"", use_our_own_api, {}}},
     .unsupported = {{"oracle", "the body opens windows of its own"}},

@@ -36,7 +36,8 @@ Case death_test_case(const char* style) {
   return Case{
       .number = 29,
       .name = std::string("death_test_") + style,
-      .summary = std::string("A ") + style + " death test holds, and what its child does is not the parent's.",
+      .summary =
+          std::string("A ") + style + " death test passes, and the calls of its child do not count for the parent.",
       .windows = {{"",
                    run_death_test,
                    {calls("geteuid", 10), calls("getppid", 0)},
@@ -60,8 +61,8 @@ void require_nothing_left() {
 const Register kSigkill(Case{
     .number = 30,
     .name = "sigkill_inside_window",
-    .summary =
-        "A measuring process killed inside its window is gone with its programs, and others count on undisturbed.",
+    .summary = "If a measuring process is killed inside its window, its programs end with it, and other processes "
+               "count undisturbed.",
     .early = [] { g_copy = std::make_unique<Copy>("spin"); },
     .windows = {{"",
                  [] {
@@ -123,7 +124,8 @@ std::uint64_t g_second_counted = 0;
 const Register kTwoCopies(Case{
     .number = 55,
     .name = "two_copies_in_one_process",
-    .summary = "A second copy of the library in the process (a plug-in that brought its own) disturbs neither.",
+    .summary = "A second copy of the library in the process (in a plug-in) does not disturb the first, nor the first "
+               "the second.",
     .setup =
         [] {
           std::string error = load_second();
@@ -154,7 +156,7 @@ void drop_capabilities() {
 const Register kNoCapability(Case{
     .number = 52,
     .name = "no_capability",
-    .summary = "Without privilege a backend counts all the same, or refuses with the name of what is missing.",
+    .summary = "Without privilege a backend still counts, or refuses and names the missing privilege.",
     .early = drop_capabilities,
     .windows = {{"", [] { repeat_raw(10, 0, SYS_getppid); }, {calls("getppid", 10)}}},
     .refusals = {{"ebpf", "CAP_BPF"}},

@@ -84,9 +84,8 @@ void enter_handlers() {
 const Register kEntered(Case{
     .number = 17,
     .name = "handlers_entered",
-    .summary =
-        "A handler finds the mask, the siginfo and the vector unit that the kernel gives it; sigaction shows what "
-        "was set.",
+    .summary = "A handler gets the mask, the siginfo and the vector registers that the kernel gives it; sigaction "
+               "shows what was set.",
     .setup =
         [] {
           g_pid = getpid();
@@ -141,7 +140,7 @@ void* g_nothing = nullptr;
 const Register kUnmapped(Case{
     .number = 18,
     .name = "unmapped_addresses",
-    .summary = "A mask, an action or a signal stack at an address where nothing is mapped is EFAULT.",
+    .summary = "A mask, an action or a signal stack at an unmapped address is EFAULT.",
     .setup =
         [] {
           g_nothing = mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

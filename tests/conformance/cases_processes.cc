@@ -39,7 +39,7 @@ void reap(long pid, int expected_status) {
 const Register kForkSplit(Case{
     .number = 22,
     .name = "fork_split",
-    .summary = "After fork parent and child call on; only the parent's calls are the parent's.",
+    .summary = "After fork, parent and child make calls; only those of the parent count for the parent.",
     .windows = {{"",
                  [] {
                    pid_t child = fork();
@@ -57,7 +57,8 @@ const Register kForkSplit(Case{
 const Register kVforkExec(Case{
     .number = 23,
     .name = "vfork_exec",
-    .summary = "A vfork child's execve is not the parent's, although it runs on the parent's memory.",
+    .summary =
+        "The execve of a vfork child does not count for the parent, although the child runs on the parent's memory.",
     .windows = {{"",
                  [] {
                    pid_t child = vfork();
@@ -75,7 +76,8 @@ const Register kVforkExec(Case{
 const Register kPosixSpawn(Case{
     .number = 24,
     .name = "posix_spawn",
-    .summary = "posix_spawn costs what libc does in the parent; the child's signal set-up and execve are its own.",
+    .summary = "posix_spawn counts libc's calls in the parent; the child's signal set-up and execve do not count for "
+               "the parent.",
     .windows = {{"",
                  [] {
                    pid_t child = 0;
@@ -94,7 +96,7 @@ RawThread g_raw_thread;
 const Register kRawClone(Case{
     .number = 25,
     .name = "raw_clone_own_stack",
-    .summary = "A thread made by clone alone, on a stack of its own, is counted; its exit never returns.",
+    .summary = "A thread made by clone alone, on its own stack, is counted; its exit never returns.",
     .windows = {{"",
                  [] {
                    bool started = g_raw_thread.start([](void*) { repeat_raw(100, 0, SYS_getppid); }, nullptr);
@@ -121,7 +123,7 @@ void deny(std::uint32_t nr, std::uint32_t error) {
 const Register kSeccompErrno(Case{
     .number = 20,
     .name = "seccomp_errno",
-    .summary = "Calls that the program's own seccomp filter answers are denied, not entered; others stay right.",
+    .summary = "Calls that the program's own seccomp filter answers are denied, not entered; other calls are exact.",
     .setup = [] { deny(SYS_getpriority, EACCES); },
     .windows = {{"",
                  [] {
@@ -133,7 +135,7 @@ const Register kSeccompErrno(Case{
                    require(denied, "the filter did not answer getpriority with EACCES");
                  },
                  {calls("getpriority", 0).refused(10, EACCES), calls("getppid", 10)}}},
-    .unsupported = {{"seccomp", "the kernel tells nobody of a call that the program's own filter answers"}},
+    .unsupported = {{"seccomp", "the kernel does not report a call that the program's own filter answers"}},
 });
 
 const Register kSeccompInside(Case{
@@ -147,7 +149,7 @@ const Register kSeccompInside(Case{
                    repeat_raw(3, -EPERM, SYS_getpriority, PRIO_PROCESS, 0);
                  },
                  {calls("getpriority", 5).refused(3, EPERM), calls("prctl", 1), calls("seccomp", 1)}}},
-    .unsupported = {{"seccomp", "the kernel tells nobody of a call that the program's own filter answers"}},
+    .unsupported = {{"seccomp", "the kernel does not report a call that the program's own filter answers"}},
 });
 
 void start_and_join_ten_call_thread() {
@@ -166,14 +168,14 @@ void start_and_join_ten_call_thread() {
 const Register kClone3Enosys(Case{
     .number = 26,
     .name = "clone3_enosys_fallback",
-    .summary = "Where clone3 is denied with ENOSYS, libc falls back to clone and the thread is counted all the same.",
+    .summary = "If a filter denies clone3 with ENOSYS, libc falls back to clone, and the thread is counted.",
     .setup = [] { deny(SYS_clone3, ENOSYS); },
     .windows = {{"",
                  start_and_join_ten_call_thread,
                  {calls("clone3", 0).refused(1, ENOSYS), calls("clone", 1), calls("getppid", 10),
                   calls("exit", 0).never_returning(1)},
                  "what else pthread_create and pthread_join do is libc's choice"}},
-    .unsupported = {{"seccomp", "the kernel tells nobody of a call that the program's own filter answers"}},
+    .unsupported = {{"seccomp", "the kernel does not report a call that the program's own filter answers"}},
 });
 
 }  // namespace

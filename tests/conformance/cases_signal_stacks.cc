@@ -105,7 +105,7 @@ void require_same(const Trace& with, const Trace& without, const std::string& wh
 const Register kUse(Case{
     .number = 17,
     .name = "signal_stack_use",
-    .summary = "A handler on its own signal stack leaves there what it leaves without an instrument, byte for byte.",
+    .summary = "A handler on its own signal stack leaves the same bytes there as without a backend.",
     .early =
         [] {
           g_pid = getpid();
@@ -197,8 +197,8 @@ void look_at_stacks() {
 const Register kShown(Case{
     .number = 17,
     .name = "signal_stack_shown",
-    .summary = "What a program sees of its signal stack is what it set: in a handler, after a jump out of one, with "
-               "SS_AUTODISARM, and where sigaltstack fails.",
+    .summary = "A program sees the signal stack that it set: in a handler, after a jump out of one, with "
+               "SS_AUTODISARM, and after sigaltstack failed.",
     .setup =
         [] {
           g_pid = getpid();
@@ -239,7 +239,7 @@ long call_on(void* top) {
 const Register kLittle(Case{
     .number = 17,
     .name = "little_stack",
-    .summary = "A call on a stack of 1 KiB, too little for a signal's frame, leaves the memory below alone.",
+    .summary = "A call on a stack of 1 KiB, too small for a signal's frame, does not touch the memory below.",
     .setup =
         [] {
           g_memory.resize(kLarge);

@@ -57,7 +57,8 @@ long read_byte() {
 const Register kEintrRead(Case{
     .number = 9,
     .name = "eintr_read",
-    .summary = "A read that a signal interrupts is one call that failed with EINTR; the handler's return is no error.",
+    .summary =
+        "A read that a signal interrupts is one call that failed with EINTR; the handler's return is not an error.",
     .setup =
         [] {
           start_assistant();
@@ -203,7 +204,7 @@ void be_interrupted_with_minus_4_in_rax() {
 const Register kSigreturnRax(Case{
     .number = 15,
     .name = "sigreturn_rax_minus_4",
-    .summary = "rt_sigreturn that restores -4 into rax is no call that failed.",
+    .summary = "An rt_sigreturn that restores -4 into rax is not a failed call.",
     .setup =
         [] {
           start_assistant();
@@ -239,8 +240,8 @@ void jump_out_of_reads() {
 const Register kSiglongjmp(Case{
     .number = 16,
     .name = "siglongjmp_out_of_read",
-    .summary =
-        "A read left by siglongjmp is EINTR without SA_RESTART and a lone restart with it; later calls are right.",
+    .summary = "A read left by siglongjmp is an EINTR without SA_RESTART, and with it a restart without a call; later "
+               "calls are exact.",
     .setup =
         [] {
           start_assistant();

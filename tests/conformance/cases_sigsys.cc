@@ -100,8 +100,7 @@ constexpr std::uint64_t kSigsysBit = std::uint64_t{1} << (SIGSYS - 1);
 const Register kBlocked(Case{
     .number = 18,
     .name = "sigsys_blocked",
-    .summary =
-        "A program that blocks every signal, in its mask or for the length of a call, calls on and sees its mask.",
+    .summary = "A program that blocks every signal, in its mask or during a call, can make calls and sees its mask.",
     .windows = {{"",
                  [] {
                    std::uint64_t before = 0;
@@ -120,7 +119,7 @@ const Register kBlocked(Case{
 const Register kOwnHandler(Case{
     .number = 19,
     .name = "own_sigsys_handler",
-    .summary = "A program's own SIGSYS handler gets the SIGSYS that are meant for it.",
+    .summary = "A program's own SIGSYS handler gets every SIGSYS that is not a dispatched call.",
     .setup = [] { g_pid = getpid(); },
     .windows = {{"",
                  [] {
@@ -189,7 +188,7 @@ void answer_42(int /*signal*/, siginfo_t* /*info*/, void* context) {
 const Register kOwnDispatch(Case{
     .number = 21,
     .name = "own_dispatch",
-    .summary = "A program that dispatches a call to itself gets it, and it is no syscall; the others are.",
+    .summary = "A call that a program dispatches to itself is not a syscall; its other calls are.",
     .setup =
         [] {
           struct sigaction action = {};
@@ -207,7 +206,8 @@ const Register kOwnDispatch(Case{
                  },
                  {calls("prctl", 2), calls("getppid", 5), calls("rt_sigreturn", 1)}}},
     .missing = syscall_user_dispatch_missing,
-    .unsupported = and_dispatch("the kernel dispatches to one at a time: the backend stands aside and says so"),
+    .unsupported =
+        and_dispatch("the kernel allows one user of dispatch at a time: the backend stops counting and says so"),
 });
 
 // ---- code made at run time ----------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ long (*g_made)() = nullptr;
 const Register kJit(Case{
     .number = 44,
     .name = "jit_page",
-    .summary = "Calls from code that was written at run time are counted, also after it was written anew.",
+    .summary = "Calls from code that was written at run time are counted, also after it was rewritten.",
     .setup =
         [] {
           constexpr unsigned char kGetppid[] = {0xb8, SYS_getppid, 0, 0, 0, 0x0f, 0x05, 0xc3};

@@ -48,9 +48,10 @@ const Register kAsan(mixture(49, "address_sanitizer", "A program built with Addr
 const Register kLsan(mixture(49, "leak_sanitizer", "A program built with LeakSanitizer counts the same.",
                              Setting::sanitize_leak));
 const Register kPidNamespace(mixture(51, "pid_namespace",
-                                     "In a PID namespace, where getpid() lies, counts are the same.",
+                                     "In a PID namespace, where getpid() returns another number, counts are the same.",
                                      Setting::pid_namespace));
-const Register kUnderStrace(mixture(53, "under_strace", "Under strace, as every case is run once, counts are the same.",
+const Register kUnderStrace(mixture(53, "under_strace",
+                                    "Under strace, counts are the same; every case also runs under it.",
                                     Setting::plain));
 const Register kUnderGdb(mixture(53, "under_gdb", "Under gdb counts are the same.", Setting::debugger));
 

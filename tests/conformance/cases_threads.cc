@@ -35,7 +35,7 @@ void stop_workers() {
 const Register kOlderThreads(Case{
     .number = 31,
     .name = "older_threads",
-    .summary = "Threads older than the instrument and older than the window are counted.",
+    .summary = "Threads older than the backend and older than the window are counted.",
     .early = [] { g_first = std::make_unique<Worker>([] { repeat_raw(1000, 0, SYS_getppid); }); },
     .setup = [] { g_second = std::make_unique<Worker>([] { repeat_raw(500, 0, SYS_geteuid); }); },
     .windows = {{"",
@@ -47,14 +47,13 @@ const Register kOlderThreads(Case{
                  },
                  {calls("getppid", 1000), calls("geteuid", 500)}}},
     .teardown = stop_workers,
-    .unsupported =
-        and_dispatch("a thread older than the backend is reported and not seen: arming it would interrupt it"),
+    .unsupported = and_dispatch("the backend only reports a thread older than itself: to count it would interrupt it"),
 });
 
 const Register kThreadInside(Case{
     .number = 32,
     .name = "thread_created_inside",
-    .summary = "A thread born inside the window is counted from its first call to its exit.",
+    .summary = "A thread that starts inside the window is counted from its first call to its exit.",
     .windows = {{"",
                  [] {
                    std::thread thread([] { repeat_raw(1000, 0, SYS_getppid); });
@@ -99,7 +98,7 @@ std::atomic<bool> g_go{false};
 const Register kExitsInside(Case{
     .number = 34,
     .name = "thread_exits_inside",
-    .summary = "What a thread counted stays counted when it ends before the window does.",
+    .summary = "The calls of a thread stay counted if it ends before the window does.",
     .setup =
         [] {
           g_wave = std::make_unique<std::array<RawThread, kWave>>();
@@ -149,7 +148,7 @@ Row cancelled_read() {
 const Register kCancel(Case{
     .number = 36,
     .name = "pthread_cancel_in_read",
-    .summary = "A thread cancelled in read: one read entered, and no call hangs over its end.",
+    .summary = "A thread cancelled in read: one read entered, and no call is open after its end.",
     .setup =
         [] {
           require(pipe(g_pipe) == 0, "pipe failed");
@@ -202,7 +201,7 @@ constexpr int kContended = 25'000;
 const Register kSameNumber(Case{
     .number = 41,
     .name = "two_threads_same_number",
-    .summary = "Two threads that make the same call at the same time lose no count to each other.",
+    .summary = "Two threads that make the same call at the same time are both counted exactly.",
     .setup =
         [] {
           g_first = std::make_unique<Worker>([] { repeat_raw(kContended, 0, SYS_getppid); });

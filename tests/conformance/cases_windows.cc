@@ -59,7 +59,7 @@ void block(Worker& worker) {
 const Register kBlockedAtArm(Case{
     .number = 37,
     .name = "blocked_at_arm",
-    .summary = "Reads that blocked before the window, one even before the instrument, are carried in, not counted.",
+    .summary = "Reads that blocked before the window, one even before the backend opened, are carried in, not counted.",
     .early =
         [] {
           make_pipes();
@@ -81,8 +81,7 @@ const Register kBlockedAtArm(Case{
                  {calls("read", 0).carried(2)}}},
     .teardown = stop_all,
     .needs_no_seccomp_filter = true,
-    .unsupported =
-        and_dispatch("a thread older than the backend is reported and not seen: arming it would interrupt it"),
+    .unsupported = and_dispatch("the backend only reports a thread older than itself: to count it would interrupt it"),
 });
 
 const Register kBlockedAtDisarm(Case{
@@ -148,7 +147,7 @@ const Register kBusyBoundaries(Case{
     .number = 39,
     .name = "boundaries_on_busy_thread",
     .summary =
-        "100 000 boundaries beside a thread that never stops calling: the outer window misses none of its calls.",
+        "100 000 window boundaries while a thread calls all the time: the outer window misses none of its calls.",
     .setup =
         [] {
           // The reader's heap grows to its size before the window: that is the allocator's business.
@@ -188,7 +187,7 @@ const Register kNanosleep(Case{
                  .rows = {calls("nanosleep", 1)},
                  .check = check_latency}},
     .needs_latency = true,
-    .unsupported = {{"seccomp", "it knows no latency"}},
+    .unsupported = {{"seccomp", "it measures no latency"}},
 });
 
 }  // namespace

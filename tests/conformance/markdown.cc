@@ -14,22 +14,22 @@ namespace {
 
 constexpr std::string_view kIntroduction = R"(# Conformance
 
-What each backend must count, case by case. This page is generated from `tests/conformance` by `conformance_case --markdown`; a test holds
-it against the suite.
+This page lists what each backend must count, case by case. `conformance_case --markdown` generates it from `tests/conformance`; a test
+compares the two.
 
-Every case is a small program whose syscalls are known beforehand. It runs bare, and once more under `strace -f` while the backend
-counts: the backend's numbers must equal the table below, and its entries must equal strace's for every syscall of the measured process's
-threads. `restart_syscall` belongs to the call it continues, and a call that a seccomp filter answers is `denied` here and an entry to
-strace. For every row `entries = calls + restarts + in_flight + no_return`, one latency exists per call and restart, and nothing is lost.
-If the time-stamp counter of a processor does not run evenly, as on emulated ones, the dispatch backends have no latency at all.
+Every case is a small program with known syscalls. It runs bare, and once more under `strace -f`, while the backend counts. The
+backend's numbers must equal the table below. Its entries must equal strace's for every syscall of the measured process's threads.
+`restart_syscall` belongs to the call it continues. A call that a seccomp filter answers is `denied` here and an entry for strace.
+In every row `entries = calls + restarts + in_flight + no_return`. There is one latency for each call and restart, and nothing is lost.
+If the time-stamp counter of a processor does not run evenly, as on emulated processors, the dispatch backends have no latencies.
 
-Column `seccomp` knows entries only, so "exact" speaks of `entered` alone there, and of every syscall but `rt_sigreturn`
-([backends](backends.md#what-seccomp-counts)). strace makes signals interrupt a call before the supervisor has it, which the kernel then
-enters again: strace's count may exceed the backend's by the entries that ended so (`? ERESTARTSYS`).
+seccomp counts entries only. So in column `seccomp` "exact" means that `entered` is exact, for every syscall except `rt_sigreturn`
+([backends](backends.md#what-seccomp-counts)). Under strace, a signal can interrupt a call before the supervisor has it, and the kernel
+then enters it again. So strace's count may exceed the backend's by the entries that ended this way (`? ERESTARTSYS`).
 
-Column `oracle` is the table against strace alone, without any backend: it shows that the expected numbers are right.
+Column `oracle` compares the table with strace alone, without any backend. It shows that the expected numbers are right.
 
-Run it with `ctest -R conformance` in a build folder, as root or with CAP_BPF and CAP_PERFMON.
+To run it, type `ctest -R conformance` in a build folder, as root or with CAP_BPF and CAP_PERFMON.
 
 )";
 
