@@ -7,8 +7,8 @@ breeds errors; but a build must not depend on which headers a machine happens to
 syscalls differently on two machines. So this runs by hand when a kernel adds a syscall, its output is committed, and
 a test runs it again and compares.
 
-    tools/gen_syscall_table.py --out plugin/src/core            # write
-    tools/gen_syscall_table.py --out plugin/src/core --check    # compare; exit 1 and say what differs
+    tools/gen_syscall_table.py --out plugin/src/core/tables            # write
+    tools/gen_syscall_table.py --out plugin/src/core/tables --check    # compare; exit 1 and say what differs
 
 Sources of a name, in this order: the headers asm/unistd_64.h, unistd_32.h and unistd_x32.h (--headers), and NEWER below
 for what kernels up to Linux 6.18 added after the oldest headers we support (Linux 6.1). Where both have a number they
@@ -180,7 +180,7 @@ def render(abi, names, members):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--headers", type=pathlib.Path, default=None, help="folder that holds unistd_64.h")
-    parser.add_argument("--out", type=pathlib.Path, required=True, help="folder of the tables: plugin/src/core")
+    parser.add_argument("--out", type=pathlib.Path, required=True, help="folder of the tables: plugin/src/core/tables")
     parser.add_argument("--check", action="store_true", help="write nothing; compare with what is there")
     options = parser.parse_args()
     usual = [pathlib.Path("/usr/include/x86_64-linux-gnu/asm"), pathlib.Path("/usr/include/asm")]

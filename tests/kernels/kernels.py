@@ -69,7 +69,7 @@ def make_objects(folder):
         print("kernels: no clang newer than 14 is installed, so only the committed object is loaded", flush=True)
         return []
     path = os.path.join(folder, f"syscost.{clang}.o")
-    machine.output(os.path.join(ROOT, "tools/make_skeleton"), os.path.join(ROOT, "plugin/src/backends/ebpf/syscost.bpf.c"),
+    machine.output(os.path.join(ROOT, "tools/make_skeleton"), os.path.join(ROOT, "plugin/src/backends/ebpf/bpf/syscost.bpf.c"),
                    path, env={**os.environ, "CLANG": clang})
     return [path]
 

@@ -29,9 +29,9 @@
 #if SYSCOST_HAS_SECCOMP
 #include "backends/seccomp/seccomp_backend.h"
 #endif
-#include "core/quiet_memory.h"
 #include "core/window_book.h"
 #include "empty_pair.skel.h"
+#include "os/quiet_memory.h"
 
 namespace {
 

@@ -24,9 +24,9 @@
 
 #include "core/child_tables.h"
 #include "core/filter.h"
-#include "core/result.h"
 #include "core/syscall_id.h"
 #include "core/tally.h"
+#include "os/result.h"
 
 namespace syscost {
 

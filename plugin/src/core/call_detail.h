@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/result.h"
+#include "os/result.h"
 
 namespace syscost {
 

@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "core/cost_data.h"
-#include "core/errno_names.h"
-#include "core/quiet_memory.h"
-#include "core/result.h"
 #include "core/selector.h"
 #include "core/syscall_table.h"
+#include "os/errno_names.h"
+#include "os/quiet_memory.h"
+#include "os/result.h"
 #include "syscost/adapter.h"
 
 namespace syscost {

@@ -12,9 +12,9 @@
 #include <string>
 #include <string_view>
 
-#include "core/result.h"
 #include "core/selector.h"
 #include "core/syscall_id.h"
+#include "os/result.h"
 
 namespace syscost {
 

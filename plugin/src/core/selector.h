@@ -14,9 +14,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/result.h"
 #include "core/syscall_id.h"
 #include "core/syscall_table.h"
+#include "os/result.h"
 
 namespace syscost {
 

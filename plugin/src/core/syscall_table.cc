@@ -15,13 +15,13 @@ struct NumberedEntry {
 
 #define SYSCOST_SYSCALL(number, name, classes) NumberedEntry{number, {name, classes}},
 constexpr NumberedEntry kX86_64[] = {
-#include "core/syscall_table_x86_64.inc"
+#include "core/tables/syscall_table_x86_64.inc"
 };
 constexpr NumberedEntry kI386[] = {
-#include "core/syscall_table_i386.inc"
+#include "core/tables/syscall_table_i386.inc"
 };
 constexpr NumberedEntry kX32[] = {
-#include "core/syscall_table_x32.inc"
+#include "core/tables/syscall_table_x32.inc"
 };
 #undef SYSCOST_SYSCALL
 

@@ -24,7 +24,7 @@
 
 #include "core/backend.h"
 #include "core/cost_data.h"
-#include "core/spin_lock.h"
+#include "os/spin_lock.h"
 #include "syscost/syscost.h"
 
 namespace syscost {

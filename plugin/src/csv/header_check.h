@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/result.h"
+#include "os/result.h"
 
 namespace syscost::csv {
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <charconv>
 
-#include "core/result.h"
+#include "os/result.h"
 
 namespace syscost::csv {
 namespace {

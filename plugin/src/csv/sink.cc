@@ -9,11 +9,11 @@
 #include <csignal>
 #include <utility>
 
-#include "core/file_lock.h"
-#include "core/high_fd.h"
-#include "core/signal_hold.h"
 #include "csv/header_check.h"
 #include "csv/row.h"
+#include "os/file_lock.h"
+#include "os/high_fd.h"
+#include "os/signal_hold.h"
 
 namespace syscost::csv {
 namespace {

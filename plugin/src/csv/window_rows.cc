@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "csv/window_rows.h"
 
-#include "core/errno_names.h"
 #include "core/syscall_table.h"
 #include "csv/row.h"
+#include "os/errno_names.h"
 
 namespace syscost::csv {
 namespace {

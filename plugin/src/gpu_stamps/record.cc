@@ -10,9 +10,9 @@
 #include <optional>
 #include <string_view>
 
-#include "core/file_lock.h"
-#include "session/session.h"
-#include "session/tracer.h"
+#include "os/file_lock.h"
+#include "session/tools/tracer.h"
+#include "session/windows/session.h"
 #include "syscost/adapter.h"
 #include "syscost/gpu/stamp_figures.h"
 #include "syscost/gpu/stamp_file.h"

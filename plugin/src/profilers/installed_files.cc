@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "core/installed_file.h"
+#include "os/installed_file.h"
 
 namespace syscost::profilers {
 

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "core/environment.h"
+#include "os/environment.h"
 
 namespace syscost::profilers {
 namespace {

@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "core/result.h"
+#include "os/result.h"
 
 namespace syscost::profilers {
 
-/// Absolute path of `tool`, from PATH (not under AT_SECURE: core/environment.h) and then the folders where
+/// Absolute path of `tool`, from PATH (not under AT_SECURE: os/environment.h) and then the folders where
 /// systems keep tools of root's. Fails with `how_to_get`.
 Result<std::string> find_tool(const std::string& tool, std::string_view how_to_get);
 

@@ -10,7 +10,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "core/result.h"
+#include "os/result.h"
 
 namespace syscost::profilers {
 

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/environment.h"
+#include "os/environment.h"
 #include "session/messages.h"
-#include "session/run_info.h"
-#include "session/run_owner.h"
-#include "session/session.h"
+#include "session/run/run_info.h"
+#include "session/run/run_owner.h"
+#include "session/windows/session.h"
 
 namespace syscost::adapter {
 

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "core/environment.h"
+#include "os/environment.h"
 
 namespace syscost::session {
 namespace {

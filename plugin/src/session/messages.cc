@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "core/signal_hold.h"
+#include "os/signal_hold.h"
 
 namespace syscost::session {
 namespace {

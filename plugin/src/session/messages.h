@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "core/result.h"
+#include "os/result.h"
 
 namespace syscost::session {
 

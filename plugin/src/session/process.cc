@@ -7,14 +7,14 @@
 #include <mutex>
 #include <optional>
 
-#include "core/environment.h"
-#include "session/doctor.h"
-#include "session/help.h"
-#include "session/loop_run.h"
+#include "os/environment.h"
+#include "session/doctor/doctor.h"
+#include "session/loops/loop_run.h"
 #include "session/messages.h"
+#include "session/options/help.h"
 #include "session/process_end.h"
-#include "session/session.h"
-#include "session/timing.h"
+#include "session/two_process/timing.h"
+#include "session/windows/session.h"
 #include "syscost/counting.h"
 
 namespace syscost::session {

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "core/result.h"
+#include "os/result.h"
 
 namespace syscost::session {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/confinement.h"
+#include "os/confinement.h"
 
 #include <gtest/gtest.h>
 #include <linux/capability.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/detached_process.h"
+#include "os/detached_process.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -8,7 +8,7 @@
 #include <array>
 #include <atomic>
 
-#include "core/own_calls.h"
+#include "os/own_calls.h"
 
 namespace syscost {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/environment.h"
+#include "os/environment.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/installed_file.h"
 #include "csv/temporary_folder.h"
+#include "os/installed_file.h"
 
 namespace syscost {
 namespace {
@@ -40,12 +40,12 @@ struct Exception {
   std::string_view way;
 };
 constexpr std::array<Exception, 8> kExceptions = {{
-    {"plugin/src/core/environment.cc", "environ"},
-    {"plugin/src/core/environment.cc", "getenv"},
+    {"plugin/src/os/environment.cc", "environ"},
+    {"plugin/src/os/environment.cc", "getenv"},
     // Without the library, in the user's program: null under AT_SECURE.
     {"plugin/src/late/adapter_stand_ins.cc", "secure_getenv"},
     // That of the ctest above us, to compare one variable with ours.
-    {"plugin/src/session/run_owner.cc", "environ"},
+    {"plugin/src/session/run/run_owner.cc", "environ"},
     // `bench` runs with its user's rights only.
     {"bench_tool/src/render/screen.cc", "getenv"},
     {"bench_tool/src/commands/child.cc", "environ"},
@@ -108,7 +108,7 @@ TEST(Environment, IsReadInOnePlace) {
     }
   }
   EXPECT_GT(sources, 400);
-  EXPECT_EQ(found, std::vector<std::string>()) << "read it by core/environment.h";
+  EXPECT_EQ(found, std::vector<std::string>()) << "read it by os/environment.h";
   EXPECT_EQ(excepted.size(), kExceptions.size()) << "an exception that no source needs";
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/errno_names.h"
+#include "os/errno_names.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/parked_descriptors.h"
+#include "os/parked_descriptors.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

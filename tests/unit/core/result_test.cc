@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/result.h"
+#include "os/result.h"
 
 #include <gtest/gtest.h>
 

@@ -132,7 +132,7 @@ TEST(SyscallTable, IsWhatItsGeneratorWrites) {
   }
   std::string root = SYSCOST_SOURCE_ROOT;
   std::string command =
-      "python3 '" + root + "/tools/gen_syscall_table.py' --check --out '" + root + "/plugin/src/core' 2>&1";
+      "python3 '" + root + "/tools/gen_syscall_table.py' --check --out '" + root + "/plugin/src/core/tables' 2>&1";
   std::FILE* pipe = popen(command.c_str(), "r");
   ASSERT_NE(pipe, nullptr);
   std::string output;

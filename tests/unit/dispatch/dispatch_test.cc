@@ -10,8 +10,8 @@
 #include <cstdlib>
 #include <random>
 
+#include "backends/dispatch/stub/bucket.h"
 #include "opened.h"
-#include "signal_safe/bucket.h"
 #include "syscost/histogram.h"
 
 namespace syscost::dispatch {

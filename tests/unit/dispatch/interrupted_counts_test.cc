@@ -14,9 +14,9 @@
 
 #include <cstdint>
 
+#include "backends/dispatch/stub/raw.h"
+#include "backends/dispatch/stub/state.h"
 #include "opened.h"
-#include "signal_safe/raw.h"
-#include "signal_safe/state.h"
 
 // NOLINTBEGIN(readability-identifier-naming): places in the stub, and what it calls
 extern "C" {

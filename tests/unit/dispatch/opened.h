@@ -11,8 +11,8 @@
 
 #include "../sanitized.h"
 #include "backends/dispatch/dispatch_backend.h"
-#include "core/quiet_memory.h"
 #include "core/window_book.h"
+#include "os/quiet_memory.h"
 
 namespace syscost::dispatch {
 

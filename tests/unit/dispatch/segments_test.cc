@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "backends/dispatch/memory.h"
-#include "signal_safe/memory.h"
-#include "signal_safe/record.h"
+#include "backends/dispatch/stub/memory.h"
+#include "backends/dispatch/stub/record.h"
 
 namespace syscost::dispatch {
 namespace {

@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "backends/dispatch/stub/state.h"
 #include "opened.h"
-#include "signal_safe/state.h"
 
 namespace syscost::dispatch {
 namespace {

@@ -9,10 +9,10 @@
 #include <string>
 #include <thread>
 
+#include "backends/dispatch/stub/call.h"
+#include "backends/dispatch/stub/raw.h"
+#include "backends/dispatch/stub/state.h"
 #include "opened.h"
-#include "signal_safe/call.h"
-#include "signal_safe/raw.h"
-#include "signal_safe/state.h"
 
 namespace syscost::dispatch {
 namespace {

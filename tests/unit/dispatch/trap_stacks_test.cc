@@ -20,8 +20,8 @@
 #include <tuple>
 #include <vector>
 
+#include "backends/dispatch/stub/state.h"
 #include "opened.h"
-#include "signal_safe/state.h"
 
 namespace syscost::dispatch {
 namespace {

@@ -26,8 +26,8 @@
 #include "../sanitized.h"
 #include "backends/ebpf/ebpf_backend.h"
 #include "backends/ebpf/pair.h"
-#include "core/parked_descriptors.h"
 #include "in_child.h"
+#include "os/parked_descriptors.h"
 
 namespace syscost::ebpf {
 namespace {

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "backends/ebpf/ebpf_backend.h"
-#include "core/quiet_memory.h"
+#include "os/quiet_memory.h"
 
 namespace syscost::ebpf {
 namespace {

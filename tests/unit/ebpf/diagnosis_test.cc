@@ -11,7 +11,7 @@
 
 #include "backends/ebpf/permission.h"
 #include "backends/ebpf/skeleton.h"
-#include "core/confinement.h"
+#include "os/confinement.h"
 
 namespace syscost::ebpf {
 namespace {

@@ -21,7 +21,7 @@
 
 #include "backends/ebpf/pair.h"
 #include "backends/ebpf/shared.h"
-#include "core/parked_descriptors.h"
+#include "os/parked_descriptors.h"
 
 namespace syscost::ebpf {
 namespace {

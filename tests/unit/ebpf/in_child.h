@@ -15,7 +15,7 @@
 #include <string>
 
 #include "core/backend.h"
-#include "core/quiet_memory.h"
+#include "os/quiet_memory.h"
 
 namespace syscost::ebpf {
 

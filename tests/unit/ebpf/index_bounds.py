@@ -6,7 +6,7 @@ The verifier of the running kernel cannot tell whether an older one accepts the 
 follows less than any of them from Linux 5.13 on. It runs through each program as a verifier does, keeps an interval for
 each register and stack slot, narrows it only by what is done to that very register, and complains where a number that
 may be 2^29 or more is added to a pointer ("unbounded memory access", kernel/bpf/verifier.c). A check on a copy, or on a
-number computed from the index, counts for nothing; plugin/src/backends/ebpf/bounds.bpf.h is how an index passes.
+number computed from the index, counts for nothing; plugin/src/backends/ebpf/bpf/bounds.bpf.h is how an index passes.
 
 Not seen: additions to a pointer that was itself loaded from memory, and whether a bound fits the array.
 

@@ -5,9 +5,9 @@
 
 #include <chrono>
 
+#include "profilers/agent/agent_link.h"
 #include "profilers/agent/patience.h"
 #include "profilers/agent/protocol.h"
-#include "profilers/agent_link.h"
 #include "profilers/installed_files.h"
 
 namespace syscost::profilers {

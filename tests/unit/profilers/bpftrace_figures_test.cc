@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "profilers/bpftrace_figures.h"
+#include "profilers/bpftrace/bpftrace_figures.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "profilers/bpftrace_text.h"
+#include "profilers/bpftrace/bpftrace_text.h"
 #include "recorded.h"
 
 namespace syscost::profilers {

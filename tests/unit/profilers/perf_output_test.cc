@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What perf 6.1 printed, and what is read of it.
-#include "profilers/perf_output.h"
+#include "profilers/perf/perf_output.h"
 
 #include <gtest/gtest.h>
 

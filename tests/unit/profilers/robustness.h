@@ -23,7 +23,7 @@
 #include <string>
 #include <vector>
 
-#include "core/confinement.h"
+#include "os/confinement.h"
 #include "traced.h"
 
 namespace syscost::profilers {

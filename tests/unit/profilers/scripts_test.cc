@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "profilers/scripts.h"
+#include "profilers/bpftrace/scripts.h"
 
 #include <gtest/gtest.h>
 #include <linux/capability.h>
@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "profilers/bpftrace_diagnosis.h"
+#include "profilers/bpftrace/bpftrace_diagnosis.h"
 #include "profilers/installed_files.h"
 
 namespace syscost::profilers {

@@ -15,8 +15,8 @@
 #include <thread>
 #include <vector>
 
-#include "core/confinement.h"
 #include "in_child.h"
+#include "os/confinement.h"
 
 namespace syscost::seccomp {
 namespace {

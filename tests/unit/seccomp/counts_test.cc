@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "backends/seccomp/supervisor.h"
-#include "core/quiet_memory.h"
+#include "os/quiet_memory.h"
 
 namespace syscost::seccomp {
 namespace {

@@ -19,7 +19,7 @@
 
 #include "backends/seccomp/probe.h"
 #include "backends/seccomp/seccomp_backend.h"
-#include "core/quiet_memory.h"
+#include "os/quiet_memory.h"
 
 namespace syscost::seccomp {
 

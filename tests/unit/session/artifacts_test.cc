@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/artifacts.h"
+#include "session/tools/artifacts.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

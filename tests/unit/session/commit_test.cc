@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/commit.h"
+#include "session/run/commit.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/container_report.h"
+#include "session/doctor/container_report.h"
 
 #include <gtest/gtest.h>
 #include <linux/capability.h>

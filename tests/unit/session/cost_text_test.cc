@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "core/cost_data.h"
-#include "session/cost_access.h"
+#include "session/two_process/cost_access.h"
 #include "syscost/counting.h"
 
 namespace syscost::adapter {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/findings.h"
+#include "session/tools/findings.h"
 
 #include <gtest/gtest.h>
 

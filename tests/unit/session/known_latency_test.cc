@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/known_latency.h"
+#include "session/doctor/known_latency.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/options.h"
+#include "session/options/options.h"
 
 #include <gtest/gtest.h>
 

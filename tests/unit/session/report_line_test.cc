@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/report_line.h"
+#include "session/windows/report_line.h"
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>

@@ -15,7 +15,7 @@
 
 #include "core/fake_backend.h"
 #include "csv/temporary_folder.h"
-#include "session/session.h"
+#include "session/windows/session.h"
 #include "syscost/schema.h"
 
 namespace syscost::session {

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <thread>
 
-#include "core/file_lock.h"
+#include "os/file_lock.h"
 #include "session/session_fixture.h"
 
 namespace syscost::session {

@@ -4,9 +4,9 @@
 #include <filesystem>
 
 #include "session/fake_profiler.h"
-#include "session/fixed_cost.h"
-#include "session/loop_run.h"
+#include "session/loops/loop_run.h"
 #include "session/session_fixture.h"
+#include "session/windows/fixed_cost.h"
 
 namespace syscost::session {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/spread.h"
+#include "session/loops/spread.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/surroundings.h"
+#include "session/run/surroundings.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/tool_check.h"
+#include "session/tools/tool_check.h"
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/traced_text.h"
+#include "session/two_process/traced_text.h"
 
 #include <gtest/gtest.h>
 

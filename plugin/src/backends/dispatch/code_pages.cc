@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "signal_safe/raw.h"
+#include "backends/dispatch/stub/raw.h"
 
 namespace syscost::dispatch {
 namespace {

@@ -8,21 +8,21 @@
 #include <string>
 #include <utility>
 
+#include "backends/common/known_calls.h"
+#include "backends/common/selected_only.h"
 #include "backends/dispatch/lanes.h"
 #include "backends/dispatch/memory.h"
 #include "backends/dispatch/patches.h"
 #include "backends/dispatch/probe.h"
 #include "backends/dispatch/segments.h"
+#include "backends/dispatch/stub/arming.h"
+#include "backends/dispatch/stub/memory.h"
+#include "backends/dispatch/stub/raw.h"
+#include "backends/dispatch/stub/signals.h"
+#include "backends/dispatch/stub/sigsys.h"
+#include "backends/dispatch/stub/trap_stacks.h"
 #include "backends/dispatch/threads.h"
-#include "core/known_calls.h"
-#include "core/quiet_memory.h"
-#include "core/selected_only.h"
-#include "signal_safe/arming.h"
-#include "signal_safe/memory.h"
-#include "signal_safe/raw.h"
-#include "signal_safe/signals.h"
-#include "signal_safe/sigsys.h"
-#include "signal_safe/trap_stacks.h"
+#include "os/quiet_memory.h"
 
 namespace syscost::dispatch {
 namespace {

@@ -2,14 +2,14 @@
 //
 // The dispatch backend: sees syscalls without any privilege, by Syscall User Dispatch.
 //
-// Linux >= 5.11 on x86-64. What the stub does is in signal_safe/README.md, what cannot be seen this way in
+// Linux >= 5.11 on x86-64. What the stub does is in backends/dispatch/stub/README.md, what cannot be seen this way in
 // docs/backends.md.
 #pragma once
 
 #include <memory>
 
 #include "core/backend.h"
-#include "core/result.h"
+#include "os/result.h"
 
 namespace syscost::dispatch {
 

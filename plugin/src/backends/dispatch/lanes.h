@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "backends/dispatch/stub/state.h"
 #include "core/backend.h"
-#include "core/spin_lock.h"
-#include "signal_safe/state.h"
+#include "os/spin_lock.h"
 
 namespace syscost::dispatch {
 

@@ -10,8 +10,8 @@
 #include <cerrno>
 #include <ctime>
 
-#include "signal_safe/raw.h"
-#include "signal_safe/state.h"
+#include "backends/dispatch/stub/raw.h"
+#include "backends/dispatch/stub/state.h"
 
 namespace syscost::dispatch {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "core/result.h"
+#include "os/result.h"
 
 namespace syscost::dispatch {
 

@@ -15,9 +15,9 @@
 #include <fstream>
 #include <utility>
 
+#include "backends/dispatch/stub/raw.h"
+#include "backends/dispatch/stub/state.h"
 #include "backends/dispatch/tracer.h"
-#include "signal_safe/raw.h"
-#include "signal_safe/state.h"
 
 namespace syscost::dispatch {
 namespace {

@@ -9,13 +9,13 @@
 #include <cerrno>
 #include <string>
 
-#include "core/confinement.h"
-#include "core/known_calls.h"
-#include "signal_safe/arming.h"
-#include "signal_safe/memory.h"
-#include "signal_safe/raw.h"
-#include "signal_safe/signals.h"
-#include "signal_safe/sigsys.h"
+#include "backends/common/known_calls.h"
+#include "backends/dispatch/stub/arming.h"
+#include "backends/dispatch/stub/memory.h"
+#include "backends/dispatch/stub/raw.h"
+#include "backends/dispatch/stub/signals.h"
+#include "backends/dispatch/stub/sigsys.h"
+#include "os/confinement.h"
 
 namespace syscost::dispatch {
 namespace {

@@ -3,7 +3,7 @@
 // Whether dispatching works here, found out by a child: what goes wrong is fatal for whoever tries it.
 #pragma once
 
-#include "core/result.h"
+#include "os/result.h"
 
 namespace syscost::dispatch {
 

@@ -5,8 +5,8 @@
 #include <bit>
 #include <iterator>
 
-#include "core/spin_lock.h"
-#include "signal_safe/raw.h"
+#include "backends/dispatch/stub/raw.h"
+#include "os/spin_lock.h"
 #include "syscost/histogram.h"
 
 namespace syscost::dispatch {

@@ -11,8 +11,8 @@
 
 #include <cstdint>
 
+#include "backends/dispatch/stub/state.h"
 #include "core/backend.h"
-#include "signal_safe/state.h"
 
 namespace syscost::dispatch {
 

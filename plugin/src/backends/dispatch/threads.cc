@@ -14,7 +14,7 @@
 #include <string>
 #include <system_error>
 
-#include "signal_safe/state.h"
+#include "backends/dispatch/stub/state.h"
 
 namespace syscost::dispatch {
 namespace {

@@ -20,8 +20,8 @@
 #include "backends/ebpf/diagnosis.h"
 #include "backends/ebpf/libbpf_api.h"
 #include "backends/ebpf/shared.h"
-#include "core/errno_names.h"
-#include "core/parked_descriptors.h"
+#include "os/errno_names.h"
+#include "os/parked_descriptors.h"
 
 namespace syscost::ebpf {
 namespace {

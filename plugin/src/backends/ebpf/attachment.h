@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/result.h"
+#include "os/result.h"
 
 namespace syscost::ebpf {
 

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "backends/common/selected_only.h"
 #include "backends/ebpf/reading.h"
-#include "core/selected_only.h"
 
 namespace syscost::ebpf {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "backends/ebpf/libbpf_log.h"
-#include "core/result.h"
+#include "os/result.h"
 
 namespace syscost::ebpf {
 

@@ -11,15 +11,15 @@
 #include <string>
 #include <utility>
 
+#include "backends/common/known_calls.h"
+#include "backends/common/lane_holder.h"
+#include "backends/common/selected_only.h"
 #include "backends/ebpf/child_counts.h"
 #include "backends/ebpf/programs.h"
 #include "backends/ebpf/segments.h"
-#include "core/known_calls.h"
-#include "core/lane_holder.h"
-#include "core/quiet_child.h"
-#include "core/quiet_memory.h"
-#include "core/selected_only.h"
-#include "core/spin_lock.h"
+#include "os/quiet_child.h"
+#include "os/quiet_memory.h"
+#include "os/spin_lock.h"
 
 namespace syscost::ebpf {
 namespace {

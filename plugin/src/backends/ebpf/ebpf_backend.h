@@ -10,7 +10,7 @@
 
 #include "core/backend.h"
 #include "core/call_detail.h"
-#include "core/result.h"
+#include "os/result.h"
 
 namespace syscost::ebpf {
 

@@ -17,11 +17,11 @@
 #include <thread>
 #include <utility>
 
-#include "core/confinement.h"
-#include "core/detached_process.h"
-#include "core/environment.h"
-#include "core/installed_file.h"
-#include "core/own_descriptors.h"
+#include "os/confinement.h"
+#include "os/detached_process.h"
+#include "os/environment.h"
+#include "os/installed_file.h"
+#include "os/own_descriptors.h"
 
 namespace syscost::ebpf {
 namespace {

@@ -14,7 +14,7 @@
 #include "backends/ebpf/holder.h"
 #include "backends/ebpf/missed_runs.h"
 #include "backends/ebpf/own_pair.h"
-#include "core/result.h"
+#include "os/result.h"
 
 namespace syscost::ebpf {
 

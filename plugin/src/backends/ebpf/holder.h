@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "backends/ebpf/missed_runs.h"
-#include "core/result.h"
+#include "os/result.h"
 
 namespace syscost::ebpf {
 

@@ -12,7 +12,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "core/result.h"
+#include "os/result.h"
 
 namespace syscost::ebpf {
 

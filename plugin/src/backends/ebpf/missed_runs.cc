@@ -13,8 +13,8 @@
 #include <string>
 
 #include "backends/ebpf/libbpf_api.h"
-#include "core/own_descriptors.h"
-#include "core/parked_descriptors.h"
+#include "os/own_descriptors.h"
+#include "os/parked_descriptors.h"
 
 namespace syscost::ebpf {
 namespace {

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/result.h"
+#include "os/result.h"
 
 namespace syscost::ebpf {
 

@@ -3,14 +3,14 @@
 // OwnPair: a pair of programs that this process loads and holds itself, where no helper can be.
 //
 // Programs and attachments lie in the queues of two sockets, of three where children are counted
-// (core/parked_descriptors.h), so that a child, however it was made, holds no attachment that this process could not
+// (os/parked_descriptors.h), so that a child, however it was made, holds no attachment that this process could not
 // take off.
 #pragma once
 
 #include "backends/ebpf/helper/protocol.h"
 #include "backends/ebpf/holder.h"
 #include "backends/ebpf/pair.h"
-#include "core/parked_descriptors.h"
+#include "os/parked_descriptors.h"
 
 namespace syscost::ebpf {
 

@@ -15,7 +15,7 @@
 #include "backends/ebpf/diagnosis.h"
 #include "backends/ebpf/libbpf_log.h"
 #include "backends/ebpf/skeleton.h"
-#include "core/parked_descriptors.h"
+#include "os/parked_descriptors.h"
 
 namespace syscost::ebpf {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "backends/ebpf/attachment.h"
 #include "core/call_detail.h"
-#include "core/result.h"
+#include "os/result.h"
 
 struct syscost_bpf;
 

@@ -9,8 +9,8 @@
 
 #include <optional>
 
-#include "core/confinement.h"
-#include "core/result.h"
+#include "os/confinement.h"
+#include "os/result.h"
 
 namespace syscost::ebpf {
 

@@ -13,7 +13,7 @@
 
 #include "backends/ebpf/permission.h"
 #include "backends/ebpf/reading.h"
-#include "core/own_calls.h"
+#include "os/own_calls.h"
 
 namespace syscost::ebpf {
 namespace {

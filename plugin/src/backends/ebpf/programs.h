@@ -20,7 +20,7 @@
 #include "backends/ebpf/pair.h"
 #include "backends/ebpf/shared.h"
 #include "core/call_detail.h"
-#include "core/result.h"
+#include "os/result.h"
 
 namespace syscost::ebpf {
 

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "core/spin_lock.h"
+#include "os/spin_lock.h"
 #include "syscost/histogram.h"
 
 namespace syscost::ebpf {

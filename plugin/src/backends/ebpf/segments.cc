@@ -6,7 +6,7 @@
 
 #include "backends/ebpf/child_counts.h"
 #include "backends/ebpf/reading.h"
-#include "core/spin_lock.h"
+#include "os/spin_lock.h"
 
 namespace syscost::ebpf {
 std::uint64_t Segments::wait_for_programs() const {

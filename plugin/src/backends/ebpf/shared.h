@@ -269,7 +269,7 @@ enum syscost_refusal {
   SYSCOST_REFUSED_ENROLLED = 3, /* the process is enrolled by another cookie */
 };
 #define SYSCOST_COOKIE_PROCESS(cookie) ((cookie) & (SYSCOST_PROCESSES - 1))
-/* What a child says to mark calls as ours (core/own_calls.h); a process that says its cookie enrols. */
+/* What a child says to mark calls as ours (os/own_calls.h); a process that says its cookie enrols. */
 #define SYSCOST_OWN_CALLS(cookie) (~(cookie))
 
 /* Where a process's map is, in targets[tgid % buckets][any way]: tgid << 32 | index + 1; 0 = free. */

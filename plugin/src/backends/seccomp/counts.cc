@@ -5,7 +5,7 @@
 #include <bit>
 #include <iterator>
 
-#include "core/spin_lock.h"
+#include "os/spin_lock.h"
 
 namespace syscost::seccomp {
 namespace {

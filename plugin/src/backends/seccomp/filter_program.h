@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "core/filter.h"
-#include "core/result.h"
 #include "core/syscall_id.h"
+#include "os/result.h"
 
 namespace syscost::seccomp {
 

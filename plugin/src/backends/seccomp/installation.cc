@@ -11,8 +11,8 @@
 #include "backends/seccomp/listener.h"
 #include "backends/seccomp/probe.h"
 #include "backends/seccomp/supervisor.h"
-#include "core/own_calls.h"
-#include "core/quiet_child.h"
+#include "os/own_calls.h"
+#include "os/quiet_child.h"
 
 namespace syscost::seccomp {
 namespace {

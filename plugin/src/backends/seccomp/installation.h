@@ -6,7 +6,7 @@
 
 #include "backends/seccomp/shared.h"
 #include "core/filter.h"
-#include "core/result.h"
+#include "os/result.h"
 
 namespace syscost::seccomp {
 

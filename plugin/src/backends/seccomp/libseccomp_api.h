@@ -6,7 +6,7 @@
 
 #include <seccomp.h>
 
-#include "core/result.h"
+#include "os/result.h"
 
 namespace syscost::seccomp {
 

@@ -15,7 +15,7 @@
 #include <cstring>
 #include <string>
 
-#include "core/confinement.h"
+#include "os/confinement.h"
 
 // Newer than the oldest headers we build with (Linux 5.7, 5.19, 6.6).
 #ifndef SECCOMP_FILTER_FLAG_TSYNC_ESRCH

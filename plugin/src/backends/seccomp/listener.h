@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/result.h"
+#include "os/result.h"
 
 namespace syscost::seccomp {
 

@@ -17,7 +17,7 @@
 #include "backends/seccomp/listener.h"
 #include "backends/seccomp/shared.h"
 #include "backends/seccomp/supervisor.h"
-#include "core/quiet_child.h"
+#include "os/quiet_child.h"
 
 namespace syscost::seccomp {
 namespace {

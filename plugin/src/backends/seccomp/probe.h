@@ -6,7 +6,7 @@
 // 64. What cannot be undone ends with the child.
 #pragma once
 
-#include "core/result.h"
+#include "os/result.h"
 
 namespace syscost::seccomp {
 

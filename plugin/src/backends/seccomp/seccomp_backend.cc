@@ -7,16 +7,16 @@
 #include <array>
 #include <mutex>
 
+#include "backends/common/known_calls.h"
+#include "backends/common/lane_holder.h"
 #include "backends/seccomp/counts.h"
 #include "backends/seccomp/filter_program.h"
 #include "backends/seccomp/installation.h"
 #include "backends/seccomp/listener.h"
 #include "backends/seccomp/probe.h"
 #include "backends/seccomp/shared.h"
-#include "core/known_calls.h"
-#include "core/lane_holder.h"
-#include "core/quiet_memory.h"
-#include "core/spin_lock.h"
+#include "os/quiet_memory.h"
+#include "os/spin_lock.h"
 
 namespace syscost::seccomp {
 namespace {

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "core/backend.h"
-#include "core/result.h"
+#include "os/result.h"
 
 namespace syscost::seccomp {
 

@@ -3,13 +3,13 @@
 // CUPTI as a profiler of a window: --syscost_profile cupti.
 //
 // It runs inside this process: with threads, memory and ioctls of its own, between which and the test's nobody can tell
-// apart. So a run with it counts no syscalls and times nothing (session/options.cc); it is a pass of its own.
+// apart. So a run with it counts no syscalls and times nothing (session/options/options.cc); it is a pass of its own.
 #pragma once
 
 #include <memory>
 #include <string>
 
-#include "core/result.h"
+#include "os/result.h"
 #include "profilers/profiler.h"
 
 namespace syscost::gpu::cupti {

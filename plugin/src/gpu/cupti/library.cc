@@ -3,8 +3,8 @@
 
 #include <dlfcn.h>
 
-#include "core/environment.h"
 #include "gpu/cupti/activity.h"
+#include "os/environment.h"
 
 namespace syscost::gpu::cupti {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/result.h"
+#include "os/result.h"
 
 namespace syscost::gpu::cupti {
 

@@ -9,8 +9,8 @@
 
 #include <string>
 
-#include "core/result.h"
 #include "gpu/cupti/library.h"
+#include "os/result.h"
 
 namespace syscost::gpu::cupti {
 

@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "profilers/bpftrace_figures.h"
-#include "profilers/bpftrace_output.h"
-#include "profilers/bpftrace_text.h"
-#include "profilers/perf_output.h"
+#include "profilers/bpftrace/bpftrace_figures.h"
+#include "profilers/bpftrace/bpftrace_output.h"
+#include "profilers/bpftrace/bpftrace_text.h"
+#include "profilers/perf/perf_output.h"
 
 namespace syscost::profilers::fuzz {
 namespace {

@@ -21,8 +21,8 @@
 #include <string_view>
 
 #include "core/call_detail.h"
-#include "core/passed_descriptors.h"
-#include "core/result.h"
+#include "os/passed_descriptors.h"
+#include "os/result.h"
 
 namespace syscost::ebpf {
 

@@ -12,7 +12,7 @@
 
 #include "backends/ebpf/missed_runs.h"
 #include "backends/ebpf/shared.h"
-#include "core/parked_descriptors.h"
+#include "os/parked_descriptors.h"
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77  // Linux 6.5

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+//
+// Call: one syscall on its way through the stub. It lies on the caller's stack below the red zone, or on a trap stack.
+// What few calls need comes first: below a patched site the others touch 120 bytes beyond the red zone.
+//
+// stub_x86_64.S fills and empties it by the offsets that are asserted here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/dispatch/stub/state.h"
+
+namespace syscost::signal_safe {
+
+struct Arguments {
+  std::uint64_t rdi, rsi, rdx, r10, r8, r9;
+};
+
+/// The kernel's own sigaction and sigset.
+struct KernelSigaction {
+  void (*handler)(int);
+  std::uint64_t flags;
+  void (*restorer)();
+  std::uint64_t mask;
+};
+
+struct Call {
+  // For special calls.
+  Arguments used;  ///< What the kernel gets.
+  union {
+    KernelSigaction action;
+    Stack stack;
+  };
+  KernelSigaction before;
+  std::uint64_t mask;
+  std::uint64_t note;
+  // For all.
+  std::uint64_t result;
+  std::uint64_t number;
+  Control control;  ///< Of the thread's lane when the call entered.
+  std::uint64_t start;
+  std::uint64_t return_address;
+  std::uint64_t flags;
+  Thread* thread;   ///< On a trap stack also: this call is under way. Null = the stack is free.
+  Arguments given;  ///< What the program passed, and gets back.
+  std::uint64_t abi;
+  std::uint64_t stack_pointer;  ///< The caller's.
+};
+
+/// How far below the caller's stack pointer a Call on its stack lies: the red zone is left alone.
+inline constexpr std::uint64_t kCallFrame = 128 + 256;
+
+/// True if the call is kept on a stack of ours: nothing is written to the caller's.
+inline bool is_on_trap_stack(const Call& call) {
+  return call.stack_pointer != reinterpret_cast<std::uint64_t>(&call) + kCallFrame;
+}
+
+// Kept in step with stub_x86_64.S.
+static_assert(offsetof(Call, result) == 128 && offsetof(Call, number) == 136 && offsetof(Call, control) == 144);
+static_assert(offsetof(Call, start) == 152 && offsetof(Call, return_address) == 160 && offsetof(Call, flags) == 168);
+static_assert(offsetof(Call, thread) == 176 && offsetof(Call, given) == 184 && offsetof(Call, used) == 0);
+static_assert(offsetof(Call, abi) == 232 && offsetof(Call, stack_pointer) == 240 && sizeof(Call) <= 256);
+static_assert(offsetof(Thread, lane) == 0 && sizeof(Thread) == 512 && offsetof(Lane, control) == 0);
+static_assert(offsetof(Thread, signal_stack) == 400 && offsetof(Stack, start) == 0 && offsetof(Stack, bytes) == 16);
+static_assert(offsetof(Thread, runs_on_at) == 504);
+
+/// The proof that code runs where nothing may be called, allocated or locked: only the stub's and the handler's entry
+/// points make one.
+class Guard {
+ public:
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+
+ private:
+  Guard() = default;
+  friend struct EntryPoint;
+};
+
+/// Entry points derive their Guard from here.
+struct EntryPoint {
+  static Guard enter() { return {}; }
+};
+
+/// How the stub goes on after prepare(). Known to stub_x86_64.S.
+enum class Plan : std::uint64_t {
+  call = 0,          ///< With `used`, then finish().
+  sigreturn = 1,     ///< Never comes back.
+  own_stack = 2,     ///< A clone whose child starts on another stack.
+  shared_stack = 3,  ///< From a patched site, a clone whose child writes over this stack before the parent goes on.
+};
+
+}  // namespace syscost::signal_safe

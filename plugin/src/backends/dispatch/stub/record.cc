@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT
+#include "backends/dispatch/stub/record.h"
+
+#include <atomic>
+
+#include "backends/dispatch/stub/bucket.h"
+#include "backends/dispatch/stub/frames.h"
+#include "backends/dispatch/stub/memory.h"
+
+namespace syscost::signal_safe {
+namespace {
+
+constexpr std::uint64_t kX32Bit = 0x4000'0000;
+constexpr std::uint64_t kWild = 1ULL << 63;
+
+std::uint64_t load(const std::uint64_t& word) {
+  return std::atomic_ref(const_cast<std::uint64_t&>(word)).load(std::memory_order_acquire);
+}
+std::uint32_t load(const std::uint32_t& word) {
+  return std::atomic_ref(const_cast<std::uint32_t&>(word)).load(std::memory_order_acquire);
+}
+
+/// One instruction, so that a signal handler on this thread loses nothing and neither do we; locked where other
+/// threads write to the word too.
+void add(std::uint64_t& word, std::uint64_t value, bool is_shared) {
+  if (is_shared) {
+    asm volatile("lock addq %1, %0" : "+m"(word) : "er"(value) : "cc");
+  } else {
+    asm volatile("addq %1, %0" : "+m"(word) : "er"(value) : "cc");
+  }
+}
+
+/// Most of the time the bit is there.
+void set_bit(std::uint64_t* words, std::uint32_t bit, bool is_shared) {
+  std::uint64_t& word = words[bit / 64];
+  const std::uint64_t mask = 1ULL << (bit % 64);
+  if ((load(word) & mask) != 0) return;
+  if (is_shared) {
+    asm volatile("lock orq %1, %0" : "+m"(word) : "r"(mask) : "cc");
+  } else {
+    asm volatile("orq %1, %0" : "+m"(word) : "r"(mask) : "cc");
+  }
+}
+
+/// Stores `value` when it is nearer the edge than what is there. Nearly always it is not.
+template <class Nearer>
+void move_edge(std::uint64_t& word, std::uint64_t value, Nearer is_nearer) {
+  std::atomic_ref edge(word);
+  std::uint64_t seen = edge.load(std::memory_order_relaxed);
+  while (is_nearer(value, seen) && !edge.compare_exchange_weak(seen, value)) {
+  }
+}
+
+// ---- the directory --------------------------------------------------------------------------------------------------
+
+std::uint32_t allocate_slot(std::uint64_t syscall) {
+  Directory& directory = syscost_state.directory;
+  std::atomic_ref used(directory.slots_used);
+  if (used.load() >= kSlots) return kSlots;
+  const std::uint32_t fresh = used.fetch_add(1);
+  if (fresh >= kSlots) return kSlots;
+  std::atomic_ref(directory.syscall_of[fresh]).store(syscall);
+  return fresh;
+}
+
+std::uint32_t slots_in_use(const std::uint32_t& used, std::uint32_t most) {
+  const std::uint32_t count = load(used);
+  return count < most ? count : most;
+}
+
+// Numbers beyond the tables are rare and never valid. Two threads that see one first at the same time give it two
+// slots, which the reader adds up.
+std::uint32_t wild_slot_of(std::uint64_t syscall) {
+  const Directory& directory = syscost_state.directory;
+  for (std::uint32_t slot = 0; slot < slots_in_use(directory.slots_used, kSlots); ++slot) {
+    if (load(directory.syscall_of[slot]) == syscall) return slot;
+  }
+  return allocate_slot(syscall);
+}
+
+/// The slot of what the call asked for; kSlots when there is none left, kNotSelected when it is not to be counted.
+std::uint32_t slot_of(const Call& call) {
+  Directory& directory = syscost_state.directory;
+  std::uint64_t abi = call.abi;
+  std::uint64_t number = static_cast<std::uint32_t>(call.number);  // all that the kernel looks at
+  if (abi == 0 && number >= kX32Bit && number < 2 * kX32Bit) {
+    abi = 2;
+    number -= kX32Bit;
+  }
+  if (number >= kNumbers) {
+    if (directory.ignores_wild != 0) return kNotSelected;
+    return wild_slot_of(kWild | abi << 32 | static_cast<std::uint32_t>(number));
+  }
+  std::uint32_t& entry = directory.slot_of[abi * kNumbers + number];
+  std::uint32_t known = load(entry);
+  if (known == kNotSelected) return known;
+  if (known != 0) return known - 1;
+  const std::uint32_t fresh = allocate_slot(abi << 32 | number);
+  if (fresh >= kSlots) return kSlots;
+  if (std::atomic_ref(entry).compare_exchange_strong(known, fresh + 1)) return fresh;
+  return known - 1;
+}
+
+std::uint32_t allocate_error_slot(std::uint32_t key) {
+  Directory& directory = syscost_state.directory;
+  std::atomic_ref used(directory.error_slots_used);
+  if (used.load() >= kErrorSlots) return kErrorSlots;
+  const std::uint32_t fresh = used.fetch_add(1);
+  if (fresh >= kErrorSlots) return kErrorSlots;
+  std::atomic_ref(directory.error_of[fresh]).store(key);
+  return fresh;
+}
+
+std::uint32_t error_slot_of(std::uint32_t slot, std::uint32_t error) {
+  Directory& directory = syscost_state.directory;
+  const std::uint32_t key = slot << 16 | error;
+  if (error >= kErrnos) {
+    for (std::uint32_t i = 0; i < slots_in_use(directory.error_slots_used, kErrorSlots); ++i) {
+      if (load(directory.error_of[i]) == key) return i;
+    }
+    return allocate_error_slot(key);
+  }
+  std::uint32_t& entry = directory.error_slot_of[slot * kErrnos + error];
+  std::uint32_t known = load(entry);
+  if (known != 0) return known - 1;
+  const std::uint32_t fresh = allocate_error_slot(key);
+  if (fresh >= kErrorSlots) return kErrorSlots;
+  if (std::atomic_ref(entry).compare_exchange_strong(known, fresh + 1)) return fresh;
+  return known - 1;
+}
+
+// ---- the cells ------------------------------------------------------------------------------------------------------
+
+struct Outcome {
+  int error;
+  bool has_latency;
+  std::uint64_t latency_ns;
+};
+
+/// Adds a latency to a cell. Nearly always four single instructions.
+__attribute__((always_inline)) inline void add_latency(Cell& cell, std::uint64_t ns, bool is_shared) {
+  add(cell.buckets[bucket_of(ns)], 1, is_shared);
+  add(cell.latency_sum_ns, ns, is_shared);
+  move_edge(cell.latency_least, ns + 1,
+            [](std::uint64_t fresh, std::uint64_t kept) { return kept == 0 || fresh < kept; });
+  move_edge(cell.latency_max_ns, ns, [](std::uint64_t fresh, std::uint64_t kept) { return fresh > kept; });
+}
+
+void count(const Guard& guard, Account& account, std::uint32_t bank, std::uint32_t slot, const Outcome& outcome) {
+  Cell* cell = cell_of(guard, account, bank, slot);
+  Account* home = cell != nullptr ? &account : &syscost_state.shared_account;
+  if (cell == nullptr) cell = cell_of(guard, *home, bank, slot);
+  if (cell == nullptr) {
+    add(syscost_state.lost, 1, true);
+    return;
+  }
+  const bool is_shared = home->is_shared;
+  set_bit(home->dirty[bank], slot, is_shared);
+  std::atomic_ref(cell->is_marked).store(1, std::memory_order_relaxed);
+  if (outcome.has_latency) {
+    add_latency(*cell, outcome.latency_ns, is_shared);
+  } else {
+    add(cell->calls_untimed, 1, is_shared);
+  }
+  if (outcome.error == 0) return;
+  const std::uint32_t error_slot = error_slot_of(slot, static_cast<std::uint32_t>(outcome.error));
+  std::uint64_t* errors = error_slot < kErrorSlots ? errors_of(guard, *home, bank) : nullptr;
+  if (errors == nullptr) {
+    add(syscost_state.lost, 1, true);
+    return;
+  }
+  set_bit(home->dirty_errors[bank], error_slot, is_shared);
+  add(errors[error_slot], 1, is_shared);
+}
+
+void log_crossing(const Call& call, Control returned, std::uint32_t slot, const Outcome& outcome) {
+  std::atomic_ref produced(syscost_state.log_produced);
+  std::uint64_t index = produced.load();
+  do {
+    if (index - load(syscost_state.log_consumed) >= kLogRecords) {
+      add(syscost_state.log_lost, 1, true);
+      return;
+    }
+  } while (!produced.compare_exchange_weak(index, index + 1));
+  LogRecord& entry = syscost_state.log[index % kLogRecords];
+  entry.entered = call.control;
+  entry.returned = returned;
+  entry.latency_ns = outcome.latency_ns;
+  entry.slot = slot;
+  entry.error = outcome.error;
+  entry.has_latency = outcome.has_latency ? 1 : 0;
+  std::atomic_ref(entry.sequence).store(index + 1, std::memory_order_release);
+}
+
+Outcome outcome_of(const Call& call, std::uint64_t now, bool has_result) {
+  Outcome outcome{};
+  const auto result = static_cast<std::int64_t>(call.result);
+  // int $0x80 returns 32 bits.
+  const std::int64_t value = call.abi == 1 ? static_cast<std::int32_t>(result) : result;
+  if (has_result && value < 0 && value >= -4095) outcome.error = static_cast<int>(-value);
+  outcome.has_latency = has_result && call.control != 0 && syscost_state.ns_per_tick != 0;
+  if (outcome.has_latency) outcome.latency_ns = now > call.start ? to_ns(now - call.start) : 0;
+  return outcome;
+}
+
+/// All but the announcement. Kept out of the way of the common case.
+__attribute__((noinline)) void record_any(const Guard& guard, const Call& call, std::uint64_t now, bool has_result) {
+  Lane& lane = *call.thread->lane;
+  const Control control = load(lane.control);
+  if (control == 0) return;
+  const std::uint32_t slot = slot_of(call);
+  if (slot == kNotSelected) return;
+  if (slot >= kSlots) {
+    add(syscost_state.lost, 1, true);
+    return;
+  }
+  const Outcome outcome = outcome_of(call, now, has_result);
+  if (control == call.control) {
+    Account* account = lane.account != nullptr ? lane.account : account_of(guard, *call.thread);
+    count(guard, *account, bank_of(control), slot, outcome);
+  } else {
+    log_crossing(call, control, slot, outcome);
+  }
+}
+
+/// The common case: a call of the usual table that succeeded in the segment it entered, and not the first of its kind.
+/// False when it is another.
+inline bool record_common(const Call& call, std::uint64_t now) {
+  const Thread& thread = *call.thread;
+  const Lane& lane = *thread.lane;
+  const Control control = load(lane.control);
+  if (control != call.control || control == 0 || call.number >= kNumbers || call.abi != 0) return false;
+  if (static_cast<std::int64_t>(call.result) < 0 || now < call.start || syscost_state.ns_per_tick == 0) return false;
+  const std::uint32_t slot = syscost_state.directory.slot_of[call.number] - 1;
+  const Account* account = lane.account != nullptr ? lane.account : thread.account;
+  if (slot >= kSlots || account == nullptr || account->is_shared) return false;
+  Cell* cell = account->cells[bank_of(control)][slot];
+  if (cell == nullptr || cell->is_marked == 0) return false;
+  add_latency(*cell, to_ns(now - call.start), false);
+  return true;
+}
+
+// ---- the announcement -----------------------------------------------------------------------------------------------
+
+/// What this thread has stored is visible to whoever's later store it does not see: a full barrier, which costs as much
+/// as a stamp. A thread that is alone needs none. It asks after it has stored: a second thread can only come from it,
+/// in a signal handler; one that ran before this question has said so, and a later one finds the store done, because
+/// its clone is behind it.
+inline void show_announcement() {
+  asm volatile("" : : : "memory");
+  if (std::atomic_ref(syscost_is_alone).load(std::memory_order_relaxed) == 0) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
+  asm volatile("" : : : "memory");
+}
+
+std::uint64_t announcement_of(const Call& call, std::uint64_t place) {
+  return place << kNumberBits | (call.thread->ended & ((1U << kNumberBits) - 1));
+}
+
+/// Where a call lies, or would lie, on its caller's stack: of two at once that of a handler lies below.
+std::uint64_t place_of(const Call& call) {
+  return call.stack_pointer - kCallFrame;
+}
+
+/// True when `outer`, announced by this thread and not ended, never will be: a handler interrupted it and left by
+/// longjmp. A handler that did return would run below it, or on a signal stack.
+__attribute__((noinline)) bool was_left(std::uint64_t outer, const Call& call, std::uint64_t place) {
+  if (place < outer >> kNumberBits || call.thread->hides_stack != 0) return false;
+  return !is_on(call.thread->own_stack, place);
+}
+
+/// Once for the stub, once for the others: the stub's own shall hold all of it.
+__attribute__((always_inline)) inline void record_announced(const Guard& guard, const Call& call, std::uint64_t now,
+                                                            std::uint64_t place, bool has_result) {
+  Thread& thread = *call.thread;
+  if (load(thread.lane->control) == 0) return;
+  // Announced before the control is read: whoever has stored a new control and sees no recording under way knows that
+  // nobody writes to the old bank any more. Not one step: a handler that comes in between puts back what it found.
+  std::atomic_ref open(thread.open);
+  std::uint64_t outer = open.load(std::memory_order_relaxed);
+  open.store(announcement_of(call, place), std::memory_order_relaxed);
+  show_announcement();
+  if (outer != 0 && was_left(outer, call, place)) [[unlikely]]
+    outer = 0;
+  if (!has_result || !record_common(call, now)) [[unlikely]]
+    record_any(guard, call, now, has_result);
+  add(thread.ended, 1, false);
+  // What this one interrupted is under way again.
+  open.store(outer, std::memory_order_release);
+}
+
+}  // namespace
+
+void record(const Guard& guard, const Call& call, std::uint64_t now) {
+  record_announced(guard, call, now, place_of(call), true);
+}
+
+void record_return(const Guard& guard, const Call& call, std::uint64_t stack_pointer) {
+  record_announced(guard, call, 0, stack_pointer, false);
+}
+
+}  // namespace syscost::signal_safe
+
+// NOLINTNEXTLINE(readability-identifier-naming): the stub's name
+extern "C" void syscost_record(syscost::signal_safe::Call* call, std::uint64_t now) {
+  const syscost::signal_safe::Guard guard = syscost::signal_safe::EntryPoint::enter();
+  syscost::signal_safe::record_announced(guard, *call, now, syscost::signal_safe::place_of(*call), true);
+}

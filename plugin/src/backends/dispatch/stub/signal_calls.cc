@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+#include "backends/dispatch/stub/signal_calls.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/dispatch/stub/arming.h"
+#include "backends/dispatch/stub/memory.h"
+#include "backends/dispatch/stub/raw.h"
+#include "backends/dispatch/stub/record.h"
+#include "backends/dispatch/stub/signals.h"
+#include "backends/dispatch/stub/sigsys.h"
+#include "backends/dispatch/stub/stacks.h"
+#include "backends/dispatch/stub/user_memory.h"
+
+#ifndef SYS_epoll_pwait2
+#define SYS_epoll_pwait2 441
+#endif
+
+namespace syscost::signal_safe {
+namespace {
+
+/// The kernel's timespec.
+struct Time {
+  std::int64_t seconds;
+  std::int64_t ns;
+};
+
+constexpr std::uint64_t kMaskBytes = sizeof(std::uint64_t);
+constexpr std::uint64_t kBlockedInKernel = 4;  // in a note
+
+// ---- masks ----------------------------------------------------------------------------------------------------------
+
+bool names_sigsys(std::uint64_t address) {
+  return (read_at<std::uint64_t>(address) & kSigsysBit) != 0;
+}
+
+/// The call waits under the mask at `address`. As with the program's own mask, SIGSYS gets through in the call and not
+/// before.
+void wait_with(Call& call, std::uint64_t address, std::uint64_t size) {
+  if (size != kMaskBytes || !is_readable(address, kMaskBytes)) return;
+  Thread& thread = *call.thread;
+  const bool is_blocked = names_sigsys(address);
+  thread.blocks_outside = thread.blocks_sigsys + 1;
+  call.note = thread.blocks_outside;
+  if (thread.blocks_sigsys != 0 && !is_blocked) {
+    set_blocked_in_kernel(true);
+    call.note |= kBlockedInKernel;
+  }
+  believe_blocked(thread, is_blocked);
+}
+
+/// The same for the {mask, size} pair that pselect6 and io_pgetevents take.
+void wait_with_pair(Call& call, std::uint64_t address) {
+  constexpr std::uint64_t kPairBytes = 16;
+  if (!is_readable(address, kPairBytes)) return;
+  wait_with(call, read_at<std::uint64_t>(address), read_at<std::uint64_t>(address + 8));
+}
+
+void finish_wait(Call& call) {
+  if (call.note == 0) return;
+  Thread& thread = *call.thread;
+  thread.blocks_outside = 0;
+  believe_blocked(thread, (call.note & ~kBlockedInKernel) == 2);
+  if ((call.note & kBlockedInKernel) != 0) set_blocked_in_kernel(false);
+}
+
+void prepare_sigprocmask(Call& call) {
+  call.note = call.thread->blocks_sigsys;
+  if (call.given.r10 != kMaskBytes || !is_readable(call.given.rsi, kMaskBytes)) return;
+  const bool names_it = names_sigsys(call.given.rsi);
+  const auto how = static_cast<int>(call.given.rdi);
+  if (how == SIG_SETMASK) call.note |= names_it ? 2 : 4;
+  if (how == SIG_BLOCK && names_it) call.note |= 2;
+  if (how == SIG_UNBLOCK && names_it) call.note |= 4;
+  call.mask = read_at<std::uint64_t>(call.given.rsi) & ~kSigsysBit;
+  call.used.rsi = reinterpret_cast<std::uint64_t>(&call.mask);
+}
+
+void finish_sigprocmask(Call& call) {
+  // Where the old mask cannot be written the kernel has set the new one all the same.
+  if (call.result != 0 && static_cast<std::int64_t>(call.result) != -EFAULT) return;
+  if (call.result == 0 && call.given.rdx != 0 && (call.note & 1) != 0) {
+    write_at(call.given.rdx, read_at<std::uint64_t>(call.given.rdx) | kSigsysBit);
+  }
+  if ((call.note & 6) != 0) believe_blocked(*call.thread, (call.note & 2) != 0);
+}
+
+// ---- SIGSYS that waits ----------------------------------------------------------------------------------------------
+
+void finish_sigpending(Call& call) {
+  const Thread& thread = *call.thread;
+  if (call.result != 0 || call.given.rsi != kMaskBytes || thread.blocks_sigsys == 0 || !has_waiting(thread)) return;
+  write_at(call.given.rdi, read_at<std::uint64_t>(call.given.rdi) | kSigsysBit);
+}
+
+/// While the call waits for SIGSYS the kernel blocks it: it is for the call and not for a handler.
+void prepare_sigtimedwait(const Guard& guard, Call& call) {
+  if (call.given.r10 != kMaskBytes || !is_readable(call.given.rdi, kMaskBytes) || !names_sigsys(call.given.rdi)) return;
+  Thread& thread = *call.thread;
+  if (call.given.rsi == 0) {
+    if (thread.received == nullptr) {
+      thread.received = static_cast<SignalInfo*>(take_memory(guard, sizeof *thread.received));
+    }
+    if (thread.received == nullptr) return;
+    call.used.rsi = reinterpret_cast<std::uint64_t>(thread.received);
+  }
+  call.note = 1;
+  set_blocked_in_kernel(true);
+  await_sigsys(thread, true);
+}
+
+/// What is left of the time that the program waits; null for ever.
+const Time* time_left(const Call& call, Time& into) {
+  if (call.given.rdx == 0) return nullptr;
+  into = read_at<Time>(call.given.rdx);
+  if (syscost_forbids_ticks != 0) return &into;
+  constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+  const auto passed = static_cast<std::int64_t>(to_ns(read_ticks() - call.start));
+  into.seconds -= passed / kNsPerSecond;
+  into.ns -= passed % kNsPerSecond;
+  if (into.ns < 0) {
+    into.ns += kNsPerSecond;
+    --into.seconds;
+  }
+  if (into.seconds < 0) into = {};
+  return &into;
+}
+
+void finish_sigtimedwait(Call& call) {
+  if (call.note == 0) return;
+  Thread& thread = *call.thread;
+  const auto& received = *reinterpret_cast<const SignalInfo*>(call.used.rsi);
+  while (call.result == kSigsys && is_notice(received, thread)) {
+    SignalInfo info;
+    if (take_sigsys(thread, info)) {
+      if (call.given.rsi != 0) copy(*reinterpret_cast<SignalInfo*>(call.given.rsi), info);
+      break;
+    }
+    // Another thread was first.
+    Time left{};
+    call.result = static_cast<std::uint64_t>(
+        syscost_raw_syscall(SYS_rt_sigtimedwait, static_cast<long>(call.given.rdi), static_cast<long>(call.used.rsi),
+                            reinterpret_cast<long>(time_left(call, left)), kMaskBytes));
+  }
+  await_sigsys(thread, false);
+  set_blocked_in_kernel(false);
+}
+
+/// A file from which SIGSYS is read needs it pending in the kernel, where we cannot let it be.
+void prepare_signalfd(const Guard& guard, Call& call) {
+  if (call.given.rdx != kMaskBytes || !is_readable(call.given.rsi, kMaskBytes) || !names_sigsys(call.given.rsi)) return;
+  stand_aside(guard, StoodAside::own_sigsys_file);
+}
+
+}  // namespace
+
+// ---- actions --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+enum ActionNote : std::uint64_t { kAsIs, kOfSigsys, kHandler, kNoHandler, kQuery };
+
+}  // namespace
+
+void prepare_sigaction(Call& call) {
+  const auto signal = static_cast<int>(call.given.rdi);
+  call.note = kAsIs;
+  if (call.given.r10 != kMaskBytes || signal < 1 || signal >= kSignals) return;
+  KernelSigaction& believed = signal_beliefs.actions[signal];
+  call.before = believed;
+  call.note = kQuery;
+  if (call.given.rsi == 0 && signal != kSigsys) return;
+  if (call.given.rsi != 0 && !is_readable(call.given.rsi, sizeof(KernelSigaction))) return;
+  if (signal == kSigsys) {
+    // Ours stays; the kernel is asked all the same, for what it has to say about the arguments.
+    if (call.given.rsi != 0) {
+      call.action = own_action(read_at<KernelSigaction>(call.given.rsi));
+      call.used.rsi = reinterpret_cast<std::uint64_t>(&call.action);
+    }
+    call.note = kOfSigsys;
+    return;
+  }
+  call.action = read_at<KernelSigaction>(call.given.rsi);
+  call.note = kNoHandler;
+  // What a thread that is not watched has read of the kernel may come back here: it is what is believed.
+  if (!is_handler(call.action) || is_ours(call.action)) return;
+  // Believed before the kernel has it: the signal may come in between.
+  believed = call.action;
+  call.action = entering_action(believed);
+  call.used.rsi = reinterpret_cast<std::uint64_t>(&call.action);
+  call.note = kHandler;
+}
+
+void finish_sigaction(Call& call) {
+  if (call.note == kAsIs) return;
+  const auto signal = static_cast<int>(call.given.rdi);
+  KernelSigaction& believed = signal_beliefs.actions[signal];
+  // Where the old action cannot be written the kernel has set the new one all the same.
+  const bool is_set = call.result == 0 || static_cast<std::int64_t>(call.result) == -EFAULT;
+  if (call.result == 0 && call.given.rdx != 0) {
+    const auto kernels = read_at<KernelSigaction>(call.given.rdx);
+    if (call.note == kOfSigsys) {
+      write_at(call.given.rdx, call.before);
+    } else if (is_ours(kernels)) {
+      write_at(call.given.rdx, shown_action(kernels, call.before));
+    }
+  }
+  if (call.note == kOfSigsys && is_set && call.given.rsi != 0) believed = read_at<KernelSigaction>(call.given.rsi);
+  if (call.note != kHandler) return;
+  if (is_set) {
+    std::atomic_ref(signal_beliefs.entered_by_us).fetch_or(1ULL << (signal - 1));
+  } else {
+    believed = call.before;
+  }
+}
+
+void prepare_signals(const Guard& guard, Call& call) {
+  switch (call.number) {
+    case SYS_rt_sigprocmask:
+      return prepare_sigprocmask(call);
+    case SYS_rt_sigsuspend:
+      return wait_with(call, call.given.rdi, call.given.rsi);
+    case SYS_ppoll:
+      return wait_with(call, call.given.r10, call.given.r8);
+    case SYS_epoll_pwait:
+    case SYS_epoll_pwait2:
+      return wait_with(call, call.given.r8, call.given.r9);
+    case SYS_pselect6:
+    case SYS_io_pgetevents:
+      return wait_with_pair(call, call.given.r9);
+    case SYS_sigaltstack:
+      return prepare_sigaltstack(call);
+    case SYS_rt_sigtimedwait:
+      return prepare_sigtimedwait(guard, call);
+    case SYS_signalfd:
+    case SYS_signalfd4:
+      return prepare_signalfd(guard, call);
+    default:
+      return;
+  }
+}
+
+bool leave_mask_to_frame(Call& call) {
+  switch (call.number) {
+    case SYS_rt_sigsuspend:
+    case SYS_ppoll:
+    case SYS_epoll_pwait:
+    case SYS_epoll_pwait2:
+    case SYS_pselect6:
+    case SYS_io_pgetevents:
+      call.note &= ~kBlockedInKernel;
+      return true;
+    case SYS_rt_sigtimedwait:
+      return call.note == 0;
+    default:
+      return true;
+  }
+}
+
+void finish_signals(const Guard& /*guard*/, Call& call) {
+  switch (call.number) {
+    case SYS_rt_sigprocmask:
+      return finish_sigprocmask(call);
+    case SYS_rt_sigsuspend:
+    case SYS_ppoll:
+    case SYS_epoll_pwait:
+    case SYS_epoll_pwait2:
+    case SYS_pselect6:
+    case SYS_io_pgetevents:
+      return finish_wait(call);
+    case SYS_sigaltstack:
+      return finish_sigaltstack(call);
+    case SYS_rt_sigpending:
+      return finish_sigpending(call);
+    case SYS_rt_sigtimedwait:
+      return finish_sigtimedwait(call);
+    default:
+      return;
+  }
+}
+
+}  // namespace syscost::signal_safe

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+#include "backends/dispatch/stub/signals.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#include <atomic>
+
+#include "backends/dispatch/stub/arming.h"
+#include "backends/dispatch/stub/cancel.h"
+#include "backends/dispatch/stub/frames.h"
+#include "backends/dispatch/stub/raw.h"
+#include "backends/dispatch/stub/record.h"
+#include "backends/dispatch/stub/sigsys.h"
+#include "backends/dispatch/stub/trap_stacks.h"
+#include "backends/dispatch/stub/user_memory.h"
+
+namespace syscost::signal_safe {
+
+SignalBeliefs signal_beliefs{};
+
+namespace {
+
+constexpr int kUserDispatch = 2;  // SYS_USER_DISPATCH of asm-generic/siginfo.h, missing in older headers
+constexpr unsigned kArchI386 = 0x4000'0003;
+constexpr unsigned kArchX86 = 0xc000'003e;
+constexpr std::uint64_t kRestorer = 0x0400'0000;  // SA_RESTORER
+constexpr std::uint64_t kNeverBlocked = 1ULL << (SIGKILL - 1) | 1ULL << (SIGSTOP - 1);
+
+long set_action(int signal, const KernelSigaction* action, KernelSigaction* before) {
+  return syscost_raw_syscall(SYS_rt_sigaction, signal, reinterpret_cast<long>(action), reinterpret_cast<long>(before),
+                             sizeof(std::uint64_t));
+}
+
+/// Remembered, so that the backend can patch the site between two windows. Lossy, never wrong.
+void remember_site(std::uint64_t return_address) {
+  const std::uint64_t hash = return_address * 0x9E37'79B9'7F4A'7C15ULL >> 54;
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    std::atomic_ref place(syscost_state.sites[(hash + i) % kSites]);
+    std::uint64_t seen = place.load(std::memory_order_relaxed);
+    if ((seen & ~kAsked) == return_address || (seen == 0 && place.compare_exchange_strong(seen, return_address)))
+      return;
+  }
+}
+
+/// By a process, which may say so of itself, not by what the thread did.
+bool was_sent(const SignalInfo& info) {
+  return static_cast<std::int32_t>(info.code) <= 0 || info.code == kUserDispatch;
+}
+
+/// A SIGSYS that is not ours: as if it had been delivered to the program's own action.
+void deliver_to_program(const Guard& guard, SignalFrame& frame, const SignalInfo& info, Thread* thread) {
+  KernelSigaction& believed = signal_beliefs.actions[kSigsys];
+  // The kernel ignores one that was sent, and kills where the thread itself caused it.
+  if (believed.handler == SIG_IGN && was_sent(info)) return;
+  if (!is_handler(believed)) {
+    set_default_action(kSigsys);
+    // Delivered as soon as this handler returns.
+    syscost_raw_syscall(SYS_tgkill, syscost_raw_syscall(SYS_getpid), syscost_raw_syscall(SYS_gettid), kSigsys);
+    return;
+  }
+  const KernelSigaction action = believed;
+  if ((action.flags & SA_RESETHAND) != 0) believed.handler = SIG_DFL;
+  if (&info != &frame.info) copy(frame.info, info);
+  enter_handler(guard, frame, kSigsys, action, thread);
+}
+
+/// What waits for the thread and is not blocked comes before whatever the thread does next.
+void deliver_waiting(const Guard& guard, SignalFrame& frame, Thread& thread) {
+  SignalInfo info;
+  if (thread.blocks_sigsys != 0 || !take_sigsys(thread, info)) return;
+  announce_waiting(thread);
+  deliver_to_program(guard, frame, info, &thread);
+}
+
+/// The program returns from a handler. Done here instead of in the stub, which would need the program's stack.
+void return_from_handler(const Guard& guard, SignalFrame& frame, Thread* thread) {
+  const std::uint64_t users = frame.registers[REG_RSP] - 8;
+  if (thread != nullptr) {
+    Call call{};
+    call.number = SYS_rt_sigreturn;
+    call.thread = thread;
+    call.control = thread->lane->control;
+    record_return(guard, call, frame.registers[REG_RSP]);
+    prepare_sigreturn(guard, *reinterpret_cast<SignalFrame*>(users), *thread);
+    // What is pending comes after the return, not on top of it: many would fill the stack.
+    frame.mask = ~std::uint64_t{0};
+  }
+  frame.registers[REG_RIP] = reinterpret_cast<std::uint64_t>(syscost_sigreturn);
+}
+
+/// The thread ends, by a call that needs no stack: the program may have unmapped its own. Whoever interrupts it from
+/// here on is nobody's, and runs on no stack that another thread may take.
+void end_thread(const Guard& /*guard*/, SignalFrame& frame, Thread& thread) {
+  if (thread.signal_stack.bytes != 0) frame.stack = thread.own_stack;
+  if (thread.blocks_sigsys != 0) frame.mask |= kSigsysBit;
+  set_gs_base(&syscost_foreign_thread);
+  std::atomic_ref(thread.id).store(0);
+  offer_sigsys();  // it may have been sent a notice
+  frame.registers[REG_R11] = reinterpret_cast<std::uint64_t>(&thread.is_used);
+  frame.registers[REG_RIP] = reinterpret_cast<std::uint64_t>(syscost_end_thread);
+}
+
+/// Lets the thread go on in the stub.
+void make_call(const Guard& guard, SignalFrame& frame, Thread* thread, unsigned architecture) {
+  std::uint64_t* registers = frame.registers;
+  const std::uint64_t return_address = registers[REG_RIP];
+  std::atomic_ref(syscost_state.trapped).fetch_add(1, std::memory_order_relaxed);
+  if (thread != nullptr) thread->trapped_in = syscost_state.pauses + 1;
+  if (architecture == kArchI386) {
+    // Every register is an argument: the way back lies on the stack, below the red zone.
+    registers[REG_RSP] -= 136;
+    write_at(registers[REG_RSP], return_address);
+    registers[REG_RIP] = reinterpret_cast<std::uint64_t>(syscost_stub_int80);
+  } else if (static_cast<std::uint32_t>(registers[REG_RAX]) == SYS_rt_sigreturn) {
+    return_from_handler(guard, frame, thread);
+    if (thread != nullptr) announce_waiting(*thread);  // it comes after the return
+    return;
+  } else {
+    remember_site(return_address);
+    const bool is_known = thread != nullptr && thread == calling_thread(guard);
+    if (is_known && static_cast<std::uint32_t>(registers[REG_RAX]) == SYS_exit) {
+      end_thread(guard, frame, *thread);
+      return;
+    }
+    if (!is_known || !enter_on_trap_stack(guard, frame, *thread, return_address)) {
+      registers[REG_RCX] = return_address;
+      registers[REG_RIP] = reinterpret_cast<std::uint64_t>(syscost_stub);
+    }
+  }
+  if (thread != nullptr) deliver_waiting(guard, frame, *thread);
+}
+
+void handle_sigsys(int /*signal*/, siginfo_t* info, void* context) {
+  const Guard guard = EntryPoint::enter();
+  SignalFrame& frame = frame_of(context);
+  const auto return_address = reinterpret_cast<std::uint64_t>(info->si_call_addr);
+  // The kernel names the place where it stopped the thread. A signal that only says so is the program's.
+  const bool is_call = info->si_code == kUserDispatch && return_address == frame.registers[REG_RIP];
+  const void* base = gs_base();
+  // A thread that is dispatched was armed, and had a base of ours.
+  if (is_call && calling_thread(guard) == nullptr && base != &syscost_foreign_thread && base != &syscost_child_thread) {
+    stand_aside(guard, StoodAside::own_gs);
+  }
+  Thread* thread = interrupted_thread(guard, frame);
+  if (is_call) {
+    make_call(guard, frame, thread, info->si_arch);
+    return;
+  }
+  const SignalInfo& other = frame.info;
+  if (thread == nullptr && was_sent(other) && is_being_born(guard)) {
+    // Its mask is not the kernel's, and the program does not know it yet.
+    if (!is_notice(other, syscost_foreign_thread)) keep_sigsys(other, nullptr);
+    offer_sigsys();
+    return;
+  }
+  if (thread == nullptr || !was_sent(other)) {
+    // On a thread that is not watched the kernel has the program's mask.
+    if (thread != nullptr || !is_notice(other, syscost_foreign_thread)) deliver_to_program(guard, frame, other, thread);
+    return;
+  }
+  if (!is_notice(other, *thread)) keep_sigsys(other, thread);
+  if (is_undone_call(guard, frame, *thread)) {
+    make_call(guard, frame, thread, kArchX86);
+  } else {
+    deliver_waiting(guard, frame, *thread);
+  }
+  if (thread->blocks_sigsys != 0) offer_sigsys();
+}
+
+/// Every handler of the program, as the kernel knows it.
+void handle_for_program(int signal, siginfo_t* /*info*/, void* context) {
+  const Guard guard = EntryPoint::enter();
+  SignalFrame& frame = frame_of(context);
+  Thread* thread = interrupted_thread(guard, frame);
+  if (signal == kCancelSignal) show_call_site(frame);
+  enter_handler(guard, frame, signal, signal_beliefs.actions[signal], thread);
+}
+
+using PlainHandler = void (*)(int);
+
+template <class Handler>
+PlainHandler plain(Handler* handler) {
+  return reinterpret_cast<PlainHandler>(reinterpret_cast<void*>(handler));
+}
+
+/// Takes one action over, if it is a handler.
+void enter_by_us(int signal, const KernelSigaction& action) {
+  if (!is_handler(action) || is_ours(action)) return;
+  signal_beliefs.actions[signal] = action;
+  const KernelSigaction ours = entering_action(action);
+  if (set_action(signal, &ours, nullptr) == 0) {
+    std::atomic_ref(signal_beliefs.entered_by_us).fetch_or(1ULL << (signal - 1));
+  }
+}
+
+}  // namespace
+
+KernelSigaction entering_action(const KernelSigaction& action) {
+  // All signals wait while ours runs; the program's mask is set when its handler is entered.
+  return {plain(handle_for_program), action.flags | SA_ONSTACK | kRestorer, syscost_restorer, ~std::uint64_t{0}};
+}
+
+bool is_handler(const KernelSigaction& action) {
+  return action.handler != SIG_DFL && action.handler != SIG_IGN;
+}
+
+bool is_ours(const KernelSigaction& kernels) {
+  return (kernels.flags & kRestorer) != 0 && kernels.restorer == syscost_restorer;
+}
+
+KernelSigaction shown_action(const KernelSigaction& kernels, const KernelSigaction& believed) {
+  KernelSigaction shown = believed;
+  if (!is_handler(kernels)) shown.handler = kernels.handler;
+  constexpr std::uint64_t kChanged = SA_ONSTACK | kRestorer;
+  shown.flags = (kernels.flags & ~kChanged) | (believed.flags & kChanged);
+  shown.mask &= ~kNeverBlocked;
+  return shown;
+}
+
+void set_default_action(int signal) {
+  const KernelSigaction plain_action{};
+  set_action(signal, &plain_action, nullptr);
+}
+
+KernelSigaction own_action(const KernelSigaction& believed) {
+  // The program's other signals wait while our handler runs: theirs must not run with SIGSYS blocked. A call that a
+  // SIGSYS interrupts which the program blocks or ignores goes on.
+  const std::uint64_t restarts = is_handler(believed) ? believed.flags & SA_RESTART : SA_RESTART;
+  return {plain(handle_sigsys), SA_SIGINFO | SA_ONSTACK | kRestorer | restarts, syscost_restorer, ~std::uint64_t{0}};
+}
+
+long take_signals_over(const Guard& /*guard*/, Thread& thread) {
+  KernelSigaction before{};
+  if (const long error = set_action(kSigsys, nullptr, &before); error < 0) return error;
+  KernelSigaction& believed = signal_beliefs.actions[kSigsys];
+  if (before.handler != plain(handle_sigsys)) believed = before;
+  const KernelSigaction ours = own_action(believed);
+  if (const long error = set_action(kSigsys, &ours, nullptr); error < 0) return error;
+  syscost_state.has_signals = true;
+  for (int signal = 1; signal < kSignals; ++signal) {
+    KernelSigaction action{};
+    if (signal != kSigsys && set_action(signal, nullptr, &action) == 0) enter_by_us(signal, action);
+  }
+  syscost_state.process = static_cast<std::int32_t>(syscost_raw_syscall(SYS_getpid));
+  std::uint64_t mask = 0;
+  syscost_raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, reinterpret_cast<long>(&mask), sizeof mask);
+  thread.blocks_sigsys = (mask & kSigsysBit) != 0 ? 1 : 0;
+  return 0;
+}
+
+void give_signals_back(const Guard& /*guard*/, bool with_handlers) {
+  syscost_state.has_signals = false;
+  set_action(kSigsys, &signal_beliefs.actions[kSigsys], nullptr);
+  if (!with_handlers) return;
+  for (std::uint64_t left = signal_beliefs.entered_by_us; left != 0; left &= left - 1) {
+    const int signal = __builtin_ctzll(left) + 1;
+    KernelSigaction kernels{};
+    if (set_action(signal, nullptr, &kernels) < 0 || !is_ours(kernels)) continue;
+    const KernelSigaction shown = shown_action(kernels, signal_beliefs.actions[signal]);
+    set_action(signal, &shown, nullptr);
+  }
+}
+
+}  // namespace syscost::signal_safe

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+//
+// The SIGSYS that are the program's own, beside those that are dispatched calls.
+//
+// While we watch a thread the kernel does not block SIGSYS in it. What the program blocks waits here: one place for
+// each thread, one for the process, as in the kernel. The process's goes to any thread that does not block it or awaits
+// it. Whoever puts something there looks for such a thread afterwards; a thread says that it unblocks or awaits SIGSYS
+// first and looks afterwards what waits. So one of the two sees the other.
+//
+// The kernel also keeps no more than one SIGSYS for a thread: of two that come before either is handled the second is
+// dropped. If that is ours, the call was undone and nobody says so (is_undone_call). It cannot be the program's, where
+// that comes from a thread that we watch: it is put into its place first, and what the kernel carries is only a notice.
+#pragma once
+
+#include "backends/dispatch/stub/call.h"
+#include "backends/dispatch/stub/frames.h"
+#include "backends/dispatch/stub/user_memory.h"
+
+namespace syscost::signal_safe {
+
+inline void copy(SignalInfo& to, const SignalInfo& from) {
+  copy_bytes(reinterpret_cast<std::uint64_t>(&to), reinterpret_cast<std::uint64_t>(&from), sizeof to);
+}
+
+/// Keeps what the kernel delivered to `thread`, for it or for the process; null for a thread without a record. If one
+/// waits there already, this one is dropped, as by the kernel.
+void keep_sigsys(const SignalInfo& info, Thread* thread);
+/// True for a SIGSYS that only says that one waits here for `thread`.
+bool is_notice(const SignalInfo& info, const Thread& thread);
+/// Whether something waits that `thread` may take.
+bool has_waiting(const Thread& thread);
+/// Sends `thread` a notice if something waits that it does not block.
+void announce_waiting(Thread& thread);
+/// Takes what waits for `thread`; the caller looks whether it may. False if nothing does.
+bool take_sigsys(Thread& thread, SignalInfo& into);
+/// Lets another thread take what waits for the process, if there is one that does not block it.
+void offer_sigsys();
+
+/// What the program believes of its mask. A thread that unblocks SIGSYS gets what waits, at once or, while the kernel
+/// blocks it, as soon as it does not.
+void believe_blocked(Thread& thread, bool is_blocked);
+/// The thread awaits SIGSYS in the call that follows, which the kernel ends when one is there; or not any more.
+void await_sigsys(Thread& thread, bool awaits);
+/// The calling thread is armed: from now on SIGSYS gets through, and what waits for it comes if it may.
+void let_sigsys_through(Thread& thread);
+/// What the kernel has of SIGSYS in the calling thread. While it is blocked nothing of the program may run.
+void set_blocked_in_kernel(bool is_blocked);
+
+/// The program sends SIGSYS to a thread (tgkill, tkill, rt_tgsigqueueinfo): the kernel says whether it may; then it is
+/// put to where that thread finds it.
+void prepare_send(Call& call);
+void finish_send(Call& call);
+
+/// The mask of the calling thread, `thread`, and what waits for it, are the kernel's from now on; also what waits for
+/// the process, with `with_process`.
+void leave_sigsys_to_kernel(Thread& thread, bool with_process);
+
+/// True if the kernel undid a call of `thread` and dropped the SIGSYS that says so.
+bool is_undone_call(const Guard& guard, const SignalFrame& frame, const Thread& thread);
+
+}  // namespace syscost::signal_safe

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+//
+// The calls that would notice, or undo, that we watch: those about signals (signal_calls.h), clones, thread ends, and
+// other users of what we use. Each is made with arguments adapted, and what comes back is what the program would have
+// got without us.
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/dispatch/stub/arming.h"
+#include "backends/dispatch/stub/call.h"
+#include "backends/dispatch/stub/frames.h"
+#include "backends/dispatch/stub/memory.h"
+#include "backends/dispatch/stub/raw.h"
+#include "backends/dispatch/stub/record.h"
+#include "backends/dispatch/stub/signal_calls.h"
+#include "backends/dispatch/stub/signals.h"
+#include "backends/dispatch/stub/sigsys.h"
+#include "backends/dispatch/stub/special.h"
+#include "backends/dispatch/stub/stacks.h"
+#include "backends/dispatch/stub/user_memory.h"
+
+namespace syscost::signal_safe {
+namespace {
+
+constexpr std::uint64_t kSetSeccomp = 22;
+constexpr std::uint64_t kSetGs = 0x1001;
+constexpr std::uint64_t kSetTsc = 26;
+constexpr std::uint64_t kTscKills = 2;  // PR_TSC_SIGSEGV
+
+// ---- children -------------------------------------------------------------------------------------------------------
+
+/// A thread; a process that shares our memory and runs beside us; one for whose end its maker waits; one with memory of
+/// its own.
+enum class Child : std::uint64_t { thread = 1, beside = 2, waited_for = 3, process = 4 };
+
+Child child_of(std::uint64_t flags) {
+  if ((flags & CLONE_THREAD) != 0) return Child::thread;
+  if ((flags & CLONE_VM) == 0) return Child::process;
+  return (flags & CLONE_VFORK) != 0 ? Child::waited_for : Child::beside;
+}
+
+/// Puts what the child's first steps need below its stack pointer, where it reads them before anything else runs.
+Plan leave_for_child(Call& call, std::uint64_t stack, std::uint64_t flags) {
+  constexpr std::uint64_t kLeft = 32;
+  if (!is_readable(stack - kLeft, kLeft)) return Plan::call;
+  write_at(stack - 8, call.return_address);
+  write_at(stack - 16, call.flags);
+  write_at(stack - 24, child_of(flags));
+  write_at(stack - 32, call.given.rsi);
+  return Plan::own_stack;
+}
+
+Plan save_for_shared(Call& call) {
+  Thread& thread = *call.thread;
+  Saved& saved = thread.saved[thread.saved_depth % kSaved];
+  saved = {call.return_address, call.flags, call.number, call.control, syscost_forbids_ticks == 0 ? read_ticks() : 0};
+  ++thread.saved_depth;
+  return Plan::shared_stack;
+}
+
+/// A child that begins on its maker's stack, in memory that both have. On a trap stack the call waits for its maker.
+Plan plan_shared(Call& call) {
+  if (!is_on_trap_stack(call)) return save_for_shared(call);
+  call.note = static_cast<std::uint64_t>(Child::waited_for);
+  return Plan::call;
+}
+
+Plan plan_clone(Call& call, std::uint64_t flags, std::uint64_t stack) {
+  // A process that shares our memory and for whose end this thread waits is never armed; whatever else shares it may
+  // be.
+  const bool is_waited_for = (flags & CLONE_VFORK) != 0 && (flags & CLONE_THREAD) == 0;
+  if ((flags & CLONE_VM) != 0 && !is_waited_for) std::atomic_ref(syscost_is_alone).store(0);
+  if (stack != 0) return leave_for_child(call, stack, flags);
+  // Without a stack and with memory of its own the child finds all this in its copy.
+  return (flags & CLONE_VM) != 0 ? plan_shared(call) : Plan::call;
+}
+
+Plan plan_clone3(Call& call) {
+  struct Head {
+    std::uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size;
+  };
+  if (call.given.rsi < sizeof(Head) || !is_readable(call.given.rdi, sizeof(Head))) return Plan::call;
+  const auto head = read_at<Head>(call.given.rdi);
+  return plan_clone(call, head.flags, head.stack == 0 ? 0 : head.stack + head.stack_size);
+}
+
+/// In a child that is a process of its own: its signals, and its signal stack, are what the program believes.
+void leave_process(const Guard& guard, Child kind) {
+  if (gs_base() == &syscost_child_thread) return;
+  Thread* parent = calling_thread(guard);
+  // In a child whose maker waits, actions are not worth the calls: it will soon be another program.
+  if (kind == Child::process) give_signals_back(guard, true);
+  // The kernel has forgotten the stack of a child that shares memory and runs beside its maker.
+  if (parent != nullptr && kind != Child::beside) give_stack_back(guard, *parent);
+  const std::uint64_t sigsys = kSigsysBit;
+  if (parent != nullptr && kind == Child::process && parent->blocks_sigsys != 0) {
+    syscost_raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, reinterpret_cast<long>(&sigsys), 0, sizeof sigsys);
+  }
+  set_gs_base(&syscost_child_thread);
+}
+
+void begin_child(const Guard& guard, Child kind) {
+  if (kind != Child::thread) {
+    leave_process(guard, kind);
+    return;
+  }
+  Thread* parent = calling_thread(guard);
+  Thread* own = nullptr;
+  // A child of somebody who is not watched is not watched.
+  if (parent != nullptr) {
+    own = take_thread(guard);
+    if (own == nullptr) std::atomic_ref(syscost_state.unseen_threads).fetch_add(1);
+  }
+  if (own == nullptr) {
+    set_gs_base(&syscost_foreign_thread);
+    return;
+  }
+  own->blocks_sigsys = parent->blocks_sigsys;
+  if (arm_calling_thread(guard, *own) < 0) {
+    set_gs_base(&syscost_foreign_thread);
+    give_thread_back(guard, *own);
+    std::atomic_ref(syscost_state.unseen_threads).fetch_add(1);
+    return;
+  }
+  announce_waiting(*own);
+}
+
+void return_from_shared(const Guard& guard, Call& call, std::uint64_t now) {
+  Thread& thread = *call.thread;
+  const Saved& saved = thread.saved[(thread.saved_depth - 1) % kSaved];
+  call.return_address = saved.return_address;
+  call.flags = saved.flags;
+  if (call.result == 0) {
+    leave_process(guard, Child::waited_for);
+    return;
+  }
+  call.number = saved.number;
+  call.control = saved.control;
+  call.start = saved.start;
+  call.abi = 0;
+  --thread.saved_depth;
+  record(guard, call, now);
+}
+
+// ---- plans ----------------------------------------------------------------------------------------------------------
+
+/// Who a call belongs to, as far as signals go. Actions are the process's, masks the thread's.
+bool is_in_our_process() {
+  return syscost_state.stood_aside == StoodAside::no && gs_base() != &syscost_child_thread;
+}
+bool is_watched(const Call& call) {
+  return syscost_state.stood_aside == StoodAside::no && call.thread != &syscost_foreign_thread;
+}
+
+/// A return from a handler that was not trapped.
+void prepare_return(const Guard& guard, Call& call) {
+  if (!is_watched(call)) return;
+  record_return(guard, call, call.stack_pointer);
+  prepare_sigreturn(guard, *reinterpret_cast<SignalFrame*>(call.stack_pointer - 8), *call.thread);
+}
+
+bool sends_signal(std::uint64_t number) {
+  return number == SYS_tkill || number == SYS_tgkill || number == SYS_rt_tgsigqueueinfo;
+}
+
+bool is_clone(const Call& call) {
+  return call.number == SYS_clone || call.number == SYS_clone3 || call.number == SYS_fork || call.number == SYS_vfork;
+}
+
+Plan prepare(const Guard& guard, Call& call) {
+  if (is_watched(call)) prepare_signals(guard, call);
+  if (is_in_our_process() && sends_signal(call.number)) prepare_send(call);
+  switch (call.number) {
+    case SYS_rt_sigreturn:
+      prepare_return(guard, call);
+      return Plan::sigreturn;
+    case SYS_clone:
+      return plan_clone(call, call.given.rdi, call.given.rsi);
+    case SYS_clone3:
+      return plan_clone3(call);
+    case SYS_vfork:
+      return plan_shared(call);
+    case SYS_rt_sigaction:
+      // In timed passes the kernel may have the program's own.
+      if (is_in_our_process() && syscost_state.has_signals) prepare_sigaction(call);
+      break;
+    case SYS_seccomp:
+      if (is_in_our_process()) syscost_state.has_filter = true;
+      break;
+    case SYS_prctl:
+      if (call.given.rdi == kSetSeccomp && is_in_our_process()) syscost_state.has_filter = true;
+      if (call.given.rdi == kSetDispatch) stand_aside(guard, StoodAside::own_dispatch);
+      if (call.given.rdi == kSetTsc && call.given.rsi == kTscKills) stand_aside(guard, StoodAside::no_clock);
+      break;
+    case SYS_arch_prctl:
+      if (call.given.rdi == kSetGs) stand_aside(guard, StoodAside::own_gs);
+      break;
+    case SYS_exit:
+      if (call.thread != &syscost_foreign_thread) {
+        Thread& thread = *call.thread;
+        // Whoever interrupts us from here on is nobody's, and runs on no stack that another thread may take.
+        if (thread.blocks_sigsys != 0) set_blocked_in_kernel(true);
+        give_stack_back(guard, thread);
+        set_gs_base(&syscost_foreign_thread);
+        call.thread = &syscost_foreign_thread;
+        give_thread_back(guard, thread);
+        // It may have been sent a notice.
+        offer_sigsys();
+      }
+      break;
+    default:
+      break;
+  }
+  return Plan::call;
+}
+
+/// Counted before the rest is done: a SIGSYS that the call has sent or unblocked comes in the middle of that, and its
+/// handler may leave by longjmp. Two calls have their result only after it.
+bool has_result(const Call& call) {
+  return call.number != SYS_sigaltstack && call.number != SYS_rt_sigtimedwait;
+}
+
+/// True for a child that leaves the call to its maker.
+bool finish(const Guard& guard, Call& call, std::uint64_t now) {
+  if (is_clone(call) && call.result == 0) {
+    const bool is_shared = call.note == static_cast<std::uint64_t>(Child::waited_for);
+    leave_process(guard, is_shared ? Child::waited_for : Child::process);
+    return is_shared;
+  }
+  if (has_result(call)) record(guard, call, now);
+  if (is_watched(call)) finish_signals(guard, call);
+  if (call.number == SYS_rt_sigaction && is_in_our_process()) finish_sigaction(call);
+  if (sends_signal(call.number)) finish_send(call);
+  if (!has_result(call)) record(guard, call, now);
+  return false;
+}
+
+}  // namespace
+
+bool finish_in_handler(const Guard& guard, Call& call, std::uint64_t now) {
+  const bool is_child = is_clone(call) && call.result == 0;
+  if (is_child || (is_watched(call) && !leave_mask_to_frame(call))) return false;
+  finish(guard, call, now);
+  return true;
+}
+
+}  // namespace syscost::signal_safe
+
+// NOLINTBEGIN(readability-identifier-naming): the stub's names
+extern "C" {
+
+using syscost::signal_safe::Call;
+using syscost::signal_safe::EntryPoint;
+using syscost::signal_safe::Guard;
+
+std::uint64_t syscost_prepare(Call* call) {
+  const Guard guard = EntryPoint::enter();
+  call->control = call->thread->lane->control;
+  call->used = call->given;
+  call->note = 0;
+  return static_cast<std::uint64_t>(syscost::signal_safe::prepare(guard, *call));
+}
+
+bool syscost_finish(Call* call, std::uint64_t now) {
+  const Guard guard = EntryPoint::enter();
+  return syscost::signal_safe::finish(guard, *call, now);
+}
+
+/// The first steps of a child on a stack of its own.
+void syscost_child(Call* /*call*/, std::uint64_t kind) {
+  const Guard guard = EntryPoint::enter();
+  syscost::signal_safe::begin_child(guard, static_cast<syscost::signal_safe::Child>(kind));
+}
+
+/// After a clone that shared the stack: the child's first steps, or the parent's next.
+void syscost_return_from_shared(Call* call, std::uint64_t now) {
+  const Guard guard = EntryPoint::enter();
+  syscost::signal_safe::return_from_shared(guard, *call, now);
+}
+}
+// NOLINTEND(readability-identifier-naming)

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+//
+// Confinement: what holds this process back, and which container engine it was that did.
+//
+// Inside a container the same EPERM has other causes and other remedies than outside: a capability is granted by a line
+// of compose.yaml, not by setcap, and one that the engine kept from the whole container cannot be had inside at all.
+// This reads what /proc says of it; the words for people are made by whoever needs the permission.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "os/result.h"
+
+namespace syscost {
+
+/// Who runs the container, told by the traces each leaves inside; `other` is one that left none of theirs.
+enum class Container : std::uint8_t { none, docker, podman, kubernetes, other };
+
+struct Confinement {
+  Container container = Container::none;
+  bool is_root = false;             ///< Effective user id 0.
+  std::uint64_t effective = 0;      ///< Capabilities this process has, one bit each (linux/capability.h).
+  std::uint64_t bounding = 0;       ///< Capabilities that it, root included, can ever get.
+  bool in_user_namespace = false;   ///< Not the initial one: capabilities then mean nothing to bpf(2).
+  bool no_new_privileges = false;   ///< Capabilities of a program's file, and setuid, are ignored.
+  bool has_seccomp_filter = false;  ///< Some syscalls may be denied whatever the capabilities.
+};
+
+/// What holds of this process. `root` stands before every path that is read, so that a test can make up a /proc. What
+/// cannot be read is taken for unconfined.
+Confinement read_confinement(const std::string& root = "");
+
+/// True when `set` holds the capability, or CAP_SYS_ADMIN, which stands for CAP_BPF and CAP_PERFMON.
+bool holds(std::uint64_t set, int capability);
+
+/// Which of CAP_BPF and CAP_PERFMON the set lacks, without "CAP_", as engines spell them.
+std::vector<std::string> missing_for_bpf(std::uint64_t set);
+
+/// True when the kernel's tracefs is mounted where bpftrace looks for it. Needs no permission to look inside.
+bool has_tracefs();
+
+/// Why `feature` of the kernel cannot be had where valgrind interprets this program; empty where it does not.
+std::optional<Failure> lacking_under_valgrind(std::string_view feature);
+
+/// "Docker", "Podman", "Kubernetes" or "unknown".
+std::string_view container_name(Container container);
+
+/// Where the engine is told to grant capabilities (`names` without "CAP_", not empty): the line of compose.yaml and the
+/// option of docker run, or what Podman or Kubernetes has for it.
+std::string line_that_adds(Container container, const std::vector<std::string>& names);
+
+/// Where the engine is told to run without its seccomp profile.
+std::string line_without_seccomp(Container container);
+
+/// Where the engine is told to show the folder `path` of the host, read-only.
+std::string line_that_mounts(Container container, const std::string& path);
+
+}  // namespace syscost

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "os/own_calls.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+
+namespace syscost {
+namespace {
+
+std::atomic<std::uint64_t> g_cookie{0};
+std::atomic<std::uint64_t> g_sixth_argument{0};
+std::atomic<std::atomic<pid_t>*> g_sessions{nullptr};
+std::atomic<std::size_t> g_session_count{0};
+
+std::span<std::atomic<pid_t>> own_sessions() {
+  return {g_sessions.load(), g_session_count.load()};
+}
+
+void tell(int begins) {
+  if (const std::uint64_t cookie = g_cookie.load(); cookie != 0) syscall(SYS_gettid, cookie, begins);
+}
+
+}  // namespace
+
+void begin_own_calls() {
+  tell(1);
+}
+
+void end_own_calls() {
+  tell(0);
+}
+
+long own_call(long number, long first, long second) {
+  return syscall(number, first, second, 0, 0, 0, g_sixth_argument.load());
+}
+
+int begin_own_session(pid_t self) {
+  begin_own_calls();
+  const std::span<std::atomic<pid_t>> sessions = own_sessions();
+  // Told before there is such a session: until then the process is known by its number.
+  const auto cell = std::find_if(sessions.begin(), sessions.end(), [&](std::atomic<pid_t>& session) {
+    pid_t free = 0;
+    return session.compare_exchange_strong(free, self);
+  });
+  if (!sessions.empty() && cell == sessions.end()) return EAGAIN;
+  return setsid() < 0 && !sessions.empty() ? errno : 0;
+}
+
+void end_own_session(pid_t session) {
+  for (std::atomic<pid_t>& cell : own_sessions()) {
+    pid_t expected = session;
+    cell.compare_exchange_strong(expected, 0);
+  }
+}
+
+void tell_own_calls_by(std::uint64_t cookie) {
+  g_cookie.store(cookie);
+}
+
+void mark_own_calls_by(std::uint64_t sixth_argument, std::span<std::atomic<pid_t>> sessions) {
+  g_sixth_argument.store(sixth_argument);
+  g_sessions.store(sessions.data());
+  g_session_count.store(sessions.size());
+}
+
+}  // namespace syscost

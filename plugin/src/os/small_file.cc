@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#include "os/small_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+namespace syscost::session {
+
+// Not a std::ifstream: it throws when the path turns out to be a folder.
+std::string read_small_file(const std::string& path) {
+  // In place of git's file there may be a FIFO, which would block the open, or a link to a device, which may have no
+  // end.
+  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0) return {};
+  struct stat status {};
+  if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+    close(fd);
+    return {};
+  }
+  std::string text;
+  std::array<char, 4096> chunk{};
+  for (;;) {
+    ssize_t count = read(fd, chunk.data(), chunk.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    text.append(chunk.data(), static_cast<std::size_t>(count));
+  }
+  close(fd);
+  return text;
+}
+
+}  // namespace syscost::session

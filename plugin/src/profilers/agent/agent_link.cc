@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+#include "profilers/agent/agent_link.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "os/detached_process.h"
+#include "os/own_calls.h"
+#include "os/own_descriptors.h"
+#include "profilers/agent/protocol.h"
+
+namespace syscost::profilers {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// The agent ends tools that do not end by themselves; that takes it this long beyond its own limits.
+constexpr std::chrono::seconds kAgentPatience{10};
+
+/// A pidfd of the agent, or -1 when it is gone. Its number may have gone to another process since, which is not to be
+/// waited for or killed.
+int open_agent(pid_t agent, const std::string& path) {
+  const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, agent, 0));
+  if (pidfd < 0) return -1;
+  struct stat expected {};
+  struct stat found {};
+  const std::string link = "/proc/" + std::to_string(agent) + "/exe";
+  if (stat(link.c_str(), &found) == 0 && stat(path.c_str(), &expected) == 0 && found.st_ino == expected.st_ino &&
+      found.st_dev == expected.st_dev) {
+    return pidfd;
+  }
+  close(pidfd);
+  return -1;
+}
+
+Failure agent_ended() {
+  return {"the profile agent has ended by itself: what the tool saw is lost", "dmesg may say who killed it; try again"};
+}
+
+}  // namespace
+
+AgentLink::AgentLink(std::string agent_path, std::vector<std::string> environment, AgentLimits limits)
+    : agent_path_(std::move(agent_path)), environment_(std::move(environment)), limits_(limits) {}
+
+AgentLink::~AgentLink() {
+  if (agent_ <= 0 || getpid() != owner_) return;
+  close_descriptor(link_);
+  end_agent();
+}
+
+Result<void> AgentLink::launch(const std::vector<Command>& commands) {
+  std::array<int, 2> ends{-1, -1};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    return errno_failure("open", "a socket to the profile agent", errno);
+  }
+  std::vector<std::string> arguments{agent_path_, std::to_string(limits_.start.count()),
+                                     std::to_string(limits_.stop.count())};
+  for (const Command& command : commands) {
+    arguments.emplace_back(command.kind);
+    arguments.push_back(std::to_string(command.arguments.size()));
+    arguments.insert(arguments.end(), command.arguments.begin(), command.arguments.end());
+  }
+  const int owner = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
+  if (owner < 0) {
+    const int error = errno;
+    close(ends[0]);
+    close(ends[1]);
+    return errno_failure("start", agent_path_, error);
+  }
+  static_assert(kLinkDescriptor == kFirstPassedDescriptor && kOwnerDescriptor == kFirstPassedDescriptor + 1);
+  const Result<DetachedProcess> agent = start_detached({arguments, environment_, {ends[1], owner}, 0});
+  close(owner);
+  close(ends[1]);
+  if (!agent.ok()) {
+    close(ends[0]);
+    return agent.failure();
+  }
+  agent_ = agent.value().process;
+  session_ = agent.value().session;
+  owner_ = getpid();
+  link_ = keep_descriptor(ends[0]);
+  results_.assign(commands.size(), {});
+  return {};
+}
+
+Result<bool> AgentLink::start(const std::vector<Command>& commands) {
+  SYSCOST_CHECK(agent_ == 0);
+  if (Result<void> launched = launch(commands); !launched.ok()) return launched.failure();
+  Result<bool> ready = read_frames(kMostLimits * (limits_.start + limits_.stop) + kAgentPatience);
+  if (!ready.ok() || !ready.value()) {
+    close_descriptor(link_);
+    end_agent();
+  }
+  return ready;
+}
+
+Result<void> AgentLink::stop() {
+  SYSCOST_CHECK(agent_ > 0);
+  if (!is_still_ours(link_)) {
+    close_descriptor(link_);
+    end_agent();
+    return Failure{"the test closed a descriptor of syscost's, the one to the profile agent: what the tool saw is lost",
+                   "let the test close the descriptors it opened, not all of them"};
+  }
+  if (send(link_, &kStopByte, 1, MSG_NOSIGNAL) != 1) {
+    close_descriptor(link_);
+    end_agent();
+    return agent_ended();
+  }
+  // Every command may take its time, the filters after the others.
+  Result<bool> ready = read_frames(2 * kMostLimits * limits_.stop + kAgentPatience);
+  close_descriptor(link_);
+  end_agent();
+  if (!ready.ok()) return ready.failure();
+  return {};
+}
+
+Result<bool> AgentLink::read_frames(std::chrono::milliseconds limit) {
+  const Clock::time_point deadline = Clock::now() + limit;
+  const Failure nonsense{"the profile agent and libsyscost.so do not understand each other",
+                         "install both from the same build"};
+  int error = 0;
+  const auto read_all = [&](void* into, std::uint64_t size) {
+    char* at = static_cast<char*>(into);
+    while (size > 0) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+      if (left <= 0) {
+        error = ETIMEDOUT;
+        return false;
+      }
+      pollfd one{link_, POLLIN, 0};
+      if (poll(&one, 1, static_cast<int>(left)) <= 0) continue;
+      const ssize_t got = recv(link_, at, size, MSG_DONTWAIT);
+      if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+      if (got <= 0) {
+        error = got == 0 ? ECONNRESET : errno;
+        return false;
+      }
+      at += got;
+      size -= static_cast<std::uint64_t>(got);
+    }
+    return true;
+  };
+  const auto broken = [&] {
+    if (error == ETIMEDOUT) {
+      return Failure{"the profile agent did not answer within " + std::to_string(limit.count() / 1000) + " s",
+                     "look with ps what it waits for; on a loaded machine try again"};
+    }
+    return agent_ended();
+  };
+  while (true) {
+    FrameHeader header{};
+    if (!read_all(&header, sizeof header)) return broken();
+    if (header.type == FrameType::kReady) return true;
+    if (header.type == FrameType::kDone) return false;
+    if (header.tool >= results_.size() || header.size > kMaxOutputBytes) return nonsense;
+    CommandResult& result = results_[header.tool];
+    ToolEnd end{};
+    switch (header.type) {
+      case FrameType::kTimedOut:
+        result.has_timed_out = true;
+        break;
+      case FrameType::kOutput:
+      case FrameType::kErrors: {
+        std::string& text = header.type == FrameType::kOutput ? result.output : result.errors;
+        text.resize(header.size);
+        if (!read_all(text.data(), header.size)) return broken();
+        break;
+      }
+      case FrameType::kEnded:
+        if (header.size != sizeof end || !read_all(&end, sizeof end)) return broken();
+        result.start_errno = end.start_errno;
+        result.wait_status = end.wait_status;
+        result.was_ready = end.was_ready != 0;
+        result.ended_early = end.ended_early != 0;
+        result.is_truncated = end.is_truncated != 0;
+        break;
+      default:
+        return nonsense;
+    }
+  }
+}
+
+void AgentLink::end_agent() {
+  // A child of ours only where this process is what orphans come to: it is a namespace's init, or asked for them. Then
+  // nobody else can get the agent's number, and a wait() of the test's must not find it.
+  const pid_t reaped = waitpid(agent_, nullptr, WNOHANG | __WALL);
+  const bool is_ours = reaped == 0;
+  int pidfd = -1;
+  if (is_ours) pidfd = static_cast<int>(syscall(SYS_pidfd_open, agent_, 0));
+  if (reaped < 0) pidfd = open_agent(agent_, agent_path_);
+  if (pidfd >= 0) {
+    // It ends by itself when the link is closed; where a copy of the link lives on in another process, it is told.
+    syscall(SYS_pidfd_send_signal, pidfd, SIGTERM, nullptr, 0);
+    const Clock::time_point deadline = Clock::now() + kAgentPatience;
+    while (true) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+      pollfd one{pidfd, POLLIN, 0};
+      if (left <= 0 || poll(&one, 1, static_cast<int>(left)) > 0) break;
+    }
+    syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0);
+    close(pidfd);
+  }
+  while (is_ours && waitpid(agent_, nullptr, __WALL) < 0 && errno == EINTR) {
+  }
+  end_own_session(session_);
+  agent_ = 0;
+}
+
+Result<CommandResult> run_whole(const std::string& agent_path, const std::vector<std::string>& environment,
+                                std::vector<std::string> arguments) {
+  AgentLink link(agent_path, environment, {});
+  Result<bool> ready = link.start({{kWholeKind, std::move(arguments)}});
+  if (!ready.ok()) return ready.failure();
+  if (ready.value()) {
+    if (Result<void> stopped = link.stop(); !stopped.ok()) return stopped.failure();
+  }
+  return std::move(link.results().front());
+}
+
+}  // namespace syscost::profilers

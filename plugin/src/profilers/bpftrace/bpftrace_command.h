@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+//
+// BpftraceCommand: the bpftrace of this machine, found and judged, and how it is started.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "os/result.h"
+#include "profilers/agent/agent_link.h"
+
+namespace syscost::profilers {
+
+class BpftraceCommand {
+ public:
+  /// Finds bpftrace, agent and, when asked for and not root, sudo. Fails with cause and fix for what is missing, too
+  /// old, or cannot work here. Starts bpftrace for its version.
+  static Result<BpftraceCommand> find(bool asks_for_sudo);
+
+  /// One bpftrace that starts the gate when all its probes are attached.
+  Command with_gate(const std::vector<std::string>& arguments) const;
+
+  const std::string& agent() const { return agent_; }
+  const std::vector<std::string>& environment() const { return environment_; }
+  bool uses_sudo() const { return !sudo_.empty(); }
+  /// It numbers processes as its own namespace does. 0.17 does not.
+  bool knows_pid_namespaces() const { return warns_unasked_; }
+
+ private:
+  BpftraceCommand() = default;
+  Result<void> ask_version();
+  /// A map that is full is told, not passed over. But where bpftrace knows PID namespaces, it warns inside of one of
+  /// every event of a process outside: too many to be read.
+  std::vector<std::string> flags_of_warnings() const;
+
+  std::string agent_;
+  std::string tool_;
+  std::string sudo_;  // empty: not used
+  std::vector<std::string> environment_;
+  bool warns_unasked_ = false;  // Of a full map. Since that is so, -k warns of lookups that find nothing too: a flood.
+};
+
+}  // namespace syscost::profilers

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+//
+// From maps of agreed names to figures for the CSV: any script that fills them gets rows of its own.
+//
+//     @syscall_entries[nr] = count()         trips into the kernel
+//     @syscall_lat_ns[nr] = hist(ns)         one value for each that returned
+//     @syscall_total_ns[nr] = sum(ns)        @syscall_min_ns = min(ns)        @syscall_max_ns = max(ns)
+//     @syscall_errors[nr, errno] = count()
+//     @syscost_unread = count()              events at which the window's word could not be read
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profilers/bpftrace/bpftrace_output.h"
+#include "profilers/profiler.h"
+
+namespace syscost::profilers {
+
+/// Which of the agreed maps a script's source names: an empty map is not printed, so the output does not say.
+struct ScriptMaps {
+  bool has_syscalls = false;  ///< Entries or latencies.
+  bool has_entries = false;
+  bool has_latency = false;
+  bool has_errors = false;
+  bool calls_exit = false;  ///< It may end by itself, and then counts a part of the window without a word.
+};
+ScriptMaps maps_of_source(std::string_view source);
+
+struct Figures {
+  std::vector<SyscallFigures> syscalls;  ///< Ascending by number.
+  std::uint64_t unread = 0;
+};
+
+/// Fails when an agreed map holds what its name does not say: text, negative counts, a key that is no number.
+Result<Figures> figures_of(const BpftraceOutput& output, const ScriptMaps& maps);
+
+}  // namespace syscost::profilers

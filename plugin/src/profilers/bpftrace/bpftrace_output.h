@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+//
+// Reads what bpftrace prints.
+//
+// bpftrace can print JSON, but a run prints either that or the text that people know, and the text is what goes into
+// the artifacts byte for byte. Counts and bucket bounds are exact in it: the bounds are whole numbers with binary
+// suffixes.
+//
+// Proven on 0.17 and 0.23: scalars, keyed maps, hist(), lhist(), stats(), avg(), stacks as keys and as values, strings,
+// tuples, and printf lines in between. What is cut off in the middle is an error, never half a number. A printf that
+// prints what a map looks like is taken for a map: the text does not tell them apart.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "os/result.h"
+
+namespace syscost::profilers {
+
+/// [lower, upper); a side that is open is empty. The last bucket of 0.17's hist(), [2G, 4G), also holds everything
+/// above.
+struct HistogramBucket {
+  std::optional<std::int64_t> lower;
+  std::optional<std::int64_t> upper;
+  std::uint64_t count = 0;
+  bool operator==(const HistogramBucket&) const = default;
+};
+
+/// What stats() keeps.
+struct Statistics {
+  std::int64_t count = 0;
+  std::int64_t average = 0;
+  std::int64_t total = 0;
+  bool operator==(const Statistics&) const = default;
+};
+
+/// uint64_t only for what int64_t cannot hold; text is everything else: strings, tuples, stacks (one frame a line).
+using MapValue = std::variant<std::int64_t, std::uint64_t, Statistics, std::vector<HistogramBucket>, std::string>;
+
+struct MapEntry {
+  std::string key;  ///< What stands between the brackets, line breaks included; empty where there are none.
+  MapValue value;
+};
+
+/// Entries of one name that follow each other.
+struct TracedMap {
+  std::string name;  ///< With its @; "@" alone for the map without a name.
+  std::vector<MapEntry> entries;
+};
+
+struct BpftraceOutput {
+  std::vector<TracedMap> maps;     ///< In the order of the text. A map printed twice is there twice.
+  std::vector<std::string> lines;  ///< Everything that is no map: printf's, "Attaching 3 probes...".
+  std::uint64_t lost_events = 0;   ///< The sum of "Lost N events".
+};
+
+/// Fails when the text ends in the middle of a line, a key or a histogram, or a histogram holds something else.
+Result<BpftraceOutput> parse_bpftrace_output(std::string_view text);
+
+/// The parts of a key, "1, 9" as "1" and "9". A string that holds ", " is more parts than it was.
+std::vector<std::string_view> key_parts(std::string_view key);
+
+/// The sum of a histogram's counts.
+std::uint64_t total_count(const std::vector<HistogramBucket>& buckets);
+
+}  // namespace syscost::profilers

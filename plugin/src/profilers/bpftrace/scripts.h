@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+//
+// Finds scripts by name: the user's folders first, then what syscost ships.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "os/result.h"
+#include "profilers/profiler.h"
+
+namespace syscost::profilers {
+
+/// A script that was found, with what is in it.
+struct Script {
+  ScriptInfo info;
+  std::string source;
+};
+
+/// The script of that name. Fails for a name nobody has, with the nearest, and for one that cannot be read.
+Result<Script> find_script(const ProfilerOptions& options, std::string_view name);
+
+}  // namespace syscost::profilers

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+#include "session/doctor/backends.h"
+
+#include <cmath>
+#include <utility>
+
+#include "session/doctor/known_latency.h"
+
+#if SYSCOST_HAS_EBPF
+#include "backends/ebpf/ebpf_backend.h"
+#endif
+#if SYSCOST_HAS_GPU_IOCTL
+#include "gpu/ioctl/knowledge.h"
+#endif
+#if SYSCOST_HAS_DISPATCH
+#include "backends/dispatch/dispatch_backend.h"
+#endif
+#if SYSCOST_HAS_SECCOMP
+#include "backends/seccomp/seccomp_backend.h"
+#endif
+
+namespace syscost::session {
+namespace {
+
+using OpenedBackend = Result<std::unique_ptr<Backend>>;
+
+/// What trying a backend showed.
+struct Trial {
+  Calibration calibration;  ///< As far as it was measured.
+  std::string arrangement;
+  std::string remark;
+  std::optional<std::uint64_t> getppid_ns;
+};
+
+[[maybe_unused]] Failure built_without(const char* backend, const char* library) {
+  return {std::string("this libsyscost was built without the ") + backend + " backend",
+          std::string("build it where ") + library + " is installed (Debian: apt-get install " + library + "-dev)"};
+}
+
+/// What to count.
+struct Wish {
+  const Filter* filter = nullptr;  ///< Null = everything.
+  bool children = false;
+  DetailRequest details;  ///< What to tell calls of one syscall apart by.
+};
+
+/// For a backend that leaves nothing behind when it is closed (docs/decisions/0003).
+Result<Trial> open_and_close(OpenedBackend (*open)(const Wish&)) {
+  OpenedBackend backend = open({});
+  if (!backend.ok()) return backend.failure();
+  return Trial{backend.value()->calibration(), backend.value()->arrangement(), backend.value()->remark(),
+               latency_of_getppid(*backend.value())};
+}
+
+Failure has_no_details(const char* backend) {
+  return {
+      std::string("backend ") + backend + " cannot tell calls of one syscall apart, which --syscost_detail asks for",
+      "use --syscost_backend ebpf (--syscost_doctor says what it needs), or leave --syscost_detail out"};
+}
+
+/// What was asked for, and what is known of the drivers here.
+DetailRequest with_rules(DetailRequest details) {
+#if SYSCOST_HAS_GPU_IOCTL
+  if (details.ioctls) gpu::add_knowledge(details);
+#endif
+  return details;
+}
+
+Failure counts_no_children(const char* backend) {
+  return {std::string("backend ") + backend + " does not count child processes (--syscost_children)",
+          "take --syscost_backend ebpf or --syscost_backend seccomp, which do, or leave --syscost_children out"};
+}
+
+// ---- each backend ---------------------------------------------------------------------------------------------------
+
+OpenedBackend open_ebpf([[maybe_unused]] const Wish& wish) {
+#if SYSCOST_HAS_EBPF
+  return ebpf::open_backend(wish.details, wish.children);
+#else
+  return built_without("eBPF", "libbpf");
+#endif
+}
+
+Result<Trial> try_ebpf() {
+  return open_and_close(open_ebpf);
+}
+
+#if SYSCOST_HAS_DISPATCH
+OpenedBackend open_dispatch(const Wish& wish) {
+  // It ends at fork: a child runs without the handler that counts.
+  if (wish.children) return counts_no_children("dispatch");
+  if (wish.details.any()) return has_no_details("dispatch");
+  return dispatch::open_backend(dispatch::Patching::allowed);
+}
+OpenedBackend open_dispatch_unasked(const Wish& wish) {
+  if (Result<void> debugger = dispatch::check_for_debugger(); !debugger.ok()) return debugger.failure();
+  return open_dispatch(wish);
+}
+OpenedBackend open_dispatch_trap(const Wish& wish) {
+  if (wish.children) return counts_no_children("dispatch-trap");
+  if (wish.details.any()) return has_no_details("dispatch-trap");
+  return dispatch::open_backend(dispatch::Patching::never);
+}
+#else
+OpenedBackend open_dispatch(const Wish&) {
+  return Failure{"this libsyscost was built without the dispatch backend, which knows x86-64 only",
+                 "choose another backend, or build for x86-64"};
+}
+constexpr auto open_dispatch_trap = open_dispatch;
+constexpr auto open_dispatch_unasked = open_dispatch;
+#endif
+
+Result<Trial> try_dispatch() {
+  return open_and_close(open_dispatch_unasked);
+}
+
+OpenedBackend open_seccomp([[maybe_unused]] const Wish& wish) {
+  if (wish.details.any()) return has_no_details("seccomp");
+#if SYSCOST_HAS_SECCOMP
+  return seccomp::open_backend(wish.filter, wish.children);
+#else
+  return built_without("seccomp", "libseccomp");
+#endif
+}
+
+/// A filter stays for good, so a child is put under it.
+Result<Trial> try_seccomp() {
+#if SYSCOST_HAS_SECCOMP
+  Result<void> probed = seccomp::probe_backend();
+  if (!probed.ok()) return probed.failure();
+  return Trial{};
+#else
+  return built_without("seccomp", "libseccomp");
+#endif
+}
+
+struct Entry {
+  const char* name;
+  BackendChoice choice;
+  OpenedBackend (*open)(const Wish& wish);
+  OpenedBackend (*open_unasked)(const Wish& wish);  ///< For `automatic`; null = it leaves the backend alone.
+  Result<Trial> (*attempt)();                       ///< For --syscost_doctor; null = it does not try it.
+};
+
+/// In the order in which `automatic` tries them.
+constexpr Entry kBackends[] = {
+    {"ebpf", BackendChoice::ebpf, open_ebpf, open_ebpf, try_ebpf},
+    {"dispatch", BackendChoice::dispatch, open_dispatch, open_dispatch_unasked, try_dispatch},
+    {"dispatch-trap", BackendChoice::dispatch_trap, open_dispatch_trap, nullptr, nullptr},
+    {"seccomp", BackendChoice::seccomp, open_seccomp, open_seccomp, try_seccomp},
+};
+
+// ---- the first that works -------------------------------------------------------------------------------------------
+
+std::string& passed_over_text() {
+  static auto* const text = new std::string;  // never destroyed: static destructors may still measure
+  return *text;
+}
+
+std::string without_stop(std::string text) {
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+void add(std::string& list, const std::string& item) {
+  list.append(list.empty() ? "" : "; ").append(item);
+}
+
+OpenedBackend open_first(const Wish& wish) {
+  std::string reasons, fixes, passed;
+  for (const Entry& entry : kBackends) {
+    if (entry.open_unasked == nullptr) continue;
+    OpenedBackend backend = entry.open_unasked(wish);
+    if (backend.ok()) {
+      passed_over_text() = passed.empty() ? passed : passed + " (see --syscost_doctor)";
+      return backend;
+    }
+    const std::string reason = std::string(entry.name) + ": " + without_stop(backend.failure().reason);
+    const std::string fix = without_stop(backend.failure().how_to_fix);
+    add(reasons, reason);
+    add(fixes, std::string(entry.name) + ": " + fix);
+    // For the first line of each run: the doctor has the rest of the reason, and the remedy.
+    add(passed, reason.substr(0, reason.find("; ")));
+  }
+  return Failure{"no backend can count here; " + reasons, fixes};
+}
+
+}  // namespace
+
+OpenedBackend open_backend(BackendChoice choice, const Filter* filter, bool children, const DetailRequest& details) {
+  const Wish wish{filter, children, with_rules(details)};
+  passed_over_text().clear();
+  for (const Entry& entry : kBackends) {
+    if (choice == entry.choice) return entry.open(wish);
+  }
+  return open_first(wish);
+}
+
+std::string passed_over() {
+  return passed_over_text();
+}
+
+// ---- for people -----------------------------------------------------------------------------------------------------
+
+std::string describe_calibration(const Calibration& calibration) {
+  if (calibration.is_lost_in_noise) return "what counting adds to a call is not measurable: the machine is busy";
+  if (!calibration.measured) return {};
+  return std::to_string(std::lround(calibration.armed_ns_per_call)) + " ns added per call while counting";
+}
+
+std::vector<BackendHealth> examine_backends() {
+  std::vector<BackendHealth> healths;
+  for (const Entry& entry : kBackends) {
+    if (entry.attempt == nullptr) continue;
+    BackendHealth& health = healths.emplace_back();
+    health.name = entry.name;
+    const Result<Trial> trial = entry.attempt();
+    health.works = trial.ok();
+    if (!trial.ok()) {
+      health.finding = trial.failure().reason;
+      health.how_to_fix = trial.failure().how_to_fix;
+      continue;
+    }
+    health.finding = "opened, and counted 64 of 64 known calls";
+    const Trial& found = trial.value();
+    health.getppid_ns = found.getppid_ns;
+    for (const std::string& more : {describe_calibration(found.calibration), found.arrangement, found.remark}) {
+      if (!more.empty()) add(health.finding, more);
+    }
+  }
+  return healths;
+}
+
+}  // namespace syscost::session

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+#include "session/loops/loop_run.h"
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <cmath>
+#include <cstdio>
+#include <mutex>
+#include <utility>
+
+#include "csv/row.h"
+#include "session/loops/spread.h"
+#include "session/messages.h"
+#include "session/windows/report_line.h"
+
+namespace syscost::session {
+namespace {
+
+/// Passes shorter than this say little: a calibrated loop has at least this much in each of them while it looks.
+constexpr std::uint64_t kLeastProbeNs = 20'000;
+/// Reading the clock twice takes up to a tenth of a microsecond: of a shorter pass it is more than a fiftieth.
+constexpr double kLeastPassNs = 5'000;
+/// No call of anything takes less: a fraction of a cycle of any processor.
+constexpr double kNothingNs = 0.05;
+/// What --syscost_cycles may be at most. A pass of so many calls that still takes no time has a body that the compiler
+/// removed.
+constexpr double kMostCycles = INT_MAX;
+/// A loop that will take longer than this says so before it starts.
+constexpr std::uint64_t kLongNs = 5'000'000'000;
+
+/// `value` ns with three digits: "0.31 ns", "152 ns", "1.52 us".
+std::string format_time(double value) {
+  if (value >= 100) return format_ns(static_cast<std::uint64_t>(std::llround(value)));
+  std::array<char, 40> text{};
+  std::snprintf(text.data(), text.size(), "%.*f ns", value >= 10 ? 1 : 2, value);
+  return text.data();
+}
+
+/// Held by next_pass(), and by the end of the process, perhaps on another thread. Recursive: a signal handler may call
+/// exit() on the thread that holds it.
+std::recursive_mutex g_mutex;
+LoopRun* g_running = nullptr;      // that the session knows of; one at a time
+bool g_is_between_passes = false;  // inside next_pass() of that one
+
+class BetweenPasses {
+ public:
+  explicit BetweenPasses(bool is_running) : before_(g_is_between_passes) {
+    g_is_between_passes = before_ || is_running;
+  }
+  ~BetweenPasses() { g_is_between_passes = before_; }
+  BetweenPasses(const BetweenPasses&) = delete;
+  BetweenPasses& operator=(const BetweenPasses&) = delete;
+
+ private:
+  const bool before_;
+};
+
+}  // namespace
+
+LoopPlan LoopPlan::from(const Options& options) {
+  LoopPlan plan;
+  plan.cycles = options.cycles.value_or(0);
+  if (options.quick) {
+    plan.repeats = 3;
+    plan.budget_ns = 100'000'000;
+  }
+  plan.repeats = options.repeats.value_or(plan.repeats);
+  plan.warm_ups = options.warm_ups.value_or(plan.warm_ups);
+  return plan;
+}
+
+LoopRun::LoopRun(Session& session, std::string_view name)
+    : session_(session), name_(csv::visible(name)), plan_(LoopPlan::from(session.options())) {}
+
+LoopRun::~LoopRun() {
+  // A fork child that leaves the loop owns none of this.
+  if (session_.is_fork_child()) return;
+  const std::lock_guard guard(g_mutex);
+  if (!is_entered_) return;
+  say("loop " + name_ + " was left early, " + abandon_pass());
+  finish();
+}
+
+/// Between passes or in the middle of one. Returns how far the loop came. The test is charged again after finish()
+/// only.
+std::string LoopRun::abandon_pass() {
+  if (phase_ == Phase::traced) {
+    // Half a pass is none.
+    Findings thrown_away;
+    session_.close_traced_pass(opened_, std::exchange(window_, nullptr), thrown_away);
+  } else if (window_ != nullptr) {
+    session_.close_loop_window(*opened_, std::exchange(window_, nullptr));
+  }
+  calls_ = 0;
+  return "after " + std::to_string(timed_.size()) + " of " + std::to_string(plan_.repeats) + " timed and " +
+         std::to_string(counted_.size()) + " counted passes";
+}
+
+void LoopRun::end_process() {
+  const std::lock_guard guard(g_mutex);
+  if (g_running == nullptr) return;
+  LoopRun& loop = *g_running;
+  const std::string what = "loop " + loop.name_ + " was ended by the end of the process, ";
+  const std::string fix = "let it run to its end, or leave it by break or return, before exit()";
+  if (g_is_between_passes) {
+    loop.session_.note_problem({what + "between two passes: it has no rows", fix});
+    return;
+  }
+  loop.session_.note_problem({what + loop.abandon_pass(), fix});
+  loop.finish();
+}
+
+std::uint64_t LoopRun::next_pass() {
+  if (session_.is_fork_child()) return phase_ == Phase::fresh ? (phase_ = Phase::once, 1) : 0;
+  const std::lock_guard guard(g_mutex);
+  const BetweenPasses between(is_entered_);
+  if (calls_ > 0) {
+    if (phase_ == Phase::traced) {
+      end_traced_pass();
+    } else if (window_ != nullptr) {
+      counted_.push_back(session_.close_loop_window(*opened_, std::exchange(window_, nullptr)));
+    } else {
+      end_pass(monotonic_ns());
+    }
+  }
+  choose_phase();
+  return start_pass();
+}
+
+/// Takes note of an uninstrumented pass that ended at `now_ns`.
+void LoopRun::end_pass(std::uint64_t now_ns) {
+  const std::uint64_t elapsed_ns = now_ns - start_ns_;
+  if (phase_ == Phase::timed) timed_.push_back({elapsed_ns, usage_before_, Usage::now()});
+  if (phase_ == Phase::calibration) calibrate(elapsed_ns);
+}
+
+void LoopRun::end_traced_pass() {
+  traced_ = session_.close_traced_pass(opened_, std::exchange(window_, nullptr), findings_);
+  is_traced_ = true;
+}
+
+/// From one probing pass: the next one's calls, or, when it was long enough, the calls of every pass that follows.
+void LoopRun::calibrate(std::uint64_t elapsed_ns) {
+  const std::uint64_t pass_ns = plan_.budget_ns / plan_.passes();
+  // The first call of all pays for everything that is done once: it says nothing of those that follow.
+  if (pass_++ == 0) return;
+  const double per_call = static_cast<double>(std::max<std::uint64_t>(elapsed_ns, 1)) / static_cast<double>(calls_);
+  if (elapsed_ns < std::max(pass_ns / 10, kLeastProbeNs) && static_cast<double>(calls_) < kMostCycles) {
+    // Towards a pass of full length, but not by more than tenfold on the word of a short one.
+    const double wanted = static_cast<double>(pass_ns) / per_call;
+    calls_ = static_cast<std::uint64_t>(std::min(
+        kMostCycles, std::clamp(wanted, 2.0 * static_cast<double>(calls_), 10.0 * static_cast<double>(calls_))));
+    return;
+  }
+  plan_.cycles = static_cast<std::uint64_t>(std::clamp(static_cast<double>(pass_ns) / per_call, 1.0, kMostCycles));
+  const double total_ns = per_call * static_cast<double>(plan_.cycles) * static_cast<double>(plan_.passes());
+  if (total_ns > static_cast<double>(kLongNs)) {
+    say("loop " + name_ + " will take about " + format_ns(static_cast<std::uint64_t>(total_ns)) + ": " +
+        std::to_string(plan_.passes()) + " passes; --syscost_quick and --syscost_repeats take fewer");
+  }
+}
+
+/// Goes on to the phase that the next pass belongs to.
+void LoopRun::choose_phase() {
+  switch (phase_) {
+    case Phase::fresh:
+      if (!session_.enter_loop(name_)) {
+        phase_ = Phase::once;
+        return;
+      }
+      is_entered_ = true;
+      g_running = this;
+      opened_ = session_.loop_instrument();
+      has_times_ = take_instrument_off();
+      pass_ = 0;
+      calls_ = 1;
+      phase_ = plan_.cycles > 0 ? Phase::warm_up : Phase::calibration;
+      break;
+    case Phase::calibration:
+      if (plan_.cycles == 0) return;
+      pass_ = 0;
+      phase_ = Phase::warm_up;
+      break;
+    default:
+      ++pass_;
+  }
+  if (phase_ == Phase::warm_up && pass_ == plan_.warm_ups) {
+    pass_ = 0;
+    phase_ = Phase::timed;
+  }
+  // What runs inside the process leaves something behind: there is no pass without it to time.
+  if (phase_ == Phase::timed && (pass_ == plan_.repeats || session_.tracer().tools().runs_inside())) {
+    pass_ = 0;
+    put_instrument_on();
+    phase_ = Phase::counted;
+  }
+  if (phase_ == Phase::counted && (pass_ == plan_.repeats || opened_ == nullptr)) {
+    pass_ = 0;
+    phase_ = session_.has_tools() ? Phase::traced : Phase::done;
+  }
+  if (phase_ == Phase::traced && pass_ > 0) phase_ = Phase::done;
+  if (phase_ == Phase::once) phase_ = Phase::done;
+}
+
+std::uint64_t LoopRun::start_pass() {
+  switch (phase_) {
+    case Phase::once:
+      calls_ = 0;  // nothing to take note of
+      return 1;
+    case Phase::done:
+      calls_ = 0;
+      if (is_entered_) finish();
+      return 0;
+    case Phase::counted:
+      calls_ = plan_.cycles;
+      window_ = session_.open_loop_window(*opened_);
+      return calls_;
+    case Phase::traced:
+      calls_ = plan_.cycles;
+      if (session_.open_traced_pass(name_, opened_, window_)) return calls_;
+      phase_ = Phase::done;
+      return start_pass();
+    default:
+      if (phase_ != Phase::calibration) calls_ = plan_.cycles;
+      usage_before_ = Usage::now();
+      start_ns_ = monotonic_ns();
+      return calls_;
+  }
+}
+
+/// False, with a message, when the instrument has to stay where it is: then there are no times.
+bool LoopRun::take_instrument_off() {
+  if (opened_ == nullptr) return true;
+  Result<void> off = session_.take_instrument_off(*opened_);
+  is_off_ = off.ok();
+  if (!off.ok()) say("loop " + name_ + " is counted but not timed: " + off.failure().reason);
+  return off.ok();
+}
+
+void LoopRun::put_instrument_on() {
+  if (!std::exchange(is_off_, false)) return;
+  if (!session_.put_instrument_on(*opened_)) opened_ = nullptr;
+}
+
+/// The loop is over, at its end or early.
+void LoopRun::finish() {
+  phase_ = Phase::done;
+  is_entered_ = false;
+  g_running = nullptr;
+  put_instrument_on();
+  std::vector<std::string> lines = write_rows();
+  if (!timed_.empty() || !counted_.empty()) lines.insert(lines.begin(), line());
+  session_.leave_loop(name_, lines);
+}
+
+/// Returns what tools say of the loop, for people.
+std::vector<std::string> LoopRun::write_rows() {
+  Capabilities can = opened_ != nullptr ? opened_->capabilities : Capabilities{};
+  // A tool that had to stay, because a scope is open: what it takes is in the latencies.
+  if (session_.has_tools() && session_.tracer().tools().is_attached()) can.latency = false;
+  const std::size_t repetitions = std::max(timed_.size(), counted_.size());
+  const std::uint64_t first = session_.take_loop_repetitions(name_, repetitions);
+  for (std::size_t i = 0; i < repetitions; ++i) {
+    csv::WindowColumns columns;
+    columns.kind = "loop";
+    columns.window = name_;
+    columns.repetition = first + i;
+    columns.iterations = plan_.cycles;
+    if (has_times_ && i < timed_.size()) {
+      columns.wall_ns = timed_[i].wall_ns;
+      timed_[i].after.fill(columns, timed_[i].before);
+      columns.overhead_estimate_ns = 0;  // nothing was attached
+    }
+    session_.add_loop_row(columns, i < counted_.size() ? counted_[i].get() : nullptr, can);
+  }
+  if (!is_traced_) return {};
+  csv::WindowColumns columns;
+  columns.kind = "loop";
+  columns.window = name_;
+  columns.repetition = first;
+  columns.iterations = plan_.cycles;
+  return session_.add_loop_trace(columns, std::move(findings_), traced_.get());
+}
+
+/// `1 write a call, 152 ns a call [150, 155], 10 passes of 312500 calls: stable`.
+std::string LoopRun::line() const {
+  std::string text;
+  const auto counted = std::find_if(counted_.begin(), counted_.end(), [](const auto& cost) { return cost != nullptr; });
+  const std::string calls = std::to_string(plan_.cycles) + (plan_.cycles == 1 ? " call" : " calls");
+  if (counted != counted_.end()) text = breakdown_per_call(**counted, plan_.cycles) + ", ";
+  if (has_times_ && !timed_.empty()) {
+    std::vector<double> times;
+    for (const TimedPass& pass : timed_) {
+      times.push_back(static_cast<double>(pass.wall_ns) / static_cast<double>(plan_.cycles));
+    }
+    const Spread spread = spread_of(std::move(times));
+    text += format_time(spread.median) + " a call";
+    if (timed_.size() < 2) return text + ", one pass of " + calls;
+    text += " [" + format_time(spread.low) + ", " + format_time(spread.high) +
+            (spread.is_interval ? "], " : "] least and greatest, ");
+    text += std::to_string(timed_.size()) + " passes of " + calls + ": ";
+    const double pass_ns = spread.median * static_cast<double>(plan_.cycles);
+    if (spread.median < kNothingNs) return text + "NO BODY, the compiler removed it (syscost::do_not_optimize)";
+    if (pass_ns < kLeastPassNs) return text + "TOO SHORT to tell, more --syscost_cycles would";
+    if (spread.is_stable()) return text + "stable";
+    std::array<char, 40> width{};
+    std::snprintf(width.data(), width.size(), "UNSTABLE, %.0f %% apart", 100 * spread.relative_width());
+    return text + width.data();
+  }
+  return text + "no times, " + std::to_string(counted_.size()) + (counted_.size() == 1 ? " pass of " : " passes of ") +
+         calls;
+}
+
+}  // namespace syscost::session

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+//
+// LoopRun: the passes of one syscost::loop, in order.
+//
+//     calibration   uninstrumented, until a pass is long enough to time; not when --syscost_cycles says how many calls
+//     warm-up       uninstrumented, thrown away
+//     timed         uninstrumented; their times are the rows' times
+//     counted       instrumented; their counts are the rows' counts, their times are thrown away
+//     traced        only for tools beside us (--syscost_profile bpftrace): one, instrumented as well, to compare with
+//
+// Where a tool runs inside this process (--syscost_profile cupti) the traced pass is the only one that is kept.
+//
+// exit() unwinds nothing: whoever calls it, on whichever thread, leaves the loop where it is. So a running loop is
+// known to the end of the process, which takes it over at a moment when it is inside its body.
+//
+// Between passes nothing is armed, so this code may allocate and write. Only the first and the last thing that
+// next_pass() does touch a pass: reading the clock, or closing and opening the window.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "session/windows/session.h"
+#include "session/windows/usage.h"
+
+namespace syscost::session {
+
+/// How many calls and passes a loop makes.
+struct LoopPlan {
+  std::uint64_t cycles = 0;  ///< Calls of a pass; 0 = calibrate.
+  std::uint64_t warm_ups = 1;
+  std::uint64_t repeats = 10;
+  std::uint64_t budget_ns = 1'000'000'000;  ///< For all passes, when calibrating.
+
+  static LoopPlan from(const Options& options);
+  std::uint64_t passes() const { return warm_ups + 2 * repeats; }
+};
+
+class LoopRun {
+ public:
+  LoopRun(Session& session, std::string_view name);
+  /// Leaves everything as it was before the loop, also in the middle of a pass.
+  ~LoopRun();
+  LoopRun(const LoopRun&) = delete;
+  LoopRun& operator=(const LoopRun&) = delete;
+
+  /// The process ends: a loop that runs writes what its whole passes measured, and says that it was ended.
+  static void end_process();
+
+  /// Ends the running pass and begins the next. Returns its number of calls, 0 when there is none.
+  std::uint64_t next_pass();
+
+ private:
+  enum class Phase { fresh, once, calibration, warm_up, timed, counted, traced, done };
+  struct TimedPass {
+    std::uint64_t wall_ns = 0;
+    Usage before;
+    Usage after;
+  };
+
+  void end_pass(std::uint64_t now_ns);
+  void choose_phase();
+  std::uint64_t start_pass();
+  void calibrate(std::uint64_t elapsed_ns);
+  bool take_instrument_off();
+  void put_instrument_on();
+  void finish();
+  std::string abandon_pass();
+  void end_traced_pass();
+  std::vector<std::string> write_rows();
+  std::string line() const;
+
+  Session& session_;
+  const std::string name_;
+  LoopPlan plan_;
+  Phase phase_ = Phase::fresh;
+  bool is_entered_ = false;     // the session knows that a loop runs
+  bool is_off_ = false;         // the instrument is taken off
+  bool has_times_ = true;       // false: the instrument had to stay on
+  std::uint64_t calls_ = 0;     // of the running pass
+  std::uint64_t pass_ = 0;      // of the running phase, from 0
+  std::uint64_t start_ns_ = 0;  // of the running pass
+  Usage usage_before_;
+  WindowBook::Window* window_ = nullptr;  // of the running counted pass
+  Opened* opened_ = nullptr;
+  std::vector<TimedPass> timed_;
+  std::vector<std::shared_ptr<detail::CostData>> counted_;
+  bool is_traced_ = false;  // the traced pass was made
+  Findings findings_;
+  std::shared_ptr<detail::CostData> traced_;  // what we counted in it; null when nothing did
+};
+
+}  // namespace syscost::session

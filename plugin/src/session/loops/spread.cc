@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#include "session/loops/spread.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace syscost::session {
+namespace {
+
+/// bench (stats/interval.cc) has this from Boost.Math, which a program under test must not have to link.
+/// How many values may be left out at each end so that what remains still holds the median with 95 % confidence; 0 when
+/// even all of them are too few.
+std::size_t values_outside(std::size_t n) {
+  double term = std::pow(0.5, static_cast<double>(n));
+  double below = term;
+  std::size_t outside = 0;
+  while (below <= 0.025 && outside < n / 2) {
+    ++outside;
+    term *= static_cast<double>(n - outside + 1) / static_cast<double>(outside);
+    below += term;
+  }
+  return outside;
+}
+
+}  // namespace
+
+Spread spread_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t n = values.size();
+  const std::size_t middle = n / 2;
+  Spread spread;
+  spread.median = n % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+  // The interval runs from the k-th least to the k-th greatest value.
+  const std::size_t k = values_outside(n);
+  spread.is_interval = k > 0;
+  spread.low = values[k > 0 ? k - 1 : 0];
+  spread.high = values[k > 0 ? n - k : n - 1];
+  return spread;
+}
+
+}  // namespace syscost::session

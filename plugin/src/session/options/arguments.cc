@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+//
+// The process's command line and environment, and what they say about the run.
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "os/environment.h"
+#include "os/small_file.h"
+#include "session/first_uses.h"
+#include "session/options/options.h"
+
+namespace syscost::session {
+namespace {
+
+/// Never destroyed; null where the C library does not hand main()'s arguments to constructors.
+const std::vector<std::string>* g_arguments = nullptr;
+
+#ifdef __GLIBC__
+/// A framework's main takes its flags out of argv, and /proc is not there in every sandbox; here both are untouched
+/// where anything is asked for (late/late.h). A library that is loaded later finds what main() left: fewer than argc,
+/// then null. Priority 101, the first that is free: a user's static initialiser may measure already.
+__attribute__((constructor(101))) void keep_arguments(int argc, char** argv, char** /*environment*/) {
+  if (argc > 0) g_arguments = new std::vector<std::string>(argv, std::find(argv, argv + argc, nullptr));
+  if (g_arguments == nullptr || !is_framework_errand(*g_arguments)) do_first_uses();
+}
+#endif
+
+bool starts_true(std::string_view value) {
+  return !value.empty() && value.front() != '0' && value.front() != 'f' && value.front() != 'F';
+}
+
+}  // namespace
+
+bool is_framework_errand(const std::vector<std::string>& arguments) {
+  constexpr std::string_view kListTests = "--gtest_list_tests";
+  for (std::string_view argument : arguments) {
+    if (argument == "--") break;
+    if (argument.starts_with("--gtest_internal_run_death_test=")) return true;
+    if (!argument.starts_with(kListTests)) continue;
+    argument.remove_prefix(kListTests.size());
+    if (argument.empty() || (argument.front() == '=' && starts_true(argument.substr(1)))) return true;
+  }
+  const char* value = variable("GTEST_LIST_TESTS");
+  return value != nullptr && std::string_view(value) != "0";
+}
+
+std::vector<std::string> process_arguments() {
+  if (g_arguments != nullptr) return *g_arguments;
+  const std::string text = read_small_file("/proc/self/cmdline");
+  std::vector<std::string> arguments;
+  for (std::size_t begin = 0; begin < text.size();) {
+    std::size_t end = std::min(text.find('\0', begin), text.size());
+    arguments.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return arguments;
+}
+
+std::vector<std::string> process_environment() {
+  return variables();
+}
+
+}  // namespace syscost::session

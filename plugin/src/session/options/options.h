@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+//
+// Options: what the person running a test binary asks of syscost, from flags and environment.
+//
+// A flag that is ignored is a measurement that silently did not happen, so nothing with our prefix is ever ignored: an
+// unknown name, a value that makes no sense and a feature this version lacks are all failures, with the nearest
+// name that exists. The command line belongs to the user's framework too; everything without our prefix is left alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/call_detail.h"
+#include "core/filter.h"
+#include "os/result.h"
+
+namespace syscost::session {
+
+enum class BackendChoice { automatic, ebpf, dispatch, dispatch_trap, seccomp, none };
+
+/// Where relative paths of an option start.
+enum class Source { absent, command_line, environment };
+
+struct Options {
+  std::string csv;  ///< As given; empty = no CSV.
+  Source csv_source = Source::absent;
+  bool profile_syscalls = false;
+  bool profile_bpftrace = false;
+  bool profile_perf = false;
+  bool profile_cupti = false;
+  bool lists_scripts = false;  ///< --syscost_bpf list
+  bool bpf_sudo = false;
+  std::vector<std::string> scripts;         ///< Of bpftrace; empty = the default.
+  std::vector<std::string> script_folders;  ///< Searched before those that ship.
+  std::string artifacts;                    ///< As given; empty = syscost_artifacts beside the CSV, or here.
+  Source bpf_source = Source::absent;
+  Source bpf_path_source = Source::absent;
+  Source bpf_sudo_source = Source::absent;
+  Source artifacts_source = Source::absent;
+  BackendChoice backend = BackendChoice::automatic;
+  bool is_backend_named = false;         ///< The choice was spoken, be it "auto".
+  std::shared_ptr<const Filter> filter;  ///< Null = count everything.
+  bool children = false;                 ///< Count children too, in rows of their own.
+  DetailRequest details;                 ///< The rules in it are the session's business (backends.h).
+  std::optional<std::uint64_t> cycles;
+  std::optional<std::uint64_t> repeats;   ///< Timed, and as many counted, passes of a loop.
+  std::optional<std::uint64_t> warm_ups;  ///< Passes of a loop before them.
+  bool quick = false;
+  bool allow_lost = false;  ///< Lost events do not fail the run.
+  std::string label;
+  Source label_source = Source::absent;
+  bool doctor = false;
+  bool help = false;
+
+  // Environment only.
+  std::string run_id;
+  std::string commit;
+  std::string build_type;
+  std::string cupti_library;  ///< libcupti to open; empty = looked for.
+  enum class OnUnavailable { by_place, skip, fail } on_unavailable = OnUnavailable::by_place;
+  bool markers = false;
+
+  bool operator==(const Options&) const = default;
+
+  /// This process counts for another one, which writes and prints (syscost/counting.h).
+  bool is_counting_process = false;
+
+  /// Tools that look at windows.
+  bool wants_tools() const { return profile_bpftrace || profile_perf || profile_cupti; }
+
+  /// Forgets whatever prints or writes; what decides about counting stays.
+  void drop_output() {
+    csv.clear();
+    profile_syscalls = profile_bpftrace = profile_perf = profile_cupti = false;
+    is_backend_named = doctor = help = lists_scripts = markers = false;
+  }
+  /// Likewise, for a counting process: tools look at its windows.
+  void become_counting_process() {
+    const bool has_bpftrace = profile_bpftrace;
+    const bool has_perf = profile_perf;
+    const bool has_cupti = profile_cupti;
+    drop_output();
+    profile_bpftrace = has_bpftrace;
+    profile_perf = has_perf;
+    profile_cupti = has_cupti;
+    is_counting_process = true;
+  }
+
+  /// Anything that makes the session start.
+  bool requests_anything() const {
+    return !is_counting_process &&
+           (!csv.empty() || profile_syscalls || wants_tools() || is_backend_named || doctor || help || lists_scripts);
+  }
+};
+
+/// Which spellings of a flag are ours.
+enum class Spelling {
+  prefixed,        ///< --syscost_csv: beside a main of the user's.
+  prefixed_short,  ///< --csv as well: in a main of ours.
+};
+
+struct ParsedOptions {
+  Options options;
+  std::vector<std::size_t> used;  ///< Indices into the arguments that were flags of ours or their values, ascending.
+};
+
+/// Reads `arguments` (the first is the program's name; "--" ends them) and `environment` (NAME=VALUE). A flag wins over
+/// the environment, the last of several flags wins.
+Result<ParsedOptions> parse_options(const std::vector<std::string>& arguments,
+                                    const std::vector<std::string>& environment, Spelling spelling);
+
+/// True when a test framework runs the program for another purpose than its tests: to list them, or as the child of a
+/// threadsafe death test. Then the program may measure, but nothing of ours may be printed or written.
+bool is_framework_errand(const std::vector<std::string>& arguments);
+
+/// This process's command line as it was before main() changed it: from the C library, else from /proc; empty when
+/// neither has it.
+std::vector<std::string> process_arguments();
+/// This process's environment.
+std::vector<std::string> process_environment();
+
+}  // namespace syscost::session

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+#include "session/run/run_info.h"
+
+#include <elf.h>
+#include <link.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <climits>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "os/small_file.h"
+#include "session/run/commit.h"
+#include "session/run/run_owner.h"
+#include "session/run/surroundings.h"
+
+namespace syscost::session {
+namespace {
+
+/// "2026-01-31T12:00:00.123Z". By arithmetic: glibc's gmtime_r reads the time zone, once in a process. A test that sets
+/// TZ and calls localtime_r without tzset() would get the zone of before.
+std::string now_iso8601() {
+  namespace chrono = std::chrono;
+  const auto now = chrono::floor<chrono::milliseconds>(chrono::system_clock::now());
+  const auto midnight = chrono::floor<chrono::days>(now);
+  const chrono::year_month_day day(midnight);
+  const chrono::hh_mm_ss time(now - midnight);
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ", static_cast<int>(day.year()),
+                static_cast<unsigned>(day.month()), static_cast<unsigned>(day.day()),
+                static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
+                static_cast<int>(time.seconds().count()), static_cast<int>(time.subseconds().count()));
+  return text.data();
+}
+
+/// When a process started, in clock ticks since boot: with its number it names a process for good. "0" if unknown.
+std::string start_time(pid_t pid) {
+  std::string stat = read_small_file("/proc/" + std::to_string(pid) + "/stat");
+  // Field 2 is the program's name in parentheses and may hold anything; count from behind it: field 22.
+  std::size_t at = stat.rfind(')');
+  for (int field = 2; field < 22 && at != std::string::npos; ++field) at = stat.find(' ', at + 1);
+  if (at == std::string::npos) return "0";
+  return stat.substr(at + 1, stat.find(' ', at + 1) - at - 1);
+}
+
+std::string read_link(const std::string& path) {
+  std::array<char, PATH_MAX> target{};
+  ssize_t length = readlink(path.c_str(), target.data(), target.size());
+  return length <= 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(length));
+}
+
+/// The folder whose tests the process `ctest` runs, or empty. Not its working directory: ctest changes into a test's
+/// own while it starts it. But it keeps its log open, FOLDER/Testing/Temporary/LastTest.log.tmp.
+std::string folder_of_ctest(pid_t ctest) {
+  const std::string descriptors = "/proc/" + std::to_string(ctest) + "/fd";
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(descriptors, error)) {
+    const std::string target = read_link(entry.path());
+    const std::size_t log = target.rfind("/Testing/Temporary/LastTest");
+    if (log != std::string::npos) return target.substr(0, log);
+  }
+  return {};
+}
+
+std::string hex(const unsigned char* bytes, std::size_t count) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) {
+    text += kDigits[bytes[i] >> 4];
+    text += kDigits[bytes[i] & 15];
+  }
+  return text;
+}
+
+/// dl_iterate_phdr's callback: the first object is the program itself. Its notes are mapped, so nothing is opened.
+int find_build_id(dl_phdr_info* info, std::size_t, void* result) {
+  for (std::size_t i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+    if (segment.p_type != PT_NOTE) continue;
+    // The addresses are numbers in the ELF headers; turning them into pointers is what they are for.
+    const auto* at = reinterpret_cast<const unsigned char*>(info->dlpi_addr + segment.p_vaddr);  // NOLINT
+    const unsigned char* end = at + segment.p_memsz;
+    while (end - at > static_cast<std::ptrdiff_t>(sizeof(ElfW(Nhdr)))) {
+      ElfW(Nhdr) note{};
+      std::memcpy(&note, at, sizeof note);
+      const unsigned char* name = at + sizeof note;
+      const std::size_t name_size = (note.n_namesz + 3U) & ~3U;
+      const std::size_t value_size = (note.n_descsz + 3U) & ~3U;
+      if (static_cast<std::size_t>(end - name) < name_size + value_size) break;
+      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0) {
+        *static_cast<std::string*>(result) = hex(name + name_size, note.n_descsz);
+        return 1;
+      }
+      at = name + name_size + value_size;
+    }
+  }
+  return 1;
+}
+
+std::string own_build_id() {
+  std::string id;
+  dl_iterate_phdr(find_build_id, &id);
+  return id;
+}
+
+}  // namespace
+
+Result<std::string> resolve_path(const std::string& path, Source source) {
+  if (path.starts_with('/')) return path;
+  const pid_t ctest = source == Source::environment ? ctest_above(getpid()) : 0;
+  const std::string start = ctest != 0 ? folder_of_ctest(ctest) : read_link("/proc/self/cwd");
+  if (start.empty()) {
+    return Failure{"the relative path " + path + " cannot be resolved: where it starts cannot be found out",
+                   "use an absolute one, e.g. SYSCOST_CSV=$PWD/out.csv"};
+  }
+  return start + (start.ends_with('/') ? "" : "/") + path;
+}
+
+bool are_one_file(const std::string& one, const std::string& other) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (const fs::file_status status = fs::status(one, error); fs::exists(status)) {
+    return fs::is_regular_file(status) && fs::equivalent(one, other, error);
+  }
+  // What a link leads to need not be there yet.
+  const auto place_of = [](fs::path name) {
+    std::error_code ignored;
+    constexpr int kMostLinks = 40;  // as the kernel follows
+    for (int links = 0; links < kMostLinks && fs::is_symlink(fs::symlink_status(name, ignored)); ++links) {
+      name = name.parent_path() / fs::read_symlink(name, ignored);
+    }
+    return fs::weakly_canonical(name, ignored);
+  };
+  return place_of(fs::absolute(one, error)) == place_of(fs::absolute(other, error));
+}
+
+std::string header_line(const csv::RunColumns& run, const std::string& how, const std::string& csv) {
+  std::string line = "backend " + run.backend + how;
+  if (!run.filter.empty()) line += ", only " + run.filter + " counted";
+  if (!csv.empty()) line += ", csv " + csv;
+  return line + ", run " + run.run_id;
+}
+
+csv::RunColumns read_run_info(const Options& options, std::string_view build_type) {
+  csv::RunColumns info;
+  utsname system{};
+  uname(&system);
+  info.host = system.nodename;
+  info.kernel = system.release;
+  info.started_at = now_iso8601();
+  info.label = options.label;
+  info.pid = static_cast<std::uint64_t>(getpid());
+  info.program = program_invocation_short_name;
+  info.commit = options.commit.empty() ? find_commit() : options.commit;
+  info.build_id = own_build_id();
+  info.surroundings = to_text(read_surroundings());
+  info.build_type = options.build_type.empty() ? std::string(build_type) : options.build_type;
+  info.run_id = options.run_id;
+  if (info.run_id.empty()) {
+    // A path that cannot be resolved is refused where the file is opened.
+    const Result<std::string> csv = options.csv.empty() ? std::string() : resolve_path(options.csv, options.csv_source);
+    const pid_t owner = run_owner(csv.ok() ? csv.value() : std::string());
+    info.run_id = info.host + "-" + std::to_string(owner) + "-" + start_time(owner);
+  }
+  return info;
+}
+
+}  // namespace syscost::session

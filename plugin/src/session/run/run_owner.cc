@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "session/run/run_owner.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "os/environment.h"
+#include "os/small_file.h"
+
+namespace syscost::session {
+namespace {
+
+std::string proc(pid_t pid) {
+  return "/proc/" + std::to_string(pid);
+}
+
+/// True when descriptor `number` of `pid` was opened as a sink opens its file. An editor, `tail -f` or a script that
+/// reads the file does it otherwise.
+bool is_sinks(pid_t pid, const std::string& number) {
+  const std::string info = read_small_file(proc(pid) + "/fdinfo/" + number);
+  const std::string field = "flags:";
+  const std::size_t at = info.find(field);
+  if (at == std::string::npos) return false;
+  const unsigned long flags = std::strtoul(info.c_str() + at + field.size(), nullptr, 8);
+  constexpr unsigned long kSinks = O_RDWR | O_APPEND | O_NONBLOCK | O_CLOEXEC;
+  return (flags & kSinks) == kSinks;
+}
+
+/// True when `pid` appends rows to `file`. False also where we may not look at its descriptors.
+bool is_measured_into(pid_t pid, const struct stat& file) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(proc(pid) + "/fd", error)) {
+    struct stat open {};
+    if (stat(entry.path().c_str(), &open) != 0 || open.st_dev != file.st_dev || open.st_ino != file.st_ino) continue;
+    if (is_sinks(pid, entry.path().filename())) return true;
+  }
+  return false;
+}
+
+/// True when `pid` was started with that SYSCOST_CSV.
+bool was_given(pid_t pid, const char* csv) {
+  std::string environment(1, '\0');
+  environment += read_small_file(proc(pid) + "/environ");
+  std::string wanted(1, '\0');
+  wanted.append("SYSCOST_CSV=").append(csv).push_back('\0');
+  return environment.find(wanted) != std::string::npos;
+}
+
+}  // namespace
+
+pid_t parent_of(pid_t pid) {
+  const std::string stat = read_small_file(proc(pid) + "/stat");
+  // "PID (NAME) STATE PARENT ...": the name may hold anything, parentheses and blanks too.
+  const std::size_t name_end = stat.rfind(") ");
+  if (name_end == std::string::npos || stat.size() < name_end + 5) return 0;
+  return static_cast<pid_t>(std::strtol(stat.c_str() + name_end + 4, nullptr, 10));
+}
+
+pid_t ctest_parent(pid_t pid) {
+  const pid_t parent = parent_of(pid);
+  return parent != 0 && read_small_file(proc(parent) + "/comm") == "ctest\n" ? parent : 0;
+}
+
+pid_t ctest_above(pid_t pid) {
+  if (const pid_t ctest = ctest_parent(pid); ctest != 0) return ctest;
+  // A script may choose another file, or another folder for a relative name: then it is not ctest's run.
+  const char* const csv = variable("SYSCOST_CSV");
+  if (csv == nullptr) return 0;
+  for (pid = parent_of(pid); pid > 1; pid = parent_of(pid)) {
+    const pid_t ctest = ctest_parent(pid);
+    if (ctest != 0) return was_given(ctest, csv) ? ctest : 0;
+  }
+  return 0;
+}
+
+pid_t run_owner(const std::string& csv) {
+  pid_t outermost = getpid();
+  struct stat file {};
+  if (!csv.empty() && stat(csv.c_str(), &file) == 0 && S_ISREG(file.st_mode)) {
+    for (pid_t pid = parent_of(outermost); pid > 1; pid = parent_of(pid)) {
+      if (is_measured_into(pid, file)) outermost = pid;
+    }
+  }
+  const pid_t ctest = ctest_above(outermost);
+  return ctest != 0 ? ctest : outermost;
+}
+
+}  // namespace syscost::session

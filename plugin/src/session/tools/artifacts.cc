@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+#include "session/tools/artifacts.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "os/signal_hold.h"
+
+namespace syscost::session {
+namespace {
+
+/// Room for `~N` and endings within the 255 bytes of a name.
+constexpr std::size_t kLongestName = 120;
+
+bool is_plain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view("._-+=,@ ").find(c) != std::string_view::npos;
+}
+
+/// FNV-1a.
+std::uint32_t hash_of(std::string_view text) {
+  std::uint32_t hash = 2166136261U;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  return hash;
+}
+
+Failure cannot_write(const std::string& path, int error) {
+  return errno_failure("write artifacts to", path, error);
+}
+
+/// A folder's descriptor, open.
+class Folder {
+ public:
+  explicit Folder(int fd) : fd_(fd) {}
+  ~Folder() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Folder(Folder&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Folder& operator=(Folder&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+constexpr int kOpenFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+
+/// Opens the folder `name` inside `parent`, and makes it where it is not there. `path` is for messages.
+Result<Folder> enter(const Folder& parent, const std::string& name, const std::string& path) {
+  const bool is_new = mkdirat(parent.get(), name.c_str(), 0777) == 0;
+  if (!is_new && errno != EEXIST) return cannot_write(path, errno);
+  Folder folder(openat(parent.get(), name.c_str(), kOpenFolder | O_NOFOLLOW));
+  struct stat status {};
+  if (folder.get() < 0 && (errno == ELOOP || errno == ENOTDIR) &&
+      fstatat(parent.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode)) {
+    return Failure{"artifacts are not written through the link " + path,
+                   "remove it, or name another folder by "
+                   "--syscost_artifacts"};
+  }
+  if (folder.get() < 0 || fstat(folder.get(), &status) != 0) return cannot_write(path, errno);
+  if (!is_new && status.st_uid != geteuid() && status.st_uid != 0) {
+    return Failure{"artifacts are not written into " + path + ": it belongs to another user (id " +
+                       std::to_string(status.st_uid) + ")",
+                   "remove it, or name another folder by --syscost_artifacts, or another run by SYSCOST_RUN_ID"};
+  }
+  return folder;
+}
+
+/// Opens `path`, which is below `root`, and makes what of it is not there.
+Result<Folder> open_folder(const std::string& root, const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(root, error);
+  if (error) return cannot_write(root, error.value());
+  Folder folder(::open(root.c_str(), kOpenFolder));
+  if (folder.get() < 0) return cannot_write(root, errno);
+  for (std::size_t begin = root.size() + 1; begin < path.size();) {
+    const std::size_t end = std::min(path.find('/', begin), path.size());
+    Result<Folder> next = enter(folder, path.substr(begin, end - begin), path.substr(0, end));
+    if (!next.ok()) return next.failure();
+    folder = std::move(next.value());
+    begin = end + 1;
+  }
+  return folder;
+}
+
+}  // namespace
+
+std::string safe_name(std::string_view text) {
+  std::string name(text.substr(0, kLongestName));
+  for (char& c : name) c = is_plain(c) ? c : '_';
+  if (name.empty() || name.front() == '.' || name.front() == '-') name.insert(0, "_");
+  if (name == text) return name;
+  std::array<char, 16> hash{};
+  std::snprintf(hash.data(), hash.size(), "-%08x", hash_of(text));
+  return name + hash.data();
+}
+
+Result<Artifacts> Artifacts::open(const std::string& root, std::string_view run_id, std::string_view program) {
+  std::string folder = root + "/" + safe_name(run_id) + "/" + safe_name(program);
+  const Result<Folder> made = open_folder(root, folder);
+  if (!made.ok()) return made.failure();
+  if (faccessat(made.value().get(), ".", W_OK | X_OK, AT_EACCESS) != 0) return cannot_write(folder, errno);
+  return Artifacts(root, std::move(folder));
+}
+
+Result<std::string> Artifacts::make_folder(const std::string& parent, std::string_view name) const {
+  const std::string inside = parent.empty() ? folder_ : parent;
+  // A test may have removed what was there.
+  const Result<Folder> opened = open_folder(root_, inside);
+  if (!opened.ok()) return opened.failure();
+  for (int i = 1;; ++i) {
+    const std::string fresh = safe_name(name) + (i == 1 ? "" : "~" + std::to_string(i));
+    std::string path = inside + "/" + fresh;
+    if (mkdirat(opened.value().get(), fresh.c_str(), 0777) == 0) return path;
+    if (errno != EEXIST) return cannot_write(path, errno);
+  }
+}
+
+Result<void> Artifacts::write(const std::string& folder, std::string_view name, std::string_view content) const {
+  const std::string file = safe_name(name);
+  const std::string path = folder + "/" + file;
+  const Result<Folder> opened = open_folder(root_, folder);
+  if (!opened.ok()) return opened.failure();
+  // A test may have limited the size of files: then EFBIG is the answer, not the signal that kills.
+  const SignalHold hold(SIGXFSZ);
+  const int fd = openat(opened.value().get(), file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
+  if (fd < 0) return cannot_write(path, errno);
+  int error = 0;
+  while (!content.empty() && error == 0) {
+    const ssize_t written = ::write(fd, content.data(), content.size());
+    if (written > 0) content.remove_prefix(static_cast<std::size_t>(written));
+    if (written == 0) error = ENOSPC;
+    if (written < 0 && errno != EINTR) error = errno;
+  }
+  if (close(fd) != 0 && error == 0) error = errno;
+  if (error == 0) return {};
+  unlinkat(opened.value().get(), file.c_str(), 0);
+  return cannot_write(path, error);
+}
+
+}  // namespace syscost::session

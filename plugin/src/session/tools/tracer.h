@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+//
+// Tracer: what becomes of a window that tools beside us look at: files, rows, lines, and a comparison with our count.
+//
+// A window is traced or timed, never both: while a tool is attached every call takes longer, so nobody's times of such
+// a window reach a column of times but the tool's own histogram, under its own origin.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/cost_data.h"
+#include "csv/run_columns.h"
+#include "csv/tool_rows.h"
+#include "session/tools/artifacts.h"
+#include "session/tools/tools.h"
+
+namespace syscost::session {
+
+/// The folder for what tools find: --syscost_artifacts, or `syscost_artifacts` beside the CSV, or else where the
+/// program was started.
+Result<std::string> artifacts_root(const Options& options);
+/// `bpftrace syslat, perf`.
+std::string describe_tools(const Options& options);
+
+/// What one traced window leaves behind.
+struct TracedWindow {
+  std::vector<csv::ToolWindow> rows;  ///< For each tool that has figures of syscalls.
+  std::vector<profilers::TimeFigure> times;
+  std::vector<std::string> lines;        ///< For people.
+  std::vector<std::string> differences;  ///< From our count, a sentence each.
+  std::vector<Failure> problems;         ///< Must make the run end non-zero.
+};
+
+/// Where a traced window's files go, and what it is called in messages.
+struct TracedName {
+  std::string spoken;  ///< "test Suite.Test", "loop flush of test Suite.Test"
+  Result<std::string> folder;
+};
+
+/// Not thread-safe, but for arm() and disarm().
+class Tracer {
+ public:
+  explicit Tracer(ToolOpener opener) : opener_(std::move(opener)) {}
+
+  /// Opens the tools, tries them, and makes the folder for what they find. Fails with cause and fix.
+  Result<void> start(const Options& options, const csv::RunColumns& run);
+  bool is_on() const { return tools_.any(); }
+  /// `bpftrace syslat, perf (FOLDER)`.
+  const std::string& text() const { return text_; }
+  /// `bpftrace`, `bpftrace and perf`.
+  std::string names() const { return tools_.names(); }
+  /// Makes the folder of a window: inside `parent`, or the program's when that is empty.
+  Result<std::string> make_folder(const std::string& parent, std::string_view name) const {
+    return artifacts_->make_folder(parent, name);
+  }
+
+  Tools& tools() { return tools_; }
+  const Tools& tools() const { return tools_; }
+
+  /// Writes the files, makes the rows, compares. `counted` is what the process counted in the same window, null when
+  /// nothing did; `framework_writes` as in adapter::close_window(), and taken out of the rows only.
+  TracedWindow conclude(Findings findings, const TracedName& name, const detail::CostData* counted,
+                        std::string_view backend, int framework_writes = 0);
+
+ private:
+  void write_files(const Findings& findings, const TracedName& name, const detail::CostData* counted,
+                   std::string_view backend, TracedWindow& traced);
+  void look_at(const profilers::Output& output, const TracedName& name, const detail::CostData* counted,
+               TracedWindow& traced) const;
+
+  ToolOpener opener_;
+  Tools tools_;
+  std::string text_;
+  std::optional<Artifacts> artifacts_;
+  bool has_failed_to_write_ = false;
+};
+
+}  // namespace syscost::session

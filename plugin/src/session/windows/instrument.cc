@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "session/windows/instrument.h"
+
+#include <cmath>
+#include <memory_resource>
+#include <string>
+#include <utility>
+
+#include "os/quiet_memory.h"
+#include "session/windows/usage.h"
+
+namespace syscost::session {
+namespace {
+
+/// Counts what reading the clock calls: nothing with a vDSO clock, clock_gettime in some virtual machines.
+bool clock_makes_no_syscall(WindowBook& book) {
+  WindowBook::Window* window = book.open(Reach::process);
+  monotonic_ns();
+  detail::CostData cost(&quiet_memory());
+  book.close(window, cost);
+  return cost.table.empty();
+}
+
+}  // namespace
+
+Opened::Opened(std::unique_ptr<Backend> its_backend, std::shared_ptr<const Filter> its_filter)
+    : backend(std::move(its_backend)),
+      book(*backend, quiet_memory()),
+      capabilities(backend->capabilities()),
+      filter(std::move(its_filter)),
+      no_lane(
+          Unavailable{"Backend " + std::string(backend->name()) +
+                          " cannot tell this thread from the others: more than " + std::to_string(capabilities.lanes) +
+                          " threads are inside thread scopes at once, the thread is older than a backend that sees no "
+                          "older ones (dispatch), or a seccomp filter denies it gettid.",
+                      "Use Reach::process, or fewer threads at a time; let the filter pass gettid."}) {
+  clock_is_quiet = clock_makes_no_syscall(book);
+}
+
+std::shared_ptr<detail::CostData> Opened::new_cost() const {
+  auto cost = std::allocate_shared<detail::CostData>(std::pmr::polymorphic_allocator<detail::CostData>(&quiet_memory()),
+                                                     &quiet_memory());
+  cost->measured = {.entries = capabilities.entries,
+                    .calls = capabilities.calls,
+                    .errors = capabilities.errors,
+                    .latency = capabilities.latency,
+                    .uncountable = capabilities.uncountable};
+  cost->filter = filter;
+  return cost;
+}
+
+std::shared_ptr<const detail::CostData> Opened::with_losses(std::shared_ptr<const detail::CostData> cost,
+                                                            std::uint64_t hidden) const {
+  if (hidden == 0) return cost;
+  std::shared_ptr<detail::CostData> all = new_cost();
+  all->table.merge(cost->table);
+  all->children.merge(cost->children);
+  all->late = cost->late;
+  all->lost = cost->lost + hidden;
+  return all;
+}
+
+std::optional<std::uint64_t> Opened::overhead_estimate_ns(const detail::CostData& cost) const {
+  const Calibration calibration = backend->calibration();
+  if (!calibration.measured) return std::nullopt;
+  std::uint64_t calls = 0;
+  for (const auto& [id, tally] : cost.table) calls += capabilities.entries ? tally.entries : tally.calls;
+  return static_cast<std::uint64_t>(std::llround(static_cast<double>(calls) * calibration.armed_ns_per_call));
+}
+
+Result<void> Instrument::open(BackendChoice choice) {
+  choice_ = choice;
+  current_.store(nullptr, std::memory_order_release);
+  if (choice == BackendChoice::none) {
+    why_not_ = std::make_shared<Unavailable>(
+        Unavailable{"Measuring was switched off with --syscost_backend none (or SYSCOST_BACKEND=none).",
+                    "Leave that out, or choose auto."});
+    return {};
+  }
+  if (Result<void> memory = top_up_quiet_memory(); !memory.ok()) {
+    why_not_ = std::make_shared<Unavailable>(memory.failure());
+    return memory;
+  }
+  Result<std::unique_ptr<Backend>> backend = opener_(choice);
+  Result<void> selected = backend.ok() && filter_ != nullptr ? backend.value()->select(*filter_) : Result<void>();
+  if (!backend.ok() || !selected.ok()) {
+    Failure failure = backend.ok() ? selected.failure() : backend.failure();
+    why_not_ = std::make_shared<Unavailable>(failure);
+    return failure;
+  }
+  opened_.push_back(std::make_unique<Opened>(std::move(backend.value()), filter_));
+  current_.store(opened_.back().get(), std::memory_order_release);
+  return {};
+}
+
+Result<void> Instrument::check(Opened& opened) {
+  Result<std::uint64_t> hidden = opened.backend->hidden_losses();
+  if (hidden.ok()) {
+    opened.hidden_losses_of_process.store(hidden.value());
+    opened.hidden_losses_of_scopes.store(hidden.value() - opened.backend->hidden_losses_beside_scopes());
+    return {};
+  }
+  opened.is_intact.store(false, std::memory_order_release);
+  Failure failure = hidden.failure();
+  if (current() == &opened) {
+    // What shares programs among processes takes each process once.
+    opened.backend->retire();
+    Result<void> reopened = open(choice_);
+    if (!reopened.ok()) failure.reason += "; opening it again failed: " + reopened.failure().reason;
+  }
+  return failure;
+}
+
+}  // namespace syscost::session

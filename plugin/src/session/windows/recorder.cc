@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include "session/windows/recorder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "session/messages.h"
+
+namespace syscost::session {
+
+Result<void> Recorder::open_csv(const std::string& path) {
+  Result<csv::Sink> sink = csv::Sink::open(path);
+  if (!sink.ok()) return sink.failure();
+  sink_.emplace(std::move(sink.value()));
+  return {};
+}
+
+void Recorder::set_run(const csv::RunColumns& run) {
+  rows_.emplace(run);
+  has_run_row_ = has_run_row_ && run.run_id == run_id_;
+  run_id_ = run.run_id;
+}
+
+/// With the first window, so that a program without tests leaves no row.
+void Recorder::add_run_row() {
+  if (!std::exchange(has_run_row_, true)) rows_->append_run(pending_);
+}
+
+void Recorder::add(const csv::WindowColumns& window, const detail::CostData* cost, const Capabilities& capabilities) {
+  if (cost != nullptr && cost->late + cost->lost > 0) judge_losses(window, *cost);
+  if (!sink_.has_value()) return;
+  add_run_row();
+  rows_->append(pending_, window, cost, capabilities);
+}
+
+/// If events are missing, counts are lower bounds. The exit code must say so, because CI often reads nothing else.
+void Recorder::judge_losses(const csv::WindowColumns& window, const detail::CostData& cost) {
+  if (loss_rule_ == LossRule::ignored) return;
+  std::string name(window.kind);
+  for (const std::string_view part : {window.test, window.window}) {
+    if (!part.empty()) name.append(" ").append(part);
+  }
+  if (window.repetition > 0) name += ", repetition " + std::to_string(window.repetition);
+  std::uint64_t counted = 0;
+  for (const auto& [id, tally] : cost.table) counted += cost.measured.entries ? tally.entries : tally.calls;
+  Failure failure{"the counts of " + name + " are lower bounds: " + std::to_string(counted) +
+                      (cost.measured.entries ? " entries" : " calls") + " were counted, and " +
+                      std::to_string(cost.lost + cost.late) + " events were lost",
+                  ""};
+  if (!std::exchange(has_told_of_losses_, true)) {
+    failure.how_to_fix =
+        "take another --syscost_backend, or count less at a time (--syscost_filter); docs/flags.md (Lost events) has "
+        "the "
+        "causes; --syscost_allow_lost accepts losses";
+  }
+  if (loss_rule_ == LossRule::refused) return note_problem(failure);
+  say_failure(failure);
+}
+
+void Recorder::add(const csv::WindowColumns& window, const csv::ToolWindow& tool) {
+  if (!sink_.has_value()) return;
+  add_run_row();
+  rows_->append(pending_, window, tool);
+}
+
+void Recorder::write(std::string_view window) {
+  if (pending_.empty()) return;
+  Result<void> written = sink_->append(pending_);
+  if (!written.ok() && sink_->is_locked_out()) return say_that_rows_wait(written.failure());
+  pending_.clear();
+  if (written.ok()) return;
+  // One message for the first; a full disk would repeat it for every test.
+  if (++unwritten_windows_ > 1) return;
+  Failure failure = written.failure();
+  if (failure.reason.ends_with('.')) failure.reason.pop_back();
+  failure.reason += "; the rows of " + std::string(window) + " are missing, the tests go on";
+  note_problem(failure);
+}
+
+void Recorder::say_that_rows_wait(Failure failure) {
+  if (std::exchange(has_said_that_rows_wait_, true)) return;
+  failure.reason += "; the rows wait for it, the tests go on";
+  say_failure(failure);
+}
+
+void Recorder::conclude() {
+  write("the end");
+  if (pending_.empty()) return;
+  const auto rows = std::count(pending_.begin(), pending_.end(), '\n');
+  pending_.clear();
+  note_problem({std::to_string(rows) + " rows are missing from the CSV file " + csv_path() +
+                    ": another process held its lock until the end of this program",
+                "end that process, and run again"});
+}
+
+void Recorder::note_problem(const Failure& failure) {
+  if (++problems_ == 1) first_problem_ = failure.reason;
+  // Closed descriptors are noticed at every window's end.
+  if (said_.insert(failure.reason).second) say_failure(failure);
+}
+
+std::string Recorder::problem() const {
+  if (problems_ == 0) return {};
+  std::string text = first_problem_;
+  if (unwritten_windows_ > 1) text += " (and those of " + std::to_string(unwritten_windows_ - 1) + " more windows)";
+  if (problems_ == 2) text += " (and one more problem)";
+  if (problems_ > 2) text += " (and " + std::to_string(problems_ - 1) + " more problems)";
+  return text;
+}
+
+}  // namespace syscost::session

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "session/windows/report_line.h"
+
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <array>
+#include <cinttypes>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "core/syscall_table.h"
+#include "os/quiet_memory.h"
+
+namespace syscost::session {
+
+std::string format_ns(std::uint64_t ns) {
+  constexpr std::array<const char*, 4> kUnits = {"ns", "us", "ms", "s"};
+  auto value = static_cast<double>(ns);
+  std::size_t unit = 0;
+  // 999.5 would be printed as 1000.
+  while (value >= 999.5 && unit + 1 < kUnits.size()) {
+    value /= 1000;
+    ++unit;
+  }
+  const int decimals = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  std::array<char, 40> text{};
+  std::snprintf(text.data(), text.size(), "%.*f %s", decimals, value, kUnits[unit]);
+  return text.data();
+}
+
+namespace {
+
+std::string own_line(const detail::CostData& cost, std::uint64_t wall_ns) {
+  std::string line = detail::breakdown(cost);
+  std::uint64_t entries = 0;
+  std::uint64_t work = 0;
+  std::uint64_t waiting = 0;
+  for (const auto& [id, tally] : cost.table) {
+    entries += tally.entries;
+    (overlaps(syscall_classes(id), SyscallClass::wait) ? waiting : work) += tally.latency.sum_ns();
+  }
+  const bool has_times = cost.measured.latency && (entries > 0 || !cost.measured.entries);
+  if (!has_times) return line;
+  line += ", " + format_ns(work) + " in the kernel";
+  if (wall_ns > 0) {
+    const double percent = 100.0 * static_cast<double>(work) / static_cast<double>(wall_ns);
+    std::array<char, 40> text{};
+    std::snprintf(text.data(), text.size(), ", %.*f %% of wall", percent < 9.95 ? 1 : 0, percent);
+    line += text.data();
+  }
+  if (waiting > 0) line += ", " + format_ns(waiting) + " waiting";
+  return line;
+}
+
+}  // namespace
+
+std::string report_line(const detail::CostData& cost, std::uint64_t wall_ns) {
+  std::string line = own_line(cost, wall_ns);
+  for (const auto& [program, table] : cost.children) {
+    if (!table.empty())
+      line.append("; child ").append(program).append(": ").append(detail::breakdown(table, cost.measured));
+  }
+  return line + detail::filter_note(cost);
+}
+
+namespace {
+
+/// "1 fsync, 0.5 write a call", the most first, or "no syscalls".
+std::string counts_per_call(const CallTable& table, const detail::Measured& measured, std::uint64_t calls) {
+  std::vector<std::pair<std::uint64_t, SyscallId>> counts;
+  CallTable room(&quiet_memory());
+  for (const auto& [id, tally] : detail::without_details(table, room)) {
+    const std::uint64_t count = measured.entries ? tally.entries : tally.calls;
+    if (count > 0) counts.emplace_back(count, id);
+  }
+  if (counts.empty()) return "no syscalls";
+  std::stable_sort(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  constexpr std::size_t kNamed = 4;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(counts.size(), kNamed); ++i) {
+    std::array<char, 40> number{};
+    if (counts[i].first % calls == 0) {
+      std::snprintf(number.data(), number.size(), "%" PRIu64, counts[i].first / calls);
+    } else {
+      std::snprintf(number.data(), number.size(), "%.3g",
+                    static_cast<double>(counts[i].first) / static_cast<double>(calls));
+    }
+    text.append(i > 0 ? ", " : "").append(number.data()).append(" ").append(syscall_name(counts[i].second));
+  }
+  if (counts.size() > kNamed) text += ", and " + std::to_string(counts.size() - kNamed) + " more";
+  return text + " a call";
+}
+
+}  // namespace
+
+std::string breakdown_per_call(const detail::CostData& cost, std::uint64_t calls) {
+  std::string text = counts_per_call(cost.table, cost.measured, calls);
+  if (std::uint64_t lost = cost.late + cost.lost; lost > 0) text += ", " + std::to_string(lost) + " lost";
+  for (const auto& [program, table] : cost.children) {
+    if (is_empty(table)) continue;
+    text.append("; child ").append(program).append(": ").append(counts_per_call(table, cost.measured, calls));
+  }
+  return text + detail::filter_note(cost);
+}
+
+void remove_framework_writes(CallTable& table, int count) {
+  constexpr SyscallId kWrite{Abi::x86_64, SYS_write};
+  if (count <= 0) return;
+  const Tally* writes = table.find(kWrite);
+  // Where entries are not measured they are 0; where they are, no fewer than calls.
+  if (writes == nullptr || std::max(writes->entries, writes->calls) != static_cast<std::uint64_t>(count)) return;
+  table.at(kWrite).clear();
+}
+
+bool is_empty(const CallTable& table) {
+  return std::all_of(table.begin(), table.end(), [](const CallTable::Entry& entry) { return entry.tally.empty(); });
+}
+
+}  // namespace syscost::session

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "syscost/syscost.h"
+
+#include <utility>
+
+#include "os/kept_errno.h"
+#include "session/windows/session.h"
+
+namespace syscost {
+namespace {
+
+/// A Cost to be overwritten; copying it allocates nothing.
+const Cost& nothing_measured() {
+  static const Cost nothing(Unavailable{"Nothing was measured.", "Ask a Cost that was."});
+  return nothing;
+}
+
+}  // namespace
+
+Scope::Scope(std::string_view name, Reach reach) : cost_(nothing_measured()) {
+  const KeptErrno kept;
+  session::Session& session = session::started_session();
+  record_ = session.open_scope(name, reach, cost_);
+}
+
+Scope::Scope(Reach reach, adapter::OfAdapter) : Scope(reach) {}
+
+Scope::~Scope() {
+  const KeptErrno kept;
+  if (record_ != nullptr) session::Session::instance().close_scope(record_);
+}
+
+Cost Scope::stop() {
+  const KeptErrno kept;
+  if (record_ != nullptr) cost_ = session::Session::instance().close_scope(std::exchange(record_, nullptr));
+  return cost_;
+}
+
+int cycles(int fallback) {
+  return session::Session::instance().cycles(fallback);
+}
+
+}  // namespace syscost

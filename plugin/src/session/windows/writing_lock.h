@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+//
+// WritingLock: held while rows go to the file; a window that would see that waits for it.
+//
+// Mostly it is held for microseconds, and a waiter spins, for to sleep is to enter the kernel. But whoever writes rows
+// may have to wait for the lock of the file, which another test program holds for as long as it likes: then waiters
+// that are in no window sleep.
+#pragma once
+
+#include <atomic>
+#include <ctime>
+
+#include "os/spin_lock.h"
+
+namespace syscost::session {
+
+class WritingLock {
+ public:
+  /// Where the calling thread is.
+  enum class Waiter {
+    inside_window,   ///< Never enters the kernel.
+    outside_window,  ///< Sleeps while the holder is at the file.
+  };
+
+  void lock(Waiter waiter) {
+    while (!try_lock()) {
+      if (waiter == Waiter::outside_window && is_at_file_.load(std::memory_order_relaxed)) {
+        // Polled, because waking a sleeper would be a system call of the holder, who may have opened a window.
+        const timespec pause{0, 100'000};
+        nanosleep(&pause, nullptr);
+      } else {
+        relax_cpu();
+      }
+    }
+  }
+  bool try_lock() { return lock_.try_lock(); }
+  /// For the end of the process, where the holder may be a frame of this thread that never goes on: false after a
+  /// second.
+  bool lock_within_patience() {
+    return within_patience([this] { return try_lock(); });
+  }
+  template <class Condition>
+  static bool within_patience(Condition is_met) {
+    constexpr int kTries = 1000;
+    for (int i = 0; i < kTries; ++i) {
+      if (is_met()) return true;
+      const timespec pause{0, 1'000'000};
+      nanosleep(&pause, nullptr);
+    }
+    return false;
+  }
+  /// Called by the holder: from now on it enters the kernel and may be long.
+  void enter_file() { is_at_file_.store(true, std::memory_order_relaxed); }
+  void unlock() {
+    is_at_file_.store(false, std::memory_order_relaxed);
+    lock_.unlock();
+  }
+
+ private:
+  SpinLock lock_;
+  std::atomic<bool> is_at_file_{false};
+};
+
+}  // namespace syscost::session
