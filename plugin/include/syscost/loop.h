@@ -34,7 +34,7 @@
 namespace syscost {
 
 namespace session {
-class LoopRun;  // src/session/loop_run.h
+class LoopRun;  // src/session/loops/loop_run.h
 }
 
 class SYSCOST_EXPORT Loop {

@@ -21,7 +21,7 @@ void read_any(const std::string& text) {
 
 TEST(Corpus, IsReadWithoutBreakingAnInvariant) {
   std::size_t files = 0;
-  for (const char* folder : {"bench_tool/fuzz/corpus", "tests/cli/data"}) {
+  for (const char* folder : {"tests/fuzz/bench/corpus", "tests/cli/data"}) {
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(SYSCOST_SOURCE_DIR) / folder)) {
       if (!entry.is_regular_file()) continue;
       std::ifstream in(entry.path(), std::ios::binary);

@@ -39,7 +39,7 @@ struct Exception {
   std::string_view file;
   std::string_view way;
 };
-constexpr std::array<Exception, 8> kExceptions = {{
+constexpr std::array<Exception, 7> kExceptions = {{
     {"plugin/src/os/environment.cc", "environ"},
     {"plugin/src/os/environment.cc", "getenv"},
     // Without the library, in the user's program: null under AT_SECURE.
@@ -50,7 +50,6 @@ constexpr std::array<Exception, 8> kExceptions = {{
     {"bench_tool/src/render/screen.cc", "getenv"},
     {"bench_tool/src/commands/child.cc", "environ"},
     {"bench_tool/src/commands/child.cc", "posix_spawnp"},
-    {"bench_tool/perf/speed.cc", "getenv"},
 }};
 
 bool is_of_a_name(char letter) {

@@ -10,7 +10,7 @@
 #include <iterator>
 #include <string>
 
-#include "profilers/fuzz/fuzz_output.h"
+#include "fuzz_output.h"
 
 namespace {
 
@@ -24,7 +24,7 @@ TEST(BpftraceCorpus, IsReadWithoutBreakingAnInvariant) {
   // Whole; and its beginning cut at every byte, which for long texts would say the same again and again.
   constexpr std::size_t kCuts = 600;
   std::size_t files = 0;
-  for (const char* folder : {"plugin/src/profilers/fuzz/corpus", "tests/unit/profilers/data"}) {
+  for (const char* folder : {"tests/fuzz/bpftrace/corpus", "tests/unit/profilers/data"}) {
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(SYSCOST_SOURCE_DIR) / folder)) {
       if (!entry.is_regular_file()) continue;
       std::ifstream in(entry.path(), std::ios::binary);

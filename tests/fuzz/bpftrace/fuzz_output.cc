@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "profilers/fuzz/fuzz_output.h"
+#include "fuzz_output.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// libFuzzer's entry: build/fuzz/bin/syscost_bench_fuzzer bench_tool/fuzz/corpus tests/cli/data
+// libFuzzer's entry: build/fuzz/bin/syscost_bench_fuzzer tests/fuzz/bench/corpus tests/cli/data
 #include "fuzz_reader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Which folder of the plugin's sources may include which: check_layers.py SOURCE [--print]
+
+Reads the #include lines of plugin/src. An include that the table below does not allow is a fault: either it goes the
+wrong way, or docs/architecture.md and the table have to say that it is right. A line of the table that nothing uses is
+a fault, too. --print writes the table with the number of includes.
+"""
+import os
+import re
+import sys
+
+# A folder, and the folders that it may include from besides itself.
+ALLOWED = {
+    "os": [],
+    "core": ["core/tables", "os"],
+    "csv": ["core", "os"],
+    "late": ["core"],
+    "adapters/benchmark": ["late"],
+    "adapters/gtest": ["late"],
+    "backends/common": ["core"],
+    "backends/dispatch/stub": [],
+    "backends/dispatch": ["backends/common", "backends/dispatch/stub", "core", "os"],
+    "backends/ebpf": ["backends/common", "backends/ebpf/helper", "core", "os"],
+    "backends/ebpf/helper": ["backends/ebpf", "core", "os"],
+    "backends/seccomp": ["backends/common", "core", "os"],
+    "profilers": ["os"],
+    "profilers/agent": ["os"],
+    "profilers/bpftrace": ["core", "os", "profilers", "profilers/agent"],
+    "profilers/perf": ["os", "profilers", "profilers/agent"],
+    "gpu/cupti": ["os", "profilers"],
+    "gpu/ioctl": ["core"],
+    "gpu_stamps": ["os", "session/tools", "session/windows"],
+    "session": ["os", "session/doctor", "session/loops", "session/options", "session/run", "session/two_process",
+                "session/windows"],
+    "session/options": ["core", "os", "session"],
+    "session/run": ["csv", "os", "session/options"],
+    "session/doctor": ["backends/dispatch", "backends/ebpf", "backends/seccomp", "core", "gpu/ioctl", "os",
+                       "session/options"],
+    "session/tools": ["core", "csv", "gpu/cupti", "os", "profilers", "session", "session/options", "session/run",
+                      "session/windows"],
+    "session/windows": ["core", "csv", "os", "session", "session/doctor", "session/options", "session/run",
+                        "session/tools"],
+    "session/loops": ["csv", "os", "session", "session/windows"],
+    "session/two_process": ["core", "os", "session", "session/doctor", "session/options", "session/run",
+                            "session/tools", "session/windows"],
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+
+def includes(root):
+    """(from, to) folders -> the includes, `a.cc: b/c.h`."""
+    found = {}
+    for folder, _, names in sorted(os.walk(root)):
+        for name in sorted(names):
+            if not name.endswith((".h", ".cc")):
+                continue
+            source = os.path.relpath(os.path.join(folder, name), root)
+            with open(os.path.join(root, source), encoding="utf-8") as file:
+                text = file.read()
+            for target in INCLUDE.findall(text):
+                edge = (os.path.dirname(source), os.path.dirname(target))
+                if edge[0] != edge[1] and os.path.exists(os.path.join(root, target)):
+                    found.setdefault(edge, []).append(f"{source}: {target}")
+    return found
+
+
+def main():
+    root = os.path.join(sys.argv[1], "plugin/src")
+    found = includes(root)
+    faults = [f"{line}: {edge[0]} must not know {edge[1]}"
+              for edge, lines in found.items() for line in lines if edge[1] not in ALLOWED.get(edge[0], [])]
+    faults += [f"{folder} includes nothing of {other} any more: take that out of check_layers.py"
+               for folder, others in ALLOWED.items() for other in others
+               if (folder, other) not in found and os.path.isdir(os.path.join(root, other))]
+    if "--print" in sys.argv:
+        for edge, lines in sorted(found.items()):
+            print(f"{edge[0]} -> {edge[1]}: {len(lines)}")
+    for fault in faults:
+        print(f"check_layers: {fault}", file=sys.stderr)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
