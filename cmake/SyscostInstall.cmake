@@ -32,7 +32,8 @@ install(TARGETS syscost EXPORT syscost-targets
 install(EXPORT syscost-targets NAMESPACE syscost:: DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/plugin/include/syscost" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
         FILES_MATCHING PATTERN "*.h" PATTERN "*.cuh")
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/syscost")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/LICENSES/GPL-2.0.txt"
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/syscost")
 
 # Sources of a target as paths below plugin/src, the form in which they are installed.
 function(syscost_sources_below_src target result)
