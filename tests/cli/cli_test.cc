@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// Golden tests of bench: every folder of cases/ is a test. `cmd` holds the arguments ("in quotes" where one
-// has a blank), `stdout`, `stderr` and `exit`
-// what must come out; commands run in data/, so that paths in messages stay short.
+// Golden tests of bench: every file of cases/ is a test, in sections:
 //
-// After a wanted change: SYSCOST_UPDATE_GOLDEN=1 cli_tests writes what came out; read the diff before committing it.
+//     --- arguments
+//     ab --keep folder -- ./ab_tests.sh 100000
+//     --- stdout
+//     (what bench prints)
+//     --- stderr
+//     bench: --keep folder: the folder holds files already; give a new one
+//     --- exit code
+//     2
+//
+// An argument with a blank stands "in quotes". A section without text is left out. An output that does not end with a
+// newline has ", without a newline at its end" in its heading. Commands run in data/, so that paths in messages are
+// short.
+//
+// A new case is a file with its arguments; then, as after a wanted change, SYSCOST_UPDATE_GOLDEN=1 cli_tests writes the
+// rest. Read the diff before you commit it. Nothing needs to be built again for a new case.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +26,7 @@
 #include <iomanip>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/run.h"
@@ -22,6 +35,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kArguments = "--- arguments\n";
+
+fs::path cases_folder() {
+  return fs::path(SYSCOST_CLI_TEST_DIR) / "cases";
+}
+
 std::string read_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
@@ -29,44 +48,67 @@ std::string read_file(const fs::path& path) {
   return text.str();
 }
 
-void write_file(const fs::path& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
-
 std::vector<std::string> case_names() {
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(fs::path(SYSCOST_CLI_TEST_DIR) / "cases")) {
-    names.push_back(entry.path().filename().string());
+  for (const auto& entry : fs::directory_iterator(cases_folder())) {
+    if (entry.path().extension() == ".txt") names.push_back(entry.path().stem().string());
   }
   std::sort(names.begin(), names.end());
   return names;
 }
 
+/// The lines of a case's first section, which says what to run; empty when the file does not begin with it.
+std::string arguments_of(const std::string& text) {
+  if (text.rfind(kArguments, 0) != 0) return "";
+  const std::size_t end = text.find("\n--- ", kArguments.size());
+  return text.substr(kArguments.size(), end == std::string::npos ? end : end + 1 - kArguments.size());
+}
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::vector<std::string> words;
+  std::istringstream in(line);
+  for (std::string word; in >> std::quoted(word);) words.push_back(word);
+  return words;
+}
+
+std::string section(const std::string& name, const std::string& text) {
+  if (text.empty()) return "";
+  if (text.back() == '\n') return "--- " + name + "\n" + text;
+  return "--- " + name + ", without a newline at its end\n" + text + "\n";
+}
+
 class Golden : public testing::TestWithParam<std::string> {};
 
-TEST_P(Golden, PrintsWhatItsFilesSay) {
-  const fs::path folder = fs::path(SYSCOST_CLI_TEST_DIR) / "cases" / GetParam();
-  fs::current_path(fs::path(SYSCOST_CLI_TEST_DIR) / "data");
-  std::istringstream words(read_file(folder / "cmd"));
-  std::vector<std::string> args;
-  for (std::string word; words >> std::quoted(word);) args.push_back(word);
+// The whole text is compared, so a line of the output that looks like a heading does no harm.
+TEST_P(Golden, PrintsWhatItsFileSays) {
+  const fs::path path = cases_folder() / (GetParam() + ".txt");
+  const std::string wanted = read_file(path);
+  const std::string arguments = arguments_of(wanted);
+  ASSERT_FALSE(arguments.empty()) << path << " does not begin with the line '--- arguments' and a line of them";
 
+  fs::current_path(fs::path(SYSCOST_CLI_TEST_DIR) / "data");
   std::ostringstream out;
   std::ostringstream err;
-  const int exit_code = syscost::bench::cli::run(args, out, err);
+  const int exit_code = syscost::bench::cli::run(words_of(arguments), out, err);
+  const std::string printed = section("arguments", arguments) + section("stdout", out.str()) +
+                              section("stderr", err.str()) + section("exit code", std::to_string(exit_code) + "\n");
 
   if (std::getenv("SYSCOST_UPDATE_GOLDEN") != nullptr) {
-    write_file(folder / "stdout", out.str());
-    write_file(folder / "stderr", err.str());
-    write_file(folder / "exit", std::to_string(exit_code) + "\n");
-    GTEST_SKIP() << "golden files written";
+    if (printed != wanted) std::ofstream(path, std::ios::binary) << printed;
+    GTEST_SKIP() << "the case is written anew";
   }
-  EXPECT_EQ(out.str(), read_file(folder / "stdout"));
-  EXPECT_EQ(err.str(), read_file(folder / "stderr"));
-  EXPECT_EQ(std::to_string(exit_code) + "\n", read_file(folder / "exit"));
+  EXPECT_EQ(wanted, printed)
+      << "if this change is wanted: run this program with SYSCOST_UPDATE_GOLDEN=1 and read the diff of " << path;
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Golden, testing::ValuesIn(case_names()),
                          [](const auto& tested) { return tested.param; });
+
+TEST(CasesFolder, HoldsOnlyFilesOfCases) {
+  for (const auto& entry : fs::directory_iterator(cases_folder())) {
+    EXPECT_TRUE(entry.is_regular_file() && entry.path().extension() == ".txt")
+        << entry.path() << " is no case: a case is a file NAME.txt";
+  }
+}
 
 }  // namespace

@@ -22,9 +22,12 @@ def keys_of(value):
                 yield from keys_of(below)
 
 
-def keys_of_case(folder):
-    words = (folder / "cmd").read_text().split()
-    output = (folder / "stdout").read_text()
+def keys_of_case(path):
+    # Sections, as tests/cli/cli_test.cc describes them.
+    sections = re.split(r"^--- (arguments|stdout|stderr|exit code)\n", path.read_text(), flags=re.M)
+    text_of = dict(zip(sections[1::2], sections[2::2]))
+    words = text_of["arguments"].split()
+    output = text_of.get("stdout", "")
     form = words[words.index("--format") + 1] if "--format" in words else "text"
     if form == "json" and output:
         return set(keys_of(json.loads(output)))
@@ -38,7 +41,7 @@ named |= {"n", "median", "min", "max"}  # named together
 missing = {}
 for case in sorted((SOURCE / "tests/cli/cases").iterdir()):
     for key in keys_of_case(case) - named:
-        missing.setdefault(key, case.name)
+        missing.setdefault(key, case.stem)
 for key, case in sorted(missing.items()):
     print(f"docs/bench-output.md does not name `{key}`, which {case} prints")
 sys.exit(1 if missing else 0)
