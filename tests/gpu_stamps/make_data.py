@@ -3,7 +3,8 @@
 """Writes the stamp files of tests/gpu_stamps/data: launches made up to show one thing each, broken files, and what
 kernelretsnoop's page printed (data/kernelretsnoop.txt) as a stamp file.
 
-The files are committed; run this after a change of the format: python3 tests/gpu_stamps/make_data.py
+The files are committed; `./dev update data` writes them anew after a change of the format. With an argument they are
+written into that folder: a test compares them with the committed ones.
 Column names come from plugin/include/syscost/gpu/stamp_schema.h, so that the two cannot disagree.
 """
 import os
@@ -12,7 +13,7 @@ import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-DATA = os.path.join(HERE, "data")
+DATA = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "data")
 SCHEMA = open(os.path.join(HERE, "../../plugin/include/syscost/gpu/stamp_schema.h")).read()
 COLUMNS = re.findall(r'X\(k\w+,\s*"(\w+)"\)', SCHEMA)
 HEADER = ",".join(COLUMNS)
