@@ -4,7 +4,8 @@
 
 Why generated, and why into the tree: as with the syscall tables, names belong to the kernel's user-space headers, and
 the same CSV must not name requests differently on two machines. So this runs by hand when a driver adds a request, its
-output is committed, and a test runs it again where the headers are and compares.
+output is committed, and a test runs it again where the headers are and compares. What a table has already stays in it:
+older headers know fewer requests.
 
     tools/gen_ioctl_tables.py --out plugin/src/gpu/ioctl          # write
     tools/gen_ioctl_tables.py --out plugin/src/gpu/ioctl --check  # compare: 1 = something in the headers is missing there
@@ -76,6 +77,13 @@ def text_of(table: dict[int, str]) -> str:
     return "".join(lines)
 
 
+def committed_table(path: pathlib.Path) -> dict[int, str]:
+    if not path.exists():
+        return {}
+    found = re.findall(r'^\{0x([0-9a-f]+), "(\w+)"\},$', path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {int(number, 16): name for number, name in found}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=pathlib.Path, required=True)
@@ -86,13 +94,15 @@ def main() -> int:
     for name, table in tables(arguments.includes).items():
         path = arguments.out / f"{name}_requests.inc"
         if not arguments.check:
-            path.write_text(text_of(table), encoding="utf-8")
+            path.write_text(text_of(committed_table(path) | table), encoding="utf-8")
             continue
         committed = set(path.read_text(encoding="utf-8").splitlines())
         for line in text_of(table).splitlines():
             if line not in committed:
                 print(f"{path.name}: the headers here have {line}")
                 missing += 1
+    if missing:
+        print("write the tables anew and commit them: ./dev update ioctls")
     return 1 if missing else 0
 
 

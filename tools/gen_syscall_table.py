@@ -4,8 +4,8 @@
 
 Why generated, and why into the tree: names belong to the kernel's user-space headers, and typing 1200 lines by hand
 breeds errors; but a build must not depend on which headers a machine happens to have, or the same CSV would name
-syscalls differently on two machines. So this runs by hand when a kernel adds a syscall, its output is committed, and
-a test runs it again and compares.
+syscalls differently on two machines. So it runs (`./dev update tables`) when a kernel adds a syscall, its output is
+committed, and a test runs it again and compares. Exit codes: 0 equal or written, 1 different, 2 it cannot be done here.
 
     tools/gen_syscall_table.py --out plugin/src/core/tables            # write
     tools/gen_syscall_table.py --out plugin/src/core/tables --check    # compare; exit 1 and say what differs
@@ -204,6 +204,8 @@ def main():
         diff = list(difflib.unified_diff(there.splitlines(), text.splitlines(), str(path), "generated", lineterm=""))
         differs = differs or bool(diff)
         print("\n".join(diff), end="\n" if diff else "")
+    if differs:
+        print("write the tables anew and commit them: ./dev update tables")
     return 1 if differs else 0
 
 
@@ -211,4 +213,5 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except Problem as problem:
-        sys.exit(f"gen_syscall_table: {problem}")
+        print(f"gen_syscall_table: {problem}", file=sys.stderr)
+        sys.exit(2)

@@ -57,6 +57,10 @@ bpftrace        | bpftrace     | compared: a histogram script
 bpfcc-tools     | syscount-bpfcc | compared: syscount
 "
 
+readonly packages_update="
+libdrm-dev      | -            | headers of GPU drivers: names of their requests
+"
+
 readonly packages_kernels="
 qemu-system-x86 | qemu-system-x86_64 | runs the other kernels
 kmod            | depmod       | finds the modules that they need

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Which backend `auto` takes where, and what is said about the others: the table of docs/backends.md, done.
 
-`surroundings_test.py build/release/bin --table` prints the table; a test holds the page against it."""
+`./dev update pages` writes the table into the page (`surroundings_test.py build/release/bin --update`); a test compares the
+two."""
 import collections
+import itertools
 import os
 import re
 import shutil
@@ -78,6 +80,17 @@ def table():
         taken = row.auto or "nothing: exit code 2, with every reason"
         lines.append(f"| {row.name} | {row.ebpf} | {row.dispatch} | {row.seccomp} | {taken} |")
     return "\n".join(lines) + "\n"
+
+
+def write_table():
+    """Into the page, in place of the one that begins with the same line."""
+    with open(PAGE, encoding="utf-8") as page:
+        before, head, after = page.read().partition(table().split("\n", 1)[0])
+    if not head:
+        sys.exit(f"surroundings_test: {PAGE} has no table that begins with '{table().splitlines()[0]}'")
+    rest = "".join(itertools.dropwhile(lambda line: line.startswith("|"), after.splitlines(keepends=True)[1:]))
+    with open(PAGE, "w", encoding="utf-8") as page:
+        page.write(before + table() + rest)
 
 
 def needs(program):
@@ -198,7 +211,7 @@ class Surroundings(SurroundingsCase):
 class SurroundingsTold(SurroundingsCase):
     def test_the_page_shows_the_table(self):
         with open(PAGE, encoding="utf-8") as page:
-            self.assertIn(table(), page.read(), "bring it up to date: surroundings_test.py build/release/bin --table")
+            self.assertTrue(table() in page.read(), "the page shows another table; write it anew: ./dev update pages")
 
     def test_what_seccomp_cannot_know_is_empty(self):
         self.measure([], backend="seccomp")
@@ -217,7 +230,7 @@ class SurroundingsTold(SurroundingsCase):
 
 
 if __name__ == "__main__":
-    if sys.argv[2:] == ["--table"]:
-        sys.stdout.write(table())
+    if sys.argv[2:] == ["--update"]:
+        write_table()
     else:
         main()

@@ -15,8 +15,9 @@
 // newline has ", without a newline at its end" in its heading. Commands run in data/, so that paths in messages are
 // short.
 //
-// A new case is a file with its arguments; then, as after a wanted change, SYSCOST_UPDATE_GOLDEN=1 cli_tests writes the
-// rest. Read the diff before you commit it. Nothing needs to be built again for a new case.
+// A new case is a file with its arguments; then, as after a wanted change, `./dev update cli` writes the rest (with
+// SYSCOST_UPDATE_GOLDEN=1 this program does). Read the diff before you commit it. Nothing needs to be built again for a
+// new case.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -97,8 +98,7 @@ TEST_P(Golden, PrintsWhatItsFileSays) {
     if (printed != wanted) std::ofstream(path, std::ios::binary) << printed;
     GTEST_SKIP() << "the case is written anew";
   }
-  EXPECT_EQ(wanted, printed)
-      << "if this change is wanted: run this program with SYSCOST_UPDATE_GOLDEN=1 and read the diff of " << path;
+  EXPECT_EQ(wanted, printed) << "if this change is wanted: ./dev update cli, then read the diff of " << path;
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Golden, testing::ValuesIn(case_names()),

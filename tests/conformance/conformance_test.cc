@@ -258,7 +258,7 @@ void register_all() {
 
 TEST(ConformancePage, EqualsTheCases) {
   EXPECT_EQ(read_file(CONFORMANCE_PAGE), conformance_page())
-      << "bring the page up to date: conformance_case --markdown > docs/conformance.md";
+      << "write the page anew: ./dev update pages";
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kIntroduction = R"(# Conformance
 
-This page lists what each backend must count, case by case. `conformance_case --markdown` generates it from `tests/conformance`; a test
+This page lists what each backend must count, case by case. `./dev update pages` generates it from `tests/conformance`; a test
 compares the two.
 
 Every case is a small program with known syscalls. It runs bare, and once more under `strace -f`, while the backend counts. The

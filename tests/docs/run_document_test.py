@@ -164,6 +164,15 @@ class PageTest(unittest.TestCase):
         self.assertEqual(text, "a\n```console\n$ seq 3\n1\n2\n3\n$ seq 9\n1\n...\n5\n6\n...\n$ seq 2\n1\n2\n```\nz\n")
         self.assertIn("renewed: seq 3", output)
 
+    def test_update_leaves_a_page_alone_that_is_true_but_for_times(self):
+        text = "```console\n$ echo 3 calls, 5 us\n3 calls, 7 us\n```\n"
+        self.assertEqual(self.run_page(text, "--update")[::2], (0, text))
+        stale = text + "```console\n$ echo 4 calls\n5 calls\n```\n"
+        self.assertIn("3 calls, 5 us\n```", self.run_page(stale, "--update")[2])
+
+    def test_a_page_that_is_not_true_names_the_command_that_renews_it(self):
+        self.assertRegex(self.run_page("```console\n$ seq 1\n2\n```\n")[1], r"\./dev update \S+\.md")
+
     def test_update_leaves_a_page_alone_whose_commands_fail(self):
         text = "```console\n$ seq 3\n$ false\n```\n"
         code, _, after = self.run_page(text, "--update")

@@ -56,8 +56,8 @@ def expected(case, backend):
 
 INTRODUCTION = """# Hostile tests
 
-This page says how a test run ends if one of its tests does something unusual. `tests/attack/hostile/hostile_test.py build/release/bin
---table` generates the page from `tests/attack/hostile`; a test compares the two.
+This page says how a test run ends if one of its tests does something unusual. `./dev update pages` generates the page
+from `tests/attack/hostile`; a test compares the two.
 
 Each case is a GoogleTest test that makes a known number of `getppid` calls and does something unusual between them. It runs between two
 ordinary tests: bare, with syscost linked and no flag, and under each backend. Verdicts and exit codes must be the same as in the bare

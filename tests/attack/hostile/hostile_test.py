@@ -249,7 +249,7 @@ def main():
         with open(PAGE, encoding="utf-8") as page:
             if page.read() == expectations.page(cases, BACKENDS):
                 return 0
-        print("bring the page up to date: tests/attack/hostile/hostile_test.py build/release/bin --table > docs/hostile.md")
+        print("write the page anew: ./dev update pages")
         return 1
     if os.geteuid() == 0:
         LIBC.unshare(0x40000000)  # CLONE_NEWNET: a helper of our own
