@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "simulation.h"
-#include "stats/looks.h"
+#include "stats/interim_analysis.h"
 #include "stats/time_verdict.h"
 
 namespace syscost::bench::simulation {
@@ -71,7 +71,7 @@ std::vector<TimeVerdict> compare_once(Clock& clock, const TimesSetup& setup) {
     measure(clock, setup, setup.samples, family);
     return stats::judge_times(family, limits);
   }
-  stats::Look look = stats::first_look(setup.samples, setup.tests, limits.alpha);
+  stats::InterimAnalysis look = stats::first_look(setup.samples, setup.tests, limits.alpha);
   for (std::size_t taken = 1;; ++taken) {
     measure(clock, setup, look.rounds, family);
     limits.shares = look.shares;

@@ -11,14 +11,14 @@
 #include <string>
 #include <vector>
 
-#include "commands/alternator.h"
 #include "commands/compare.h"
 #include "commands/count_rules.h"
+#include "commands/interleaved_runner.h"
 #include "csv/printable.h"
 #include "csv/problems.h"
 #include "model/loader.h"
 #include "render/markdown.h"
-#include "stats/looks.h"
+#include "stats/interim_analysis.h"
 #include "stats/spread.h"
 
 namespace syscost::bench::commands {
@@ -34,7 +34,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   /// `goal`: rounds to the next look at the results; `undecided`: tests without a verdict on their time.
-  void show(const Alternator& runs, std::size_t goal, std::size_t undecided, double budget_s) {
+  void show(const InterleavedRunner& runs, std::size_t goal, std::size_t undecided, double budget_s) {
     if (!is_on_) return;
     std::string line = fmt::format("round {} of {}", runs.rounds() + 1, goal);
     if (runs.rounds() > 0) {
@@ -58,7 +58,7 @@ class Progress {
 
 enum class End { decided, budget, interrupted, failed };
 
-/// Of the first look that may decide; see stats/looks.h.
+/// Of the first look that may decide; see stats/interim_analysis.h.
 constexpr double kFirstShares = 2;
 
 /// One measurement from the first round to the result.
@@ -76,17 +76,17 @@ class Measurement {
     if (runs_.rounds() > 0 && !look_at({1, 1})) return End::failed;
     if (first_end) return *first_end;
     if (options_.is_counts_only) {
-      const stats::Look last = {options_.rounds, 1};
+      const stats::InterimAnalysis last = {options_.rounds, 1};
       const std::optional<End> end = run_up_to(last);
       return end != End::failed && !look_at(last) ? End::failed : end.value_or(End::decided);
     }
-    for (stats::Look look = stats::first_look(options_.rounds, judged(), result.limits.alpha);;) {
+    for (stats::InterimAnalysis look = stats::first_look(options_.rounds, judged(), result.limits.alpha);;) {
       const std::optional<End> end = run_up_to(look);
       // What stops it early, time or the user, does not know the results: to look at the rounds there are is fair.
       if (end != End::failed && !look_at(look)) return End::failed;
       if (end) return *end;
       if (undecided() == 0) return End::decided;
-      const stats::Look next = next_within_budget(look);
+      const stats::InterimAnalysis next = next_within_budget(look);
       if (next.rounds == look.rounds) return End::budget;
       look = next;
     }
@@ -108,7 +108,7 @@ class Measurement {
   csv::Problems problems;
 
  private:
-  std::optional<End> run_up_to(const stats::Look& look) {
+  std::optional<End> run_up_to(const stats::InterimAnalysis& look) {
     const bool goes_on = look.shares > kFirstShares;
     while (runs_.rounds() < look.rounds) {
       if (runs_.rounds() > 0 && runs_.rounds_that_fit(options_.budget_s) == 0) return End::budget;
@@ -125,7 +125,7 @@ class Measurement {
   }
 
   /// Judges what there is. False when it cannot be read.
-  bool look_at(const stats::Look& look) {
+  bool look_at(const stats::InterimAnalysis& look) {
     progress_.clear();
     model::LoadOptions load;
     load.is_printable = options_.is_printable();
@@ -147,8 +147,8 @@ class Measurement {
   }
 
   /// `last` itself when the budget does not allow for enough rounds to be worth another look.
-  stats::Look next_within_budget(const stats::Look& last) const {
-    stats::Look next = stats::next_look(last);
+  stats::InterimAnalysis next_within_budget(const stats::InterimAnalysis& last) const {
+    stats::InterimAnalysis next = stats::next_look(last);
     next.rounds = std::min(next.rounds, last.rounds + runs_.rounds_that_fit(options_.budget_s));
     return 2 * next.rounds >= 3 * last.rounds ? next : last;
   }
@@ -156,7 +156,7 @@ class Measurement {
   const cli::Options& options_;
   std::ostream& err_;
   Progress progress_;
-  Alternator runs_;
+  InterleavedRunner runs_;
 };
 
 std::string rounds_line(const Measurement& measured, End end, const cli::Options& options) {

@@ -9,7 +9,7 @@
 #include <iosfwd>
 
 #include "cli/options.h"
-#include "commands/alternator.h"
+#include "commands/interleaved_runner.h"
 #include "render/paint.h"
 
 namespace syscost::bench::commands {

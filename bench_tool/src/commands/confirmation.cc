@@ -10,9 +10,9 @@
 #include <iostream>
 #include <system_error>
 
-#include "commands/alternator.h"
 #include "commands/child.h"
 #include "commands/compare.h"
+#include "commands/interleaved_runner.h"
 
 namespace syscost::bench::commands {
 namespace {

@@ -56,7 +56,7 @@ bool is_incomplete(const model::Dataset& data, std::uint32_t sample, std::span<c
   return found != *total;
 }
 
-CallFigures figures_of(const Series& series, const Folder& fold, Fixed fixed) {
+CallFigures figures_of(const Series& series, const RepetitionAggregator& fold, Fixed fixed) {
   CallFigures out;
   out.calls = fold.column(series, &SyscallRow::calls, fixed);
   out.entries = fold.column(series, &SyscallRow::entries, fixed);
@@ -67,7 +67,7 @@ CallFigures figures_of(const Series& series, const Folder& fold, Fixed fixed) {
   return out;
 }
 
-SyscallSummary summarize_syscall(const model::Dataset& data, const Series& series, const Folder& fold) {
+SyscallSummary summarize_syscall(const model::Dataset& data, const Series& series, const RepetitionAggregator& fold) {
   SyscallSummary out;
   out.name = data.text(series.first->syscall);
   if (series.first->detail != model::kNoName) out.name += " " + data.text(series.first->detail);
@@ -129,7 +129,7 @@ void add_times(const model::Dataset& data, const model::Group& group, WindowSumm
 }
 
 /// A column per repetition, added over the syscalls that are (or are not) waits; nullopt when one lacks it.
-Numbers total_of(const SeriesList& all, const std::vector<SyscallSummary>& summaries, const Folder& fold,
+Numbers total_of(const SeriesList& all, const std::vector<SyscallSummary>& summaries, const RepetitionAggregator& fold,
                  std::size_t repetitions, bool waits, Measured SyscallRow::*field) {
   std::vector<double> values(repetitions, 0.0);
   for (std::size_t i = 0; i < repetitions; ++i) {
@@ -149,7 +149,7 @@ Numbers total_of(const SeriesList& all, const std::vector<SyscallSummary>& summa
 
 /// Fixed calls of those syscalls together; nullopt where some are not known apart, or there are no such syscalls.
 template <class Select>
-Numbers fixed_sum(const SeriesList& all, const std::vector<SyscallSummary>& summaries, const Folder& fold,
+Numbers fixed_sum(const SeriesList& all, const std::vector<SyscallSummary>& summaries, const RepetitionAggregator& fold,
                   std::size_t repetitions, Select is_selected) {
   std::vector<double> values(repetitions, 0.0);
   bool has_any = false;
@@ -201,7 +201,7 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   const bool is_plain = !group.samples.empty() && data.context(data.samples[group.samples.front()]).is_plain;
   const bool is_kernel = data.text(group.kind) == "kernel";  // of many launches a row holds several
   const GroupRows rows(data, group);
-  const Folder fold(data, group, rows, per_iteration || is_plain || is_kernel || group.is_loop(data));
+  const RepetitionAggregator fold(data, group, rows, per_iteration || is_plain || is_kernel || group.is_loop(data));
   WindowSummary out;
   out.name = model::display_name(data, group);
   out.kind = data.text(group.kind);

@@ -17,7 +17,7 @@
 
 #include "model/dataset.h"
 #include "model/group.h"
-#include "stats/fold.h"
+#include "stats/repetition_aggregator.h"
 #include "syscost/schema.h"
 
 namespace syscost::bench::stats {

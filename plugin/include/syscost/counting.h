@@ -33,7 +33,7 @@ SYSCOST_EXPORT std::vector<std::string> started_with();
 SYSCOST_EXPORT std::uint64_t wanted_cycles(std::uint64_t fallback);
 
 /// What the copies of an adapter in a program and in its shared libraries have in common.
-struct Harness {
+struct SharedAdapterState {
   std::atomic<const void*> observer{nullptr};  ///< The adapter's own: who is told of loops, in a counting process.
   std::atomic<bool> is_main_seen{false};       ///< The framework was started through the adapter.
   /// Why the framework was started past the adapter, null when it was not started: a program that ran so ends with 2.
@@ -41,7 +41,7 @@ struct Harness {
 };
 /// The process's. After its first call a program that asked for something, and ran to its end past the adapter, says
 /// so.
-SYSCOST_EXPORT Harness& harness();
+SYSCOST_EXPORT SharedAdapterState& harness();
 
 // ---- in the counting process ----------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "os/file_lock.h"
-#include "session/tools/tracer.h"
+#include "session/tools/profiler_session.h"
 #include "session/windows/session.h"
 #include "syscost/adapter.h"
 #include "syscost/gpu/stamp_figures.h"

@@ -106,8 +106,8 @@ std::vector<std::string> started_with() {
 std::uint64_t wanted_cycles(std::uint64_t fallback) {
   return fallback;
 }
-Harness& harness() {
-  static Harness its;
+SharedAdapterState& harness() {
+  static SharedAdapterState its;
   return its;
 }
 

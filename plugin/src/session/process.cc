@@ -13,7 +13,7 @@
 #include "session/messages.h"
 #include "session/options/help.h"
 #include "session/process_end.h"
-#include "session/two_process/timing.h"
+#include "session/two_process/counting_environment.h"
 #include "session/windows/session.h"
 #include "syscost/counting.h"
 
@@ -68,7 +68,7 @@ const Result<ParsedOptions>& read_process_options(const std::vector<std::string>
       options.become_counting_process();
       take_variables_of_counting_process(options);
     }
-    if (is_framework_errand(process_arguments())) options.drop_output();
+    if (is_listing_or_death_test(process_arguments())) options.drop_output();
     std::optional<Failure> rights = opens_files(options) ? reason_to_leave_files_alone(file_rights()) : std::nullopt;
     if (rights.has_value()) parsed_options = *std::move(rights);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "stats/looks.h"
+#include "stats/interim_analysis.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@ namespace {
 
 TEST(Looks, ShareTheChanceSoThatAllTogetherNeverPassIt) {
   double spent = 0;
-  Look look = first_look(10, 1, 0.05);
+  InterimAnalysis look = first_look(10, 1, 0.05);
   for (int i = 0; i < 40; ++i, look = next_look(look)) spent += 0.05 / look.shares;
   EXPECT_LE(spent, 0.05);
 }

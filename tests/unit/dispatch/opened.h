@@ -23,7 +23,7 @@ inline constexpr bool kHasRuntimeThread = true;
 inline constexpr bool kHasRuntimeThread = false;
 #endif
 
-/// Opened at construction, closed at the end. Tests ask for `backend` first.
+/// OpenBackend at construction, closed at the end. Tests ask for `backend` first.
 struct OpenedDispatch {
   explicit OpenedDispatch(Patching patching = Patching::allowed) {
     Result<std::unique_ptr<Backend>> opened = open_backend(patching);

@@ -25,7 +25,7 @@
 
 #include "../sanitized.h"
 #include "backends/ebpf/ebpf_backend.h"
-#include "backends/ebpf/pair.h"
+#include "backends/ebpf/loaded_programs.h"
 #include "in_child.h"
 #include "os/parked_descriptors.h"
 

@@ -25,10 +25,11 @@
 #include <thread>
 #include <vector>
 
+#include "../sanitized.h"
 #include "backends/ebpf/ebpf_backend.h"
 #include "backends/ebpf/helper/protocol.h"
+#include "backends/ebpf/loaded_programs.h"
 #include "backends/ebpf/missed_runs.h"
-#include "backends/ebpf/pair.h"
 #include "in_child.h"
 
 namespace syscost::ebpf {
@@ -36,16 +37,18 @@ namespace {
 
 /// What the helper does its own way.
 struct Oddity {
-  std::function<std::vector<int>(const Pair&)> files = [](const Pair& pair) { return open_run_files(pair.programs()); };
+  std::function<std::vector<int>(const LoadedPrograms&)> files = [](const LoadedPrograms& pair) {
+    return open_run_files(pair.programs());
+  };
   std::uint64_t missed_before = 0;            ///< As it says to `join`.
   std::vector<std::uint64_t> missed_after{};  ///< As it says to each `report`; none is told to one question too many.
 };
 
 [[noreturn]] void serve_one(int listener, const Oddity& oddity) {
   const int client = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
-  Result<Pair> pair = Pair::load();
+  Result<LoadedPrograms> pair = LoadedPrograms::load();
   if (!pair.ok()) _exit(1);
-  Result<std::vector<Pair::Place>> places = pair.value().make_places(1);
+  Result<std::vector<LoadedPrograms::ProcessSlot>> places = pair.value().make_slots(1);
   const std::vector<int> programs = pair.value().counting_programs();
   const Result<std::vector<int>> links = open_links(programs);
   if (!places.ok() || !links.ok()) _exit(1);
@@ -110,8 +113,9 @@ std::string hidden_losses_of(Backend& backend) {
 
 // The helper counts since it loaded the programs; who comes later did not lose what others lost before.
 TEST_F(OddHelper, RunsThatWereMissedBeforeAProcessCameAreNotItsLosses) {
-  const Oddity had_losses{
-      .files = [](const Pair&) { return std::vector<int>(); }, .missed_before = 1000, .missed_after = {1000, 1003}};
+  const Oddity had_losses{.files = [](const LoadedPrograms&) { return std::vector<int>(); },
+                          .missed_before = 1000,
+                          .missed_after = {1000, 1003}};
   EXPECT_EQ(with_helper(had_losses,
                         [](Backend& backend) {
                           const std::string first = hidden_losses_of(backend);
@@ -122,7 +126,7 @@ TEST_F(OddHelper, RunsThatWereMissedBeforeAProcessCameAreNotItsLosses) {
 
 TEST_F(OddHelper, MissedRunsThatGoBackAreNotBelieved) {
   const Oddity forgets{
-      .files = [](const Pair&) { return std::vector<int>(); }, .missed_before = 1000, .missed_after = {999}};
+      .files = [](const LoadedPrograms&) { return std::vector<int>(); }, .missed_before = 1000, .missed_after = {999}};
   const std::string said = with_helper(forgets, hidden_losses_of);
   EXPECT_NE(said.find("went back"), std::string::npos) << said;
 }
@@ -133,14 +137,14 @@ TEST_F(OddHelper, IsNotAskedWhereItsFilesTell) {
 
 // It is asked, then, whatever it passed; missed_runs_test.cc has more that is no such file.
 TEST_F(OddHelper, WithoutFilesOrWithOthersIsAsked) {
-  const std::vector<std::function<std::vector<int>(const Pair&)>> odd = {
-      [](const Pair&) { return std::vector<int>(); },
-      [](const Pair& pair) {
+  const std::vector<std::function<std::vector<int>(const LoadedPrograms&)>> odd = {
+      [](const LoadedPrograms&) { return std::vector<int>(); },
+      [](const LoadedPrograms& pair) {
         std::vector<int> files = open_run_files(pair.programs());
         files.back() = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
         return files;
       },
-      [](const Pair&) {  // that no one ever writes to
+      [](const LoadedPrograms&) {  // that no one ever writes to
         std::array<int, 2> ends{};
         static_cast<void>(pipe2(ends.data(), O_CLOEXEC));
         return std::vector<int>(3, ends[0]);
@@ -195,6 +199,7 @@ void go_under_a_filter(Backend&) {
 // What it did shows that no run of another program can be missing. Where it does not, all files are read; one of them
 // is closed here, and the helper is asked.
 TEST_F(OddHelper, AThreadThatWasAlwaysAloneLooksAtEntriesOnly) {
+  if (kIsSanitized) GTEST_SKIP() << "the sanitizer has a thread of its own";
   const std::vector<std::function<void(Backend&)>> doubts = {
       [](Backend&) { std::thread([] { syscall(SYS_getppid); }).join(); },
       be_interrupted,
@@ -217,9 +222,9 @@ class RunFilesOfPrograms : public OddHelper {
  protected:
   /// In a child, with a pair that has a number for each program beside its own.
   static std::string with_files(
-      const std::function<std::string(const Pair&, const std::vector<int>&, RunFiles&)>& body) {
+      const std::function<std::string(const LoadedPrograms&, const std::vector<int>&, RunFiles&)>& body) {
     return InChild([&]() -> std::string {
-             const Result<Pair> pair = Pair::load();
+             const Result<LoadedPrograms> pair = LoadedPrograms::load();
              if (!pair.ok()) return pair.failure().reason;
              std::vector<int> numbers;
              for (const int program : pair.value().programs()) numbers.push_back(dup(program));
@@ -234,7 +239,7 @@ class RunFilesOfPrograms : public OddHelper {
 };
 
 TEST_F(RunFilesOfPrograms, AreReadByAUserWhoMayNotOpenThem) {
-  EXPECT_EQ(with_files([](const Pair&, const std::vector<int>&, RunFiles& files) -> std::string {
+  EXPECT_EQ(with_files([](const LoadedPrograms&, const std::vector<int>&, RunFiles& files) -> std::string {
               if (setgid(65534) != 0 || setuid(65534) != 0) return "cannot become another user";
               return files.read(Runs::of_all).has_value() ? "" : "not read";
             }),
@@ -242,7 +247,7 @@ TEST_F(RunFilesOfPrograms, AreReadByAUserWhoMayNotOpenThem) {
 }
 
 TEST_F(RunFilesOfPrograms, EndWithTheNumberThatTheyAreOf) {
-  EXPECT_EQ(with_files([](const Pair&, const std::vector<int>& numbers, RunFiles& files) -> std::string {
+  EXPECT_EQ(with_files([](const LoadedPrograms&, const std::vector<int>& numbers, RunFiles& files) -> std::string {
               close(numbers[1]);
               return files.read(Runs::of_all).has_value() ? "still read" : "";
             }),
@@ -250,7 +255,7 @@ TEST_F(RunFilesOfPrograms, EndWithTheNumberThatTheyAreOf) {
 }
 
 TEST_F(RunFilesOfPrograms, AreReadForEntriesAloneIfThatIsEnough) {
-  EXPECT_EQ(with_files([](const Pair&, const std::vector<int>& numbers, RunFiles& files) -> std::string {
+  EXPECT_EQ(with_files([](const LoadedPrograms&, const std::vector<int>& numbers, RunFiles& files) -> std::string {
               close(numbers[1]);
               if (!files.read(Runs::of_entries).has_value()) return "another one is read";
               close(numbers[0]);
@@ -260,7 +265,7 @@ TEST_F(RunFilesOfPrograms, AreReadForEntriesAloneIfThatIsEnough) {
 }
 
 TEST_F(RunFilesOfPrograms, AreOfTheirProgramAlone) {
-  EXPECT_EQ(with_files([](const Pair& pair, const std::vector<int>& numbers, RunFiles& files) -> std::string {
+  EXPECT_EQ(with_files([](const LoadedPrograms& pair, const std::vector<int>& numbers, RunFiles& files) -> std::string {
               dup2(pair.programs()[0], numbers[1]);
               return files.read(Runs::of_all).has_value() ? "another program's is read" : "";
             }),
@@ -268,7 +273,7 @@ TEST_F(RunFilesOfPrograms, AreOfTheirProgramAlone) {
 }
 
 TEST_F(RunFilesOfPrograms, AreNotTakenWhereTheyWouldHaveLowNumbers) {
-  EXPECT_EQ(with_files([](const Pair&, const std::vector<int>& numbers, RunFiles&) -> std::string {
+  EXPECT_EQ(with_files([](const LoadedPrograms&, const std::vector<int>& numbers, RunFiles&) -> std::string {
               const std::vector<int> opened = open_run_files(numbers);
               const rlimit few{64, 64};
               if (setrlimit(RLIMIT_NOFILE, &few) != 0) return "no limit";
@@ -280,3 +285,4 @@ TEST_F(RunFilesOfPrograms, AreNotTakenWhereTheyWouldHaveLowNumbers) {
 
 }  // namespace
 }  // namespace syscost::ebpf
+#include "../sanitized.h"

@@ -89,7 +89,7 @@ TEST(Findings, KnowNothingOfAFigureThatOneStretchLacks) {
 }
 
 TEST(Findings, TakeEachFigureFromOneScriptOnly) {
-  ToolFindings tool = part({figures(1, 10)}, "")[0];
+  ProfilerOutputs tool = part({figures(1, 10)}, "")[0];
   Output counter;
   counter.script = "syscount";
   counter.syscalls = {figures(1, 10), figures(3, 2)};
@@ -103,7 +103,7 @@ TEST(Findings, TakeEachFigureFromOneScriptOnly) {
 }
 
 TEST(Findings, LoseTheFrameworksWritesOnlyWhereAllWritesAreIts) {
-  ToolFindings tool = part({figures(1, 2), figures(0, 2)}, "")[0];
+  ProfilerOutputs tool = part({figures(1, 2), figures(0, 2)}, "")[0];
   remove_framework_writes(tool, 1);
   EXPECT_EQ(tool.outputs[0].syscalls.size(), 2U);
   remove_framework_writes(tool, 2);

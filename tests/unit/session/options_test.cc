@@ -254,10 +254,10 @@ TEST(Options, TakesTheLargestNumberOfCycles) {
 }
 
 TEST(Options, KnowsTheErrandsOfGoogleTest) {
-  EXPECT_TRUE(is_framework_errand({"program", "--gtest_list_tests"}));
-  EXPECT_TRUE(is_framework_errand({"program", "--gtest_internal_run_death_test=a.cc|1|0|7"}));
-  EXPECT_FALSE(is_framework_errand({"program", "--gtest_list_tests=0"}));
-  EXPECT_FALSE(is_framework_errand({"program", "--gtest_filter=A.*"}));
+  EXPECT_TRUE(is_listing_or_death_test({"program", "--gtest_list_tests"}));
+  EXPECT_TRUE(is_listing_or_death_test({"program", "--gtest_internal_run_death_test=a.cc|1|0|7"}));
+  EXPECT_FALSE(is_listing_or_death_test({"program", "--gtest_list_tests=0"}));
+  EXPECT_FALSE(is_listing_or_death_test({"program", "--gtest_filter=A.*"}));
 }
 
 TEST(Options, DropsAllOutputButNotWhatIsCounted) {

@@ -6,7 +6,7 @@
 #include "session/fake_profiler.h"
 #include "session/loops/loop_run.h"
 #include "session/session_fixture.h"
-#include "session/windows/fixed_cost.h"
+#include "session/windows/unavailable_costs.h"
 
 namespace syscost::session {
 namespace {

@@ -208,7 +208,7 @@ void set_pass_flags(std::int64_t repetitions) {
              "--benchmark_perf_counters="});
 }
 
-void run_counting(const std::string& spec, const Orders& orders) {
+void run_counting(const std::string& spec, const CountingRequest& orders) {
   adapter::Framework framework;
   framework.name = "Google Benchmark";
   const adapter::CountingStart start = adapter::start_counting(framework);
@@ -230,7 +230,7 @@ void run_counting(const std::string& spec, const Orders& orders) {
   adapter::end_counting();
 }
 
-std::string Orders::text() const {
+std::string CountingRequest::text() const {
   std::string text =
       std::to_string(call) + " " + std::to_string(first) + (probes ? " 1" : " 0") + (is_for_tools ? " 1" : " 0");
   for (const std::vector<std::size_t>* list : {&answers, &dead}) {
@@ -240,9 +240,9 @@ std::string Orders::text() const {
   return text;
 }
 
-Orders Orders::from(const std::string& text) {
+CountingRequest CountingRequest::from(const std::string& text) {
   std::istringstream words(text);
-  Orders orders;
+  CountingRequest orders;
   words >> orders.call >> orders.first >> orders.probes >> orders.is_for_tools;
   for (std::vector<std::size_t>* list : {&orders.answers, &orders.dead}) {
     std::size_t size = 0;

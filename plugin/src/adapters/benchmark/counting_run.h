@@ -21,7 +21,7 @@ void set_pass_flags(std::int64_t repetitions);
 
 /// What a counting process is told: which call of RunSpecifiedBenchmarks() it counts (from 0), what the ones before
 /// returned, the position at which it begins, and those of benchmarks that ended a process.
-struct Orders {
+struct CountingRequest {
   std::size_t call = 0;
   std::size_t first = 0;
   bool probes = true;         ///< May run loops once before, to find those that are out of sight.
@@ -30,12 +30,12 @@ struct Orders {
   std::vector<std::size_t> dead;
 
   std::string text() const;
-  static Orders from(const std::string& text);
+  static CountingRequest from(const std::string& text);
 };
 
 /// Runs the benchmarks that `spec` selects, silently, and sends what they cost; where a process before it died, only
 /// those that positions_to_run() has. Ends the process.
-[[noreturn]] void run_counting(const std::string& spec, const Orders& orders);
+[[noreturn]] void run_counting(const std::string& spec, const CountingRequest& orders);
 
 /// Which of the benchmarks with these names a process runs that goes on at position `first`, in order. From 0 all.
 /// Later they are selected by name: so there are those before it among them that share a name with one behind it, and

@@ -204,7 +204,7 @@ class Listener {
 
 }  // namespace
 
-void gather_counts(Counts& counts, adapter::Framework& framework, const std::string& spec, Orders orders) {
+void gather_counts(Counts& counts, adapter::Framework& framework, const std::string& spec, CountingRequest orders) {
   Listener listener(counts, framework, spec, orders.call == 0);
   for (std::optional<std::size_t> first = 0; first.has_value();) {
     orders.first = *first;

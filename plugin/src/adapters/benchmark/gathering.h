@@ -20,6 +20,6 @@ namespace syscost::benchmark_adapter {
 
 /// Fills `counts` with what `spec` selects, and says for each benchmark that is left out why. Ends the program with 2
 /// where nothing can count.
-void gather_counts(Counts& counts, adapter::Framework& framework, const std::string& spec, Orders orders);
+void gather_counts(Counts& counts, adapter::Framework& framework, const std::string& spec, CountingRequest orders);
 
 }  // namespace syscost::benchmark_adapter

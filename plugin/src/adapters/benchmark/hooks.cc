@@ -73,11 +73,11 @@ namespace {
 
 /// Of this program and its shared libraries: each that is linked with us has hooks of its own. Null while nothing asks,
 /// and all that a hook does is look.
-std::atomic<adapter::Harness*> g_harness{nullptr};
+std::atomic<adapter::SharedAdapterState*> g_harness{nullptr};
 std::atomic<bool> g_is_loop_checked{false};
 
 void watch() {
-  adapter::Harness& its = adapter::harness();
+  adapter::SharedAdapterState& its = adapter::harness();
   its.why_main_is_unseen.store(why_main_is_unseen);
   g_harness.store(&its);
 }
@@ -87,7 +87,7 @@ void watch() {
   return true;
 }();
 
-adapter::Harness* harness() {
+adapter::SharedAdapterState* harness() {
   // A static initialiser of the user's may come before the one above.
   if (g_harness.load(std::memory_order_relaxed) == nullptr && late::is_loaded()) watch();
   return g_harness.load(std::memory_order_relaxed);
@@ -95,7 +95,7 @@ adapter::Harness* harness() {
 
 /// Null while loops are not counted.
 Passes* counting_passes() {
-  const adapter::Harness* const its = harness();
+  const adapter::SharedAdapterState* const its = harness();
   if (its == nullptr) return nullptr;
   return static_cast<Passes*>(const_cast<void*>(its->observer.load(std::memory_order_relaxed)));
 }
@@ -113,11 +113,11 @@ bool is_counting() {
 
 std::size_t run(BenchmarkReporter* display, BenchmarkReporter* file, std::string spec) {
   if (harness() == nullptr) return real_run(display, file, std::move(spec));
-  static Orders* const orders = new Orders;  // for the process that counts the next call
+  static CountingRequest* const orders = new CountingRequest;  // for the process that counts the next call
   const std::size_t call = orders->call++;
   harness()->is_main_seen.store(true);
   if (adapter::is_counting_process()) {
-    const Orders given = Orders::from(adapter::counting_orders());
+    const CountingRequest given = CountingRequest::from(adapter::counting_orders());
     if (call != given.call) return call < given.answers.size() ? given.answers[call] : 0;
     if (given.is_for_tools) {
       harness()->observer.store(static_cast<Passes*>(&TracedPasses::instance()));
@@ -130,7 +130,7 @@ std::size_t run(BenchmarkReporter* display, BenchmarkReporter* file, std::string
   if (is_listing() || !adapter::requested()) {
     answer = real_run(display, file, std::move(spec));
   } else {
-    Orders its = *orders;
+    CountingRequest its = *orders;
     its.call = call;
     answer = run_timing(display, file, spec, its);
   }

@@ -51,7 +51,7 @@ bool shows_counters(const Reporter& reporter, const Reporter* of_flags) {
 
 }  // namespace
 
-std::size_t run_timing(Reporter* display, Reporter* file, const std::string& spec, const Orders& orders) {
+std::size_t run_timing(Reporter* display, Reporter* file, const std::string& spec, const CountingRequest& orders) {
   const std::string type = adapter::build_type();
   adapter::Framework framework;
   framework.name = "Google Benchmark";

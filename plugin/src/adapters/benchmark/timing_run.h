@@ -14,6 +14,6 @@ namespace syscost::benchmark_adapter {
 
 /// RunSpecifiedBenchmarks() with counts: `orders` are for the counting process.
 std::size_t run_timing(::benchmark::BenchmarkReporter* display, ::benchmark::BenchmarkReporter* file,
-                       const std::string& spec, const Orders& orders);
+                       const std::string& spec, const CountingRequest& orders);
 
 }  // namespace syscost::benchmark_adapter

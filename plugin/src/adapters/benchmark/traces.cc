@@ -11,7 +11,7 @@
 
 namespace syscost::benchmark_adapter {
 
-void Traces::gather(Orders orders) {
+void Traces::gather(CountingRequest orders) {
   orders.is_for_tools = true;
   const auto wait = [this](int seconds) {
     const bool is_terminal = isatty(STDERR_FILENO) != 0;

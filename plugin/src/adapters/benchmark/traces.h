@@ -17,7 +17,7 @@ namespace syscost::benchmark_adapter {
 class Traces {
  public:
   /// Runs the process. Ends the program when the tools cannot be had; notes a problem when the process ends early.
-  void gather(Orders orders);
+  void gather(CountingRequest orders);
   /// Once it is known who counts.
   void write() const;
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "backends/common/known_calls.h"
 #include "backends/common/selected_only.h"
+#include "backends/common/self_test.h"
 #include "backends/dispatch/lanes.h"
 #include "backends/dispatch/memory.h"
 #include "backends/dispatch/patches.h"

@@ -73,7 +73,7 @@ class LibcFile {
 
 std::string Patches::obstacle() {
   if (is_under_sanitizer()) return "a sanitizer watches this program";
-  if (tracer() != 0) return "a debugger or tracer is attached";
+  if (tracer_pid() != 0) return "a debugger or tracer is attached";
   if (libc_text().begin == nullptr) return "libc is linked statically";
   // Older kernels have none: replaced pages (code_pages.h) do without.
   syscost_raw_syscall(SYS_membarrier, kRegisterSyncCore, 0, 0);

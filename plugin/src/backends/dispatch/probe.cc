@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <string>
 
-#include "backends/common/known_calls.h"
+#include "backends/common/self_test.h"
 #include "backends/dispatch/stub/arming.h"
 #include "backends/dispatch/stub/memory.h"
 #include "backends/dispatch/stub/raw.h"

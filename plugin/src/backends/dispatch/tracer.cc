@@ -8,7 +8,7 @@
 
 namespace syscost::dispatch {
 
-int tracer() {
+int tracer_pid() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {
     if (word != "TracerPid:") continue;
@@ -20,7 +20,7 @@ int tracer() {
 
 Result<void> check_for_debugger() {
   std::string name;
-  if (const int pid = tracer(); pid != 0) std::ifstream("/proc/" + std::to_string(pid) + "/comm") >> name;
+  if (const int pid = tracer_pid(); pid != 0) std::ifstream("/proc/" + std::to_string(pid) + "/comm") >> name;
   if (name.rfind("gdb", 0) != 0 && name.rfind("lldb", 0) != 0) return {};
   return Failure{"a debugger is attached (" + name + "), which stops at every call that is dispatched",
                  "tell it `handle SIGSYS nostop noprint pass` (gdb) and name the backend: --syscost_backend dispatch"};

@@ -6,6 +6,6 @@
 namespace syscost::dispatch {
 
 /// The process that traces us; 0 = none.
-int tracer();
+int tracer_pid();
 
 }  // namespace syscost::dispatch

@@ -9,7 +9,7 @@
 #include <array>
 #include <cstdint>
 
-#include "backends/ebpf/programs.h"
+#include "backends/ebpf/process_attachment.h"
 #include "core/child_tables.h"
 #include "core/filter.h"
 #include "core/syscall_id.h"

@@ -11,11 +11,11 @@
 #include <string>
 #include <utility>
 
-#include "backends/common/known_calls.h"
 #include "backends/common/lane_holder.h"
 #include "backends/common/selected_only.h"
+#include "backends/common/self_test.h"
 #include "backends/ebpf/child_counts.h"
-#include "backends/ebpf/programs.h"
+#include "backends/ebpf/process_attachment.h"
 #include "backends/ebpf/segments.h"
 #include "os/quiet_child.h"
 #include "os/quiet_memory.h"
@@ -33,7 +33,7 @@ thread_local ThreadRegistration t_registration __attribute__((tls_model("initial
 
 class EbpfBackend final : public Backend {
  public:
-  explicit EbpfBackend(Programs programs)
+  explicit EbpfBackend(ProcessAttachment programs)
       : programs_(std::move(programs)),
         segments_(programs_.memory()),
         children_(programs_.memory()),
@@ -100,7 +100,7 @@ class EbpfBackend final : public Backend {
   /// By which the programs know the calling thread; 0: they do not.
   std::uint64_t own_token() const { return t_registration.cookie == memory_.cookie ? t_registration.token : 0; }
 
-  Programs programs_;
+  ProcessAttachment programs_;
   Segments segments_;
   ChildCounts children_;
   SharedMemory memory_;
@@ -277,7 +277,7 @@ Result<void> EbpfBackend::prove_children() {
 
 Result<std::unique_ptr<Backend>> open_backend(const DetailRequest& details, bool children) {
   double unobserved_ns = getppid_ns();
-  Result<Programs> programs = Programs::open(details, children);
+  Result<ProcessAttachment> programs = ProcessAttachment::open(details, children);
   if (!programs.ok()) return programs.failure();
   auto backend = std::make_unique<EbpfBackend>(std::move(programs.value()));
   if (Result<void> proof = backend->prove_and_calibrate(unobserved_ns); !proof.ok()) return proof.failure();

@@ -13,7 +13,7 @@
 #include "backends/ebpf/helper/protocol.h"
 #include "backends/ebpf/holder.h"
 #include "backends/ebpf/missed_runs.h"
-#include "backends/ebpf/own_pair.h"
+#include "backends/ebpf/own_programs.h"
 #include "os/result.h"
 
 namespace syscost::ebpf {

@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "backends/ebpf/programs.h"
+#include "backends/ebpf/process_attachment.h"
 #include "core/backend.h"
 
 namespace syscost::ebpf {

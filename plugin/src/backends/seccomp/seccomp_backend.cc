@@ -7,8 +7,8 @@
 #include <array>
 #include <mutex>
 
-#include "backends/common/known_calls.h"
 #include "backends/common/lane_holder.h"
+#include "backends/common/self_test.h"
 #include "backends/seccomp/counts.h"
 #include "backends/seccomp/filter_program.h"
 #include "backends/seccomp/installation.h"

@@ -38,14 +38,14 @@ struct Trial {
 }
 
 /// What to count.
-struct Wish {
+struct BackendRequest {
   const Filter* filter = nullptr;  ///< Null = everything.
   bool children = false;
   DetailRequest details;  ///< What to tell calls of one syscall apart by.
 };
 
 /// For a backend that leaves nothing behind when it is closed (docs/decisions/0003).
-Result<Trial> open_and_close(OpenedBackend (*open)(const Wish&)) {
+Result<Trial> open_and_close(OpenedBackend (*open)(const BackendRequest&)) {
   OpenedBackend backend = open({});
   if (!backend.ok()) return backend.failure();
   return Trial{backend.value()->calibration(), backend.value()->arrangement(), backend.value()->remark(),
@@ -73,7 +73,7 @@ Failure counts_no_children(const char* backend) {
 
 // ---- each backend ---------------------------------------------------------------------------------------------------
 
-OpenedBackend open_ebpf([[maybe_unused]] const Wish& wish) {
+OpenedBackend open_ebpf([[maybe_unused]] const BackendRequest& wish) {
 #if SYSCOST_HAS_EBPF
   return ebpf::open_backend(wish.details, wish.children);
 #else
@@ -86,23 +86,23 @@ Result<Trial> try_ebpf() {
 }
 
 #if SYSCOST_HAS_DISPATCH
-OpenedBackend open_dispatch(const Wish& wish) {
+OpenedBackend open_dispatch(const BackendRequest& wish) {
   // It ends at fork: a child runs without the handler that counts.
   if (wish.children) return counts_no_children("dispatch");
   if (wish.details.any()) return has_no_details("dispatch");
   return dispatch::open_backend(dispatch::Patching::allowed);
 }
-OpenedBackend open_dispatch_unasked(const Wish& wish) {
+OpenedBackend open_dispatch_unasked(const BackendRequest& wish) {
   if (Result<void> debugger = dispatch::check_for_debugger(); !debugger.ok()) return debugger.failure();
   return open_dispatch(wish);
 }
-OpenedBackend open_dispatch_trap(const Wish& wish) {
+OpenedBackend open_dispatch_trap(const BackendRequest& wish) {
   if (wish.children) return counts_no_children("dispatch-trap");
   if (wish.details.any()) return has_no_details("dispatch-trap");
   return dispatch::open_backend(dispatch::Patching::never);
 }
 #else
-OpenedBackend open_dispatch(const Wish&) {
+OpenedBackend open_dispatch(const BackendRequest&) {
   return Failure{"this libsyscost was built without the dispatch backend, which knows x86-64 only",
                  "choose another backend, or build for x86-64"};
 }
@@ -114,7 +114,7 @@ Result<Trial> try_dispatch() {
   return open_and_close(open_dispatch_unasked);
 }
 
-OpenedBackend open_seccomp([[maybe_unused]] const Wish& wish) {
+OpenedBackend open_seccomp([[maybe_unused]] const BackendRequest& wish) {
   if (wish.details.any()) return has_no_details("seccomp");
 #if SYSCOST_HAS_SECCOMP
   return seccomp::open_backend(wish.filter, wish.children);
@@ -137,9 +137,9 @@ Result<Trial> try_seccomp() {
 struct Entry {
   const char* name;
   BackendChoice choice;
-  OpenedBackend (*open)(const Wish& wish);
-  OpenedBackend (*open_unasked)(const Wish& wish);  ///< For `automatic`; null = it leaves the backend alone.
-  Result<Trial> (*attempt)();                       ///< For --syscost_doctor; null = it does not try it.
+  OpenedBackend (*open)(const BackendRequest& wish);
+  OpenedBackend (*open_unasked)(const BackendRequest& wish);  ///< For `automatic`; null = it leaves the backend alone.
+  Result<Trial> (*attempt)();                                 ///< For --syscost_doctor; null = it does not try it.
 };
 
 /// In the order in which `automatic` tries them.
@@ -166,7 +166,7 @@ void add(std::string& list, const std::string& item) {
   list.append(list.empty() ? "" : "; ").append(item);
 }
 
-OpenedBackend open_first(const Wish& wish) {
+OpenedBackend open_first(const BackendRequest& wish) {
   std::string reasons, fixes, passed;
   for (const Entry& entry : kBackends) {
     if (entry.open_unasked == nullptr) continue;
@@ -188,7 +188,7 @@ OpenedBackend open_first(const Wish& wish) {
 }  // namespace
 
 OpenedBackend open_backend(BackendChoice choice, const Filter* filter, bool children, const DetailRequest& details) {
-  const Wish wish{filter, children, with_rules(details)};
+  const BackendRequest wish{filter, children, with_rules(details)};
   passed_over_text().clear();
   for (const Entry& entry : kBackends) {
     if (choice == entry.choice) return entry.open(wish);

@@ -171,8 +171,8 @@ void LoopRun::choose_phase() {
       }
       is_entered_ = true;
       g_running = this;
-      opened_ = session_.loop_instrument();
-      has_times_ = take_instrument_off();
+      opened_ = session_.loop_backend();
+      has_times_ = detach_backend();
       pass_ = 0;
       calls_ = 1;
       phase_ = plan_.cycles > 0 ? Phase::warm_up : Phase::calibration;
@@ -192,7 +192,7 @@ void LoopRun::choose_phase() {
   // What runs inside the process leaves something behind: there is no pass without it to time.
   if (phase_ == Phase::timed && (pass_ == plan_.repeats || session_.tracer().tools().runs_inside())) {
     pass_ = 0;
-    put_instrument_on();
+    attach_backend();
     phase_ = Phase::counted;
   }
   if (phase_ == Phase::counted && (pass_ == plan_.repeats || opened_ == nullptr)) {
@@ -230,17 +230,17 @@ std::uint64_t LoopRun::start_pass() {
 }
 
 /// False, with a message, when the instrument has to stay where it is: then there are no times.
-bool LoopRun::take_instrument_off() {
+bool LoopRun::detach_backend() {
   if (opened_ == nullptr) return true;
-  Result<void> off = session_.take_instrument_off(*opened_);
+  Result<void> off = session_.detach_backend(*opened_);
   is_off_ = off.ok();
   if (!off.ok()) say("loop " + name_ + " is counted but not timed: " + off.failure().reason);
   return off.ok();
 }
 
-void LoopRun::put_instrument_on() {
+void LoopRun::attach_backend() {
   if (!std::exchange(is_off_, false)) return;
-  if (!session_.put_instrument_on(*opened_)) opened_ = nullptr;
+  if (!session_.attach_backend(*opened_)) opened_ = nullptr;
 }
 
 /// The loop is over, at its end or early.
@@ -248,7 +248,7 @@ void LoopRun::finish() {
   phase_ = Phase::done;
   is_entered_ = false;
   g_running = nullptr;
-  put_instrument_on();
+  attach_backend();
   std::vector<std::string> lines = write_rows();
   if (!timed_.empty() || !counted_.empty()) lines.insert(lines.begin(), line());
   session_.leave_loop(name_, lines);

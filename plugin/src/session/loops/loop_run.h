@@ -65,8 +65,8 @@ class LoopRun {
   void choose_phase();
   std::uint64_t start_pass();
   void calibrate(std::uint64_t elapsed_ns);
-  bool take_instrument_off();
-  void put_instrument_on();
+  bool detach_backend();
+  void attach_backend();
   void finish();
   std::string abandon_pass();
   void end_traced_pass();
@@ -85,7 +85,7 @@ class LoopRun {
   std::uint64_t start_ns_ = 0;  // of the running pass
   Usage usage_before_;
   WindowBook::Window* window_ = nullptr;  // of the running counted pass
-  Opened* opened_ = nullptr;
+  OpenBackend* opened_ = nullptr;
   std::vector<TimedPass> timed_;
   std::vector<std::shared_ptr<detail::CostData>> counted_;
   bool is_traced_ = false;  // the traced pass was made

@@ -38,7 +38,7 @@ void Session::suspend_test() {
     window.opened->book.suspend(window.handle);
     // What only a syscall shows of the test so far must not be charged to the loop. When the instrument is gone,
     // closing the window finds that out once more.
-    if (instrument_.current() == window.opened) static_cast<void>(instrument_.check(*window.opened));
+    if (backend_.current() == window.opened) static_cast<void>(backend_.check(*window.opened));
   }
   window.loop_start_ns = monotonic_ns();
   window.loop_usage = Usage::now();
@@ -93,7 +93,7 @@ void Session::resume_test(std::string_view excluded) {
   if (window_.has_value() && window_->is_traced) tracer_.tools().arm();
 }
 
-Result<void> Session::take_instrument_off(Opened& opened) {
+Result<void> Session::detach_backend(OpenBackend& opened) {
   // Whoever opens a scope counts it first and then looks whether the instrument is there.
   is_taken_off_.store(true);
   if (scopes_.open_count() > 0) {
@@ -106,7 +106,7 @@ Result<void> Session::take_instrument_off(Opened& opened) {
   return off;
 }
 
-bool Session::put_instrument_on(Opened& opened) {
+bool Session::attach_backend(OpenBackend& opened) {
   Result<void> on = opened.backend->attach();
   is_taken_off_.store(false);
   if (on.ok()) return true;
@@ -115,19 +115,19 @@ bool Session::put_instrument_on(Opened& opened) {
   return false;
 }
 
-WindowBook::Window* Session::open_loop_window(Opened& opened) {
+WindowBook::Window* Session::open_loop_window(OpenBackend& opened) {
   static_cast<void>(top_up_quiet_memory());
   WindowBook::Window* window = opened.book.open(Reach::process);
   SYSCOST_CHECK(window != nullptr);  // only thread windows can be refused
   return window;
 }
 
-std::shared_ptr<detail::CostData> Session::close_loop_window(Opened& opened, WindowBook::Window* window) {
+std::shared_ptr<detail::CostData> Session::close_loop_window(OpenBackend& opened, WindowBook::Window* window) {
   std::shared_ptr<detail::CostData> cost = opened.new_cost();
   opened.book.close(window, *cost);
   if (!opened.is_intact.load(std::memory_order_acquire)) return nullptr;
   const std::uint64_t hidden_before = opened.hidden_losses(Reach::process);
-  Result<void> checked = instrument_.check(opened);
+  Result<void> checked = backend_.check(opened);
   if (checked.ok()) {
     cost->lost += opened.hidden_losses(Reach::process) - hidden_before;
     return cost;

@@ -23,7 +23,7 @@ const std::vector<std::string>* g_arguments = nullptr;
 /// then null. Priority 101, the first that is free: a user's static initialiser may measure already.
 __attribute__((constructor(101))) void keep_arguments(int argc, char** argv, char** /*environment*/) {
   if (argc > 0) g_arguments = new std::vector<std::string>(argv, std::find(argv, argv + argc, nullptr));
-  if (g_arguments == nullptr || !is_framework_errand(*g_arguments)) do_first_uses();
+  if (g_arguments == nullptr || !is_listing_or_death_test(*g_arguments)) do_first_uses();
 }
 #endif
 
@@ -33,7 +33,7 @@ bool starts_true(std::string_view value) {
 
 }  // namespace
 
-bool is_framework_errand(const std::vector<std::string>& arguments) {
+bool is_listing_or_death_test(const std::vector<std::string>& arguments) {
   constexpr std::string_view kListTests = "--gtest_list_tests";
   for (std::string_view argument : arguments) {
     if (argument == "--") break;

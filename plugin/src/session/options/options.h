@@ -117,7 +117,7 @@ Result<ParsedOptions> parse_options(const std::vector<std::string>& arguments,
 
 /// True when a test framework runs the program for another purpose than its tests: to list them, or as the child of a
 /// threadsafe death test. Then the program may measure, but nothing of ours may be printed or written.
-bool is_framework_errand(const std::vector<std::string>& arguments);
+bool is_listing_or_death_test(const std::vector<std::string>& arguments);
 
 /// This process's command line as it was before main() changed it: from the C library, else from /proc; empty when
 /// neither has it.

@@ -127,7 +127,7 @@ void add_part(Findings& whole, Findings part) {
     return;
   }
   for (std::size_t i = 0; i < std::min(whole.size(), part.size()); ++i) {
-    ToolFindings& tool = whole[i];
+    ProfilerOutputs& tool = whole[i];
     ++tool.parts;
     for (Output& output : part[i].outputs) {
       const auto same = std::find_if(tool.outputs.begin(), tool.outputs.end(),
@@ -141,7 +141,7 @@ void add_part(Findings& whole, Findings part) {
   }
 }
 
-std::vector<SyscallFigures> all_figures(const ToolFindings& findings) {
+std::vector<SyscallFigures> all_figures(const ProfilerOutputs& findings) {
   std::map<int, SyscallFigures> by_number;
   for (const Output& output : findings.outputs) {
     for (const SyscallFigures& figures : output.syscalls) {
@@ -154,7 +154,7 @@ std::vector<SyscallFigures> all_figures(const ToolFindings& findings) {
   return all;
 }
 
-void remove_framework_writes(ToolFindings& findings, int count) {
+void remove_framework_writes(ProfilerOutputs& findings, int count) {
   if (count <= 0) return;
   for (Output& output : findings.outputs) {
     std::erase_if(output.syscalls, [&](const SyscallFigures& figures) {

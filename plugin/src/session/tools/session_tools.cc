@@ -109,7 +109,7 @@ std::vector<std::string> Session::conclude_trace(OpenWindow& window, const csv::
   return traced.lines;
 }
 
-bool Session::open_traced_pass(std::string_view loop, Opened* opened, WindowBook::Window*& window) {
+bool Session::open_traced_pass(std::string_view loop, OpenBackend* opened, WindowBook::Window*& window) {
   window = nullptr;
   if (scopes_.open_count() > 0) {
     say("loop " + std::string(loop) + " is not traced: a scope is open around it or on another thread, and would be " +
@@ -126,7 +126,7 @@ bool Session::open_traced_pass(std::string_view loop, Opened* opened, WindowBook
   return true;
 }
 
-std::shared_ptr<detail::CostData> Session::close_traced_pass(Opened* opened, WindowBook::Window* window,
+std::shared_ptr<detail::CostData> Session::close_traced_pass(OpenBackend* opened, WindowBook::Window* window,
                                                              Findings& findings) {
   tracer_.tools().disarm();
   std::shared_ptr<detail::CostData> cost = window != nullptr ? close_loop_window(*opened, window) : nullptr;

@@ -28,7 +28,7 @@
 #include "os/environment.h"
 #include "os/high_fd.h"
 #include "os/signal_hold.h"
-#include "session/two_process/timing.h"
+#include "session/two_process/counting_environment.h"
 #include "session/windows/session.h"
 #include "syscost/counting.h"
 
@@ -44,34 +44,34 @@ constexpr std::size_t kShownErrorBytes = 2000;
 
 // ---- in the counting process ----------------------------------------------------------------------------------------
 
-struct Orders {
+struct ChildProcessArgs {
   bool is_counting = false;
   int pipe = -1;
   ino_t inode = 0;  // of the pipe
   std::string text;
 };
 
-Orders read_orders() {
-  Orders orders;
+ChildProcessArgs read_child_arguments() {
+  ChildProcessArgs arguments;
   const char* value = variable(kVariable);
-  if (value == nullptr) return orders;
+  if (value == nullptr) return arguments;
   const std::string_view text = value;
   int pid = 0;
   const char* end = text.data() + text.size();
   auto [after_pid, pid_error] = std::from_chars(text.data(), end, pid);
-  if (pid_error != std::errc() || after_pid == end || *after_pid != ':' || pid != getpid()) return orders;
-  auto [after_pipe, pipe_error] = std::from_chars(after_pid + 1, end, orders.pipe);
-  if (pipe_error != std::errc() || after_pipe == end || *after_pipe != ':') return orders;
+  if (pid_error != std::errc() || after_pid == end || *after_pid != ':' || pid != getpid()) return arguments;
+  auto [after_pipe, pipe_error] = std::from_chars(after_pid + 1, end, arguments.pipe);
+  if (pipe_error != std::errc() || after_pipe == end || *after_pipe != ':') return arguments;
   struct stat status {};
-  if (fstat(orders.pipe, &status) == 0) orders.inode = status.st_ino;
-  orders.text.assign(after_pipe + 1, end);
-  orders.is_counting = true;
-  return orders;
+  if (fstat(arguments.pipe, &status) == 0) arguments.inode = status.st_ino;
+  arguments.text.assign(after_pipe + 1, end);
+  arguments.is_counting = true;
+  return arguments;
 }
 
 /// Read once, in the process that they were addressed to.
-const Orders& orders() {
-  static const auto* const read = new Orders(read_orders());
+const ChildProcessArgs& arguments() {
+  static const auto* const read = new ChildProcessArgs(read_child_arguments());
   return *read;
 }
 
@@ -93,10 +93,10 @@ void write_all(int fd, std::string_view text) {
 /// Into the pipe. What is counted may have closed it, and its number may be another file's by now.
 void send(std::string_view text) {
   struct stat status {};
-  if (fstat(orders().pipe, &status) == 0 && S_ISFIFO(status.st_mode) && status.st_ino == orders().inode) {
+  if (fstat(arguments().pipe, &status) == 0 && S_ISFIFO(status.st_mode) && status.st_ino == arguments().inode) {
     // What the program executes need not see the pipe.
-    fcntl(orders().pipe, F_SETFD, FD_CLOEXEC);
-    write_all(orders().pipe, text);
+    fcntl(arguments().pipe, F_SETFD, FD_CLOEXEC);
+    write_all(arguments().pipe, text);
     return;
   }
   static std::atomic<bool> is_said{false};
@@ -161,10 +161,10 @@ struct Launch {
   std::vector<std::string> variables;
   std::vector<char*> argv;
   std::vector<char*> envp;
-  std::string orders;
-  char own[64 + 4096] = {};  // kVariable=PID:DESCRIPTOR:ORDERS
+  std::string request;
+  char own[64 + 4096] = {};  // kVariable=PID:DESCRIPTOR:REQUEST
 
-  explicit Launch(const std::string& its_orders) : orders(its_orders.substr(0, 4000)) {
+  explicit Launch(std::string_view its_request) : request(its_request.substr(0, 4000)) {
     for (std::string& entry : environment_to_pass_on()) {
       if (!entry.starts_with(kVariable)) variables.push_back(std::move(entry));
     }
@@ -187,7 +187,7 @@ struct Launch {
   }
   fcntl(pipe, F_SETFD, 0);
   std::snprintf(launch.own, sizeof launch.own, "%s=%d:%d:%s", kVariable, static_cast<int>(getpid()), pipe,
-                launch.orders.c_str());
+                launch.request.c_str());
   execve("/proc/self/exe", launch.argv.data(), launch.envp.data());
   _exit(127);
 }
@@ -270,11 +270,11 @@ std::vector<std::string> started_with() {
 }
 
 bool is_counting_process() {
-  return orders().is_counting && !guard().is_child();
+  return arguments().is_counting && !guard().is_child();
 }
 
 std::string counting_orders() {
-  return orders().text;
+  return arguments().text;
 }
 
 void send_line(std::string_view line) {
@@ -292,10 +292,10 @@ void end_counting() {
   _exit(0);
 }
 
-CountingEnd run_counting_process(const std::string& orders, const std::function<void(std::string_view)>& on_line,
+CountingEnd run_counting_process(const std::string& arguments, const std::function<void(std::string_view)>& on_line,
                                  const std::function<void(int seconds)>& on_wait) {
   CountingEnd end;
-  Launch launch(orders);
+  Launch launch(arguments);
   int pipe[2] = {-1, -1};
   int errors[2] = {-1, -1};
   if (pipe2(errors, O_CLOEXEC) != 0 || pipe2(pipe, O_CLOEXEC) != 0) {

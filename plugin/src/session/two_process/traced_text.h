@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "session/tools/tracer.h"
+#include "session/tools/profiler_session.h"
 
 namespace syscost::session {
 

@@ -19,7 +19,7 @@ session::Tools& tools() {
 }
 
 std::string backend_name() {
-  const session::Opened* opened = session::Session::instance().instrument().current();
+  const session::OpenBackend* opened = session::Session::instance().backend().current();
   return opened != nullptr ? std::string(opened->backend->name()) : "none";
 }
 
@@ -61,7 +61,7 @@ void disarm_tools() noexcept {
 }
 
 std::string detach_tools(std::string_view benchmark, const Cost* counted) {
-  session::Tracer& tracer = session::Session::instance().tracer();
+  session::ProfilerSession& tracer = session::Session::instance().tracer();
   session::TracedWindow traced;
   session::Findings findings;
   Result<void> detached = tracer.tools().detach(findings);

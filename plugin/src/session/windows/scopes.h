@@ -19,7 +19,7 @@
 
 #include "core/cost_data.h"
 #include "os/spin_lock.h"
-#include "session/windows/instrument.h"
+#include "session/windows/backend_holder.h"
 
 namespace syscost::session {
 
@@ -28,7 +28,7 @@ struct ScopeRecord {
   explicit ScopeRecord(std::pmr::memory_resource& memory) : name(&memory) {}
 
   std::pmr::string name;  ///< Empty = no row.
-  Opened* opened = nullptr;
+  OpenBackend* opened = nullptr;
   WindowBook::Window* handle = nullptr;
   Reach reach = Reach::thread;
   std::uint64_t start_ns = 0;
@@ -48,7 +48,7 @@ struct ScopeRow {
   std::uint64_t wall_ns = 0;
   bool is_traced = false;  ///< A tool beside us took part of its times.
   Reach reach = Reach::thread;
-  Opened* opened = nullptr;
+  OpenBackend* opened = nullptr;
   std::uint64_t hidden_losses_before = 0;
   std::shared_ptr<const detail::CostData> cost;
 };

@@ -11,8 +11,8 @@
 #include "os/quiet_memory.h"
 #include "session/messages.h"
 #include "session/run/run_info.h"
-#include "session/windows/fixed_cost.h"
 #include "session/windows/report_line.h"
+#include "session/windows/unavailable_costs.h"
 
 namespace syscost::session {
 namespace {
@@ -42,7 +42,7 @@ std::string spoken_name(std::string_view kind, std::string_view test, std::strin
 
 Session::Session(Options options, BackendOpener opener, ToolOpener tools)
     : options_(std::move(options)),
-      instrument_(std::move(opener), options_.filter),
+      backend_(std::move(opener), options_.filter),
       tracer_(std::move(tools)),
       scopes_(quiet_memory()) {
   // Made now, so that scopes need not.
@@ -58,14 +58,14 @@ void Session::read_run(const adapter::Framework& framework, bool is_new) {
   if (options_.build_type.empty()) run_.build_type = framework.build_type;
   run_.selection = framework.selection;
   if (options_.filter != nullptr) run_.filter = options_.filter->text();
-  run_.backend = instrument_.current() != nullptr ? instrument_.current()->backend->name() : "none";
+  run_.backend = backend_.current() != nullptr ? backend_.current()->backend->name() : "none";
   recorder_.set_run(run_);
 }
 
 /// How the backend counts, behind its name, and who looks on.
 std::string Session::backend_note() const {
   const std::string tools = has_tools() ? ", traced by " + tracer_.text() : "";
-  Opened* opened = instrument_.current();
+  OpenBackend* opened = backend_.current();
   if (opened == nullptr) return " (counts stay empty)" + tools;
   std::string note = describe_calibration(opened->backend->calibration());
   if (!note.empty()) note = " (" + note + ")";
@@ -76,10 +76,10 @@ std::string Session::backend_note() const {
 Result<void> Session::start(const adapter::Framework& framework) {
   const bool is_new = !is_started() || has_new_options_;
   if (!is_started()) {
-    Result<void> opened = instrument_.open(options_.backend);
+    Result<void> opened = backend_.open(options_.backend);
     if (!opened.ok() && options_.requests_anything()) return opened;
   } else if (is_new && !can_count() && options_.backend != BackendChoice::none && options_.requests_anything()) {
-    return Failure{instrument_.why_not()->reason, instrument_.why_not()->how_to_fix};
+    return Failure{backend_.why_not()->reason, backend_.why_not()->how_to_fix};
   }
   has_framework_ = has_framework_ || !framework.name.empty();
   read_run(framework, is_new);
@@ -99,7 +99,7 @@ Result<void> Session::start(const adapter::Framework& framework) {
   }
   if (options_.requests_anything()) {
     say(header_line(run_, backend_note(), recorder_.csv_path()));
-    const Opened* opened = instrument_.current();
+    const OpenBackend* opened = backend_.current();
     if (const std::string remark = opened != nullptr ? opened->backend->remark() : std::string(); !remark.empty()) {
       say(remark);
     }
@@ -147,7 +147,7 @@ void Session::open_window(const adapter::WindowName& name) {
   window.test = name.test;
   window.name = name.window;
   window.repetition = name.repetition;
-  window.opened = instrument_.current();
+  window.opened = backend_.current();
   scopes_.set_enclosing(name.test, name.window);
   cycles_.store(0, std::memory_order_relaxed);
   is_closing_.store(false, std::memory_order_relaxed);
@@ -175,14 +175,14 @@ void Session::open_window(const adapter::WindowName& name) {
 std::shared_ptr<detail::CostData> Session::read_and_check(OpenWindow& window,
                                                           std::shared_ptr<const Unavailable>& why_not) {
   if (window.handle == nullptr) {
-    why_not = instrument_.why_not();
+    why_not = backend_.why_not();
     return nullptr;
   }
-  Opened& opened = *window.opened;
+  OpenBackend& opened = *window.opened;
   std::shared_ptr<detail::CostData> cost = opened.new_cost();
   opened.book.close(window.handle, *cost);
   mark("syscost-end", window);
-  Result<void> checked = instrument_.check(opened);
+  Result<void> checked = backend_.check(opened);
   if (checked.ok()) {
     cost->lost += opened.hidden_losses(Reach::process) - window.hidden_losses_before;
     return cost;

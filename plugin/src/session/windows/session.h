@@ -24,8 +24,8 @@
 
 #include "os/child_guard.h"
 #include "session/options/options.h"
-#include "session/tools/tracer.h"
-#include "session/windows/instrument.h"
+#include "session/tools/profiler_session.h"
+#include "session/windows/backend_holder.h"
 #include "session/windows/recorder.h"
 #include "session/windows/scopes.h"
 #include "session/windows/usage.h"
@@ -49,7 +49,7 @@ struct OpenWindow {
   std::vector<std::string> loop_lines;
   std::uint64_t loop_start_ns = 0;
   Usage loop_usage;
-  Opened* opened = nullptr;
+  OpenBackend* opened = nullptr;
   WindowBook::Window* handle = nullptr;
   std::uint64_t hidden_losses_before = 0;  ///< Those of `opened` that were known when the window opened.
   // Of tools beside us.
@@ -101,14 +101,14 @@ class Session {
   /// Goes on charging the test, whose row says that `name` is not in it.
   void take_test_back(std::string_view name);
   /// Null when nothing can count.
-  Opened* loop_instrument() const { return instrument_.current(); }
+  OpenBackend* loop_backend() const { return backend_.current(); }
   /// For timed passes. Fails while a scope is open: it would miss calls.
-  Result<void> take_instrument_off(Opened& opened);
+  Result<void> detach_backend(OpenBackend& opened);
   /// False, with a message, when it cannot be attached again.
-  bool put_instrument_on(Opened& opened);
-  WindowBook::Window* open_loop_window(Opened& opened);
+  bool attach_backend(OpenBackend& opened);
+  WindowBook::Window* open_loop_window(OpenBackend& opened);
   /// Null when the counts are void.
-  std::shared_ptr<detail::CostData> close_loop_window(Opened& opened, WindowBook::Window* window);
+  std::shared_ptr<detail::CostData> close_loop_window(OpenBackend& opened, WindowBook::Window* window);
   /// The first of `count` repetitions of the running test's loop `name`: those of earlier runs of it, in this test or
   /// in an earlier iteration of --gtest_repeat, have the numbers before.
   std::uint64_t take_loop_repetitions(std::string_view name, std::size_t count);
@@ -124,20 +124,21 @@ class Session {
   void report_unused_tools() const;
   /// One more pass of a loop, for the tools. `window` stays null where nothing can count. False, with a message, when
   /// the tools cannot be attached. The last thing it does is to arm them.
-  bool open_traced_pass(std::string_view loop, Opened* opened, WindowBook::Window*& window);
+  bool open_traced_pass(std::string_view loop, OpenBackend* opened, WindowBook::Window*& window);
   /// Disarms (first thing), and stops the tools. Null when nothing counted.
-  std::shared_ptr<detail::CostData> close_traced_pass(Opened* opened, WindowBook::Window* window, Findings& findings);
+  std::shared_ptr<detail::CostData> close_traced_pass(OpenBackend* opened, WindowBook::Window* window,
+                                                      Findings& findings);
   /// Files and rows of a loop's traced pass; returns the lines for people.
   std::vector<std::string> add_loop_trace(csv::WindowColumns columns, Findings findings,
                                           const detail::CostData* counted);
-  Tracer& tracer() { return tracer_; }
+  ProfilerSession& tracer() { return tracer_; }
 
   /// The answer of syscost::cycles(), which becomes column `iterations` of the running test.
   int cycles(int fallback);
 
   /// True when a backend is open.
-  bool can_count() const { return instrument_.current() != nullptr; }
-  const Instrument& instrument() const { return instrument_; }
+  bool can_count() const { return backend_.current() != nullptr; }
+  const BackendHolder& backend() const { return backend_; }
   bool is_fork_child() const { return guard_.is_child(); }
   std::string problem() const { return recorder_.problem(); }
   const Options& options() const { return options_; }
@@ -176,9 +177,9 @@ class Session {
 
   Options options_;
   ChildGuard guard_;
-  Instrument instrument_;
+  BackendHolder backend_;
   Recorder recorder_;
-  Tracer tracer_;
+  ProfilerSession tracer_;
   std::atomic<std::uint64_t> tracing_{0};  // grows when tools come and go; odd while they are attached
   Scopes scopes_;
   csv::RunColumns run_;

@@ -7,9 +7,9 @@
 
 #include "os/quiet_memory.h"
 #include "session/messages.h"
-#include "session/windows/fixed_cost.h"
 #include "session/windows/report_line.h"
 #include "session/windows/session.h"
+#include "session/windows/unavailable_costs.h"
 
 namespace syscost::session {
 
@@ -27,9 +27,9 @@ ScopeRecord* Session::open_scope(std::string_view name, Reach reach, Cost& cost)
     cost = fixed_cost::fork_child();
     return nullptr;
   }
-  Opened* opened = instrument_.current();
+  OpenBackend* opened = backend_.current();
   if (opened == nullptr) {
-    cost = Cost(*instrument_.why_not());
+    cost = Cost(*backend_.why_not());
     return nullptr;
   }
   ScopeRecord* scope = scopes_.begin(name);
@@ -57,7 +57,7 @@ ScopeRecord* Session::open_scope(std::string_view name, Reach reach, Cost& cost)
 Cost Session::close_scope(ScopeRecord* scope) {
   // A child's copy of the record is left alone, like everything else it inherited.
   if (is_fork_child()) return fixed_cost::fork_child();
-  Opened& opened = *scope->opened;
+  OpenBackend& opened = *scope->opened;
   std::uint64_t end_ns = opened.clock_is_quiet ? monotonic_ns() : 0;
   std::shared_ptr<detail::CostData> cost = opened.new_cost();
   opened.book.close(scope->handle, *cost);
@@ -73,7 +73,7 @@ Cost Session::close_scope(ScopeRecord* scope) {
     const std::unique_lock guard = wait_for_rows(nullptr);
     // Whoever opens a window says so before it waits for this lock.
     if (is_idle()) {
-      Result<void> checked = instrument_.current() == &opened ? instrument_.check(opened) : Result<void>();
+      Result<void> checked = backend_.current() == &opened ? backend_.check(opened) : Result<void>();
       if (!checked.ok()) recorder_.note_problem(checked.failure());
       write_rows("scopes");
       static_cast<void>(top_up_quiet_memory());
@@ -133,7 +133,7 @@ void Session::add_scope_row(const ScopeRow& row) {
   columns.parent = row.parent;
   columns.repetition = row.repetition;
   if (!row.is_traced) columns.wall_ns = row.wall_ns;
-  const Opened& opened = *row.opened;
+  const OpenBackend& opened = *row.opened;
   Capabilities can = opened.capabilities;
   can.latency = can.latency && !row.is_traced;
   if (!opened.is_intact.load(std::memory_order_acquire)) {

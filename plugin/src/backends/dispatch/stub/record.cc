@@ -70,7 +70,7 @@ std::uint32_t slots_in_use(const std::uint32_t& used, std::uint32_t most) {
 
 // Numbers beyond the tables are rare and never valid. Two threads that see one first at the same time give it two
 // slots, which the reader adds up.
-std::uint32_t wild_slot_of(std::uint64_t syscall) {
+std::uint32_t slot_of_unlisted(std::uint64_t syscall) {
   const Directory& directory = syscost_state.directory;
   for (std::uint32_t slot = 0; slot < slots_in_use(directory.slots_used, kSlots); ++slot) {
     if (load(directory.syscall_of[slot]) == syscall) return slot;
@@ -89,7 +89,7 @@ std::uint32_t slot_of(const Call& call) {
   }
   if (number >= kNumbers) {
     if (directory.ignores_wild != 0) return kNotSelected;
-    return wild_slot_of(kWild | abi << 32 | static_cast<std::uint32_t>(number));
+    return slot_of_unlisted(kWild | abi << 32 | static_cast<std::uint32_t>(number));
   }
   std::uint32_t& entry = directory.slot_of[abi * kNumbers + number];
   std::uint32_t known = load(entry);

@@ -5,9 +5,9 @@
 #pragma once
 
 #include "enrolment.bpf.h"
-#include "place.bpf.h"
 #include "state.bpf.h"
 #include "syscall_numbers.bpf.h"
+#include "target.bpf.h"
 
 #define SA_RESTART 0x10000000ULL
 #define EINTR 4
@@ -40,19 +40,20 @@ static __always_inline void handle_unpaired(const struct process* process, const
   if (with_details && slot < SYSCOST_SLOTS) {
     slot = detailed_slot_of(&process->head->directory, regs, index, slot, thread);
   }
-  struct place place;
-  if (!find_place(process, child, control, lane, slot, &place) || slot == SYSCOST_NO_SLOT || first == filtered) {
+  struct count_target target;
+  if (!find_count_target(process, child, control, lane, slot, &target) || slot == SYSCOST_NO_SLOT ||
+      first == filtered) {
     // Either no room, or an exit that has two explanations: a thread never seen before under a seccomp filter, or a
     // seen one without a filter (a tracer skipped its call).
     cpu->lost_exit++;
     return;
   }
-  MARK(child, &place, slot, dirty_exit);
+  MARK(child, &target, slot, dirty_exit);
   if (first) {
-    add_one(child, &place.cell->carried_in);  // blocked since before we were attached
+    add_one(child, &target.cell->carried_in);  // blocked since before we were attached
   } else {
-    add_one(child, &place.cell->denied);
-    count_error(process, child, &place, slot, result, cpu);
+    add_one(child, &target.cell->denied);
+    count_error(process, child, &target, slot, result, cpu);
   }
 }
 
@@ -113,13 +114,13 @@ static __always_inline void handle_exit(const struct process* process, const str
     if (with_details && slot < SYSCOST_SLOTS) {
       slot = detailed_slot_of(&process->head->directory, regs, index, slot, thread);
     }
-    struct place place;
-    if (!find_place(process, child, control, lane, slot, &place) || slot == SYSCOST_NO_SLOT) {
+    struct count_target target;
+    if (!find_count_target(process, child, control, lane, slot, &target) || slot == SYSCOST_NO_SLOT) {
       cpu->lost_exit++;
       return;
     }
-    MARK(child, &place, slot, dirty_exit);
-    add_one(child, &place.cell->carried_in);
+    MARK(child, &target, slot, dirty_exit);
+    add_one(child, &target.cell->carried_in);
     return;
   }
 
@@ -138,21 +139,22 @@ static __always_inline void handle_exit(const struct process* process, const str
     }
     return;
   }
-  struct place place;
-  find_bank(process, child, control, thread->entered_lane, &place);
-  if (with_details && place.bank && result >= 0) slot = slot_by_status(process, place.bank, place.shard, regs, thread);
-  if (!find_cell(child, slot, &place)) {
+  struct count_target target;
+  find_bank(process, child, control, thread->entered_lane, &target);
+  if (with_details && target.bank && result >= 0)
+    slot = slot_by_status(process, target.bank, target.shard, regs, thread);
+  if (!find_cell(child, slot, &target)) {
     cpu->lost_exit++;
     return;
   }
-  MARK(child, &place, slot, dirty_exit);
-  count_latency(child, place.cell, latency_ns);
+  MARK(child, &target, slot, dirty_exit);
+  count_latency(child, target.cell, latency_ns);
   if (unresolved) {
     leave_unresolved(process, thread, result, 0);  // the latency is already counted
     return;
   }
-  add_one(child, &place.cell->calls);
-  if (!sigreturn) count_error(process, child, &place, slot, result, cpu);
+  add_one(child, &target.cell->calls);
+  if (!sigreturn) count_error(process, child, &target, slot, result, cpu);
 }
 
 // ---- signal_deliver -------------------------------------------------------------------------------------------------
@@ -177,13 +179,13 @@ static __always_inline void handle_deliver(const struct process* process, const 
     }
     return;
   }
-  struct place place;
-  if (!find_place(process, child, control, thread->entered_lane, thread->slot, &place)) {
+  struct count_target target;
+  if (!find_count_target(process, child, control, thread->entered_lane, thread->slot, &target)) {
     cpu->lost_deliver++;
     return;
   }
-  MARK(child, &place, thread->slot, dirty_deliver);
-  add_one(child, restarts ? &place.cell->restarts_handler : &place.cell->interrupted);
+  MARK(child, &target, thread->slot, dirty_deliver);
+  add_one(child, restarts ? &target.cell->restarts_handler : &target.cell->interrupted);
 }
 
 // ---- the end of a child's thread ------------------------------------------------------------------------------------
@@ -201,11 +203,11 @@ static __always_inline void handle_end(const struct process* process, const stru
     if (control) log_crossing(process, thread, control, 0, SYSCOST_OUTCOME_NO_RETURN, !has_latency, 0);
     return;
   }
-  struct place place;
-  if (!find_place(process, child, control, 0, thread->slot, &place)) {
+  struct count_target target;
+  if (!find_count_target(process, child, control, 0, thread->slot, &target)) {
     cpu->lost_deliver++;
     return;
   }
-  MARK(child, &place, thread->slot, dirty_deliver);
-  add_one(child, &place.cell->no_return);
+  MARK(child, &target, thread->slot, dirty_deliver);
+  add_one(child, &target.cell->no_return);
 }

@@ -5,18 +5,18 @@
 #pragma once
 
 #include "enrolment.bpf.h"
-#include "place.bpf.h"
 #include "state.bpf.h"
 #include "syscall_numbers.bpf.h"
+#include "target.bpf.h"
 
 // The call that waits for its fate is starting again, without a handler in between.
 static __always_inline void resolve_plain_restart(const struct process* process, const struct child* child,
                                                   struct thread_state* thread, __u64 control, __u32 lane) {
   thread->pending = PENDING_NONE;
   if (thread->control == control) {
-    struct place place;
-    if (find_place(process, child, control, thread->entered_lane, thread->slot, &place)) {
-      add_one(child, &place.cell->restarts_plain);
+    struct count_target target;
+    if (find_count_target(process, child, control, thread->entered_lane, thread->slot, &target)) {
+      add_one(child, &target.cell->restarts_plain);
     }
   } else if (thread->control && control) {
     log_crossing(process, thread, control, lane, SYSCOST_OUTCOME_RESTART, thread->latency_ns == 0, 0);
@@ -89,16 +89,16 @@ static __always_inline void handle_enter(const struct process* process, const st
     thread->pending = PENDING_IGNORED;
     return;
   }
-  struct place place;
-  if (!find_place(process, child, control, lane, slot, &place)) {
+  struct count_target target;
+  if (!find_count_target(process, child, control, lane, slot, &target)) {
     cpu->lost_enter++;
     thread->pending = PENDING_IGNORED;
     return;
   }
-  MARK(child, &place, slot, dirty_enter);
-  add_one(child, &place.cell->entries);
+  MARK(child, &target, slot, dirty_enter);
+  add_one(child, &target.cell->entries);
   if (never_returns(index)) {
-    add_one(child, &place.cell->no_return);
+    add_one(child, &target.cell->no_return);
     thread->pending = PENDING_NONE;
     return;
   }

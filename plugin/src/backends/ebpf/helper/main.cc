@@ -98,7 +98,7 @@ int serve_everyone() {
       chmod(address.name.sun_path, 0666) != 0 || listen(listener, SOMAXCONN) != 0) {
     return fail("listen");
   }
-  Result<Pair> pair = Pair::load();
+  Result<LoadedPrograms> pair = LoadedPrograms::load();
   if (!pair.ok()) {
     std::fprintf(stderr, "syscost-ebpf-helper: %s\n  fix: %s\n", pair.failure().reason.c_str(),
                  pair.failure().how_to_fix.c_str());

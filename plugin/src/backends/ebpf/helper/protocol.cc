@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <string>
 
-#include "backends/ebpf/pair.h"
+#include "backends/ebpf/loaded_programs.h"
 
 namespace syscost::ebpf {
 namespace {

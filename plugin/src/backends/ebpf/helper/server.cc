@@ -46,8 +46,8 @@ Server::Server(int socket, Clients clients) : policy_(clients) {
   }
 }
 
-Server::Server(int socket, Clients clients, Pair pair) : Server(socket, clients) {
-  pair_.emplace(std::move(pair));
+Server::Server(int socket, Clients clients, LoadedPrograms pair) : Server(socket, clients) {
+  loaded_.emplace(std::move(pair));
 }
 
 void Server::run() {
@@ -137,7 +137,7 @@ int Server::milliseconds_to_wait() const {
 void Server::bury_the_gone() {
   for (const Client& client : clients_) {
     if (!client.is_gone) continue;
-    if (client.place.has_value()) pair_->value().give_back(*client.place);
+    if (client.place.has_value()) loaded_->value().give_back(*client.place);
     close(client.socket);
     if (client.process >= 0) close(client.process);
   }
@@ -169,7 +169,7 @@ void Server::read_request(Client& client) {
   switch (question.request) {
     case Request::detach:
       // Programs that follow children stay attached, and know by its place the process that children are born of.
-      if (policy_ != Clients::one) pair_->value().dismiss(*client.place);
+      if (policy_ != Clients::one) loaded_->value().dismiss(*client.place);
       client.is_counted = false;
       detach_unless_wanted();
       return answer(client, {});
@@ -186,7 +186,7 @@ void Server::read_request(Client& client) {
 }
 
 Answer Server::report(const Client& client) const {
-  const Pair& pair = pair_->value();
+  const LoadedPrograms& pair = loaded_->value();
   const Result<std::uint64_t> missed = missed_runs(pair.programs());
   if (!missed.ok()) return failed_answer(missed.failure());
   Answer answer;
@@ -198,7 +198,7 @@ Answer Server::report(const Client& client) const {
 std::size_t Server::places_of_a_guest() const {
   const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
   const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  return ebpf::places_of_a_guest(pages * page, map_bytes(pair_->value().cpu_count()));
+  return ebpf::places_of_a_guest(pages * page, map_bytes(loaded_->value().cpu_count()));
 }
 
 void Server::serve_joining() {
@@ -217,9 +217,10 @@ void Server::serve_joining() {
       refuse(client, {"programs that others share look for no details and no children", "report this"});
       continue;
     }
-    if (!pair_.has_value()) pair_.emplace(Pair::load(details_of(client.joining), client.joining.children != 0));
-    if (!pair_->ok()) {
-      refuse(client, pair_->failure());
+    if (!loaded_.has_value())
+      loaded_.emplace(LoadedPrograms::load(details_of(client.joining), client.joining.children != 0));
+    if (!loaded_->ok()) {
+      refuse(client, loaded_->failure());
     } else if (is_guest && count_of(client.user, true) + joining_of(client.user) >= places_of_a_guest()) {
       refuse(client, {"one user may measure " + std::to_string(places_of_a_guest()) + " processes at once here",
                       "measure fewer at once"});
@@ -228,11 +229,11 @@ void Server::serve_joining() {
     }
   }
   if (joining.empty()) return;
-  const Result<std::vector<Pair::Place>> places = pair_->value().make_places(joining.size());
+  const Result<std::vector<LoadedPrograms::ProcessSlot>> places = loaded_->value().make_slots(joining.size());
   const Result<void> attached = places.ok() ? attach() : places.failure();
   std::size_t served = 0;
   if (places.ok()) {
-    for (const Pair::Place& place : places.value()) {
+    for (const LoadedPrograms::ProcessSlot& place : places.value()) {
       Client& client = *joining[served++];
       client.place = place.process;
       client.is_counted = attached.ok();
@@ -250,8 +251,8 @@ void Server::serve_joining() {
   }
 }
 
-void Server::welcome(Client& client, const Pair::Place& place) {
-  const Pair& pair = pair_->value();
+void Server::welcome(Client& client, const LoadedPrograms::ProcessSlot& place) {
+  const LoadedPrograms& pair = loaded_->value();
   Answer message = report(client);
   if (message.has_failed != 0) return answer(client, message);
   message.cpu_count = pair.cpu_count();
@@ -274,7 +275,7 @@ void Server::answer(Client& client, const Answer& message, const Passed& passed)
 
 Result<void> Server::attach() {
   if (!links_.empty()) return {};
-  Pair& pair = pair_->value();
+  LoadedPrograms& pair = loaded_->value();
   Result<std::vector<int>> links = open_links(pair.counting_programs());
   if (!links.ok()) return links.failure();
   links_ = std::move(links.value());

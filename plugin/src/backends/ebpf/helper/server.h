@@ -20,7 +20,7 @@
 
 #include "backends/ebpf/helper/protocol.h"
 #include "backends/ebpf/helper/shares.h"
-#include "backends/ebpf/pair.h"
+#include "backends/ebpf/loaded_programs.h"
 
 namespace syscost::ebpf {
 
@@ -35,7 +35,7 @@ class Server {
   /// `socket` listens, or for `one` is connected to it.
   Server(int socket, Clients clients);
   /// With a pair that is loaded already; others load theirs when the first client asks for a place.
-  Server(int socket, Clients clients, Pair pair);
+  Server(int socket, Clients clients, LoadedPrograms pair);
 
   /// Returns when the last client is gone.
   void run();
@@ -59,7 +59,7 @@ class Server {
   void read_request(Client& client);
   std::size_t places_of_a_guest() const;
   void serve_joining();
-  void welcome(Client& client, const Pair::Place& place);
+  void welcome(Client& client, const LoadedPrograms::ProcessSlot& place);
   Answer report(const Client& client) const;
   void answer(Client& client, const Answer& message, const Passed& passed = {});
   void refuse(Client& client, const Failure& failure) { answer(client, failed_answer(failure)); }
@@ -71,7 +71,7 @@ class Server {
 
   int listener_ = -1;
   Clients policy_;
-  std::optional<Result<Pair>> pair_;
+  std::optional<Result<LoadedPrograms>> loaded_;
   std::vector<Client> clients_;
   JoinRate join_rate_;
   std::vector<int> links_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/tools/tracer.h"
+#include "session/tools/profiler_session.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -40,7 +40,7 @@ csv::ToolSyscall row_of(const profilers::SyscallFigures& figures) {
 }
 
 /// Nothing where no script counts syscalls: then there is no row to write.
-std::optional<csv::ToolWindow> rows_of(const ToolFindings& findings) {
+std::optional<csv::ToolWindow> rows_of(const ProfilerOutputs& findings) {
   csv::ToolWindow window;
   window.origin = findings.tool;
   bool has_counts = false;
@@ -83,7 +83,7 @@ std::string describe_tools(const Options& options) {
   return text;
 }
 
-Result<void> Tracer::start(const Options& options, const csv::RunColumns& run) {
+Result<void> ProfilerSession::start(const Options& options, const csv::RunColumns& run) {
   if (!options.wants_tools()) return {};
   Result<std::string> root = artifacts_root(options);
   if (!root.ok()) return root.failure();
@@ -103,14 +103,14 @@ Result<void> Tracer::start(const Options& options, const csv::RunColumns& run) {
   return {};
 }
 
-TracedWindow Tracer::conclude(Findings findings, const TracedName& name, const detail::CostData* counted,
-                              std::string_view backend, int framework_writes) {
+TracedWindow ProfilerSession::conclude(Findings findings, const TracedName& name, const detail::CostData* counted,
+                                       std::string_view backend, int framework_writes) {
   TracedWindow traced;
-  for (const ToolFindings& tool : findings) {
+  for (const ProfilerOutputs& tool : findings) {
     for (const profilers::Output& output : tool.outputs) look_at(output, name, counted, traced);
   }
   write_files(findings, name, counted, backend, traced);
-  for (ToolFindings& tool : findings) {
+  for (ProfilerOutputs& tool : findings) {
     for (profilers::Output& output : tool.outputs) {
       std::move(output.times.begin(), output.times.end(), std::back_inserter(traced.times));
     }
@@ -120,8 +120,8 @@ TracedWindow Tracer::conclude(Findings findings, const TracedName& name, const d
   return traced;
 }
 
-void Tracer::look_at(const profilers::Output& output, const TracedName& name, const detail::CostData* counted,
-                     TracedWindow& traced) const {
+void ProfilerSession::look_at(const profilers::Output& output, const TracedName& name, const detail::CostData* counted,
+                              TracedWindow& traced) const {
   add_lines(traced.lines, output.summary);
   if (output.lost_events > 0) {
     traced.lines.push_back(output.script + ": lost " + std::to_string(output.lost_events) +
@@ -150,11 +150,11 @@ void Tracer::look_at(const profilers::Output& output, const TracedName& name, co
   }
 }
 
-void Tracer::write_files(const Findings& findings, const TracedName& name, const detail::CostData* counted,
-                         std::string_view backend, TracedWindow& traced) {
+void ProfilerSession::write_files(const Findings& findings, const TracedName& name, const detail::CostData* counted,
+                                  std::string_view backend, TracedWindow& traced) {
   const Result<std::string>& folder = name.folder;
   Result<void> written = folder.ok() ? Result<void>() : folder.failure();
-  for (const ToolFindings& tool : findings) {
+  for (const ProfilerOutputs& tool : findings) {
     for (const profilers::Output& output : tool.outputs) {
       for (const profilers::Artifact& artifact : output.artifacts) {
         if (written.ok()) written = artifacts_->write(folder.value(), artifact.name, artifact.content);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Folder: from the numbers of repetitions to one Spread, per iteration where that is what can be compared.
+// RepetitionAggregator: from the numbers of repetitions to one Spread, per iteration where that is what can be
+// compared.
 //
 // Three things are easy to get wrong here and are decided in one place: a row that is missing means 0 calls only where
 // the repetition was counted at all; counts and times may belong to passes of different lengths; and what a run of a
@@ -74,9 +75,10 @@ enum class Fixed {
 /// Turns per-repetition numbers into Spreads, dividing by iterations where asked. Where times and counts come from
 /// passes of different lengths, only figures per iteration can stand side by side, asked or not. What it is
 /// made of must outlive it. Not thread-safe.
-class Folder {
+class RepetitionAggregator {
  public:
-  Folder(const model::Dataset& data, const model::Group& group, const GroupRows& rows, bool per_iteration);
+  RepetitionAggregator(const model::Dataset& data, const model::Group& group, const GroupRows& rows,
+                       bool per_iteration);
 
   bool is_per_iteration() const { return is_per_iteration_; }
 

@@ -12,46 +12,46 @@
 
 // What counts a slot in one segment. A process's own bank is its CPU's or its lane's, so that plain additions do; a
 // child's cell is for all CPUs, and it has no `bank`.
-struct place {
+struct count_target {
   struct syscost_bank* bank;
   struct syscost_cell* cell;
   __u32 shard;  // for children the number of the bank
 };
 
 static __always_inline void find_bank(const struct process* process, const struct child* child, __u64 control,
-                                      __u32 lane, struct place* place) {
-  place->bank = 0;
+                                      __u32 lane, struct count_target* target) {
+  target->bank = 0;
   if (child) {
-    place->shard = SYSCOST_CONTROL_BANK(control);
+    target->shard = SYSCOST_CONTROL_BANK(control);
   } else {
-    place->shard = shard_index(control, lane);
-    place->bank = bank_at(process, place->shard);
+    target->shard = shard_index(control, lane);
+    target->bank = bank_at(process, target->shard);
   }
 }
 
-static __always_inline bool find_cell(const struct child* child, __u32 slot, struct place* place) {
+static __always_inline bool find_cell(const struct child* child, __u32 slot, struct count_target* target) {
   if (child) {
-    place->cell = child_cell_at(place->shard, slot);
+    target->cell = child_cell_at(target->shard, slot);
   } else {
-    place->cell = place->bank ? cell_at(place->bank, place->shard, slot) : 0;
+    target->cell = target->bank ? cell_at(target->bank, target->shard, slot) : 0;
   }
-  return place->cell;
+  return target->cell;
 }
 
-static __always_inline bool find_place(const struct process* process, const struct child* child, __u64 control,
-                                       __u32 lane, __u32 slot, struct place* place) {
-  find_bank(process, child, control, lane, place);
-  return find_cell(child, slot, place);
+static __always_inline bool find_count_target(const struct process* process, const struct child* child, __u64 control,
+                                              __u32 lane, __u32 slot, struct count_target* target) {
+  find_bank(process, child, control, lane, target);
+  return find_cell(child, slot, target);
 }
 
 // `words` are those of the program that counts.
-#define MARK(child, place, slot, words)                       \
-  ({                                                          \
-    if (child) {                                              \
-      mark_child_slot((child)->memory, (place)->shard, slot); \
-    } else {                                                  \
-      mark((place)->bank->words, slot);                       \
-    }                                                         \
+#define MARK(child, target, slot, words)                       \
+  ({                                                           \
+    if (child) {                                               \
+      mark_child_slot((child)->memory, (target)->shard, slot); \
+    } else {                                                   \
+      mark((target)->bank->words, slot);                       \
+    }                                                          \
   })
 
 static __always_inline void add_one(const struct child* child, __u64* field) {
@@ -74,10 +74,11 @@ static __always_inline bool is_sigreturn_slot(const struct process* process, con
 }
 
 static __always_inline void count_error(const struct process* process, const struct child* child,
-                                        const struct place* place, __u32 slot, long result, struct syscost_cpu* cpu) {
+                                        const struct count_target* target, __u32 slot, long result,
+                                        struct syscost_cpu* cpu) {
   if (result >= 0 || result < -MAX_ERRNO) return;
   if (child) {
-    if (!count_child_error(child->memory, place->shard, slot, (__u32)-result)) cpu->lost_exit++;
+    if (!count_child_error(child->memory, target->shard, slot, (__u32)-result)) cpu->lost_exit++;
     return;
   }
   __u32 error_slot = error_slot_of(&process->head->directory, slot, (__u32)-result);
@@ -85,7 +86,7 @@ static __always_inline void count_error(const struct process* process, const str
     cpu->lost_exit++;
     return;
   }
-  struct syscost_bank* bank = place->bank;
+  struct syscost_bank* bank = target->bank;
   AT(bank->dirty_errors, error_slot / 64) |= 1ULL << (error_slot & 63);
   AT(bank->errors, error_slot)++;
 }

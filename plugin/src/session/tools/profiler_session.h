@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Tracer: what becomes of a window that tools beside us look at: files, rows, lines, and a comparison with our count.
+// ProfilerSession: what becomes of a window that tools beside us look at: files, rows, lines, and a comparison with our
+// count.
 //
 // A window is traced or timed, never both: while a tool is attached every call takes longer, so nobody's times of such
 // a window reach a column of times but the tool's own histogram, under its own origin.
@@ -41,9 +42,9 @@ struct TracedName {
 };
 
 /// Not thread-safe, but for arm() and disarm().
-class Tracer {
+class ProfilerSession {
  public:
-  explicit Tracer(ToolOpener opener) : opener_(std::move(opener)) {}
+  explicit ProfilerSession(ToolOpener opener) : opener_(std::move(opener)) {}
 
   /// Opens the tools, tries them, and makes the folder for what they find. Fails with cause and fix.
   Result<void> start(const Options& options, const csv::RunColumns& run);

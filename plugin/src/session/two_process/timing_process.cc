@@ -17,7 +17,7 @@
 #include "session/process_end.h"
 #include "session/run/run_info.h"
 #include "session/two_process/cost_access.h"
-#include "session/two_process/timing.h"
+#include "session/two_process/counting_environment.h"
 #include "session/two_process/traced_text.h"
 #include "session/windows/recorder.h"
 #include "session/windows/session.h"
@@ -113,20 +113,20 @@ void take_prefixed_options(int* argc, char** argv) {
   *argc = kept;
 }
 
-Harness& harness() {
+SharedAdapterState& harness() {
   static auto* const made = [] {
-    auto* harness = new Harness;
+    auto* harness = new SharedAdapterState;
 #ifdef __GLIBC__
     static const session::ChildGuard guard;
     on_exit(
         [](int status, void* that) {
-          if (static_cast<Harness*>(that)->is_main_seen || guard.is_child()) return;
+          if (static_cast<SharedAdapterState*>(that)->is_main_seen || guard.is_child()) return;
           const std::vector<std::string> arguments = started_with();
           // Google Benchmark asks a process of its own whether addresses can stay in place.
           constexpr std::string_view kTrial = "--benchmark_aslr_test_child=";
           if (arguments.size() == 2 && arguments[1].starts_with(kTrial)) return;
           if (!requested() || is_counting_process()) return;
-          const Unavailable* (*const ask)() = static_cast<Harness*>(that)->why_main_is_unseen;
+          const Unavailable* (*const ask)() = static_cast<SharedAdapterState*>(that)->why_main_is_unseen;
           const Unavailable* const why = ask != nullptr ? ask() : nullptr;
           if (why == nullptr) {
             if (status != 0) return;
@@ -154,11 +154,11 @@ std::uint64_t wanted_cycles(std::uint64_t fallback) {
 CountingStart start_counting(const Framework& framework) {
   CountingStart start;
   const session::Session& session = session::started_session(framework);
-  if (const session::Opened* opened = session.instrument().current()) {
+  if (const session::OpenBackend* opened = session.backend().current()) {
     start.backend = opened->backend->name();
     start.note = session::describe_calibration(opened->backend->calibration());
   } else {
-    start.why_not = *session.instrument().why_not();
+    start.why_not = *session.backend().why_not();
   }
   return start;
 }

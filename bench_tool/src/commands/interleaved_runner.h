@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Alternator: runs two commands in turns, each run with a file of its own.
+// InterleavedRunner: runs two commands in turns, each run with a file of its own.
 //
 // The order is A B, B A, A B, ...: whatever drifts, drifts for both alike. Only whole rounds are kept.
 #pragma once
@@ -48,12 +48,12 @@ using Clock = std::function<double()>;
 /// The monotonic clock.
 double monotonic_s();
 
-class Alternator {
+class InterleavedRunner {
  public:
   /// The files go to sub-folders `a` and `b` of `folder`. `has_whole`: one more file of each run holds what the command
   /// itself took, from its start to its end, as Google Benchmark would write it.
-  Alternator(std::vector<std::string> a, std::vector<std::string> b, const std::filesystem::path& folder, Clock clock,
-             bool has_whole = false);
+  InterleavedRunner(std::vector<std::string> a, std::vector<std::string> b, const std::filesystem::path& folder,
+                    Clock clock, bool has_whole = false);
 
   /// Runs both commands once. Returns what went wrong, or "". An interrupted round leaves nothing behind.
   std::string run_round();

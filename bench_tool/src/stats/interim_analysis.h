@@ -11,15 +11,15 @@
 
 namespace syscost::bench::stats {
 
-struct Look {
+struct InterimAnalysis {
   std::size_t rounds = 0;  ///< Samples of each side.
   double shares = 1;       ///< For TimeLimits.
 };
 
 /// The first look at `tests` tests: after `least` rounds, or as many as could show one change in so many tests.
-Look first_look(std::size_t least, std::size_t tests, double alpha);
+InterimAnalysis first_look(std::size_t least, std::size_t tests, double alpha);
 
 /// The one after `last`.
-Look next_look(const Look& last);
+InterimAnalysis next_look(const InterimAnalysis& last);
 
 }  // namespace syscost::bench::stats

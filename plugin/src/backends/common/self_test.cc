@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "backends/common/known_calls.h"
+#include "backends/common/self_test.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "backends/ebpf/programs.h"
+#include "backends/ebpf/process_attachment.h"
 
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -30,9 +30,9 @@ void leave_room_in_the_heap() {
 
 }  // namespace
 
-Result<Programs> Programs::open(const DetailRequest& details, bool children) {
+Result<ProcessAttachment> ProcessAttachment::open(const DetailRequest& details, bool children) {
   if (details.any() || children) {
-    Result<Programs> alone = open_alone(details, children);
+    Result<ProcessAttachment> alone = open_alone(details, children);
     if (alone.ok()) {
       alone.value().why_alone_ = children ? "they count children, as --syscost_children asks"
                                           : "they tell calls apart as --syscost_detail asks";
@@ -40,9 +40,9 @@ Result<Programs> Programs::open(const DetailRequest& details, bool children) {
     return alone;
   }
   HelperLink::Obstacle obstacle{};
-  Result<Programs> shared = open_shared(obstacle);
+  Result<ProcessAttachment> shared = open_shared(obstacle);
   if (shared.ok()) return shared;
-  Result<Programs> alone = open_alone({}, false);
+  Result<ProcessAttachment> alone = open_alone({}, false);
   if (alone.ok()) {
     alone.value().why_alone_ = shared.failure().reason;
     return alone;
@@ -61,19 +61,19 @@ Result<Programs> Programs::open(const DetailRequest& details, bool children) {
   return failure;
 }
 
-Result<Programs> Programs::open_shared(HelperLink::Obstacle& obstacle) {
+Result<ProcessAttachment> ProcessAttachment::open_shared(HelperLink::Obstacle& obstacle) {
   Joined joined;
   Result<std::unique_ptr<HelperLink>> helper = HelperLink::join(joined, obstacle);
   if (!helper.ok()) return helper.failure();
-  Programs programs;
+  ProcessAttachment programs;
   programs.holder_ = std::move(helper.value());
   if (Result<void> taken = programs.take(joined, {}, false); !taken.ok()) return taken.failure();
   leave_room_in_the_heap();
   return programs;
 }
 
-Result<Programs> Programs::open_alone(const DetailRequest& details, bool children) {
-  Programs programs;
+Result<ProcessAttachment> ProcessAttachment::open_alone(const DetailRequest& details, bool children) {
+  ProcessAttachment programs;
   Joined joined;
   HelperLink::Obstacle obstacle{};
   if (details.any() || children) {
@@ -86,7 +86,7 @@ Result<Programs> Programs::open_alone(const DetailRequest& details, bool childre
     }
   }
   if (programs.holder_ == nullptr) {
-    Result<std::unique_ptr<OwnPair>> own = OwnPair::load(details, children, joined);
+    Result<std::unique_ptr<OwnPrograms>> own = OwnPrograms::load(details, children, joined);
     if (!own.ok()) {
       joined.maps.close_all();
       return own.failure();
@@ -109,7 +109,7 @@ Result<void*> map_shared(int map, std::size_t bytes, const char* what) {
 
 }  // namespace
 
-Result<void> Programs::take(Joined& joined, const DetailRequest& details, bool children) {
+Result<void> ProcessAttachment::take(Joined& joined, const DetailRequest& details, bool children) {
   Result<void> mapped = map_all(joined, details, children);
   joined.maps.close_all();
   if (!mapped.ok()) return mapped;
@@ -118,7 +118,7 @@ Result<void> Programs::take(Joined& joined, const DetailRequest& details, bool c
   return enrol(0);
 }
 
-Result<void> Programs::map_all(const Joined& joined, const DetailRequest& details, bool children) {
+Result<void> ProcessAttachment::map_all(const Joined& joined, const DetailRequest& details, bool children) {
   const std::size_t expected = 1 + (details.any() ? 1 : 0) + (children ? 2 : 0);
   if (joined.maps.count != expected || joined.cpu_count == 0) {
     return Failure{"the eBPF helper handed out other maps than were asked for",
@@ -147,7 +147,7 @@ Result<void> Programs::map_all(const Joined& joined, const DetailRequest& detail
   return {};
 }
 
-Programs::Programs(Programs&& other) noexcept
+ProcessAttachment::ProcessAttachment(ProcessAttachment&& other) noexcept
     : holder_(std::move(other.holder_)),
       registrations_(std::move(other.registrations_)),
       why_alone_(std::move(other.why_alone_)),
@@ -157,7 +157,7 @@ Programs::Programs(Programs&& other) noexcept
       entered_twice_(other.entered_twice_),
       unresolved_(other.unresolved_) {}
 
-Programs::~Programs() {
+ProcessAttachment::~ProcessAttachment() {
   if (!memory_.blocks.empty()) munmap(memory_.blocks.data(), map_bytes(memory_.cpu_count));
   if (memory_.children != nullptr) tell_own_calls_by(0);
   if (memory_.children != nullptr) munmap(memory_.children, page_rounded(sizeof(syscost_children)));
@@ -187,7 +187,7 @@ Registrations::Seen Registrations::say(const SharedMemory& memory, std::uint64_t
   return entered > possible || returned > possible ? Seen::twice : Seen::once;
 }
 
-Failure Programs::not_enrolled() const {
+Failure ProcessAttachment::not_enrolled() const {
   const Result<Report> report = holder_->report();
   switch (report.ok() ? report.value().refusal : 0U) {
     case SYSCOST_REFUSED_ENROLLED:
@@ -204,7 +204,7 @@ Failure Programs::not_enrolled() const {
   }
 }
 
-Result<void> Programs::enrol(std::uint64_t token) const {
+Result<void> ProcessAttachment::enrol(std::uint64_t token) const {
   switch (registrations_->say(memory_, token)) {
     case Registrations::Seen::once:
       return {};
@@ -218,7 +218,7 @@ Result<void> Programs::enrol(std::uint64_t token) const {
   return not_enrolled();
 }
 
-Result<void> Programs::attach(std::uint64_t token) {
+Result<void> ProcessAttachment::attach(std::uint64_t token) {
   Result<void> attached = holder_->attach();
   return attached.ok() ? enrol(token) : attached;
 }
@@ -238,7 +238,7 @@ class NoHolder final : public Holder {
 
 }  // namespace
 
-void Programs::retire() {
+void ProcessAttachment::retire() {
   holder_ = std::make_unique<NoHolder>();
 }
 
@@ -264,7 +264,7 @@ Failure counted_twice() {
 // A run that the other programs miss shows by what its thread does next: it enters a call while it is inside one, or a
 // call of its own waits for a signal to be delivered. A thread that always was alone has done something since: it made
 // the registration call. Not so under a filter: what that denies is an exit without an entry, and misses nothing later.
-Runs Programs::runs_to_ask_for() {
+Runs ProcessAttachment::runs_to_ask_for() {
   const syscost_directory& directory = memory_.directory();
   const bool was_always_alone = load(directory.is_alone) != 0 && load(directory.threads_seen) == 1;
   const bool left_all_calls = load(directory.entered_twice) == entered_twice_;
@@ -274,7 +274,7 @@ Runs Programs::runs_to_ask_for() {
   return is_enough ? Runs::of_entries : Runs::of_all;
 }
 
-Result<std::uint64_t> Programs::check(std::uint64_t token) {
+Result<std::uint64_t> ProcessAttachment::check(std::uint64_t token) {
   switch (registrations_->say(memory_, token)) {
     case Registrations::Seen::once:
       break;

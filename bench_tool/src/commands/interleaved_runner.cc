@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "commands/alternator.h"
+#include "commands/interleaved_runner.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -88,14 +88,14 @@ double monotonic_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-Alternator::Alternator(std::vector<std::string> a, std::vector<std::string> b, const fs::path& folder, Clock clock,
-                       bool has_whole)
+InterleavedRunner::InterleavedRunner(std::vector<std::string> a, std::vector<std::string> b, const fs::path& folder,
+                                     Clock clock, bool has_whole)
     : clock_(std::move(clock)), has_whole_(has_whole), begin_s_(clock_()) {
   sides_.push_back({"A", std::move(a), folder / "a"});
   sides_.push_back({"B", std::move(b), folder / "b"});
 }
 
-std::string Alternator::run_round() {
+std::string InterleavedRunner::run_round() {
   const std::size_t first = rounds_ % 2;
   for (std::size_t side : {first, 1 - first}) {
     std::string fault = InterruptRequest::is_made() ? "" : run_once(sides_[side]);
@@ -110,7 +110,7 @@ std::string Alternator::run_round() {
   return {};
 }
 
-std::size_t Alternator::rounds_that_fit(double budget_s) const {
+std::size_t InterleavedRunner::rounds_that_fit(double budget_s) const {
   constexpr double kShortestRound = 1e-9;
   const double elapsed = elapsed_s();
   const double round_s = rounds_ == 0 ? 0 : elapsed / static_cast<double>(rounds_);
@@ -118,7 +118,7 @@ std::size_t Alternator::rounds_that_fit(double budget_s) const {
   return static_cast<std::size_t>(std::clamp((budget_s - elapsed) / std::max(round_s, kShortestRound), 0.0, 1e9));
 }
 
-std::string Alternator::run_once(const Side& side) const {
+std::string InterleavedRunner::run_once(const Side& side) const {
   const fs::path csv = side.folder / fmt::format("{:06}.csv", rounds_ + 1);
   const fs::path json = side.folder / fmt::format("{:06}.json", rounds_ + 1);
   // A benchmark that is not linked with us still writes its times.
@@ -164,7 +164,7 @@ std::string Alternator::run_once(const Side& side) const {
   return {};
 }
 
-void Alternator::drop_round() const {
+void InterleavedRunner::drop_round() const {
   std::error_code ignored;
   for (const Side& side : sides_) {
     for (const char* extension : {"csv", "json", "whole.json"}) {

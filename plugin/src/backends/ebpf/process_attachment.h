@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Programs: this process's use of the BPF programs, from opening to closing.
+// ProcessAttachment: this process's use of the BPF programs, from opening to closing.
 //
 // A helper holds them (helper_link.h), for all measured processes or, where what they look for is this process's own
-// business, for this one; where no helper can be, the process itself does (own_pair.h). Either way the process gets
+// business, for this one; where no helper can be, the process itself does (own_programs.h). Either way the process gets
 // maps of its own and enrols by its cookie. What stays is memory, and a few descriptors at high numbers: sockets, and
 // files that can only be read.
 #pragma once
@@ -17,7 +17,7 @@
 
 #include "backends/ebpf/helper_link.h"
 #include "backends/ebpf/holder.h"
-#include "backends/ebpf/pair.h"
+#include "backends/ebpf/loaded_programs.h"
 #include "backends/ebpf/shared.h"
 #include "core/call_detail.h"
 #include "os/result.h"
@@ -61,17 +61,17 @@ class Registrations {
   std::atomic<std::uint64_t> ended_{0};
 };
 
-class Programs {
+class ProcessAttachment {
  public:
   /// Joins the others, or loads and attaches. On failure: which step, which errno, what to do.
   /// Programs that tell calls apart by `details` or count `children` are not shared: what they look for, and find, is
   /// this process's.
-  static Result<Programs> open(const DetailRequest& details, bool children);
+  static Result<ProcessAttachment> open(const DetailRequest& details, bool children);
 
-  Programs(Programs&& other) noexcept;
-  Programs& operator=(Programs&&) = delete;
-  Programs(const Programs&) = delete;
-  ~Programs();
+  ProcessAttachment(ProcessAttachment&& other) noexcept;
+  ProcessAttachment& operator=(ProcessAttachment&&) = delete;
+  ProcessAttachment(const ProcessAttachment&) = delete;
+  ~ProcessAttachment();
 
   const SharedMemory& memory() const { return memory_; }
   /// Why this process has programs of its own; empty: it shares them.
@@ -94,9 +94,9 @@ class Programs {
   Result<std::uint64_t> check(std::uint64_t token);
 
  private:
-  Programs() : registrations_(std::make_unique<Registrations>()) {}
-  static Result<Programs> open_shared(HelperLink::Obstacle& obstacle);
-  static Result<Programs> open_alone(const DetailRequest& details, bool children);
+  ProcessAttachment() : registrations_(std::make_unique<Registrations>()) {}
+  static Result<ProcessAttachment> open_shared(HelperLink::Obstacle& obstacle);
+  static Result<ProcessAttachment> open_alone(const DetailRequest& details, bool children);
   /// Maps the maps and enrols.
   Result<void> take(Joined& joined, const DetailRequest& details, bool children);
   Result<void> map_all(const Joined& joined, const DetailRequest& details, bool children);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "stats/looks.h"
+#include "stats/interim_analysis.h"
 
 #include <algorithm>
 
@@ -7,12 +7,12 @@
 
 namespace syscost::bench::stats {
 
-Look first_look(std::size_t least, std::size_t tests, double alpha) {
+InterimAnalysis first_look(std::size_t least, std::size_t tests, double alpha) {
   constexpr double kShares = 2;
   return {std::max(least, samples_needed(std::max<std::size_t>(tests, 1), alpha / kShares)), kShares};
 }
 
-Look next_look(const Look& last) {
+InterimAnalysis next_look(const InterimAnalysis& last) {
   return {2 * last.rounds, 2 * last.shares};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "backends/ebpf/pair.h"
+#include "backends/ebpf/loaded_programs.h"
 
 #include <sys/eventfd.h>
 #include <sys/random.h>
@@ -148,14 +148,14 @@ std::uint64_t build_hash() {
   return kHash;
 }
 
-void Pair::Destroy::operator()(syscost_bpf* skeleton) const {
+void LoadedPrograms::Destroy::operator()(syscost_bpf* skeleton) const {
   syscost_bpf__destroy(skeleton);
 }
 
-Pair::Pair(Pair&& other) noexcept = default;
-Pair::~Pair() = default;
+LoadedPrograms::LoadedPrograms(LoadedPrograms&& other) noexcept = default;
+LoadedPrograms::~LoadedPrograms() = default;
 
-Result<Pair> Pair::load(const DetailRequest& details, bool children) {
+Result<LoadedPrograms> LoadedPrograms::load(const DetailRequest& details, bool children) {
   if (Result<const LibbpfApi*> api = open_libbpf(); !api.ok()) return api.failure();
   const LibbpfLog log;
   const int cpus = libbpf().libbpf_num_possible_cpus();
@@ -165,7 +165,7 @@ Result<Pair> Pair::load(const DetailRequest& details, bool children) {
                        std::to_string(SYSCOST_MAX_CPUS),
                    "raise SYSCOST_MAX_CPUS in shared.h and run tools/make_skeleton"};
   }
-  Pair pair(static_cast<std::uint32_t>(cpus));
+  LoadedPrograms pair(static_cast<std::uint32_t>(cpus));
   pair.has_details_ = details.any();
   pair.has_children_ = children;
   pair.attachment_ = attachment_for_this_kernel();
@@ -192,23 +192,23 @@ Result<Pair> Pair::load(const DetailRequest& details, bool children) {
   return pair;
 }
 
-std::vector<int> Pair::counting_programs() const {
+std::vector<int> LoadedPrograms::counting_programs() const {
   return descriptors_of(counting_programs_of(*skeleton_, attachment_, has_children_));
 }
 
-std::vector<int> Pair::following_programs() const {
+std::vector<int> LoadedPrograms::following_programs() const {
   if (!has_children_) return {};
   return descriptors_of(following_programs_of(*skeleton_, attachment_));
 }
 
-std::vector<int> Pair::programs() const {
+std::vector<int> LoadedPrograms::programs() const {
   std::vector<int> programs = counting_programs();
   const std::vector<int> following = following_programs();
   programs.insert(programs.end(), following.begin(), following.end());
   return programs;
 }
 
-std::vector<int> Pair::further_maps() const {
+std::vector<int> LoadedPrograms::further_maps() const {
   std::vector<int> maps;
   if (has_details_) maps.push_back(libbpf().bpf_map__fd(skeleton_->maps.detail_cells));
   if (has_children_) {
@@ -218,7 +218,7 @@ std::vector<int> Pair::further_maps() const {
   return maps;
 }
 
-Result<int> Pair::make_map() const {
+Result<int> LoadedPrograms::make_map() const {
   LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
   const int map = libbpf().bpf_map_create(BPF_MAP_TYPE_ARRAY, "syscost_process", sizeof(__u32), sizeof(syscost_block),
                                           map_blocks(cpu_count_), &options);
@@ -226,8 +226,8 @@ Result<int> Pair::make_map() const {
   return map;
 }
 
-Result<std::vector<Pair::Place>> Pair::make_places(std::size_t count) {
-  std::vector<Place> places;
+Result<std::vector<LoadedPrograms::ProcessSlot>> LoadedPrograms::make_slots(std::size_t count) {
+  std::vector<ProcessSlot> places;
   Failure why{"all " + std::to_string(SYSCOST_PROCESSES) + " places of the pair of programs are taken",
               "measure fewer processes at once"};
   for (std::uint32_t process = 0; process < SYSCOST_PROCESSES && places.size() < count; ++process) {
@@ -244,7 +244,7 @@ Result<std::vector<Pair::Place>> Pair::make_places(std::size_t count) {
   const int processes = libbpf().bpf_map__fd(skeleton_->maps.processes);
   std::vector<__u32> keys;
   std::vector<int> values;
-  for (const Place& place : places) {
+  for (const ProcessSlot& place : places) {
     keys.push_back(place.process);
     values.push_back(place.map);
   }
@@ -254,11 +254,11 @@ Result<std::vector<Pair::Place>> Pair::make_places(std::size_t count) {
   for (std::size_t i = 0; error != 0 && i < places.size(); ++i) {
     const int one = libbpf().bpf_map_update_elem(processes, &keys[i], &values[i], BPF_ANY);
     if (one != 0) {
-      for (const Place& place : places) close(place.map);
+      for (const ProcessSlot& place : places) close(place.map);
       return explain_failure("show the programs a process's map", -one, {});
     }
   }
-  for (const Place& place : places) {
+  for (const ProcessSlot& place : places) {
     syscost_enrolment& enrolment = skeleton_->bss->enrolments[place.process];
     enrolment.serial = ++serial_;
     enrolment.refusal = SYSCOST_NOT_REFUSED;
@@ -267,7 +267,7 @@ Result<std::vector<Pair::Place>> Pair::make_places(std::size_t count) {
   return places;
 }
 
-void Pair::dismiss(std::uint32_t process) {
+void LoadedPrograms::dismiss(std::uint32_t process) {
   for (auto& bucket : skeleton_->bss->targets) {
     for (__u64& target : bucket) {
       if (SYSCOST_TARGET_PROCESS_PLUS_1(std::atomic_ref(target).load()) == process + 1) {
@@ -277,7 +277,7 @@ void Pair::dismiss(std::uint32_t process) {
   }
 }
 
-void Pair::give_back(std::uint32_t process) {
+void LoadedPrograms::give_back(std::uint32_t process) {
   syscost_enrolment& enrolment = skeleton_->bss->enrolments[process];
   std::atomic_ref(enrolment.cookie).store(0);
   // Before the place's next map: find_current() in state.bpf.h relies on it.
@@ -285,7 +285,7 @@ void Pair::give_back(std::uint32_t process) {
   dismiss(process);
 }
 
-std::uint32_t Pair::refusal_of(std::uint32_t process) const {
+std::uint32_t LoadedPrograms::refusal_of(std::uint32_t process) const {
   return std::atomic_ref(skeleton_->bss->enrolments[process].refusal).load();
 }
 

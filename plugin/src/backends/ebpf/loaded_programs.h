@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Pair: the BPF programs, loaded once for any number of measured processes.
+// LoadedPrograms: the BPF programs, loaded once for any number of measured processes.
 //
 // Lives in the helper that serves all processes of a host, or, where there can be none, in the measured process. Each
 // process gets a place: a map that it shares with the programs and nobody else, and the cookie by which it makes itself
-// known to them (enrolment.bpf.h). Programs, attachments and maps outlive the Pair in whoever holds copies.
+// known to them (enrolment.bpf.h). Programs, attachments and maps outlive the LoadedPrograms in whoever holds copies.
 #pragma once
 
 #include <cstdint>
@@ -30,16 +30,16 @@ std::size_t page_rounded(std::size_t bytes);
 /// Tells builds apart whose programs and maps differ.
 std::uint64_t build_hash();
 
-class Pair {
+class LoadedPrograms {
  public:
   /// Loads, does not attach. 15-40 ms. On failure: which step, which errno, what to do.
   /// A pair that tells calls apart by `details`, or counts `children`, is for one process.
-  static Result<Pair> load(const DetailRequest& details = {}, bool children = false);
+  static Result<LoadedPrograms> load(const DetailRequest& details = {}, bool children = false);
 
-  Pair(Pair&& other) noexcept;
-  Pair& operator=(Pair&&) = delete;
-  Pair(const Pair&) = delete;
-  ~Pair();
+  LoadedPrograms(LoadedPrograms&& other) noexcept;
+  LoadedPrograms& operator=(LoadedPrograms&&) = delete;
+  LoadedPrograms(const LoadedPrograms&) = delete;
+  ~LoadedPrograms();
 
   std::uint32_t cpu_count() const { return cpu_count_; }
   /// Descriptors of this object; the programs stay loaded while anybody has a copy, or an attachment.
@@ -54,14 +54,14 @@ class Pair {
   std::vector<int> further_maps() const;
 
   /// A process's place. Whoever gets it closes `map`.
-  struct Place {
+  struct ProcessSlot {
     std::uint32_t process = 0;
     std::uint64_t cookie = 0;
     int map = -1;
   };
   /// Places for `count` processes at once: inserting a map takes the kernel 5-20 ms, and as long for many.
   /// Fewer when there is no room; empty is a failure.
-  Result<std::vector<Place>> make_places(std::size_t count);
+  Result<std::vector<ProcessSlot>> make_slots(std::size_t count);
   /// The process counts no more, until it enrols again.
   void dismiss(std::uint32_t process);
   /// The same, for ever: the place is free. Its map stays until the place is taken again.
@@ -73,7 +73,7 @@ class Pair {
   struct Destroy {
     void operator()(syscost_bpf* skeleton) const;
   };
-  explicit Pair(std::uint32_t cpu_count) : cpu_count_(cpu_count) {}
+  explicit LoadedPrograms(std::uint32_t cpu_count) : cpu_count_(cpu_count) {}
   Result<int> make_map() const;
 
   std::unique_ptr<syscost_bpf, Destroy> skeleton_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/windows/instrument.h"
+#include "session/windows/backend_holder.h"
 
 #include <cmath>
 #include <memory_resource>
@@ -23,7 +23,7 @@ bool clock_makes_no_syscall(WindowBook& book) {
 
 }  // namespace
 
-Opened::Opened(std::unique_ptr<Backend> its_backend, std::shared_ptr<const Filter> its_filter)
+OpenBackend::OpenBackend(std::unique_ptr<Backend> its_backend, std::shared_ptr<const Filter> its_filter)
     : backend(std::move(its_backend)),
       book(*backend, quiet_memory()),
       capabilities(backend->capabilities()),
@@ -37,7 +37,7 @@ Opened::Opened(std::unique_ptr<Backend> its_backend, std::shared_ptr<const Filte
   clock_is_quiet = clock_makes_no_syscall(book);
 }
 
-std::shared_ptr<detail::CostData> Opened::new_cost() const {
+std::shared_ptr<detail::CostData> OpenBackend::new_cost() const {
   auto cost = std::allocate_shared<detail::CostData>(std::pmr::polymorphic_allocator<detail::CostData>(&quiet_memory()),
                                                      &quiet_memory());
   cost->measured = {.entries = capabilities.entries,
@@ -49,8 +49,8 @@ std::shared_ptr<detail::CostData> Opened::new_cost() const {
   return cost;
 }
 
-std::shared_ptr<const detail::CostData> Opened::with_losses(std::shared_ptr<const detail::CostData> cost,
-                                                            std::uint64_t hidden) const {
+std::shared_ptr<const detail::CostData> OpenBackend::with_losses(std::shared_ptr<const detail::CostData> cost,
+                                                                 std::uint64_t hidden) const {
   if (hidden == 0) return cost;
   std::shared_ptr<detail::CostData> all = new_cost();
   all->table.merge(cost->table);
@@ -60,7 +60,7 @@ std::shared_ptr<const detail::CostData> Opened::with_losses(std::shared_ptr<cons
   return all;
 }
 
-std::optional<std::uint64_t> Opened::overhead_estimate_ns(const detail::CostData& cost) const {
+std::optional<std::uint64_t> OpenBackend::overhead_estimate_ns(const detail::CostData& cost) const {
   const Calibration calibration = backend->calibration();
   if (!calibration.measured) return std::nullopt;
   std::uint64_t calls = 0;
@@ -68,7 +68,7 @@ std::optional<std::uint64_t> Opened::overhead_estimate_ns(const detail::CostData
   return static_cast<std::uint64_t>(std::llround(static_cast<double>(calls) * calibration.armed_ns_per_call));
 }
 
-Result<void> Instrument::open(BackendChoice choice) {
+Result<void> BackendHolder::open(BackendChoice choice) {
   choice_ = choice;
   current_.store(nullptr, std::memory_order_release);
   if (choice == BackendChoice::none) {
@@ -88,12 +88,12 @@ Result<void> Instrument::open(BackendChoice choice) {
     why_not_ = std::make_shared<Unavailable>(failure);
     return failure;
   }
-  opened_.push_back(std::make_unique<Opened>(std::move(backend.value()), filter_));
+  opened_.push_back(std::make_unique<OpenBackend>(std::move(backend.value()), filter_));
   current_.store(opened_.back().get(), std::memory_order_release);
   return {};
 }
 
-Result<void> Instrument::check(Opened& opened) {
+Result<void> BackendHolder::check(OpenBackend& opened) {
   Result<std::uint64_t> hidden = opened.backend->hidden_losses();
   if (hidden.ok()) {
     opened.hidden_losses_of_process.store(hidden.value());

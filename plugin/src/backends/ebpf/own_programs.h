@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// OwnPair: a pair of programs that this process loads and holds itself, where no helper can be.
+// OwnPrograms: a pair of programs that this process loads and holds itself, where no helper can be.
 //
 // Programs and attachments lie in the queues of two sockets, of three where children are counted
 // (os/parked_descriptors.h), so that a child, however it was made, holds no attachment that this process could not
@@ -9,7 +9,7 @@
 
 #include "backends/ebpf/helper/protocol.h"
 #include "backends/ebpf/holder.h"
-#include "backends/ebpf/pair.h"
+#include "backends/ebpf/loaded_programs.h"
 #include "os/parked_descriptors.h"
 
 namespace syscost::ebpf {
@@ -22,10 +22,10 @@ struct Joined {
   Passed maps;
 };
 
-class OwnPair final : public Holder {
+class OwnPrograms final : public Holder {
  public:
   /// Loads and attaches.
-  static Result<std::unique_ptr<OwnPair>> load(const DetailRequest& details, bool children, Joined& joined);
+  static Result<std::unique_ptr<OwnPrograms>> load(const DetailRequest& details, bool children, Joined& joined);
 
   Result<void> attach() override;
   void detach() override;
@@ -33,7 +33,7 @@ class OwnPair final : public Holder {
   Result<std::uint64_t> missed_runs(Runs wanted) override;
 
  private:
-  OwnPair(ParkedDescriptors programs, std::size_t counting) : programs_(std::move(programs)), counting_(counting) {}
+  OwnPrograms(ParkedDescriptors programs, std::size_t counting) : programs_(std::move(programs)), counting_(counting) {}
   Result<void> keep_attached(const std::vector<int>& programs, ParkedDescriptors& links);
 
   ParkedDescriptors programs_;  ///< Those that count first.

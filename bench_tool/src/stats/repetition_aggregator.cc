@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "stats/fold.h"
+#include "stats/repetition_aggregator.h"
 
 #include <algorithm>
 #include <tuple>
@@ -66,7 +66,8 @@ SeriesList::SeriesList(const GroupRows& of_group) {
   }
 }
 
-Folder::Folder(const model::Dataset& data, const model::Group& group, const GroupRows& rows, bool per_iteration)
+RepetitionAggregator::RepetitionAggregator(const model::Dataset& data, const model::Group& group, const GroupRows& rows,
+                                           bool per_iteration)
     : data_(data), group_(group), rows_(rows) {
   divisors_.assign(group.samples.size(), 1.0);
   time_divisors_ = divisors_;
@@ -86,7 +87,7 @@ Folder::Folder(const model::Dataset& data, const model::Group& group, const Grou
   }
 }
 
-bool Folder::measures(std::size_t i, Measured SyscallRow::*field) const {
+bool RepetitionAggregator::measures(std::size_t i, Measured SyscallRow::*field) const {
   const Totals& totals = data_.samples[group_.samples[i]].totals;
   Measured total;
   if (field == &SyscallRow::calls) total = totals.calls;
@@ -98,7 +99,7 @@ bool Folder::measures(std::size_t i, Measured SyscallRow::*field) const {
   return std::any_of(rows.begin(), rows.end(), [&](const SyscallRow& row) { return (row.*field).has_value(); });
 }
 
-Numbers Folder::totals(Measured Totals::*field, const std::vector<double>& divisors) const {
+Numbers RepetitionAggregator::totals(Measured Totals::*field, const std::vector<double>& divisors) const {
   values_.clear();
   for (std::size_t i = 0; i < group_.samples.size(); ++i) {
     const Measured& number = data_.samples[group_.samples[i]].totals.*field;
@@ -108,7 +109,8 @@ Numbers Folder::totals(Measured Totals::*field, const std::vector<double>& divis
   return spread_in(values_);
 }
 
-Numbers Folder::counts(Measured Totals::*field, const SeriesList& all, Measured SyscallRow::*fixed_field) const {
+Numbers RepetitionAggregator::counts(Measured Totals::*field, const SeriesList& all,
+                                     Measured SyscallRow::*fixed_field) const {
   values_.clear();
   for (std::size_t i = 0; i < group_.samples.size(); ++i) {
     const Measured& number = data_.samples[group_.samples[i]].totals.*field;
@@ -125,7 +127,8 @@ Numbers Folder::counts(Measured Totals::*field, const SeriesList& all, Measured 
   return spread_in(values_);
 }
 
-double Folder::value(const Series& series, std::size_t i, Measured SyscallRow::*field, Fixed fixed) const {
+double RepetitionAggregator::value(const Series& series, std::size_t i, Measured SyscallRow::*field,
+                                   Fixed fixed) const {
   const SyscallRow& row = *series.by_sample[i];
   const auto number = static_cast<double>(*(row.*field));
   const double divisor = divisors_[i];
@@ -142,7 +145,7 @@ double Folder::value(const Series& series, std::size_t i, Measured SyscallRow::*
   return number / divisor;
 }
 
-Numbers Folder::column(const Series& series, Measured SyscallRow::*field, Fixed fixed) const {
+Numbers RepetitionAggregator::column(const Series& series, Measured SyscallRow::*field, Fixed fixed) const {
   values_.clear();
   for (std::size_t i = 0; i < series.by_sample.size(); ++i) {
     const SyscallRow* row = series.by_sample[i];
@@ -152,7 +155,7 @@ Numbers Folder::column(const Series& series, Measured SyscallRow::*field, Fixed 
   return spread_in(values_);
 }
 
-Numbers Folder::fixed(const Series& series, Measured SyscallRow::*field) const {
+Numbers RepetitionAggregator::fixed(const Series& series, Measured SyscallRow::*field) const {
   values_.clear();
   for (const SyscallRow* row : series.by_sample) {
     values_.push_back(row == nullptr ? 0.0 : static_cast<double>(*(row->*field)));
@@ -160,7 +163,7 @@ Numbers Folder::fixed(const Series& series, Measured SyscallRow::*field) const {
   return spread_in(values_);
 }
 
-ErrnoNumbers Folder::errnos(const Series& series, Fixed fixed) const {
+ErrnoNumbers RepetitionAggregator::errnos(const Series& series, Fixed fixed) const {
   for (std::size_t i = 0; i < series.by_sample.size(); ++i) {
     if (series.by_sample[i] == nullptr && !measures(i, &SyscallRow::errors)) return {};
   }
@@ -168,12 +171,12 @@ ErrnoNumbers Folder::errnos(const Series& series, Fixed fixed) const {
   return errno_numbers(series, &SyscallRow::errnos, true, leaves_out ? &SyscallRow::fixed_errnos : nullptr);
 }
 
-ErrnoNumbers Folder::fixed_errnos(const Series& series) const {
+ErrnoNumbers RepetitionAggregator::fixed_errnos(const Series& series) const {
   return errno_numbers(series, &SyscallRow::fixed_errnos, false, nullptr);
 }
 
-ErrnoNumbers Folder::errno_numbers(const Series& series, model::NameId SyscallRow::*list, bool is_per_iteration,
-                                   model::NameId SyscallRow::*less) const {
+ErrnoNumbers RepetitionAggregator::errno_numbers(const Series& series, model::NameId SyscallRow::*list,
+                                                 bool is_per_iteration, model::NameId SyscallRow::*less) const {
   std::map<std::string, std::vector<double>, std::less<>> counts;
   for (std::size_t i = 0; i < series.by_sample.size(); ++i) {
     const SyscallRow* row = series.by_sample[i];

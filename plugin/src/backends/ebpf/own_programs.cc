@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "backends/ebpf/own_pair.h"
+#include "backends/ebpf/own_programs.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -42,13 +42,13 @@ Failure out_of_reach(int error, const Failure& failure) {
 
 }  // namespace
 
-Result<std::unique_ptr<OwnPair>> OwnPair::load(const DetailRequest& details, bool children, Joined& joined) {
-  Result<Pair> loaded = Pair::load(details, children);
+Result<std::unique_ptr<OwnPrograms>> OwnPrograms::load(const DetailRequest& details, bool children, Joined& joined) {
+  Result<LoadedPrograms> loaded = LoadedPrograms::load(details, children);
   if (!loaded.ok()) return loaded.failure();
-  Pair& pair = loaded.value();
-  Result<std::vector<Pair::Place>> places = pair.make_places(1);
+  LoadedPrograms& pair = loaded.value();
+  Result<std::vector<LoadedPrograms::ProcessSlot>> places = pair.make_slots(1);
   if (!places.ok()) return places.failure();
-  const Pair::Place& place = places.value().front();
+  const LoadedPrograms::ProcessSlot& place = places.value().front();
   joined.cpu_count = pair.cpu_count();
   joined.cookie = place.cookie;
   joined.maps.add(place.map);
@@ -61,7 +61,7 @@ Result<std::unique_ptr<OwnPair>> OwnPair::load(const DetailRequest& details, boo
   if (!copies.ok()) return copies.failure();
   Result<ParkedDescriptors> programs = ParkedDescriptors::park(copies.value());
   if (!programs.ok()) return programs.failure();
-  std::unique_ptr<OwnPair> own(new OwnPair(std::move(programs.value()), counting.size()));
+  std::unique_ptr<OwnPrograms> own(new OwnPrograms(std::move(programs.value()), counting.size()));
   if (Result<void> attached = own->keep_attached(counting, own->counting_links_); !attached.ok()) {
     return attached.failure();
   }
@@ -71,7 +71,7 @@ Result<std::unique_ptr<OwnPair>> OwnPair::load(const DetailRequest& details, boo
   return own;
 }
 
-Result<void> OwnPair::keep_attached(const std::vector<int>& programs, ParkedDescriptors& links) {
+Result<void> OwnPrograms::keep_attached(const std::vector<int>& programs, ParkedDescriptors& links) {
   if (programs.empty() || !links.empty()) return {};
   const Result<std::vector<int>> opened = open_links(programs);
   if (!opened.ok()) return opened.failure();
@@ -81,7 +81,7 @@ Result<void> OwnPair::keep_attached(const std::vector<int>& programs, ParkedDesc
   return {};
 }
 
-Result<void> OwnPair::attach() {
+Result<void> OwnPrograms::attach() {
   Result<std::vector<int>> programs = programs_.copies();
   if (!programs.ok()) return out_of_reach(errno, programs.failure());
   const std::vector<int> all = programs.value();
@@ -91,18 +91,18 @@ Result<void> OwnPair::attach() {
   return attached;
 }
 
-void OwnPair::detach() {
+void OwnPrograms::detach() {
   counting_links_.close_all();
 }
 
-Result<Report> OwnPair::report() {
+Result<Report> OwnPrograms::report() {
   const Result<std::uint64_t> missed = missed_runs(Runs::of_all);
   if (!missed.ok()) return missed.failure();
   return Report{missed.value(), 0};
 }
 
 /// Of all: to take the programs out of the queue costs more than to ask for one more.
-Result<std::uint64_t> OwnPair::missed_runs(Runs /*wanted*/) {
+Result<std::uint64_t> OwnPrograms::missed_runs(Runs /*wanted*/) {
   const Result<std::vector<int>> programs = programs_.copies();
   if (!programs.ok()) return out_of_reach(errno, programs.failure());
   Result<std::uint64_t> missed = ebpf::missed_runs(programs.value());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Instrument: the open backend with its book of windows, and its replacement when a test took it away.
+// BackendHolder: the open backend with its book of windows, and its replacement when a test took it away.
 //
 // A test that closes every file descriptor closes the backend's too. Its counts are then short, and a short count is
 // worse than none: everything measured on that instrument is void from then on, and a new one is opened for what
@@ -21,8 +21,8 @@
 namespace syscost::session {
 
 /// A backend that was opened, and its book.
-struct Opened {
-  Opened(std::unique_ptr<Backend> its_backend, std::shared_ptr<const Filter> its_filter);
+struct OpenBackend {
+  OpenBackend(std::unique_ptr<Backend> its_backend, std::shared_ptr<const Filter> its_filter);
 
   /// An empty account for what a window on this instrument counts. No syscall, no malloc.
   std::shared_ptr<detail::CostData> new_cost() const;
@@ -51,29 +51,29 @@ struct Opened {
   bool clock_is_quiet = false;
 };
 
-class Instrument {
+class BackendHolder {
  public:
   /// Every backend that is opened counts only what `filter` selects; null = everything.
-  explicit Instrument(BackendOpener opener, std::shared_ptr<const Filter> filter = nullptr)
+  explicit BackendHolder(BackendOpener opener, std::shared_ptr<const Filter> filter = nullptr)
       : opener_(std::move(opener)), filter_(std::move(filter)) {}
 
   /// Opens the chosen backend. Between windows only, as everything here that makes syscalls.
   Result<void> open(BackendChoice choice);
 
   /// Null when nothing can count; why_not() then says why.
-  Opened* current() const { return current_.load(std::memory_order_acquire); }
+  OpenBackend* current() const { return current_.load(std::memory_order_acquire); }
   std::shared_ptr<const Unavailable> why_not() const { return why_not_; }
 
   /// Finds out the losses that only a syscall shows. When the instrument is not in place any more: voids it, opens
   /// another, and fails with what happened.
-  Result<void> check(Opened& opened);
+  Result<void> check(OpenBackend& opened);
 
  private:
   BackendOpener opener_;
   std::shared_ptr<const Filter> filter_;
   BackendChoice choice_ = BackendChoice::automatic;
-  std::vector<std::unique_ptr<Opened>> opened_;
-  std::atomic<Opened*> current_{nullptr};
+  std::vector<std::unique_ptr<OpenBackend>> opened_;
+  std::atomic<OpenBackend*> current_{nullptr};
   std::shared_ptr<const Unavailable> why_not_;
 };
 
