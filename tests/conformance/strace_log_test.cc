@@ -179,11 +179,26 @@ TEST(StraceLog, TellsEntriesThatASignalEndedToBeMadeAgain) {
 }
 
 TEST(StraceLog, FollowsExecveOfAThreadThatIsNotTheLeader) {
-  StraceLog log = parse(
+  StraceWindow window = window_of(
+      "100   clone3({flags=CLONE_VM|CLONE_THREAD}, 88) = 101\n"
+      "100   futex(0x7f, FUTEX_WAIT_PRIVATE, 0, NULL <unfinished ...>\n"
       "101   execve(\"/bin/true\", [\"true\"], NULL <unfinished ...>\n"
+      "100   <... futex resumed>)                  = ?\n"
       "100   +++ superseded by execve in pid 101 +++\n"
-      "100   <... execve resumed>)                 = 0\n");
-  EXPECT_TRUE(log.errors().empty()) << log.errors().front();
+      "100   <... execve resumed>)                 = 0\n"
+      "100   getppid()                             = 1\n");
+  EXPECT_EQ(window.entries, (Counts{{"clone3", 1}, {"execve", 1}, {"futex", 1}, {"getppid", 1}}));
+  EXPECT_EQ(window.no_return, (Counts{{"futex", 1}}));
+  EXPECT_EQ(window.in_flight, Counts());
+  // The thread that called it has no other call to resume, and its number is free.
+  EXPECT_EQ(parse("101   execve(\"x\", [], NULL <unfinished ...>\n"
+                  "100   +++ superseded by execve in pid 101 +++\n"
+                  "100   <... execve resumed>) = 0\n"
+                  "101   <... execve resumed>) = 0\n")
+                .errors()
+                .size(),
+            1U);
+  EXPECT_EQ(parse("100   +++ superseded by execve in pid 101 +++\n").errors().size(), 1U);
 }
 
 TEST(StraceLog, ReportsALineItDoesNotUnderstand) {

@@ -41,6 +41,30 @@ class Dockerfiles(unittest.TestCase):
             with self.subTest(file.name):
                 self.assertNotRegex(file.read_text(encoding="utf-8"), r"\b(curl|wget|pip3? install|ADD https?:|git clone)\b")
 
+    def test_every_copied_file_is_sent_to_the_engine_and_every_script_that_runs_was_copied(self):
+        left_out = [line.strip("/") for line in (DOCKER.parent / ".dockerignore").read_text(encoding="utf-8").splitlines()
+                    if line.startswith("/")]
+        for file in self.files:
+            scripts = set()
+            for line in instructions(file.name):
+                with self.subTest(f"{file.name}: {line}"):
+                    words = line.split()
+                    if words[0] == "COPY" and not words[1].startswith("--from"):
+                        for name in words[1:-1]:
+                            self.assertTrue((DOCKER.parent / name).exists())
+                            self.assertNotIn(name.split("/")[0], left_out)
+                        scripts |= {words[-1] + Path(name).name if words[-1].endswith("/") else words[-1] for name in words[1:-1]}
+                    if words[0] == "RUN" and words[1].startswith("/usr/local/lib/syscost/"):
+                        self.assertIn(words[1], scripts)
+
+    def test_every_list_of_packages_is_one_of_those_that_dev_installs(self):
+        lists = set(re.findall(r"(?m)^(?:readonly )?(packages_\w+)=", "".join(
+            path.read_text(encoding="utf-8") for path in (DOCKER.parent / "tools/packages.sh", DOCKER / "install-packages"))))
+        for file in self.files:
+            asked = {word for line in instructions(file.name) if "install-packages" in line for word in re.findall(r"packages_\w+", line)}
+            with self.subTest(file.name):
+                self.assertEqual(asked - lists, set())
+
     def test_the_cuda_image_shares_the_development_images_layers(self):
         dev, cuda = instructions("dev.Dockerfile"), instructions("cuda.Dockerfile")
         self.assertGreater(len(dev), 5)

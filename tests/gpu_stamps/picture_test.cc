@@ -57,8 +57,14 @@ TEST(Picture, OfThreadsHasACellForEach) {
 TEST(Picture, SaysWhatItCannotDraw) {
   const std::string svg = picture_of("kernelretsnoop.csv");
   EXPECT_TRUE(is_balanced(svg));
-  EXPECT_NE(svg.find("No timeline: it needs"), std::string::npos);
-  EXPECT_NE(svg.find("is not recorded"), std::string::npos);
+  EXPECT_EQ(count(svg, "No timeline: it needs the entry, the exit and the SM of every stamp."), 1U);
+  EXPECT_EQ(count(svg, "device not recorded; by how much the timer steps is not recorded"), 1U);
+  EXPECT_EQ(count(svg, ">SM "), 0U) << "a row of the timeline that is not there";
+  // Both are said only where they are so.
+  const std::string whole = picture_of("warps.csv");
+  EXPECT_GT(count(whole, ">SM "), 0U);
+  EXPECT_EQ(count(whole, "No timeline"), 0U);
+  EXPECT_EQ(count(whole, "not recorded"), 0U);
 }
 
 TEST(Picture, EscapesNames) {

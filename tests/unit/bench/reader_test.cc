@@ -206,6 +206,14 @@ TEST(Problems, KeepsTheNumberOfUnnamedOnesOfAnotherFile) {
   for (std::uint64_t line = 1; line <= 30; ++line) second.add("g.csv", line, "bad");
   first.append_unnoted(second);
   EXPECT_EQ(first.count(), 30U);
+  std::ostringstream out;
+  first.print(out);
+  std::string wanted;
+  for (int line = 1; line <= 20; ++line) wanted += "g.csv:" + std::to_string(line) + ": bad\n";
+  EXPECT_EQ(out.str(), wanted + "g.csv: 10 more bad lines, not named\n");
+
+  first.append_unnoted(second);
+  EXPECT_EQ(first.count(), 30U) << "a second reading of the same file";
 }
 
 TEST(Printable, ShowsControlCharactersAndLeavesTheRest) {

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "profilers/bpftrace/bpftrace_diagnosis.h"
 #include "profilers/installed_files.h"
@@ -122,10 +123,15 @@ TEST(BpftraceVersion, IsJudged) {
   EXPECT_TRUE(judge_version("bpftrace v0.17.0\n", "/usr/bin/bpftrace").ok());
   EXPECT_TRUE(judge_version("bpftrace v0.23.2-dirty\n", "/usr/bin/bpftrace").ok());
   EXPECT_TRUE(judge_version("bpftrace v1.0.0\n", "/usr/bin/bpftrace").ok());
-  EXPECT_FALSE(judge_version("bpftrace v0.9.2\n", "/usr/bin/bpftrace").ok());
-  EXPECT_FALSE(judge_version("bpftrace v0.16.99\n", "/usr/bin/bpftrace").ok());
-  EXPECT_FALSE(judge_version("hello\n", "/usr/bin/bpftrace").ok());
-  EXPECT_FALSE(judge_version("", "/usr/bin/bpftrace").ok());
+  for (const auto& [printed, words] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"bpftrace v0.9.2\n", "is version 0.9"},
+           {"bpftrace v0.16.99\n", "is version 0.16"},
+           {"hello\n", "does not print a version of bpftrace: hello"},
+           {"", "does not print a version of bpftrace"}}) {
+    const Result<void> judged = judge_version(printed, "/usr/bin/bpftrace");
+    ASSERT_FALSE(judged.ok()) << printed;
+    EXPECT_NE(judged.failure().reason.find(words), std::string::npos) << judged.failure().reason;
+  }
 }
 
 Confinement granted_container() {
@@ -177,10 +183,19 @@ TEST(BpftraceSurroundings, OfARootlessContainerCannotBeGranted) {
 }
 
 TEST(BpftraceInAPidNamespace, RefusesScriptsThatCompareItsNumbersWithTheSchedulers) {
+  std::map<std::string, Failure> refused;
+  std::size_t fine = 0;
   for (const ScriptInfo& info : list_scripts({})) {
-    const bool compares = info.name == "offcpu" || info.name == "runqlat";
-    EXPECT_EQ(judge_in_pid_namespace(info.name, find_script({}, info.name).value().source).ok(), !compares)
-        << info.name;
+    const Result<void> judged = judge_in_pid_namespace(info.name, find_script({}, info.name).value().source);
+    if (!judged.ok()) refused.emplace(info.name, judged.failure());
+    if (judged.ok()) ++fine;
+  }
+  ASSERT_EQ(refused.size(), 2U);
+  ASSERT_TRUE(refused.contains("offcpu") && refused.contains("runqlat"));
+  EXPECT_GT(fine, 3U) << "the other scripts of syscost";
+  for (const auto& [name, failure] : refused) {
+    EXPECT_EQ(failure.reason.rfind("script " + name + " sees nothing in a PID namespace", 0), 0U) << failure.reason;
+    EXPECT_NE(failure.how_to_fix.find("--pid=host"), std::string::npos) << failure.how_to_fix;
   }
 }
 
