@@ -60,6 +60,7 @@ install(FILES "${PROJECT_BINARY_DIR}/plugin/src/late/include/late/functions.inc"
               "${PROJECT_BINARY_DIR}/plugin/src/late/include/late/early_functions.inc"
         DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}/late")
 install(FILES "${CMAKE_CURRENT_LIST_DIR}/syscost-adapter.cmake" "${CMAKE_CURRENT_LIST_DIR}/syscost-late.cmake"
+              "${CMAKE_CURRENT_LIST_DIR}/SyscostEverywhere.cmake"
         DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}")
 
 set(SYSCOST_GTEST_SOURCES "")
