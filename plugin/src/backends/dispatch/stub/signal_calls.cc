@@ -220,6 +220,25 @@ void finish_sigaction(Call& call) {
   }
 }
 
+namespace {
+
+/// The calls that wait under a mask of their own; prepare_signals knows where each has it.
+bool waits_with_mask(const Call& call) {
+  switch (call.number) {
+    case SYS_rt_sigsuspend:
+    case SYS_ppoll:
+    case SYS_epoll_pwait:
+    case SYS_epoll_pwait2:
+    case SYS_pselect6:
+    case SYS_io_pgetevents:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 void prepare_signals(const Guard& guard, Call& call) {
   switch (call.number) {
     case SYS_rt_sigprocmask:
@@ -247,33 +266,15 @@ void prepare_signals(const Guard& guard, Call& call) {
 }
 
 bool leave_mask_to_frame(Call& call) {
-  switch (call.number) {
-    case SYS_rt_sigsuspend:
-    case SYS_ppoll:
-    case SYS_epoll_pwait:
-    case SYS_epoll_pwait2:
-    case SYS_pselect6:
-    case SYS_io_pgetevents:
-      call.note &= ~kBlockedInKernel;
-      return true;
-    case SYS_rt_sigtimedwait:
-      return call.note == 0;
-    default:
-      return true;
-  }
+  if (waits_with_mask(call)) call.note &= ~kBlockedInKernel;
+  return call.number != SYS_rt_sigtimedwait || call.note == 0;
 }
 
 void finish_signals(const Guard& /*guard*/, Call& call) {
+  if (waits_with_mask(call)) return finish_wait(call);
   switch (call.number) {
     case SYS_rt_sigprocmask:
       return finish_sigprocmask(call);
-    case SYS_rt_sigsuspend:
-    case SYS_ppoll:
-    case SYS_epoll_pwait:
-    case SYS_epoll_pwait2:
-    case SYS_pselect6:
-    case SYS_io_pgetevents:
-      return finish_wait(call);
     case SYS_sigaltstack:
       return finish_sigaltstack(call);
     case SYS_rt_sigpending:
