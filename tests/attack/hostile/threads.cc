@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <latch>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -74,7 +75,9 @@ HOSTILE(cancels_a_reader, 10, "cancels a thread that blocks in read, and joins i
 }
 
 HOSTILE(cancels_at_any_time, 10, "cancels threads that may be cancelled anywhere, before and while they make calls") {
+  static std::atomic<int> rounds{0};
   for (int i = 0; i < 20; ++i) {
+    rounds = 0;
     pthread_t thread{};
     pthread_create(
         &thread, nullptr,
@@ -83,10 +86,11 @@ HOSTILE(cancels_at_any_time, 10, "cancels threads that may be cancelled anywhere
           for (;;) {
             getpgrp();
             raw(SYS_geteuid);
+            ++rounds;
           }
         },
         nullptr);
-    if (i % 2 == 1) usleep(1000);
+    if (i % 2 == 1) spin_until([] { return rounds.load() >= 10; });
     pthread_cancel(thread);
     void* result = nullptr;
     pthread_join(thread, &result);
@@ -105,12 +109,11 @@ HOSTILE(threads_without_libc, 1000, "fifty threads made by clone alone make call
 }
 
 HOSTILE(two_hundred_threads, 2000, "two hundred threads at once make calls") {
-  std::atomic<int> ready{0};
+  std::latch all_are_there{200};
   std::vector<std::thread> threads;
   for (int i = 0; i < 200; ++i) {
     threads.emplace_back([&] {
-      ++ready;
-      while (ready < 200) usleep(1000);
+      all_are_there.arrive_and_wait();
       call_both(5);
     });
   }
@@ -152,13 +155,16 @@ HOSTILE(timer_threads, 10, "a timer starts threads that make calls of another ki
   static std::atomic<int> fired{0};
   sigevent event = {};
   event.sigev_notify = SIGEV_THREAD;
-  event.sigev_notify_function = [](sigval) { ++fired; };
+  event.sigev_notify_function = [](sigval) {
+    ++fired;
+    fired.notify_one();
+  };
   timer_t timer{};
   ASSERT_EQ(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
   itimerspec often = {};
   often.it_value.tv_nsec = often.it_interval.tv_nsec = 1'000'000;
   timer_settime(timer, 0, &often, nullptr);
-  while (fired < 5) usleep(1000);
+  for (int now = fired; now < 5; now = fired) fired.wait(now);
   timer_delete(timer);
   call_both(5);
 }

@@ -8,6 +8,7 @@ strangers_test.py BIN HELPER LIBRARY.
 """
 import os
 import re
+import select
 import shutil
 import socket
 import subprocess
@@ -55,13 +56,17 @@ class Victim:
             env=environment(**more), **as_user(user))
 
     def when_ready(self):
-        os.set_blocking(self.process.stdout.fileno(), False)
+        output = self.process.stdout.fileno()
         self.said = b""
         deadline = time.monotonic() + LIMIT_S
-        while b"victim: ready" not in self.said and self.process.poll() is None and time.monotonic() < deadline:
-            self.said += self.process.stdout.read() or b""
-            time.sleep(0.002)
-        os.set_blocking(self.process.stdout.fileno(), True)
+        while b"victim: ready" not in self.said:
+            left_s = max(0, deadline - time.monotonic())
+            if not select.select([output], [], [], left_s)[0]:
+                break
+            piece = os.read(output, 65536)
+            if not piece:
+                break  # it ended
+            self.said += piece
         return self
 
     def end(self):
@@ -104,6 +109,7 @@ class Strangers(unittest.TestCase):
             one.communicate() if isinstance(one, subprocess.Popen) else None
 
     def wait_until(self, condition, what):
+        # Conditions are about /proc, which sends no events: only asking again shows a change.
         for _ in range(4000):
             if condition():
                 return
@@ -207,7 +213,7 @@ class Strangers(unittest.TestCase):
     def squat(self, how, address):
         """As STRANGER takes an abstract name; returns what holds it."""
         code = f"""
-import os, socket, sys, time
+import os, signal, socket, sys
 name = {address!r}
 listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 listener.bind(name)
@@ -223,7 +229,7 @@ while {how!r} == "full":
     queued.append(one)
 sys.stdout.write("r"); sys.stdout.flush()
 while {how!r} in ("full", "mute"):
-    time.sleep(1)
+    signal.pause()  # until the test kills it
 while True:
     peer = listener.accept()[0]
     queued.append(peer)
@@ -298,7 +304,7 @@ while True:
         self.serve_everyone(before=("prlimit", "--nofile=512"))
         (address,) = names()
         code = f"""
-import socket, sys, time
+import signal, socket, sys
 held = []
 for i in range(700):
     one = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -309,7 +315,8 @@ for i in range(700):
         pass
     held.append(one)
 sys.stdout.write("r"); sys.stdout.flush()
-time.sleep(60)
+signal.alarm(60)
+signal.pause()  # until the test kills it; where the test itself was killed, the alarm does
 """
         process = subprocess.Popen([PYTHON, "-c", code], stdout=subprocess.PIPE,  # pylint: disable=consider-using-with
                                    **as_user(STRANGER))
