@@ -59,6 +59,8 @@ bpfcc-tools     | syscount-bpfcc | compared: syscount
 
 readonly packages_update="
 libdrm-dev      | -            | headers of GPU drivers: names of their requests
+graphviz        | dot          | draws the diagrams of the pages
+python3-rich    | -            | draws what a terminal shows
 "
 
 readonly packages_kernels="

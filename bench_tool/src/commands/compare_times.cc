@@ -86,9 +86,10 @@ std::string samples(const Comparison& row, bool is_judged) {
 /// What is behind the medians: how far each may be off, how many samples, the chance, the verdict.
 std::string judged_change(const Comparison& row, const TimeKind& kind) {
   const stats::TimeVerdict& time = *(row.*kind.verdict);
-  // In noise the estimate and the medians beside it may point in opposite ways: then the interval alone is told.
+  // In noise the estimate and the medians beside it may point in opposite ways: then the interval alone is told, if there is one.
   const double medians = (row.new_window->*kind.numbers)->median - (row.old_window->*kind.numbers)->median;
-  const bool is_contradicted = (time.ratio->estimate - 1) * medians < 0 && time.verdict == Verdict::inconclusive;
+  const bool has_answer = time.verdict != Verdict::inconclusive && time.verdict != Verdict::insufficient;
+  const bool is_contradicted = (time.ratio->estimate - 1) * medians < 0 && !has_answer;
   const std::string change = is_contradicted ? "" : factor(time.ratio->estimate, time.ratio->interval ? 0.0005 : 0.01);
   std::string text = (change.empty() ? "" : ", " + change) + ends(*time.ratio) + " (";
   // Beside the wall time the column of the processor's says no more than it has to.
