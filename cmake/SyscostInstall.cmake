@@ -8,32 +8,22 @@
 # was rejected: docs/decisions/0007-packaging.md.
 include(CMakePackageConfigHelpers)
 
-# Where only a part is built, as after ./dev demo, CMake would name one missing file of many.
-set(syscost_installed "$<TARGET_FILE:syscost>;$<TARGET_FILE:syscost_late_packaged>")
-foreach(target syscost_gtest_main syscost_benchmark_main syscost_bench)
+foreach(target syscost syscost_late_packaged syscost_gtest_main syscost_benchmark_main syscost_bench syscost_shell_documents)
   if(TARGET ${target})
-    list(APPEND syscost_installed "$<TARGET_FILE:${target}>")
+    add_dependencies(syscost_installed ${target})
   endif()
 endforeach()
-install(CODE "
-  foreach(file IN ITEMS ${syscost_installed})
-    if(NOT EXISTS \"\${file}\")
-      message(FATAL_ERROR \"syscost: \${file} is not built: cmake --build ${PROJECT_BINARY_DIR} (or ./dev build), then \
-install again\")
-    endif()
-  endforeach()")
-
 set(SYSCOST_INSTALL_CMAKEDIR "${CMAKE_INSTALL_LIBDIR}/cmake/syscost")
 set(SYSCOST_INSTALL_SOURCEDIR "${CMAKE_INSTALL_DATADIR}/syscost/src")
 
 install(TARGETS syscost EXPORT syscost-targets
-        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library NAMELINK_COMPONENT devel
         INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-install(EXPORT syscost-targets NAMESPACE syscost:: DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}")
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/plugin/include/syscost" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+install(EXPORT syscost-targets NAMESPACE syscost:: DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}" COMPONENT devel)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/plugin/include/syscost" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT devel
         FILES_MATCHING PATTERN "*.h" PATTERN "*.cuh")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/LICENSES/GPL-2.0.txt"
-        DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/syscost")
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/syscost" COMPONENT licences)
 
 # Sources of a target as paths below plugin/src, the form in which they are installed.
 function(syscost_sources_below_src target result)
@@ -52,38 +42,38 @@ function(syscost_sources_below_src target result)
 endfunction()
 
 # What programs link for it: compiled in the consumer's build as well, where the library's place is known.
-install(TARGETS syscost_late_packaged ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/plugin/src/late" DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}"
+install(TARGETS syscost_late_packaged ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT devel)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/plugin/src/late" DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}" COMPONENT devel
         FILES_MATCHING PATTERN "*.h" PATTERN "*.cc")
-install(FILES "${PROJECT_SOURCE_DIR}/plugin/src/core/count.cc" DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}/core")
+install(FILES "${PROJECT_SOURCE_DIR}/plugin/src/core/count.cc" DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}/core" COMPONENT devel)
 install(FILES "${PROJECT_BINARY_DIR}/plugin/src/late/include/late/functions.inc"
               "${PROJECT_BINARY_DIR}/plugin/src/late/include/late/early_functions.inc"
-        DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}/late")
+        DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}/late" COMPONENT devel)
 install(FILES "${CMAKE_CURRENT_LIST_DIR}/syscost-adapter.cmake" "${CMAKE_CURRENT_LIST_DIR}/syscost-late.cmake"
               "${CMAKE_CURRENT_LIST_DIR}/SyscostEverywhere.cmake"
-        DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}")
+        DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}" COMPONENT devel)
 
 set(SYSCOST_GTEST_SOURCES "")
 if(TARGET syscost_gtest)
   syscost_sources_below_src(syscost_gtest SYSCOST_GTEST_SOURCES)
   syscost_sources_below_src(syscost_gtest_main SYSCOST_GTEST_MAIN_SOURCES)
-  install(TARGETS syscost_gtest syscost_gtest_main ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(TARGETS syscost_gtest syscost_gtest_main ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT devel)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/plugin/src/adapters/gtest"
-          DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}/adapters"
+          DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}/adapters" COMPONENT devel
           FILES_MATCHING PATTERN "*.h" PATTERN "*.cc")
-  install(FILES "${CMAKE_CURRENT_LIST_DIR}/syscost-gtest-adapter.cmake" DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}")
+  install(FILES "${CMAKE_CURRENT_LIST_DIR}/syscost-gtest-adapter.cmake" DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}" COMPONENT devel)
 endif()
 
 set(SYSCOST_BENCHMARK_SOURCES "")
 if(TARGET syscost_benchmark)
   syscost_sources_below_src(syscost_benchmark SYSCOST_BENCHMARK_SOURCES)
   syscost_sources_below_src(syscost_benchmark_main SYSCOST_BENCHMARK_MAIN_SOURCES)
-  install(TARGETS syscost_benchmark syscost_benchmark_main ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(TARGETS syscost_benchmark syscost_benchmark_main ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT devel)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/plugin/src/adapters/benchmark"
-          DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}/adapters"
+          DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}/adapters" COMPONENT devel
           FILES_MATCHING PATTERN "*.h" PATTERN "*.cc")
   install(FILES "${CMAKE_CURRENT_LIST_DIR}/syscost-benchmark-adapter.cmake"
-          DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}")
+          DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}" COMPONENT devel)
   # For pkg-config, in its own spelling.
   syscost_benchmark_link_options(options)
   list(TRANSFORM options REPLACE "^LINKER:" "-Wl,")
@@ -99,7 +89,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/syscost-config-v
                                  COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/package/syscost-config.cmake"
               "${PROJECT_BINARY_DIR}/package/syscost-config-version.cmake"
-        DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}")
+        DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}" COMPONENT devel)
 
 # The .pc files find their prefix from where they lie, so that an installed tree may be moved.
 set(SYSCOST_PC_DIR "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
@@ -126,5 +116,5 @@ if(TARGET syscost_benchmark)
 endif()
 foreach(name IN LISTS syscost_pc_files)
   configure_file("${CMAKE_CURRENT_LIST_DIR}/${name}.pc.in" "${PROJECT_BINARY_DIR}/package/${name}.pc" @ONLY)
-  install(FILES "${PROJECT_BINARY_DIR}/package/${name}.pc" DESTINATION "${SYSCOST_PC_DIR}")
+  install(FILES "${PROJECT_BINARY_DIR}/package/${name}.pc" DESTINATION "${SYSCOST_PC_DIR}" COMPONENT devel)
 endforeach()

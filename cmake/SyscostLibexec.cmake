@@ -12,12 +12,12 @@ function(syscost_built_prefix result)
   set(${result} "${prefix}" PARENT_SCOPE)
 endfunction()
 
-# syscost_libexec(TARGET NAME STARTER MACRO): TARGET becomes such an executable, called NAME. STARTER is the library whose
-# code starts it: it gets MACRO, the path from libsyscost's folder.
+# syscost_libexec(TARGET NAME STARTER MACRO COMPONENT): TARGET becomes such an executable, called NAME. STARTER is the library
+# whose code starts it: it gets MACRO, the path from libsyscost's folder. COMPONENT is the part that installs it.
 #
 # Statically linked as far as it goes: it runs without the test's environment, in which its libraries may not be found,
 # and with the rights of its file where an administrator gave it some.
-function(syscost_libexec target name starter macro)
+function(syscost_libexec target name starter macro component)
   if(NOT SYSCOST_SANITIZE)
     target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
   endif()
@@ -27,6 +27,6 @@ function(syscost_libexec target name starter macro)
   target_compile_definitions(${starter} PRIVATE ${macro}="${relative}/${name}")
   add_dependencies(${starter} ${target})
   if(SYSCOST_INSTALL)
-    install(TARGETS ${target} RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/syscost")
+    install(TARGETS ${target} RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/syscost" COMPONENT ${component})
   endif()
 endfunction()
