@@ -43,6 +43,14 @@ llvm            | llvm-strip   | strips it
 bpftool         | bpftool      | makes the skeleton from it
 libclang-rt-dev | -            | ThreadSanitizer of clang, for a consumer of that kind
 libcap2-bin     | capsh        | runs tests with fewer capabilities
+dpkg-dev        | dpkg-shlibdeps | makes the Debian packages, to compare their lists of files
+file            | file         | asks the packages' programs what they are
+"
+
+readonly packages_package="
+dpkg-dev        | dpkg-shlibdeps | finds out which packages the programs need
+file            | file         | asks the programs what they are
+lintian         | lintian      | checks the packages
 "
 
 readonly packages_fuzz="

@@ -1,0 +1,15 @@
+# Debian asks a package with a shared library for a trigger that runs ldconfig. CPack writes scripts that call it, which Debian
+# forbids, so this takes the package apart and puts it together again. CPack runs it after it wrote the packages.
+cmake_policy(VERSION 3.25)
+find_program(dpkg_deb dpkg-deb REQUIRED)
+foreach(file IN LISTS CPACK_PACKAGE_FILES)
+  if(NOT file MATCHES "/${CPACK_DEBIAN_LIBRARY_PACKAGE_NAME}_")
+    continue()
+  endif()
+  set(folder "${CPACK_TEMPORARY_DIRECTORY}/with-trigger")
+  file(REMOVE_RECURSE "${folder}")
+  execute_process(COMMAND "${dpkg_deb}" --raw-extract "${file}" "${folder}" COMMAND_ERROR_IS_FATAL ANY)
+  file(REMOVE "${folder}/DEBIAN/postinst" "${folder}/DEBIAN/postrm")
+  file(WRITE "${folder}/DEBIAN/triggers" "activate-noawait ldconfig\n")
+  execute_process(COMMAND "${dpkg_deb}" --root-owner-group --build "${folder}" "${file}" OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
