@@ -17,8 +17,8 @@ expect 2 docker compose run --rm -T test ./dev test -R '^no test is called so$'
 expect 1 docker compose run --rm -T -v /dev/null:/src/docs/containers.md:ro test ./dev test -R containers.documented
 says "0 passed, 1 failed, 0 skipped"
 
-title "whom files belong to"
-# A copy of this folder, of an ordinary user's where this one is root's.
+title "who owns the files"
+# A copy of this folder. If root owns this folder, an ordinary user owns the copy.
 owned=build/docker/owned
 rm -rf $owned
 mkdir -p $owned
@@ -118,7 +118,7 @@ says "a file's capabilities would be ignored" "--ambient-caps +bpf,+perfmon"
 says_not "setcap"
 doctor 0 -e KUBERNETES_SERVICE_HOST=10.96.0.1
 says "this Kubernetes container" "securityContext: {capabilities: {add: [BPF, PERFMON]}}"
-# Profiles that deny to whoever has the capabilities what a backend begins with: bpf(2), prctl's number 59 (Syscall User
+# Profiles that deny the first call of a backend even with the capabilities: bpf(2), prctl's number 59 (Syscall User
 # Dispatch), seccomp(2).
 no_bpf='{"names": ["bpf"], "action": "SCMP_ACT_ERRNO"}'
 no_dispatch='{"names": ["prctl"], "action": "SCMP_ACT_ERRNO", "args": [{"index": 0, "value": 59, "op": "SCMP_CMP_EQ"}]}'

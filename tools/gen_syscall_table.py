@@ -63,13 +63,13 @@ WAIT = """
     semtimedop_time64 sigsuspend wait4 waitid waitpid
 """
 
-# Calls whose number depends on scheduling, on time or on the state of libc rather than on the code under test: two runs
-# of one binary differ. Locks (futex, sched_yield), event loops (how many events one poll brings, how often it times
-# out), loops that sleep until something has happened (nanosleep), what malloc asks for (mprotect: arenas of threads grow
-# by it), the random bytes of temporary names (glibc asks again when a name is taken), what glibc asks about a thread's
-# scheduling when it makes one, what a new thread asks for itself (rseq, set_robust_list): it does so when it first runs,
-# which may be in the next window; and the end of each signal handler (rt_sigreturn): a timer interrupts when it wants to,
-# and what sends a signal has a call of its own. Reported, but not gated unless asked.
+# The number of these calls depends on scheduling, on time or on the state of libc, not on the code under test: two runs
+# of one binary differ. They are: locks (futex, sched_yield); event loops (how many events one poll brings, how often it
+# times out); loops that sleep until something has happened (nanosleep); calls of malloc (mprotect: arenas of threads
+# grow by it); the random bytes of temporary names (glibc asks again when a name is taken); what glibc asks about a
+# thread's scheduling when it makes one; what a new thread asks for itself (rseq, set_robust_list) when it first runs,
+# which may be in the next window; the end of each signal handler (rt_sigreturn): a timer interrupts at any moment, and
+# the call that sends a signal is counted itself. They are reported, but gated only on request.
 VOLATILE = """
     _newselect brk clock_nanosleep clock_nanosleep_time64 epoll_pwait epoll_pwait2 epoll_wait futex futex_requeue
     futex_time64 futex_wait futex_waitv futex_wake getrandom madvise mmap mmap2 mprotect mremap munmap nanosleep poll

@@ -19,7 +19,7 @@ libbenchmark-dev | -           | Google Benchmark, for its adapter
 libfmt-dev      | -            | text output of bench
 libcli11-dev    | -            | command line of bench
 nlohmann-json3-dev | -         | JSON of bench
-libboost-dev    | -            | Boost.Math, the distributions behind bench's statistics
+libboost-dev    | -            | Boost.Math, the distributions for bench's statistics
 zlib1g-dev      | -            | .csv.gz files in bench
 libtomlplusplus-dev | -        | reader of bench's budgets
 "

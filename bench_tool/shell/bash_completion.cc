@@ -27,7 +27,7 @@ _bench_files() { # -f or -d, CURRENT
 }
 
 _bench() {
-  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command='' behind=0 index
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command='' after_mark=0 index
   # readline takes --format=md for three words.
   if [[ $current == = ]]; then
     current=''
@@ -64,10 +64,10 @@ void add_commands(const Command& command, std::string& out) {
     out += "  " + line(pattern(name, words), fmt::format("command='{}'", joined(below.path, " ")));
     add_commands(below, out);
   }
-  if (command.commands_behind > 0) out += "  " + line(pattern(name, {"--"}), "behind=$((index + 1))");
+  if (command.commands_behind > 0) out += "  " + line(pattern(name, {"--"}), "after_mark=$((index + 1))");
 }
 
-/// What stands behind an option that takes a value.
+/// Completes the word after an option that takes a value.
 void add_values(const Command& command, std::string& out) {
   for (const Option& option : command.options) {
     if (!option.has_value) continue;
@@ -109,10 +109,10 @@ std::string bash_completion(const Command& root) {
   add_commands(root, out);
   out += R"sh(    esac
   done
-  if ((behind > 0)); then
+  if ((after_mark > 0)); then
     if declare -F _command_offset >/dev/null; then
-      _command_offset "$behind"
-    elif ((COMP_CWORD == behind)); then
+      _command_offset "$after_mark"
+    elif ((COMP_CWORD == after_mark)); then
       mapfile -t COMPREPLY < <(compgen -c -- "$current")
     else
       _bench_files -f "$current"

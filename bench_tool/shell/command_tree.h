@@ -43,7 +43,7 @@ struct Command {
   std::vector<Option> options;
   std::vector<Positional> positionals;
   std::vector<Command> commands;
-  std::size_t commands_behind = 0;  ///< Commands of other programs that may stand behind `--`.
+  std::size_t commands_behind = 0;  ///< How many commands of other programs may follow `--`.
 };
 
 /// All of bench's command line.

@@ -67,7 +67,7 @@ void add_command(const Command& command, std::string& out) {
     out += "complete -c bench -n " + when + " -a " + below.path.back() + " -d " + quoted(below.about) + "\n";
   }
   for (const Option& option : command.options) out += option_line(option, when);
-  // A command of another program behind `--` is a file, too.
+  // A command of another program after `--` is a file, too.
   bool takes_files = command.commands_behind > 0;
   for (const Positional& positional : command.positionals) {
     takes_files = takes_files || positional.value.completion == Completion::files;

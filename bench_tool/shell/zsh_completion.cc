@@ -50,7 +50,7 @@ std::string option_lines(const Option& option) {
   std::string out;
   for (const std::string& name : option.names) {
     std::string spec = option.is_repeatable ? "*" : "(" + joined(option.names, " ") + ")";
-    // An option with a value takes it behind `=` and as the next word.
+    // An option takes its value after `=` or as the next word.
     spec += name + (option.has_value && name.starts_with("--") ? "=" : "") + "[" + escaped(option.about) + "]";
     if (option.has_value) spec += value_text(option.value);
     out += " \\\n    " + quoted(spec);
@@ -92,7 +92,7 @@ std::string branch_text(const Command& command) {
   return out + "    arguments)\n      case $words[1] in\n" + cases + "      esac\n      ;;\n  esac\n";
 }
 
-/// Behind `--` stands a command of another program.
+/// After `--` follows a command of another program.
 std::string behind_text() {
   return "  local -i mark=${words[(i)--]}\n"
          "  if ((mark < CURRENT)); then\n"

@@ -20,11 +20,11 @@
 
 namespace syscost::bench::budgets {
 
-/// What a window's figures are read from: the run's, or those of its lines in the baseline.
+/// The source of a window's figures: a window of the run, or its lines in the baseline.
 struct Subject {
   const stats::WindowSummary* window = nullptr;
   std::optional<double> cpu_ns;  ///< User and system time, the median.
-  /// (syscall, percent) -> ns; only where enough calls stand behind it.
+  /// (syscall, percent) -> ns; only for a syscall with enough calls.
   std::map<std::pair<std::string, int>, double> percentiles_ns;
 };
 

@@ -10,10 +10,10 @@ namespace syscost::bench::cli {
 namespace {
 
 constexpr std::size_t kWidth = 80;
-/// Where a description begins at most; what begins farther right is an example's second column.
+/// No description begins farther right. A text that does is the second column of an example.
 constexpr std::size_t kFarthest = 50;
 
-/// `  --option X     what it does`: how far behind the margin the description begins; 4 where there is none.
+/// `  --option X     what it does`: how many columns after the margin the description begins; 4 without one.
 std::size_t description_begin(std::string_view line, std::size_t margin) {
   const std::size_t gap = std::min(line.find("  ", margin), line.size());
   const std::size_t begin = line.find_first_not_of(' ', gap);

@@ -54,7 +54,7 @@ Parsed parse(const std::vector<std::string>& args) {
   if (grammar.show->parsed()) {
     options.command = Command::show;
     options.runs = {grammar.run};
-    // --test says which tests: what stands behind RUN is then a SYSCALL.
+    // --test chooses the tests, so the word after RUN is a SYSCALL.
     if (!options.tests.empty() && !options.test.empty()) {
       if (!options.syscall.empty()) return usage_error("show takes a TEST or --test, not both");
       options.syscall = std::exchange(options.test, "");

@@ -57,11 +57,11 @@ Parsed usage_error(const std::string& message);
 /// Checks what the parser cannot and fills in the rest.
 Parsed finish(Options options, const Raw& raw);
 
-/// How many commands of other programs may stand behind `--` of a sub-command.
+/// How many commands of other programs may follow the `--` of a sub-command.
 std::size_t commands_behind(std::string_view subcommand);
 
-/// Takes the commands of ab, check and confirm, which stand behind `--`, out of the arguments: their options are not
-/// ours.
+/// Moves the commands of ab, check and confirm, which follow `--`, out of the arguments. The options of these commands
+/// are not ours.
 std::vector<std::string> split_commands(const std::vector<std::string>& args, Options& options);
 
 }  // namespace syscost::bench::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The tests that a command is about: --test, --sort, --top.
+// Which tests a command shows: --test, --sort, --top.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace syscost::bench::commands {
 
-/// The groups in the order `key` (summary_overview.h, or `file`), at most `top` (0: all) of them; loops stay behind
-/// their owners and are not counted.
+/// The groups in the order `key` (summary_overview.h, or `file`), at most `top` of them (0: all). Loops follow
+/// their owners and do not count towards `top`.
 std::vector<model::Group> ordered_groups(const model::Dataset& data, const std::vector<model::Group>& groups,
                                          const std::string& key, std::size_t top);
 

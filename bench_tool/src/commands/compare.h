@@ -61,18 +61,18 @@ model::LoadOptions load_options(const cli::Options& options, std::size_t side);
 /// Loads both sides, each on a thread of its own.
 void load_both(const cli::Options& options, CompareResult& result, csv::Problems& problems);
 
-/// Pairs and judges what `result.old_data` and `new_data` hold; may be called again after more was loaded. Returns what
-/// keeps it from doing so, or nothing.
+/// Pairs and judges the tests of `result.old_data` and `new_data`. You may call it again after you loaded more. Returns
+/// the reasons why it could not, or nothing.
 std::vector<std::string> judge(const cli::Options& options, CompareResult& result);
 
-/// Judges the counts of tests that were chosen as they are among all tests. Reads all tests where it may matter.
+/// Judges the counts of the chosen tests as a comparison of all tests would. Reads all tests if that may matter.
 void judge_among_all_tests(const cli::Options& options, CompareResult& result);
 
-/// Program and name of a row's test, the same whatever else a run holds: a name has its program behind it only where
-/// several programs of the run have it.
+/// Program and name of a row's test. A displayed name ends with the program only if several programs of the run have
+/// a test of this name; the key does not depend on that.
 std::string row_key(const stats::Comparison& row);
 
-/// Says what the sides do not have in common, and which times that makes incomparable.
+/// Adds warnings about what differs between the sides, and about the times that are incomparable for it.
 void add_warnings(CompareResult& result);
 
 /// Concludes, prints the comparison and the problems of its input; returns the exit code.
@@ -83,14 +83,14 @@ int report(const cli::Options& options, CompareResult& result, const csv::Proble
 std::string verdict_line(const CompareResult& result);
 /// The same for the times, a line for each of their clocks; "" when no time was judged.
 std::string time_totals(const CompareResult& result);
-/// That, with what a reader must know about them.
+/// time_totals(), with what a reader must know about the times.
 std::string time_notes(const CompareResult& result);
-/// What a window's figures are for one of: `/iteration` of a benchmark, `/call` of a loop or of a test that says how
+/// The unit of a window's figures: `/iteration` for a benchmark, `/call` for a loop or for a test that says how
 /// often its body ran, else "".
 std::string_view unit_of(const stats::WindowSummary& window);
-/// That, where the column's title does not say `titled_unit` for all rows.
+/// unit_of(), or "" if the column's title already says `titled_unit` for all rows.
 std::string_view unit_beside(const stats::WindowSummary& window, std::string_view titled_unit);
-/// The two times of a test; where a row and its windows keep what concerns one.
+/// One of the two times of a test, with the members in which a row and its windows keep it.
 struct TimeKind {
   std::string_view title;
   std::optional<stats::TimeVerdict> stats::Comparison::*verdict;
@@ -103,14 +103,14 @@ inline constexpr TimeKind kCpuTime = {"cpu", &stats::Comparison::cpu, &stats::Wi
 
 /// `90.0 us -> 99.0 us, 10 % slower [+8.4..+12.0 %] (+-1.2 % -> +-0.9 %, n=10, p=0.0002, regressed)`.
 std::string time_cell(const stats::Comparison& row, const TimeKind& kind, std::string_view titled_unit);
-/// True when processor time has something to say that is worth a column: it was judged, or is gated.
+/// True if processor time deserves a column: it was judged, or it is gated.
 bool has_cpu_column(const CompareResult& result, const std::vector<const stats::Comparison*>& shown);
-/// How the kernel time of each row with several repetitions changed: by more calls or by slower ones. "" for none.
+/// Whether more calls or slower calls changed the kernel time, for each row with several repetitions. "" for none.
 std::string kernel_split_text(const std::vector<const stats::Comparison*>& shown, bool all, bool markdown,
                               std::size_t width = 0);
 /// `1024 -> 1`, with the range where repetitions differ.
 std::string calls_cell(const stats::Comparison& row, std::string_view titled_unit);
-/// What to know about the numbers of the rows that are shown, a line each.
+/// Notes on the numbers of the shown rows, a line each.
 std::string number_notes(const CompareResult& result, const std::vector<const stats::Comparison*>& shown);
 /// `+1 openat, -2 lseek; +3 ENOENT`.
 std::string breakdown(const stats::Comparison& row);
@@ -131,7 +131,7 @@ std::string narrow_compare_table(const std::vector<const stats::Comparison*>& sh
 
 /// The table for people.
 std::string compare_text(const CompareResult& result, const cli::Options& options, const render::Paint& paint);
-/// For a pull request: what fails, what changed, and behind a click the rest; at most so many bytes.
+/// For a pull request: what fails, what changed, and the rest folded up; at most `most_bytes` bytes.
 std::string compare_markdown(const CompareResult& result, bool all, std::size_t most_bytes);
 /// For machines: every row, changed or not.
 std::string compare_json(const CompareResult& result);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// compare for a pull request: what fails first, then what changed, and the rest behind a click.
+// compare for a pull request: first what fails, then what changed, then the rest, folded up.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -60,7 +60,7 @@ std::string table_of(const CompareResult& result, const std::vector<const Compar
   return table.markdown() + '\n';
 }
 
-/// Behind a click. GitHub takes what follows the summary for Markdown only after an empty line.
+/// A folded part; a click opens it. GitHub reads the body as Markdown only if an empty line follows the summary.
 std::string details(const std::string& summary, const std::string& body) {
   return body.empty() ? "" : fmt::format("<details>\n<summary>{}</summary>\n\n{}\n</details>\n\n", summary, body);
 }
@@ -104,7 +104,7 @@ std::string compare_markdown(const CompareResult& result, bool all, std::size_t 
   if (!result.paired.empty()) totals += "paired: " + result.paired + '\n';
   out += list_of(totals) + '\n';
   out += table_of(result, failing);
-  // What does not fail is the smaller news: with failures above it stands behind a click.
+  // Changes that do not fail matter less: if there are failures, they are folded up.
   const std::string others = table_of(result, changed);
   const std::string title =
       fmt::format("{} changed, and do{} not fail", changed.size(), changed.size() == 1 ? "es" : "");

@@ -14,7 +14,7 @@ namespace {
 using stats::Comparison;
 using stats::Verdict;
 
-/// The start of the long cell: medians and the change. What is behind them stands in a wider table.
+/// The start of the long cell: medians and the change. A wider table also shows the rest.
 std::string short_wall_cell(const Comparison& row, std::string_view titled_unit) {
   const std::string cell = time_cell(row, kWallTime, titled_unit);
   const std::size_t end = cell.find_first_of("[(");

@@ -56,7 +56,7 @@ bool comes_before(const Comparison& a, const Comparison& b, const std::string& k
   if (key == "wall") return slowdown(a) > slowdown(b);
   const auto worst = [&](const Comparison& row) {
     const std::size_t rank = rank_of(row.verdict);
-    // A time that regressed beside counts that are the same comes behind the counts that regressed.
+    // Rows with regressed counts come first, then rows in which only a time regressed.
     const bool is_slower = row.has_time_verdict(Verdict::regressed);
     return std::tuple(gate_failures(row, gate).empty(), is_slower && rank != 0 ? std::size_t{1} : 2 * rank,
                       -growth(row), is_slower ? -slowdown(row) : 0.0);

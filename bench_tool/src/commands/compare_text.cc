@@ -233,7 +233,7 @@ std::string compare_text(const CompareResult& result, const cli::Options& option
   const std::string below = render::wrapped(notes(result, shown), width, 2);
   std::string split = kernel_split_text(shown, options.all, false, width);
   if (const std::size_t height = options.screen.height; height != 0 && !options.top) {
-    // A blank line, the titles, and the prompt of the shell behind it all.
+    // A blank line, the titles, and the shell's prompt at the end.
     const std::size_t around = lines(out) + lines(below) + 3;
     const std::size_t room = std::max(height, around + kFewestRows) - around;
     if (shown.size() > room) {

@@ -83,26 +83,26 @@ std::string samples(const Comparison& row, bool is_judged) {
   return old_n == new_n ? fmt::format("n={}", old_n) : fmt::format("n={} and {}", old_n, new_n);
 }
 
-/// What is behind the medians: how far each may be off, how many samples, the chance, the verdict.
+/// The evidence for a change: how far each median may be off, the number of samples, p, the verdict.
 std::string judged_change(const Comparison& row, const TimeKind& kind) {
   const stats::TimeVerdict& time = *(row.*kind.verdict);
-  // In noise the estimate and the medians beside it may point in opposite ways: then the interval alone is told, if there is one.
+  // With noise the estimate and the medians may point in opposite directions. Then print only the interval, if any.
   const double medians = (row.new_window->*kind.numbers)->median - (row.old_window->*kind.numbers)->median;
   const bool has_answer = time.verdict != Verdict::inconclusive && time.verdict != Verdict::insufficient;
   const bool is_contradicted = (time.ratio->estimate - 1) * medians < 0 && !has_answer;
   const std::string change = is_contradicted ? "" : factor(time.ratio->estimate, time.ratio->interval ? 0.0005 : 0.01);
   std::string text = (change.empty() ? "" : ", " + change) + ends(*time.ratio) + " (";
-  // Beside the wall time the column of the processor's says no more than it has to.
-  std::vector<std::string> behind;
+  // The wall column has the spread and the number of samples; the cpu column does not repeat them.
+  std::vector<std::string> evidence;
   if (kind.verdict == kWallTime.verdict) {
     const std::string old_spread = spread(*time.old_median);
     const std::string new_spread = spread(*time.new_median);
-    if (!old_spread.empty() && !new_spread.empty()) behind.push_back(old_spread + " -> " + new_spread);
-    behind.push_back(samples(row, true));
+    if (!old_spread.empty() && !new_spread.empty()) evidence.push_back(old_spread + " -> " + new_spread);
+    evidence.push_back(samples(row, true));
   }
-  if (time.ratio->interval) behind.push_back(p_text(*time.adjusted_p));
-  behind.emplace_back(stats::to_string(time.verdict));
-  return text + fmt::format("{})", fmt::join(behind, ", "));
+  if (time.ratio->interval) evidence.push_back(p_text(*time.adjusted_p));
+  evidence.emplace_back(stats::to_string(time.verdict));
+  return text + fmt::format("{})", fmt::join(evidence, ", "));
 }
 
 /// True when a row's time belongs into the notes: the time of a single run of a test was not asked for.

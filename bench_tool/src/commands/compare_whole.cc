@@ -59,9 +59,9 @@ bool can_be_read_again(const std::string& path) {
 
 std::string row_key(const Comparison& row) {
   const stats::WindowSummary& window = row.new_window != nullptr ? *row.new_window : *row.old_window;
-  const std::string behind = fmt::format(" ({})", window.program);
+  const std::string program_suffix = fmt::format(" ({})", window.program);
   std::string_view name = window.name;
-  if (name.ends_with(behind)) name.remove_suffix(behind.size());
+  if (name.ends_with(program_suffix)) name.remove_suffix(program_suffix.size());
   return fmt::format("{}\t{}", window.program, name);
 }
 

@@ -50,12 +50,12 @@ double monotonic_s();
 
 class InterleavedRunner {
  public:
-  /// The files go to sub-folders `a` and `b` of `folder`. `has_whole`: one more file of each run holds what the command
-  /// itself took, from its start to its end, as Google Benchmark would write it.
+  /// The files go to sub-folders `a` and `b` of `folder`. With `has_whole`, each run writes one more file: the times of
+  /// the whole command, from its start to its end, in Google Benchmark's format.
   InterleavedRunner(std::vector<std::string> a, std::vector<std::string> b, const std::filesystem::path& folder,
                     Clock clock, bool has_whole = false);
 
-  /// Runs both commands once. Returns what went wrong, or "". An interrupted round leaves nothing behind.
+  /// Runs both commands once. Returns what went wrong, or "". An interrupted round leaves no files.
   std::string run_round();
 
   std::size_t rounds() const { return rounds_; }

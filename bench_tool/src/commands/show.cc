@@ -31,7 +31,7 @@ namespace {
 
 using Part = ShownWindow;
 
-/// `named` and, behind it, the loops that ran in it; behind each, what tools saw of it.
+/// First `named`, then the loops that ran in it. After each window follows what tools counted in it.
 std::vector<Part> parts_of(const model::Dataset& data, const std::vector<model::Group>& groups,
                            const model::Group& named, const model::SyscallChoice& choice, csv::Problems& problems) {
   std::vector<Part> parts;

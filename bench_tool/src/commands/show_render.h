@@ -19,11 +19,11 @@ struct ShownWindow {
   std::vector<stats::SyscallLatency> syscalls;
 };
 
-// Of all functions: `parts` is the test, or the loop, that was named, and behind it the loops that ran in it; what
-// tools saw of a window stands behind the window. A tool's histogram is one of powers of two, so beside it every other
-// is drawn as one, `is_fine` or not.
+// In all functions `parts` is the named test or loop, then the loops that ran in it. After each window follows what
+// tools counted in it. A tool's histogram has powers of two as borders. If one is shown, all others are drawn with the
+// same borders, even if `is_fine`.
 
-/// A test that made no such call itself is left out where its loops did. Lines of at most `width` columns, 0: any.
+/// Leaves out a test that made no such call itself if its loops did. Lines have at most `width` columns; 0: any.
 std::string show_text(const std::vector<ShownWindow>& parts, bool is_fine, const render::Paint& paint,
                       std::size_t width = 0);
 std::string show_json(const model::Dataset& data, const std::vector<ShownWindow>& parts, bool is_fine);

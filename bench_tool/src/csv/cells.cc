@@ -13,8 +13,8 @@ namespace {
 constexpr char kComma = ',';
 constexpr char kQuote = '"';
 
-/// First byte behind the cell that begins at `at`; npos where a quote of it is not closed. A quote may begin anywhere
-/// in a cell, and two of them in quotes are one.
+/// The first byte after the cell that begins at `at`; npos if a quote in it is not closed. A quote may begin anywhere
+/// in a cell. Two quotes inside quotes are one.
 std::size_t cell_end(std::string_view line, std::size_t at) {
   while (at < line.size() && line[at] != kComma) {
     if (line[at] != kQuote) {
@@ -53,7 +53,7 @@ SplitFault Cells::split_behind(std::string_view line, std::size_t shared) {
   return find_borders(line, in_line_[shared], shared);
 }
 
-/// Fills in_line_ behind `column`, which begins at `from`.
+/// Fills in_line_ after `column`, which begins at `from`.
 SplitFault Cells::find_borders(std::string_view line, std::size_t from, std::size_t column) {
   base_ = line.data();
   begins_ = in_line_.data();

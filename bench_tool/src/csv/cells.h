@@ -2,8 +2,8 @@
 //
 // Cells: a line of a CSV, split at its commas.
 //
-// Most time that bench takes goes into this, so borders are looked for in 16 bytes at once, and what a line shares with
-// the one before is not split again. Quotes are rare: a line that holds one is split byte by byte.
+// bench spends most of its time here. So it searches 16 bytes at once for borders, and does not split again what a line
+// shares with the line before. Quotes are rare: a line that holds one is split byte by byte.
 #pragma once
 
 #include <array>
@@ -22,13 +22,13 @@ class Cells {
 
   /// Lines must have `columns` of them, at most kMostColumns.
   explicit Cells(std::size_t columns) : columns_(columns) {}
-  /// Before the first line: lines have so many instead.
+  /// Sets another number of columns; call it before the first line.
   void expect(std::size_t columns) { columns_ = columns; }
   Cells(const Cells&) = delete;
   Cells& operator=(const Cells&) = delete;
 
-  /// Splits `line`, of which LineSource::kReadableBehind more bytes may be read. Cells are views into it or into this,
-  /// and stay until the next call.
+  /// Splits `line`. LineSource::kReadableBehind more bytes after it must be readable. Cells are views into the line or
+  /// into this object, and stay until the next call.
   SplitFault split(std::string_view line);
   /// The same for a line that begins with the same bytes as the one before, up to column `shared`.
   SplitFault split_behind(std::string_view line, std::size_t shared);
@@ -57,7 +57,7 @@ class Cells {
   Begins in_line_{};            ///< Where each cell begins in the line; of a line without quotes its cells.
   Begins in_text_{};            ///< Where each cell begins in unquoted_.
   const std::uint32_t* begins_ = in_line_.data();
-  std::string unquoted_;  ///< The cells of a line with quotes, without them, and a byte behind each.
+  std::string unquoted_;  ///< The cells of a line with quotes, without the quotes; one byte follows each.
 };
 
 }  // namespace syscost::bench::csv

@@ -18,7 +18,7 @@ constexpr std::uint64_t kSmallestPart = std::uint64_t{16} << 20;
 constexpr std::size_t kBufferBytes = std::size_t{1} << 18;
 constexpr std::size_t kHeaderBytes = 2048;  // more than any header of ours
 
-/// First offset at or behind `offset` at which a line begins; `end` when there is none before it.
+/// The first offset from `offset` on at which a line begins; `end` if none begins before `end`.
 std::uint64_t next_line_begin(const Input& input, std::uint64_t offset, std::uint64_t end) {
   std::vector<char> buffer(kBufferBytes);
   const ReadBytes bytes = input.bytes_of(offset, end - offset);

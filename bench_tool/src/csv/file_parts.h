@@ -2,8 +2,8 @@
 //
 // Parts of a file, so that a large one is read on all cores.
 //
-// A syscost CSV holds no line break inside a field, so that every line feed is a border between rows: a file can be cut
-// behind any of them. A part counts its lines from its own first one; who puts parts together knows how many came
+// No field of a syscost CSV holds a line break. So every line feed ends a row, and a file can be cut after any of them.
+// A part counts its lines from its own first one. The code that joins the parts adds the number of lines
 // before.
 #pragma once
 

@@ -93,7 +93,7 @@ class Inflater {
     return false;
   }
 
-  /// Behind a packed file another may stand, or zeros that fill a tape's block. False: no more can be unpacked now.
+  /// After a packed file may follow another one, or zeros that fill a tape's block. False: no more to unpack now.
   bool begin_member() {
     while (stream_.avail_in != 0 && *stream_.next_in == 0) {
       ++stream_.next_in;

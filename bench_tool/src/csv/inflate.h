@@ -2,8 +2,8 @@
 //
 // Inflate: files that were packed by gzip, read as what is in them.
 //
-// Runs are kept for months, and packed they take a thirtieth. A packed file may also be cut short, be damaged, or have
-// been made to unpack to more than any machine has; each ends in a message, and no more memory is taken than for a
+// People keep runs for months, and packed ones take a thirtieth of the space. A packed file may be cut short, damaged,
+// or made to unpack to more than any machine can hold. Each of these ends in a message. Reading takes the memory of one
 // block.
 #pragma once
 
@@ -22,8 +22,8 @@ inline constexpr std::uint64_t kAnyUnpackedBytes = std::uint64_t{64} << 20;
 /// True for the beginning of a file that gzip wrote.
 bool is_gzip(std::string_view beginning);
 
-/// What `packed` delivers, unpacked. Several packed files behind each other are one. It throws std::system_error where
-/// `packed` does, and where the data are cut short, damaged, or unpack to too much.
+/// What `packed` delivers, unpacked. Several packed files in a row are read as one. It throws std::system_error if
+/// `packed` does, and if the data are cut short, damaged, or unpack to too much.
 ReadBytes inflated(ReadBytes packed);
 
 }  // namespace syscost::bench::csv

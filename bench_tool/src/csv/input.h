@@ -58,8 +58,8 @@ class Input {
   int descriptor_ = -1;
   bool is_regular_ = false;
   std::uint64_t size_ = 0;
-  ReadBytes stream_;       ///< Of what is not regular: what is behind the beginning.
-  std::string beginning_;  ///< Of what is not regular: taken out of it.
+  ReadBytes stream_;       ///< If the file is not regular: the bytes after the beginning.
+  std::string beginning_;  ///< If the file is not regular: already read.
   bool has_beginning_ = false;
   bool has_ended_ = false;  ///< Of a pipe or terminal: the beginning is all of it.
 };

@@ -2,8 +2,8 @@
 //
 // Problems: what was wrong with the input, kept until the end of the command.
 //
-// One bad line must not hide the million good ones behind it, and must not pass silently either. So readers note what
-// they could not use and go on; the command prints the notes as `file:line: message` and ends with exit code 2.
+// One bad line must not hide the million good ones after it, and it must not pass silently. So a reader notes what it
+// could not use and goes on. The command prints the notes as `file:line: message` and ends with exit code 2.
 #pragma once
 
 #include <cstddef>

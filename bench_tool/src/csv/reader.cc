@@ -12,10 +12,10 @@
 namespace syscost::bench::csv {
 namespace {
 
-// The header, and the row behind it that tells the version of a header that is not ours, are looked at in full.
+// Two lines are read in full: the header, and the row after it, which tells the version of an unknown header.
 constexpr std::uint64_t kFirstPlainLine = 3;
 
-/// What a row ends with. A quote may hold it as well: what does not end so is no row, what does may still be none.
+/// The end of each row. A line without it is no row. A line with it may still be none: a quoted cell can hold it.
 const std::string kRowEnd = std::string(",") + std::string(schema::kEndMark);
 
 /// What is wrong with a header line; "" when it is ours. The library matches columns in any order; ours are fixed.

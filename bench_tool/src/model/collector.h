@@ -46,9 +46,9 @@ class Collector {
   std::string take(const csv::Row& row, csv::Skip& skip);
   /// Takes a repetition of a file that holds one process's.
   void take_plain(const PlainRepetition& one);
-  /// Takes over what `part` collected of the current file behind its first `lines_before` lines.
+  /// Takes over what `part` collected from the current file after its first `lines_before` lines.
   void absorb(Collector& part, std::uint64_t lines_before);
-  /// So far, with rows that are not put in order yet. The runs that are left out have their contexts.
+  /// What was collected so far; the rows are not in order yet. Of the runs that are left out it has the contexts.
   const Dataset& so_far() const { return data_; }
   /// Leaves the runs that were asked for, each row once, and hands out the result.
   Dataset finish(const std::string& name);

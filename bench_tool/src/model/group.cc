@@ -22,7 +22,7 @@ std::size_t rank_of(std::string_view kind) {
   return static_cast<std::size_t>(std::find(kOrder.begin(), kOrder.end(), kind) - kOrder.begin());
 }
 
-/// The same groups, each loop behind the window it ran in.
+/// The same groups; each loop follows the window in which it ran.
 std::vector<Group> loops_behind_owners(const Dataset& data, std::vector<Group> groups) {
   using Key = std::tuple<NameId, NameId, NameId, NameId>;
   std::map<Key, std::vector<std::size_t>> loops;
@@ -57,7 +57,7 @@ std::vector<Group> loops_behind_owners(const Dataset& data, std::vector<Group> g
   return ordered;
 }
 
-/// The same groups, what a tool saw of a window behind what we counted in it, or left out.
+/// The same groups. What a tool counted in a window follows what we counted in it, or is left out.
 std::vector<Group> with_tools(const Dataset& data, std::vector<Group> groups, Tools which) {
   const auto is_ours = [&](const Group& group) { return data.text(group.origin) == schema::kOriginSyscost; };
   if (std::all_of(groups.begin(), groups.end(), is_ours)) return groups;

@@ -36,19 +36,19 @@ bool is_same_window(const Group& a, const Group& b);
 enum class Tools { behind_ours, left_out };
 
 /// Tests first, then loops, benchmarks and scopes, then suites, environments and processes; in file order within each.
-/// If the test of a loop has a row, the loop stands behind it, not among the others.
+/// If the test of a loop has a row, the loop follows it and is not among the other loops.
 /// Rows that another tool counted (origin bpftrace) form groups of their own: two counts of a thing are never added.
 std::vector<Group> group_samples(Dataset& data, Tools tools = Tools::behind_ours);
 
-/// For people: `Log.Write`, `Log.Write, loop flush`, `suite Log, set-up`, `scope Log.Write, flush`; `[bpftrace]` behind
-/// it names the origin.
-/// The name alone; several programs may have one such.
+/// For people: `Log.Write`, `Log.Write, loop flush`, `suite Log, set-up`, `scope Log.Write, flush`. A `[bpftrace]` at
+/// the end names the origin.
+/// The name alone; several programs may have a window of this name.
 std::string base_name(const Dataset& data, const Group& group);
 /// `Log.Write (log_tests)`: always names one group of a RUN.
 std::string full_name(const Dataset& data, const Group& group);
-/// Of a loop the base name of what it ran in, "" where that is nothing.
+/// The base name of the window in which the loop ran; "" if there was none.
 std::string owner_name(const Dataset& data, const Group& loop);
-/// The base name where it is enough, else the full one.
+/// The base name if it is unique, else the full name.
 std::string display_name(const Dataset& data, const Group& group);
 
 /// A program without its folder.

@@ -47,8 +47,8 @@ class RowParser {
   void name_call(const csv::Row& row, SyscallRow& parsed);
   bool parse_errno_list(const csv::Row& row, schema::Column column, NameId& list);
 
-  /// A syscall as rows name it. Windows call much the same in much the same order, so that the one behind it is a good
-  /// guess for the next row's, and three comparisons take the place of three searches.
+  /// A syscall as rows name it. Windows make similar calls in a similar order. So the call that followed this one is a
+  /// good guess for the next row, and three comparisons replace three searches.
   struct Call {
     NameId syscall, detail, classes;
     std::string_view syscall_text, detail_text, classes_text;

@@ -257,7 +257,7 @@ void RowStore::replace(std::uint32_t sample, const std::vector<SyscallRow>& rows
     size_ -= extents_[i].rows;
     extents_[i].rows = 0;
   }
-  // Not behind rows of the same sample that are no longer there.
+  // A new extent: the sample's last extent may hold rows that were just removed.
   extents_.push_back({sample, 0, 0, 0, std::numeric_limits<std::uint32_t>::max(), 0, false});
   for (const SyscallRow& row : rows) append(row);
 }

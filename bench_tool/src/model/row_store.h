@@ -43,7 +43,7 @@ class RowStore {
   void index(std::size_t samples);
   /// Appends to `rows` those of a sample, in the order they were appended.
   void of(std::uint32_t sample, std::vector<SyscallRow>& rows) const;
-  /// After index(): samples of which two rows may be for the same call, because others stood between their rows.
+  /// After index(): samples in which two rows may be for the same call, because rows of others stood between them.
   std::vector<std::uint32_t> samples_to_check() const;
   /// Puts `rows` in the place of the sample's; index() again before the next of().
   void replace(std::uint32_t sample, const std::vector<SyscallRow>& rows);
@@ -53,7 +53,7 @@ class RowStore {
   struct Call {
     NameId syscall, detail, classes;
     std::uint32_t key;   ///< The same for calls of the same syscall and detail.
-    std::uint32_t next;  ///< The call behind it last time.
+    std::uint32_t next;  ///< The call that followed it last time.
   };
   /// What numbers in packed rows mean. Rows of another store come with theirs.
   struct Dictionary {
@@ -86,7 +86,7 @@ class RowStore {
   std::size_t filled_ = 0;                   ///< Bytes of the last block.
   std::vector<std::uint32_t> seen_;          ///< By a call's key: in which stretch of a sample's rows it was last.
   std::uint32_t stretch_ = 0;                ///< Of rows of one sample that follow each other.
-  std::vector<std::uint32_t> first_extent_;  ///< By sample, after index(); and one behind the last.
+  std::vector<std::uint32_t> first_extent_;  ///< By sample, after index(); with one more at the end.
   std::size_t size_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// SyscallChoice: the SYSCALL argument of show: which of a test's syscalls.
+// SyscallChoice: the SYSCALL argument of show. It says which syscalls of a test are shown.
 //
 // The words are those of --syscost_filter and of the assertions, so that one selector says the same everywhere. It is
 // matched with what the rows say, their names and classes, because bench knows no table of syscalls: a CSV may come
@@ -34,7 +34,7 @@ class SyscallChoice {
  private:
   struct Term {
     bool removes = false;
-    std::string word;  ///< A name, or a class behind its %; empty for a regular expression and for all.
+    std::string word;  ///< A name, or a class without its %; empty for a regular expression and for all.
     std::optional<std::regex> regex;
 
     bool hits(const std::string& name, const std::string& detail, std::string_view classes) const;

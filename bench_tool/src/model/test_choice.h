@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Test choice: which tests a command is about, in the words of --gtest_filter, which its users know.
+// Test choice: which tests a command shows. The grammar is that of --gtest_filter, because users know it.
 //
-// `Log.*:Net.*-*Slow*`: patterns with colons between them, behind a minus those of what is left out. `*` is any text
-// and
-// `?` any character; a pattern stands for the whole name.
+// `Log.*:Net.*-*Slow*`: patterns with colons between them. Patterns after a minus leave tests out. `*` is any text and
+// `?` is any character.
+// A pattern must fit the whole name.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ class TestChoice {
 
   bool is_everything() const { return chosen_.empty() && left_out_.empty(); }
   const std::string& text() const { return text_; }
-  /// True if a pattern fits one of the `names` of a test, and no pattern behind the minus fits any.
+  /// True if a pattern fits one of the `names` of a test, and no pattern after the minus fits any.
   bool matches(const std::vector<std::string>& names) const;
 
  private:

@@ -117,7 +117,7 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
     std::size_t used = 0;
     while (used + display_width(line) > width) {
       const std::string_view fits = beginning(line, width - std::min(used, width));
-      // The blank behind the last word that fits; not one of the margin.
+      // The blank after the last word that fits; not a blank of the margin.
       std::size_t blank = fits.size() == line.size() ? std::string_view::npos : line.rfind(' ', fits.size());
       const std::size_t first = line.find_first_not_of(' ');
       if (blank == std::string_view::npos || blank <= first) blank = line.find(' ', first);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Change points: where in a history the times changed, and not merely varied.
+// Change points: where in a history the times changed, and did not merely vary.
 //
-// One run's time says little, and a history has many places to look at: the largest of many differences is large by
-// chance. So the whole history is judged at once. Each place splits it in two, and the place counts at which the ranks
-// of the two sides are furthest apart (Mann-Whitney's statistic, standardised). Chance is what the same values give in
-// another order: where at most one in a hundred orders has a place as far apart, it is a change, and each side is
-// looked at alike. docs/statistics.md has what this finds and invents.
+// The time of one run says little. A history has many places, and the largest of many differences is large by chance.
+// So the whole history is judged at once. Each place splits it in two. The place counts at which the ranks of the two
+// sides are furthest apart (Mann-Whitney's statistic, standardised). Random orders of the same values show what chance
+// does. If at most one in a hundred orders has a place as far apart, it is a change, and each side is then judged in
+// the same way. docs/statistics.md has the rates of found changes and of false alarms.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@
 
 namespace syscost::bench::stats {
 
-/// With fewer values no order of them is rare enough.
+/// With fewer values no order is rare enough to show a change.
 inline constexpr std::size_t kLeastHistory = 8;
 
 struct ChangePoint {
-  std::size_t at = 0;  ///< The first value behind the change.
-  double before = 0;   ///< Medians, from the change before and to the one behind.
+  std::size_t at = 0;  ///< The first value after the change.
+  double before = 0;   ///< Medians of the values since the previous change and up to the next one.
   double after = 0;
 };
 

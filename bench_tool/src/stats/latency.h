@@ -2,8 +2,8 @@
 //
 // Latency: the summed histogram of one syscall over all repetitions of a test.
 //
-// Percentiles of repetitions cannot be averaged; histograms can be added. So they are decoded and summed here, and
-// every percentile is read from the sum, where enough calls stand behind it.
+// Percentiles of repetitions cannot be averaged, but histograms can be added. So the histograms are decoded and summed
+// here, and every percentile is read from the sum, if the sum holds enough calls.
 #pragma once
 
 #include <array>

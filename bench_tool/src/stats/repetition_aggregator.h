@@ -62,11 +62,11 @@ class SeriesList {
   auto end() const { return all_.end(); }
 
  private:
-  std::vector<const model::SyscallRow*> rows_;  ///< Of all series, one behind the other.
+  std::vector<const model::SyscallRow*> rows_;  ///< The rows of all series, one series after the other.
   std::vector<Series> all_;
 };
 
-/// What becomes of fixed calls in figures per iteration.
+/// How figures per iteration treat fixed calls.
 enum class Fixed {
   left_out,  ///< Where all repetitions tell them apart. Kernel time with them, at the mean of all calls of the syscall.
   spread,    ///< They count as calls of the iterations they happened in.

@@ -106,14 +106,14 @@ struct WindowSummary {
   std::optional<std::uint64_t> lost;     ///< Sum; above 0 every count is a lower bound.
   std::vector<SyscallSummary> syscalls;  ///< Most kernel time first, then most calls, then by name.
 
-  /// A suite's or an environment's: the first use of everything falls into it.
+  /// The set-up of a suite or an environment. The first use of everything falls into it.
   bool is_set_up() const { return kind == "suite" || kind == "environment"; }
   /// Its counts are a part of its program's, and in no other window's.
   bool is_part_of_program() const { return is_ours() && (kind == "test" || is_set_up()); }
   /// Its times come from passes that nothing measured, whatever the backend.
   bool is_timed_apart() const { return kind == "loop" || kind == "benchmark" || kind == "kernel"; }
   bool is_ours() const { return origin == schema::kOriginSyscost; }
-  /// Passes of the body behind the figures, where they are per pass; else 1.
+  /// The passes that the figures were divided by, if they are per pass; else 1.
   double passes() const {
     if (!is_per_iteration) return 1;
     if (iterations) return iterations->median;
