@@ -29,7 +29,7 @@ DETAILS = os.path.join(BIN, "adapter_details")
 LOOPS = os.path.join(BIN, "adapter_loops")
 DENY = os.path.join(BIN, "adapter_deny")                # runs a program under a seccomp profile
 NO_CAPABILITIES = ["capsh", "--drop=all", "--user=nobody", "--"] if os.geteuid() == 0 else None
-# Where no backend can count, whatever it needs.
+# Under this command no backend can count.
 NO_BACKEND = [DENY, "EPERM", "dispatch,seccomp", *NO_CAPABILITIES] if NO_CAPABILITIES else None
 
 # A container engine's seccomp profile: it answers some calls before anybody sees them.

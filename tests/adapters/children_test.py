@@ -211,8 +211,8 @@ class ChildrenOnEbpf(Family, Case):
         passes = self.rows(kind="process", record="syscall", window=FAMILY, syscall="getppid", parent="asking")
         self.assertEqual([(row["repetition"], row["entries"], row["calls"]) for row in passes],
                          [(str(repetition), "8", "8") for repetition in range(3)])
-        # Behind a seccomp filter, as a container has, the read in which the child was blocked meanwhile may have been denied:
-        # an exit with two explanations is counted as lost.
+        # Under a seccomp filter, as in a container, the filter may have denied the read in which the child was blocked.
+        # Such an exit has two explanations, so it is counted as lost.
         with open("/proc/self/status", encoding="ascii") as status:
             is_filtered = re.search(r"^Seccomp:\t2$", status.read(), re.MULTILINE) is not None
         lost = {row["lost"] for row in self.rows(kind="loop", record="test")}

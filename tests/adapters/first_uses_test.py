@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the C library does once in a process is charged to no test, where it can be done before; and nobody sees it."""
+"""No test pays for what the C library does once in a process, if it can be done before; no program notices it."""
 import json
 import os
 import shutil

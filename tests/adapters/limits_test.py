@@ -65,7 +65,7 @@ class Limits(Case):
 
     def test_a_linked_program_that_a_test_starts_belongs_to_the_tests_run(self):
         inner = f"sh -c '{MANY} --gtest_filter=Shapes.CallsThreeTimes; :'"
-        with open(self.csv, "a+", encoding="utf-8"):  # whoever else has the file open, starts no run by that
+        with open(self.csv, "a+", encoding="utf-8"):  # another program with the file open starts no run
             for _ in range(2):
                 self.run_program(LIMITS, "--gtest_filter=Programs.*", SYSCOST_CSV=self.csv, SYSCOST_TEST_PROGRAM=inner)
         runs = {}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""--syscost_profile bpftrace and perf from outside: what the tool counted is what the program called, to the last call;
-whatever is missing is told before the first test; whoever dies, nothing of ours stays.
+"""--syscost_profile bpftrace and perf from outside: the tool counted exactly what the program called. The
+adapter reports what is missing before the first test. No process of ours stays, even if one of them dies.
 """
 import contextlib
 import ctypes
@@ -75,7 +75,7 @@ class ProfileCase(Case):
         return glob.glob(os.path.join(self.folder, "syscost_artifacts", "*", "*", "**", name), recursive=True)
 
     def expect_nothing_left(self):
-        """Waits for the end of whoever was started with our TMPDIR."""
+        """Waits for the end of all processes that were started with our TMPDIR."""
         for entry in os.listdir("/proc"):
             with contextlib.suppress(OSError, ValueError):
                 with open(f"/proc/{int(entry)}/environ", "rb") as file:

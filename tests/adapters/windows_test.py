@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Windows of the GoogleTest adapter, from outside: whose calls each test, suite and environment is charged with."""
+"""Windows of the GoogleTest adapter, from outside: which calls each test, suite and environment is charged with."""
 import os
 import shutil
 import subprocess

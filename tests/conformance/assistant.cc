@@ -56,7 +56,7 @@ Assistant::Assistant() {
   pid_ = fork();
   if (pid_ < 0) std::abort();
   if (pid_ == 0) {
-    // Nobody must survive a killed test run.
+    // No process may survive a killed test run.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() == parent) work(parent);
     _exit(0);

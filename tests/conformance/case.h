@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a conformance case is: a few syscalls whose exact numbers are known beforehand, and those numbers.
+// What a conformance case is: a few syscalls, and the exact numbers of calls that are known beforehand.
 //
 // The suite asks every backend the same question: here is a program that does something awkward (a signal in a read, a
 // thread born inside the window, a call denied by seccomp), how many calls was that? The answer is compared with two

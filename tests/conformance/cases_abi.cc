@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Code and ABI: calls from code that came later, calls that are none, and the other doors into the kernel.
+// Code and ABI: calls from code that was loaded later, numbers that are no call, and the other ways into the kernel.
 //
-// A call number means different things behind different doors: 20 is writev through `syscall` and getpid through
-// `int $0x80`. A table indexed by number alone reports the wrong name with full confidence.
+// A call number means different things for different instructions: 20 is writev with `syscall` and getpid with
+// `int $0x80`. A table indexed by the number alone reports a wrong name.
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

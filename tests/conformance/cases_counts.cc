@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Counts and errno: the plainest questions. Whoever gets these wrong need not try the others.
+// Counts and errno: the plainest questions. A backend that fails here need not try the other cases.
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>

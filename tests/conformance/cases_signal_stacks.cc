@@ -66,8 +66,8 @@ void count_whole_pieces(std::vector<bool>& is_touched) {
   }
 }
 
-/// What a delivery leaves behind on a painted signal stack of `bytes`: a byte that has the paint's value by chance is
-/// not written with the other paint's.
+/// What a delivery leaves on a painted signal stack of `bytes`. Two paints are used: a byte that equals one of them by
+/// chance does not equal the other.
 struct Trace {
   std::size_t touched = 0;
   std::size_t deepest = 0;  ///< From the stack's end.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Programs that use what a backend may need for itself: SIGSYS, signal stacks, the kernel's dispatch, code made at run
-// time. Whoever watches must not get in their way.
+// time. A backend must not disturb them.
 #include <errno.h>
 #include <signal.h>
 #include <sys/auxv.h>

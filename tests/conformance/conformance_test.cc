@@ -4,8 +4,8 @@
 //
 // Each (backend, case) is a test in one or two ways: `..._bare` compares the backend's answer with the table, without
 // anything else in the picture; `..._under_strace` compares it with strace's log of the same run as well. Column
-// `oracle` runs the case without a window and holds the table itself against strace. A case that cannot hold is skipped
-// with the reason from the table, one whose needs this machine does not meet with the remedy.
+// `oracle` runs the case without a window and compares the table itself with strace. A case that cannot hold is skipped
+// with the reason from the table. A case that needs what this machine lacks is skipped with the remedy.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -257,8 +257,7 @@ void register_all() {
 }
 
 TEST(ConformancePage, EqualsTheCases) {
-  EXPECT_EQ(read_file(CONFORMANCE_PAGE), conformance_page())
-      << "write the page anew: ./dev update pages";
+  EXPECT_EQ(read_file(CONFORMANCE_PAGE), conformance_page()) << "write the page anew: ./dev update pages";
 }
 
 }  // namespace

@@ -110,8 +110,8 @@ std::vector<int> helpers_of(pid_t pid) {
   return helpers;
 }
 
-/// Leaves a process behind that closed nothing of ours, as no handler of fork() ran in it, and holds our standard
-/// output.
+/// Starts a process that stays, and holds our standard output. It closed nothing of ours, because no handler of fork()
+/// ran in it.
 int leave_daemon() {
   const int result = count_own_calls();
   if (raw(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr) == 0) {

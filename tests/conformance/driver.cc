@@ -10,7 +10,7 @@
 namespace conformance {
 namespace {
 
-/// A write that fails with EBADF: it leaves nothing behind but its line in strace's log.
+/// A write that fails with EBADF: its only trace is its line in strace's log.
 void mark(const std::string& text) {
   raw(SYS_write, -1, text.data(), text.size());
 }

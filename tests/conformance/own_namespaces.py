@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A network and mounts of a test's own: no helper of the machine is met there, and none of the test's is left behind."""
+"""A network and mounts for one test: it meets no helper of the machine, and leaves none of its own."""
 import ctypes
 import subprocess
 

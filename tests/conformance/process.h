@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Runs a program with a deadline, so that a case that hangs fails by name and leaves no process behind.
+// Runs a program with a deadline, so that a case that hangs fails by name and leaves no process.
 #pragma once
 
 #include <string>

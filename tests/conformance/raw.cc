@@ -51,7 +51,7 @@ RawThread::~RawThread() {
 }
 
 bool RawThread::start(void (*body)(void*), void* argument) {
-  // CLONE_PARENT_SETTID stores before the child runs, so that a child that is quickly gone leaves 0 behind.
+  // CLONE_PARENT_SETTID stores before the child runs. So when a child ends at once, tid_ still ends as 0.
   long result = clone_onto(static_cast<char*>(stack_) + kStackBytes, &tid_, body, argument);
   started_ = static_cast<int>(result);
   return result > 0;

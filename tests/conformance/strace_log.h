@@ -47,8 +47,8 @@ class StraceLog {
   struct Call {
     int tid = 0;
     std::string name;
-    std::string text;          // what stood between the parentheses, both halves
-    std::string result;        // behind the last " = "
+    std::string text;          // the text between the parentheses, both halves
+    std::string result;        // after the last " = "
     std::size_t entered = 0;   // line of the entry
     std::size_t returned = 0;  // line of the return; 0 = never
     bool is_ours = false;      // syscost's own
@@ -68,7 +68,7 @@ class StraceLog {
   std::set<int> threads_of(int tid) const;
 
   std::vector<Call> calls_;
-  std::set<int> dispatched_;         // threads whose next rt_sigreturn is the way back from a dispatched call
+  std::set<int> dispatched_;         // threads that return from a dispatched call by their next rt_sigreturn
   bool is_dispatching_ = false;      // a thread of ours was armed: handlers are entered by us
   std::set<int> holds_signals_;      // threads in which we hold all signals back for a moment
   std::set<int> own_dispatch_;       // threads of a program that dispatches for itself

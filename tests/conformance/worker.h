@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Worker: a thread whose life lies outside the window and whose work lies inside it.
+// Worker: a thread that starts and ends outside the window and works inside it.
 #pragma once
 
 #include <atomic>

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""compose_test.py REPOSITORY: compose.yaml grants what its services need and no more, whoever parses it.
+"""compose_test.py REPOSITORY: compose.yaml grants what its services need and no more, with either parser.
 
-Compose itself resolves the file where it is installed (no engine is asked); elsewhere PyYAML reads it, which merges the
-anchors as compose does.
+If Compose is installed, it resolves the file (without an engine). Otherwise PyYAML reads it, which merges the anchors
+as compose does.
 """
 import json
 import re

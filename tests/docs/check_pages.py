@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The pages of tests/docs/CMakeLists.txt are the pages of the repository: one that nobody runs goes wrong unnoticed, and
-one that is named but gone would seem to be tested.
+"""tests/docs/CMakeLists.txt lists exactly the pages of the repository. A page that is missing there would go wrong
+unnoticed. A page that is listed but gone would seem to be tested.
 
 check_pages.py REPOSITORY PAGE...
 Records of decisions (docs/decisions) are history and hold no commands to run.

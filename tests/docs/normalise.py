@@ -28,7 +28,7 @@ RULES = [
     # Between the file and the backend: moment, host, kernel, the commit where there is one, build type.
     (re.compile(r"^run \S+ of (\S+), .*?(?=backend )"), r"run # of \1, "),
     (re.compile(r"\brun [\w.-]+-\d+-\d+\b"), "run #"),
-    # What bench compare says OLD and NEW are, behind the file: run, label, commit, moment.
+    # What bench compare prints after the files OLD and NEW: run, label, commit, moment.
     (re.compile(r"^(OLD|NEW)  (\S+): .*"), r"\1 \2"),
     (re.compile(r"\b\d{4}-\d\d-\d\dT[\d:.]+Z"), "#"),
     (re.compile(r"\bkernel \d+\.\d+\S* \S+, user id \d+"), "kernel #, user id #"),
@@ -62,7 +62,7 @@ def apply_rules(line: str) -> str:
 
 
 def hide_rates(lines: list[str]) -> list[tuple[int, str]]:
-    """Hides the calls/s column of bench's tables and sorts their rows, whose order is by time: (raw index, line)."""
+    """Hides the calls/s column of bench's tables and sorts their rows (bench orders by time): (raw index, line)."""
     out: list[tuple[int, str]] = []
     table: list[tuple[str, int, str]] = []  # what a row is about, then the row
     end: int | None = None

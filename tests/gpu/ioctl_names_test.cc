@@ -111,7 +111,7 @@ TEST(Nvidia, FindsCommandAndStatusInTheDriversStructures) {
   const RequestRule alloc = rule_for(request(kNvidia0, 0xc000'462b | sizeof(Alloc) << 16));
   EXPECT_EQ(alloc.command_at, offsetof(Alloc, object_class));
   EXPECT_EQ(alloc.status_at, offsetof(Alloc, status));
-  // A size nobody knows yet: where the status is then, nobody knows.
+  // An unknown size, as of a later driver: then the place of the status is unknown, too.
   EXPECT_EQ(rule_for(request(kNvidiactl, 0xc080'462b)).command_at, offsetof(Alloc, object_class));
   EXPECT_EQ(rule_for(request(kNvidiactl, 0xc080'462b)).status_at, RequestRule::kNowhere);
   EXPECT_EQ(rule_for(request(1U << 20 | 3, 0xc020'462a)).command_at, RequestRule::kNowhere);

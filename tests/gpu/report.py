@@ -115,7 +115,7 @@ def count(row):
 
 
 def calls(rows, test, window=None, syscall=None):
-    """How many in a test, or in its scopes of one name; None where nobody counted, or not all."""
+    """How many calls in a test, or in its scopes of one name; None if they were not counted, or not all."""
     kind = "test" if window is None else "scope"
     of_window = [row for row in rows if row["kind"] == kind and row["test"] == test and window in (None, row["window"])]
     totals = [row for row in of_window if row["record"] == "test"]
@@ -302,7 +302,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("bin", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--suite", default="demo_gpu_sum_cuda", help="whose calls the tables are of")
+    parser.add_argument("--suite", default="demo_gpu_sum_cuda", help="the suite that the tables show")
     options = parser.parse_args()
     out = options.out.resolve()
     out.mkdir(parents=True, exist_ok=True)

@@ -115,7 +115,7 @@ def page():
 
 
 def runs():
-    """Runs whose kernels were stamped: the rows that a process writes of ten launches before and after a change."""
+    """Runs with stamped kernels: the rows that a process writes for ten launches, before and after a change."""
     sys.path.insert(0, os.path.join(HERE, "../cli"))
     import make_data as cli  # pylint: disable=import-outside-toplevel
     uncounted = dict(outcome="", iterations=1, total_entries="", total_calls="", total_errors="", total_kernel_ns="",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A test program whose stamps are made up on the host: what syscost::gpu does with them beside the test's own calls.
-// Known numbers of getppid calls, which nothing else makes; record_test.py looks at what it left behind.
+// A test program that makes up its stamps on the host. It shows what syscost::gpu does with them and the test's calls.
+// It makes known numbers of getppid calls, and nothing else makes any. record_test.py checks what it wrote.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a test with GPU stamps leaves behind: RECORD_PROGRAM BENCH. Needs no GPU; the stamps are made up."""
+"""What a test with GPU stamps writes: RECORD_PROGRAM BENCH. It needs no GPU; the stamps are made up."""
 import csv
 import glob
 import os

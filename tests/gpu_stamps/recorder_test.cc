@@ -133,7 +133,7 @@ TEST(Recorder, KeepsMarksApartAndCountsHowOftenTheyWereReached) {
 TEST(Recorder, CountsUnitsWithoutACellAndWritesNothingElsewhere) {
   Layout layout = Layout::of(Level::warp, {10, 1, 1}, {64, 1, 1}, 0, 7 * sizeof(Cell));
   HostBuffer buffer(layout);
-  buffer.cells.resize(20);  // what lies behind the cells must stay as it is
+  buffer.cells.resize(20);  // the bytes after the cells must stay as they are
   launch(buffer.recorder(), {10, 1, 1}, {64, 1, 1}, at_start, at_start);
   EXPECT_EQ(buffer.losses.overflowed, 13U);
   const StampedLaunch read = buffer.read();

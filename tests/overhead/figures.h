@@ -18,8 +18,8 @@ std::optional<double> value_of(const std::string& output, const std::string& key
 /// Of at least one value.
 double median(std::vector<double> values);
 
-/// `+0.12 ns, 95 % interval [-0.01, +0.25] over 10 pairs`: the median of the pairs' differences, with where it lies; of
-/// fewer than 6 pairs nobody can say that, and neither does this. At least one.
+/// `+0.12 ns, 95 % interval [-0.01, +0.25] over 10 pairs`: the median of the pairs' differences and its interval. Fewer
+/// than 6 pairs have no such interval, so none is printed. Needs at least one pair.
 struct Difference {
   std::string text;
   std::optional<bool> contains_zero;

@@ -12,7 +12,7 @@
 
 namespace overhead {
 
-/// A running child whose stdout and stderr we read together.
+/// A running child; we read its stdout and stderr together.
 class Process {
  public:
   /// Starts `arguments[0]` (looked up in PATH). Throws std::runtime_error when it cannot be started.

@@ -51,8 +51,8 @@ struct Cost {
   double cpu_ms() const { return program_ms + others_ms; }
 };
 
-/// Waits for the processes that came to us from programs which have ended; their CPU time together.
-double reap_orphans_ms(const std::string& whose) {
+/// Waits for the processes that we inherited from programs that have ended. Returns the sum of their CPU times.
+double reap_orphans_ms(const std::string& program) {
   double all_ms = 0;
   for (const Clock::time_point begin = Clock::now();;) {
     const std::optional<double> one_ms = Process::reap_any_ms();
@@ -61,7 +61,7 @@ double reap_orphans_ms(const std::string& whose) {
     } else if (!Process::has_children()) {
       return all_ms;
     } else if (Clock::now() - begin > kPatience) {
-      throw std::runtime_error(whose + " left a process that does not end");
+      throw std::runtime_error(program + " left a process that does not end");
     } else {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }

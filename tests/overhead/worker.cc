@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The program whose syscalls are timed, bare or under an instrument.
+// The program that makes the timed syscalls, bare or under an instrument.
 //
 // usage: overhead_worker MODE CALLS
 //
@@ -105,7 +105,7 @@ void time_under_pair(const char* enter, const char* exit, int calls) {
   empty_pair_bpf__destroy(pair);
 }
 
-/// The kernel looks at every call and lets all pass: what Syscall User Dispatch costs whoever uses it.
+/// The kernel looks at every call and lets all pass: what Syscall User Dispatch itself costs.
 void let_the_kernel_check() {
   constexpr int kSetDispatch = 59;  // PR_SET_SYSCALL_USER_DISPATCH, missing in older headers
   constexpr unsigned long kOn = 1;
@@ -127,7 +127,7 @@ void print_seen(const syscost::CallTable& table, const char* key, std::uint32_t 
   std::printf("%s %.1f\n", key, static_cast<double>(tally->latency.dense().percentile_ns(0.5)));
 }
 
-/// What one window costs: opening, closing, and reading what one syscall left behind.
+/// What one window costs: opening it, closing it, and reading the counts of one syscall.
 void time_windows(syscost::WindowBook& book) {
   for (syscost::Reach reach : {syscost::Reach::process, syscost::Reach::thread}) {
     double ns = ns_per_call(2000, [&] {

@@ -4,10 +4,10 @@
 //
 //     SYSCOST_BACKEND=dispatch soak [threads [calls of each]]
 //
-// Waves of threads that live for a thousand calls each, made from the program's own text and through libc; one thread
-// that opens and closes process windows as fast as it can; another process that sends signals to whoever is hit, whose
-// handler calls too. All of it inside one window, which must show exactly the calls that were made, each with one
-// latency, nothing lost and nothing late. Exit status 0 only then.
+// Waves of threads live for a thousand calls each, made from the program's own text and through libc. One thread opens
+// and closes process windows as fast as it can. Another process sends signals to random threads, and the handler makes
+// calls, too. All of this runs inside one window. The window must show exactly the calls that were made, each with one
+// latency, nothing lost and nothing late. Only then is the exit status 0.
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>

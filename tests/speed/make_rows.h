@@ -12,7 +12,7 @@ struct MakeRows {
   std::uint64_t syscall_rows = 1'000'000;
   std::uint64_t syscalls_per_test = 20;
   std::uint64_t repetitions = 10;
-  std::uint64_t runs = 1;         ///< One behind the other, as many rows in each.
+  std::uint64_t runs = 1;         ///< One after the other, with as many rows in each.
   std::uint64_t extra_calls = 0;  ///< Added to every count, for a second file that differs.
 };
 

@@ -164,7 +164,7 @@ class Counts(BenchmarkCase):
 
 
 class FixedCalls(BenchmarkCase):
-    """What a run of the loop calls whatever its length stands apart, and so two runs whose passes differ agree."""
+    """Calls made once per run, regardless of iterations, are listed apart. So runs with different passes agree."""
 
     def one(self, *flags, test="BM_FixedCalls", **variables):
         """{syscall: its row} of a run of `test`, in a file of its own; and the file."""

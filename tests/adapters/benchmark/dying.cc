@@ -72,7 +72,7 @@ void BM_TwinOfIt(benchmark::State& state) {
   }
 }
 
-/// Dies of what the benchmark in the middle left behind.
+/// Dies if the benchmark in the middle has left its mark.
 void set_up_last(const benchmark::State&) {
   if (g_is_left) maybe_die("Middle", "later");
 }

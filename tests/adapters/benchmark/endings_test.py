@@ -101,7 +101,7 @@ class Deaths(BenchmarkCase):
         return done, [(row["test"], row["total_calls"]) for row in rows]
 
     def check(self, deaths):
-        """Each death is told with its name, and takes nobody else's counts."""
+        """Each death is reported with its name. The counts of the other benchmarks stay."""
         done, totals = self.dying(*deaths)
         dead = {self.NAMES[death.split(":")[0]]: self.HOW[death.split(":")[2]] for death in deaths}
         self.assertEqual(totals, [(name, "" if name in dead else "1000") for name in self.NAMES.values()])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Benchmarks whose syscalls are known, in all shapes in which Google Benchmark runs a body.
+// Benchmarks with known syscalls, in all shapes in which Google Benchmark runs a body.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -260,7 +260,7 @@ void BM_Odd(benchmark::State& state) {
 }
 BENCHMARK(BM_Odd)->Iterations(2);
 
-/// For the oracle: known calls, some of which fail, of syscalls that nobody else makes here.
+/// For the oracle: known calls, some of which fail. No other code of this program makes these syscalls.
 void BM_ForStrace(benchmark::State& state) {
   const int file = memfd_create("log", MFD_CLOEXEC);
   for (auto _ : state) {

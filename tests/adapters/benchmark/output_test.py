@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a program with the Google Benchmark adapter shows, and that it shows nothing unasked."""
+"""What a program with the Google Benchmark adapter shows, and that it shows nothing of ours without a flag."""
 import json
 import os
 import re

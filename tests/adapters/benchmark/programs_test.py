@@ -86,7 +86,7 @@ class Mains(BenchmarkCase):
         done = self.run_program(program, QUICK, code=2, SYSCOST_CSV=self.csv)
         self.assertIn("these benchmarks are run by a main() in a shared library, past syscost", done.err)
         self.assertFalse(os.path.exists(self.csv))
-        self.run_program(program, QUICK)  # unasked: as ever
+        self.run_program(program, QUICK)  # without a flag it runs as before
 
 
 class Refusals(BenchmarkCase):
@@ -119,7 +119,7 @@ class Refusals(BenchmarkCase):
         self.assertRegex(done.err, "CAP_BPF|cap_bpf")
         self.assertIn("fix:", done.err)
         self.assertNotIn("BM_", done.out)
-        # Unasked it runs.
+        # Without a flag it runs.
         self.run_program(*NO_BACKEND, "-c", f"{SHAPES} {QUICK} --benchmark_filter=BM_Last")
 
 

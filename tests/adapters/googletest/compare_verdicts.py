@@ -41,7 +41,7 @@ def backends_that_work(linked):
 
 
 def backends_in(file):
-    """Who measured the rows of `file`; nobody when there is none."""
+    """The backends that measured the rows of `file`; an empty set if there is no such file."""
     if not os.path.exists(file):
         return set()
     with open(file, newline="", encoding="utf-8") as lines:
@@ -62,11 +62,11 @@ def main():
                                         SYSCOST_BACKEND=backend)
             runs[backend] = (code, expected[1] if counts_properties else verdicts, error)
             measured[backend] = backends_in(rows)
-        # Tests that did not run have no rows, whoever measures: the backends must agree on that.
+        # A test that did not run has no rows. All backends must agree on that.
         for backend, seen in measured.items():
             if not seen <= {backend} or (not seen and any(measured.values())):
                 is_right = False
-                print(f"{backend}: the rows are of {seen or 'nobody'}: was it measured at all?")
+                print(f"{backend}: the rows name {seen or 'no backend'}; this backend should have measured the run")
         for name, got in runs.items():
             if got[:2] != expected[:2]:
                 is_right = False

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Tests whose children make a known number of calls to getppid, and that make fewer themselves. The driver
-// (children_test.py) runs it and looks at its rows.
+// The children of these tests make a known number of calls to getppid; the tests themselves make fewer. The driver
+// (children_test.py) runs this program and checks its rows.
 #include <gtest/gtest.h>
 #include <spawn.h>
 #include <sys/syscall.h>

@@ -165,7 +165,7 @@ TEST(Loop, AThreadGoesOnWhileTheInstrumentIsOff) {
     char byte = 0;
     tid = gettid();
     EXPECT_EQ(read(ends[0], &byte, 1), 1);       // enters in the test, ends while nothing is attached
-    EXPECT_EQ(pread(ends[0], &byte, 1, 0), -1);  // nobody sees it
+    EXPECT_EQ(pread(ends[0], &byte, 1, 0), -1);  // no backend sees it
     is_at_last_read = true;
     EXPECT_EQ(read(back[0], &byte, 1), 1);  // enters while nothing is attached, ends in the test
     call(1);

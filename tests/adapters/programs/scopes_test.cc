@@ -49,7 +49,7 @@ TEST(Lanes, AHundredThreadsOneAfterAnother) {
   }
 }
 
-// Threads that end without closing their scope: killed ones, or those whose owner forgot.
+// Threads that end without closing their scope: they were killed, or their code forgot it.
 TEST(Lanes, ThreadsThatLeaveTheirScopeOpen) {
   std::vector<std::unique_ptr<syscost::Scope>> left(40);
   for (std::unique_ptr<syscost::Scope>& scope : left) {
@@ -88,7 +88,7 @@ TEST(Lanes, OneThreadMoreThanThereAre) {
     EXPECT_NE(one_too_many.unavailable()->reason.find("16 threads"), std::string::npos)
         << one_too_many.unavailable()->reason;
     EXPECT_NE(one_too_many.unavailable()->how_to_fix, "");
-    // Whoever is refused is counted where it was before.
+    // The refused thread is still counted in the window in which it was before.
     EXPECT_EQ(syscost::measure([] { call(1); }, syscost::Reach::process).calls("getppid"), 1);
   }).join();
   may_end = true;

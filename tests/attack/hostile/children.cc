@@ -56,7 +56,7 @@ HOSTILE(raw_fork_and_loop, 0, "a child of _Fork stays while a loop runs") {
 HOSTILE(raw_forks_stay, 20, "five children of raw fork stay until the process ends") {
   for (int i = 0; i < 5; ++i) {
     if (raw_fork() == 0) {
-      raw(SYS_close_range, 0, 2, 0);  // the driver waits for whoever holds the output
+      raw(SYS_close_range, 0, 2, 0);  // the driver waits until no process holds the output
       raw(SYS_alarm, 5);
       for (;;) raw(SYS_pause);
     }

@@ -25,7 +25,7 @@ using conformance::raw;
 
 constexpr int kUpTo = 1100;
 
-/// Where the rows go (the driver says), or a file of nobody's in a bare run.
+/// The file for the rows, as the driver says. A bare run has no rows; there it is a file of no use.
 std::string csv() {
   const char* path = std::getenv("ATTACK_CSV");
   return path != nullptr ? path : "bare.csv";

@@ -50,7 +50,7 @@ void disable_signal_stack() {
   sigaltstack(&stack, nullptr);
 }
 
-// Ends in a page that is nobody's, wherever the stack ends.
+// Recurses until it faults below the end of the stack.
 __attribute__((noinline)) int recurse(int depth) {
   char room[1024];
   asm volatile("" ::"r"(room), "r"(&depth) : "memory");

@@ -136,7 +136,7 @@ class Machine:
             if backend not in ("ebpf", "seccomp"):
                 return Result("-", "sees no children", "")
             flags.append("--syscost_children")
-        # With a helper of its own, whose programs come off while the loop is timed.
+        # With a helper of its own, because its programs are detached while the loop is timed.
         alone = ["unshare", "--net"] if bare.has_loop and backend == "ebpf" and os.geteuid() == 0 else []
         run, rows = self.run_in_own_folder(self.measured, case, *flags, before=alone)
         letter, why = judge(case, backend, bare, run, rows)
@@ -145,7 +145,7 @@ class Machine:
 
 def judge_counts(case, bare, rows):
     """(letter, why): '=' all exact, 'W' one wrong, 'R' one without a number."""
-    # Whoever removes the file takes the rows that are in it.
+    # A case that removes the file removes the rows in it, too.
     windows = [*([] if case.name in TAKE_THE_CSV else [BEFORE]), (f"Hostile.{case.test}", case.made), AFTER]
     judged = []
     for name, made in windows:

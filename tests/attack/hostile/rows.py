@@ -18,7 +18,7 @@ def read_rows(path):
 
 
 def number_of(rows, name):
-    """How often getppid was called in the test: (number, lost), None for one that nobody measured."""
+    """How often getppid was called in the test: (number, lost); the number is None if the test was not measured."""
     [row] = [r for r in rows if (r["kind"], r["record"], r["test"]) == ("test", "test", name)][:1] or [None]
     if row is None or not (row["total_entries"] or row["total_calls"]):
         return None, 0

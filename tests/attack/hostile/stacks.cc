@@ -89,7 +89,7 @@ HOSTILE(coroutine_in_a_thread, 20, "makes calls on a coroutine's stack of 2 KiB 
 }
 
 HOSTILE(thread_at_the_end_of_its_stack, 10, "a thread makes calls with 300 bytes of its stack left") {
-  // No frame of a signal fits there, and below lies a page that is nobody's.
+  // No signal frame fits there, and the page below must not be touched.
   const std::size_t bytes = std::size_t{64} * 1024;
   char* memory =
       static_cast<char*>(mmap(nullptr, bytes + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));

@@ -26,8 +26,8 @@ BIN, HELPER, LIBRARY = (os.path.abspath(path) for path in sys.argv[1:4])
 VICTIM = os.path.join(BIN, "attack_hostile")
 ROGUE = os.path.join(BIN, "attack_rogue")
 MADE = 5000
-STRANGER, OTHER = 65534, 65533  # nobody, and one who has no name
-LIMIT_S = 10  # of a victim: no measurement, a hang
+STRANGER, OTHER = 65534, 65533  # a user without rights, and one without a name
+LIMIT_S = 10  # for a victim; not a measurement, a victim that takes longer hangs
 SKIPPED = 77
 # One that other users may execute.
 PYTHON = "/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else sys.executable

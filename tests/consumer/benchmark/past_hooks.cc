@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A program whose calls of Google Benchmark are bound before the linker can give them to syscost, as they are where
-// that library is optimised at link time together with the program: main() names the functions past the hooks.
+// The linker cannot redirect this program's calls of Google Benchmark to syscost, because they are bound before. The
+// same happens if link-time optimisation takes in that library: here main() names the functions past the hooks.
 #include <benchmark/benchmark.h>
 
 #include <cstddef>

@@ -27,7 +27,7 @@ void require(bool condition, const char* what) {
 void read_any_bytes(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
 
-  // Every line behind the header is a row that was handed out, or a problem.
+  // Every line after the header is a row that was handed out, or a problem.
   csv::Problems reading;
   std::size_t rows = 0;
   csv::read_csv_text(

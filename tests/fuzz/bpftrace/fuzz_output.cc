@@ -73,7 +73,7 @@ void read_any_output(const std::uint8_t* data, std::size_t size) {
   }
   work_with(output.value());
 
-  // What is whole stays whole, whatever comes behind it: nothing of a text reaches over its end.
+  // A whole text stays whole if another text follows it: no part of a text reaches over its end.
   const Result<BpftraceOutput> twice = parse_bpftrace_output(text + "\n" + text);
   require(twice.ok(), "a text that is whole is whole twice");
   require(entries_of(twice.value()) == 2 * entries_of(output.value()) &&

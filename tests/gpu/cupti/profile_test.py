@@ -116,7 +116,7 @@ class Profile(unittest.TestCase):
                          "--syscost_cycles", "5")
         self.assertEqual(len(self.rows(kind="kernel", window=f"loop flush: {TREE} duration (CUPTI)")), 1)
         self.assertEqual(self.rows(kind="loop"), [], "nothing was timed and nothing counted")
-        # Before the loop and behind it: two stretches of the test, whose sums are added up.
+        # The test has two parts, before the loop and after it. Their sums are added up.
         self.assertEqual([row["wall_ns"] for row in self.rows(window="all kernels (CUPTI)")], ["4000"])
 
     def test_a_benchmark_is_timed_without_it_and_traced_with_it(self):

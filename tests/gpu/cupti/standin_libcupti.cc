@@ -11,7 +11,7 @@
 //     dropped N                     records that CUPTI had no room for
 //     kernel NAME START END ID      copy KIND BYTES START END ID      call START END ID      driver START END ID
 //     peer BYTES START END ID       a copy from one device to another
-//     memset                        a kind that nobody asked for
+//     memset                        a kind that syscost did not ask for
 // Times are in ns from when recording began; a window is then open until 1000000.
 #include <cstdint>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// bench ab with shell scripts for A and B: the order, what a run is given, and what is left behind. What it prints is
-// tested in tests/cli.
+// bench ab with shell scripts for A and B: the order, what each run gets, and which files stay. tests/cli tests what it
+// prints.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -51,7 +51,7 @@ TEST(CsvVersions, ReadsFilesOfVersionsWithoutCpuNs) {
   const std::string expected = "7  9 end test\n   end syscall\n";
   EXPECT_EQ(around_cpu_ns(header() + rows), expected);
   EXPECT_EQ(around_cpu_ns(without_cpu_ns(header() + rows)), expected);
-  // A part of a file behind its first has no header.
+  // Only the first part of a file has a header.
   EXPECT_EQ(around_cpu_ns(without_cpu_ns(rows), csv::Columns::without_cpu_ns), expected);
   const std::string now = test_row({{"system_ns", "7"}, {"cpu_ns", "8"}, {"overhead_estimate_ns", "9"}});
   EXPECT_EQ(around_cpu_ns(now, csv::Columns::all), "7 8 9 end test\n");

@@ -109,7 +109,7 @@ TEST(Inflate, SaysWhereDataAreDamaged) {
 
 TEST(Inflate, DeliversWhatComesBeforeADamage) {
   std::string damaged = packed(many_lines());
-  damaged[damaged.size() - 5] ^= 1;  // of the checksum behind the text
+  damaged[damaged.size() - 5] ^= 1;  // a byte of the checksum after the text
   const Unpacked one = unpack(damaged);
   EXPECT_EQ(one.fault, "its gzip data are damaged; copy or pack it again");
   EXPECT_EQ(one.text, many_lines());
@@ -139,7 +139,7 @@ TEST(Inflate, TakesSmallFilesThatPackWellAndLargeOnesThatDoNot) {
 }
 
 TEST(Inflate, StopsBeforeItUnpacksToWhatNoMachineHolds) {
-  // Packed to a thousandth: fifty of these behind each other would be three gigabytes.
+  // Packed to a thousandth: fifty of these in a row would be three gigabytes.
   const std::string one = packed(std::string(csv::kAnyUnpackedBytes, 'a'));
   ASSERT_LT(one.size() * 500, csv::kAnyUnpackedBytes);
   std::string many;

@@ -189,7 +189,7 @@ TEST(Loader, ReadsTheKeyAgainWhereverOneOfItsColumnsDiffers) {
 }
 
 TEST(Loader, TellsKeysApartThatAreTheSameBytesOnceTheirQuotesAreGone) {
-  // The library takes quotes away in place, which leaves `"a"b"` and end marks behind in both.
+  // The library removes quotes in place. In both lines that leaves `"a"b"` and end marks.
   const Loaded loaded =
       load(test_row({{"test", R"("a""b")"}, {"window", ""}}) + test_row({{"test", R"("a"b)"}, {"window", R"("")"}}));
   ASSERT_EQ(loaded.data.samples.size(), 2U) << loaded.problems;

@@ -32,7 +32,7 @@ TEST_F(Sessions, AreKnownUntilTheyAreEnded) {
   EXPECT_NE(one.value().session, two.value().session);
   EXPECT_NE(one.value().session, getsid(0));
   const Result<DetachedProcess> three = start_detached({{"/bin/sleep", "60"}, {}, {}, 0});
-  EXPECT_FALSE(three.ok());  // nobody would know it
+  EXPECT_FALSE(three.ok());  // no cell is left to note it in
   end_own_session(one.value().session);
   EXPECT_EQ(cells_[0], 0);
   EXPECT_EQ(cells_[1], two.value().session);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A Backend whose calls are made by the test: enter() and leave() stand for the kernel's two events.
+// A Backend for tests. The test makes the calls: enter() and leave() stand for the kernel's two events.
 //
 // It counts by segment as a backend must, without a kernel, so that WindowBook's arithmetic can be tested exactly.
 #pragma once

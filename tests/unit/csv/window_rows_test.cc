@@ -161,7 +161,7 @@ TEST_F(WindowRowsTest, SumsTheSyscallsOnTheTestRow) {
   EXPECT_EQ(test["lost"], "7");
   EXPECT_EQ(test["late"], "0");
   EXPECT_EQ(test["wall_ns"], "0");
-  EXPECT_EQ(test["user_ns"], "") << "nobody measured it";
+  EXPECT_EQ(test["user_ns"], "") << "it was not measured";
 }
 
 TEST_F(WindowRowsTest, ListsErrnosAndTheHistogram) {

@@ -34,7 +34,7 @@ TEST(Dispatch, KnowsThatAProgramIsAloneUntilItMakesAThread) {
   bool was_alone_inside = true;
   std::thread([&] { was_alone_inside = is_alone(); }).join();
   EXPECT_FALSE(was_alone_inside);
-  // Also when that has ended: nobody tells how many are left.
+  // False even after the thread has ended: nothing tells how many threads are left.
   EXPECT_FALSE(is_alone());
 }
 

@@ -9,11 +9,11 @@
 #include <string>
 #include <thread>
 
+#include "../sanitized.h"
 #include "backends/dispatch/stub/call.h"
 #include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/state.h"
 #include "opened.h"
-#include "../sanitized.h"
 
 namespace syscost::dispatch {
 namespace {
@@ -130,7 +130,7 @@ class SignalsInATimedPass : public testing::TestWithParam<Patching> {
  protected:
   SignalsInATimedPass() : opened_(GetParam()) {
     g_handled = 0;
-    // Threads of other tests that ended after their backend: nobody took their records back.
+    // Some threads of other tests ended after their backend, so their records are still marked as used.
     for (signal_safe::Thread& thread : syscost_threads) {
       if (&thread != signal_safe::gs_base()) std::atomic_ref(thread.is_used).store(0);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Who holds the programs, and that calls are counted once: whatever children a process has, wherever its /proc went,
-// and whoever attaches the programs a second time. It loads the programs, and skips with the reason where it may not.
+// Which process holds the programs, and that calls are counted once: with any children, with /proc moved away, and if
+// another process attaches the programs a second time. It loads the programs; if it may not, it skips with the reason.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -47,7 +47,7 @@ bool is_held_by_the_process(Held held) {
 Result<std::unique_ptr<Backend>> open_held(Held held) {
   if (held == Held::by_the_process_on_perf_events) use_attachment(Attachment::perf_events);
   if (is_held_by_the_process(held)) {
-    // A helper would become a child of ours, so we start none; and there is nobody else's here.
+    // A helper would become a child of ours, so we start none. The new network namespace hides all others.
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     if (unshare(CLONE_NEWNET) != 0) return errno_failure("get", "a network namespace", errno);
   }

@@ -86,7 +86,7 @@ def read_object(path):
 # ---- numbers ---------------------------------------------------------------------------------------------------------
 
 # A value is POINTER, ("stack", frame, offset), or an interval of unsigned numbers. A pointer that was loaded from memory
-# is one too: nobody says what it is.
+# counts as a number, too, because nothing tells what it points to.
 
 
 def is_number(value):

@@ -155,7 +155,7 @@ TEST_F(OddHelper, WithoutFilesOrWithOthersIsAsked) {
   }
 }
 
-/// Closes the files that tell of other programs than the one that sees entries, whose file has the lowest number.
+/// Closes the files of all programs but the one that sees entries; its file has the lowest number.
 bool close_files_of_other_programs() {
   std::set<int> files;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {

@@ -47,7 +47,7 @@ class Agent : public testing::Test {
     agent_ = agent.value();
   }
 
-  /// What comes of shell code whose $0 is the gate.
+  /// The result of shell code that runs with the gate as $0.
   CommandResult start(const std::string& code, bool is_ready, AgentLimits limits = {}) const {
     AgentLink link(agent_, {"PATH=/usr/bin:/bin"}, limits);
     const Result<bool> ready = link.start({{kGateKind, {"/bin/sh", "-c", code, std::string(kGatePlaceholder)}}});
@@ -64,15 +64,15 @@ class Agent : public testing::Test {
 };
 
 TEST_F(Agent, WaitsUntilTheGateIsStartedAndEndsTheToolByIt) {
-  const CommandResult result = start("echo before; $0; echo behind", true);
-  EXPECT_EQ(result.output, "before\nbehind\n");
+  const CommandResult result = start("echo before; $0; echo after", true);
+  EXPECT_EQ(result.output, "before\nafter\n");
   EXPECT_TRUE(result.was_ready);
   EXPECT_FALSE(result.ended_early || result.has_timed_out);
   EXPECT_EQ(result.wait_status, 0);
 }
 
 TEST_F(Agent, EndsAToolThatHangsBeforeItIsReady) {
-  // Reads what nobody writes.
+  // Reads input that never comes.
   const CommandResult result = start("echo here; read -r line", false, {milliseconds(50), milliseconds(50)});
   EXPECT_TRUE(result.has_timed_out);
   EXPECT_FALSE(result.was_ready);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Whoever dies, the test, bpftrace or the agent: nothing of ours stays behind, and the message says what is lost.
+// The test, bpftrace or the agent dies: no process of ours stays, and the message says what is lost.
 #include <thread>
 
 #include "robustness.h"

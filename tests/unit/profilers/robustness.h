@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Robustness: tests of what goes wrong beside a window. Each does its harm in a process of its own, whose tools are
-// known by a TMPDIR that nobody else has.
+// Robustness: tests of what goes wrong beside a window. Each does its harm in a process of its own, with a TMPDIR of
+// its own. The TMPDIR marks the tools of that process.
 #pragma once
 
 #include <fcntl.h>
@@ -42,7 +42,7 @@ inline std::string read_until_end(int fd) {
   return text;
 }
 
-/// A process whose report is read from descriptor 0 of its own, so that it may close all others.
+/// A child that writes its report to its descriptor 0, so that it may close all others.
 struct Child {
   pid_t pid = -1;
   int report = -1;
@@ -98,8 +98,8 @@ class Robustness : public testing::Test {
     fs::remove_all(folder_);
   }
 
-  /// Agent, bpftrace and gate of the children: whoever was started with our TMPDIR, but for the children themselves,
-  /// whose environment in /proc is the one that this program was started with.
+  /// Agent, bpftrace and gate of the children: all processes that were started with our TMPDIR. The children themselves
+  /// are not among them: their environment in /proc is the one of this program's start.
   std::vector<pid_t> tools() const {
     const std::string mark = "TMPDIR=" + (folder_ / "tmp").string();
     std::vector<pid_t> found;

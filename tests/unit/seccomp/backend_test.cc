@@ -180,7 +180,7 @@ TEST_F(SeccompBackendTest, WhatTheFilterLeavesOutNeverWaitsForTheSupervisor) {
               // With getppid left out nothing was counted yet, so it may still be about to start.
               pid_t server = 0;
               while (server == 0) server = find_below(getpid(), "syscost-count");
-              // Stopped, it answers nobody: a call that were notified would never return.
+              // A stopped server answers no call. So a call that notified it would never return.
               REQUIRE(kill(server, SIGSTOP) == 0);
               repeat(1000, SYS_getppid);
               REQUIRE(kill(server, SIGCONT) == 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Who ends before whom: the measured process, its children, the supervisor and the guard above it; and what each
+// The ends, in every order, of the measured process, its children, the supervisor and the guard above it; and what each
 // leaves.
 #include <poll.h>
 #include <signal.h>
@@ -124,7 +124,7 @@ TEST_F(SeccompBackendTest, AChildThatOutlivesTheRunGoesOn) {
   char byte = 0;
   EXPECT_EQ(read(answer[0], &byte, 1), 1);
   EXPECT_EQ(byte, 'y');
-  // Nobody but the supervisor is left, and it must not hold the pipe.
+  // Only the supervisor is left, and it must not hold the pipe.
   EXPECT_EQ(read(answer[0], &byte, 1), 0);
 }
 

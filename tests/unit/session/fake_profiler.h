@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A Profiler whose events the test makes, and which keeps an account of when it was started, armed and stopped.
+// A Profiler for tests. The test makes its events; it notes when it was started, armed and stopped.
 #pragma once
 
 #include <atomic>

@@ -17,7 +17,7 @@ TEST(Messages, EndNoProgramWhoseErrorOutputHasNoReader) {
   const int saved = dup(STDERR_FILENO);
   dup2(pipe_ends[1], STDERR_FILENO);
   close(pipe_ends[1]);
-  say("nobody reads this");  // SIGPIPE's default would end the test program here
+  say("this goes unread");  // SIGPIPE's default would end the test program here
   dup2(saved, STDERR_FILENO);
   close(saved);
   sigset_t pending;

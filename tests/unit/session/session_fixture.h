@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A session over a backend whose calls the test makes, and the rows it wrote.
+// A session for tests, and the rows it wrote. The test makes the calls that its backend counts.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -120,7 +120,7 @@ TEST_F(SessionTest, TellsARowThatWaitsOfLossesFoundLater) {
   open("A");
   Cost cost(Unavailable{});
   session().close_scope(session().open_scope("s", Reach::process, cost));
-  fake_.lose_hidden(3);  // in the scope or after it: nobody knows
+  fake_.lose_hidden(3);  // in the scope or after it: unknown
   EXPECT_EQ(session().close_window("passed", 0).cost.lost(), 3);
   open("B");
   session().close_scope(session().open_scope("s", Reach::process, cost));

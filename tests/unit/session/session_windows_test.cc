@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a window leaves behind: its report and its rows.
+// What a window produces: its report and its rows.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -114,7 +114,7 @@ TEST_F(SessionTest, CountsOnlyWhatTheFilterSelects) {
   EXPECT_EQ(report.line, "no syscalls (only write counted)");
   EXPECT_EQ(report.counted, "write");
   EXPECT_EQ(report.cost.calls(report.counted), 0);
-  EXPECT_FALSE(report.cost.calls("read").has_value()) << "nobody measured it: not 0";
+  EXPECT_FALSE(report.cost.calls("read").has_value()) << "it was not measured, so it is not 0";
   EXPECT_FALSE(report.cost.calls().has_value());
   using schema::Column;
   EXPECT_EQ(rows({Column::kFilter, Column::kRecord, Column::kTotalCalls}), (Keys{"write|test|0|"}));
