@@ -108,7 +108,7 @@ class Limits(Case):
     def test_a_test_that_goes_on_as_a_daemon_says_that_it_has_no_row(self):
         done, tests = self.end("daemon")
         self.assertEqual(done.out.count("[       OK ]"), 2, "the child runs on: " + done.out)
-        self.assertEqual(done.err.count("test Ends.InTheMiddle went on in a fork child of the process that measures"), 1, done.err)
+        self.assertEqual(done.err.count("test Ends.InTheMiddle continued in a fork child of the process that measures"), 1, done.err)
         self.assertEqual(tests, [])
 
     def run_restarts(self, selector):

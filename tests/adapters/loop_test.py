@@ -117,7 +117,7 @@ class LoopsLeftEarly(LoopCase):
 
     def test_a_loop_inside_another_is_part_of_its_body(self):
         done = self.measure("InsideAnotherRunsItsBodyOnce", *self.FLAGS)
-        self.assertIn("loop inner runs while another loop does", done.err)
+        self.assertIn("loop inner runs while another loop runs", done.err)
         self.assertEqual(self.counts("loop", window="outer"), [5] * 4)
         self.assertEqual(self.rows(window="inner"), [])
 

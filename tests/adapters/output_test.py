@@ -79,7 +79,7 @@ class Output(Case):
         done = self.run_program(sys.executable, "-c", code, MANY, "--syscost_doctor", code=None)
         if done.code == 77:
             self.skipTest("a network namespace of its own needs root")
-        self.assertIn("runs BPF programs of its own: the helper would become a child of this process", done.out)
+        self.assertIn("runs BPF programs of its own: this process adopts orphans", done.out)
 
     def test_a_full_disk_changes_no_verdict_and_fails_the_program(self):
         done = self.run_program(MANY, "--gtest_filter=Shapes.*", code=1, SYSCOST_CSV="/dev/full")
@@ -126,7 +126,7 @@ class Refusals(Case):
         self.assertIn("did you mean --syscost_csv?", self.refused(MANY, "--syscost_cvs=x"))
         self.assertIn("did you mean --syscost_csv?", self.refused(MANY, "--syscost-csv=x"))
         self.assertIn("SYSCOST_CYCLES", self.refused(MANY, SYSCOST_CYCLES="many"))
-        self.assertIn("--syscost_label names the rows of a CSV", self.refused(MANY, "--syscost_label=after"))
+        self.assertIn("--syscost_label requires --syscost_csv", self.refused(MANY, "--syscost_label=after"))
         self.assertIn('--children: "3" is not one of', self.refused(OUR_MAIN, "--children=3"))
 
     def test_another_backend_than_a_static_initialiser_got_runs_no_test(self):

@@ -191,7 +191,7 @@ class Profile(ProfileCase):
 
     def test_a_program_with_nothing_to_look_at_says_so(self):
         done = self.run_program(PLAIN_MAIN, "--syscost_profile=bpftrace", code=None)
-        self.assertIn("bpftrace has looked at nothing: there was no test and no loop", done.err)
+        self.assertIn("bpftrace measured nothing: there was no test and no loop", done.err)
 
 
 class ProfileBenchmarks(ProfileCase):
@@ -269,7 +269,7 @@ class ProfileRefusals(ProfileCase):
 
     def test_a_tracepoint_that_the_kernel_does_not_have(self):
         self.refuse(*self.script("absent", "tracepoint:nope:nope /pid == $1/ { @a = count(); }\n"),
-                    says=["script absent needs what this kernel does not offer", "nope", "bpftrace -l"])
+                    says=["script absent needs something that this kernel does not have", "nope", "bpftrace -l"])
 
     def test_a_script_that_sees_nothing_of_calls_that_are_made(self):
         self.refuse(*self.script("blind", COUNTS_GETPPID.replace("== $1", "== 0")),
@@ -315,7 +315,7 @@ class ProfileEnds(ProfileCase):
         done = self.profile("LastsAMillisecond:*Ends", f"--syscost_artifacts={full}", code=1,
                             before=self.private_mounts(f"mount -t tmpfs -o size=4k none {full}"))
         self.assertIn("[  PASSED  ] 2 tests", done.out)
-        self.assertEqual(done.err.count("the tests go on"), 1, done.err)
+        self.assertEqual(done.err.count("the tests continue"), 1, done.err)
         self.assertEqual(self.seen(test="Profiled.Ends"), {"getppid": "3"})
         self.expect_nothing_left()
 

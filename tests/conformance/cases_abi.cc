@@ -143,7 +143,7 @@ class Ring {
   }
   int error() const { return -fd_; }
 
-  /// Submits one write of one byte and waits for it: one io_uring_enter, and a write that is no syscall.
+  /// Submits one write of one byte and waits for it: one io_uring_enter, and a write that is not a syscall.
   bool write_byte(int fd) {
     std::uint32_t tail = tail_->load(std::memory_order_relaxed);
     std::uint32_t slot = tail & mask_;

@@ -65,7 +65,7 @@ Count sum(const detail::CostData* data, const Why& why, std::string_view selecto
     if (!missing.empty()) {
       return Count(
           because("--syscost_filter " + data->filter->text() + " leaves out " + missing + ".",
-                  "Drop the filter or widen it (or the variable SYSCOST_FILTER), or ask for what it selects."));
+                  "Remove or widen the filter (or the variable SYSCOST_FILTER), or read a count that it selects."));
     }
   }
   // A selector that stands for everything stands for all that the backend sees; one that names less must be answered

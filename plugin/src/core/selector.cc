@@ -117,7 +117,7 @@ Result<Selector::Term> Selector::parse_term(std::string_view word) {
     term.bit = known.bit;
     return term;
   }
-  return Failure{in_quotes(word) + " is no class of syscalls.", suggestion(word).append(kGrammar)};
+  return Failure{in_quotes(word) + " is not a class of syscalls.", suggestion(word).append(kGrammar)};
 }
 
 Result<Selector::Term> Selector::parse_regex(std::string_view word) {
@@ -130,7 +130,7 @@ Result<Selector::Term> Selector::parse_regex(std::string_view word) {
   try {
     auto regex = std::make_shared<const std::regex>(pattern.begin(), pattern.end());
     if (!fits_any_name(*regex)) {
-      return Failure{"The regular expression " + in_quotes(word) + " fits no syscall.",
+      return Failure{"The regular expression " + in_quotes(word) + " matches no syscall.",
                      "Names are lower case with underscores, e.g. /^epoll_/."};
     }
     Term term;
@@ -152,7 +152,7 @@ Result<Selector::Term> Selector::parse_name(std::string_view name) {
     return term;
   }
   for (const ClassName& known : kSyscallClasses) {
-    if (name == known.word) return Failure{in_quotes(name) + " is no syscall.", suggestion(name).append(kGrammar)};
+    if (name == known.word) return Failure{in_quotes(name) + " is not a syscall.", suggestion(name).append(kGrammar)};
   }
   for (std::size_t abi = 0; abi < kAbiCount; ++abi) {
     if (!find_syscall(static_cast<Abi>(abi), name)) continue;
@@ -160,7 +160,7 @@ Result<Selector::Term> Selector::parse_name(std::string_view name) {
     return Failure{in_quotes(name) + " is a syscall of another ABI only: 64-bit code never makes it.",
                    suggestion(name) + "Write " + in_quotes(full) + " if that is meant."};
   }
-  return Failure{in_quotes(name) + " is no syscall known here.", suggestion(name).append(kGrammar)};
+  return Failure{in_quotes(name) + " is not a known syscall.", suggestion(name).append(kGrammar)};
 }
 
 bool Selector::Term::hits(SyscallId candidate) const {

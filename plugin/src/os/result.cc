@@ -92,7 +92,7 @@ void check_failed(const char* file, int line, const char* condition) {
   write_to_stderr(file);
   write_to_stderr(":");
   write_to_stderr(std::string_view(digits, static_cast<std::size_t>(end - digits)));
-  write_to_stderr(": this should hold and does not: ");
+  write_to_stderr(": this check failed: ");
   write_to_stderr(condition);
   write_to_stderr(". This is a bug in syscost: please report it with this line.\n");
   std::abort();

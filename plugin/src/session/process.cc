@@ -49,8 +49,8 @@ void end_process_once() {
 void explain_fork_child() {
   static std::atomic<bool> is_explained{false};
   if (is_explained.exchange(true)) return;
-  say_failure({"these tests run in a fork child of the process that began to measure: they are not measured",
-               "let the process that runs the tests be the first that measures"});
+  say_failure({"these tests run in a fork child of the process that began to measure, so they are not measured",
+               "begin to measure in the process that runs the tests"});
 }
 
 /// True also if the caller names no file: the commit, for example, is read from a folder of the caller's.

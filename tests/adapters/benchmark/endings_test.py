@@ -26,7 +26,7 @@ class OddBodies(BenchmarkCase):
 
     def test_a_program_that_ends_in_a_benchmark_says_which_rows_are_missing(self):
         done = self.odd("exit", 1)
-        self.assertIn("the program ended before its benchmarks had: there are no rows of what comes after benchmark "
+        self.assertIn("the program ended before its benchmarks did, so there are no rows after benchmark "
                       "BM_OneCall\n", done.err)
 
     def test_without_a_file_the_exit_code_of_such_a_program_stays_its_own(self):
@@ -42,8 +42,7 @@ class OddBodies(BenchmarkCase):
         for body in "_exit", "exec":
             self.csv = os.path.join(self.folder, body)
             done = self.odd(body, 0)
-            self.assertIn("benchmarks are timed all the same: if BM_Odd/iterations:2 ends the program there too, there are no "
-                          "rows of it and of what comes after it", done.err)
+            self.assertIn("the benchmarks are still timed: if BM_Odd/iterations:2 ends the program there too, it and the benchmarks after it have no rows", done.err)
             self.assertEqual(self.totals(), {"BM_OneCall": "1000"})
 
     def test_a_body_that_closes_our_descriptors_is_told_so_once_and_costs_nobody_else(self):
@@ -127,7 +126,7 @@ class Deaths(BenchmarkCase):
 
     def test_what_a_benchmark_left_behind_is_not_the_next_ones_fault(self):
         done, totals = self.dying("Middle:later:abort")
-        self.assertIn("was killed by SIGABRT before the loop of benchmark BM_Last began: another one goes on there", done.err)
+        self.assertIn("was killed by SIGABRT before the loop of benchmark BM_Last began: another process continues there", done.err)
         self.assertEqual(totals, [(name, "1000") for name in self.NAMES.values()])
 
     def twins(self, *deaths):
@@ -145,8 +144,7 @@ class Deaths(BenchmarkCase):
         err, totals = self.twins("Twin:in:abort")
         self.assertEqual(totals, ["", ""])
         self.assertEqual(err.count("benchmark BM_Twin has no counts: the process that counts was killed by SIGABRT in it"), 1)
-        self.assertEqual(err.count("benchmark BM_Twin has no counts: the process that counts ended before it, and another one "
-                                   "cannot tell it from one of its name"), 1)
+        self.assertEqual(err.count("benchmark BM_Twin has no counts: the process that counts ended before it, and another process cannot tell it from a benchmark of the same name"), 1)
 
     def test_twins_in_random_order_cannot_be_told_apart_once_another_died(self):
         done, totals = self.dying("First:in:abort", SYSCOST_TEST_TWINS="1", BENCHMARK_ENABLE_RANDOM_INTERLEAVING="1")

@@ -298,7 +298,7 @@ while True:
                 break
         letter, why = self.victim(user=OTHER).end()
         self.assertEqual(letter, "R")
-        self.assertIn("more connections waiting", why)
+        self.assertIn("too many waiting connections", why)
 
     def test_idle_connections_take_no_place(self):
         self.serve_everyone(before=("prlimit", "--nofile=512"))

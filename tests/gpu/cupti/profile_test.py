@@ -151,7 +151,7 @@ class Profile(unittest.TestCase):
     def test_a_flush_that_fails_loses_no_verdict_and_is_no_success(self):
         done = self.tree("refuse flush 999\n" + SUM, code=1)
         self.assertIn("[  PASSED  ] 1 test.", done.stdout)
-        self.assertIn("does not hand over what it recorded: CUPTI_ERROR_UNKNOWN (999)", done.stderr)
+        self.assertIn("did not deliver its records: CUPTI_ERROR_UNKNOWN (999)", done.stderr)
         self.assertEqual(self.rows(kind="kernel"), [])
 
     def test_missing_permission_ends_with_2(self):

@@ -64,7 +64,7 @@ TEST(CuptiVerdict, ADriverOfTwoVersionsSaysSo) {
 }
 
 TEST(CuptiVerdict, TheToolkitsStubIsNoDriver) {
-  expect_all(text_of(Step::initialise, 34), {"stub and no driver", "LD_LIBRARY_PATH"});
+  expect_all(text_of(Step::initialise, 34), {"stub, not a driver", "LD_LIBRARY_PATH"});
 }
 
 TEST(CuptiVerdict, MissingPermissionSaysWhoMayGiveIt) {

@@ -120,15 +120,15 @@ TEST(Selector, IgnoresBlanksAroundTerms) {
 }
 
 TEST(Selector, RefusesAMisspeltNameAndSuggestsTheNearest) {
-  EXPECT_TRUE(contains(refusal("wriet"), "'wriet' is no syscall known here. Did you mean 'write'?"));
+  EXPECT_TRUE(contains(refusal("wriet"), "'wriet' is not a known syscall. Did you mean 'write'?"));
   EXPECT_TRUE(contains(refusal("read,opennat"), "Did you mean 'openat'?"));
   EXPECT_TRUE(contains(refusal("pread"), "Did you mean 'pread64'?"));
   EXPECT_FALSE(contains(refusal("completely_different"), "Did you mean"));
 }
 
 TEST(Selector, RefusesAnUnknownClassAndSuggestsTheNearest) {
-  EXPECT_TRUE(contains(refusal("%fil"), "'%fil' is no class of syscalls. Did you mean '%file'?"));
-  EXPECT_TRUE(contains(refusal("%"), "is no class"));
+  EXPECT_TRUE(contains(refusal("%fil"), "'%fil' is not a class of syscalls. Did you mean '%file'?"));
+  EXPECT_TRUE(contains(refusal("%"), "is not a class"));
   EXPECT_TRUE(contains(refusal("%File"), "Did you mean '%file'?"));
 }
 
@@ -151,7 +151,7 @@ TEST(Selector, RefusesMalformedRegularExpressions) {
   EXPECT_TRUE(contains(refusal("/"), "no closing /"));
   EXPECT_TRUE(contains(refusal("/read\\/"), "malformed"));
   EXPECT_TRUE(contains(refusal("//"), "is empty"));
-  EXPECT_TRUE(contains(refusal("/^Write/"), "fits no syscall"));
+  EXPECT_TRUE(contains(refusal("/^Write/"), "matches no syscall"));
 }
 
 TEST(Selector, RefusesEmptyTerms) {

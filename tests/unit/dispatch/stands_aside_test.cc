@@ -27,7 +27,7 @@ TEST(DispatchDeathTest, StandsAsideForAProgramThatDispatchesItself) {
     if (is_on && !losses.ok()) std::fputs(losses.failure().reason.c_str(), stderr);
     std::_Exit(is_on && !losses.ok() ? 0 : 1);
   };
-  EXPECT_EXIT(use_own_dispatch(), testing::ExitedWithCode(0), "stood aside");
+  EXPECT_EXIT(use_own_dispatch(), testing::ExitedWithCode(0), "stopped counting");
 }
 
 /// Sets the gs base as `change` does, makes calls, and leaves with 0 if dispatch says that it stood aside for that.

@@ -67,7 +67,8 @@ TEST(BpftraceFigures, AreRefusedWhenAnAgreedMapHoldsSomethingElse) {
     // After a map that is as it should be, and beside a map of the script's own.
     const Result<Figures> read = figures(std::string("@syscall_entries[0]: 3\n@own[write]: 5\n") + text);
     ASSERT_FALSE(read.ok()) << text;
-    EXPECT_EQ(read.failure().reason, std::string("the script's map ") + map + " does not hold what its name promises");
+    EXPECT_EQ(read.failure().reason,
+              std::string("the script's map ") + map + " does not hold the values that its name stands for");
     EXPECT_NE(read.failure().how_to_fix.find("docs/profiles.md"), std::string::npos);
   }
 }

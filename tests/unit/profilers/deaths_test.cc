@@ -105,7 +105,7 @@ TEST_F(Robustness, ATestThatClosesEveryDescriptorIsToldSo) {
     const Result<std::vector<Output>> outputs = made.value()->detach();
     say(outputs.ok() ? "no failure" : text_of(outputs.failure()));
   });
-  expect_has(said, {"closed a descriptor of syscost's", "let the test close"});
+  expect_has(said, {"closed syscost's descriptor", "let the test close"});
   expect_nothing_left();
 }
 

@@ -61,7 +61,7 @@ TEST_F(Robustness, AScriptForATracepointThatIsNotThereSaysSo) {
 
 TEST_F(Robustness, AScriptThatCallsExitIsRefusedSinceItsCountWouldBeShort) {
   const std::string said = attach_and_detach(with("quits", "interval:ms:1 { exit(); } BEGIN { @a = count(); }\n"));
-  expect_has(said, {"make: script quits calls exit()", "take exit() out of " + (folder_ / "quits.bt").string()});
+  expect_has(said, {"make: script quits calls exit()", "remove exit() from " + (folder_ / "quits.bt").string()});
   expect_nothing_left();
 }
 

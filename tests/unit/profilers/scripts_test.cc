@@ -208,7 +208,7 @@ TEST(BpftraceFailures, HaveCauseAndFix) {
   };
   const Case cases[] = {
       {"ERROR: bpftrace currently only supports running as the root user.\n", "root only", "run as root"},
-      {"stdin:1:1-21: ERROR: tracepoint not found: nope:nope\n", "does not offer", "bpftrace -l"},
+      {"stdin:1:1-21: ERROR: tracepoint not found: nope:nope\n", "does not have", "bpftrace -l"},
       {"x.bt:1:14-17: ERROR: Unknown function: foo\n", "Unknown function: foo", "correct /x.bt"},
       {"ERROR: Could not set BPF: Operation not permitted\n", "did not let", "CAP_SYS_ADMIN"},
       {"sudo: a password is required\n", "sudo did not start", "NOPASSWD"},

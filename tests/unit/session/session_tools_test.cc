@@ -291,7 +291,7 @@ TEST_F(SessionToolsTest, KeepsVerdictsAndRowsWhenArtifactsCannotBeWrittenAnyMore
     call();
     EXPECT_EQ(close().cost.calls("read"), 1);
   }
-  EXPECT_NE(session().problem().find("the artifacts of test A are not whole"), std::string::npos)
+  EXPECT_NE(session().problem().find("the artifacts of test A are incomplete"), std::string::npos)
       << session().problem();
   EXPECT_EQ(session().problem().find("more problem"), std::string::npos) << "said once: " << session().problem();
   EXPECT_EQ(tool_rows().size(), 4U);

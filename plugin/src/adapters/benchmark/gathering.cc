@@ -85,7 +85,7 @@ class Listener {
       const std::string which = is_first_ ? "a benchmark" : "those of this call of RunSpecifiedBenchmarks()";
       adapter::note_missing_counts(
           {"there are no counts: the process that counts " + end.how + " before it ran " + which + heard,
-           "let main() reach the benchmarks without input and whatever those before it report"});
+           "let main() reach the benchmarks without input, whatever earlier benchmarks report"});
       if (is_first_) adapter::set_counted_by_or_exit({}, framework_);
       return std::nullopt;
     }
@@ -93,7 +93,7 @@ class Listener {
       adapter::note_missing_counts({"a further process that counts " + end.how +
                                         " before it ran a benchmark: from benchmark " + all_names_[first_] +
                                         " on there are no counts" + heard,
-                                    "let every run of the program have the same benchmarks"});
+                                    "make every run of the program have the same benchmarks"});
       return std::nullopt;
     }
     if (std::exchange(is_probing_, false)) {
@@ -108,7 +108,7 @@ class Listener {
     if (!running_.has_value() && done_here_ > 0) {
       // In the next one's set-up, or of what the last one left behind: without that one it will show.
       adapter::say("the process that counts " + end.how + " before the loop of benchmark " + names_[*position] +
-                   " began: another one goes on there" + heard);
+                   " began: another process continues there" + heard);
       return position;
     }
     dead_.push_back(*position);
@@ -116,10 +116,10 @@ class Listener {
     if (*position < first_) return first_;
     adapter::note_missing_counts(
         {"benchmark " + names_[*position] + " has no counts: the process that counts " + end.how + " in it" + heard,
-         "leave that benchmark out with --benchmark_filter, or repair it"});
+         "repair that benchmark, or leave it out with --benchmark_filter"});
     if (end.is_silent) {
-      adapter::say("benchmarks are timed all the same: if " + names_[*position] +
-                   " ends the program there too, there are no rows of it and of what comes after it");
+      adapter::say("the benchmarks are still timed: if " + names_[*position] +
+                   " ends the program there too, it and the benchmarks after it have no rows");
     }
     is_explained_.insert(*position);
     return *position + 1 < names_.size() ? std::optional<std::size_t>(*position + 1) : std::nullopt;
@@ -134,11 +134,10 @@ class Listener {
     if (first_ == 0) return;
     for (std::size_t position = 0; position < names_.size() && is_listed_; ++position) {
       if (has_record_.count(position) != 0 || is_explained_.count(position) != 0) continue;
-      adapter::note_missing_counts(
-          {"benchmark " + names_[position] +
-               " has no counts: the process that counts ended before it, and another one cannot tell it from one of "
-               "its name",
-           "give each benchmark a name of its own"});
+      adapter::note_missing_counts({"benchmark " + names_[position] +
+                                        " has no counts: the process that counts ended before it, and another process "
+                                        "cannot tell it from a benchmark of the same name",
+                                    "give each benchmark a name of its own"});
     }
   }
 

@@ -25,14 +25,14 @@ void Traces::gather(CountingRequest orders) {
   if (!is_listed_) {
     adapter::note_missing_counts(
         {"no benchmark is traced: the process that tools look at " + end.how + " before it ran a benchmark" + heard,
-         "let main() reach the benchmarks without input and whatever those before it report"});
+         "let main() reach the benchmarks without input, whatever earlier benchmarks report"});
     return;
   }
   const std::string where = running_ < names_.size() ? "in benchmark " + names_[running_] : "after the last benchmark";
   adapter::note_missing_counts({"the process that tools look at " + end.how + " " + where + ": " +
                                     std::to_string(traces_.size()) + " of " + std::to_string(names_.size()) +
                                     " benchmarks were traced" + heard,
-                                "leave that benchmark out with --benchmark_filter, or repair it"});
+                                "repair that benchmark, or leave it out with --benchmark_filter"});
 }
 
 void Traces::hear(std::string_view line) {

@@ -48,13 +48,19 @@ Failure why_aside(StoodAside reason) {
   constexpr const char* kFix = "measure this program with another backend";
   switch (reason) {
     case StoodAside::own_dispatch:
-      return {"the program uses Syscall User Dispatch itself: dispatch stood aside and counts nothing any more", kFix};
+      return {"the program uses Syscall User Dispatch itself, so the dispatch backend stopped counting", kFix};
     case StoodAside::own_gs:
-      return {"the program sets the gs register, by which dispatch knows its threads: it stood aside", kFix};
+      return {
+          "the program sets the gs register, which the dispatch backend needs to identify threads, so it stopped "
+          "counting",
+          kFix};
     case StoodAside::own_sigsys_file:
-      return {"the program reads SIGSYS, which dispatch uses, from a signalfd: dispatch stood aside", kFix};
+      return {
+          "the program reads SIGSYS from a signalfd, which takes it from the dispatch backend, so it stopped counting",
+          kFix};
     default:
-      return {"the program forbade itself to read the time-stamp counter (PR_SET_TSC): dispatch stood aside", kFix};
+      return {"the program disabled the time-stamp counter (PR_SET_TSC), so the dispatch backend stopped counting",
+              kFix};
   }
 }
 
@@ -170,7 +176,8 @@ void DispatchBackend::count_others() {
   older_.begin(older);
   if (older > 0) {
     add_remark(std::to_string(older) + (older == 1 ? " thread is" : " threads are") +
-               " older than the backend: dispatch does not see their calls; a window in which one ran has lost them");
+               " older than the backend: dispatch does not see their calls; a window in which one of them ran has lost "
+               "events");
   }
 }
 
@@ -186,7 +193,8 @@ void DispatchBackend::give_up_patching(const std::string& reason) {
 void DispatchBackend::patch_trapped() {
   if (patching_ == Patching::never) return;
   if (syscost_state.has_filter) {
-    give_up_patching("the program has installed a seccomp filter, which may kill it for the calls that patching makes");
+    give_up_patching(
+        "the program has installed a seccomp filter, and the filter may kill it for the calls that patching needs");
     return;
   }
   if (const std::string why_not = patches_.patch_trapped(); !why_not.empty()) give_up_patching(why_not);
@@ -279,7 +287,8 @@ Result<std::uint64_t> DispatchBackend::hidden_losses() {
     patch_trapped();
     return count_losses();
   }
-  return Failure{"dispatch was taken off from outside: calls are not seen any more", "choose another backend"};
+  return Failure{"something outside syscost switched Syscall User Dispatch off, so calls are not counted any more",
+                 "choose another backend"};
 }
 
 Result<void> DispatchBackend::detach() {

@@ -100,8 +100,7 @@ Result<void> check_requirements() {
   }
   if (has_shadow_stack()) {
     return Failure{
-        "the program runs with a shadow stack, which dispatch cannot keep in step when it moves the frames of "
-        "signals to the stacks where the program expects them",
+        "the program runs with a shadow stack, which dispatch cannot update when it moves the frames of signals",
         kUseAnother};
   }
   const signal_safe::Guard guard = signal_safe::EntryPoint::enter();
@@ -109,7 +108,7 @@ Result<void> check_requirements() {
   const bool is_ours =
       signal_safe::calling_thread(guard) != nullptr || base == &syscost_foreign_thread || base == &syscost_child_thread;
   if (base != nullptr && !is_ours) {
-    return Failure{"this program uses the gs register itself, by which the dispatch backend knows its threads",
+    return Failure{"this program uses the gs register, which the dispatch backend needs to identify threads",
                    kUseAnother};
   }
   return {};

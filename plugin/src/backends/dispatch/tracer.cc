@@ -22,7 +22,7 @@ Result<void> check_for_debugger() {
   std::string name;
   if (const int pid = tracer_pid(); pid != 0) std::ifstream("/proc/" + std::to_string(pid) + "/comm") >> name;
   if (name.rfind("gdb", 0) != 0 && name.rfind("lldb", 0) != 0) return {};
-  return Failure{"a debugger is attached (" + name + "), which stops at every call that is dispatched",
+  return Failure{"a debugger is attached (" + name + "), and it stops at every dispatched call",
                  "tell it `handle SIGSYS nostop noprint pass` (gdb) and name the backend: --syscost_backend dispatch"};
 }
 

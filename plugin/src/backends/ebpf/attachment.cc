@@ -60,7 +60,7 @@ Failure no_number(std::string_view event, int error) {
 
 /// The kernel's limit is BPF_TRACE_MAX_PROGS, kernel/trace/bpf_trace.c.
 Failure no_room() {
-  return {"64 BPF programs run on this tracepoint's perf events already, and the kernel takes no more",
+  return {"64 BPF programs already run on this tracepoint's perf events, and the kernel allows no more",
           "run fewer processes with --syscost_children or --syscost_detail at a time, or let all use one helper"};
 }
 

@@ -64,8 +64,9 @@ Failure explain_failure(std::string_view step, int error, const LibbpfWords& sai
   Failure failure = errno_failure(step, "for eBPF", error);
   if (failure.reason.ends_with('.')) failure.reason.pop_back();  // more follows
   if (error == EPERM || error == EACCES) {
-    return {failure.reason + "; the capabilities are there, so a security module or a seccomp profile denies bpf(2)",
-            remedy_of_denial(here)};
+    return {
+        failure.reason + "; this process has the capabilities, so a security module or a seccomp profile denies bpf(2)",
+        remedy_of_denial(here)};
   }
   if (!said.last_line.empty()) failure.reason += " (" + said.last_line + ")";
   return failure;

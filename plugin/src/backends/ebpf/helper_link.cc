@@ -73,7 +73,8 @@ class Socket {
 };
 
 Failure stranger() {
-  return {"another user's process, or none, answers in the name of this user's eBPF helper", "find it with: ss -xlp"};
+  return {"the socket of this user's eBPF helper belongs to another user or to an unknown process",
+          "find it with: ss -xlp"};
 }
 
 Failure connect_failure(int error) {
@@ -109,14 +110,12 @@ bool is_bpf_filtered() {
 /// Why starting the helper would be in vain or do harm.
 std::optional<Failure> reason_not_to_start(const std::string& path) {
   if (path.empty() || access(path.c_str(), X_OK) != 0) {
-    return Failure{"syscost-ebpf-helper is not there, or may not be executed: it belongs to " + helper_path(),
+    return Failure{"syscost-ebpf-helper is missing or not executable; its place is " + helper_path(),
                    "install syscost as a whole (cmake --install), and move it as a whole"};
   }
   if (adopts_orphans()) {
-    return Failure{
-        "the helper would become a child of this process, which is what orphans come to, and be found by the "
-        "test's wait()",
-        "run the tests below an init process (docker run --init)"};
+    return Failure{"this process adopts orphans: the helper would become its child, and a test's wait() would find it",
+                   "run the tests below an init process (docker run --init)"};
   }
   return std::nullopt;
 }
@@ -155,20 +154,22 @@ Result<void> connect_or_start(const Socket& client, HelperLink::Obstacle& obstac
   const int error_at_everyones = client.connect_to(address_for_everyone());
   if (error_at_everyones == 0) {
     if (client.trusts(0)) return {};
-    return Failure{"a process that is not root's calls itself the eBPF helper for everyone",
-                   std::string("make ") + kFolderForEveryone + " a folder of root's that nobody else can write to"};
+    return Failure{
+        "the socket of the eBPF helper for everyone belongs to a process that does not run as root",
+        std::string("make ") + kFolderForEveryone + " a folder that belongs to root and that only root can write to"};
   }
   const std::string path = find_helper();
   if (std::optional<Failure> missing = missing_right(path)) {
     if (error_at_everyones == EAGAIN) {
       obstacle = HelperLink::Obstacle::helper;
-      return Failure{"the eBPF helper for everyone has more connections waiting than it can take",
-                     "find out who makes them: sudo ss -xp | grep syscost"};
+      return Failure{"the eBPF helper for everyone has too many waiting connections",
+                     "to list the processes that connect: sudo ss -xp | grep syscost"};
     }
     obstacle = HelperLink::Obstacle::missing_rights;
     return *std::move(missing);
   }
-  if (is_bpf_filtered()) return Failure{"a seccomp filter denies bpf(2)", "let the container's profile pass bpf"};
+  if (is_bpf_filtered())
+    return Failure{"a seccomp filter denies bpf(2)", "allow bpf in the container's seccomp profile"};
   const Address own = address_of(geteuid());
   // Between another's bind and its listen the name is taken and nobody listens: an instant.
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -198,10 +199,11 @@ bool ask_on(int socket, const Question& question, Answer& answer, Passed* passed
 Failure silence(int error) {
   switch (error) {
     case 0:
-      return {"the eBPF helper, which counts for this process, has ended", "dmesg may say who killed it; try again"};
+      return {"the eBPF helper, which counts for this process, has ended",
+              "run `dmesg` to see whether the kernel killed it; then try again"};
     case EAGAIN:
       return {"the eBPF helper did not answer within " + std::to_string(kPatience.tv_sec) + " s",
-              "find out with ps why it waits; on a loaded machine try again"};
+              "use `ps -eo pid,stat,wchan,args` to see what it is waiting for; on a loaded machine try again"};
     case EPERM:
     case EACCES:
     case ENOSYS:

@@ -34,8 +34,7 @@ Result<ProcessAttachment> ProcessAttachment::open(const DetailRequest& details, 
   if (details.any() || children) {
     Result<ProcessAttachment> alone = open_alone(details, children);
     if (alone.ok()) {
-      alone.value().why_alone_ = children ? "they count children, as --syscost_children asks"
-                                          : "they tell calls apart as --syscost_detail asks";
+      alone.value().why_alone_ = children ? "--syscost_children needs them" : "--syscost_detail needs them";
     }
     return alone;
   }
@@ -121,8 +120,7 @@ Result<void> ProcessAttachment::take(Joined& joined, const DetailRequest& detail
 Result<void> ProcessAttachment::map_all(const Joined& joined, const DetailRequest& details, bool children) {
   const std::size_t expected = 1 + (details.any() ? 1 : 0) + (children ? 2 : 0);
   if (joined.maps.count != expected || joined.cpu_count == 0) {
-    return Failure{"the eBPF helper handed out other maps than were asked for",
-                   "report this with the output of ss -xlp"};
+    return Failure{"the eBPF helper sent other maps than syscost requested", "report this with the output of ss -xlp"};
   }
   const int* next = joined.maps.descriptors.data();
   Result<void*> start = map_shared(*next++, map_bytes(joined.cpu_count), "the counters");
@@ -250,15 +248,14 @@ Failure taken_away() {
 }
 
 Failure shut_out() {
-  return {
-      "a seccomp filter of the test's denies what syscost calls between windows",
-      "let it pass gettid, fstat, pread64, sendmsg, recvmsg and getrusage, or put code that needs such a filter into "
-      "a fork child"};
+  return {"a seccomp filter of the test denies calls that syscost makes between windows",
+          "allow gettid, fstat, pread64, sendmsg, recvmsg and getrusage in the filter, or put code that needs such a "
+          "filter into a fork child"};
 }
 
 Failure counted_twice() {
   return {"syscost's BPF programs were attached a second time, and calls were counted twice",
-          "find out who did it: bpftool link shows raw_tracepoint links of programs named on_sys_enter"};
+          "to find the second attachment: `bpftool link` lists raw_tracepoint links of programs named on_sys_enter"};
 }
 
 // A run that the other programs miss shows by what its thread does next: it enters a call while it is inside one, or a

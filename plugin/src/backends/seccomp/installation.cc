@@ -71,8 +71,10 @@ Result<void> start(Shared& shared, const std::vector<sock_filter>& program) {
 Result<Shared*> install(const Filter* filter, bool children) {
   if (g_installed.shared != nullptr && g_installed.process == getpid()) {
     if (g_installed.filter == text_of(filter)) return g_installed.shared;
-    return Failure{"this process is under a seccomp filter for another --syscost_filter, and it cannot be taken off",
-                   "give all parts of the program the same filter"};
+    return Failure{
+        "this process already has a seccomp filter for another --syscost_filter, and a seccomp filter cannot be "
+        "removed",
+        "give all parts of the program the same filter"};
   }
   Result<void> available = check_user_notification();
   if (!available.ok()) return available.failure();

@@ -62,18 +62,18 @@ Failure explain_install_failure(int error) {
   switch (error) {
     case EBUSY:
       return {
-          "another program answers this process's seccomp notifications already (a container manager, a program "
-          "that measures and started this one, or the test itself), and the kernel allows one listener",
-          "measure with another backend, or without that program above"};
+          "another program already receives this process's seccomp notifications (a container manager, a program that "
+          "measures and started this one, or the test itself), and the kernel allows one listener",
+          "use another backend, or run without that program"};
     case ESRCH:
-      return {"a thread of this process is under a seccomp filter of its own, so that ours cannot reach all threads",
+      return {"a thread of this process has its own seccomp filter, so syscost's filter cannot reach all threads",
               "start measuring before such threads (syscost::gtest_main does), or use another backend"};
     case ENOSYS:
     case EOPNOTSUPP:
       return {
           "seccomp(2) or its user notification does not exist here: an old kernel, a sandbox or a seccomp profile "
           "hides it",
-          "use Linux 5.9 or newer, and let the container's seccomp profile pass seccomp and prctl"};
+          "use Linux 5.9 or newer, and allow seccomp and prctl in the container's seccomp profile"};
     case EPERM:
     case EACCES:
       return {"a seccomp profile or a security module forbids this process to install a seccomp filter",

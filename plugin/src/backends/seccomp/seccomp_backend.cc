@@ -51,7 +51,7 @@ class SeccompBackend final : public Backend {
   Losses losses() const override { return {late_, shared_.lost.load(std::memory_order_relaxed)}; }
   Result<std::uint64_t> hidden_losses() override;
   Result<void> detach() override {
-    return Failure{"a seccomp filter cannot be taken off, and every call pays for it",
+    return Failure{"a seccomp filter cannot be removed, and every call pays for it",
                    "use another backend for times, or a Google Benchmark, which is counted in a process of its own"};
   }
   Result<void> attach() override { return {}; }
@@ -171,7 +171,7 @@ Result<void> SeccompBackend::prove_and_calibrate(double unobserved_ns) {
   if (filter_ != nullptr && !filter_->selects(known)) return {};
   const std::optional<AcquiredLane> acquired = acquire_lane();
   if (!acquired.has_value()) {
-    return Failure{"a seccomp filter answers gettid in the kernel's place", "let the filter pass gettid"};
+    return Failure{"a seccomp filter answers gettid instead of the kernel", "allow gettid in the filter"};
   }
   const Lane lane = acquired->lane;
   boundary(lane, Next::kArm);

@@ -102,7 +102,7 @@ Result<Library> open_library(const std::string& only) {
                    kHowToGet};
   }
   if (const std::string missing = find_all(handle, library.call); !missing.empty()) {
-    return Failure{library.path + " has no function " + missing + ": it is no CUPTI, or one too old", kHowToGet};
+    return Failure{library.path + " has no function " + missing + ": it is not CUPTI, or it is too old", kHowToGet};
   }
   if (const Status status = library.call.get_version(&library.version); status != kSuccess) {
     return Failure{"CUPTI (" + library.path + ") does not say its version: " + library.status_text(status), kHowToGet};

@@ -87,8 +87,8 @@ Result<Activity> stop_recording(const Library& library) {
   if (library.call.dropped_records(nullptr, 0, &dropped) == kSuccess) own.activity.dropped += dropped;
   Activity activity = std::exchange(own.activity, Activity());
   if (flushed == kSuccess) return activity;
-  return Failure{"CUPTI (" + library.path + ") does not hand over what it recorded: " + library.status_text(flushed),
-                 "did a kernel crash? Then nothing of the process can use the GPU"};
+  return Failure{"CUPTI (" + library.path + ") did not deliver its records: " + library.status_text(flushed),
+                 "check whether a kernel crashed: after a crash the process cannot use the GPU"};
 }
 
 }  // namespace syscost::gpu::cupti

@@ -116,22 +116,22 @@ Failure cupti_failure(const std::string& operation, Status status, const Library
               "(https://developer.nvidia.com/ERR_NVGPUCTRPERM)"};
     case kMultipleSubscribers:
     case kMaxLimitReached:
-      return {
-          reason,
-          "another tool uses CUPTI in this process, and it serves one: run without Nsight, nvprof, cuda-gdb, and what "
-          "CUDA_INJECTION64_PATH names"};
+      return {reason,
+              "another tool uses CUPTI in this process, and CUPTI serves one tool: run without Nsight, nvprof, "
+              "cuda-gdb, and the library in CUDA_INJECTION64_PATH"};
     case kVirtualised:
     case kVirtualisedPrivileges:
       return {reason,
-              "the GPU is virtual and its host does not let guests profile: ask for that, or measure on the host"};
+              "the GPU is virtual and its host does not let guests profile: enable that on the host, or measure on the "
+              "host"};
     case kConfidential:
       return {reason, "the GPU is in confidential computing mode, which allows no profiling: leave that mode"};
     case kNotCompatible:
-      return {reason, "take the CUPTI of a CUDA that the driver serves: SYSCOST_CUPTI=/path/to/libcupti.so"};
+      return {reason, "use the CUPTI of a CUDA version that the driver supports: SYSCOST_CUPTI=/path/to/libcupti.so"};
     default:
       return {reason,
               "a CUPTI that is newer than the driver fails like this: name an older one with SYSCOST_CUPTI; "
-              "durations by CUDA events need none (docs/gpu-stamps.md)"};
+              "durations by CUDA events need no CUPTI (docs/gpu-stamps.md)"};
   }
 }
 
@@ -142,27 +142,28 @@ Result<void> verdict(const TrialEnd& end, const Library& library) {
     case Step::driver:
       return Failure{std::string("CUPTI is here (") + library.path + "), but no NVIDIA driver: " + kDriver +
                          " was not found" + (end.device_errno == ENOENT ? "" : device_remark(end.device_errno)),
-                     "run where there is an NVIDIA GPU and its driver; in a container: --gpus all (docs/gpu.md)"};
+                     "run on a machine with an NVIDIA GPU and its driver; in a container: --gpus all (docs/gpu.md)"};
     case Step::initialise:
       if (end.device_errno == EACCES || end.device_errno == EPERM) {
-        return Failure{"CUDA's driver does not start: " + status + device_remark(end.device_errno),
-                       "join the group that may, or let its owner change that: ls -l /dev/nvidia*; in a container: "
-                       "--gpus all (docs/gpu.md)"};
+        return Failure{
+            "CUDA's driver does not start: " + status + device_remark(end.device_errno),
+            "join the group that may open the file, or change its permissions: ls -l /dev/nvidia*; in a container: "
+            "--gpus all (docs/gpu.md)"};
       }
       if (end.status == kNoDevice) break;
       if (end.status == kStubLibrary) {
-        return Failure{std::string("the ") + kDriver + " that was found is the toolkit's stub and no driver",
-                       "take its folder out of LD_LIBRARY_PATH, and install the driver"};
+        return Failure{std::string("the ") + kDriver + " is the toolkit's stub, not a driver",
+                       "remove its folder from LD_LIBRARY_PATH, and install the driver"};
       }
       if (end.status == kDriverMismatch) {
         return Failure{"CUDA's driver does not start: " + status + ": its library and its kernel module differ",
                        "reboot, or reload the module, after an update of the driver"};
       }
       return Failure{"CUDA's driver does not start: " + status + device_remark(end.device_errno),
-                     "does nvidia-smi work here?"};
+                     "check that nvidia-smi works"};
     case Step::devices:
       if (end.status == 0) break;
-      return Failure{"CUDA's driver does not say what GPUs there are: " + status, "does nvidia-smi work here?"};
+      return Failure{"CUDA's driver does not list its GPUs: " + status, "check that nvidia-smi works"};
     case Step::subscribe:
       return cupti_failure("a subscriber", end.status, library);
     case Step::enable:
@@ -171,7 +172,7 @@ Result<void> verdict(const TrialEnd& end, const Library& library) {
       return {};
   }
   return Failure{"CUDA's driver sees no GPU" + device_remark(end.device_errno),
-                 "run where there is one; CUDA_VISIBLE_DEVICES may hide them; in a container: --gpus all"};
+                 "run on a machine with a GPU; CUDA_VISIBLE_DEVICES may hide GPUs; in a container: --gpus all"};
 }
 
 Result<void> try_out(const Library& library) {
@@ -202,11 +203,11 @@ Result<void> try_out(const Library& library) {
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (is_whole) return verdict(end, library);
-  return Failure{"CUPTI (" + library.path + ") could not be tried: the child that did " +
+  return Failure{"CUPTI (" + library.path + ") could not be tested: the child process for the test " +
                      (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL
                           ? "was ended by signal " + std::to_string(WTERMSIG(status))
                           : "gave no answer"),
-                 "does nvidia-smi work here? Another CUPTI: SYSCOST_CUPTI=/path/to/libcupti.so"};
+                 "check that nvidia-smi works; to use another CUPTI: SYSCOST_CUPTI=/path/to/libcupti.so"};
 }
 
 }  // namespace syscost::gpu::cupti

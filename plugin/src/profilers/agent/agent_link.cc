@@ -43,7 +43,8 @@ int open_agent(pid_t agent, const std::string& path) {
 }
 
 Failure agent_ended() {
-  return {"the profile agent has ended by itself: what the tool saw is lost", "dmesg may say who killed it; try again"};
+  return {"the profile agent ended by itself, so the output of the tool is lost",
+          "run `dmesg` to see whether the kernel killed it; then try again"};
 }
 
 }  // namespace
@@ -108,8 +109,8 @@ Result<void> AgentLink::stop() {
   if (!is_still_ours(link_)) {
     close_descriptor(link_);
     end_agent();
-    return Failure{"the test closed a descriptor of syscost's, the one to the profile agent: what the tool saw is lost",
-                   "let the test close the descriptors it opened, not all of them"};
+    return Failure{"the test closed syscost's descriptor of the profile agent, so the output of the tool is lost",
+                   "let the test close only the descriptors that it opened"};
   }
   if (send(link_, &kStopByte, 1, MSG_NOSIGNAL) != 1) {
     close_descriptor(link_);
@@ -126,7 +127,7 @@ Result<void> AgentLink::stop() {
 
 Result<bool> AgentLink::read_frames(std::chrono::milliseconds limit) {
   const Clock::time_point deadline = Clock::now() + limit;
-  const Failure nonsense{"the profile agent and libsyscost.so do not understand each other",
+  const Failure nonsense{"the profile agent and libsyscost.so are of different versions",
                          "install both from the same build"};
   int error = 0;
   const auto read_all = [&](void* into, std::uint64_t size) {
@@ -153,7 +154,7 @@ Result<bool> AgentLink::read_frames(std::chrono::milliseconds limit) {
   const auto broken = [&] {
     if (error == ETIMEDOUT) {
       return Failure{"the profile agent did not answer within " + std::to_string(limit.count() / 1000) + " s",
-                     "look with ps what it waits for; on a loaded machine try again"};
+                     "use `ps -eo pid,stat,wchan,args` to see what it is waiting for; on a loaded machine try again"};
     }
     return agent_ended();
   };

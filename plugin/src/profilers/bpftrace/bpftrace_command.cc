@@ -76,7 +76,8 @@ Result<void> BpftraceCommand::ask_version() {
     return failure;
   }
   if (version.value().has_timed_out) {
-    return Failure{tool_ + " --version does not answer, and was ended", "look with ps and dmesg what it waits for"};
+    return Failure{tool_ + " --version did not answer, so syscost ended it",
+                   "use `ps -eo pid,stat,wchan,args` to see what it was waiting for, and `dmesg`"};
   }
   if (Result<void> judged = judge_version(version.value().output, tool_); !judged.ok()) return judged;
   Result<CommandResult> help = run_whole(agent_, environment_, {tool_, "--help"});

@@ -70,7 +70,7 @@ Result<void> judge_version(std::string_view printed, const std::string& path) {
   }
   if (major < kLeastMajor || (major == kLeastMajor && minor < kLeastMinor)) {
     return Failure{path + " is version " + std::to_string(major) + "." + std::to_string(minor) +
-                       ", and what older ones than 0.17 print is not known to be read right",
+                       ", and syscost reads the output of 0.17 and newer versions only",
                    std::string(kInstall)};
   }
   return {};
@@ -84,8 +84,7 @@ Result<void> judge_surroundings(const Confinement& here, bool has_tracefs, bool 
   }
   if (std::optional<Failure> denied = denied_by_container(here)) return *std::move(denied);
   if (!has_tracefs) {
-    return Failure{"the kernel's tracepoints are not there: no tracefs at /sys/kernel/tracing",
-                   how_to_get_tracefs(here)};
+    return Failure{"the kernel's tracepoints are missing: no tracefs at /sys/kernel/tracing", how_to_get_tracefs(here)};
   }
   return {};
 }
@@ -101,9 +100,8 @@ bool is_in_initial_pid_namespace() {
 Result<void> judge_in_pid_namespace(const std::string& script, std::string_view source) {
   for (const std::string_view field : {"args->next_pid", "args->prev_pid", "args->pid", "args.next_pid", "args.pid"}) {
     if (source.find(field) == std::string_view::npos) continue;
-    return Failure{"script " + script +
-                       " sees nothing in a PID namespace with this bpftrace, which numbers threads as " +
-                       "the namespace does, while the scheduler's events have the numbers outside it",
+    return Failure{"script " + script + " sees nothing in a PID namespace with this bpftrace: it numbers threads as " +
+                       "the namespace does, but the scheduler's events have the numbers outside the namespace",
                    "run in the host's PID namespace (docker run --pid=host), or with bpftrace 0.17"};
   }
   return {};
@@ -126,8 +124,8 @@ Failure explain_failure(const CommandResult& result, const std::string& script, 
   const auto says = [&said](std::string_view words) { return said.find(words) != std::string::npos; };
   if (result.has_timed_out) {
     return Failure{"bpftrace did not " + std::string(result.was_ready ? "end" : "attach script " + script) +
-                       " in time, did nothing meanwhile, and was ended" + indented(said),
-                   "look with ps and dmesg what it waits for; try again"};
+                       " in time and was not working, so syscost ended it" + indented(said),
+                   "use `ps -eo pid,stat,wchan,args` to see what it was waiting for, and `dmesg`; then try again"};
   }
   if (uses_sudo && (says("sudo:") || says("a password is required"))) {
     return Failure{"sudo did not start bpftrace:" + indented(said),
@@ -142,23 +140,22 @@ Failure explain_failure(const CommandResult& result, const std::string& script, 
                    how_to_get_tracefs(read_confinement())};
   }
   if (says("tracepoint not found") || says("No probes to attach")) {
-    return Failure{"script " + script + " needs what this kernel does not offer:" + indented(said),
-                   "use another script, or a kernel that has it (bpftrace -l 'tracepoint:*' lists what there is)"};
+    return Failure{"script " + script + " needs something that this kernel does not have:" + indented(said),
+                   "use another script, or a kernel that has it (bpftrace -l 'tracepoint:*' lists the tracepoints)"};
   }
   if (says("EPERM") || says("Operation not permitted")) {
-    return Failure{
-        "the kernel did not let bpftrace attach script " + script + ":" + indented(said),
-        "it needs CAP_SYS_ADMIN, or CAP_BPF and CAP_PERFMON; in a container also a seccomp profile that lets "
-        "bpf and perf_event_open through"};
+    return Failure{"the kernel did not let bpftrace attach script " + script + ":" + indented(said),
+                   "it needs CAP_SYS_ADMIN, or CAP_BPF and CAP_PERFMON; in a container also a seccomp profile that "
+                   "allows bpf and perf_event_open"};
   }
   if (result.start_errno == 0 && WIFSIGNALED(result.wait_status)) {
     return Failure{
-        "bpftrace with script " + script + " " + how_it_ended(result) + ": what it saw is lost" + indented(said),
-        "dmesg may say who killed it, the kernel for want of memory, say; try again"};
+        "bpftrace with script " + script + " " + how_it_ended(result) + ": its output is lost" + indented(said),
+        "run `dmesg` to see whether the kernel killed it, for example for lack of memory; then try again"};
   }
   if (result.ended_early && said.empty()) {
     return Failure{"bpftrace with script " + script + " " + how_it_ended(result) + " before the window was over",
-                   "try again; bpftrace -d " + script_path + " 1 1 shows what it makes of the script"};
+                   "try again; bpftrace -d " + script_path + " 1 1 shows how bpftrace reads the script"};
   }
   return Failure{"bpftrace with script " + script + " " + how_it_ended(result) + ":" + indented(said),
                  "correct " + script_path + "; bpftrace -d " + script_path + " 1 1 shows what is wrong with it"};

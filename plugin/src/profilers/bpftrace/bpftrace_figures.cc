@@ -90,8 +90,9 @@ Result<Figures> figures_of(const BpftraceOutput& output, const ScriptMaps& maps)
   std::map<int, SyscallFigures> by_number;
   std::map<std::string, std::uint64_t> unread;
   const auto nonsense = [](const TracedMap& map, const MapEntry& entry) {
-    return Failure{"the script's map " + map.name + "[" + entry.key + "] does not hold what its name promises",
-                   "docs/profiles.md says what each map of an agreed name holds; call others otherwise"};
+    return Failure{
+        "the script's map " + map.name + "[" + entry.key + "] does not hold the values that its name stands for",
+        "docs/profiles.md defines the reserved names of maps; give other maps other names"};
   };
   for (const TracedMap& map : output.maps) {
     if (map.name == kUnread) {

@@ -11,7 +11,7 @@ namespace {
 
 Failure broken(std::string what, std::size_t line) {
   return Failure{"bpftrace's output, line " + std::to_string(line) + ": " + std::move(what),
-                 "the text itself is kept; if it is whole, report it together with bpftrace --version"};
+                 "the text is kept; if it is complete, report it together with bpftrace --version"};
 }
 
 template <class Number>
@@ -204,7 +204,7 @@ class Parser {
       const std::string_view line = take_line();
       if (line.empty()) return MapValue(std::move(buckets));
       std::optional<HistogramBucket> bucket = parse_bucket(line);
-      if (!bucket) return broken("a histogram holds what is no bucket: " + std::string(line), line_number_);
+      if (!bucket) return broken("a histogram holds a line that is not a bucket: " + std::string(line), line_number_);
       buckets.push_back(*bucket);
     }
   }

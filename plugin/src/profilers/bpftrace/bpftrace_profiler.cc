@@ -204,8 +204,8 @@ Result<std::unique_ptr<Profiler>> make_bpftrace(const ProfilerOptions& options) 
     Result<Script> script = find_script(options, name);
     if (!script.ok()) return script.failure();
     if (maps_of_source(script.value().source).calls_exit) {
-      return Failure{"script " + name + " calls exit(): it would count a part of the window and not say which",
-                     "take exit() out of " + script.value().info.path + ": syscost ends it with the window"};
+      return Failure{"script " + name + " calls exit(), so it would count only a part of the window",
+                     "remove exit() from " + script.value().info.path + ": syscost ends it with the window"};
     }
     const auto is_same = [&name](const Script& other) { return other.info.name == name; };
     if (std::none_of(scripts.begin(), scripts.end(), is_same)) scripts.push_back(std::move(script.value()));

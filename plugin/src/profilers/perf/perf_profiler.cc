@@ -82,14 +82,14 @@ Failure explain(const CommandResult& result, const char* command) {
   if (says("perf_event_paranoid") || says("Operation not permitted") || says("Permission denied")) {
     return Failure{"the kernel did not let " + what + " count:" + said,
                    "sysctl kernel.perf_event_paranoid=1, or run as root or with CAP_PERFMON; in a container "
-                   "--cap-add PERFMON and a seccomp profile that lets perf_event_open through"};
+                   "--cap-add PERFMON and a seccomp profile that allows perf_event_open"};
   }
   if (says("unknown option") || says("--control")) {
-    return Failure{what + " does not know what syscost asks of it:" + said, "install perf 6.1 or later"};
+    return Failure{what + " does not support an option that syscost needs:" + said, "install perf 6.1 or later"};
   }
   if (WIFSIGNALED(result.wait_status)) {
     return Failure{what + " was killed by signal " + std::to_string(WTERMSIG(result.wait_status)) + ":" + said,
-                   "dmesg may say who killed it; try again"};
+                   "run `dmesg` to see whether the kernel killed it; then try again"};
   }
   return Failure{what + " ended with exit code " + std::to_string(WEXITSTATUS(result.wait_status)) + ":" + said,
                  "try the same by hand: " + what + " -p PID"};

@@ -54,7 +54,7 @@ Result<Trial> open_and_close(OpenedBackend (*open)(const BackendRequest&)) {
 
 Failure has_no_details(const char* backend) {
   return {
-      std::string("backend ") + backend + " cannot tell calls of one syscall apart, which --syscost_detail asks for",
+      std::string("backend ") + backend + " does not support --syscost_detail: it cannot separate calls of one syscall",
       "use --syscost_backend ebpf (--syscost_doctor says what it needs), or leave --syscost_detail out"};
 }
 
@@ -68,7 +68,7 @@ DetailRequest with_rules(DetailRequest details) {
 
 Failure counts_no_children(const char* backend) {
   return {std::string("backend ") + backend + " does not count child processes (--syscost_children)",
-          "take --syscost_backend ebpf or --syscost_backend seccomp, which do, or leave --syscost_children out"};
+          "use --syscost_backend ebpf or --syscost_backend seccomp, or leave --syscost_children out"};
 }
 
 // ---- each backend ---------------------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ OpenedBackend open_dispatch_trap(const BackendRequest& wish) {
 }
 #else
 OpenedBackend open_dispatch(const BackendRequest&) {
-  return Failure{"this libsyscost was built without the dispatch backend, which knows x86-64 only",
+  return Failure{"this libsyscost was built without the dispatch backend, which supports x86-64 only",
                  "choose another backend, or build for x86-64"};
 }
 constexpr auto open_dispatch_trap = open_dispatch;

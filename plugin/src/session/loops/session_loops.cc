@@ -15,7 +15,7 @@ bool Session::enter_loop(std::string_view name) {
     static std::atomic<bool> has_said{false};
     if (!has_said.exchange(true)) {
       say("loop " + std::string(name) +
-          " runs while another loop does: it is not measured, its body runs once each time");
+          " runs while another loop runs: it is not measured, and its body runs once each time");
     }
     return false;
   }
@@ -98,7 +98,7 @@ Result<void> Session::detach_backend(OpenBackend& opened) {
   is_taken_off_.store(true);
   if (scopes_.open_count() > 0) {
     is_taken_off_.store(false);
-    return Failure{"a scope is open around it or on another thread, and would miss calls while the instrument is off",
+    return Failure{"a scope is open around it or on another thread, and would miss calls while the backend is off",
                    "end the scope before the loop"};
   }
   Result<void> off = opened.backend->detach();

@@ -141,8 +141,8 @@ std::string take_detail(Options& options, std::string_view value, Source) {
     } else if (!part.starts_with(kThread)) {
       return one_of(part, "ioctl, thread:NAME, or several of them with commas between");
     } else if (part.size() == kThread.size() || part.size() > kThread.size() + kMaxThreadName) {
-      return "\"" + part + "\" does not name threads: from 1 to " + std::to_string(kMaxThreadName) +
-             " letters, the beginning of what prctl(PR_SET_NAME) gave them, belong behind the colon";
+      return "\"" + part + "\" does not name threads: after the colon, write 1 to " + std::to_string(kMaxThreadName) +
+             " letters, the beginning of their name (prctl(PR_SET_NAME))";
     } else if (options.details.driver_threads.size() == kMaxDriverThreads) {
       return "more than " + std::to_string(kMaxDriverThreads) + " names of threads";
     } else {

@@ -90,40 +90,40 @@ Result<void> check_together(const Options& all) {
                         : all.children                       ? "--syscost_children"
                                                              : nullptr;
     if (other != nullptr) {
-      return Failure{"CUPTI runs inside the test's process, and its own syscalls and times would be in what " +
-                         std::string(other) + " measures",
-                     "run the program twice: once with --syscost_profile cupti, once without"};
+      return Failure{
+          "CUPTI runs inside the test's process, so its own syscalls and times would be part of the figures of " +
+              std::string(other) + " measures",
+          "run the program twice: once with --syscost_profile cupti, once without"};
     }
   }
   const auto is_flag = [](Source source) { return source == Source::command_line; };
   if (is_flag(all.label_source) && all.csv.empty()) {
-    return Failure{"--syscost_label names the rows of a CSV, and none is asked for",
-                   "add --syscost_csv=FILE, or leave the label out"};
+    return Failure{"--syscost_label requires --syscost_csv", "add --syscost_csv=FILE, or leave the label out"};
   }
   if (all.children && all.backend == BackendChoice::none) {
-    return Failure{"--syscost_children counts child processes, and --syscost_backend none counts nothing",
-                   "take --syscost_backend ebpf or --syscost_backend seccomp, or leave --syscost_children out"};
+    return Failure{"--syscost_children counts child processes, but --syscost_backend none counts nothing",
+                   "use --syscost_backend ebpf or --syscost_backend seccomp, or leave --syscost_children out"};
   }
   if (all.children && all.details.any()) {
     return Failure{
-        "--syscost_children and --syscost_detail exclude each other: no backend tells a child's calls of one syscall "
-        "apart",
+        "--syscost_children and --syscost_detail do not work together: no backend has details for the calls of "
+        "children",
         "leave one of them out, or make two runs"};
   }
   if (is_flag(all.bpf_source) && !all.lists_scripts && !all.profile_bpftrace) {
-    return Failure{"--syscost_bpf names scripts of bpftrace, which is not asked for",
+    return Failure{"--syscost_bpf requires --syscost_profile bpftrace",
                    "add --syscost_profile=bpftrace, or leave the scripts out"};
   }
   if (is_flag(all.bpf_path_source) && !all.lists_scripts && !all.profile_bpftrace) {
-    return Failure{"--syscost_bpf_path says where scripts of bpftrace are, which is not asked for",
+    return Failure{"--syscost_bpf_path requires --syscost_profile bpftrace",
                    "add --syscost_profile=bpftrace, or leave the folders out"};
   }
   if (is_flag(all.bpf_sudo_source) && !all.wants_tools()) {
-    return Failure{"--syscost_bpf_sudo starts bpftrace or perf, and neither is asked for",
+    return Failure{"--syscost_bpf_sudo requires --syscost_profile bpftrace or perf",
                    "add --syscost_profile=bpftrace, or leave it out"};
   }
   if (is_flag(all.artifacts_source) && !all.wants_tools()) {
-    return Failure{"--syscost_artifacts is where bpftrace, perf and cupti leave what they found, and none is asked for",
+    return Failure{"--syscost_artifacts requires --syscost_profile bpftrace, perf or cupti",
                    "add --syscost_profile=bpftrace, or leave the folder out"};
   }
   return {};

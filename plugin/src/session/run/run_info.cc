@@ -118,7 +118,7 @@ Result<std::string> resolve_path(const std::string& path, Source source) {
   const pid_t ctest = source == Source::environment ? ctest_above(getpid()) : 0;
   const std::string start = ctest != 0 ? folder_of_ctest(ctest) : read_link("/proc/self/cwd");
   if (start.empty()) {
-    return Failure{"the relative path " + path + " cannot be resolved: where it starts cannot be found out",
+    return Failure{"the relative path " + path + " cannot be resolved: its start folder is unknown",
                    "use an absolute one, e.g. SYSCOST_CSV=$PWD/out.csv"};
   }
   return start + (start.ends_with('/') ? "" : "/") + path;

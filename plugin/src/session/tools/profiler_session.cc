@@ -135,10 +135,10 @@ void ProfilerSession::look_at(const profilers::Output& output, const TracedName&
   const ToolCheck check = check_tool(output, *counted);
   traced.lines.push_back(check_line(output, check));
   if (check.is_blind()) {
-    traced.problems.push_back({"script " + output.script + " saw nothing of " + name.spoken + ", in which " +
-                                   std::to_string(check.counted_total) + " syscalls were counted",
-                               "run it again; if it stays so, --syscost_bpf list shows the scripts, and "
-                               "--syscost_bpf syslat is known to count"});
+    traced.problems.push_back(
+        {"script " + output.script + " saw nothing of " + name.spoken + ", in which " +
+             std::to_string(check.counted_total) + " syscalls were counted",
+         "run it again; if it fails again, try --syscost_bpf syslat; --syscost_bpf list shows the scripts"});
   } else if (!check.agrees()) {
     std::string lost;
     if (output.lost_events > 0) lost = "; it lost " + std::to_string(output.lost_events) + " events";
@@ -174,7 +174,7 @@ void ProfilerSession::write_files(const Findings& findings, const TracedName& na
   if (std::exchange(has_failed_to_write_, true)) return;
   Failure failure = written.failure();
   if (failure.reason.ends_with('.')) failure.reason.pop_back();
-  failure.reason += "; the artifacts of " + name.spoken + " are not whole, the tests go on";
+  failure.reason += "; the artifacts of " + name.spoken + " are incomplete; the tests continue";
   traced.problems.push_back(std::move(failure));
 }
 

@@ -39,7 +39,7 @@ bool Session::end_trace(Findings& findings) {
 
 void Session::report_unused_tools() const {
   if (!has_tools() || tracing_.load() > 0 || !recorder_.problem().empty()) return;
-  say(tracer_.names() + " has looked at nothing: there was no test and no loop; it does not look at scopes");
+  say(tracer_.names() + " measured nothing: there was no test and no loop, and it does not trace scopes");
 }
 
 /// For a loop. A scope around it would be charged with what stopping the tool takes: there it stays, disarmed.
@@ -112,8 +112,8 @@ std::vector<std::string> Session::conclude_trace(OpenWindow& window, const csv::
 bool Session::open_traced_pass(std::string_view loop, OpenBackend* opened, WindowBook::Window*& window) {
   window = nullptr;
   if (scopes_.open_count() > 0) {
-    say("loop " + std::string(loop) + " is not traced: a scope is open around it or on another thread, and would be " +
-        "charged with what starting " + tracer_.names() + " takes; end the scope before the loop");
+    say("loop " + std::string(loop) + " is not traced: a scope is open around it or on another thread, and would " +
+        "include the cost of starting " + tracer_.names() + "; end the scope before the loop");
     return false;
   }
   {

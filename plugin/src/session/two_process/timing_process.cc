@@ -45,9 +45,10 @@ bool end_process() {
   if (timing == nullptr || timing->guard.is_child()) return true;
   if (timing->is_running.exchange(false) && timing->recorder.has_csv()) {
     const std::string& last = timing->last_benchmark;
-    timing->recorder.note_problem({"the program ended before its benchmarks had: there are no rows " +
-                                       (last.empty() ? "of them" : "of what comes after benchmark " + last),
-                                   "leave the benchmark that ends it out with --benchmark_filter, or repair it"});
+    timing->recorder.note_problem(
+        {"the program ended before its benchmarks did, so there are no rows " +
+             (last.empty() ? "of them" : "after benchmark " + last),
+         "repair the benchmark that ends the program, or leave it out with --benchmark_filter"});
   }
   timing->recorder.conclude();
   return timing->recorder.problem().empty();

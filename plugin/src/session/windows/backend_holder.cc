@@ -33,7 +33,7 @@ OpenBackend::OpenBackend(std::unique_ptr<Backend> its_backend, std::shared_ptr<c
                           " cannot tell this thread from the others: more than " + std::to_string(capabilities.lanes) +
                           " threads are inside thread scopes at once, the thread is older than a backend that sees no "
                           "older ones (dispatch), or a seccomp filter denies it gettid.",
-                      "Use Reach::process, or fewer threads at a time; let the filter pass gettid."}) {
+                      "Use Reach::process, or fewer threads at a time; allow gettid in the filter."}) {
   clock_is_quiet = clock_makes_no_syscall(book);
 }
 

@@ -49,9 +49,8 @@ void Recorder::judge_losses(const csv::WindowColumns& window, const detail::Cost
                   ""};
   if (!std::exchange(has_told_of_losses_, true)) {
     failure.how_to_fix =
-        "take another --syscost_backend, or count less at a time (--syscost_filter); docs/flags.md (Lost events) has "
-        "the "
-        "causes; --syscost_allow_lost accepts losses";
+        "use another --syscost_backend, or count less at a time (--syscost_filter); docs/flags.md (Lost events) has "
+        "the causes; --syscost_allow_lost accepts losses";
   }
   if (loss_rule_ == LossRule::refused) return note_problem(failure);
   say_failure(failure);
@@ -73,13 +72,13 @@ void Recorder::write(std::string_view window) {
   if (++unwritten_windows_ > 1) return;
   Failure failure = written.failure();
   if (failure.reason.ends_with('.')) failure.reason.pop_back();
-  failure.reason += "; the rows of " + std::string(window) + " are missing, the tests go on";
+  failure.reason += "; the rows of " + std::string(window) + " are missing; the tests continue";
   note_problem(failure);
 }
 
 void Recorder::say_that_rows_wait(Failure failure) {
   if (std::exchange(has_said_that_rows_wait_, true)) return;
-  failure.reason += "; the rows wait for it, the tests go on";
+  failure.reason += "; the rows wait for it, and the tests continue";
   say_failure(failure);
 }
 

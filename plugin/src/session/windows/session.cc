@@ -119,10 +119,9 @@ Result<void> Session::take_over(Options options) {
   if (!is_same_filter || (is_started() && !is_same_way) || (recorder_.has_csv() && options.csv != options_.csv) ||
       has_tools()) {
     return Failure{
-        "a static initialiser measured before main(), and the flags ask for another file, backend, filter or detail",
-        "write --syscost_csv, --syscost_backend, --syscost_filter, --syscost_detail, --syscost_profile, which are "
-        "known from "
-        "the start"};
+        "a static initialiser measured before main(), and the flags name another file, backend, filter or detail",
+        "write --syscost_csv, --syscost_backend, --syscost_filter, --syscost_detail, --syscost_profile: syscost reads "
+        "these before main()"};
   }
   options_ = std::move(options);
   has_new_options_ = true;
@@ -204,11 +203,10 @@ bool Session::claim_window() {
 void Session::explain_survivor() const {
   static std::atomic<bool> is_explained{false};
   if (!has_window_.load() || !options_.requests_anything() || is_explained.exchange(true)) return;
-  say_failure(
-      {spoken_name(kind_name(window_->kind), window_->test, window_->name) +
-           " went on in a fork child of the process that measures (fork() or daemon()): it has no row, and neither "
-           "have those that this child runs after it",
-       "let the child end with _exit(), and let the process that began the test finish it"});
+  say_failure({spoken_name(kind_name(window_->kind), window_->test, window_->name) +
+                   " continued in a fork child of the process that measures (fork() or daemon()), so it has no row, "
+                   "nor have the tests that this child runs after it",
+               "let the child end with _exit(), and let the process that began the test finish it"});
 }
 
 adapter::Report Session::close_window(std::string_view outcome, int framework_writes) {
@@ -217,7 +215,7 @@ adapter::Report Session::close_window(std::string_view outcome, int framework_wr
     return {Cost(*fixed_cost::fork_child().unavailable()), 0, {}};
   }
   if (!claim_window()) {
-    return {Cost(Unavailable{"The process was ended while the test ran.", "End threads before exit()."}), 0, {}};
+    return {Cost(Unavailable{"The process ended while the test ran.", "End threads before exit()."}), 0, {}};
   }
   return close_claimed_window(outcome, framework_writes);
 }
@@ -283,7 +281,7 @@ void Session::end_window_at_exit() {
     // Another thread closes it, which is soon done; or a signal handler called exit() in the middle of that, and it
     // never is.
     if (!WritingLock::within_patience([this] { return !has_window_.load(std::memory_order_acquire); })) {
-      recorder_.note_problem({"a test was ended by the end of the process while it was being recorded: it has no row",
+      recorder_.note_problem({"the process ended while a test was being recorded, so the test has no row",
                               "do not call exit() in a signal handler"});
     }
     return;

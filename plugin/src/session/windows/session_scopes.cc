@@ -80,7 +80,7 @@ Cost Session::close_scope(ScopeRecord* scope) {
     }
   }
   if (!opened.is_intact.load(std::memory_order_acquire)) {
-    return Cost(Unavailable{"The instrument was taken away while the scope was open: its counts would be short.",
+    return Cost(Unavailable{"The backend was disabled while the scope was open, so its counts would be too low.",
                             "Do not close file descriptors that the test did not open."});
   }
   return Cost(opened.with_losses(std::move(cost), opened.hidden_losses(reach) - hidden_before));
@@ -96,7 +96,7 @@ void Session::conclude() {
   if (is_fork_child() || !is_started()) return;
   // A signal handler may have called exit() while its own thread was writing: that never ends.
   if (!writing_.lock_within_patience()) {
-    recorder_.note_problem({"the process was ended while rows were being written: some are missing",
+    recorder_.note_problem({"the process ended while rows were being written, so some are missing",
                             "do not call exit() in a signal handler"});
     return;
   }

@@ -86,12 +86,14 @@ bool is_the_only_one(const Address& address) {
 
 int serve_everyone() {
   if (geteuid() != 0) {
-    std::fputs("syscost-ebpf-helper: --for-everyone is for root, whom alone others trust\n", stderr);
+    std::fputs("syscost-ebpf-helper: --for-everyone requires root, because other users accept only a helper of root\n",
+               stderr);
     return 2;
   }
   const Address address = address_for_everyone();
-  if (!make_folder()) return fail("use /run/syscost, which must be a folder of root's that nobody else can write to");
-  if (!is_the_only_one(address)) return fail("start: one serves everyone already");
+  if (!make_folder())
+    return fail("use /run/syscost: it must be a folder that belongs to root and that only root can write to");
+  if (!is_the_only_one(address)) return fail("start: another helper already serves everyone");
   unlink(address.name.sun_path);
   const int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (listener < 0 || bind(listener, reinterpret_cast<const sockaddr*>(&address.name), address.size) != 0 ||

@@ -214,7 +214,7 @@ void Server::serve_joining() {
     client.is_joining = false;
     const bool wants_own = client.joining.children != 0 || details_of(client.joining).any();
     if (wants_own && policy_ != Clients::one) {
-      refuse(client, {"programs that others share look for no details and no children", "report this"});
+      refuse(client, {"shared programs count no details and no children", "report this"});
       continue;
     }
     if (!loaded_.has_value())
