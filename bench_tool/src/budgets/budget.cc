@@ -268,7 +268,8 @@ BudgetFile parse_budgets(const std::string& name, std::string_view text, csv::Pr
     const std::size_t line = node.source().begin.line;
     if (key.str() == "assertion") {
       problems.add(name, line,
-                   "[[assertion]] is Renacer's; write a [[budget]]: docs/gate.md has one for each of its types");
+                   "[[assertion]] belongs to Renacer; write a [[budget]] instead: docs/gate.md has one for each type "
+                   "of assertion");
     } else if (key.str() == "volatile" || key.str() == "tolerate") {
       read_texts(name, key.str(), node, key.str() == "volatile" ? out.volatiles : out.tolerances, problems);
     } else if (key.str() != "budget") {
@@ -276,7 +277,7 @@ BudgetFile parse_budgets(const std::string& name, std::string_view text, csv::Pr
           name, line,
           fmt::format("no key {}{}", key.str(), model::or_rather(key.str(), {kTopKeys.begin(), kTopKeys.end()})));
     } else if (!node.is_array_of_tables()) {
-      problems.add(name, line, "a budget stands under a [[budget]] of its own");
+      problems.add(name, line, "a budget needs its own [[budget]] line");
     } else {
       for (const toml::node& one : *node.as_array()) {
         if (auto budget = BudgetReader(name, *one.as_table(), problems).read()) {

@@ -117,7 +117,7 @@ Judgement judge(const std::vector<Budget>& budgets, const std::vector<BudgetedWi
       }
     }
     if (judged == 0) {
-      out.unjudged.emplace_back(i, has_figures                    ? "the baseline has no number to hold it against"
+      out.unjudged.emplace_back(i, has_figures                    ? "the baseline has no number to compare it with"
                                    : !budget.measure->is_additive ? "nothing has enough calls: ten must lie beyond it"
                                                                   : "it was not measured");
     }

@@ -126,7 +126,8 @@ constexpr std::array<Measure, 9> kMeasures = {{
 }};
 
 constexpr const char* kNoMemory =
-    "memory is not measured: a syscall says what was asked for and not what is used. Limit the calls that get it: "
+    "memory is not measured: syscalls show how much memory a program requests, not how much it uses. Limit the calls "
+    "that request it: "
     "measure = \"calls\", of = \"%memory\"";
 constexpr const char* kNoPattern =
     "a pattern with a confidence is a guess, and a gate must not guess. Limit what the pattern consists of: for a GPU "
@@ -144,7 +145,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kRefusal
     {"bytes", "bytes are not in the CSV of this version"},
     {"descriptors", "descriptors are not in the CSV of this version"},
     {"anti_pattern", kNoPattern},
-    {"max", "the maximum of latencies is one call on a bad day: take \"p99\""},
+    {"max", "the maximum of latencies is a single slow call: use \"p99\""},
 }};
 
 }  // namespace

@@ -15,19 +15,19 @@ Exit codes: 0 ok, 1 regression, 2 usage, input or I/O, 3 no verdict (with --stri
 
 Examples:
   my_tests --syscost_csv out.csv            write a CSV
-  bench summary out.csv                     what each test asked of the kernel
+  bench summary out.csv                     the syscalls of each test
   bench show out.csv Log.Write write        latency histogram of one syscall in one test
-  bench log Log.Write history/              since when it makes so many calls
-  bench compare main.csv pr.csv             what changed; exit code 1 when a count grew
+  bench log Log.Write history/              in which run its calls changed
+  bench compare main.csv pr.csv             what changed; exit code 1 if a count grew
   bench ab -- main/tests -- pr/tests        runs both in turns: counts and times
   bench baseline update r1.csv r2.csv r3.csv    a file to commit
   bench check pr.csv                        judges a run against it
 `bench COMMAND --help` says more.)";
 
 inline constexpr const char* kSummaryFooter =
-    R"(The syscalls of all tests, and one line a test, the worst first. With --details, and of one test always: a table per
-test with strace -c's columns, waits apart from work, failing errnos, findings.
-Numbers are per repetition: the median when repetitions differ, with [min..max] for counts.
+    R"(Prints the syscalls of all tests, and one line for each test, the worst first. With --details, and if you select one
+test: a table per test with the columns of strace -c, waits apart from work, errnos of failed calls, findings.
+Numbers are per repetition: the median if repetitions differ, with [min..max] for counts.
 
 Examples:
   bench summary out.csv
@@ -37,8 +37,8 @@ Examples:
   bench summary out.csv --all-runs          pool all runs of the file, not only the newest
   bench summary out.csv --format json | jq '.tests[].calls')";
 
-inline constexpr const char* kShowFooter = R"(TEST may be a part of the name when only one test has it.
-Without it the only test of RUN is shown; with --test, --sort or --top all tests that these choose, the worst first.
+inline constexpr const char* kShowFooter = R"(TEST may be a part of the name if only one test has it.
+Without TEST, show prints the only test of RUN; with --test, --sort or --top all tests that they select, the worst first.
 
 Examples:
   bench show out.csv Log.Write              every syscall of the test
@@ -51,15 +51,15 @@ Examples:
   bench show stamps.csv sum_tree --svg sum.svg      and a picture of one)";
 
 inline constexpr const char* kCompareFooter =
-    R"(Counts are exact: any growth of a syscall's calls or of a failing errno is a regression, named in the last column.
-A test of OLD that is missing, failed, skipped or crashed in NEW fails the gate, too, unless --allow or --gate none.
-Syscalls of class %volatile (futex, allocator, ...) and of --volatile are not gated, and alone are shown with --all only. So are calls that only
-moved between the tests of a program, which makes as many as before: `moved`.
-Counts that vary among repetitions regress when old and new ranges are further apart than --near-abs and --near-rel.
-Times, wall and processor (cpu) each, regress when chance does not explain the difference (p < 0.05, adjusted for the
-number of tests) and the whole interval of the difference is beyond --threshold. They are shown, and gated with --gate
-time (both), wall, cpu or all: repetitions inside one process do not see what two processes differ by. `bench ab` does.
-On a busy machine --gate counts,cpu finds more than wall time does.
+    R"(Counts are exact: any growth of a syscall's calls or of an errno is a regression; the last column names it.
+A test of OLD that is missing, failed, skipped or crashed in NEW fails the gate, unless you give --allow or --gate none.
+Not gated: syscalls of class %volatile (futex, allocator, ...) and of --volatile; tests in which only these changed are
+shown with --all only. Also not gated: calls that moved between tests of a program that makes as many as before: `moved`.
+If counts vary among repetitions, they regress when the old and new ranges are further apart than --near-abs and
+--near-rel. A time, wall or processor (cpu), regresses if chance does not explain the difference (p < 0.05, adjusted for
+the number of tests) and the whole interval of the difference is beyond --threshold. Times are always shown, and gated
+with --gate time (both), wall, cpu or all. Repetitions inside one process do not show how much two processes differ;
+`bench ab` does. On a busy machine --gate counts,cpu finds more than wall time does.
 
 Examples:
   bench compare main.csv pr.csv             changed tests only; exit code 1 on regression
@@ -72,21 +72,21 @@ Examples:
 inline constexpr const char* kAbFooter =
     R"(bench ab [OPTIONS] -- A [ARG]... [-- B [ARG]...]
 
-Runs A and B in turns (A B, B A, A B, ...), each run a process with a CSV of its own, and compares them as `compare`
-does, counts and times; A is OLD and B is NEW. A process is one sample. It runs --rounds of each; while a test's time is
-undecided it doubles them. No round begins that would not end within --budget, but for the first. Ctrl-C compares the
-rounds that are whole. Without B it runs A against itself: what it reports then is the noise of this machine.
-A and B are run without a shell and must be linked with syscost, or be Google Benchmarks (times alone).
+Runs A and B in turns (A B, B A, A B, ...). Each run is a process with its own CSV, and a process is one sample. Compares
+counts and times as `compare` does; A is OLD and B is NEW. Runs --rounds of each, and doubles the rounds while a time is
+undecided. Starts no round that would end after --budget, except for the first. Ctrl-C compares the complete rounds.
+Without B, runs A against itself and reports the noise of this machine. Uses no shell. A and B must be linked with
+syscost, or be Google Benchmarks (times only).
 
 Examples:
   bench ab -- build/main/tests -- build/pr/tests
   bench ab --budget 300 --keep ab/ -- main/tests --gtest_filter=Log.* -- pr/tests --gtest_filter=Log.*
-  bench ab -- build/tests                   noise: what equal code differs by
+  bench ab -- build/tests                   noise: how much equal code differs
   bench ab --gate time -- bare_benchmark -- linked_benchmark     what linking syscost costs: nothing)";
 
 inline constexpr const char* kRunsFooter =
     R"(--run of the other commands takes a run_id, newest, oldest, newest~1 (the one before the newest), label:TEXT or
-commit:TEXT (the newest run with this label, or with a commit that begins so).
+commit:TEXT (the newest run with this label, or with a commit that begins with TEXT).
 
 Examples:
   bench runs history.csv
@@ -94,14 +94,14 @@ Examples:
   bench compare history.csv history.csv --run label:main --run newest)";
 
 inline constexpr const char* kLogFooter =
-    R"(One line for each run that the files hold, the oldest first, and below it, marked ^, what changed there.
-A step of the counts: which syscalls are called more or less often than in all runs since the step before (at most 20
-of them). What varied in those is judged by its spread, as `compare` judges it; --tolerate and --volatile say more.
-A step of a time: from here on it is another, by more than --threshold, and at most one in a hundred orders of the same
-runs has a place as marked. It takes 8 runs and three on each side, and the times of one machine.
+    R"(Prints one line for each run in the files, the oldest first. A line that begins with ^ shows what changed in the run above.
+Counts: the syscalls that are called more or less often than in all runs since the previous step, at most 20 of them.
+Counts that varied in those runs are judged by their spread, as in `compare`; see --tolerate and --volatile.
+Times: from this run on the time differs by more than --threshold, and at most one in a hundred random orders of the
+same runs has such a step. This needs 8 runs, three on each side, and times of one machine.
 
 Examples:
-  bench log Log.Write history.csv           the runs that one file holds
+  bench log Log.Write history.csv           the runs of one file
   bench log Log.Write nightly/              a folder of files, *.csv.gz too
   bench log Log.Write 2026-*.csv.gz --format csv      to plot it elsewhere)";
 

@@ -16,21 +16,21 @@ namespace {
 void add_color_option(CLI::App& app, Raw& raw) {
   app.add_option("--color", raw.color, "auto (default; a terminal, and NO_COLOR is not set), always or never")
       ->check(CLI::IsMember(kColors));
-  app.add_option("--width", raw.width, "Columns of text; 0: as wide as it gets (default: the terminal's; 0 elsewhere)")
+  app.add_option("--width", raw.width, "Columns of text; 0: as wide as needed (default: the terminal's; 0 elsewhere)")
       ->type_name("N");
 }
 
 /// Which tests, in which order, and how many of them.
 void add_selection_options(CLI::App& app, Grammar& grammar, const std::vector<std::string>& keys) {
   app.add_option("--test,--filter", grammar.options.tests,
-                 "Only tests that fit, in the words of --gtest_filter: Log.*:Net.?-*Slow*")
+                 "Only tests that match, in the syntax of --gtest_filter: Log.*:Net.?-*Slow*")
       ->type_name("PATTERN")
       ->check(not_empty());
   auto* sort = app.add_option("--sort", grammar.options.sort,
                               fmt::format("Order of the tests: {} (worst)", fmt::join(keys, ", ")));
   grammar.later_words[sort->type_name("KEY")] = {keys, false};
   app.add_option("--top", grammar.raw.top,
-                 "So many tests at most; 0: all (default: what a terminal has room for; elsewhere all)")
+                 "At most N tests; 0: all (default: as many as the terminal has room for; elsewhere all)")
       ->type_name("N");
 }
 
@@ -44,8 +44,8 @@ void add_report_options(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--format", raw.format, "text (default), md, csv, json, junit, sarif or github")
       ->check(CLI::IsMember(kFormats) | CLI::IsMember(kReports));
   app.add_option("--locations", options.locations,
-                 "For junit, sarif and github: files and lines of tests, as TESTS --gtest_list_tests "
-                 "--gtest_output=json:FILE writes them; may be repeated")
+                 "For junit, sarif and github: files and lines of tests, written by TESTS --gtest_list_tests "
+                 "--gtest_output=json:FILE; may be repeated")
       ->type_name("FILE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
@@ -78,7 +78,7 @@ void add_count_options(CLI::App& app, Raw& raw) {
   add_repeatable(app, "--tolerate", raw.tolerances, "SELECTOR=N",
                  "Tolerance for some syscalls, in calls (read=3) or percent (%file=5%); may be repeated");
   add_repeatable(app, "--volatile", raw.volatiles, "SELECTOR",
-                 "Show these syscalls' changes and do not gate them, as those of class %volatile; may be repeated");
+                 "Show changes of these syscalls and do not gate them, as for class %volatile; may be repeated");
 }
 
 /// What compare and ab have in common.
@@ -89,7 +89,7 @@ void add_judging_options(CLI::App& app, Grammar& grammar, const char* gate) {
   add_repeatable(app, "--pair", raw.pairs, "OLD=NEW", "Compare test OLD with test NEW; may be repeated");
   auto* gates = app.add_option(
       "--gate", raw.gate,
-      fmt::format("What ends in exit code 1: counts, time (= wall,cpu), wall, cpu, all or none ({})", gate));
+      fmt::format("What causes exit code 1: counts, time (= wall,cpu), wall, cpu, all or none ({})", gate));
   LaterWords& words = grammar.later_words[gates];
   words.is_list = true;
   for (const auto& [word, meaning] : kGates) words.words.emplace_back(word);
@@ -101,7 +101,7 @@ void add_judging_options(CLI::App& app, Grammar& grammar, const char* gate) {
   app.add_flag("--strict", options.is_strict, "Exit 3 when a test has no verdict");
   app.add_option(
          "--config", options.config,
-         fmt::format("Take `volatile` and `tolerate` of this file, as check does ({}, if there is one)", kBudgetsFile))
+         fmt::format("Read `volatile` and `tolerate` from this file, as check does ({}, if it exists)", kBudgetsFile))
       ->type_name("FILE")
       ->check(not_empty());
   add_count_options(app, raw);
@@ -119,16 +119,15 @@ void add_run_options(CLI::App& app, Options& options, int most_ids) {
 
 }  // namespace
 
-Grammar::Grammar()
-    : app("bench reads the CSVs of syscost: what each test asked of the kernel, and what changed", "bench") {
+Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each test, and what changed", "bench") {
   app.require_subcommand(1);
   app.set_version_flag(
       "--version", fmt::format("bench {}, reads CSVs of schema version {}", SYSCOST_VERSION, schema::kSchemaVersion));
   app.footer(kMainFooter);
 
-  summary = app.add_subcommand("summary", "What each test asked of the kernel")->footer(kSummaryFooter);
+  summary = app.add_subcommand("summary", "The syscalls of each test")->footer(kSummaryFooter);
   summary->add_option("RUN", options.runs, kRunHelp)->required();
-  summary->add_flag("--details", options.has_details, "The tables of every test, not only of the one that was chosen");
+  summary->add_flag("--details", options.has_details, "Print the table of every test");
   add_selection_options(*summary, *this, kSummaryKeys);
   add_output_options(*summary, raw);
   add_size_option(*summary, options, "1000000");
@@ -142,7 +141,7 @@ Grammar::Grammar()
   show->add_option("SYSCALL", options.syscall, "Only these: names, %classes, /regex/, !negations, with commas between");
   add_selection_options(*show, *this, kSummaryKeys);
   show->add_flag("--fine", options.is_fine, "Full resolution: 8 rows per power of two");
-  show->add_option("--svg", options.svg, "Of one launch of a stamp file: write its picture here")
+  show->add_option("--svg", options.svg, "Write the picture of one launch of a stamp file to FILE")
       ->type_name("FILE")
       ->check(not_empty());
   add_output_options(*show, raw);
@@ -150,7 +149,7 @@ Grammar::Grammar()
 
   compare = app.add_subcommand("compare", "What changed between two runs")->footer(kCompareFooter);
   compare->add_option("OLD", old_run, kRunHelp)->required();
-  compare->add_option("NEW", new_run, "The same, for the run that is judged")->required();
+  compare->add_option("NEW", new_run, "The same, for the run to judge")->required();
   add_selection_options(*compare, *this, kCompareKeys);
   add_judging_options(*compare, *this, "counts");
   add_report_options(*compare, options, raw);
@@ -159,12 +158,12 @@ Grammar::Grammar()
 
   ab = app.add_subcommand("ab", "Run two commands in turns and compare them")->footer(kAbFooter);
   ab->add_option("--rounds", options.rounds, "Runs of each before the first verdict (10)");
-  ab->add_option("--budget", options.budget_s, "Seconds it may take (60); one round is run in any case")
+  ab->add_option("--budget", options.budget_s, "Time limit in seconds (60); one round always runs")
       ->type_name("SECONDS");
   ab->add_flag("--counts", options.is_counts_only,
-               fmt::format("Counts alone: {} rounds, and times are neither judged nor waited for", kCountRounds));
+               fmt::format("Compare counts only: {} rounds; times are not judged", kCountRounds));
   ab->add_flag("--whole", options.has_whole,
-               "Compare what the commands themselves take, too, from start to end; then they may be any programs");
+               "Also compare the times of the whole commands; they may then be any programs");
   ab->add_option("--keep", options.keep, "Keep the CSVs of all runs in this new folder")
       ->type_name("DIR")
       ->check(not_empty());
@@ -186,7 +185,7 @@ Grammar::Grammar()
   add_size_option(*confirm, options, "60000");
   add_run_options(*confirm, options, 2);
 
-  runs = app.add_subcommand("runs", "Which runs a file holds, the newest first")->footer(kRunsFooter);
+  runs = app.add_subcommand("runs", "List the runs of a file, the newest first")->footer(kRunsFooter);
   runs->add_option("RUN", options.runs, kRunHelp)->required();
   add_output_options(*runs, raw);
 
@@ -197,7 +196,7 @@ Grammar::Grammar()
   add_count_options(*log, raw);
   add_output_options(*log, raw);
 
-  doctor = app.add_subcommand("doctor", "Whether this machine can measure")->footer(kDoctorFooter);
+  doctor = app.add_subcommand("doctor", "Show whether this machine can measure")->footer(kDoctorFooter);
   doctor->add_option("BINARY", options.binary, "A test or benchmark linked with syscost");
 }
 

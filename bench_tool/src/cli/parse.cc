@@ -60,7 +60,7 @@ Parsed parse(const std::vector<std::string>& args) {
       options.syscall = std::exchange(options.test, "");
     }
     if (!options.test.empty() && (!options.sort.empty() || raw.top)) {
-      return usage_error("--sort and --top choose among several tests: leave TEST out, or give --test PATTERN");
+      return usage_error("--sort and --top select among several tests: leave TEST out, or give --test PATTERN");
     }
   }
   if (grammar.compare->parsed()) {

@@ -145,10 +145,10 @@ Parsed finish(Options options, const Raw& raw) {
       return usage_error("--budget takes a number of seconds, 0 or more");
     }
     if (options.a.empty()) {
-      return usage_error("ab needs a command behind `--`: bench ab -- A [ARG]... -- B [ARG]...");
+      return usage_error("ab needs a command after `--`: bench ab -- A [ARG]... -- B [ARG]...");
     }
     for (const std::vector<std::string>& command : {options.a, options.b}) {
-      if (!command.empty() && command[0].empty()) return usage_error("a command of ab behind `--` is empty");
+      if (!command.empty() && command[0].empty()) return usage_error("a command of ab after `--` is empty");
     }
   }
   for (const std::string& id : options.run_ids) {

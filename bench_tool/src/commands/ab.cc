@@ -165,13 +165,13 @@ std::string rounds_line(const Measurement& measured, End end, const cli::Options
   if (end == End::interrupted) return line + "; interrupted\n";
   if (options.is_counts_only) {
     if (end == End::budget)
-      line += fmt::format("; the budget of {:g} s is spent before the {} asked for", options.budget_s, options.rounds);
+      line += fmt::format("; the budget of {:g} s is spent before {} rounds", options.budget_s, options.rounds);
     return line + "; counts alone, times are not judged\n";
   }
   const std::size_t undecided = measured.undecided();
   if (end == End::budget) {
     line += fmt::format("; the budget of {:g} s is spent", options.budget_s);
-    if (measured.rounds() < options.rounds) line += fmt::format(" before the {} asked for", options.rounds);
+    if (measured.rounds() < options.rounds) line += fmt::format(" before {} rounds", options.rounds);
     if (undecided > 0) line += fmt::format(", with {} time{} undecided", undecided, undecided == 1 ? "" : "s");
   }
   return line + (undecided == 0 ? "; every time is decided\n" : "\n");

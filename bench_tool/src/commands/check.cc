@@ -68,7 +68,7 @@ std::string read_settings(const cli::Options& options, CheckSettings& settings, 
     if (!budget.max_growth) continue;
     if (!settings.has_baseline) return fmt::format("{}: growth needs a baseline: --baseline FILE", budget.where);
     if (!budget.measure->is_count && !has_times) {
-      return fmt::format("{}: the baseline holds no times to tell the growth of {} by: `bench baseline update --times`",
+      return fmt::format("{}: the baseline has no times for the growth of {}: `bench baseline update --times`",
                          budget.where, budget.measure->name);
     }
   }
@@ -82,7 +82,7 @@ std::string confirm(const cli::Options& options, const CheckSettings& settings, 
   std::vector<Comparison> rows;
   for (const CheckedRow& row : result.rows) {
     if (is_red(row.comparison) && row.comparison.verdict != Verdict::regressed) {
-      result.confirmation = fmt::format("not run again: {} is {} whatever repeats\n", row.comparison.name,
+      result.confirmation = fmt::format("not run again: {} is {} in any case\n", row.comparison.name,
                                         row.comparison.verdict == Verdict::missing ? "missing" : "red");
       return {};
     }

@@ -78,8 +78,7 @@ std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) 
   const bool baseline_has_details = result.baseline.has_details();
   if (baseline_has_details != model::has_details(result.data)) {
     if (baseline_has_details) {
-      return "the baseline tells calls of one syscall apart and the run does not: measure with the same "
-             "--syscost_detail";
+      return "the baseline has details of syscalls and the run has none: measure with the same --syscost_detail";
     }
     model::fold_details(result.data);
   }

@@ -185,7 +185,7 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
   add_warnings(result);
   if (only_one_has_details) {
     result.warnings.push_back(
-        fmt::format("only {} tells calls of one syscall apart (--syscost_detail): they are added up",
+        fmt::format("only {} has details of syscalls (--syscost_detail): their counts are added up",
                     old_has_details ? "OLD" : "NEW"));
   }
   result.rows.clear();

@@ -200,7 +200,7 @@ std::string time_notes(const CompareResult& result) {
     if (row.cpu && !row.cpu->ratio && row.cpu->verdict == Verdict::insufficient) ++too_short;
   }
   if (needed != 0) {
-    out += fmt::format("insufficient: from n={} on each side a change of one of so many times could show\n", needed);
+    out += fmt::format("insufficient: with this many timed tests, each side needs n={} or more\n", needed);
   }
   if (too_short != 0 && !counted_cpu.empty()) {
     out += fmt::format("{} processor time{} too short for the steps of {} clock: not judged\n", too_short,

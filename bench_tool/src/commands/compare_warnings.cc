@@ -47,8 +47,8 @@ void add_warnings(CompareResult& result) {
       {"build type", &model::Context::build_type, "times are not comparable", Spoils::all_times},
       {"host", &model::Context::host, "times come from two machines", Spoils::nothing},
       {"kernel", &model::Context::kernel, "times and counts may differ for that reason alone", Spoils::nothing},
-      {"selection", &model::Context::selection,
-       "what the first use of a library asks of the kernel may fall into other tests", Spoils::nothing},
+      {"selection", &model::Context::selection, "the calls of a library's first use may fall into other tests",
+       Spoils::nothing},
       {"filter", &model::Context::filter, "other syscalls were counted; neither counts nor times are comparable",
        Spoils::measured_times, "none"},
   }};

@@ -72,8 +72,8 @@ void judge_among_all_tests(const cli::Options& options, CompareResult& result) {
   if (options.tests.empty() || std::none_of(result.rows.begin(), result.rows.end(), is_suspicious)) return;
   if (!std::all_of(options.runs.begin(), options.runs.end(), can_be_read_again)) {
     result.warnings.emplace_back(
-        "a pipe was read for the chosen tests alone: calls that only moved between these and others count as changes, "
-        "and so do counts that come and go in all of them");
+        "a pipe was read for the selected tests only: calls that only moved between them and other tests count as "
+        "changes, and so do counts that scatter in all tests");
     return;
   }
   cli::Options all = options;

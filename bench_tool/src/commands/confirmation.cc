@@ -56,8 +56,8 @@ std::string run_once(const std::vector<std::string>& command, const fs::path& cs
   std::error_code ignored;
   if (fs::exists(csv, ignored)) return {};
   return fmt::format(
-      "{} left no CSV: it is not linked with syscost, or names a file of its own (--syscost_csv, or "
-      "SYSCOST_CSV in a test's own environment)\n",
+      "{} wrote no CSV: it is not linked with syscost, or it names its own file (--syscost_csv, or SYSCOST_CSV in a "
+      "test's own environment)\n",
       text);
 }
 

@@ -76,9 +76,10 @@ bool knows_doctor(const std::string& path, std::string& fault) {
 
 int doctor(const cli::Options& options, std::ostream& out, std::ostream& err) {
   if (options.binary.empty()) {
-    out << "bench reads CSVs and measures nothing itself. Ask a binary that is linked with syscost:\n"
+    out << "bench reads CSVs and measures nothing itself. Give it a binary that is linked with syscost:\n"
            "  bench doctor build/my_tests\n"
-           "which runs `build/my_tests --syscost_doctor`: the backends that work here, why others do not, the fix.\n";
+           "This runs `build/my_tests --syscost_doctor`: which backends work here, why the others do not, and the "
+           "fix.\n";
     return cli::kExitOk;
   }
   const std::string path = options.binary.find('/') == std::string::npos ? "./" + options.binary : options.binary;
@@ -87,8 +88,7 @@ int doctor(const cli::Options& options, std::ostream& out, std::ostream& err) {
   if (std::ifstream file(path, std::ios::binary);
       file && file.peek() != std::ifstream::traits_type::eof() && !knows_doctor(path, fault)) {
     err << fmt::format(
-        "bench: {} is not linked with syscost and was not run: it would take --syscost_doctor for a reason to run its "
-        "tests\n",
+        "bench: {} is not linked with syscost and was not run: it would ignore --syscost_doctor and run its tests\n",
         csv::printable(options.binary));
     if (!fault.empty()) err << "Its shared libraries were not searched: " << csv::printable(fault) << '\n';
     err << "Link it with syscost::gtest_main, or name another binary.\n";

@@ -154,7 +154,7 @@ std::string InterleavedRunner::run_once(const Side& side) const {
   if (!fs::exists(json, ignored) && has_whole_) return {};  // any command may be timed
   if (!fs::exists(json, ignored)) {
     return fmt::format(
-        "{} left no file: it is neither linked with syscost nor a Google Benchmark, or names a file of its own "
+        "{} wrote no file: it is neither linked with syscost nor a Google Benchmark, or it names its own file "
         "(--syscost_csv, --benchmark_out; leave these out)\n",
         command);
   }

@@ -20,18 +20,18 @@ struct Fact {
 /// What changed most counts comes first; docs/statistics.md has the table. Facts that changed none are in the CSV and
 /// not here, unless strace shows that they can.
 constexpr std::array<Fact, 10> kFacts = {{
-    {"output", "standard output", "a terminal gets each line by a write of its own; use a file or a pipe for both"},
+    {"output", "standard output", "a terminal gets each line by its own write; use a file or a pipe for both"},
     {"time_zone", "TZ", "without it each localtime() looks at /etc/localtime; set it for both, or for neither"},
     {"open_files", "limit of open files", "programs try, keep or close as many as it allows; set `ulimit -n` for both"},
     {"stack", "limit of the stack",
      "the map of memory differs, and reading it takes other calls; set `ulimit -s` for both"},
     {"cpus", "number of processors",
-     "threads and what libc asks for them differ; run both with `taskset -c` on as many"},
-    {"libc", "libc", "its functions may make other calls; run both with one"},
+     "the number of threads, and libc's calls for them, depend on it; run both with `taskset -c` on the same number"},
+    {"libc", "libc", "its functions may make other calls; run both with the same version"},
     {"locale", "locale", "the first use of one opens its files; set LC_ALL for both"},
-    {"user", "user", "root may open what others may not; run both as one"},
-    {"preload", "LD_PRELOAD", "such a library may make calls of its own; set it for both, or for neither"},
-    {"page", "size of a page", "memory and buffers are asked for by it"},
+    {"user", "user", "root may open more files; run both as the same user"},
+    {"preload", "LD_PRELOAD", "a preloaded library may make its own calls; set it for both, or for neither"},
+    {"page", "size of a page", "sizes of memory and buffers depend on it"},
 }};
 
 }  // namespace

@@ -117,7 +117,7 @@ gpu::Stamp read_stamp(Cells& cells, bool is_mark) {
   if (is_mark && !stamp.mark) cells.refuse(StampColumn::kMark, "a number, as it is on `mark` rows");
   if (!is_mark) cells.expect_empty(StampColumn::kMark, StampColumn::kTimes);
   if (stamp.entry_ns && stamp.exit_ns && *stamp.exit_ns < *stamp.entry_ns) {
-    cells.refuse(StampColumn::kExitNs, "at or behind entry_ns");
+    cells.refuse(StampColumn::kExitNs, "at or after entry_ns");
   }
   if (stamp.first_exit_ns && (!stamp.exit_ns || *stamp.exit_ns < *stamp.first_exit_ns)) {
     cells.refuse(StampColumn::kFirstExitNs, "at or before exit_ns");
@@ -161,7 +161,7 @@ std::string LaunchBuilder::add(const StampCells& row) {
     if (!cells.fault().empty()) return cells.fault();
     if (!described_.insert(key).second) return "a second `launch` row of one launch";
     gpu::StampedLaunch& launch = launch_of(std::move(key));
-    if (!launch.scopes.empty() || !launch.marks.empty()) return "the `launch` row stands behind stamps of its launch";
+    if (!launch.scopes.empty() || !launch.marks.empty()) return "the `launch` row stands after stamps of its launch";
     std::tie(read.run_id, read.test, read.kernel, read.launch) = last_key_;
     launch = std::move(read);
     return {};

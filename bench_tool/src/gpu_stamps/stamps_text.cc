@@ -64,7 +64,7 @@ std::string timer_text(const Analysis& analysis) {
     out += fmt::format("; the least difference between two stamps is {}",
                        render::duration(static_cast<double>(*analysis.least_difference_ns)));
     if (*analysis.least_difference_ns < kFinestStepNs) {
-      out += fmt::format(":\nno known %globaltimer steps by less than {} ns, so times below {} ns mean nothing here",
+      out += fmt::format(":\nevery known %globaltimer steps by {} ns or more, so times below {} ns mean nothing here",
                          kFinestStepNs, 2 * kFinestStepNs);
     }
   }
@@ -86,7 +86,7 @@ std::string header_text(const Analysis& analysis, const render::Paint& paint) {
   if (analysis.expected) out += fmt::format(" of {}", *analysis.expected);
   out += '\n' + timer_text(analysis);
   if (launch.overflowed.value_or(0) > 0) {
-    out += paint.yellow(fmt::format("warning: {} stamps found no room in the buffer: what follows is about the others",
+    out += paint.yellow(fmt::format("warning: {} stamps had no room in the buffer: the figures are about the others",
                                     *launch.overflowed)) +
            '\n';
   }

@@ -150,7 +150,7 @@ Figure<Stragglers> stragglers(const std::vector<Unit>& units, const Recorded& re
     all.push_back({&unit, *value});
     values.push_back(*value);
   }
-  if (values.size() < 3) return "fewer than three of them: nothing to be late against";
+  if (values.size() < 3) return "fewer than three of them, so none can be late";
   result.of = values.size();
   result.median_ns = median_of(values);
   for (std::uint64_t& value : values) {

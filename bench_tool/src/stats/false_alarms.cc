@@ -19,7 +19,7 @@ std::string FalseAlarms::text() const {
     return fmt::format("{}not known from {} run{}; give {} or more", what, runs, runs == 1 ? "" : "s", kFewestRuns);
   }
   return fmt::format(
-      "{}about {:.1f} tests, at most {:.1f} with 95 % confidence ({} red where each of {} runs is held against the "
+      "{}about {:.1f} tests, at most {:.1f} with 95 % confidence ({} red when each of {} runs is compared with the "
       "others)",
       what, expected(), at_most(), departed, runs);
 }

@@ -164,9 +164,10 @@ void allow_for_races(const CountPolicy& policy, Comparison& row) {
   if (!has_calmed) return;
   row.verdict = verdict_of(row.deltas, row.verdict == Verdict::inconclusive);
   if (row.verdict != Verdict::near) return;
-  row.reason = has_noise   ? fmt::format("it waits for others ({}): changes up to {:.3g} % may be chance", wait->name,
-                                         100 * noise.share)
-               : has_start ? "a thread that it starts may run when it has ended"
+  row.reason = has_noise
+                   ? fmt::format("it waits for other threads or processes ({}): changes up to {:.3g} % may be chance",
+                                 wait->name, 100 * noise.share)
+               : has_start ? "a thread that it starts may run after the test ended"
                            : "calls that came too early (EAGAIN) or were interrupted (EINTR)";
 }
 

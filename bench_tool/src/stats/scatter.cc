@@ -170,8 +170,8 @@ void calm(const CountPolicy& policy, Program& program, Comparison& row) {
   if (!has_calmed) return;
   row.verdict = verdict_of(row.deltas, row.verdict == Verdict::inconclusive);
   if (row.verdict != Verdict::near) return;
-  row.reason = program.is_wide() ? "counts of many of its program's tests come and go"
-                                 : fmt::format("{} came and went in other tests of its program, too", example);
+  row.reason = program.is_wide() ? "counts scatter in many tests of its program"
+                                 : fmt::format("{} varied in other tests of its program, too", example);
 }
 
 }  // namespace
@@ -214,8 +214,8 @@ std::vector<ScatteredProgram> allow_for_scatter(const CountPolicy& policy, std::
 
 std::string warning_of(const ScatteredProgram& program) {
   return fmt::format(
-      "counts of {} come and go: in {} of its {} tests that wait for others some {}, so single calls more are not "
-      "gated there; use budgets, or give its threads and servers an order",
+      "counts of {} scatter: in {} of its {} tests that wait for other threads or processes some {}, so single "
+      "additional calls are not gated there; use budgets, or fix the order of its threads and servers",
       program.name.empty() ? "the program" : program.name, program.scattered, program.waiting,
       program.is_known ? "varied in OLD" : "shrank");
 }

@@ -227,8 +227,7 @@ std::string undecided_reason(const std::set<std::string_view>& syscalls, const W
                              : fmt::format("{:.0f} to {:.0f}", passes.min, passes.max);
   };
   return fmt::format(
-      "{}: counted in passes of {} iterations in OLD and {} in NEW, and what a run of the loop calls "
-      "whatever its length is not known apart",
+      "{}: counted in passes of {} iterations in OLD and {} in NEW, and the calls made once per run are unknown",
       fmt::join(syscalls, ", "), lengths(*old_window.counted_passes), lengths(*new_window.counted_passes));
 }
 

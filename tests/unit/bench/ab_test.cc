@@ -136,7 +136,7 @@ class AbWithinABudget : public Ab {
 
 TEST_F(AbWithinABudget, RunsOneRoundWhateverTheBudget) {
   EXPECT_EQ(first_line({"--rounds", "6", "--budget", "0"}),
-            "1 round of A (OLD) and B (NEW) in turns; the budget of 0 s is spent before the 6 asked for, with 1 time "
+            "1 round of A (OLD) and B (NEW) in turns; the budget of 0 s is spent before 6 rounds, with 1 time "
             "undecided");
   EXPECT_EQ(code_, 0) << err_.str();
   EXPECT_EQ(log().size(), 2U);
@@ -145,10 +145,9 @@ TEST_F(AbWithinABudget, RunsOneRoundWhateverTheBudget) {
 }
 
 TEST_F(AbWithinABudget, BeginsNoRoundThatWouldEndBehindIt) {
-  EXPECT_EQ(
-      first_line({"--rounds", "6", "--budget", "7.5"}),
-      "3 rounds of A (OLD) and B (NEW) in turns; the budget of 7.5 s is spent before the 6 asked for, with 1 time "
-      "undecided");
+  EXPECT_EQ(first_line({"--rounds", "6", "--budget", "7.5"}),
+            "3 rounds of A (OLD) and B (NEW) in turns; the budget of 7.5 s is spent before 6 rounds, with 1 time "
+            "undecided");
   EXPECT_EQ(log().size(), 6U);
   EXPECT_EQ(first_line({"--rounds", "6", "--budget", "8"}).substr(0, 8), "4 rounds") << "one that ends with it fits";
 }

@@ -236,7 +236,7 @@ TEST_F(Confirm, RunsTheSuspiciousProgramsAloneWhereTheCommandNamesThem) {
 TEST_F(Confirm, IsAnErrorWhenTheCommandFails) {
   EXPECT_EQ(confirm("cp old \"$SYSCOST_CSV\"; echo broken; exit 1"), 2);
   EXPECT_NE(err_.str().find("broken"), std::string::npos) << err_.str();
-  EXPECT_EQ(confirm("exit 0"), 2) << "left no CSV";
+  EXPECT_EQ(confirm("exit 0"), 2) << "wrote no CSV";
   EXPECT_EQ(confirm("cp net \"$SYSCOST_CSV\" 2>/dev/null; grep -v log_tests new > \"$SYSCOST_CSV\""), 2)
       << "a suspected test did not run";
 }

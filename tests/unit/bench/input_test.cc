@@ -75,7 +75,7 @@ TEST_F(Pipe, CannotTellWhatMovedToTestsThatWereNotChosen) {
                               {"compare", pipe(), kData + "moved_beside_new.csv", "--test", "*.Second"}),
             1)
       << err_.str();
-  EXPECT_NE(out_.str().find("warning: a pipe was read for the chosen tests alone"), std::string::npos) << out_.str();
+  EXPECT_NE(out_.str().find("warning: a pipe was read for the selected tests only"), std::string::npos) << out_.str();
 }
 
 TEST_F(Pipe, InAFolderIsLeftOutWithAMessage) {

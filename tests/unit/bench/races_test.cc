@@ -36,7 +36,7 @@ TEST(Races, MakeCountsThatChangeTogetherNoRegressionOfOneRun) {
   const WindowSummary after = racing({35}, {call("write", {92}), call("openat", {109}), call("unlink", {39})});
   const Comparison row = compared(before, after);
   EXPECT_EQ(row.verdict, Verdict::near);
-  EXPECT_EQ(row.reason, "it waits for others (futex): changes up to 33.3 % may be chance");
+  EXPECT_EQ(row.reason, "it waits for other threads or processes (futex): changes up to 33.3 % may be chance");
   const WindowSummary half_more = racing({35}, {call("write", {130}), call("openat", {109}), call("unlink", {39})});
   EXPECT_EQ(compared(before, half_more).verdict, Verdict::regressed);
 }
@@ -122,7 +122,7 @@ TEST(Races, MakeWhatAThreadCallsWhenItBeginsAndEndsNoRegression) {
   };
   const Comparison row = compared(threads(2, 6, 0), threads(2, 7, 2));
   EXPECT_EQ(row.verdict, Verdict::near);
-  EXPECT_EQ(row.reason, "a thread that it starts may run when it has ended");
+  EXPECT_EQ(row.reason, "a thread that it starts may run after the test ended");
   EXPECT_EQ(compared(threads(2, 6, 0), threads(2, 9, 0)).verdict, Verdict::regressed);
   EXPECT_EQ(compared(threads(2, 6, 2), threads(3, 9, 3)).verdict, Verdict::regressed) << "one more thread";
 }

@@ -26,7 +26,7 @@ TEST(Scatter, MakesNoRegressionOfACountThatShrankInAnotherTest) {
   Suite suite;
   suite.add("write", {50}, {53}).add("write", {40}, {38});
   EXPECT_EQ(suite.first(), Verdict::near);
-  EXPECT_EQ(suite.rows.front().reason, "write came and went in other tests of its program, too");
+  EXPECT_EQ(suite.rows.front().reason, "write varied in other tests of its program, too");
   EXPECT_TRUE(suite.scattered.empty());
 }
 
@@ -73,12 +73,12 @@ TEST(Scatter, OfManyTestsIsAWarningAndKeepsSingleCallsFromBeingJudged) {
   Suite suite;
   suite.add("getpid", {27}, {28}).add_scattered(20);
   EXPECT_EQ(suite.first(), Verdict::near);
-  EXPECT_EQ(suite.rows.front().reason, "counts of many of its program's tests come and go");
+  EXPECT_EQ(suite.rows.front().reason, "counts scatter in many tests of its program");
   ASSERT_EQ(suite.scattered.size(), 1U);
   EXPECT_EQ(
       warning_of(suite.scattered.front()),
-      "counts of server_test come and go: in 20 of its 25 tests that wait for others some shrank, so single calls "
-      "more are not gated there; use budgets, or give its threads and servers an order");
+      "counts of server_test scatter: in 20 of its 25 tests that wait for other threads or processes some shrank, so "
+      "single additional calls are not gated there; use budgets, or fix the order of its threads and servers");
   EXPECT_EQ(Suite().add("getpid", {27}, {28}).add_scattered(19).first(), Verdict::regressed);
   // Many, and few of all.
   EXPECT_EQ(Suite().add("getpid", {27}, {28}).add_scattered(20).add_times(80, "read", {40}, {40}).first(),
@@ -246,7 +246,7 @@ TEST(Scatter, IsSeenInTestsThatWereNotChosen) {
     std::ostringstream out;
     std::ostringstream err;
     EXPECT_EQ(cli::run(args, out, err), 0) << out.str() << err.str();
-    EXPECT_NE(out.str().find("write came and went in other tests"), std::string::npos) << out.str();
+    EXPECT_NE(out.str().find("write varied in other tests"), std::string::npos) << out.str();
   }
   std::remove(before.c_str());
   std::remove(after.c_str());
