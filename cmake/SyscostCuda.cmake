@@ -1,8 +1,8 @@
-# syscost_enable_cuda(): CUDA as a language where its toolkit is and compiles; syscost_cuda_missing says why where not.
+# syscost_enable_cuda(): enables CUDA if its toolkit is here and compiles. Otherwise syscost_cuda_missing holds the reason.
 #
-# CMake fails hard on a compiler that is missing, and on one that refuses this host's, as a toolkit does whose g++ is older:
-# so it is tried first, in a project of its own, which knows only the environment. A compiler that failed before is tried
-# again, it may have been mended since. CMake's own default of CMAKE_CUDA_ARCHITECTURES is older than what nvcc 13 knows.
+# CMake stops with an error if the compiler is missing, or if it refuses this host's g++ (a toolkit refuses a newer g++ than
+# it knows). So this file tries the compiler first, in a separate project that sees only the environment. It tries again a
+# compiler that failed before: it may work now. CMake's own default of CMAKE_CUDA_ARCHITECTURES is too old for nvcc 13.
 include(CheckLanguage)
 
 macro(syscost_enable_cuda)

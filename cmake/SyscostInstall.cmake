@@ -1,11 +1,10 @@
-# What `cmake --install` puts where, and how a project finds it again: find_package(syscost) and pkg-config.
+# Where `cmake --install` puts each file, and how a project finds it again: find_package(syscost) and pkg-config.
 #
-# libsyscost is installed as a library. The adapters are installed as source as well, because they derive from classes
-# (testing::EmptyTestEventListener, benchmark::BenchmarkReporter) whose vtables differ between versions: an archive built
-# against ours would crash beside theirs. find_package builds them in the consumer's own build
-# (cmake/syscost-config.cmake.in); only pkg-config, which cannot build, hands out archives made here against this system's
-# frameworks. The reasons and what
-# was rejected: docs/decisions/0007-packaging.md.
+# libsyscost is installed as a library. The adapters are installed as source as well. They derive from classes
+# (testing::EmptyTestEventListener, benchmark::BenchmarkReporter), and the vtables of these classes differ between versions:
+# an archive built against our framework would crash with the consumer's. find_package builds the adapters in the consumer's
+# own build (cmake/syscost-config.cmake.in). pkg-config cannot build, so it gives archives made here against this system's
+# frameworks. The reasons, and the rejected alternatives: docs/decisions/0007-packaging.md.
 include(CMakePackageConfigHelpers)
 
 foreach(target syscost syscost_late_packaged syscost_gtest_main syscost_benchmark_main syscost_bench syscost_shell_documents)

@@ -12,11 +12,11 @@ function(syscost_built_prefix result)
   set(${result} "${prefix}" PARENT_SCOPE)
 endfunction()
 
-# syscost_libexec(TARGET NAME STARTER MACRO COMPONENT): TARGET becomes such an executable, called NAME. STARTER is the library
-# whose code starts it: it gets MACRO, the path from libsyscost's folder. COMPONENT is the part that installs it.
+# syscost_libexec(TARGET NAME STARTER MACRO COMPONENT): TARGET becomes such an executable, called NAME. The library STARTER
+# starts it: STARTER gets MACRO, the path from libsyscost's folder. COMPONENT is the part that installs it.
 #
-# Statically linked as far as it goes: it runs without the test's environment, in which its libraries may not be found,
-# and with the rights of its file where an administrator gave it some.
+# It links statically as much as possible: it runs without the test's environment, so it may not find its libraries, and it
+# may run with rights that an administrator gave to its file.
 function(syscost_libexec target name starter macro component)
   if(NOT SYSCOST_SANITIZE)
     target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)

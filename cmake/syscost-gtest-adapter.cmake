@@ -3,9 +3,9 @@
 # syscost_add_gtest_adapter(SOURCE_DIR folder SOURCES file... MAIN_SOURCES file...) defines, with `folder` as the include
 # root of the adapter's own headers, the targets syscost_gtest and syscost_gtest_main and their aliases.
 #
-# The registration is a static object in an archive nobody refers to. A linker would leave it out without a word, and
-# the tests would run unmeasured; `-u` makes it an undefined symbol of the final program, and as an interface option it
-# travels through the consumer's own INTERFACE and STATIC helper libraries, where an object library would be lost.
+# The registration is a static object in an archive, and no code refers to it. A linker would silently leave it out, and
+# the tests would run unmeasured. `-u` makes it an undefined symbol of the final program. As an interface option it
+# passes through the consumer's own INTERFACE and STATIC helper libraries; an object library would be lost there.
 #
 # Works with CMake 3.16, as everything a consumer's build sees.
 

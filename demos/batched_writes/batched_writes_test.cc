@@ -44,7 +44,7 @@ TEST_F(BatchedWrites, SingleBatchedWrite) {
   for (auto it : syscost::loop("write")) ASSERT_TRUE(write_in_one_piece(fd_, kPayload));
 }
 
-/// A file in the page cache, unlinked at once so that nothing stays behind.
+/// A file in the page cache. It is unlinked at once, so no file remains after the test.
 class BatchedWritesToFile : public testing::Test {
  protected:
   static void SetUpTestSuite() {

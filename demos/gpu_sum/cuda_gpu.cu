@@ -40,7 +40,7 @@ class CudaGpu final : public Gpu {
           "cudaEventCreateWithFlags");
   }
   ~CudaGpu() override {
-    // At the end of the program there is nobody left to tell.
+    // At the end of the program no code is left that could handle an error.
     static_cast<void>(cudaEventDestroy(blocking_));
     static_cast<void>(cudaEventDestroy(spinning_));
     static_cast<void>(cudaStreamDestroy(stream_));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What the sum suite asks of a GPU: the few steps that every GPU API has, so that one suite runs on all of them.
+// The GPU interface of the sum suite: the few steps that every GPU API has, so that one suite runs on all of them.
 //
-// cuda_gpu.cu and opencl_gpu.cc are the two implementations; each program links one. The steps are the phases whose
-// syscalls the suite tells apart: open, allocate, copy, launch, synchronise, free.
+// cuda_gpu.cu and opencl_gpu.cc are the two implementations; each program links one. Each step is a phase, and the
+// suite counts the syscalls of each phase apart: open, allocate, copy, launch, synchronise, free.
 #pragma once
 
 #include <cstddef>

@@ -36,7 +36,7 @@ class Phase {
   syscost::Scope scope_;
 };
 
-/// The program's one GPU, opened by whoever asks first: that is where the driver is loaded.
+/// The program's one GPU. The first call opens it, and so loads the driver.
 const OpenedGpu& the_gpu() {
   static const OpenedGpu opened = [] {
     Phase init("init");

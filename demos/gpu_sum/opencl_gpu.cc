@@ -69,7 +69,7 @@ class OpenclGpu final : public Gpu {
     check(error, "clCreateKernel");
   }
   ~OpenclGpu() override {
-    // At the end of the program there is nobody left to tell.
+    // At the end of the program no code is left that could handle an error.
     if (last_ != nullptr) static_cast<void>(clReleaseEvent(last_));
     static_cast<void>(clReleaseKernel(tree_));
     static_cast<void>(clReleaseKernel(naive_));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A test whose work happens in a thread it waits for.
+// A test that starts a thread, which does the work, and waits for it.
 //
 // A tracer that follows one thread sees main sit in futex and reports a program that waits; the worker's 1500 calls are
 // missing. The test's window holds all threads; a scope of the calling thread, the default, shows what the one-thread

@@ -104,7 +104,7 @@ struct Report {
 /// Disarms (first thing), reads, and writes the window's rows. `outcome` is "passed", "failed", "skipped", or "" where
 /// it has no meaning. `framework_writes` says how many lines the framework itself printed and flushed to stdout inside
 /// the window; they are taken out of the counts where that can be done exactly, which is when the window has no other
-/// write. A window without a syscall whose kind is not `test` writes no row.
+/// write. A window without a syscall writes no row, unless its kind is `test`.
 SYSCOST_EXPORT Report close_window(std::string_view outcome, int framework_writes = 0);
 
 /// True when --syscost_profile asks for lines under each test.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Cost: what a measured stretch of code asked of the kernel.
+// Cost: the syscalls of a measured stretch of code.
 //
 // A number that was not measured must never read as 0: a test that asks `EXPECT_LE(cost.calls("write"), 1)` on a
 // machine where nothing can be counted would pass for the wrong reason. So the numbers come as `Count`, which
@@ -22,7 +22,7 @@
 
 namespace syscost {
 
-/// Why something cannot be had, and what would change that. Both are whole sentences for people.
+/// Why something is missing, and how to get it. Both are whole sentences for people.
 struct Unavailable {
   std::string reason;
   std::string how_to_fix;
@@ -33,12 +33,12 @@ struct Unavailable {
 /// An exact count, or the reason why there is none. Compares with any integer and with another Count. Copying allocates
 /// nothing when a number is there.
 ///
-/// Where events were lost there is no number either, only a lower bound: then `>=` and `>` hold where the bound proves
-/// them, and nothing else does. value() is empty.
+/// Where events were lost there is no number either, only a lower bound. Then `>=` and `>` are true if the bound proves
+/// them, and every other comparison is false. value() is empty.
 class SYSCOST_EXPORT Count {
  public:
   explicit Count(std::uint64_t value) : value_(value) {}
-  /// No number; null = for a reason nobody gave.
+  /// No number; null = no reason was given.
   explicit Count(std::shared_ptr<const Unavailable> why);
   /// `value` or more: `lost` (not 0) events happened that may or may not belong to it.
   static Count at_least(std::uint64_t value, std::uint64_t lost);
@@ -155,7 +155,7 @@ class SYSCOST_EXPORT Count {
 struct SyscallCost {
   std::string name;              ///< As strace prints it; `syscall_N` where the number has no name here.
   std::uint64_t entries = 0;     ///< Trips into the kernel: what strace counts.
-  std::uint64_t calls = 0;       ///< Syscalls whose result the program saw; restart_syscall is folded in.
+  std::uint64_t calls = 0;       ///< Syscalls that returned a result to the program; includes restart_syscall.
   std::uint64_t restarts = 0;    ///< Trips that the kernel ended to start the same call again.
   std::uint64_t in_flight = 0;   ///< Entered in the window, had not returned at its end.
   std::uint64_t no_return = 0;   ///< Will never return: exit and exit_group.
@@ -190,7 +190,7 @@ class SYSCOST_EXPORT Cost {
   /// Why there are no numbers; null when there are.
   const Unavailable* unavailable() const;
 
-  Count calls(std::string_view selector = "*") const;    ///< Syscalls whose result the program saw.
+  Count calls(std::string_view selector = "*") const;    ///< Syscalls that returned a result to the program.
   Count entries(std::string_view selector = "*") const;  ///< Trips into the kernel (strace's count).
   Count errors(std::string_view selector = "*") const;   ///< Calls that failed.
   /// Calls that failed with errno `number`, e.g. ENOENT.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// For adapters of harnesses that time a body over and over: counts come from a process of their own.
+// For adapters of harnesses that time a body over and over: a second process counts.
 //
-// A timing must not be touched by what counts, and an instrument that is attached costs something even when it counts
-// nothing. So the program runs twice: first as the *counting process*, the same program with the same arguments, whose
-// times are thrown away; then itself, without any instrument. The counting process sends what it counted as lines of
+// Counting must not disturb a timing, and an attached instrument costs something even when it counts nothing. So the
+// program runs twice. First it runs as the *counting process*: the same program with the same arguments; its times are
+// thrown away. Then it runs itself, without any instrument. The counting process sends its counts as lines of
 // text. plugin/src/adapters/benchmark uses all of this; framework-free programs need none of it.
 #pragma once
 
@@ -110,13 +110,13 @@ SYSCOST_EXPORT bool wants_counts();
 /// Who counted, for every row; prints the header line. `why_not` ends the program with 2.
 SYSCOST_EXPORT void set_counted_by_or_exit(const CountingStart& counted_by, const Framework& framework);
 
-/// What an iteration calls, told apart from what a run of the loop calls whatever its length.
+/// The calls of one iteration, apart from the calls that a run of the loop makes once, regardless of its length.
 struct Figure {
   double per_iteration = 0;
   std::optional<std::uint64_t> fixed;  ///< Empty: there is only one length, or the counts lie on no line.
 };
-/// Of `counts[i]` calls in passes of `iterations[i]`, the last one being the one that is reported. Counts of passes of
-/// different lengths lie on a line, whose slope is the cost of an iteration and whose start is the fixed cost.
+/// For `counts[i]` calls in passes of `iterations[i]`; the last pass is the one that is reported. Counts of passes of
+/// different lengths lie on a line: its slope is the cost of an iteration, and its start is the fixed cost.
 SYSCOST_EXPORT Figure figure_of(const std::vector<std::uint64_t>& iterations, const std::vector<std::uint64_t>& counts);
 
 /// One timed repetition and the counts that go with it: rows of kind `benchmark`.

@@ -10,9 +10,10 @@
 //       EXPECT_LE(cost.calls("write"), 1) << cost;
 //     }
 //
-// They count the calls of the calling thread whose result the program saw, by any selector of syscost/cost.h. Where
-// nothing can count, the test is skipped on a developer's machine and fails where CI is set (SYSCOST_UNAVAILABLE=skip
-// or fail decides otherwise), always with the reason: never a pass for want of numbers.
+// They count the calls of the calling thread that returned a result to the program, by any selector of syscost/cost.h.
+// If no backend can count, the test is skipped on a developer's machine and fails where CI is set;
+// SYSCOST_UNAVAILABLE=skip or fail overrides this. The reason is always printed. A test never passes because numbers
+// are missing.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -4,11 +4,11 @@
 //
 //     for (auto it : syscost::loop("flush")) log.flush(batch);
 //
-// Nobody asked for anything (no --syscost_csv, no --syscost_profile, no other request): the body runs once, and nothing
-// of ours does. Else it runs in passes of `cycles` calls each: warm-up passes, `repeats` timed passes with the
-// instrument taken off, then as many counted passes whose times are thrown away. Timed pass i and counted pass i become
-// repetition i of the loop's rows, kind `loop`: `wall_ns` in ns for the whole pass, `iterations` its calls. The test
-// around the loop is not charged with it, and its row says so.
+// If you request nothing (no --syscost_csv, no --syscost_profile, no other request), the body runs once,
+// uninstrumented. Otherwise it runs in passes of `cycles` calls each: warm-up passes, `repeats` timed passes with the
+// instrument detached, then as many counted passes; the times of counted passes are thrown away. Timed pass i and
+// counted pass i become repetition i of the loop's rows, kind `loop`: `wall_ns` is the whole pass in ns, `iterations`
+// is its calls. The test around the loop is not charged with it, and its row says so.
 //
 // Without --syscost_cycles the calls of a pass are calibrated so that everything takes about a second (a tenth of one
 // with --syscost_quick). An iteration costs a decrement and a branch.
@@ -18,9 +18,9 @@
 // with a message the first time. So does a loop in a fork child; a child that inherits a running loop ends the pass it
 // is in.
 //
-// Errors do not reach the caller: a message on stderr says what could not be had. Where nothing can count there are
-// times and no counts; inside an open Scope (or beside one on another thread) there are counts and no times, because
-// the instrument has to stay. `break`, `return` and exceptions end a loop early: what whole passes measured is kept.
+// Errors do not reach the caller: a message on stderr says what is missing. If no backend can count, there are times
+// and no counts. While a Scope is open, on this or another thread, there are counts and no times, because the
+// instrument has to stay. `break`, `return` and exceptions end a loop early: what whole passes measured is kept.
 // Scopes and assertions of ours inside the body answer "unavailable" in all passes but the counted ones: ask about a
 // loop's counts by its row.
 #pragma once
@@ -39,9 +39,9 @@ class LoopRun;  // src/session/loops/loop_run.h
 
 class SYSCOST_EXPORT Loop {
  public:
-  /// `name` is copied; column `window` of the rows. Starts the session when something was asked for and nothing has
-  /// yet; what was asked for and cannot be had then ends the program with exit code 2, as at the start of a test
-  /// program.
+  /// `name` is copied; it is column `window` of the rows. If you requested something and no session runs yet, starts
+  /// the session. If the session cannot do what you requested, the program ends with exit code 2, as at the start of a
+  /// test program.
   explicit Loop(std::string_view name);
   /// In the middle of a pass: throws that pass away, keeps the whole ones, and lets the test be charged again.
   ~Loop();
@@ -80,7 +80,7 @@ class SYSCOST_EXPORT Loop {
   /// Ends the running pass and begins the next; its number of calls, 0 when there is none.
   std::uint64_t next_pass();
 
-  std::unique_ptr<session::LoopRun> run_;  // null: nobody asked for numbers
+  std::unique_ptr<session::LoopRun> run_;  // null: no numbers were requested
   bool has_run_ = false;
 };
 
@@ -89,8 +89,8 @@ class SYSCOST_EXPORT Loop {
   return Loop(name);
 }
 
-/// Makes the compiler compute `value`, and finish earlier writes to memory, although nobody reads them. No instruction
-/// of its own; a value that is in neither register nor memory is put into one.
+/// Makes the compiler compute `value`, and finish earlier writes to memory, although no code reads them. Adds no
+/// instruction, except to put a value into a register or memory if it is in neither.
 template <class Value>
 inline void do_not_optimize(const Value& value) {
   asm volatile("" : : "r,m"(value) : "memory");

@@ -28,7 +28,7 @@ namespace session {
 struct ScopeRecord;  // src/session/scopes.h
 }
 
-/// Whose syscalls a window sees.
+/// Which threads' syscalls a window sees.
 enum class Reach {
   thread,   ///< The calling thread's only.
   process,  ///< All threads of the process, also those born inside.

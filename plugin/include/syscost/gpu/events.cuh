@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Durations by CUDA events: for kernels that are not stamped and copies, where CUPTI cannot be had. No library, no
-// permission, no other tool in the way; but an event stands before and one behind the work in its stream, so what the
-// GPU needs to go from one to the other is in the time, which steps by about half a microsecond.
+// Durations by CUDA events: for copies, and for kernels that are not stamped, where CUPTI is missing. They need no
+// library and no permission, and no other tool prevents them. But one event is before the work in its stream and one is
+// after it: the time includes what the GPU needs to go from one to the other, and its steps are about half a
+// microsecond.
 //
 //     syscost::gpu::EventTimes times = syscost::gpu::time_by_events([&] { add<<<grid, block>>>(in, n, out); });
 //     ASSERT_EQ(times.failure, "");

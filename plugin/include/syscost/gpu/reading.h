@@ -18,7 +18,7 @@ constexpr Extent3 extent_of(const Dim3& size) {
   return {size.x, size.y, size.z};
 }
 
-/// The place whose number in `size` is `number`.
+/// The place that has the number `number` in `size`.
 constexpr Extent3 place_of(std::uint64_t number, const Dim3& size) {
   return {number % size.x, number / size.x % size.y, number / size.x / size.y};
 }
@@ -120,7 +120,7 @@ struct ClockAnchor {
 };
 
 /// From the sample with the least round trip: the reading lies somewhere in it, so half of it is the error, and the
-/// timer's step is added. Empty without a sample whose host times are in order.
+/// timer's step is added. Empty unless at least one sample has its host times in order.
 inline std::optional<ClockAnchor> align_clocks(const std::vector<HandshakeSample>& samples, std::uint64_t step_ns) {
   std::optional<ClockAnchor> best;
   std::uint64_t best_trip = 0;

@@ -14,9 +14,9 @@
 
 namespace syscost::gpu {
 
-/// While one lives, the running test is not charged: what GPU stamps themselves ask of the driver is not the test's.
-/// Its row then says `excludes loop GPU stamps`. Inert inside another one, in a syscost::loop (whose pass is charged),
-/// in a fork child, and in a run without a request.
+/// While one lives, the running test is not charged: the calls that GPU stamps make into the driver are not the test's.
+/// The test's row then says `excludes loop GPU stamps`. Does nothing inside another Aside, in a syscost::loop (the
+/// loop's pass is charged), in a fork child, and in a run without a request.
 class SYSCOST_EXPORT Aside {
  public:
   Aside();

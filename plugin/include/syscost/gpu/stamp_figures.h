@@ -3,8 +3,8 @@
 // The figures of a launch that are times: what the measured process writes into the run's CSV, so that `compare` can
 // judge an optimisation, and what `bench show` prints. One place, so that both say the same.
 //
-// A figure that the stamps do not hold is empty. Nothing here knows the timer's step: whoever prints a figure says when
-// it lies below it.
+// A figure that the stamps do not hold is empty. This code does not know the timer's step: the code that prints a
+// figure says when the figure is below that step.
 #pragma once
 
 #include <algorithm>

@@ -35,7 +35,7 @@ inline constexpr std::string_view kStampEndMark = "end";
   X(kTimerStepNs, "timer_step_ns") X(kGpuAnchorNs, "gpu_anchor_ns")                    \
   X(kHostAnchorNs, "host_anchor_ns") X(kAnchorErrorNs, "anchor_error_ns")              \
   X(kOverflowed, "overflowed") X(kPlainNs, "plain_ns") X(kStampedNs, "stamped_ns")     \
-  /* `scope` and `mark` rows: whose */                                                 \
+  /* `scope` and `mark` rows: of which block, thread */                                \
   X(kBlockIdxX, "block_idx_x") X(kBlockIdxY, "block_idx_y")                            \
   X(kBlockIdxZ, "block_idx_z") X(kThreadIdxX, "thread_idx_x")                          \
   X(kThreadIdxY, "thread_idx_y") X(kThreadIdxZ, "thread_idx_z")                        \

@@ -31,7 +31,7 @@ struct Extent3 {
   }
 };
 
-/// Whose stamps a record holds.
+/// The kind of unit that a record holds stamps of.
 enum class Level { thread, warp, block };
 
 /// One thread, warp or block (by Level), or a mark that it reached.
