@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Backend: one way of seeing this process's syscalls, behind the one interface the rest of syscost knows.
+// Backend: one way of seeing this process's syscalls. The rest of syscost uses only this interface.
 //
 // The words. Every boundary starts a new *generation* on a *lane*; the calls entered between two boundaries are a
 // *segment*, named by its generation. Lane 0 is the process: every thread that has no lane of its own. A thread that
@@ -36,7 +36,7 @@ using Generation = std::uint64_t;
 /// Index of a lane: 0 the process, others a thread's own.
 enum class Lane : std::uint32_t { kProcess = 0 };
 
-/// What a backend can know. A column whose flag is false is empty in every row, by construction.
+/// What a backend can measure. If a flag is false, its column is empty in every row, by construction.
 struct Capabilities {
   bool entries = false;     ///< Trips into the kernel; with `calls` also restarts, in_flight and no_return.
   bool calls = false;       ///< Logical calls with their result.

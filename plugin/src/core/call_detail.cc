@@ -107,7 +107,7 @@ const char* word_for(FileKind kind) {
   }
 }
 
-/// `nvidiactl RM_ALLOC COMPUTE`, or with numbers where nobody knows better.
+/// `nvidiactl RM_ALLOC COMPUTE`, or with numbers where no name is known.
 std::string request_text(const CallDetail& detail) {
   if (detail.file != FileKind::character_device && detail.file != FileKind::block_device) {
     return std::string(word_for(detail.file)) + " " + hexadecimal(detail.request);

@@ -65,7 +65,7 @@ struct RequestRule {
 struct DetailRequest {
   bool ioctls = false;
   std::vector<RequestRule> rules;
-  /// Threads whose name begins with one of these are a driver's.
+  /// If a thread's name begins with one of these, it is a driver's thread.
   std::vector<std::string> driver_threads;
 
   bool any() const { return ioctls || !driver_threads.empty(); }
@@ -81,7 +81,7 @@ inline constexpr std::size_t kMaxRequestRules = 32;
 /// A device file, as far as /sys and /proc know it. Made between windows.
 struct DeviceName {
   std::string node;    ///< `nvidia-uvm`, `dri/renderD128`; else `char 10:229`.
-  std::string driver;  ///< Of the device behind it: `amdgpu`; empty when unknown.
+  std::string driver;  ///< The device's driver: `amdgpu`; empty when unknown.
   std::string family;  ///< Of the device's major number in /proc/devices: `nvidia-uvm`; empty when unknown.
 };
 

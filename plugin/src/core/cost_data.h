@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// CostData: the numbers behind a Cost.
+// CostData: the numbers of a Cost.
 //
 // The public Cost is a value that hides its storage, so that libsyscost can change it without breaking a user's binary.
-// Whoever closes a window fills one of these, once; afterwards it is shared and read-only.
+// The code that closes a window fills one of these, once; afterwards it is shared and read-only.
 #pragma once
 
 #include <cstdint>

@@ -76,7 +76,7 @@ std::string Filter::left_out(const Selector& wanted) const {
   };
   wanted.for_each_number(check);
   selector_.for_each_number(check);
-  // One that stands for all the numbers nobody named.
+  // One that stands for all the numbers without a name.
   if (const SyscallId some{kNativeAbi, kNumbers}; is_missing(some)) missing.add(kUnknownSyscall);
   return std::move(missing).text();
 }

@@ -3,7 +3,7 @@
 // Filter: what --syscost_filter lets a run count.
 //
 // A backend counts only what the filter selects, so that the other calls cost next to nothing. What was left out was
-// not measured, and must never be taken for 0: whoever asks for a number asks the filter first.
+// not measured, and must never be taken for 0: code that reads a number must check the filter first.
 #pragma once
 
 #include <bitset>

@@ -24,7 +24,7 @@ struct FixedPart {
   std::optional<std::map<int, std::uint64_t>> errors;
 };
 
-/// Syscalls whose fixed calls are not known are not in it.
+/// Holds only syscalls with a known number of fixed calls.
 using FixedParts = std::map<SyscallId, FixedPart>;
 /// Of the processes below, by program.
 using ChildFixedParts = std::map<std::string, FixedParts, std::less<>>;

@@ -40,7 +40,7 @@ class Selector {
 
   bool matches(SyscallId id) const;
 
-  /// False when no syscall whose number is at least `first`, beyond every table, can match.
+  /// False when no syscall with a number of at least `first`, beyond every table, can match.
   bool may_match_from(std::uint32_t first) const;
 
   /// Calls visit(SyscallId) for each term that names one number of one ABI.

@@ -23,7 +23,7 @@ enum class Abi : std::uint8_t {
   x32 = 2,   ///< 64-bit entry with __X32_SYSCALL_BIT set.
 };
 inline constexpr std::size_t kAbiCount = 3;
-/// The one whose names stand without a prefix.
+/// The ABI of the names without a prefix.
 inline constexpr Abi kNativeAbi = Abi::x86_64;
 
 struct SyscallId {

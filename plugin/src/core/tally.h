@@ -192,7 +192,7 @@ class CallTable {
   Iterator end() const { return Iterator(order_.data() + used_); }
 
  private:
-  /// The first used place whose syscall is not before `id`.
+  /// The first used place that holds a syscall not before `id`.
   std::size_t lower_bound(SyscallId id) const {
     const auto end = order_.begin() + static_cast<std::ptrdiff_t>(used_);
     const auto at =

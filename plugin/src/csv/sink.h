@@ -47,11 +47,11 @@ class Sink {
   std::string path_;
   int fd_ = -1;
   bool is_regular_ = false;
-  bool has_header_ = false;  ///< For devices, whose contents cannot be read back.
+  bool has_header_ = false;  ///< For devices: their contents cannot be read back.
   bool is_locked_out_ = false;
   dev_t device_ = 0;
   ino_t inode_ = 0;
-  off_t own_end_ = -1;  ///< Of a regular file: its size behind our last rows. -1 = we have written none.
+  off_t own_end_ = -1;  ///< Of a regular file: its size after our last rows. -1 = we have written none.
 };
 
 }  // namespace syscost::csv

@@ -33,7 +33,7 @@ Failure file_failure(const std::string& operation, const std::string& path) {
   return {operation + " " + path + ": " + std::strerror(errno), "name a folder that can be written: SYSCOST_ARTIFACTS"};
 }
 
-/// Appends `rows` under lock, behind a header where the file is empty. What fitted in part is taken back.
+/// Appends `rows` under lock, after a header if the file is empty. Rows that fitted only in part are taken back.
 Result<void> append(const std::string& path, const std::string& rows) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
   if (file < 0) return file_failure("open", path);

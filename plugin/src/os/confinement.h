@@ -4,7 +4,7 @@
 //
 // Inside a container the same EPERM has other causes and other remedies than outside: a capability is granted by a line
 // of compose.yaml, not by setcap, and one that the engine kept from the whole container cannot be had inside at all.
-// This reads what /proc says of it; the words for people are made by whoever needs the permission.
+// This reads what /proc says of it. The code that needs the permission writes the words for people.
 #pragma once
 
 #include <cstdint>

@@ -12,8 +12,8 @@
 
 namespace syscost {
 
-/// From here on, until end_own_calls() or execve(), what the calling thread calls is not counted as a child's, nor is
-/// whom it starts. In a child only; one system call where a backend counts children in this way, else none.
+/// From here on, until end_own_calls() or execve(), the calls of the calling thread are not counted as a child's, nor
+/// are those of processes it starts. In a child only; one system call where a backend counts children so, else none.
 /// Signal-safe, but for errno.
 void begin_own_calls();
 void end_own_calls();
@@ -24,8 +24,9 @@ void end_own_calls();
 long own_call(long number, long first, long second = 0);
 
 /// In the process that starts a tool of ours, `self` by the measured process's PID namespace: like begin_own_calls(),
-/// and in a session of its own (setsid(2)), by which a backend knows the tool and whoever that starts until
-/// end_own_session(). 0, or an errno where a backend could not know them: then nothing may be started.
+/// and in a session of its own (setsid(2)). By the session a backend recognises the tool, and each process that the
+/// tool starts, until end_own_session(). 0, or an errno if a backend cannot recognise them: then nothing may be
+/// started.
 int begin_own_session(pid_t self);
 /// In the measured process, when the tool has ended or was not started: the number may soon be somebody else's.
 void end_own_session(pid_t session);

@@ -74,7 +74,7 @@ class Reserve final : public std::pmr::memory_resource {
   std::size_t used_ = 0;
 };
 
-/// A pool over the reserve, behind a lock that does not sleep.
+/// A pool over the reserve, protected by a lock that does not sleep.
 class QuietMemory final : public std::pmr::memory_resource {
  public:
   QuietMemory() { static_cast<void>(top_up()); }

@@ -22,7 +22,8 @@ std::pmr::memory_resource& quiet_memory();
 /// be had. To be called between windows. Fails when the pool has nothing at all.
 Result<void> top_up_quiet_memory();
 
-/// True when less than an eighth of what was reserved is left: whoever can do without should. Any thread, no syscall.
+/// True when less than an eighth of what was reserved is left: code that can do without memory should not take any. Any
+/// thread, no syscall.
 bool is_quiet_memory_scarce();
 
 }  // namespace syscost

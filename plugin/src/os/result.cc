@@ -63,7 +63,7 @@ std::string_view usual_remedy(int error) {
   }
 }
 
-// write(2) until done; there is nobody left to tell about a failure.
+// write(2) until done. A failure cannot be reported anywhere.
 void write_to_stderr(std::string_view text) {
   while (!text.empty()) {
     ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());

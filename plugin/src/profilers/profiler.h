@@ -110,14 +110,14 @@ class Profiler {
   /// counted, and once it was there nothing is timed.
   virtual bool runs_inside() const { return false; }
 
-  /// Stops the tool, waits until it is gone and returns what it found. Leaves no process, pipe or file behind.
+  /// Stops the tool, waits until it is gone and returns what it found. Leaves no process, pipe or file.
   virtual Result<std::vector<Output>> detach() = 0;
 
  protected:
   /// `word` outlives the profiler and lies in memory that fork children do not share.
   explicit Profiler(std::atomic<std::uint64_t>& word) : word_(&word) {}
 
-  /// For a tool inside, whose clock says when windows open and close; others must not enter the kernel here.
+  /// For a tool inside: its clock says when windows open and close. Other tools must not enter the kernel here.
   virtual void before_arming() noexcept {}
   virtual void after_disarming() noexcept {}
 

@@ -49,7 +49,7 @@ class Sender : public Reporter {
     std::optional<Unavailable> why_not;
     record.passes = Passes::instance().take(why_not);
     if (record.repetitions == 0) {
-      // Aggregates come after the repetitions, whose passes were taken then; or instead of them.
+      // Aggregates come after the repetitions, and then the passes were taken already; or instead of them.
       if (record.passes.empty() || runs.empty()) return;
       const Run& run = runs.front();
       record.repetitions = static_cast<std::size_t>(std::max<std::int64_t>(run.repetitions, 1));
@@ -74,7 +74,7 @@ class Sender : public Reporter {
   std::size_t done_ = 0;
 };
 
-/// Prints nothing, and notes whose loops are out of sight.
+/// Prints nothing, and notes the benchmarks with loops that we cannot see.
 class Prober : public Reporter {
  public:
   explicit Prober(const std::vector<std::size_t>& positions) : positions_(positions) {}
@@ -86,7 +86,7 @@ class Prober : public Reporter {
     const Run& run = runs.front();
     Record record;
     record.passes = Passes::instance().take(record.why_not);
-    // Whoever skipped the benchmark never began its loop.
+    // A benchmark that was skipped never began its loop.
     if (record.passes.empty() && std::string(outcome_of(run)) == "passed") {
       record.position = positions_[done_];
       record.key = Key{run.family_index, run.per_family_instance_index};
@@ -140,8 +140,8 @@ std::string spec_of(const std::vector<std::string>& names, const std::vector<std
   return spec + ")$";
 }
 
-/// Takes out of `positions`, which are all, the benchmarks whose loops are out of sight, and says so; true when there
-/// are none. What is left is selected by name, so those that share one go as well.
+/// `positions` holds all benchmarks. Removes those with loops that we cannot see, and says so; true when there are
+/// none. The rest is selected by name, so benchmarks that share a name with a removed one go as well.
 bool leave_out_unseen(const std::vector<std::string>& names, std::vector<std::size_t>& positions,
                       const std::string& spec) {
   std::ostream nowhere(nullptr);
@@ -200,8 +200,8 @@ void leave_no_other_passes() {
 }
 
 void set_pass_flags(std::int64_t repetitions) {
-  // Longer than any pass that we end (passes.h), so that Google Benchmark grows tenfold until then; yet not so long
-  // that a loop that is out of our sight, which nobody ends, runs for hours.
+  // Longer than any pass that we end (passes.h), so that Google Benchmark grows tenfold until then. But a loop that we
+  // cannot see, and so cannot end, must not run for hours.
   set_flags({"--benchmark_min_time=2", "--benchmark_min_warmup_time=0",
              "--benchmark_repetitions=" + std::to_string(repetitions), "--benchmark_enable_random_interleaving=false",
              "--benchmark_report_aggregates_only=false", "--benchmark_display_aggregates_only=false",

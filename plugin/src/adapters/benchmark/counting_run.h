@@ -37,9 +37,10 @@ struct CountingRequest {
 /// those that positions_to_run() has. Ends the process.
 [[noreturn]] void run_counting(const std::string& spec, const CountingRequest& orders);
 
-/// Which of the benchmarks with these names a process runs that goes on at position `first`, in order. From 0 all.
-/// Later they are selected by name: so there are those before it among them that share a name with one behind it, and
-/// none that shares it with one of the `dead`. In random order such names cannot be told apart, and are left out.
+/// Which of the benchmarks with these names, in order, a process runs that goes on at position `first`. From 0: all.
+/// Later positions are selected by name: so an earlier benchmark runs again if one at or after `first` has its name,
+/// and none runs that has the name of one of the `dead`. In random order such names cannot be told apart, and are left
+/// out.
 std::vector<std::size_t> positions_to_run(const std::vector<std::string>& names, std::size_t first,
                                           const std::vector<std::size_t>& dead);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Google Benchmark's flags: it lets nobody read them, so what its Initialize() is given is looked at on the way; and it
-// may be called again, which sets them.
+// Google Benchmark's flags. It has no function that reads them, so we read the arguments that its Initialize() gets.
+// Initialize() may be called again, and this sets them.
 #pragma once
 
 #include <cstdint>

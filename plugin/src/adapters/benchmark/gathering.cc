@@ -106,7 +106,7 @@ class Listener {
       return std::nullopt;
     }
     if (!running_.has_value() && done_here_ > 0) {
-      // In the next one's set-up, or of what the last one left behind: without that one it will show.
+      // It ended in the next one's set-up, or because of what the last one left: a run without the last one will show.
       adapter::say("the process that counts " + end.how + " before the loop of benchmark " + names_[*position] +
                    " began: another process continues there" + heard);
       return position;

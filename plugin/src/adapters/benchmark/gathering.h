@@ -3,11 +3,11 @@
 // Gathering: gets the counts of all benchmarks from counting processes.
 //
 // One process counts them all, unless a benchmark ends it: by a crash, an exception, exit(). Such a benchmark has no
-// counts, which is said with its name, and another process goes on behind it. Each process begins at a later benchmark
-// than the one before, so there are never more processes than benchmarks.
+// counts, a message names it, and another process goes on after it. Each process begins at a later benchmark than the
+// one before, so there are never more processes than benchmarks.
 //
-// Whatever the program does wrong while it is counted costs counts, never more: it was not written to be run like that,
-// and its exit code is its own (docs/decisions/0013).
+// If the program fails while it is counted, only counts are missing: it was not written to be run like that, and its
+// exit code is its own (docs/decisions/0013).
 #pragma once
 
 #include <string>

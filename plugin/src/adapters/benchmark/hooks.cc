@@ -182,7 +182,7 @@ void syscost_initialize(int* argc, char** argv, void (*help)()) SYSCOST_WRAPPED(
 void syscost_initialize(int* argc, char** argv, void (*help)()) {
   if (adapter::harness() != nullptr) adapter::harness()->is_main_seen.store(true);
   if (adapter::harness() != nullptr && argc != nullptr && argv != nullptr) {
-    // Versions whose main refuses unknown flags never see ours.
+    // The main of some versions refuses unknown flags: it never sees ours.
     syscost::adapter::take_prefixed_options(argc, argv);
     adapter::note_flags(*argc, argv);
   }
@@ -216,8 +216,8 @@ void syscost_resume(State* state) {
   if (adapter::Passes* passes = adapter::counting_passes()) passes->resumed();
 }
 
-// A counting process fits no curve: its times are thrown away, and Google Benchmark crashes over a family whose every
-// run ends with an error, as passes.h ends them.
+// A counting process fits no curve: its times are thrown away, and Google Benchmark crashes if every run of a family
+// ends with an error, as passes.h ends them.
 void* syscost_complexity(void* benchmark, int order)
     SYSCOST_WRAPPED("_ZN9benchmark8internal9Benchmark10ComplexityENS_4BigOE");
 void* syscost_complexity(void* benchmark, int order) {

@@ -86,7 +86,7 @@ void Passes::loop_started(::benchmark::State& state) {
     window_->attempt = attempts_.back();
     window_->attempt->has_started[index] = true;
   }
-  // Threads that the body starts belong to it; with several loops side by side nobody can say to which.
+  // Threads that the body starts belong to it; with several loops side by side they cannot be assigned to one.
   window_->reach = state.threads() == 1 ? Reach::process : Reach::thread;
   open(*window_);
 }
@@ -112,9 +112,9 @@ void Passes::loop_ended(::benchmark::State& state) {
   attempt.costs.insert(attempt.costs.end(), window->parts.begin(), window->parts.end());
   ++attempt.ended;
   // An error is what Google Benchmark takes for a reason not to try a longer pass. Times are thrown away here, and an
-  // error of the benchmark's own was set before this one. One repetition stays without, no less and no more: two runs
-  // without one beside a first that has crash ComputeStats(); a family whose every run has an error crashes where it
-  // has a Complexity() that a library without our hooks asked for.
+  // error of the benchmark's own was set before this one. Exactly one repetition stays without an error. If two runs
+  // have none and the first has one, ComputeStats() crashes. If every run of a family has one, Google Benchmark crashes
+  // in a Complexity() that a library without our hooks asked for.
   if (attempt.repeats == 0) attempt.is_stopped = attempt.is_stopped || is_long_enough(attempt);
   if (attempt.is_stopped && attempt.repeats != 1) state.SkipWithError(stop_message());
 }

@@ -42,7 +42,7 @@ class Passes {
   virtual void loop_ending();
   virtual void loop_ended(::benchmark::State& state);
 
-  /// The benchmark whose passes come next: its first loop is announced to the process that times.
+  /// The passes of the benchmark at `position` come next: its first loop is announced to the process that times.
   void expect(std::size_t position);
   /// The passes since the last time, of a benchmark that is done; `why_not` where they are no counts.
   std::vector<Pass> take(std::optional<Unavailable>& why_not);

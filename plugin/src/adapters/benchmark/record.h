@@ -5,7 +5,7 @@
 //     start BACKEND NOTE | unavailable REASON FIX      once
 //     name NAME                                        for each benchmark that will run, in order
 //     listed
-//     probing | probed                                 around passes that nobody counts (unseen_loops.h)
+//     probing | probed                                 around passes that are not counted (unseen_loops.h)
 //     running POSITION                                 a benchmark's first loop begins; from 0, in the order of names
 //     pass ITERATIONS COST                             for each pass of the benchmark that follows
 //     done POSITION FAMILY INSTANCE REPETITIONS REASON FIX NAME

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The run of benchmarks in the process whose times are reported: first another process counts, then this one times.
+// The run of benchmarks in the process that reports times: first another process counts, then this one times.
 #pragma once
 
 #include <benchmark/benchmark.h>

@@ -34,7 +34,7 @@ class TraceSender : public Reporter {
       }
     }
     TracedPasses& passes = TracedPasses::instance();
-    // Aggregates come after the repetitions, whose passes were taken then; or instead of them.
+    // Aggregates come after the repetitions, and then the passes were taken already; or instead of them.
     if (runs.empty() || (!has_repetitions && !passes.has_passes())) return;
     const std::string name = runs.front().run_name.str();
     passes.end_benchmark();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What is out of our sight: loops and mains of a shared library that was linked without syscost::benchmark, and all
-// that calls a Google Benchmark which was compiled for optimisation at link time.
+// What we cannot see: loops and mains of a shared library that was linked without syscost::benchmark, and all callers
+// of a Google Benchmark that was compiled for optimisation at link time.
 //
-// Nobody ends the passes of such loops, so each would take seconds of counting to end without a count.
+// We cannot end the passes of such loops, so each would take seconds of counting to end without a count.
 #pragma once
 
 #include "syscost/cost.h"

@@ -30,7 +30,7 @@ bool printer_speaks() {
 }
 
 /// GoogleTest's printer uses streams. The first std::locale after the process got its second thread makes libstdc++
-/// call futex, once; made here, between windows, it is not charged to the suite whose end is printed next.
+/// call futex, once. Made here, between windows, the call is not charged to the suite that is printed as ended next.
 void make_first_locale() {
   const std::locale first;
 }
@@ -46,8 +46,8 @@ std::string report_file() {
   return std::string(testing::UnitTest::GetInstance()->original_working_dir()) + "/" + name;
 }
 
-/// Fails the run. --gtest_throw_on_failure and --gtest_break_on_failure are about the user's assertions: obeyed here,
-/// they would end the program, and nobody could catch what is thrown.
+/// Fails the run. --gtest_throw_on_failure and --gtest_break_on_failure are meant for the user's assertions. Here they
+/// would end the program, because no code could catch the exception.
 void fail_run(const std::string& problem) {
   const bool throws = SYSCOST_GTEST_FLAG(throw_on_failure);
   const bool breaks = SYSCOST_GTEST_FLAG(break_on_failure);

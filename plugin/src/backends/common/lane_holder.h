@@ -3,7 +3,7 @@
 // LaneHolder: which thread is inside a lane, and that it has ended without leaving it.
 //
 // A robust mutex is the one thing in memory that the kernel changes when a thread ends. Nothing here is a system call,
-// because nobody ever waits.
+// because no thread ever waits.
 #pragma once
 
 #include <pthread.h>

@@ -122,7 +122,7 @@ class DispatchBackend final : public Backend {
   std::uint64_t late_ = 0;
   std::uint64_t losses_of_unseen_ = 0;
   Thread* opener_ = nullptr;    // the thread that was armed by us
-  Thread* detached_ = nullptr;  // the thread whose loop has timed passes
+  Thread* detached_ = nullptr;  // the thread that runs a loop's timed passes
   UnwatchedThreads unwatched_;
   OlderThreads older_;
   bool has_signals_ = false;

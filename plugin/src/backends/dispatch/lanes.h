@@ -39,7 +39,7 @@ class Lanes {
   Generation generation_;
 };
 
-/// Disarms all, without knowing whose they are: at the end.
+/// Disarms all lanes, whichever thread owns them: at the end.
 void disarm_every_lane();
 
 }  // namespace syscost::dispatch

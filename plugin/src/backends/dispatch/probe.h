@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Whether dispatching works here, found out by a child: what goes wrong is fatal for whoever tries it.
+// Finds out, in a child, whether dispatching works here. A failure would kill the process that tries it.
 #pragma once
 
 #include "os/result.h"

@@ -3,10 +3,10 @@
 // Reads what the stub counted, and clears it for the next segment.
 //
 // A thread announces each recording before it reads its lane's control. So once a boundary has stored a new control, it
-// is enough to wait until the recordings that were under way at that moment have ended; then nobody writes to the old
-// bank. A thread can lose its processor in the middle of a recording, and on a busy machine gets it back only when
-// every other has had its turn: so the wait is long. It is bounded all the same, for a thread that somebody stopped,
-// and for a recording that a handler left by longjmp and whose thread has made no call since that would show it.
+// is enough to wait until the recordings that were under way at that moment have ended; then no thread writes to the
+// old bank. A thread can lose its processor in the middle of a recording, and on a busy machine it gets it back only
+// after every other thread had its turn: so the limit of the wait is long. There is a limit because a thread may be
+// stopped, and because a handler may leave a recording by longjmp: only the thread's next call would show that.
 #pragma once
 
 #include <cstdint>

@@ -30,7 +30,7 @@ constexpr unsigned kRtSigreturn = 15;
 
 struct Instruction {
   std::size_t bytes = 0;  ///< 0 = unknown
-  bool may_move = false;  ///< Does the same elsewhere, and goes on behind itself.
+  bool may_move = false;  ///< Does the same elsewhere, and continues with the next instruction.
 };
 
 // ---- what compilers and libc's own assembler write before a syscall ------------------------------------------------

@@ -2,12 +2,12 @@
 //
 // Which call sites may be patched, and how that is known.
 //
-// A site is patched by writing a near jump over the one instruction right before its `syscall`, when that is five bytes
-// or longer: `mov $1,%eax` in most of libc. Whoever jumps to that instruction meets the jump instead; whoever jumps to
-// the `syscall` behind it still finds it, and is dispatched; and into the middle of an instruction nobody jumps. So all
-// that must be proven is where instructions begin: decoded from the start of the function (which the unwind table
-// knows), the code must arrive exactly at both. Compilers' usual prologues are decoded here; for the rest libZydis is
-// asked, if it is installed. Only libc is patched: it is never unloaded, and all the hot calls are in it.
+// A site is patched by writing a near jump over the one instruction right before its `syscall`, if that is five bytes
+// or longer: `mov $1,%eax` in most of libc. Code that jumps to that instruction finds our jump instead. Code that jumps
+// to the `syscall` after it still finds the `syscall`, and is dispatched. No code jumps into the middle of an
+// instruction. So the proof needs only the places where instructions begin: decoding from the start of the function
+// (found in the unwind table) must arrive exactly at both. This file decodes compilers' usual prologues; libZydis, if
+// installed, decodes the rest. Only libc is patched: it is never unloaded, and all the hot calls are in it.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ inline constexpr std::size_t kJumpBytes = 5;
 struct Site {
   unsigned char* displaced = nullptr;  ///< The instruction before `syscall`; the jump goes here.
   std::size_t displaced_bytes = 0;
-  const unsigned char* return_address = nullptr;  ///< Behind the `syscall`.
+  const unsigned char* return_address = nullptr;  ///< Right after the `syscall`.
 };
 
 /// The proof for the site that returns to `return_address`, or nothing. Reads code, allocates nothing.

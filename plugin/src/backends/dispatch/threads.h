@@ -23,12 +23,12 @@ std::size_t count_armed_threads();
 /// How many of `all` threads are not armed. They are told apart by number alone: asking each would interrupt it.
 std::size_t count_unseen_threads(std::size_t all);
 
-/// Threads that were made while nobody watched, in timed passes: one that lives on is never seen. Not thread-safe.
+/// Threads that were made in timed passes, while nothing was watched: one that lives on is never seen. Not thread-safe.
 class UnwatchedThreads {
  public:
   void begin_timed_passes() { before_ = calling_threads(); }
   void end_timed_passes();
-  /// What they call nobody knows: one event lost for each of them and each time that somebody asks. The sum so far.
+  /// Their calls are unknown: one event is lost for each of them at each call of this function. Returns the sum so far.
   std::uint64_t count_losses();
 
  private:

@@ -145,7 +145,7 @@ std::optional<AcquiredLane> EbpfBackend::acquire_lane() {
       lanes_[lane].holder.take();
       return AcquiredLane{Lane{lane}};
     }
-    // A lane nobody is in; its last owner, should it come back, sees the owner changed and registers anew.
+    // A lane without a thread in it. If its last owner comes back, it sees that the owner changed and registers anew.
     LaneHolder::Answer answer = LaneHolder::Answer::held;
     for (lane = 1; lane < SYSCOST_LANES; ++lane) {
       answer = lanes_[lane].holder.take();
@@ -214,7 +214,7 @@ Result<std::uint64_t> EbpfBackend::hidden_losses() {
 
 Result<void> EbpfBackend::prove_and_calibrate(double unobserved_ns) {
   const std::optional<AcquiredLane> acquired = acquire_lane();
-  if (!acquired.has_value()) return shut_out();  // lanes there are: nobody else has one yet
+  if (!acquired.has_value()) return shut_out();  // there are lanes: no other thread has one yet
   const Lane lane = acquired->lane;
   boundary(lane, Next::kArm);
   make_known_calls();

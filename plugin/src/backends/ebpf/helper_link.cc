@@ -52,7 +52,7 @@ class Socket {
   void close_now() { close(give_away()); }
   int give_away() { return std::exchange(fd_, -1); }
 
-  /// 0 or an errno; EAGAIN: others wait in the queue, and nobody accepts them.
+  /// 0 or an errno; EAGAIN: others wait in the queue, and no helper accepts them.
   int connect_to(const Address& address) const {
     return connect(fd_, reinterpret_cast<const sockaddr*>(&address.name), address.size) == 0 ? 0 : errno;
   }
@@ -131,7 +131,7 @@ std::vector<std::string> environment_of_helper() {
 
 enum class Start { connected, taken };
 
-/// Makes `address` ours, connects `client` to it, and starts the helper behind it.
+/// Makes `address` ours, connects `client` to it, and starts the helper that listens there.
 Result<Start> start_helper(const std::string& path, const Address& address, const Socket& client) {
   if (std::optional<Failure> reason = reason_not_to_start(path)) return *std::move(reason);
   const Socket listener;
@@ -148,7 +148,7 @@ Result<Start> start_helper(const std::string& path, const Address& address, cons
   return Start::connected;
 }
 
-/// A connection to a helper that may be trusted; one that nobody listens to any more is not noticed.
+/// A connection to a helper that may be trusted. It does not notice that the helper no longer listens.
 Result<void> connect_or_start(const Socket& client, HelperLink::Obstacle& obstacle) {
   if (client.get() < 0) return errno_failure("open", "a socket", errno);
   const int error_at_everyones = client.connect_to(address_for_everyone());
@@ -171,7 +171,7 @@ Result<void> connect_or_start(const Socket& client, HelperLink::Obstacle& obstac
   if (is_bpf_filtered())
     return Failure{"a seccomp filter denies bpf(2)", "allow bpf in the container's seccomp profile"};
   const Address own = address_of(geteuid());
-  // Between another's bind and its listen the name is taken and nobody listens: an instant.
+  // Between another process's bind and its listen the name is taken, but no one listens yet: this takes an instant.
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const int error = client.connect_to(own);
     if (error == 0) break;

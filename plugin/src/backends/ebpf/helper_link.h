@@ -2,9 +2,9 @@
 //
 // HelperLink: this process's place at the pair of programs that a helper holds.
 //
-// The first process to come opens the socket, connects to it and starts the helper with it: so whoever comes next, also
-// before the helper runs, just connects and waits. Who binds the name decides the kernel. A process with wishes of its
-// own starts a helper for itself alone. docs/decisions/0018.
+// The first process opens the socket, connects to it and starts the helper with it. So a later process, even one that
+// comes before the helper runs, just connects and waits. The kernel decides which process binds the name. A process
+// with details or children starts a helper for itself alone. docs/decisions/0018.
 #pragma once
 
 #include <memory>

@@ -3,8 +3,8 @@
 // LoadedPrograms: the BPF programs, loaded once for any number of measured processes.
 //
 // Lives in the helper that serves all processes of a host, or, where there can be none, in the measured process. Each
-// process gets a place: a map that it shares with the programs and nobody else, and the cookie by which it makes itself
-// known to them (enrolment.bpf.h). Programs, attachments and maps outlive the LoadedPrograms in whoever holds copies.
+// process gets a place: a map that it shares only with the programs, and the cookie by which it makes itself known to
+// them (enrolment.bpf.h). Programs, attachments and maps outlive LoadedPrograms in each process that holds copies.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ std::uint32_t detail_cells(std::uint32_t cpu_count);
 /// As mmap and munmap want it.
 std::size_t page_rounded(std::size_t bytes);
 
-/// Tells builds apart whose programs and maps differ.
+/// Differs between builds that have different programs or maps.
 std::uint64_t build_hash();
 
 class LoadedPrograms {
@@ -53,7 +53,7 @@ class LoadedPrograms {
   /// cells.
   std::vector<int> further_maps() const;
 
-  /// A process's place. Whoever gets it closes `map`.
+  /// A process's place. The caller must close `map`.
   struct ProcessSlot {
     std::uint32_t process = 0;
     std::uint64_t cookie = 0;

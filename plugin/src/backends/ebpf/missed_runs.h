@@ -20,7 +20,7 @@
 
 namespace syscost::ebpf {
 
-/// Whose missed runs are asked for.
+/// Which programs' missed runs are asked for.
 enum class Runs {
   of_entries,  ///< Of the program that sees entries, and as long as it has missed none, of no other.
   of_all,

@@ -18,7 +18,8 @@ namespace syscost::ebpf {
 /// there and mean something to the kernel.
 std::optional<Failure> missing_permission(const Confinement& here);
 
-/// True when a program whose file has both gets them by being executed here: what may be advised of syscost's helper.
+/// True if a program with both on its file gets them when it is executed here: messages may then advise setcap for
+/// syscost's helper.
 bool gets_capabilities_of_files(const Confinement& here);
 
 /// The remedy when bpf(2) is denied with EPERM although both capabilities are there.

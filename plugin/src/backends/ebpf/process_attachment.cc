@@ -291,7 +291,7 @@ Result<std::uint64_t> ProcessAttachment::check(std::uint64_t token) {
     return Failure{"the number of runs that the kernel skipped went back: it is of other programs", "report this"};
   }
   const std::uint64_t twice = std::atomic_ref(memory_.directory().entered_twice).load();
-  // A call whose end the kernel did not show looks the same at the thread's next one, and is lost.
+  // If the kernel did not show the end of a call, the thread's next call looks the same; the first one is lost.
   const bool is_explained = twice - entered_twice_ <= missed - missed_runs_;
   entered_twice_ = twice;
   missed_runs_ = missed;

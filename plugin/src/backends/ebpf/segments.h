@@ -3,8 +3,8 @@
 // Reads what the programs counted, and clears it for the next segment.
 //
 // A segment's counts lie in one bank, split into shards (CPUs, or one thread's lane) so that programs never write to
-// the same cell at once. Before a bank is read, nobody may be writing to it: the boundary has stored a new control, and
-// every program announces itself before it reads a control, so it is enough to wait until the programs that were
+// the same cell at once. Before a bank is read, no program may be writing to it. The boundary has stored a new control,
+// and every program announces itself before it reads a control, so it is enough to wait until the programs that were
 // running at that moment have ended: nanoseconds, or longer where a virtual CPU was taken away mid-program. The wait is
 // bounded; a program that is still running then may add one event to a bank already read, and is counted as late.
 #pragma once

@@ -9,8 +9,8 @@
  *   the same CPU never loses an update, and plain additions suffice;
  * - the process writes `lanes` and `log_consumed`, and, while nothing is armed, what is not selected; nothing else.
  *
- * The programs may be shared with processes of other users: they trust nothing that is written here, and whoever writes
- * nonsense spoils only counts of his own.
+ * The programs may be shared with processes of other users. They trust nothing that is written here: a process that
+ * writes nonsense spoils only its own counts.
  */
 #ifndef SYSCOST_BACKENDS_EBPF_SHARED_H_
 #define SYSCOST_BACKENDS_EBPF_SHARED_H_
@@ -216,7 +216,7 @@ union syscost_block {
 #define SYSCOST_FIRST_LOG_BLOCK 1
 #define SYSCOST_FIRST_BANK (SYSCOST_FIRST_LOG_BLOCK + SYSCOST_LOG_BLOCKS)
 
-/* Of a child, whose program found no place among SYSCOST_PROGRAMS. */
+/* Of a child, if its program found no place among SYSCOST_PROGRAMS. */
 #define SYSCOST_NO_PROGRAM (~0U)
 
 /* What a syscall of a child is counted by; the key of its slot. */
@@ -252,9 +252,9 @@ struct syscost_children {
 };
 
 /* Who may count where. A process makes itself known by calling gettid(cookie, token); the cookie's low byte says which
- * map it was given. Not in that map: written by whoever loaded the programs, and by these. */
+ * map it was given. Not in that map: written by the process that loaded the programs, and by the programs. */
 struct syscost_enrolment {
-  __u64 cookie;  /* 0 = nobody's */
+  __u64 cookie;  /* 0 = of no process */
   __u64 start;   /* of the one process that ever said the cookie, in ns since boot; its number may become another's */
   __u32 serial;  /* which process that is, of all that ever were */
   __u32 refusal; /* enum syscost_refusal, of the last time that the cookie was said */

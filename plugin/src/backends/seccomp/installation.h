@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Installation: this process under the filter, with its supervisor. A filter cannot be taken off, so a process has at
-// most one for the rest of its life, whoever opens a backend on it and how often.
+// most one for the rest of its life, however often a backend is opened on it.
 #pragma once
 
 #include "backends/seccomp/shared.h"

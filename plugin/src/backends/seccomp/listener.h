@@ -2,9 +2,9 @@
 //
 // Listener: the kernel's half of seccomp user notification, in plain functions.
 //
-// A thread under the filter that makes a selected syscall stops at its entry. The kernel queues a notification; whoever
-// holds the listener descriptor receives it and answers. Our answer is always "continue": the call is made as if nobody
-// had asked.
+// A thread under the filter that makes a selected syscall stops at its entry. The kernel queues a notification; the
+// process that holds the listener descriptor receives it and answers. Our answer is always "continue": the kernel makes
+// the call as if there were no filter.
 #pragma once
 
 #include <linux/filter.h>

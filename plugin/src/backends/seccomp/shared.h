@@ -7,7 +7,7 @@
 //
 // How a bank is read without losing a count: the supervisor makes `sequence` odd before it looks at a control word and
 // even when it has counted; the process stores the new control word and then waits while the sequence it sees is odd.
-// Afterwards nobody writes to the old bank any more.
+// Afterwards no process writes to the old bank any more.
 #pragma once
 
 #include <sys/types.h>
@@ -72,7 +72,7 @@ enum Phase : std::uint32_t {
 struct Shared {
   // Set before the supervisor starts.
   std::uint64_t cookie;  ///< As sixth argument: a call of ours, which the filter lets pass without telling anybody.
-  std::atomic<pid_t> measured;  ///< Process whose calls are counted, in the supervisor's PID namespace.
+  std::atomic<pid_t> measured;  ///< The measured process, by the supervisor's PID namespace.
   std::atomic<std::uint64_t> is_left_out[(kIndexes + 63) / 64];  ///< Syscalls that --syscost_filter leaves out.
 
   // Starting.
@@ -81,7 +81,7 @@ struct Shared {
 
   // By the supervisor.
   alignas(64) std::atomic<std::uint64_t> sequence;  ///< Odd while a call is being counted.
-  Mailbox mailbox;                  ///< The call that waits for an answer: here, so that whoever takes over finds it.
+  Mailbox mailbox;                  ///< The call that waits for an answer: here, so that the next supervisor finds it.
   std::atomic<std::uint64_t> lost;  ///< Calls for which there was no cell.
   alignas(64) std::atomic<std::uint64_t> takeovers;  ///< How often a supervisor was killed and another took over.
 
@@ -93,7 +93,7 @@ struct Shared {
 
   Bank banks[kLanes][2];
 
-  std::atomic<pid_t> own_sessions[kTools];  ///< Of tools that we run, whose calls are no child's; 0 = none.
+  std::atomic<pid_t> own_sessions[kTools];  ///< Of tools that we run: their calls are no child's; 0 = none.
 
   // Children, by program; accounts are never given back while a run lasts.
   std::atomic<bool> counts_children;

@@ -44,8 +44,8 @@ bool is_of_process(pid_t process, std::int32_t thread) {
   return syscall(SYS_tgkill, process, thread, 0) == 0 || errno == EPERM;
 }
 
-/// True for a tool of ours and whoever it started, also before it leads a session. The thread stands still in its call,
-/// so the answer holds.
+/// True for a tool of ours and each process it started, also before it leads a session. The thread stands still in its
+/// call, so the answer holds.
 bool is_ours(const Shared& shared, std::int32_t thread) {
   return std::any_of(std::begin(shared.own_sessions), std::end(shared.own_sessions), [&](const auto& cell) {
     const pid_t session = cell.load(std::memory_order_relaxed);
@@ -74,8 +74,8 @@ void withdraw(int listener) {
   if (chdir("/") != 0) return;  // a folder held is no more than a nuisance
 }
 
-/// Wakes a receive() that waits for a notification nobody will send: before Linux 6.11 the end of the last task under
-/// the filter does not.
+/// Wakes a receive() that waits for a notification that will never come: before Linux 6.11 the end of the last task
+/// under the filter does not wake it.
 void wake_up_every_second() {
   struct sigaction action {};
   action.sa_handler = note_second;
@@ -164,7 +164,7 @@ void Counter::count(const Notification& notification) {
   if (index < kIndexes && (shared_.is_left_out[index / 64].load(std::memory_order_relaxed) >> index % 64 & 1) != 0) {
     return;
   }
-  // Nothing armed: no need to ask whose it is.
+  // Nothing armed: no need to ask which process it belongs to.
   if (shared_.lane_of[thread].load(std::memory_order_relaxed) == 0 && shared_.lanes[0].control.load() == 0) return;
   if (is_of_process(shared_.measured.load(std::memory_order_relaxed), thread)) {
     count_for(thread, id);
@@ -219,7 +219,7 @@ Served serve(Shared& shared, int listener, pid_t guard) {
 
 void run_supervisor(Shared& shared, pid_t creator) {
   prctl(PR_SET_NAME, "syscost-guard");
-  // Until it holds the listener nobody needs it without its creator.
+  // Until it holds the listener, it is useless without its creator.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != creator) _exit(1);
   while (shared.phase.load() == kWaiting) wait_for_phase(shared, kWaiting, 1000);
@@ -245,7 +245,7 @@ void run_supervisor(Shared& shared, pid_t creator) {
     while (waitpid(server, &status, 0) < 0 && errno == EINTR) {
     }
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) _exit(0);
-    // Somebody killed it. Whoever is under the filter waits for us.
+    // It was killed. The processes under the filter wait for us.
     repair(shared, listener);
   }
 }

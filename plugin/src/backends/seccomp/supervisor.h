@@ -4,7 +4,7 @@
 //
 // While a call waits for its answer its thread stands still, so the lane and segment that the supervisor reads for it
 // are the thread's own at its entry. Other threads may pass a boundary meanwhile; but a call that is counted after a
-// boundary has had no effect before it, so nobody can tell that it began earlier.
+// boundary has had no effect before it, so no one can tell that it began earlier.
 //
 // Everything here runs in a process that was cloned from a program with threads: no allocation, no lock, no library
 // that has either.
@@ -35,7 +35,7 @@ class Counter {
   /// Restarted calls are counted as the call they go on with.
   void count(const Notification& notification);
 
-  /// Counts without asking whose thread it is.
+  /// Counts without asking which process the thread belongs to.
   void count_for(std::int32_t thread, SyscallId id);
 
  private:
@@ -51,8 +51,8 @@ class Counter {
 
 enum class Served { kNobodyIsLeft, kGuardIsGone };
 
-/// Receives, counts and lets continue, until nobody is left under the filter, or `guard` is no longer its parent, which
-/// it looks at once a second.
+/// Receives, counts and lets continue, until no process is left under the filter, or `guard` is no longer its parent,
+/// which it checks once a second.
 Served serve(Shared& shared, int listener, pid_t guard);
 
 /// The first process of the supervisor: waits until the filter is installed, takes the listener, and keeps a serving

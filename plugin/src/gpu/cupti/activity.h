@@ -6,7 +6,7 @@
 // A record is bytes in a buffer, and its struct grows with every CUPTI: the last ten kernel records differ in length.
 // What is read here lies at the same place in all of them from CUDA 7 to 13 (kOldestVersion, kNewestMajor; a test holds
 // the numbers against the header where it is installed), so none of CUPTI's headers is needed to build, and one library
-// serves all. A record whose times cannot be is counted and not used.
+// serves all. A record with impossible times is counted and not used.
 #pragma once
 
 #include <cstddef>
@@ -69,7 +69,7 @@ struct Activity {
   // Losses.
   std::uint64_t dropped = 0;     ///< By CUPTI, for want of buffers.
   std::uint64_t unfinished = 0;  ///< Kernels and copies that had not ended when the window was closed.
-  std::uint64_t unreadable = 0;  ///< Records whose times cannot be.
+  std::uint64_t unreadable = 0;  ///< Records with impossible times.
   std::uint64_t no_room = 0;     ///< Beyond kMostRecords.
 
   static constexpr std::size_t kMostRecords = std::size_t{1} << 22;

@@ -14,7 +14,7 @@
 namespace syscost::gpu::cupti {
 namespace {
 
-/// Nobody outside the process reads it.
+/// No other process reads it.
 std::atomic<std::uint64_t>& word() {
   static std::atomic<std::uint64_t> word{profilers::kDisarmed};
   return word;

@@ -2,8 +2,8 @@
 //
 // CUPTI as a profiler of a window: --syscost_profile cupti.
 //
-// It runs inside this process: with threads, memory and ioctls of its own, between which and the test's nobody can tell
-// apart. So a run with it counts no syscalls and times nothing (session/options/options.cc); it is a pass of its own.
+// It runs inside this process, with threads, memory and ioctls of its own. They cannot be told apart from the test's.
+// So a run with it counts no syscalls and times nothing (session/options/options.cc); it is a pass of its own.
 #pragma once
 
 #include <memory>

@@ -23,8 +23,8 @@ struct Span {
 struct KernelFigures {
   std::string name;                        ///< Demangled, without its parameters.
   std::vector<std::uint64_t> duration_ns;  ///< Of each launch, in order of their starts.
-  /// From the beginning of the call that launched it to its start: waiting for earlier work of its stream is in it.
-  /// Only of launches whose call was recorded.
+  /// From the beginning of the call that launched it to its start; includes waiting for earlier work of its stream.
+  /// Only of launches with a recorded call.
   std::vector<std::uint64_t> latency_ns;
 };
 

@@ -59,7 +59,7 @@ RecordingStart start_recording(const Library& library) {
     own.activity = Activity();
   }
   RecordingStart start;
-  // Nothing is subscribed to. It shows who else is there, whose callbacks ours would replace without a word.
+  // Subscribes to nothing. It fails if another subscriber is there: our callbacks would silently replace its own.
   start.status = own.call.subscribe(&own.subscriber, ignore, nullptr);
   if (start.status != kSuccess) return start;
   start.is_subscribed = true;

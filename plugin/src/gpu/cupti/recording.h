@@ -14,7 +14,7 @@ namespace syscost::gpu::cupti {
 
 struct RecordingStart {
   Status status = kSuccess;
-  bool is_subscribed = false;  ///< It failed after nobody else was found to be there.
+  bool is_subscribed = false;  ///< There was no other subscriber, also when a later step failed.
 };
 
 /// Not thread-safe; once before stop_recording(). Calls the driver.

@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Times = std::vector<std::uint64_t>;
 
-/// Behind every figure's name: CUDA events measure other stretches, and the two are not compared.
+/// At the end of every figure's name: CUDA events measure other stretches, and the two are not compared.
 constexpr const char* kByCupti = " (CUPTI)";
 
 std::uint64_t total(const Times& times) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The kernel's graphics interfaces: DRM, whose upper numbers belong to the driver behind the device, and AMD's KFD.
+// The kernel's graphics interfaces: DRM and AMD's KFD. DRM's upper numbers belong to the driver of the device.
 // The tables are made by tools/gen_ioctl_tables.py.
 #include "gpu/ioctl/knowledge.h"
 

@@ -2,10 +2,10 @@
 //
 // NVIDIA's device files: control and device, which speak to the resource manager (RM), and unified memory (UVM).
 //
-// RM's ioctls are known by the request's number alone: the driver ignores its type, and its size changes between
-// versions. Most work goes through two of them, RM_CONTROL and RM_ALLOC, whose argument says what is wanted; and an
-// ioctl that succeeded for the kernel may have failed for RM, whose status is in the argument. UVM's requests are bare
-// numbers; its status has a place of its own in each, which moves between versions, so it is not read.
+// RM's ioctls are recognised by the request's number alone: the driver ignores its type, and its size changes between
+// versions. Most work goes through two of them, RM_CONTROL and RM_ALLOC; their argument holds the command. An ioctl
+// that succeeded for the kernel may have failed for RM; RM's status is in the argument. UVM's requests are bare
+// numbers. UVM's status has a different place in each request, which moves between versions, so it is not read.
 //
 // Numbers and names: the driver's published source, open-gpu-kernel-modules 595.45 (nv-ioctl-numbers.h, nv_escape.h,
 // uvm_ioctl.h, ctrl/, class/, nvstatuscodes.h).

@@ -55,7 +55,7 @@ bool Supervisor::start_all() {
 }
 
 void Supervisor::end_all() {
-  // Nobody reads what is printed for an owner that is gone: no need to let the tools finish.
+  // If the owner is gone, no process reads the tools' output: no need to let them finish.
   for (Tool& tool : tools_) {
     tool.stop();
     if (is_abandoned_) tool.kill(SIGKILL);
@@ -88,7 +88,7 @@ void Supervisor::end_all() {
       static_cast<void>(wait_until(has_ended, strict(kPatience), false));
     }
   }
-  // Gates whose bpftrace was killed are ours now; they have ended, or end by the closed gate.
+  // If bpftrace was killed, its gate is our child now; it has ended, or ends because the gate is closed.
   const Patience left = strict(kPatience);
   while (waitpid(-1, nullptr, WNOHANG) >= 0 && Patience::Clock::now() < left.until()) poll(nullptr, 0, 1);
 }

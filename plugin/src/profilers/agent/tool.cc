@@ -59,9 +59,9 @@ std::string gate_command() {
     if (whole.find_first_of(" \t\n") == std::string_view::npos)
       return std::string(whole) + " " + std::string(kGateArgument);
   }
-  // The link in /proc has no space whatever the prefix is called; but a container's root, whom sudo starts bpftrace as,
-  // may not follow another user's (CAP_SYS_PTRACE). The number is the one that /proc knows, which in a PID namespace
-  // that shares /proc with its parent is not getpid().
+  // The link in /proc has no space, whatever the name of the prefix. But sudo starts bpftrace as a container's root,
+  // and that may not follow another user's link (CAP_SYS_PTRACE). The number is the one in /proc: in a PID namespace
+  // that shares /proc with its parent it is not getpid().
   std::array<char, 32> self{};
   const ssize_t length = readlink("/proc/self", self.data(), self.size() - 1);
   const std::string number = length > 0 ? std::string(self.data(), static_cast<std::size_t>(length)) : "self";

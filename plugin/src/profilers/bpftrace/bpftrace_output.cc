@@ -148,8 +148,8 @@ class Parser {
     output_.lines.emplace_back(line);
   }
 
-  /// Where "]: " ends the key. Strings may hold it too: the last one that a value follows is it. Versions behind 0.17
-  /// leave out the space where the value begins in the next line.
+  /// Where "]: " ends the key. Strings may hold it too: the right one is the last with a value after it. Versions after
+  /// 0.17 leave out the space if the value begins in the next line.
   std::size_t end_of_key(std::string_view line) const {
     constexpr std::string_view kEnd = "]: ";
     if (line.ends_with("]:") && (parse_bucket(peek_line()) || is_indented(peek_line()))) return line.size() - 2;

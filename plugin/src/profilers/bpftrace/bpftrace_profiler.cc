@@ -68,9 +68,9 @@ std::uint64_t failed_updates(const BpftraceOutput& output) {
 Result<std::string> BpftraceProfiler::global_pid() {
   if (!global_pid_.empty()) return global_pid_;
   if (is_in_initial_pid_namespace()) return global_pid_ = std::to_string(getpid());
-  // Nobody inside a namespace can ask for the number outside it; but bpftrace sees it (or, since it knows namespaces,
-  // the one inside) when we make a call that nobody else makes: getpid() with a number in an argument that it does not
-  // have.
+  // A process inside a namespace cannot ask for its number outside. But bpftrace sees it (or the number inside, in
+  // versions that handle namespaces) when we make a call that no other process makes: getpid() with a number in an
+  // argument that it does not have.
   std::uint64_t cookie = 0;
   if (getrandom(&cookie, sizeof cookie, 0) != sizeof cookie) cookie = static_cast<std::uint64_t>(getpid());
   cookie = (cookie >> 2) | 1;

@@ -157,7 +157,7 @@ std::string one_line(std::string_view key) {
   return result;
 }
 
-/// What a map whose name ends in _ns holds is time.
+/// If the name of a map ends in _ns, its values are times.
 template <class Number>
 std::string number_text(const TracedMap& map, Number number) {
   const bool is_time = map.name.ends_with("_ns") && static_cast<double>(number) >= 0;

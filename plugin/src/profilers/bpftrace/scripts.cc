@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kExtension = ".bt";
 
-/// The text behind "// NAME: " or, in a script of somebody else's, the first comment line that says anything.
+/// The text after "// NAME: " or, in a script that is not ours, the first comment line with text.
 std::string purpose_of(std::string_view source, std::string_view name) {
   std::istringstream lines{std::string(source)};
   std::string first;

@@ -18,7 +18,8 @@ struct Script {
   std::string source;
 };
 
-/// The script of that name. Fails for a name nobody has, with the nearest, and for one that cannot be read.
+/// The script of that name. Fails for an unknown name, with the nearest known one, and for a script that it cannot
+/// read.
 Result<Script> find_script(const ProfilerOptions& options, std::string_view name);
 
 }  // namespace syscost::profilers

@@ -45,7 +45,7 @@ void disarm_calling_thread(const Guard& guard, bool is_last) {
     give_stack_back(guard, *thread);
   }
   syscost_raw_syscall(SYS_prctl, kSetDispatch, kOff, 0, 0, 0);
-  // What is born meanwhile inherits this, and is nobody's.
+  // A child that is born meanwhile inherits this base: no record counts it.
   set_gs_base(&syscost_foreign_thread);
   if (thread != nullptr) leave_sigsys_to_kernel(*thread, is_last);
 }

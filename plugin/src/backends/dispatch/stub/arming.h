@@ -19,7 +19,7 @@ void disarm_calling_thread(const Guard& guard, bool is_last);
 Thread* calling_thread(const Guard& guard);
 /// True for a child in its first steps: it still has its maker's gs base, and none of its maker's signal stack.
 bool is_being_born(const Guard& guard);
-/// Watches nobody any more, for `reason`.
+/// Stops watching all threads, for `reason`.
 void stand_aside(const Guard& guard, StoodAside reason);
 
 }  // namespace syscost::signal_safe

@@ -86,8 +86,8 @@ struct EntryPoint {
 enum class Plan : std::uint64_t {
   call = 0,          ///< With `used`, then finish().
   sigreturn = 1,     ///< Never comes back.
-  own_stack = 2,     ///< A clone whose child starts on another stack.
-  shared_stack = 3,  ///< From a patched site, a clone whose child writes over this stack before the parent goes on.
+  own_stack = 2,     ///< A clone; its child starts on another stack.
+  shared_stack = 3,  ///< From a patched site, a clone; its child writes over this stack before the parent goes on.
 };
 
 }  // namespace syscost::signal_safe

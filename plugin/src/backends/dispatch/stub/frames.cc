@@ -94,7 +94,7 @@ void set_stack(SignalFrame& frame, const Stack& stack) {
   frame.stack.bytes = stack.bytes;
 }
 
-/// Makes `entry`, a copy of the kernel's frame, one whose return starts the handler that finds its frame at `frame`.
+/// Changes `entry`, a copy of the kernel's frame: its return then starts the handler, with its frame at `frame`.
 void start_handler(SignalFrame& entry, int signal, const KernelSigaction& action, std::uint64_t frame) {
   std::uint64_t* registers = entry.registers;
   registers[REG_RDI] = static_cast<std::uint64_t>(signal);

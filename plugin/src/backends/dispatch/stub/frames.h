@@ -39,8 +39,8 @@ inline SignalFrame& frame_of(void* context) {
 /// (SS_AUTODISARM) never counts.
 bool is_on(const Stack& stack, std::uint64_t address);
 
-/// The record of the interrupted thread, or null for one that is not watched, or not yet. What the kernel has as its
-/// signal stack becomes ours again, if it was changed while nobody watched.
+/// The record of the interrupted thread, or null if it is not watched, or not yet. Makes the kernel's signal stack ours
+/// again, if the program changed it while the thread was not watched.
 Thread* interrupted_thread(const Guard& guard, SignalFrame& frame);
 
 /// Lets the return from the signal of `frame` go on in the program's handler, as if the kernel had entered that.

@@ -70,7 +70,7 @@ Thread* take_thread(const Guard& /*guard*/) {
     thread.trapped_in = 0;
     if (thread.signal_stack.bytes == 0) thread.signal_stack = make_signal_stack(thread);
     free_trap_stacks(thread);
-    // Whoever had it before may have ended inside a signal handler, in the middle of a recording.
+    // Its earlier thread may have ended inside a signal handler, in the middle of a recording.
     std::atomic_ref(thread.open).store(0);
     return &thread;
   }

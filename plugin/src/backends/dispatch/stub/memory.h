@@ -13,7 +13,7 @@ namespace syscost::signal_safe {
 
 /// A record for the calling thread, or null when kThreads are in use. Its lane is the process's.
 Thread* take_thread(const Guard& guard);
-/// Leaves `thread` to others. Whoever calls uses it no more.
+/// Leaves `thread` to others. The caller must not use it afterwards.
 void give_thread_back(const Guard& guard, Thread& thread);
 
 /// Zeroed, and never given back. Null when the arena is used up.

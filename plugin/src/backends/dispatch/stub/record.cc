@@ -242,10 +242,10 @@ inline bool record_common(const Call& call, std::uint64_t now) {
 
 // ---- the announcement -----------------------------------------------------------------------------------------------
 
-/// What this thread has stored is visible to whoever's later store it does not see: a full barrier, which costs as much
-/// as a stamp. A thread that is alone needs none. It asks after it has stored: a second thread can only come from it,
-/// in a signal handler; one that ran before this question has said so, and a later one finds the store done, because
-/// its clone is behind it.
+/// A full barrier: if this thread does not see another thread's later store, that thread sees this thread's store. It
+/// costs as much as a stamp. A thread that is alone needs none. It checks after its store: only this thread can make a
+/// second one, in a signal handler. A handler that ran before the check has cleared syscost_is_alone; a thread made
+/// later finds the store done, because its clone comes after the store.
 inline void show_announcement() {
   asm volatile("" : : : "memory");
   if (std::atomic_ref(syscost_is_alone).load(std::memory_order_relaxed) == 0) {
@@ -275,8 +275,8 @@ __attribute__((always_inline)) inline void record_announced(const Guard& guard, 
                                                             std::uint64_t place, bool has_result) {
   Thread& thread = *call.thread;
   if (load(thread.lane->control) == 0) return;
-  // Announced before the control is read: whoever has stored a new control and sees no recording under way knows that
-  // nobody writes to the old bank any more. Not one step: a handler that comes in between puts back what it found.
+  // Announced before the control is read. So if a reader has stored a new control and sees no recording under way, no
+  // thread writes to the old bank any more. This is not one step: a handler in between puts back what it found.
   std::atomic_ref open(thread.open);
   std::uint64_t outer = open.load(std::memory_order_relaxed);
   open.store(announcement_of(call, place), std::memory_order_relaxed);

@@ -90,8 +90,8 @@ void return_from_handler(const Guard& guard, SignalFrame& frame, Thread* thread)
   frame.registers[REG_RIP] = reinterpret_cast<std::uint64_t>(syscost_sigreturn);
 }
 
-/// The thread ends, by a call that needs no stack: the program may have unmapped its own. Whoever interrupts it from
-/// here on is nobody's, and runs on no stack that another thread may take.
+/// The thread ends, by a call that needs no stack: the program may have unmapped its own. From here on no record counts
+/// the handlers that interrupt it, and they run on no stack that another thread may take.
 void end_thread(const Guard& /*guard*/, SignalFrame& frame, Thread& thread) {
   if (thread.signal_stack.bytes != 0) frame.stack = thread.own_stack;
   if (thread.blocks_sigsys != 0) frame.mask |= kSigsysBit;

@@ -210,7 +210,7 @@ void leave_sigsys_to_kernel(Thread& thread, bool with_process) {
 
 bool is_undone_call(const Guard& guard, const SignalFrame& frame, const Thread& thread) {
   if (calling_thread(guard) != &thread || std::atomic_ref(syscost_selector).load() == 0) return false;
-  // Before its first trapped call since nobody dispatched, one of it may have been made.
+  // Since the last time without dispatch this thread has trapped no call yet: the call may have been made, not undone.
   if (thread.trapped_in != syscost_state.pauses + 1) return false;
   const std::uint64_t at = frame.registers[REG_RIP];
   const bool is_ours = at >= reinterpret_cast<std::uint64_t>(syscost_undispatched_begin) &&

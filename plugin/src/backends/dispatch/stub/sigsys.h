@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// The SIGSYS that are the program's own, beside those that are dispatched calls.
+// The program's own SIGSYS signals, apart from those that are dispatched calls.
 //
-// While we watch a thread the kernel does not block SIGSYS in it. What the program blocks waits here: one place for
-// each thread, one for the process, as in the kernel. The process's goes to any thread that does not block it or awaits
-// it. Whoever puts something there looks for such a thread afterwards; a thread says that it unblocks or awaits SIGSYS
-// first and looks afterwards what waits. So one of the two sees the other.
+// While we watch a thread the kernel does not block SIGSYS in it. A SIGSYS that the program blocks waits here: one
+// place for each thread, one for the process, as in the kernel. The process's SIGSYS goes to any thread that does not
+// block it or awaits it. The thread that stores one looks for such a thread afterwards. A thread that unblocks or
+// awaits SIGSYS first says so, and looks afterwards for a stored one. So one of the two sees the other.
 //
-// The kernel also keeps no more than one SIGSYS for a thread: of two that come before either is handled the second is
-// dropped. If that is ours, the call was undone and nobody says so (is_undone_call). It cannot be the program's, where
-// that comes from a thread that we watch: it is put into its place first, and what the kernel carries is only a notice.
+// The kernel also keeps no more than one SIGSYS for a thread: if two come before either is handled, it drops the
+// second. If it drops ours, the call was undone without a notice (is_undone_call). It cannot drop the program's, if a
+// thread that we watch sent it: that one is stored in its place first, and the kernel carries only a notice.
 #pragma once
 
 #include "backends/dispatch/stub/call.h"

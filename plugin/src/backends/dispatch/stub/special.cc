@@ -35,8 +35,8 @@ constexpr std::uint64_t kTscKills = 2;  // PR_TSC_SIGSEGV
 
 // ---- children -------------------------------------------------------------------------------------------------------
 
-/// A thread; a process that shares our memory and runs beside us; one for whose end its maker waits; one with memory of
-/// its own.
+/// A thread; a process that shares our memory and runs beside us; a process that shares it while its maker waits for
+/// its end; a process with its own memory.
 enum class Child : std::uint64_t { thread = 1, beside = 2, waited_for = 3, process = 4 };
 
 Child child_of(std::uint64_t flags) {
@@ -72,7 +72,7 @@ Plan plan_shared(Call& call) {
 }
 
 Plan plan_clone(Call& call, std::uint64_t flags, std::uint64_t stack) {
-  // A process that shares our memory and for whose end this thread waits is never armed; whatever else shares it may
+  // A process that shares our memory is never armed if this thread waits for its end; any other that shares it may
   // be.
   const bool is_waited_for = (flags & CLONE_VFORK) != 0 && (flags & CLONE_THREAD) == 0;
   if ((flags & CLONE_VM) != 0 && !is_waited_for) std::atomic_ref(syscost_is_alone).store(0);
@@ -94,7 +94,7 @@ Plan plan_clone3(Call& call) {
 void leave_process(const Guard& guard, Child kind) {
   if (gs_base() == &syscost_child_thread) return;
   Thread* parent = calling_thread(guard);
-  // In a child whose maker waits, actions are not worth the calls: it will soon be another program.
+  // If the child's maker waits, actions are not worth the calls: the child will soon be another program.
   if (kind == Child::process) give_signals_back(guard, true);
   // The kernel has forgotten the stack of a child that shares memory and runs beside its maker.
   if (parent != nullptr && kind != Child::beside) give_stack_back(guard, *parent);
@@ -204,7 +204,7 @@ Plan prepare(const Guard& guard, Call& call) {
     case SYS_exit:
       if (call.thread != &syscost_foreign_thread) {
         Thread& thread = *call.thread;
-        // Whoever interrupts us from here on is nobody's, and runs on no stack that another thread may take.
+        // From here on no record counts a handler that interrupts us, and it runs on no stack that another may take.
         if (thread.blocks_sigsys != 0) set_blocked_in_kernel(true);
         give_stack_back(guard, thread);
         set_gs_base(&syscost_foreign_thread);

@@ -5,7 +5,7 @@
 // Everything here is read and written by a thread that stands between two instructions of the user's program. So it is
 // plain memory that is there before the first trap: no constructor, no allocation, no lock. The rules of access:
 // - a thread's record and account are written by that thread only (and by its own signal handlers, which is why every
-//   update is one instruction), its counts cleared by a reader only while nobody can write to that bank;
+//   update is one instruction); a reader clears its counts only while no thread can write to that bank;
 // - controls are written by the backend, under the window book's lock;
 // - an account that threads share (`is_shared`, when there is no memory for more) is updated by locked instructions.
 #pragma once
@@ -195,18 +195,18 @@ struct State {
 extern "C" {
 extern syscost::signal_safe::State syscost_state;
 extern syscost::signal_safe::Thread syscost_threads[syscost::signal_safe::kThreads];
-/// Whoever is not ours: threads older than us, a thread in a timed pass. Its lane is never armed.
+/// For threads that we do not count: threads older than us, a thread in a timed pass. Its lane is never armed.
 extern syscost::signal_safe::Thread syscost_foreign_thread;
 /// A child that runs in this memory and is another process: vfork, posix_spawn. The same, but its signals are its own.
 extern syscost::signal_safe::Thread syscost_child_thread;
 /// What the kernel asks before it dispatches: 1 = dispatch, 0 = let pass.
 extern char syscost_selector;
-/// The program has forbidden itself to read the time-stamp counter: whoever does is killed.
+/// The program has forbidden itself to read the time-stamp counter: the kernel kills a thread that reads it.
 extern char syscost_forbids_ticks;
 /// False only while no lane is armed: then a patched site need not look any further.
 extern char syscost_any_armed;
-/// True only while the program has one thread, which is seen: nobody else can read what it records. Set between
-/// windows; taken back by that thread itself, before it makes another.
+/// True only while the program has one thread, which is seen: no other thread can read its recordings. Set between
+/// windows; that thread itself clears it, before it makes another.
 extern char syscost_is_alone;
 /// True when a gs base of 0 may be that of a thread older than us. If there is none, it was set by the program.
 extern char syscost_has_older_threads;

@@ -669,7 +669,7 @@ syscost_sigreturn_from:
         .size syscost_sigreturn_from, . - syscost_sigreturn_from
 
 /* The rest of find_thread: rcx = a gs base outside our records. A base that the program has set means that calls of this
-   thread went by uncounted, and that nothing may be dispatched any more: it could not be told whose it is. */
+   thread went by uncounted, and that nothing may be dispatched any more: the stub could not tell which thread calls. */
         .p2align 4
         .type syscost_other_thread, @function
 syscost_other_thread:

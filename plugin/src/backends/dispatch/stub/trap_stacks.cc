@@ -21,8 +21,8 @@ struct TrapStack {
 static_assert(sizeof(TrapStack) == kTrapStackBytes && kTrapStackBytes == 1024 && kTrapStacks == 4);
 static_assert(offsetof(TrapStack, call) == 768);
 
-/// They lie above the thread's signal stack, the first one next to it: a frame that the kernel puts below one of them,
-/// for a handler that was installed while nobody watched, finds room there.
+/// They lie above the thread's signal stack, the first one next to it. So there is room below one of them for a frame
+/// that the kernel puts there, for a handler that was installed while the thread was not watched.
 TrapStack* stacks_of(const Thread& thread) {
   return reinterpret_cast<TrapStack*>(thread.signal_stack.start + thread.signal_stack.bytes);
 }

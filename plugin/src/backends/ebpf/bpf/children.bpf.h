@@ -2,10 +2,10 @@
 //
 // Children: the processes below a measured one, counted by the program they run.
 //
-// Loaded only where they are asked for, into a process that has a pair of programs for itself: programs of their own
-// beside those of the process, which are the same with and without. Whose child a thread is stands in its task's
-// storage, which fork hands down and exec leaves in place. So it needs no process ids, which a PID namespace, an exec
-// by a second thread or a reused number would make lie, and it ends with the task.
+// Loaded only with --syscost_children, for a process that has a pair of programs for itself. Children have their own
+// programs; those of the process are the same with and without them. A thread's task storage says which process it is a
+// child of: fork hands the storage down and exec leaves it in place. So no process ids are needed, which would be wrong
+// after an exec by a second thread, in a PID namespace or for a reused number, and the storage ends with the task.
 //
 // Children are many and short, so their cells are one for all CPUs, and programs add to them atomically.
 #pragma once
@@ -83,7 +83,7 @@ static __always_inline struct syscost_children* children_memory(void) {
   return bpf_map_lookup_elem(&children, &only);
 }
 
-// False for a task that is nobody's child.
+// False for a task that is not a child.
 static __always_inline bool find_child(struct task_struct* task, struct child* child, struct process* process) {
   child->state = bpf_task_storage_get(&child_threads, task, 0, 0);
   if (!child->state) return false;

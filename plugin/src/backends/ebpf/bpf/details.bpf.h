@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 //
-// Details: where they are asked for, calls of one syscall are told apart by what they are about: an ioctl by the file
-// behind its descriptor and its request, any call by whether a driver's thread makes it. Each detail has a slot of its
-// own, with every count a syscall has.
+// Details: with --syscost_detail the calls of one syscall are counted apart: an ioctl by its request and by the file of
+// its descriptor, any call by whether a driver's thread makes it. Each detail has a slot of its own, with every count a
+// syscall has.
 //
-// It is found out when the call enters, in the kernel: a descriptor may stand for another file by the time the process
-// could ask, and asking would be a syscall. All of this is code the verifier removes when nobody asked. Who asks has a
-// pair of programs for itself, so what is kept here is of one process.
+// The detail is found when the call enters, in the kernel: a descriptor may stand for another file by the time the
+// process could ask, and asking would be a syscall. Without the flag the verifier removes all of this code. A process
+// with details has a pair of programs for itself, so the data here is of one process.
 #pragma once
 
 #include "directory.bpf.h"
@@ -97,7 +97,7 @@ static __noinline __u32 slot_of_detail(struct syscost_directory* directory, cons
   return slot;
 }
 
-// The slot of a call whose syscall has `slot`. Remembers in `thread` where the driver's status will be.
+// The slot of the detail of a call; its syscall has `slot`. Remembers in `thread` where the driver's status will be.
 static __noinline __u32 detailed_slot_of(struct syscost_directory* directory, struct pt_regs* regs, __u64 index,
                                          __u32 slot, struct thread_state* thread) {
   struct syscost_detail detail = {.slot = slot};

@@ -23,7 +23,7 @@ static __always_inline bool is_restart_code(long result) {
          result == -ERESTART_RESTARTBLOCK;
 }
 
-// An exit whose enter we did not see. `first` = nothing was seen of this thread since we were
+// An exit without an enter that we saw. `first` = nothing was seen of this thread since we were
 // attached.
 static __always_inline void handle_unpaired(const struct process* process, const struct child* child,
                                             struct task_struct* task, struct pt_regs* regs, long result,

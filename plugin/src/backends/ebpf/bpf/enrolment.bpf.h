@@ -2,10 +2,10 @@
 //
 // Enrolment: how a process makes itself known to the programs.
 //
-// Whoever loaded them (the process itself, or the helper that serves many) prepares a map and a cookie; the process
-// calls gettid(cookie, 0), and the programs, which run in its context, write down its id as the kernel sees it. So
-// nobody needs to know anybody's id: in a PID namespace getpid() lies, and a helper may not see its client at all. The
-// cookie is a secret between the two: nobody else can say it, and a process can enrol nobody but itself.
+// The process that loaded them (the measured one, or the helper that serves many) prepares a map and a cookie. The
+// measured process calls gettid(cookie, 0); the programs run in its context and note its id as the kernel sees it.
+// So no process needs to know an id: getpid() is wrong in a PID namespace, and a helper may not see its client at all.
+// The cookie is a secret between the two: no other process knows it, and a process can enrol only itself.
 //
 // A cookie enrols one process, ever: the first that says it. Ids come back when their process is gone, so a process is
 // known by its id and by when it started.
@@ -35,7 +35,7 @@ static __noinline bool enrol_in(__u32 tgid, __u32 index) {
   return false;
 }
 
-// Called when the current process is nobody's yet.
+// Called when the current process is not enrolled yet.
 static __always_inline bool enrol(const struct task_struct* task, const struct pt_regs* regs, struct process* process) {
   __u64 cookie = regs->di;
   if (!cookie) return false;

@@ -26,7 +26,7 @@ const volatile struct syscost_rule rules[SYSCOST_RULES] = {};
 const volatile __u32 thread_name_count = 0;
 const volatile struct syscost_thread_name thread_names[SYSCOST_THREAD_NAMES] = {};
 
-// Shared with whoever loaded the programs (enrolment.bpf.h).
+// Shared with the process that loaded the programs (enrolment.bpf.h).
 struct syscost_enrolment enrolments[SYSCOST_PROCESSES] = {};
 __u64 targets[SYSCOST_TARGET_BUCKETS][SYSCOST_TARGET_WAYS] = {};
 
@@ -77,7 +77,7 @@ enum pending {
   PENDING_OURS,        // syscost's own registration call
   PENDING_IGNORED,     // entered, not selected or already counted as lost
   PENDING_RESUMABLE,   // not selected, returned a code after which the kernel may resume it by restart_syscall
-  PENDING_BIRTH,       // a child's thread whose first event, clone's return, is to come
+  PENDING_BIRTH,       // a child's thread; its first event, clone's return, is to come
 };
 
 // One per thread, found through the task: survives exec's change of thread id, freed at exit.
@@ -147,7 +147,7 @@ static __always_inline struct syscost_cpu* this_cpu(const struct process* proces
 }
 
 // A program announces itself before it reads a control word (the atomic is a full barrier), so that the process, having
-// stored a new control and seen no odd sequence, knows that nobody writes to the old bank any more.
+// stored a new control and seen no odd sequence, knows that no program writes to the old bank any more.
 static __always_inline void begin_program(__u64* sequence) {
   __sync_fetch_and_add(sequence, 1);
 }
@@ -157,7 +157,7 @@ static __always_inline void end_program(__u64* sequence) {
   WRITE_ONCE(*sequence, READ_ONCE(*sequence) + 1);
 }
 
-// The lane whose control decides about this thread now, and that control.
+// The lane that decides about this thread now, and the lane's control.
 static __always_inline __u32 current_lane(const struct process* process, const struct thread_state* thread,
                                           __u64* control) {
   __u32 lane = thread->lane;
@@ -175,8 +175,8 @@ static __always_inline __u32 current_lane(const struct process* process, const s
   return 0;
 }
 
-// True when what we keep of the thread is from before the programs were taken off, or from before it became another
-// process: what it did since, nobody saw.
+// True when our state of the thread is from before the programs were detached, or from before the thread became another
+// process: no program saw its calls since then.
 static __always_inline bool is_stale(const struct process* process, const struct thread_state* thread) {
   return thread->serial != process->serial || thread->epoch != READ_ONCE(process->head->directory.attach_epoch);
 }
@@ -222,7 +222,7 @@ static __always_inline void log_crossing(const struct process* process, const st
   struct syscost_directory* directory = &process->head->directory;
   __u64 index = __sync_fetch_and_add(&directory->log_produced, 1);
   if (index - READ_ONCE(directory->log_consumed) >= SYSCOST_LOG_RECORDS) {
-    // The slot is still unread. The record is given up; its sequence stays behind, which is how the reader knows.
+    // The slot is still unread. The record is dropped; the old sequence in the slot shows that to the reader.
     __sync_fetch_and_add(&directory->log_lost, 1);
     return;
   }

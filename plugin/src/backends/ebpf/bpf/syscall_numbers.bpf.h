@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 //
-// The syscalls whose events mean something special, in the three ABIs of x86: those that never return, those that
+// The syscalls with events of a special meaning, in the three ABIs of x86: those that never return, those that
 // return twice, and the kernel's own restart_syscall and rt_sigreturn.
 // Source of the numbers: arch/x86/entry/syscalls/syscall_{64,32}.tbl.
 #pragma once

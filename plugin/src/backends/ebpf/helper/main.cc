@@ -2,11 +2,11 @@
 //
 // syscost-ebpf-helper: holds the pair of BPF programs that all measured processes of a user share.
 //
-// However many processes are measured, every syscall of the host should run one pair of programs, so somebody must hold
-// it who is none of them: they end in any order, and are killed. libsyscost.so starts this when it measures by eBPF and
-// nobody listens yet; it ends with its last client. Where its file has the capabilities (setcap
-// cap_bpf,cap_perfmon+ep), ordinary users measure without having any themselves. It takes nothing from its caller but
-// the socket: no option, no path, no variable decides what is loaded.
+// However many processes are measured, every syscall of the host should run only one pair of programs. A measured
+// process cannot hold that pair, because measured processes end in any order, and are killed. libsyscost.so starts this
+// helper when it measures by eBPF and no helper listens yet; the helper ends with its last client. If its file has the
+// capabilities (setcap cap_bpf,cap_perfmon+ep), ordinary users can measure without having any themselves. It takes only
+// the socket from its caller: no option, no path and no variable decides what is loaded.
 //
 // The socket is one of two. Where it listens, it must be the one that the user's processes look for, so that a user has
 // one helper in a network namespace, and one pair of programs. Where it is connected, the process at the other end has

@@ -2,10 +2,10 @@
 //
 // Server: gives measured processes places at one pair of programs, for as long as there are any.
 //
-// Attached exactly while some client wants to be counted. A client gets the maps it may write and nothing else:
-// programs and attachments stay here, so that nobody can attach them a second time, or keep them attached. It is gone
-// when its socket is closed, which the kernel does however it ends, or when its process has ended and only a child of
-// its keeps the socket.
+// The programs are attached exactly while some client wants to be counted. A client gets only the maps it may write.
+// Programs and attachments stay here, so that no client can attach them a second time, or keep them attached. A client
+// is gone when its socket is closed, which the kernel does however the client ends, or when its process has ended and
+// only a child of it keeps the socket.
 //
 // Clients are not trusted: nothing they send or write is believed, no descriptor is taken from them, and none of them
 // can make the others wait.
