@@ -164,8 +164,9 @@ bool leave_out_unseen(const std::vector<std::string>& names, std::vector<std::si
       Record record;
       record.position = position;
       record.name = names[position];
-      record.why_not = Unavailable{"It cannot be told from the others of its name beside loops that are not seen.",
-                                   "Give each benchmark a name of its own."};
+      record.why_not = Unavailable{
+          "It cannot be told from the others of its name, because syscost does not see the loops of some benchmarks.",
+          "Give each benchmark a name of its own."};
       send_record(record);
     }
   }

@@ -81,7 +81,7 @@ class Listener {
     if (end.is_whole) return std::nullopt;
     const std::string heard = end.errors.empty() ? "" : "; it wrote:\n" + end.errors;
     if (!is_listed_ && first_ == 0) {
-      // What main() does on the way here it does twice, the second time without the benchmarks' results (hooks.cc).
+      // main() runs twice up to here, the second time without the benchmarks' results (hooks.cc).
       const std::string which = is_first_ ? "a benchmark" : "those of this call of RunSpecifiedBenchmarks()";
       adapter::note_missing_counts(
           {"there are no counts: the process that counts " + end.how + " before it ran " + which + heard,
@@ -97,7 +97,7 @@ class Listener {
       return std::nullopt;
     }
     if (std::exchange(is_probing_, false)) {
-      may_probe_ = false;  // who it was will show when they are counted
+      may_probe_ = false;  // counting will show which benchmark it was
       return first_;
     }
     const std::optional<std::size_t> position = at();
@@ -112,7 +112,7 @@ class Listener {
       return position;
     }
     dead_.push_back(*position);
-    // A further run of one that has its counts, for the sake of its name: those of that name go without.
+    // It has its counts already and ran again only because it shares a name: the others of that name get no counts.
     if (*position < first_) return first_;
     adapter::note_missing_counts(
         {"benchmark " + names_[*position] + " has no counts: the process that counts " + end.how + " in it" + heard,

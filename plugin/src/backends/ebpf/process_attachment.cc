@@ -134,7 +134,7 @@ Result<void> ProcessAttachment::map_all(const Joined& joined, const DetailReques
     memory_.detail_cells = {static_cast<syscost_cell*>(start.value()), cells};
   }
   if (children) {
-    start = map_shared(*next++, sizeof(syscost_children), "what is known of children");
+    start = map_shared(*next++, sizeof(syscost_children), "the table of children");
     if (!start.ok()) return start.failure();
     memory_.children = static_cast<syscost_children*>(start.value());
     constexpr std::size_t kCells = std::size_t{SYSCOST_BANKS} * SYSCOST_CHILD_SLOTS;
@@ -288,7 +288,8 @@ Result<std::uint64_t> ProcessAttachment::check(std::uint64_t token) {
   if (!asked.ok()) return asked;
   const std::uint64_t missed = asked.value();
   if (missed < missed_runs_) {
-    return Failure{"the number of runs that the kernel skipped went back: it is of other programs", "report this"};
+    return Failure{"the number of runs that the kernel skipped became smaller: it belongs to other programs",
+                   "report this"};
   }
   const std::uint64_t twice = std::atomic_ref(memory_.directory().entered_twice).load();
   // If the kernel did not show the end of a call, the thread's next call looks the same; the first one is lost.
