@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a test framework's adapter calls: GoogleTest's is plugin/src/adapters/gtest, and one for another framework needs
-// nothing more than this header.
+// The functions that a test framework's adapter calls. GoogleTest's adapter is plugin/src/adapters/gtest. An adapter
+// for another framework needs only this header.
 //
 // One session exists per process. An adapter starts it once, before the first test, opens and closes windows around
 // what the framework runs, and finishes it. All calls come from one thread, and none is made inside a window
@@ -18,7 +18,7 @@
 
 namespace syscost::adapter {
 
-/// What the session is told by the framework.
+/// What the framework tells the session.
 struct Framework {
   std::string_view name;  ///< For messages: "GoogleTest".
   /// How much of the program's tests this run holds: "whole", "subset" or "isolated" (exactly one test).
@@ -53,24 +53,24 @@ inline std::string build_type() {
   return type;
 }
 
-/// Command-line options an adapter's own main takes out of argv before the framework sees it: `--syscost_*` and the
-/// short forms (--csv, --profile, ...). What they said is remembered and wins over the environment. On a bad option: a
-/// message on stderr and false; the caller exits with 2. So it ends where a static initialiser measured already and the
-/// options ask for another file, backend or filter than it got.
+/// Takes our command-line options out of argv: `--syscost_*` and the short forms (--csv, --profile, ...). An adapter's
+/// own main calls it before the framework sees argv. The values are kept, and override the environment. On a bad option
+/// it prints a message on stderr and returns false; the caller exits with 2. An option is bad, too, if a static
+/// initialiser measured already, and with another file, backend or filter than the options name.
 SYSCOST_EXPORT bool take_options(int* argc, char** argv);
 
-/// True when a flag or a variable asks for anything: csv, profile, ... Takes the command line as it was before main()
-/// when take_options() was not called. Otherwise the adapter must stay silent and free.
+/// True when a flag or a variable requests anything: csv, profile, ... If take_options() was not called, reads the
+/// command line as it was before main(). When false, the adapter must print nothing and cost nothing.
 SYSCOST_EXPORT bool requested();
 
-/// Ends the program with exit code 2, before any test and before start_or_exit(), when the CSV that was asked for is
-/// also `file`, which `framework` ("GoogleTest") will write a report to: each would overwrite the other. Relative to
-/// the working directory; empty = there is none.
+/// Ends the program with exit code 2, before any test and before start_or_exit(), if the requested CSV is also `file`:
+/// `framework` ("GoogleTest") will write a report there, and each would overwrite the other. `file` is relative to the
+/// working directory; empty = there is none.
 SYSCOST_EXPORT void check_report_or_exit(std::string_view framework, std::string_view file);
 
-/// Opens what was asked for: backend, CSV. Prints the header line. When something asked for cannot be had: message with
-/// cause and fix, then exit(2) without running a test. Handles --syscost_help and --syscost_doctor (print, exit). May
-/// be called again when the framework starts over.
+/// Opens the requested backend and CSV. Prints the header line. If it cannot open one of them, it prints cause and fix,
+/// then calls exit(2) without running a test. Handles --syscost_help and --syscost_doctor (print, exit). May be called
+/// again when the framework starts over.
 SYSCOST_EXPORT void start_or_exit(const Framework& framework);
 
 /// What a window is opened for; column `kind`.
@@ -97,7 +97,7 @@ struct Report {
   std::string counted = "*";
   /// A line for each loop inside: `loop flush: 1 write a call, 152 ns a call ...`.
   std::vector<std::string> loops = {};
-  /// What tools beside us (--syscost_profile bpftrace) say of the window, line by line.
+  /// The lines of tools beside us (--syscost_profile bpftrace) about the window.
   std::vector<std::string> tools = {};
 };
 
@@ -118,8 +118,8 @@ SYSCOST_EXPORT std::string problem();
 /// (setcap, setuid), where it could lead to those rights (docs/security.md).
 SYSCOST_EXPORT const char* variable(const char* name);
 
-/// The framework has run its last test: writes what still waits. The backend stays, because main() or a static
-/// destructor may go on measuring; it ends with the process.
+/// Call it after the framework's last test: writes the rows that still wait. The backend stays, because main() or a
+/// static destructor may go on measuring; it ends with the process.
 SYSCOST_EXPORT void finish();
 
 /// For the end of a program that never started its framework. Says that it has no rows, if its own command line asked
@@ -135,9 +135,10 @@ SYSCOST_EXPORT bool is_fork_child();
 using UnavailableHandler = bool (*)(const Unavailable& why);
 SYSCOST_EXPORT void set_unavailable_handler(UnavailableHandler handler);
 
-/// What an UnavailableHandler should do: true = skip the test, false = let it fail. Where a backend counts and could
-/// have the number: fail, for it is missing by a mistake of the test's, such as a selector that names nothing. Else
-/// SYSCOST_UNAVAILABLE=skip|fail decides; without it tests fail where the variable CI is set and are skipped elsewhere.
+/// What an UnavailableHandler should do: true = skip the test, false = let it fail. If a backend counts and could have
+/// the number, the test must fail: the number is missing by a mistake in the test, such as a selector that names
+/// nothing. Otherwise SYSCOST_UNAVAILABLE=skip|fail decides. Without that variable, tests fail where the variable CI is
+/// set and are skipped elsewhere.
 SYSCOST_EXPORT bool skips_unavailable(const Unavailable& why);
 
 }  // namespace syscost::adapter

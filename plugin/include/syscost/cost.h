@@ -141,7 +141,7 @@ class SYSCOST_EXPORT Count {
     return compare(Count(static_cast<std::uint64_t>(other)));
   }
   Holding compare(const Count& other) const;
-  /// Asks the framework adapter whether the running test was skipped for want of a number.
+  /// Asks the framework adapter whether the running test was skipped because this number is missing.
   bool excused() const;
 
   std::uint64_t value_ = 0;  // a lower bound when lost_ > 0

@@ -4,10 +4,10 @@
 //
 // The words. Every boundary starts a new *generation* on a *lane*; the calls entered between two boundaries are a
 // *segment*, named by its generation. Lane 0 is the process: every thread that has no lane of its own. A thread that
-// opens a thread scope gets a lane, so that its calls can be told from the others'. Which segments belong to which
-// window is none of a backend's business: WindowBook (window_book.h) knows that.
+// opens a thread scope gets a lane, so that its calls can be told from the others'. A backend does not know which
+// segments belong to which window: WindowBook (window_book.h) does.
 //
-// boundary(), read() and read_crossings() run between two instructions of the user's code, inside somebody's window:
+// boundary(), read() and read_crossings() run between two instructions of the user's code, inside an open window:
 // they must make no syscall and allocate nothing but from the memory they were given. open(), attach(), detach(),
 // acquire_lane(), hidden_losses() and close() may make syscalls.
 //

@@ -13,7 +13,7 @@
 //     enters inside     call            in flight (an entry without an end)
 //     enters outside    carried in      -
 //
-// Everything here happens inside somebody's window: no syscall, memory only from the given resource.
+// Everything here happens inside an open window: no syscall, memory only from the given resource.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Is this file one of ours? Appending rows to another version's file, or to somebody's notes, would destroy both.
+// Is this file one of ours? Appending rows to another version's file, or to a user's notes, would destroy both.
 #pragma once
 
 #include <string>

@@ -127,7 +127,7 @@ Result<void> Sink::append(std::string_view rows) {
   return append_locked(rows);
 }
 
-/// Opens the file again when a test closed our descriptor or somebody deleted the file.
+/// Opens the file again if a test closed our descriptor or the file was deleted.
 Result<void> Sink::make_usable() {
   struct stat now {};
   const bool is_ours = fd_ >= 0 && fstat(fd_, &now) == 0 && now.st_dev == device_ && now.st_ino == inode_;

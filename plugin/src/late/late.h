@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// libsyscost.so is loaded when it is asked for, not with the program.
+// libsyscost.so is loaded when you request something, not with the program.
 //
-// A program that links syscost and is not asked for anything must be the program it was: the same mappings in
-// /proc/self/maps, the same calls at start-up, the same needs. So a program is linked with this small archive instead.
-// It holds a stub for each function of the public headers. If the command line or the environment asks for something,
-// or the program itself calls a function for users, the library is loaded before main(), and before the static objects
-// of the program. Otherwise the first call of a stub loads it.
+// If you link syscost and request nothing, the program must behave as before: the same mappings in /proc/self/maps, the
+// same calls at start-up, the same needs. So a program is linked with this small archive instead. It holds a stub for
+// each function of the public headers. If the command line or the environment requests something, or the program itself
+// calls a function for users, the library is loaded before main(), and before the static objects of the program.
+// Otherwise the first call of a stub loads it.
 #pragma once
 
 namespace syscost::late {

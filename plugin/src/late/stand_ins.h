@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What runs in place of the library's functions where libsyscost.so cannot be loaded and nothing was asked for: a loop
-// runs once, a measurement has no number but the reason, and an adapter is told that no one asked.
+// These run in place of the library's functions if libsyscost.so cannot be loaded and nothing was requested: a loop
+// runs once, a measurement has the reason in place of a number, and an adapter hears that nothing was requested.
 #pragma once
 
 namespace syscost::late {

@@ -3,7 +3,7 @@
 // Confinement: what holds this process back, and which container engine it was that did.
 //
 // Inside a container the same EPERM has other causes and other remedies than outside: a capability is granted by a line
-// of compose.yaml, not by setcap, and one that the engine kept from the whole container cannot be had inside at all.
+// of compose.yaml, not by setcap, and no process inside can get one that the engine kept from the whole container.
 // This reads what /proc says of it. The code that needs the permission writes the words for people.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace syscost {
 
-/// Who runs the container, told by the traces each leaves inside; `other` is one that left none of theirs.
+/// The engine that runs the container. Each engine leaves traces inside; `other` is one without known traces.
 enum class Container : std::uint8_t { none, docker, podman, kubernetes, other };
 
 struct Confinement {
@@ -30,8 +30,8 @@ struct Confinement {
   bool has_seccomp_filter = false;  ///< Some syscalls may be denied whatever the capabilities.
 };
 
-/// What holds of this process. `root` stands before every path that is read, so that a test can make up a /proc. What
-/// cannot be read is taken for unconfined.
+/// The confinement of this process. Every path that is read begins with `root`, so that a test can make up a /proc. If
+/// a file cannot be read, the process counts as unconfined in that respect.
 Confinement read_confinement(const std::string& root = "");
 
 /// True when `set` holds the capability, or CAP_SYS_ADMIN, which stands for CAP_BPF and CAP_PERFMON.
@@ -43,20 +43,20 @@ std::vector<std::string> missing_for_bpf(std::uint64_t set);
 /// True when the kernel's tracefs is mounted where bpftrace looks for it. Needs no permission to look inside.
 bool has_tracefs();
 
-/// Why `feature` of the kernel cannot be had where valgrind interprets this program; empty where it does not.
+/// Why `feature` of the kernel is missing if valgrind interprets this program; empty if it does not.
 std::optional<Failure> lacking_under_valgrind(std::string_view feature);
 
 /// "Docker", "Podman", "Kubernetes" or "unknown".
 std::string_view container_name(Container container);
 
-/// Where the engine is told to grant capabilities (`names` without "CAP_", not empty): the line of compose.yaml and the
-/// option of docker run, or what Podman or Kubernetes has for it.
+/// The setting that makes the engine grant capabilities (`names` without "CAP_", not empty): the line of compose.yaml
+/// and the option of docker run, or their equal for Podman or Kubernetes.
 std::string line_that_adds(Container container, const std::vector<std::string>& names);
 
-/// Where the engine is told to run without its seccomp profile.
+/// The setting that makes the engine run without its seccomp profile.
 std::string line_without_seccomp(Container container);
 
-/// Where the engine is told to show the folder `path` of the host, read-only.
+/// The setting that makes the engine show the folder `path` of the host, read-only.
 std::string line_that_mounts(Container container, const std::string& path);
 
 }  // namespace syscost

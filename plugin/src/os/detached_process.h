@@ -32,11 +32,11 @@ struct DetachedProcess {
   pid_t session = 0;
 };
 
-/// Returns once it executes. Only where orphans come to this very process (it is a PID namespace's init, or asked for
-/// them) does it become a child after all: adopts_orphans(). Makes syscalls: between windows only.
+/// Returns once it executes. It becomes a child of this process only if orphans come to this process (it is a PID
+/// namespace's init, or asked for them): adopts_orphans(). Makes syscalls: between windows only.
 Result<DetachedProcess> start_detached(const DetachedProgram& program);
 
-/// True when this process is what orphans come to.
+/// True when orphans become children of this process.
 bool adopts_orphans();
 
 }  // namespace syscost

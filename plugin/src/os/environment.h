@@ -33,7 +33,7 @@ std::vector<std::string> variables();
 /// The whole environment, for a process that is this program again.
 std::vector<std::string> environment_to_pass_on();
 
-/// Who runs this program, and with which rights on files.
+/// The user of this program, and its rights on files.
 struct FileRights {
   bool is_secure = false;       ///< AT_SECURE
   bool has_other_ids = false;   ///< The user or group that acts is not the caller's.

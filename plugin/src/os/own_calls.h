@@ -28,7 +28,7 @@ long own_call(long number, long first, long second = 0);
 /// tool starts, until end_own_session(). 0, or an errno if a backend cannot recognise them: then nothing may be
 /// started.
 int begin_own_session(pid_t self);
-/// In the measured process, when the tool has ended or was not started: the number may soon be somebody else's.
+/// In the measured process, when the tool has ended or was not started: the number may soon belong to another process.
 void end_own_session(pid_t session);
 
 /// By a backend: the two say gettid(cookie, 1) and gettid(cookie, 0); 0 = they say nothing.

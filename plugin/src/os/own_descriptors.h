@@ -24,7 +24,7 @@ int keep_descriptor(int fd, InChildren in_children = InChildren::closed);
 /// of ours.
 bool is_still_ours(int fd);
 
-/// Closes `fd` unless it is somebody else's now, and sets it to -1. -1 is allowed.
+/// Closes `fd` unless it belongs to other code now, and sets it to -1. -1 is allowed.
 void close_descriptor(int& fd);
 
 }  // namespace syscost

@@ -88,8 +88,8 @@ class Profiler {
   /// The tool: "bpftrace", "perf". Column `origin` of its rows.
   virtual std::string_view name() const = 0;
 
-  /// Finds out by doing whether everything asked for can be had: attaches, makes a known number of known calls, and
-  /// wants to see exactly these. Fails with cause and fix. Once, at start-up.
+  /// Tries everything that was requested: attaches, makes a known number of known calls, and must see exactly these.
+  /// Fails with cause and fix. Once, at start-up.
   virtual Result<void> check() = 0;
 
   /// Starts the tool and returns when it is attached. Not thread-safe. Fails when it cannot be started or ended at

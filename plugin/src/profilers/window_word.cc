@@ -23,7 +23,7 @@ Result<WindowWord> WindowWord::make() {
   void* page = mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return errno_failure("reserve", "a page for the window's word", errno);
   madvise(page, kPageBytes, MADV_WIPEONFORK);
-  // Each of these may be refused; a read that fails for want of them is counted by the scripts, never lost in silence.
+  // The kernel may refuse each of these. A read may then fail; the scripts count such a read, so no loss is silent.
   // The policy keeps NUMA balancing from unmapping the page now and then to see who uses it.
   syscall(SYS_mbind, page, kPageBytes, MPOL_PREFERRED, nullptr, 0UL, 0U);
   mlock(page, kPageBytes);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Where stamps go: a file beside the run's CSV, and their figures into the CSV, so that `compare` judges them.
+// Stamps go into a file beside the run's CSV. Their figures go into the CSV, so that `compare` judges them.
 //
-// Nothing here happens unless the run was asked for a CSV or a profile. One thread at a time; no exceptions.
+// Nothing here happens unless you request a CSV or a profile. One thread at a time; no exceptions.
 #pragma once
 
 #include <cstdint>

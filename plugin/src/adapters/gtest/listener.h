@@ -35,7 +35,7 @@ class WindowKeeper {
   void before_test();
   void test_start(const testing::TestInfo& test);
   void test_end(const testing::TestInfo& test);
-  /// After a test, outside everybody's work: begins the tear-down when it was the suite's last.
+  /// After a test and all other listeners' work: begins the tear-down if the test was the suite's last.
   void after_test();
   void suite_end();
 

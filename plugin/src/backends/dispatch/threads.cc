@@ -50,7 +50,7 @@ Status status_of(const std::filesystem::path& task) {
 }
 
 bool may_call(const std::filesystem::path& task) {
-  constexpr unsigned long kExiting = 0x4;    // PF_EXITING: set before anybody who joins it goes on
+  constexpr unsigned long kExiting = 0x4;    // PF_EXITING: set before a thread that joins it goes on
   constexpr unsigned long kIoWorker = 0x10;  // PF_IO_WORKER
   const Status status = status_of(task);
   return status.is_there && (status.flags & (kExiting | kIoWorker)) == 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Who traces this process: a debugger stops at every SIGSYS, strace only gets slower.
+// The process that traces this one: a debugger stops at every SIGSYS, strace only gets slower.
 #pragma once
 
 namespace syscost::dispatch {

@@ -13,11 +13,12 @@
 
 namespace syscost::ebpf {
 
-/// The failure of `step` with errno `error`. A program that the verifier refused is told as that, whatever the errno:
-/// the verifier says EACCES for what is wrong with a program, and lacking rights are told before it looks.
+/// The failure of `step` with errno `error`. If the verifier refused a program, the failure says so, whatever the
+/// errno: the verifier returns EACCES for a wrong program, and the kernel reports missing rights before the verifier
+/// runs.
 Failure explain_failure(std::string_view step, int error, const LibbpfWords& said);
 
-/// By its release, as uname(2) tells it; false where that is unreadable.
+/// By its release, from uname(2); false if that is unreadable.
 bool kernel_is_at_least(int major, int minor);
 
 }  // namespace syscost::ebpf

@@ -264,7 +264,7 @@ Result<std::unique_ptr<HelperLink>> HelperLink::start_own(const DetailRequest& d
   obstacle = Obstacle::surroundings;
   const std::string path = find_helper();
   if (std::optional<Failure> reason = reason_not_to_start(path)) return *std::move(reason);
-  // It would be refused: rights of the helper's file are for programs that everybody shares.
+  // It would be refused: the rights of the helper's file are only for programs that all processes share.
   if (!missing_for_bpf(read_confinement().effective).empty()) {
     return Failure{"this process lacks CAP_BPF and CAP_PERFMON", "grant them"};
   }

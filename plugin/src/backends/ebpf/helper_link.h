@@ -20,7 +20,7 @@ namespace syscost::ebpf {
 
 class HelperLink final : public Holder {
  public:
-  /// Who or what keeps this process from having a helper.
+  /// What keeps this process from having a helper.
   enum class Obstacle {
     surroundings,    ///< There is no helper here, and none can be.
     missing_rights,  ///< Of this process and of the helper's file.

@@ -42,7 +42,7 @@ class LoadedPrograms {
   ~LoadedPrograms();
 
   std::uint32_t cpu_count() const { return cpu_count_; }
-  /// Descriptors of this object; the programs stay loaded while anybody has a copy, or an attachment.
+  /// Descriptors of this object; the programs stay loaded while any process has a copy, or an attachment.
   /// Those that count, in the order in which they are attached: of the process, then of its children.
   std::vector<int> counting_programs() const;
   /// Those that follow a child from birth to end; none without children.

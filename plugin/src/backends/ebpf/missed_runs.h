@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // Missed runs: those that the kernel skipped because the program was running on that CPU already. Each may be a call
-// that was not counted, so each window's end asks for them.
+// that was not counted, so each window's end reads their number.
 //
-// Who holds a program asks bpf(2). For all others the kernel writes the number into the fdinfo of the program's
-// descriptor, below /proc. Whether one may look into such a file is decided when it is opened, not when it is read. So
-// the helper opens them, and a client reads them without waking it. A helper that is stopped keeps no one waiting. A
+// A process that holds a program uses bpf(2). For all others the kernel writes the number into the fdinfo of the
+// program's descriptor, below /proc. The kernel checks permission when such a file is opened, not when it is read. So
+// the helper opens them, and a client reads them without waking it. A helper that is stopped keeps no client waiting. A
 // file gives no right to the program. docs/decisions/0018.
 #pragma once
 

@@ -240,7 +240,7 @@ struct syscost_child_bank {
  * [bank][slot]: one for all CPUs, where programs add atomically. */
 struct syscost_children {
   struct syscost_cpu cpus[SYSCOST_MAX_CPUS]; /* of the programs for children */
-  __u64 lost_processes;                      /* atomically: born, and not followed for want of memory */
+  __u64 lost_processes;                      /* atomically: born, and not followed for lack of memory */
   __u32 programs_used;                       /* of `names`; may exceed its size, as the next two */
   __u32 slots_used;
   __u32 error_slots_used;
@@ -251,7 +251,7 @@ struct syscost_children {
   struct syscost_child_bank banks[SYSCOST_BANKS];
 };
 
-/* Who may count where. A process makes itself known by calling gettid(cookie, token); the cookie's low byte says which
+/* Where each process counts. A process enrols itself by calling gettid(cookie, token); the cookie's low byte says which
  * map it was given. Not in that map: written by the process that loaded the programs, and by the programs. */
 struct syscost_enrolment {
   __u64 cookie;  /* 0 = of no process */

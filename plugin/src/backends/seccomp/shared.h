@@ -71,7 +71,7 @@ enum Phase : std::uint32_t {
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): words of different writers keep out of each other's lines
 struct Shared {
   // Set before the supervisor starts.
-  std::uint64_t cookie;  ///< As sixth argument: a call of ours, which the filter lets pass without telling anybody.
+  std::uint64_t cookie;  ///< As sixth argument: a call of ours, which the filter lets pass without a notification.
   std::atomic<pid_t> measured;  ///< The measured process, by the supervisor's PID namespace.
   std::atomic<std::uint64_t> is_left_out[(kIndexes + 63) / 64];  ///< Syscalls that --syscost_filter leaves out.
 

@@ -59,8 +59,8 @@ void note_second(int) {
   g_second_passed = 1;
 }
 
-/// The process must be as little as possible in anybody's way: no signal of a terminal or a group reaches it, it holds
-/// no file, no folder, and no pipe that somebody reads to its end.
+/// The process must disturb other processes as little as possible: no signal of a terminal or a group reaches it, and
+/// it holds no file, no folder, and no pipe that another process reads to its end.
 void withdraw(int listener) {
   sigset_t all;
   sigfillset(&all);

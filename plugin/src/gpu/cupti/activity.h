@@ -67,7 +67,7 @@ struct Activity {
   std::vector<std::string> names;  ///< Of kernels, as the compiler mangled them.
 
   // Losses.
-  std::uint64_t dropped = 0;     ///< By CUPTI, for want of buffers.
+  std::uint64_t dropped = 0;     ///< By CUPTI, for lack of buffers.
   std::uint64_t unfinished = 0;  ///< Kernels and copies that had not ended when the window was closed.
   std::uint64_t unreadable = 0;  ///< Records with impossible times.
   std::uint64_t no_room = 0;     ///< Beyond kMostRecords.

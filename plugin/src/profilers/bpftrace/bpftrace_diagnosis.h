@@ -19,7 +19,7 @@ inline constexpr int kLeastMinor = 17;
 /// Fails for a version below the proven one, and for what is no version. `printed`: what --version printed.
 Result<void> judge_version(std::string_view printed, const std::string& path);
 
-/// What cannot work for want of rights or of tracefs, found without starting bpftrace. `has_tracefs`: of this process,
+/// What cannot work for lack of rights or of tracefs, found without starting bpftrace. `has_tracefs`: of this process,
 /// which is bpftrace's.
 Result<void> judge_surroundings(const Confinement& here, bool has_tracefs, bool uses_sudo);
 

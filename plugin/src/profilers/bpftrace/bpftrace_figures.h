@@ -25,7 +25,7 @@ struct ScriptMaps {
   bool has_entries = false;
   bool has_latency = false;
   bool has_errors = false;
-  bool calls_exit = false;  ///< It may end by itself, and then counts a part of the window without a word.
+  bool calls_exit = false;  ///< It may end by itself, and then silently counts only a part of the window.
 };
 ScriptMaps maps_of_source(std::string_view source);
 

@@ -3,8 +3,8 @@
 // Counting one call, by the thread that made it.
 //
 // A recording is announced in the thread's record (`open`: the place of its Call, with a number) and taken back at
-// its end, so that a reader knows whether somebody may still be writing to the bank it wants to read. A signal handler
-// may interrupt a recording and make calls: its own are announced in the outer one's place, and put that back.
+// its end. So a reader knows whether a thread may still be writing to the bank it wants to read. A signal handler
+// may interrupt a recording and make calls: these are announced in the outer one's place, and put that back.
 #pragma once
 
 #include <cstdint>

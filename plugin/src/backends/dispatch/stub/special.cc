@@ -112,7 +112,7 @@ void begin_child(const Guard& guard, Child kind) {
   }
   Thread* parent = calling_thread(guard);
   Thread* own = nullptr;
-  // A child of somebody who is not watched is not watched.
+  // A child of a thread that is not watched is not watched.
   if (parent != nullptr) {
     own = take_thread(guard);
     if (own == nullptr) std::atomic_ref(syscost_state.unseen_threads).fetch_add(1);
@@ -150,7 +150,7 @@ void return_from_shared(const Guard& guard, Call& call, std::uint64_t now) {
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
 
-/// Who a call belongs to, as far as signals go. Actions are the process's, masks the thread's.
+/// The thread that a call belongs to, as far as signals go. Actions are the process's, masks the thread's.
 bool is_in_our_process() {
   return syscost_state.stood_aside == StoodAside::no && gs_base() != &syscost_child_thread;
 }

@@ -210,7 +210,7 @@ extern char syscost_any_armed;
 extern char syscost_is_alone;
 /// True when a gs base of 0 may be that of a thread older than us. If there is none, it was set by the program.
 extern char syscost_has_older_threads;
-/// The stub met a gs base that is neither ours nor that of somebody we do not watch: calls went by uncounted.
+/// The stub found a gs base that is neither ours nor that of a thread we do not watch: calls went by uncounted.
 extern char syscost_gs_was_changed;
 }
 // NOLINTEND(readability-identifier-naming)

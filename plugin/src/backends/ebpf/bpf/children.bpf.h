@@ -60,7 +60,7 @@ struct child_thread {
   struct thread_state thread;  // its lane is always 0, the process's
   __u32 process;               // below which it is
   __u32 program;               // or SYSCOST_NO_PROGRAM
-  bool is_ours;                // works for syscost: neither its calls nor its own children are anybody's
+  bool is_ours;                // works for syscost: neither its calls nor those of its children count
   __u8 padding[7];
 };
 

@@ -29,7 +29,7 @@ static __always_inline void handle_unpaired(const struct process* process, const
                                             struct task_struct* task, struct pt_regs* regs, long result,
                                             struct thread_state* thread, bool first, struct syscost_cpu* cpu) {
   __u64 index = syscall_index(task, (long)(int)regs->orig_ax);
-  // A newborn thread's first event is its parent's clone, returning 0 in the child.
+  // The first event of a new thread is its parent's clone, which returns 0 in the child.
   if (first && result == 0 && makes_a_child(index)) return;
   __u64 control;
   __u32 lane = current_lane(process, thread, &control);

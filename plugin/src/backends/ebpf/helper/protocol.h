@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// What a measured process and the eBPF helper say to each other.
+// The messages between a measured process and the eBPF helper.
 //
-// Over a SOCK_SEQPACKET socket, so that a message is whole or not there. The socket also is the client's life line: the
-// kernel closes it however the process ends, and with it ends its place. An address holds the hash of the BPF object
-// and this protocol's version: builds that differ do not meet.
+// They go over a SOCK_SEQPACKET socket, so that a message is whole or not there. The socket also shows that the client
+// lives: the kernel closes it however the process ends, and then the client's place ends. An address holds the hash of
+// the BPF object and this protocol's version: builds that differ do not meet.
 //
-// A request is one Question, without descriptors: the helper takes none from anybody. An answer is one Answer; to
-// `join` it brings the maps that the process may write, and files that only tell it of missed runs (missed_runs.h).
-// Nothing else is ever handed out.
+// A request is one Question, without descriptors: the helper accepts none. An answer is one Answer. The answer to
+// `join` brings the maps that the process may write, and files that show only missed runs (missed_runs.h). The helper
+// gives nothing else away.
 #pragma once
 
 #include <sys/types.h>

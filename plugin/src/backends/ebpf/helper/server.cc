@@ -78,7 +78,7 @@ void Server::run() {
     serve_joining();
     bury_the_gone();
     detach_unless_wanted();
-    // Who is queued at this instant and finds the socket closed begins again, with a helper of its own.
+    // A client that is queued at this instant finds the socket closed; it begins again and starts another helper.
     if (clients_.empty() && policy_ == Clients::own_user) accept_clients();
   } while (!clients_.empty() || policy_ == Clients::everyone);
 }
@@ -124,7 +124,7 @@ int Server::milliseconds_to_wait() const {
   const Clock::time_point now = Clock::now();
   for (const Client& client : clients_) {
     if (client.place.has_value()) continue;
-    // Who is joining asked while others were served, or has to wait for its share of the time.
+    // A client that is joining asked while others were served, or has to wait for its share of the time.
     const Clock::time_point until =
         client.is_joining ? join_rate_.next(client.user) : client.since + kPatienceWithTheIdle;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(std::max(until, now) - now);
