@@ -51,17 +51,17 @@ struct Measure {
 std::span<const Measure> measures();
 const Measure* find_measure(std::string_view name);
 
-/// Why a word that people try is no measure: `memory`, `span_count`, ...; "" for any other.
+/// Why a word that people often try is no measure: `memory`, `span_count`, ...; "" for all other words.
 std::string_view refusal_of(std::string_view name);
 
-/// Of a window of the run. Percentiles need histograms to have been kept.
+/// The subject for a window of the run. Percentiles need histograms, so the loader must keep these.
 Subject subject_of(const model::Dataset& data, const model::Group& group, const stats::WindowSummary& window,
                    bool has_percentiles);
 
-/// Of the baseline's lines.
+/// The subject for lines of the baseline.
 Subject subject_of(const model::BaselineWindow& lines, const stats::WindowSummary& window);
 
-/// The lines that a baseline with times has more.
+/// Adds the lines that only a baseline with times has.
 void add_times(const Subject& subject, model::BaselineWindow& lines);
 
 /// `12`, `1.30 ms`.

@@ -71,7 +71,7 @@ class Measurement {
         runs_(options.a, options.b.empty() ? options.a : options.b, folder.path(), clock, options.has_whole) {}
 
   End run() {
-    // The first round only tells how many tests there are; it is run whatever the budget.
+    // The first round always runs, even beyond the budget: it tells how many tests there are.
     const std::optional<End> first_end = run_up_to({1, 1});
     if (runs_.rounds() > 0 && !look_at({1, 1})) return End::failed;
     if (first_end) return *first_end;

@@ -43,7 +43,7 @@ budgets::Budget p99_budget(const std::string& share) {
   return budget;
 }
 
-/// Reads baseline and budgets. Returns what keeps a run from being held against them, or "".
+/// Reads baseline and budgets. Returns why a run cannot be compared with them, or "".
 std::string read_settings(const cli::Options& options, CheckSettings& settings, csv::Problems& problems) {
   const cli::CheckOptions& asked = options.check;
   settings.baseline_file = asked.baseline.empty() ? cli::kBaselineFile : asked.baseline;

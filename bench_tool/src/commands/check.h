@@ -2,9 +2,9 @@
 //
 // bench check: judges a run against a baseline that is committed beside the tests.
 //
-// A window of the baseline is a WindowSummary with the ranges of its runs, so that the judge is that of `compare`. What
-// differs is what a gate in CI needs: tests are paired by name alone, a missing or failed test is red, and a test that
-// cannot be judged is never green.
+// A window of the baseline is a WindowSummary with the ranges of its runs, so the rules of `compare` apply. Three
+// things differ, because a gate in CI needs them: tests are paired by name alone, a missing or failed test is red, and
+// a test that cannot be judged is never green.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@
 
 namespace syscost::bench::commands {
 
-/// Returns the exit code: 2 before 1 before 3, because a verdict on half-read input is none.
+/// Returns the exit code. 2 wins over 1, and 1 over 3: a verdict on input that was read in part is worth nothing.
 int check(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err);
 
 /// A test of the run or of the baseline, or both.
@@ -38,19 +38,19 @@ struct CheckedRow {
   std::optional<std::size_t> run_index;       ///< Into the run's groups and windows.
 };
 
-/// What a run is held against.
+/// What a run is compared with.
 struct CheckSettings {
   bool has_baseline = false;  ///< Else budgets alone.
   std::string baseline_file;
   model::Baseline baseline;
   std::vector<budgets::Budget> budgets;
   stats::CountPolicy counts;
-  std::string count_rules;  ///< What the file of budgets says of counts that may vary; see commands/count_rules.h.
+  std::string count_rules;  ///< Rules of the budgets' file for counts that may vary; see commands/count_rules.h.
   std::optional<double> gate_counts;  ///< Share by which a test's calls may grow.
   bool needs_histograms = false;
 };
 
-/// Everything the renderers need. Stays where it is: its rows point into it.
+/// Everything the renderers need. It must not move: its rows point into it.
 struct CheckResult {
   bool has_baseline = false;
   std::string baseline_file;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// check for CI systems: a case for each test, and one for each limit that is exceeded or has nothing to limit.
+// check for CI systems: a case for each test, and one for each limit that is exceeded or could not be checked.
 #include <fmt/format.h>
 
 #include <array>

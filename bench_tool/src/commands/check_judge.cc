@@ -25,7 +25,7 @@ using stats::Comparison;
 using stats::Verdict;
 using stats::WindowSummary;
 
-/// Which window it is, whatever file it comes from.
+/// Which window it is, regardless of its file.
 using Key = std::tuple<std::string, std::string, std::string>;
 
 Key key_of(const model::BaselineWindow& window) {
@@ -206,7 +206,7 @@ std::string judge_run(const cli::Options& options, const CheckSettings& settings
   model::LoadOptions load;
   load.is_printable = true;  // names are those of the baseline
   load.keep_histograms = settings.needs_histograms;
-  // The file of a further run is ours, whatever its programs call their runs.
+  // The file of a further run is ours, so all its rows count, under any run_id.
   const bool is_first = run == options.runs.front();
   load.all_runs = options.all_runs || !is_first;
   if (!options.run_ids.empty() && is_first) load.run_id = options.run_ids.front();

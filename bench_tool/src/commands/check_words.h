@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The words of check, in whatever format: its title, what a test's row says, what a limit's line says.
+// The words of check, for all formats: its title, the text of a test's row, the text of a limit's line.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ std::string change_cell(const stats::Comparison& row);
 /// The verdict's word; `new` for a test that only now has counts.
 std::string state_of(const stats::Comparison& row);
 
-/// A limit that is exceeded, or that nothing could be held against.
+/// A limit that is exceeded, or that could not be checked because nothing was measured for it.
 struct BudgetLine {
   bool fails = true;
   bool is_judged = true;

@@ -89,7 +89,7 @@ void judge_among_all_tests(const cli::Options& options, CompareResult& result) {
   for (Comparison& row : result.rows) {
     const auto found = by_key.find(row_key(row));
     if (found == by_key.end() || !is_suspicious(row)) continue;
-    // The only chosen test of each side is compared with the other one, whatever their names; among all it is not.
+    // If each side has one chosen test, they are paired despite different names. Among all tests they are not.
     const Comparison& among_all = *found->second;
     if (among_all.is_paired() && among_all.old_window->test == row.old_window->test) take_counts(among_all, row);
   }

@@ -53,7 +53,7 @@ int confirm(const cli::Options& asked, const render::Paint& paint, std::ostream&
     csv::Problems its_problems;
     CompareResult again;
     model::LoadOptions load;
-    load.all_runs = true;  // the file is ours, whatever its programs call their runs
+    load.all_runs = true;  // the file is ours, so all its rows count, under any run_id
     load.is_printable = options.is_printable();
     again.new_data = model::load(csv, load, its_problems);
     std::string fault = judge_against_old(options, again, ignored);

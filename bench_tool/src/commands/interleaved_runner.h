@@ -2,7 +2,7 @@
 //
 // InterleavedRunner: runs two commands in turns, each run with a file of its own.
 //
-// The order is A B, B A, A B, ...: whatever drifts, drifts for both alike. Only whole rounds are kept.
+// The order is A B, B A, A B, ...: a drift of the machine affects both sides alike. Only whole rounds are kept.
 #pragma once
 
 #include <cstddef>

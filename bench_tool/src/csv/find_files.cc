@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What stands in a folder under the name of a CSV and is no file; "" for a file, and for what cannot be looked at:
-/// opening it says why.
+/// The kind of a folder's entry that has the name of a CSV but is no file. "" for a file, and for an entry that cannot
+/// be examined: opening it then tells why.
 const char* not_a_file(const fs::file_status& status) {
   switch (status.type()) {
     case fs::file_type::fifo:

@@ -69,7 +69,7 @@ struct ReadEnd {
   std::uint64_t lines = 0;  ///< That were read.
 };
 
-/// What says which columns rows have: the header, or who read it before.
+/// How the columns of the rows are known: from the header, or from the caller, who read the header before.
 enum class Columns { in_first_line, all, without_cpu_ns };
 
 /// Reads the whole input `bytes`, called `name` in messages. Calls `handle` for each whole row, in file order.

@@ -70,10 +70,10 @@ struct Baseline {
   bool has_times() const;
 };
 
-/// The file's text. Windows and cells stand in one order, whatever order they were measured in.
+/// The file's text. The order of windows and cells does not depend on the order of measurement.
 std::string to_text(Baseline baseline);
 
-/// Reads `text` of the file `name`; nothing, and every fault is noted in `problems`, where it is no baseline.
+/// Reads `text` of the file `name`. If it is no baseline, returns nothing and notes every fault in `problems`.
 std::optional<Baseline> parse_baseline(const std::string& name, std::string_view text, csv::Problems& problems);
 
 }  // namespace syscost::bench::model

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Group: all samples of one test, whatever process or repetition they come from.
+// Group: all samples of one test, from all processes and repetitions.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +29,10 @@ struct Group {
   bool is_loop(const Dataset& data) const { return data.text(kind) == "loop"; }
 };
 
-/// True when two groups are of one window, no matter who counted in it.
+/// True if two groups are of one window; the origin of the counts may differ.
 bool is_same_window(const Group& a, const Group& b);
 
-/// What becomes of a tool's rows of a window that we counted as well.
+/// Where a tool's rows go if we counted in the same window, too.
 enum class Tools { behind_ours, left_out };
 
 /// Tests first, then loops, benchmarks and scopes, then suites, environments and processes; in file order within each.

@@ -43,16 +43,16 @@ bool may_be_meant(Dataset& data, const Sample& key, const std::string& text) {
   const std::string wanted = csv::printable(text);
   const auto is_part = [&](const std::string& name) { return csv::printable(name).find(wanted) != std::string::npos; };
   if (is_part(full_name(data, group))) return true;
-  // Of the same name in another program: with the program the name of each is told apart.
+  // A window of this name in another program: because of it each name is shown with its program.
   if (const std::size_t program = wanted.rfind(" ("); program != std::string::npos) {
     if (csv::printable(base_name(data, group)).find(wanted.substr(0, program)) != std::string::npos) return true;
   }
-  // Who asks for a window asks for what tools saw of it.
+  // A window brings what tools counted in it.
   if (const NameId ours = data.names.intern(schema::kOriginSyscost); group.origin != ours) {
     group.origin = ours;
     if (is_part(full_name(data, group))) return true;
   }
-  // Who asks for a test asks for its loops.
+  // A test brings its loops.
   return group.is_loop(data) && is_part(fmt::format("{} ({})", owner_name(data, group), data.text(group.program)));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Which windows a command is about, decided from the key of their rows before the rows are kept.
+// Which windows a command shows. The key of a row decides that before the row is kept.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace syscost::bench::model {
 
-/// True if `tests` chooses the window with `key`: a test's loops and scopes go with it; what is no test's goes by the
-/// name that is printed.
+/// True if `tests` chooses the window with `key`. A test brings its loops and scopes. A window of no test is chosen by
+/// the name that is printed.
 bool is_chosen(Dataset& data, const Sample& key, const TestChoice& tests);
 
-/// True if `text`, a name or a part of one, may mean the window with `key`. So may it where the window bears on how
-/// one that is meant is shown: its loops, what tools saw of it, and windows of the same name in other programs.
+/// True if `text`, a name or a part of one, may mean the window with `key`. Also true if the window is shown with one
+/// that is meant: its loops, the same window as tools counted it, and windows of this name in other programs.
 bool may_be_meant(Dataset& data, const Sample& key, const std::string& text);
 
 }  // namespace syscost::bench::model

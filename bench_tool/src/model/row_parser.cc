@@ -67,7 +67,7 @@ std::string_view filled_column(const csv::Row& row, Column first, Column last) {
   return schema::kColumnNames[column];
 }
 
-/// What is wrong with the columns that say which run a row is of, whatever its record.
+/// What is wrong with the columns that name the row's run. All records have these columns.
 std::string check_run_columns(const csv::Row& row) {
   Measured version;
   if (!parse_number(row, Column::kSchemaVersionColumn, version) || !version.has_value()) {

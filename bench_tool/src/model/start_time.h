@@ -2,7 +2,7 @@
 //
 // Start times: which run of a file is the newest.
 //
-// The newest run is what a RUN means, so a text that is no time must not win for coming late in the alphabet.
+// A RUN means its newest run. So a text that is no time must not win because it sorts last.
 #pragma once
 
 #include <string_view>
@@ -13,7 +13,7 @@ namespace syscost::bench::model {
 /// down.
 bool is_time(std::string_view text);
 
-/// Of such a time: what sorts as the times do, also where their decimals differ in number.
+/// A key for such a time. Keys sort as the times do, even if the numbers of decimals differ.
 std::string_view sortable_time(std::string_view time);
 
 }  // namespace syscost::bench::model

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Surroundings: what the programs of a run found around them, and how two runs differ in it.
+// Surroundings: what the programs of a run found around them, and how two runs differ in that.
 //
-// A program says it once, in a row of record `run`. Several programs of a run may say different things: each test of
-// ctest has a folder of its own. So programs are held against themselves.
+// A program writes them once, in a row of record `run`. Programs of one run may have different ones: under ctest, each
+// test has a folder of its own. So each program is compared with itself.
 #pragma once
 
 #include <map>
@@ -20,11 +20,11 @@ using Values = std::set<std::string>;
 /// By name of the fact and by program.
 using Facts = std::map<std::string, std::map<std::string, Values>, std::less<>>;
 
-/// Of the runs that were chosen. Empty where a file is of an older version.
+/// The surroundings of the chosen runs. Empty if a file is of an older version.
 Facts facts_of(const Dataset& data);
 
-/// The distinct texts of a column over the samples: `ebpf`, or `dispatch+ebpf`. A file of Google Benchmark, which knows
-/// few of them, counts with what it knows.
+/// The distinct texts of a column over the samples: `ebpf`, or `dispatch+ebpf`. A file of Google Benchmark has few
+/// columns; those that it has count.
 std::string values_of(const Dataset& data, NameId Context::*field);
 
 /// Over all programs, as they stand in a baseline: `2`, or `2+4` where they differ.

@@ -29,8 +29,8 @@ struct SyscallRow {
   Measured carried_in;
   Measured denied;
   Measured errors;
-  Measured fixed_calls;   ///< Of `calls`, those of a run of a benchmark's loop whatever its length; where known.
-  Measured fixed_errors;  ///< Of `errors`, those of a run of a benchmark's loop whatever its length; where known.
+  Measured fixed_calls;   ///< The part of `calls` made once per run of a benchmark's loop; if known.
+  Measured fixed_errors;  ///< The part of `errors` made once per run of a benchmark's loop; if known.
   Measured latency_count;
   Measured latency_sum_ns;
   Measured latency_min_ns;

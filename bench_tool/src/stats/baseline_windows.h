@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Windows to lines of a baseline and back: what `check` holds a run against is a WindowSummary like any other, so that
-// the judge of `compare` judges it.
+// Turns windows into lines of a baseline, and back. So `check` compares a run with ordinary WindowSummary objects, by
+// the rules of `compare`.
 #pragma once
 
 #include <string>
@@ -22,14 +22,14 @@ model::BaselineWindow to_baseline(const WindowSummary& window, std::string progr
 /// True when a repetition failed. The lines of such a window hold no counts.
 bool has_failed(const WindowSummary& window);
 
-/// Why a window's numbers cannot be what later runs are held against; "" where they can.
+/// Why a window's numbers cannot serve as a baseline; "" if they can.
 std::string fault_of(const WindowSummary& window);
 
-/// What the lines say. Views point into `baseline`, which must outlive it.
+/// The window of the lines. Its views point into `baseline`, which must outlive it.
 WindowSummary from_baseline(const model::Baseline& baseline, const model::BaselineWindow& window);
 
-/// Holds each run of `data` against the others together: how many tests are called regressed by mistake, all runs added
-/// up. With fewer than kFewestRuns runs none is found.
+/// Compares each run of `data` with all others together, and counts the tests that are called regressed by mistake; the
+/// sum over all runs. With fewer than kFewestRuns runs it finds none.
 FalseAlarms false_alarms_of(const model::Dataset& data, const std::vector<model::Group>& groups,
                             const CountPolicy& policy);
 

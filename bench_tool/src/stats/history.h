@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// History: what a test asked of the kernel in one run after the other, and where that changed.
+// History: the counts of a test in one run after the other, and where they changed.
 //
-// A run is held against all runs since the last step, not against the one before: a count that varies does so within
-// them, and is judged by its spread, as compare judges it.
+// A run is compared with all runs since the last step, not with the one before. These runs show the spread of a count
+// that varies, and the count is judged by that spread, as compare judges it.
 #pragma once
 
 #include <deque>
@@ -21,21 +21,21 @@
 
 namespace syscost::bench::stats {
 
-/// Runs before that a run is held against, at most.
+/// How many earlier runs a run is compared with, at most.
 inline constexpr std::size_t kMostRunsBefore = 20;
 
 struct HistoryRun {
   model::NameId run_id = model::kNoName;
   const model::Context* context = nullptr;  ///< Of the program that started first.
-  std::optional<WindowSummary> window;      ///< None where the test did not run.
-  std::optional<WindowSummary> before;      ///< The runs that it was held against, where the counts changed.
+  std::optional<WindowSummary> window;      ///< None if the test did not run.
+  std::optional<WindowSummary> before;      ///< The runs that it was compared with, if the counts changed.
   std::optional<Comparison> step;           ///< How they changed.
   std::optional<ChangePoint> wall_step;
   std::optional<ChangePoint> cpu_step;
 };
 
-/// The runs of `test`, the oldest first; those of its program without it are there as well. `threshold`: share of a
-/// time that matters. Points into `data` and into itself.
+/// The runs of `test`, the oldest first, with the runs of its program that lack the test. `threshold`: the share of a
+/// time that matters. The result points into `data` and into itself.
 std::deque<HistoryRun> history_of(const model::Dataset& data, const model::Group& test, const CountPolicy& policy,
                                   double threshold);
 

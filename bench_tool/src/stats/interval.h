@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Interval: the range that holds a true value with a stated probability, whatever the distribution of the samples.
+// Interval: the range that holds a true value with a stated probability, for any distribution of the samples.
 //
 // Times are not normally distributed: a few repetitions are disturbed and take far longer. Intervals made of order
 // statistics ask nothing of the distribution. They come in steps, so each says the level that it attains.

@@ -29,11 +29,12 @@ struct SyscallLatency {
   std::string_view classes;
   std::optional<std::uint64_t> calls;  ///< Sum over repetitions; nullopt where not measured.
   std::optional<std::uint64_t> errors;
-  std::optional<std::uint64_t> fixed_calls;  ///< Of `calls`, those of a run of a benchmark's loop whatever its length.
+  std::optional<std::uint64_t> fixed_calls;  ///< The part of `calls` made once per run of a benchmark's loop.
   std::map<std::string, std::uint64_t, std::less<>> errnos;
   bool is_timed = false;  ///< Every row has latencies.
   Histogram latency;
-  /// A tool's: its values lie anywhere in their power of two, so there are no percentiles, and it may not know these.
+  /// Counted by a tool: a value may lie anywhere in its power of two. So there are no percentiles, and these may be
+  /// empty.
   bool is_coarse = false;
   std::optional<std::uint64_t> min_ns;  ///< Empty where unknown.
   std::optional<std::uint64_t> max_ns;
@@ -44,7 +45,7 @@ struct SyscallLatency {
 std::vector<SyscallLatency> latencies_of(const model::Dataset& data, const model::Group& group,
                                          const model::SyscallChoice& choice, csv::Problems& problems);
 
-/// The percentile, where at least 10 values lie beyond it: fewer make it a guess.
+/// The percentile, if at least 10 values lie beyond it; with fewer it would be a guess.
 std::optional<std::uint64_t> percentile_ns(const Histogram& latency, double fraction);
 
 /// A row of a drawn histogram: values in [lower_ns, upper_ns).

@@ -19,7 +19,7 @@ void find_moved_calls(std::vector<Comparison>& rows) {
   using Key = std::tuple<std::string_view, std::string_view, std::string_view>;  // program, syscall, errno
   std::map<Key, Total> totals;
   for (Comparison& row : rows) {
-    // What ran inside a test has rows of its own, and is in the test's counts. Counts of a pass are no sum's part.
+    // A window inside a test has rows of its own, and is already in the test's counts. Counts per pass cannot be added.
     if (!row.is_paired() || !row.old_window->is_part_of_program() || row.has_fault) continue;
     if (row.old_window->is_per_iteration) continue;
     for (Delta& delta : row.deltas) {

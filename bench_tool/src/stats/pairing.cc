@@ -85,7 +85,7 @@ class Matcher {
   }
 
   /// Pairs the loops of windows that were paired under different names: those of one name, and the only loop
-  /// of each whatever its name.
+  /// of each even if the names differ.
   void match_loops_of_renamed() {
     const std::map<std::size_t, std::vector<std::size_t>> old_loops = loops_by_owner(old_side_);
     const std::map<std::size_t, std::vector<std::size_t>> new_loops = loops_by_owner(new_side_);

@@ -14,14 +14,14 @@ namespace syscost::bench::stats {
 namespace {
 
 // docs/statistics.md says where these come from.
-constexpr std::size_t kTogether = 3;    // so many counts that change together are the test's noise
-constexpr double kFewest = 5;           // calls, below which a change of one is no small one
-constexpr double kAlone = 0.01;         // what one run on each side may differ by in a count that changes alone
-constexpr double kFewUntimely = 20;     // calls that fail with EAGAIN or EINTR, by which a test may differ
-constexpr double kFewestAlone = 200;    // calls, below which such a count has to agree
-constexpr double kLeastNoise = 0.05;    // of the test's counts, where they change together
-constexpr double kMostNoise = 1.0 / 3;  // what one run on each side may differ by
-constexpr std::size_t kKnownNoise = 3;  // from so many repetitions on OLD says how far its counts vary
+constexpr std::size_t kTogether = 3;    // if so many counts change together, that is the test's noise
+constexpr double kFewest = 5;           // below so many calls, one call is a large change
+constexpr double kAlone = 0.01;         // how far a count that changes alone may differ between two single runs
+constexpr double kFewUntimely = 20;     // how many failures with EAGAIN or EINTR more or fewer are chance
+constexpr double kFewestAlone = 200;    // below so many calls, such a count must agree
+constexpr double kLeastNoise = 0.05;    // the least noise of counts that change together
+constexpr double kMostNoise = 1.0 / 3;  // the most; also the noise of two single runs
+constexpr std::size_t kKnownNoise = 3;  // from so many repetitions on, OLD shows how far its counts vary
 constexpr double kMargin = 1;           // ranges of OLD
 
 const SyscallSummary& summary_of(const Comparison& row, const Delta& delta) {
@@ -47,13 +47,13 @@ double threads_started(const Comparison& row) {
   return started;
 }
 
-/// What a thread asks for itself when it first runs (glibc lets its signals in) and when it ends: in this test's
-/// window, or later.
+/// A thread makes these calls when it first runs (glibc unblocks its signals) and when it ends. They may fall into this
+/// test's window, or later.
 bool is_made_by_new_threads(const Delta& delta) {
   return (delta.syscall == "rt_sigprocmask" || delta.syscall == "exit") && delta.errno_name.empty();
 }
 
-/// Came too early (EAGAIN) or was interrupted (EINTR): how often depends on time.
+/// The call came too early (EAGAIN) or was interrupted (EINTR). How often that happens depends on time.
 bool is_of_time(std::string_view errno_name) {
   return errno_name == "EAGAIN" || errno_name == "EINTR";
 }
@@ -68,7 +68,7 @@ double untimely_calls(const Comparison& row, std::string_view syscall) {
   return more;
 }
 
-/// Such failures, and the calls that fail so: a few more or fewer of them. A loop that asks all the time is no few.
+/// True for a few such failures more or fewer, and for the calls that fail so. A loop that polls makes more than a few.
 bool is_untimely(const Comparison& row, const Delta& delta, double apart) {
   const double more = untimely_calls(row, delta.syscall);
   const bool is_part = delta.errno_name.empty() && (delta.change == Change::grew ? apart <= more : apart <= -more);
@@ -86,7 +86,7 @@ struct Noise {
 };
 
 Noise noise_of(const Comparison& row, bool change_together) {
-  // Runs that agree show that a count does not vary, whatever the threads do.
+  // If several runs agree, the count does not vary, in any order of the threads.
   const bool is_known = row.old_window->n >= kKnownNoise;
   if (!change_together) return is_known || !waits_differ(row) ? Noise{} : Noise{kAlone, kFewestAlone};
   if (!is_known) return {kMostNoise};

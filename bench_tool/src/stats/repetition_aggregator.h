@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// RepetitionAggregator: from the numbers of repetitions to one Spread, per iteration where that is what can be
+// RepetitionAggregator: turns the numbers of repetitions into one Spread. It is per iteration if only that can be
 // compared.
 //
-// Three things are easy to get wrong here and are decided in one place: a row that is missing means 0 calls only where
-// the repetition was counted at all; counts and times may belong to passes of different lengths; and what a run of a
-// benchmark's loop calls whatever its length is no call of an iteration.
+// Three things are easy to get wrong, so they are decided here, in one place. A missing row means 0 calls only if the
+// repetition was counted at all. Counts and times may belong to passes of different lengths. A call made once per run
+// of a benchmark's loop is no call of an iteration.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ namespace syscost::bench::stats {
 using Numbers = std::optional<Spread>;
 using ErrnoNumbers = std::map<std::string, Spread, std::less<>>;
 
-/// The rows of a group's samples, unpacked. They stay where they are as long as it does.
+/// The rows of a group's samples, unpacked. They stay where they are as long as this object lives.
 class GroupRows {
  public:
   GroupRows(const model::Dataset& data, const model::Group& group);
@@ -40,7 +40,7 @@ class GroupRows {
   std::vector<std::size_t> begins_;
 };
 
-/// A syscall's rows; by_sample[i] is null where repetition i did not make the call.
+/// A syscall's rows; by_sample[i] is null if repetition i did not make the call.
 struct Series {
   const model::SyscallRow* first = nullptr;
   std::span<const model::SyscallRow*> by_sample;
@@ -48,7 +48,7 @@ struct Series {
   bool knows_fixed_errors = false;
 };
 
-/// Of every syscall that a repetition made.
+/// The series of every syscall that a repetition made.
 class SeriesList {
  public:
   /// Points into `rows`.

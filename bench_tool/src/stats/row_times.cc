@@ -85,12 +85,12 @@ std::uint64_t step_of(const std::vector<Comparison>& rows, const WindowSummary* 
   return readings < kFew ? std::min(step_ns, kMicrosecond) : step_ns;
 }
 
-/// Two steps, one for each end of a window, that are more of it than the difference looked for.
+/// A reading may be off by two steps, one for each end of the window. A time is judged only if that is a small share.
 constexpr double kStepsOff = 2;
 constexpr double kFinestLook = 0.01;
 
-/// Takes rows out of the family of processor times that their clock is too coarse for: whether such a time is 0, 1 or 2
-/// steps long tells where the steps fell, and `1 and 1` is no finding of `same`.
+/// Takes rows out of the family of processor times if their clock is too coarse. Such a time has 0, 1 or 2 steps, which
+/// only tells where the steps fell. So two times of 1 step are no evidence of `same`.
 void drop_coarse(std::vector<Comparison>& rows, const ComparableTimes& comparable, const TimeLimits& limits) {
   const std::array<std::uint64_t, 2> steps_ns = {step_of(rows, &Comparison::old_window),
                                                  step_of(rows, &Comparison::new_window)};

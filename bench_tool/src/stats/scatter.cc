@@ -16,29 +16,29 @@ namespace syscost::bench::stats {
 namespace {
 
 // docs/statistics.md says where these come from.
-constexpr std::size_t kKnown = 3;       // from so many repetitions on OLD says which counts vary
-constexpr std::size_t kManyTests = 20;  // so many tests, and
-constexpr double kManyOfAll = 0.2;      // this share of those that wait: the program scatters as a whole
-constexpr std::size_t kNewCalls = 3;    // tests in which a syscall must have shrunk before a first call of it is chance
-constexpr double kLargest = 1.0 / 3;    // of a count: by what it may have grown by chance, whatever shrank
-constexpr double kLargestWide = 3;      // the same where the program scatters as a whole: times what shrank most
-constexpr double kFewCalls = 20;        // and calls that it may grow by there
-constexpr double kComparable = 10;      // times a count: what shrank from more says nothing of it,
-constexpr double kFewest = 20;          // where the count is taken for so many calls at least
-constexpr std::size_t kSystematic = 5;  // times as many tests grew as shrank, or shrank as grew: that is no chance
-constexpr std::size_t kWhole = 10;      // so many tests that grew, and most of those that make the call: all of them do
+constexpr std::size_t kKnown = 3;       // from so many repetitions on, OLD shows which counts vary
+constexpr std::size_t kManyTests = 20;  // if counts of so many tests come and go, and
+constexpr double kManyOfAll = 0.2;      // of this share of those that wait, the program scatters as a whole
+constexpr std::size_t kNewCalls = 3;    // a first call of a syscall is chance only if it shrank in so many tests
+constexpr double kLargest = 1.0 / 3;    // the share of a count by which it may grow by chance
+constexpr double kLargestWide = 3;      // in a program that scatters as a whole: times the most that it shrank
+constexpr double kFewCalls = 20;        // in such a program a count may always grow by so many calls
+constexpr double kComparable = 10;      // a test with more than so many times the calls does not compare;
+constexpr double kFewest = 20;          // there a count is taken for at least so many calls
+constexpr std::size_t kSystematic = 5;  // a direction: so many times as many tests grew as shrank, or the reverse
+constexpr std::size_t kWhole = 10;      // if so many tests grew, and most of those that make the call, all grew
 
 /// A syscall, and how it failed ("": its calls).
 using Count = std::pair<std::string_view, std::string_view>;
 
 struct CountScatter {
-  std::size_t shrunk = 0;            // tests; of a known OLD those in which it varied
-  std::map<double, double> by_most;  // by how much it shrank, by what from; of a known OLD its ranges, by their ends
-  // Tests, without changes that follow the machine's load: these have a direction by chance.
+  std::size_t shrunk = 0;            // tests in which it shrank; if OLD is known, in which it varied
+  std::map<double, double> by_most;  // count before -> shrunk by; if OLD is known, end of its range -> width
+  // Tests in which it grew and shrank, without changes that follow the machine's load: load has a direction.
   std::size_t risen = 0;
   std::size_t fallen = 0;
 
-  /// The most that it shrank by in tests that make about as many calls as one that made `before`, or fewer.
+  /// The most that it shrank by, in tests that make about `before` calls of it, or fewer.
   double most_shrunk(double before) const {
     const auto end = by_most.upper_bound(kComparable * std::max(before, kFewest));
     return std::accumulate(by_most.begin(), end, 0.0,
@@ -72,7 +72,7 @@ void add(CountScatter& count, double calls, double from) {
   most = std::max(most, calls);
 }
 
-/// What varied in OLD; true if anything did.
+/// Adds what varied in OLD; true if anything did.
 bool add_known(const CountPolicy& policy, const WindowSummary& window, std::map<Count, CountScatter>& counts) {
   bool has_varied = false;
   const auto look = [&](const SyscallSummary& syscall, std::string_view name, const Spread& calls) {
@@ -89,7 +89,7 @@ bool add_known(const CountPolicy& policy, const WindowSummary& window, std::map<
   return has_varied;
 }
 
-/// Calls that `delta` shrank by; 0 where it did not, or is to be told exactly.
+/// Calls that `delta` shrank by; 0 if it did not shrink, or has a tolerance of 0 %.
 double shrunk_by(const CountPolicy& policy, const Comparison& row, const Delta& delta) {
   if (!delta.is_gated() || is_exact(policy, row, delta)) return 0;
   return std::max(delta.old_count.median - delta.new_count.median, 0.0);
@@ -112,28 +112,29 @@ void add_directions(const Comparison& row, std::map<Count, CountScatter>& counts
   }
 }
 
-/// How many calls of `syscall` `count` may have grown by in a test that made `before` of them.
+/// By how many calls `count` of `syscall` may grow by chance in a test that made `before` of them.
 double allowed_growth(const Program& program, std::string_view syscall, const CountScatter& count, double before) {
   if (count.has_risen()) return 0;
-  // What all tests of all runs agree on is exact in such a program, too; one run alone does not tell.
+  // A count that was the same in all tests and runs is exact in such a program, too. One run does not show that.
   const bool may_come = program.scatter.is_known ? count.shrunk > 0 : program.makers.count(syscall) != 0;
   if (program.is_wide() && may_come) {
     return std::max({kLargestWide * count.most_shrunk(before), kLargest * before, kFewCalls});
   }
-  // A baseline of three runs shows what varies. Of a single run only the other tests do.
+  // A baseline of three runs shows what varies. With a single run, only the other tests show it.
   if (program.scatter.is_known || count.shrunk == 0) return 0;
   if (before == 0) return count.shrunk >= kNewCalls ? count.most_shrunk(before) : 0;
   return std::max(count.most_shrunk(before), kLargest * before);
 }
 
-/// True where a count of the test shrank by chance: it did not do so in nearly all tests.
+/// True if a count of the test shrank by chance: the program's tests show no direction for it.
 bool has_shrunk_by_chance(const CountPolicy& policy, Program& program, const Comparison& row) {
   return std::any_of(row.deltas.begin(), row.deltas.end(), [&](const Delta& delta) {
     return shrunk_by(policy, row, delta) > 0 && !program.counts[{delta.syscall, delta.errno_name}].has_fallen();
   });
 }
 
-/// Takes back what races.h allowed where a count grew in most tests of the program: threads of one test do not do that.
+/// Takes back what races.h allowed if a count grew in most tests of the program: the threads of one test do not do
+/// that.
 void uncalm(const CountPolicy& policy, Program& program, Comparison& row) {
   bool has_grown = false;
   for (Delta& delta : row.deltas) {
@@ -156,7 +157,7 @@ void calm(const CountPolicy& policy, Program& program, Comparison& row) {
   for (Delta& delta : row.deltas) {
     if (delta.is_volatile || is_exact(policy, row, delta)) continue;
     const CountScatter& count = program.counts[{delta.syscall, delta.errno_name}];
-    // Had NEW been OLD, a count that shrank would have grown.
+    // Swap OLD and NEW, and a count that shrank is one that grew.
     const bool has_shrunk = delta.change == Change::shrank && program.is_wide() && !count.has_fallen();
     if (delta.change != Change::grew && !has_shrunk) continue;
     const double apart =
@@ -200,7 +201,7 @@ std::vector<ScatteredProgram> allow_for_scatter(const CountPolicy& policy, std::
       }
     }
     for (const Comparison* row : program.waiting) {
-      // This asks what all tests together did.
+      // Needs the directions of all tests, so it comes after them.
       if (!program.scatter.is_known && has_shrunk_by_chance(policy, program, *row)) ++program.scatter.scattered;
     }
     for (Comparison* row : program.waiting) {

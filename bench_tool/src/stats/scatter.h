@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Programs with counts that come and go by chance: servers that look for the next request, threads that work in the
-// background. A change of the program rarely makes the calls of some tests fewer where it makes those of others more.
-// Chance does: OLD and NEW could as well be the other way round, so as many counts shrink by chance as grow. What
-// shrank therefore tells how much of what grew is chance (docs/statistics.md, "Programs that scatter").
+// background. A change of the program rarely adds calls to some tests and removes calls from others. Chance does both:
+// swap OLD and NEW, and what shrank has grown. So as many counts shrink by chance as grow, and those that shrank tell
+// how much of the growth is chance (docs/statistics.md, "Programs that scatter").
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,16 @@
 
 namespace syscost::bench::stats {
 
-/// A program in which counts of so many tests come and go that single calls more are not judged there.
+/// A program in which counts come and go in so many tests that single additional calls are not judged.
 struct ScatteredProgram {
   std::string name;
   std::size_t waiting = 0;    ///< Tests that wait for others.
-  std::size_t scattered = 0;  ///< Of these, tests with a count that comes and goes: it shrank, or it varied in OLD.
-  bool is_known = false;      ///< OLD has three repetitions or more, so that its own counts say what varies.
+  std::size_t scattered = 0;  ///< Those with a count that comes and goes: it shrank, or it varied in OLD.
+  bool is_known = false;      ///< OLD has three repetitions or more, so its own counts show what varies.
 };
 
-/// Makes `near` what may be scatter, with the reason, and returns the programs that scatter as a whole. Only tests that
-/// wait for others (races.h) are touched, and no syscall that is to be told exactly (a tolerance of 0 %).
+/// Turns what may be scatter into `near`, with the reason. Returns the programs that scatter as a whole. Changes only
+/// tests that wait for others (races.h), and no syscall with a tolerance of 0 %.
 std::vector<ScatteredProgram> allow_for_scatter(const CountPolicy& policy, std::vector<Comparison>& rows);
 
 /// `httplib_test: counts of 51 of its 160 tests ...`, with what to do; a warning.

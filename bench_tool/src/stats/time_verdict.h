@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// TimeVerdict: what became of the times of each test between two runs.
+// TimeVerdict: whether the times of each test changed between two runs.
 //
 // A sample is a repetition or a process, never an iteration. A time regressed only when two things hold: chance does
 // not explain the difference (adjusted p of the exact rank test), and the difference matters (the whole interval of the
-// ratio lies beyond the threshold). `same` is a finding too: the whole interval lies inside. Everything else says why
-// there is no answer.
+// ratio lies beyond the threshold). `same` is an answer, too: the whole interval lies inside. All other
+// verdicts say why there is no answer.
 #pragma once
 
 #include <optional>
@@ -21,8 +21,8 @@ namespace syscost::bench::stats {
 struct TimeLimits {
   double threshold = 0.03;  ///< Share of OLD's time: smaller differences do not matter.
   double alpha = 0.05;      ///< Chance of a false alarm in a comparison of equal code.
-  /// How many looks the chance is to be shared with. Who measures on until something is found finds something; a look
-  /// that takes its share of alpha / shares cannot do that.
+  /// How many looks share the chance of a false alarm. If you measure until you find something, you find something. A
+  /// look that uses only alpha / shares prevents that.
   double shares = 1;
 };
 

@@ -34,7 +34,7 @@ struct Delta {
   Change change = Change::none;
   bool is_volatile = false;
   bool is_new_errno = false;  ///< The syscall did not fail this way in any repetition of OLD.
-  bool is_fixed = false;      ///< Of a run of a benchmark's loop whatever its length; else of an iteration.
+  bool is_fixed = false;      ///< Made once per run of a benchmark's loop; else per iteration.
 
   bool is_gated() const { return !is_volatile && change != Change::moved; }
   bool is_exact() const { return old_count.is_exact() && new_count.is_exact(); }

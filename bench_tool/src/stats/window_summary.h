@@ -2,9 +2,9 @@
 //
 // WindowSummary: the numbers of one test over its repetitions, as summary shows and compare compares them.
 //
-// The sample is the repetition: every number is first formed per repetition, then described by a Spread. A syscall that
-// a repetition did not make counts 0 there, because the rows of a window that was counted name every syscall it made;
-// a column that some repetition did not measure has no Spread at all.
+// The sample is the repetition: every number is first formed per repetition, then described by a Spread. The rows of a
+// counted window name every syscall it made. So a syscall without a row counts 0 in that repetition. A column that some
+// repetition did not measure has no Spread.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@
 
 namespace syscost::bench::stats {
 
-/// What a syscall comes to: per repetition, or per iteration where asked.
+/// The figures of a syscall: per repetition, or per iteration on request.
 struct CallFigures {
   Numbers calls;
   Numbers entries;
@@ -32,13 +32,13 @@ struct CallFigures {
   ErrnoNumbers errnos;
 };
 
-/// One syscall (and ioctl request) of a window. Its own figures are without its fixed calls, where those are known.
+/// One syscall (and ioctl request) of a window. If its fixed calls are known, its own figures leave them out.
 struct SyscallSummary : CallFigures {
   std::string name;  ///< `write`, `ioctl TCGETS`
   std::string_view classes;
   bool is_wait = false;               ///< Blocks by design: kept apart from work.
   std::optional<CallFigures> spread;  ///< With the fixed calls, spread over the iterations; only where they are known.
-  Numbers fixed_calls;                ///< Of a run of the loop whatever its length; nullopt where not known apart.
+  Numbers fixed_calls;                ///< Made once per run of the loop; nullopt if not known apart.
   Numbers fixed_errors;
   ErrnoNumbers fixed_errnos;
   // Sums over all repetitions; nullopt where not measured.
@@ -53,14 +53,14 @@ struct SyscallSummary : CallFigures {
   const CallFigures& with_fixed() const { return spread ? *spread : *this; }
 };
 
-/// What processor time is judged by. Nothing in it where a repetition has none.
+/// What processor time is judged by. Empty if a repetition has none.
 struct CpuSamples {
   std::vector<double> times_ns;          ///< Of each repetition, per iteration where wall times are.
   std::vector<double> process_times_ns;  ///< The median of these in each process.
-  /// What all readings of getrusage()'s clock are multiples of, so its step or a multiple: a microsecond, or a tick.
-  /// 0: all are 0. 1: another clock, which counts nanoseconds.
+  /// The common divisor of all readings of getrusage()'s clock: its step, or a multiple of it; a microsecond, or a
+  /// tick. 0: all are 0. 1: another clock, which counts nanoseconds.
   std::uint64_t step_ns = 0;
-  std::uint64_t least_ns = 0;  ///< The smallest reading, whatever number of iterations it holds.
+  std::uint64_t least_ns = 0;  ///< The smallest reading, for any number of iterations.
 };
 
 struct WindowSummary {
@@ -68,7 +68,7 @@ struct WindowSummary {
   std::string_view program;             ///< Without its folder.
   std::string_view test;                ///< As in the CSV; of a suite's set-up the suite, of an environment's "".
   std::string_view kind;                ///< Of schema::kKinds.
-  std::string_view origin;              ///< Who counted: syscost, or a tool beside it. A tool changes the times.
+  std::string_view origin;              ///< What counted: syscost, or a tool beside it. A tool changes the times.
   std::string_view loop;                ///< Of a loop its name, else empty.
   std::string owner;                    ///< Of a loop the name of the test or set-up it ran in; empty outside of them.
   bool follows_owner = false;           ///< Of a loop: its owner has rows too, and stands before it.
@@ -77,11 +77,11 @@ struct WindowSummary {
   std::size_t incomplete = 0;           ///< Of these with rows missing: counts are lower bounds.
   std::size_t uncounted = 0;            ///< Of these without any count.
   std::map<std::string_view, std::size_t> outcomes;
-  /// Selectors of what its repetitions counted, "" = everything: counts under different ones are of different things.
+  /// Selectors of what its repetitions counted; "" = everything. Counts under different selectors are not comparable.
   std::set<std::string_view> filters;
   bool is_per_iteration = false;  ///< Every repetition says how often its body ran, and the numbers are per pass.
   Numbers iterations;
-  Numbers counted_passes;  ///< What counts were divided by, in each repetition; nullopt where they were not.
+  Numbers counted_passes;  ///< What counts were divided by, in each repetition; nullopt if they were not.
   Numbers wall_ns;
   std::vector<double> times_ns;          ///< wall_ns of each repetition; empty where one has none.
   std::vector<double> process_times_ns;  ///< The median of these in each process.
@@ -110,7 +110,7 @@ struct WindowSummary {
   bool is_set_up() const { return kind == "suite" || kind == "environment"; }
   /// Its counts are a part of its program's, and in no other window's.
   bool is_part_of_program() const { return is_ours() && (kind == "test" || is_set_up()); }
-  /// Its times come from passes that nothing measured, whatever the backend.
+  /// Its times come from passes that no backend measured.
   bool is_timed_apart() const { return kind == "loop" || kind == "benchmark" || kind == "kernel"; }
   bool is_ours() const { return origin == schema::kOriginSyscost; }
   /// The passes that the figures were divided by, if they are per pass; else 1.
@@ -122,10 +122,10 @@ struct WindowSummary {
   bool counted_everything() const { return filters.empty() || (filters.size() == 1 && filters.begin()->empty()); }
 };
 
-/// True when a syscall of the window has calls that a run of the benchmark's loop makes whatever its length.
+/// True if a syscall of the window has calls that are made once per run of the benchmark's loop.
 bool has_fixed_calls(const WindowSummary& window);
 
-/// `%network`; `none` where everything was counted; `none and %network` where repetitions differ.
+/// `%network`; `none` if everything was counted; `none and %network` if repetitions differ.
 std::string filter_text(const WindowSummary& window);
 
 /// `failed x2, skipped x1`, of one repetition without the number; "" where all passed.
