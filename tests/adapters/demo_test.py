@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What `./dev demo` shows, as an ordinary user: 1024 against 1 whatever is denied, and where all is, a reason.
+"""What `./dev demo` shows an ordinary user: 1024 against 1 if any backend is allowed, else a reason.
 
-A clean clone and its build are tools/prove-bare's; this is what comes after the build."""
+tools/prove-bare checks a clean clone and its build; this checks what comes after the build."""
 import os
 import re
 import subprocess

@@ -142,7 +142,7 @@ class Refusals(Case):
 
     def test_a_csv_that_a_stranger_keeps_locked_runs_no_test(self):
         self.run_program(MANY, f"--syscost_csv={self.csv}", "--gtest_filter=Shapes.Empty")
-        with open(self.csv, encoding="utf-8") as stranger:  # who can only read it
+        with open(self.csv, encoding="utf-8") as stranger:  # opened for reading only
             fcntl.flock(stranger, fcntl.LOCK_SH)
             error = self.refused(MANY, f"--syscost_csv={self.csv}")
             self.assertIn(f"another process (process {os.getpid()}, python3) holds the lock of the CSV file {self.csv}", error)

@@ -28,7 +28,7 @@ USER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 ORDINARY = [*USER, "--inh-caps=-all"]
 AMBIENT = [*USER, f"--inh-caps={CAPABILITIES}", f"--ambient-caps={CAPABILITIES}"]
 STRACE = ["strace", "-f", "-o", "/dev/null"]
-# What a person who debugs under dispatch says too.
+# People who debug under dispatch must use the same command.
 GDB = ["gdb", "-nx", "-batch", "-return-child-result", "-ex", "handle SIGSYS nostop noprint pass", "-ex", "run", "--args"]
 PID_NAMESPACE = ["unshare", "--fork", "--pid", "--mount-proc"]
 
@@ -37,7 +37,7 @@ Place = collections.namedtuple("Place", "name before ebpf dispatch seccomp auto"
 
 
 def with_denied(who, before, capable):
-    """A profile like a container's answers what a backend needs, for one who would otherwise have `capable`."""
+    """Places where a profile denies what a backend needs. `capable`: without the profile, this user may use eBPF."""
     able = WORKS if capable else NO_CAPABILITY
     for answer in ("EPERM", "ENOSYS"):
         deny = [*before, DENY, answer]

@@ -55,7 +55,7 @@ def call(name, classes, latencies, errnos=None, **cells):
 
 
 def apart(one, fixed=0, errnos=None):
-    """A syscall row of a benchmark, with `fixed` calls that a run of its loop makes whatever its length."""
+    """A syscall row of a benchmark, with `fixed` calls that are made once per run of its loop."""
     errnos = errnos or {}
     return dict(one, fixed_calls=fixed, fixed_errors=sum(errnos.values()),
                 fixed_errnos=" ".join(f"{errno}:{times}" for errno, times in sorted(errnos.items())))
@@ -410,7 +410,7 @@ def main():
                                      3400000000, counted, kind="benchmark"))
     save("benchmark_new.csv", window("BM_Append/8", [apart(write(250)), apart(call("fsync", "desc", [40000] * 25))],
                                      1360000000, dict(iterations=400000, counted_iterations=250), kind="benchmark"))
-    # What a run of the loop calls whatever its length stands apart: passes of 1000 and 100 iterations say the same.
+    # Calls made once per run of the loop are listed apart, so passes of 1000 and 100 iterations agree.
     def opens_once(iterations, each=2, opens=3, tell=apart, enoent=2):
         calls = [tell(call("write", "desc", [90] * (each * iterations + 1)), 1),
                  tell(call("openat", "file", [600] * opens, {"ENOENT": enoent}), opens, {"ENOENT": enoent}),

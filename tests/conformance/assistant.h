@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// The Assistant: a second process that does to the measured one what may not be counted in it.
+// The Assistant: a second process that acts on the measured one, so that the action is not counted there.
 //
-// "Interrupt the thread once it blocks in read" needs somebody who knows that it blocks, sends a signal, and is not
-// part of the window. A thread of the measured process would be counted, and a sleep would only hope. The Assistant is
-// a fork child, so neither backend nor suite counts it. It takes orders through shared memory: giving one and
-// waiting for it are memory accesses.
+// "Interrupt the thread once it blocks in read" needs a helper that knows that the thread blocks, sends a signal, and
+// is not part of the window. A thread of the measured process would be counted, and a sleep would only hope. The
+// Assistant is a fork child, so neither backend nor suite counts it. It takes orders through shared memory: giving an
+// order and waiting for it are memory accesses.
 #pragma once
 
 #include <sys/types.h>

@@ -60,7 +60,7 @@ std::string dispatch_missing() {
 }  // namespace
 
 std::string syscall_user_dispatch_missing() {
-  // An invalid argument is told from an unknown option by what is refused.
+  // A kernel with this option accepts these arguments; one without it refuses all.
   constexpr int kSetDispatch = 59;  // PR_SET_SYSCALL_USER_DISPATCH
   if (prctl(kSetDispatch, 0, 0, 0, 0) != 0) return "the kernel has no Syscall User Dispatch; run Linux >= 5.11";
   return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The columns of the conformance matrix: who is asked, and what it can know.
+// The columns of the conformance matrix: the backends, and what each can know.
 #pragma once
 
 #include <string>

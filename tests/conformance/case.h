@@ -141,8 +141,8 @@ class Register {
 };
 
 /// Called by a case when the kernel did not behave as the case assumes ("read returned 1, expected -EINTR"): the run
-/// fails with this text, whatever the counts. Not for use inside a body that is counted: record and call it later, or
-/// accept that it allocates.
+/// fails with this text, even if the counts are right. It allocates. So in a body that is counted, note the problem and
+/// call this later, or accept the calls.
 void problem(const std::string& text);
 const std::vector<std::string>& problems();
 /// problem() unless `condition`.

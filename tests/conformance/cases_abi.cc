@@ -25,7 +25,7 @@ namespace conformance {
 namespace {
 
 std::string library_path() {
-  // Beside the program, wherever the build put both.
+  // In the folder of the program; the build puts both there.
   std::string self(4096, '\0');
   ssize_t length = readlink("/proc/self/exe", self.data(), self.size());
   self.resize(length > 0 ? static_cast<std::size_t>(length) : 0);

@@ -138,8 +138,8 @@ void interrupt_each_wait() {
   require(raw(SYS_epoll_wait, g_epoll, &event, 1, -1) == -EINTR, "epoll_wait was not interrupted");
   g_assistant->wait();
 
-  // With a timeout futex and nanosleep would be continued by restart_syscall, but a handler runs: EINTR all the same,
-  // SA_RESTART or not.
+  // With a timeout, restart_syscall would continue futex and nanosleep. But a handler runs here, so both end with
+  // EINTR, with SA_RESTART or without.
   std::uint32_t word = 0;
   timespec long_time = {1000, 0};
   g_assistant->when_blocked_signal(g_tid, SYS_futex, SIGUSR1);

@@ -56,7 +56,7 @@ void compare_row(Sentences& out, const Row& row, const BackendColumn& backend, c
   }
 }
 
-// What must hold of any row, whatever the case.
+// What must hold for the rows of all cases.
 void compare_with_itself(Sentences& out, const std::string& name, const BackendColumn& backend,
                          const MeasuredRow& row) {
   std::uint64_t ended = row.calls + row.restarts + row.in_flight + row.no_return;
@@ -69,7 +69,7 @@ void compare_with_itself(Sentences& out, const std::string& name, const BackendC
   if (backend.knows_errors && backend.knows_calls && failed > row.calls + row.denied) {
     out.push_back(name + ": more errors than calls and denied calls");
   }
-  // Who sees calls from user space never sees rt_sigreturn come back.
+  // A backend in user space never sees rt_sigreturn return.
   const bool has_latency = backend.knows_entries || name != "rt_sigreturn";
   const std::uint64_t latencies = has_latency && backend.knows_latency ? row.calls + row.restarts : 0;
   if (row.latencies != latencies) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The conformance suite: every case on every backend, held against the table and against strace.
+// The conformance suite: runs every case on every backend, and compares the answer with the table and with strace.
 //
 // Each (backend, case) is a test in one or two ways: `..._bare` compares the backend's answer with the table, without
 // anything else in the picture; `..._under_strace` compares it with strace's log of the same run as well. Column
@@ -93,7 +93,7 @@ Start start_of(Setting setting) {
       break;
     case Setting::debugger:
       start.before_program = {"gdb", "-nx", "-batch", "-return-child-result",
-                              // Which is what a person who debugs under the dispatch backends must say too.
+                              // People who debug under the dispatch backends must use the same command.
                               "-ex", "handle SIGSYS nostop noprint pass", "-ex", "run", "--args"};
       if (!is_on_path("gdb")) start.missing = "needs gdb: apt-get install gdb";
       break;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The number to compare a known count with, whatever the backend sees: trips into the kernel, else calls.
+// The number to compare a known count with: trips into the kernel if the backend sees them, else calls.
 #pragma once
 
 #include <string_view>

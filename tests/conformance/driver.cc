@@ -25,7 +25,7 @@ void run_window(const Case& one, const Window& window, const DriverOptions& opti
     return;
   }
   std::optional<syscost::Cost> cost;
-  // Between the markers strace sees everything; whatever the scope itself asked of the kernel would make the two
+  // Between the markers strace sees everything. If the scope itself made a call there, strace and the backend would
   // disagree.
   mark(begin);
   {

@@ -209,7 +209,7 @@ class Many(unittest.TestCase):
         self.assert_one_pair(copies)
         order = random.Random(5)
         victims = order.sample(copies[1:], MANY // 2 - 1)
-        victims.insert(order.randrange(len(victims)), copies[0])  # who started the helper is one of them
+        victims.insert(order.randrange(len(victims)), copies[0])  # the process that started the helper is one of them
         for victim in victims:
             victim.kill()
         self.assert_exact([copy for copy in copies if copy not in victims])

@@ -2,12 +2,12 @@
 //
 // Reads `strace -f -o FILE`: the oracle's side of the comparison.
 //
-// strace stops every thread at every entry, so its log is complete and ordered; what it costs is reading text meant for
-// people. What syscost itself must call in a window so that dispatch works (arming a new thread, the way back from
-// SIGSYS) is told from the program's calls and left out. The reader is strict: a line it does not understand is an
-// error, because a skipped line is a wrong count. It puts halves together (`<unfinished ...>`, `<... read resumed>`),
-// follows clone to know which threads belong to the measured process, adds restart_syscall to the call it continues,
-// and names unnamed numbers as syscost does.
+// strace stops every thread at every entry, so its log is complete and ordered. The price is that we read text meant
+// for people. For dispatch, syscost itself must make calls in a window (to arm a new thread, to return from SIGSYS).
+// The reader tells these from the program's calls and leaves them out. It is strict: a line it does not understand is
+// an error, because a skipped line is a wrong count. It joins halves (`<unfinished ...>`, `<... read resumed>`). It
+// follows clone to know which threads belong to the measured process. It adds restart_syscall to the call that
+// continues, and names unnamed numbers as syscost does.
 #pragma once
 
 #include <cstdint>

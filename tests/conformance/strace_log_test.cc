@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The oracle's reader, held against logs in strace's own form: an oracle that miscounts proves nothing.
+// Tests the oracle's reader with logs in strace's own form: an oracle that miscounts proves nothing.
 #include "strace_log.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A user's tests, unaware of syscost: no include, no line of code. What they ask of the kernel is known exactly, so the
-// rows they get can be held against it.
+// A user's tests that do not know syscost: no include, no line of code. Their syscalls are known exactly, so their rows
+// can be checked.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A grid that runs on the host: the Machine of recorder.h with made-up clocks, walked through thread by thread. What
-// the lanes of a warp do at once on a GPU they do one after the other here, each at the time it is told.
+// A grid that runs on the host: the Machine of recorder.h with made-up clocks, thread by thread. On a GPU the lanes of
+// a warp run at once. Here they run one after the other, each at the time that it is given.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A/A: one benchmark, linked with syscost::benchmark and not linked. Counting happens in another process, so the times
-// of an iteration must be the same, also while counts are asked for.
+// of an iteration must be the same, even with a flag that asks for counts.
 //
 // Two processes of one binary differ by more than two repetitions in one. So a sample is a process, the median of its
 // repetitions; processes run in pairs, the order within a pair alternates, and what is reported is the median of the

@@ -30,9 +30,9 @@ class Process {
   double cpu_ms() const { return cpu_ms_; }
   const std::string& output() const { return output_; }
 
-  // Of children that no Process stands for: what came to us as orphans.
+  // For children without a Process: orphans that we inherited.
 
-  /// CPU time of one that has ended; nullopt where none has. Only while there is no Process that was not waited for.
+  /// CPU time of an orphan that has ended; nullopt if none has. Wait for every Process before you call this.
   static std::optional<double> reap_any_ms();
   static bool has_children();
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Start-up: what a measured program costs whatever it does, as CPU time beside the same program that is not measured.
+// Start-up: the fixed cost of a measured program, as CPU time beside the same program that is not measured.
 //
 // CPU time and not wall time: other work of the machine does not add to it, and a test runner with as many jobs as
-// processors pays exactly this. What syscost leaves to other processes is counted too: this process becomes the parent
-// of what outlives the program (the eBPF helper that it starts), waits for it and adds its CPU time up; of a helper
-// that runs already it is what the helper used while the program ran.
+// processors pays exactly this. The work that syscost leaves to other processes counts, too. This process becomes the
+// parent of processes that outlive the program (the eBPF helper that it starts), waits for them and adds their CPU
+// time. For a helper that ran before, it adds what the helper used while the program ran.
 #include <dirent.h>
 #include <fmt/format.h>
 #include <sched.h>

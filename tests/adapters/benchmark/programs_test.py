@@ -39,7 +39,7 @@ class Mains(BenchmarkCase):
         self.assertIn("own reporter: BM_Second sys_getppid=2 syscalls=2\n", done.out)
 
     def test_a_main_that_checks_what_ran_first_costs_the_counts_of_what_follows(self):
-        # A counting process for the second run has nothing to show for the first.
+        # A counting process for the second run has no counts of the first one.
         done = self.run_program(USER_MAIN, f"--syscost_csv={self.csv}", QUICK, SYSCOST_TEST_CHECKS="1")
         self.assertIn("there are no counts: the process that counts ended with exit code 3 before it ran those of this call "
                       "of RunSpecifiedBenchmarks(); it wrote:\nno results\n", done.err)

@@ -78,7 +78,7 @@ TEST(Children, Spawned) {
   wait_for(child);
 }
 
-// The value is the calling process's, whatever children do.
+// The value is the count of the calling process. Children do not change it.
 TEST(Children, AskedForOnlyTheirParentAnswers) {
   const syscost::Cost cost = syscost::measure(
       [] {

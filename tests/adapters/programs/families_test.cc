@@ -89,7 +89,7 @@ const std::string kChildProgram32 = beside_us("adapter_child_32");
   _exit(97);
 }
 
-// ---- who is a child -------------------------------------------------------------------------------------------------
+// ---- what is a child ------------------------------------------------------------------------------------------------
 
 TEST(Families, ThreadsOfAChild) {
   EXPECT_EQ(reap(start([] {

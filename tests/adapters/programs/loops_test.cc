@@ -157,7 +157,7 @@ TEST(Loop, AThreadGoesOnWhileTheInstrumentIsOff) {
   ASSERT_EQ(pipe(ends.data()), 0);
   std::array<int, 2> back{};
   ASSERT_EQ(pipe(back.data()), 0);
-  // Who looks whether the thread blocks must make no call that is counted.
+  // The Assistant checks whether the thread blocks. It makes no call that is counted.
   conformance::Assistant assistant;
   std::atomic<pid_t> tid{0};
   std::atomic<bool> is_at_last_read{false};

@@ -59,7 +59,7 @@ TEST(Lanes, ThreadsThatLeaveTheirScopeOpen) {
     }).join();
   }
   EXPECT_EQ(syscost::measure([] { call(3); }).calls("getppid"), 3);
-  // Those that a later thread took the lane from ended when it did; the others still count a thread that is no more.
+  // Some scopes ended when a later thread took their lane. The others still count a thread that has ended.
   for (std::unique_ptr<syscost::Scope>& scope : left) EXPECT_EQ(scope->stop().calls("getppid"), 2);
   EXPECT_EQ(syscost::measure([] { call(4); }).calls("getppid"), 4);
 }

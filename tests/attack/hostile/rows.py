@@ -48,7 +48,7 @@ def loops_of(rows):
 
 
 def exact_or_missing(number, lost, made):
-    """(letter, why): '=', 'R' where there is no number or some are lost (a thread that was not seen is one), 'W' where the
+    """(letter, why): '='; 'R' if there is no number or calls are lost (an unseen thread counts as lost); 'W' if the
     number is wrong."""
     if number is None:
         return "R", "no number"

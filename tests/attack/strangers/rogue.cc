@@ -156,7 +156,7 @@ void scribble(std::atomic<bool>& stop) {
         static_cast<volatile std::uint64_t*>(mapping.begin)[i] = values[round % 6];
       }
     }
-    // In its own windows whatever that says.
+    // In its own windows, regardless of the answer.
     for (int i = 0; i < 200; ++i) {
       raw(SYS_getppid);
       raw(SYS_close, -1);
@@ -193,7 +193,7 @@ int connection() {
   _exit(3);
 }
 
-/// Sends whatever the socket to the helper takes, and reads no answer: first questions, then what is none.
+/// Fills the socket to the helper and reads no answer. It sends questions first, then bytes that are no question.
 void flood(int times) {
   const int fd = connection();
   for (int i = 0; i < times * 10; ++i) send_question(fd, i % 2 == 0 ? Request::report : Request::attach);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Where records keep what, against NVIDIA's header: compiled only where that is installed. Every version of the structs
-// that the header still has is held against the one set of numbers.
+// Compares the places of a record's fields with NVIDIA's header. It is compiled only if the header is installed. Every
+// version of the structs that the header still has must fit the one set of numbers.
 #include <cupti.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A stand-in for NVIDIA's libcupti: the functions that syscost calls, playing records from a script, so that what
-// becomes of them is tested where there is no GPU. It measures nothing.
+// A stand-in for NVIDIA's libcupti: the functions that syscost calls play records from a script. So the handling of
+// records is tested without a GPU. It measures nothing.
 //
 // SYSCOST_TEST_CUPTI_PLAY names the script; one order a line:
 //     version N                     what cuptiGetVersion says; 130001 without

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Rows that were packed are the rows that went in, whatever numbers they hold.
+// Packed rows come out as they went in, with any numbers.
 #include "model/row_store.h"
 
 #include <gtest/gtest.h>

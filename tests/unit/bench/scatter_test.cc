@@ -206,7 +206,7 @@ TEST(Scatter, OfABaselineIsWhatVariedInItsRuns) {
   EXPECT_EQ(suite.first(), Verdict::near);
   ASSERT_EQ(suite.scattered.size(), 1U);
   EXPECT_NE(warning_of(suite.scattered.front()).find("varied in OLD"), std::string::npos);
-  // That NEW has less is no sign of chance then: a baseline of equal runs knows.
+  // Then fewer calls in NEW are no sign of chance: the runs of the baseline were equal.
   EXPECT_EQ(Suite().add("read", {27, 27, 27}, {28}).add_times(20, "read", {40, 40, 40}, {38}).first(),
             Verdict::regressed);
 }

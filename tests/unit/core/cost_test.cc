@@ -43,7 +43,7 @@ std::shared_ptr<detail::CostData> sample() {
   return data;
 }
 
-// Details are for rows: what code asks for does not depend on whether they were asked for.
+// Details are for rows. The counts that code reads are the same with details and without.
 TEST(Cost, AddsDetailsUp) {
   std::shared_ptr<detail::CostData> data = new_data();
   SyscallId request = *parse_syscall_name("ioctl");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A call that has come back from the kernel is counted, wherever a handler interrupts what the stub still has to do,
-// and whether or not that handler comes back. The file's offset says how many calls the kernel has made.
+// A call that has come back from the kernel is counted, even if a handler then interrupts the stub, at any place, and
+// even if that handler does not return. The file's offset says how many calls the kernel has made.
 #include <gtest/gtest.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>

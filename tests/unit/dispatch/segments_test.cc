@@ -143,7 +143,7 @@ TEST_F(SegmentsTest, WaitsForTheNextRecordingsOfAThreadThatWasOnceTooSlow) {
   thread_->open = 1;
   EXPECT_EQ(Segments::wait_for_recordings(kOnce), 1U);
   EXPECT_EQ(Segments::wait_for_recordings(kOnce), 0U) << "said twice";
-  // It ends after all, wherever it may have counted: that is said, too.
+  // The recording ends after all, but it may have counted into another segment. That is reported, too.
   thread_->open = 0;
   EXPECT_EQ(Segments::wait_for_recordings(kOnce), 1U);
   EXPECT_EQ(Segments::wait_for_recordings(kOnce), 0U);

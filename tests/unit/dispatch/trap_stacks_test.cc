@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Trapped calls on stacks of ours: who looks from a handler sees the caller, and signals are kept while one waits.
+// Trapped calls on our own stacks: a handler that looks sees the caller, and signals are kept while a call waits.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <signal.h>

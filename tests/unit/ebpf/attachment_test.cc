@@ -192,8 +192,8 @@ INSTANTIATE_TEST_SUITE_P(Each, HeldPrograms,
 
 // ---- the programs attached a second time ----------------------------------------------------------------------------
 
-/// A second attachment of the first program, on_sys_enter, of a process that holds its programs itself; -1 where there
-/// is no such.
+/// A second attachment of the first program, on_sys_enter, for a process that holds its programs itself; -1 if it holds
+/// none.
 int attach_again() {
   for (int socket = 3; socket < 1024; ++socket) {
     char byte = 0;

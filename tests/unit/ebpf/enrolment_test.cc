@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Who is enrolled: the one process that said its cookie, for as long as it lives, and no other that gets its number.
-// The programs are loaded here, and the tests skip with the reason where they may not be.
+// Which process is enrolled: the one that said its cookie, for as long as it lives, and no later one with its number.
+// This loads the programs; if it may not, the tests skip with the reason.
 #include <gtest/gtest.h>
 #include <linux/sched.h>
 #include <sys/mman.h>

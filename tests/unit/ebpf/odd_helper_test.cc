@@ -40,8 +40,8 @@ struct Oddity {
   std::function<std::vector<int>(const LoadedPrograms&)> files = [](const LoadedPrograms& pair) {
     return open_run_files(pair.programs());
   };
-  std::uint64_t missed_before = 0;            ///< As it says to `join`.
-  std::vector<std::uint64_t> missed_after{};  ///< As it says to each `report`; none is told to one question too many.
+  std::uint64_t missed_before = 0;            ///< Its answer to `join`.
+  std::vector<std::uint64_t> missed_after{};  ///< Its answers to each `report`; a question beyond the last gets none.
 };
 
 [[noreturn]] void serve_one(int listener, const Oddity& oddity) {
@@ -111,7 +111,7 @@ std::string hidden_losses_of(Backend& backend) {
   return losses.ok() ? std::to_string(losses.value()) : losses.failure().reason;
 }
 
-// The helper counts since it loaded the programs; who comes later did not lose what others lost before.
+// The helper counts from when it loaded the programs. A process that came later did not lose what was lost before.
 TEST_F(OddHelper, RunsThatWereMissedBeforeAProcessCameAreNotItsLosses) {
   const Oddity had_losses{.files = [](const LoadedPrograms&) { return std::vector<int>(); },
                           .missed_before = 1000,
@@ -135,7 +135,7 @@ TEST_F(OddHelper, IsNotAskedWhereItsFilesTell) {
   EXPECT_EQ(with_helper({}, miscounts), "");
 }
 
-// It is asked, then, whatever it passed; missed_runs_test.cc has more that is no such file.
+// Then the process asks the helper, even if it passed files. missed_runs_test.cc has more files of the wrong kind.
 TEST_F(OddHelper, WithoutFilesOrWithOthersIsAsked) {
   const std::vector<std::function<std::vector<int>(const LoadedPrograms&)>> odd = {
       [](const LoadedPrograms&) { return std::vector<int>(); },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// As in a container: in a PID namespace bpftrace sees other process numbers than the test and counts all the same, and
-// it does without CAP_SYS_ADMIN.
+// As in a container: in a PID namespace bpftrace sees other process numbers than the test, and still counts. It needs
+// no CAP_SYS_ADMIN.
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Whatever is missing or wrong, the message says what and how to get it, and nothing runs on.
+// If something is missing or wrong, the message says what it is and how to get it, and no process stays.
 #include <sched.h>
 #include <sys/mount.h>
 

@@ -6,7 +6,7 @@
 namespace syscost::session {
 namespace {
 
-// What a process does with them is held against an unmeasured one by tests/adapters/first_uses_test.py.
+// tests/adapters/first_uses_test.py compares a process that uses them with an unmeasured one.
 TEST(FirstUsesTest, AProcessorHasEightArenasAndOneAloneNine) {
   EXPECT_EQ(most_arenas(1), 9);
   EXPECT_EQ(most_arenas(2), 16);
