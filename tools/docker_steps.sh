@@ -94,7 +94,7 @@ says_not "without tracefs"
 # Without an init the command is what orphans come to.
 doctor 0 "${grant[@]}"
 says "auto would take ebpf" '"/sys/kernel/tracing:/sys/kernel/tracing:ro"'
-says "runs BPF programs of its own: the helper would become a child of this process"
+says "runs BPF programs of its own: this process adopts orphans"
 expect 0 docker run --rm "${mounted[@]}" "${grant[@]}" syscost-dev $demo --syscost_backend ebpf --syscost_profile syscalls
 says "backend ebpf" "1024 write"
 doctor 0 "${grant[@]}" --init
