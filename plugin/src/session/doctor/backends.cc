@@ -44,7 +44,7 @@ struct BackendRequest {
   DetailRequest details;  ///< What to tell calls of one syscall apart by.
 };
 
-/// For a backend that leaves nothing behind when it is closed (docs/decisions/0003).
+/// For a backend that leaves no trace when it is closed (docs/decisions/0003).
 Result<Trial> open_and_close(OpenedBackend (*open)(const BackendRequest&)) {
   OpenedBackend backend = open({});
   if (!backend.ok()) return backend.failure();

@@ -10,8 +10,8 @@
 //
 // Where a tool runs inside this process (--syscost_profile cupti) the traced pass is the only one that is kept.
 //
-// exit() unwinds nothing: whoever calls it, on whichever thread, leaves the loop where it is. So a running loop is
-// known to the end of the process, which takes it over at a moment when it is inside its body.
+// exit() unwinds nothing: a call of it, on any thread, leaves the loop where it is. So the code at the end of the
+// process knows a running loop, and takes it over at a moment when it is inside its body.
 //
 // Between passes nothing is armed, so this code may allocate and write. Only the first and the last thing that
 // next_pass() does touch a pass: reading the clock, or closing and opening the window.

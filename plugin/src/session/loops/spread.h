@@ -18,7 +18,7 @@ struct Spread {
 
   /// (high - low) / median; 0 when the median is 0.
   double relative_width() const { return median > 0 ? (high - low) / median : 0; }
-  /// A loop whose passes agree to a tenth is called stable.
+  /// A loop is called stable if its passes agree to a tenth.
   bool is_stable() const { return relative_width() <= 0.10; }
 };
 

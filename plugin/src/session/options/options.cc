@@ -42,8 +42,9 @@ std::string lower(std::string_view name) {
   return text;
 }
 
-/// "name" of `--syscost_name` or, where allowed, `--name`; null when the argument is none of ours. Everything that
-/// begins with --syscost is, be it `--syscost-csv`: a flag nobody reads is a measurement that silently did not happen.
+/// "name" of `--syscost_name` or, where allowed, `--name`; null when the argument is none of ours. Every argument that
+/// begins with --syscost is ours, even `--syscost-csv`: if no code read a flag, a measurement would silently be
+/// missing.
 std::string_view flag_name(std::string_view argument, Spelling spelling) {
   constexpr std::string_view kPrefix = "--syscost";
   std::string_view name = argument.substr(0, argument.find('='));

@@ -26,7 +26,7 @@ std::string below(const std::string& folder, const std::string& target) {
   return target.starts_with('/') ? target : folder + "/" + target;
 }
 
-/// The hash that `name` ("refs/heads/main") stands for in packed-refs, whose lines are "HASH NAME".
+/// The hash of `name` ("refs/heads/main") in packed-refs; the lines of packed-refs are "HASH NAME".
 std::string packed_ref(const std::string& packed_refs, const std::string& name) {
   for (std::size_t begin = 0; begin < packed_refs.size();) {
     std::size_t end = std::min(packed_refs.find('\n', begin), packed_refs.size());

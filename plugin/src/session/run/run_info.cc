@@ -44,7 +44,7 @@ std::string now_iso8601() {
 /// When a process started, in clock ticks since boot: with its number it names a process for good. "0" if unknown.
 std::string start_time(pid_t pid) {
   std::string stat = read_small_file("/proc/" + std::to_string(pid) + "/stat");
-  // Field 2 is the program's name in parentheses and may hold anything; count from behind it: field 22.
+  // Field 2 is the program's name in parentheses and may hold anything; count from its end to field 22.
   std::size_t at = stat.rfind(')');
   for (int field = 2; field < 22 && at != std::string::npos; ++field) at = stat.find(' ', at + 1);
   if (at == std::string::npos) return "0";
@@ -57,8 +57,8 @@ std::string read_link(const std::string& path) {
   return length <= 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(length));
 }
 
-/// The folder whose tests the process `ctest` runs, or empty. Not its working directory: ctest changes into a test's
-/// own while it starts it. But it keeps its log open, FOLDER/Testing/Temporary/LastTest.log.tmp.
+/// The folder of the tests that the process `ctest` runs, or empty. Not its working directory: ctest changes into a
+/// test's own while it starts it. But it keeps its log open, FOLDER/Testing/Temporary/LastTest.log.tmp.
 std::string folder_of_ctest(pid_t ctest) {
   const std::string descriptors = "/proc/" + std::to_string(ctest) + "/fd";
   std::error_code error;

@@ -22,9 +22,9 @@ csv::RunColumns read_run_info(const Options& options, std::string_view build_typ
 /// ID`. `how` follows the backend's name; `csv` is empty where no file is written.
 std::string header_line(const csv::RunColumns& run, const std::string& how, const std::string& csv);
 
-/// `path` as an absolute path. A relative path from the environment starts in the folder whose tests ctest runs,
-/// because ctest gives each test a working directory of its own and one variable serves them all; every other one where
-/// we are. Fails when that folder cannot be found out.
+/// `path` as an absolute path. A relative path from the environment starts in the folder of the tests that ctest runs,
+/// because ctest gives each test its own working directory and one variable serves them all. Every other relative path
+/// starts in the working directory. Fails when the folder of the tests cannot be found.
 Result<std::string> resolve_path(const std::string& path, Source source);
 
 /// True when writing to one of them writes to the other: by whatever names, whether or not they exist. False for what

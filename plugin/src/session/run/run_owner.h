@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Run owner: the process whose run this one belongs to.
+// Run owner: the process that owns the run of this process.
 //
 // bench reads the newest run of a file. Programs that belong together must therefore say the same run: those of one
-// ctest, and those that a test starts while it is measured itself. Nothing is put into the environment for that, where
-// the user's program would see it; /proc shows who started whom, and who writes the same file.
+// ctest, and those that a test starts while it is measured itself. The environment is not used for that, because the
+// user's program would see it. /proc shows which process started which, and which processes write the same file.
 #pragma once
 
 #include <sys/types.h>

@@ -2,7 +2,7 @@
 //
 // Findings: what the tools beside us saw of one window, over all the stretches in which they were attached.
 //
-// A loop interrupts its test: the tool is stopped before the loop's timed passes and started again behind them, so a
+// A loop interrupts its test: the tool is stopped before the loop's timed passes and started again after them, so a
 // test's findings come in parts. Numbers add up; texts cannot, and become numbered files.
 #pragma once
 

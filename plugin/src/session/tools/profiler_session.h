@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// ProfilerSession: what becomes of a window that tools beside us look at: files, rows, lines, and a comparison with our
+// ProfilerSession: turns a window that tools beside us observe into files, rows, lines, and a comparison with our
 // count.
 //
-// A window is traced or timed, never both: while a tool is attached every call takes longer, so nobody's times of such
-// a window reach a column of times but the tool's own histogram, under its own origin.
+// A window is traced or timed, never both. While a tool is attached every call takes longer. So the times of such a
+// window reach no column of times, except the tool's own histogram, under its own origin.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ Result<std::string> artifacts_root(const Options& options);
 /// `bpftrace syslat, perf`.
 std::string describe_tools(const Options& options);
 
-/// What one traced window leaves behind.
+/// The results of one traced window.
 struct TracedWindow {
   std::vector<csv::ToolWindow> rows;  ///< For each tool that has figures of syscalls.
   std::vector<profilers::TimeFigure> times;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Do a tool's numbers and ours agree? Two counts of the same window, taken by different means, must be equal; where
-// they are not, one of them is wrong, and nobody may read either without knowing that.
+// Do a tool's numbers and ours agree? Two counts of the same window, taken by different means, must be equal. If they
+// are not, one of them is wrong, and syscost says so with both.
 #pragma once
 
 #include <cstdint>

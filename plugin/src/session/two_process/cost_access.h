@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// CostAccess: the numbers behind a Cost, for the parts of libsyscost that pass them on.
+// CostAccess: the numbers of a Cost, for the parts of libsyscost that pass them on.
 #pragma once
 
 #include "core/cost_data.h"

@@ -2,9 +2,9 @@
 //
 // The counting process: this program run again, with a pipe through which it sends what it counts.
 //
-// One variable tells it so, SYSCOST_INTERNAL_COUNTING=PID:DESCRIPTOR:ORDERS. The process id makes it address nobody
-// else: programs that a measured body starts inherit the variable, and Google Benchmark's own main executes itself once
-// more, which keeps the id.
+// One variable tells it so, SYSCOST_INTERNAL_COUNTING=PID:DESCRIPTOR:ORDERS. Because of the process id it is meant for
+// no other process: programs that a measured body starts inherit the variable. Google Benchmark's own main executes
+// itself once more, which keeps the id.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -178,7 +178,7 @@ struct Launch {
 };
 
 [[noreturn]] void become_counting_process(Launch& launch, int pipe, int errors, pid_t parent) {
-  // Nobody would read what it counts.
+  // Without its parent no process would read its counts.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);
   const int null = open("/dev/null", O_RDWR);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Costs without numbers whose reason is always the same: copied inside windows, where making one would allocate.
+// Costs without numbers, each with a fixed reason: copied inside windows, because making one there would allocate.
 #pragma once
 
 #include "syscost/cost.h"

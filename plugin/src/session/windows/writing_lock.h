@@ -2,9 +2,9 @@
 //
 // WritingLock: held while rows go to the file; a window that would see that waits for it.
 //
-// Mostly it is held for microseconds, and a waiter spins, for to sleep is to enter the kernel. But whoever writes rows
-// may have to wait for the lock of the file, which another test program holds for as long as it likes: then waiters
-// that are in no window sleep.
+// Mostly it is held for microseconds, and a waiter spins, because sleeping would enter the kernel. But the thread that
+// writes rows may have to wait for the lock of the file, and another test program may hold that lock for long: then
+// waiters that are in no window sleep.
 #pragma once
 
 #include <atomic>
