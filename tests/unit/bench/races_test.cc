@@ -80,8 +80,8 @@ TEST(Races, AreJudgedByTheNoiseThatABaselineHas) {
   const auto after = [](double write) {
     return racing({35}, {call("write", {write}), call("openat", {102}), call("unlink", {52})});
   };
-  EXPECT_EQ(compared(before, after(1040)).verdict, Verdict::near);
-  EXPECT_EQ(compared(before, after(1110)).verdict, Verdict::regressed);
+  EXPECT_EQ(compared(before, after(1180)).verdict, Verdict::near);
+  EXPECT_EQ(compared(before, after(1250)).verdict, Verdict::regressed);
 }
 
 TEST(Races, CountWhereNoToleranceIsAskedFor) {
