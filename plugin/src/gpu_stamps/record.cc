@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "os/file_lock.h"
+#include "session/process_session.h"
 #include "session/tools/profiler_session.h"
-#include "session/windows/session.h"
 #include "syscost/adapter.h"
 #include "syscost/gpu/stamp_figures.h"
 #include "syscost/gpu/stamp_file.h"
@@ -113,7 +113,7 @@ Aside::Aside() {
 }
 
 Aside::~Aside() {
-  if (is_aside_) session::Session::instance().take_test_back(kName);
+  if (is_aside_) session::process_session().take_test_back(kName);
 }
 
 std::string record(StampedLaunch launch) {

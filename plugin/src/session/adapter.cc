@@ -11,14 +11,12 @@
 #include <vector>
 
 #include "os/environment.h"
-#include "session/messages.h"
+#include "session/process/messages.h"
+#include "session/process_session.h"
 #include "session/run/run_info.h"
 #include "session/run/run_owner.h"
-#include "session/windows/session.h"
 
 namespace syscost::adapter {
-
-using session::Session;
 
 bool take_options(int* argc, char** argv) {
   std::vector<std::string> arguments(argv, argv + *argc);
@@ -64,26 +62,26 @@ void start_or_exit(const Framework& framework) {
 }
 
 void open_window(const WindowName& name) {
-  Session::instance().open_window(name);
+  session::process_session().open_window(name);
 }
 
 Report close_window(std::string_view outcome, int framework_writes) {
-  return Session::instance().close_window(outcome, framework_writes);
+  return session::process_session().close_window(outcome, framework_writes);
 }
 
 bool is_fork_child() {
-  return Session::instance().is_fork_child();
+  return session::process_session().is_fork_child();
 }
 
 bool prints_lines() {
-  return Session::instance().prints_lines();
+  return session::process_session().prints_lines();
 }
 
 bool skips_unavailable(const Unavailable& why) {
   const Result<session::ParsedOptions>& parsed = session::process_options();
   // Where a backend counts and could have the number, it is missing for another reason: a selector that names nothing,
   // say. That is a mistake in the test, wherever it runs.
-  if (!parsed.ok() || (Session::instance().can_count() && !why.is_beyond_backend)) return false;
+  if (!parsed.ok() || (session::process_session().can_count() && !why.is_beyond_backend)) return false;
   switch (parsed.value().options.on_unavailable) {
     case session::Options::OnUnavailable::skip:
       return true;
@@ -97,7 +95,7 @@ bool skips_unavailable(const Unavailable& why) {
 }
 
 void finish() {
-  Session::instance().finish();
+  session::process_session().finish();
 }
 
 const char* variable(const char* name) {
@@ -109,12 +107,12 @@ void say_if_nothing_ran() {
   if (!parsed.ok() || parsed.value().options.csv.empty()) return;
   const session::Options& options = parsed.value().options;
   if (options.csv_source == session::Source::environment && session::ctest_parent(getpid()) == 0) return;
-  if (Session::instance().is_started()) return;
+  if (session::process_session().is_started()) return;
   session::say("this program ran no GoogleTest test and measured nothing: it has no rows in " + options.csv);
 }
 
 std::string problem() {
-  return Session::instance().problem();
+  return session::process_session().problem();
 }
 
 }  // namespace syscost::adapter

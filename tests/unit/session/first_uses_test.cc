@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/first_uses.h"
+#include "session/process/first_uses.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/messages.h"
+#include "session/process/messages.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

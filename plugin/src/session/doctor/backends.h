@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,9 +14,6 @@
 #include "session/options/options.h"
 
 namespace syscost::session {
-
-/// Opens the chosen backend, `automatic` being the first that works. Never called with `none`.
-using BackendOpener = std::function<Result<std::unique_ptr<Backend>>(BackendChoice)>;
 
 /// Opens one of the backends this library was built with, to count what `filter` selects (null = everything; it must
 /// outlive the backend), and with `children` what child processes do too. Where every backend fails, the failure says

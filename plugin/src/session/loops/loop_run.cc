@@ -11,7 +11,7 @@
 
 #include "csv/row.h"
 #include "session/loops/spread.h"
-#include "session/messages.h"
+#include "session/process/messages.h"
 #include "session/windows/report_line.h"
 
 namespace syscost::session {

@@ -8,8 +8,8 @@
 
 #include "os/environment.h"
 #include "os/small_file.h"
-#include "session/first_uses.h"
 #include "session/options/options.h"
+#include "session/process/first_uses.h"
 
 namespace syscost::session {
 namespace {

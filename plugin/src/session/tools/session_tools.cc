@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "os/quiet_memory.h"
-#include "session/messages.h"
+#include "session/process/messages.h"
 #include "session/windows/session.h"
 
 namespace syscost::session {

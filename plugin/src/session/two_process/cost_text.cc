@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "session/process_session.h"
 #include "session/two_process/cost_access.h"
-#include "session/windows/session.h"
 #include "syscost/counting.h"
 
 namespace syscost::adapter {

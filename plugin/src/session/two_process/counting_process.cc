@@ -28,8 +28,8 @@
 #include "os/environment.h"
 #include "os/high_fd.h"
 #include "os/signal_hold.h"
-#include "session/two_process/counting_environment.h"
-#include "session/windows/session.h"
+#include "session/process_session.h"
+#include "session/two_process/timing_process.h"
 #include "syscost/counting.h"
 
 namespace syscost::adapter {

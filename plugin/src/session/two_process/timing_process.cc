@@ -11,16 +11,18 @@
 #include "core/fixed_part.h"
 #include "os/child_guard.h"
 #include "os/environment.h"
+#include "session/doctor/backends.h"
 #include "session/doctor/doctor.h"
-#include "session/messages.h"
 #include "session/options/help.h"
-#include "session/process_end.h"
+#include "session/process/messages.h"
+#include "session/process/process_end.h"
+#include "session/process_session.h"
+#include "session/run/counting_variables.h"
 #include "session/run/run_info.h"
 #include "session/two_process/cost_access.h"
-#include "session/two_process/counting_environment.h"
+#include "session/two_process/timing_process.h"
 #include "session/two_process/traced_text.h"
 #include "session/windows/recorder.h"
-#include "session/windows/session.h"
 #include "syscost/counting.h"
 
 namespace syscost::adapter {
@@ -305,24 +307,13 @@ void say(std::string_view text) {
 }  // namespace syscost::adapter
 
 namespace syscost::session {
-namespace {
-
-constexpr std::string_view kRunId = "SYSCOST_INTERNAL_RUN_ID";
-constexpr std::string_view kArtifacts = "SYSCOST_INTERNAL_ARTIFACTS";
-
-}  // namespace
 
 std::vector<std::string> variables_for_counting_process() {
   const adapter::Timing& timing = adapter::made_timing();
   if (!timing.options.wants_tools()) return {};
   const Result<std::string> root = artifacts_root(timing.options);
   if (!root.ok()) refuse(root.failure());
-  return {std::string(kRunId) + "=" + timing.run.run_id, std::string(kArtifacts) + "=" + root.value()};
-}
-
-void take_variables_of_counting_process(Options& options) {
-  if (const char* run_id = variable(kRunId.data())) options.run_id = run_id;
-  if (const char* artifacts = variable(kArtifacts.data())) options.artifacts = artifacts;
+  return counting_variables(timing.run.run_id, root.value());
 }
 
 }  // namespace syscost::session

@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "session/process_session.h"
 #include "session/two_process/cost_access.h"
 #include "session/two_process/traced_text.h"
-#include "session/windows/session.h"
 #include "syscost/counting.h"
 
 namespace syscost::adapter {
@@ -15,11 +15,11 @@ namespace syscost::adapter {
 namespace {
 
 session::Tools& tools() {
-  return session::Session::instance().tracer().tools();
+  return session::process_session().tracer().tools();
 }
 
 std::string backend_name() {
-  const session::OpenBackend* opened = session::Session::instance().backend().current();
+  const session::OpenBackend* opened = session::process_session().backend().current();
   return opened != nullptr ? std::string(opened->backend->name()) : "none";
 }
 
@@ -61,7 +61,7 @@ void disarm_tools() noexcept {
 }
 
 std::string detach_tools(std::string_view benchmark, const Cost* counted) {
-  session::ProfilerSession& tracer = session::Session::instance().tracer();
+  session::ProfilerSession& tracer = session::process_session().tracer();
   session::TracedWindow traced;
   session::Findings findings;
   Result<void> detached = tracer.tools().detach(findings);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -16,9 +17,12 @@
 #include "core/cost_data.h"
 #include "core/window_book.h"
 #include "os/result.h"
-#include "session/doctor/backends.h"
+#include "session/options/options.h"
 
 namespace syscost::session {
+
+/// Opens the chosen backend, `automatic` being the first that works. Never called with `none`.
+using BackendOpener = std::function<Result<std::unique_ptr<Backend>>(BackendChoice)>;
 
 /// A backend that was opened, and its book.
 struct OpenBackend {

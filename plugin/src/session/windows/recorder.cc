@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "session/messages.h"
+#include "session/process/messages.h"
 
 namespace syscost::session {
 

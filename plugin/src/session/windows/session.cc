@@ -9,7 +9,8 @@
 #include <utility>
 
 #include "os/quiet_memory.h"
-#include "session/messages.h"
+#include "session/doctor/backends.h"
+#include "session/process/messages.h"
 #include "session/run/run_info.h"
 #include "session/windows/report_line.h"
 #include "session/windows/unavailable_costs.h"

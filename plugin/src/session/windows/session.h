@@ -61,9 +61,6 @@ struct OpenWindow {
 
 class Session {
  public:
-  /// The process's session, made at the first call and never destroyed. Tests make their own.
-  static Session& instance();
-
   Session(Options options, BackendOpener opener, ToolOpener tools = open_tools);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -195,14 +192,5 @@ class Session {
   std::atomic<int> cycles_{0};             // last answer inside the open window; 0 = none
   WritingLock writing_;                    // held while rows go to the file; windows that would see that wait for it
 };
-
-/// The options of this process, read once: from what take_options() was given, else from /proc and the environment.
-const Result<ParsedOptions>& process_options();
-/// Uses `arguments` with `spelling` instead of the process's own; where a session exists already, it takes them over.
-const Result<ParsedOptions>& read_process_options(const std::vector<std::string>& arguments, Spelling spelling);
-
-/// The process's session, started: by the adapter, or here at the first use without one. When something asked for
-/// cannot be had: message, exit(2). Also serves --syscost_help and --syscost_doctor.
-Session& started_session(const adapter::Framework& framework = {});
 
 }  // namespace syscost::session

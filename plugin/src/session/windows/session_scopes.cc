@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "os/quiet_memory.h"
-#include "session/messages.h"
+#include "session/process/messages.h"
 #include "session/windows/report_line.h"
 #include "session/windows/session.h"
 #include "session/windows/unavailable_costs.h"

@@ -3,6 +3,7 @@
 
 #include "os/kept_errno.h"
 #include "session/loops/loop_run.h"
+#include "session/process_session.h"
 #include "syscost/adapter.h"
 
 namespace syscost {

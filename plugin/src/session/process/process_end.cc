@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/process_end.h"
+#include "session/process/process_end.h"
 
 #include <unistd.h>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The process's own session: its options, its start, and the ways out of it.
+#include "session/process_session.h"
+
 #include <atomic>
 #include <cstdlib>
 #include <memory>
@@ -8,13 +10,13 @@
 #include <optional>
 
 #include "os/environment.h"
+#include "session/doctor/backends.h"
 #include "session/doctor/doctor.h"
 #include "session/loops/loop_run.h"
-#include "session/messages.h"
 #include "session/options/help.h"
-#include "session/process_end.h"
-#include "session/two_process/counting_environment.h"
-#include "session/windows/session.h"
+#include "session/process/messages.h"
+#include "session/process/process_end.h"
+#include "session/run/counting_variables.h"
 #include "syscost/counting.h"
 
 namespace syscost::session {
@@ -26,7 +28,7 @@ std::atomic<Session*> made_session{nullptr};
 
 /// Brings what still waits into the file, and what is cut short; false when the run is not whole.
 bool end_process() {
-  Session& session = Session::instance();
+  Session& session = process_session();
   if (session.is_fork_child()) return true;
   LoopRun::end_process();
   session.end_window_at_exit();
@@ -66,7 +68,7 @@ const Result<ParsedOptions>& read_process_options(const std::vector<std::string>
     Options& options = parsed_options->value().options;
     if (adapter::is_counting_process()) {
       options.become_counting_process();
-      take_variables_of_counting_process(options);
+      take_counting_variables(options);
     }
     if (is_listing_or_death_test(process_arguments())) options.drop_output();
     std::optional<Failure> rights = opens_files(options) ? reason_to_leave_files_alone(file_rights()) : std::nullopt;
@@ -87,7 +89,7 @@ const Result<ParsedOptions>& process_options() {
   return *parsed_options;
 }
 
-Session& Session::instance() {
+Session& process_session() {
   // Never destroyed: static destructors may still measure.
   static auto* const session = [] {
     const Result<ParsedOptions>& parsed = process_options();
@@ -103,7 +105,7 @@ Session& Session::instance() {
 }
 
 Session& started_session(const adapter::Framework& framework) {
-  Session& session = Session::instance();
+  Session& session = process_session();
   if (session.is_fork_child() && !framework.name.empty() && session.options().requests_anything()) explain_fork_child();
   if (session.is_fork_child() || (session.is_started() && framework.name.empty())) return session;
   std::lock_guard guard(start_mutex);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/first_uses.h"
+#include "session/process/first_uses.h"
 
 #ifdef __GLIBC__
 #include <gnu/libc-version.h>

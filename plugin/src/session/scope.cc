@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "os/kept_errno.h"
-#include "session/windows/session.h"
+#include "session/process_session.h"
 
 namespace syscost {
 namespace {
@@ -27,17 +27,17 @@ Scope::Scope(Reach reach, adapter::OfAdapter) : Scope(reach) {}
 
 Scope::~Scope() {
   const KeptErrno kept;
-  if (record_ != nullptr) session::Session::instance().close_scope(record_);
+  if (record_ != nullptr) session::process_session().close_scope(record_);
 }
 
 Cost Scope::stop() {
   const KeptErrno kept;
-  if (record_ != nullptr) cost_ = session::Session::instance().close_scope(std::exchange(record_, nullptr));
+  if (record_ != nullptr) cost_ = session::process_session().close_scope(std::exchange(record_, nullptr));
   return cost_;
 }
 
 int cycles(int fallback) {
-  return session::Session::instance().cycles(fallback);
+  return session::process_session().cycles(fallback);
 }
 
 }  // namespace syscost
