@@ -90,7 +90,7 @@ void add_rows(session::Session& session, const StampedLaunch& launch) {
     columns.repetition = launch.launch;
     columns.iterations = 1;
     columns.wall_ns = *ns;
-    session.add_loop_row(columns, nullptr, {});
+    session.loops().add_row(columns, nullptr, {});
   };
   if (is_whole(launch)) {
     add("span", span_ns(launch));
@@ -109,11 +109,11 @@ void add_rows(session::Session& session, const StampedLaunch& launch) {
 
 Aside::Aside() {
   session::Session* const session = active_session();
-  is_aside_ = session != nullptr && session->set_test_aside();
+  is_aside_ = session != nullptr && session->loops().pause_test();
 }
 
 Aside::~Aside() {
-  if (is_aside_) session::process_session().take_test_back(kName);
+  if (is_aside_) session::process_session().loops().resume_test(kName);
 }
 
 std::string record(StampedLaunch launch) {
@@ -122,7 +122,7 @@ std::string record(StampedLaunch launch) {
   const Aside aside;
   launch.run_id = session->run_id();
   launch.test = session->running_test();
-  launch.launch = session->take_loop_repetitions("kernel " + launch.kernel, 1);
+  launch.launch = session->loops().take_repetitions("kernel " + launch.kernel, 1);
   add_rows(*session, launch);
   const Result<void> written = write_stamps(*session, launch);
   if (written.ok()) return {};
@@ -137,11 +137,11 @@ void record_times(const std::string& figure, const std::vector<std::uint64_t>& d
   csv::WindowColumns columns;
   columns.kind = "kernel";
   columns.window = figure;
-  columns.repetition = session->take_loop_repetitions("kernel " + figure, durations_ns.size());
+  columns.repetition = session->loops().take_repetitions("kernel " + figure, durations_ns.size());
   columns.iterations = 1;
   for (const std::uint64_t duration_ns : durations_ns) {
     columns.wall_ns = duration_ns;
-    session->add_loop_row(columns, nullptr, {});
+    session->loops().add_row(columns, nullptr, {});
     ++columns.repetition;
   }
 }

@@ -62,11 +62,11 @@ void start_or_exit(const Framework& framework) {
 }
 
 void open_window(const WindowName& name) {
-  session::process_session().open_window(name);
+  session::process_session().windows().open(name);
 }
 
 Report close_window(std::string_view outcome, int framework_writes) {
-  return session::process_session().close_window(outcome, framework_writes);
+  return session::process_session().windows().close(outcome, framework_writes);
 }
 
 bool is_fork_child() {

@@ -11,7 +11,7 @@ namespace syscost {
 Loop::Loop(std::string_view name) {
   const KeptErrno kept;
   // Without a request the body runs once, and no session is started for it.
-  if (adapter::requested()) run_ = std::make_unique<session::LoopRun>(session::started_session(), name);
+  if (adapter::requested()) run_ = std::make_unique<session::LoopRun>(session::started_session().loops(), name);
 }
 
 Loop::~Loop() {

@@ -30,11 +30,11 @@ std::atomic<Session*> made_session{nullptr};
 bool end_process() {
   Session& session = process_session();
   if (session.is_fork_child()) return true;
-  LoopRun::end_process();
-  session.end_window_at_exit();
+  LoopRun::end_process(session.loops());
+  session.windows().end_at_exit();
   session.conclude();
   // A counting process makes its passes for tools by itself.
-  if (!adapter::is_counting_process()) session.report_unused_tools();
+  if (!adapter::is_counting_process()) session.tools().report_unused();
   // Without a request of the user's a problem is data in a Cost, and the program's answer is its own.
   return !session.options().requests_anything() || session.problem().empty();
 }

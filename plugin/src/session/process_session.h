@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "session/options/options.h"
-#include "session/windows/session.h"
+#include "session/session.h"
 #include "syscost/adapter.h"
 
 namespace syscost::session {

@@ -19,25 +19,24 @@ const Cost& nothing_measured() {
 
 Scope::Scope(std::string_view name, Reach reach) : cost_(nothing_measured()) {
   const KeptErrno kept;
-  session::Session& session = session::started_session();
-  record_ = session.open_scope(name, reach, cost_);
+  record_ = session::started_session().scopes().open(name, reach, cost_);
 }
 
 Scope::Scope(Reach reach, adapter::OfAdapter) : Scope(reach) {}
 
 Scope::~Scope() {
   const KeptErrno kept;
-  if (record_ != nullptr) session::process_session().close_scope(record_);
+  if (record_ != nullptr) session::process_session().scopes().close(record_);
 }
 
 Cost Scope::stop() {
   const KeptErrno kept;
-  if (record_ != nullptr) cost_ = session::process_session().close_scope(std::exchange(record_, nullptr));
+  if (record_ != nullptr) cost_ = session::process_session().scopes().close(std::exchange(record_, nullptr));
   return cost_;
 }
 
 int cycles(int fallback) {
-  return session::process_session().cycles(fallback);
+  return session::process_session().windows().cycles(fallback);
 }
 
 }  // namespace syscost

@@ -15,7 +15,7 @@
 
 #include "core/fake_backend.h"
 #include "csv/temporary_folder.h"
-#include "session/windows/session.h"
+#include "session/session.h"
 #include "syscost/schema.h"
 
 namespace syscost::session {
@@ -93,7 +93,7 @@ class SessionTest : public ::testing::Test {
     adapter::WindowName name;
     name.test = test;
     name.repetition = repetition;
-    session().open_window(name);
+    session().windows().open(name);
   }
 
   /// The chosen columns of each window's rows, joined by '|', header left out. The rows of these tests hold no quotes.

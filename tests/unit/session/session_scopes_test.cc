@@ -25,27 +25,27 @@ TEST_F(SessionTest, CountsScopesUnderTheFilterToo) {
   options_.filter = Filter::parse("/^re/").value();
   open("Suite.Test");
   Cost cost(Unavailable{"", ""});
-  ScopeRecord* scope = session().open_scope("part", Reach::process, cost);
+  ScopeRecord* scope = session().scopes().open("part", Reach::process, cost);
   fake_.call();
-  cost = session().close_scope(scope);
+  cost = session().scopes().close(scope);
   EXPECT_EQ(cost.calls("read"), 1);
   EXPECT_FALSE(cost.calls("write").has_value());
-  session().close_window("passed", 0);
+  session().windows().close("passed", 0);
 }
 
 TEST_F(SessionTest, WritesNamedScopesWithTheirTest) {
   open("A");
   Cost cost(Unavailable{});
   for (int i = 0; i < 2; ++i) {
-    ScopeRecord* outer = session().open_scope("outer", Reach::process, cost);
-    ScopeRecord* inner = session().open_scope("inner", Reach::process, cost);
+    ScopeRecord* outer = session().scopes().open("outer", Reach::process, cost);
+    ScopeRecord* inner = session().scopes().open("inner", Reach::process, cost);
     fake_.call();
-    EXPECT_EQ(session().close_scope(inner).calls(), 1);
+    EXPECT_EQ(session().scopes().close(inner).calls(), 1);
     fake_.call();
-    EXPECT_EQ(session().close_scope(outer).calls(), 2);
+    EXPECT_EQ(session().scopes().close(outer).calls(), 2);
   }
   EXPECT_EQ(keys(), Keys{}) << "a test is open";
-  EXPECT_EQ(session().close_window("passed", 0).cost.calls(), 4);
+  EXPECT_EQ(session().windows().close("passed", 0).cost.calls(), 4);
   EXPECT_EQ(keys(), (Keys{"test|A|||0|test|passed|4||", "test|A|||0|syscall|||4|",  //
                           "scope|A|inner|outer|0|test||1||", "scope|A|inner|outer|0|syscall|||1|",
                           "scope|A|outer||0|test||2||", "scope|A|outer||0|syscall|||2|",
@@ -55,36 +55,36 @@ TEST_F(SessionTest, WritesNamedScopesWithTheirTest) {
 
 TEST_F(SessionTest, WritesScopesOutsideTestsOnceNoneIsOpen) {
   Cost cost(Unavailable{});
-  ScopeRecord* outer = session().open_scope("outer", Reach::process, cost);
-  session().close_scope(session().open_scope("inner", Reach::process, cost));
+  ScopeRecord* outer = session().scopes().open("outer", Reach::process, cost);
+  session().scopes().close(session().scopes().open("inner", Reach::process, cost));
   EXPECT_EQ(keys(), Keys{});
-  session().close_scope(outer);
+  session().scopes().close(outer);
   EXPECT_EQ(keys(), (Keys{"scope||inner|outer|0|test||0||", "scope||outer||0|test||0||"}));
 }
 
 TEST_F(SessionTest, WritesNoRowForAScopeWithoutAName) {
   Cost cost(Unavailable{});
-  session().close_scope(session().open_scope("", Reach::process, cost));
+  session().scopes().close(session().scopes().open("", Reach::process, cost));
   EXPECT_EQ(keys(), Keys{});
 }
 
 TEST_F(SessionTest, VoidsAScopeWhoseInstrumentWasTakenAway) {
   Cost cost(Unavailable{});
-  ScopeRecord* scope = session().open_scope("s", Reach::process, cost);
+  ScopeRecord* scope = session().scopes().open("s", Reach::process, cost);
   is_gone_ = true;
-  EXPECT_FALSE(session().close_scope(scope).available());
+  EXPECT_FALSE(session().scopes().close(scope).available());
   EXPECT_NE(session().problem(), "");
 }
 
 TEST_F(SessionTest, IsInertInAForkChild) {
   open("A");
   Cost cost(Unavailable{});
-  ScopeRecord* scope = session().open_scope("s", Reach::process, cost);
+  ScopeRecord* scope = session().scopes().open("s", Reach::process, cost);
   const pid_t child = fork();
   if (child == 0) {
     fake_.call();
-    const bool scope_is_inert = !session().close_scope(scope).available();
-    const bool window_is_inert = !session().close_window("passed", 0).cost.available();
+    const bool scope_is_inert = !session().scopes().close(scope).available();
+    const bool window_is_inert = !session().windows().close("passed", 0).cost.available();
     open("B");
     session().finish();
     _exit(session().is_fork_child() && scope_is_inert && window_is_inert ? 0 : 1);
@@ -94,8 +94,8 @@ TEST_F(SessionTest, IsInertInAForkChild) {
   EXPECT_EQ(status, 0);
   EXPECT_EQ(keys(), Keys{});
   EXPECT_FALSE(session().is_fork_child());
-  EXPECT_EQ(session().close_scope(scope).calls(), 0);
-  session().close_window("passed", 0);
+  EXPECT_EQ(session().scopes().close(scope).calls(), 0);
+  session().windows().close("passed", 0);
   EXPECT_EQ(keys().size(), 2U);
 }
 
@@ -106,12 +106,12 @@ TEST_F(SessionTest, CountsScopesOfSeveralThreadsAtOnce) {
     threads.emplace_back([this] {
       for (int round = 0; round < 100; ++round) {
         Cost cost(Unavailable{});
-        session().close_scope(session().open_scope("s", Reach::process, cost));
+        session().scopes().close(session().scopes().open("s", Reach::process, cost));
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  session().close_window("passed", 0);
+  session().windows().close("passed", 0);
   EXPECT_EQ(keys().size(), 801U);
   EXPECT_EQ(rows({schema::Column::kRepetition}).back(), "799|");
 }
@@ -119,12 +119,12 @@ TEST_F(SessionTest, CountsScopesOfSeveralThreadsAtOnce) {
 TEST_F(SessionTest, TellsARowThatWaitsOfLossesFoundLater) {
   open("A");
   Cost cost(Unavailable{});
-  session().close_scope(session().open_scope("s", Reach::process, cost));
+  session().scopes().close(session().scopes().open("s", Reach::process, cost));
   fake_.lose_hidden(3);  // in the scope or after it: unknown
-  EXPECT_EQ(session().close_window("passed", 0).cost.lost(), 3);
+  EXPECT_EQ(session().windows().close("passed", 0).cost.lost(), 3);
   open("B");
-  session().close_scope(session().open_scope("s", Reach::process, cost));
-  EXPECT_EQ(session().close_window("passed", 0).cost.lost(), 0);
+  session().scopes().close(session().scopes().open("s", Reach::process, cost));
+  EXPECT_EQ(session().windows().close("passed", 0).cost.lost(), 0);
   using schema::Column;
   EXPECT_EQ(rows({Column::kKind, Column::kTest, Column::kLost}),
             (Keys{"test|A|3|", "scope|A|3|", "test|B|0|", "scope|B|0|"}));
@@ -132,10 +132,10 @@ TEST_F(SessionTest, TellsARowThatWaitsOfLossesFoundLater) {
 
 TEST_F(SessionTest, TellsAScopeOutsideTestsOfHiddenLosses) {
   Cost cost(Unavailable{});
-  ScopeRecord* scope = session().open_scope("s", Reach::process, cost);
+  ScopeRecord* scope = session().scopes().open("s", Reach::process, cost);
   fake_.call();
   fake_.lose_hidden(2);
-  cost = session().close_scope(scope);
+  cost = session().scopes().close(scope);
   EXPECT_EQ(cost.lost(), 2);
   EXPECT_FALSE(cost.calls("read").has_value());
   EXPECT_GE(cost.calls("read"), 1);
@@ -146,13 +146,13 @@ TEST_F(SessionTest, KeepsAThreadScopeExactWhenOtherThreadsLoseEvents) {
   open("A");
   Cost of_thread(Unavailable{});
   Cost of_process(Unavailable{});
-  ScopeRecord* process = session().open_scope("p", Reach::process, of_process);
-  ScopeRecord* thread = session().open_scope("t", Reach::thread, of_thread);
+  ScopeRecord* process = session().scopes().open("p", Reach::process, of_process);
+  ScopeRecord* thread = session().scopes().open("t", Reach::thread, of_thread);
   fake_.lose_hidden_beside_scopes(2);
   fake_.lose_hidden(1);
-  of_thread = session().close_scope(thread);
-  of_process = session().close_scope(process);
-  EXPECT_EQ(session().close_window("passed", 0).cost.lost(), 3);
+  of_thread = session().scopes().close(thread);
+  of_process = session().scopes().close(process);
+  EXPECT_EQ(session().windows().close("passed", 0).cost.lost(), 3);
   using schema::Column;
   EXPECT_EQ(rows({Column::kWindow, Column::kLost}), (Keys{"|3|", "t|1|", "p|3|"}));
 }
@@ -160,23 +160,23 @@ TEST_F(SessionTest, KeepsAThreadScopeExactWhenOtherThreadsLoseEvents) {
 TEST_F(SessionTest, CountsTheRowsForWhichThereWasNoRoom) {
   open("A");
   Cost cost(Unavailable{});
-  const int scopes = static_cast<int>(Scopes::kMaxRows) + 7;
-  for (int i = 0; i < scopes; ++i) session().close_scope(session().open_scope("s", Reach::process, cost));
-  session().close_window("passed", 0);
-  EXPECT_EQ(keys().size(), Scopes::kMaxRows + 1);
+  const int scopes = static_cast<int>(ScopeRecords::kMaxRows) + 7;
+  for (int i = 0; i < scopes; ++i) session().scopes().close(session().scopes().open("s", Reach::process, cost));
+  session().windows().close("passed", 0);
+  EXPECT_EQ(keys().size(), ScopeRecords::kMaxRows + 1);
   EXPECT_NE(session().problem().find("7 rows of named scopes are missing, closed last in test A"), std::string::npos)
       << session().problem();
   open("B");
-  session().close_scope(session().open_scope("s", Reach::process, cost));
-  session().close_window("passed", 0);
-  EXPECT_EQ(keys().size(), Scopes::kMaxRows + 3) << "there is room again";
+  session().scopes().close(session().scopes().open("s", Reach::process, cost));
+  session().windows().close("passed", 0);
+  EXPECT_EQ(keys().size(), ScopeRecords::kMaxRows + 3) << "there is room again";
 }
 
 TEST_F(SessionTest, SaysWhyAScopeHasNoLane) {
   session();
   fake_.use_thread_lane(Lane::kProcess);
   Cost cost(Unavailable{});
-  EXPECT_EQ(session().open_scope("s", Reach::thread, cost), nullptr);
+  EXPECT_EQ(session().scopes().open("s", Reach::thread, cost), nullptr);
   ASSERT_FALSE(cost.available());
   EXPECT_EQ(
       cost.unavailable()->reason,
@@ -211,14 +211,14 @@ TEST_F(SessionTest, SleepsWhileAnotherThreadWaitsForTheLockOfTheFile) {
   std::thread writer([&] {
     writer_id = gettid();
     Cost cost(Unavailable{});
-    session().close_scope(session().open_scope("first", Reach::process, cost));  // to be written: waits
+    session().scopes().close(session().scopes().open("first", Reach::process, cost));  // to be written: waits
   });
   EXPECT_TRUE(comes_true([&] { return status_line(writer_id, "State:").find('S') != std::string::npos; }));
   std::atomic<pid_t> waiter_id{0};
   std::thread waiter([&] {
     waiter_id = gettid();
     Cost cost(Unavailable{});
-    session().close_scope(session().open_scope("second", Reach::process, cost));  // waits for the first
+    session().scopes().close(session().scopes().open("second", Reach::process, cost));  // waits for the first
   });
   const auto has_slept = [&] { return std::atol(status_line(waiter_id, "voluntary_ctxt_switches:").c_str()) >= 5; };
   EXPECT_TRUE(comes_true(has_slept)) << "it spins";

@@ -25,7 +25,7 @@ TEST_F(SessionTest, StartsWithoutABackendWhenNothingWasAskedFor) {
   session();
   ASSERT_TRUE(started_.ok());
   Cost cost(Unavailable{});
-  EXPECT_EQ(session().open_scope("s", Reach::thread, cost), nullptr);
+  EXPECT_EQ(session().scopes().open("s", Reach::thread, cost), nullptr);
   ASSERT_FALSE(cost.available());
   EXPECT_EQ(cost.unavailable()->reason, "no backend here");
 }
@@ -34,7 +34,7 @@ TEST_F(SessionTest, WritesTimesOnlyWithBackendNone) {
   options_.backend = BackendChoice::none;
   options_.is_backend_named = true;
   open("A");
-  adapter::Report report = session().close_window("passed", 0);
+  adapter::Report report = session().windows().close("passed", 0);
   EXPECT_FALSE(report.cost.available());
   EXPECT_EQ(keys(), (Keys{"test|A|||0|test|passed|||"}));
   EXPECT_NE(rows({schema::Column::kWallNs}).front(), "|");

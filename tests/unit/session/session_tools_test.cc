@@ -39,12 +39,12 @@ class SessionToolsTest : public SessionTest {
     tool_.call();
   }
   void loop(const std::string& name) {
-    LoopRun run(session(), name);
+    LoopRun run(session().loops(), name);
     while (const std::uint64_t calls = run.next_pass()) {
       for (std::uint64_t i = 0; i < calls; ++i) call();
     }
   }
-  adapter::Report close(int framework_writes = 0) { return session().close_window("passed", framework_writes); }
+  adapter::Report close(int framework_writes = 0) { return session().windows().close("passed", framework_writes); }
   /// What the log holds since the session was started.
   std::vector<std::string> log_of(const std::function<void()>& run) {
     session();
@@ -92,7 +92,7 @@ TEST_F(SessionToolsTest, LooksAtTestsAndNotAtSetUps) {
     name.kind = adapter::Kind::suite;
     name.test = "Suite";
     name.window = "set-up";
-    session().open_window(name);
+    session().windows().open(name);
     call();
     close();
   });
@@ -209,7 +209,7 @@ TEST_F(SessionToolsTest, AddsUpWhatATestDoesBeforeAndAfterItsLoops) {
 TEST_F(SessionToolsTest, ThrowsAwayHalfATracedPass) {
   open("A.B");
   {
-    LoopRun run(session(), "flush");
+    LoopRun run(session().loops(), "flush");
     for (int pass = 0; pass < 3; ++pass) run.next_pass();  // timed, counted, and into the traced one
     ASSERT_EQ(tool_.word.load(), profilers::kArmed);
   }
@@ -221,10 +221,10 @@ TEST_F(SessionToolsTest, ThrowsAwayHalfATracedPass) {
 TEST_F(SessionToolsTest, LeavesALoopInsideAScopeUntraced) {
   open("A.B");
   Cost cost = fixed_cost::pending();
-  ScopeRecord* scope = session().open_scope("mine", Reach::process, cost);
+  ScopeRecord* scope = session().scopes().open("mine", Reach::process, cost);
   ASSERT_NE(scope, nullptr);
   loop("flush");
-  session().close_scope(scope);
+  session().scopes().close(scope);
   close();
   for (const std::string& row : tool_rows()) EXPECT_EQ(row.find("|loop|"), std::string::npos) << row;
   for (const std::string& row : rows({Column::kOrigin, Column::kKind, Column::kRecord, Column::kWallNs,

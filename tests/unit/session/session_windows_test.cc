@@ -16,7 +16,7 @@ TEST_F(SessionTest, WritesAWindowsRowsWhenItCloses) {
   open("Suite.Test", 3);
   fake_.call();
   fake_.call();
-  adapter::Report report = session().close_window("passed", 0);
+  adapter::Report report = session().windows().close("passed", 0);
   EXPECT_EQ(report.cost.calls("read"), 2);
   EXPECT_EQ(report.line.substr(0, 6), "2 read");
   EXPECT_EQ(keys(), (Keys{"test|Suite.Test|||3|test|passed|2||", "test|Suite.Test|||3|syscall|||2|"}));
@@ -27,7 +27,7 @@ TEST_F(SessionTest, SaysOnceWhatTheRunFoundAroundIt) {
   EXPECT_EQ(read_file(options_.csv).find(",run,"), std::string::npos) << "a program without tests leaves no row";
   for (const char* test : {"A", "B"}) {
     open(test);
-    session().close_window("passed", 0);
+    session().windows().close("passed", 0);
   }
   const std::string text = read_file(options_.csv);
   const std::size_t row = text.find(",run,,,,0,run,");
@@ -54,9 +54,9 @@ TEST_F(SessionTest, KeepsTheRowsForAFileThatAStrangerHasLocked) {
   open("A");
   Stranger stranger(options_.csv);
   ::testing::internal::CaptureStderr();
-  session().close_window("passed", 0);
+  session().windows().close("passed", 0);
   open("B");
-  session().close_window("passed", 0);
+  session().windows().close("passed", 0);
   const std::string said = ::testing::internal::GetCapturedStderr();
   EXPECT_NE(said.find("holds the lock of the CSV file " + options_.csv), std::string::npos) << said;
   EXPECT_EQ(said.find("the rows wait"), said.rfind("the rows wait")) << "once: " << said;
@@ -64,7 +64,7 @@ TEST_F(SessionTest, KeepsTheRowsForAFileThatAStrangerHasLocked) {
   EXPECT_EQ(session().problem(), "");
   stranger.leave();
   open("C");
-  session().close_window("passed", 0);
+  session().windows().close("passed", 0);
   EXPECT_EQ(keys(), (Keys{"test|A|||0|test|passed|0||", "test|B|||0|test|passed|0||", "test|C|||0|test|passed|0||"}));
   session().conclude();
   EXPECT_EQ(session().problem(), "");
@@ -76,7 +76,7 @@ TEST_F(SessionTest, SaysHowManyRowsAStrangerCost) {
   fake_.call();
   const Stranger stranger(options_.csv);
   ::testing::internal::CaptureStderr();
-  session().close_window("passed", 0);
+  session().windows().close("passed", 0);
   session().conclude();
   ::testing::internal::GetCapturedStderr();
   EXPECT_NE(session().problem().find("3 rows are missing from the CSV file " + options_.csv), std::string::npos)
@@ -85,10 +85,10 @@ TEST_F(SessionTest, SaysHowManyRowsAStrangerCost) {
 
 TEST_F(SessionTest, ChargesNothingBetweenWindows) {
   open("A");
-  session().close_window("passed", 0);
+  session().windows().close("passed", 0);
   fake_.call();
   open("B");
-  adapter::Report report = session().close_window("passed", 0);
+  adapter::Report report = session().windows().close("passed", 0);
   EXPECT_EQ(report.cost.calls(), 0);
   EXPECT_EQ(report.line, "no syscalls");
 }
@@ -98,11 +98,11 @@ TEST_F(SessionTest, WritesNoRowForASuiteWithoutSyscalls) {
   name.kind = adapter::Kind::suite;
   name.test = "Suite";
   name.window = "set-up";
-  session().open_window(name);
-  session().close_window("", 0);
-  session().open_window(name);
+  session().windows().open(name);
+  session().windows().close("", 0);
+  session().windows().open(name);
   fake_.call();
-  session().close_window("", 0);
+  session().windows().close("", 0);
   EXPECT_EQ(keys(), (Keys{"suite|Suite|set-up||0|test||1||", "suite|Suite|set-up||0|syscall|||1|"}));
 }
 
@@ -110,7 +110,7 @@ TEST_F(SessionTest, CountsOnlyWhatTheFilterSelects) {
   options_.filter = Filter::parse("write").value();
   open("Suite.Test");
   fake_.call();  // a read
-  adapter::Report report = session().close_window("passed", 0);
+  adapter::Report report = session().windows().close("passed", 0);
   EXPECT_EQ(report.line, "no syscalls (only write counted)");
   EXPECT_EQ(report.counted, "write");
   EXPECT_EQ(report.cost.calls(report.counted), 0);
@@ -124,20 +124,20 @@ TEST_F(SessionTest, AppliesTheFilterToTheInstrumentThatReplacesOne) {
   options_.filter = Filter::parse("write").value();
   open("A");
   is_gone_ = true;
-  session().close_window("passed", 0);
+  session().windows().close("passed", 0);
   ASSERT_TRUE(fake_.select(*Filter::parse("*").value()).ok());  // forgets, as a fresh backend would
   is_gone_ = true;
   open("B");
-  session().close_window("passed", 0);  // opens another one, which is told
+  session().windows().close("passed", 0);  // opens another one, which is told
   open("C");
   fake_.call();
-  EXPECT_EQ(session().close_window("passed", 0).line, "no syscalls (only write counted)");
+  EXPECT_EQ(session().windows().close("passed", 0).line, "no syscalls (only write counted)");
 }
 
 TEST_F(SessionTest, CountsEverythingWithoutAFilter) {
   open("Suite.Test");
   fake_.call();
-  EXPECT_EQ(session().close_window("passed", 0).counted, "*");
+  EXPECT_EQ(session().windows().close("passed", 0).counted, "*");
   EXPECT_EQ(rows({schema::Column::kFilter}), (Keys{"|", "|"}));
 }
 
@@ -145,7 +145,7 @@ TEST_F(SessionTest, EstimatesWhatMeasuringAdded) {
   open("A");
   fake_.call();
   fake_.call();
-  session().close_window("passed", 0);
+  session().windows().close("passed", 0);
   EXPECT_EQ(rows({schema::Column::kOverheadEstimateNs}).front(), "200|");
 }
 
@@ -153,12 +153,12 @@ TEST_F(SessionTest, VoidsAWindowWhoseInstrumentWasTakenAwayAndGoesOnWithANewOne)
   open("A");
   fake_.call();
   is_gone_ = true;
-  adapter::Report report = session().close_window("passed", 0);
+  adapter::Report report = session().windows().close("passed", 0);
   EXPECT_FALSE(report.cost.available());
   EXPECT_NE(session().problem().find("test A"), std::string::npos) << session().problem();
   open("B");
   fake_.call();
-  EXPECT_EQ(session().close_window("passed", 0).cost.calls(), 1);
+  EXPECT_EQ(session().windows().close("passed", 0).cost.calls(), 1);
   EXPECT_EQ(keys(), (Keys{"test|A|||0|test|passed|||", "test|B|||0|test|passed|1||", "test|B|||0|syscall|||1|"}));
 }
 
@@ -168,7 +168,7 @@ TEST_F(SessionTest, TheInstrumentThatWasTakenAwayRetiresBeforeAnotherIsOpened) {
   open("A");
   is_gone_ = true;
   order.clear();
-  session().close_window("passed", 0);
+  session().windows().close("passed", 0);
   EXPECT_EQ(order.substr(0, order.find("ours opens")), "ours closes, ours retires, ours begins, ");
 }
 
@@ -177,7 +177,7 @@ TEST_F(SessionTest, RemembersRowsItCouldNotWriteAndGoesOn) {
   for (const char* test : {"A", "B", "C"}) {
     open(test);
     fake_.call();
-    EXPECT_EQ(session().close_window("passed", 0).cost.calls(), 1);
+    EXPECT_EQ(session().windows().close("passed", 0).cost.calls(), 1);
   }
   const std::string problem = session().problem();
   EXPECT_NE(problem.find("/dev/full"), std::string::npos) << problem;
@@ -188,15 +188,15 @@ TEST_F(SessionTest, RemembersRowsItCouldNotWriteAndGoesOn) {
 TEST_F(SessionTest, PutsTheAnswerOfCyclesIntoTheRow) {
   options_.cycles = 50;
   open("A");
-  EXPECT_EQ(session().cycles(10), 50);
-  session().close_window("passed", 0);
+  EXPECT_EQ(session().windows().cycles(10), 50);
+  session().windows().close("passed", 0);
   open("B");
-  session().close_window("passed", 0);
+  session().windows().close("passed", 0);
   EXPECT_EQ(rows({schema::Column::kIterations}), (Keys{"50|", "|"}));
 }
 
 TEST_F(SessionTest, AnswersTheFallbackWithoutACyclesFlag) {
-  EXPECT_EQ(session().cycles(10), 10);
+  EXPECT_EQ(session().windows().cycles(10), 10);
 }
 
 }  // namespace

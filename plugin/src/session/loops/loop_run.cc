@@ -37,22 +37,17 @@ std::string format_time(double value) {
   return text.data();
 }
 
-/// Held by next_pass(), and by the end of the process, perhaps on another thread. Recursive: a signal handler may call
-/// exit() on the thread that holds it.
-std::recursive_mutex g_mutex;
-LoopRun* g_running = nullptr;      // that the session knows of; one at a time
-bool g_is_between_passes = false;  // inside next_pass() of that one
-
 class BetweenPasses {
  public:
-  explicit BetweenPasses(bool is_running) : before_(g_is_between_passes) {
-    g_is_between_passes = before_ || is_running;
+  BetweenPasses(Loops::Running& running, bool is_running) : running_(running), before_(running.is_between_passes) {
+    running_.is_between_passes = before_ || is_running;
   }
-  ~BetweenPasses() { g_is_between_passes = before_; }
+  ~BetweenPasses() { running_.is_between_passes = before_; }
   BetweenPasses(const BetweenPasses&) = delete;
   BetweenPasses& operator=(const BetweenPasses&) = delete;
 
  private:
+  Loops::Running& running_;
   const bool before_;
 };
 
@@ -70,13 +65,13 @@ LoopPlan LoopPlan::from(const Options& options) {
   return plan;
 }
 
-LoopRun::LoopRun(Session& session, std::string_view name)
-    : session_(session), name_(csv::visible(name)), plan_(LoopPlan::from(session.options())) {}
+LoopRun::LoopRun(Loops& loops, std::string_view name)
+    : loops_(loops), name_(csv::visible(name)), plan_(LoopPlan::from(loops.options())) {}
 
 LoopRun::~LoopRun() {
   // A fork child that leaves the loop owns none of this.
-  if (session_.is_fork_child()) return;
-  const std::lock_guard guard(g_mutex);
+  if (loops_.is_fork_child()) return;
+  const std::lock_guard guard(loops_.running().mutex);
   if (!is_entered_) return;
   say("loop " + name_ + " was left early, " + abandon_pass());
   finish();
@@ -88,38 +83,39 @@ std::string LoopRun::abandon_pass() {
   if (phase_ == Phase::traced) {
     // Half a pass is none.
     Findings thrown_away;
-    session_.close_traced_pass(opened_, std::exchange(window_, nullptr), thrown_away);
+    loops_.close_traced_pass(opened_, std::exchange(window_, nullptr), thrown_away);
   } else if (window_ != nullptr) {
-    session_.close_loop_window(*opened_, std::exchange(window_, nullptr));
+    loops_.close_window(*opened_, std::exchange(window_, nullptr));
   }
   calls_ = 0;
   return "after " + std::to_string(timed_.size()) + " of " + std::to_string(plan_.repeats) + " timed and " +
          std::to_string(counted_.size()) + " counted passes";
 }
 
-void LoopRun::end_process() {
-  const std::lock_guard guard(g_mutex);
-  if (g_running == nullptr) return;
-  LoopRun& loop = *g_running;
+void LoopRun::end_process(Loops& loops) {
+  const Loops::Running& running = loops.running();
+  const std::lock_guard guard(loops.running().mutex);
+  if (running.loop == nullptr) return;
+  LoopRun& loop = *running.loop;
   const std::string what = "loop " + loop.name_ + " was ended by the end of the process, ";
   const std::string fix = "let it run to its end, or leave it by break or return, before exit()";
-  if (g_is_between_passes) {
-    loop.session_.note_problem({what + "between two passes: it has no rows", fix});
+  if (running.is_between_passes) {
+    loop.loops_.note_problem({what + "between two passes: it has no rows", fix});
     return;
   }
-  loop.session_.note_problem({what + loop.abandon_pass(), fix});
+  loop.loops_.note_problem({what + loop.abandon_pass(), fix});
   loop.finish();
 }
 
 std::uint64_t LoopRun::next_pass() {
-  if (session_.is_fork_child()) return phase_ == Phase::fresh ? (phase_ = Phase::once, 1) : 0;
-  const std::lock_guard guard(g_mutex);
-  const BetweenPasses between(is_entered_);
+  if (loops_.is_fork_child()) return phase_ == Phase::fresh ? (phase_ = Phase::once, 1) : 0;
+  const std::lock_guard guard(loops_.running().mutex);
+  const BetweenPasses between(loops_.running(), is_entered_);
   if (calls_ > 0) {
     if (phase_ == Phase::traced) {
       end_traced_pass();
     } else if (window_ != nullptr) {
-      counted_.push_back(session_.close_loop_window(*opened_, std::exchange(window_, nullptr)));
+      counted_.push_back(loops_.close_window(*opened_, std::exchange(window_, nullptr)));
     } else {
       end_pass(monotonic_ns());
     }
@@ -136,7 +132,7 @@ void LoopRun::end_pass(std::uint64_t now_ns) {
 }
 
 void LoopRun::end_traced_pass() {
-  traced_ = session_.close_traced_pass(opened_, std::exchange(window_, nullptr), findings_);
+  traced_ = loops_.close_traced_pass(opened_, std::exchange(window_, nullptr), findings_);
   is_traced_ = true;
 }
 
@@ -165,13 +161,13 @@ void LoopRun::calibrate(std::uint64_t elapsed_ns) {
 void LoopRun::choose_phase() {
   switch (phase_) {
     case Phase::fresh:
-      if (!session_.enter_loop(name_)) {
+      if (!loops_.enter(name_)) {
         phase_ = Phase::once;
         return;
       }
       is_entered_ = true;
-      g_running = this;
-      opened_ = session_.loop_backend();
+      loops_.running().loop = this;
+      opened_ = loops_.backend();
       has_times_ = detach_backend();
       pass_ = 0;
       calls_ = 1;
@@ -190,14 +186,14 @@ void LoopRun::choose_phase() {
     phase_ = Phase::timed;
   }
   // What runs inside the process leaves something behind: there is no pass without it to time.
-  if (phase_ == Phase::timed && (pass_ == plan_.repeats || session_.tracer().tools().runs_inside())) {
+  if (phase_ == Phase::timed && (pass_ == plan_.repeats || loops_.tools().profilers().tools().runs_inside())) {
     pass_ = 0;
     attach_backend();
     phase_ = Phase::counted;
   }
   if (phase_ == Phase::counted && (pass_ == plan_.repeats || opened_ == nullptr)) {
     pass_ = 0;
-    phase_ = session_.has_tools() ? Phase::traced : Phase::done;
+    phase_ = loops_.tools().is_on() ? Phase::traced : Phase::done;
   }
   if (phase_ == Phase::traced && pass_ > 0) phase_ = Phase::done;
   if (phase_ == Phase::once) phase_ = Phase::done;
@@ -214,11 +210,11 @@ std::uint64_t LoopRun::start_pass() {
       return 0;
     case Phase::counted:
       calls_ = plan_.cycles;
-      window_ = session_.open_loop_window(*opened_);
+      window_ = loops_.open_window(*opened_);
       return calls_;
     case Phase::traced:
       calls_ = plan_.cycles;
-      if (session_.open_traced_pass(name_, opened_, window_)) return calls_;
+      if (loops_.open_traced_pass(name_, opened_, window_)) return calls_;
       phase_ = Phase::done;
       return start_pass();
     default:
@@ -232,7 +228,7 @@ std::uint64_t LoopRun::start_pass() {
 /// False, with a message, when the instrument has to stay where it is: then there are no times.
 bool LoopRun::detach_backend() {
   if (opened_ == nullptr) return true;
-  Result<void> off = session_.detach_backend(*opened_);
+  Result<void> off = loops_.detach_backend(*opened_);
   is_off_ = off.ok();
   if (!off.ok()) say("loop " + name_ + " is counted but not timed: " + off.failure().reason);
   return off.ok();
@@ -240,27 +236,27 @@ bool LoopRun::detach_backend() {
 
 void LoopRun::attach_backend() {
   if (!std::exchange(is_off_, false)) return;
-  if (!session_.attach_backend(*opened_)) opened_ = nullptr;
+  if (!loops_.attach_backend(*opened_)) opened_ = nullptr;
 }
 
 /// The loop is over, at its end or early.
 void LoopRun::finish() {
   phase_ = Phase::done;
   is_entered_ = false;
-  g_running = nullptr;
+  loops_.running().loop = nullptr;
   attach_backend();
   std::vector<std::string> lines = write_rows();
   if (!timed_.empty() || !counted_.empty()) lines.insert(lines.begin(), line());
-  session_.leave_loop(name_, lines);
+  loops_.leave(name_, lines);
 }
 
 /// Returns what tools say of the loop, for people.
 std::vector<std::string> LoopRun::write_rows() {
   Capabilities can = opened_ != nullptr ? opened_->capabilities : Capabilities{};
   // A tool that had to stay, because a scope is open: what it takes is in the latencies.
-  if (session_.has_tools() && session_.tracer().tools().is_attached()) can.latency = false;
+  if (loops_.tools().is_on() && loops_.tools().profilers().tools().is_attached()) can.latency = false;
   const std::size_t repetitions = std::max(timed_.size(), counted_.size());
-  const std::uint64_t first = session_.take_loop_repetitions(name_, repetitions);
+  const std::uint64_t first = loops_.take_repetitions(name_, repetitions);
   for (std::size_t i = 0; i < repetitions; ++i) {
     csv::WindowColumns columns;
     columns.kind = "loop";
@@ -272,7 +268,7 @@ std::vector<std::string> LoopRun::write_rows() {
       timed_[i].after.fill(columns, timed_[i].before);
       columns.overhead_estimate_ns = 0;  // nothing was attached
     }
-    session_.add_loop_row(columns, i < counted_.size() ? counted_[i].get() : nullptr, can);
+    loops_.add_row(columns, i < counted_.size() ? counted_[i].get() : nullptr, can);
   }
   if (!is_traced_) return {};
   csv::WindowColumns columns;
@@ -280,7 +276,7 @@ std::vector<std::string> LoopRun::write_rows() {
   columns.window = name_;
   columns.repetition = first;
   columns.iterations = plan_.cycles;
-  return session_.add_loop_trace(columns, std::move(findings_), traced_.get());
+  return loops_.tools().conclude_pass(columns, std::move(findings_), traced_.get());
 }
 
 /// `1 write a call, 152 ns a call [150, 155], 10 passes of 312500 calls: stable`.

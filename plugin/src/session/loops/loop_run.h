@@ -23,7 +23,7 @@
 #include <string_view>
 #include <vector>
 
-#include "session/windows/session.h"
+#include "session/loops/loops.h"
 #include "session/windows/usage.h"
 
 namespace syscost::session {
@@ -41,14 +41,14 @@ struct LoopPlan {
 
 class LoopRun {
  public:
-  LoopRun(Session& session, std::string_view name);
+  LoopRun(Loops& loops, std::string_view name);
   /// Leaves everything as it was before the loop, also in the middle of a pass.
   ~LoopRun();
   LoopRun(const LoopRun&) = delete;
   LoopRun& operator=(const LoopRun&) = delete;
 
   /// The process ends: a loop that runs writes what its whole passes measured, and says that it was ended.
-  static void end_process();
+  static void end_process(Loops& loops);
 
   /// Ends the running pass and begins the next. Returns its number of calls, 0 when there is none.
   std::uint64_t next_pass();
@@ -73,11 +73,11 @@ class LoopRun {
   std::vector<std::string> write_rows();
   std::string line() const;
 
-  Session& session_;
+  Loops& loops_;
   const std::string name_;
   LoopPlan plan_;
   Phase phase_ = Phase::fresh;
-  bool is_entered_ = false;     // the session knows that a loop runs
+  bool is_entered_ = false;     // the session's loops know that this one runs
   bool is_off_ = false;         // the instrument is taken off
   bool has_times_ = true;       // false: the instrument had to stay on
   std::uint64_t calls_ = 0;     // of the running pass

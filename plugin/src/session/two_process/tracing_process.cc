@@ -15,7 +15,7 @@ namespace syscost::adapter {
 namespace {
 
 session::Tools& tools() {
-  return session::process_session().tracer().tools();
+  return session::process_session().tools().profilers().tools();
 }
 
 std::string backend_name() {
@@ -40,7 +40,7 @@ CountingStart start_tracing(const Framework& framework) {
   CountingStart start;
   session::Session& session = session::started_session(framework);
   start.backend = backend_name();
-  Result<void> started = session.start_tools();
+  Result<void> started = session.tools().start();
   if (!started.ok()) start.why_not = started.failure();
   return start;
 }
@@ -61,7 +61,7 @@ void disarm_tools() noexcept {
 }
 
 std::string detach_tools(std::string_view benchmark, const Cost* counted) {
-  session::ProfilerSession& tracer = session::process_session().tracer();
+  session::ProfilerSession& tracer = session::process_session().tools().profilers();
   session::TracedWindow traced;
   session::Findings findings;
   Result<void> detached = tracer.tools().detach(findings);

@@ -1,88 +1,78 @@
 // SPDX-License-Identifier: MIT
 #include "session/windows/scopes.h"
 
-#include <algorithm>
-#include <mutex>
+#include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "os/quiet_memory.h"
+#include "session/windows/unavailable_costs.h"
+#include "session/windows/usage.h"
 
 namespace syscost::session {
-namespace {
 
-/// Its address tells threads apart. Initial-exec: the other TLS model allocates at a thread's first access.
-thread_local char t_self __attribute__((tls_model("initial-exec")));
-
-}  // namespace
-
-ScopeRecord* Scopes::begin(std::string_view name) {
-  std::lock_guard guard(lock_);
-  ScopeRecord& scope = open_.emplace_back(memory_);
-  scope.name = name;
-  scope.thread = &t_self;
-  open_count_.fetch_add(1, std::memory_order_acq_rel);
-  return &scope;
-}
-
-/// The name of the nearest scope that the same thread opened before `scope`, else the enclosing window's.
-std::string_view Scopes::enclosing_name(std::pmr::list<ScopeRecord>::iterator scope) const {
-  for (auto outer = scope; outer != open_.begin();) {
-    --outer;
-    if (outer->thread == scope->thread && !outer->name.empty()) return outer->name;
+ScopeRecord* Scopes::open(std::string_view name, Reach reach, Cost& cost) {
+  if (shared_.is_fork_child()) {
+    cost = fixed_cost::fork_child();
+    return nullptr;
   }
-  return window_;
+  OpenBackend* opened = shared_.backend.current();
+  if (opened == nullptr) {
+    cost = Cost(*shared_.backend.why_not());
+    return nullptr;
+  }
+  ScopeRecord* scope = shared_.scopes.begin(name);
+  if (shared_.is_backend_detached.load()) {
+    shared_.scopes.end(scope, false, nullptr, 0);
+    cost = fixed_cost::timed_pass();
+    return nullptr;
+  }
+  scope->opened = opened;
+  cost = fixed_cost::pending();
+  // Rows that another thread is writing at this moment are not the scope's.
+  RowWriter::Lock guard;
+  if (reach == Reach::process) guard = rows_.wait(scope);
+  scope->reach = reach;
+  scope->hidden_losses_before = opened->hidden_losses(reach);
+  scope->tracing_before = shared_.tracing.load();
+  scope->start_ns = monotonic_ns();
+  scope->handle = opened->book.open(reach);
+  if (scope->handle != nullptr) return scope;
+  shared_.scopes.end(scope, false, nullptr, 0);
+  cost = opened->no_lane;
+  return nullptr;
 }
 
-/// How often the enclosing test had a scope of that name before. Names seen for the first time take memory.
-std::uint64_t Scopes::next_repetition(const std::pmr::string& scope, bool has_room) {
-  const Key key(std::pmr::string(test_, &memory_), std::pmr::string(scope, &memory_));
-  if (auto known = repetitions_.find(key); known != repetitions_.end()) return known->second++;
-  if (has_room) repetitions_.emplace(key, 1);
-  return 0;
-}
+Cost Scopes::close(ScopeRecord* scope) {
+  // A child's copy of the record is left alone, like everything else it inherited.
+  if (shared_.is_fork_child()) return fixed_cost::fork_child();
+  OpenBackend& opened = *scope->opened;
+  std::uint64_t end_ns = opened.clock_is_quiet ? monotonic_ns() : 0;
+  std::shared_ptr<detail::CostData> cost = opened.new_cost();
+  opened.book.close(scope->handle, *cost);
+  if (!opened.clock_is_quiet) end_ns = monotonic_ns();
+  const bool wants_row = !scope->name.empty() && (shared_.recorder.has_csv() || shared_.prints_scopes());
+  const Reach reach = scope->reach;
+  const std::uint64_t hidden_before = scope->hidden_losses_before;
+  const std::uint64_t tracing = shared_.tracing.load();
+  const bool is_traced = tracing != scope->tracing_before || tracing % 2 != 0;
+  shared_.scopes.end(scope, wants_row, cost, end_ns - scope->start_ns, is_traced);
 
-void Scopes::end(ScopeRecord* scope, bool wants_row, std::shared_ptr<const detail::CostData> cost,
-                 std::uint64_t wall_ns, bool is_traced) {
-  std::lock_guard guard(lock_);
-  auto at = std::find_if(open_.begin(), open_.end(), [&](const ScopeRecord& open) { return &open == scope; });
-  if (wants_row) {
-    const bool has_room = rows_.size() < kMaxRows && !is_quiet_memory_scarce();
-    const std::uint64_t repetition = next_repetition(scope->name, has_room);
-    if (has_room) {
-      ScopeRow& row = rows_.emplace_back(memory_);
-      row.test = test_;
-      row.name = scope->name;
-      row.parent = enclosing_name(at);
-      row.repetition = repetition;
-      row.wall_ns = wall_ns;
-      row.is_traced = is_traced;
-      row.opened = scope->opened;
-      row.reach = scope->reach;
-      row.hidden_losses_before = scope->hidden_losses_before;
-      row.cost = std::move(cost);
-    } else {
-      ++not_kept_;
+  if (shared_.is_idle()) {
+    const RowWriter::Lock guard = rows_.wait();
+    // Whoever opens a window says so before it waits for this lock.
+    if (shared_.is_idle()) {
+      Result<void> checked = shared_.backend.current() == &opened ? shared_.backend.check(opened) : Result<void>();
+      if (!checked.ok()) shared_.recorder.note_problem(checked.failure());
+      rows_.write("scopes");
+      static_cast<void>(top_up_quiet_memory());
     }
   }
-  open_.erase(at);
-  open_count_.fetch_sub(1, std::memory_order_acq_rel);
-}
-
-void Scopes::set_enclosing(std::string_view test, std::string_view window) {
-  std::lock_guard guard(lock_);
-  test_ = test;
-  window_ = window;
-}
-
-bool Scopes::is_inside_another(const ScopeRecord* scope) {
-  std::lock_guard guard(lock_);
-  return std::any_of(open_.begin(), open_.end(),
-                     [&](const ScopeRecord& open) { return &open != scope && open.thread == &t_self; });
-}
-
-ScopeRows Scopes::take_rows() {
-  std::lock_guard guard(lock_);
-  return {std::exchange(rows_, std::pmr::list<ScopeRow>(&memory_)), std::exchange(not_kept_, 0)};
+  if (!opened.is_intact.load(std::memory_order_acquire)) {
+    return Cost(Unavailable{"The backend was disabled while the scope was open, so its counts would be too low.",
+                            "Do not close file descriptors that the test did not open."});
+  }
+  return Cost(opened.with_losses(std::move(cost), opened.hidden_losses(reach) - hidden_before));
 }
 
 }  // namespace syscost::session

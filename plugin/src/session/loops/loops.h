@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+//
+// Loops: what a session does for a loop: the running test is not charged with it, and the backend comes off and on.
+//
+// All of it on the loop's thread, where no window is armed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "session/tools/tracing.h"
+#include "session/windows/measurement.h"
+#include "session/windows/row_writer.h"
+#include "session/windows/windows.h"
+
+namespace syscost::session {
+
+class LoopRun;
+
+class Loops {
+ public:
+  Loops(Measurement& shared, RowWriter& rows, Windows& windows, Tracing& tools)
+      : shared_(shared), rows_(rows), windows_(windows), tools_(tools) {}
+
+  /// Stops charging the running test. False, with a message, when a loop runs already.
+  bool enter(std::string_view name);
+  /// Writes the loop's rows, keeps `lines` for people, and charges the test again.
+  void leave(std::string_view name, const std::vector<std::string>& lines);
+  /// The same for what is neither the test's nor a loop: false, without a message, when a loop runs already.
+  bool pause_test();
+  /// Charges the test again; its row says that `name` is not in it.
+  void resume_test(std::string_view name);
+
+  /// Null when nothing can count.
+  OpenBackend* backend() const { return shared_.backend.current(); }
+  /// For timed passes. Fails while a scope is open: it would miss calls.
+  Result<void> detach_backend(OpenBackend& opened);
+  /// False, with a message, when it cannot be attached again.
+  bool attach_backend(OpenBackend& opened);
+
+  WindowBook::Window* open_window(OpenBackend& opened);
+  /// Null when the counts are void.
+  std::shared_ptr<detail::CostData> close_window(OpenBackend& opened, WindowBook::Window* window);
+  /// One more pass, for the tools. `window` stays null where nothing can count. False, with a message, when the tools
+  /// cannot be attached. The last thing it does is to arm them.
+  bool open_traced_pass(std::string_view loop, OpenBackend* opened, WindowBook::Window*& window);
+  /// Disarms (first thing), and stops the tools. Null when nothing counted.
+  std::shared_ptr<detail::CostData> close_traced_pass(OpenBackend* opened, WindowBook::Window* window,
+                                                      Findings& findings);
+
+  /// Adds a row of the running test's.
+  void add_row(csv::WindowColumns columns, const detail::CostData* cost, const Capabilities& can);
+  void note_problem(const Failure& failure) { shared_.recorder.note_problem(failure); }
+  /// As Measurement::take_repetitions().
+  std::uint64_t take_repetitions(std::string_view name, std::size_t count) {
+    return shared_.take_repetitions(name, count);
+  }
+
+  bool is_fork_child() const { return shared_.is_fork_child(); }
+  const Options& options() const { return shared_.options; }
+  Tracing& tools() { return tools_; }
+
+  /// The loop that runs, for the end of the process, which may come on another thread.
+  struct Running {
+    std::recursive_mutex mutex;  ///< Held between passes. A signal handler may call exit() on the thread that holds it.
+    LoopRun* loop = nullptr;
+    bool is_between_passes = false;
+  };
+  Running& running() { return running_; }
+
+ private:
+  bool claim();
+
+  Measurement& shared_;
+  RowWriter& rows_;
+  Windows& windows_;
+  Tracing& tools_;
+  Running running_;
+};
+
+}  // namespace syscost::session

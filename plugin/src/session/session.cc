@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "session/session.h"
+
+#include <utility>
+
+#include "session/doctor/backends.h"
+#include "session/process/messages.h"
+#include "session/run/run_info.h"
+#include "session/windows/unavailable_costs.h"
+
+namespace syscost::session {
+
+Session::Session(Options options, BackendOpener opener, ToolOpener tools)
+    : shared_(std::move(options), std::move(opener)), tools_(shared_, rows_, std::move(tools)) {
+  // Made now, so that scopes need not.
+  fixed_cost::pending();
+  fixed_cost::fork_child();
+  fixed_cost::timed_pass();
+}
+
+void Session::read_run(const adapter::Framework& framework, bool is_new) {
+  if (is_new) shared_.run = read_run_info(shared_.options, framework.build_type);
+  if (shared_.options.build_type.empty()) shared_.run.build_type = framework.build_type;
+  shared_.run.selection = framework.selection;
+  if (shared_.options.filter != nullptr) shared_.run.filter = shared_.options.filter->text();
+  shared_.run.backend = shared_.backend.current() != nullptr ? shared_.backend.current()->backend->name() : "none";
+  shared_.recorder.set_run(shared_.run);
+}
+
+/// How the backend counts, behind its name, and who looks on.
+std::string Session::backend_note() const {
+  const std::string tools = tools_.is_on() ? ", traced by " + tools_.profilers().text() : "";
+  OpenBackend* opened = shared_.backend.current();
+  if (opened == nullptr) return " (counts stay empty)" + tools;
+  std::string note = describe_calibration(opened->backend->calibration());
+  if (!note.empty()) note = " (" + note + ")";
+  if (const std::string passed = passed_over(); !passed.empty()) note += ", not " + passed;
+  return note + tools;
+}
+
+Result<void> Session::start(const adapter::Framework& framework) {
+  const bool is_new = !is_started() || has_new_options_;
+  if (!is_started()) {
+    Result<void> opened = shared_.backend.open(shared_.options.backend);
+    if (!opened.ok() && shared_.options.requests_anything()) return opened;
+  } else if (is_new && !can_count() && shared_.options.backend != BackendChoice::none &&
+             shared_.options.requests_anything()) {
+    return Failure{shared_.backend.why_not()->reason, shared_.backend.why_not()->how_to_fix};
+  }
+  shared_.has_framework = shared_.has_framework || !framework.name.empty();
+  read_run(framework, is_new);
+  if (!is_new) return {};
+  shared_.recorder.set_loss_rule(!shared_.options.requests_anything() ? LossRule::ignored
+                                 : shared_.options.allow_lost         ? LossRule::accepted
+                                                                      : LossRule::refused);
+  // A counting process has somebody else who speaks for it.
+  if (!shared_.options.is_counting_process) {
+    if (Result<void> tools = tools_.start(); !tools.ok()) return tools;
+  }
+  if (!shared_.options.csv.empty() && !shared_.recorder.has_csv()) {
+    Result<std::string> path = resolve_path(shared_.options.csv, shared_.options.csv_source);
+    if (!path.ok()) return path.failure();
+    Result<void> csv = shared_.recorder.open_csv(path.value());
+    if (!csv.ok()) return csv;
+  }
+  if (shared_.options.requests_anything()) {
+    say(header_line(shared_.run, backend_note(), shared_.recorder.csv_path()));
+    const OpenBackend* opened = shared_.backend.current();
+    if (const std::string remark = opened != nullptr ? opened->backend->remark() : std::string(); !remark.empty()) {
+      say(remark);
+    }
+  }
+  has_new_options_ = false;
+  shared_.is_started.store(true, std::memory_order_release);
+  return {};
+}
+
+Result<void> Session::take_over(Options options) {
+  const auto text = [](const Options& from) { return from.filter != nullptr ? from.filter->text() : std::string(); };
+  const bool is_same_filter = text(options) == text(shared_.options);
+  if (is_same_filter) options.filter = shared_.options.filter;
+  if (options == shared_.options) return {};
+  const bool is_same_way = options.backend == shared_.options.backend && options.children == shared_.options.children &&
+                           options.details == shared_.options.details;
+  if (!is_same_filter || (is_started() && !is_same_way) ||
+      (shared_.recorder.has_csv() && options.csv != shared_.options.csv) || tools_.is_on()) {
+    return Failure{
+        "a static initialiser measured before main(), and the flags name another file, backend, filter or detail",
+        "write --syscost_csv, --syscost_backend, --syscost_filter, --syscost_detail, --syscost_profile: syscost reads "
+        "these before main()"};
+  }
+  shared_.options = std::move(options);
+  has_new_options_ = true;
+  return {};
+}
+
+void Session::finish() {
+  if (!is_fork_child() && is_started()) rows_.finish();
+}
+
+void Session::conclude() {
+  if (!is_fork_child() && is_started()) rows_.conclude();
+}
+
+}  // namespace syscost::session

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+//
+// Session: what one process measures, from its first window to its end.
+//
+// It starts what the options ask for, and holds the parts that measure: windows, scopes, loops and tools. They share a
+// Measurement, and each does its own work.
+#pragma once
+
+#include <string>
+
+#include "session/loops/loops.h"
+#include "session/options/options.h"
+#include "session/tools/tracing.h"
+#include "session/windows/measurement.h"
+#include "session/windows/row_writer.h"
+#include "session/windows/scopes.h"
+#include "session/windows/windows.h"
+#include "syscost/adapter.h"
+
+namespace syscost::session {
+
+class Session {
+ public:
+  Session(Options options, BackendOpener opener, ToolOpener tools = open_tools);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// Opens what the options ask for; fails with what cannot be had. Prints the header line if anything was asked for.
+  /// A second call takes the framework's word for `selection` and `build_type`, and does what new options ask for.
+  Result<void> start(const adapter::Framework& framework);
+  /// Uses `options` from the next start() on: a static initialiser measured before main() read the flags. Fails when
+  /// what was opened already is not what they ask for.
+  Result<void> take_over(Options options);
+  bool is_started() const { return shared_.is_started.load(std::memory_order_acquire); }
+
+  Windows& windows() { return windows_; }
+  Scopes& scopes() { return scopes_; }
+  Loops& loops() { return loops_; }
+  Tracing& tools() { return tools_; }
+
+  /// Writes the rows that still wait.
+  void finish();
+  /// The same at the end of the process: what cannot be written is a problem of the run.
+  void conclude();
+
+  /// True when a backend is open.
+  bool can_count() const { return shared_.backend.current() != nullptr; }
+  const BackendHolder& backend() const { return shared_.backend; }
+  bool is_fork_child() const { return shared_.is_fork_child(); }
+  void note_problem(const Failure& failure) { shared_.recorder.note_problem(failure); }
+  std::string problem() const { return shared_.recorder.problem(); }
+  const Options& options() const { return shared_.options; }
+  const std::string& run_id() const { return shared_.run.run_id; }
+  const std::string& program() const { return shared_.run.program; }
+  /// The test or suite whose window is open; empty between them.
+  std::string running_test() const { return shared_.window.has_value() ? shared_.window->test : std::string(); }
+  bool prints_lines() const { return shared_.prints_lines(); }
+
+ private:
+  std::string backend_note() const;
+  void read_run(const adapter::Framework& framework, bool is_new);
+
+  Measurement shared_;
+  RowWriter rows_{shared_};
+  Tracing tools_;
+  Windows windows_{shared_, rows_, tools_};
+  Scopes scopes_{shared_, rows_};
+  Loops loops_{shared_, rows_, windows_, tools_};
+  bool has_new_options_ = false;  // since the last start()
+};
+
+}  // namespace syscost::session

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#include "session/tools/tracing.h"
+
+#include "session/process/messages.h"
+
+namespace syscost::session {
+
+Result<void> Tracing::start() {
+  return is_on() ? Result<void>() : profilers_.start(shared_.options, shared_.run);
+}
+
+/// False, with a message, when they cannot be attached.
+bool Tracing::attach() {
+  Result<void> attached = profilers_.tools().attach();
+  if (!attached.ok()) {
+    shared_.recorder.note_problem(attached.failure());
+    return false;
+  }
+  shared_.tracing.fetch_add(1);
+  return true;
+}
+
+/// False, with a message, when they could not say what they found.
+bool Tracing::detach(Findings& findings) {
+  Result<void> detached = profilers_.tools().detach(findings);
+  shared_.tracing.fetch_add(1);
+  if (!detached.ok()) shared_.recorder.note_problem(detached.failure());
+  return detached.ok();
+}
+
+void Tracing::report_unused() const {
+  if (!is_on() || shared_.tracing.load() > 0 || !shared_.recorder.problem().empty()) return;
+  say(names() + " measured nothing: there was no test and no loop, and it does not trace scopes");
+}
+
+// ---- a test ---------------------------------------------------------------------------------------------------------
+
+bool Tracing::begin_test() {
+  findings_.clear();
+  return attach();
+}
+
+/// For a loop. A scope around it would be charged with what stopping the tool takes: there it stays, disarmed.
+void Tracing::suspend(OpenWindow& window) {
+  if (!window.is_traced || !profilers_.tools().is_attached() || shared_.scopes.open_count() > 0) return;
+  const RowWriter::Lock guard = rows_.wait();
+  rows_.enter_file();
+  window.is_trace_whole = detach(findings_) && window.is_trace_whole;
+}
+
+void Tracing::resume(OpenWindow& window) {
+  if (!window.is_traced || profilers_.tools().is_attached()) return;
+  const RowWriter::Lock guard = rows_.wait();
+  rows_.enter_file();
+  window.is_trace_whole = attach() && window.is_trace_whole;
+}
+
+std::vector<std::string> Tracing::conclude(OpenWindow& window, const csv::WindowColumns& columns,
+                                           const detail::CostData* counted, int framework_writes) {
+  rows_.enter_file();
+  if (profilers_.tools().is_attached()) window.is_trace_whole = detach(findings_) && window.is_trace_whole;
+  // What is missing was said; numbers that are not whole can only differ.
+  const TracedWindow traced =
+      profilers_.conclude(std::exchange(findings_, {}), {"test " + window.test, folder_of(window)},
+                          window.is_trace_whole ? counted : nullptr, shared_.run.backend, framework_writes);
+  add_rows(columns, traced);
+  return traced.lines;
+}
+
+/// Of the test or set-up; made when it is needed.
+Result<std::string> Tracing::folder_of(OpenWindow& window) {
+  if (!window.folder.empty()) return window.folder;
+  std::string name = window.test;
+  if (!window.name.empty()) name += (name.empty() ? "" : " ") + window.name;
+  if (window.repetition > 0) name += "." + std::to_string(window.repetition);
+  Result<std::string> folder = profilers_.make_folder({}, name);
+  if (folder.ok()) window.folder = folder.value();
+  return folder;
+}
+
+// ---- a loop's pass --------------------------------------------------------------------------------------------------
+
+bool Tracing::begin_pass(std::string_view loop) {
+  if (shared_.scopes.open_count() > 0) {
+    say("loop " + std::string(loop) + " is not traced: a scope is open around it or on another thread, and would " +
+        "include the cost of starting " + names() + "; end the scope before the loop");
+    return false;
+  }
+  const RowWriter::Lock guard = rows_.wait();
+  rows_.enter_file();
+  return attach();
+}
+
+bool Tracing::end_pass(Findings& findings) {
+  const RowWriter::Lock guard = rows_.wait();
+  rows_.enter_file();
+  return detach(findings);
+}
+
+std::vector<std::string> Tracing::conclude_pass(csv::WindowColumns columns, Findings findings,
+                                                const detail::CostData* counted) {
+  std::string spoken = "loop " + std::string(columns.window);
+  const std::string name = spoken;
+  Result<std::string> parent = std::string();
+  if (shared_.window.has_value()) {
+    OpenWindow& window = *shared_.window;
+    columns.test = window.test;
+    columns.parent = window.name;
+    if (!window.test.empty()) spoken += " of " + window.test;
+    parent = folder_of(window);
+  }
+  const Result<std::string> folder = parent.ok() ? profilers_.make_folder(parent.value(), name) : parent;
+  const TracedWindow traced = profilers_.conclude(std::move(findings), {spoken, folder}, counted, shared_.run.backend);
+  add_rows(columns, traced);
+  return traced.lines;
+}
+
+// ---- rows -----------------------------------------------------------------------------------------------------------
+
+/// What a tool timed on a GPU: rows of kind `kernel`, as those of stamps are (decision 0017).
+void Tracing::add_kernel_rows(const csv::WindowColumns& columns, const TracedWindow& traced) {
+  const std::string loop = columns.kind == "loop" ? "loop " + std::string(columns.window) + ": " : std::string();
+  for (const profilers::TimeFigure& figure : traced.times) {
+    const std::string window = loop + figure.name;
+    csv::WindowColumns row;
+    row.kind = "kernel";
+    row.test = columns.test;
+    row.window = window;
+    row.parent = columns.parent;
+    row.excluded = figure.note;
+    row.repetition = shared_.take_repetitions("kernel " + window, figure.rows.size());
+    for (const profilers::TimeRow& time : figure.rows) {
+      row.iterations = time.iterations;
+      row.wall_ns = time.total_ns;
+      shared_.recorder.add(row, nullptr, {});
+      ++row.repetition;
+    }
+  }
+}
+
+void Tracing::add_rows(const csv::WindowColumns& columns, const TracedWindow& traced) {
+  add_kernel_rows(columns, traced);
+  for (const csv::ToolWindow& rows : traced.rows) shared_.recorder.add(columns, rows);
+  for (const std::string& difference : traced.differences) say(difference);
+  for (const Failure& problem : traced.problems) shared_.recorder.note_problem(problem);
+}
+
+}  // namespace syscost::session

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+//
+// Tracing: the session's tools beside us, attached around a test and around one more pass of each loop, and nowhere
+// else.
+//
+// Attaching takes long and enters the kernel, so it happens where no window is open; inside, arming and disarming are
+// one store each. A loop's timed and counted passes never run under a tool: the test's is stopped before the loop and
+// started again behind it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "session/tools/profiler_session.h"
+#include "session/windows/measurement.h"
+#include "session/windows/row_writer.h"
+#include "session/windows/window_tools.h"
+
+namespace syscost::session {
+
+class Tracing final : public WindowTools {
+ public:
+  Tracing(Measurement& shared, RowWriter& rows, ToolOpener opener)
+      : shared_(shared), rows_(rows), profilers_(std::move(opener)) {}
+
+  /// Opens what the options ask for, if that has not been done.
+  Result<void> start();
+  /// Says so when tools were asked for and there was nothing that they look at.
+  void report_unused() const;
+  ProfilerSession& profilers() { return profilers_; }
+  const ProfilerSession& profilers() const { return profilers_; }
+
+  bool is_on() const override { return profilers_.is_on(); }
+  std::string names() const override { return profilers_.names(); }
+  bool begin_test() override;
+  void arm() noexcept override { profilers_.tools().arm(); }
+  void disarm() noexcept override { profilers_.tools().disarm(); }
+  void suspend(OpenWindow& window) override;
+  void resume(OpenWindow& window) override;
+  std::vector<std::string> conclude(OpenWindow& window, const csv::WindowColumns& columns,
+                                    const detail::CostData* counted, int framework_writes) override;
+
+  // For one more pass of a loop.
+
+  /// Attaches them. False, with a message, when that cannot be.
+  bool begin_pass(std::string_view loop);
+  /// Stops them. False, with a message, when they could not say what they found.
+  bool end_pass(Findings& findings);
+  /// Files and rows of that pass; returns the lines for people. `counted` is null when nothing counted.
+  std::vector<std::string> conclude_pass(csv::WindowColumns columns, Findings findings,
+                                         const detail::CostData* counted);
+
+ private:
+  bool attach();
+  bool detach(Findings& findings);
+  void add_kernel_rows(const csv::WindowColumns& columns, const TracedWindow& traced);
+  void add_rows(const csv::WindowColumns& columns, const TracedWindow& traced);
+  Result<std::string> folder_of(OpenWindow& window);
+
+  Measurement& shared_;
+  RowWriter& rows_;
+  ProfilerSession profilers_;
+  Findings findings_;  // of the open test's stretches so far
+};
+
+}  // namespace syscost::session

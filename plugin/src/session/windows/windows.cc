@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+#include "session/windows/windows.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "os/quiet_memory.h"
+#include "session/process/messages.h"
+#include "session/windows/report_line.h"
+#include "session/windows/unavailable_costs.h"
+
+namespace syscost::session {
+namespace {
+
+std::string_view kind_name(adapter::Kind kind) {
+  switch (kind) {
+    case adapter::Kind::test:
+      return "test";
+    case adapter::Kind::suite:
+      return "suite";
+    case adapter::Kind::environment:
+      return "environment";
+  }
+  return {};
+}
+
+/// For messages and markers: "test Suite.Test", "suite Suite set-up".
+std::string spoken_name(std::string_view kind, std::string_view test, std::string_view window) {
+  std::string name(kind);
+  for (std::string_view part : {test, window}) {
+    if (!part.empty()) name.append(" ").append(part);
+  }
+  return name;
+}
+
+}  // namespace
+
+/// A failing write whose text shows in strace's log, so that the log can be cut at windows.
+void Windows::mark(const char* what, const OpenWindow& window) const {
+  if (!shared_.options.markers) return;
+  const std::string text = std::string(what) + " " + spoken_name(kind_name(window.kind), window.test, window.name);
+  // It fails, as it should: there is no descriptor -1.
+  [[maybe_unused]] ssize_t written = write(-1, text.data(), text.size());
+}
+
+void Windows::open(const adapter::WindowName& name) {
+  if (shared_.is_fork_child()) return;
+  SYSCOST_CHECK(shared_.is_started.load(std::memory_order_acquire) && !shared_.window.has_value());
+  OpenWindow& window = shared_.window.emplace();
+  window.kind = name.kind;
+  window.test = name.test;
+  window.name = name.window;
+  window.repetition = name.repetition;
+  window.opened = shared_.backend.current();
+  shared_.scopes.set_enclosing(name.test, name.window);
+  cycles_.store(0, std::memory_order_relaxed);
+  is_closing_.store(false, std::memory_order_relaxed);
+  shared_.has_window.store(true, std::memory_order_release);
+  // Another thread may be writing the rows of its last scope: that is not this window's business.
+  const RowWriter::Lock guard = rows_.wait();
+  // What the windows so far left is kept: when there is nothing to add, malloc serves.
+  if (tools_.is_on() && window.kind == adapter::Kind::test) {
+    rows_.enter_file();
+    window.is_traced = tools_.begin_test();
+  }
+  static_cast<void>(top_up_quiet_memory());
+  window.usage_before = Usage::now();
+  mark("syscost-begin", window);
+  window.start_ns = monotonic_ns();
+  if (window.opened != nullptr) {
+    window.hidden_losses_before = window.opened->hidden_losses(Reach::process);
+    window.handle = window.opened->book.open(Reach::process);
+  }
+  if (window.is_traced) tools_.arm();
+}
+
+/// Disarms, reads, and asks whether the instrument was there all the time. Null, with the reason, when there are no
+/// counts.
+std::shared_ptr<detail::CostData> Windows::read_and_check(OpenWindow& window,
+                                                          std::shared_ptr<const Unavailable>& why_not) {
+  if (window.handle == nullptr) {
+    why_not = shared_.backend.why_not();
+    return nullptr;
+  }
+  OpenBackend& opened = *window.opened;
+  std::shared_ptr<detail::CostData> cost = opened.new_cost();
+  opened.book.close(window.handle, *cost);
+  mark("syscost-end", window);
+  Result<void> checked = shared_.backend.check(opened);
+  if (checked.ok()) {
+    cost->lost += opened.hidden_losses(Reach::process) - window.hidden_losses_before;
+    return cost;
+  }
+  Failure failure = checked.failure();
+  why_not = std::make_shared<Unavailable>(failure);
+  failure.reason =
+      "the counts of " + spoken_name(kind_name(window.kind), window.test, window.name) + " are void: " + failure.reason;
+  shared_.recorder.note_problem(failure);
+  return nullptr;
+}
+
+bool Windows::claim() {
+  return shared_.has_window.load(std::memory_order_acquire) && !is_closing_.exchange(true);
+}
+
+/// For a test that goes on in a fork child, by daemon() for example. The child is not counted, and its parent ended
+/// without a message.
+void Windows::explain_survivor() const {
+  static std::atomic<bool> is_explained{false};
+  if (!shared_.has_window.load() || !shared_.options.requests_anything() || is_explained.exchange(true)) return;
+  say_failure({spoken_name(kind_name(shared_.window->kind), shared_.window->test, shared_.window->name) +
+                   " continued in a fork child of the process that measures (fork() or daemon()), so it has no row, "
+                   "nor have the tests that this child runs after it",
+               "let the child end with _exit(), and let the process that began the test finish it"});
+}
+
+adapter::Report Windows::close(std::string_view outcome, int framework_writes) {
+  if (shared_.is_fork_child()) {
+    explain_survivor();
+    return {Cost(*fixed_cost::fork_child().unavailable()), 0, {}};
+  }
+  if (!claim()) {
+    return {Cost(Unavailable{"The process ended while the test ran.", "End threads before exit()."}), 0, {}};
+  }
+  return close_claimed(outcome, framework_writes);
+}
+
+adapter::Report Windows::close_claimed(std::string_view outcome, int framework_writes) {
+  OpenWindow& window = *shared_.window;
+  if (window.is_traced) tools_.disarm();
+  // Before disarming, because reading the counters takes longer than a short test; after, where the clock is a syscall.
+  const bool clock_is_quiet = window.opened == nullptr || window.opened->clock_is_quiet;
+  std::uint64_t end_ns = clock_is_quiet ? monotonic_ns() : 0;
+  std::shared_ptr<const Unavailable> why_not;
+  // The window is open, so no thread of ours writes the file.
+  const RowWriter::Lock guard = rows_.wait_inside_window();
+  std::shared_ptr<detail::CostData> cost = read_and_check(window, why_not);
+  if (!clock_is_quiet) end_ns = monotonic_ns();
+  if (window.handle == nullptr) mark("syscost-end", window);
+  const Usage usage_after = Usage::now();
+  shared_.has_window.store(false, std::memory_order_release);
+
+  Capabilities can = window.opened != nullptr ? window.opened->capabilities : Capabilities{};
+  csv::WindowColumns columns;
+  columns.kind = kind_name(window.kind);
+  columns.test = window.test;
+  columns.window = window.name;
+  columns.repetition = static_cast<std::uint64_t>(window.repetition);
+  columns.outcome = outcome;
+  if (int cycles = cycles_.load(std::memory_order_relaxed); cycles > 0) {
+    columns.iterations = static_cast<std::uint64_t>(cycles);
+  }
+  columns.excluded = window.excluded;
+  std::vector<std::string> tool_lines;
+  if (window.is_traced) {
+    // The tool took part of all times: there are none.
+    can.latency = false;
+    if (cost != nullptr) cost->measured.latency = false;
+    tool_lines = tools_.conclude(window, columns, cost.get(), framework_writes);
+  } else {
+    columns.wall_ns = end_ns - window.start_ns;
+    usage_after.fill(columns, window.usage_before);
+    if (cost != nullptr) columns.overhead_estimate_ns = window.opened->overhead_estimate_ns(*cost);
+  }
+  if (cost != nullptr) remove_framework_writes(cost->table, framework_writes);
+  const bool has_numbers =
+      cost != nullptr && (!is_empty(cost->table) || !cost->children.empty() || cost->lost + cost->late > 0);
+  if (has_numbers || window.kind == adapter::Kind::test) shared_.recorder.add(columns, cost.get(), can);
+  rows_.write(spoken_name(columns.kind, columns.test, columns.window));
+
+  adapter::Report report{cost != nullptr ? Cost(cost) : Cost(*why_not), end_ns - window.start_ns, {}};
+  report.line = cost != nullptr ? report_line(*cost, report.wall_ns) : report.cost.to_string();
+  if (window.is_traced) report.line += ", traced by " + tools_.names() + ": no times";
+  report.tools = std::move(tool_lines);
+  if (shared_.options.filter != nullptr) report.counted = shared_.options.filter->text();
+  report.loops = std::move(window.loop_lines);
+  shared_.scopes.set_enclosing({}, {});
+  shared_.window.reset();
+  return report;
+}
+
+void Windows::end_at_exit() {
+  if (!shared_.has_window.load(std::memory_order_acquire)) return;
+  if (!claim()) {
+    // Another thread closes it, which is soon done; or a signal handler called exit() in the middle of that, and it
+    // never is.
+    if (!WritingLock::within_patience([this] { return !shared_.has_window.load(std::memory_order_acquire); })) {
+      shared_.recorder.note_problem({"the process ended while a test was being recorded, so the test has no row",
+                                     "do not call exit() in a signal handler"});
+    }
+    return;
+  }
+  const std::string name = spoken_name(kind_name(shared_.window->kind), shared_.window->test, shared_.window->name);
+  const std::string what = name + " was ended by the end of the process";
+  if (!rows_.wait_within_patience().owns_lock()) {
+    shared_.recorder.note_problem(
+        {what + " while rows were being written: it has no row", "end threads before exit()"});
+    return;
+  }
+  const adapter::Report report = close_claimed({}, 0);
+  say(what + ": its row has what was counted until then");
+  if (!shared_.prints_lines()) return;
+  for (const std::string& loop : report.loops) say(loop);
+  say(name + ": " + report.line);
+}
+
+void Windows::stop_charging() {
+  if (!shared_.window.has_value()) return;
+  OpenWindow& window = *shared_.window;
+  if (window.is_traced) tools_.disarm();
+  if (window.handle != nullptr) {
+    window.opened->book.suspend(window.handle);
+    // What only a syscall shows of the test so far must not be charged to the loop. When the instrument is gone,
+    // closing the window finds that out once more.
+    if (shared_.backend.current() == window.opened) static_cast<void>(shared_.backend.check(*window.opened));
+  }
+  window.loop_start_ns = monotonic_ns();
+  window.loop_usage = Usage::now();
+  tools_.suspend(window);
+}
+
+void Windows::leave_out_pause(std::string_view excluded) {
+  if (!shared_.window.has_value()) return;
+  OpenWindow& window = *shared_.window;
+  tools_.resume(window);
+  if (!excluded.empty()) {
+    window.excluded.append(window.excluded.empty() ? "excludes loop " : ", ").append(excluded);
+  }
+  window.usage_before.add(Usage::now(), window.loop_usage);
+  window.start_ns += monotonic_ns() - window.loop_start_ns;
+}
+
+void Windows::charge_again() {
+  if (!shared_.window.has_value()) return;
+  OpenWindow& window = *shared_.window;
+  if (window.handle != nullptr) window.opened->book.resume(window.handle);
+  if (window.is_traced) tools_.arm();
+}
+
+int Windows::cycles(int fallback) {
+  const int answer = static_cast<int>(std::min<std::uint64_t>(shared_.options.cycles.value_or(0), INT_MAX));
+  const int cycles = answer > 0 ? answer : fallback;
+  cycles_.store(cycles, std::memory_order_relaxed);
+  return cycles;
+}
+
+}  // namespace syscost::session

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// Windows: the windows of an adapter, one after another: tests, set-ups of suites, environments.
+//
+// The order inside open() and close() is the point: everything of ours that enters the kernel happens before the window
+// is armed or after it is disarmed, so that an empty test has 0 calls.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string_view>
+
+#include "session/windows/measurement.h"
+#include "session/windows/row_writer.h"
+#include "session/windows/window_tools.h"
+#include "syscost/adapter.h"
+
+namespace syscost::session {
+
+class Windows {
+ public:
+  Windows(Measurement& shared, RowWriter& rows, WindowTools& tools) : shared_(shared), rows_(rows), tools_(tools) {}
+
+  void open(const adapter::WindowName& name);
+  adapter::Report close(std::string_view outcome, int framework_writes);
+  /// The process ends with the window open: its row has what was counted so far, and no outcome.
+  void end_at_exit();
+
+  // For a loop inside the window, on the window's thread. Nothing happens where no window is open.
+
+  /// The window is not charged from now on.
+  void stop_charging();
+  /// Takes the time since stop_charging() out of the window. Its row says that it excludes loop `excluded`, unless that
+  /// is empty.
+  void leave_out_pause(std::string_view excluded);
+  /// The window is charged again; the last step.
+  void charge_again();
+
+  /// The answer of syscost::cycles(), which becomes column `iterations` of the running test.
+  int cycles(int fallback);
+
+ private:
+  void mark(const char* what, const OpenWindow& window) const;
+  std::shared_ptr<detail::CostData> read_and_check(OpenWindow& window, std::shared_ptr<const Unavailable>& why_not);
+  bool claim();
+  adapter::Report close_claimed(std::string_view outcome, int framework_writes);
+  void explain_survivor() const;
+
+  Measurement& shared_;
+  RowWriter& rows_;
+  WindowTools& tools_;
+  std::atomic<bool> is_closing_{false};  // the open window; never reset before the next one opens
+  std::atomic<int> cycles_{0};           // last answer inside the open window; 0 = none
+};
+
+}  // namespace syscost::session
