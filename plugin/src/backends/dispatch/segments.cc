@@ -2,9 +2,9 @@
 #include "backends/dispatch/segments.h"
 
 #include <atomic>
-#include <bit>
 #include <iterator>
 
+#include "backends/common/drain_bits.h"
 #include "backends/dispatch/stub/raw.h"
 #include "os/spin_lock.h"
 #include "syscost/histogram.h"
@@ -36,16 +36,6 @@ void visit_accounts(Lane lane, Visit visit) {
     if (account != nullptr && !account->is_shared) visit(*account);
   }
   visit(syscost_state.shared_account);
-}
-
-template <class Visit>
-void drain_bits(std::uint64_t* words, std::size_t word_count, Visit visit) {
-  for (std::size_t w = 0; w < word_count; ++w) {
-    std::uint64_t bits = words[w];
-    if (bits == 0) continue;
-    words[w] = 0;
-    for (; bits != 0; bits &= bits - 1) visit(static_cast<std::uint32_t>(w * 64 + std::countr_zero(bits)));
-  }
 }
 
 SyscallId syscall_of(std::uint32_t slot) {

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "backends/common/drain_bits.h"
 #include "backends/common/selected_only.h"
 #include "backends/ebpf/reading.h"
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What reading the programs' memory is made of: a cell taken, bits drained, a program waited for. Memory accesses only.
+// What reading the programs' memory is made of: a cell taken, a program waited for. Memory accesses only.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -27,16 +26,5 @@ std::uint64_t lost_on(std::span<const syscost_cpu> cpus);
 
 /// Adds a cell to a tally, and clears it.
 void take_cell(syscost_cell& cell, Tally& into);
-
-/// Calls visit(index) for each set bit and clears the words.
-template <class Visit>
-void drain_bits(__u64* words, std::size_t word_count, Visit visit) {
-  for (std::size_t w = 0; w < word_count; ++w) {
-    std::uint64_t bits = words[w];
-    if (bits == 0) continue;
-    words[w] = 0;
-    for (; bits != 0; bits &= bits - 1) visit(static_cast<std::uint32_t>(w * 64 + std::countr_zero(bits)));
-  }
-}
 
 }  // namespace syscost::ebpf

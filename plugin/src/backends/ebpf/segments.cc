@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "backends/common/drain_bits.h"
 #include "backends/ebpf/child_counts.h"
 #include "backends/ebpf/reading.h"
 #include "os/spin_lock.h"
