@@ -5,7 +5,6 @@
 
 #include <unistd.h>
 
-#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,17 +25,7 @@ bool take_options(int* argc, char** argv) {
     session::say_failure(parsed.failure());
     return false;
   }
-  std::size_t kept = 0;
-  auto used = parsed.value().used.begin();
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (used != parsed.value().used.end() && *used == i) {
-      ++used;
-    } else {
-      argv[kept++] = argv[i];
-    }
-  }
-  argv[kept] = nullptr;
-  *argc = static_cast<int>(kept);
+  session::remove_arguments(argc, argv, parsed.value().used);
   return true;
 }
 

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <string>
+
 namespace syscost::session {
 namespace {
 
@@ -265,6 +268,18 @@ TEST(Options, DropsAllOutputButNotWhatIsCounted) {
   some.drop_output();
   EXPECT_FALSE(some.requests_anything());
   EXPECT_NE(some.filter, nullptr);
+}
+
+TEST(RemoveArguments, KeepsTheOthersInOrderBeforeANull) {
+  std::array<std::string, 5> words{"program", "--syscost_csv", "a.csv", "--mine", "--syscost_quick"};
+  std::array<char*, 6> argv{};
+  for (std::size_t i = 0; i < words.size(); ++i) argv[i] = words[i].data();
+  int argc = static_cast<int>(words.size());
+  remove_arguments(&argc, argv.data(), {1, 2, 4});
+  ASSERT_EQ(argc, 2);
+  EXPECT_STREQ(argv[0], "program");
+  EXPECT_STREQ(argv[1], "--mine");
+  EXPECT_EQ(argv[2], nullptr);
 }
 
 TEST(ProcessArguments, AreThoseOfThisProgram) {

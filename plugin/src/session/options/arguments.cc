@@ -33,6 +33,20 @@ bool starts_true(std::string_view value) {
 
 }  // namespace
 
+void remove_arguments(int* argc, char** argv, const std::vector<std::size_t>& used) {
+  std::size_t kept = 0;
+  auto next = used.begin();
+  for (std::size_t i = 0; i < static_cast<std::size_t>(*argc); ++i) {
+    if (next != used.end() && *next == i) {
+      ++next;
+    } else {
+      argv[kept++] = argv[i];
+    }
+  }
+  argv[kept] = nullptr;
+  *argc = static_cast<int>(kept);
+}
+
 bool is_listing_or_death_test(const std::vector<std::string>& arguments) {
   constexpr std::string_view kListTests = "--gtest_list_tests";
   for (std::string_view argument : arguments) {

@@ -115,6 +115,9 @@ struct ParsedOptions {
 Result<ParsedOptions> parse_options(const std::vector<std::string>& arguments,
                                     const std::vector<std::string>& environment, Spelling spelling);
 
+/// Takes the arguments with the indices `used` (ascending) out of `argv`, which ends with a null pointer as before.
+void remove_arguments(int* argc, char** argv, const std::vector<std::size_t>& used);
+
 /// True when a test framework runs the program for another purpose than its tests: to list them, or as the child of a
 /// threadsafe death test. Then the program may measure, but nothing of ours may be printed or written.
 bool is_listing_or_death_test(const std::vector<std::string>& arguments);

@@ -2,6 +2,7 @@
 #include "session/tools/tracing.h"
 
 #include "session/process/messages.h"
+#include "session/tools/kernel_rows.h"
 
 namespace syscost::session {
 
@@ -117,29 +118,10 @@ std::vector<std::string> Tracing::conclude_pass(csv::WindowColumns columns, Find
 
 // ---- rows -----------------------------------------------------------------------------------------------------------
 
-/// What a tool timed on a GPU: rows of kind `kernel`, as those of stamps are (decision 0017).
-void Tracing::add_kernel_rows(const csv::WindowColumns& columns, const TracedWindow& traced) {
-  const std::string loop = columns.kind == "loop" ? "loop " + std::string(columns.window) + ": " : std::string();
-  for (const profilers::TimeFigure& figure : traced.times) {
-    const std::string window = loop + figure.name;
-    csv::WindowColumns row;
-    row.kind = "kernel";
-    row.test = columns.test;
-    row.window = window;
-    row.parent = columns.parent;
-    row.excluded = figure.note;
-    row.repetition = shared_.take_repetitions("kernel " + window, figure.rows.size());
-    for (const profilers::TimeRow& time : figure.rows) {
-      row.iterations = time.iterations;
-      row.wall_ns = time.total_ns;
-      shared_.recorder.add(row, nullptr, {});
-      ++row.repetition;
-    }
-  }
-}
-
 void Tracing::add_rows(const csv::WindowColumns& columns, const TracedWindow& traced) {
-  add_kernel_rows(columns, traced);
+  add_kernel_rows(shared_.recorder, columns, traced.times, [this](const std::string& window, std::size_t count) {
+    return shared_.take_repetitions("kernel " + window, count);
+  });
   for (const csv::ToolWindow& rows : traced.rows) shared_.recorder.add(columns, rows);
   for (const std::string& difference : traced.differences) say(difference);
   for (const Failure& problem : traced.problems) shared_.recorder.note_problem(problem);

@@ -55,7 +55,6 @@ class Tracing final : public WindowTools {
  private:
   bool attach();
   bool detach(Findings& findings);
-  void add_kernel_rows(const csv::WindowColumns& columns, const TracedWindow& traced);
   void add_rows(const csv::WindowColumns& columns, const TracedWindow& traced);
   Result<std::string> folder_of(OpenWindow& window);
 

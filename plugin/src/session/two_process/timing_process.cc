@@ -19,6 +19,7 @@
 #include "session/process_session.h"
 #include "session/run/counting_variables.h"
 #include "session/run/run_info.h"
+#include "session/tools/kernel_rows.h"
 #include "session/two_process/cost_access.h"
 #include "session/two_process/timing_process.h"
 #include "session/two_process/traced_text.h"
@@ -103,17 +104,7 @@ void take_prefixed_options(int* argc, char** argv) {
   if (!has_any) return;
   const Result<session::ParsedOptions>& parsed = session::read_process_options(arguments, session::Spelling::prefixed);
   if (!parsed.ok()) session::refuse(parsed.failure());
-  int kept = 0;
-  auto used = parsed.value().used.begin();
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (used != parsed.value().used.end() && *used == i) {
-      ++used;
-    } else {
-      argv[kept++] = argv[i];
-    }
-  }
-  argv[kept] = nullptr;
-  *argc = kept;
+  session::remove_arguments(argc, argv, parsed.value().used);
 }
 
 SharedAdapterState& harness() {
@@ -269,20 +260,11 @@ void write_traced(const std::vector<TracedPass>& passes) {
     columns.repetition = pass.repetition;
     columns.counted_iterations = pass.iterations;
     for (const csv::ToolWindow& rows : traced->rows) timing.recorder.add(columns, rows);
-    for (const profilers::TimeFigure& figure : traced->times) {
-      csv::WindowColumns row;
-      row.kind = "kernel";
-      row.test = pass.test;
-      row.window = figure.name;
-      row.excluded = figure.note;
-      std::uint64_t& repetition = kernel_repetitions[{std::string(pass.test), figure.name}];
-      for (const profilers::TimeRow& time : figure.rows) {
-        row.repetition = repetition++;
-        row.iterations = time.iterations;
-        row.wall_ns = time.total_ns;
-        timing.recorder.add(row, nullptr, {});
-      }
-    }
+    session::add_kernel_rows(timing.recorder, columns, traced->times,
+                             [&](const std::string& figure, std::size_t count) {
+                               std::uint64_t& next = kernel_repetitions[{std::string(pass.test), figure}];
+                               return std::exchange(next, next + count);
+                             });
     session::say("benchmark " + std::string(pass.test) + ", " + std::to_string(pass.iterations) + " iterations:");
     for (const std::string& line : traced->lines) session::say("  " + line);
     for (const std::string& difference : traced->differences) session::say(difference);

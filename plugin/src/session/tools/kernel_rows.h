@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+//
+// Rows of kind `kernel`: what a tool timed on a GPU. The rows of stamps have the same form (decision 0017).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "csv/window_rows.h"
+#include "profilers/profiler.h"
+#include "session/windows/recorder.h"
+
+namespace syscost::session {
+
+/// The first of `count` repetitions of a row's window.
+using TakeRepetitions = std::function<std::uint64_t(const std::string& window, std::size_t count)>;
+
+/// Adds the rows of `times` to `recorder`. `traced` has the columns of the traced window; a loop's name comes before
+/// the names of its times.
+void add_kernel_rows(Recorder& recorder, const csv::WindowColumns& traced,
+                     const std::vector<profilers::TimeFigure>& times, const TakeRepetitions& take_repetitions);
+
+}  // namespace syscost::session
