@@ -20,16 +20,19 @@ constexpr NumberedEntry kX86_64[] = {
 constexpr NumberedEntry kI386[] = {
 #include "core/tables/syscall_table_i386.inc"
 };
-constexpr NumberedEntry kX32[] = {
+constexpr NumberedEntry kX32Differences[] = {
 #include "core/tables/syscall_table_x32.inc"
 };
 #undef SYSCOST_SYSCALL
 
-// Spreads the list over an array indexed by number.
-template <std::size_t size, std::size_t count>
-constexpr std::array<SyscallTableEntry, size> by_number(const NumberedEntry (&list)[count]) {
+// Spreads the lists over an array indexed by number; a later list changes what an earlier one says.
+template <std::size_t size, class... Lists>
+constexpr std::array<SyscallTableEntry, size> by_number(const Lists&... lists) {
   std::array<SyscallTableEntry, size> table{};
-  for (const NumberedEntry& item : list) table[item.number] = item.entry;
+  const auto spread = [&table](const auto& list) {
+    for (const NumberedEntry& item : list) table[item.number] = item.entry;
+  };
+  (spread(lists), ...);
   return table;
 }
 
@@ -40,7 +43,7 @@ constexpr std::size_t size_of(const NumberedEntry (&list)[count]) {
 
 constexpr auto kX86_64ByNumber = by_number<size_of(kX86_64)>(kX86_64);
 constexpr auto kI386ByNumber = by_number<size_of(kI386)>(kI386);
-constexpr auto kX32ByNumber = by_number<size_of(kX32)>(kX32);
+constexpr auto kX32ByNumber = by_number<size_of(kX32Differences)>(kX86_64, kX32Differences);
 
 struct AbiTable {
   std::string_view prefix;
