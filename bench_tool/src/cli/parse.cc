@@ -17,8 +17,6 @@
 namespace syscost::bench::cli {
 namespace {
 
-/// Commands of the design that are not built yet: naming them beats "unexpected argument".
-constexpr std::array<std::string_view, 2> kLaterCommands = {"report", "export"};
 constexpr std::array<std::string_view, 11> kCommands = {"summary", "show",     "hist",  "log",     "runs",  "compare",
                                                         "ab",      "baseline", "check", "confirm", "doctor"};
 
@@ -26,9 +24,6 @@ constexpr std::array<std::string_view, 11> kCommands = {"summary", "show",     "
 
 Parsed parse(const std::vector<std::string>& args) {
   if (!args.empty() && !args[0].starts_with('-')) {
-    if (std::find(kLaterCommands.begin(), kLaterCommands.end(), args[0]) != kLaterCommands.end()) {
-      return usage_error(fmt::format("`{}` is not in this version; it has {}", args[0], fmt::join(kCommands, ", ")));
-    }
     if (std::find(kCommands.begin(), kCommands.end(), args[0]) == kCommands.end()) {
       return usage_error(fmt::format("no command `{}`; there are {}{}", args[0], fmt::join(kCommands, ", "),
                                      model::or_rather(args[0], {kCommands.begin(), kCommands.end()})));
