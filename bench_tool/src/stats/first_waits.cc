@@ -2,7 +2,6 @@
 #include "stats/first_waits.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string_view>
 
@@ -13,46 +12,76 @@ namespace {
 
 constexpr double kMostCalls = 2;   // of one syscall: two files, one for each question
 constexpr double kMostBefore = 2;  // a test that opened more files is exact
-constexpr std::string_view kOpen = "openat";
-constexpr std::array<std::string_view, 3> kReadsFile{kOpen, "read", "close"};
 
-bool is_part_of_reading(const Delta& delta) {
-  return delta.is_gated() && (delta.errno_name.empty() || delta.errno_name == "ENOENT") &&
-         std::find(kReadsFile.begin(), kReadsFile.end(), delta.syscall) != kReadsFile.end();
+/// What a test asks more in NEW of the calls that read files; below 0: fewer.
+struct Reading {
+  double opens = 0;
+  double missing = 0;  // opens of files that are not there
+  double reads = 0;
+  double closes = 0;
+  bool is_few = true;
+
+  bool asks_more() const { return std::max({opens, missing, closes}) > 0; }
+  /// Each file is missing, or is read by one call and closed, as by a library that asks for a number. A program that
+  /// reads its settings looks for the end of the file, too. One that writes a file, or keeps it open, does not ask.
+  bool is_of_whole_files(bool sees_failures) const {
+    return is_few && reads == closes && (!sees_failures || opens - missing == closes);
+  }
+};
+
+/// The number of `reading` that `delta` is about; null where there is none.
+double* find_number(Reading& reading, const Delta& delta) {
+  if (delta.syscall == "openat" && delta.errno_name == "ENOENT") return &reading.missing;
+  if (!delta.errno_name.empty()) return nullptr;
+  return delta.syscall == "openat"  ? &reading.opens
+         : delta.syscall == "read"  ? &reading.reads
+         : delta.syscall == "close" ? &reading.closes
+                                    : nullptr;
 }
 
-bool are_few_more(const Spread& before, const Spread& after) {
-  return before.max <= kMostBefore && after.min > before.max && after.max - before.min <= kMostCalls;
+bool are_few(const Spread& one, const Spread& other) {
+  return std::min(one.max, other.max) <= kMostBefore &&
+         std::max(one.max, other.max) - std::min(one.min, other.min) <= kMostCalls;
 }
 
-bool grew_by_few(const Delta& delta) {
-  return is_part_of_reading(delta) && are_few_more(delta.old_count, delta.new_count);
+Reading reading_of(const Comparison& row) {
+  Reading reading;
+  for (const Delta& delta : row.deltas) {
+    double* number = find_number(reading, delta);
+    if (number == nullptr) continue;
+    *number += delta.new_count.median - delta.old_count.median;
+    reading.is_few = reading.is_few && are_few(delta.old_count, delta.new_count);
+  }
+  return reading;
 }
 
-bool opens(const Delta& delta) {
-  return delta.syscall == kOpen && delta.errno_name.empty() && is_part_of_reading(delta);
+/// True where the test may read more or less because its threads waited otherwise.
+bool may_be_of_waits(const Comparison& row, const Reading& reading) {
+  return is_open_to_chance(row) && waits_differ(row) && reading.is_of_whole_files(!row.counts_entries);
+}
+
+bool has_opens(const Comparison& row, Change change) {
+  return std::any_of(row.deltas.begin(), row.deltas.end(), [&](const Delta& delta) {
+    return delta.syscall == "openat" && delta.errno_name.empty() && !delta.is_volatile && delta.change == change;
+  });
 }
 
 struct Turns {
   int more = 0;   // tests that open a file more
-  int fewer = 0;  // tests that open a file less
+  int fewer = 0;  // tests that open a file less, and may have read it because they waited
 };
 
 void count_turns(const Comparison& row, Turns& turns) {
-  for (const Delta& delta : row.deltas) {
-    if (!opens(delta)) continue;
-    if (are_few_more(delta.old_count, delta.new_count)) ++turns.more;
-    if (are_few_more(delta.new_count, delta.old_count)) ++turns.fewer;
-  }
+  if (has_opens(row, Change::grew)) ++turns.more;
+  if (has_opens(row, Change::shrank) && may_be_of_waits(row, reading_of(row))) ++turns.fewer;
 }
 
 void calm(const CountPolicy& policy, Comparison& row) {
-  const bool is_first_file = std::any_of(row.deltas.begin(), row.deltas.end(),
-                                         [](const Delta& delta) { return opens(delta) && grew_by_few(delta); });
-  if (!is_first_file || !waits_differ(row)) return;
+  Reading reading = reading_of(row);
+  if (!reading.asks_more() || !may_be_of_waits(row, reading)) return;
   bool has_calmed = false;
   for (Delta& delta : row.deltas) {
-    if (delta.change != Change::grew || !grew_by_few(delta)) continue;
+    if (delta.is_volatile || delta.change != Change::grew || find_number(reading, delta) == nullptr) continue;
     if (policy.tolerance_of(delta.syscall, classes_of(row, delta)).is_strict()) continue;
     delta.change = Change::near;
     has_calmed = true;
@@ -67,7 +96,8 @@ void calm(const CountPolicy& policy, Comparison& row) {
 void allow_for_first_waits(const CountPolicy& policy, std::vector<Comparison>& rows) {
   std::map<std::string_view, Turns> programs;
   for (const Comparison& row : rows) {
-    if (is_open_to_chance(row)) count_turns(row, programs[row.new_window->program]);
+    const bool is_judged = row.is_paired() && row.old_window->is_part_of_program() && !row.has_fault;
+    if (is_judged) count_turns(row, programs[row.new_window->program]);
   }
   for (Comparison& row : rows) {
     if (!is_open_to_chance(row)) continue;

@@ -11,9 +11,10 @@
 
 namespace syscost::bench::stats {
 
-/// Makes `near` the calls that read one or two files more, in a test that waits for others, opened at most two files in
-/// OLD and waits otherwise in NEW. Does so where no more tests of the program opened a file more than opened one less,
-/// and one. Leaves syscalls that are to be told exactly (a tolerance of 0 %).
+/// Makes `near` what a test that waits for others, and waits otherwise in NEW, asks more to read one or two files. It
+/// opened two at most in OLD, and each file more is missing, or is read by one call and closed. Does so where no more
+/// tests of the program open a file more than lost one in this way, and one. Leaves syscalls that are to be told
+/// exactly (a tolerance of 0 %).
 void allow_for_first_waits(const CountPolicy& policy, std::vector<Comparison>& rows);
 
 }  // namespace syscost::bench::stats

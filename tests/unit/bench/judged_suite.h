@@ -74,6 +74,7 @@ class JudgedSuite {
     one.program = program;
     one.kind = "test";
     one.origin = schema::kOriginSyscost;
+    one.entries = one.calls;
     one.n = n;
     windows_.push_back(std::move(one));
     return windows_.back();
