@@ -27,7 +27,7 @@ void Session::read_run(const adapter::Framework& framework, bool is_new) {
   shared_.recorder.set_run(shared_.run);
 }
 
-/// How the backend counts, behind its name, and who looks on.
+/// What stands after the backend's name: how it counts, and which tools trace.
 std::string Session::backend_note() const {
   const std::string tools = tools_.is_on() ? ", traced by " + tools_.profilers().text() : "";
   OpenBackend* opened = shared_.backend.current();
@@ -53,7 +53,7 @@ Result<void> Session::start(const adapter::Framework& framework) {
   shared_.recorder.set_loss_rule(!shared_.options.requests_anything() ? LossRule::ignored
                                  : shared_.options.allow_lost         ? LossRule::accepted
                                                                       : LossRule::refused);
-  // A counting process has somebody else who speaks for it.
+  // The process that started a counting process speaks for it.
   if (!shared_.options.is_counting_process) {
     if (Result<void> tools = tools_.start(); !tools.ok()) return tools;
   }

@@ -61,7 +61,7 @@ void Loops::resume_test(std::string_view name) {
 }
 
 Result<void> Loops::detach_backend(OpenBackend& opened) {
-  // Whoever opens a scope counts it first and then looks whether the instrument is there.
+  // A thread that opens a scope counts it first, and then looks whether the backend is there.
   shared_.is_backend_detached.store(true);
   if (shared_.scopes.open_count() > 0) {
     shared_.is_backend_detached.store(false);

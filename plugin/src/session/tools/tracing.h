@@ -5,7 +5,7 @@
 //
 // Attaching takes long and enters the kernel, so it happens where no window is open; inside, arming and disarming are
 // one store each. A loop's timed and counted passes never run under a tool: the test's is stopped before the loop and
-// started again behind it.
+// started again after it.
 #pragma once
 
 #include <string>

@@ -3,7 +3,7 @@
 // RowWriter: brings the rows that wait into the file, those of windows and those of closed scopes.
 //
 // A scope's row cannot be written where the scope closes, inside a test: it waits in quiet memory until no window is
-// open. Whoever writes holds the lock, and a window that is about to open waits for it.
+// open. The thread that writes holds the lock, and a window that is about to open waits for it.
 #pragma once
 
 #include <mutex>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ScopeRecords: the bookkeeping of syscost::Scope, done inside somebody's window.
+// ScopeRecords: the bookkeeping of syscost::Scope, done inside a window of the user's.
 //
 // A scope opens and closes in the middle of a test, so nothing here may enter the kernel: memory is quiet memory, locks
 // spin, and a named scope's row is kept until the session may write.

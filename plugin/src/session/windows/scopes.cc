@@ -60,7 +60,7 @@ Cost Scopes::close(ScopeRecord* scope) {
 
   if (shared_.is_idle()) {
     const RowWriter::Lock guard = rows_.wait();
-    // Whoever opens a window says so before it waits for this lock.
+    // A thread that opens a window sets has_window before it waits for this lock.
     if (shared_.is_idle()) {
       Result<void> checked = shared_.backend.current() == &opened ? shared_.backend.check(opened) : Result<void>();
       if (!checked.ok()) shared_.recorder.note_problem(checked.failure());

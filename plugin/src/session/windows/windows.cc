@@ -40,7 +40,7 @@ std::string spoken_name(std::string_view kind, std::string_view test, std::strin
 
 }  // namespace
 
-/// A failing write whose text shows in strace's log, so that the log can be cut at windows.
+/// A write that fails. Its text shows in strace's log, so that the log can be cut at windows.
 void Windows::mark(const char* what, const OpenWindow& window) const {
   if (!shared_.options.markers) return;
   const std::string text = std::string(what) + " " + spoken_name(kind_name(window.kind), window.test, window.name);
@@ -79,7 +79,7 @@ void Windows::open(const adapter::WindowName& name) {
   if (window.is_traced) tools_.arm();
 }
 
-/// Disarms, reads, and asks whether the instrument was there all the time. Null, with the reason, when there are no
+/// Disarms, reads, and asks whether the backend was there all the time. Null, with the reason, when there are no
 /// counts.
 std::shared_ptr<detail::CostData> Windows::read_and_check(OpenWindow& window,
                                                           std::shared_ptr<const Unavailable>& why_not) {
@@ -215,7 +215,7 @@ void Windows::stop_charging() {
   if (window.is_traced) tools_.disarm();
   if (window.handle != nullptr) {
     window.opened->book.suspend(window.handle);
-    // What only a syscall shows of the test so far must not be charged to the loop. When the instrument is gone,
+    // What only a syscall shows of the test so far must not be charged to the loop. When the backend is gone,
     // closing the window finds that out once more.
     if (shared_.backend.current() == window.opened) static_cast<void>(shared_.backend.check(*window.opened));
   }
