@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # what tools/docker assigns
 #
-# What `./dev docker` does with Podman, where there is one: the example image by it, and the pods of the manifests, those for
-# Kubernetes too, which so are read and run without a cluster. Sourced by tools/docker_steps.sh.
+# What `./dev docker` does with Podman, if it is installed: it builds the example image, and runs the pods of the manifests.
+# So the manifests for Kubernetes are read and run without a cluster. Sourced by tools/docker_steps.sh.
 #
-# Root's Podman is a rootful one; what a rootless one makes of an image is seen there in a user namespace.
+# Root's Podman is a rootful one. A user namespace there shows how a rootless one handles an image.
 
 title "Podman, and what is in the manifests for Kubernetes"
 
-# Podman looks for a file where DOCKER_CONFIG says, and ends when there is none.
+# Podman looks for a file in the folder DOCKER_CONFIG, and ends if there is none.
 podman() { env -u DOCKER_CONFIG podman "$@"; }
 # run_job NAME [unconfined]: the pod of docker/kubernetes/NAME.yaml, with its container's output and exit code.
 run_job() {

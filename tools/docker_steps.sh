@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # what tools/docker assigns
 #
-# What `./dev docker` does, in order: the commands of docs/containers.md and what must come of them. Sourced by
+# What `./dev docker` does, in order: the commands of docs/containers.md, with their expected results. Sourced by
 # tools/docker, which has expect, says, holds, doctor and the rest.
 
 title "the development image: build, demo, tests"
@@ -12,7 +12,7 @@ expect 0 docker compose run --rm -T test
 says " 0 failed, "
 tail -n 1 "$log"
 expect 0 docker compose run --rm -T dev ./dev test -R Histogram
-# The exit code comes through: 2, no test is called so; 1, one that reads docs/containers.md finds it empty.
+# The exit code of ./dev comes through. 2: no test has this name. 1: a test finds an empty docs/containers.md.
 expect 2 docker compose run --rm -T test ./dev test -R '^no test is called so$'
 expect 1 docker compose run --rm -T -v /dev/null:/src/docs/containers.md:ro test ./dev test -R containers.documented
 says "0 passed, 1 failed, 0 skipped"
@@ -179,9 +179,9 @@ if [[ $with_cuda == yes ]]; then
   expect 0 docker run --rm -v "$PWD:/src" syscost-dev-cuda ./dev build release demo_gpu_sum_cuda
   expect 0 docker run --rm -v "$PWD:/src" syscost-dev-cuda build/release/bin/demo_gpu_sum_cuda
   says "no GPU that CUDA can use"
-  # The other image's toolkit is not here: the build folder that both see starts afresh.
+  # This image lacks the toolkit of the other one, so the build folder that both see is configured anew.
   expect 0 docker compose run --rm -T dev ./dev build
-  says "it starts afresh" "demo_gpu_sum_cuda is left out"
+  says "configuring it anew" "demo_gpu_sum_cuda is left out"
 else
   skip "the CUDA image (./dev docker --cuda): a download of 1.6 GB"
 fi

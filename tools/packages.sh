@@ -3,9 +3,9 @@
 #
 # What each command of ./dev needs from the system, why, and how it gets there. Sourced by ./dev.
 #
-# A line is: package | program that proves it is there, or "-" to ask dpkg | what it is for. Asking for the program
-# first lets a compiler or CMake that does not come from a package count. Nothing is installed without being listed
-# first, and nothing that is not used: each list is installed by the commands that use it.
+# A line is: package | program that proves it is there, or "-" to ask dpkg | what it is for. The program is looked for
+# first, so that a compiler or CMake from elsewhere counts, too. A command lists packages before it installs them, and
+# installs only the lists that it uses.
 
 readonly packages_build="
 g++             | g++          | compiles everything (C++20)

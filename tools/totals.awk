@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 #
-# From ctest's JUnit file to "N passed, N failed, N skipped". Called by ./dev test.
+# Turns ctest's JUnit file into "N passed, N failed, N skipped". Called by ./dev test.
 #
-# A test that could not start (no program, a failed fixture) is "notrun" to ctest, like one that skipped itself; its own
-# counts in the file's head mix the two. Only a test that skipped itself names its skip property. Whatever neither passed
-# nor skipped has failed.
+# ctest calls a test "notrun" if it could not start (no program, a failed fixture), and also if it skipped itself. The
+# counts in the file's head mix the two. Only a test that skipped itself names its skip property. A test that neither
+# passed nor skipped has failed.
 /<testcase / {
   ran = / status="run"/
   disabled = / status="disabled"/
