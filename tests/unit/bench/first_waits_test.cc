@@ -15,7 +15,7 @@ namespace {
 
 using Counts = std::vector<std::pair<std::string, std::vector<double>>>;
 
-/// Calls that failed, in `counts` behind those of openat.
+/// Calls that failed; they follow those of openat in `counts`.
 const char* const kMissing = "openat ENOENT";
 
 std::vector<SyscallSummary> syscalls(const std::vector<double>& waits, const Counts& counts) {
