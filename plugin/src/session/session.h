@@ -52,7 +52,7 @@ class Session {
   const Options& options() const { return shared_.options; }
   const std::string& run_id() const { return shared_.run.run_id; }
   const std::string& program() const { return shared_.run.program; }
-  /// The test or suite whose window is open; empty between them.
+  /// The test or suite that has its window open; empty between them.
   std::string running_test() const { return shared_.window.has_value() ? shared_.window->test : std::string(); }
   bool prints_lines() const { return shared_.prints_lines(); }
 

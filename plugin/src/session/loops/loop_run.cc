@@ -185,7 +185,7 @@ void LoopRun::choose_phase() {
     pass_ = 0;
     phase_ = Phase::timed;
   }
-  // What runs inside the process leaves something behind: there is no pass without it to time.
+  // A tool that runs inside the process leaves traces after its end: no later pass is free of it, so none is timed.
   if (phase_ == Phase::timed && (pass_ == plan_.repeats || loops_.tools().profilers().tools().runs_inside())) {
     pass_ = 0;
     attach_backend();

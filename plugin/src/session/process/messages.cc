@@ -14,9 +14,9 @@
 namespace syscost::session {
 namespace {
 
-/// One write, so that lines of parallel test programs do not mix; past stdio, whose buffers are the user's.
+/// One write, so that lines of parallel test programs do not mix; not by stdio, because its buffers are the user's.
 void print(const std::string& text) {
-  // Nobody may be reading any more, and stderr may be a file that a test limited.
+  // The reader may be gone, and stderr may be a file that a test limited.
   const SignalHold no_reader(SIGPIPE);
   const SignalHold size_limit(SIGXFSZ);
   std::string_view rest = text;

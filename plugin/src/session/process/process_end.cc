@@ -16,7 +16,7 @@ namespace {
 
 using Finish = bool (*)();
 
-/// For quick_exit(), whose handlers get no argument: the session's, and that of a process that times.
+/// For quick_exit(), because its handlers get no argument: the session's, and that of a process that times.
 std::array<std::atomic<Finish>, 4> g_finish{};
 std::atomic<std::size_t> g_count{0};
 

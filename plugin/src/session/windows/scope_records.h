@@ -37,7 +37,7 @@ struct ScopeRecord {
   const void* thread = nullptr;            ///< Says which thread opened it.
 };
 
-/// A closed scope whose row waits.
+/// A closed scope; its row waits to be written.
 struct ScopeRow {
   explicit ScopeRow(std::pmr::memory_resource& memory) : test(&memory), name(&memory), parent(&memory) {}
 

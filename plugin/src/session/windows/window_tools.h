@@ -30,7 +30,7 @@ class WindowTools {
   /// For a loop inside the test: takes them off, and attaches them again.
   virtual void suspend(OpenWindow& window) = 0;
   virtual void resume(OpenWindow& window) = 0;
-  /// Of a test whose window has just been closed: files and rows; returns the lines for people. `counted` still holds
+  /// For a test right after its window was closed: files and rows; returns the lines for people. `counted` still holds
   /// the framework's own writes, as the tools' count does. The caller holds the row lock.
   virtual std::vector<std::string> conclude(OpenWindow& window, const csv::WindowColumns& columns,
                                             const detail::CostData* counted, int framework_writes) = 0;
