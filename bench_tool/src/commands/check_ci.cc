@@ -17,7 +17,7 @@ namespace {
 
 using stats::Comparison;
 
-constexpr std::array<render::CiRule, 6> kRules = {
+constexpr std::array<render::CiRule, 6> kCheckRules = {
     {{"counts", "A test makes more syscalls than the baseline says, or one fails that did not"},
      {"missing", "A test of the baseline is not in the run"},
      {"failed", "A test fails, so its cost is not known"},
@@ -47,7 +47,7 @@ std::optional<model::Location> place_of(const std::string& where) {
 }  // namespace
 
 render::CiReport check_ci(const CheckSettings& settings, const CheckResult& result) {
-  render::CiReport report{"bench check", kRules, {}, result.warnings, check_title(settings, result)};
+  render::CiReport report{"bench check", kCheckRules, {}, result.warnings, check_title(settings, result)};
   for (const CheckedRow& row : result.rows) {
     const Comparison& one = row.comparison;
     const auto [suite, test] = ci_names(one);

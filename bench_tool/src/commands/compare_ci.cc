@@ -14,7 +14,7 @@ namespace {
 using stats::Comparison;
 using stats::WindowSummary;
 
-constexpr std::array<render::CiRule, 7> kRules = {
+constexpr std::array<render::CiRule, 7> kCompareRules = {
     {{"counts", "A test makes more syscalls, or one fails that did not"},
      {"wall", "A test takes longer"},
      {"cpu", "A test uses more processor time"},
@@ -54,7 +54,7 @@ std::pair<std::string_view, std::string_view> ci_names(const Comparison& row) {
 }
 
 render::CiReport compare_ci(const CompareResult& result) {
-  render::CiReport report{"bench compare", kRules, {}, result.warnings, gate_line(result.rows, result.gate)};
+  render::CiReport report{"bench compare", kCompareRules, {}, result.warnings, gate_line(result.rows, result.gate)};
   for (const Comparison& row : result.rows) {
     const auto [suite, test] = ci_names(row);
     render::CiCase one{row.name, std::string(suite), std::string(test), result.locations.find(row.name), {}, {}, {}};

@@ -27,7 +27,7 @@ using stats::WindowSummary;
 /// Of a screen, whatever else is on it.
 constexpr std::size_t kFewestRows = 3;
 
-bool is_counted(const WindowSummary* window) {
+bool is_counted_window(const WindowSummary* window) {
   return window != nullptr && (window->calls || window->entries);
 }
 
@@ -181,7 +181,7 @@ std::string calls_cell(const Comparison& row, std::string_view titled_unit) {
     if (window == nullptr) return std::string();
     const bool is_entries = row.counts_entries || !window->calls;
     // Beside a side that does not tell fixed calls apart, the other one's are spread too.
-    const bool spreads = is_counted(row.old_window) && is_counted(row.new_window) && !row.tells_fixed;
+    const bool spreads = is_counted_window(row.old_window) && is_counted_window(row.new_window) && !row.tells_fixed;
     const Numbers& numbers = is_entries ? (spreads ? window->spread_entries : window->entries)
                                         : (spreads ? window->spread_calls : window->calls);
     return render::count(numbers) + std::string(numbers ? unit_beside(*window, titled_unit) : "");

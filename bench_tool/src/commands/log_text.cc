@@ -52,7 +52,7 @@ std::string duration(const HistoryRun& run, stats::Numbers WindowSummary::*numbe
   return !run.window || !((*run.window).*numbers) ? std::string() : render::duration((*run.window).*numbers);
 }
 
-std::string calls_of(const HistoryRun& run) {
+std::string calls_text(const HistoryRun& run) {
   if (!run.window) return "not run";
   const stats::Numbers& numbers = run.window->calls ? run.window->calls : run.window->entries;
   if (!numbers && run.window->is_plain) return {};
@@ -62,7 +62,7 @@ std::string calls_of(const HistoryRun& run) {
 using Row = std::vector<std::string>;
 
 /// The table without the columns that are empty in all rows.
-render::Table table_of(const TestLog& log, std::size_t width) {
+render::Table log_table(const TestLog& log, std::size_t width) {
   std::vector<render::TableColumn> columns = {{"started"},
                                               {"run", Align::left, Cells::names, Shrinks::in_the_middle},
                                               {"label", Align::left, Cells::names, Shrinks::at_the_end},
@@ -82,7 +82,7 @@ render::Table table_of(const TestLog& log, std::size_t width) {
     const model::Context& context = *run.context;
     rows.push_back(
         {minutes_of(log.data->text(context.started_at)), context.is_plain ? std::string() : log.data->text(run.run_id),
-         log.data->text(context.label), log.data->text(context.commit).substr(0, kFewCommitDigits), calls_of(run),
+         log.data->text(context.label), log.data->text(context.commit).substr(0, kFewCommitDigits), calls_text(run),
          bar(run, most, bar_width), duration(run, &WindowSummary::wall_ns), duration(run, &WindowSummary::cpu_ns),
          run.window ? stats::outcome_text(*run.window) : std::string()});
   }
@@ -148,7 +148,7 @@ std::vector<std::string> step_lines(const HistoryRun& run) {
 
 std::string log_text(const TestLog& log, std::size_t width, const render::Paint& paint) {
   std::string out = paint.bold(log.test) + '\n' + render::wrapped(heading(log), width, 2) + '\n';
-  const std::string table = table_of(log, width).text(2, 2, width);
+  const std::string table = log_table(log, width).text(2, 2, width);
   std::size_t at = 0;
   const auto next_line = [&] {
     const std::size_t begin = std::exchange(at, table.find('\n', at) + 1);
@@ -176,7 +176,7 @@ std::string log_markdown(const TestLog& log) {
     }
   }
   if (!steps.empty()) out += steps + '\n';
-  return out + table_of(log, 0).markdown();
+  return out + log_table(log, 0).markdown();
 }
 
 }  // namespace syscost::bench::commands

@@ -15,12 +15,13 @@ namespace {
 
 using stats::SyscallLatency;
 
-constexpr std::size_t kBarWidth = 52;  // bpftrace's
+constexpr std::size_t kHistogramWidth = 52;  // bpftrace's
 /// Columns of a row beside the bar: range, count, the bars at its ends.
 constexpr std::size_t kBesideBar = 30;
 
 std::size_t bar_width(std::size_t width) {
-  return width == 0 ? kBarWidth : std::clamp<std::size_t>(width - std::min(width, kBesideBar), 8, kBarWidth);
+  return width == 0 ? kHistogramWidth
+                    : std::clamp<std::size_t>(width - std::min(width, kBesideBar), 8, kHistogramWidth);
 }
 
 std::string coarse_line(const SyscallLatency& one) {

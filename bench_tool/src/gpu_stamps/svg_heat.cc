@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMostRows = 128;
 constexpr std::size_t kUnitColumns = 64;
-constexpr double kHeadHeight = 46;
+constexpr double kHeatHeadHeight = 46;
 
 struct Cell {
   std::optional<std::uint64_t> ns;
@@ -141,11 +141,11 @@ Drawing draw_heat_map(const Analysis& analysis, double top) {
     drawing.svg += fmt::format(
         "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" fill=\"{}\"{}<title>{}</title></rect>\n",
         kLeftMargin + width * static_cast<double>(i % grid.columns),
-        top + kHeadHeight + height * static_cast<double>(row), width - 0.5, height - 0.5,
+        top + kHeatHeadHeight + height * static_cast<double>(row), width - 0.5, height - 0.5,
         cell.ns ? shade(share) : "none", cell.ns ? ">" : " stroke=\"#dddddd\" stroke-width=\"0.5\">",
         cell.ns ? xml_text(cell.title) : "nothing was stamped");
   }
-  drawing.height = kHeadHeight + height * static_cast<double>(rows) + 20;
+  drawing.height = kHeatHeadHeight + height * static_cast<double>(rows) + 20;
   return drawing;
 }
 

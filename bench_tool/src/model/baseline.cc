@@ -18,7 +18,7 @@ constexpr std::string_view kTitle = "syscost baseline";
 constexpr std::string_view kVersion = "1";
 constexpr std::string_view kNothing = "-";  ///< Stands for an empty field, which one could not see.
 constexpr std::string_view kWindow = "window";
-constexpr std::string_view kBetween = "..";
+constexpr std::string_view kRangeSeparator = "..";
 
 std::string number_text(double value) {
   return fmt::format("{}", value);  // as few digits as say it exactly
@@ -26,8 +26,8 @@ std::string number_text(double value) {
 
 std::string range_text(const Range& range) {
   if (range.is_exact()) return number_text(range.least);
-  return fmt::format("{}{}{}{}{}", number_text(range.least), kBetween, number_text(range.middle), kBetween,
-                     number_text(range.most));
+  return fmt::format("{}{}{}{}{}", number_text(range.least), kRangeSeparator, number_text(range.middle),
+                     kRangeSeparator, number_text(range.most));
 }
 
 std::string_view or_nothing(const std::string& text) {
@@ -63,7 +63,7 @@ std::optional<Number> to_number(std::string_view text) {
 
 std::optional<Range> to_range(std::string_view text) {
   std::vector<double> values;
-  for (std::string_view part : split(text, kBetween)) {
+  for (std::string_view part : split(text, kRangeSeparator)) {
     const auto value = to_number<double>(part);
     if (!value || *value > 1e300) return std::nullopt;
     values.push_back(*value);

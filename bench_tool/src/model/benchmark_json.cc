@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kBlockBytes = std::size_t{1} << 18;
+constexpr std::size_t kReadBytes = std::size_t{1} << 18;
 /// 100 000 benchmarks are 50 MiB. A pipe may have no end.
 constexpr std::size_t kMostBytes = std::size_t{512} << 20;
 
@@ -107,8 +107,8 @@ std::optional<std::string> read_whole(csv::Input& input, csv::Problems& problems
   const csv::ReadBytes bytes = input.bytes();
   try {
     for (std::size_t filled = 0;;) {
-      text.resize(filled + kBlockBytes);
-      const std::size_t got = bytes(text.data() + filled, kBlockBytes);
+      text.resize(filled + kReadBytes);
+      const std::size_t got = bytes(text.data() + filled, kReadBytes);
       text.resize(filled += got);
       if (got == 0) return text;
       if (filled > kMostBytes) {

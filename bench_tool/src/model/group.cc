@@ -16,7 +16,7 @@
 namespace syscost::bench::model {
 namespace {
 
-std::size_t rank_of(std::string_view kind) {
+std::size_t rank_of_kind(std::string_view kind) {
   static constexpr std::array<std::string_view, 8> kOrder = {"test",  "loop",  "benchmark",   "kernel",
                                                              "scope", "suite", "environment", "process"};
   return static_cast<std::size_t>(std::find(kOrder.begin(), kOrder.end(), kind) - kOrder.begin());
@@ -163,7 +163,7 @@ std::vector<Group> group_samples(Dataset& data, Tools tools) {
     mark_ambiguous(groups);
   }
   const auto by_rank = [&](const Group& a, const Group& b) {
-    return rank_of(data.text(a.kind)) < rank_of(data.text(b.kind));
+    return rank_of_kind(data.text(a.kind)) < rank_of_kind(data.text(b.kind));
   };
   if (!std::is_sorted(groups.begin(), groups.end(), by_rank)) std::stable_sort(groups.begin(), groups.end(), by_rank);
   return loops_behind_owners(data, with_tools(data, std::move(groups), tools));

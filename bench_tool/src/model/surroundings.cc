@@ -10,7 +10,7 @@
 namespace syscost::bench::model {
 namespace {
 
-constexpr char kBetween = '+';
+constexpr char kEntrySeparator = '+';
 
 /// Adds `name=value;name=value`.
 void add_facts(std::string_view text, const std::string& program, Facts& facts) {
@@ -26,7 +26,7 @@ void add_facts(std::string_view text, const std::string& program, Facts& facts) 
 Values values_of(std::string_view text) {
   Values values;
   for (;;) {
-    const std::size_t end = text.find(kBetween);
+    const std::size_t end = text.find(kEntrySeparator);
     values.emplace(text.substr(0, end));
     if (end == std::string_view::npos) return values;
     text.remove_prefix(end + 1);

@@ -24,7 +24,7 @@ constexpr double kLargest = 1.0 / 3;    // the share of a count by which it may 
 constexpr double kLargestWide = 3;      // in a program that scatters as a whole: times the most that it shrank
 constexpr double kFewCalls = 20;        // in such a program a count may always grow by so many calls
 constexpr double kComparable = 10;      // a test with more than so many times the calls does not compare;
-constexpr double kFewest = 20;          // there a count is taken for at least so many calls
+constexpr double kFewestCalls = 20;     // there a count is taken for at least so many calls
 constexpr std::size_t kSystematic = 5;  // a direction: so many times as many tests grew as shrank, or the reverse
 constexpr std::size_t kWhole = 10;      // if so many tests grew, and most of those that make the call, all grew
 
@@ -40,7 +40,7 @@ struct CountScatter {
 
   /// The most that it shrank by, in tests that make about `before` calls of it, or fewer.
   double most_shrunk(double before) const {
-    const auto end = by_most.upper_bound(kComparable * std::max(before, kFewest));
+    const auto end = by_most.upper_bound(kComparable * std::max(before, kFewestCalls));
     return std::accumulate(by_most.begin(), end, 0.0,
                            [](double most, const auto& one) { return std::max(most, one.second); });
   }

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Names that one folder may define only once: check_names.py SOURCE
+
+`./dev demo`, `./dev package` and the builds of projects that add syscost as a folder compile many files as one, because their headers are then read once; the tests compile file by file. So two files of a folder must not define the same
+constant or type in an unnamed namespace, nor functions of one name with equally many parameters: those may compile, and a call
+may take the other file's.
+"""
+import os
+import re
+import sys
+
+# Compiled file by file in any case: their CMakeLists.txt say so.
+ALONE = ("plugin/src/core/count.cc", "plugin/src/backends/dispatch/stub/")
+TREES = ("plugin/src", "bench_tool/src")
+# At the margin of the file, as clang-format leaves what stands in a namespace.
+CONSTANT = re.compile(r"^(?:inline )?const(?:expr|init)? .*?\b(k[A-Z]\w*)\s*(?:\[|=|\{)")
+TYPE = re.compile(r"^(?:struct|class|enum class|enum|union) (\w+)\b[^;]*\{")
+FUNCTION = re.compile(r"^[\w:<>,&*\[\] ]+?[ &*](\w+)\(([^;]*?)\)(?: noexcept| const)* \{")
+
+
+def unnamed(text):
+    """The text of unnamed namespaces, without what follows their end."""
+    return "\n".join(re.findall(r"^namespace \{\n(.*?)^\}  // namespace$", text, re.MULTILINE | re.DOTALL))
+
+
+def names(text):
+    found = set()
+    for line in re.sub(r",\n\s+", ", ", unnamed(text)).split("\n"):
+        match = CONSTANT.match(line) or TYPE.match(line)
+        if match:
+            found.add(match[1])
+            continue
+        match = FUNCTION.match(line)
+        if match:
+            found.add(f"{match[1]} with {len([part for part in match[2].split(', ') if part])} parameters")
+    return found
+
+
+def main():
+    faults = []
+    for tree in TREES:
+        for folder, _, files in sorted(os.walk(os.path.join(sys.argv[1], tree))):
+            first = {}
+            for name in sorted(files):
+                path = os.path.join(folder, name)
+                if not name.endswith(".cc") or os.path.relpath(path, sys.argv[1]).startswith(ALONE):
+                    continue
+                with open(path, encoding="utf-8") as file:
+                    for defined in sorted(names(file.read())):
+                        if defined in first:
+                            faults.append(f"{os.path.relpath(path, sys.argv[1])}: {defined} is defined in {first[defined]}, too: "
+                                          "give one of them a name that says more")
+                        first.setdefault(defined, name)
+    for fault in faults:
+        print(f"check_names: {fault}", file=sys.stderr)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
