@@ -19,10 +19,8 @@ constexpr double kFewest = 5;           // below so many calls, one call is a la
 constexpr double kAlone = 0.01;         // how far a count that changes alone may differ between two single runs
 constexpr double kFewUntimely = 20;     // how many failures with EAGAIN or EINTR more or fewer are chance
 constexpr double kFewestAlone = 200;    // below so many calls, such a count must agree
-constexpr double kLeastNoise = 0.2;     // the least noise of counts that change together
-constexpr double kMostNoise = 1.0 / 3;  // the most; also the noise of two single runs
+constexpr double kMostNoise = 1.0 / 3;  // how far counts that change together may
 constexpr std::size_t kKnownNoise = 3;  // from so many repetitions on, OLD shows how far its counts vary
-constexpr double kMargin = 1;           // ranges of OLD
 
 const SyscallSummary& summary_of(const Comparison& row, const Delta& delta) {
   for (const WindowSummary* window : {row.old_window, row.new_window}) {
@@ -86,16 +84,10 @@ struct Noise {
 };
 
 Noise noise_of(const Comparison& row, bool change_together) {
-  // If several runs agree, the count does not vary, in any order of the threads.
+  if (change_together) return {kMostNoise};
+  // If several runs agree, a count that changes alone does not vary, in any order of the threads.
   const bool is_known = row.old_window->n >= kKnownNoise;
-  if (!change_together) return is_known || !waits_differ(row) ? Noise{} : Noise{kAlone, kFewestAlone};
-  if (!is_known) return {kMostNoise};
-  double widest = 0;
-  for (const Delta& delta : row.deltas) {
-    if (!is_part_of_noise(delta)) continue;
-    widest = std::max(widest, (delta.old_count.max - delta.old_count.min) / delta.old_count.median);
-  }
-  return {std::clamp(kMargin * widest, kLeastNoise, kMostNoise)};
+  return is_known || !waits_differ(row) ? Noise{} : Noise{kAlone, kFewestAlone};
 }
 
 }  // namespace
