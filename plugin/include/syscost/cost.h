@@ -171,7 +171,7 @@ struct SyscallCost {
 
 namespace detail {
 struct CostData;    // src/core/cost_data.h
-struct CostAccess;  // src/session/cost_access.h
+struct CostAccess;  // src/session/two_process/cost_access.h
 }  // namespace detail
 
 /// What one window asked of the kernel: a value, cheap to copy, readable from any thread.

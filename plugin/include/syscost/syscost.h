@@ -25,7 +25,7 @@ struct OfAdapter {};
 }  // namespace adapter
 
 namespace session {
-struct ScopeRecord;  // src/session/scopes.h
+struct ScopeRecord;  // src/session/windows/scope_records.h
 }
 
 /// Which threads' syscalls a window sees.

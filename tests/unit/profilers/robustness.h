@@ -99,7 +99,7 @@ class Robustness : public testing::Test {
   }
 
   /// Agent, bpftrace and gate of the children: all processes that were started with our TMPDIR. The children themselves
-  /// are not among them: their environment in /proc is the one of this program's start.
+  /// are not counted: fork() copies this program, so /proc shows the environment that this program started with.
   std::vector<pid_t> tools() const {
     const std::string mark = "TMPDIR=" + (folder_ / "tmp").string();
     std::vector<pid_t> found;
