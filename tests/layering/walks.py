@@ -14,20 +14,20 @@ SRC = "plugin/src"
 WALKS = [
     ("A write(2), from the kernel to the CSV that `bench summary` reads", 12, [
         ("backends/ebpf/bpf/syscost.bpf.c", "enter.bpf.h", "the kernel calls the programs at sys_enter and sys_exit"),
-        ("backends/ebpf/bpf/enter.bpf.h", "entries", "counts an entry"),
+        ("backends/ebpf/bpf/enter.bpf.h", "cell->entries", "counts an entry"),
         ("backends/ebpf/bpf/ends.bpf.h", "count_latency", "counts the call, its errno and its latency"),
         ("adapters/gtest/listener.cc", "close_window", "the test ends"),
         ("session/adapter.cc", "close_window", "from the adapter to the process's session"),
         ("session/windows/windows.cc", "recorder.add", "closes the window and makes a row of it"),
         ("core/window_book.cc", "read_segment", "adds the segment that ended to each window that holds it"),
-        ("backends/ebpf/ebpf_backend.cc", "read", "hands over what the programs counted"),
+        ("backends/ebpf/ebpf_backend.cc", "EbpfBackend::read(", "hands over what the programs counted"),
         ("backends/ebpf/segments.cc", "drain_bits", "reads the cells that were touched"),
         ("session/windows/recorder.cc", "sink_->append", "collects rows until no window is open"),
         ("csv/window_rows.cc", "append_syscalls", "the columns of each syscall"),
         ("csv/sink.cc", "append_locked", "one write under a lock"),
     ]),
     ("`--syscost_filter`, from argv to its effect", 5, [
-        ("session/options/options.cc", "known", "takes the flags out of argv"),
+        ("session/options/options.cc", "known->take(", "takes the flags out of argv"),
         ("session/options/known_options.cc", "take_filter", "the table of flags; parses the value"),
         ("session/windows/backend_holder.cc", "select(*filter_)", "opens the backend with it"),
         ("backends/ebpf/ebpf_backend.cc", "SYSCOST_NOT_SELECTED", "tells the BPF programs what not to count"),
