@@ -31,7 +31,7 @@ ALLOWED = {
     "profilers/perf": ["os", "profilers", "profilers/agent"],
     "gpu/cupti": ["os", "profilers"],
     "gpu/ioctl": ["core"],
-    "gpu_stamps": ["os", "session", "session/tools"],
+    "gpu_stamps": ["os", "profilers", "session", "session/tools"],
     # The rooms of session, from the lowest to the one that knows all others: there is no way round.
     "session/process": ["os"],
     "session/options": ["core", "os", "session/process"],

@@ -9,8 +9,10 @@
 #include <cstring>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "os/file_lock.h"
+#include "profilers/profiler.h"
 #include "session/process_session.h"
 #include "session/tools/profiler_session.h"
 #include "syscost/adapter.h"
@@ -78,19 +80,12 @@ bool is_whole(const StampedLaunch& launch) {
   return launch.scopes.size() == launch.grid->count() * in_block;
 }
 
-/// A row for each figure that is a time. One that the timer cannot resolve stays the number that was read: `compare`
-/// needs it, and its spread says what it is worth.
-void add_rows(session::Session& session, const StampedLaunch& launch) {
+/// The figures that are times. One that the timer cannot resolve stays the number that was read: `compare` needs it,
+/// and its spread says what it is worth.
+std::vector<profilers::TimeFigure> times_of(const StampedLaunch& launch) {
+  std::vector<profilers::TimeFigure> times;
   const auto add = [&](const char* figure, const Recorded& ns) {
-    if (!ns) return;
-    const std::string window = launch.kernel + " " + figure;
-    csv::WindowColumns columns;
-    columns.kind = "kernel";
-    columns.window = window;
-    columns.repetition = launch.launch;
-    columns.iterations = 1;
-    columns.wall_ns = *ns;
-    session.loops().add_row(columns, nullptr, {});
+    if (ns) times.push_back({launch.kernel + " " + figure, "", {{1, *ns}}});
   };
   if (is_whole(launch)) {
     add("span", span_ns(launch));
@@ -103,6 +98,7 @@ void add_rows(session::Session& session, const StampedLaunch& launch) {
   const std::vector<std::uint64_t> spreads = exit_spreads_ns(launch);
   add("exit spread p95", percentile(spreads, 0.95));
   add("exit spread max", percentile(spreads, 1));
+  return times;
 }
 
 }  // namespace
@@ -122,8 +118,8 @@ std::string record(StampedLaunch launch) {
   const Aside aside;
   launch.run_id = session->run_id();
   launch.test = session->running_test();
-  launch.launch = session->loops().take_repetitions("kernel " + launch.kernel, 1);
-  add_rows(*session, launch);
+  launch.launch = session->tools().take_kernel_repetitions(launch.kernel, 1);
+  session->tools().add_kernel_times(times_of(launch), launch.launch);
   const Result<void> written = write_stamps(*session, launch);
   if (written.ok()) return {};
   session->note_problem(written.failure());
@@ -134,16 +130,9 @@ void record_times(const std::string& figure, const std::vector<std::uint64_t>& d
   session::Session* const session = active_session();
   if (session == nullptr || durations_ns.empty()) return;
   const Aside aside;
-  csv::WindowColumns columns;
-  columns.kind = "kernel";
-  columns.window = figure;
-  columns.repetition = session->loops().take_repetitions("kernel " + figure, durations_ns.size());
-  columns.iterations = 1;
-  for (const std::uint64_t duration_ns : durations_ns) {
-    columns.wall_ns = duration_ns;
-    session->loops().add_row(columns, nullptr, {});
-    ++columns.repetition;
-  }
+  profilers::TimeFigure time{figure, "", {}};
+  for (const std::uint64_t duration_ns : durations_ns) time.rows.push_back({1, duration_ns});
+  session->tools().add_kernel_times({time});
 }
 
 }  // namespace syscost::gpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Rows of kind `kernel`: what a tool timed on a GPU. The rows of stamps have the same form (decision 0017).
+// Rows of kind `kernel`: what a tool, or a kernel's stamps (decision 0017), timed on a GPU.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ namespace syscost::session {
 /// The first of `count` repetitions of a row's window.
 using TakeRepetitions = std::function<std::uint64_t(const std::string& window, std::size_t count)>;
 
-/// Adds the rows of `times` to `recorder`. `traced` has the columns of the traced window; a loop's name comes before
-/// the names of its times.
+/// Adds the rows of `times` to `recorder`. `traced` has the columns of the window that they were taken in; a loop's
+/// name comes before the names of its times.
 void add_kernel_rows(Recorder& recorder, const csv::WindowColumns& traced,
                      const std::vector<profilers::TimeFigure>& times, const TakeRepetitions& take_repetitions);
 
