@@ -70,9 +70,10 @@ class Loops(LoopCase):
         self.assertGreater(int(rows[0]["iterations"]), 1000)
         self.assertNotIn("TOO SHORT", done.out)
 
-    def test_passes_too_short_to_tell_are_called_so(self):
+    def test_the_line_ends_with_what_to_think_of_the_times(self):
+        # Which of the words it is depends on the machine; unit tests hold the times of each (spread_test.cc).
         done = self.measure("CountsEachCallOfTheBody", "--syscost_cycles=1", "--syscost_repeats=4")
-        self.assertIn("4 passes of 1 call: TOO SHORT to tell", done.out)
+        self.assertRegex(done.out, r"4 passes of 1 call: (TOO SHORT to tell, more --syscost_cycles would|stable|UNSTABLE, \d+ % apart)\n")
 
     def test_several_loops_of_a_test_are_told_apart(self):
         self.measure("SeveralInOneTest", *self.FLAGS)

@@ -42,5 +42,25 @@ TEST(Spread, CallsPassesStableThatAgreeToATenth) {
   EXPECT_FALSE(spread_of({100, 104, 112, 100, 101, 102}).is_stable());
 }
 
+Spread passes_of(double ns) {
+  return spread_of({ns, ns, ns, ns, ns, ns});
+}
+
+TEST(Verdict, SaysWhatToThinkOfTheTimes) {
+  EXPECT_EQ(verdict_of(passes_of(100), 50), "stable");
+  EXPECT_EQ(verdict_of(spread_of({100, 110, 131, 100, 100, 100}), 50), "UNSTABLE, 31 % apart");
+}
+
+TEST(Verdict, CallsAPassTooShortThatTheClockWouldBlur) {
+  EXPECT_EQ(verdict_of(passes_of(4'999), 1), "TOO SHORT to tell, more --syscost_cycles would");
+  EXPECT_EQ(verdict_of(passes_of(5'000), 1), "stable");
+  EXPECT_EQ(verdict_of(passes_of(5), 1'000), "stable");
+}
+
+TEST(Verdict, FindsABodyThatTheCompilerRemoved) {
+  EXPECT_EQ(verdict_of(passes_of(0.049), 1'000'000'000), "NO BODY, the compiler removed it (syscost::do_not_optimize)");
+  EXPECT_EQ(verdict_of(passes_of(0), 1'000'000), "NO BODY, the compiler removed it (syscost::do_not_optimize)");
+}
+
 }  // namespace
 }  // namespace syscost::session

@@ -19,10 +19,6 @@ namespace {
 
 /// Passes shorter than this say little: a calibrated loop has at least this much in each of them while it looks.
 constexpr std::uint64_t kLeastProbeNs = 20'000;
-/// Reading the clock twice takes up to a tenth of a microsecond: of a shorter pass it is more than a fiftieth.
-constexpr double kLeastPassNs = 5'000;
-/// No call of anything takes less: a fraction of a cycle of any processor.
-constexpr double kNothingNs = 0.05;
 /// What --syscost_cycles may be at most. A pass of so many calls that still takes no time has a body that the compiler
 /// removed.
 constexpr double kMostCycles = INT_MAX;
@@ -296,13 +292,7 @@ std::string LoopRun::line() const {
     text += " [" + format_time(spread.low) + ", " + format_time(spread.high) +
             (spread.is_interval ? "], " : "] least and greatest, ");
     text += std::to_string(timed_.size()) + " passes of " + calls + ": ";
-    const double pass_ns = spread.median * static_cast<double>(plan_.cycles);
-    if (spread.median < kNothingNs) return text + "NO BODY, the compiler removed it (syscost::do_not_optimize)";
-    if (pass_ns < kLeastPassNs) return text + "TOO SHORT to tell, more --syscost_cycles would";
-    if (spread.is_stable()) return text + "stable";
-    std::array<char, 40> width{};
-    std::snprintf(width.data(), width.size(), "UNSTABLE, %.0f %% apart", 100 * spread.relative_width());
-    return text + width.data();
+    return text + verdict_of(spread, plan_.cycles);
   }
   return text + "no times, " + std::to_string(counted_.size()) + (counted_.size() == 1 ? " pass of " : " passes of ") +
          calls;

@@ -2,10 +2,18 @@
 #include "session/loops/spread.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdio>
 
 namespace syscost::session {
 namespace {
+
+/// Reading the clock twice takes up to a tenth of a microsecond: of a shorter pass it is more than a fiftieth.
+constexpr double kLeastPassNs = 5'000;
+/// No call of anything takes less: a fraction of a cycle of any processor.
+constexpr double kNothingNs = 0.05;
 
 /// bench (stats/interval.cc) has this from Boost.Math, which a program under test must not have to link.
 /// How many values may be left out at each end so that what remains still holds the median with 95 % confidence; 0 when
@@ -36,6 +44,17 @@ Spread spread_of(std::vector<double> values) {
   spread.low = values[k > 0 ? k - 1 : 0];
   spread.high = values[k > 0 ? n - k : n - 1];
   return spread;
+}
+
+std::string verdict_of(const Spread& spread, std::uint64_t calls) {
+  if (spread.median < kNothingNs) return "NO BODY, the compiler removed it (syscost::do_not_optimize)";
+  if (spread.median * static_cast<double>(calls) < kLeastPassNs) {
+    return "TOO SHORT to tell, more --syscost_cycles would";
+  }
+  if (spread.is_stable()) return "stable";
+  std::array<char, 40> text{};
+  std::snprintf(text.data(), text.size(), "UNSTABLE, %.0f %% apart", 100 * spread.relative_width());
+  return text.data();
 }
 
 }  // namespace syscost::session

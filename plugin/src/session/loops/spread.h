@@ -3,7 +3,8 @@
 // What a few timed passes say about the time of one: their median, and how far it can be trusted.
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <vector>
 
 namespace syscost::session {
@@ -25,5 +26,9 @@ struct Spread {
 /// From order statistics, which assume no distribution: P(X <= k) of Binomial(n, 1/2) bounds the error of each side
 /// (David and Nagaraja, Order Statistics, 7.1). `values` must not be empty.
 Spread spread_of(std::vector<double> values);
+
+/// What to think of a loop's times: `stable`, `UNSTABLE, 31 % apart`, `TOO SHORT to tell, ...` or `NO BODY, ...`.
+/// `spread` holds nanoseconds of one call; a pass has `calls` of them.
+std::string verdict_of(const Spread& spread, std::uint64_t calls);
 
 }  // namespace syscost::session
