@@ -17,17 +17,18 @@ constexpr std::string_view kIntroduction = R"(# Conformance
 This page lists what each backend must count, case by case. `./dev update pages` generates it from `tests/conformance`; a test
 compares the two.
 
-Every case is a small program with known syscalls. It runs bare, and once more under `strace -f`, while the backend counts. The
-backend's numbers must equal the table below. Its entries must equal strace's for every syscall of the measured process's threads.
-`restart_syscall` belongs to the call it continues. A call that a seccomp filter answers is `denied` here and an entry for strace.
-In every row `entries = calls + restarts + in_flight + no_return`. There is one latency for each call and restart, and nothing is lost.
-If the time-stamp counter of a processor does not run evenly, as on emulated processors, the dispatch backends have no latencies.
+Every case is a small program with known syscalls. For each backend it runs twice: alone, and under `strace -f`. The backend counts in
+both runs, and its numbers must equal column `expected`, where "entered" is `entries` and "called" is `calls`. Under strace, its
+entries must also equal strace's, for every syscall of the measured process's threads. `restart_syscall` belongs to the call it
+continues. A call that a seccomp filter answers is `denied` here and an entry for strace. In every row
+`entries = calls + restarts + in_flight + no_return`. Each call and each restart has one latency, and nothing is lost. If the rate of a
+processor's time-stamp counter is not constant, as on emulated processors, the dispatch backends have no latencies.
 
 seccomp counts entries only. So in column `seccomp` "exact" means that `entered` is exact, for every syscall except `rt_sigreturn`
-([backends](backends.md#what-seccomp-counts)). Under strace, a signal can interrupt a call before the supervisor has it, and the kernel
-then enters it again. So strace's count may exceed the backend's by the entries that ended this way (`? ERESTARTSYS`).
+([backends](backends.md#what-seccomp-counts)). Under strace, a signal can interrupt a call before the supervisor has it. The kernel
+restarts the call, so it is entered again. So strace may show more entries than the backend: those that ended this way (`? ERESTARTSYS`).
 
-Column `oracle` compares the table with strace alone, without any backend. It shows that the expected numbers are right.
+Column `oracle` compares column `expected` with strace alone, without any backend. It shows that the expected numbers are right.
 
 To run it, type `ctest -R conformance` in a build folder, as root or with CAP_BPF and CAP_PERFMON.
 

@@ -60,22 +60,24 @@ This page says how a test run ends if one of its tests does something unusual. `
 from `tests/attack/hostile`; a test compares the two.
 
 Each case is a GoogleTest test that makes a known number of `getppid` calls and does something unusual between them. It runs between two
-ordinary tests: bare, with syscost linked and no flag, and under each backend. Verdicts and exit codes must be the same as in the bare
-run. The numbers of all three tests must be exact, and those of a loop if the case has one.
+ordinary tests, once in each of these ways: without syscost (bare), with syscost linked and no flag (column `linked`), and under each
+backend. Verdicts and exit codes must be the same as in the bare run. The numbers of all three tests must be exact, and those of a
+loop if the case has one.
 
 | letter | meaning |
 |---|---|
 | `=` | the verdicts and the exit code of the bare run, and each number exact |
-| `R` | refused: a test that could not be counted has no number, or says how many calls were lost; a message says why; the run ends non-zero, and no verdict changes |
-| `W` | a wrong number, or a number is missing and the run ends with 0 |
+| `R` | refused: a test that could not be counted has no number, or its row says how many calls were lost. A message says why, the run ends non-zero, and no verdict changes |
+| `W` | a number is wrong, or it is missing and the run ends with 0 |
 | `C` | a crash or a hang that the bare run does not have |
 | `V` | a verdict or an exit code changed |
 | `-` | the case does not apply to the backend |
 
-A case may end better than this page says, for example on another kernel. A test that ends its process itself, by `exit_group` or
-`execve`, leaves no row; the rows of the tests before it are there.
+A number in brackets is the reason, below the table. A case may end better than this page says, for example on another kernel. A test
+that ends its process itself, by `exit_group` or `execve`, leaves no row; the rows of the tests before it are there.
 
-To run it, type `ctest -L attack` in a build folder. Root can run every case. A case that cannot run is left out, with the reason.
+To run all cases, type `ctest -L attack` in a build folder. Root can run every case. If a case cannot run, the test leaves it out and
+says why.
 """
 
 

@@ -109,7 +109,8 @@ HOSTILE(fs_base_changed, 10, "changes the fs base, which libc needs to find a th
   EXPECT_TRUE(same);
 }
 
-HOSTILE(forbids_time_stamps, 20, "disables the time-stamp counter for itself") {
+HOSTILE(forbids_time_stamps, 20,
+        "disables the time-stamp counter for itself: the next read of the clock ends the process, as bare") {
   constexpr int kSet = 26;  // PR_SET_TSC, PR_TSC_SIGSEGV
   if (raw(SYS_prctl, kSet, 2, 0, 0, 0) != 0) GTEST_SKIP() << "the kernel has no PR_SET_TSC";
   call_both(10);

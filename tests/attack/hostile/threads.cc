@@ -151,7 +151,7 @@ HOSTILE(smallest_thread, 20, "a thread with the smallest possible stack makes ca
   pthread_join(thread, nullptr);
 }
 
-HOSTILE(timer_threads, 10, "a timer starts threads that make calls of another kind") {
+HOSTILE(timer_threads, 10, "a timer starts threads that make other calls than getppid") {
   static std::atomic<int> fired{0};
   sigevent event = {};
   event.sigev_notify = SIGEV_THREAD;
