@@ -98,7 +98,7 @@ inline constexpr const char* kLogFooter =
 Counts: the syscalls that are called more or less often than in all runs since the previous step, at most 20 of them.
 Counts that varied in those runs are judged by their spread, as in `compare`; see --tolerate and --volatile.
 Times: from this run on the time differs by more than --threshold, and at most one in a hundred random orders of the
-same runs has such a step. This needs 8 runs, three on each side, and times of one machine.
+same runs has such a step. This needs 11 runs, three on each side, and times of one machine.
 
 Examples:
   bench log Log.Write history.csv           the runs of one file

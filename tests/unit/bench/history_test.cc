@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -124,6 +123,15 @@ TEST(ChangePoints, HaveThreeValuesOnEachSide) {
   std::vector<double> last_two(60, 100);
   last_two.insert(last_two.end(), {90, 900, 900});
   EXPECT_TRUE(stats::change_points(last_two, 0.03).empty());
+}
+
+TEST(ChangePoints, CanBeFoundFromTheLeastLengthOn) {
+  // `bench log` says of shorter histories that they are too short. The clearest change is one in the middle.
+  for (std::size_t length = 2; length < stats::kLeastHistory; ++length) {
+    EXPECT_EQ(place_of_change(length / 2, length - length / 2), 0U) << length;
+  }
+  const std::size_t half = stats::kLeastHistory / 2;
+  EXPECT_EQ(place_of_change(half, stats::kLeastHistory - half), half);
 }
 
 TEST(ChangePoints, OfValuesThatAreOftenEqualAreInTheirPlace) {
