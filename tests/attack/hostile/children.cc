@@ -75,7 +75,7 @@ HOSTILE(raw_fork_calls, 20, "a child of raw fork makes calls beside its parent")
   expect_clean_end(child);
 }
 
-HOSTILE(forks_and_goes_on, 20, "hundred children of fork make calls") {
+HOSTILE(forks_and_goes_on, 20, "a hundred children of fork make calls") {
   for (int i = 0; i < 100; ++i) {
     const pid_t child = fork();
     if (child == 0) {
