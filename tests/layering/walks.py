@@ -27,8 +27,9 @@ WALKS = [
         ("csv/sink.cc", "append_locked", "one write under a lock"),
     ]),
     ("`--syscost_filter`, from argv to its effect", 5, [
-        ("session/options/options.cc", "known->take(", "takes the flags out of argv"),
-        ("session/options/known_options.cc", "take_filter", "the table of flags; parses the value"),
+        ("session/options/options.cc", "take_value(*known, parsed.options", "takes the flags out of argv"),
+        ("session/options/option_table.cc", ".target = take_filter", "the table of flags: where the value goes"),
+        ("session/options/option_values.cc", "Filter::parse", "checks and parses the value"),
         ("session/windows/backend_holder.cc", "select(*filter_)", "opens the backend with it"),
         ("backends/ebpf/ebpf_backend.cc", "SYSCOST_NOT_SELECTED", "tells the BPF programs what not to count"),
     ]),

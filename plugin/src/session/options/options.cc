@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// The grammar is `--name value` and `--name=value` over a table of a dozen names. A command-line library would be
+// The grammar is `--name value` and `--name=value` over a table of names. A command-line library would be
 // linked into every user's test binary and would claim arguments that are not ours, so the reading is done here.
 #include "session/options/options.h"
 
 #include <algorithm>
 #include <array>
 
-#include "session/options/known_options.h"
+#include "session/options/option_table.h"
+#include "session/options/option_values.h"
 
 namespace syscost::session {
 namespace {
@@ -65,13 +66,13 @@ Result<void> read_environment(const std::vector<std::string>& environment, Optio
     std::string variable(entry.substr(0, equals));
     if (is_foreign_variable(variable)) continue;
     std::string name = lower(entry.substr(kPrefix.size(), equals - kPrefix.size()));
-    const KnownOption* known = upper(name) == variable.substr(kPrefix.size()) ? find_option(name, false) : nullptr;
+    const OptionEntry* known = upper(name) == variable.substr(kPrefix.size()) ? find_option(name, false) : nullptr;
     if (known == nullptr) {
       return Failure{"the environment holds " + variable + ", which syscost does not know",
                      suggestion("SYSCOST_", upper(nearest_option(name, false))) +
                          "if it is not meant for syscost, unset it: unset " + variable};
     }
-    std::string error = known->take(options, entry.substr(equals + 1), Source::environment);
+    std::string error = take_value(*known, options, entry.substr(equals + 1), Source::environment);
     if (!error.empty()) {
       return Failure{"bad value of the variable " + variable + ": " + error, "correct it, or: unset " + variable};
     }
@@ -143,7 +144,7 @@ Result<ParsedOptions> parse_options(const std::vector<std::string>& arguments,
     const std::string_view name = flag_name(argument, spelling);
     if (name.data() == nullptr) continue;
     const std::string spelled(argument.substr(0, argument.find('=')));
-    const KnownOption* known = find_option(name, true);
+    const OptionEntry* known = find_option(name, true);
     if (known == nullptr || (spelled.starts_with("--syscost") && !spelled.starts_with("--syscost_"))) {
       return Failure{"syscost has no flag " + spelled,
                      suggestion("--syscost_", nearest_option(name, true)) + "--syscost_help lists all"};
@@ -153,14 +154,14 @@ Result<ParsedOptions> parse_options(const std::vector<std::string>& arguments,
     std::string_view value = "1";
     if (std::size_t equals = argument.find('='); equals != std::string_view::npos) {
       value = argument.substr(equals + 1);
-    } else if (known->argument == Argument::value) {
+    } else if (known->kind != ValueKind::on_off) {
       if (i + 1 == arguments.size() || arguments[i + 1].starts_with("--")) {
         return Failure{spelled + " needs a value", "write " + spelled + "=VALUE; --syscost_help shows examples"};
       }
       value = arguments[++i];
       parsed.used.push_back(i);
     }
-    std::string error = known->take(parsed.options, value, Source::command_line);
+    std::string error = take_value(*known, parsed.options, value, Source::command_line);
     if (!error.empty()) return Failure{"bad value of " + spelled + ": " + error, "--syscost_help shows examples"};
   }
   if (parsed.options.profile_cupti && parsed.options.backend == BackendChoice::automatic) {

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+//
+// The table of options: one entry for each flag and variable, and the one place that knows all of them.
+//
+// Parsing and its errors (options.cc), --syscost_help (help.cc), the tables of docs/flags.md
+// (tests/docs/flags_page_test.cc) and the completions of shells (bench_tool/shell) are made of it. So a new option is
+// an entry here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "session/options/options.h"
+
+namespace syscost::session {
+
+/// Options that stand together in --syscost_help and in docs/flags.md, in this order.
+enum class OptionGroup { results, counting, loops, tools, help, variables };
+/// "Results".
+std::string_view title_of(OptionGroup group);
+
+/// What a value is: how it is checked, and how a shell completes it.
+enum class ValueKind {
+  on_off,    ///< 1, 0, true or false; a flag alone means 1.
+  text,      ///< Anything, but not nothing.
+  file,      ///< Likewise.
+  folder,    ///< Likewise.
+  folders,   ///< Several, with colons between.
+  number,    ///< Whole, from `least` to INT_MAX.
+  word,      ///< One of the words.
+  words,     ///< Several of the words, with commas between.
+  names,     ///< Several names, with commas between, or one of the words.
+  selector,  ///< Of syscalls (core/selector.h).
+};
+
+struct Word {
+  /// What follows a colon is a name of the user's choice: "thread:NAME".
+  std::string_view text;
+  std::string_view about;
+};
+
+/// Takes a value whose words are known; an error sentence, or "".
+using Take = std::string (*)(Options& options, std::string_view value);
+/// Where a value goes.
+using Target = std::variant<bool Options::*, std::string Options::*, std::vector<std::string> Options::*,
+                            std::optional<std::uint64_t> Options::*, Take>;
+
+struct OptionEntry {
+  OptionGroup group = OptionGroup::results;
+  std::string_view name;  ///< --syscost_NAME, SYSCOST_NAME
+  ValueKind kind = ValueKind::text;
+  std::string_view value = {};  ///< FILE, as people read it; empty for on_off.
+  std::string_view about;       ///< One sentence without its full stop; `code` stands between two backticks.
+  Target target;
+  std::span<const Word> words = {};
+  int least = 0;
+  std::string_view preset = {};       ///< What holds without the option; empty where `about` says it, or nothing does.
+  std::string_view more = {};         ///< Where docs/flags.md links to: a page of docs/, or a heading of its own.
+  Source Options::*source = nullptr;  ///< Keeps where the value came from.
+
+  bool is_flag() const { return group != OptionGroup::variables; }
+};
+
+/// By group, in the order in which people read them.
+std::span<const OptionEntry> option_table();
+
+/// SYSCOST_CSV.
+std::string variable_of(const OptionEntry& option);
+/// `about` and the like, without backticks.
+std::string plain_text(std::string_view marked);
+/// "auto, ebpf, dispatch".
+std::string list_of_words(std::span<const Word> words);
+
+/// Null when there is none of this name.
+const OptionEntry* find_option(std::string_view name, bool flags_only);
+/// The name nearest to `name`; empty when none is near enough to have been meant.
+std::string_view nearest_option(std::string_view name, bool flags_only);
+
+}  // namespace syscost::session
