@@ -4,30 +4,33 @@
 // and uses the package bash-completion where it is loaded.
 #include <fmt/format.h>
 
+#include <string_view>
+#include <utility>
+
 #include "completions.h"
 
 namespace syscost::bench::shell {
 namespace {
 
-constexpr const char* kBegin = R"sh(# bash completion for bench(1). Made from bench's options by syscost_shell_files.
-
-_bench_words() { # WORDS CURRENT
+// FUNCTION stands for the name of the function.
+constexpr const char* kHelpers = R"sh(
+FUNCTION_words() { # WORDS CURRENT
   mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
 }
 
-_bench_list() { # WORDS CURRENT: several of the words, with commas between
+FUNCTION_list() { # WORDS CURRENT: several of the words, with commas between
   local before=
   [[ $2 != *,* ]] || before=${2%,*},
   mapfile -t COMPREPLY < <(compgen -P "$before" -W "$1" -- "${2##*,}")
 }
 
-_bench_files() { # -f or -d, CURRENT
+FUNCTION_files() { # -f or -d, CURRENT
   compopt -o filenames 2>/dev/null
   mapfile -t COMPREPLY < <(compgen "$1" -- "$2")
 }
 
-_bench() {
-  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command='' after_mark=0 index
+FUNCTION() {
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=''
   # readline takes --format=md for three words.
   if [[ $current == = ]]; then
     current=''
@@ -35,14 +38,31 @@ _bench() {
     previous=${COMP_WORDS[COMP_CWORD - 2]}
   fi
   COMPREPLY=()
+)sh";
+
+/// Finds the command, and a `--` that another program's command follows.
+constexpr const char* kCommandsBegin = R"sh(  local after_mark=0 index
   for ((index = 1; index < COMP_CWORD; index++)); do
     case $command:${COMP_WORDS[index]} in
 )sh";
 
-constexpr const char* kEnd = R"sh(  esac
-}
+constexpr const char* kCommandsEnd = R"sh(    esac
+  done
+  if ((after_mark > 0)); then
+    if declare -F _command_offset >/dev/null; then
+      _command_offset "$after_mark"
+    elif ((COMP_CWORD == after_mark)); then
+      mapfile -t COMPREPLY < <(compgen -c -- "$current")
+    else
+      FUNCTION_files -f "$current"
+    fi
+    return
+  fi
+)sh";
 
-complete -F _bench bench
+constexpr const char* kHowToBind = R"sh(#
+# Bind it to your programs in ~/.bashrc, after `source` of this file:
+#   complete -o default -F FUNCTION my_tests other_tests
 )sh";
 
 /// `a | b`: patterns of a case.
@@ -74,10 +94,9 @@ void add_values(const Command& command, std::string& out) {
     std::string action = "return";
     const Value& value = option.value;
     if (value.completion == Completion::words) {
-      action =
-          fmt::format("{} '{}' \"$current\"", value.is_list ? "_bench_list" : "_bench_words", joined(value.words, " "));
+      action = fmt::format("FUNCTION_{} '{}' \"$current\"", value.is_list ? "list" : "words", joined(value.words, " "));
     } else if (value.completion != Completion::none) {
-      action = fmt::format("_bench_files {} \"$current\"", value.completion == Completion::files ? "-f" : "-d");
+      action = fmt::format("FUNCTION_files {} \"$current\"", value.completion == Completion::files ? "-f" : "-d");
     }
     if (action != "return") action += "; return";
     out += line(pattern(joined(command.path, " "), option.names), action);
@@ -90,41 +109,44 @@ void add_words(const Command& command, std::string& out) {
   for (const Option& option : command.options) words += (words.empty() ? "" : " ") + joined(option.names, " ");
   for (const Command& below : command.commands) words += " " + below.path.back();
   const std::string pattern = "'" + joined(command.path, " ") + "'";
-  std::string action = fmt::format("_bench_words '{}' \"$current\"", words);
+  std::string action = fmt::format("FUNCTION_words '{}' \"$current\"", words);
   bool takes_files = false;
   for (const Positional& positional : command.positionals) {
     takes_files = takes_files || positional.value.completion == Completion::files;
   }
   if (takes_files) {
-    action = fmt::format("if [[ $current == -* ]]; then {}; else _bench_files -f \"$current\"; fi", action);
+    action = fmt::format("if [[ $current == -* ]]; then {}; else FUNCTION_files -f \"$current\"; fi", action);
   }
   out += line(pattern, action);
   for (const Command& below : command.commands) add_words(below, out);
 }
 
+std::string with_function(std::string text, const std::string& function) {
+  constexpr std::string_view kMark = "FUNCTION";
+  for (std::size_t at = 0; (at = text.find(kMark, at)) != std::string::npos; at += function.size()) {
+    text.replace(at, kMark.size(), function);
+  }
+  return text;
+}
+
 }  // namespace
 
-std::string bash_completion(const Command& root) {
-  std::string out = kBegin;
-  add_commands(root, out);
-  out += R"sh(    esac
-  done
-  if ((after_mark > 0)); then
-    if declare -F _command_offset >/dev/null; then
-      _command_offset "$after_mark"
-    elif ((COMP_CWORD == after_mark)); then
-      mapfile -t COMPREPLY < <(compgen -c -- "$current")
-    else
-      _bench_files -f "$current"
-    fi
-    return
-  fi
-  case $command:$previous in
-)sh";
-  add_values(root, out);
+std::string bash_completion(const Program& program) {
+  std::string out = "# bash " + program.about + "\n";
+  if (!program.is_bound) out += kHowToBind;
+  out += kHelpers;
+  if (!program.root.commands.empty()) {
+    out += kCommandsBegin;
+    add_commands(program.root, out);
+    out += kCommandsEnd;
+  }
+  out += "  case $command:$previous in\n";
+  add_values(program.root, out);
   out += "  esac\n  case $command in\n";
-  add_words(root, out);
-  return out + kEnd;
+  add_words(program.root, out);
+  out += "  esac\n}\n";
+  if (program.is_bound) out += "\ncomplete -F FUNCTION " + program.name + "\n";
+  return with_function(std::move(out), "_" + program.name);
 }
 
 }  // namespace syscost::bench::shell

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The grammar of bench as plain data: what a man page or a completion of a shell can be made of, without the option
-// parser.
+// A command line as plain data: what a man page or a completion of a shell can be made of, without the option parser.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +35,7 @@ struct Positional {
 };
 
 struct Command {
-  std::vector<std::string> path;     ///< baseline, update; empty = bench itself.
+  std::vector<std::string> path;     ///< baseline, update; empty = the program itself.
   std::vector<std::string> aliases;  ///< Other words for the last of the path.
   std::string about;
   std::string footer;  ///< What --help says below the options.

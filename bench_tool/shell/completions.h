@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Completions of bench for three shells: sub-commands, options, the words that options take, and files.
+// Completions for three shells: sub-commands, options, the words that options take, and files.
 #pragma once
 
 #include <string>
@@ -9,8 +9,23 @@
 
 namespace syscost::bench::shell {
 
-std::string bash_completion(const Command& root);
-std::string zsh_completion(const Command& root);
-std::string fish_completion(const Command& root);
+/// What is completed.
+struct Program {
+  std::string name;      ///< bench. The shells' functions begin with it.
+  bool is_bound = true;  ///< To this name. False: users bind the functions to their own programs.
+  std::string about;     ///< The first comment of a script.
+  Command root;
+};
+
+/// bench.
+Program bench_program();
+/// Every program that is linked with syscost.
+Program test_program();
+
+std::string bash_completion(const Program& program);
+std::string zsh_completion(const Program& program);
+std::string fish_completion(const Program& program);
+/// Where fish looks for it, below its folder.
+std::string fish_file(const Program& program);
 
 }  // namespace syscost::bench::shell

@@ -18,8 +18,10 @@ std::string quoted(const std::string& text) {
   return out + "'";
 }
 
-/// Is this command the one that the line has? A command that has commands: and none of these.
+/// `-n CONDITION `: is this command the one that the line has? A command that has commands: and none of these. Nothing
+/// for a program without commands.
 std::string condition(const Command& command) {
+  if (command.path.empty() && command.commands.empty()) return "";
   std::string out;
   if (command.path.empty()) {
     out = "__fish_use_subcommand";
@@ -32,11 +34,11 @@ std::string condition(const Command& command) {
       for (const Command& below : command.commands) out += " " + below.path.back();
     }
   }
-  return quoted(out);
+  return " -n " + quoted(out);
 }
 
-std::string option_line(const Option& option, const std::string& when) {
-  std::string out = "complete -c bench -n " + when;
+std::string option_line(const Option& option, const std::string& start) {
+  std::string out = start;
   for (const std::string& name : option.names) {
     out += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
   }
@@ -61,28 +63,43 @@ std::string option_line(const Option& option, const std::string& when) {
   return out + " -d " + quoted(option.about) + "\n";
 }
 
-void add_command(const Command& command, std::string& out) {
-  const std::string when = condition(command);
+void add_command(const Command& command, const std::string& complete, std::string& out) {
+  const std::string start = complete + condition(command);
   for (const Command& below : command.commands) {
-    out += "complete -c bench -n " + when + " -a " + below.path.back() + " -d " + quoted(below.about) + "\n";
+    out += start + " -a " + below.path.back() + " -d " + quoted(below.about) + "\n";
   }
-  for (const Option& option : command.options) out += option_line(option, when);
+  for (const Option& option : command.options) out += option_line(option, start);
   // A command of another program after `--` is a file, too.
   bool takes_files = command.commands_behind > 0;
   for (const Positional& positional : command.positionals) {
     takes_files = takes_files || positional.value.completion == Completion::files;
   }
-  if (takes_files) out += "complete -c bench -n " + when + " -F\n";
-  for (const Command& below : command.commands) add_command(below, out);
+  if (takes_files) out += start + " -F\n";
+  for (const Command& below : command.commands) add_command(below, complete, out);
 }
 
 }  // namespace
 
-std::string fish_completion(const Command& root) {
-  std::string out =
-      "# fish completion for bench(1). Made from bench's options by syscost_shell_files.\ncomplete -c bench -f\n";
-  add_command(root, out);
-  return out;
+std::string fish_completion(const Program& program) {
+  const std::string about = "# fish " + program.about + "\n";
+  std::string out;
+  if (program.is_bound) {
+    out = about + "complete -c " + program.name + " -f\n";
+    add_command(program.root, "complete -c " + program.name, out);
+    return out;
+  }
+  // `complete -c my_tests -w NAME` would do, but fish 3.6 does not follow it where the program is named with its
+  // folder.
+  std::string lines;
+  add_command(program.root, "    complete -c $program", lines);
+  return about + "#\n# Bind it to your programs in ~/.config/fish/config.fish:\n#   complete_" + program.name +
+         " my_tests other_tests\nfunction complete_" + program.name +
+         " -d 'Completes the flags of syscost for these programs'\n  for program in $argv\n" + lines + "  end\nend\n";
+}
+
+std::string fish_file(const Program& program) {
+  return program.is_bound ? "vendor_completions.d/" + program.name + ".fish"
+                          : "vendor_functions.d/complete_" + program.name + ".fish";
 }
 
 }  // namespace syscost::bench::shell

@@ -36,9 +36,12 @@ bool write_all(const std::filesystem::path& folder) {
                   page_of_help("syscost-ebpf-helper", 8, "holds syscost's BPF programs for measured processes",
                                syscost::ebpf::kHelperHelp)) &&
             is_done;
-  is_done = write(folder / "bash-completion/completions/bench", bash_completion(root)) && is_done;
-  is_done = write(folder / "zsh/site-functions/_bench", zsh_completion(root)) && is_done;
-  is_done = write(folder / "fish/vendor_completions.d/bench.fish", fish_completion(root)) && is_done;
+  for (const Program& program : {bench_program(), test_program()}) {
+    const std::string& name = program.name;
+    is_done = write(folder / "bash-completion/completions" / name, bash_completion(program)) && is_done;
+    is_done = write(folder / "zsh/site-functions" / ("_" + name), zsh_completion(program)) && is_done;
+    is_done = write(folder / "fish" / fish_file(program), fish_completion(program)) && is_done;
+  }
   return is_done;
 }
 

@@ -32,7 +32,8 @@ std::string value_text(const Value& value) {
   std::string action = " ";
   switch (value.completion) {
     case Completion::words:
-      action = value.is_list ? "_sequence compadd - " + joined(value.words, " ") : "(" + joined(value.words, " ") + ")";
+      action = value.is_list ? "_sequence compadd - " + escaped(joined(value.words, " "))
+                             : "(" + joined(value.words, " ") + ")";
       break;
     case Completion::files:
       action = "_files";
@@ -58,8 +59,8 @@ std::string option_lines(const Option& option) {
   return out;
 }
 
-std::string function_name(const Command& command) {
-  std::string name = "_bench";
+std::string function_name(const Program& program, const Command& command) {
+  std::string name = "_" + program.name;
   for (const std::string& word : command.path) name += "_" + word;
   return name;
 }
@@ -75,7 +76,7 @@ std::string leaf_text(const Command& command) {
 }
 
 /// A command that has commands.
-std::string branch_text(const Command& command) {
+std::string branch_text(const Program& program, const Command& command) {
   std::string out = "  local state line\n  typeset -A opt_args\n  _arguments -C -S";
   for (const Option& option : command.options) out += option_lines(option);
   out += " \\\n    '1: :->command' '*:: :->arguments'\n";
@@ -86,7 +87,7 @@ std::string branch_text(const Command& command) {
     out += "\n        " + quoted(name + ":" + below.about);
     std::string names = name;
     for (const std::string& alias : below.aliases) names += " | " + alias;
-    cases += fmt::format("        {}) {} ;;\n", names, function_name(below));
+    cases += fmt::format("        {}) {} ;;\n", names, function_name(program, below));
   }
   out += "\n      )\n      _describe -t commands command commands\n      ;;\n";
   return out + "    arguments)\n      case $words[1] in\n" + cases + "      esac\n      ;;\n  esac\n";
@@ -103,18 +104,23 @@ std::string behind_text() {
          "  fi\n";
 }
 
-std::string functions(const Command& command) {
+std::string functions(const Program& program, const Command& command) {
   std::string out;
-  for (const Command& below : command.commands) out += functions(below);
-  return out + function_name(command) + "() {\n" + (command.commands_behind > 0 ? behind_text() : "") +
-         (command.commands.empty() ? leaf_text(command) : branch_text(command)) + "}\n\n";
+  for (const Command& below : command.commands) out += functions(program, below);
+  return out + function_name(program, command) + "() {\n" + (command.commands_behind > 0 ? behind_text() : "") +
+         (command.commands.empty() ? leaf_text(command) : branch_text(program, command)) + "}\n\n";
 }
 
 }  // namespace
 
-std::string zsh_completion(const Command& root) {
-  return "#compdef bench\n# zsh completion for bench(1). Made from bench's options by syscost_shell_files.\n\n" +
-         functions(root) + "_bench \"$@\"\n";
+std::string zsh_completion(const Program& program) {
+  std::string out = (program.is_bound ? "#compdef " + program.name : "#autoload") + "\n# zsh " + program.about + "\n";
+  const std::string function = function_name(program, program.root);
+  if (!program.is_bound) {
+    out += "#\n# Bind it to your programs in ~/.zshrc, after compinit:\n#   compdef " + function +
+           " my_tests other_tests\n#   compdef " + function + " -P '*_test'\n";
+  }
+  return out + "\n" + functions(program, program.root) + function + " \"$@\"\n";
 }
 
 }  // namespace syscost::bench::shell

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""completions_test.py BENCH SHARE: bash, zsh and fish complete what bench takes: each option of each --help, and no other.
+"""completions_test.py BENCH SHARE FLAGS_PAGE: bash, zsh and fish complete what bench takes: each option of each --help, and no
+other. They complete what test programs take, too: each flag of the page of flags.
 
 Each shell that is installed is asked; bash always is. zsh's own machinery needs a terminal, so its functions are asked with a
 stand-in for _arguments, which prints what it was given.
@@ -16,11 +17,14 @@ from pathlib import Path
 
 import bench_help
 
+FLAGS = set(re.findall(r"^\| `(--syscost_\w+)", Path(sys.argv.pop()).read_text(encoding="utf-8"), re.MULTILINE))
 SHARE = Path(sys.argv.pop()).resolve()
 BENCH = sys.argv.pop()
 COMMANDS = bench_help.commands_of(BENCH)
 BASH, ZSH, FISH = (SHARE / name for name in (
     "bash-completion/completions/bench", "zsh/site-functions/_bench", "fish/vendor_completions.d/bench.fish"))
+FISH_FUNCTION = SHARE / "fish/vendor_functions.d/complete_syscost_test.fish"
+SCRIPTS = ("bench", "syscost_test")  # bash's; zsh's have an underscore before them
 
 # The line up to the cursor (words as readline splits them), and what must be offered.
 WORDS = [
@@ -40,6 +44,18 @@ FILES = [
     (["bench", "compare", "rows.csv", "r"], {"rows.csv"}),
     (["bench", "check", "rows.csv", "--baseline", "r"], {"rows.csv"}),
     (["bench", "baseline", "update", "--output", "r"], {"rows.csv"}),
+]
+# The same for a program that is linked with syscost.
+PROGRAM = "build/my_tests"
+OF_PROGRAM = [
+    ([PROGRAM, "--syscost_bpf_"], {"--syscost_bpf_path", "--syscost_bpf_sudo"}),
+    ([PROGRAM, "--syscost_backend", "disp"], {"dispatch", "dispatch-trap"}),
+    ([PROGRAM, "--syscost_bpf", "sys"], {"syscount", "syslat"}),
+    ([PROGRAM, "--syscost_profile", "syscalls,p"], {"syscalls,perf"}),
+    ([PROGRAM, "--syscost_filter", "%fi"], {"%file"}),
+    ([PROGRAM, "--syscost_filter", "%file,getppi"], {"%file,getppid"}),
+    ([PROGRAM, "--syscost_csv", "r"], {"rows.csv"}),
+    ([PROGRAM, "--syscost_quick", "r"], {"rows.csv"}),
 ]
 
 
@@ -62,6 +78,11 @@ class Case(unittest.TestCase):
             with self.subTest(" ".join(words)):
                 self.assertEqual(complete(words), expected)
 
+    def check_flags(self, complete):
+        self.assertGreater(len(FLAGS), 15)
+        offered = complete([PROGRAM, "--"])
+        self.assertEqual({word for word in offered if word.startswith("-")}, FLAGS)
+
     def check_options(self, complete):
         self.assertGreater(len(COMMANDS), 10)
         for path, options in COMMANDS.items():
@@ -72,17 +93,24 @@ class Case(unittest.TestCase):
 
 
 class Bash(Case):
-    def complete(self, words: list[str]) -> set[str]:
+    def complete(self, words: list[str], name: str = "bench") -> set[str]:
         quoted = " ".join(f"'{word}'" for word in words)
-        script = f"""source '{BASH}'
+        script = f"""source '{BASH.with_name(name)}'
 COMP_WORDS=({quoted}) COMP_CWORD={len(words) - 1}
-_bench
+_{name}
 printf '%s\\n' "${{COMPREPLY[@]}}"
 """
         return {line for line in shell_lines(script, "bash", "--norc", folder=self.folder.name) if line}
 
     def test_its_script_is_one(self):
-        shell_lines("", "bash", "-n", str(BASH))
+        for name in SCRIPTS:
+            shell_lines("", "bash", "-n", str(BASH.with_name(name)))
+
+    def test_offers_the_flags_of_test_programs(self):
+        def complete(words):
+            return self.complete(words, "syscost_test")
+        self.check_flags(complete)
+        self.check(complete, OF_PROGRAM + [([PROGRAM, "--syscost_backend", "=", "s"], {"seccomp"}), ([PROGRAM, "--syscost_label", "r"], set())])
 
     def test_offers_the_options_of_each_command(self):
         self.check_options(self.complete)
@@ -103,12 +131,19 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 
 @unittest.skipUnless(shutil.which("fish"), "fish is missing: apt-get install fish")
 class Fish(Case):
-    def complete(self, words: list[str]) -> set[str]:
-        script = f"source '{FISH}'\ncomplete -C '{' '.join(words)}'\n"
+    def complete(self, words: list[str], start: str = f"source '{FISH}'") -> set[str]:
+        script = f"{start}\ncomplete -C '{' '.join(words)}'\n"
         return {line.split("\t")[0] for line in shell_lines(script, "fish", "--no-config", folder=self.folder.name)}
 
     def test_its_script_is_one(self):
-        shell_lines("", "fish", "-n", str(FISH))
+        for file in FISH, FISH_FUNCTION:
+            shell_lines("", "fish", "-n", str(file))
+
+    def test_offers_the_flags_of_test_programs(self):
+        def complete(words):
+            return self.complete(words, f"source '{FISH_FUNCTION}'\ncomplete_syscost_test other_tests my_tests")
+        self.check_flags(complete)
+        self.check(complete, OF_PROGRAM)
 
     def test_offers_the_options_of_each_command(self):
         self.check_options(self.complete)
@@ -119,28 +154,48 @@ class Fish(Case):
 
 @unittest.skipUnless(shutil.which("zsh"), "zsh is missing: apt-get install zsh")
 class Zsh(Case):
-    def specs(self, *path: str) -> list[str]:
+    def specs(self, *path: str, name: str = "bench") -> list[str]:
         """What the function of a command gives to _arguments."""
         script = f"""_arguments() {{ print -rl -- "$@" }}
 _describe() {{ }}
-words=(bench) CURRENT=1
-functions[load]=$(<'{ZSH}')
+words=({name}) CURRENT=1
+functions[load]=$(<'{ZSH.with_name("_" + name)}')
 load >/dev/null
-_bench{"".join("_" + word for word in path)}
+_{name}{"".join("_" + word for word in path)}
 """
         return shell_lines(script, "zsh", "-f", folder=self.folder.name)
 
     def test_its_script_is_one(self):
-        shell_lines("", "zsh", "-n", str(ZSH))
+        for name in SCRIPTS:
+            shell_lines("", "zsh", "-n", str(ZSH.with_name("_" + name)))
+
+    @staticmethod
+    def names_of(specs: list[str]) -> set[str]:
+        bare = [re.sub(r"^\([^)]*\)|^\*", "", spec) for spec in specs]
+        return {spec.split("[")[0].rstrip("=") for spec in bare if spec.startswith("-") and "[" in spec}
+
+    def test_offers_the_flags_of_test_programs(self):
+        specs = self.specs(name="syscost_test")
+        self.assertEqual(self.names_of(specs), FLAGS)
+        self.assertTrue(any(spec.endswith(":NAME:(auto ebpf dispatch dispatch-trap seccomp none)") for spec in specs))
+        self.assertTrue(any(spec.endswith(r":LIST:_sequence compadd - ioctl thread\:") for spec in specs))
+        self.assertIn("*:FILE:_files", specs)
+
+    def test_binds_to_names_and_patterns_of_test_programs(self):
+        script = f"""fpath=('{ZSH.parent}' $fpath)
+autoload -Uz compinit; compinit -u -D
+compdef _syscost_test my_tests
+compdef _syscost_test -P '*_test'
+print -r -- $_comps[my_tests] $_postpatcomps[*_test] $+functions[_syscost_test]
+"""
+        self.assertEqual(shell_lines(script, "zsh", "-f", folder=self.folder.name), ["_syscost_test _syscost_test 1"])
 
     def test_offers_the_options_of_each_command(self):
         for path, options in COMMANDS.items():
             if path == ("hist",):  # another word for show
                 continue
             with self.subTest(path):
-                specs = [re.sub(r"^\([^)]*\)|^\*", "", spec) for spec in self.specs(*path)]
-                named = {spec.split("[")[0].rstrip("=") for spec in specs if spec.startswith("-") and "[" in spec}
-                self.assertEqual(named, options)
+                self.assertEqual(self.names_of(self.specs(*path)), options)
 
     def test_offers_words_and_files(self):
         specs = self.specs("compare")
