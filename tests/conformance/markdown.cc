@@ -29,6 +29,7 @@ seccomp counts entries only. So in column `seccomp` "exact" means that `entered`
 restarts the call, so it is entered again. So strace may show more entries than the backend: those that ended this way (`? ERESTARTSYS`).
 
 Column `oracle` compares column `expected` with strace alone, without any backend. It shows that the expected numbers are right.
+Cases with the same number belong together; some numbers have no case.
 
 To run it, type `ctest -R conformance` in a build folder, as root or with CAP_BPF and CAP_PERFMON.
 
