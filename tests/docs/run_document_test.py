@@ -146,10 +146,6 @@ class PageTest(unittest.TestCase):
                     "```console\n$ cat a/b.cpp\nint x;\n```\n")
         self.fails("<!-- run: grep -q y page.md.gone -->\n", "hidden command ended with 2")
 
-    def test_dead_link_fails(self):
-        self.passes("[here](page.md#part) [there](https://example.org/gone)\n")
-        self.fails("[here](pagé.md)\n", "leads nowhere")
-
     def test_continued_command_is_one_command(self):
         self.passes("```console\n$ echo a \\\n>   b\na b\n```\n")
 
