@@ -17,17 +17,33 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "data")
 SCHEMA = open(os.path.join(HERE, "../../plugin/include/syscost/schema.h")).read()
 COLUMNS = re.findall(r'X\(k\w+,\s*"(\w+)"\)', SCHEMA)
+VERSION = int(re.search(r"kSchemaVersion = (\d+);", SCHEMA)[1])
 HEADER = ",".join(COLUMNS)
 
 
 def row(**cells):
-    values = dict(schema_version=3, run_id="1795225951-17", started_at="2026-11-21T01:52:31.123456Z", host="builder",
-                  kernel="6.1.0", build_type="RelWithDebInfo", backend="ebpf", selection="whole", program="demo_tests",
-                  pid=17, kind="test", repetition=0, origin="syscost", end="end")
+    values = dict(schema_version=VERSION, run_id="1795225951-17", started_at="2026-11-21T01:52:31.123456Z", host="builder",
+                  kernel_release="6.1.0", build_type="RelWithDebInfo", backend="ebpf", selection="whole",
+                  program="demo_tests", pid=17, kind="test", repetition=0, origin="syscost", end="end")
     values.update(cells)
     unknown = set(values) - set(COLUMNS)
     assert not unknown, unknown
     return ",".join(str(values.get(column, "")) for column in COLUMNS)
+
+
+def header_of(version):
+    """The header of an older version."""
+    renamed = dict(kernel_release="kernel", per_run_calls="fixed_calls", per_run_errors="fixed_errors",
+                   per_run_errnos="fixed_errnos") if version < 6 else {}
+    return ",".join(renamed.get(column, column) for column in COLUMNS if version >= 5 or column != "cpu_ns")
+
+
+def line_of(version, line):
+    """The same row as an older version wrote it; it has no quotes."""
+    cells = dict(zip(COLUMNS, line.split(",")), schema_version=str(version))
+    if version < 6 and cells["kind"] == "gpu_kernel":
+        cells["kind"] = "kernel"
+    return ",".join(cells[column] for column in COLUMNS if version >= 5 or column != "cpu_ns")
 
 
 def lower_bound(ns):
@@ -54,11 +70,11 @@ def call(name, classes, latencies, errnos=None, **cells):
     return values
 
 
-def apart(one, fixed=0, errnos=None):
-    """A syscall row of a benchmark, with `fixed` calls that are made once per run of its loop."""
+def apart(one, per_run=0, errnos=None):
+    """A syscall row of a benchmark, with `per_run` calls that are made once per run of its loop."""
     errnos = errnos or {}
-    return dict(one, fixed_calls=fixed, fixed_errors=sum(errnos.values()),
-                fixed_errnos=" ".join(f"{errno}:{times}" for errno, times in sorted(errnos.items())))
+    return dict(one, per_run_calls=per_run, per_run_errors=sum(errnos.values()),
+                per_run_errnos=" ".join(f"{errno}:{times}" for errno, times in sorted(errnos.items())))
 
 
 def window(test, calls, wall_ns, totals=None, **key):
@@ -418,12 +434,21 @@ def main():
         return window("BM_Append/2", calls, 200000000, dict(iterations=1000000, counted_iterations=iterations),
                       kind="benchmark")
     alike = lambda one, *ignored: one
-    save("fixed_1000.csv", opens_once(1000))
-    save("fixed_100.csv", opens_once(100))
-    save("fixed_100_opens.csv", opens_once(100, opens=4, enoent=3))
-    save("fixed_100_writes.csv", opens_once(100, each=4))
-    save("fixed_unknown.csv", opens_once(1000, tell=alike))
-    save("fixed_unknown_100.csv", opens_once(100, tell=alike))
+    save("per_run_1000.csv", opens_once(1000))
+    save("per_run_100.csv", opens_once(100))
+    save("per_run_100_opens.csv", opens_once(100, opens=4, enoent=3))
+    save("per_run_100_writes.csv", opens_once(100, each=4))
+    save("per_run_unknown.csv", opens_once(1000, tell=alike))
+    save("per_run_unknown_100.csv", opens_once(100, tell=alike))
+    # The same run as each version writes it.
+    uncounted = dict(outcome="", iterations=1, total_entries="", total_calls="", total_errors="", total_kernel_ns="",
+                     overhead_estimate_ns="", late="", lost="")
+    every = window("Log.Stays", [write(2)], 1500) + opens_once(1000)
+    for launch in range(4):
+        every += window("Sum.Tree", [], 9000 + launch, uncounted, kind="gpu_kernel", window="sum_tree span",
+                        repetition=launch)
+    for version in range(3, VERSION + 1):
+        save(f"version_{version}.csv", [line_of(version, line) for line in every], header_of(version))
     save("benchmark_busy.csv", window("BM_ByteByByte/1024", [write(2048), call("stat", "file", [300] * 16, {"ENOENT": 12})],
                                       150000000, dict(iterations=1000, counted_iterations=2), kind="benchmark"))
     request = [call("ioctl", "desc", [90] * 2, detail="TCGETS"), call("ioctl", "desc", [70], detail="FIONREAD")]
@@ -477,15 +502,15 @@ def main():
     save("controls.csv", window("Log.\x1b[31mRed\x7f\u009bx", [write(2)], 1500, host="build\x07er")
          + [row(test="A.B", record="to\x1btal")])
 
-    # What a run says of its surroundings, from version 4 on.
+    # What a run says of its surroundings.
     def around(run, **facts):
         known = dict(libc="glibc 2.36", cpus=2, user="root", folder_depth=3, environment="4 KiB", open_files=1024,
                      output="no terminal", locale="C.UTF-8", time_zone="none")
         known.update(facts)
-        return row(kind="run", record="run", schema_version=4, run_id=run, detail=";".join(f"{name}={value}" for name, value in known.items()))
-    save("around_here.csv", [around("1795225951-17")] + window("Log.Stays", [write(2)], 1500, schema_version=4))
+        return row(kind="run", record="run", run_id=run, detail=";".join(f"{name}={value}" for name, value in known.items()))
+    save("around_here.csv", [around("1795225951-17")] + window("Log.Stays", [write(2)], 1500))
     save("around_ci.csv", [around("1795225999-18", cpus=1, user="other", time_zone="UTC", environment="8 KiB", word_of_the_future="yes")]
-         + window("Log.Stays", [write(2)], 1500, schema_version=4, run_id="1795225999-18"))
+         + window("Log.Stays", [write(2)], 1500, run_id="1795225999-18"))
 
     # Broken, each in one way.
     good = window("Log.Stays", [write(2)], 1500)
@@ -495,10 +520,10 @@ def main():
     save("foreign.csv", ["1,2,3"], header="name,iterations,real_time")
     save("short_header.csv", good, header=",".join(COLUMNS[:20]))
     save("long_header.csv", good, header=HEADER + ",more")
-    save("newer.csv", ["6," + line.split(",", 1)[1] + ",x" for line in good], header=HEADER + ",new_column")
+    save("newer.csv", [f"{VERSION + 1}," + line.split(",", 1)[1] + ",x" for line in good], header=HEADER + ",new_column")
     save("older.csv", ["2," + line.split(",", 1)[1] for line in good],
-         header=HEADER.replace("fixed_calls,fixed_errors,fixed_errnos,", ""))
-    save("newer_rows.csv", ["6," + line.split(",", 1)[1] for line in good] + after)
+         header=header_of(3).replace("fixed_calls,fixed_errors,fixed_errnos,", ""))
+    save("newer_rows.csv", [f"{VERSION + 1}," + line.split(",", 1)[1] for line in good] + after)
     save("torn_end.csv", after + [good[0], good[1][:120]], end="")
     save("torn_middle.csv", [good[0], good[1][:-4]] + after)
     save("two_in_one_line.csv", [good[0][:200] + good[1]] + after)

@@ -8,7 +8,7 @@ import sys
 
 SOURCE = pathlib.Path(sys.argv[1])
 # Their keys are names of the run's own: outcomes, errnos, what surrounds it.
-FREE = {"outcomes", "errnos", "fixed_errnos", "surroundings"}
+FREE = {"outcomes", "errnos", "per_run_errnos", "surroundings"}
 
 
 def keys_of(value):

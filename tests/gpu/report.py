@@ -184,12 +184,12 @@ def self_cost(report):
     rows, worst = [], 0.0
     for row in found:
         plain, stamped = number(row, "plain_ns"), number(row, "stamped_ns")
-        assert plain and stamped, f"{row['kernel']} was not timed"
+        assert plain and stamped, f"{row['gpu_kernel']} was not timed"
         worst = max(worst, stamped / plain)
-        rows.append((row["device"], row["timer_step_ns"], row["kernel"], plain, stamped,
+        rows.append((row["device"], row["timer_step_ns"], row["gpu_kernel"], plain, stamped,
                      f"{100 * (stamped / plain - 1):+.1f} %"))
-    report.table(("GPU", "timer step, ns", "kernel", "plain, ns", "warp stamps, ns", "slower by"), rows)
-    assert worst <= SELF_COST_LIMIT, f"a kernel is {100 * (worst - 1):.1f} % slower with warp stamps; the limit is 5 %"
+    report.table(("GPU", "timer step, ns", "GPU kernel", "plain, ns", "warp stamps, ns", "slower by"), rows)
+    assert worst <= SELF_COST_LIMIT, f"a GPU kernel is {100 * (worst - 1):.1f} % slower with warp stamps; the limit is 5 %"
 
 
 def sanitizer(report):
@@ -210,8 +210,8 @@ def cupti(report):
     path.unlink(missing_ok=True)
     report.run([report.program("demo_gpu_sum_cuda"), "--profile", "cupti", "--csv", str(path)])
     with open(path, newline="", encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["kind"] == "kernel"]
-    assert rows, "CUPTI recorded neither kernel nor copy"
+        rows = [row for row in csv.DictReader(file) if row["kind"] == "gpu_kernel"]
+    assert rows, "CUPTI recorded neither GPU kernel nor copy"
     figures = defaultdict(lambda: [0, 0, ""])
     for row in rows:
         figure = figures[row["test"], row["window"]]
@@ -267,7 +267,7 @@ def by_size(report):
             numbers[0] += number(row, "counted_iterations") or 0
             continue
         # What a run makes however long it is belongs to no sum.
-        of_sums = count(row) - (number(row, "fixed_calls") or 0)
+        of_sums = count(row) - (number(row, "per_run_calls") or 0)
         numbers[1] += of_sums
         numbers[2] += of_sums if row["syscall"] == "ioctl" else 0
     report.table(("numbers", "bytes", "syscalls a sum", "ioctl a sum"),
@@ -311,7 +311,7 @@ def main():
     for title, body in (
             ("GPU and driver", device), ("the suite", suite), ("tests of the device", device_tests),
             ("1000 warm launches", warm_launches), ("what warp stamps take (at most 5 %)", self_cost),
-            ("compute-sanitizer", sanitizer), ("kernels, copies, launch latency by CUPTI", cupti),
+            ("compute-sanitizer", sanitizer), ("GPU kernels, copies, launch latency by CUPTI", cupti),
             ("the sum of 1000: syscalls by time", by_time), ("the sum of 1000: what each phase asks of the driver", by_phase),
             ("fixed cost and slope", by_size), ("predictions", predictions)):
         report.check(title, lambda body=body: body(report))

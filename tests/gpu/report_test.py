@@ -60,17 +60,17 @@ class Checks(unittest.TestCase):
         def run(_command, **variables):
             folder = Path(variables["SYSCOST_ARTIFACTS"])
             folder.mkdir()
-            (folder / "stamps-x-1.csv").write_text("record,device,timer_step_ns,kernel,plain_ns,stamped_ns\n"
+            (folder / "stamps-x-1.csv").write_text("record,device,timer_step_ns,gpu_kernel,plain_ns,stamped_ns\n"
                                                    f"launch,Made up,32,add_tree,10000,{stamped}\n", encoding="utf-8")
 
         self.report.run = run
         self.report.program = str
         return self.text_of("stamps", report.self_cost)
 
-    def test_stamps_that_slow_a_kernel_too_much_fail(self):
+    def test_stamps_that_slow_a_gpu_kernel_too_much_fail(self):
         self.assertIn("+4.9 %", self.self_cost(10490))
         self.assertEqual(self.report.results, {"done": 1})
-        self.assertIn("FAILED: a kernel is 6.0 % slower", self.self_cost(10600))
+        self.assertIn("FAILED: a GPU kernel is 6.0 % slower", self.self_cost(10600))
         self.assertEqual(self.report.results, {"done": 1, "failed": 1})
 
     def test_a_program_that_fails_fails_its_check(self):

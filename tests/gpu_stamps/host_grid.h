@@ -70,8 +70,8 @@ struct Thread {
   std::uint64_t warp() const { return number / kWarpThreads; }
 };
 
-/// Launches a kernel that every thread enters at `entry` and leaves at `exit`; in between it runs `body`. The lanes of
-/// a warp leave in groups of equal `exit`, and the lowest of each group leads it.
+/// Launches a GPU kernel that every thread enters at `entry` and leaves at `exit`; in between it runs `body`. The lanes
+/// of a warp leave in groups of equal `exit`, and the lowest of each group leads it.
 inline void launch(
     const Recorder& recorder, Dim3 grid, Dim3 block, const std::function<std::uint64_t(Thread)>& entry,
     const std::function<std::uint64_t(Thread)>& exit,

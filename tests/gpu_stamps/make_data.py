@@ -17,11 +17,12 @@ DATA = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "data")
 SCHEMA = open(os.path.join(HERE, "../../plugin/include/syscost/gpu/stamp_schema.h")).read()
 COLUMNS = re.findall(r'X\(k\w+,\s*"(\w+)"\)', SCHEMA)
 HEADER = ",".join(COLUMNS)
+VERSION = int(re.search(r"kStampsVersion = (\d+);", SCHEMA)[1])
 START = 1749147474550000000  # of the same kind as real ones: ns that do not fit a double
 
 
 def row(**cells):
-    values = dict(stamps_version=1, run_id="1795225951-17", test="Sum.Tree", kernel="sum_tree", launch=0, end="end")
+    values = dict(stamps_version=VERSION, run_id="1795225951-17", test="Sum.Tree", gpu_kernel="sum_tree", launch=0, end="end")
     values.update(cells)
     assert not set(values) - set(COLUMNS), set(values) - set(COLUMNS)
     return ",".join(str(values.get(column, "")) for column in COLUMNS)
@@ -102,11 +103,11 @@ def threads(name, late, timer=32, block=(16, 8, 1), **cells):
 
 
 def page():
-    """What kernelretsnoop printed: a thread's place and its exit, no block, no kernel, no timer."""
+    """What kernelretsnoop printed: a thread's place and its exit, no block, no GPU kernel, no timer."""
     lines = []
     for number, part in enumerate(open(os.path.join(DATA, "kernelretsnoop.txt")).read().split("\n\n")):
         test, rest = part.split("\n", 1)
-        cells = dict(run_id="kernelretsnoop", test=test.lstrip("# "), kernel="vectorAdd", launch=number, record="scope")
+        cells = dict(run_id="kernelretsnoop", test=test.lstrip("# "), gpu_kernel="vectorAdd", launch=number, record="scope")
         for x, y, z, exit_ns in re.findall(r"Thread \((\d+), (\d+), (\d+)\) timestamp: (\d+)", rest):
             lines.append(row(exit_ns=exit_ns, **place("thread_idx", (x, y, z)), **cells))
         for warp, exit_ns in re.findall(r"Warp (\d+) .*timestamp (\d+)", rest):
@@ -115,7 +116,7 @@ def page():
 
 
 def runs():
-    """Runs with stamped kernels: the rows that a process writes for ten launches, before and after a change."""
+    """Runs with stamped GPU kernels: the rows that a process writes for ten launches, before and after a change."""
     sys.path.insert(0, os.path.join(HERE, "../cli"))
     import make_data as cli  # pylint: disable=import-outside-toplevel
     uncounted = dict(outcome="", iterations=1, total_entries="", total_calls="", total_errors="", total_kernel_ns="",
@@ -125,7 +126,7 @@ def runs():
         lines = cli.window("Sum.Tree", [cli.call("ioctl", "desc", [900] * 3)], 90000)
         for i in range(10):
             for figure, ns in ("span", span + 32 * (i % 3)), ("exit spread max", spread + 32 * (i % 2)):
-                lines += cli.window("Sum.Tree", [], ns, uncounted, kind="kernel", window=f"sum_tree {figure}",
+                lines += cli.window("Sum.Tree", [], ns, uncounted, kind="gpu_kernel", window=f"sum_tree {figure}",
                                     repetition=i)
         save(name, lines, cli.HEADER)
 
@@ -156,6 +157,7 @@ def main():
            row(record="scope", launch=i, sm=0, entry_ns=START, exit_ns=START + 4096 * (i + 1)) for i in range(2)]
     old = [line.replace("1795225951-17", "older") for line in two]
     save("launches.csv", old + two)
+    save("version_1.csv", [re.sub("^2,", "1,", line, flags=re.M) for line in two], header=HEADER.replace("gpu_kernel", "kernel"))
 
     good = row(record="scope", warp=0, sm=0, entry_ns=START, exit_ns=START + 640)
     save("empty.csv", [], header=None, end="")
@@ -168,7 +170,7 @@ def main():
         row(record="scope", block_idx_x=1), row(record="scope", plain_ns=1), row(record="mark", entry_ns=START),
         row(record="scope", mark=1), row(record="kernel"), row(record="launch", level="lane"),
         row(record="launch", grid_x=0, grid_y=1, grid_z=1), row(record="scope", launch=""),
-        row(record="scope", stamps_version=2), good, launch("warp", (1, 1, 1), (32, 1, 1)),
+        row(record="scope", stamps_version=VERSION + 1), good, launch("warp", (1, 1, 1), (32, 1, 1)),
         launch("warp", (1, 1, 1), (32, 1, 1), launch=7), launch("warp", (1, 1, 1), (32, 1, 1), launch=7),
         row(record="scope", launch=7, warp=0, exit_ns=START, **place("block_idx", (1, 0, 0)))])
     save("controls.csv", [good.replace("sum_tree", "sum\x1b[31m_tree")])

@@ -69,7 +69,7 @@ TEST(Picture, SaysWhatItCannotDraw) {
 
 TEST(Picture, EscapesNames) {
   gpu::StampedLaunch launch;
-  launch.kernel = "sum<int, 4>&\x01";
+  launch.gpu_kernel = "sum<int, 4>&\x01";
   const std::string svg = stamps_svg(analyze(launch));
   EXPECT_TRUE(is_balanced(svg));
   EXPECT_NE(svg.find("sum&lt;int, 4&gt;&amp;\\x01"), std::string::npos);

@@ -52,8 +52,8 @@ TEST(ClockAlignment, IsNotThereWithoutAnAnswer) {
 
 TEST(CudaFailure, NamesTheOperationTheErrorAndTheFix) {
   EXPECT_EQ(
-      cuda_failure("launching kernel sum", "cudaErrorInvalidConfiguration", "invalid configuration argument"),
-      "launching kernel sum failed: invalid configuration argument (cudaErrorInvalidConfiguration): grid or block "
+      cuda_failure("launching GPU kernel sum", "cudaErrorInvalidConfiguration", "invalid configuration argument"),
+      "launching GPU kernel sum failed: invalid configuration argument (cudaErrorInvalidConfiguration): grid or block "
       "is 0, or larger than the GPU allows (1024 threads)");
   EXPECT_EQ(cuda_failure("copying", "cudaErrorUnknown", "unknown error"),
             "copying failed: unknown error (cudaErrorUnknown)");
@@ -64,7 +64,7 @@ StampedLaunch full_launch() {
   StampedLaunch launch;
   launch.run_id = "run";
   launch.test = "Sum.Tree/\"a, b\"";
-  launch.kernel = "sum<int, 4>";
+  launch.gpu_kernel = "sum<int, 4>";
   launch.launch = 7;
   launch.device = "NVIDIA H100";
   launch.level = Level::warp;
@@ -117,7 +117,7 @@ TEST(StampFile, IsReadBackAsItWasWritten) {
 
 TEST(StampFile, LeavesWhatWasNotRecordedEmpty) {
   StampedLaunch launch;
-  launch.kernel = "sum";
+  launch.gpu_kernel = "sum";
   launch.scopes.emplace_back();
   const std::string rows = stamp_rows(launch);
   EXPECT_EQ(std::count(rows.begin(), rows.end(), '0'), 2) << rows;  // the launch's number on both rows, and no other

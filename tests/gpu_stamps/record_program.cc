@@ -19,7 +19,7 @@ void call(int times) {
 /// Four blocks of one warp on two SMs; each runs for `took_ns`.
 StampedLaunch launch_of(std::uint64_t took_ns) {
   StampedLaunch launch;
-  launch.kernel = "sum_tree";
+  launch.gpu_kernel = "sum_tree";
   launch.level = Level::warp;
   launch.grid = Extent3{4, 1, 1};
   launch.block = Extent3{32, 1, 1};
@@ -41,7 +41,7 @@ StampedLaunch launch_of(std::uint64_t took_ns) {
   return launch;
 }
 
-/// SPEED: how long the made-up kernels take, so that two runs differ.
+/// SPEED: how long the made-up GPU kernels take, so that two runs differ.
 std::uint64_t took_ns() {
   const char* const text = std::getenv("SPEED");
   return text == nullptr ? 6400 : std::strtoull(text, nullptr, 10);

@@ -40,16 +40,16 @@ class Record(unittest.TestCase):
 
     def test_writes_a_row_for_each_figure_of_each_launch(self):
         run([PROGRAM, "--syscost_csv", "out.csv"], self.folder)
-        spans = self.rows(kind="kernel", test="Sum.Tree", window="sum_tree span")
+        spans = self.rows(kind="gpu_kernel", test="Sum.Tree", window="sum_tree span")
         self.assertEqual([row["repetition"] for row in spans], [str(i) for i in range(10)])
         self.assertEqual([row["wall_ns"] for row in spans], ["6496", "6528"] * 5)
         self.assertEqual({row["total_calls"] for row in spans}, {""})
-        spread = self.rows(kind="kernel", test="Sum.Tree", window="sum_tree exit spread max")
+        spread = self.rows(kind="gpu_kernel", test="Sum.Tree", window="sum_tree exit spread max")
         self.assertEqual({row["wall_ns"] for row in spread}, {"64"})
 
     def test_writes_a_row_for_each_time_by_events(self):
         run([PROGRAM, "--syscost_csv", "out.csv"], self.folder)
-        times = self.rows(kind="kernel", test="Sum.TimedByEvents")
+        times = self.rows(kind="gpu_kernel", test="Sum.TimedByEvents")
         self.assertEqual([(row["window"], row["repetition"], row["wall_ns"]) for row in times],
                          [("sum_tree duration (events)", str(i), ns)
                           for i, ns in enumerate(("7168", "6144", "8192", "9216"))])
@@ -58,13 +58,13 @@ class Record(unittest.TestCase):
 
     def test_claims_nothing_of_a_launch_whose_stamps_are_missing(self):
         run([PROGRAM, "--syscost_csv", "out.csv"], self.folder)
-        self.assertEqual(self.rows(kind="kernel", test="Sum.LosesStamps", window="sum_tree span"), [])
+        self.assertEqual(self.rows(kind="gpu_kernel", test="Sum.LosesStamps", window="sum_tree span"), [])
 
     def test_writes_the_stamps_for_show(self):
         run([PROGRAM, "--syscost_csv", "out.csv"], self.folder)
         files = self.stamp_files()
         self.assertEqual(len(files), 1)
-        shown = run([BENCH, "show", files[0], "Sum.Tree, kernel sum_tree, launch 9"], self.folder).stdout
+        shown = run([BENCH, "show", files[0], "Sum.Tree, GPU kernel sum_tree, launch 9"], self.folder).stdout
         self.assertIn("stamps of 4 warps of 4", shown)
 
     def test_lets_compare_judge_a_faster_kernel(self):

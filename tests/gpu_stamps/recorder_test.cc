@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What kernels record, on grids that run on the host: places, levels, early returns, marks, work, overflow.
+// What GPU kernels record, on grids that run on the host: places, levels, early returns, marks, work, overflow.
 #include "syscost/gpu/recorder.h"
 
 #include <gtest/gtest.h>
@@ -161,7 +161,7 @@ TEST(Recorder, RefusesALaunchOfOtherSizes) {
   EXPECT_EQ(buffer.losses.mismatched, 8U);
   EXPECT_TRUE(buffer.read().scopes.empty());
   EXPECT_EQ(mismatch_text("sum", buffer.layout, buffer.losses),
-            "kernel sum was launched with other sizes than its stamps were made for (grid 4x1x1, block 64x1x1): "
+            "GPU kernel sum was launched with other sizes than its stamps were made for (grid 4x1x1, block 64x1x1): "
             "nothing was stamped; make Stamps with the launch's");
 }
 

@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "csv/input.h"
+#include "model/group.h"
 #include "model/suggestion.h"
 #include "model/test_choice.h"
 
@@ -239,7 +240,7 @@ bool Budget::matches(std::string_view kind, std::string_view name, std::string_v
   for (std::string_view pattern : tests) {
     const bool removes = pattern.starts_with('!');
     if (removes) pattern.remove_prefix(1);
-    if (is_named_by_kind && per == Per::test && !pattern.starts_with(kind)) continue;
+    if (is_named_by_kind && per == Per::test && !pattern.starts_with(model::kind_words(kind))) continue;
     if (model::fits(pattern, name)) is_in = !removes;
   }
   return is_in;

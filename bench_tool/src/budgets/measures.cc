@@ -72,7 +72,7 @@ std::vector<Figure> new_errnos(const Subject& now, const Subject* before, const 
   if (before == nullptr) return figures;
   std::set<std::pair<std::string_view, std::string_view>> known;
   for (const SyscallSummary& one : before->window->syscalls) {
-    for (const auto* errnos : {&one.errnos, &one.fixed_errnos}) {
+    for (const auto* errnos : {&one.errnos, &one.per_run_errnos}) {
       for (const auto& [name, spread] : *errnos) known.emplace(one.name, name);
     }
   }

@@ -48,7 +48,7 @@ std::vector<std::pair<std::string, std::string>> surroundings_of(const model::Da
       {{"backend", &model::Context::backend},
        {"build type", &model::Context::build_type},
        {"filter", &model::Context::filter},
-       {"kernel", &model::Context::kernel},
+       {"kernel release", &model::Context::kernel_release},
        {"selection", &model::Context::selection}}};
   std::vector<std::pair<std::string, std::string>> all;
   for (const auto& [name, field] : kFields) all.emplace_back(name, model::values_of(data, field));

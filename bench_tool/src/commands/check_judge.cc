@@ -130,7 +130,7 @@ std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) 
   return {};
 }
 
-/// How far the calls of a test grew, those of a pass or the fixed ones: all syscalls together.
+/// How far the calls of a test grew, those of a pass or the per-run calls: all syscalls together.
 struct Growth {
   double before = 0;
   double calls = 0;
@@ -144,15 +144,15 @@ struct Growth {
 void allow_growth(const stats::CountPolicy& policy, double share, Comparison& row) {
   if (row.verdict != Verdict::regressed || !row.is_paired()) return;
   Growth of_pass;
-  Growth fixed;
+  Growth per_run;
   for (const stats::SyscallSummary& one : row.old_window->syscalls) {
     if (policy.is_volatile(one.name, one.classes)) continue;
     if (one.count()) of_pass.before += one.count()->median;
-    if (one.fixed_calls) fixed.before += one.fixed_calls->median;
+    if (one.per_run_calls) per_run.before += one.per_run_calls->median;
   }
   for (const stats::Delta& delta : row.deltas) {
     if (!delta.is_gated()) continue;
-    Growth& growth = delta.is_fixed ? fixed : of_pass;
+    Growth& growth = delta.is_per_run ? per_run : of_pass;
     const double more = delta.new_count.median - delta.old_count.median;
     if (delta.errno_name.empty()) {
       growth.calls += more;
@@ -162,9 +162,9 @@ void allow_growth(const stats::CountPolicy& policy, double share, Comparison& ro
       growth.errors += std::max(more, 0.0);
     }
   }
-  if (!of_pass.is_within(share) || !fixed.is_within(share)) return;
+  if (!of_pass.is_within(share) || !per_run.is_within(share)) return;
   double most = 0;
-  for (const Growth& growth : {of_pass, fixed}) {
+  for (const Growth& growth : {of_pass, per_run}) {
     if (growth.before > 0) most = std::max(most, growth.more() / growth.before);
   }
   row.verdict = Verdict::near;

@@ -28,7 +28,7 @@ Json side_json(const stats::WindowSummary* window) {
           {"calls", to_json(window->calls)},
           {"entries", to_json(window->entries)},
           {"errors", to_json(window->errors)},
-          {"fixed_calls", to_json(window->fixed_calls)},
+          {"per_run_calls", to_json(window->per_run_calls)},
           {"work_ns", to_json(window->work_ns)},
           {"wait_ns", to_json(window->wait_ns)},
           {"lost_sum", to_json(window->lost)}};
@@ -82,7 +82,7 @@ Json row_json(const stats::Comparison& row) {
   for (const stats::Delta& delta : row.deltas) {
     deltas.push_back({{"syscall", delta.syscall},
                       {"errno", delta.errno_name.empty() ? Json(nullptr) : Json(delta.errno_name)},
-                      {"fixed", delta.is_fixed},
+                      {"per_run", delta.is_per_run},
                       {"old", to_json(delta.old_count.median)},
                       {"new", to_json(delta.new_count.median)},
                       {"old_range", {to_json(delta.old_count.min), to_json(delta.old_count.max)}},
@@ -178,8 +178,8 @@ std::string compare_csv(const CompareResult& result) {
                          "time_ratio_low",
                          "time_ratio_high",
                          "time_adjusted_p",
-                         "old_fixed_calls",
-                         "new_fixed_calls",
+                         "old_per_run_calls",
+                         "new_per_run_calls",
                          "old_cpu_ns",
                          "new_cpu_ns",
                          "cpu_verdict",
@@ -216,7 +216,7 @@ std::string compare_csv(const CompareResult& result) {
     medians(&stats::WindowSummary::entries);
     csv.cell(breakdown(row));
     add_time(csv, row.time);
-    medians(&stats::WindowSummary::fixed_calls);
+    medians(&stats::WindowSummary::per_run_calls);
     medians(&stats::WindowSummary::cpu_ns);
     add_time(csv, row.cpu);
     csv.number(row.time ? row.time->p : std::nullopt).number(row.cpu ? row.cpu->p : std::nullopt);

@@ -180,8 +180,8 @@ std::string calls_cell(const Comparison& row, std::string_view titled_unit) {
   auto count = [&](const WindowSummary* window) {
     if (window == nullptr) return std::string();
     const bool is_entries = row.counts_entries || !window->calls;
-    // Beside a side that does not tell fixed calls apart, the other one's are spread too.
-    const bool spreads = is_counted_window(row.old_window) && is_counted_window(row.new_window) && !row.tells_fixed;
+    // Beside a side that does not tell per-run calls apart, the other one's are spread too.
+    const bool spreads = is_counted_window(row.old_window) && is_counted_window(row.new_window) && !row.tells_per_run;
     const Numbers& numbers = is_entries ? (spreads ? window->spread_entries : window->entries)
                                         : (spreads ? window->spread_calls : window->calls);
     return render::count(numbers) + std::string(numbers ? unit_beside(*window, titled_unit) : "");
@@ -268,7 +268,7 @@ std::string breakdown(const Comparison& row) {
                          render::count(std::optional(delta.new_count)));
       if (delta.change == stats::Change::near) out += " (near)";
     }
-    if (delta.is_fixed) out += " (fixed)";
+    if (delta.is_per_run) out += " (per run)";
     if (is_errno && delta.is_new_errno) out += fmt::format(" (new in {})", delta.syscall);
     if (delta.is_volatile) out += " (volatile)";
     if (delta.change == stats::Change::moved) out += " (moved)";

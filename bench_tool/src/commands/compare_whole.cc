@@ -29,7 +29,8 @@ bool has_changed(const Delta& delta) {
 void take_counts(const Comparison& among_all, Comparison& row) {
   for (Delta& delta : row.deltas) {
     const auto same = std::find_if(among_all.deltas.begin(), among_all.deltas.end(), [&](const Delta& other) {
-      return other.syscall == delta.syscall && other.errno_name == delta.errno_name && other.is_fixed == delta.is_fixed;
+      return other.syscall == delta.syscall && other.errno_name == delta.errno_name &&
+             other.is_per_run == delta.is_per_run;
     });
     if (same != among_all.deltas.end()) delta.change = same->change;
   }

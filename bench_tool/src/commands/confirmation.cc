@@ -85,7 +85,7 @@ std::set<Confirmation::Cell> Confirmation::grown_cells(const Comparison& row) co
   if (!gate_.counts || row.verdict != Verdict::regressed) return cells;
   for (const stats::Delta& delta : row.deltas) {
     if (delta.is_gated() && delta.change == stats::Change::grew) {
-      cells.emplace(delta.syscall, delta.errno_name, delta.is_fixed);
+      cells.emplace(delta.syscall, delta.errno_name, delta.is_per_run);
     }
   }
   return cells;
@@ -98,7 +98,7 @@ Confirmation::Confirmation(const std::vector<Comparison>& rows, const cli::Gate&
     if (row.is_plain || cells.empty()) continue;
     Suspect suspect{row.name, std::string(row.new_window->program), cells, false, "", 0};
     std::vector<std::string> what;
-    for (const auto& [name, errno_name, is_fixed] : cells) {
+    for (const auto& [name, errno_name, is_per_run] : cells) {
       if (name == kWall || name == kCpu) what.push_back(name);
     }
     suspect.has_counts = cells.size() > what.size();
@@ -150,8 +150,8 @@ void Confirmation::apply_to(Comparison& row) const {
   const auto found = suspects_.find(row_key(row));
   if (found == suspects_.end()) return;
   const Suspect& suspect = found->second;
-  const auto is_left = [&](const std::string& name, const std::string& errno_name, bool is_fixed) {
-    return suspect.cells.count({name, errno_name, is_fixed}) != 0;
+  const auto is_left = [&](const std::string& name, const std::string& errno_name, bool is_per_run) {
+    return suspect.cells.count({name, errno_name, is_per_run}) != 0;
   };
   if (gate_.wall && row.has_wall_verdict(Verdict::regressed) && !is_left(kWall, "", false)) calm(row.time);
   if (gate_.cpu && row.has_cpu_verdict(Verdict::regressed) && !is_left(kCpu, "", false)) calm(row.cpu);
@@ -159,7 +159,7 @@ void Confirmation::apply_to(Comparison& row) const {
   bool has_counts = false;
   for (stats::Delta& delta : row.deltas) {
     if (!delta.is_gated() || delta.change != stats::Change::grew) continue;
-    if (is_left(delta.syscall, delta.errno_name, delta.is_fixed)) {
+    if (is_left(delta.syscall, delta.errno_name, delta.is_per_run)) {
       has_counts = true;
     } else {
       delta.change = stats::Change::near;

@@ -38,7 +38,7 @@ class Confirmation {
   std::string text() const;
 
  private:
-  using Cell = std::tuple<std::string, std::string, bool>;  ///< Syscall, errno, fixed; or a time.
+  using Cell = std::tuple<std::string, std::string, bool>;  ///< Syscall, errno, is it made per run; or a time.
   struct Suspect {
     std::string name;
     std::string program;

@@ -46,7 +46,7 @@ render::Json syscalls_json(const std::vector<SyscallLatency>& syscalls, bool is_
                     {"classes", render::classes_json(one.classes)},
                     {"calls", render::to_json(one.calls)},
                     {"errors", render::to_json(one.errors)},
-                    {"fixed_calls", render::to_json(one.fixed_calls)},
+                    {"per_run_calls", render::to_json(one.per_run_calls)},
                     {"errnos", one.errnos},
                     {"latency", std::move(latency)}});
   }

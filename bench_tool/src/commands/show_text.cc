@@ -9,6 +9,7 @@
 #include "commands/show_render.h"
 #include "render/text_width.h"
 #include "render/units.h"
+#include "syscost/schema.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -87,7 +88,7 @@ std::string syscall_text(const SyscallLatency& one, std::pair<std::size_t, std::
   if (!one.classes.empty()) out += fmt::format(" ({})", one.classes);
   out += fmt::format(": {} {}", one.calls ? std::to_string(*one.calls) : render::kNotMeasured,
                      one.calls == 1 ? "call" : "calls");
-  if (one.fixed_calls.value_or(0) > 0) out += fmt::format(" ({} fixed)", *one.fixed_calls);
+  if (one.per_run_calls.value_or(0) > 0) out += fmt::format(" ({} per run)", *one.per_run_calls);
   if (one.errors.value_or(0) > 0) {
     std::string list;
     for (const auto& [name, count] : one.errnos) list += fmt::format("{}{} {}", list.empty() ? "" : ", ", count, name);
@@ -113,7 +114,7 @@ std::string part_text(const ShownWindow& part, std::pair<std::size_t, std::size_
   } else {
     out += fmt::format("  traced by {}", window.origin);
   }
-  if (!is_loop && window.kind != "kernel" && window.is_per_iteration && window.is_ours())
+  if (!is_loop && window.kind != schema::kKindGpuKernel && window.is_per_iteration && window.is_ours())
     out += " per iteration (counts are not)";
   if (is_loop) {
     out += fmt::format("  n={} of {} (counts and histograms are sums)", window.n, render::calls(window.iterations));

@@ -29,9 +29,9 @@ Json syscall_json(const stats::SyscallSummary& syscall) {
           {"entries", to_json(syscall.entries)},
           {"errors", to_json(syscall.errors)},
           {"errnos", errnos_json(syscall.errnos)},
-          {"fixed_calls", to_json(syscall.fixed_calls)},
-          {"fixed_errors", to_json(syscall.fixed_errors)},
-          {"fixed_errnos", errnos_json(syscall.fixed_errnos)},
+          {"per_run_calls", to_json(syscall.per_run_calls)},
+          {"per_run_errors", to_json(syscall.per_run_errors)},
+          {"per_run_errnos", errnos_json(syscall.per_run_errnos)},
           {"kernel_ns", to_json(syscall.kernel_ns)},
           {"restarts_sum", to_json(syscall.restarts)},
           {"in_flight_sum", to_json(syscall.in_flight)},
@@ -61,7 +61,7 @@ Json window_json(const std::string& run, const stats::WindowSummary& window) {
           {"calls", to_json(window.calls)},
           {"entries", to_json(window.entries)},
           {"errors", to_json(window.errors)},
-          {"fixed_calls", to_json(window.fixed_calls)},
+          {"per_run_calls", to_json(window.per_run_calls)},
           {"work_ns", to_json(window.work_ns)},
           {"wait_ns", to_json(window.wait_ns)},
           {"late_sum", to_json(window.late)},
@@ -86,10 +86,10 @@ std::string summary_json(const std::vector<SummarizedRun>& runs) {
 }
 
 std::string summary_csv(const std::vector<SummarizedRun>& runs) {
-  render::CsvWriter csv({"run",       "test",          "repetitions", "wall_ns", "syscall", "class",
-                         "calls",     "calls_min",     "calls_max",   "entries", "errors",  "errnos",
-                         "kernel_ns", "per_iteration", "outcomes",    "late",    "lost",    "incomplete",
-                         "uncounted", "fixed_calls",   "fixed_errors"});
+  render::CsvWriter csv({"run",       "test",          "repetitions",   "wall_ns", "syscall", "class",
+                         "calls",     "calls_min",     "calls_max",     "entries", "errors",  "errnos",
+                         "kernel_ns", "per_iteration", "outcomes",      "late",    "lost",    "incomplete",
+                         "uncounted", "per_run_calls", "per_run_errors"});
   auto cells = [&](const std::string& run, const stats::WindowSummary& window) -> render::CsvWriter& {
     return csv.cell(run).cell(window.name).number(static_cast<double>(window.n)).number(render::median(window.wall_ns));
   };
@@ -107,8 +107,8 @@ std::string summary_csv(const std::vector<SummarizedRun>& runs) {
     number(window.lost);
     number(window.incomplete);
     number(window.uncounted);
-    csv.number(syscall != nullptr ? render::median(syscall->fixed_calls) : std::nullopt);
-    csv.number(syscall != nullptr ? render::median(syscall->fixed_errors) : std::nullopt);
+    csv.number(syscall != nullptr ? render::median(syscall->per_run_calls) : std::nullopt);
+    csv.number(syscall != nullptr ? render::median(syscall->per_run_errors) : std::nullopt);
     csv.end_row();
   };
   for (const SummarizedRun& run : runs) {

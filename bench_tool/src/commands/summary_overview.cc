@@ -11,6 +11,7 @@
 #include "render/table.h"
 #include "render/text_width.h"
 #include "render/units.h"
+#include "syscost/schema.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -58,7 +59,7 @@ bool adds_up(const WindowSummary& window) {
 }
 
 bool is_listed(const WindowSummary& window) {
-  return window.kind != "scope" && window.kind != "kernel";
+  return window.kind != "scope" && window.kind != schema::kKindGpuKernel;
 }
 
 /// How many lines each part of the overview has; 0: any number.

@@ -26,7 +26,7 @@ std::string seconds(const Numbers& ns) {
 /// Seconds over calls, in microseconds: a call that was restarted after signals is one call of many trips. Where calls
 /// are not known, or none returned, it is per trip that did.
 std::string usecs_per_call(const SyscallSummary& syscall) {
-  const stats::CallFigures& all = syscall.with_fixed();
+  const stats::CallFigures& all = syscall.with_per_run();
   if (!all.kernel_ns || !all.latency_count) return render::kNotMeasured;
   if (all.latency_count->median <= 0) return "";
   const bool has_calls = all.calls && all.calls->median > 0;
@@ -40,23 +40,23 @@ std::string errors_cell(const SyscallSummary& syscall) {
   return render::count(syscall.errors);
 }
 
-/// `18 ENOENT, 1 EACCES (fixed)`.
+/// `18 ENOENT, 1 EACCES (per run)`.
 std::string errnos_cell(const SyscallSummary& syscall) {
   std::string text;
   for (const auto& [name, spread] : syscall.errnos) {
-    if (spread.max == 0) continue;  // all of it is fixed
+    if (spread.max == 0) continue;  // all of it are per-run calls
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", render::count(std::optional(spread)), name);
   }
-  for (const auto& [name, spread] : syscall.fixed_errnos) {
-    text += fmt::format("{}{} {} (fixed)", text.empty() ? "" : ", ", render::count(std::optional(spread)), name);
+  for (const auto& [name, spread] : syscall.per_run_errnos) {
+    text += fmt::format("{}{} {} (per run)", text.empty() ? "" : ", ", render::count(std::optional(spread)), name);
   }
   return text;
 }
 
 /// Blank for none, as errors are.
-std::string fixed_cell(const Numbers& fixed) {
-  if (!fixed) return render::kNotMeasured;
-  return fixed->max == 0 ? "" : render::count(fixed);
+std::string per_run_cell(const Numbers& per_run) {
+  if (!per_run) return render::kNotMeasured;
+  return per_run->max == 0 ? "" : render::count(per_run);
 }
 
 /// `write`; says where trips into the kernel are counted for want of calls.
@@ -81,7 +81,7 @@ std::string each_cell(const SyscallSummary& syscall) {
 
 render::Table syscall_table(const stats::WindowSummary& window, bool waits) {
   const Numbers& whole = waits ? window.wait_ns : window.work_ns;
-  const bool has_fixed = stats::has_fixed_calls(window);
+  const bool has_per_run = stats::has_per_run_calls(window);
   std::vector<render::TableColumn> columns = {{waits ? "% of waits" : "% of work", Align::right},
                                               {"% of wall", Align::right},
                                               {"seconds", Align::right},
@@ -91,11 +91,11 @@ render::Table syscall_table(const stats::WindowSummary& window, bool waits) {
                                               {"errors", Align::right},
                                               {waits ? "wait" : "syscall", Align::left},
                                               {"errnos", Align::left}};
-  constexpr std::ptrdiff_t kFixed = 5;  // beside the calls
-  if (has_fixed) columns.insert(columns.begin() + kFixed, {"fixed", Align::right});
+  constexpr std::ptrdiff_t kPerRun = 5;  // beside the calls
+  if (has_per_run) columns.insert(columns.begin() + kPerRun, {"per run", Align::right});
   render::Table table(columns);
-  auto add_row = [&](std::vector<std::string> cells, const std::string& fixed) {
-    if (has_fixed) cells.insert(cells.begin() + kFixed, fixed);
+  auto add_row = [&](std::vector<std::string> cells, const std::string& per_run) {
+    if (has_per_run) cells.insert(cells.begin() + kPerRun, per_run);
     table.add_row(std::move(cells));
   };
   for (const SyscallSummary& syscall : window.syscalls) {
@@ -104,13 +104,13 @@ render::Table syscall_table(const stats::WindowSummary& window, bool waits) {
         {render::percent(syscall.kernel_ns, whole), render::percent(syscall.kernel_ns, window.wall_ns),
          seconds(syscall.kernel_ns), usecs_per_call(syscall), render::count(syscall.count()),
          rate_cell(syscall.count(), window.wall_ns), errors_cell(syscall), name_cell(syscall), errnos_cell(syscall)},
-        fixed_cell(syscall.fixed_calls));
+        per_run_cell(syscall.per_run_calls));
   }
   if (!waits && !table.empty()) {
     add_row({whole && whole->median > 0 ? "100.0" : render::kNotMeasured, render::percent(whole, window.wall_ns),
              seconds(whole), "", render::count(window.work_calls), rate_cell(window.work_calls, window.wall_ns),
              render::count(window.work_errors), "total", ""},
-            fixed_cell(window.fixed_work_calls));
+            per_run_cell(window.per_run_work_calls));
   }
   return table;
 }

@@ -9,7 +9,7 @@
 namespace syscost::bench::commands {
 
 /// strace -c's columns for the window's working or waiting syscalls; empty where there are none. `seconds` of waits are
-/// time blocked. A column `fixed` where a syscall of the window has fixed calls.
+/// time blocked. A column `per run` where a syscall of the window has per-run calls.
 render::Table syscall_table(const stats::WindowSummary& window, bool waits);
 
 /// The same for a loop: every number is of one call of its body. Times in the kernel come from counted passes and wall

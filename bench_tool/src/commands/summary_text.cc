@@ -16,6 +16,7 @@
 #include "render/table.h"
 #include "render/text_width.h"
 #include "render/units.h"
+#include "syscost/schema.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -35,7 +36,8 @@ std::vector<std::string> source_lines(const model::Dataset& data) {
   for (const model::Sample& sample : data.samples) {
     const model::Context& context = data.context(sample);
     std::string line = fmt::format("run {} of {}", data.text(context.run_id), data.files[context.file]);
-    for (model::NameId part : {context.label, context.host, context.kernel, context.commit, context.build_type}) {
+    for (model::NameId part :
+         {context.label, context.host, context.kernel_release, context.commit, context.build_type}) {
       if (part != model::kNoName) line += ", " + data.text(part);
     }
     if (context.backend != model::kNoName) line += ", backend " + data.text(context.backend);
@@ -73,9 +75,9 @@ bool is_only_loops(const WindowSummary& window) {
          (window.calls || window.entries);
 }
 
-/// A figure of a GPU's kernel: it has a time and no syscalls.
+/// A figure of a GPU: it has a time and no syscalls.
 bool is_time_alone(const WindowSummary& window) {
-  return window.kind == "kernel";
+  return window.kind == schema::kKindGpuKernel;
 }
 
 /// `Log.Write  passed  n=3  wall 131 us  kernel 118 us (90.1 % of wall)  waits 0 ns`
@@ -107,7 +109,8 @@ std::string head_line(const WindowSummary& window, const render::Paint& paint) {
   if (window.iterations) line += fmt::format("  iterations {}", render::count(window.iterations));
   if (!window.excludes.empty()) line += "  " + excludes_text(window);
   if (window.is_per_iteration && window.loop.empty()) {
-    line += fmt::format("  (all figures per iteration{})", stats::has_fixed_calls(window) ? " but fixed ones" : "");
+    line +=
+        fmt::format("  (all figures per iteration{})", stats::has_per_run_calls(window) ? " but per-run calls" : "");
   }
   return line;
 }

@@ -18,22 +18,31 @@ constexpr std::uint64_t kFirstPlainLine = 3;
 /// The end of each row. A line without it is no row. A line with it may still be none: a quoted cell can hold it.
 const std::string kRowEnd = std::string(",") + std::string(schema::kEndMark);
 
-/// What is wrong with a header line; "" when it is ours. The library matches columns in any order; ours are fixed.
-/// `has_cpu_ns` becomes false where it is one of a version before kCpuNsSince.
+std::string_view name_before(std::size_t column) {
+  for (const auto& [renamed, name] : schema::kNamesBefore) {
+    if (static_cast<std::size_t>(renamed) == column) return name;
+  }
+  return schema::kColumnNames[column];
+}
+
+/// What is wrong with a header line; "" when it is a header of a version that bench reads. The columns always have the
+/// same order. `has_cpu_ns` becomes false for a version before kCpuNsSince.
 std::string header_fault(std::string_view line, bool& has_cpu_ns) {
+  bool has_names_before = false;  // The first column with two names decides about all of them.
   for (std::size_t i = 0; i < schema::kColumnCount; ++i) {
     std::string_view found = line.substr(0, line.find(','));
-    if (found != schema::kColumnNames[i]) {
+    if (i == static_cast<std::size_t>(schema::kNamesBefore.front().first)) has_names_before = found == name_before(i);
+    const std::string_view expected = has_names_before ? name_before(i) : schema::kColumnNames[i];
+    if (found != expected) {
       if (has_cpu_ns && i == static_cast<std::size_t>(schema::Column::kCpuNs)) {
         has_cpu_ns = false;
         continue;
       }
       if (found.empty() && i != 0) {
-        return fmt::format("the header ends before column {} (\"{}\"): not a whole syscost CSV", i + 1,
-                           schema::kColumnNames[i]);
+        return fmt::format("the header ends before column {} (\"{}\"): not a whole syscost CSV", i + 1, expected);
       }
       return fmt::format("column {} is \"{}\" where \"{}\" belongs: not a syscost CSV of schema version {}", i + 1,
-                         found.substr(0, 60), schema::kColumnNames[i], schema::kSchemaVersion);
+                         found.substr(0, 60), expected, schema::kSchemaVersion);
     }
     line.remove_prefix(std::min(line.size(), found.size() + 1));
   }

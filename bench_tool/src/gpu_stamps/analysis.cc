@@ -49,8 +49,8 @@ Figure<std::uint64_t> exit_range(const std::vector<Unit>& units) {
 }
 
 Figure<double> self_cost(const gpu::StampedLaunch& launch) {
-  if (!launch.plain_ns || !launch.stamped_ns) return "the kernel was not timed without stamps and with them";
-  if (*launch.plain_ns == 0) return "the kernel's time without stamps is 0";
+  if (!launch.plain_ns || !launch.stamped_ns) return "the GPU kernel was not timed without stamps and with them";
+  if (*launch.plain_ns == 0) return "the GPU kernel's time without stamps is 0";
   return static_cast<double>(*launch.stamped_ns) / static_cast<double>(*launch.plain_ns) - 1;
 }
 

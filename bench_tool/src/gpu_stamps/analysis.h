@@ -127,7 +127,7 @@ struct Analysis {
   Figure<std::uint64_t> ramp_ns;
   Figure<Waves> waves;
   Figure<SmLoad> sms;
-  Figure<double> self_cost;  ///< Share by which stamping made the kernel slower.
+  Figure<double> self_cost;  ///< Share by which stamping made the GPU kernel slower.
 
   /// True when `ns` is not above the resolution.
   bool is_unresolved(double ns) const { return resolution_ns && ns <= static_cast<double>(*resolution_ns); }

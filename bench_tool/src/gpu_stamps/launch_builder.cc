@@ -137,7 +137,7 @@ gpu::StampedLaunch& LaunchBuilder::launch_of(Key key) {
   const auto [found, is_new] = by_key_.emplace(key, launches_.size());
   if (is_new) {
     gpu::StampedLaunch& launch = launches_.emplace_back();
-    std::tie(launch.run_id, launch.test, launch.kernel, launch.launch) = key;
+    std::tie(launch.run_id, launch.test, launch.gpu_kernel, launch.launch) = key;
   }
   last_key_ = std::move(key);
   return launches_[last_ = found->second];
@@ -146,14 +146,16 @@ gpu::StampedLaunch& LaunchBuilder::launch_of(Key key) {
 std::string LaunchBuilder::add(const StampCells& row) {
   Cells cells(row);
   const Recorded version = cells.number(StampColumn::kVersion);
-  if (cells.fault().empty() && version != Recorded(gpu::kStampsVersion)) {
+  if (cells.fault().empty() &&
+      !(version >= Recorded(gpu::kOldestStampsVersion) && version <= Recorded(gpu::kStampsVersion))) {
     return fmt::format("stamps version {}, but this bench reads version {}", cells.text(StampColumn::kVersion),
                        gpu::kStampsVersion);
   }
   const Recorded number = cells.number(StampColumn::kLaunch);
   if (!number) cells.refuse(StampColumn::kLaunch, "a whole number");
   if (!cells.fault().empty()) return cells.fault();
-  Key key{cells.text(StampColumn::kRunId), cells.text(StampColumn::kTest), cells.text(StampColumn::kKernel), *number};
+  Key key{cells.text(StampColumn::kRunId), cells.text(StampColumn::kTest), cells.text(StampColumn::kGpuKernel),
+          *number};
 
   const std::string_view record = cells.text(StampColumn::kRecord);
   if (record == gpu::kStampLaunch) {
@@ -162,7 +164,7 @@ std::string LaunchBuilder::add(const StampCells& row) {
     if (!described_.insert(key).second) return "a second `launch` row of one launch";
     gpu::StampedLaunch& launch = launch_of(std::move(key));
     if (!launch.scopes.empty() || !launch.marks.empty()) return "the `launch` row stands after stamps of its launch";
-    std::tie(read.run_id, read.test, read.kernel, read.launch) = last_key_;
+    std::tie(read.run_id, read.test, read.gpu_kernel, read.launch) = last_key_;
     launch = std::move(read);
     return {};
   }

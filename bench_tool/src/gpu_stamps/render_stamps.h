@@ -11,7 +11,7 @@
 
 namespace syscost::bench::gpu_stamps {
 
-/// `Sum.Tree, kernel sum_tree, launch 0`
+/// `Sum.Tree, GPU kernel sum_tree, launch 0`
 std::string name_of(const gpu::StampedLaunch& launch);
 
 /// `(3,0,0)`

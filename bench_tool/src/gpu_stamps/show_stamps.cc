@@ -28,7 +28,7 @@ void select_run(std::vector<gpu::StampedLaunch>& launches, const cli::Options& o
 }
 
 void make_printable(gpu::StampedLaunch& launch) {
-  for (std::string* text : {&launch.run_id, &launch.test, &launch.kernel, &launch.device}) {
+  for (std::string* text : {&launch.run_id, &launch.test, &launch.gpu_kernel, &launch.device}) {
     *text = csv::printable(*text);
   }
 }

@@ -114,7 +114,7 @@ Json launch_json(const Analysis& analysis) {
   put(figures, "self_cost", analysis.self_cost);
   return {{"run_id", launch.run_id},
           {"test", launch.test},
-          {"kernel", launch.kernel},
+          {"gpu_kernel", launch.gpu_kernel},
           {"launch", launch.launch},
           {"device", launch.device.empty() ? Json(nullptr) : Json(launch.device)},
           {"grid", size_json(launch.grid)},
@@ -156,7 +156,7 @@ std::string stamps_json(const std::string& file, const std::vector<Analysis>& an
 }
 
 std::string stamps_csv(const std::vector<Analysis>& analyses) {
-  render::CsvWriter csv({"test",          "kernel",       "launch",         "record",
+  render::CsvWriter csv({"test",          "gpu_kernel",   "launch",         "record",
                          "block_idx_x",   "block_idx_y",  "block_idx_z",    "thread_idx_x",
                          "thread_idx_y",  "thread_idx_z", "warp",           "sm",
                          "mark",          "times",        "first_stamp_ns", "entry_ns",
@@ -174,7 +174,7 @@ std::string stamps_csv(const std::vector<Analysis>& analyses) {
     };
     for (const auto* stamps : {&launch.scopes, &launch.marks}) {
       for (const gpu::Stamp& stamp : *stamps) {
-        csv.cell(launch.test).cell(launch.kernel).cell(std::to_string(launch.launch));
+        csv.cell(launch.test).cell(launch.gpu_kernel).cell(std::to_string(launch.launch));
         csv.cell(stamp.mark ? gpu::kStampMark : gpu::kStampScope);
         place(stamp.block);
         place(stamp.thread);

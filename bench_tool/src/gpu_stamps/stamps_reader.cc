@@ -36,7 +36,10 @@ class StampsReader {
       problems_.add(name_, 0, "the file is empty: nothing was stamped");
       return false;
     }
-    if (line.text == fmt::format("{}", fmt::join(gpu::kStampColumnNames, ","))) return true;
+    auto names = gpu::kStampColumnNames;
+    if (line.text == fmt::format("{}", fmt::join(names, ","))) return true;
+    names[static_cast<std::size_t>(gpu::StampColumn::kGpuKernel)] = gpu::kGpuKernelBefore;
+    if (line.text == fmt::format("{}", fmt::join(names, ","))) return true;
     problems_.add(name_, 1,
                   fmt::format("the header is not that of a stamp file of version {}: use the bench that came with the "
                               "syscost which wrote it",

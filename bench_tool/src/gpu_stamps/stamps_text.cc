@@ -215,7 +215,8 @@ std::string self_cost_text(const Analysis& analysis) {
 
 std::string name_of(const gpu::StampedLaunch& launch) {
   std::string name = launch.test.empty() ? "" : launch.test + ", ";
-  return name + fmt::format("kernel {}, launch {}", launch.kernel.empty() ? "(unnamed)" : launch.kernel, launch.launch);
+  return name + fmt::format("GPU kernel {}, launch {}", launch.gpu_kernel.empty() ? "(unnamed)" : launch.gpu_kernel,
+                            launch.launch);
 }
 
 std::string place_text(const gpu::Extent3& place) {

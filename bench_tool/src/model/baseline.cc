@@ -15,9 +15,11 @@ namespace {
 
 // A line is fields between tabs. Names hold none: they were made printable when they were read.
 constexpr std::string_view kTitle = "syscost baseline";
-constexpr std::string_view kVersion = "1";
-constexpr std::string_view kNothing = "-";  ///< Stands for an empty field, which one could not see.
+constexpr std::string_view kVersion = "2";
+constexpr std::string_view kVersionBefore = "1";  ///< Read as well.
+constexpr std::string_view kNothing = "-";        ///< Stands for an empty field, which one could not see.
 constexpr std::string_view kWindow = "window";
+constexpr std::string_view kPerRun = "per_run";
 constexpr std::string_view kRangeSeparator = "..";
 
 std::string number_text(double value) {
@@ -37,9 +39,9 @@ std::string_view or_nothing(const std::string& text) {
 /// Calls before errnos before measures, so that the number one looks for comes first.
 int rank_of(const std::string& what) {
   if (what == "calls" || what == "entries") return 0;
-  if (what == "fixed") return 1;
+  if (what == kPerRun) return 1;
   if (what.starts_with("E")) return 2;
-  if (what.starts_with("fixed ")) return 3;
+  if (what.starts_with(kPerRun)) return 3;
   return 4;
 }
 
@@ -113,12 +115,23 @@ class Parser {
       fault(line_, "not a baseline: `bench baseline update` writes one");
       return false;
     }
-    if (fields.size() < 2 || fields[1] != kVersion) {
+    if (fields.size() < 2 || (fields[1] != kVersion && fields[1] != kVersionBefore)) {
       fault(line_, fmt::format("a baseline of format {}, and this bench reads format {}",
                                fields.size() < 2 ? "?" : fields[1], kVersion));
       return false;
     }
+    has_words_before_ = fields[1] == kVersionBefore;
     return true;
+  }
+
+  /// The words of today for those of format 1.
+  std::string surrounding_name(std::string_view name) const {
+    return has_words_before_ && name == "kernel" ? "kernel release" : std::string(name);
+  }
+  std::string what_name(std::string_view what) const {
+    constexpr std::string_view kPerRunBefore = "fixed";
+    const bool is_renamed = has_words_before_ && (what == kPerRunBefore || what.starts_with("fixed "));
+    return is_renamed ? std::string(kPerRun).append(what.substr(kPerRunBefore.size())) : std::string(what);
   }
 
   void take_head(const std::vector<std::string_view>& fields) {
@@ -130,7 +143,7 @@ class Parser {
     } else if (fields[0] == "departed" && fields.size() == 2 && to_number<std::size_t>(fields[1])) {
       out_.tests_that_departed = *to_number<std::size_t>(fields[1]);
     } else if (fields.size() == 2) {
-      out_.surroundings.emplace_back(fields[0], fields[1] == kNothing ? "" : fields[1]);
+      out_.surroundings.emplace_back(surrounding_name(fields[0]), fields[1] == kNothing ? "" : fields[1]);
     } else {
       fault(line_, "a line of the head is a word and its value, with a tab between");
     }
@@ -161,7 +174,7 @@ class Parser {
       fault(line_, fmt::format("{} {} of this test stands twice", fields[2], fields[3]));
       return;
     }
-    out_.windows.back().cells.push_back({std::string(syscall), std::string(fields[3]), *range});
+    out_.windows.back().cells.push_back({std::string(syscall), what_name(fields[3]), *range});
   }
 
   void take_window(const std::vector<std::string_view>& fields) {
@@ -188,6 +201,7 @@ class Parser {
   const std::string& name_;
   csv::Problems& problems_;
   std::size_t line_ = 0;
+  bool has_words_before_ = false;  ///< The file is of format 1.
   Baseline out_;
   std::set<std::pair<std::string, std::string>> cells_;  // of the last window
   std::set<std::tuple<std::string, std::string, std::string>> windows_;

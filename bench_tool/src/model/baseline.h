@@ -38,7 +38,7 @@ struct Range {
 /// One number of a window, or of one of its syscalls.
 struct BaselineCell {
   std::string syscall;  ///< `write`, `ioctl TCGETS`; empty: of the window as a whole.
-  std::string what;     ///< `calls`, `entries`, `fixed`, an errno, `fixed ENOENT`, or a measure (`wall_ns`).
+  std::string what;     ///< `calls`, `entries`, `per_run`, an errno, `per_run ENOENT`, or a measure (`wall_ns`).
   Range range;
 
   bool is_time() const { return what.ends_with("_ns"); }

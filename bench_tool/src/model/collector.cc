@@ -130,7 +130,7 @@ void Collector::absorb(Collector& part, std::uint64_t lines_before) {
   const auto first_context = static_cast<std::uint32_t>(data_.contexts.size());
   for (Context context : part.data_.contexts) {
     for (NameId Context::*field : {&Context::run_id, &Context::started_at, &Context::label, &Context::host,
-                                   &Context::kernel, &Context::commit, &Context::build_id, &Context::build_type,
+                                   &Context::kernel_release, &Context::commit, &Context::build_id, &Context::build_type,
                                    &Context::backend, &Context::selection, &Context::filter, &Context::program}) {
       context.*field = names[context.*field];
     }

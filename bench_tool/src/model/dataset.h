@@ -24,7 +24,7 @@ struct Context {
   NameId started_at = kNoName;
   NameId label = kNoName;
   NameId host = kNoName;
-  NameId kernel = kNoName;
+  NameId kernel_release = kNoName;
   NameId commit = kNoName;
   NameId build_id = kNoName;
   NameId build_type = kNoName;

@@ -13,10 +13,10 @@ namespace syscost::bench::model {
 namespace {
 
 /// What is missing on one side is missing in the sum.
-constexpr std::array kSums = {&SyscallRow::entries,      &SyscallRow::calls,         &SyscallRow::restarts,
-                              &SyscallRow::in_flight,    &SyscallRow::no_return,     &SyscallRow::carried_in,
-                              &SyscallRow::denied,       &SyscallRow::errors,        &SyscallRow::fixed_calls,
-                              &SyscallRow::fixed_errors, &SyscallRow::latency_count, &SyscallRow::latency_sum_ns};
+constexpr std::array kSums = {&SyscallRow::entries,        &SyscallRow::calls,         &SyscallRow::restarts,
+                              &SyscallRow::in_flight,      &SyscallRow::no_return,     &SyscallRow::carried_in,
+                              &SyscallRow::denied,         &SyscallRow::errors,        &SyscallRow::per_run_calls,
+                              &SyscallRow::per_run_errors, &SyscallRow::latency_count, &SyscallRow::latency_sum_ns};
 
 Measured sum(const Measured& a, const Measured& b) {
   return a.has_value() && b.has_value() ? Measured(*a + *b) : Measured();
@@ -45,7 +45,7 @@ void add(Dataset& data, const SyscallRow& from, SyscallRow& into) {
   if (from.latency_max_ns.has_value()) {
     into.latency_max_ns = Measured(std::max(*from.latency_max_ns, into.latency_max_ns.value_or(0)));
   }
-  for (NameId SyscallRow::*list : {&SyscallRow::errnos, &SyscallRow::fixed_errnos}) {
+  for (NameId SyscallRow::*list : {&SyscallRow::errnos, &SyscallRow::per_run_errnos}) {
     if (from.*list == kNoName) continue;
     into.*list = data.names.intern(sum_of_errnos(data.text(into.*list), data.text(from.*list)));
   }

@@ -17,7 +17,7 @@ namespace syscost::bench::model {
 namespace {
 
 std::size_t rank_of_kind(std::string_view kind) {
-  static constexpr std::array<std::string_view, 8> kOrder = {"test",  "loop",  "benchmark",   "kernel",
+  static constexpr std::array<std::string_view, 8> kOrder = {"test",  "loop",  "benchmark",   schema::kKindGpuKernel,
                                                              "scope", "suite", "environment", "process"};
   return static_cast<std::size_t>(std::find(kOrder.begin(), kOrder.end(), kind) - kOrder.begin());
 }
@@ -169,6 +169,10 @@ std::vector<Group> group_samples(Dataset& data, Tools tools) {
   return loops_behind_owners(data, with_tools(data, std::move(groups), tools));
 }
 
+std::string_view kind_words(std::string_view kind) {
+  return kind == schema::kKindGpuKernel ? "GPU kernel" : kind;
+}
+
 std::string owner_name(const Dataset& data, const Group& loop) {
   const std::string& test = data.text(loop.test);
   if (loop.parent == kNoName) return test;
@@ -184,7 +188,8 @@ std::string base_name(const Dataset& data, const Group& group) {
     name = owner_name(data, group);
     name += (name.empty() ? "loop " : ", loop ") + window;
   } else {
-    name = group.is_test(data) ? test : data.text(group.kind) + (test.empty() ? "" : " ") + test;
+    name =
+        group.is_test(data) ? test : std::string(kind_words(data.text(group.kind))) + (test.empty() ? "" : " ") + test;
     if (!window.empty()) name += ", " + window;
     if (!parent.empty() && parent != test) name += " in " + parent;
   }

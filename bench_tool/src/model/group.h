@@ -46,6 +46,8 @@ std::vector<Group> group_samples(Dataset& data, Tools tools = Tools::behind_ours
 std::string base_name(const Dataset& data, const Group& group);
 /// `Log.Write (log_tests)`: always names one group of a RUN.
 std::string full_name(const Dataset& data, const Group& group);
+/// Column `kind` as names begin with it: `suite`, `GPU kernel`.
+std::string_view kind_words(std::string_view kind);
 /// The base name of the window in which the loop ran; "" if there was none.
 std::string owner_name(const Dataset& data, const Group& loop);
 /// The base name if it is unique, else the full name.

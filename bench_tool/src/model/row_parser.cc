@@ -68,8 +68,7 @@ std::string_view filled_column(const csv::Row& row, Column first, Column last) {
 }
 
 /// What is wrong with the columns that name the row's run. All records have these columns.
-std::string check_run_columns(const csv::Row& row) {
-  Measured version;
+std::string check_run_columns(const csv::Row& row, Measured& version) {
   if (!parse_number(row, Column::kSchemaVersionColumn, version) || !version.has_value()) {
     return bad_number(row, Column::kSchemaVersionColumn);
   }
@@ -83,6 +82,13 @@ std::string check_run_columns(const csv::Row& row) {
     return bad_cell(row, Column::kStartedAt, "a time as 2026-11-21T01:52:31.123Z");
   }
   return {};
+}
+
+/// Column `kind`, by its name of today.
+std::string_view kind_of(const csv::Row& row, std::uint64_t version) {
+  const std::string_view kind = row.text(Column::kKind);
+  const bool is_renamed = version < schema::kNamesSince && kind == schema::kKindGpuKernelBefore;
+  return is_renamed ? schema::kKindGpuKernel : kind;
 }
 
 }  // namespace
@@ -109,8 +115,12 @@ bool parse_measured(std::string_view cell, Measured& number) {
 }
 
 NameId RowParser::name(const csv::Row& row, Column column) {
+  return name(row.text(column), column);
+}
+
+NameId RowParser::name(std::string_view text, Column column) {
   NameId& last = last_name_[static_cast<std::size_t>(column)];
-  if (data_.names.text(last) != row.text(column)) last = data_.names.intern(row.text(column));
+  if (data_.names.text(last) != text) last = data_.names.intern(text);
   return last;
 }
 
@@ -120,7 +130,7 @@ std::uint32_t RowParser::context_of(const csv::Row& row) {
   context.started_at = name(row, Column::kStartedAt);
   context.label = name(row, Column::kLabel);
   context.host = name(row, Column::kHost);
-  context.kernel = name(row, Column::kKernel);
+  context.kernel_release = name(row, Column::kKernelRelease);
   context.commit = name(row, Column::kCommit);
   context.build_id = name(row, Column::kBuildId);
   context.build_type = name(row, Column::kBuildType);
@@ -140,8 +150,9 @@ std::uint32_t RowParser::context_of(const csv::Row& row) {
 
 std::string RowParser::parse_key(const csv::Row& row, Sample& key, bool& is_test_row) {
   has_key_ = false;
-  if (std::string fault = check_run_columns(row); !fault.empty()) return fault;
-  const std::string_view kind = row.text(Column::kKind);
+  Measured version;
+  if (std::string fault = check_run_columns(row, version); !fault.empty()) return fault;
+  const std::string_view kind = kind_of(row, *version);
   if (std::find(schema::kKinds.begin(), schema::kKinds.end(), kind) == schema::kKinds.end()) {
     return bad_cell(row, Column::kKind, fmt::format("one of {}", fmt::join(schema::kKinds, ", ")));
   }
@@ -161,7 +172,7 @@ std::string RowParser::parse_key(const csv::Row& row, Sample& key, bool& is_test
   key.context = context_of(row);
   key.pid = *pid;
   key.repetition = static_cast<std::uint32_t>(*repetition);
-  key.kind = name(row, Column::kKind);
+  key.kind = name(kind, Column::kKind);
   key.test = name(row, Column::kTest);
   key.window = name(row, Column::kWindow);
   key.parent = name(row, Column::kParent);
@@ -173,7 +184,8 @@ std::string RowParser::parse_key(const csv::Row& row, Sample& key, bool& is_test
 
 std::string RowParser::parse_run(const csv::Row& row, RunFacts& run) {
   has_key_ = false;
-  if (std::string fault = check_run_columns(row); !fault.empty()) return fault;
+  Measured version;
+  if (std::string fault = check_run_columns(row, version); !fault.empty()) return fault;
   run.context = context_of(row);
   run.surroundings = data_.names.intern(row.text(Column::kDetail));
   return {};
@@ -225,23 +237,23 @@ std::string RowParser::parse_syscall(const csv::Row& row, bool keeps_histogram, 
                                          {Column::kCarriedIn, &parsed.carried_in},
                                          {Column::kDenied, &parsed.denied},
                                          {Column::kErrors, &parsed.errors},
-                                         {Column::kFixedCalls, &parsed.fixed_calls},
-                                         {Column::kFixedErrors, &parsed.fixed_errors},
+                                         {Column::kPerRunCalls, &parsed.per_run_calls},
+                                         {Column::kPerRunErrors, &parsed.per_run_errors},
                                          {Column::kLatencyCount, &parsed.latency_count},
                                          {Column::kLatencySumNs, &parsed.latency_sum_ns},
                                          {Column::kLatencyMinNs, &parsed.latency_min_ns},
                                          {Column::kLatencyMaxNs, &parsed.latency_max_ns}});
   if (!fault.empty()) return fault;
   for (const auto& [column, list] :
-       {std::pair(Column::kErrnos, &parsed.errnos), std::pair(Column::kFixedErrnos, &parsed.fixed_errnos)}) {
+       {std::pair(Column::kErrnos, &parsed.errnos), std::pair(Column::kPerRunErrnos, &parsed.per_run_errnos)}) {
     if (!parse_errno_list(row, column, *list)) return bad_cell(row, column, "NAME:count NAME:count ...");
   }
   const Measured& counted = parsed.calls.has_value() ? parsed.calls : parsed.entries;
-  if (parsed.fixed_calls.value_or(0) > counted.value_or(0)) {
-    return fmt::format("fixed_calls ({}) is more than the calls it is a part of", *parsed.fixed_calls);
+  if (parsed.per_run_calls.value_or(0) > counted.value_or(0)) {
+    return fmt::format("per_run_calls ({}) is more than the calls it is a part of", *parsed.per_run_calls);
   }
-  if (parsed.fixed_errors.value_or(0) > parsed.errors.value_or(0)) {
-    return fmt::format("fixed_errors ({}) is more than the errors it is a part of", *parsed.fixed_errors);
+  if (parsed.per_run_errors.value_or(0) > parsed.errors.value_or(0)) {
+    return fmt::format("per_run_errors ({}) is more than the errors it is a part of", *parsed.per_run_errors);
   }
   const Measured& entries = parsed.entries;
   if (entries.has_value() && parsed.calls.has_value() && parsed.restarts.has_value() && parsed.in_flight.has_value() &&

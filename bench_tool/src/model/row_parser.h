@@ -43,6 +43,7 @@ class RowParser {
 
  private:
   NameId name(const csv::Row& row, schema::Column column);
+  NameId name(std::string_view text, schema::Column column);
   std::uint32_t context_of(const csv::Row& row);
   void name_call(const csv::Row& row, SyscallRow& parsed);
   bool parse_errno_list(const csv::Row& row, schema::Column column, NameId& list);

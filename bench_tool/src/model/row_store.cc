@@ -14,11 +14,11 @@ constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
 /// The numbers of a row; the first two decide how the others are packed.
 constexpr std::array kNumbers = {&SyscallRow::entries,        &SyscallRow::calls,         &SyscallRow::restarts,
                                  &SyscallRow::in_flight,      &SyscallRow::no_return,     &SyscallRow::carried_in,
-                                 &SyscallRow::denied,         &SyscallRow::errors,        &SyscallRow::fixed_calls,
-                                 &SyscallRow::fixed_errors,   &SyscallRow::latency_count, &SyscallRow::latency_sum_ns,
+                                 &SyscallRow::denied,         &SyscallRow::errors,        &SyscallRow::per_run_calls,
+                                 &SyscallRow::per_run_errors, &SyscallRow::latency_count, &SyscallRow::latency_sum_ns,
                                  &SyscallRow::latency_min_ns, &SyscallRow::latency_max_ns};
 
-constexpr std::array kTexts = {&SyscallRow::errnos, &SyscallRow::fixed_errnos, &SyscallRow::histogram};
+constexpr std::array kTexts = {&SyscallRow::errnos, &SyscallRow::per_run_errnos, &SyscallRow::histogram};
 
 /// How a number is packed: two bits each in the row's first word.
 enum How : std::uint32_t {

@@ -19,7 +19,7 @@ struct SyscallRow {
   NameId detail = kNoName;
   NameId classes = kNoName;  ///< As in the file: `file;desc`.
   NameId errnos = kNoName;   ///< As in the file: `ENOENT:3 EINTR:1`.
-  NameId fixed_errnos = kNoName;
+  NameId per_run_errnos = kNoName;
   NameId histogram = kNoName;  ///< As in the file; kept only where LoadOptions asks for it.
   Measured entries;
   Measured calls;
@@ -29,8 +29,8 @@ struct SyscallRow {
   Measured carried_in;
   Measured denied;
   Measured errors;
-  Measured fixed_calls;   ///< The part of `calls` made once per run of a benchmark's loop; if known.
-  Measured fixed_errors;  ///< The part of `errors` made once per run of a benchmark's loop; if known.
+  Measured per_run_calls;   ///< The part of `calls` made once per run of a benchmark's loop; if known.
+  Measured per_run_errors;  ///< The part of `errors` made once per run of a benchmark's loop; if known.
   Measured latency_count;
   Measured latency_sum_ns;
   Measured latency_min_ns;

@@ -58,7 +58,7 @@ Json source_json(const model::Dataset& data) {
                         {"started_at", text_json(data.text(context.started_at))},
                         {"label", text_json(data.text(context.label))},
                         {"host", text_json(data.text(context.host))},
-                        {"kernel", text_json(data.text(context.kernel))},
+                        {"kernel_release", text_json(data.text(context.kernel_release))},
                         {"commit", text_json(data.text(context.commit))},
                         {"build_id", text_json(data.text(context.build_id))},
                         {"build_type", text_json(data.text(context.build_type))},

@@ -20,8 +20,8 @@ namespace {
 constexpr const char* kCalls = "calls";
 constexpr const char* kEntries = "entries";
 constexpr const char* kPasses = "passes";
-constexpr const char* kFixed = "fixed";
-constexpr std::string_view kFixedErrno = "fixed ";
+constexpr const char* kPerRun = "per_run";
+constexpr std::string_view kPerRunErrno = "per_run ";
 
 model::Range to_range(const Spread& spread) {
   return {spread.min, spread.median, spread.max};
@@ -39,9 +39,9 @@ void add_syscall(const SyscallSummary& one, bool has_calls, model::BaselineWindo
   const Numbers& count = has_calls ? one.calls : one.entries;
   if (count) add(has_calls ? kCalls : kEntries, *count);
   for (const auto& [name, spread] : one.errnos) add(name, spread);
-  // A 0 stays: it says that fixed calls are known apart.
-  if (one.fixed_calls) out.cells.push_back({one.name, kFixed, to_range(*one.fixed_calls)});
-  for (const auto& [name, spread] : one.fixed_errnos) add(std::string(kFixedErrno) + name, spread);
+  // A 0 stays: it says that per-run calls are known apart.
+  if (one.per_run_calls) out.cells.push_back({one.name, kPerRun, to_range(*one.per_run_calls)});
+  for (const auto& [name, spread] : one.per_run_errnos) add(std::string(kPerRunErrno) + name, spread);
 }
 
 Spread operator+(const Spread& a, const Spread& b) {
@@ -52,12 +52,12 @@ Spread operator/(const Spread& a, double divisor) {
   return {a.n, a.median / divisor, a.min / divisor, a.max / divisor};
 }
 
-/// The figures with the fixed calls, spread over the passes.
+/// The figures with the per-run calls, spread over the passes.
 CallFigures spread_figures(const SyscallSummary& one, double passes) {
   CallFigures out = one;
   Numbers& count = out.calls ? out.calls : out.entries;
-  if (count) count = *count + *one.fixed_calls / passes;
-  for (const auto& [name, spread] : one.fixed_errnos) {
+  if (count) count = *count + *one.per_run_calls / passes;
+  for (const auto& [name, spread] : one.per_run_errnos) {
     const auto found = out.errnos.find(name);
     out.errnos.insert_or_assign(name, found == out.errnos.end() ? spread / passes : found->second + spread / passes);
   }
@@ -80,11 +80,11 @@ void take_cell(const model::BaselineCell& cell, std::size_t n, SyscallSummary& o
     out.calls = spread;
   } else if (cell.what == kEntries) {
     out.entries = spread;
-  } else if (cell.what == kFixed) {
-    out.fixed_calls = spread;
-    out.fixed_errors = Spread{n, 0, 0, 0};
-  } else if (cell.what.starts_with(kFixedErrno)) {
-    out.fixed_errnos.insert_or_assign(cell.what.substr(kFixedErrno.size()), spread);
+  } else if (cell.what == kPerRun) {
+    out.per_run_calls = spread;
+    out.per_run_errors = Spread{n, 0, 0, 0};
+  } else if (cell.what.starts_with(kPerRunErrno)) {
+    out.per_run_errnos.insert_or_assign(cell.what.substr(kPerRunErrno.size()), spread);
   } else if (cell.what == "kernel_ns") {
     out.kernel_ns = spread;
   } else if (cell.what.starts_with('E')) {
@@ -174,7 +174,7 @@ WindowSummary from_baseline(const model::Baseline& baseline, const model::Baseli
     // Where both are known the file has the calls alone; one that was never made has no line.
     if (out.calls && !one.calls) one.calls = Spread{window.n, 0, 0, 0};
     if (out.entries && !one.entries) one.entries = Spread{window.n, 0, 0, 0};
-    if (one.fixed_calls) one.spread = spread_figures(one, out.passes());
+    if (one.per_run_calls) one.spread = spread_figures(one, out.passes());
     out.syscalls.push_back(std::move(one));
   }
   return out;

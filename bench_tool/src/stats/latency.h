@@ -29,7 +29,7 @@ struct SyscallLatency {
   std::string_view classes;
   std::optional<std::uint64_t> calls;  ///< Sum over repetitions; nullopt where not measured.
   std::optional<std::uint64_t> errors;
-  std::optional<std::uint64_t> fixed_calls;  ///< The part of `calls` made once per run of a benchmark's loop.
+  std::optional<std::uint64_t> per_run_calls;  ///< The part of `calls` made once per run of a benchmark's loop.
   std::map<std::string, std::uint64_t, std::less<>> errnos;
   bool is_timed = false;  ///< Every row has latencies.
   Histogram latency;

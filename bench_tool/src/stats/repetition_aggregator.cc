@@ -61,8 +61,8 @@ SeriesList::SeriesList(const GroupRows& of_group) {
   for (std::size_t i = 0; i < all_.size(); ++i) {
     Series& series = all_[i];
     series.by_sample = {rows_.data() + i * repetitions, repetitions};
-    series.knows_fixed_calls = knows(series, &SyscallRow::fixed_calls);
-    series.knows_fixed_errors = knows(series, &SyscallRow::fixed_errors);
+    series.knows_per_run_calls = knows(series, &SyscallRow::per_run_calls);
+    series.knows_per_run_errors = knows(series, &SyscallRow::per_run_errors);
   }
 }
 
@@ -110,52 +110,52 @@ Numbers RepetitionAggregator::totals(Measured Totals::*field, const std::vector<
 }
 
 Numbers RepetitionAggregator::counts(Measured Totals::*field, const SeriesList& all,
-                                     Measured SyscallRow::*fixed_field) const {
+                                     Measured SyscallRow::*per_run_field) const {
   values_.clear();
   for (std::size_t i = 0; i < group_.samples.size(); ++i) {
     const Measured& number = data_.samples[group_.samples[i]].totals.*field;
     if (!number.has_value()) return std::nullopt;
-    std::uint64_t fixed = 0;
+    std::uint64_t per_run = 0;
     for (const Series& series : all) {
       const bool tells =
-          fixed_field == &SyscallRow::fixed_calls ? tells_fixed_calls(series) : tells_fixed_errors(series);
-      if (tells && series.by_sample[i] != nullptr) fixed += *(series.by_sample[i]->*fixed_field);
+          per_run_field == &SyscallRow::per_run_calls ? tells_per_run_calls(series) : tells_per_run_errors(series);
+      if (tells && series.by_sample[i] != nullptr) per_run += *(series.by_sample[i]->*per_run_field);
     }
     // Rows that contradict their total are reported as missing ones.
-    values_.push_back(static_cast<double>(*number - std::min(*number, fixed)) / divisors_[i]);
+    values_.push_back(static_cast<double>(*number - std::min(*number, per_run)) / divisors_[i]);
   }
   return spread_in(values_);
 }
 
 double RepetitionAggregator::value(const Series& series, std::size_t i, Measured SyscallRow::*field,
-                                   Fixed fixed) const {
+                                   PerRunCalls per_run) const {
   const SyscallRow& row = *series.by_sample[i];
   const auto number = static_cast<double>(*(row.*field));
   const double divisor = divisors_[i];
-  if (fixed == Fixed::spread || !tells_fixed_calls(series)) return number / divisor;
-  const auto fixed_calls = static_cast<double>(*row.fixed_calls);
-  if (field == &SyscallRow::calls || field == &SyscallRow::entries) return (number - fixed_calls) / divisor;
+  if (per_run == PerRunCalls::spread || !tells_per_run_calls(series)) return number / divisor;
+  const auto per_run_calls = static_cast<double>(*row.per_run_calls);
+  if (field == &SyscallRow::calls || field == &SyscallRow::entries) return (number - per_run_calls) / divisor;
   if (field == &SyscallRow::errors) {
-    return (number - (tells_fixed_errors(series) ? static_cast<double>(*row.fixed_errors) : 0)) / divisor;
+    return (number - (tells_per_run_errors(series) ? static_cast<double>(*row.per_run_errors) : 0)) / divisor;
   }
   if (field == &SyscallRow::latency_sum_ns || field == &SyscallRow::latency_count) {
     const auto calls = static_cast<double>((row.calls.has_value() ? row.calls : row.entries).value_or(0));
-    return calls > 0 ? number * ((calls - fixed_calls) / calls) / divisor : number / divisor;
+    return calls > 0 ? number * ((calls - per_run_calls) / calls) / divisor : number / divisor;
   }
   return number / divisor;
 }
 
-Numbers RepetitionAggregator::column(const Series& series, Measured SyscallRow::*field, Fixed fixed) const {
+Numbers RepetitionAggregator::column(const Series& series, Measured SyscallRow::*field, PerRunCalls per_run) const {
   values_.clear();
   for (std::size_t i = 0; i < series.by_sample.size(); ++i) {
     const SyscallRow* row = series.by_sample[i];
     if (row == nullptr ? !measures(i, field) : !(row->*field).has_value()) return std::nullopt;
-    values_.push_back(row == nullptr ? 0.0 : value(series, i, field, fixed));
+    values_.push_back(row == nullptr ? 0.0 : value(series, i, field, per_run));
   }
   return spread_in(values_);
 }
 
-Numbers RepetitionAggregator::fixed(const Series& series, Measured SyscallRow::*field) const {
+Numbers RepetitionAggregator::per_run(const Series& series, Measured SyscallRow::*field) const {
   values_.clear();
   for (const SyscallRow* row : series.by_sample) {
     values_.push_back(row == nullptr ? 0.0 : static_cast<double>(*(row->*field)));
@@ -163,16 +163,16 @@ Numbers RepetitionAggregator::fixed(const Series& series, Measured SyscallRow::*
   return spread_in(values_);
 }
 
-ErrnoNumbers RepetitionAggregator::errnos(const Series& series, Fixed fixed) const {
+ErrnoNumbers RepetitionAggregator::errnos(const Series& series, PerRunCalls per_run) const {
   for (std::size_t i = 0; i < series.by_sample.size(); ++i) {
     if (series.by_sample[i] == nullptr && !measures(i, &SyscallRow::errors)) return {};
   }
-  const bool leaves_out = fixed == Fixed::left_out && tells_fixed_errors(series);
-  return errno_numbers(series, &SyscallRow::errnos, true, leaves_out ? &SyscallRow::fixed_errnos : nullptr);
+  const bool leaves_out = per_run == PerRunCalls::left_out && tells_per_run_errors(series);
+  return errno_numbers(series, &SyscallRow::errnos, true, leaves_out ? &SyscallRow::per_run_errnos : nullptr);
 }
 
-ErrnoNumbers RepetitionAggregator::fixed_errnos(const Series& series) const {
-  return errno_numbers(series, &SyscallRow::fixed_errnos, false, nullptr);
+ErrnoNumbers RepetitionAggregator::per_run_errnos(const Series& series) const {
+  return errno_numbers(series, &SyscallRow::per_run_errnos, false, nullptr);
 }
 
 ErrnoNumbers RepetitionAggregator::errno_numbers(const Series& series, model::NameId SyscallRow::*list,

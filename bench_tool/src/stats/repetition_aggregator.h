@@ -44,8 +44,8 @@ class GroupRows {
 struct Series {
   const model::SyscallRow* first = nullptr;
   std::span<const model::SyscallRow*> by_sample;
-  bool knows_fixed_calls = false;  ///< Every row tells its fixed calls apart; below, its errors.
-  bool knows_fixed_errors = false;
+  bool knows_per_run_calls = false;  ///< Every row tells its per-run calls apart; below, its errors.
+  bool knows_per_run_errors = false;
 };
 
 /// The series of every syscall that a repetition made.
@@ -66,8 +66,8 @@ class SeriesList {
   std::vector<Series> all_;
 };
 
-/// How figures per iteration treat fixed calls.
-enum class Fixed {
+/// How figures per iteration treat per-run calls.
+enum class PerRunCalls {
   left_out,  ///< Where all repetitions tell them apart. Kernel time with them, at the mean of all calls of the syscall.
   spread,    ///< They count as calls of the iterations they happened in.
 };
@@ -84,28 +84,29 @@ class RepetitionAggregator {
 
   /// Counts, which belong to the counted pass.
   Numbers counts(model::Measured model::Totals::*field) const { return totals(field, divisors_); }
-  /// Counts without the fixed calls (or errors: `fixed_field`) of the series of `all` that tell them apart.
+  /// Counts without the per-run calls (or errors: `per_run_field`) of the series of `all` that tell them apart.
   Numbers counts(model::Measured model::Totals::*field, const SeriesList& all,
-                 model::Measured model::SyscallRow::*fixed_field) const;
+                 model::Measured model::SyscallRow::*per_run_field) const;
   /// Times, which belong to the timed one.
   Numbers times(model::Measured model::Totals::*field) const { return totals(field, time_divisors_); }
   /// Either, divided by `divisors`; empty = by nothing.
   Numbers totals(model::Measured model::Totals::*field, const std::vector<double>& divisors) const;
 
-  Numbers column(const Series& series, model::Measured model::SyscallRow::*field, Fixed fixed = Fixed::left_out) const;
+  Numbers column(const Series& series, model::Measured model::SyscallRow::*field,
+                 PerRunCalls per_run = PerRunCalls::left_out) const;
   /// What repetition `i`'s row of `series` says in `field`, per iteration. The row must be there and have it.
   double value(const Series& series, std::size_t i, model::Measured model::SyscallRow::*field,
-               Fixed fixed = Fixed::left_out) const;
+               PerRunCalls per_run = PerRunCalls::left_out) const;
 
   /// Counts per errno name; none where some repetition did not measure errors.
-  ErrnoNumbers errnos(const Series& series, Fixed fixed = Fixed::left_out) const;
+  ErrnoNumbers errnos(const Series& series, PerRunCalls per_run = PerRunCalls::left_out) const;
 
-  /// True where figures are without the fixed calls of `series`.
-  bool tells_fixed_calls(const Series& series) const { return is_per_iteration_ && series.knows_fixed_calls; }
-  bool tells_fixed_errors(const Series& series) const { return is_per_iteration_ && series.knows_fixed_errors; }
-  /// Fixed calls or errors in a run of the loop; the fields of that name only.
-  Numbers fixed(const Series& series, model::Measured model::SyscallRow::*field) const;
-  ErrnoNumbers fixed_errnos(const Series& series) const;
+  /// True where figures are without the per-run calls of `series`.
+  bool tells_per_run_calls(const Series& series) const { return is_per_iteration_ && series.knows_per_run_calls; }
+  bool tells_per_run_errors(const Series& series) const { return is_per_iteration_ && series.knows_per_run_errors; }
+  /// Per-run calls or errors in a run of the loop; the fields of that name only.
+  Numbers per_run(const Series& series, model::Measured model::SyscallRow::*field) const;
+  ErrnoNumbers per_run_errnos(const Series& series) const;
 
   Numbers divisors() const { return is_per_iteration_ ? spread_of(divisors_) : Numbers(); }
   /// True when repetition `i` measured a column of the `syscall` rows: the total of its `test` row says so, or a row of

@@ -35,18 +35,18 @@ std::map<std::string_view, Both> match_syscalls(const WindowSummary& old_window,
 }
 
 /// A syscall that was not made has no row: all its counts are 0.
-const CallFigures& figures_of(const SyscallSummary* syscall, bool tells_fixed) {
+const CallFigures& figures_of(const SyscallSummary* syscall, bool tells_per_run) {
   static const CallFigures kNone = [] {
     CallFigures none;
     none.calls = none.entries = none.errors = none.kernel_ns = none.latency_count = Spread{1, 0, 0, 0};
     return none;
   }();
   if (syscall == nullptr) return kNone;
-  return tells_fixed ? *syscall : syscall->with_fixed();
+  return tells_per_run ? *syscall : syscall->with_per_run();
 }
 
-Spread fixed_calls(const SyscallSummary* syscall) {
-  return syscall == nullptr ? Spread{1, 0, 0, 0} : *syscall->fixed_calls;
+Spread per_run_calls(const SyscallSummary* syscall) {
+  return syscall == nullptr ? Spread{1, 0, 0, 0} : *syscall->per_run_calls;
 }
 
 Spread count_of(const ErrnoNumbers& errnos, const std::string& name) {
@@ -63,10 +63,10 @@ bool all_have(const std::map<std::string_view, Both>& syscalls, Numbers CallFigu
 
 /// How two windows' counts can be compared.
 struct Passes {
-  double per_call = 1;           ///< A whole call of a repetition, in the unit of the windows' figures.
-  double rounding = 0;           ///< As in Tolerance.
-  double unseen = 0;             ///< As there.
-  bool must_tell_fixed = false;  ///< Their lengths differ, so that fixed calls make figures per iteration differ.
+  double per_call = 1;             ///< A whole call of a repetition, in the unit of the windows' figures.
+  double rounding = 0;             ///< As in Tolerance.
+  double unseen = 0;               ///< As there.
+  bool must_tell_per_run = false;  ///< Their lengths differ, so that per-run calls make figures per iteration differ.
 
   /// For counts of a pass, of what `whole` is for whole counts.
   Tolerance of_pass(Tolerance whole) const {
@@ -84,13 +84,13 @@ class Judge {
       : passes_(passes), policy_(policy), out_(out) {}
 
   void compare(const std::map<std::string_view, Both>& syscalls, Numbers CallFigures::*field) {
-    out_.tells_fixed = !syscalls.empty();
+    out_.tells_per_run = !syscalls.empty();
     for (const auto& [name, both] : syscalls) compare_calls(name, both, field);
     for (const auto& [name, both] : syscalls) compare_errnos(name, both);
     auto order = [](const Delta& delta) {
       const int rank = delta.change == Change::grew ? 0 : delta.change == Change::shrank ? 1 : 2;
       return std::tuple(!delta.errno_name.empty(), rank, -std::abs(delta.new_count.median - delta.old_count.median),
-                        std::string_view(delta.syscall), std::string_view(delta.errno_name), delta.is_fixed);
+                        std::string_view(delta.syscall), std::string_view(delta.errno_name), delta.is_per_run);
     };
     std::sort(out_.deltas.begin(), out_.deltas.end(),
               [&](const Delta& a, const Delta& b) { return order(a) < order(b); });
@@ -120,50 +120,50 @@ class Judge {
   }
 
   void compare_calls(std::string_view name, const Both& both, Numbers CallFigures::*field) {
-    const bool tells_fixed = (both.old_one == nullptr || both.old_one->fixed_calls) &&
-                             (both.new_one == nullptr || both.new_one->fixed_calls);
-    out_.tells_fixed = out_.tells_fixed && tells_fixed;
-    const Spread& old_count = *(figures_of(both.old_one, tells_fixed).*field);
-    const Spread& new_count = *(figures_of(both.new_one, tells_fixed).*field);
-    if (!tells_fixed && cannot_tell(name, both, old_count, new_count)) return;
+    const bool tells_per_run = (both.old_one == nullptr || both.old_one->per_run_calls) &&
+                               (both.new_one == nullptr || both.new_one->per_run_calls);
+    out_.tells_per_run = out_.tells_per_run && tells_per_run;
+    const Spread& old_count = *(figures_of(both.old_one, tells_per_run).*field);
+    const Spread& new_count = *(figures_of(both.new_one, tells_per_run).*field);
+    if (!tells_per_run && cannot_tell(name, both, old_count, new_count)) return;
     const Tolerance whole = tolerance_of(name, both);
     add(delta_of(name, "", both), old_count, new_count, passes_.of_pass(whole));
-    if (!tells_fixed) return;
-    Delta fixed = delta_of(name, "", both);
-    fixed.is_fixed = true;
-    add(std::move(fixed), fixed_calls(both.old_one), fixed_calls(both.new_one), whole);
+    if (!tells_per_run) return;
+    Delta per_run = delta_of(name, "", both);
+    per_run.is_per_run = true;
+    add(std::move(per_run), per_run_calls(both.old_one), per_run_calls(both.new_one), whole);
   }
 
   void compare_errnos(std::string_view syscall, const Both& both) {
-    const bool tells_fixed = (both.old_one == nullptr || both.old_one->fixed_errors) &&
-                             (both.new_one == nullptr || both.new_one->fixed_errors);
-    const ErrnoNumbers& old_errnos = figures_of(both.old_one, tells_fixed).errnos;
-    const ErrnoNumbers& new_errnos = figures_of(both.new_one, tells_fixed).errnos;
+    const bool tells_per_run = (both.old_one == nullptr || both.old_one->per_run_errors) &&
+                               (both.new_one == nullptr || both.new_one->per_run_errors);
+    const ErrnoNumbers& old_errnos = figures_of(both.old_one, tells_per_run).errnos;
+    const ErrnoNumbers& new_errnos = figures_of(both.new_one, tells_per_run).errnos;
     static const ErrnoNumbers kNone;
-    const ErrnoNumbers& old_fixed = tells_fixed && both.old_one != nullptr ? both.old_one->fixed_errnos : kNone;
-    const ErrnoNumbers& new_fixed = tells_fixed && both.new_one != nullptr ? both.new_one->fixed_errnos : kNone;
+    const ErrnoNumbers& old_per_run = tells_per_run && both.old_one != nullptr ? both.old_one->per_run_errnos : kNone;
+    const ErrnoNumbers& new_per_run = tells_per_run && both.new_one != nullptr ? both.new_one->per_run_errnos : kNone;
     std::set<std::string> names;
-    for (const ErrnoNumbers* errnos : {&old_errnos, &new_errnos, &old_fixed, &new_fixed}) {
+    for (const ErrnoNumbers* errnos : {&old_errnos, &new_errnos, &old_per_run, &new_per_run}) {
       for (const auto& [name, spread] : *errnos) names.insert(name);
     }
     const Tolerance whole = tolerance_of(syscall, both);
     for (const std::string& name : names) {
       const Spread old_count = count_of(old_errnos, name);
       const Spread new_count = count_of(new_errnos, name);
-      const Spread old_start = count_of(old_fixed, name);
-      if (!tells_fixed && cannot_tell(syscall, both, old_count, new_count)) continue;
+      const Spread old_start = count_of(old_per_run, name);
+      if (!tells_per_run && cannot_tell(syscall, both, old_count, new_count)) continue;
       Delta delta = delta_of(syscall, name, both);
       delta.is_new_errno = old_count.max == 0 && old_start.max == 0;
-      Delta fixed = delta;
-      fixed.is_fixed = true;
+      Delta per_run = delta;
+      per_run.is_per_run = true;
       add(std::move(delta), old_count, new_count, passes_.of_pass(whole));
-      add(std::move(fixed), old_start, count_of(new_fixed, name), whole);
+      add(std::move(per_run), old_start, count_of(new_per_run, name), whole);
     }
   }
 
-  /// True, and noted, where fixed calls may hide a change or look like one.
+  /// True, and noted, where per-run calls may hide a change or look like one.
   bool cannot_tell(std::string_view syscall, const Both& both, const Spread& old_count, const Spread& new_count) {
-    if (!passes_.must_tell_fixed || (old_count.max == 0 && new_count.max == 0)) return false;
+    if (!passes_.must_tell_per_run || (old_count.max == 0 && new_count.max == 0)) return false;
     if (!is_volatile(syscall, both)) undecided_.insert(syscall);
     return true;
   }
@@ -182,12 +182,12 @@ class Judge {
   std::set<std::string_view> undecided_;
 };
 
-std::optional<KernelSplit> split_kernel_time(const std::map<std::string_view, Both>& syscalls, bool tells_fixed) {
+std::optional<KernelSplit> split_kernel_time(const std::map<std::string_view, Both>& syscalls, bool tells_per_run) {
   KernelSplit split;
   for (const auto& [name, both] : syscalls) {
     if (both.is_wait()) continue;
-    const CallFigures& old_figures = figures_of(both.old_one, tells_fixed);
-    const CallFigures& new_figures = figures_of(both.new_one, tells_fixed);
+    const CallFigures& old_figures = figures_of(both.old_one, tells_per_run);
+    const CallFigures& new_figures = figures_of(both.new_one, tells_per_run);
     const Numbers& n0 = old_figures.latency_count;
     const Numbers& n1 = new_figures.latency_count;
     const Numbers& t0 = old_figures.kernel_ns;
@@ -215,11 +215,11 @@ Passes passes_of(const WindowSummary& old_window, const WindowSummary& new_windo
   passes.rounding = 1 / shortest;
   passes.unseen = 1 / (old_passes.min * static_cast<double>(old_window.n));
   // All passes of a loop run the same body on: none begins anew.
-  passes.must_tell_fixed = old_window.loop.empty() || new_window.loop.empty();
+  passes.must_tell_per_run = old_window.loop.empty() || new_window.loop.empty();
   return passes;
 }
 
-/// `write: its fixed calls are not told apart, and ...`.
+/// `write: its per-run calls are not told apart, and ...`.
 std::string undecided_reason(const std::set<std::string_view>& syscalls, const WindowSummary& old_window,
                              const WindowSummary& new_window) {
   auto lengths = [](const Spread& passes) {
@@ -289,7 +289,7 @@ Comparison compare_windows(const WindowSummary* old_window, const WindowSummary*
   Judge judge(passes, policy, out);
   if (have_calls || have_entries) {
     judge.compare(syscalls, have_calls ? &CallFigures::calls : &CallFigures::entries);
-    out.kernel_split = split_kernel_time(syscalls, out.tells_fixed);
+    out.kernel_split = split_kernel_time(syscalls, out.tells_per_run);
   }
   out.verdict = judge.verdict();
   allow_for_races(policy, out);

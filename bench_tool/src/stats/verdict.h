@@ -34,7 +34,7 @@ struct Delta {
   Change change = Change::none;
   bool is_volatile = false;
   bool is_new_errno = false;  ///< The syscall did not fail this way in any repetition of OLD.
-  bool is_fixed = false;      ///< Made once per run of a benchmark's loop; else per iteration.
+  bool is_per_run = false;    ///< Made once per run of a benchmark's loop; else per iteration.
 
   bool is_gated() const { return !is_volatile && change != Change::moved; }
   bool is_exact() const { return old_count.is_exact() && new_count.is_exact(); }
@@ -54,7 +54,7 @@ struct Comparison {
   Verdict verdict = Verdict::same;
   std::string reason;           ///< For verdicts that counts do not explain: `failed in NEW`.
   std::vector<Delta> deltas;    ///< Calls first, growth before shrinking, largest first; then errnos alike.
-  bool tells_fixed = false;     ///< Fixed calls were compared apart, for every syscall.
+  bool tells_per_run = false;   ///< Per-run calls were compared apart, for every syscall.
   bool counts_entries = false;  ///< Trips into the kernel are compared: a side has no calls.
   std::optional<KernelSplit> kernel_split;
   std::optional<TimeVerdict> time;  ///< None where the times are not to be compared; see judge_comparisons().

@@ -56,14 +56,14 @@ bool is_incomplete(const model::Dataset& data, std::uint32_t sample, std::span<c
   return found != *total;
 }
 
-CallFigures figures_of(const Series& series, const RepetitionAggregator& fold, Fixed fixed) {
+CallFigures figures_of(const Series& series, const RepetitionAggregator& fold, PerRunCalls per_run) {
   CallFigures out;
-  out.calls = fold.column(series, &SyscallRow::calls, fixed);
-  out.entries = fold.column(series, &SyscallRow::entries, fixed);
-  out.errors = fold.column(series, &SyscallRow::errors, fixed);
-  out.kernel_ns = fold.column(series, &SyscallRow::latency_sum_ns, fixed);
-  out.latency_count = fold.column(series, &SyscallRow::latency_count, fixed);
-  out.errnos = fold.errnos(series, fixed);
+  out.calls = fold.column(series, &SyscallRow::calls, per_run);
+  out.entries = fold.column(series, &SyscallRow::entries, per_run);
+  out.errors = fold.column(series, &SyscallRow::errors, per_run);
+  out.kernel_ns = fold.column(series, &SyscallRow::latency_sum_ns, per_run);
+  out.latency_count = fold.column(series, &SyscallRow::latency_count, per_run);
+  out.errnos = fold.errnos(series, per_run);
   return out;
 }
 
@@ -73,14 +73,14 @@ SyscallSummary summarize_syscall(const model::Dataset& data, const Series& serie
   if (series.first->detail != model::kNoName) out.name += " " + data.text(series.first->detail);
   out.classes = data.text(series.first->classes);
   out.is_wait = model::has_class(out.classes, "wait");
-  static_cast<CallFigures&>(out) = figures_of(series, fold, Fixed::left_out);
-  if (fold.tells_fixed_calls(series)) {
-    out.spread = figures_of(series, fold, Fixed::spread);
-    out.fixed_calls = fold.fixed(series, &SyscallRow::fixed_calls);
+  static_cast<CallFigures&>(out) = figures_of(series, fold, PerRunCalls::left_out);
+  if (fold.tells_per_run_calls(series)) {
+    out.spread = figures_of(series, fold, PerRunCalls::spread);
+    out.per_run_calls = fold.per_run(series, &SyscallRow::per_run_calls);
   }
-  if (fold.tells_fixed_errors(series)) {
-    out.fixed_errors = fold.fixed(series, &SyscallRow::fixed_errors);
-    out.fixed_errnos = fold.fixed_errnos(series);
+  if (fold.tells_per_run_errors(series)) {
+    out.per_run_errors = fold.per_run(series, &SyscallRow::per_run_errors);
+    out.per_run_errnos = fold.per_run_errnos(series);
   }
   out.restarts = sum(series, &SyscallRow::restarts);
   out.in_flight = sum(series, &SyscallRow::in_flight);
@@ -147,19 +147,19 @@ Numbers total_of(const SeriesList& all, const std::vector<SyscallSummary>& summa
   return spread_of(std::move(values));
 }
 
-/// Fixed calls of those syscalls together; nullopt where some are not known apart, or there are no such syscalls.
+/// Per-run calls of those syscalls together; nullopt where some are not known apart, or there are no such syscalls.
 template <class Select>
-Numbers fixed_sum(const SeriesList& all, const std::vector<SyscallSummary>& summaries, const RepetitionAggregator& fold,
-                  std::size_t repetitions, Select is_selected) {
+Numbers per_run_sum(const SeriesList& all, const std::vector<SyscallSummary>& summaries,
+                    const RepetitionAggregator& fold, std::size_t repetitions, Select is_selected) {
   std::vector<double> values(repetitions, 0.0);
   bool has_any = false;
   for (std::size_t s = 0; s < all.size(); ++s) {
     if (!is_selected(summaries[s])) continue;
     has_any = true;
-    if (!fold.tells_fixed_calls(all[s])) return std::nullopt;
+    if (!fold.tells_per_run_calls(all[s])) return std::nullopt;
     for (std::size_t i = 0; i < repetitions; ++i) {
       const SyscallRow* row = all[s].by_sample[i];
-      if (row != nullptr) values[i] += static_cast<double>(*row->fixed_calls);
+      if (row != nullptr) values[i] += static_cast<double>(*row->per_run_calls);
     }
   }
   return has_any ? spread_of(std::move(values)) : std::nullopt;
@@ -183,9 +183,9 @@ void sort_syscalls(std::vector<SyscallSummary>& syscalls) {
 
 }  // namespace
 
-bool has_fixed_calls(const WindowSummary& window) {
+bool has_per_run_calls(const WindowSummary& window) {
   return std::any_of(window.syscalls.begin(), window.syscalls.end(),
-                     [](const SyscallSummary& one) { return one.fixed_calls && one.fixed_calls->max > 0; });
+                     [](const SyscallSummary& one) { return one.per_run_calls && one.per_run_calls->max > 0; });
 }
 
 std::string filter_text(const WindowSummary& window) {
@@ -199,15 +199,15 @@ std::string filter_text(const WindowSummary& window) {
 WindowSummary summarize(const model::Dataset& data, const model::Group& group, bool per_iteration) {
   // A plain benchmark's total says nothing: it chose the number of passes itself.
   const bool is_plain = !group.samples.empty() && data.context(data.samples[group.samples.front()]).is_plain;
-  const bool is_kernel = data.text(group.kind) == "kernel";  // of many launches a row holds several
+  const bool is_gpu_kernel = data.text(group.kind) == schema::kKindGpuKernel;  // of many launches a row holds several
   const GroupRows rows(data, group);
-  const RepetitionAggregator fold(data, group, rows, per_iteration || is_plain || is_kernel || group.is_loop(data));
+  const RepetitionAggregator fold(data, group, rows, per_iteration || is_plain || is_gpu_kernel || group.is_loop(data));
   WindowSummary out;
   out.name = model::display_name(data, group);
   out.kind = data.text(group.kind);
   out.test = data.text(group.test);
   out.program = model::program_name(data.text(group.program));
-  out.is_plain = is_kernel;  // a figure of stamps or CUPTI: a time, and never counts
+  out.is_plain = is_gpu_kernel;  // a figure of stamps or CUPTI: a time, and never counts
   out.origin = data.text(group.origin);
   if (group.is_loop(data)) {
     out.loop = data.text(group.window);
@@ -238,9 +238,9 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   out.system_ns = fold.times(&Totals::system_ns);
   out.overhead_ns = fold.times(&Totals::overhead_estimate_ns);
   const SeriesList all(rows);
-  out.calls = fold.counts(&Totals::calls, all, &SyscallRow::fixed_calls);
-  out.entries = fold.counts(&Totals::entries, all, &SyscallRow::fixed_calls);
-  out.errors = fold.counts(&Totals::errors, all, &SyscallRow::fixed_errors);
+  out.calls = fold.counts(&Totals::calls, all, &SyscallRow::per_run_calls);
+  out.entries = fold.counts(&Totals::entries, all, &SyscallRow::per_run_calls);
+  out.errors = fold.counts(&Totals::errors, all, &SyscallRow::per_run_errors);
   out.spread_calls = fold.counts(&Totals::calls);
   out.spread_entries = fold.counts(&Totals::entries);
   out.late = sum(data, group, &Totals::late);
@@ -248,9 +248,9 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
 
   out.syscalls.reserve(all.size());
   for (const Series& series : all) out.syscalls.push_back(summarize_syscall(data, series, fold));
-  out.fixed_calls = fixed_sum(all, out.syscalls, fold, out.n, [](const SyscallSummary&) { return true; });
-  out.fixed_work_calls =
-      fixed_sum(all, out.syscalls, fold, out.n, [](const SyscallSummary& one) { return !one.is_wait; });
+  out.per_run_calls = per_run_sum(all, out.syscalls, fold, out.n, [](const SyscallSummary&) { return true; });
+  out.per_run_work_calls =
+      per_run_sum(all, out.syscalls, fold, out.n, [](const SyscallSummary& one) { return !one.is_wait; });
   // Sums over rows are only worth something when all rows are there; and without any row only the totals tell
   // whether nothing was called or nothing was measured.
   const bool is_counted = !out.syscalls.empty() || out.calls.has_value() || out.entries.has_value();

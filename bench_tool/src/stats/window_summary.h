@@ -32,15 +32,16 @@ struct CallFigures {
   ErrnoNumbers errnos;
 };
 
-/// One syscall (and ioctl request) of a window. If its fixed calls are known, its own figures leave them out.
+/// One syscall (and ioctl request) of a window. If its per-run calls are known, its own figures leave them out.
 struct SyscallSummary : CallFigures {
   std::string name;  ///< `write`, `ioctl TCGETS`
   std::string_view classes;
-  bool is_wait = false;               ///< Blocks by design: kept apart from work.
-  std::optional<CallFigures> spread;  ///< With the fixed calls, spread over the iterations; only where they are known.
-  Numbers fixed_calls;                ///< Made once per run of the loop; nullopt if not known apart.
-  Numbers fixed_errors;
-  ErrnoNumbers fixed_errnos;
+  bool is_wait = false;  ///< Blocks by design: kept apart from work.
+  std::optional<CallFigures>
+      spread;             ///< With the per-run calls, spread over the iterations; only where they are known.
+  Numbers per_run_calls;  ///< Made once per run of the loop; nullopt if not known apart.
+  Numbers per_run_errors;
+  ErrnoNumbers per_run_errnos;
   // Sums over all repetitions; nullopt where not measured.
   std::optional<std::uint64_t> restarts;
   std::optional<std::uint64_t> in_flight;
@@ -50,7 +51,7 @@ struct SyscallSummary : CallFigures {
 
   /// Calls, or trips into the kernel where the backend sees only those.
   const Numbers& count() const { return calls.has_value() ? calls : entries; }
-  const CallFigures& with_fixed() const { return spread ? *spread : *this; }
+  const CallFigures& with_per_run() const { return spread ? *spread : *this; }
 };
 
 /// What processor time is judged by. Empty if a repetition has none.
@@ -94,9 +95,9 @@ struct WindowSummary {
   Numbers calls;
   Numbers entries;
   Numbers errors;
-  Numbers fixed_calls;       ///< Of all its syscalls; nullopt where one's are not known apart.
-  Numbers fixed_work_calls;  ///< Of those that are not waits.
-  Numbers spread_calls;      ///< With the fixed ones, spread over the iterations.
+  Numbers per_run_calls;       ///< Of all its syscalls; nullopt where one's are not known apart.
+  Numbers per_run_work_calls;  ///< Of those that are not waits.
+  Numbers spread_calls;        ///< With the per-run calls, spread over the iterations.
   Numbers spread_entries;
   Numbers work_calls;                    ///< Calls (entries where calls are unknown) that are not waits.
   Numbers work_errors;                   ///< Of these, failed.
@@ -111,7 +112,7 @@ struct WindowSummary {
   /// Its counts are a part of its program's, and in no other window's.
   bool is_part_of_program() const { return is_ours() && (kind == "test" || is_set_up()); }
   /// Its times come from passes that no backend measured.
-  bool is_timed_apart() const { return kind == "loop" || kind == "benchmark" || kind == "kernel"; }
+  bool is_timed_apart() const { return kind == "loop" || kind == "benchmark" || kind == schema::kKindGpuKernel; }
   bool is_ours() const { return origin == schema::kOriginSyscost; }
   /// The passes that the figures were divided by, if they are per pass; else 1.
   double passes() const {
@@ -123,7 +124,7 @@ struct WindowSummary {
 };
 
 /// True if a syscall of the window has calls that are made once per run of the benchmark's loop.
-bool has_fixed_calls(const WindowSummary& window);
+bool has_per_run_calls(const WindowSummary& window);
 
 /// `%network`; `none` if everything was counted; `none and %network` if repetitions differ.
 std::string filter_text(const WindowSummary& window);

@@ -113,10 +113,11 @@ SYSCOST_EXPORT void set_counted_by_or_exit(const CountingStart& counted_by, cons
 /// The calls of one iteration, apart from the calls that a run of the loop makes once, regardless of its length.
 struct Figure {
   double per_iteration = 0;
-  std::optional<std::uint64_t> fixed;  ///< Empty: there is only one length, or the counts are not on a line.
+  std::optional<std::uint64_t> per_run;  ///< Empty: there is only one length, or the counts are not on a line.
 };
 /// For `counts[i]` calls in passes of `iterations[i]`; the last pass is the one that is reported. Counts of passes of
-/// different lengths lie on a line: its slope is the cost of an iteration, and its start is the fixed cost.
+/// different lengths lie on a line: its slope is the cost of an iteration, and its start is the cost that comes once
+/// per run.
 SYSCOST_EXPORT Figure figure_of(const std::vector<std::uint64_t>& iterations, const std::vector<std::uint64_t>& counts);
 
 /// One timed repetition and the counts that go with it: rows of kind `benchmark`.
@@ -133,7 +134,7 @@ struct TimedRepetition {
     std::uint64_t iterations = 0;
     const Cost* cost = nullptr;
   };
-  std::vector<ShorterPass> shorter;  ///< Earlier, shorter passes: they show which calls are fixed.
+  std::vector<ShorterPass> shorter;  ///< Earlier, shorter passes: they show which calls are made once per run.
 };
 /// Writes their rows, with one write. Inert in fork children.
 SYSCOST_EXPORT void write_rows(const std::vector<TimedRepetition>& repetitions);

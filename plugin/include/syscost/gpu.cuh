@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// When each warp of a kernel began and ended, for kernels compiled with nvcc: stamps taken inside the kernel, in the
-// process that tests it.
+// When each warp of a GPU kernel began and ended, for GPU kernels compiled with nvcc: stamps taken inside the GPU
+// kernel, in the process that tests it.
 //
 //     __global__ void sum_tree(const int* in, int n, int* out, syscost::gpu::Recorder recorder) {
 //       syscost::gpu::Scope scope(recorder);           // entry; the exit is stamped where it ends
@@ -12,11 +12,11 @@
 //
 //     syscost::gpu::Stamps stamps("sum_tree", grid, block);
 //     sum_tree<<<grid, block>>>(in, n, out, stamps.recorder());
-//     syscost::gpu::Collected collected = stamps.collect();   // waits; a kernel that failed is an error
+//     syscost::gpu::Collected collected = stamps.collect();   // waits; a GPU kernel that failed is an error
 //     ASSERT_TRUE(collected.launch) << collected.failure;
 //     syscost::gpu::record(*collected.launch);                // the stamps' file, and rows in the run's CSV
 //
-// The kernel stores into its own cells and no host code runs while it does. Making Stamps and collect() call the
+// The GPU kernel stores into its own cells and no host code runs while it does. Making Stamps and collect() call the
 // driver; the running test is not charged with that. Link syscost::gpu. A level of Level::warp (the default) takes 64
 // bytes for 32 threads. Time is %globaltimer's; its step is measured.
 //
@@ -160,7 +160,7 @@ inline std::optional<ClockAnchor> measure_clock_anchor(std::uint64_t step_ns) {
         samples.push_back({before, mailbox->times[i - 1], now});
       }
     }
-    __atomic_store_n(&mailbox->asked, kQuestions, __ATOMIC_RELEASE);  // lets a kernel that waits end
+    __atomic_store_n(&mailbox->asked, kQuestions, __ATOMIC_RELEASE);  // lets a GPU kernel that waits end
     static_cast<void>(cudaDeviceSynchronize());
   }
   static_cast<void>(cudaFreeHost(mailbox));
@@ -179,16 +179,16 @@ struct Collected {
   std::string failure;
 };
 
-/// The buffer of one kernel's stamps on the current device, for launches of one size. Not thread-safe; one launch
+/// The buffer of one GPU kernel's stamps on the current device, for launches of one size. Not thread-safe; one launch
 /// between two collect().
 class Stamps {
  public:
   /// Where the memory cannot be had, recorder() records nothing and collect() says why.
-  Stamps(std::string kernel, dim3 grid, dim3 block, StampOptions options = {})
+  Stamps(std::string gpu_kernel, dim3 grid, dim3 block, StampOptions options = {})
       : layout_(Layout::of(options.level, detail::dim3_of(grid), detail::dim3_of(block), options.marks,
                            options.most_bytes)) {
     const Aside aside;
-    facts_.kernel = std::move(kernel);
+    facts_.gpu_kernel = std::move(gpu_kernel);
     failure_ = why_no_gpu();
     if (failure_.empty()) allocate();
     if (failure_.empty()) read_facts();
@@ -200,24 +200,24 @@ class Stamps {
   Stamps(const Stamps&) = delete;
   Stamps& operator=(const Stamps&) = delete;
 
-  /// The kernel's argument. Nothing is recorded when failure() is not empty.
+  /// The GPU kernel's argument. Nothing is recorded when failure() is not empty.
   Recorder recorder() const { return recorder_; }
   const std::string& failure() const { return failure_; }
 
-  /// How many blocks of `kernel` fit on an SM: for waves and the launch ramp.
+  /// How many blocks of `gpu_kernel` fit on an SM: for waves and the launch ramp.
   template <class Kernel>
-  void set_occupancy_of(Kernel kernel, std::size_t shared_bytes = 0) {
+  void set_occupancy_of(Kernel gpu_kernel, std::size_t shared_bytes = 0) {
     int blocks = 0;
     const auto threads = static_cast<int>(count_of(layout_.block));
-    if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared_bytes) == cudaSuccess) {
+    if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, gpu_kernel, threads, shared_bytes) == cudaSuccess) {
       facts_.blocks_per_sm = static_cast<std::uint64_t>(blocks);
     } else {
       static_cast<void>(cudaGetLastError());
     }
   }
 
-  /// Times the kernel without stamps and with them, in turns, by CUDA events: the median of `rounds` each. `launch` is
-  /// called with a Recorder and launches the kernel on the default stream. Returns what went wrong, or "".
+  /// Times the GPU kernel without stamps and with them, in turns, by CUDA events: the median of `rounds` each. `launch`
+  /// is called with a Recorder and launches the GPU kernel on the default stream. Returns what went wrong, or "".
   template <class Launch>
   std::string measure_self_cost(Launch launch, int rounds = 21) {
     const Aside aside;
@@ -232,7 +232,7 @@ class Stamps {
     }
     cudaError_t error = events.error();
     if (error == cudaSuccess) error = clear();
-    if (error != cudaSuccess) return failure_ = detail::failure_of("timing kernel " + facts_.kernel, error);
+    if (error != cudaSuccess) return failure_ = detail::failure_of("timing GPU kernel " + facts_.gpu_kernel, error);
     std::sort(plain.begin(), plain.end());
     std::sort(stamped.begin(), stamped.end());
     facts_.plain_ns = plain[plain.size() / 2];
@@ -245,9 +245,10 @@ class Stamps {
     const Aside aside;
     if (!failure_.empty()) return {std::nullopt, failure_};
     cudaError_t error = cudaGetLastError();
-    if (error != cudaSuccess) return {std::nullopt, detail::failure_of("launching kernel " + facts_.kernel, error)};
+    if (error != cudaSuccess)
+      return {std::nullopt, detail::failure_of("launching GPU kernel " + facts_.gpu_kernel, error)};
     error = cudaDeviceSynchronize();
-    if (error != cudaSuccess) return fail("running kernel " + facts_.kernel, error);
+    if (error != cudaSuccess) return fail("running GPU kernel " + facts_.gpu_kernel, error);
     Losses losses{};
     std::vector<Cell> cells(layout_.cells);
     std::vector<MarkCell> marks(layout_.cells * layout_.marks);
@@ -255,14 +256,14 @@ class Stamps {
     if (error == cudaSuccess) error = copy(cells, recorder_.cells);
     if (error == cudaSuccess && !marks.empty()) error = copy(marks, recorder_.mark_cells);
     if (error == cudaSuccess) error = clear();
-    if (error != cudaSuccess) return fail("copying the stamps of kernel " + facts_.kernel, error);
-    if (std::string mismatch = mismatch_text(facts_.kernel, layout_, losses); !mismatch.empty()) {
+    if (error != cudaSuccess) return fail("copying the stamps of GPU kernel " + facts_.gpu_kernel, error);
+    if (std::string mismatch = mismatch_text(facts_.gpu_kernel, layout_, losses); !mismatch.empty()) {
       return {std::nullopt, std::move(mismatch)};
     }
     StampedLaunch launch = facts_;
     read_cells(layout_, losses, cells.data(), marks.data(), launch);
     if (launch.scopes.empty() && losses.overflowed == 0) {
-      return {std::nullopt, "kernel " + facts_.kernel +
+      return {std::nullopt, "GPU kernel " + facts_.gpu_kernel +
                                 " stamped nothing: was it launched with stamps.recorder(), and "
                                 "does it make a syscost::gpu::Scope?"};
     }
@@ -290,7 +291,7 @@ class Stamps {
     if (error == cudaSuccess) error = clear();
     if (error != cudaSuccess) {
       failure_ = detail::failure_of(
-          "allocating " + std::to_string(bytes()) + " bytes for the stamps of kernel " + facts_.kernel, error);
+          "allocating " + std::to_string(bytes()) + " bytes for the stamps of GPU kernel " + facts_.gpu_kernel, error);
       static_cast<void>(cudaGetLastError());
       return;
     }

@@ -16,16 +16,20 @@
 #include <array>
 #include <cstddef>
 #include <string_view>
+#include <utility>
 
 namespace syscost::schema {
 
 /// Version written to column `schema_version`. Moves when a column or a record is added, removed, renamed or changes
 /// meaning.
-inline constexpr int kSchemaVersion = 5;
+inline constexpr int kSchemaVersion = 6;
 /// Rows since this version mean the same; a reader takes all from here to kSchemaVersion.
 inline constexpr int kOldestSchemaVersion = 3;
 /// Since this version there is column `cpu_ns`; files of older ones have all others, in the same order.
 inline constexpr int kCpuNsSince = 5;
+/// Since this version four columns and a kind have the names below; a reader knows the names before (kNamesBefore,
+/// kKindGpuKernelBefore).
+inline constexpr int kNamesSince = 6;
 
 /// Text of the last column of every row; a row that does not end in it was torn by a crash or a full disk.
 inline constexpr std::string_view kEndMark = "end";
@@ -35,9 +39,9 @@ inline constexpr std::string_view kEndMark = "end";
   /* which run, on what */                                                           \
   X(kSchemaVersionColumn, "schema_version") X(kRunId, "run_id")                      \
   X(kStartedAt, "started_at") X(kLabel, "label") X(kHost, "host")                    \
-  X(kKernel, "kernel") X(kCommit, "commit") X(kBuildId, "build_id")                  \
-  X(kBuildType, "build_type") X(kBackend, "backend") X(kSelection, "selection")      \
-  X(kFilter, "filter") X(kProgram, "program")                                        \
+  X(kKernelRelease, "kernel_release") X(kCommit, "commit")                           \
+  X(kBuildId, "build_id") X(kBuildType, "build_type") X(kBackend, "backend")         \
+  X(kSelection, "selection") X(kFilter, "filter") X(kProgram, "program")             \
   /* which window */                                                                 \
   X(kPid, "pid") X(kKind, "kind") X(kTest, "test") X(kWindow, "window")              \
   X(kParent, "parent") X(kRepetition, "repetition") X(kRecord, "record")             \
@@ -57,8 +61,8 @@ inline constexpr std::string_view kEndMark = "end";
   X(kClass, "class") X(kEntries, "entries") X(kCalls, "calls")                       \
   X(kRestarts, "restarts") X(kInFlight, "in_flight") X(kNoReturn, "no_return")       \
   X(kCarriedIn, "carried_in") X(kDenied, "denied") X(kErrors, "errors")              \
-  X(kErrnos, "errnos") X(kFixedCalls, "fixed_calls")                                 \
-  X(kFixedErrors, "fixed_errors") X(kFixedErrnos, "fixed_errnos")                    \
+  X(kErrnos, "errnos") X(kPerRunCalls, "per_run_calls")                              \
+  X(kPerRunErrors, "per_run_errors") X(kPerRunErrnos, "per_run_errnos")              \
   X(kLatencyCount, "latency_count")                                                  \
   X(kLatencySumNs, "latency_sum_ns") X(kLatencyMinNs, "latency_min_ns")              \
   X(kLatencyMaxNs, "latency_max_ns") X(kP50Ns, "p50_ns") X(kP75Ns, "p75_ns")         \
@@ -84,7 +88,18 @@ inline constexpr std::size_t kColumnCount = kColumnNames.size();
 
 /// Values of column `kind`: what the window was opened for.
 inline constexpr std::array<std::string_view, 8> kKinds = {"test",  "suite",     "environment", "loop",
-                                                           "scope", "benchmark", "process",     "kernel"};
+                                                           "scope", "benchmark", "process",     "gpu_kernel"};
+
+/// Kind of a figure of a GPU's kernels or copies; and its name before kNamesSince.
+inline constexpr std::string_view kKindGpuKernel = "gpu_kernel";
+inline constexpr std::string_view kKindGpuKernelBefore = "kernel";
+
+/// Columns with another name before kNamesSince, and that name.
+inline constexpr std::array<std::pair<Column, std::string_view>, 4> kNamesBefore = {
+    {{Column::kKernelRelease, "kernel"},
+     {Column::kPerRunCalls, "fixed_calls"},
+     {Column::kPerRunErrors, "fixed_errors"},
+     {Column::kPerRunErrnos, "fixed_errnos"}}};
 
 /// Values of column `record`.
 inline constexpr std::string_view kRecordTest = "test";

@@ -14,7 +14,7 @@ struct RunColumns {
   std::string started_at;
   std::string label;
   std::string host;
-  std::string kernel;
+  std::string kernel_release;
   std::string commit;
   std::string build_id;
   std::string build_type;

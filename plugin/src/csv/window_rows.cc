@@ -50,8 +50,8 @@ std::string histogram_text(const Histogram& latency) {
 }
 
 /// Of `calls`, `errors` and `errnos`, what a run of the loop makes whatever its length.
-void set_fixed(Row& row, const FixedPart& part) {
-  row.set(Column::kFixedCalls, part.calls);
+void set_per_run(Row& row, const PerRunPart& part) {
+  row.set(Column::kPerRunCalls, part.calls);
   if (!part.errors.has_value()) return;
   std::uint64_t total = 0;
   std::string text;
@@ -59,8 +59,8 @@ void set_fixed(Row& row, const FixedPart& part) {
     total += count;
     append_errno(text, error, count);
   }
-  row.set(Column::kFixedErrors, total);
-  row.set(Column::kFixedErrnos, text);
+  row.set(Column::kPerRunErrors, total);
+  row.set(Column::kPerRunErrnos, text);
 }
 
 void set_latency(Row& row, const Histogram& latency) {
@@ -94,7 +94,7 @@ void set_totals(Row& row, const CallTable& table, const Capabilities& can) {
   row.set(Column::kTotalKernelNs, measured(can.latency, kernel_ns));
 }
 
-void set_tally(Row& row, SyscallId id, const Tally& tally, const FixedParts* fixed, const Capabilities& can) {
+void set_tally(Row& row, SyscallId id, const Tally& tally, const PerRunParts* per_run, const Capabilities& can) {
   row.set(Column::kClass, class_list(id));
   row.set(Column::kEntries, measured(can.entries, tally.entries));
   row.set(Column::kCalls, measured(can.calls, tally.calls));
@@ -107,8 +107,8 @@ void set_tally(Row& row, SyscallId id, const Tally& tally, const FixedParts* fix
   row.set(Column::kDenied, measured(can.denied, tally.denied));
   row.set(Column::kErrors, measured(can.errors, tally.errors.total()));
   if (can.errors) row.set(Column::kErrnos, errnos_text(tally.errors));
-  if (fixed != nullptr) {
-    if (const auto part = fixed->find(id); part != fixed->end()) set_fixed(row, part->second);
+  if (per_run != nullptr) {
+    if (const auto part = per_run->find(id); part != per_run->end()) set_per_run(row, part->second);
   }
   if (can.latency) set_latency(row, tally.latency.dense());
 }
@@ -122,7 +122,7 @@ WindowRows::WindowRows(const RunColumns& run) : surroundings_(run.surroundings) 
   row.set(Column::kStartedAt, run.started_at);
   row.set(Column::kLabel, run.label);
   row.set(Column::kHost, run.host);
-  row.set(Column::kKernel, run.kernel);
+  row.set(Column::kKernelRelease, run.kernel_release);
   row.set(Column::kCommit, run.commit);
   row.set(Column::kBuildId, run.build_id);
   row.set(Column::kBuildType, run.build_type);
@@ -183,9 +183,9 @@ void WindowRows::append_children(std::string& out, const WindowColumns& window, 
     child.window = program;
     child.parent = window.window;
     child.repetition = window.repetition;
-    if (window.fixed_of_children != nullptr) {
-      const auto parts = window.fixed_of_children->find(std::string_view(program));
-      if (parts != window.fixed_of_children->end()) child.fixed = &parts->second;
+    if (window.per_run_of_children != nullptr) {
+      const auto parts = window.per_run_of_children->find(std::string_view(program));
+      if (parts != window.per_run_of_children->end()) child.per_run = &parts->second;
     }
     Row row(out, run_, Column::kKind);
     set_key(row, child, schema::kRecordTest);
@@ -207,7 +207,7 @@ void WindowRows::append_syscalls(std::string& out, const WindowColumns& window, 
     syscall.set(Column::kSyscall, syscall_name(id));
     if (!id.detail.empty()) syscall.set(Column::kDetail, detail_text(id.detail));
     syscall.set(Column::kOrigin, schema::kOriginSyscost);
-    set_tally(syscall, id, tally, window.fixed, capabilities);
+    set_tally(syscall, id, tally, window.per_run, capabilities);
     syscall.end();
   }
 }

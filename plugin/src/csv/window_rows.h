@@ -13,7 +13,7 @@
 
 #include "core/backend.h"
 #include "core/cost_data.h"
-#include "core/fixed_part.h"
+#include "core/per_run_part.h"
 #include "csv/run_columns.h"
 #include "csv/tool_rows.h"
 
@@ -39,8 +39,8 @@ struct WindowColumns {
   std::optional<std::uint64_t> minor_faults;
   std::optional<std::uint64_t> major_faults;
   std::string_view excluded;  ///< Column `detail`: the loops inside, which have rows of their own.
-  const ChildFixedParts* fixed_of_children = nullptr;
-  const FixedParts* fixed = nullptr;  ///< Null where fixed calls are told apart nowhere.
+  const ChildPerRunParts* per_run_of_children = nullptr;
+  const PerRunParts* per_run = nullptr;  ///< Null where per-run calls are told apart nowhere.
 };
 
 class WindowRows {

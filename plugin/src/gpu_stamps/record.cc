@@ -85,7 +85,7 @@ bool is_whole(const StampedLaunch& launch) {
 std::vector<profilers::TimeFigure> times_of(const StampedLaunch& launch) {
   std::vector<profilers::TimeFigure> times;
   const auto add = [&](const char* figure, const Recorded& ns) {
-    if (ns) times.push_back({launch.kernel + " " + figure, "", {{1, *ns}}});
+    if (ns) times.push_back({launch.gpu_kernel + " " + figure, "", {{1, *ns}}});
   };
   if (is_whole(launch)) {
     add("span", span_ns(launch));
@@ -118,8 +118,8 @@ std::string record(StampedLaunch launch) {
   const Aside aside;
   launch.run_id = session->run_id();
   launch.test = session->running_test();
-  launch.launch = session->tools().take_kernel_repetitions(launch.kernel, 1);
-  session->tools().add_kernel_times(times_of(launch), launch.launch);
+  launch.launch = session->tools().take_gpu_kernel_repetitions(launch.gpu_kernel, 1);
+  session->tools().add_gpu_kernel_times(times_of(launch), launch.launch);
   const Result<void> written = write_stamps(*session, launch);
   if (written.ok()) return {};
   session->note_problem(written.failure());
@@ -132,7 +132,7 @@ void record_times(const std::string& figure, const std::vector<std::uint64_t>& d
   const Aside aside;
   profilers::TimeFigure time{figure, "", {}};
   for (const std::uint64_t duration_ns : durations_ns) time.rows.push_back({1, duration_ns});
-  session->tools().add_kernel_times({time});
+  session->tools().add_gpu_kernel_times({time});
 }
 
 }  // namespace syscost::gpu

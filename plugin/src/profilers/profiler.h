@@ -57,7 +57,7 @@ struct TimeRow {
   bool operator==(const TimeRow&) const = default;
 };
 
-/// A figure that is a time; rows of kind `kernel`.
+/// A figure that is a time; rows of kind `gpu_kernel`.
 struct TimeFigure {
   std::string name;  ///< Column `window`: "add_tree duration (CUPTI)".
   std::string note;  ///< Column `detail`; may be empty.

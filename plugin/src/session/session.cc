@@ -13,9 +13,9 @@ namespace syscost::session {
 Session::Session(Options options, BackendOpener opener, ToolOpener tools)
     : shared_(std::move(options), std::move(opener)), tools_(shared_, rows_, std::move(tools)) {
   // Made now, so that scopes need not.
-  fixed_cost::pending();
-  fixed_cost::fork_child();
-  fixed_cost::timed_pass();
+  unavailable_cost::pending();
+  unavailable_cost::fork_child();
+  unavailable_cost::timed_pass();
 }
 
 void Session::read_run(const adapter::Framework& framework, bool is_new) {

@@ -70,7 +70,7 @@ class Counts(BenchmarkCase):
                             SYSCOST_TEST_BODY="thread")["BM_Odd/iterations:2"]
         with open(report, encoding="utf-8") as file:
             [run] = json.load(file)["benchmarks"]
-        self.assertEqual(run["syscalls"] * 2 + run.get("syscalls_fixed", 0), int(row["total_calls"]))
+        self.assertEqual(run["syscalls"] * 2 + run.get("syscalls_per_run", 0), int(row["total_calls"]))
         self.assertEqual(self.calls(row["test"])["getgid"], 2)
         # It is entered and never returns.
         self.assertNotIn("sys_exit", run)
@@ -163,35 +163,35 @@ class Counts(BenchmarkCase):
         self.assertEqual({row["selection"] for row in self.rows()}, {"whole"})
 
 
-class FixedCalls(BenchmarkCase):
+class PerRunCalls(BenchmarkCase):
     """Calls made once per run, regardless of iterations, are listed apart. So runs with different passes agree."""
 
-    def one(self, *flags, test="BM_FixedCalls", **variables):
+    def one(self, *flags, test="BM_PerRunCalls", **variables):
         """{syscall: its row} of a run of `test`, in a file of its own; and the file."""
         self.csv = os.path.join(self.folder, "out%d.csv" % len(os.listdir(self.folder)))
         self.measured(test, flags=flags, **variables)
         return {row["syscall"]: row for row in self.rows(record="syscall", test=test)}
 
     @staticmethod
-    def fixed(row):
-        return row["fixed_calls"], row["fixed_errors"], row["fixed_errnos"]
+    def per_run(row):
+        return row["per_run_calls"], row["per_run_errors"], row["per_run_errnos"]
 
     def test_they_stand_beside_the_calls_they_are_a_part_of(self):
         for cycles in "1000", "100":
             rows = self.one("--syscost_cycles=" + cycles)
-            self.assertEqual((rows["access"]["calls"], *self.fixed(rows["access"])), ("3", "3", "3", "ENOENT:3"))
-            self.assertEqual((rows["getppid"]["calls"], *self.fixed(rows["getppid"])), (str(2 * int(cycles)), "0", "0", ""))
+            self.assertEqual((rows["access"]["calls"], *self.per_run(rows["access"])), ("3", "3", "3", "ENOENT:3"))
+            self.assertEqual((rows["getppid"]["calls"], *self.per_run(rows["getppid"])), (str(2 * int(cycles)), "0", "0", ""))
 
     def test_several_threads_have_theirs_together(self):
-        rows = self.one(test="BM_FixedCallsThreads/threads:2")
-        self.assertEqual(self.fixed(rows["access"]), ("6", "6", "ENOENT:6"))
+        rows = self.one(test="BM_PerRunCallsThreads/threads:2")
+        self.assertEqual(self.per_run(rows["access"]), ("6", "6", "ENOENT:6"))
 
     def test_they_are_unknown_where_the_benchmark_says_how_many_iterations(self):
         rows = self.one(test="BM_Fixed/iterations:7")
-        self.assertEqual(self.fixed(rows["getppid"]), ("", "", ""))
+        self.assertEqual(self.per_run(rows["getppid"]), ("", "", ""))
 
     def test_they_are_known_of_what_happens_sometimes(self):
-        self.assertEqual(self.fixed(self.one(test="BM_SometimesMore")["getuid"]), ("0", "0", ""))
+        self.assertEqual(self.per_run(self.one(test="BM_SometimesMore")["getuid"]), ("0", "0", ""))
 
     def verdict(self, old, new):
         """Exit code, and what changed, as bench compare says it of two runs (flags, body)."""
@@ -204,7 +204,7 @@ class FixedCalls(BenchmarkCase):
             files.append(self.csv)
         done = self.run_program(bench, "compare", *files, "--format=json", code=None)
         [test] = json.loads(done.out)["tests"]
-        changes = [(one["syscall"], one["errno"], one["fixed"], one["new"] - one["old"]) for one in test["deltas"]]
+        changes = [(one["syscall"], one["errno"], one["per_run"], one["new"] - one["old"]) for one in test["deltas"]]
         return done.code, test["verdict"], changes
 
     def test_passes_of_different_lengths_say_the_same(self):
@@ -214,7 +214,7 @@ class FixedCalls(BenchmarkCase):
 
     def test_one_more_is_found_whatever_the_length(self):
         for cycles in "1000", "100":
-            self.assertEqual(self.verdict(("1000", ""), (cycles, "one more fixed")),
+            self.assertEqual(self.verdict(("1000", ""), (cycles, "one more per run")),
                              (1, "regressed", [("access", None, True, 1), ("access", "ENOENT", True, 1)]))
 
     def test_a_doubled_call_of_an_iteration_is_found_whatever_the_length(self):

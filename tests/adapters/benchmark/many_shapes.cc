@@ -103,17 +103,17 @@ void BM_OpensOnce(benchmark::State& state) {
 BENCHMARK(BM_OpensOnce);
 
 /// Three calls in the first iteration that fail, and two in each; more of either where SYSCOST_TEST_BODY asks for it.
-void BM_FixedCalls(benchmark::State& state) {
+void BM_PerRunCalls(benchmark::State& state) {
   bool is_first = true;
   for (auto _ : state) {
-    for (int i = 0; is_first && i < (wants("one more fixed") ? 4 : 3); ++i)
+    for (int i = 0; is_first && i < (wants("one more per run") ? 4 : 3); ++i)
       benchmark::DoNotOptimize(access("/nowhere", 0));
     is_first = false;
     for (int i = 0; i < (wants("twice as many") ? 4 : 2); ++i) call(SYS_getppid);
   }
 }
-BENCHMARK(BM_FixedCalls);
-BENCHMARK(BM_FixedCalls)->Name("BM_FixedCallsThreads")->Threads(2);
+BENCHMARK(BM_PerRunCalls);
+BENCHMARK(BM_PerRunCalls)->Name("BM_PerRunCallsThreads")->Threads(2);
 
 void BM_Pauses(benchmark::State& state) {
   for (auto _ : state) {

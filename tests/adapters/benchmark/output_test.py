@@ -69,7 +69,7 @@ class Output(BenchmarkCase):
         lines = {line.split()[0]: line for line in done.out.splitlines() if line.startswith("BM_")}
         self.assertIn("syscalls=1", lines["BM_OneCall"])
         self.assertIn("mine=42 syscalls=1 a label", lines["BM_UserCounter"])
-        self.assertRegex(lines["BM_OpensOnce"], r"syscalls=1 syscalls_fixed=1\b")
+        self.assertRegex(lines["BM_OpensOnce"], r"syscalls=1 syscalls_per_run=1\b")
         self.assertIn("syscalls=64", lines["BM_Complexity/64"])
         self.assertIn("syscalls=1", lines["BM_Repeats/repeats:3_mean"])
         for name in ("BM_Repeats/repeats:3_stddev", "BM_Complexity_BigO", "BM_Complexity_RMS", "BM_Skipped"):
@@ -83,7 +83,7 @@ class Output(BenchmarkCase):
 
     def test_a_profile_names_the_syscalls(self):
         done = self.run_program(SHAPES, "--syscost_profile=syscalls", QUICK, "--benchmark_filter=BM_OpensOnce|WritesAndSync/4")
-        self.assertRegex(done.out, r"BM_OpensOnce .*sys_openat=0 sys_write=1 syscalls=1 syscalls_fixed=1")
+        self.assertRegex(done.out, r"BM_OpensOnce .*sys_openat=0 sys_write=1 syscalls=1 syscalls_per_run=1")
         self.assertRegex(done.out, r"BM_WritesAndSync/4 .*sys_fdatasync=1 sys_pwrite64=4 syscalls=5")
 
     def test_counters_are_in_the_json_and_in_its_file(self):

@@ -29,10 +29,10 @@ struct Bytes {
 Bytes kernel(const char* name, std::uint64_t start, std::uint64_t end, std::uint32_t id) {
   return Bytes()
       .put<std::uint32_t>(0, kConcurrentKernel)
-      .put(layout::kKernelStart, start)
-      .put(layout::kKernelEnd, end)
-      .put(layout::kKernelCorrelation, id)
-      .put(layout::kKernelName, name);
+      .put(layout::kGpuKernelStart, start)
+      .put(layout::kGpuKernelEnd, end)
+      .put(layout::kGpuKernelCorrelation, id)
+      .put(layout::kGpuKernelName, name);
 }
 Bytes copy(std::uint8_t kind, std::uint64_t bytes, std::uint64_t start, std::uint64_t end, std::uint32_t id = 0) {
   return Bytes()
@@ -68,18 +68,18 @@ TEST(CuptiFigures, TellKernelsApartByName) {
   const Activity activity = activity_of(
       {kernel("add_tree", 100, 300, 1), kernel("add_naive", 400, 900, 2), kernel("add_tree", 1000, 1150, 3)});
   const Figures figures = figures_of(activity, kAlways);
-  ASSERT_EQ(figures.kernels.size(), 2U);
-  EXPECT_EQ(figures.kernels[0].name, "add_tree");
-  EXPECT_EQ(figures.kernels[0].duration_ns, (std::vector<std::uint64_t>{200, 150}));
-  EXPECT_EQ(figures.kernel_ns(), 850U);
+  ASSERT_EQ(figures.gpu_kernels.size(), 2U);
+  EXPECT_EQ(figures.gpu_kernels[0].name, "add_tree");
+  EXPECT_EQ(figures.gpu_kernels[0].duration_ns, (std::vector<std::uint64_t>{200, 150}));
+  EXPECT_EQ(figures.gpu_kernel_ns(), 850U);
 }
 
 TEST(CuptiFigures, LaunchLatencyIsFromTheOutermostCallToTheStart) {
   const Activity activity = activity_of({call(kDriverCall, 60, 7), call(kRuntimeCall, 40, 7),
                                          kernel("add", 100, 300, 7), kernel("lost_call", 400, 500, 8)});
   const Figures figures = figures_of(activity, kAlways);
-  EXPECT_EQ(figures.kernels[0].latency_ns, (std::vector<std::uint64_t>{60}));
-  EXPECT_TRUE(figures.kernels[1].latency_ns.empty()) << "no call was recorded: no number is made up";
+  EXPECT_EQ(figures.gpu_kernels[0].latency_ns, (std::vector<std::uint64_t>{60}));
+  EXPECT_TRUE(figures.gpu_kernels[1].latency_ns.empty()) << "no call was recorded: no number is made up";
 }
 
 TEST(CuptiFigures, AKernelBelongsToTheWindowThatLaunchedIt) {
@@ -87,9 +87,9 @@ TEST(CuptiFigures, AKernelBelongsToTheWindowThatLaunchedIt) {
       activity_of({call(kRuntimeCall, 90, 1), kernel("before", 110, 120, 1), call(kRuntimeCall, 190, 2),
                    kernel("late", 210, 220, 2), kernel("between", 250, 260, 3), kernel("second", 310, 320, 4)});
   const Figures figures = figures_of(activity, {{100, 200}, {300, 400}});
-  ASSERT_EQ(figures.kernels.size(), 2U);
-  EXPECT_EQ(figures.kernels[0].name, "late");
-  EXPECT_EQ(figures.kernels[1].name, "second");
+  ASSERT_EQ(figures.gpu_kernels.size(), 2U);
+  EXPECT_EQ(figures.gpu_kernels[0].name, "late");
+  EXPECT_EQ(figures.gpu_kernels[1].name, "second");
 }
 
 TEST(CuptiFigures, KeepBytesAndTimesOfEachDirectionApart) {
@@ -125,7 +125,7 @@ TEST(CuptiFigures, TheRatioIsTransfersToKernels) {
   Activity activity = activity_of({copy(1, 4000, 100, 400), copy(2, 4, 500, 600), kernel("add", 700, 900, 1)});
   EXPECT_EQ(figures_of(activity, kAlways).transfer_ratio(), 2.0);
   EXPECT_EQ(figures_of(activity_of({copy(1, 4000, 100, 400)}), kAlways).transfer_ratio(), std::nullopt)
-      << "without a kernel there is none";
+      << "without a GPU kernel there is none";
   activity.dropped = 1;
   EXPECT_EQ(figures_of(activity, kAlways).transfer_ratio(), std::nullopt) << "nor when a record is missing";
 }
@@ -151,16 +151,16 @@ TEST(CuptiFigures, WhatIsMissingIsCounted) {
 TEST(CuptiFigures, NothingIsSaidSoWhenNothingRan) {
   const Activity activity;
   const Figures figures = figures_of(activity, kAlways);
-  EXPECT_EQ(summary_of(figures, activity), "cupti: no kernel and no copy\n");
+  EXPECT_EQ(summary_of(figures, activity), "cupti: no GPU kernel and no copy\n");
   EXPECT_TRUE(times_of(figures).empty());
 }
 
 TEST(CuptiFigures, NamesAreReadable) {
-  EXPECT_EQ(kernel_name("_ZN7gpu_sum12_GLOBAL__N_18add_treeEPKjmPj"), "gpu_sum::(anonymous namespace)::add_tree");
-  EXPECT_EQ(kernel_name("_Z3addIiEvPT_"), "add<int>");
-  EXPECT_EQ(kernel_name("_Z5applyPFviE"), "apply");
-  EXPECT_EQ(kernel_name("plain_c"), "plain_c");
-  EXPECT_EQ(kernel_name(""), "kernel without a name");
+  EXPECT_EQ(gpu_kernel_name("_ZN7gpu_sum12_GLOBAL__N_18add_treeEPKjmPj"), "gpu_sum::(anonymous namespace)::add_tree");
+  EXPECT_EQ(gpu_kernel_name("_Z3addIiEvPT_"), "add<int>");
+  EXPECT_EQ(gpu_kernel_name("_Z5applyPFviE"), "apply");
+  EXPECT_EQ(gpu_kernel_name("plain_c"), "plain_c");
+  EXPECT_EQ(gpu_kernel_name(""), "kernel without a name");
 }
 
 TEST(CuptiReport, ARowForEachLaunchUntilThereAreTooMany) {
@@ -181,19 +181,20 @@ TEST(CuptiReport, SumsSayWhatTheyAreOf) {
   const profilers::TimeFigure* transfers = find(times, "all transfers (CUPTI)");
   ASSERT_NE(transfers, nullptr);
   EXPECT_TRUE(transfers->is_sum);
-  EXPECT_EQ(transfers->note, "1 copy to device, 4000 bytes; 1 copy to host, 4 bytes; 2.000 times the kernels' time");
+  EXPECT_EQ(transfers->note,
+            "1 copy to device, 4000 bytes; 1 copy to host, 4 bytes; 2.000 times the GPU kernels' time");
   EXPECT_EQ(summary_of(figures, activity),
             "cupti: 1 add, 200 ns each\n"
             "cupti: 1 copy to device, 4000 bytes in 300 ns, 13.33 GB/s\n"
             "cupti: 1 copy to host, 4 bytes in 100 ns, 0.04 GB/s\n"
-            "cupti: transfers take 2.00 times as long as kernels\n");
+            "cupti: transfers take 2.00 times as long as GPU kernels\n");
 }
 
 TEST(CuptiReport, TheFileHoldsTheSame) {
   Activity activity = activity_of({copy(1, 4000, 100, 400), kernel("add", 700, 900, 1), call(kRuntimeCall, 600, 1)});
   const auto parsed = nlohmann::json::parse(json_of(figures_of(activity, kAlways), activity, "libcupti.so, CUDA 13.0"));
-  EXPECT_EQ(parsed["kernels"][0]["name"], "add");
-  EXPECT_EQ(parsed["kernels"][0]["launch_latency"]["median_ns"], 100);
+  EXPECT_EQ(parsed["gpu_kernels"][0]["name"], "add");
+  EXPECT_EQ(parsed["gpu_kernels"][0]["launch_latency"]["median_ns"], 100);
   EXPECT_EQ(parsed["copies"][0]["direction"], "to device");
   EXPECT_EQ(parsed["copies"][0]["bytes"], 4000);
   EXPECT_EQ(parsed["transfer_to_compute"], 1.5);

@@ -15,8 +15,9 @@ namespace {
 
 template <class Kernel>
 constexpr bool is_kernel() {
-  return offsetof(Kernel, start) == layout::kKernelStart && offsetof(Kernel, end) == layout::kKernelEnd &&
-         offsetof(Kernel, correlationId) == layout::kKernelCorrelation && offsetof(Kernel, name) == layout::kKernelName;
+  return offsetof(Kernel, start) == layout::kGpuKernelStart && offsetof(Kernel, end) == layout::kGpuKernelEnd &&
+         offsetof(Kernel, correlationId) == layout::kGpuKernelCorrelation &&
+         offsetof(Kernel, name) == layout::kGpuKernelName;
 }
 template <class Copied>
 constexpr bool is_copy() {

@@ -16,7 +16,7 @@ import unittest
 
 PROGRAM, BENCHMARK, BENCH, STANDIN, WITHOUT_FLUSH, DRIVER = (os.path.abspath(argument) for argument in sys.argv[1:7])
 
-# What a sum of 1000 integers is: two copies in, a kernel, a copy out; the second launch is a later test's.
+# What a sum of 1000 integers is: two copies in, a GPU kernel, a copy out; the second launch is a later test's.
 SUM = """\
 call 100 200 1
 copy 1 4000 1000 4000 1
@@ -64,9 +64,9 @@ class Profile(unittest.TestCase):
         self.assertEqual([name for name in os.listdir(self.folder) if name != "play"], [])
         return done.stderr
 
-    def test_each_figure_is_a_row_of_kind_kernel(self):
+    def test_each_figure_is_a_row_of_kind_gpu_kernel(self):
         self.tree(SUM)
-        figures = {row["window"]: (row["iterations"], row["wall_ns"]) for row in self.rows(kind="kernel")}
+        figures = {row["window"]: (row["iterations"], row["wall_ns"]) for row in self.rows(kind="gpu_kernel")}
         self.assertEqual(figures, {
             f"{TREE} duration (CUPTI)": ("1", "2000"),
             f"{TREE} launch latency (CUPTI)": ("1", "4900"),
@@ -75,9 +75,9 @@ class Profile(unittest.TestCase):
             "all kernels (CUPTI)": ("1", "2000"),
             "all transfers (CUPTI)": ("1", "4000"),
         })
-        self.assertEqual({row["test"] for row in self.rows(kind="kernel")}, {"Sum.Tree"})
+        self.assertEqual({row["test"] for row in self.rows(kind="gpu_kernel")}, {"Sum.Tree"})
         note = self.rows(window="all transfers (CUPTI)")[0]["detail"]
-        self.assertEqual(note, "1 copy to device, 4000 bytes; 1 copy to host, 4 bytes; 2.000 times the kernels' time")
+        self.assertEqual(note, "1 copy to device, 4000 bytes; 1 copy to host, 4 bytes; 2.000 times the GPU kernels' time")
 
     def test_a_copy_between_devices_has_a_kind_of_its_own(self):
         self.tree("call 100 200 1\npeer 4096 1000 4000 1\n" + SUM.replace("call 100 200 1\n", ""))
@@ -96,7 +96,7 @@ class Profile(unittest.TestCase):
     def test_lines_and_a_file_say_the_same(self):
         done = self.tree(SUM)
         self.assertIn(f"cupti: 1 {TREE}, 2.00 us each, 4.90 us from launch to start", done.stdout)
-        self.assertIn("cupti: transfers take 2.00 times as long as kernels", done.stdout)
+        self.assertIn("cupti: transfers take 2.00 times as long as GPU kernels", done.stdout)
         path, = glob.glob(os.path.join(self.folder, "syscost_artifacts", "**", "cupti.json"), recursive=True)
         with open(path, encoding="utf-8") as file:
             self.assertEqual(json.load(file)["transfer_to_compute"], 2.0)
@@ -114,14 +114,14 @@ class Profile(unittest.TestCase):
     def test_a_loop_has_one_pass_for_it_and_no_other(self):
         self.run_program(SUM, "--syscost_profile", "cupti", "--syscost_csv", "out.csv", "--gtest_filter=Sum.Loop",
                          "--syscost_cycles", "5")
-        self.assertEqual(len(self.rows(kind="kernel", window=f"loop flush: {TREE} duration (CUPTI)")), 1)
+        self.assertEqual(len(self.rows(kind="gpu_kernel", window=f"loop flush: {TREE} duration (CUPTI)")), 1)
         self.assertEqual(self.rows(kind="loop"), [], "nothing was timed and nothing counted")
         # The test has two parts, before the loop and after it. Their sums are added up.
         self.assertEqual([row["wall_ns"] for row in self.rows(window="all kernels (CUPTI)")], ["4000"])
 
     def test_a_benchmark_is_timed_without_it_and_traced_with_it(self):
         self.run_program(SUM, "--syscost_profile", "cupti", "--syscost_csv", "out.csv", program=BENCHMARK)
-        duration, = self.rows(kind="kernel", window=f"{TREE} duration (CUPTI)")
+        duration, = self.rows(kind="gpu_kernel", window=f"{TREE} duration (CUPTI)")
         self.assertTrue(duration["test"].startswith("BM_Sum"))
         self.assertEqual(duration["wall_ns"], "2000")
         timed, = self.rows(kind="benchmark", origin="syscost")
@@ -134,7 +134,7 @@ class Profile(unittest.TestCase):
         summary = subprocess.run([BENCH, "summary", "out.csv"], cwd=self.folder, capture_output=True, text=True,
                                  check=False).stdout
         self.assertRegex(summary, r"add_tree duration \(CUPTI\).*wall 2\.00 us")
-        self.assertIn("2.000 times the kernels' time", summary)
+        self.assertIn("2.000 times the GPU kernels' time", summary)
         os.rename(os.path.join(self.folder, "out.csv"), os.path.join(self.folder, "old.csv"))
         self.tree(SUM.replace("9000 11000", "9000 10000"))
         judged = subprocess.run([BENCH, "compare", "old.csv", "out.csv", "--all", "--gate", "all"], cwd=self.folder,
@@ -146,13 +146,13 @@ class Profile(unittest.TestCase):
         self.assertEqual(len(self.rows(window=f"{TREE} duration (CUPTI)")), 1)
 
     def test_nothing_recorded_is_said(self):
-        self.assertIn("cupti: no kernel and no copy", self.tree("memset\n").stdout)
+        self.assertIn("cupti: no GPU kernel and no copy", self.tree("memset\n").stdout)
 
     def test_a_flush_that_fails_loses_no_verdict_and_is_no_success(self):
         done = self.tree("refuse flush 999\n" + SUM, code=1)
         self.assertIn("[  PASSED  ] 1 test.", done.stdout)
         self.assertIn("did not deliver its records: CUPTI_ERROR_UNKNOWN (999)", done.stderr)
-        self.assertEqual(self.rows(kind="kernel"), [])
+        self.assertEqual(self.rows(kind="gpu_kernel"), [])
 
     def test_missing_permission_ends_with_2(self):
         text = self.refused("refuse enable 35\n")

@@ -132,7 +132,7 @@ TEST_F(OnGpu, SaysThatALaunchFailed) {
   sum<<<1, 4096>>>(in_, kNumbers, out_, stamps.recorder());
   const Collected collected = stamps.collect();
   EXPECT_FALSE(collected.launch);
-  EXPECT_NE(collected.failure.find("launching kernel sum failed"), std::string::npos) << collected.failure;
+  EXPECT_NE(collected.failure.find("launching GPU kernel sum failed"), std::string::npos) << collected.failure;
 }
 
 TEST_F(OnGpu, SaysThatALaunchHadOtherSizes) {
@@ -161,9 +161,9 @@ TEST_F(OnGpu, TimesTheKernelWithoutStampsAndWithThem) {
 }
 
 TEST_F(OnGpu, TimesAKernelAndACopyByEvents) {
-  const EventTimes kernel = time_by_events([&] { sum<<<264, 256>>>(in_, kNumbers, out_, Recorder()); }, 5);
-  EXPECT_EQ(kernel.failure, "");
-  EXPECT_EQ(kernel.durations_ns.size(), 5U);
+  const EventTimes times = time_by_events([&] { sum<<<264, 256>>>(in_, kNumbers, out_, Recorder()); }, 5);
+  EXPECT_EQ(times.failure, "");
+  EXPECT_EQ(times.durations_ns.size(), 5U);
   const EventTimes copy = time_by_events(
       [&] { static_cast<void>(cudaMemcpyAsync(in_, in_ + kNumbers / 2, kNumbers, cudaMemcpyDeviceToDevice)); }, 5);
   EXPECT_EQ(copy.failure, "");
@@ -182,7 +182,7 @@ TEST_F(OnGpu, ZSaysThatAKernelCrashed) {
   crash<<<1, 32>>>(nullptr, stamps.recorder());
   const Collected collected = stamps.collect();
   EXPECT_FALSE(collected.launch);
-  EXPECT_NE(collected.failure.find("running kernel crash failed"), std::string::npos) << collected.failure;
+  EXPECT_NE(collected.failure.find("running GPU kernel crash failed"), std::string::npos) << collected.failure;
 }
 
 TEST(WithoutGpu, EventsSayWhyAndTimeNothing) {

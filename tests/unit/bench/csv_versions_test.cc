@@ -9,6 +9,7 @@
 
 #include "csv/reader.h"
 #include "csv_text.h"
+#include "loaded.h"
 
 namespace syscost::bench {
 namespace {
@@ -16,7 +17,10 @@ namespace {
 using csv::Problems;
 using csv::Row;
 using schema::Column;
+using testing::Cells;
 using testing::header;
+using testing::load;
+using testing::Loaded;
 using testing::syscall_row;
 using testing::test_row;
 using testing::without_cpu_ns;
@@ -57,12 +61,48 @@ TEST(CsvVersions, ReadsFilesOfVersionsWithoutCpuNs) {
   EXPECT_EQ(around_cpu_ns(now, csv::Columns::all), "7 8 9 end test\n");
 }
 
+std::string with_names_before(std::string header) {
+  for (const auto& [column, before] : schema::kNamesBefore) {
+    const std::string now = "," + std::string(schema::kColumnNames[static_cast<std::size_t>(column)]) + ",";
+    header.replace(header.find(now), now.size(), "," + std::string(before) + ",");
+  }
+  return header;
+}
+
+TEST(CsvVersions, ReadsFilesOfVersionsWithOtherNames) {
+  const Cells of_before = {{"schema_version", "5"}, {"kind", "kernel"}, {"kernel_release", "6.1.0"}, {"window", "add"}};
+  const std::string rows = test_row(of_before) + syscall_row({{"schema_version", "5"},
+                                                              {"test", "Other.Test"},
+                                                              {"calls", "3"},
+                                                              {"errors", "2"},
+                                                              {"errnos", "ENOENT:2"},
+                                                              {"per_run_calls", "2"},
+                                                              {"per_run_errors", "1"},
+                                                              {"per_run_errnos", "ENOENT:1"}});
+  const Loaded loaded = load(rows, {}, with_names_before(header()));
+  EXPECT_EQ(loaded.problems, "");
+  ASSERT_EQ(loaded.data.contexts.size(), 2U);
+  EXPECT_EQ(loaded.data.text(loaded.data.contexts[0].kernel_release), "6.1.0");
+  EXPECT_EQ(loaded.data.text(loaded.data.samples[0].kind), "gpu_kernel");
+  EXPECT_EQ(loaded.data.text(loaded.data.samples[1].kind), "test");
+}
+
+TEST(CsvVersions, RefusesNamesOfTwoVersionsInOneFile) {
+  const std::string text = with_names_before(header());
+  const std::size_t at = text.find("fixed_calls");
+  const std::string mixed = text.substr(0, at) + header().substr(header().find("per_run_calls"));
+  EXPECT_NE(around_cpu_ns(mixed + test_row({})).find("is \"per_run_calls\" where \"fixed_calls\" belongs"),
+            std::string::npos);
+  const Loaded newer = load(test_row({{"kind", "kernel"}}));
+  EXPECT_NE(newer.problems.find("column kind holds \"kernel\""), std::string::npos) << newer.problems;
+}
+
 TEST(CsvVersions, SaysThatRowsOfAnotherVersionWereJoinedToAFile) {
   const std::string advice = "files joined? Give bench a folder that holds them instead\n";
   const std::string now = header() + test_row({});
   const std::string before = without_cpu_ns(header() + test_row({{"schema_version", "4"}}));
   EXPECT_EQ(around_cpu_ns(before + now), "   end test\nf.csv:3: a second header: " + advice +
-                                             "f.csv:4: a row of schema version 5 in a file of another one: " + advice);
+                                             "f.csv:4: a row of schema version 6 in a file of another one: " + advice);
   EXPECT_EQ(around_cpu_ns(now + before), "   end test\nf.csv:3: a second header: " + advice +
                                              "f.csv:4: a row of schema version 4 in a file of another one: " + advice);
   const std::string two_in_one = test_row({{"schema_version", "4"}});

@@ -16,10 +16,11 @@ struct Loaded {
   std::string problems;  ///< As they are printed.
 };
 
-/// Of a file `f.csv` that holds the header and `rows`.
-inline Loaded load(const std::string& rows, const model::LoadOptions& options = {}) {
+/// Of a file `f.csv` that holds `first_line` and `rows`.
+inline Loaded load(const std::string& rows, const model::LoadOptions& options = {},
+                   const std::string& first_line = header()) {
   csv::Problems problems;
-  Loaded result{model::load_text("f.csv", header() + rows, options, problems), ""};
+  Loaded result{model::load_text("f.csv", first_line + rows, options, problems), ""};
   std::ostringstream out;
   problems.print(out);
   result.problems = out.str();

@@ -19,14 +19,14 @@ using model::RowStore;
 using model::SyscallRow;
 
 auto texts_of(const SyscallRow& row) {
-  return std::tie(row.sample, row.file, row.line, row.syscall, row.detail, row.classes, row.errnos, row.fixed_errnos,
+  return std::tie(row.sample, row.file, row.line, row.syscall, row.detail, row.classes, row.errnos, row.per_run_errnos,
                   row.histogram);
 }
 
 auto numbers_of(const SyscallRow& row) {
   std::vector<std::optional<std::uint64_t>> numbers;
   for (const Measured& one : {row.entries, row.calls, row.restarts, row.in_flight, row.no_return, row.carried_in,
-                              row.denied, row.errors, row.fixed_calls, row.fixed_errors, row.latency_count,
+                              row.denied, row.errors, row.per_run_calls, row.per_run_errors, row.latency_count,
                               row.latency_sum_ns, row.latency_min_ns, row.latency_max_ns}) {
     numbers.push_back(one.optional());
   }
@@ -47,9 +47,9 @@ SyscallRow any_row(std::mt19937_64& random) {
   const std::uint64_t before = random() % 3000;
   for (Measured SyscallRow::*number :
        {&SyscallRow::entries, &SyscallRow::calls, &SyscallRow::restarts, &SyscallRow::in_flight, &SyscallRow::no_return,
-        &SyscallRow::carried_in, &SyscallRow::denied, &SyscallRow::errors, &SyscallRow::fixed_calls,
-        &SyscallRow::fixed_errors, &SyscallRow::latency_count, &SyscallRow::latency_sum_ns, &SyscallRow::latency_min_ns,
-        &SyscallRow::latency_max_ns}) {
+        &SyscallRow::carried_in, &SyscallRow::denied, &SyscallRow::errors, &SyscallRow::per_run_calls,
+        &SyscallRow::per_run_errors, &SyscallRow::latency_count, &SyscallRow::latency_sum_ns,
+        &SyscallRow::latency_min_ns, &SyscallRow::latency_max_ns}) {
     switch (random() % 6) {
       case 0:
         break;
@@ -67,7 +67,7 @@ SyscallRow any_row(std::mt19937_64& random) {
     }
   }
   row.errnos = random() % 2 == 0 ? 0 : static_cast<NameId>(random() % 100'000);
-  row.fixed_errnos = random() % 4 == 0 ? 1U : 0U;
+  row.per_run_errnos = random() % 4 == 0 ? 1U : 0U;
   row.histogram = random() % 2 == 0 ? 0 : 0xFFFFFFFE;
   return row;
 }
@@ -161,7 +161,7 @@ TEST(RowStore, TakesOverAPartWithItsNamesSamplesAndLines) {
         row.file = part;
         row.line += part * 1'000'000'000;
         for (NameId SyscallRow::*name : {&SyscallRow::syscall, &SyscallRow::detail, &SyscallRow::classes,
-                                         &SyscallRow::errnos, &SyscallRow::fixed_errnos}) {
+                                         &SyscallRow::errnos, &SyscallRow::per_run_errnos}) {
           row.*name = names[row.*name];
         }
         wanted.push_back(row);

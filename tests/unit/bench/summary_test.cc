@@ -118,8 +118,8 @@ TEST(Summary, DividesCountsByTheIterationsTheyBelongToAndTimesByTheirs) {
   }
 }
 
-TEST(Summary, LeavesFixedCallsOutOfFiguresPerIterationWhereAllRepetitionsTellThemApart) {
-  auto repetition = [](const char* number, const char* fixed) {
+TEST(Summary, LeavesPerRunCallsOutOfFiguresPerIterationWhereAllRepetitionsTellThemApart) {
+  auto repetition = [](const char* number, const char* per_run) {
     return test_row({{"repetition", number},
                      {"iterations", "1000"},
                      {"counted_iterations", "10"},
@@ -130,37 +130,37 @@ TEST(Summary, LeavesFixedCallsOutOfFiguresPerIterationWhereAllRepetitionsTellThe
                         {"calls", "23"},
                         {"errors", "12"},
                         {"errnos", "EAGAIN:10 ENOENT:2"},
-                        {"fixed_calls", fixed},
-                        {"fixed_errors", *fixed == '\0' ? "" : "2"},
-                        {"fixed_errnos", *fixed == '\0' ? "" : "ENOENT:2"},
+                        {"per_run_calls", per_run},
+                        {"per_run_errors", *per_run == '\0' ? "" : "2"},
+                        {"per_run_errnos", *per_run == '\0' ? "" : "ENOENT:2"},
                         {"latency_count", "23"},
                         {"latency_sum_ns", "2300"}});
   };
   Loaded apart = load(repetition("0", "3") + repetition("1", "3"));
   const auto told = stats::summarize(apart.data, model::group_samples(apart.data)[0], true);
   EXPECT_EQ(told.calls->median, 2);
-  EXPECT_EQ(told.fixed_calls->median, 3);
+  EXPECT_EQ(told.per_run_calls->median, 3);
   EXPECT_EQ(told.spread_calls->median, 2.3);
   EXPECT_EQ(told.errors->median, 1);
   ASSERT_EQ(told.syscalls.size(), 1U);
   EXPECT_EQ(told.syscalls[0].calls->median, 2);
-  EXPECT_EQ(told.syscalls[0].fixed_calls->median, 3);
-  EXPECT_EQ(told.syscalls[0].with_fixed().calls->median, 2.3);
+  EXPECT_EQ(told.syscalls[0].per_run_calls->median, 3);
+  EXPECT_EQ(told.syscalls[0].with_per_run().calls->median, 2.3);
   EXPECT_EQ(told.syscalls[0].kernel_ns->median, 200);
   EXPECT_EQ(told.syscalls[0].errnos.at("EAGAIN").median, 1);
   EXPECT_EQ(told.syscalls[0].errnos.at("ENOENT").max, 0);
-  EXPECT_EQ(told.syscalls[0].fixed_errnos.at("ENOENT").median, 2);
+  EXPECT_EQ(told.syscalls[0].per_run_errnos.at("ENOENT").median, 2);
 
   Loaded mixed = load(repetition("0", "3") + repetition("1", ""));
   const auto spread = stats::summarize(mixed.data, model::group_samples(mixed.data)[0], true);
   EXPECT_EQ(spread.calls->median, 2.3);
-  EXPECT_FALSE(spread.fixed_calls.has_value());
-  EXPECT_FALSE(spread.syscalls[0].fixed_calls.has_value());
+  EXPECT_FALSE(spread.per_run_calls.has_value());
+  EXPECT_FALSE(spread.syscalls[0].per_run_calls.has_value());
   EXPECT_EQ(spread.syscalls[0].calls->median, 2.3);
 }
 
-TEST(Summary, RefusesMoreFixedCallsThanCalls) {
-  Loaded loaded = load(test_row({{"total_calls", "1"}}) + syscall_row({{"calls", "1"}, {"fixed_calls", "2"}}));
+TEST(Summary, RefusesMorePerRunCallsThanCalls) {
+  Loaded loaded = load(test_row({{"total_calls", "1"}}) + syscall_row({{"calls", "1"}, {"per_run_calls", "2"}}));
   EXPECT_TRUE(loaded.data.rows.empty());
 }
 

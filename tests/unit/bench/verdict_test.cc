@@ -112,49 +112,49 @@ TEST(Verdict, ThePassesLengthAloneIsNoChange) {
   EXPECT_EQ(verdict(shorter, per_call({{1000 + 2, 1000}, {1000 + 2, 1000}})), Verdict::regressed);
 }
 
-/// A benchmark's `openat`: `count` in a pass of so many iterations, `fixed` of them whatever its length.
-WindowSummary opens(double count, double fixed, double iterations) {
-  SyscallSummary openat = syscall("openat", exact((count - fixed) / iterations));
+/// A benchmark's `openat`: `count` in a pass of so many iterations, `per_run` of them whatever its length.
+WindowSummary opens(double count, double per_run, double iterations) {
+  SyscallSummary openat = syscall("openat", exact((count - per_run) / iterations));
   openat.spread = CallFigures{exact(count / iterations), {}, {}, {}, {}, {}};
-  openat.fixed_calls = openat.fixed_errors = exact(fixed);
+  openat.per_run_calls = openat.per_run_errors = exact(per_run);
   WindowSummary one = window({openat});
   one.is_per_iteration = true;
   one.counted_passes = exact(iterations);
   return one;
 }
 
-TEST(Verdict, FixedCallsAreTheSameWhateverThePassesLength) {
+TEST(Verdict, PerRunCallsAreTheSameWhateverThePassesLength) {
   EXPECT_EQ(verdict(opens(3, 3, 1000), opens(3, 3, 100)), Verdict::same);
   EXPECT_EQ(verdict(opens(3, 3, 100), opens(3, 3, 1000)), Verdict::same);
   EXPECT_EQ(verdict(opens(1003, 3, 1000), opens(103, 3, 100)), Verdict::same);
 }
 
-TEST(Verdict, AFixedCallMoreIsARegressionOfItsOwn) {
+TEST(Verdict, APerRunCallMoreIsARegressionOfItsOwn) {
   for (const double iterations : {1000, 100}) {
     const WindowSummary before = opens(3, 3, 1000);
     const WindowSummary after = opens(4, 4, iterations);
     const Comparison row = compare_windows(&before, &after, {});
     EXPECT_EQ(row.verdict, Verdict::regressed);
     ASSERT_EQ(row.deltas.size(), 1U);
-    EXPECT_TRUE(row.deltas[0].is_fixed);
+    EXPECT_TRUE(row.deltas[0].is_per_run);
     EXPECT_EQ(row.deltas[0].new_count.median, 4);
     EXPECT_EQ(verdict(after, before), Verdict::improved);
   }
 }
 
-TEST(Verdict, ACallOfAnIterationIsNoFixedOne) {
+TEST(Verdict, ACallOfAnIterationIsNoPerRunOne) {
   const WindowSummary before = opens(1, 1, 1000);
   const WindowSummary after = opens(100, 0, 100);
   const Comparison row = compare_windows(&before, &after, {});
   EXPECT_EQ(row.verdict, Verdict::regressed);
-  ASSERT_EQ(row.deltas.size(), 2U) << "one more an iteration, one fewer fixed";
+  ASSERT_EQ(row.deltas.size(), 2U) << "one more an iteration, one fewer per run";
 }
 
-TEST(Verdict, NothingIsSaidOfPassesOfSeveralLengthsWhoseFixedCallsAreUnknown) {
+TEST(Verdict, NothingIsSaidOfPassesOfSeveralLengthsWhosePerRunCallsAreUnknown) {
   auto unknown = [](double count, double iterations) {
     WindowSummary one = opens(count, 0, iterations);
     one.syscalls[0].spread.reset();
-    one.syscalls[0].fixed_calls = one.syscalls[0].fixed_errors = std::nullopt;
+    one.syscalls[0].per_run_calls = one.syscalls[0].per_run_errors = std::nullopt;
     return one;
   };
   EXPECT_EQ(verdict(unknown(3, 1000), unknown(3, 100)), Verdict::inconclusive);
@@ -174,7 +174,7 @@ TEST(Verdict, ARareCallThatOldHadNoTimeToSeeIsNoRegression) {
   // Two repetitions of 100 iterations might well miss what comes once in 1000.
   EXPECT_EQ(verdict(opens(0, 0, 100), opens(1, 0, 1000)), Verdict::near);
   EXPECT_EQ(verdict(opens(0, 0, 1000), opens(1, 0, 100)), Verdict::regressed);
-  EXPECT_EQ(verdict(opens(0, 0, 100), opens(1, 1, 1000)), Verdict::regressed) << "a fixed one it would have seen";
+  EXPECT_EQ(verdict(opens(0, 0, 100), opens(1, 1, 1000)), Verdict::regressed) << "a per-run one it would have seen";
 }
 
 TEST(Verdict, IsRegressedWhenOneSyscallGrowsThoughTheSumShrinks) {

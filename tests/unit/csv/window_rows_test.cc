@@ -125,18 +125,18 @@ TEST_F(WindowRowsTest, WritesOneTestRowAndOneRowForEachSyscallThatWasCounted) {
   }
 }
 
-TEST_F(WindowRowsTest, SaysWhichCallsAreFixedWhereThatIsKnown) {
+TEST_F(WindowRowsTest, SaysWhichCallsArePerRunWhereThatIsKnown) {
   Cells unknown = rows(&cost_, kEverything).back();
-  EXPECT_EQ(unknown["fixed_calls"] + unknown["fixed_errors"] + unknown["fixed_errnos"], "");
-  FixedParts fixed;
-  fixed[{Abi::x86_64, SYS_write}] = {2, std::map<int, std::uint64_t>{{EBADF, 1}}};
-  window_.fixed = &fixed;
+  EXPECT_EQ(unknown["per_run_calls"] + unknown["per_run_errors"] + unknown["per_run_errnos"], "");
+  PerRunParts per_run;
+  per_run[{Abi::x86_64, SYS_write}] = {2, std::map<int, std::uint64_t>{{EBADF, 1}}};
+  window_.per_run = &per_run;
   Cells known = rows(&cost_, kEverything).back();
-  EXPECT_EQ(known["fixed_calls"], "2");
-  EXPECT_EQ(known["fixed_errors"], "1");
-  EXPECT_EQ(known["fixed_errnos"], "EBADF:1");
-  fixed.begin()->second.errors.reset();
-  EXPECT_EQ(rows(&cost_, kEverything).back()["fixed_errors"], "");
+  EXPECT_EQ(known["per_run_calls"], "2");
+  EXPECT_EQ(known["per_run_errors"], "1");
+  EXPECT_EQ(known["per_run_errnos"], "EBADF:1");
+  per_run.begin()->second.errors.reset();
+  EXPECT_EQ(rows(&cost_, kEverything).back()["per_run_errors"], "");
 }
 
 TEST_F(WindowRowsTest, FillsDisjointMeasures) {

@@ -18,7 +18,7 @@ TEST(RunInfo, SaysWhereAndWhatRuns) {
   utsname system{};
   uname(&system);
   EXPECT_EQ(run.host, system.nodename);
-  EXPECT_EQ(run.kernel, system.release);
+  EXPECT_EQ(run.kernel_release, system.release);
   EXPECT_EQ(run.pid, static_cast<std::uint64_t>(getpid()));
   EXPECT_EQ(run.program, "syscost_session_unit_tests");
   EXPECT_EQ(run.build_type, "optimised");

@@ -220,7 +220,7 @@ TEST_F(SessionToolsTest, ThrowsAwayHalfATracedPass) {
 
 TEST_F(SessionToolsTest, LeavesALoopInsideAScopeUntraced) {
   open("A.B");
-  Cost cost = fixed_cost::pending();
+  Cost cost = unavailable_cost::pending();
   ScopeRecord* scope = session().scopes().open("mine", Reach::process, cost);
   ASSERT_NE(scope, nullptr);
   loop("flush");

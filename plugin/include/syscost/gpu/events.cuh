@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Durations by CUDA events: for copies, and for kernels that are not stamped, where CUPTI is missing. They need no
+// Durations by CUDA events: for copies, and for GPU kernels that are not stamped, where CUPTI is missing. They need no
 // library and no permission, and no other tool prevents them. But one event is before the work in its stream and one is
 // after it: the time includes what the GPU needs to go from one to the other, and its steps are about half a
 // microsecond.
 //
 //     syscost::gpu::EventTimes times = syscost::gpu::time_by_events([&] { add<<<grid, block>>>(in, n, out); });
 //     ASSERT_EQ(times.failure, "");
-//     syscost::gpu::record_times("add duration (events)", times.durations_ns);   // rows of kind `kernel`
+//     syscost::gpu::record_times("add duration (events)", times.durations_ns);   // rows of kind `gpu_kernel`
 #pragma once
 
 #include <cuda_runtime.h>

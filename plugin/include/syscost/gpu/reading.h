@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// From what a kernel left in its buffer to stamps, and the arithmetic of clocks: host code that needs no GPU.
+// From what a GPU kernel left in its buffer to stamps, and the arithmetic of clocks: host code that needs no GPU.
 #pragma once
 
 #include <algorithm>
@@ -86,12 +86,12 @@ inline void read_cells(const Layout& layout, const Losses& losses, const Cell* c
 }
 
 /// Why a buffer says nothing about the launch; "" when it does.
-inline std::string mismatch_text(const std::string& kernel, const Layout& layout, const Losses& losses) {
+inline std::string mismatch_text(const std::string& gpu_kernel, const Layout& layout, const Losses& losses) {
   if (losses.mismatched == 0) return {};
   const auto text = [](const Dim3& size) {
     return std::to_string(size.x) + "x" + std::to_string(size.y) + "x" + std::to_string(size.z);
   };
-  return "kernel " + kernel + " was launched with other sizes than its stamps were made for (grid " +
+  return "GPU kernel " + gpu_kernel + " was launched with other sizes than its stamps were made for (grid " +
          text(layout.grid) + ", block " + text(layout.block) + "): nothing was stamped; make Stamps with the launch's";
 }
 
@@ -148,12 +148,12 @@ inline std::string cuda_fix(const std::string& name) {
   if (name == "cudaErrorMemoryAllocation") return "use a coarser level, or a smaller most_bytes";
   if (name == "cudaErrorLaunchOutOfResources") return "the block needs more registers or shared memory than an SM has";
   if (name == "cudaErrorIllegalAddress" || name == "cudaErrorAssert" || name == "cudaErrorLaunchFailure") {
-    return "the kernel crashed: compute-sanitizer says where; the process cannot use the GPU any more";
+    return "the GPU kernel crashed: compute-sanitizer says where; the process cannot use the GPU any more";
   }
   return {};
 }
 
-/// `launching kernel sum_tree failed: invalid configuration argument (cudaErrorInvalidConfiguration): ...`
+/// `launching GPU kernel sum_tree failed: invalid configuration argument (cudaErrorInvalidConfiguration): ...`
 inline std::string cuda_failure(const std::string& operation, const std::string& name, const std::string& description) {
   const std::string fix = cuda_fix(name);
   return operation + " failed: " + description + " (" + name + ")" + (fix.empty() ? "" : ": " + fix);

@@ -28,12 +28,12 @@ class SYSCOST_EXPORT Aside {
   bool is_aside_ = false;
 };
 
-/// Appends the launch's stamps to `stamps-PROGRAM-PID.csv` in the artifacts' folder and a row of kind `kernel` for each
-/// figure to the run's CSV, both under the running test. Fills in run, test and the launch's number. Returns "", or
-/// what went wrong; that was then said and ends the run non-zero as well.
+/// Appends the launch's stamps to `stamps-PROGRAM-PID.csv` in the artifacts' folder and a row of kind `gpu_kernel` for
+/// each figure to the run's CSV, both under the running test. Fills in run, test and the launch's number. Returns "",
+/// or what went wrong; that was then said and ends the run non-zero as well.
 SYSCOST_EXPORT std::string record(StampedLaunch launch);
 
-/// A row of kind `kernel` for each of `durations_ns`, in order, under the running test: `figure` becomes the column
+/// A row of kind `gpu_kernel` for each of `durations_ns`, in order, under the running test: `figure` becomes the column
 /// `window`
 /// ("add duration (events)").
 SYSCOST_EXPORT void record_times(const std::string& figure, const std::vector<std::uint64_t>& durations_ns);

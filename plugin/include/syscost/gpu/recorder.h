@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a kernel writes while it runs, and where: the part of GPU stamps that is the same on the device and on the host.
+// What a GPU kernel writes while it runs, and where: the part of GPU stamps that is the same on the device and on the
+// host.
 //
 // Every unit (thread, warp or block) has a cell at a place that follows from its number, so that nothing is searched or
 // shared. Cells begin as zeros and only ever grow: an exit is kept by its maximum, an entry by the maximum of its
@@ -107,7 +108,8 @@ struct Layout {
   }
 };
 
-/// What a kernel gets as an argument. One that is made by default records nothing: for timing the kernel without.
+/// What a GPU kernel gets as an argument. One that is made by default records nothing: for timing the GPU kernel
+/// without.
 struct Recorder {
   Layout layout;
   Losses* losses = nullptr;
@@ -116,7 +118,7 @@ struct Recorder {
 };
 
 /// Stamps its entry when it is made and its exit when it ends: after the last statement, or at a return. One for each
-/// kernel; all threads make it.
+/// GPU kernel; all threads make it.
 template <class Machine>
 class BasicScope {
  public:
@@ -143,7 +145,7 @@ class BasicScope {
 
   SYSCOST_GPU_BOTH ~BasicScope() {
     if (cell_ == nullptr) return;
-    // The clocks first: what follows is not the kernel's.
+    // The clocks first: what follows is not the GPU kernel's.
     const unsigned long long now_ns = machine_.now_ns();
     const unsigned long long cycles = machine_.cycles();
     if (speaks()) {

@@ -29,7 +29,7 @@ class StampLine {
     set(StampColumn::kVersion, std::to_string(kStampsVersion));
     set(StampColumn::kRunId, launch.run_id);
     set(StampColumn::kTest, launch.test);
-    set(StampColumn::kKernel, launch.kernel);
+    set(StampColumn::kGpuKernel, launch.gpu_kernel);
     set(StampColumn::kLaunch, std::to_string(launch.launch));
     set(StampColumn::kRecord, record);
     set(StampColumn::kEnd, kStampEndMark);

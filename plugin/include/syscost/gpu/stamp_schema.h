@@ -2,12 +2,12 @@
 //
 // The stamp file: every column of a CSV of GPU stamps, in order, in one place.
 //
-// A kernel that is stamped says when its threads, warps or blocks began and ended. The measured process writes that
+// A GPU kernel that is stamped says when its threads, warps or blocks began and ended. The measured process writes that
 // down, `bench show` reads it; both include this file. docs/gpu-stamps.md defines what each column means and when it is
 // empty, and a test holds that page against this list.
 //
 // A row is of record `launch` (what belongs to the launch as a whole), `scope` (one unit's stamps) or `mark` (a point
-// inside the kernel that a unit reached). The rows of one launch share run_id, test, kernel and launch.
+// inside the GPU kernel that a unit reached). The rows of one launch share run_id, test, gpu_kernel and launch.
 #pragma once
 
 #include <array>
@@ -17,7 +17,10 @@
 namespace syscost::gpu {
 
 /// Version written to column `stamps_version`. Moves when a column is added, removed, renamed or changes meaning.
-inline constexpr int kStampsVersion = 1;
+inline constexpr int kStampsVersion = 2;
+/// Version 1 differs in the name of one column: `gpu_kernel` was `kernel`.
+inline constexpr int kOldestStampsVersion = 1;
+inline constexpr std::string_view kGpuKernelBefore = "kernel";
 
 /// Text of the last column of every row; a row that does not end in it was torn by a crash or a full disk.
 inline constexpr std::string_view kStampEndMark = "end";
@@ -26,7 +29,7 @@ inline constexpr std::string_view kStampEndMark = "end";
 #define SYSCOST_STAMP_COLUMNS(X)                                                       \
   /* which launch */                                                                   \
   X(kVersion, "stamps_version") X(kRunId, "run_id") X(kTest, "test")                   \
-  X(kKernel, "kernel") X(kLaunch, "launch") X(kRecord, "record")                       \
+  X(kGpuKernel, "gpu_kernel") X(kLaunch, "launch") X(kRecord, "record")                \
   /* `launch` rows */                                                                  \
   X(kDevice, "device") X(kLevel, "level")                                              \
   X(kGridX, "grid_x") X(kGridY, "grid_y") X(kGridZ, "grid_z")                          \

@@ -55,8 +55,8 @@ struct Stamp {
 struct StampedLaunch {
   std::string run_id;
   std::string test;
-  std::string kernel;
-  std::uint64_t launch = 0;  ///< Of this kernel in this test, from 0.
+  std::string gpu_kernel;
+  std::uint64_t launch = 0;  ///< Of this GPU kernel in this test, from 0.
   std::string device;
   std::optional<Level> level;
   std::optional<Extent3> grid;
@@ -68,7 +68,7 @@ struct StampedLaunch {
   Recorded host_anchor_ns;
   Recorded anchor_error_ns;  ///< and by how much that may be wrong, either way.
   Recorded overflowed;       ///< Stamps for which the buffer had no room.
-  Recorded plain_ns;         ///< The kernel's time without stamps,
+  Recorded plain_ns;         ///< The GPU kernel's time without stamps,
   Recorded stamped_ns;       ///< and with them.
   std::vector<Stamp> scopes;
   std::vector<Stamp> marks;

@@ -24,7 +24,8 @@ void add_counter(Run& run, const std::string& name, double value) {
 
 void add_counters(Run& run, const Figures& figures) {
   add_counter(run, "syscalls", figures.all.per_iteration);
-  if (figures.all.fixed.value_or(0) > 0) add_counter(run, "syscalls_fixed", static_cast<double>(*figures.all.fixed));
+  if (figures.all.per_run.value_or(0) > 0)
+    add_counter(run, "syscalls_per_run", static_cast<double>(*figures.all.per_run));
   if (!adapter::prints_lines()) return;
   std::size_t shown = 0;
   for (const Figures::Named& syscall : figures.by_syscall) {

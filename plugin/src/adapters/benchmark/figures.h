@@ -25,7 +25,7 @@ struct Figures {
   std::vector<Named> by_syscall;  ///< Most calls first.
 };
 
-/// Those of the growing passes that tell fixed calls from others: all but the very first, which holds lazy
+/// Those of the growing passes that tell per-run calls from others: all but the very first, which holds lazy
 /// initialisation.
 std::vector<const Pass*> shorter_passes(const Record& record);
 

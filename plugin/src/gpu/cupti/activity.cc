@@ -59,17 +59,17 @@ void Activity::take(const std::uint8_t* record) {
     return;
   }
   if (kind == kConcurrentKernel) {
-    KernelRun run;
-    run.start_ns = at<std::uint64_t>(record, layout::kKernelStart);
-    run.end_ns = at<std::uint64_t>(record, layout::kKernelEnd);
-    run.correlation = at<std::uint32_t>(record, layout::kKernelCorrelation);
+    GpuKernelRun run;
+    run.start_ns = at<std::uint64_t>(record, layout::kGpuKernelStart);
+    run.end_ns = at<std::uint64_t>(record, layout::kGpuKernelEnd);
+    run.correlation = at<std::uint32_t>(record, layout::kGpuKernelCorrelation);
     if (!is_readable(run.start_ns, run.end_ns)) return;
-    const auto* name = at<const char*>(record, layout::kKernelName);
+    const auto* name = at<const char*>(record, layout::kGpuKernelName);
     const auto [found, is_new] =
         name_index_.try_emplace(name != nullptr ? name : "", static_cast<std::uint32_t>(names.size()));
     if (is_new) names.push_back(found->first);
     run.name = found->second;
-    kernels.push_back(run);
+    gpu_kernels.push_back(run);
   } else if (is_copy) {
     const bool is_peer = kind == kMemcpyPeer;
     Copy copy;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// What CUPTI's activity records say, and which part of them is ours: kernels, copies, and the calls that asked for
+// What CUPTI's activity records say, and which part of them is ours: GPU kernels, copies, and the calls that asked for
 // them.
 //
-// A record is bytes in a buffer, and its struct grows with every CUPTI: the last ten kernel records differ in length.
-// What is read here lies at the same place in all of them from CUDA 7 to 13 (kOldestVersion, kNewestMajor; a test holds
-// the numbers against the header where it is installed), so none of CUPTI's headers is needed to build, and one library
-// serves all. A record with impossible times is counted and not used.
+// A record is bytes in a buffer, and its struct grows with every CUPTI: the last ten GPU kernel records differ in
+// length. What is read here lies at the same place in all of them from CUDA 7 to 13 (kOldestVersion, kNewestMajor; a
+// test holds the numbers against the header where it is installed), so none of CUPTI's headers is needed to build, and
+// one library serves all. A record with impossible times is counted and not used.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace syscost::gpu::cupti {
 
 /// Offsets in bytes. Of the kinds below the first four bytes are the kind.
 namespace layout {
-inline constexpr std::size_t kKernelStart = 16, kKernelEnd = 24, kKernelCorrelation = 92, kKernelName = 104;
+inline constexpr std::size_t kGpuKernelStart = 16, kGpuKernelEnd = 24, kGpuKernelCorrelation = 92, kGpuKernelName = 104;
 inline constexpr std::size_t kCopyKind = 4, kCopyBytes = 8, kCopyStart = 16, kCopyEnd = 24, kCopyCorrelation = 44;
 inline constexpr std::size_t kPeerCopyCorrelation = 60;  // the rest as kCopy...
 inline constexpr std::size_t kCallStart = 8, kCallEnd = 16, kCallCorrelation = 32;
@@ -43,7 +43,7 @@ enum ActivityKind : std::uint32_t {
 enum class Direction : std::uint8_t { to_device, to_host, on_device, on_host, between_devices, unknown };
 inline constexpr std::size_t kDirections = 6;
 
-struct KernelRun {
+struct GpuKernelRun {
   std::uint32_t name = 0;  ///< Index into Activity::names.
   std::uint32_t correlation = 0;
   std::uint64_t start_ns = 0;
@@ -60,11 +60,11 @@ struct Copy {
 
 /// What was recorded since it was emptied. Times are CUPTI's. Not thread-safe.
 struct Activity {
-  std::vector<KernelRun> kernels;
+  std::vector<GpuKernelRun> gpu_kernels;
   std::vector<Copy> copies;
   /// Of a call of the runtime or driver, by correlation: when it began. One that asked for several things has them all.
   std::unordered_map<std::uint32_t, std::uint64_t> call_starts_ns;
-  std::vector<std::string> names;  ///< Of kernels, as the compiler mangled them.
+  std::vector<std::string> names;  ///< Of GPU kernels, as the compiler mangled them.
 
   // Losses.
   std::uint64_t dropped = 0;     ///< By CUPTI, for lack of buffers.
@@ -80,7 +80,7 @@ struct Activity {
 
  private:
   std::unordered_map<std::string, std::uint32_t> name_index_;
-  bool has_room() const { return kernels.size() + copies.size() + call_starts_ns.size() < kMostRecords; }
+  bool has_room() const { return gpu_kernels.size() + copies.size() + call_starts_ns.size() < kMostRecords; }
   bool is_readable(std::uint64_t start_ns, std::uint64_t end_ns);
 };
 

@@ -46,7 +46,7 @@ std::vector<Record> in_windows(const std::vector<Record>& all, const Activity& a
 
 }  // namespace
 
-std::string kernel_name(const std::string& mangled) {
+std::string gpu_kernel_name(const std::string& mangled) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status),
                                                     std::free);
@@ -76,13 +76,13 @@ const char* direction_text(Direction direction) {
 }
 
 bool Figures::is_empty() const {
-  return kernels.empty() &&
+  return gpu_kernels.empty() &&
          std::all_of(copies.begin(), copies.end(), [](const CopyFigures& copy) { return copy.duration_ns.empty(); });
 }
 
-std::uint64_t Figures::kernel_ns() const {
+std::uint64_t Figures::gpu_kernel_ns() const {
   std::uint64_t total = 0;
-  for (const KernelFigures& kernel : kernels) total += sum(kernel.duration_ns);
+  for (const GpuKernelFigures& gpu_kernel : gpu_kernels) total += sum(gpu_kernel.duration_ns);
   return total;
 }
 
@@ -97,7 +97,7 @@ bool Figures::has_transfers() const {
 }
 
 std::optional<double> Figures::transfer_ratio() const {
-  const std::uint64_t computed_ns = kernel_ns();
+  const std::uint64_t computed_ns = gpu_kernel_ns();
   if (computed_ns == 0 || lost > 0) return std::nullopt;
   return static_cast<double>(transfer_ns()) / static_cast<double>(computed_ns);
 }
@@ -106,15 +106,15 @@ Figures figures_of(const Activity& activity, const std::vector<Span>& windows) {
   Figures figures;
   figures.lost = activity.lost();
   std::map<std::string, std::size_t> index;
-  for (const KernelRun& run : in_windows(activity.kernels, activity, windows)) {
-    const std::string name = kernel_name(activity.names[run.name]);
-    const auto [found, is_new] = index.try_emplace(name, figures.kernels.size());
-    if (is_new) figures.kernels.push_back({name, {}, {}});
-    KernelFigures& kernel = figures.kernels[found->second];
-    kernel.duration_ns.push_back(run.end_ns - run.start_ns);
+  for (const GpuKernelRun& run : in_windows(activity.gpu_kernels, activity, windows)) {
+    const std::string name = gpu_kernel_name(activity.names[run.name]);
+    const auto [found, is_new] = index.try_emplace(name, figures.gpu_kernels.size());
+    if (is_new) figures.gpu_kernels.push_back({name, {}, {}});
+    GpuKernelFigures& gpu_kernel = figures.gpu_kernels[found->second];
+    gpu_kernel.duration_ns.push_back(run.end_ns - run.start_ns);
     const auto call = activity.call_starts_ns.find(run.correlation);
     if (call != activity.call_starts_ns.end() && call->second <= run.start_ns) {
-      kernel.latency_ns.push_back(run.start_ns - call->second);
+      gpu_kernel.latency_ns.push_back(run.start_ns - call->second);
     }
   }
   for (const Copy& copy : in_windows(activity.copies, activity, windows)) {

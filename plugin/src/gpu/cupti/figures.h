@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// From what was recorded to figures: how long each kernel ran, how long it took from its launch to its start, bytes and
-// time of copies by direction, and how long transfers take beside the kernels' time.
+// From what was recorded to figures: how long each GPU kernel ran, how long it took from its launch to its start, bytes
+// and time of copies by direction, and how long transfers take beside the GPU kernels' time.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ struct Span {
   std::uint64_t end_ns = 0;
 };
 
-struct KernelFigures {
+struct GpuKernelFigures {
   std::string name;                        ///< Demangled, without its parameters.
   std::vector<std::uint64_t> duration_ns;  ///< Of each launch, in order of their starts.
   /// From the beginning of the call that launched it to its start; includes waiting for earlier work of its stream.
@@ -34,27 +34,27 @@ struct CopyFigures {
 };
 
 struct Figures {
-  std::vector<KernelFigures> kernels;  ///< In order of their first start.
+  std::vector<GpuKernelFigures> gpu_kernels;  ///< In order of their first start.
   std::array<CopyFigures, kDirections> copies;
   std::uint64_t lost = 0;
 
   bool is_empty() const;
   /// Sums; work of several streams at once counts for each.
-  std::uint64_t kernel_ns() const;
+  std::uint64_t gpu_kernel_ns() const;
   std::uint64_t transfer_ns() const;  ///< Between host and device, both ways.
   bool has_transfers() const;
-  /// transfer_ns() / kernel_ns(): above 1 the bus is what is waited for. Empty without kernels, or when records are
-  /// missing.
+  /// transfer_ns() / gpu_kernel_ns(): above 1 the bus is what is waited for. Empty without GPU kernels, or when records
+  /// are missing.
   std::optional<double> transfer_ratio() const;
 };
 
 /// `kernel<int>` of a mangled `void ns::kernel<int>(int*)`, with its namespaces; what is no mangled name stays.
-std::string kernel_name(const std::string& mangled);
+std::string gpu_kernel_name(const std::string& mangled);
 /// "to device", "to host", ...
 const char* direction_text(Direction direction);
 
-/// Of what was asked for while a window was open: a kernel belongs to the window in which it was launched, as a syscall
-/// to that which it entered.
+/// Of what was asked for while a window was open: a GPU kernel belongs to the window in which it was launched, as a
+/// syscall to that which it entered.
 Figures figures_of(const Activity& activity, const std::vector<Span>& windows);
 
 }  // namespace syscost::gpu::cupti

@@ -88,7 +88,7 @@ Result<Activity> stop_recording(const Library& library) {
   Activity activity = std::exchange(own.activity, Activity());
   if (flushed == kSuccess) return activity;
   return Failure{"CUPTI (" + library.path + ") did not deliver its records: " + library.status_text(flushed),
-                 "check whether a kernel crashed: after a crash the process cannot use the GPU"};
+                 "check whether a GPU kernel crashed: after a crash the process cannot use the GPU"};
 }
 
 }  // namespace syscost::gpu::cupti

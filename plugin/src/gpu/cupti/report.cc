@@ -76,7 +76,7 @@ std::string transfers_note(const Figures& figures) {
     const CopyFigures& copies = figures.copies[static_cast<std::size_t>(direction)];
     if (!copies.duration_ns.empty()) note += (note.empty() ? "" : "; ") + copies_text(copies, direction);
   }
-  if (const auto ratio = figures.transfer_ratio()) note += "; " + decimal(*ratio, 3) + " times the kernels' time";
+  if (const auto ratio = figures.transfer_ratio()) note += "; " + decimal(*ratio, 3) + " times the GPU kernels' time";
   return note;
 }
 
@@ -94,9 +94,10 @@ Json times_json(const Times& times) {
 
 std::vector<profilers::TimeFigure> times_of(const Figures& figures) {
   std::vector<profilers::TimeFigure> times;
-  for (const KernelFigures& kernel : figures.kernels) {
-    times.push_back(figure_of(kernel.name + " duration", kernel.duration_ns));
-    if (!kernel.latency_ns.empty()) times.push_back(figure_of(kernel.name + " launch latency", kernel.latency_ns));
+  for (const GpuKernelFigures& gpu_kernel : figures.gpu_kernels) {
+    times.push_back(figure_of(gpu_kernel.name + " duration", gpu_kernel.duration_ns));
+    if (!gpu_kernel.latency_ns.empty())
+      times.push_back(figure_of(gpu_kernel.name + " launch latency", gpu_kernel.latency_ns));
   }
   for (std::size_t i = 0; i < kDirections; ++i) {
     const auto direction = static_cast<Direction>(i);
@@ -106,7 +107,7 @@ std::vector<profilers::TimeFigure> times_of(const Figures& figures) {
   }
   // A sum over what is not whole is none.
   if (figures.lost > 0) return times;
-  if (!figures.kernels.empty()) times.push_back(sum_of("all kernels", figures.kernel_ns()));
+  if (!figures.gpu_kernels.empty()) times.push_back(sum_of("all kernels", figures.gpu_kernel_ns()));
   if (figures.has_transfers()) {
     times.push_back(sum_of("all transfers", figures.transfer_ns(), transfers_note(figures)));
   }
@@ -115,11 +116,12 @@ std::vector<profilers::TimeFigure> times_of(const Figures& figures) {
 
 std::string summary_of(const Figures& figures, const Activity& activity) {
   std::string text;
-  for (const KernelFigures& kernel : figures.kernels) {
-    text += "cupti: " + std::to_string(kernel.duration_ns.size()) + " " + kernel.name + ", " +
-            time_text(median(kernel.duration_ns)) + " each";
-    if (!kernel.latency_ns.empty()) text += ", " + time_text(median(kernel.latency_ns)) + " from launch to start";
-    text += kernel.duration_ns.size() > 1 ? " (medians)\n" : "\n";
+  for (const GpuKernelFigures& gpu_kernel : figures.gpu_kernels) {
+    text += "cupti: " + std::to_string(gpu_kernel.duration_ns.size()) + " " + gpu_kernel.name + ", " +
+            time_text(median(gpu_kernel.duration_ns)) + " each";
+    if (!gpu_kernel.latency_ns.empty())
+      text += ", " + time_text(median(gpu_kernel.latency_ns)) + " from launch to start";
+    text += gpu_kernel.duration_ns.size() > 1 ? " (medians)\n" : "\n";
   }
   for (std::size_t i = 0; i < kDirections; ++i) {
     const CopyFigures& copies = figures.copies[i];
@@ -131,9 +133,9 @@ std::string summary_of(const Figures& figures, const Activity& activity) {
     text += '\n';
   }
   if (const auto ratio = figures.transfer_ratio(); ratio && figures.has_transfers()) {
-    text += "cupti: transfers take " + decimal(*ratio, 2) + " times as long as kernels\n";
+    text += "cupti: transfers take " + decimal(*ratio, 2) + " times as long as GPU kernels\n";
   }
-  if (figures.is_empty()) text += "cupti: no kernel and no copy\n";
+  if (figures.is_empty()) text += "cupti: no GPU kernel and no copy\n";
   if (figures.lost > 0) {
     text += "cupti: " + count_text(figures.lost, "record is", "records are") + " missing (" +
             std::to_string(activity.dropped) + " dropped by CUPTI, " + std::to_string(activity.unfinished) +
@@ -145,11 +147,11 @@ std::string summary_of(const Figures& figures, const Activity& activity) {
 }
 
 std::string json_of(const Figures& figures, const Activity& activity, const std::string& library) {
-  Json kernels = Json::array();
-  for (const KernelFigures& kernel : figures.kernels) {
-    kernels.push_back({{"name", kernel.name},
-                       {"duration", times_json(kernel.duration_ns)},
-                       {"launch_latency", times_json(kernel.latency_ns)}});
+  Json gpu_kernels = Json::array();
+  for (const GpuKernelFigures& gpu_kernel : figures.gpu_kernels) {
+    gpu_kernels.push_back({{"name", gpu_kernel.name},
+                           {"duration", times_json(gpu_kernel.duration_ns)},
+                           {"launch_latency", times_json(gpu_kernel.latency_ns)}});
   }
   Json copies = Json::array();
   for (std::size_t i = 0; i < kDirections; ++i) {
@@ -160,7 +162,7 @@ std::string json_of(const Figures& figures, const Activity& activity, const std:
   }
   const auto ratio = figures.transfer_ratio();
   Json all{{"library", library},
-           {"kernels", std::move(kernels)},
+           {"gpu_kernels", std::move(gpu_kernels)},
            {"copies", std::move(copies)},
            {"transfer_to_compute", ratio ? Json(*ratio) : Json(nullptr)},
            {"lost",

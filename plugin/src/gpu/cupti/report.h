@@ -14,7 +14,7 @@ namespace syscost::gpu::cupti {
 /// At most so many rows for each figure of a window; of more launches, each row holds several.
 inline constexpr std::size_t kMostRows = 1000;
 
-/// Of each kernel: duration and launch latency. Of each direction: the copies. And the sums, where no record is
+/// Of each GPU kernel: duration and launch latency. Of each direction: the copies. And the sums, where no record is
 /// missing.
 std::vector<profilers::TimeFigure> times_of(const Figures& figures);
 /// `1000 add_tree, 2.10 us each, 5.30 us from launch to start (medians)`, line by line.

@@ -154,7 +154,7 @@ csv::RunColumns read_run_info(const Options& options, std::string_view build_typ
   utsname system{};
   uname(&system);
   info.host = system.nodename;
-  info.kernel = system.release;
+  info.kernel_release = system.release;
   info.started_at = now_iso8601();
   info.label = options.label;
   info.pid = static_cast<std::uint64_t>(getpid());

@@ -2,7 +2,7 @@
 #include "session/tools/tracing.h"
 
 #include "session/process/messages.h"
-#include "session/tools/kernel_rows.h"
+#include "session/tools/gpu_kernel_rows.h"
 
 namespace syscost::session {
 
@@ -118,23 +118,23 @@ std::vector<std::string> Tracing::conclude_pass(csv::WindowColumns columns, Find
 
 // ---- times of a GPU that no tool took -------------------------------------------------------------------------------
 
-void Tracing::add_kernel_times(const std::vector<profilers::TimeFigure>& times,
+void Tracing::add_gpu_kernel_times(const std::vector<profilers::TimeFigure>& times,
                                std::optional<std::uint64_t> repetition) {
   csv::WindowColumns columns;
   if (shared_.window.has_value()) {
     columns.test = shared_.window->test;
     columns.parent = shared_.window->name;
   }
-  add_kernel_rows(shared_.recorder, columns, times, [&](const std::string& window, std::size_t count) {
-    return repetition.has_value() ? *repetition : take_kernel_repetitions(window, count);
+  add_gpu_kernel_rows(shared_.recorder, columns, times, [&](const std::string& window, std::size_t count) {
+    return repetition.has_value() ? *repetition : take_gpu_kernel_repetitions(window, count);
   });
 }
 
 // ---- rows -----------------------------------------------------------------------------------------------------------
 
 void Tracing::add_rows(const csv::WindowColumns& columns, const TracedWindow& traced) {
-  add_kernel_rows(shared_.recorder, columns, traced.times, [this](const std::string& window, std::size_t count) {
-    return take_kernel_repetitions(window, count);
+  add_gpu_kernel_rows(shared_.recorder, columns, traced.times, [this](const std::string& window, std::size_t count) {
+    return take_gpu_kernel_repetitions(window, count);
   });
   for (const csv::ToolWindow& rows : traced.rows) shared_.recorder.add(columns, rows);
   for (const std::string& difference : traced.differences) say(difference);

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/fixed_part.h"
+#include "core/per_run_part.h"
 #include "os/child_guard.h"
 #include "os/environment.h"
 #include "session/doctor/backends.h"
@@ -19,7 +19,7 @@
 #include "session/process_session.h"
 #include "session/run/counting_variables.h"
 #include "session/run/run_info.h"
-#include "session/tools/kernel_rows.h"
+#include "session/tools/gpu_kernel_rows.h"
 #include "session/two_process/cost_access.h"
 #include "session/two_process/timing_process.h"
 #include "session/two_process/traced_text.h"
@@ -209,15 +209,15 @@ void write_rows(const std::vector<TimedRepetition>& repetitions) {
     columns.wall_ns = one.wall_ns;
     columns.cpu_ns = one.cpu_ns;
     const detail::CostData* data = one.cost != nullptr ? detail::CostAccess::data(*one.cost) : nullptr;
-    FixedParts fixed;
-    ChildFixedParts fixed_of_children;
+    PerRunParts per_run;
+    ChildPerRunParts per_run_of_children;
     if (data != nullptr) {
       columns.counted_iterations = one.counted_iterations;
       const std::vector<CountedPass> passes = passes_of(one, *data);
-      fixed = fixed_parts(passes);
-      fixed_of_children = child_fixed_parts(passes);
-      columns.fixed = &fixed;
-      columns.fixed_of_children = &fixed_of_children;
+      per_run = per_run_parts(passes);
+      per_run_of_children = child_per_run_parts(passes);
+      columns.per_run = &per_run;
+      columns.per_run_of_children = &per_run_of_children;
     }
     timing.recorder.add(columns, data, data != nullptr ? capabilities_of(*data) : Capabilities{});
   }
@@ -260,11 +260,11 @@ void write_traced(const std::vector<TracedPass>& passes) {
     columns.repetition = pass.repetition;
     columns.counted_iterations = pass.iterations;
     for (const csv::ToolWindow& rows : traced->rows) timing.recorder.add(columns, rows);
-    session::add_kernel_rows(timing.recorder, columns, traced->times,
-                             [&](const std::string& figure, std::size_t count) {
-                               std::uint64_t& next = kernel_repetitions[{std::string(pass.test), figure}];
-                               return std::exchange(next, next + count);
-                             });
+    session::add_gpu_kernel_rows(timing.recorder, columns, traced->times,
+                                 [&](const std::string& figure, std::size_t count) {
+                                   std::uint64_t& next = kernel_repetitions[{std::string(pass.test), figure}];
+                                   return std::exchange(next, next + count);
+                                 });
     session::say("benchmark " + std::string(pass.test) + ", " + std::to_string(pass.iterations) + " iterations:");
     for (const std::string& line : traced->lines) session::say("  " + line);
     for (const std::string& difference : traced->differences) session::say(difference);

@@ -13,7 +13,7 @@ namespace syscost::session {
 
 ScopeRecord* Scopes::open(std::string_view name, Reach reach, Cost& cost) {
   if (shared_.is_fork_child()) {
-    cost = fixed_cost::fork_child();
+    cost = unavailable_cost::fork_child();
     return nullptr;
   }
   OpenBackend* opened = shared_.backend.current();
@@ -24,11 +24,11 @@ ScopeRecord* Scopes::open(std::string_view name, Reach reach, Cost& cost) {
   ScopeRecord* scope = shared_.scopes.begin(name);
   if (shared_.is_backend_detached.load()) {
     shared_.scopes.end(scope, false, nullptr, 0);
-    cost = fixed_cost::timed_pass();
+    cost = unavailable_cost::timed_pass();
     return nullptr;
   }
   scope->opened = opened;
-  cost = fixed_cost::pending();
+  cost = unavailable_cost::pending();
   // Rows that another thread is writing at this moment are not the scope's.
   RowWriter::Lock guard;
   if (reach == Reach::process) guard = rows_.wait(scope);
@@ -45,7 +45,7 @@ ScopeRecord* Scopes::open(std::string_view name, Reach reach, Cost& cost) {
 
 Cost Scopes::close(ScopeRecord* scope) {
   // A child's copy of the record is left alone, like everything else it inherited.
-  if (shared_.is_fork_child()) return fixed_cost::fork_child();
+  if (shared_.is_fork_child()) return unavailable_cost::fork_child();
   OpenBackend& opened = *scope->opened;
   std::uint64_t end_ns = opened.clock_is_quiet ? monotonic_ns() : 0;
   std::shared_ptr<detail::CostData> cost = opened.new_cost();

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Costs without numbers, each with a fixed reason: copied inside windows, because making one there would allocate.
+// Costs without numbers, each with its reason. They are made once and copied inside windows, because making one there
+// would allocate.
 #pragma once
 
 #include "syscost/cost.h"
 
-namespace syscost::session::fixed_cost {
+namespace syscost::session::unavailable_cost {
 
 /// What a Scope holds until stop().
 inline const Cost& pending() {
@@ -22,4 +23,4 @@ inline const Cost& fork_child() {
   return cost;
 }
 
-}  // namespace syscost::session::fixed_cost
+}  // namespace syscost::session::unavailable_cost

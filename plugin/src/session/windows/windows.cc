@@ -122,7 +122,7 @@ void Windows::explain_survivor() const {
 adapter::Report Windows::close(std::string_view outcome, int framework_writes) {
   if (shared_.is_fork_child()) {
     explain_survivor();
-    return {Cost(*fixed_cost::fork_child().unavailable()), 0, {}};
+    return {Cost(*unavailable_cost::fork_child().unavailable()), 0, {}};
   }
   if (!claim()) {
     return {Cost(Unavailable{"The process ended while the test ran.", "End threads before exit()."}), 0, {}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/fixed_part.h"
+#include "core/per_run_part.h"
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
@@ -14,7 +14,7 @@ constexpr SyscallId kOpenat{Abi::x86_64, SYS_openat};
 constexpr SyscallId kWrite{Abi::x86_64, SYS_write};
 
 /// Passes of a body that opens `opens` files in its first iteration, one of which is not there, and writes in each.
-class FixedPartTest : public ::testing::Test {
+class PerRunPartTest : public ::testing::Test {
  protected:
   void add_pass(std::uint64_t iterations, std::uint64_t opens) {
     costs_.push_back(std::make_unique<detail::CostData>(std::pmr::new_delete_resource()));
@@ -31,9 +31,9 @@ class FixedPartTest : public ::testing::Test {
   std::vector<CountedPass> passes_;
 };
 
-TEST_F(FixedPartTest, IsWhatDoesNotGrowWithThePass) {
+TEST_F(PerRunPartTest, IsWhatDoesNotGrowWithThePass) {
   for (const std::uint64_t iterations : {10, 100, 1000}) add_pass(iterations, 3);
-  const FixedParts parts = fixed_parts(passes_);
+  const PerRunParts parts = per_run_parts(passes_);
   ASSERT_EQ(parts.size(), 2U);
   EXPECT_EQ(parts.at(kOpenat).calls, 3U);
   EXPECT_EQ(parts.at(kOpenat).errors, (std::map<int, std::uint64_t>{{ENOENT, 1}}));
@@ -41,47 +41,47 @@ TEST_F(FixedPartTest, IsWhatDoesNotGrowWithThePass) {
   EXPECT_EQ(parts.at(kWrite).errors, (std::map<int, std::uint64_t>{}));
 }
 
-TEST_F(FixedPartTest, IsToldOfTheProgramsBelowToo) {
+TEST_F(PerRunPartTest, IsToldOfTheProgramsBelowToo) {
   for (const std::uint64_t iterations : {10, 100}) {
     add_pass(iterations, 3);
     costs_.back()->children.at("gzip").at(kWrite).calls = 4 * iterations;
   }
   costs_.back()->children.at("once").at(kOpenat).calls = 2;
   costs_.front()->children.at("once").at(kOpenat).calls = 2;
-  const ChildFixedParts parts = child_fixed_parts(passes_);
+  const ChildPerRunParts parts = child_per_run_parts(passes_);
   EXPECT_EQ(parts.at("gzip").at(kWrite).calls, 0U);
   EXPECT_EQ(parts.at("once").at(kOpenat).calls, 2U);
 }
 
-TEST_F(FixedPartTest, IsUnknownWithOneLength) {
+TEST_F(PerRunPartTest, IsUnknownWithOneLength) {
   add_pass(1000, 3);
-  EXPECT_TRUE(fixed_parts(passes_).empty());
+  EXPECT_TRUE(per_run_parts(passes_).empty());
   add_pass(1000, 3);
-  EXPECT_TRUE(fixed_parts(passes_).empty());
+  EXPECT_TRUE(per_run_parts(passes_).empty());
 }
 
-TEST_F(FixedPartTest, IsUnknownOfASyscallWhoseCountsLieOnNoLine) {
+TEST_F(PerRunPartTest, IsUnknownOfASyscallWhoseCountsLieOnNoLine) {
   add_pass(10, 3);
   add_pass(100, 90);
   add_pass(1000, 7);
-  const FixedParts parts = fixed_parts(passes_);
+  const PerRunParts parts = per_run_parts(passes_);
   EXPECT_EQ(parts.count(kOpenat), 0U);
   EXPECT_EQ(parts.count(kWrite), 1U);
 }
 
-TEST_F(FixedPartTest, IsUnknownWhereEventsWereLost) {
+TEST_F(PerRunPartTest, IsUnknownWhereEventsWereLost) {
   for (const std::uint64_t iterations : {10, 100, 1000}) add_pass(iterations, 3);
   costs_.front()->lost = 1;
-  EXPECT_TRUE(fixed_parts(passes_).empty());
+  EXPECT_TRUE(per_run_parts(passes_).empty());
 }
 
-TEST_F(FixedPartTest, IsOfEntriesWhereThereAreNoCalls) {
+TEST_F(PerRunPartTest, IsOfEntriesWhereThereAreNoCalls) {
   for (const std::uint64_t iterations : {10, 100}) {
     add_pass(iterations, 3);
     costs_.back()->measured.calls = costs_.back()->measured.errors = false;
     costs_.back()->table.at(kOpenat).calls = 0;
   }
-  const FixedParts parts = fixed_parts(passes_);
+  const PerRunParts parts = per_run_parts(passes_);
   EXPECT_EQ(parts.at(kOpenat).calls, 3U);
   EXPECT_FALSE(parts.at(kOpenat).errors.has_value());
 }

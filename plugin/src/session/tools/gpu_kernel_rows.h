@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Rows of kind `kernel`: what a tool, or a kernel's stamps (decision 0017), timed on a GPU.
+// Rows of kind `gpu_kernel`: what a tool, or a GPU kernel's stamps (decision 0017), timed on a GPU.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ using TakeRepetitions = std::function<std::uint64_t(const std::string& window, s
 
 /// Adds the rows of `times` to `recorder`. `traced` has the columns of the window that they were taken in; a loop's
 /// name comes before the names of its times.
-void add_kernel_rows(Recorder& recorder, const csv::WindowColumns& traced,
+void add_gpu_kernel_rows(Recorder& recorder, const csv::WindowColumns& traced,
                      const std::vector<profilers::TimeFigure>& times, const TakeRepetitions& take_repetitions);
 
 }  // namespace syscost::session

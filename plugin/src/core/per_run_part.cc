@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/fixed_part.h"
+#include "core/per_run_part.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,37 +15,38 @@ struct Tables {
   std::vector<const CallTable*> tables;
 };
 
-/// The fixed part of what `count_of` says of a syscall's tally in each pass; no tally counts 0.
+/// How many of the counts that `count_of` reads from a syscall's tallies, one for each pass, come once per run. A pass
+/// without a tally counts 0.
 template <class CountOf>
-std::optional<std::uint64_t> fixed_of(const Tables& passes, SyscallId id, CountOf count_of) {
+std::optional<std::uint64_t> per_run_of(const Tables& passes, SyscallId id, CountOf count_of) {
   std::vector<std::uint64_t> counts;
   for (const CallTable* table : passes.tables) {
     const Tally* tally = table == nullptr ? nullptr : table->find(id);
     counts.push_back(tally == nullptr ? 0 : count_of(*tally));
   }
-  return adapter::figure_of(passes.iterations, counts).fixed;
+  return adapter::figure_of(passes.iterations, counts).per_run;
 }
 
-std::optional<std::map<int, std::uint64_t>> fixed_errors(const Tables& passes, SyscallId id, const Tally& tally) {
-  std::map<int, std::uint64_t> fixed;
+std::optional<std::map<int, std::uint64_t>> per_run_errors(const Tables& passes, SyscallId id, const Tally& tally) {
+  std::map<int, std::uint64_t> per_run;
   for (const ErrnoCounts::Entry& error : tally.errors) {
-    const auto part = fixed_of(passes, id, [&](const Tally& one) { return one.errors.count(error.error); });
+    const auto part = per_run_of(passes, id, [&](const Tally& one) { return one.errors.count(error.error); });
     if (!part.has_value()) return std::nullopt;
-    if (*part > 0) fixed.emplace(error.error, *part);
+    if (*part > 0) per_run.emplace(error.error, *part);
   }
-  return fixed;
+  return per_run;
 }
 
-FixedParts parts_of(const Tables& passes, const detail::Measured& measured) {
-  FixedParts parts;
+PerRunParts parts_of(const Tables& passes, const detail::Measured& measured) {
+  PerRunParts parts;
   for (const auto& [id, tally] : *passes.tables.back()) {
-    const auto calls = fixed_of(passes, id, [&](const Tally& one) {  //
+    const auto calls = per_run_of(passes, id, [&](const Tally& one) {  //
       return measured.calls ? one.calls : one.entries;
     });
     if (!calls.has_value()) continue;
-    FixedPart& part = parts[id];
+    PerRunPart& part = parts[id];
     part.calls = *calls;
-    if (measured.errors) part.errors = fixed_errors(passes, id, tally);
+    if (measured.errors) part.errors = per_run_errors(passes, id, tally);
   }
   return parts;
 }
@@ -58,7 +59,7 @@ bool are_exact(const std::vector<CountedPass>& passes) {
 
 }  // namespace
 
-FixedParts fixed_parts(const std::vector<CountedPass>& passes) {
+PerRunParts per_run_parts(const std::vector<CountedPass>& passes) {
   if (!are_exact(passes)) return {};
   Tables tables;
   for (const CountedPass& pass : passes) {
@@ -68,8 +69,8 @@ FixedParts fixed_parts(const std::vector<CountedPass>& passes) {
   return parts_of(tables, passes.back().cost->measured);
 }
 
-ChildFixedParts child_fixed_parts(const std::vector<CountedPass>& passes) {
-  ChildFixedParts parts;
+ChildPerRunParts child_per_run_parts(const std::vector<CountedPass>& passes) {
+  ChildPerRunParts parts;
   if (!are_exact(passes)) return parts;
   for (const ChildTables::Entry& child : passes.back().cost->children) {
     Tables tables;
@@ -95,14 +96,14 @@ Figure figure_of(const std::vector<std::uint64_t>& iterations, const std::vector
       (long_count - static_cast<double>(counts.front())) / (long_iterations - static_cast<double>(iterations.front()));
   const double start = long_count - slope * long_iterations;
   // Whole calls: a line that misses a count by less than half a call is the line.
-  const double fixed = std::round(start);
-  if (slope < 0 || fixed < 0) return figure;
+  const double per_run = std::round(start);
+  if (slope < 0 || per_run < 0) return figure;
   for (std::size_t i = 0; i < iterations.size(); ++i) {
     const double expected = start + slope * static_cast<double>(iterations[i]);
     if (std::abs(expected - static_cast<double>(counts[i])) >= 0.5) return figure;
   }
-  figure.fixed = static_cast<std::uint64_t>(fixed);
-  figure.per_iteration = (long_count - fixed) / long_iterations;
+  figure.per_run = static_cast<std::uint64_t>(per_run);
+  figure.per_iteration = (long_count - per_run) / long_iterations;
   return figure;
 }
 

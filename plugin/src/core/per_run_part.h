@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// FixedPart: of the calls of a counted pass, those that a run of the loop makes whatever its length.
+// PerRunPart: of the calls of a counted pass, those that a run of the loop makes whatever its length.
 //
 // A body that opens a file in its first iteration and writes in each makes one openat and N writes. Only passes of
 // several lengths tell the two apart; and only then can passes of different lengths be compared.
@@ -18,16 +18,16 @@
 
 namespace syscost {
 
-struct FixedPart {
+struct PerRunPart {
   std::uint64_t calls = 0;  ///< Entries where the backend sees no calls.
   /// By errno, without those that have none; empty where errors were not measured, or one errno's lie on no line.
   std::optional<std::map<int, std::uint64_t>> errors;
 };
 
-/// Holds only syscalls with a known number of fixed calls.
-using FixedParts = std::map<SyscallId, FixedPart>;
+/// Holds only syscalls with a known number of per-run calls.
+using PerRunParts = std::map<SyscallId, PerRunPart>;
 /// Of the processes below, by program.
-using ChildFixedParts = std::map<std::string, FixedParts, std::less<>>;
+using ChildPerRunParts = std::map<std::string, PerRunParts, std::less<>>;
 
 /// One of several passes of the same loop. `cost` is not null.
 struct CountedPass {
@@ -36,7 +36,7 @@ struct CountedPass {
 };
 
 /// Of the calls in the last of `passes`. Nothing where there is only one length, or where events were lost.
-FixedParts fixed_parts(const std::vector<CountedPass>& passes);
-ChildFixedParts child_fixed_parts(const std::vector<CountedPass>& passes);
+PerRunParts per_run_parts(const std::vector<CountedPass>& passes);
+ChildPerRunParts child_per_run_parts(const std::vector<CountedPass>& passes);
 
 }  // namespace syscost

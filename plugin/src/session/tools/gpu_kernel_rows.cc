@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-#include "session/tools/kernel_rows.h"
+#include "session/tools/gpu_kernel_rows.h"
+
+#include "syscost/schema.h"
 
 namespace syscost::session {
 
-void add_kernel_rows(Recorder& recorder, const csv::WindowColumns& traced,
-                     const std::vector<profilers::TimeFigure>& times, const TakeRepetitions& take_repetitions) {
+void add_gpu_kernel_rows(Recorder& recorder, const csv::WindowColumns& traced,
+                         const std::vector<profilers::TimeFigure>& times, const TakeRepetitions& take_repetitions) {
   const std::string loop = traced.kind == "loop" ? "loop " + std::string(traced.window) + ": " : std::string();
   for (const profilers::TimeFigure& figure : times) {
     const std::string window = loop + figure.name;
     csv::WindowColumns row;
-    row.kind = "kernel";
+    row.kind = schema::kKindGpuKernel;
     row.test = traced.test;
     row.window = window;
     row.parent = traced.parent;
