@@ -21,6 +21,6 @@ using TakeRepetitions = std::function<std::uint64_t(const std::string& window, s
 /// Adds the rows of `times` to `recorder`. `traced` has the columns of the window that they were taken in; a loop's
 /// name comes before the names of its times.
 void add_gpu_kernel_rows(Recorder& recorder, const csv::WindowColumns& traced,
-                     const std::vector<profilers::TimeFigure>& times, const TakeRepetitions& take_repetitions);
+                         const std::vector<profilers::TimeFigure>& times, const TakeRepetitions& take_repetitions);
 
 }  // namespace syscost::session

@@ -119,7 +119,7 @@ std::vector<std::string> Tracing::conclude_pass(csv::WindowColumns columns, Find
 // ---- times of a GPU that no tool took -------------------------------------------------------------------------------
 
 void Tracing::add_gpu_kernel_times(const std::vector<profilers::TimeFigure>& times,
-                               std::optional<std::uint64_t> repetition) {
+                                   std::optional<std::uint64_t> repetition) {
   csv::WindowColumns columns;
   if (shared_.window.has_value()) {
     columns.test = shared_.window->test;

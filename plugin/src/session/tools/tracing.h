@@ -58,7 +58,8 @@ class Tracing final : public WindowTools {
   // For times of a GPU that no tool took: stamps of GPU kernels (gpu_stamps).
 
   /// Rows of the running test. All have `repetition`; without it each name is numbered on its own.
-  void add_gpu_kernel_times(const std::vector<profilers::TimeFigure>& times, std::optional<std::uint64_t> repetition = {});
+  void add_gpu_kernel_times(const std::vector<profilers::TimeFigure>& times,
+                            std::optional<std::uint64_t> repetition = {});
   /// The first of `count` repetitions of `name`, in the running test.
   std::uint64_t take_gpu_kernel_repetitions(const std::string& name, std::size_t count) {
     return shared_.take_repetitions("GPU kernel " + name, count);
