@@ -123,7 +123,7 @@ def adapter_for(gtest, name, args):
     library = args.work / f"libsyscost_gtest_{name}.a"
     plugin = TOP / "plugin"
     objects = []
-    for unit in ("listener", "registration", "result_line", "versions"):
+    for unit in ("listener", "registration", "result_line", "test_windows", "versions"):
         objects.append(args.work / f"{name}-{unit}.o")
         run(["c++", "-std=c++17", "-O1", "-fPIC", "-w", f"-I{gtest}", f"-I{plugin}/include", f"-I{plugin}/src", "-c",
              plugin / "src" / "adapters" / "gtest" / f"{unit}.cc", "-o", objects[-1]], args.work / f"{name}-adapter.log")

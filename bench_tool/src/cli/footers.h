@@ -14,6 +14,7 @@ inline constexpr const char* kMainFooter =
 Exit codes: 0 ok, 1 regression, 2 usage, input or I/O, 3 no verdict (with --strict).
 
 Examples:
+  bench run -- ./my_tests                   measure tests that are not linked with syscost
   my_tests --syscost_csv out.csv            write a CSV
   bench summary out.csv                     the syscalls of each test
   bench show out.csv Log.Write write        latency histogram of one syscall in one test
@@ -23,6 +24,22 @@ Examples:
   bench baseline update r1.csv r2.csv r3.csv    a file to commit
   bench check pr.csv                        judges a run against it
 `bench COMMAND --help` says more.)";
+
+inline constexpr const char* kRunFooter =
+    R"(bench run [OPTIONS] -- COMMAND [ARG]...
+
+Measures programs as they are: COMMAND needs no rebuild, and its output and exit code stay its own. If COMMAND is a
+GoogleTest program, or a program that starts others (a shell, ctest, make), each test has rows as if its program were
+linked with syscost. Any other COMMAND is measured as a whole, with the programs that it starts, in a row of kind
+`process`. --tests and --process choose between the two. Each option of a test program works, without its prefix:
+--csv for --syscost_csv. The summary goes to stderr.
+Exit codes: that of COMMAND; 1 if COMMAND succeeded and nothing was measured; 2 usage, or COMMAND cannot be measured.
+
+Examples:
+  bench run -- ./my_tests --gtest_filter='Wal.*'
+  bench run --csv pr.csv -- ctest -j8       a whole suite, as configured
+  bench run -- rsync -a src dst             any program
+  bench run --process --children -- make    all programs below make, a row for each)";
 
 inline constexpr const char* kSummaryFooter =
     R"(Prints the syscalls of all tests, and one line for each test, the worst first. With --details, and if you select one

@@ -117,6 +117,22 @@ void add_run_options(CLI::App& app, Options& options, int most_ids) {
   app.add_flag("--all-runs", options.all_runs, "Pool all runs of each file")->excludes(run);
 }
 
+/// For --help, the manual page and completions: syscost-run parses them, and knows the other options of test programs
+/// too.
+void add_measuring_options(CLI::App& app, Raw& raw) {
+  app.add_option("--csv", raw.ignored, "Append the rows to FILE; without it: a summary at the end")->type_name("FILE");
+  app.add_option("--backend", raw.ignored, "auto (default), ebpf, dispatch, dispatch-trap or seccomp")
+      ->check(CLI::IsMember({"auto", "ebpf", "dispatch", "dispatch-trap", "seccomp"}));
+  app.add_option("--filter", raw.ignored, "Count only these syscalls: names, %classes, !negations, with commas between")
+      ->type_name("SELECTOR");
+  app.add_option("--profile", raw.ignored, "syscalls: a line under each test; bpftrace, perf: more tools")
+      ->type_name("WORD,...");
+  app.add_flag("--children", raw.ignored_flag, "Count child processes too, in a row for each program");
+  app.add_option("--label", raw.ignored, "A name for the run, in column `label`; with --csv")->type_name("TEXT");
+  app.add_flag("--tests", raw.ignored_flag, "Measure the tests below COMMAND, whatever program it is");
+  app.add_flag("--process", raw.ignored_flag, "Measure COMMAND as a whole, with the programs that it starts");
+}
+
 }  // namespace
 
 Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each test, and what changed", "bench") {
@@ -124,6 +140,10 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
   app.set_version_flag(
       "--version", fmt::format("bench {}, reads CSVs of schema version {}", SYSCOST_VERSION, schema::kSchemaVersion));
   app.footer(kMainFooter);
+
+  run_command =
+      app.add_subcommand("run", "Run a command, and measure its tests or the whole of it")->footer(kRunFooter);
+  add_measuring_options(*run_command, raw);
 
   summary = app.add_subcommand("summary", "The syscalls of each test")->footer(kSummaryFooter);
   summary->add_option("RUN", options.runs, kRunHelp)->required();

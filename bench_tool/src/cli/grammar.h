@@ -36,6 +36,7 @@ struct Grammar {
   std::string checked_run;
 
   CLI::App app;
+  CLI::App* run_command = nullptr;
   CLI::App* summary = nullptr;
   CLI::App* show = nullptr;
   CLI::App* compare = nullptr;

@@ -14,7 +14,7 @@
 
 namespace syscost::bench::cli {
 
-enum class Command { summary, show, runs, log, compare, ab, doctor, baseline_update, check, confirm };
+enum class Command { run, summary, show, runs, log, compare, ab, doctor, baseline_update, check, confirm };
 enum class Format { text, md, csv, json };
 /// Of compare and ab, for CI systems, in the place of a Format.
 enum class Report { none, junit, sarif, github };
@@ -43,18 +43,19 @@ enum ExitCode : int {
 
 struct Options {
   Command command = Command::summary;
-  std::vector<std::string> runs;  ///< RUN arguments: files or folders.
-  std::string test;               ///< show, log: full name or a unique part of it.
-  std::string syscall;            ///< show: a selector (model/syscall_choice.h); empty = all.
-  std::string svg;                ///< show: file for a picture of GPU stamps; empty = none.
-  std::string binary;             ///< doctor: empty = say how.
-  std::vector<std::string> a;     ///< ab: a command and its arguments.
-  std::vector<std::string> b;     ///< ab: the other; empty = A again.
-  std::size_t rounds = 10;        ///< ab: so many before the first verdict.
-  double budget_s = 60;           ///< ab: no round but the first begins that would not end within it.
-  bool is_counts_only = false;    ///< ab: a few rounds, and times are not judged.
-  bool has_whole = false;         ///< ab: the time of each command itself is a row, too.
-  std::string keep;               ///< ab: folder for the CSVs; empty = they are deleted.
+  std::vector<std::string> runs;           ///< RUN arguments: files or folders.
+  std::string test;                        ///< show, log: full name or a unique part of it.
+  std::string syscall;                     ///< show: a selector (model/syscall_choice.h); empty = all.
+  std::string svg;                         ///< show: file for a picture of GPU stamps; empty = none.
+  std::string binary;                      ///< doctor: empty = say how.
+  std::vector<std::string> run_arguments;  ///< run: its options, --, the command; syscost-run reads them.
+  std::vector<std::string> a;              ///< ab: a command and its arguments.
+  std::vector<std::string> b;              ///< ab: the other; empty = A again.
+  std::size_t rounds = 10;                 ///< ab: so many before the first verdict.
+  double budget_s = 60;                    ///< ab: no round but the first begins that would not end within it.
+  bool is_counts_only = false;             ///< ab: a few rounds, and times are not judged.
+  bool has_whole = false;                  ///< ab: the time of each command itself is a row, too.
+  std::string keep;                        ///< ab: folder for the CSVs; empty = they are deleted.
   Format format = Format::text;
   Report report = Report::none;
   std::size_t max_bytes = 0;           ///< --max-bytes: of Markdown; 0 = what GitHub takes.

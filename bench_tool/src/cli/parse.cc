@@ -17,8 +17,14 @@
 namespace syscost::bench::cli {
 namespace {
 
-constexpr std::array<std::string_view, 11> kCommands = {"summary", "show",     "hist",  "log",     "runs",  "compare",
-                                                        "ab",      "baseline", "check", "confirm", "doctor"};
+constexpr std::array<std::string_view, 12> kCommands = {"run",     "summary", "show",     "hist",  "log",     "runs",
+                                                        "compare", "ab",      "baseline", "check", "confirm", "doctor"};
+
+/// True when the options before the command ask for help.
+bool asks_for_help(const std::vector<std::string>& args) {
+  const auto end = std::find(args.begin(), args.end(), "--");
+  return std::any_of(args.begin(), end, [](const std::string& arg) { return arg == "--help" || arg == "-h"; });
+}
 
 }  // namespace
 
@@ -28,6 +34,13 @@ Parsed parse(const std::vector<std::string>& args) {
       return usage_error(fmt::format("no command `{}`; there are {}{}", args[0], fmt::join(kCommands, ", "),
                                      model::or_rather(args[0], {kCommands.begin(), kCommands.end()})));
     }
+  }
+  // Another program knows its options: those of a test program.
+  if (!args.empty() && args[0] == "run" && !asks_for_help(args)) {
+    Options run;
+    run.command = Command::run;
+    run.run_arguments.assign(args.begin() + 1, args.end());
+    return {run, {}, kExitOk};
   }
   Grammar grammar;
   Options& options = grammar.options;

@@ -47,6 +47,9 @@ struct Raw {
   std::string color = "auto";
   std::optional<std::string> top;
   std::optional<std::string> width;
+  // Of run: another program reads them.
+  std::string ignored;
+  bool ignored_flag = false;
 };
 
 /// Digits alone, at most 1 000 000 000; none where `text` is something else.

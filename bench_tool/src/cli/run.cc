@@ -16,6 +16,7 @@
 #include "commands/confirm.h"
 #include "commands/doctor.h"
 #include "commands/log.h"
+#include "commands/run_programs.h"
 #include "commands/runs.h"
 #include "commands/show.h"
 #include "commands/summary.h"
@@ -43,6 +44,8 @@ render::Screen screen_for(const Options& options, const std::ostream& out) {
 int dispatch(const Options& options, std::ostream& out, std::ostream& err) {
   const render::Paint paint(options.format == Format::text && wants_color(options.color, out));
   switch (options.command) {
+    case Command::run:
+      return commands::run_programs(options, err);
     case Command::summary:
       return commands::summary(options, paint, out, err);
     case Command::compare:

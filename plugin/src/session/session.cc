@@ -75,6 +75,17 @@ Result<void> Session::start(const adapter::Framework& framework) {
   return {};
 }
 
+Result<void> Session::start_outside(std::string_view program, std::string_view build_id) {
+  shared_.options.children = true;
+  Result<void> started = start({"bench run"});
+  if (!started.ok()) return started;
+  csv::RunColumns run = shared_.run;
+  run.program = program;
+  run.build_id = build_id;
+  shared_.recorder.set_run(run);
+  return {};
+}
+
 Result<void> Session::take_over(Options options) {
   const auto text = [](const Options& from) { return from.filter != nullptr ? from.filter->text() : std::string(); };
   const bool is_same_filter = text(options) == text(shared_.options);

@@ -28,6 +28,8 @@ class Session {
   /// Opens what the options ask for; fails with what cannot be had. Prints the header line if anything was asked for.
   /// A second call takes the framework's word for `selection` and `build_type`, and does what new options ask for.
   Result<void> start(const adapter::Framework& framework);
+  /// The same for a command that runs below this process (session/outside.h).
+  Result<void> start_outside(std::string_view program, std::string_view build_id);
   /// Uses `options` from the next start() on: a static initialiser measured before main() read the flags. Fails when
   /// what was opened already is not what they ask for.
   Result<void> take_over(Options options);

@@ -2,7 +2,6 @@
 #include "adapters/gtest/listener.h"
 
 #include <algorithm>
-#include <locale>
 #include <string>
 
 #include "adapters/gtest/result_line.h"
@@ -27,12 +26,6 @@ const char* outcome(const testing::TestResult& result) {
 bool printer_speaks() {
   testing::TestEventListener* const printer = testing::UnitTest::GetInstance()->listeners().default_result_printer();
   return printer != nullptr && !is_brief(printer);
-}
-
-/// GoogleTest's printer uses streams. The first std::locale after the process got its second thread makes libstdc++
-/// call futex, once. Made here, between windows, the call is not charged to the suite that is printed as ended next.
-void make_first_locale() {
-  const std::locale first;
 }
 
 /// Where --gtest_output puts its report; empty where GoogleTest looks for a name that is free.
@@ -70,11 +63,6 @@ void WindowKeeper::program_start(const testing::UnitTest& unit_test) {
   adapter::start_or_exit(framework);
 }
 
-// The iteration GoogleTest counts begins at 0 again when a main calls RUN_ALL_TESTS() twice; ours does not.
-void WindowKeeper::iteration_start() {
-  ++iterations_;
-}
-
 void WindowKeeper::iteration_end() {
   const std::string problem = adapter::problem();
   if (problem.empty() || has_reported_problem_ || adapter::is_fork_child()) return;
@@ -87,73 +75,15 @@ void WindowKeeper::program_end() {
   adapter::finish();
 }
 
-// ---- environments ---------------------------------------------------------------------------------------------------
-
-void WindowKeeper::environments_start(const char* window) {
-  printed_ = 0;
-  adapter::WindowName name;
-  name.kind = adapter::Kind::environment;
-  name.window = window;
-  name.repetition = iterations_ - 1;
-  adapter::open_window(name);
-}
-
-void WindowKeeper::environments_end() {
-  adapter::close_window("", printed_lines());
-}
-
-// ---- suites ---------------------------------------------------------------------------------------------------------
-
-void WindowKeeper::open_suite_window(const char* window, int printed_lines) {
-  printed_ = printed_lines;
-  make_first_locale();
-  adapter::WindowName name;
-  name.kind = adapter::Kind::suite;
-  name.test = suite_->name();
-  name.window = window;
-  name.repetition = iterations_ - 1;
-  adapter::open_window(name);
-}
-
-void WindowKeeper::suite_start(const Suite& suite) {
-  suite_ = &suite;
-  tests_to_come_ = suite.test_to_run_count();
-  is_set_up_open_ = true;
-  open_suite_window("set-up", 0);
-}
-
-void WindowKeeper::before_test() {
-  if (!is_set_up_open_) return;
-  is_set_up_open_ = false;
-  note_printed_line();  // the first test's "[ RUN      ]"
-  adapter::close_window("", printed_lines());
-}
-
-void WindowKeeper::after_test() {
-  if (suite_ == nullptr || --tests_to_come_ > 0) return;
-  is_tear_down_open_ = true;
-  open_suite_window("tear-down", printer_speaks() ? 1 : 0);  // the last test's "[       OK ]" is still to come
-}
-
-void WindowKeeper::suite_end() {
-  if (is_set_up_open_ || is_tear_down_open_) adapter::close_window("", printed_lines());
-  is_set_up_open_ = is_tear_down_open_ = false;
-  suite_ = nullptr;
-}
-
 // ---- tests ----------------------------------------------------------------------------------------------------------
 
-void WindowKeeper::test_start(const testing::TestInfo& test) {
-  printed_ = 0;
-  const std::string its_name = full_name(test);
-  adapter::WindowName name;
-  name.test = its_name;
-  name.repetition = iterations_ - 1;
-  adapter::open_window(name);
+void WindowKeeper::before_test() {
+  if (windows_.is_set_up_open()) note_printed_line();  // the first test's "[ RUN      ]"
+  windows_.before_test();
 }
 
 void WindowKeeper::test_end(const testing::TestInfo& test) {
-  const adapter::Report report = adapter::close_window(outcome(*test.result()), printed_lines());
+  const adapter::Report report = adapter::close_window(outcome(*test.result()), windows_.printed_lines());
   if (adapter::is_fork_child()) return;
   // Only for a file that will show them: a test may look at its own properties.
   if (!std::string(SYSCOST_GTEST_FLAG(output)).empty()) record_properties(report);
@@ -162,18 +92,18 @@ void WindowKeeper::test_end(const testing::TestInfo& test) {
   print_line(report, printer_speaks() ? std::string() : full_name(test));
 }
 
+void WindowKeeper::after_test() {
+  windows_.after_test(printer_speaks() ? 1 : 0);  // the last test's "[       OK ]" is still to come
+}
+
 // ---- what the printer wrote -----------------------------------------------------------------------------------------
 
 void WindowKeeper::note_printed_result() {
-  if (testing::UnitTest::GetInstance()->listeners().default_result_printer() != nullptr) ++printed_;
+  if (testing::UnitTest::GetInstance()->listeners().default_result_printer() != nullptr) windows_.note_printed_line();
 }
 
 void WindowKeeper::note_printed_line() {
-  if (printer_speaks()) ++printed_;
-}
-
-int WindowKeeper::printed_lines() const {
-  return printed_.load();
+  if (printer_speaks()) windows_.note_printed_line();
 }
 
 }  // namespace syscost::gtest_adapter

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Where windows open and close around what GoogleTest runs.
+// Hears GoogleTest's events, where the program is linked with syscost.
 //
 // GoogleTest tells listeners of a start in the order of their list and of an end in reverse. So the last listener is
 // the innermost: it opens a test's window after every other listener has spoken and closes it before they speak again.
@@ -14,30 +14,29 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-
+#include "adapters/gtest/test_windows.h"
 #include "adapters/gtest/versions.h"
 
 namespace syscost::gtest_adapter {
 
-/// Opens and closes the windows. One thread, except note_printed_result().
+/// Translates GoogleTest's events for TestWindows. One thread, except note_printed_result().
 class WindowKeeper {
  public:
   void program_start(const testing::UnitTest& unit_test);
-  void iteration_start();
+  void iteration_start() { windows_.iteration_start(); }
   void iteration_end();
   void program_end();
 
-  void environments_start(const char* window);
-  void environments_end();
-  void suite_start(const Suite& suite);
+  void environments_start(const char* window) { windows_.environments_start(window); }
+  void environments_end() { windows_.environments_end(); }
+  void suite_start(const Suite& suite) { windows_.suite_start(suite.name(), suite.test_to_run_count()); }
   /// Before the first test of a suite: ends its set-up.
   void before_test();
-  void test_start(const testing::TestInfo& test);
+  void test_start(const testing::TestInfo& test) { windows_.test_start(full_name(test)); }
   void test_end(const testing::TestInfo& test);
   /// After a test and all other listeners' work: begins the tear-down if the test was the suite's last.
   void after_test();
-  void suite_end();
+  void suite_end() { windows_.suite_end(); }
 
   /// The printer showed a failure or a skip inside the open window. Any thread.
   void note_printed_result();
@@ -45,16 +44,8 @@ class WindowKeeper {
   void note_printed_line();
 
  private:
-  void open_suite_window(const char* window, int printed_lines);
-  int printed_lines() const;
-
-  const Suite* suite_ = nullptr;
-  int tests_to_come_ = 0;  // in suite_
-  int iterations_ = 0;     // over all calls of RUN_ALL_TESTS()
-  bool is_set_up_open_ = false;
-  bool is_tear_down_open_ = false;
+  TestWindows windows_;
   bool has_reported_problem_ = false;
-  std::atomic<int> printed_{0};  // lines the printer flushed inside the open window
 };
 
 /// The innermost listener; the keeper must outlive it.

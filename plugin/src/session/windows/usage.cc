@@ -12,6 +12,17 @@ std::uint64_t to_ns(const timeval& time) {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(time.tv_usec) * 1'000U;
 }
 
+Usage usage_of(int who) {
+  rusage usage{};
+  getrusage(who, &usage);
+  return {to_ns(usage.ru_utime),
+          to_ns(usage.ru_stime),
+          static_cast<std::uint64_t>(usage.ru_nvcsw),
+          static_cast<std::uint64_t>(usage.ru_nivcsw),
+          static_cast<std::uint64_t>(usage.ru_minflt),
+          static_cast<std::uint64_t>(usage.ru_majflt)};
+}
+
 }  // namespace
 
 std::uint64_t monotonic_ns() {
@@ -21,14 +32,11 @@ std::uint64_t monotonic_ns() {
 }
 
 Usage Usage::now() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return {to_ns(usage.ru_utime),
-          to_ns(usage.ru_stime),
-          static_cast<std::uint64_t>(usage.ru_nvcsw),
-          static_cast<std::uint64_t>(usage.ru_nivcsw),
-          static_cast<std::uint64_t>(usage.ru_minflt),
-          static_cast<std::uint64_t>(usage.ru_majflt)};
+  return usage_of(RUSAGE_SELF);
+}
+
+Usage Usage::of_children() {
+  return usage_of(RUSAGE_CHILDREN);
 }
 
 void Usage::add(const Usage& after, const Usage& before) {

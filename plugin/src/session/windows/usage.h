@@ -22,6 +22,8 @@ struct Usage {
   std::uint64_t major_faults = 0;
 
   static Usage now();
+  /// The same of the children that ended and were waited for.
+  static Usage of_children();
   /// Adds what was used from `before` to `after`.
   void add(const Usage& after, const Usage& before);
   /// Fills the columns with what was used from `before` to now.

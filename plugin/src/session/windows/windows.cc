@@ -38,12 +38,31 @@ std::string spoken_name(std::string_view kind, std::string_view test, std::strin
   return name;
 }
 
+/// Brings the calls of the processes below into the window of a command. Our own, and those of the process that became
+/// the command, before it was that, have no program of their own.
+void take_children(detail::CostData& cost, const OpenWindow& window) {
+  cost.table.clear();
+  for (const auto& [program, table] : cost.children) {
+    const bool is_own = window.own_program.empty() || std::string_view(program) == window.own_program ||
+                        std::string_view(program) == window.starter;
+    if (is_own) cost.table.merge(table);
+  }
+  if (window.own_program.empty()) cost.children.clear();
+  for (const std::string& own : {window.own_program, window.starter}) {
+    if (!own.empty()) cost.children.at(own).clear();
+  }
+}
+
+std::string_view kind_of(const OpenWindow& window) {
+  return window.is_command ? std::string_view("process") : kind_name(window.kind);
+}
+
 }  // namespace
 
 /// A write that fails. Its text shows in strace's log, so that the log can be cut at windows.
 void Windows::mark(const char* what, const OpenWindow& window) const {
   if (!shared_.options.markers) return;
-  const std::string text = std::string(what) + " " + spoken_name(kind_name(window.kind), window.test, window.name);
+  const std::string text = std::string(what) + " " + spoken_name(kind_of(window), window.test, window.name);
   // It fails, as it should: there is no descriptor -1.
   [[maybe_unused]] ssize_t written = write(-1, text.data(), text.size());
 }
@@ -56,20 +75,48 @@ void Windows::open(const adapter::WindowName& name) {
   window.test = name.test;
   window.name = name.window;
   window.repetition = name.repetition;
+  arm();
+}
+
+void Windows::open_command(std::string_view command, std::string_view starter) {
+  SYSCOST_CHECK(shared_.is_started.load(std::memory_order_acquire) && !shared_.window.has_value());
+  OpenWindow& window = shared_.window.emplace();
+  window.test = command;
+  window.starter = starter;
+  window.is_command = true;
+  arm();
+}
+
+void Windows::set_own_program(std::string_view program) {
+  shared_.window->own_program = program;
+}
+
+void Windows::discard() {
+  OpenWindow& window = *shared_.window;
+  std::shared_ptr<const Unavailable> why_not;
+  static_cast<void>(read_and_check(window, why_not));
+  shared_.has_window.store(false, std::memory_order_release);
+  shared_.scopes.set_enclosing({}, {});
+  shared_.window.reset();
+}
+
+/// Opens the window that was made.
+void Windows::arm() {
+  OpenWindow& window = *shared_.window;
   window.opened = shared_.backend.current();
-  shared_.scopes.set_enclosing(name.test, name.window);
+  shared_.scopes.set_enclosing(window.test, window.name);
   cycles_.store(0, std::memory_order_relaxed);
   is_closing_.store(false, std::memory_order_relaxed);
   shared_.has_window.store(true, std::memory_order_release);
   // Another thread may be writing the rows of its last scope: that is not this window's business.
   const RowWriter::Lock guard = rows_.wait();
   // What the windows so far left is kept: when there is nothing to add, malloc serves.
-  if (tools_.is_on() && window.kind == adapter::Kind::test) {
+  if (tools_.is_on() && window.kind == adapter::Kind::test && !window.is_command) {
     rows_.enter_file();
     window.is_traced = tools_.begin_test();
   }
   static_cast<void>(top_up_quiet_memory());
-  window.usage_before = Usage::now();
+  window.usage_before = window.is_command ? Usage::of_children() : Usage::now();
   mark("syscost-begin", window);
   window.start_ns = monotonic_ns();
   if (window.opened != nullptr) {
@@ -99,7 +146,7 @@ std::shared_ptr<detail::CostData> Windows::read_and_check(OpenWindow& window,
   Failure failure = checked.failure();
   why_not = std::make_shared<Unavailable>(failure);
   failure.reason =
-      "the counts of " + spoken_name(kind_name(window.kind), window.test, window.name) + " are void: " + failure.reason;
+      "the counts of " + spoken_name(kind_of(window), window.test, window.name) + " are void: " + failure.reason;
   shared_.recorder.note_problem(failure);
   return nullptr;
 }
@@ -113,7 +160,7 @@ bool Windows::claim() {
 void Windows::explain_survivor() const {
   static std::atomic<bool> is_explained{false};
   if (!shared_.has_window.load() || !shared_.options.requests_anything() || is_explained.exchange(true)) return;
-  say_failure({spoken_name(kind_name(shared_.window->kind), shared_.window->test, shared_.window->name) +
+  say_failure({spoken_name(kind_of(*shared_.window), shared_.window->test, shared_.window->name) +
                    " continued in a fork child of the process that measures (fork() or daemon()), so it has no row, "
                    "nor have the tests that this child runs after it",
                "let the child end with _exit(), and let the process that began the test finish it"});
@@ -142,12 +189,12 @@ adapter::Report Windows::close_claimed(std::string_view outcome, int framework_w
   std::shared_ptr<detail::CostData> cost = read_and_check(window, why_not);
   if (!clock_is_quiet) end_ns = monotonic_ns();
   if (window.handle == nullptr) mark("syscost-end", window);
-  const Usage usage_after = Usage::now();
+  const Usage usage_after = window.is_command ? Usage::of_children() : Usage::now();
   shared_.has_window.store(false, std::memory_order_release);
 
   Capabilities can = window.opened != nullptr ? window.opened->capabilities : Capabilities{};
   csv::WindowColumns columns;
-  columns.kind = kind_name(window.kind);
+  columns.kind = kind_of(window);
   columns.test = window.test;
   columns.window = window.name;
   columns.repetition = static_cast<std::uint64_t>(window.repetition);
@@ -167,6 +214,7 @@ adapter::Report Windows::close_claimed(std::string_view outcome, int framework_w
     usage_after.fill(columns, window.usage_before);
     if (cost != nullptr) columns.overhead_estimate_ns = window.opened->overhead_estimate_ns(*cost);
   }
+  if (cost != nullptr && window.is_command) take_children(*cost, window);
   if (cost != nullptr) remove_framework_writes(cost->table, framework_writes);
   const bool has_numbers =
       cost != nullptr && (!is_empty(cost->table) || !cost->children.empty() || cost->lost + cost->late > 0);
@@ -195,7 +243,7 @@ void Windows::end_at_exit() {
     }
     return;
   }
-  const std::string name = spoken_name(kind_name(shared_.window->kind), shared_.window->test, shared_.window->name);
+  const std::string name = spoken_name(kind_of(*shared_.window), shared_.window->test, shared_.window->name);
   const std::string what = name + " was ended by the end of the process";
   if (!rows_.wait_within_patience().owns_lock()) {
     shared_.recorder.note_problem(

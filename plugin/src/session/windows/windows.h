@@ -22,6 +22,13 @@ class Windows {
   Windows(Measurement& shared, RowWriter& rows, WindowTools& tools) : shared_(shared), rows_(rows), tools_(tools) {}
 
   void open(const adapter::WindowName& name);
+  /// The window of a command that runs below this process: its counts are those of the processes below. `starter` as in
+  /// OpenWindow.
+  void open_command(std::string_view command, std::string_view starter);
+  /// Before close(): which program's calls are the window's own.
+  void set_own_program(std::string_view program);
+  /// Forgets the open window. It gets no row.
+  void discard();
   adapter::Report close(std::string_view outcome, int framework_writes);
   /// The process ends with the window open: its row has what was counted so far, and no outcome.
   void end_at_exit();
@@ -40,6 +47,7 @@ class Windows {
   int cycles(int fallback);
 
  private:
+  void arm();
   void mark(const char* what, const OpenWindow& window) const;
   std::shared_ptr<detail::CostData> read_and_check(OpenWindow& window, std::shared_ptr<const Unavailable>& why_not);
   bool claim();

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#include "commands/run_programs.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <ostream>
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace syscost::bench::commands {
+
+int run_programs(const cli::Options& options, std::ostream& err) {
+  std::error_code error;
+  const std::filesystem::path bench = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::string program = (bench.parent_path() / SYSCOST_RUN_FROM_BENCH).lexically_normal();
+  std::vector<std::string> arguments = {"bench run"};
+  arguments.insert(arguments.end(), options.run_arguments.begin(), options.run_arguments.end());
+  std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  ::execv(program.c_str(), pointers.data());
+  err << fmt::format("bench: {}: {}\n`bench run` needs the whole of syscost: install it (Debian: syscost-tools).\n",
+                     program, std::generic_category().message(errno));
+  return cli::kExitBadInput;
+}
+
+}  // namespace syscost::bench::commands

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+//
+// bench run: measures programs that are not linked with syscost. bench itself measures nothing; syscost-run does.
+#pragma once
+
+#include <iosfwd>
+
+#include "cli/options.h"
+
+namespace syscost::bench::commands {
+
+/// Becomes syscost-run, with the arguments of `options`. Returns an exit code where it is not there.
+int run_programs(const cli::Options& options, std::ostream& err);
+
+}  // namespace syscost::bench::commands

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+#include "agent/find/classes.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace syscost::agent {
+namespace {
+
+constexpr int kMostSlots = 64;
+
+std::uintptr_t address(const void* at) {
+  return reinterpret_cast<std::uintptr_t>(at);
+}
+
+bool is_code(std::span<const Module> modules, std::uintptr_t at) {
+  return std::any_of(modules.begin(), modules.end(), [&](const Module& module) { return module.has_code(at); });
+}
+
+/// Calls `visit` for each aligned word of the module's data.
+template <class Visit>
+void for_each_word(const Module& module, Visit visit) {
+  for (const Span& span : module) {
+    if (span.is_code) continue;
+    const std::size_t skipped =
+        (sizeof(std::uintptr_t) - address(span.begin) % sizeof(std::uintptr_t)) % sizeof(std::uintptr_t);
+    const auto* word = reinterpret_cast<const std::uintptr_t*>(span.begin + skipped);
+    for (; reinterpret_cast<const char*>(word + 1) <= span.end; ++word) visit(word, span);
+  }
+}
+
+/// The words of the module's data that hold `value`.
+std::vector<const std::uintptr_t*> holders(const Module& module, std::uintptr_t value) {
+  std::vector<const std::uintptr_t*> found;
+  for_each_word(module, [&](const std::uintptr_t* word, const Span&) {
+    if (*word == value) found.push_back(word);
+  });
+  return found;
+}
+
+int count_slots(std::span<const Module> modules, const std::uintptr_t* slots, const char* end) {
+  int count = 0;
+  while (count < kMostSlots && reinterpret_cast<const char*>(slots + count + 1) <= end &&
+         is_code(modules, slots[count])) {
+    ++count;
+  }
+  return count;
+}
+
+const char* end_of_data(const Module& module, const void* at) {
+  for (const Span& span : module) {
+    if (span.holds(address(at))) return span.end;
+  }
+  return static_cast<const char*>(at);
+}
+
+void add(std::vector<Vtable>& found, std::span<const Module> modules, const Module& module,
+         const std::uintptr_t* slots) {
+  const bool is_known =
+      std::any_of(found.begin(), found.end(), [&](const Vtable& known) { return known.slots == slots; });
+  const int count = count_slots(modules, slots, end_of_data(module, slots));
+  if (!is_known && count > 0) found.push_back({const_cast<std::uintptr_t*>(slots), count, &module});
+}
+
+/// Addresses of typeinfos: objects of two words or more, the second of which points to the class's name.
+std::vector<std::uintptr_t> typeinfos(std::span<const Module> modules, const char* name) {
+  std::vector<std::uintptr_t> found;
+  const std::size_t size = std::strlen(name) + 1;  // with the NUL
+  for (const Module& module : modules) {
+    for (const char* at = find_bytes(module, name, size); at != nullptr;
+         at = find_bytes(module, name, size, at + size)) {
+      // A program that is not position-independent has copies of a library's typeinfos, which point to the library's
+      // names.
+      for (const Module& holder : modules) {
+        for (const std::uintptr_t* word : holders(holder, address(at))) found.push_back(address(word - 1));
+      }
+    }
+  }
+  return found;
+}
+
+/// True when the code calls the function in slot `slot` of an object: `call *8*slot(%register)`, or a jump.
+bool calls_slot(const unsigned char* code, const unsigned char* end, int slot) {
+  constexpr int kMostBytes = 400;
+  const auto offset = static_cast<std::uint32_t>(slot) * 8;
+  for (int i = 0; i < kMostBytes && code + 6 < end; ++i, ++code) {
+    if (code[0] != 0xff) continue;
+    const unsigned mode = code[1] & 0xf8U;
+    const bool has_byte = (mode == 0x50 || mode == 0x60) && (code[1] & 7U) != 4;
+    if (has_byte && offset < 128 && code[2] == offset) return true;
+    if (mode != 0x90 && mode != 0xa0) continue;
+    std::uint32_t displacement = 0;
+    std::memcpy(&displacement, code + 2, sizeof displacement);
+    if (displacement == offset) return true;
+  }
+  return false;
+}
+
+bool passes_each_slot_on(const Module& module, const std::uintptr_t* slots, int count) {
+  constexpr int kDestructors = 2;
+  for (int i = kDestructors; i < count; ++i) {
+    const auto code = std::find_if(module.begin(), module.end(),
+                                   [&](const Span& span) { return span.is_code && span.holds(slots[i]); });
+    if (code == module.end()) return false;
+    const auto* const begin = reinterpret_cast<const unsigned char*>(slots[i]);  // NOLINT(performance-no-int-to-ptr)
+    if (!calls_slot(begin, reinterpret_cast<const unsigned char*>(code->end), i)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<Module> framework_modules() {
+  std::vector<Module> modules;
+  for_each_module(
+      [](const Module& module, void* into) {
+        if (may_hold_framework(module)) static_cast<std::vector<Module>*>(into)->push_back(module);
+        return true;
+      },
+      &modules);
+  return modules;
+}
+
+std::vector<Vtable> vtables_by_typeinfo(std::span<const Module> modules, const char* name) {
+  std::vector<Vtable> found;
+  for (const std::uintptr_t typeinfo : typeinfos(modules, name)) {
+    for (const Module& module : modules) {
+      for (const std::uintptr_t* word : holders(module, typeinfo)) {
+        // The word before the typeinfo of a primary vtable is the offset to the top of the object: 0.
+        if (module.begin()->holds(address(word)) && address(word) == address(module.begin()->begin)) continue;
+        if (word[-1] == 0 && is_code(modules, word[1])) add(found, modules, module, word + 1);
+      }
+    }
+  }
+  return found;
+}
+
+std::vector<Vtable> vtables_by_symbol(std::span<const Module> modules, const char* name) {
+  constexpr int kBeforeSlots = 2;  // the offset to the top, the typeinfo
+  std::vector<Vtable> found;
+  for (const Module& module : modules) {
+    const std::uintptr_t at = find_symbol(module, name);
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): from the file's symbols
+    if (at != 0) add(found, modules, module, reinterpret_cast<const std::uintptr_t*>(at) + kBeforeSlots);
+  }
+  return found;
+}
+
+std::vector<Vtable> repeaters_by_shape(std::span<const Module> modules) {
+  constexpr int kLeast = 15;
+  constexpr int kMost = 18;
+  std::vector<Vtable> found;
+  for (const Module& module : modules) {
+    for_each_word(module, [&](const std::uintptr_t* word, const Span& span) {
+      if (reinterpret_cast<const char*>(word + 3) > span.end || word[0] != 0 || word[1] != 0) return;
+      if (!module.has_code(word[2])) return;
+      const int count = count_slots(modules, word + 2, span.end);
+      if (count >= kLeast && count <= kMost && passes_each_slot_on(module, word + 2, count))
+        add(found, modules, module, word + 2);
+    });
+  }
+  return found;
+}
+
+bool put(std::span<const Module> modules, std::uintptr_t* slot, std::uintptr_t function) {
+  const bool is_writable = std::any_of(modules.begin(), modules.end(),
+                                       [&](const Module& module) { return module.has_writable(address(slot)); });
+  if (is_writable) {
+    *slot = function;
+    return true;
+  }
+  void* const page = reinterpret_cast<void*>(address(slot) & ~(kPageBytes - 1));  // NOLINT(performance-no-int-to-ptr)
+  if (mprotect(page, kPageBytes, PROT_READ | PROT_WRITE) != 0) return false;
+  *slot = function;
+  return mprotect(page, kPageBytes, PROT_READ) == 0;
+}
+
+}  // namespace syscost::agent

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#include "agent/find/modules.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <initializer_list>
+
+namespace syscost::agent {
+namespace {
+
+struct Visit {
+  bool (*visit)(const Module& module, void* context);
+  void* context;
+};
+
+bool contains(const char* text, const char* part) {
+  return std::strstr(text, part) != nullptr;
+}
+
+const char* file_name(const char* path) {
+  const char* const slash = std::strrchr(path, '/');
+  return slash != nullptr ? slash + 1 : path;
+}
+
+bool is_of_the_system_or_ours(const char* path) {
+  const char* const name = file_name(path);
+  for (const char* const beginning : {"libc.so", "ld-linux", "ld-musl", "libsyscost", "linux-vdso"}) {
+    if (std::strncmp(name, beginning, std::strlen(beginning)) == 0) return true;
+  }
+  return false;
+}
+
+void read_segments(const dl_phdr_info& info, Module& module) {
+  module.base = info.dlpi_addr;
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = info.dlpi_phdr[i];
+    const std::uintptr_t begin = info.dlpi_addr + segment.p_vaddr;
+    if (segment.p_type == PT_GNU_RELRO) {
+      module.relro_begin = begin & ~(kPageBytes - 1);
+      module.relro_end = (begin + segment.p_memsz) & ~(kPageBytes - 1);
+    }
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_R) == 0 || module.span_count == Module::kMostSpans) continue;
+    const bool is_writable = (segment.p_flags & PF_W) != 0;
+    Span& span = module.spans[module.span_count++];
+    span.begin = reinterpret_cast<const char*>(begin);  // NOLINT(performance-no-int-to-ptr): from the ELF headers
+    span.end = span.begin + (is_writable ? segment.p_memsz : segment.p_filesz);
+    span.is_code = (segment.p_flags & PF_X) != 0;
+    span.is_writable = is_writable;
+  }
+}
+
+int visit_one(dl_phdr_info* info, std::size_t /*size*/, void* context) {
+  const char* const path = info->dlpi_name != nullptr ? info->dlpi_name : "";
+  if (is_of_the_system_or_ours(path) || std::strlen(path) >= sizeof Module::path) return 0;
+  static Module module;  // too large for a stack; one thread asks, before main()
+  module = Module();
+  std::strcpy(module.path, path);
+  read_segments(*info, module);
+  const auto& visit = *static_cast<const Visit*>(context);
+  return visit.visit(module, visit.context) ? 0 : 1;
+}
+
+/// A file mapped for reading; empty where it cannot be.
+struct MappedFile {
+  explicit MappedFile(const char* path) {
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    struct stat status {};
+    if (fstat(fd, &status) == 0 && status.st_size > 0) {
+      void* const at = mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
+      if (at != MAP_FAILED) {
+        bytes = static_cast<const char*>(at);
+        size = static_cast<std::size_t>(status.st_size);
+      }
+    }
+    close(fd);
+  }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile() {
+    if (bytes != nullptr) munmap(const_cast<char*>(bytes), size);
+  }
+  /// True when the file has `count` things of `each` bytes at `offset`.
+  bool has(std::size_t offset, std::size_t count, std::size_t each) const {
+    return offset <= size && each != 0 && count <= (size - offset) / each;
+  }
+
+  const char* bytes = nullptr;
+  std::size_t size = 0;
+};
+
+/// The value of `name` in the symbol table `table`; 0 where it has none.
+std::uintptr_t value_in(const MappedFile& file, const ElfW(Shdr) & table, const ElfW(Shdr) & strings,
+                        const char* name) {
+  const std::size_t count = table.sh_size / sizeof(ElfW(Sym));
+  if (!file.has(table.sh_offset, count, sizeof(ElfW(Sym))) || !file.has(strings.sh_offset, strings.sh_size, 1))
+    return 0;
+  const auto* const symbols = reinterpret_cast<const ElfW(Sym)*>(file.bytes + table.sh_offset);
+  const std::size_t length = std::strlen(name) + 1;  // with the NUL
+  for (std::size_t i = 0; i < count; ++i) {
+    const ElfW(Sym)& symbol = symbols[i];
+    if (symbol.st_value == 0 || symbol.st_shndx == SHN_UNDEF) continue;
+    if (symbol.st_name > strings.sh_size || strings.sh_size - symbol.st_name < length) continue;
+    if (std::memcmp(file.bytes + strings.sh_offset + symbol.st_name, name, length) == 0) return symbol.st_value;
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool Module::has_code(std::uintptr_t address) const {
+  for (const Span& span : *this) {
+    if (span.is_code && span.holds(address)) return true;
+  }
+  return false;
+}
+
+bool Module::has_writable(std::uintptr_t address) const {
+  if (address >= relro_begin && address < relro_end) return false;
+  for (const Span& span : *this) {
+    if (span.is_writable && span.holds(address)) return true;
+  }
+  return false;
+}
+
+void for_each_module(bool (*visit)(const Module& module, void* context), void* context) {
+  Visit each{visit, context};
+  dl_iterate_phdr(visit_one, &each);
+}
+
+bool may_hold_framework(const Module& module) {
+  if (module.is_program()) return true;
+  for (const char* const word : {"gtest", "gmock", "benchmark", "Catch2", "doctest"}) {
+    if (contains(file_name(module.path), word)) return true;
+  }
+  return std::strncmp(module.path, "/usr/", 5) != 0 && std::strncmp(module.path, "/lib", 4) != 0;
+}
+
+const char* find_bytes(const Module& module, const char* bytes, std::size_t size, const char* from) {
+  for (const Span& span : module) {
+    if (span.is_writable) continue;
+    const char* begin = span.begin;
+    if (from != nullptr) {
+      if (from >= span.end) continue;
+      if (from > begin) begin = from;
+    }
+    const void* const at = memmem(begin, static_cast<std::size_t>(span.end - begin), bytes, size);
+    if (at != nullptr) return static_cast<const char*>(at);
+  }
+  return nullptr;
+}
+
+std::uintptr_t find_symbol(const Module& module, const char* name) {
+  const MappedFile file(module.is_program() ? "/proc/self/exe" : module.path);
+  if (!file.has(0, 1, sizeof(ElfW(Ehdr))) || std::memcmp(file.bytes, ELFMAG, SELFMAG) != 0) return 0;
+  const auto& header = *reinterpret_cast<const ElfW(Ehdr)*>(file.bytes);
+  if (header.e_shoff == 0 || header.e_shentsize != sizeof(ElfW(Shdr)) ||
+      !file.has(header.e_shoff, header.e_shnum, sizeof(ElfW(Shdr)))) {
+    return 0;
+  }
+  const auto* const sections = reinterpret_cast<const ElfW(Shdr)*>(file.bytes + header.e_shoff);
+  for (int i = 0; i < header.e_shnum; ++i) {
+    const ElfW(Shdr)& table = sections[i];
+    if ((table.sh_type != SHT_SYMTAB && table.sh_type != SHT_DYNSYM) || table.sh_link >= header.e_shnum) continue;
+    const std::uintptr_t value = value_in(file, table, sections[table.sh_link], name);
+    if (value != 0) return module.base + value;
+  }
+  return 0;
+}
+
+}  // namespace syscost::agent

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "agent/find/texts.h"
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+namespace syscost::agent {
+namespace {
+
+/// No name of a test is longer.
+constexpr std::size_t kMostText = 1 << 20;
+
+std::optional<std::string> text_at(std::uintptr_t at, std::size_t size) {
+  if (size > kMostText) return std::nullopt;
+  std::string text(size, '\0');
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that the program's string holds
+  if (size != 0 && !read_memory(reinterpret_cast<const void*>(at), text.data(), size)) return std::nullopt;
+  return text;
+}
+
+std::optional<std::string> read_libstdcxx(const void* at) {
+  const auto words = read_value<std::array<std::uintptr_t, 3>>(at);
+  if (!words) return std::nullopt;
+  constexpr std::size_t kInside = 16;
+  const auto [pointer, size, capacity] = *words;
+  const bool is_inside = pointer == reinterpret_cast<std::uintptr_t>(at) + kInside;
+  if (is_inside ? size >= kInside : capacity < size || capacity < kInside - 1) return std::nullopt;
+  return text_at(pointer, size);
+}
+
+std::optional<std::string> read_libstdcxx_old(const void* at) {
+  constexpr std::size_t kHead = 24;  // size, capacity, references
+  const auto pointer = read_value<std::uintptr_t>(at);
+  if (!pointer || *pointer < kHead) return std::nullopt;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that the program's string holds
+  const auto head = read_value<std::array<std::uintptr_t, 2>>(reinterpret_cast<const void*>(*pointer - kHead));
+  if (!head || (*head)[0] > (*head)[1]) return std::nullopt;
+  return text_at(*pointer, (*head)[0]);
+}
+
+std::optional<std::string> read_libcxx(const void* at) {
+  const auto bytes = read_value<std::array<unsigned char, 24>>(at);
+  if (!bytes) return std::nullopt;
+  if (((*bytes)[0] & 1U) == 0) {
+    const std::size_t size = (*bytes)[0] / 2U;
+    if (size > 22) return std::nullopt;
+    return std::string(reinterpret_cast<const char*>(bytes->data()) + 1, size);
+  }
+  std::array<std::uintptr_t, 3> words{};
+  std::memcpy(words.data(), bytes->data(), sizeof words);
+  if (words[1] > words[0]) return std::nullopt;
+  return text_at(words[2], words[1]);
+}
+
+bool is_name(const std::optional<std::string>& text) {
+  return text && !text->empty() &&
+         std::none_of(text->begin(), text->end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+}
+
+}  // namespace
+
+bool read_memory(const void* at, void* into, std::size_t size) {
+  const iovec local{into, size};
+  const iovec remote{const_cast<void*>(at), size};
+  if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size)) return true;
+  if (errno != EPERM && errno != ENOSYS) return false;
+  // A sandbox forbids the call. What is read has been where it is expected in each version that is known.
+  std::memcpy(into, at, size);
+  return true;
+}
+
+std::optional<std::string> read_string(const void* at, StringLayout layout) {
+  switch (layout) {
+    case StringLayout::libstdcxx:
+      return read_libstdcxx(at);
+    case StringLayout::libstdcxx_old:
+      return read_libstdcxx_old(at);
+    case StringLayout::libcxx:
+      return read_libcxx(at);
+  }
+  return std::nullopt;
+}
+
+std::optional<StringLayout> layout_of_two(const void* first, bool may_be_libcxx) {
+  for (const StringLayout layout : {StringLayout::libstdcxx, StringLayout::libcxx, StringLayout::libstdcxx_old}) {
+    if (layout == StringLayout::libcxx && !may_be_libcxx) continue;
+    const char* const second = static_cast<const char*>(first) + string_bytes(layout);
+    if (is_name(read_string(first, layout)) && is_name(read_string(second, layout))) return layout;
+  }
+  return std::nullopt;
+}
+
+bool mentions_libcxx(const Module& module) {
+  static constexpr char kName[] = "NSt3__1";
+  return find_bytes(module, kName, sizeof kName - 1) != nullptr;
+}
+
+}  // namespace syscost::agent

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+//
+// Reads a std::string of the program, for each C++ library that the program may be built with.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "agent/find/modules.h"
+
+namespace syscost::agent {
+
+/// How std::string lies in memory.
+enum class StringLayout {
+  libstdcxx,      ///< GCC's since version 5: pointer, size, 16 bytes of text or the capacity. 32 bytes.
+  libstdcxx_old,  ///< GCC's with _GLIBCXX_USE_CXX11_ABI=0: a pointer to the text; its size is 24 bytes before that.
+  libcxx,         ///< LLVM's: 24 bytes; bit 0 says whether the text is in them.
+};
+
+constexpr std::size_t string_bytes(StringLayout layout) {
+  return layout == StringLayout::libstdcxx ? 32 : layout == StringLayout::libcxx ? 24 : 8;
+}
+
+/// The text of the string at `at`; nothing where no string lies there. Reads through the kernel, so an address that is
+/// not mapped is no error.
+std::optional<std::string> read_string(const void* at, StringLayout layout);
+
+/// Bytes at `at`, read through the kernel. False where they are not mapped.
+bool read_memory(const void* at, void* into, std::size_t size);
+template <class T>
+std::optional<T> read_value(const void* at) {
+  T value{};
+  if (!read_memory(at, &value, sizeof value)) return std::nullopt;
+  return value;
+}
+
+/// The layout by which both strings at `first`, one after the other, can be read. libc++'s classes are in std::__1, so
+/// a program with them has that in its names.
+std::optional<StringLayout> layout_of_two(const void* first, bool may_be_libcxx);
+
+/// True when the module's names have libc++'s inline namespace.
+bool mentions_libcxx(const Module& module);
+
+}  // namespace syscost::agent

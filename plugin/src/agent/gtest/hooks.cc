@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT
+//
+// Windows around the tests of a GoogleTest that was not compiled with us.
+//
+// GoogleTest tells each event to one object of testing::internal::TestEventRepeater, which tells all listeners. Our
+// functions stand in the slots of that class's vtable, so they are outside of every listener, the printer included: a
+// window opens after all listeners heard of a start, and closes before they hear of an end.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "adapters/gtest/test_windows.h"
+#include "agent/find/classes.h"
+#include "agent/find/texts.h"
+#include "agent/gtest/layouts.h"
+#include "agent/hooks.h"
+#include "syscost/adapter.h"
+#include "syscost/counting.h"
+
+namespace syscost::agent {
+namespace {
+
+using gtest::EventSlots;
+using gtest::PartResult;
+
+/// A vtable with our functions in it.
+struct Hooked {
+  static constexpr int kMostSlots = 18;
+
+  const std::uintptr_t* slots = nullptr;
+  const EventSlots* events = nullptr;
+  std::array<std::uintptr_t, kMostSlots> original{};
+  bool may_be_libcxx = false;
+};
+
+/// Made before main() and never changed afterwards.
+std::vector<Hooked>& hooked() {
+  static auto* const all = new std::vector<Hooked>;
+  return *all;
+}
+
+const Hooked& hooked_of(const void* repeater) {
+  const auto* const slots = *static_cast<const std::uintptr_t* const*>(repeater);
+  return *std::find_if(hooked().begin(), hooked().end(), [&](const Hooked& one) { return one.slots == slots; });
+}
+
+/// What GoogleTest's printer shows of tests.
+enum class Printer { none, brief, full };
+
+/// The run of this process's tests. Static objects are gone at the end of a process while threads may still fail tests.
+struct Run {
+  gtest_adapter::TestWindows windows;
+  const void* repeater = nullptr;  ///< The program's own: a test of GoogleTest itself makes more of them.
+  StringLayout strings = StringLayout::libstdcxx;
+  std::atomic<bool> has_failed{false};
+  std::atomic<bool> is_skipped{false};
+};
+Run& run() {
+  static auto* const its = new Run;
+  return *its;
+}
+
+bool is_ours(const void* repeater) {
+  return run().repeater == repeater && gtest::forwards(repeater);
+}
+
+template <class... Arguments>
+void pass_on(const void* repeater, int EventSlots::*event, Arguments... arguments) {
+  const Hooked& its = hooked_of(repeater);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): what stood in the slot
+  const auto function =
+      reinterpret_cast<void (*)(const void*, Arguments...)>(its.original[static_cast<std::size_t>(its.events->*event)]);
+  function(repeater, arguments...);
+}
+
+/// TestEventRepeater: vtable, a bool, the vector of listeners. A printer is known by its class's name; a program
+/// without RTTI has no names, and nearly every program has the printer.
+Printer printer_of(const void* repeater) {
+  struct Listener {
+    const void* const* slots;
+  };
+  struct Repeater {
+    const void* slots;
+    bool forwards;
+    const Listener* const* begin;
+    const Listener* const* end;
+  };
+  const auto& its = *static_cast<const Repeater*>(repeater);
+  for (const Listener* const* listener = its.begin; listener < its.end; ++listener) {
+    const auto* const typeinfo = static_cast<const char* const*>((*listener)->slots[-1]);
+    if (typeinfo == nullptr) return Printer::full;
+    const std::string_view name = typeinfo[1];
+    if (name.find("PrettyUnitTestResultPrinter") != std::string_view::npos) return Printer::full;
+    if (name.find("BriefUnitTestResultPrinter") != std::string_view::npos) return Printer::brief;
+  }
+  return Printer::none;
+}
+
+// ---- the run's start ------------------------------------------------------------------------------------------------
+
+std::string argument(std::string_view name, const char* variable) {
+  const char* const from_environment = adapter::variable(variable);
+  std::string value = from_environment != nullptr ? from_environment : "";
+  for (const std::string& one : adapter::started_with()) {
+    const std::string_view text = one;
+    if (text.starts_with(name) && text.size() > name.size() && text[name.size()] == '=')
+      value = text.substr(name.size() + 1);
+  }
+  return value;
+}
+
+/// How much of the program's tests runs. By the tests where they are found, else by the filter.
+const char* selection(const void* unit_test, bool may_be_libcxx) {
+  if (const auto suites = gtest::read_suites(unit_test, may_be_libcxx)) {
+    std::size_t chosen = 0;
+    std::size_t enabled = 0;
+    for (const gtest::Suite& suite : *suites) {
+      for (const gtest::Test& test : suite.tests) {
+        chosen += test.is_chosen ? 1 : 0;
+        enabled += test.is_disabled ? 0 : 1;
+      }
+    }
+    return chosen == 1 ? "isolated" : chosen == enabled ? "whole" : "subset";
+  }
+  const std::string filter = argument("--gtest_filter", "GTEST_FILTER");
+  if (filter.empty() || filter == "*") return adapter::variable("GTEST_TOTAL_SHARDS") != nullptr ? "subset" : "whole";
+  return filter.find_first_of("*?:-") == std::string::npos ? "isolated" : "subset";
+}
+
+void on_program_start(const void* repeater, const void* unit_test) {
+  pass_on(repeater, &EventSlots::program_start, unit_test);
+  if (!gtest::forwards(repeater) || (run().repeater != nullptr && run().repeater != repeater)) return;
+  run().repeater = repeater;
+  leave_children_alone();
+  adapter::Framework framework;
+  framework.name = "GoogleTest";
+  framework.selection = selection(unit_test, hooked_of(repeater).may_be_libcxx);
+  adapter::start_or_exit(framework);
+}
+
+void on_iteration_start(const void* repeater, const void* unit_test, int iteration) {
+  pass_on(repeater, &EventSlots::iteration_start, unit_test, iteration);
+  if (is_ours(repeater)) run().windows.iteration_start();
+}
+
+// ---- windows --------------------------------------------------------------------------------------------------------
+
+void on_set_up_start(const void* repeater, const void* unit_test) {
+  pass_on(repeater, &EventSlots::set_up_start, unit_test);
+  if (is_ours(repeater)) run().windows.environments_start("set-up");
+}
+void on_set_up_end(const void* repeater, const void* unit_test) {
+  if (is_ours(repeater)) run().windows.environments_end();
+  pass_on(repeater, &EventSlots::set_up_end, unit_test);
+}
+void on_tear_down_start(const void* repeater, const void* unit_test) {
+  pass_on(repeater, &EventSlots::tear_down_start, unit_test);
+  if (is_ours(repeater)) run().windows.environments_start("tear-down");
+}
+void on_tear_down_end(const void* repeater, const void* unit_test) {
+  if (is_ours(repeater)) run().windows.environments_end();
+  pass_on(repeater, &EventSlots::tear_down_end, unit_test);
+}
+
+std::optional<gtest::Suite> read_suite(const void* test_suite, bool may_be_libcxx) {
+  for (const StringLayout layout : {StringLayout::libstdcxx, StringLayout::libcxx, StringLayout::libstdcxx_old}) {
+    if (layout == StringLayout::libcxx && !may_be_libcxx) continue;
+    std::optional<gtest::Suite> suite = gtest::read_suite(test_suite, layout);
+    if (!suite || suite->tests.empty()) continue;
+    run().strings = layout;
+    return suite;
+  }
+  return std::nullopt;
+}
+
+void on_suite_start(const void* repeater, const void* test_suite) {
+  pass_on(repeater, &EventSlots::suite_start, test_suite);
+  if (!is_ours(repeater)) return;
+  const std::optional<gtest::Suite> suite = read_suite(test_suite, hooked_of(repeater).may_be_libcxx);
+  if (!suite) {
+    refuse(
+        "the tests of this program's GoogleTest lie in memory as in no version from 1.8 to 1.18, so they have no names",
+        "link the program with syscost::gtest");
+  }
+  run().windows.suite_start(suite->name, suite->chosen());
+}
+void on_suite_end(const void* repeater, const void* test_suite) {
+  if (is_ours(repeater)) run().windows.suite_end();
+  pass_on(repeater, &EventSlots::suite_end, test_suite);
+}
+
+void on_test_start(const void* repeater, const void* test_info) {
+  const bool is_measured = is_ours(repeater);
+  if (is_measured) run().windows.before_test();
+  pass_on(repeater, &EventSlots::test_start, test_info);
+  if (!is_measured) return;
+  run().has_failed = run().is_skipped = false;
+  const std::optional<gtest::Test> test = gtest::read_test(test_info, run().strings);
+  run().windows.test_start(test ? test->name : std::string());
+}
+
+void on_test_disabled(const void* repeater, const void* test_info) {
+  pass_on(repeater, &EventSlots::test_disabled, test_info);
+  if (is_ours(repeater) && printer_of(repeater) == Printer::full) run().windows.note_printed_line();
+}
+
+/// Any thread.
+void on_part_result(const void* repeater, const void* part_result) {
+  const PartResult result = gtest::read_part_result(part_result);
+  if (is_ours(repeater) && result != PartResult::success) {
+    (result == PartResult::skip ? run().is_skipped : run().has_failed) = true;
+    if (printer_of(repeater) != Printer::none) run().windows.note_printed_line();
+  }
+  pass_on(repeater, &EventSlots::part_result, part_result);
+}
+
+void print(const adapter::Report& report) {
+  for (const std::string& loop : report.loops) std::printf("[ SYSCOST  ] %s\n", loop.c_str());
+  std::printf("[ SYSCOST  ] %s\n", report.line.c_str());
+  for (const std::string& line : report.tools) std::printf("[ SYSCOST  ] %s\n", line.c_str());
+  std::fflush(stdout);
+}
+
+void on_test_end(const void* repeater, const void* test_info) {
+  const bool is_measured = is_ours(repeater);
+  if (is_measured) {
+    const adapter::Report report = adapter::close_window(run().has_failed   ? "failed"
+                                                         : run().is_skipped ? "skipped"
+                                                                            : "passed",
+                                                         run().windows.printed_lines());
+    if (adapter::prints_lines() && !adapter::is_fork_child()) print(report);
+  }
+  pass_on(repeater, &EventSlots::test_end, test_info);
+  if (is_measured) run().windows.after_test(0);
+}
+
+void on_program_end(const void* repeater, const void* unit_test) {
+  if (is_ours(repeater)) adapter::finish();
+  pass_on(repeater, &EventSlots::program_end, unit_test);
+}
+
+// ---- putting them in ------------------------------------------------------------------------------------------------
+
+bool hook(std::span<const Module> modules, const Vtable& vtable) {
+  const bool is_known =
+      std::any_of(hooked().begin(), hooked().end(), [&](const Hooked& one) { return one.slots == vtable.slots; });
+  if (is_known) return true;
+  const EventSlots* const events = gtest::event_slots(vtable.count);
+  if (events == nullptr) {
+    refuse(("this program's GoogleTest tells its listeners of " + std::to_string(vtable.count - 2) +
+            " events, as no version from 1.8 to 1.18 does")
+               .c_str(),
+           "link the program with syscost::gtest");
+  }
+  Hooked& its = hooked().emplace_back();
+  its.slots = vtable.slots;
+  its.events = events;
+  its.may_be_libcxx = std::any_of(modules.begin(), modules.end(), mentions_libcxx);
+  std::copy_n(vtable.slots, vtable.count, its.original.begin());
+  const auto put_in = [&](int slot, auto* function) {
+    if (slot == gtest::kNoSuchEvent) return;
+    if (!put(modules, vtable.slots + slot, reinterpret_cast<std::uintptr_t>(function))) {
+      refuse("this program's pages cannot be written, so its tests cannot be measured",
+             "link the program with syscost::gtest");
+    }
+  };
+  put_in(events->program_start, on_program_start);
+  put_in(events->iteration_start, on_iteration_start);
+  put_in(events->set_up_start, on_set_up_start);
+  put_in(events->set_up_end, on_set_up_end);
+  put_in(events->suite_start, on_suite_start);
+  put_in(events->test_start, on_test_start);
+  put_in(events->test_disabled, on_test_disabled);
+  put_in(events->part_result, on_part_result);
+  put_in(events->test_end, on_test_end);
+  put_in(events->suite_end, on_suite_end);
+  put_in(events->tear_down_start, on_tear_down_start);
+  put_in(events->tear_down_end, on_tear_down_end);
+  put_in(events->program_end, on_program_end);
+  return true;
+}
+
+}  // namespace
+
+bool hook_gtest(std::span<const Module> modules) {
+  std::vector<Vtable> vtables = vtables_by_typeinfo(modules, "N7testing8internal17TestEventRepeaterE");
+  if (vtables.empty()) vtables = vtables_by_symbol(modules, "_ZTVN7testing8internal17TestEventRepeaterE");
+  if (vtables.empty()) vtables = repeaters_by_shape(modules);
+  for (const Vtable& vtable : vtables) hook(modules, vtable);
+  return !vtables.empty();
+}
+
+}  // namespace syscost::agent

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include "agent/gtest/layouts.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace syscost::agent::gtest {
+namespace {
+
+constexpr std::size_t kWord = sizeof(void*);
+/// No program has more tests in a suite, or suites.
+constexpr std::size_t kMost = 10'000'000;
+
+const char* plus(const void* at, std::size_t bytes) {
+  return static_cast<const char*>(at) + bytes;
+}
+
+/// The elements of a std::vector of pointers; nothing where none lies there. What lies there may be anything.
+std::optional<std::vector<const void*>> read_pointers(const void* vector) {
+  const auto ends = read_value<std::array<std::uintptr_t, 3>>(vector);
+  if (!ends) return std::nullopt;
+  const auto [begin, end, room] = *ends;
+  const bool is_vector = begin % kWord == 0 && (end - begin) % kWord == 0 && begin <= end && end <= room;
+  if (!is_vector || (end - begin) / kWord > kMost) return std::nullopt;
+  std::vector<const void*> pointers((end - begin) / kWord);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that the program's vector holds
+  if (!pointers.empty() && !read_memory(reinterpret_cast<const void*>(begin), pointers.data(), end - begin)) {
+    return std::nullopt;
+  }
+  return pointers;
+}
+
+}  // namespace
+
+const EventSlots* event_slots(int count) {
+  // Up to 1.8.1, and 1.10 and 1.11 without the older names.
+  static constexpr EventSlots k15{2, 3, 4, 5, 6, 7, kNoSuchEvent, 8, 9, 10, 11, 12, 13, 14};
+  // 1.12 and later without the older names.
+  static constexpr EventSlots k16{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  // 1.10 and 1.11.
+  static constexpr EventSlots k17{2, 3, 4, 5, 7, 8, kNoSuchEvent, 9, 10, 11, 13, 14, 15, 16};
+  // 1.12 and later.
+  static constexpr EventSlots k18{2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 14, 15, 16, 17};
+  switch (count) {
+    case 15:
+      return &k15;
+    case 16:
+      return &k16;
+    case 17:
+      return &k17;
+    case 18:
+      return &k18;
+    default:
+      return nullptr;
+  }
+}
+
+int Suite::chosen() const {
+  return static_cast<int>(std::count_if(tests.begin(), tests.end(), [](const Test& test) { return test.is_chosen; }));
+}
+
+// TestInfo: suite's name, name, two pointers to strings, location (a string and an int), an id, then the flags
+// should_run_, is_disabled_, matches_filter_.
+std::optional<Test> read_test(const void* test_info, StringLayout layout) {
+  const std::size_t string = string_bytes(layout);
+  const std::optional<std::string> suite = read_string(test_info, layout);
+  const std::optional<std::string> name = read_string(plus(test_info, string), layout);
+  const std::size_t location = 2 * string + 2 * kWord;
+  const std::size_t flags = location + string + kWord + kWord;
+  const auto values = read_value<std::array<unsigned char, 3>>(plus(test_info, flags));
+  if (!suite || !name || !values || std::any_of(values->begin(), values->end(), [](int value) { return value > 1; })) {
+    return std::nullopt;
+  }
+  return Test{*suite + "." + *name, (*values)[0] == 1, (*values)[1] == 1};
+}
+
+// TestSuite: vtable, name, a pointer to a string, the vector of its tests.
+std::optional<Suite> read_suite(const void* test_suite, StringLayout layout) {
+  const std::optional<std::string> name = read_string(plus(test_suite, kWord), layout);
+  const auto tests = read_pointers(plus(test_suite, kWord + string_bytes(layout) + kWord));
+  if (!name || !tests) return std::nullopt;
+  Suite suite{*name, {}};
+  for (const void* test : *tests) {
+    std::optional<Test> read = read_test(test, layout);
+    if (!read) return std::nullopt;
+    suite.tests.push_back(*std::move(read));
+  }
+  return suite;
+}
+
+std::optional<StringLayout> string_layout(const void* test_info, bool may_be_libcxx) {
+  return layout_of_two(test_info, may_be_libcxx);
+}
+
+// UnitTest: vtable, a mutex of 56 bytes (or 8 without threads), the pointer to UnitTestImpl. That one begins with its
+// vtable and a pointer back, and has the vector of suites somewhere in its first words.
+std::optional<std::vector<Suite>> read_suites(const void* unit_test, bool may_be_libcxx) {
+  constexpr std::size_t kMostWords = 64;
+  for (const std::size_t offset : {std::size_t{64}, std::size_t{16}}) {
+    const auto impl = read_value<const char*>(plus(unit_test, offset));
+    if (!impl || read_value<const void*>(*impl + kWord) != unit_test) continue;
+    for (std::size_t word = 2; word < kMostWords; ++word) {
+      const auto pointers = read_pointers(*impl + word * kWord);
+      if (!pointers || pointers->empty()) continue;
+      std::vector<Suite> suites;
+      std::optional<StringLayout> layout;
+      for (const void* pointer : *pointers) {
+        for (const StringLayout guess : {StringLayout::libstdcxx, StringLayout::libcxx, StringLayout::libstdcxx_old}) {
+          if (layout ? guess != *layout : (guess == StringLayout::libcxx && !may_be_libcxx)) continue;
+          std::optional<Suite> suite = read_suite(pointer, guess);
+          if (!suite || suite->name.empty()) continue;
+          if (!suite->tests.empty()) layout = guess;  // an empty suite proves no layout
+          suites.push_back(*std::move(suite));
+          break;
+        }
+      }
+      if (layout && suites.size() == pointers->size()) return suites;
+    }
+  }
+  return std::nullopt;
+}
+
+PartResult read_part_result(const void* part_result) {
+  return static_cast<PartResult>(*static_cast<const int*>(part_result));
+}
+
+bool forwards(const void* repeater) {
+  return *plus(repeater, kWord) != 0;
+}
+
+}  // namespace syscost::agent::gtest

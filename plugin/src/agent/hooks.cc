@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+//
+// libsyscost-agent.so: loaded by the preloaded part (preload.cc) into a program that holds a test framework.
+#include "agent/hooks.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "agent/find/classes.h"
+#include "agent/variables.h"
+#include "syscost/adapter.h"
+
+namespace syscost::agent {
+
+void refuse(const char* why, const char* remedy) {
+  std::fprintf(stderr, "syscost: %s\n  fix: %s\n", why, remedy);
+  _exit(2);
+}
+
+void leave_children_alone() {
+  const char* const preload = getenv("LD_PRELOAD");
+  const char* const ours = getenv(kPreloadVariable);
+  if (preload == nullptr || ours == nullptr) return;
+  std::string rest;
+  for (const char* part = preload; *part != '\0';) {
+    const std::size_t length = std::strcspn(part, ": ");
+    const std::string path(part, length);
+    if (length != 0 && path != ours) rest += (rest.empty() ? "" : ":") + path;
+    part += length + (part[length] != '\0' ? 1 : 0);
+  }
+  if (rest.empty()) {
+    unsetenv("LD_PRELOAD");
+  } else {
+    setenv("LD_PRELOAD", rest.c_str(), 1);
+  }
+  unsetenv(kPreloadVariable);
+}
+
+namespace {
+
+/// Of a program that is linked with syscost::gtest: that adapter measures.
+bool is_linked_with_syscost(const std::vector<Module>& modules) {
+  for (const Module& module : modules) {
+    static constexpr char kMark[] = "syscost_gtest_registration";
+    if (find_symbol(module, kMark) != 0) return true;
+  }
+  return false;
+}
+
+[[gnu::constructor]] void hook_frameworks() {
+  if (!adapter::requested()) return;
+  const std::vector<Module> modules = framework_modules();
+  if (is_linked_with_syscost(modules)) return;
+  hook_gtest(modules);
+}
+
+}  // namespace
+}  // namespace syscost::agent

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// libsyscost-preload.so: what `bench run` puts into LD_PRELOAD. It goes into every program below, shells and compilers
+// included, so it needs no library but libc and leaves at once where there is no test framework.
+#include <dlfcn.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "agent/find/modules.h"
+#include "agent/variables.h"
+
+namespace {
+
+using syscost::agent::Module;
+
+/// The library beside this one. Empty where the name is too long.
+struct Beside {
+  explicit Beside(const char* name) {
+    Dl_info info{};
+    if (dladdr(reinterpret_cast<const void*>(&syscost::agent::kGtestMark), &info) == 0 || info.dli_fname == nullptr)
+      return;
+    const char* const slash = std::strrchr(info.dli_fname, '/');
+    if (slash == nullptr) return;
+    const int length =
+        std::snprintf(path, sizeof path, "%.*s/%s", static_cast<int>(slash - info.dli_fname), info.dli_fname, name);
+    if (length < 0 || static_cast<std::size_t>(length) >= sizeof path) path[0] = '\0';
+  }
+  char path[4096] = {};
+};
+
+bool holds_framework(const Module& module, void* found) {
+  using syscost::agent::kGtestMark;
+  if (!may_hold_framework(module)) return true;
+  *static_cast<bool*>(found) = find_bytes(module, kGtestMark, sizeof kGtestMark - 1) != nullptr;
+  return !*static_cast<bool*>(found);
+}
+
+// Before the constructors of the program, after those of its libraries.
+[[gnu::constructor]] void load_agent_into_test_program() {
+  if (getenv(syscost::agent::kPreloadVariable) == nullptr || getauxval(AT_SECURE) != 0) return;
+  bool is_test_program = false;
+  syscost::agent::for_each_module(holds_framework, &is_test_program);
+  if (!is_test_program) return;
+  const Beside agent("libsyscost-agent.so");
+  if (agent.path[0] != '\0' && dlopen(agent.path, RTLD_NOW | RTLD_LOCAL) != nullptr) return;
+  const char* const error = dlerror();
+  std::fprintf(stderr, "syscost: this program's tests cannot be measured: %s\n  fix: reinstall syscost\n",
+               error != nullptr ? error : "libsyscost-agent.so is not found");
+  _exit(2);
+}
+
+}  // namespace

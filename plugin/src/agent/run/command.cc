@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "agent/run/command.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+
+namespace syscost::run {
+namespace {
+
+std::atomic<pid_t> g_command{0};
+
+void pass_on(int signal) {
+  const int kept = errno;
+  if (const pid_t command = g_command.load(); command > 0) kill(command, signal);
+  errno = kept;
+}
+
+/// The signals as they are while the command runs.
+class Signals {
+ public:
+  Signals() {
+    struct sigaction ignoring {};
+    ignoring.sa_handler = SIG_IGN;
+    struct sigaction passing {};
+    passing.sa_handler = pass_on;
+    passing.sa_flags = SA_RESTART;
+    sigaction(SIGINT, &ignoring, &before_[0]);
+    sigaction(SIGQUIT, &ignoring, &before_[1]);
+    sigaction(SIGTERM, &passing, &before_[2]);
+    sigaction(SIGHUP, &passing, &before_[3]);
+  }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+  ~Signals() {
+    sigaction(SIGINT, &before_[0], nullptr);
+    sigaction(SIGQUIT, &before_[1], nullptr);
+    sigaction(SIGTERM, &before_[2], nullptr);
+    sigaction(SIGHUP, &before_[3], nullptr);
+  }
+
+ private:
+  struct sigaction before_[4]{};
+};
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+}  // namespace
+
+int CommandEnd::exit_code() const {
+  if (error != 0) return error == ENOENT ? 127 : 126;
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+CommandEnd run_command(const std::string& path, const std::vector<std::string>& command) {
+  std::vector<std::string> texts = command;
+  const std::vector<char*> arguments = pointers_to(texts);
+  // A file that the kernel does not know is a script without its first line: the shell runs it.
+  std::vector<std::string> shell_texts = {"sh", path};
+  shell_texts.insert(shell_texts.end(), command.begin() + 1, command.end());
+  const std::vector<char*> shell_arguments = pointers_to(shell_texts);
+
+  static volatile int error = 0;
+  error = 0;
+  // vfork: fork() would make calls of its own in the child, and they would be counted as the command's.
+  const pid_t child = vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork)
+  if (child == 0) {
+    execv(path.c_str(), arguments.data());
+    if (errno == ENOEXEC) execv("/bin/sh", shell_arguments.data());
+    error = errno;
+    _exit(127);
+  }
+  CommandEnd end;
+  if (child < 0) {
+    end.error = errno;
+    return end;
+  }
+  g_command = child;
+  const Signals signals;
+  while (waitpid(child, &end.status, 0) < 0 && errno == EINTR) {
+  }
+  g_command = 0;
+  end.error = error;
+  return end;
+}
+
+}  // namespace syscost::run

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+//
+// Runs the command as a shell would: its own descriptors, its own signals, its exit code.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace syscost::run {
+
+struct CommandEnd {
+  int error = 0;   ///< errno where it could not be executed; else 0.
+  int status = 0;  ///< As waitpid() gives it.
+
+  /// As a shell gives it: 128 and the signal's number where a signal ended it.
+  int exit_code() const;
+  bool has_passed() const { return error == 0 && status == 0; }
+};
+
+/// Executes the file at `path` with the arguments `command` (the program's name first) and waits for its end. Signals
+/// of the terminal are for the command: this process ignores them meanwhile. It passes on SIGTERM and SIGHUP.
+///
+/// Before the command executes, its process makes no other call than execve.
+CommandEnd run_command(const std::string& path, const std::vector<std::string>& command);
+
+}  // namespace syscost::run

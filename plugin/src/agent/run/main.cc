@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+//
+// syscost-run: what `bench run [OPTION...] -- COMMAND...` executes. It sets up the programs below it so that each test
+// program measures its tests, runs the command, and measures the command as a whole where no test program is below it.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/run/command.h"
+#include "agent/run/own_options.h"
+#include "agent/run/program_file.h"
+#include "agent/variables.h"
+#include "session/outside.h"
+#include "syscost/adapter.h"
+
+namespace syscost::run {
+namespace {
+
+constexpr int kExitBadInput = 2;
+constexpr int kExitNothingMeasured = 1;
+
+[[noreturn]] void refuse(const std::string& why, const std::string& remedy) {
+  std::fprintf(stderr, "bench: %s\n  fix: %s\n", why.c_str(), remedy.c_str());
+  std::exit(kExitBadInput);
+}
+
+/// The folder of this program, of the agent beside it, and of `bench` in relation to it.
+std::string own_folder() {
+  std::array<char, PATH_MAX> path{};
+  const ssize_t size = readlink("/proc/self/exe", path.data(), path.size() - 1);
+  const std::string_view text(path.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+  return std::string(text.substr(0, text.rfind('/')));
+}
+
+void check_options(const std::vector<std::string>& options) {
+  std::vector<std::string> texts = {"bench"};
+  texts.insert(texts.end(), options.begin(), options.end());
+  std::vector<char*> arguments;
+  for (std::string& text : texts) arguments.push_back(text.data());
+  arguments.push_back(nullptr);
+  int count = static_cast<int>(texts.size());
+  if (!adapter::take_options(&count, arguments.data())) std::exit(kExitBadInput);
+  if (count > 1) {
+    refuse("bench run has no option " + std::string(arguments[1]),
+           "write the command after --: bench run --csv=run.csv -- ./my_tests. The options are those of a test program "
+           "without their prefix: --csv for --syscost_csv");
+  }
+}
+
+/// A shell, a runner of tests, an interpreter: programs that start others, among them perhaps test programs.
+bool is_launcher(const ProgramFile& program) {
+  if (program.kind == FileKind::script) return true;
+  static constexpr std::array<std::string_view, 30> kLaunchers = {
+      "bash", "bazel",  "busybox", "chroot",  "cmake",   "ctest",   "dash",  "env",      "fish", "gdb",
+      "make", "meson",  "nice",    "ninja",   "nohup",   "numactl", "perl",  "prove",    "rr",   "runuser",
+      "sh",   "stdbuf", "setarch", "taskset", "timeout", "unshare", "xargs", "xvfb-run", "zsh",  "valgrind"};
+  const std::string name = program.process_name();
+  return std::find(kLaunchers.begin(), kLaunchers.end(), name) != kLaunchers.end() || name.starts_with("python");
+}
+
+/// The CSV's size: it grows where a program below writes rows.
+off_t size_of(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 ? status.st_size : 0;
+}
+
+/// The file that holds the rows when no CSV is named; removed at the end.
+class TemporaryCsv {
+ public:
+  TemporaryCsv() {
+    const char* const variable = getenv("TMPDIR");
+    folder_ = std::string(variable != nullptr && *variable != '\0' ? variable : "/tmp") + "/bench-run-XXXXXX";
+    if (mkdtemp(folder_.data()) == nullptr) {
+      refuse("no temporary folder can be made: " + folder_ + ": " + std::strerror(errno),
+             "set TMPDIR to a folder where you may write, or name a file: bench run --csv=run.csv -- ...");
+    }
+  }
+  TemporaryCsv(const TemporaryCsv&) = delete;
+  TemporaryCsv& operator=(const TemporaryCsv&) = delete;
+  ~TemporaryCsv() {
+    unlink(path().c_str());
+    rmdir(folder_.c_str());
+  }
+  std::string path() const { return folder_ + "/run.csv"; }
+
+ private:
+  std::string folder_;
+};
+
+std::string absolute(const std::string& path) {
+  if (path.empty() || path.front() == '/') return path;
+  std::array<char, PATH_MAX> folder{};
+  if (getcwd(folder.data(), folder.size()) == nullptr) {
+    refuse(std::string("the working directory has no path: ") + std::strerror(errno), "change to another one");
+  }
+  return std::string(folder.data()) + "/" + path;
+}
+
+/// Sets what the programs below read. Returns the CSV, empty where none is named.
+std::string set_variables(const std::vector<std::string>& options) {
+  for (const Variable& variable : as_variables(options)) {
+    const bool is_path = variable.name == "SYSCOST_CSV" || variable.name == "SYSCOST_ARTIFACTS";
+    setenv(variable.name.c_str(), (is_path ? absolute(variable.value) : variable.value).c_str(), 1);
+  }
+  const char* const csv = getenv("SYSCOST_CSV");
+  return csv != nullptr ? csv : "";
+}
+
+void set_preload(const std::string& folder) {
+  const std::string ours = folder + "/libsyscost-preload.so";
+  if (access(ours.c_str(), R_OK) != 0) refuse(ours + ": " + std::strerror(errno), "reinstall syscost");
+  const char* const theirs = getenv("LD_PRELOAD");
+  setenv("LD_PRELOAD", theirs != nullptr && *theirs != '\0' ? (ours + ":" + theirs).c_str() : ours.c_str(), 1);
+  setenv(agent::kPreloadVariable, ours.c_str(), 1);
+}
+
+/// One run of test programs that start one after another, or side by side, has one id.
+void set_run_id() {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  const std::string id = std::string(host.data()) + "-" + std::to_string(getpid()) + "-" + std::to_string(now.tv_sec);
+  setenv("SYSCOST_RUN_ID", id.c_str(), 0);
+}
+
+/// Tests in a program that the agent cannot enter would go unmeasured, without a word.
+void refuse_unreachable_tests(const ProgramFile& program, const std::string& name) {
+  if (!program.holds_tests) return;
+  switch (program.kind) {
+    case FileKind::script:
+    case FileKind::dynamic_glibc:
+      return;
+    case FileKind::static_linked:
+      refuse(name + " is linked statically, so nothing can be preloaded into it",
+             "link it dynamically, or link it with syscost::gtest");
+    case FileKind::other_libc:
+      refuse(name + " uses another C library than glibc (its loader is " + program.interpreter + ")",
+             "build it for glibc, or link it with syscost::gtest");
+    case FileKind::other_machine:
+      refuse(name + " is a 32-bit program or one for another processor", "build it for this machine, with 64 bits");
+    case FileKind::privileged:
+      refuse(name + " is set-uid, set-gid or has file capabilities, so the loader preloads nothing into it",
+             "run a copy without them; give the capabilities to syscost-ebpf-helper instead");
+  }
+}
+
+/// True where the command is measured as a whole, from outside.
+bool is_measured_whole(What what, const ProgramFile& program) {
+  if (what == What::by_program) return !program.holds_tests && !is_launcher(program);
+  return what == What::process;
+}
+
+/// Ends this program where the command cannot be measured from outside.
+void start_outside(const ProgramFile& program, const std::string& name) {
+  const char* const backend = getenv("SYSCOST_BACKEND");
+  if (backend != nullptr && std::string_view(backend).starts_with("dispatch")) {
+    refuse(
+        "backend " + std::string(backend) + " counts inside test programs, and " + name + " is measured from outside",
+        "leave --backend out, or use --backend=ebpf or --backend=seccomp; to measure tests below it: --tests");
+  }
+  std::array<char, 8> us{"bench"};
+  std::array<char, 32> children{"--syscost_children"};
+  std::array<char*, 3> arguments{us.data(), children.data(), nullptr};
+  int count = 2;
+  if (!adapter::take_options(&count, arguments.data())) std::exit(kExitBadInput);
+  if (const std::optional<Unavailable> why = outside::start(name, program.build_id))
+    refuse(why->reason, why->how_to_fix);
+}
+
+void print_summary(const std::string& folder, const std::string& csv) {
+  std::fflush(nullptr);
+  const std::string bench = folder + "/" SYSCOST_BENCH_FROM_LIBEXEC;
+  const int out = dup(STDOUT_FILENO);
+  dup2(STDERR_FILENO, STDOUT_FILENO);  // the command's output stays its own
+  unsetenv("LD_PRELOAD");
+  const CommandEnd end = run_command(bench, {"bench", "summary", csv});
+  if (end.error != 0) std::fprintf(stderr, "bench: %s: %s\n", bench.c_str(), std::strerror(end.error));
+  dup2(out, STDOUT_FILENO);
+  close(out);
+}
+
+int run(int argc, char** argv) {
+  const CommandLine line = split_command_line(argc, argv);
+  check_options(line.options);
+  if (line.command.empty()) {
+    refuse("bench run needs a command", "write it after --: bench run -- ./my_tests --gtest_filter='Wal.*'");
+  }
+  const std::string& name = line.command.front();
+  const std::optional<std::string> path = find_program(name);
+  if (!path) refuse(name + ": " + std::strerror(errno), "give the path of a program that exists and may be executed");
+  const std::optional<ProgramFile> program = read_program(*path);
+  if (!program) refuse(name + " cannot be read: " + std::strerror(errno), "run it as a user who may read its file");
+
+  const std::string folder = own_folder();
+  std::optional<TemporaryCsv> temporary;
+  std::string csv = set_variables(line.options);
+  if (csv.empty()) {
+    csv = temporary.emplace().path();
+    setenv("SYSCOST_CSV", csv.c_str(), 1);
+  }
+  set_run_id();
+  const std::string shown_name = name.substr(name.rfind('/') + 1);
+  const bool is_whole = is_measured_whole(line.what, *program);
+  if (is_whole) {
+    start_outside(*program, shown_name);
+  } else {
+    refuse_unreachable_tests(*program, name);
+    set_preload(folder);
+  }
+  const off_t size_before = size_of(csv);
+  const char* const children = getenv("SYSCOST_CHILDREN");
+  const bool is_by_program = children != nullptr && std::string_view(children) != "0";
+  if (is_whole) outside::open(shown_name);
+  const CommandEnd end = run_command(*path, line.command);
+  if (is_whole && end.error == 0) {
+    outside::close(is_by_program ? program->process_name() : "", end.has_passed() ? "passed" : "failed");
+  } else if (is_whole) {
+    outside::discard();
+  }
+  if (end.error != 0) refuse(name + ": " + std::strerror(end.error), "give a program that this machine can execute");
+  if (size_of(csv) == size_before) {
+    std::fprintf(
+        stderr,
+        "bench: no program below %s reported a test, so nothing was measured\n"
+        "  fix: let it start test programs of GoogleTest; or measure it as a whole: bench run --process -- %s\n",
+        name.c_str(), name.c_str());
+    return end.exit_code() != 0 ? end.exit_code() : kExitNothingMeasured;
+  }
+  if (temporary) print_summary(folder, csv);
+  return end.exit_code();
+}
+
+}  // namespace
+}  // namespace syscost::run
+
+int main(int argc, char** argv) {
+  return syscost::run::run(argc, argv);
+}

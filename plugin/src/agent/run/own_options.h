@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+//
+// The command line of syscost-run: options of test programs without their prefix, then "--", then the command.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace syscost::run {
+
+/// What of the command is measured.
+enum class What {
+  by_program,  ///< The tests below a test program or a program that starts others; of any other program the whole.
+  tests,       ///< --tests: the tests below.
+  process,     ///< --process: the command as a whole. Nothing is preloaded, so it makes the calls that it makes alone.
+};
+
+struct CommandLine {
+  What what = What::by_program;
+  std::vector<std::string> options;  ///< "--csv=FILE", "--csv", "FILE"; without those of this program.
+  std::vector<std::string> command;  ///< The program first.
+};
+CommandLine split_command_line(int argc, char** argv);
+
+/// An option as the variable that says the same: "SYSCOST_CSV", "FILE".
+struct Variable {
+  std::string name;
+  std::string value;
+};
+/// All options in that form. take_options() has accepted them.
+std::vector<Variable> as_variables(const std::vector<std::string>& options);
+
+}  // namespace syscost::run

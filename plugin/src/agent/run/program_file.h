@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+//
+// What the file of a command is, read before it is started: whether the agent can be preloaded into it, and whether it
+// holds tests.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace syscost::run {
+
+enum class FileKind {
+  script,         ///< Begins with #!, or is no ELF file: a shell or another interpreter runs it.
+  dynamic_glibc,  ///< The agent can be preloaded.
+  static_linked,
+  other_libc,     ///< musl and others.
+  other_machine,  ///< 32 bits, or another processor.
+  privileged,     ///< Set-uid, set-gid or with file capabilities, and not for root: the loader ignores LD_PRELOAD.
+};
+
+struct ProgramFile {
+  std::string path;  ///< Absolute, without symbolic links.
+  FileKind kind = FileKind::script;
+  std::string interpreter;   ///< Of a dynamic program, its loader; of a script, the program that runs it.
+  bool holds_tests = false;  ///< Of a framework that the agent knows; linked into it or a library of the framework.
+  std::string build_id;      ///< Of the linker, in hex; empty where there is none.
+
+  /// The name under which the kernel knows the process: of a script that of its interpreter.
+  std::string process_name() const;
+};
+
+/// The file that `command` names, looked for in PATH where it has no slash. Nothing where there is no such file that
+/// may be executed; errno says why.
+std::optional<std::string> find_program(const std::string& command);
+
+/// Reads the file at `path`.
+std::optional<ProgramFile> read_program(const std::string& path);
+
+}  // namespace syscost::run

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "session/outside.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <climits>
+#include <string>
+
+#include "session/process_session.h"
+
+namespace syscost::outside {
+namespace {
+
+/// The kernel's name for this process's program, by which children are counted until they execute another.
+std::string own_program() {
+  std::array<char, PATH_MAX> path{};
+  const ssize_t size = readlink("/proc/self/exe", path.data(), path.size());
+  const std::string_view text(path.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+  return std::string(text.substr(text.rfind('/') + 1));
+}
+
+}  // namespace
+
+std::optional<Unavailable> start(std::string_view program, std::string_view build_id) {
+  session::Session& session = session::process_session();
+  if (const Result<void> started = session.start_outside(program, build_id); !started.ok()) {
+    return Unavailable(started.failure());
+  }
+  return std::nullopt;
+}
+
+void open(std::string_view command) {
+  session::process_session().windows().open_command(command, own_program());
+}
+
+void close(std::string_view own_program, std::string_view outcome) {
+  session::Session& session = session::process_session();
+  session.windows().set_own_program(own_program);
+  session.windows().close(outcome, 0);
+  session.finish();
+}
+
+void discard() {
+  session::process_session().windows().discard();
+}
+
+}  // namespace syscost::outside

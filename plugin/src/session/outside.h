@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+//
+// Measures a command from outside: the processes below this one, whatever they are. For `bench run` and for nothing
+// else, so no program of a user's is linked with it, and it may change at any time.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "syscost/adapter.h"
+#include "syscost/cost.h"
+#include "syscost/export.h"
+
+namespace syscost::outside {
+
+/// Starts the session, with a backend that counts child processes. Says why where that cannot be; then nothing is
+/// opened. Prints the header line. `program` and `build_id`: the columns of the command's rows.
+SYSCOST_EXPORT std::optional<Unavailable> start(std::string_view program, std::string_view build_id);
+
+/// What the processes below ask for from now on is counted. The last thing it does is one store.
+SYSCOST_EXPORT void open(std::string_view command);
+
+/// Writes the rows: kind `process`, and the name that open() got. The calls of `own_program` are in them, and each
+/// other program has rows of its own; an empty name: the rows have the calls of all programs. `outcome`: "passed" or
+/// "failed".
+SYSCOST_EXPORT void close(std::string_view own_program, std::string_view outcome);
+
+/// Forgets what was counted.
+SYSCOST_EXPORT void discard();
+
+}  // namespace syscost::outside

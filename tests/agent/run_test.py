@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+"""`bench run` from outside: the rows of a program that is not linked with syscost are those of the same program linked with
+it; the counts of any other command are those that strace sees; the command's output and exit code are its own."""
+import csv
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "adapters"))
+from adapter_case import FILTER_REASON, MANY, NO_CAPABILITIES, PLAIN, UNDER_A_FILTER, BIN, Case, main  # noqa: E402
+
+BENCH = os.path.join(BIN, "bench")
+# Tests of many_shapes that end well: the others are killed, or close what the harness needs.
+CALM = "--gtest_filter=-Hostile.*:Forks.*"
+# What says which process it was, or how long it took.
+ITS_OWN = re.compile(r"run_id|started_at|program|pid|build_id|build_type|.*_ns|.*_switches|.*_faults|histogram|late|"
+                     r"overhead_estimate_ns|carried_in|in_flight|no_return")
+# In a test with threads it depends on their timing.
+BY_CHANCE = {"futex", "getrandom", "sched_yield", "madvise", "munmap", "mprotect", "mmap", "brk", "rt_sigreturn"}
+
+
+class RunCase(Case):
+    def bench_run(self, *arguments, code=0, **variables):
+        return self.run_program(BENCH, "run", *arguments, code=code, **variables)
+
+    def counted(self):
+        """What the rows say of each window, without what differs between two processes."""
+        return sorted(tuple(sorted((k, v) for k, v in row.items() if v and not ITS_OWN.fullmatch(k) and k != "total_calls"
+                                   and k != "total_entries"))
+                      for row in self.rows() if row["syscall"] not in BY_CHANCE)
+
+    def compare_with_linked(self, program, *flags, **variables):
+        self.run_program(MANY, f"--syscost_csv={self.csv}", CALM, *flags, **variables)
+        linked = self.counted()
+        os.remove(self.csv)
+        self.bench_run(f"--csv={self.csv}", "--", program, CALM, **variables)
+        self.assertEqual(self.counted(), linked)
+
+    def copy_of(self, program, *strip):
+        copy = os.path.join(self.folder, "my_tests")
+        if strip:
+            subprocess.run([*strip, "-o", copy, program], check=True)
+        else:
+            shutil.copy(program, copy)
+        return copy
+
+
+class Tests(RunCase):
+    def test_rows_are_those_of_the_linked_program(self):
+        self.compare_with_linked(PLAIN)
+
+    @unittest.skipUnless(shutil.which("strip"), "needs strip (Debian: binutils)")
+    def test_also_of_a_stripped_program(self):
+        self.compare_with_linked(self.copy_of(PLAIN, "strip"))
+
+    def test_also_on_the_other_backends(self):
+        for backend in ("dispatch", "dispatch-trap", "seccomp"):
+            if backend.startswith("dispatch") and os.uname().machine != "x86_64":
+                continue
+            with self.subTest(backend=backend):
+                self.compare_with_linked(PLAIN, SYSCOST_BACKEND=backend)
+                os.remove(self.csv)
+
+    @unittest.skipUnless(NO_CAPABILITIES, "needs root, to become an ordinary user")
+    @unittest.skipUnless(os.uname().machine == "x86_64", "dispatch is for x86-64")
+    def test_also_for_an_ordinary_user(self):
+        self.run_program(*NO_CAPABILITIES, "-c", f"{BENCH} run --csv={self.csv} -- {PLAIN} --gtest_filter=WithFixture.*")
+        self.assertEqual(self.getppids(), {"WithFixture.One": 14, "WithFixture.Two": 24})
+        self.assertEqual(self.getppids("suite"), {"WithFixture set-up": 7, "WithFixture tear-down": 8})
+
+    def test_the_output_and_the_verdict_are_the_programs_own(self):
+        times = re.compile(r"\(\d+ ms( total)?\)")
+        for variables in ({}, {"SYSCOST_TEST_FAIL": "1"}):
+            flags = (CALM, "--gtest_shuffle", "--gtest_random_seed=5", "--gtest_repeat=2")
+            alone = self.run_program(PLAIN, *flags, code=None, **variables)
+            measured = self.bench_run(f"--csv={self.csv}", "--", PLAIN, *flags, code=alone.code, **variables)
+            self.assertEqual(times.sub("", measured.out), times.sub("", alone.out))
+        self.assertEqual({row["outcome"] for row in self.rows(kind="test", record="test", test="Outcomes.Throws")},
+                         {"passed", "failed"})
+
+    def test_a_suite_that_ctest_runs(self):
+        with open(os.path.join(self.folder, "CTestTestfile.cmake"), "w", encoding="utf-8") as file:
+            file.write(f'add_test(one {PLAIN} --gtest_filter=Shapes.CallsThreeTimes)\n'
+                       f'add_test(two sh -c "{PLAIN} --gtest_filter=WithFixture.One")\n')
+        self.bench_run(f"--csv={self.csv}", "--", "ctest", "-j2")
+        self.assertEqual(self.getppids(), {"Shapes.CallsThreeTimes": 3, "WithFixture.One": 14})
+        self.assertEqual(len({row["run_id"] for row in self.rows()}), 1)
+
+    def test_a_linked_program_measures_itself_once(self):
+        self.bench_run(f"--csv={self.csv}", "--", MANY, "--gtest_filter=WithFixture.*")
+        self.assertEqual(self.getppids(), {"WithFixture.One": 14, "WithFixture.Two": 24})
+
+    def test_a_preload_of_the_users_own_stays(self):
+        evil = os.path.join(BIN, "libadapter_evil.so")
+        done = self.bench_run("--tests", "--", "sh", "-c", f"echo $LD_PRELOAD; {PLAIN} --gtest_filter=Shapes.*",
+                              LD_PRELOAD=evil if os.path.exists(evil) else "")
+        self.assertIn("libsyscost-preload.so", done.out)
+
+    def test_no_csv_means_a_summary_on_stderr(self):
+        done = self.bench_run("--", PLAIN, "--gtest_filter=WithFixture.*")
+        self.assertIn("WithFixture.Two", done.err)
+        self.assertIn("getppid", done.err)
+        self.assertNotIn("getppid", done.out)
+        self.assertEqual(os.listdir(self.folder), [])
+
+
+def seen_by_strace(log):
+    """{syscall: calls} and {(syscall, errno): calls}."""
+    calls, errors = {}, {}
+    begun = re.compile(r"\d+ +(\w+)\(")
+    failed = re.compile(r"\d+ +(?:(\w+)\(|<\.\.\. (\w+) resumed).* = -1 (E\w+) ")
+    with open(log, encoding="utf-8", errors="replace") as file:
+        for line in file:
+            if found := begun.match(line):
+                calls[found[1]] = calls.get(found[1], 0) + 1
+            if found := failed.match(line):
+                key = (found[1] or found[2], found[3])
+                errors[key] = errors.get(key, 0) + 1
+    return calls, errors
+
+
+class Commands(RunCase):
+    def seen_by_us(self, **equal):
+        calls, errors = {}, {}
+        for row in self.rows(kind="process", record="syscall", **equal):
+            calls[row["syscall"]] = calls.get(row["syscall"], 0) + int(row["entries"])
+            for one in row["errnos"].split():
+                name, count = one.split(":")
+                errors[row["syscall"], name] = errors.get((row["syscall"], name), 0) + int(count)
+        return calls, errors
+
+    @unittest.skipUnless(shutil.which("strace"), "needs strace")
+    @unittest.skipIf(UNDER_A_FILTER, FILTER_REASON)
+    def test_the_counts_of_a_command_are_those_of_strace(self):
+        with open(os.path.join(self.folder, "text"), "w", encoding="utf-8") as file:
+            file.write("b\na\n" * 1000)
+        log = os.path.join(self.folder, "strace")
+        for command in (["ls", "-la", "/etc"], ["sort", "text"], ["grep", "-c", "a", "text", "/none"], ["od", "-c", "text"],
+                        ["find", "/etc/ssl", "-name", "x"]):
+            with self.subTest(command=command):
+                alone = subprocess.run(["strace", "-f", "-qq", "-e", "signal=none", "-o", log, *command], cwd=self.folder,
+                                       capture_output=True, text=True, check=False)
+                done = self.bench_run("--csv", self.csv, "--backend", "ebpf", "--", *command, code=alone.returncode)
+                ours = self.seen_by_us()
+                os.remove(self.csv)
+                self.assertEqual((done.out, ours), (alone.stdout, seen_by_strace(log)))
+
+    def test_programs_below_are_one_row_or_one_each(self):
+        command = ("--process", "--", "sh", "-c", "true; /bin/echo a | cat; exit 3")
+        self.bench_run("--csv", self.csv, *command, code=3)
+        [whole] = self.rows(kind="process", record="test")
+        self.assertEqual((whole["test"], whole["window"], whole["outcome"]), ("sh", "", "failed"))
+        self.assertNotEqual(whole["wall_ns"], "")
+        os.remove(self.csv)
+        self.bench_run("--csv", self.csv, "--children", *command, code=3)
+        rows = self.rows(kind="process", record="test")
+        self.assertEqual({row["window"] for row in rows}, {"", "echo", "cat"})
+        self.assertEqual(sum(int(row["total_entries"]) for row in rows), int(whole["total_entries"]))
+
+    @unittest.skipUnless(NO_CAPABILITIES, "needs root, to become an ordinary user")
+    @unittest.skipIf(UNDER_A_FILTER, FILTER_REASON)
+    def test_an_ordinary_user_has_the_entries(self):
+        self.run_program(*NO_CAPABILITIES, "-c", f"{BENCH} run --csv={self.csv} -- /bin/echo a")
+        [row] = self.rows(kind="process", record="syscall", syscall="write")
+        self.assertEqual((row["backend"], row["entries"]), ("seccomp", "1"))
+
+    def test_a_signal_ends_it_as_in_a_shell(self):
+        self.bench_run("--csv", self.csv, "--process", "--", "sh", "-c", "kill -9 $$", code=137)
+        [row] = self.rows(kind="process", record="test")
+        self.assertEqual(row["outcome"], "failed")
+
+    def test_a_command_without_tests_says_what_to_do(self):
+        done = self.bench_run("--tests", "--", "true", code=1)
+        self.assertIn("no program below true reported a test", done.err)
+        self.assertIn("bench run --process -- true", done.err)
+
+
+class Refusals(RunCase):
+    def refused(self, *arguments):
+        done = self.bench_run(*arguments, code=2)
+        self.assertEqual(done.out, "")
+        return done.err
+
+    def test_bad_options_end_before_anything_runs(self):
+        self.assertIn("bench run has no option ls", self.refused("ls"))
+        self.assertIn("bench run has no option --bckend=ebpf", self.refused("--bckend=ebpf", "--", "ls"))
+        self.assertIn('"eppf" is not one of', self.refused("--backend=eppf", "--", "ls"))
+        self.assertIn("bench run needs a command", self.refused())
+        self.assertIn("no_such_program: No such file", self.refused("--", "no_such_program"))
+        self.assertIn("counts inside test programs", self.refused("--backend=dispatch", "--", "ls"))
+
+    def test_tests_that_cannot_be_entered_are_refused(self):
+        program = self.copy_of(PLAIN)
+        os.chown(program, 1, 1)
+        os.chmod(program, 0o4755)
+        self.assertIn("set-uid", self.refused("--", program))
+        with open(PLAIN, "rb") as file:
+            image = file.read()
+        with open(program, "wb") as file:
+            file.write(image.replace(b"/lib64/ld-linux-x86-64.so.2\0", b"/lib64/ld-musl-x86-64.so.1\0\0"))
+        os.chmod(program, 0o755)
+        if os.uname().machine == "x86_64":
+            self.assertIn("another C library", self.refused("--", program))
+
+
+if __name__ == "__main__":
+    csv.field_size_limit(1 << 30)
+    main()
