@@ -167,6 +167,11 @@ class Commands(RunCase):
         [row] = self.rows(kind="process", record="syscall", syscall="write")
         self.assertEqual((row["backend"], row["entries"]), ("seccomp", "1"))
 
+    def test_a_whole_command_has_its_own_environment(self):
+        done = self.bench_run("--csv", self.csv, "--process", "--", "env")
+        alone = self.run_program("env")
+        self.assertEqual(sorted(done.out.splitlines()), sorted(alone.out.splitlines()))
+
     def test_a_signal_ends_it_as_in_a_shell(self):
         self.bench_run("--csv", self.csv, "--process", "--", "sh", "-c", "kill -9 $$", code=137)
         [row] = self.rows(kind="process", record="test")
@@ -179,6 +184,11 @@ class Commands(RunCase):
 
 
 class Refusals(RunCase):
+    def test_the_doctor_needs_no_command(self):
+        done = self.bench_run("--doctor", code=None)
+        self.assertIn("dispatch", done.out)
+        self.assertNotIn("bench run needs a command", done.err)
+
     def refused(self, *arguments):
         done = self.bench_run(*arguments, code=2)
         self.assertEqual(done.out, "")

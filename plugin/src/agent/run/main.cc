@@ -117,6 +117,17 @@ std::string set_variables(const std::vector<std::string>& options) {
   return csv != nullptr ? csv : "";
 }
 
+/// A command that is measured as a whole gets the environment that it has alone. A program below it that is linked with
+/// syscost would measure itself, too.
+void forget_variables() {
+  std::vector<std::string> names;
+  for (char** one = environ; *one != nullptr; ++one) {
+    const std::string_view text = *one;
+    if (text.starts_with("SYSCOST_")) names.emplace_back(text.substr(0, text.find('=')));
+  }
+  for (const std::string& name : names) unsetenv(name.c_str());
+}
+
 void set_preload(const std::string& folder) {
   const std::string ours = folder + "/libsyscost-preload.so";
   if (access(ours.c_str(), R_OK) != 0) refuse(ours + ": " + std::strerror(errno), "reinstall syscost");
@@ -194,6 +205,10 @@ void print_summary(const std::string& folder, const std::string& csv) {
 int run(int argc, char** argv) {
   const CommandLine line = split_command_line(argc, argv);
   check_options(line.options);
+  const bool asks = std::any_of(line.options.begin(), line.options.end(), [](const std::string& option) {
+    return option == "--doctor" || option == "--syscost_doctor" || option == "--syscost_help";
+  });
+  if (asks) adapter::start_or_exit({});  // prints, and ends the process
   if (line.command.empty()) {
     refuse("bench run needs a command", "write it after --: bench run -- ./my_tests --gtest_filter='Wal.*'");
   }
@@ -222,7 +237,10 @@ int run(int argc, char** argv) {
   const off_t size_before = size_of(csv);
   const char* const children = getenv("SYSCOST_CHILDREN");
   const bool is_by_program = children != nullptr && std::string_view(children) != "0";
-  if (is_whole) outside::open(shown_name);
+  if (is_whole) {
+    forget_variables();
+    outside::open(shown_name);
+  }
   const CommandEnd end = run_command(*path, line.command);
   if (is_whole && end.error == 0) {
     outside::close(is_by_program ? program->process_name() : "", end.has_passed() ? "passed" : "failed");
