@@ -288,13 +288,14 @@ struct Section {
 };
 
 /// In the order of the report.
-constexpr std::array<Section, 8> kSections = {{{"calls", report_calls},
+constexpr std::array<Section, 9> kSections = {{{"calls", report_calls},
                                                {"profiles", report_profiles},
                                                {"many", report_many},
                                                {"windows", report_windows},
                                                {"loops", [](int) { report_loops(); }},
                                                {"tests", report_empty_tests},
                                                {"benchmarks", report_benchmarks},
+                                               {"commands", report_commands},
                                                {"start-up", report_start_up}}};
 
 struct Options {

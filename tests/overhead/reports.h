@@ -25,6 +25,9 @@ void report_start_up(int rounds);
 /// What bpftrace's scripts and perf add to a call while their window is open, and once for each window.
 void report_profiles(int rounds);
 
+/// What counting a whole command from outside adds to one call of it: `bench run`, strace, perf trace, bpftrace.
+void report_commands(int rounds);
+
 /// A Google Benchmark linked with us against the same not linked: without a flag, and with counts asked for.
 void report_benchmarks(int rounds);
 
