@@ -16,8 +16,8 @@ for what kernels up to Linux 6.18 added after the oldest headers we support (Lin
 must agree. Numbers beyond LAST_NUMBER are left out, so that newer headers give the same tables.
 
 Classes %file ... %signal have strace's words and membership, so that `-e trace=%file` and our %file mean the same
-(taken from what strace 6.1 prints for each class, for later calls from its later versions). Two are our own, see WAIT
-and VOLATILE.
+(taken from what strace 6.1 prints for each class, for later calls from its later versions). The others are our own, see
+WAIT and VOLATILE. The words of all classes stand in plugin/include/syscost/schema.h, too.
 """
 
 import argparse

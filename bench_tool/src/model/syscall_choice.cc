@@ -5,16 +5,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 
 #include "model/lists.h"
+#include "syscost/schema.h"
 
 namespace syscost::bench::model {
 namespace {
 
-/// Of docs/csv-format.md, column `class`.
-constexpr std::array<std::string_view, 8> kClasses = {"%file",    "%desc",   "%network", "%memory",
-                                                      "%process", "%signal", "%wait",    "%volatile"};
+bool is_class(std::string_view word) {
+  return std::find(schema::kClassWords.begin(), schema::kClassWords.end(), word) != schema::kClassWords.end();
+}
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
@@ -58,8 +58,8 @@ std::optional<SyscallChoice::Term> SyscallChoice::parse_term(std::string_view te
     } catch (const std::regex_error&) {
       fault = fmt::format("{}: not a regular expression", text);
     }
-  } else if (text.starts_with('%') && std::find(kClasses.begin(), kClasses.end(), text) == kClasses.end()) {
-    fault = fmt::format("{}: no such class; there are {}", text, fmt::join(kClasses, " "));
+  } else if (text.starts_with('%') && !is_class(text.substr(1))) {
+    fault = fmt::format("{}: no such class; there are %{}", text, fmt::join(schema::kClassWords, " %"));
   } else if (text != "*") {
     term.word = text;
   }

@@ -176,10 +176,9 @@ struct CostAccess;  // src/session/two_process/cost_access.h
 
 /// What one window asked of the kernel: a value, cheap to copy, readable from any thread.
 ///
-/// A selector names syscalls: a name ("write"), a class ("%file", "%desc", "%network", "%memory", "%process",
-/// "%signal", "%wait", "%volatile"), a regular expression ("/^epoll_/"), "*" for all, or a comma-separated list of
-/// these in which "!" removes ("%desc,!close"). A selector that names nothing known makes the Count unavailable, with
-/// the reason: a typing error must not read as "0 calls".
+/// A selector names syscalls: a name ("write"), a class ("%file"; docs/flags.md lists them), a regular expression
+/// ("/^epoll_/"), "*" for all, or a comma-separated list of these in which "!" removes ("%desc,!close"). A selector
+/// that names nothing known makes the Count unavailable, with the reason: a typing error must not read as "0 calls".
 class SYSCOST_EXPORT Cost {
  public:
   /// A Cost without numbers.

@@ -113,4 +113,25 @@ inline constexpr std::string_view kKindRun = "run";
 inline constexpr std::string_view kOriginSyscost = "syscost";
 inline constexpr std::string_view kOriginBpftrace = "bpftrace";
 
+// clang-format off
+/// Classes of syscalls: an identifier and the word of column `class`. A selector has "%" before the word.
+/// tools/gen_syscall_table.py holds the members of each class, and says where they come from.
+#define SYSCOST_SYSCALL_CLASSES(X)                                                 \
+  X(file, "file")          /* takes a file name */                                 \
+  X(desc, "desc")          /* takes or returns a file descriptor */                \
+  X(network, "network")    /* sockets */                                           \
+  X(memory, "memory")      /* memory mappings */                                   \
+  X(process, "process")    /* life and death of processes */                       \
+  X(signal, "signal")      /* signals */                                           \
+  X(wait, "wait")          /* blocks by design: its time is never work */          \
+  X(volatile_, "volatile") /* its count varies between runs of the same code */
+// clang-format on
+
+/// Words of column `class`, in the order in which they stand there.
+inline constexpr std::array kClassWords = {
+#define SYSCOST_CLASS_WORD(id, word) std::string_view(word),
+    SYSCOST_SYSCALL_CLASSES(SYSCOST_CLASS_WORD)
+#undef SYSCOST_CLASS_WORD
+};
+
 }  // namespace syscost::schema

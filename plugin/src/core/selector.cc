@@ -12,9 +12,12 @@
 namespace syscost {
 namespace {
 
-constexpr std::string_view kGrammar =
-    "A selector is a syscall name, a class (%file %desc %network %memory %process %signal %wait %volatile), a regular "
-    "expression (/^epoll_/), * for all, or a comma-separated list of these in which ! removes.";
+std::string grammar() {
+  std::string classes;
+  for (const ClassName& known : kSyscallClasses) classes.append(classes.empty() ? "%" : " %").append(known.word);
+  return "A selector is a syscall name, a class (" + classes +
+         "), a regular expression (/^epoll_/), * for all, or a comma-separated list of these in which ! removes.";
+}
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\n";
@@ -96,7 +99,7 @@ Result<Selector> Selector::parse(std::string_view text, std::pmr::memory_resourc
     if (removes) word = trimmed(word.substr(1));
     if (word.empty()) {
       return Failure{"The selector " + in_quotes(text) + (trimmed(text).empty() ? " is empty." : " has an empty term."),
-                     std::string(kGrammar)};
+                     grammar()};
     }
     Result<Term> term = parse_term(word);
     if (!term.ok()) return term.failure();
@@ -117,7 +120,7 @@ Result<Selector::Term> Selector::parse_term(std::string_view word) {
     term.bit = known.bit;
     return term;
   }
-  return Failure{in_quotes(word) + " is not a class of syscalls.", suggestion(word).append(kGrammar)};
+  return Failure{in_quotes(word) + " is not a class of syscalls.", suggestion(word).append(grammar())};
 }
 
 Result<Selector::Term> Selector::parse_regex(std::string_view word) {
@@ -152,7 +155,7 @@ Result<Selector::Term> Selector::parse_name(std::string_view name) {
     return term;
   }
   for (const ClassName& known : kSyscallClasses) {
-    if (name == known.word) return Failure{in_quotes(name) + " is not a syscall.", suggestion(name).append(kGrammar)};
+    if (name == known.word) return Failure{in_quotes(name) + " is not a syscall.", suggestion(name).append(grammar())};
   }
   for (std::size_t abi = 0; abi < kAbiCount; ++abi) {
     if (!find_syscall(static_cast<Abi>(abi), name)) continue;
@@ -160,7 +163,7 @@ Result<Selector::Term> Selector::parse_name(std::string_view name) {
     return Failure{in_quotes(name) + " is a syscall of another ABI only: 64-bit code never makes it.",
                    suggestion(name) + "Write " + in_quotes(full) + " if that is meant."};
   }
-  return Failure{in_quotes(name) + " is not a known syscall.", suggestion(name).append(kGrammar)};
+  return Failure{in_quotes(name) + " is not a known syscall.", suggestion(name).append(grammar())};
 }
 
 bool Selector::Term::hits(SyscallId candidate) const {

@@ -17,21 +17,24 @@
 #include <string_view>
 
 #include "core/syscall_id.h"
+#include "syscost/schema.h"
 
 namespace syscost {
 
-/// strace's classes and two of our own, as bits: a syscall may be in several. See tools/gen_syscall_table.py for what
-/// belongs to `wait` and `volatile`, and why.
+namespace detail {
+enum class ClassIndex : std::uint16_t {
+#define SYSCOST_CLASS_INDEX(id, word) id,
+  SYSCOST_SYSCALL_CLASSES(SYSCOST_CLASS_INDEX)
+#undef SYSCOST_CLASS_INDEX
+};
+}  // namespace detail
+
+/// The classes of schema.h as bits: a syscall may be in several.
 enum class SyscallClass : std::uint16_t {
   none = 0,
-  file = 1U << 0,       ///< Takes a file name.
-  desc = 1U << 1,       ///< Takes or returns a file descriptor.
-  network = 1U << 2,    ///< Sockets.
-  memory = 1U << 3,     ///< Memory mappings.
-  process = 1U << 4,    ///< Life and death of processes.
-  signal = 1U << 5,     ///< Signals.
-  wait = 1U << 6,       ///< Blocks by design: its time is never work.
-  volatile_ = 1U << 7,  ///< Its count varies between runs of the same code.
+#define SYSCOST_CLASS_BIT(id, word) id = 1U << static_cast<unsigned>(detail::ClassIndex::id),
+  SYSCOST_SYSCALL_CLASSES(SYSCOST_CLASS_BIT)
+#undef SYSCOST_CLASS_BIT
 };
 
 constexpr SyscallClass operator|(SyscallClass a, SyscallClass b) {
@@ -47,14 +50,11 @@ struct ClassName {
   std::string_view word;  ///< Without "%".
 };
 /// Every class, in the order in which class_list() prints them.
-inline constexpr std::array<ClassName, 8> kSyscallClasses = {{{SyscallClass::file, "file"},
-                                                              {SyscallClass::desc, "desc"},
-                                                              {SyscallClass::network, "network"},
-                                                              {SyscallClass::memory, "memory"},
-                                                              {SyscallClass::process, "process"},
-                                                              {SyscallClass::signal, "signal"},
-                                                              {SyscallClass::wait, "wait"},
-                                                              {SyscallClass::volatile_, "volatile"}}};
+inline constexpr std::array kSyscallClasses = {
+#define SYSCOST_CLASS_NAME(id, word) ClassName{SyscallClass::id, word},
+    SYSCOST_SYSCALL_CLASSES(SYSCOST_CLASS_NAME)
+#undef SYSCOST_CLASS_NAME
+};
 
 struct SyscallTableEntry {
   std::string_view name;  ///< Empty where the number has no name.

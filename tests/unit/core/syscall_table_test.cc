@@ -2,8 +2,10 @@
 #include "core/syscall_table.h"
 
 #include <gtest/gtest.h>
+
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <algorithm>
 
 #include <array>
 #include <cstdio>
@@ -93,6 +95,15 @@ TEST(SyscallTable, KnowsMembersOfEachClass) {
   EXPECT_EQ(list("getpid"), "");
   EXPECT_EQ(list("i386:socketcall"), "desc;network");
   EXPECT_EQ(list("fchmodat2"), "file;desc");
+}
+
+TEST(SyscallTable, HasMembersForEachClass) {
+  for (const ClassName& known : kSyscallClasses) {
+    const auto table = syscall_table(kNativeAbi);
+    EXPECT_TRUE(
+        std::any_of(table.begin(), table.end(), [&](const auto& entry) { return overlaps(entry.classes, known.bit); }))
+        << known.word << ": add its syscalls to CLASSES in tools/gen_syscall_table.py, then ./dev update tables";
+  }
 }
 
 TEST(SyscallTable, GivesNumbersWithoutANameNoClass) {
