@@ -3,7 +3,10 @@
 // summary for machines: JSON with a schema version, CSV with one row per test and syscall.
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "commands/summary.h"
 #include "render/csv_writer.h"
@@ -70,6 +73,99 @@ Json window_json(const std::string& run, const stats::WindowSummary& window) {
           {"findings", findings(window)}};
 }
 
+// ---- CSV ------------------------------------------------------------------------------------------------------------
+
+struct CsvRow {
+  const std::string& run;
+  const stats::WindowSummary& window;
+  const stats::SyscallSummary* syscall;  ///< Null: the window made no syscall.
+};
+
+struct CsvColumn {
+  std::string_view name;
+  void (*write)(render::CsvWriter& csv, const CsvRow& row);
+};
+
+using Writer = render::CsvWriter;
+
+/// The median of a syscall's number.
+template <auto field>
+void write_median(Writer& csv, const CsvRow& row) {
+  csv.number(row.syscall != nullptr ? render::median(row.syscall->*field) : std::nullopt);
+}
+
+/// A sum over the window's repetitions.
+template <auto field>
+void write_sum(Writer& csv, const CsvRow& row) {
+  const std::optional<std::uint64_t>& sum = row.window.*field;
+  csv.number(sum ? std::optional(static_cast<double>(*sum)) : std::nullopt);
+}
+
+void write_count(Writer& csv, std::size_t number) {
+  csv.number(static_cast<double>(number));
+}
+
+void write_calls(Writer& csv, const CsvRow& row) {
+  csv.number(render::median(row.syscall != nullptr ? row.syscall->calls : row.window.calls));
+}
+
+void write_calls_min(Writer& csv, const CsvRow& row) {
+  const bool has_calls = row.syscall != nullptr && row.syscall->calls;
+  csv.number(has_calls ? std::optional(row.syscall->calls->min) : std::nullopt);
+}
+
+void write_calls_max(Writer& csv, const CsvRow& row) {
+  const bool has_calls = row.syscall != nullptr && row.syscall->calls;
+  csv.number(has_calls ? std::optional(row.syscall->calls->max) : std::nullopt);
+}
+
+void write_errnos(Writer& csv, const CsvRow& row) {
+  std::string errnos;
+  if (row.syscall != nullptr) {
+    for (const auto& [name, spread] : row.syscall->errnos) {
+      errnos += (errnos.empty() ? "" : " ") + name + ':' + render::plain(spread.median);
+    }
+  }
+  csv.cell(errnos);
+}
+
+void write_outcomes(Writer& csv, const CsvRow& row) {
+  std::string outcomes;
+  for (const auto& [outcome, count] : row.window.outcomes) {
+    outcomes += fmt::format("{}{}:{}", outcomes.empty() ? "" : " ", outcome, count);
+  }
+  csv.cell(outcomes);
+}
+
+using stats::SyscallSummary;
+using stats::WindowSummary;
+
+/// A new one stands at the end: programs may read columns by their place.
+constexpr CsvColumn kCsvColumns[] = {
+    {"run", [](Writer& csv, const CsvRow& row) { csv.cell(row.run); }},
+    {"test", [](Writer& csv, const CsvRow& row) { csv.cell(row.window.name); }},
+    {"repetitions", [](Writer& csv, const CsvRow& row) { write_count(csv, row.window.n); }},
+    {"wall_ns", [](Writer& csv, const CsvRow& row) { csv.number(render::median(row.window.wall_ns)); }},
+    {"syscall", [](Writer& csv, const CsvRow& row) { csv.cell(row.syscall != nullptr ? row.syscall->name : ""); }},
+    {"class", [](Writer& csv, const CsvRow& row) { csv.cell(row.syscall != nullptr ? row.syscall->classes : ""); }},
+    {"calls", write_calls},
+    {"calls_min", write_calls_min},
+    {"calls_max", write_calls_max},
+    {"entries", write_median<&SyscallSummary::entries>},
+    {"errors", write_median<&SyscallSummary::errors>},
+    {"errnos", write_errnos},
+    {"kernel_ns", write_median<&SyscallSummary::kernel_ns>},
+    {"per_iteration", [](Writer& csv, const CsvRow& row) { write_count(csv, row.window.is_per_iteration ? 1 : 0); }},
+    {"outcomes", write_outcomes},
+    // What the numbers of a row are worth: where lost, late or incomplete is above 0, counts are lower bounds.
+    {"late", write_sum<&WindowSummary::late>},
+    {"lost", write_sum<&WindowSummary::lost>},
+    {"incomplete", [](Writer& csv, const CsvRow& row) { write_count(csv, row.window.incomplete); }},
+    {"uncounted", [](Writer& csv, const CsvRow& row) { write_count(csv, row.window.uncounted); }},
+    {"per_run_calls", write_median<&SyscallSummary::per_run_calls>},
+    {"per_run_errors", write_median<&SyscallSummary::per_run_errors>},
+};
+
 }  // namespace
 
 std::string summary_json(const std::vector<SummarizedRun>& runs) {
@@ -86,56 +182,18 @@ std::string summary_json(const std::vector<SummarizedRun>& runs) {
 }
 
 std::string summary_csv(const std::vector<SummarizedRun>& runs) {
-  render::CsvWriter csv({"run",       "test",          "repetitions",   "wall_ns", "syscall", "class",
-                         "calls",     "calls_min",     "calls_max",     "entries", "errors",  "errnos",
-                         "kernel_ns", "per_iteration", "outcomes",      "late",    "lost",    "incomplete",
-                         "uncounted", "per_run_calls", "per_run_errors"});
-  auto cells = [&](const std::string& run, const stats::WindowSummary& window) -> render::CsvWriter& {
-    return csv.cell(run).cell(window.name).number(static_cast<double>(window.n)).number(render::median(window.wall_ns));
-  };
-  // What the numbers of a row are worth: where lost, late or incomplete is above 0, counts are lower bounds.
-  auto end_row = [&](const stats::WindowSummary& window, const stats::SyscallSummary* syscall) {
-    std::string outcomes;
-    for (const auto& [outcome, count] : window.outcomes) {
-      outcomes += fmt::format("{}{}:{}", outcomes.empty() ? "" : " ", outcome, count);
-    }
-    const auto number = [&](std::optional<std::uint64_t> value) {
-      csv.number(value ? std::optional(static_cast<double>(*value)) : std::nullopt);
-    };
-    csv.number(window.is_per_iteration ? 1.0 : 0.0).cell(outcomes);
-    number(window.late);
-    number(window.lost);
-    number(window.incomplete);
-    number(window.uncounted);
-    csv.number(syscall != nullptr ? render::median(syscall->per_run_calls) : std::nullopt);
-    csv.number(syscall != nullptr ? render::median(syscall->per_run_errors) : std::nullopt);
+  std::vector<std::string_view> names;
+  for (const CsvColumn& column : kCsvColumns) names.push_back(column.name);
+  render::CsvWriter csv(names);
+  const auto add = [&](const CsvRow& row) {
+    for (const CsvColumn& column : kCsvColumns) column.write(csv, row);
     csv.end_row();
   };
   for (const SummarizedRun& run : runs) {
     for (const stats::WindowSummary& window : run.windows) {
       // A test without a syscall keeps its row: it was measured, and the answer is none.
-      if (window.syscalls.empty()) {
-        cells(run.data.name, window).cell("").cell("").number(render::median(window.calls));
-        for (int i = 0; i < 6; ++i) csv.cell("");
-        end_row(window, nullptr);
-      }
-      for (const stats::SyscallSummary& syscall : window.syscalls) {
-        std::string errnos;
-        for (const auto& [name, spread] : syscall.errnos) {
-          errnos += (errnos.empty() ? "" : " ") + name + ':' + render::plain(spread.median);
-        }
-        cells(run.data.name, window)
-            .cell(syscall.name)
-            .cell(syscall.classes)
-            .number(render::median(syscall.calls))
-            .number(syscall.calls ? std::optional(syscall.calls->min) : std::nullopt)
-            .number(syscall.calls ? std::optional(syscall.calls->max) : std::nullopt)
-            .number(render::median(syscall.entries))
-            .number(render::median(syscall.errors))
-            .cell(errnos)
-            .number(render::median(syscall.kernel_ns));
-        end_row(window, &syscall);
-      }
+      if (window.syscalls.empty()) add({run.data.name, window, nullptr});
+      for (const stats::SyscallSummary& syscall : window.syscalls) add({run.data.name, window, &syscall});
     }
   }
   return csv.text();

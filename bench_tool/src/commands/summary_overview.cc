@@ -7,18 +7,15 @@
 #include <tuple>
 #include <utility>
 
+#include "render/csv_writer.h"
 #include "render/markdown.h"
 #include "render/table.h"
 #include "render/text_width.h"
-#include "render/units.h"
 #include "syscost/schema.h"
 
 namespace syscost::bench::commands {
 namespace {
 
-using render::Align;
-using render::Cells;
-using render::Shrinks;
 using stats::WindowSummary;
 
 /// Of a screen of 24 lines: so many syscalls, waits and tests. What a higher one has is theirs as well.
@@ -27,29 +24,8 @@ constexpr std::size_t kFewSyscalls = 4;
 constexpr std::size_t kFewWaits = 2;
 constexpr std::size_t kFewTests = 6;
 
-std::optional<double> median(const stats::Numbers& numbers) {
-  return numbers ? std::optional(numbers->median) : std::nullopt;
-}
-
 void add(std::optional<double>& sum, const std::optional<double>& number) {
   sum = sum && number ? std::optional(*sum + *number) : std::nullopt;
-}
-
-std::string duration(const std::optional<double>& ns) {
-  return ns ? render::duration(*ns) : render::kNotMeasured;
-}
-
-std::string count(const std::optional<double>& number) {
-  return number ? render::count(*number) : render::kNotMeasured;
-}
-
-/// Blank for none, as strace prints it.
-std::string errors(const std::optional<double>& number) {
-  return number && *number == 0 ? "" : count(number);
-}
-
-std::string share(const std::optional<double>& part, const std::optional<double>& whole) {
-  return part && whole && *whole > 0 ? fmt::format("{:.1f}", 100 * *part / *whole) : render::kNotMeasured;
 }
 
 /// Windows that are counted once each, so that they add up: a scope lies in its test, a loop's numbers are of a pass.
@@ -81,21 +57,6 @@ Room room_for(const cli::Options& options) {
 
 }  // namespace
 
-OverviewLine overview_line(const WindowSummary& window) {
-  OverviewLine line;
-  line.name = window.name;
-  line.outcome = stats::outcome_text(window);
-  line.has_failed = window.outcomes.contains("failed");
-  line.is_per_pass = window.is_per_iteration;
-  line.wall_ns = median(window.wall_ns);
-  line.work_ns = median(window.work_ns);
-  line.wait_ns = median(window.wait_ns);
-  line.calls = median(window.calls ? window.calls : window.entries);
-  line.errors = median(window.errors);
-  if (!window.syscalls.empty()) line.mostly = window.syscalls.front().name;
-  return line;
-}
-
 bool comes_first(const OverviewLine& a, const OverviewLine& b, const std::string& key) {
   if (key == "name") return a.name < b.name;
   const auto number = [&](const OverviewLine& line) {
@@ -125,7 +86,7 @@ void Overview::add(const WindowSummary& window) {
                         window.incomplete == 0 && stats::outcome_text(window).empty();
   if (is_quiet) {
     ++quiet_tests_;
-    commands::add(quiet_wall_ns_, median(window.wall_ns));
+    commands::add(quiet_wall_ns_, render::median(window.wall_ns));
     return;
   }
   lines_.push_back(overview_line(window));
@@ -133,15 +94,16 @@ void Overview::add(const WindowSummary& window) {
 
 void Overview::add_totals(const WindowSummary& window) {
   has_totals_ = true;
-  commands::add(wall_ns_, median(window.wall_ns));
-  commands::add(work_ns_, median(window.work_ns));
-  commands::add(wait_ns_, median(window.wait_ns));
+  commands::add(wall_ns_, render::median(window.wall_ns));
+  commands::add(work_ns_, render::median(window.work_ns));
+  commands::add(wait_ns_, render::median(window.wait_ns));
   for (const stats::SyscallSummary& one : window.syscalls) {
-    Total& total = syscalls_[one.name];
+    SyscallTotal& total = syscalls_[one.name];
+    total.name = one.name;
     total.is_wait = one.is_wait;
-    commands::add(total.calls, median(one.count()));
-    commands::add(total.errors, median(one.errors));
-    commands::add(total.kernel_ns, median(one.kernel_ns));
+    commands::add(total.calls, render::median(one.count()));
+    commands::add(total.errors, render::median(one.errors));
+    commands::add(total.kernel_ns, render::median(one.kernel_ns));
     for (const auto& [name, spread] : one.errnos) total.errnos[name] += spread.median;
   }
 }
@@ -157,57 +119,34 @@ std::string Overview::totals_line() const {
 }
 
 std::string Overview::syscall_table(bool waits, std::size_t most, std::size_t width, bool markdown) const {
-  std::vector<std::pair<std::string, const Total*>> rows;
-  Total all;
+  std::vector<SyscallTotal> lines;
+  SyscallTotal all{.name = "total"};
+  const auto add_to = [](SyscallTotal& sum, const SyscallTotal& one) {
+    commands::add(sum.kernel_ns, one.kernel_ns);
+    commands::add(sum.calls, one.calls);
+    commands::add(sum.errors, one.errors);
+  };
   for (const auto& [name, total] : syscalls_) {
     if (total.is_wait != waits) continue;
-    rows.emplace_back(name, &total);
-    commands::add(all.kernel_ns, total.kernel_ns);
-    commands::add(all.calls, total.calls);
-    commands::add(all.errors, total.errors);
+    lines.push_back(total);
+    add_to(all, total);
   }
-  if (rows.empty()) return {};
-  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-    const auto key = [](const Total& total) {
+  if (lines.empty()) return {};
+  std::stable_sort(lines.begin(), lines.end(), [](const SyscallTotal& a, const SyscallTotal& b) {
+    const auto key = [](const SyscallTotal& total) {
       return std::pair(total.kernel_ns.value_or(-1), total.calls.value_or(-1));
     };
-    return key(*a.second) > key(*b.second);
+    return key(a) > key(b);
   });
-  render::Table table({{waits ? "% of waits" : "% of work", Align::right},
-                       {waits ? "blocked" : "kernel", Align::right},
-                       {"each", Align::right},
-                       {"calls", Align::right},
-                       {"errors", Align::right},
-                       {waits ? "wait" : "syscall", Align::left, Cells::text, Shrinks::in_the_middle},
-                       {"errnos", Align::left, Cells::text, Shrinks::at_the_end}});
-  const auto add_row = [&](const std::string& name, const Total& total) {
-    std::vector<std::pair<double, std::string>> errnos;
-    for (const auto& [errno_name, number] : total.errnos) {
-      if (number > 0) errnos.emplace_back(-number, errno_name);
-    }
-    std::sort(errnos.begin(), errnos.end());
-    std::string named;
-    for (const auto& [number, errno_name] : errnos) {
-      named += fmt::format("{}{} {}", named.empty() ? "" : ", ", render::count(-number), errno_name);
-    }
-    const bool has_each = total.kernel_ns && total.calls && *total.calls > 0;
-    table.add_row({share(total.kernel_ns, all.kernel_ns), duration(total.kernel_ns),
-                   has_each ? render::duration(*total.kernel_ns / *total.calls) : "", count(total.calls),
-                   errors(total.errors), name, named});
-  };
-  const std::size_t shown = most == 0 || rows.size() <= most + 1 ? rows.size() : most;
-  Total others;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (i < shown) {
-      add_row(rows[i].first, *rows[i].second);
-      continue;
-    }
-    commands::add(others.kernel_ns, rows[i].second->kernel_ns);
-    commands::add(others.calls, rows[i].second->calls);
-    commands::add(others.errors, rows[i].second->errors);
+  const bool has_total = !waits && lines.size() > 1;
+  if (most != 0 && lines.size() > most + 1) {
+    SyscallTotal others{.name = fmt::format("{} others", lines.size() - most)};
+    for (std::size_t i = most; i < lines.size(); ++i) add_to(others, lines[i]);
+    lines.resize(most);
+    lines.push_back(others);
   }
-  if (shown != rows.size()) add_row(fmt::format("{} others", rows.size() - shown), others);
-  if (!waits && rows.size() > 1) add_row("total", all);
+  if (has_total) lines.push_back(all);
+  const render::Table table = totals_table(lines, all.kernel_ns, waits);
   return markdown ? table.markdown() : table.text(2, 2, width);
 }
 
@@ -244,34 +183,15 @@ std::string Overview::text(const std::string& source, const cli::Options& option
     const std::size_t most =
         is_per_pass && !options.top && room.tests != 0 && lines_.size() != rows.size() ? room.tests / 2 : room.tests;
     const std::size_t shown = most == 0 ? rows.size() : std::min(most, rows.size());
-    const auto has = [&](auto test) {
-      return std::any_of(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(shown), test);
-    };
-    const bool has_outcomes = has([](const OverviewLine* one) { return !one->outcome.empty(); });
+    const std::size_t hidden = rows.size() - shown;
+    rows.resize(shown);
     const bool is_wide = markdown || width == 0 || width >= render::kWideScreen;
-    const std::string per = is_per_pass ? " a pass" : "";
-    std::vector<render::TableColumn> columns = {{"wall" + per, Align::right},
-                                                {"kernel", Align::right},
-                                                {"waits", Align::right},
-                                                {"calls", Align::right},
-                                                {"errors", Align::right}};
-    if (is_wide) columns.push_back({"mostly"});
-    if (has_outcomes) columns.push_back({"outcome"});
-    columns.push_back({is_per_pass ? "loop or benchmark" : "test", Align::left, Cells::names, Shrinks::in_the_middle});
-    render::Table table(columns);
-    for (std::size_t i = 0; i < shown; ++i) {
-      const OverviewLine& one = *rows[i];
-      std::vector<std::string> cells = {duration(one.wall_ns), duration(one.work_ns),
-                                        one.wait_ns == 0.0 ? "" : duration(one.wait_ns), count(one.calls),
-                                        errors(one.errors)};
-      if (is_wide) cells.push_back(one.mostly);
-      if (has_outcomes) cells.push_back(one.has_failed && !markdown ? paint.red(one.outcome) : one.outcome);
-      cells.push_back(one.name);
-      table.add_row(std::move(cells));
-    }
+    const render::Table table = tests_table(rows, is_per_pass, is_wide, [&](const std::string& outcome) {
+      return markdown ? outcome : paint.red(outcome);
+    });
     out += (markdown ? "" : "\n") + (markdown ? table.markdown() + '\n' : table.text(2, 2, width));
-    if (shown < rows.size()) {
-      out += line(fmt::format("and {} more: --top 0, --sort KEY, --test PATTERN", rows.size() - shown));
+    if (hidden != 0) {
+      out += line(fmt::format("and {} more: --top 0, --sort KEY, --test PATTERN", hidden));
     }
   }
   if (quiet_tests_ != 0) {

@@ -12,22 +12,11 @@
 #include <vector>
 
 #include "cli/options.h"
+#include "commands/summary_tables.h"
 #include "render/paint.h"
 #include "stats/window_summary.h"
 
 namespace syscost::bench::commands {
-
-/// One window as a line. Numbers are medians of its repetitions; none where not measured.
-struct OverviewLine {
-  std::string name;
-  std::string outcome;  ///< Empty where all repetitions passed.
-  bool has_failed = false;
-  bool is_per_pass = false;  ///< A loop's or a benchmark's: numbers of one pass of the body.
-  std::optional<double> wall_ns, work_ns, wait_ns, calls, errors;
-  std::string mostly;  ///< The syscall that took most of its time in the kernel.
-};
-
-OverviewLine overview_line(const stats::WindowSummary& window);
 
 /// True if `a` comes before `b` in the order `key`: worst, wall, kernel, waits, calls, errors or name.
 bool comes_first(const OverviewLine& a, const OverviewLine& b, const std::string& key);
@@ -42,19 +31,12 @@ class Overview {
                    const render::Paint& paint) const;
 
  private:
-  /// A syscall over all windows; none where one of them did not measure it.
-  struct Total {
-    bool is_wait = false;
-    std::optional<double> calls = 0, errors = 0, kernel_ns = 0;
-    std::map<std::string, double> errnos;
-  };
-
   void add_totals(const stats::WindowSummary& window);
   std::string totals_line() const;
   std::string syscall_table(bool waits, std::size_t most, std::size_t width, bool markdown) const;
 
   std::vector<OverviewLine> lines_;
-  std::map<std::string, Total> syscalls_;
+  std::map<std::string, SyscallTotal> syscalls_;
   std::optional<double> wall_ns_ = 0, work_ns_ = 0, wait_ns_ = 0;
   std::size_t tests_ = 0;
   std::map<std::string, std::size_t> outcomes_;  // of tests, but for those that passed

@@ -4,16 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
 #include <utility>
-#include <vector>
 
+#include "render/columns.h"
+#include "render/csv_writer.h"
 #include "render/units.h"
 
 namespace syscost::bench::commands {
 namespace {
 
 using render::Align;
+using render::Cells;
+using render::Shrinks;
 using stats::Numbers;
 using stats::SyscallSummary;
 
@@ -77,68 +79,155 @@ std::string each_cell(const SyscallSummary& syscall) {
   return render::duration(syscall.kernel_ns->median / syscall.latency_count->median);
 }
 
+std::string count(const std::optional<double>& number) {
+  return number ? render::count(*number) : render::kNotMeasured;
+}
+
+/// Blank for none, as strace prints it.
+std::string errors(const std::optional<double>& number) {
+  return number && *number == 0 ? "" : count(number);
+}
+
+/// `18 ENOENT, 1 EACCES`, the most frequent first.
+std::string errnos(const SyscallTotal& total) {
+  std::vector<std::pair<double, std::string>> errnos;
+  for (const auto& [name, number] : total.errnos) {
+    if (number > 0) errnos.emplace_back(-number, name);
+  }
+  std::sort(errnos.begin(), errnos.end());
+  std::string named;
+  for (const auto& [number, name] : errnos) {
+    named += fmt::format("{}{} {}", named.empty() ? "" : ", ", render::count(-number), name);
+  }
+  return named;
+}
+
+std::string each(const SyscallTotal& total) {
+  const bool has_each = total.kernel_ns && total.calls && *total.calls > 0;
+  return has_each ? render::duration(*total.kernel_ns / *total.calls) : "";
+}
+
 }  // namespace
+
+std::string duration(const std::optional<double>& ns) {
+  return ns ? render::duration(*ns) : render::kNotMeasured;
+}
+
+std::string share(const std::optional<double>& part, const std::optional<double>& whole) {
+  return part && whole && *whole > 0 ? fmt::format("{:.1f}", 100 * *part / *whole) : render::kNotMeasured;
+}
+
+OverviewLine overview_line(const stats::WindowSummary& window) {
+  OverviewLine line;
+  line.name = window.name;
+  line.outcome = stats::outcome_text(window);
+  line.has_failed = window.outcomes.contains("failed");
+  line.is_per_pass = window.is_per_iteration;
+  line.wall_ns = render::median(window.wall_ns);
+  line.work_ns = render::median(window.work_ns);
+  line.wait_ns = render::median(window.wait_ns);
+  line.calls = render::median(window.calls ? window.calls : window.entries);
+  line.errors = render::median(window.errors);
+  if (!window.syscalls.empty()) line.mostly = window.syscalls.front().name;
+  return line;
+}
+
+render::Table tests_table(const std::vector<const OverviewLine*>& lines, bool is_per_pass, bool is_wide,
+                          const std::function<std::string(const std::string&)>& paint_failure) {
+  using Line = const OverviewLine*;
+  const bool has_outcomes = std::any_of(lines.begin(), lines.end(), [](Line line) { return !line->outcome.empty(); });
+  render::ColumnTable<Line> table({
+      {{is_per_pass ? "wall a pass" : "wall", Align::right}, [](Line line) { return duration(line->wall_ns); }},
+      {{"kernel", Align::right}, [](Line line) { return duration(line->work_ns); }},
+      {{"waits", Align::right}, [](Line line) { return line->wait_ns == 0.0 ? "" : duration(line->wait_ns); }},
+      {{"calls", Align::right}, [](Line line) { return count(line->calls); }},
+      {{"errors", Align::right}, [](Line line) { return errors(line->errors); }},
+      {.head = {"mostly"}, .cell = [](Line line) { return line->mostly; }, .is_shown = is_wide},
+      {.head = {"outcome"},
+       .cell = [&](Line line) { return line->has_failed ? paint_failure(line->outcome) : line->outcome; },
+       .is_shown = has_outcomes},
+      {{is_per_pass ? "loop or benchmark" : "test", Align::left, Cells::names, Shrinks::in_the_middle},
+       [](Line line) { return line->name; }},
+  });
+  for (const Line line : lines) table.add(line);
+  return table.table();
+}
+
+render::Table totals_table(const std::vector<SyscallTotal>& lines, const std::optional<double>& whole_ns, bool waits) {
+  render::ColumnTable<SyscallTotal> table({
+      {{waits ? "% of waits" : "% of work", Align::right},
+       [&](const SyscallTotal& one) { return share(one.kernel_ns, whole_ns); }},
+      {{waits ? "blocked" : "kernel", Align::right}, [](const SyscallTotal& one) { return duration(one.kernel_ns); }},
+      {{"each", Align::right}, each},
+      {{"calls", Align::right}, [](const SyscallTotal& one) { return count(one.calls); }},
+      {{"errors", Align::right}, [](const SyscallTotal& one) { return errors(one.errors); }},
+      {{waits ? "wait" : "syscall", Align::left, Cells::text, Shrinks::in_the_middle},
+       [](const SyscallTotal& one) { return one.name; }},
+      {{"errnos", Align::left, Cells::text, Shrinks::at_the_end}, errnos},
+  });
+  for (const SyscallTotal& line : lines) table.add(line);
+  return table.table();
+}
 
 render::Table syscall_table(const stats::WindowSummary& window, bool waits) {
   const Numbers& whole = waits ? window.wait_ns : window.work_ns;
-  const bool has_per_run = stats::has_per_run_calls(window);
-  std::vector<render::TableColumn> columns = {{waits ? "% of waits" : "% of work", Align::right},
-                                              {"% of wall", Align::right},
-                                              {"seconds", Align::right},
-                                              {"usecs/call", Align::right},
-                                              {"calls", Align::right},
-                                              {"calls/s", Align::right},
-                                              {"errors", Align::right},
-                                              {waits ? "wait" : "syscall", Align::left},
-                                              {"errnos", Align::left}};
-  constexpr std::ptrdiff_t kPerRun = 5;  // beside the calls
-  if (has_per_run) columns.insert(columns.begin() + kPerRun, {"per run", Align::right});
-  render::Table table(columns);
-  auto add_row = [&](std::vector<std::string> cells, const std::string& per_run) {
-    if (has_per_run) cells.insert(cells.begin() + kPerRun, per_run);
-    table.add_row(std::move(cells));
-  };
+  render::ColumnTable<SyscallSummary> table({
+      {{waits ? "% of waits" : "% of work", Align::right},
+       [&](const SyscallSummary& one) { return render::percent(one.kernel_ns, whole); },
+       render::percent(whole, whole)},
+      {{"% of wall", Align::right},
+       [&](const SyscallSummary& one) { return render::percent(one.kernel_ns, window.wall_ns); },
+       render::percent(whole, window.wall_ns)},
+      {{"seconds", Align::right}, [](const SyscallSummary& one) { return seconds(one.kernel_ns); }, seconds(whole)},
+      {{"usecs/call", Align::right}, usecs_per_call},
+      {{"calls", Align::right},
+       [](const SyscallSummary& one) { return render::count(one.count()); },
+       render::count(window.work_calls)},
+      {{"per run", Align::right},
+       [](const SyscallSummary& one) { return per_run_cell(one.per_run_calls); },
+       per_run_cell(window.per_run_work_calls),
+       stats::has_per_run_calls(window)},
+      {{"calls/s", Align::right},
+       [&](const SyscallSummary& one) { return rate_cell(one.count(), window.wall_ns); },
+       rate_cell(window.work_calls, window.wall_ns)},
+      {{"errors", Align::right}, errors_cell, render::count(window.work_errors)},
+      {{waits ? "wait" : "syscall"}, name_cell, "total"},
+      {{"errnos"}, errnos_cell},
+  });
   for (const SyscallSummary& syscall : window.syscalls) {
-    if (syscall.is_wait != waits) continue;
-    add_row(
-        {render::percent(syscall.kernel_ns, whole), render::percent(syscall.kernel_ns, window.wall_ns),
-         seconds(syscall.kernel_ns), usecs_per_call(syscall), render::count(syscall.count()),
-         rate_cell(syscall.count(), window.wall_ns), errors_cell(syscall), name_cell(syscall), errnos_cell(syscall)},
-        per_run_cell(syscall.per_run_calls));
+    if (syscall.is_wait == waits) table.add(syscall);
   }
-  if (!waits && !table.empty()) {
-    add_row({whole && whole->median > 0 ? "100.0" : render::kNotMeasured, render::percent(whole, window.wall_ns),
-             seconds(whole), "", render::count(window.work_calls), rate_cell(window.work_calls, window.wall_ns),
-             render::count(window.work_errors), "total", ""},
-            per_run_cell(window.per_run_work_calls));
-  }
-  return table;
+  if (!waits && !table.table().empty()) table.add_total();
+  return table.table();
 }
 
 render::Table loop_table(const stats::WindowSummary& loop, bool waits) {
   const Numbers& whole = waits ? loop.wait_ns : loop.work_ns;
-  render::Table table({{waits ? "% of waits" : "% of work", Align::right},
-                       {waits ? "blocked a call" : "kernel a call", Align::right},
-                       {"each", Align::right},
-                       {"calls a call", Align::right},
-                       {"calls/s", Align::right},
-                       {"errors", Align::right},
-                       {waits ? "wait" : "syscall", Align::left},
-                       {"errnos", Align::left}});
+  render::ColumnTable<SyscallSummary> table({
+      {{waits ? "% of waits" : "% of work", Align::right},
+       [&](const SyscallSummary& one) { return render::percent(one.kernel_ns, whole); },
+       render::percent(whole, whole)},
+      {{waits ? "blocked a call" : "kernel a call", Align::right},
+       [](const SyscallSummary& one) { return render::duration(one.kernel_ns); },
+       render::duration(whole)},
+      {{"each", Align::right}, each_cell},
+      {{"calls a call", Align::right},
+       [](const SyscallSummary& one) { return render::count(one.count()); },
+       render::count(loop.work_calls)},
+      {{"calls/s", Align::right},
+       [&](const SyscallSummary& one) { return rate_cell(one.count(), loop.wall_ns); },
+       rate_cell(loop.work_calls, loop.wall_ns)},
+      {{"errors", Align::right}, errors_cell, render::count(loop.work_errors)},
+      {{waits ? "wait" : "syscall"}, name_cell, "total"},
+      {{"errnos"}, errnos_cell},
+  });
   for (const SyscallSummary& syscall : loop.syscalls) {
-    if (syscall.is_wait != waits) continue;
-    table.add_row({render::percent(syscall.kernel_ns, whole), render::duration(syscall.kernel_ns), each_cell(syscall),
-                   render::count(syscall.count()), rate_cell(syscall.count(), loop.wall_ns), errors_cell(syscall),
-                   name_cell(syscall), errnos_cell(syscall)});
+    if (syscall.is_wait == waits) table.add(syscall);
   }
   const auto works = std::count_if(loop.syscalls.begin(), loop.syscalls.end(),
                                    [](const SyscallSummary& syscall) { return !syscall.is_wait; });
-  if (!waits && works > 1) {
-    table.add_row({whole && whole->median > 0 ? "100.0" : render::kNotMeasured, render::duration(whole), "",
-                   render::count(loop.work_calls), rate_cell(loop.work_calls, loop.wall_ns),
-                   render::count(loop.work_errors), "total", ""});
-  }
-  return table;
+  if (!waits && works > 1) table.add_total();
+  return table.table();
 }
 
 }  // namespace syscost::bench::commands

@@ -1,12 +1,53 @@
 // SPDX-License-Identifier: MIT
 //
-// The tables of bench summary: one line for each syscall of a window.
+// The tables of bench summary: which columns they have, and what stands in a cell.
+//
+// The overview has a line for each test (tests_table) and one for each syscall of all tests (totals_table). The details
+// of a test have a line for each of its syscalls (syscall_table, loop_table).
 #pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "render/table.h"
 #include "stats/window_summary.h"
 
 namespace syscost::bench::commands {
+
+/// One window as a line. Numbers are medians of its repetitions; none where not measured.
+struct OverviewLine {
+  std::string name;
+  std::string outcome;  ///< Empty where all repetitions passed.
+  bool has_failed = false;
+  bool is_per_pass = false;  ///< A loop's or a benchmark's: numbers of one pass of the body.
+  std::optional<double> wall_ns, work_ns, wait_ns, calls, errors;
+  std::string mostly;  ///< The syscall that took most of its time in the kernel.
+};
+
+OverviewLine overview_line(const stats::WindowSummary& window);
+
+/// A syscall over all windows of a run; none where one of them did not measure it.
+struct SyscallTotal {
+  std::string name;
+  bool is_wait = false;
+  std::optional<double> calls = 0, errors = 0, kernel_ns = 0;
+  std::map<std::string, double> errnos = {};
+};
+
+/// `1.23 us`; `n/a` if not measured.
+std::string duration(const std::optional<double>& ns);
+/// `94.1`; `n/a` when the whole is 0 or either was not measured.
+std::string share(const std::optional<double>& part, const std::optional<double>& whole);
+
+/// A line for each window; `is_wide` if there is room for every column.
+render::Table tests_table(const std::vector<const OverviewLine*>& lines, bool is_per_pass, bool is_wide,
+                          const std::function<std::string(const std::string&)>& paint_failure);
+
+/// A line for each syscall, with its share in `whole_ns`.
+render::Table totals_table(const std::vector<SyscallTotal>& lines, const std::optional<double>& whole_ns, bool waits);
 
 /// strace -c's columns for the window's working or waiting syscalls; empty where there are none. `seconds` of waits are
 /// time blocked. A column `per run` where a syscall of the window has per-run calls.
