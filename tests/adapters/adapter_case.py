@@ -13,6 +13,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from backends import AUTOMATIC, BACKENDS  # pylint: disable=wrong-import-position,unused-import
+
 BIN = os.path.abspath(sys.argv[1])
 MANY = os.path.join(BIN, "adapter_many_shapes")        # with syscost::gtest and GTest::gtest_main
 PLAIN = os.path.join(BIN, "adapter_many_shapes_plain")  # the same without us

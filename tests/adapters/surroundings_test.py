@@ -12,12 +12,12 @@ import subprocess
 import sys
 import unittest
 
-from adapter_case import ASSERTIONS, DENY, MANY, Case, main
+from adapter_case import ASSERTIONS, AUTOMATIC, DENY, MANY, Case, main
 
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "backends.md")
 TEST = "--gtest_filter=Shapes.CallsThreeTimes"
 ROOT = unittest.skipUnless(os.geteuid() == 0, "needs root, to become somebody else")
-BACKENDS = ("ebpf", "dispatch", "seccomp")
+HEAD = "| where | "
 WORKS = "works"
 NO_CAPABILITY = "needs CAP_BPF and CAP_PERFMON"
 DENIED = "denied"
@@ -33,7 +33,7 @@ GDB = ["gdb", "-nx", "-batch", "-return-child-result", "-ex", "handle SIGSYS nos
 PID_NAMESPACE = ["unshare", "--fork", "--pid", "--mount-proc"]
 
 # `before` stands in front of the program; what each backend answers there; what auto takes (None = nothing).
-Place = collections.namedtuple("Place", "name before ebpf dispatch seccomp auto")
+Place = collections.namedtuple("Place", ["name", "before", *AUTOMATIC, "auto"])
 
 
 def with_denied(who, before, capable):
@@ -75,19 +75,20 @@ REASONS = {
 
 
 def table():
-    lines = ["| where | ebpf | dispatch | seccomp | `auto` takes |", "|---|---|---|---|---|"]
+    lines = [f"{HEAD}{' | '.join(AUTOMATIC)} | `auto` takes |", "|---" * (len(AUTOMATIC) + 2) + "|"]
     for row in TABLE:
         taken = row.auto or "nothing: exit code 2, with every reason"
-        lines.append(f"| {row.name} | {row.ebpf} | {row.dispatch} | {row.seccomp} | {taken} |")
+        answers = [getattr(row, backend) for backend in AUTOMATIC]
+        lines.append("| " + " | ".join([row.name, *answers, taken]) + " |")
     return "\n".join(lines) + "\n"
 
 
 def write_table():
-    """Into the page, in place of the one that begins with the same line."""
+    """Into the page, in place of the one that begins with HEAD."""
     with open(PAGE, encoding="utf-8") as page:
-        before, head, after = page.read().partition(table().split("\n", 1)[0])
+        before, head, after = page.read().partition(HEAD)
     if not head:
-        sys.exit(f"surroundings_test: {PAGE} has no table that begins with '{table().splitlines()[0]}'")
+        sys.exit(f"surroundings_test: {PAGE} has no table that begins with '{HEAD}'")
     rest = "".join(itertools.dropwhile(lambda line: line.startswith("|"), after.splitlines(keepends=True)[1:]))
     with open(PAGE, "w", encoding="utf-8") as page:
         page.write(before + table() + rest)
@@ -133,7 +134,7 @@ class SurroundingsCase(Case):
         self.assertIn("fix: ", error)
 
     def check_auto(self, row):
-        before_taken = BACKENDS[:BACKENDS.index(row.auto)] if row.auto else BACKENDS
+        before_taken = AUTOMATIC[:AUTOMATIC.index(row.auto)] if row.auto else AUTOMATIC
         if row.auto:
             backend, count, text = self.measure(row.before)
             self.assertEqual((backend, count), (row.auto, 3))
@@ -151,7 +152,7 @@ class SurroundingsCase(Case):
 
     def check_doctor(self, row):
         out = self.run_program(*self.command(row.before), "--syscost_doctor", code=None).out
-        for backend in BACKENDS:
+        for backend in AUTOMATIC:
             works = getattr(row, backend) == WORKS
             self.assertRegex(out, rf"(?m)^  {backend} +{'works' if works else 'does not work'}: ")
         self.assertIn(f"auto would take {row.auto}." if row.auto else "Nothing can count here", out)
@@ -162,7 +163,7 @@ class SurroundingsCase(Case):
 
     def check(self, rows):
         for row in rows:
-            for backend in BACKENDS:
+            for backend in AUTOMATIC:
                 with self.subTest(where=row.name, backend=backend):
                     self.check_backend(row, backend)
             with self.subTest(where=row.name, backend="auto"):

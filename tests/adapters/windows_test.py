@@ -6,7 +6,7 @@ import subprocess
 import unittest
 import xml.etree.ElementTree as xml
 
-from adapter_case import BIN, EARLY, FILTER_REASON, MANY, UNDER_A_FILTER, USER_MAIN, Case, environment, main
+from adapter_case import BACKENDS, BIN, EARLY, FILTER_REASON, MANY, UNDER_A_FILTER, USER_MAIN, Case, environment, main
 
 
 class Windows(Case):
@@ -73,7 +73,7 @@ class Windows(Case):
                 self.assertEqual(self.rows(syscall="write"), [])
 
     def test_no_backend_charges_what_the_printer_writes(self):
-        for backend in ("ebpf", "dispatch", "dispatch-trap", "seccomp"):
+        for backend in BACKENDS:
             with self.subTest(backend=backend):
                 if os.path.exists(self.csv):
                     os.remove(self.csv)

@@ -10,7 +10,7 @@ from pathlib import Path
 from cells import COUNTED, Run
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "suites"))
-from suites import SUITES, TOP, build, give_up  # pylint: disable=wrong-import-position
+from suites import BACKENDS, SUITES, TOP, build, give_up  # pylint: disable=wrong-import-position,unused-import
 
 LONGEST = 900
 

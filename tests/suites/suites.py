@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests"))
+from backends import BACKENDS  # pylint: disable=wrong-import-position,unused-import
+
 SUITES = {
     # Death tests, threads, captured output, flags. Some of its tests are meant to fail.
     "googletest": {"source": "/usr/src/googletest", "package": "googletest", "baseline": ["--allow-failed"],

@@ -36,7 +36,7 @@ def run(program, folder, writes_xml=True, **variables):
 
 def backends_that_work(linked):
     doctor = subprocess.run([linked], env={**os.environ, "SYSCOST_DOCTOR": "1"}, capture_output=True, text=True)
-    found = re.findall(r"^  (ebpf|dispatch|seccomp) +works:", doctor.stdout, flags=re.MULTILINE)
+    found = re.findall(r"^  ([a-z-]+) +works:", doctor.stdout, flags=re.MULTILINE)
     return found + (["dispatch-trap"] if "dispatch" in found else [])
 
 

@@ -31,10 +31,11 @@ import sys
 import tempfile
 
 import expectations
+from expectations import BACKENDS, COUNT_CHILDREN
 from odd_starts import ODD_STARTS
 from rows import children_of, exact_or_missing, loops_of, number_of, read_rows
 
-BACKENDS = ("linked", "ebpf", "dispatch", "dispatch-trap", "seccomp")
+WAYS = ("linked", *BACKENDS)
 BEFORE, AFTER = ("Ordinary.Before", 40), ("Then.After", 14)
 DEADLINE_S = 15  # of one run; most take some hundredths of a second
 SKIPPED = 77
@@ -133,7 +134,7 @@ class Machine:
             return Result("-", "cannot run here", bare.output)
         flags = [] if backend == "linked" else flags_for(backend)
         if case.of_children is not None:
-            if backend not in ("ebpf", "seccomp"):
+            if backend not in COUNT_CHILDREN:
                 return Result("-", "sees no children", "")
             flags.append("--syscost_children")
         # With a helper of its own, because its programs are detached while the loop is timed.
@@ -188,7 +189,7 @@ def usable_backends(machine):
     """Those that work here."""
     ordinary = Case("nothing_odd", "nothing_odd", 20, "", None)
     usable = ["linked"]
-    for backend in BACKENDS[1:]:
+    for backend in BACKENDS:
         run, _ = machine.run_in_own_folder(machine.measured, ordinary, *flags_for(backend))
         if run.code == 0:
             usable.append(backend)
@@ -243,11 +244,11 @@ def main():
     machine = Machine(os.path.abspath(arguments.bin))
     cases = [case for case in cases_of(machine.measured) if re.search(arguments.only, case.name)]
     if arguments.table:
-        sys.stdout.write(expectations.page(cases, BACKENDS))
+        sys.stdout.write(expectations.page(cases, WAYS))
         return 0
     if arguments.check_page:
         with open(PAGE, encoding="utf-8") as page:
-            if page.read() == expectations.page(cases, BACKENDS):
+            if page.read() == expectations.page(cases, WAYS):
                 return 0
         print("write the page anew: ./dev update pages")
         return 1

@@ -2,6 +2,8 @@
 #include "session/doctor/backends.h"
 
 #include <cmath>
+#include <cstddef>
+#include <iterator>
 #include <utility>
 
 #include "session/doctor/known_latency.h"
@@ -149,6 +151,8 @@ constexpr Entry kBackends[] = {
     {"dispatch-trap", BackendChoice::dispatch_trap, open_dispatch_trap, nullptr, nullptr},
     {"seccomp", BackendChoice::seccomp, open_seccomp, open_seccomp, try_seccomp},
 };
+static_assert(std::size(kBackends) == static_cast<std::size_t>(BackendChoice::none) - 1,
+              "each backend of BackendChoice has a line in kBackends");
 
 // ---- the first that works -------------------------------------------------------------------------------------------
 
