@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "session/doctor/known_latency.h"
+#include "session/options/option_values.h"
 
 #if SYSCOST_HAS_EBPF
 #include "backends/ebpf/ebpf_backend.h"
@@ -137,19 +138,20 @@ Result<Trial> try_seccomp() {
 }
 
 struct Entry {
-  const char* name;
   BackendChoice choice;
   OpenedBackend (*open)(const BackendRequest& wish);
   OpenedBackend (*open_unasked)(const BackendRequest& wish);  ///< For `automatic`; null = it leaves the backend alone.
   Result<Trial> (*attempt)();                                 ///< For --syscost_doctor; null = it does not try it.
+
+  std::string name() const { return std::string(kBackendWords[static_cast<std::size_t>(choice)].text); }
 };
 
 /// In the order in which `automatic` tries them.
 constexpr Entry kBackends[] = {
-    {"ebpf", BackendChoice::ebpf, open_ebpf, open_ebpf, try_ebpf},
-    {"dispatch", BackendChoice::dispatch, open_dispatch, open_dispatch_unasked, try_dispatch},
-    {"dispatch-trap", BackendChoice::dispatch_trap, open_dispatch_trap, nullptr, nullptr},
-    {"seccomp", BackendChoice::seccomp, open_seccomp, open_seccomp, try_seccomp},
+    {BackendChoice::ebpf, open_ebpf, open_ebpf, try_ebpf},
+    {BackendChoice::dispatch, open_dispatch, open_dispatch_unasked, try_dispatch},
+    {BackendChoice::dispatch_trap, open_dispatch_trap, nullptr, nullptr},
+    {BackendChoice::seccomp, open_seccomp, open_seccomp, try_seccomp},
 };
 static_assert(std::size(kBackends) == static_cast<std::size_t>(BackendChoice::none) - 1,
               "each backend of BackendChoice has a line in kBackends");
@@ -179,10 +181,10 @@ OpenedBackend open_first(const BackendRequest& wish) {
       passed_over_text() = passed.empty() ? passed : passed + " (see --syscost_doctor)";
       return backend;
     }
-    const std::string reason = std::string(entry.name) + ": " + without_stop(backend.failure().reason);
+    const std::string reason = entry.name() + ": " + without_stop(backend.failure().reason);
     const std::string fix = without_stop(backend.failure().how_to_fix);
     add(reasons, reason);
-    add(fixes, std::string(entry.name) + ": " + fix);
+    add(fixes, entry.name() + ": " + fix);
     // For the first line of each run: the doctor has the rest of the reason, and the remedy.
     add(passed, reason.substr(0, reason.find("; ")));
   }
@@ -217,7 +219,7 @@ std::vector<BackendHealth> examine_backends() {
   for (const Entry& entry : kBackends) {
     if (entry.attempt == nullptr) continue;
     BackendHealth& health = healths.emplace_back();
-    health.name = entry.name;
+    health.name = entry.name();
     const Result<Trial> trial = entry.attempt();
     health.works = trial.ok();
     if (!trial.ok()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The one place that names all backends.
+// The one place that opens backends by name.
 #pragma once
 
 #include <cstdint>
