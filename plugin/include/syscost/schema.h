@@ -5,7 +5,7 @@
 // The measured process writes these columns and `bench` reads them. Both include this file, so that
 // they cannot disagree; docs/csv-format.md defines what each column means and when it is empty, and a
 // test holds that page against this list. A change here moves kSchemaVersion, the page and the golden
-// files together.
+// files together: CONTRIBUTING.md lists all of them.
 //
 // A row is either of record `test` (what belongs to the window as a whole: times, totals, losses) or of
 // record `syscall` (what belongs to one syscall of the window). The two sets of measures are disjoint: a column is
