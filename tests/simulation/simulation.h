@@ -2,7 +2,7 @@
 //
 // Simulated comparisons with a known answer: how often compare's judgement misses or invents.
 //
-// It is compare's own code that judges: stats::judge_times() and stats::compare_windows(). What is simulated is the
+// compare's own code judges: stats::judge_times() and stats::compare_windows(). The simulated part is the
 // measurement: samples drawn from a known distribution, counts that are known to be equal or to differ by one call.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace syscost::bench::simulation {
 
 /// How times scatter. All are positive; `noise` is the relative standard deviation of the undisturbed part.
 enum class Noise {
-  normal,     ///< What the target is stated for.
+  normal,     ///< The target is stated for this one.
   disturbed,  ///< Every tenth sample takes up to three times as long: interrupts, page faults, other processes.
   ticks,      ///< Read from a coarse clock: about ten distinct values, so that ties are everywhere.
   process,    ///< Each side is one process; its samples scatter around a value of its own: not what tests assume.

@@ -42,7 +42,7 @@ struct Budget {
   std::string title() const;
 };
 
-/// What the file holds.
+/// The contents of the file.
 struct BudgetFile {
   std::vector<Budget> budgets;
   std::vector<std::string> volatiles;   ///< As --volatile takes them.

@@ -51,7 +51,7 @@ struct Measure {
 std::span<const Measure> measures();
 const Measure* find_measure(std::string_view name);
 
-/// Why a word that people often try is no measure: `memory`, `span_count`, ...; "" for all other words.
+/// Why a word that people often try is no measure: `memory`, `span_count`, ...; "" for other words.
 std::string_view refusal_of(std::string_view name);
 
 /// The subject for a window of the run. Percentiles need histograms, so the loader must keep these.

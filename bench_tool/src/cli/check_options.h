@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// CheckOptions: what the commands around a committed baseline are asked for.
+// CheckOptions: the options of the commands that use a committed baseline.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Options: what the command line asked for, checked.
+// Options: the options of the command line, checked.
 #pragma once
 
 #include <optional>
@@ -18,12 +18,12 @@ enum class Command { run, summary, show, runs, log, compare, ab, doctor, baselin
 enum class Format { text, md, csv, json };
 /// Of compare and ab, for CI systems, in the place of a Format.
 enum class Report { none, junit, sarif, github };
-/// What ends in exit code 1.
+/// The measures that can end in exit code 1.
 struct Gate {
   bool counts = false;
   bool wall = false;
   bool cpu = false;
-  // --allow: what else would fail a test, whatever is gated.
+  // --allow: other reasons that would fail a test, with any gate.
   bool allows_missing = false;
   bool allows_failed = false;  ///< Or crashed.
   bool allows_skipped = false;
@@ -82,11 +82,11 @@ struct Options {
   CheckOptions check;  ///< baseline and check
 
   bool for_people() const { return report == Report::none && (format == Format::text || format == Format::md); }
-  /// Names are printed with what cannot be seen made visible; JSON has escapes of its own.
+  /// True if control characters in printed names are made visible; JSON has escapes of its own.
   bool is_printable() const { return format != Format::json; }
 };
 
-/// ab --counts: what varies from run to run shows in three of each, and what does not is exact in one.
+/// ab --counts: three runs of each side show which counts vary. The others are exact in one run.
 inline constexpr std::size_t kCountRounds = 3;
 
 }  // namespace syscost::bench::cli

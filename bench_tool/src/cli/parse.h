@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// From arguments to Options: the grammar reads them, and what it cannot check is checked here.
+// From arguments to Options: the grammar reads them, and this file checks what the grammar cannot.
 #pragma once
 
 #include <optional>

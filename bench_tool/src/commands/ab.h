@@ -2,8 +2,9 @@
 //
 // bench ab: runs two commands in turns and compares them, until every time is decided or the budget is spent.
 //
-// Two runs an hour apart differ by what the machine did meanwhile, two processes by what they were dealt at their
-// start. Turns give both sides the same hour; many processes give both the same luck. So these times may be gated.
+// Two runs an hour apart differ because the machine did other work meanwhile. Two processes differ by chance, for
+// example in their memory layout. In turns both sides run during the same time, and over many processes chance is the
+// same for both. So these times may be gated.
 #pragma once
 
 #include <iosfwd>

@@ -28,7 +28,7 @@
 
 namespace syscost::bench::commands {
 
-/// Returns the exit code. 2 wins over 1, and 1 over 3: a verdict on input that was read in part is worth nothing.
+/// Returns the exit code. 2 wins over 1, and 1 over 3: a verdict on partly read input has no value.
 int check(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err);
 
 /// A test of the run or of the baseline, or both.
@@ -38,7 +38,7 @@ struct CheckedRow {
   std::optional<std::size_t> run_index;       ///< Into the run's groups and windows.
 };
 
-/// What a run is compared with.
+/// The baseline, the budgets and the rules that a run is compared with.
 struct CheckSettings {
   bool has_baseline = false;  ///< Else budgets alone.
   std::string baseline_file;
@@ -64,14 +64,14 @@ struct CheckResult {
   budgets::Judgement judgement;
   std::vector<std::string> warnings;
   model::TestLocations locations;
-  std::string confirmation;  ///< What further runs said; lines.
+  std::string confirmation;  ///< The results of further runs; lines.
 };
 
-/// Holds `run` against it. Returns what keeps it from doing so, or "".
+/// Compares `run` with it. Returns the reason why that is impossible, or "".
 std::string judge_run(const cli::Options& options, const CheckSettings& settings, const std::string& run,
                       CheckResult& result, csv::Problems& problems);
 
-/// Writes what differs into the baseline; returns the exit code.
+/// Writes the differences into the baseline; returns the exit code.
 int check_update(const CheckResult& result, std::ostream& out, std::ostream& err);
 
 /// Equal, or it varies as it did.

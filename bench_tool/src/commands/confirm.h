@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// bench confirm: compare, and what is red is run again before it is called so.
+// bench confirm: compare, which runs red tests again before it calls them red.
 #pragma once
 
 #include <iosfwd>

@@ -2,7 +2,8 @@
 //
 // Count rules of a file: which counts may vary, written down once for a project instead of on each command line.
 //
-// It is the file that `bench check` reads its budgets from, so that compare, confirm and ab let vary what check does.
+// It is the file from which `bench check` reads its budgets, so that the same counts may vary in compare, confirm and
+// ab.
 #pragma once
 
 #include <string>
@@ -17,11 +18,11 @@ namespace syscost::bench::commands {
 struct RulesFile {
   std::vector<budgets::Budget> budgets;
   bool has_rules = false;
-  std::string line;  ///< `rules of syscost.toml: tolerate read=5%`; "" where there are none and no file was asked for.
+  std::string line;  ///< `rules of syscost.toml: tolerate read=5%`; "" if there are none and the user named no file.
 };
 
 /// Reads the file `asked`, or syscost.toml of the current folder if there is one. Adds its rules before those of
-/// `policy`: of several tolerances the last decides.
+/// `policy`, because the last of several tolerances applies.
 RulesFile add_rules_of_file(const std::string& asked, stats::CountPolicy& policy, csv::Problems& problems);
 
 }  // namespace syscost::bench::commands

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// bench doctor: asks a measured binary whether this machine can measure it.
+// bench doctor: runs the doctor of a measured binary, which shows whether this machine can measure it.
 //
-// bench holds no backend: only the binary knows which ones it was built with. So it is run with --syscost_doctor, by
-// exec, never through a shell.
+// bench has no backend of its own: only the binary has those that it was built with. So bench runs the binary with
+// --syscost_doctor, by exec, never through a shell.
 #pragma once
 
 #include <iosfwd>
@@ -12,7 +12,7 @@
 
 namespace syscost::bench::commands {
 
-/// Returns 0 when the binary's doctor did, else 2.
+/// Returns 0 if the binary's doctor returned 0, else 2.
 int doctor(const cli::Options& options, std::ostream& out, std::ostream& err);
 
 }  // namespace syscost::bench::commands

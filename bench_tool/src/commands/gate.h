@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The gate: which rows of a comparison end it in exit code 1, and by what.
+// The gate: the rows of a comparison that lead to exit code 1, and the reasons.
 //
 // A test that vanished, failed or was skipped is not measured any more. If the gate were green then, a crash would turn
 // it green. So such a test fails the gate like a count that grew, for every --gate, unless --allow says otherwise.
@@ -19,13 +19,13 @@ namespace syscost::bench::commands {
 /// it does not fail. A test that already failed or was skipped in OLD does not fail by that.
 std::vector<std::string_view> gate_failures(const stats::Comparison& row, const cli::Gate& gate);
 
-/// True if --strict ends in exit code 3 for this row: what is gated has no verdict.
+/// True if --strict ends in exit code 3 for this row, because a gated measure has no verdict.
 bool lacks_answer(const stats::Comparison& row, const cli::Gate& gate);
 
 /// `gate: 2 tests fail: 1 by counts, 1 missing`; `gate: no test fails (counts)`.
 std::string gate_line(const std::vector<stats::Comparison>& rows, const cli::Gate& gate);
 
-/// Words of what is gated: `counts`, `wall`, `cpu`.
+/// The gated measures: `counts`, `wall`, `cpu`.
 std::vector<std::string_view> gated_measures(const cli::Gate& gate);
 
 }  // namespace syscost::bench::commands

@@ -13,10 +13,10 @@
 
 namespace syscost::bench::commands {
 
-/// A folder for the files of a measurement; removes it at the end unless it is to be kept.
+/// A folder for the files of a measurement. It is removed at the end, unless the user keeps it.
 class MeasurementFolder {
  public:
-  /// `keep`: where to keep the files; empty = a temporary folder. On a fault, fault() says it.
+  /// `keep`: where to keep the files; empty = a temporary folder. If that fails, fault() has the reason.
   explicit MeasurementFolder(const std::string& keep);
   ~MeasurementFolder();
   MeasurementFolder(const MeasurementFolder&) = delete;
@@ -31,7 +31,7 @@ class MeasurementFolder {
   std::string fault_;
 };
 
-/// While it lives, Ctrl-C asks for an end instead of ending; a second one ends as usual.
+/// While it lives, the first Ctrl-C only requests the end; a second one ends the program as usual.
 class InterruptRequest {
  public:
   InterruptRequest();
@@ -55,7 +55,7 @@ class InterleavedRunner {
   InterleavedRunner(std::vector<std::string> a, std::vector<std::string> b, const std::filesystem::path& folder,
                     Clock clock, bool has_whole = false);
 
-  /// Runs both commands once. Returns what went wrong, or "". An interrupted round leaves no files.
+  /// Runs both commands once. Returns the error, or "". An interrupted round leaves no files.
   std::string run_round();
 
   std::size_t rounds() const { return rounds_; }

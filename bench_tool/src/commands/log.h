@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// bench log: a test's history over runs and commits. compare answers whether two runs differ; this one since when.
+// bench log: a test's history over runs and commits. compare shows whether two runs differ; log shows since when.
 #pragma once
 
 #include <deque>
@@ -18,7 +18,7 @@ namespace syscost::bench::commands {
 /// Returns the exit code.
 int log(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err);
 
-/// What is known of one test.
+/// The history of one test.
 struct TestLog {
   std::string test;  ///< As it is shown.
   const model::Dataset* data = nullptr;

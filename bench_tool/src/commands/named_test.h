@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// TEST of the command line: a test named by its name or a part of it, and no more read than it needs.
+// TEST of the command line: finds a test by its name or a part of it, and reads no more than that needs.
 #pragma once
 
 #include <iosfwd>
@@ -19,7 +19,7 @@ struct NamedTest {
   std::vector<model::Group> groups;  ///< Of data: all, or those that TEST may mean.
 };
 
-/// Reads what `test` may mean from `run`; where it means nothing, which tests there are.
+/// Reads the tests that `test` may mean from `run`; if it means none, the names of all tests.
 NamedTest load_named(csv::Run run, model::LoadOptions options, const std::string& test, csv::Problems& problems);
 
 /// The groups that `asked` names: exactly, with or without the program, or else by a part of the name. Loops of a test
@@ -31,7 +31,7 @@ std::vector<const model::Group*> find_test(const model::Dataset& data, const std
 /// children have.
 void prefer_tests(const model::Dataset& data, std::vector<const model::Group*>& found);
 
-/// Says for `command` which tests there are instead of the one that was not found, or not alone.
+/// The message of `command` if no test was found, or several: the names of the tests that exist.
 void print_candidates(const NamedTest& named, const std::vector<const model::Group*>& found, const std::string& wanted,
                       const char* command, std::ostream& err);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The line that says what a RUN is: a result that lies in a log for a week must still say what it is about.
+// The line that identifies a RUN: if you read a result in a log a week later, you must still see which run it is of.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace syscost::bench::commands {
 /// `main.csv: run 17, label nightly, commit 43cf755a0e1c, 2026-11-21T01:52:31Z`; several runs are counted.
 std::string run_line(const model::Dataset& data);
 
-/// So much of a commit tells it from others.
+/// So many digits of a commit identify it.
 inline constexpr std::size_t kCommitDigits = 12;
 
 /// `2026-11-21T01:52:31Z` of a time with decimals.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// bench runs: which runs a file holds. A file grows by appending, and the others of its runs are asked for by name.
+// bench runs: lists the runs in a file. Files grow by appending; commands read the newest run unless you name another.
 #pragma once
 
 #include <iosfwd>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What show found, rendered: histograms for people, or the same numbers as JSON and CSV.
+// The output of show: histograms for people, or the same numbers as JSON and CSV.
 #pragma once
 
 #include <string>

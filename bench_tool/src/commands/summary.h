@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// bench summary: what each test asked of the kernel.
+// bench summary: the syscalls of each test.
 //
-// strace -c prints one table for a whole process, in which time spent waiting drowns the work and a share of syscall
-// time is easily read as a share of run time. Here each test has its table, waits stand apart, and both shares
+// strace -c prints one table for a whole process. In it time spent waiting hides the work, and a share of syscall time
+// is easily taken for a share of run time. Here each test has its own table, waits have a separate one, and both shares
 // have their own column. Of many tests it prints an overview (summary_overview.h), and the tables on request.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace syscost::bench::commands {
 /// Returns the exit code.
 int summary(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err);
 
-/// What a reader should notice in a window, each with its evidence; most serious first.
+/// Findings in a window that a reader should notice, each with its evidence; most serious first.
 std::vector<std::string> findings(const stats::WindowSummary& window);
 
 /// One RUN with the summaries of its windows.

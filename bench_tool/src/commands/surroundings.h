@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What differs between the surroundings of two runs, said before their counts: what it does to counts, and what to do.
+// Differences between the surroundings of two runs, printed before their counts: the effect of each on counts, and what
+// to do.
 //
 // The advice is what was measured on suites that we did not write (tests/gate/surroundings, docs/statistics.md).
 #pragma once

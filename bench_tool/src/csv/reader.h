@@ -2,9 +2,9 @@
 //
 // The reader: a CSV of ours, row by row, as cells.
 //
-// A large file is read for a few of its rows, so what takes rows says which of the next ones it needs no more: those
-// are not even split. What is ours, too, is what to do about files that are not what they should be: each line that
-// cannot be used becomes a problem with its number, and the next line is read.
+// A large file is often read for a few of its rows. So the handler of a row tells the reader which of the next rows it
+// does not need, and the reader does not even split those. If a line cannot be used, it becomes a problem with its line
+// number, and the reader goes on with the next line.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +26,12 @@ class Row {
   std::string_view text(schema::Column column) const {
     return column == absent_ ? std::string_view() : cells_[position_of(column)];
   }
-  /// `first` and `last` are no columns that files may lack.
+  /// Neither `first` nor `last` is a column that older files lack.
   bool are_empty(schema::Column first, schema::Column last) const {
     return cells_.are_empty(position_of(first), position_of(last));
   }
   std::uint64_t line() const { return line_; }
-  /// Its columns before `record` are those of the row that was handed out before.
+  /// True if its columns before `record` equal those of the previous row that was handed out.
   bool repeats_key() const { return repeats_key_; }
 
  private:
@@ -53,19 +53,19 @@ class Row {
   bool repeats_key_ = false;
 };
 
-/// Which of the next rows are not handed out: those that follow without a break and begin as the row does.
+/// Which of the directly following rows are not handed out: those with the same beginning as this row.
 enum class Skip {
   nothing,
   key,      ///< Up to column `record`: the rest of the window.
   context,  ///< Up to column `pid`: rows of the same program's run.
 };
 
-/// Takes one row; returns what is wrong with it, or "" when it was used. It may set `skip`, which is `nothing`. Of
-/// lines that are skipped only the end is looked at.
+/// Takes one row; returns its fault, or "" if it was used. It may change `skip`, which is `nothing` before. Of skipped
+/// lines the reader checks only the end.
 using RowHandler = std::function<std::string(const Row&, Skip& skip)>;
 
 struct ReadEnd {
-  bool is_ours = false;     ///< False when the header is not ours, so that no row means anything.
+  bool is_ours = false;     ///< False if the header is not ours: then no row has a meaning.
   std::uint64_t lines = 0;  ///< That were read.
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Baseline: what the tests of a project are expected to ask of the kernel, as a text file that is committed beside
-// them.
+// Baseline: the counts that the tests of a project are expected to have, as a text file that is committed beside them.
 //
 // A CSV holds the numbers of one machine on one day, megabytes of it, and each run changes every line. A baseline keeps
 // what a review can read: a line for each count, sorted, in words that do not change while the counts do not. So a
@@ -58,7 +57,7 @@ struct BaselineWindow {
 };
 
 struct Baseline {
-  /// What matters of the surroundings: backend, kernel, filter, ...; a value may be empty.
+  /// The parts of the environment that may change counts: backend, kernel release, filter, ...; a value may be empty.
   std::vector<std::pair<std::string, std::string>> surroundings;
   std::size_t runs = 0;
   /// Of stats/false_alarms.h, over `runs`; none where they are fewer than 3.

@@ -120,7 +120,7 @@ model::BaselineWindow to_baseline(const WindowSummary& window, std::string progr
     return out;
   }
   if (window.outcomes.size() > 1) {
-    // Passed here and skipped there: its counts are those of two tests.
+    // PassedDescriptors here and skipped there: its counts are those of two tests.
     out.outcome = model::kOutcomeVaries;
     return out;
   }

@@ -44,15 +44,15 @@ struct Capabilities {
   bool latency = false;     ///< Histogram and sums.
   bool carried_in = false;  ///< Calls that entered before the window.
   bool denied = false;      ///< Calls stopped by a seccomp filter.
-  bool children = false;    ///< Counts children too, because it was asked to.
+  bool children = false;    ///< Counts child processes too; true only if that was requested.
   std::uint32_t lanes = 0;  ///< How many threads can be inside thread scopes at once.
-  std::span<const SyscallId> uncountable = {};  ///< Syscalls that it never sees: they have no number, not 0.
+  std::span<const SyscallId> uncountable = {};  ///< Syscalls that it never sees: their counts are empty, not 0.
 };
 
 /// A lane that the calling thread got.
 struct AcquiredLane {
   Lane lane{};
-  /// Its last thread ended without closing its windows: they count nothing any more.
+  /// The thread that had this lane before ended without closing its windows. They count nothing any more.
   bool was_left_open = false;
 };
 
@@ -86,9 +86,9 @@ class CrossingSink {
   ~CrossingSink() = default;
 };
 
-/// Events the backend could not attribute, since open(), as far as memory shows them.
+/// Events since open() that the backend could not attribute, as far as reading memory shows them.
 struct Losses {
-  std::uint64_t late = 0;  ///< May have been counted into a segment after it had been read.
+  std::uint64_t late = 0;  ///< May have been counted into a segment that had been read already.
   std::uint64_t lost = 0;  ///< Not recorded at all.
 };
 
@@ -96,11 +96,11 @@ struct Losses {
 struct Calibration {
   double armed_ns_per_call = 0;  ///< Added to one syscall while armed.
   bool measured = false;
-  bool is_lost_in_noise = false;  ///< It was tried, and other work on the machine took more than counting adds.
+  bool is_lost_in_noise = false;  ///< The measurement failed: other work on the machine took more than counting adds.
 };
 
-/// From the times of a call while armed and while nothing is attached. Counting is never free: where the difference
-/// rounds to nothing, or to less, nothing was measured.
+/// From the times of a call while armed and while nothing is attached. Counting is never free: if the difference rounds
+/// to 0 or is negative, nothing was measured.
 inline Calibration added_by_counting(double armed_ns, double unobserved_ns) {
   constexpr double kLeast = 0.5;
   if (armed_ns - unobserved_ns < kLeast) return {.is_lost_in_noise = true};
@@ -118,53 +118,51 @@ class Backend {
   virtual Capabilities capabilities() const = 0;
   virtual Calibration calibration() const = 0;
 
-  /// What the person should know of this run and no number says, as one sentence; empty = nothing.
+  /// One sentence for the user about this run that no number shows; empty = none.
   virtual std::string remark() const { return {}; }
 
-  /// How it is set up here, for --syscost_doctor; empty = as always.
+  /// How this process set it up, for --syscost_doctor; empty = the usual way.
   virtual std::string arrangement() const { return {}; }
 
-  /// Counts from now on only what `filter`, which must outlive the backend, selects; the other calls are neither
-  /// counted nor lost. Between windows, at most once and before the first of them. Fails when the backend cannot
-  /// choose.
+  /// From now on counts only the calls that `filter` selects; the others are neither counted nor lost. `filter` must
+  /// outlive the backend. Call it at most once, before the first window. Fails if the backend cannot filter.
   virtual Result<void> select(const Filter& filter) = 0;
 
-  /// A lane for the calling thread, its own until boundary(lane, kFollowProcess); the same one when it has one already.
-  /// Empty when too many threads are inside scopes at once (capabilities().lanes), or the thread is forbidden the
-  /// syscall that makes it known (a seccomp filter). Called inside windows: allocates
-  /// nothing; one syscall the first time, never counted.
+  /// A lane for the calling thread, until boundary(lane, kFollowProcess). A thread that has a lane gets the same one.
+  /// Empty if too many threads are inside scopes at once (capabilities().lanes), or if a seccomp filter denies the
+  /// syscall that registers the thread. Called inside windows: allocates nothing; makes one syscall the first time,
+  /// which is never counted.
   virtual std::optional<AcquiredLane> acquire_lane() = 0;
 
   /// Ends `lane`'s segment and starts the next; returns its generation (0 unless Next::kArm). One store.
   virtual Generation boundary(Lane lane, Next next) = 0;
 
-  /// Adds what `lane`'s previous segment counted to `into`, and clears it. To be called after each boundary that ended
-  /// an armed segment. Waits, bounded, for calls being counted at this instant.
+  /// Adds the counts of `lane`'s previous segment to `into`, and clears them. Call it after each boundary that ended an
+  /// armed segment. Waits, for a bounded time, for calls that are being counted at this instant.
   virtual void read(Lane lane, CallTable& into) = 0;
 
-  /// Adds what children entered in the process lane's previous segment to `into`, and clears it; after each
-  /// read(Lane::kProcess). Only where capabilities().children.
+  /// Adds the calls that children entered in the process lane's previous segment to `into`, and clears them. Call it
+  /// after each read(Lane::kProcess), if capabilities().children.
   virtual void read_children(ChildTables& into) { static_cast<void>(into); }
 
   /// Delivers the crossings recorded since the last time.
   virtual void read_crossings(CrossingSink& sink) = 0;
 
-  /// Losses that memory shows. Cumulative.
+  /// Losses that reading memory shows. Cumulative.
   virtual Losses losses() const = 0;
-  /// Events lost that only a syscall shows, not part of losses(). Cumulative. Also finds out whether the instrument is
-  /// still in place (a test may have closed every file descriptor): a failure says so, and that counts since the last
-  /// call are short.
+  /// Lost events that only a syscall shows; not part of losses(). Cumulative. Fails if the backend was disabled: a test
+  /// may have closed every file descriptor. Counts since the last call of this function are then too low.
   virtual Result<std::uint64_t> hidden_losses() = 0;
-  /// The part of what hidden_losses() last answered that threads lost which can be inside no thread scope. A thread
-  /// scope is exact all the same.
+  /// The part of the last hidden_losses() that threads lost which cannot be inside a thread scope. It leaves the counts
+  /// of thread scopes exact.
   virtual std::uint64_t hidden_losses_beside_scopes() const { return 0; }
 
-  /// Takes the instrument off and puts it back on, for timed passes. Open starts attached.
+  /// Stop and resume observing the process, for timed passes. An opened backend is attached.
   virtual Result<void> detach() = 0;
   virtual Result<void> attach() = 0;
 
-  /// It counts no more, and gives up what another backend of this process needs; scopes that are open on it may still
-  /// be closed. Between windows.
+  /// Stops counting for good, and releases the resources that another backend of this process needs. Scopes that are
+  /// open on it may still be closed. Call it between windows.
   virtual void retire() {}
 
  protected:

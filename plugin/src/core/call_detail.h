@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// CallDetail: what a syscall was about, beyond its number.
+// CallDetail: what distinguishes one call of a syscall from another, beyond the syscall's number.
 //
-// `ioctl` is one number for thousands of requests: a launch, a copy and an allocation on a GPU are all ioctls. Where
-// details are asked for (--syscost_detail), a backend tells calls apart by what is here, each with counts of its own,
-// and what is not here is the same in all of them.
+// `ioctl` is one number for thousands of requests: a launch, a copy and an allocation on a GPU are all ioctls. With
+// --syscost_detail a backend keeps separate counts for calls that differ in one of these fields.
 #pragma once
 
 #include <array>
@@ -20,7 +19,7 @@ namespace syscost {
 
 /// What a file descriptor stands for.
 enum class FileKind : std::uint8_t {
-  none = 0,  ///< The call is not told apart by its request.
+  none = 0,  ///< The call is not distinguished by its request.
   bad_descriptor = 1,
   character_device = 2,
   block_device = 3,
@@ -28,18 +27,18 @@ enum class FileKind : std::uint8_t {
   directory = 5,
   pipe = 6,
   socket = 7,
-  other = 8,  ///< eventfd, perf and their like.
+  other = 8,  ///< eventfd, perf events and similar files.
 };
 
-/// All 0 = no detail. Everything is as it was when the call entered, but for `status`.
+/// All 0 = no detail. All values are those at the call's entry, except `status`.
 struct CallDetail {
   FileKind file = FileKind::none;
-  bool is_driver_thread = false;  ///< Made by a thread of a driver's, not of the program's.
+  bool is_driver_thread = false;  ///< A driver's thread made the call, not one of the program's.
   bool has_command = false;       ///< `command` could be read.
   std::uint32_t device = 0;       ///< Of a device file, as the kernel packs it: major << 20 | minor.
-  std::uint32_t request = 0;      ///< ioctl's second argument, as far as the kernel looks at it.
-  std::uint32_t command = 0;      ///< What the request's argument says is wanted; where a rule knows where.
-  std::uint32_t status = 0;       ///< What the driver put into the argument of a call that succeeded; 0 = no failure.
+  std::uint32_t request = 0;      ///< ioctl's second argument: the 32 bits that the kernel uses.
+  std::uint32_t command = 0;      ///< The command in the request's argument, if a rule gives its position.
+  std::uint32_t status = 0;       ///< The driver's error in the argument of a call that succeeded; 0 = no failure.
 
   std::uint32_t major() const { return device >> 20; }
   std::uint32_t minor() const { return device & 0xf'ffffU; }
@@ -49,7 +48,7 @@ struct CallDetail {
   friend constexpr auto operator<=>(const CallDetail&, const CallDetail&) = default;
 };
 
-/// Where in a request's argument 32 bits lie that tell more. The first rule that fits decides.
+/// The positions of the command and of the status in a request's argument. The first rule that fits applies.
 struct RequestRule {
   static constexpr std::uint16_t kNowhere = 0xffff;
 
@@ -61,7 +60,7 @@ struct RequestRule {
   std::uint16_t status_at = kNowhere;   ///< Offset in bytes, read when it has succeeded.
 };
 
-/// What --syscost_detail asks for.
+/// The details that --syscost_detail requests.
 struct DetailRequest {
   bool ioctls = false;
   std::vector<RequestRule> rules;
@@ -73,31 +72,31 @@ struct DetailRequest {
     return ioctls == other.ioctls && driver_threads == other.driver_threads;
   }
 };
-/// Of a thread's name, as the kernel keeps it.
+/// Limits: bytes of a thread's name in the kernel, and how many names and rules there can be.
 inline constexpr std::size_t kMaxThreadName = 15;
 inline constexpr std::size_t kMaxDriverThreads = 8;
 inline constexpr std::size_t kMaxRequestRules = 32;
 
-/// A device file, as far as /sys and /proc know it. Made between windows.
+/// A device file, by its names in /sys and /proc. Made between windows.
 struct DeviceName {
   std::string node;    ///< `nvidia-uvm`, `dri/renderD128`; else `char 10:229`.
   std::string driver;  ///< The device's driver: `amdgpu`; empty when unknown.
   std::string family;  ///< Of the device's major number in /proc/devices: `nvidia-uvm`; empty when unknown.
 };
 
-/// Puts names where a driver's numbers are: what follows the device in a detail's text ("RM_ALLOC COMPUTE"), and, where
-/// the kernel has none, the device's own name. Empty = not its device.
+/// Names for a driver's numbers: the text after the device in a detail ("RM_ALLOC COMPUTE"), and a name for a device
+/// that has none in the kernel. Both empty = the device belongs to another driver.
 struct RequestNames {
   std::string device;  ///< Empty = as `DeviceName::node`.
   std::string request;
 };
 using RequestNamer = RequestNames (*)(const CallDetail& detail, const DeviceName& device);
 
-/// Before the first window; at most 8, later ones are ignored.
+/// Call it before the first window. At most 8 namers; later ones are ignored.
 void add_request_namer(RequestNamer namer);
 
-/// As people read it: `nvidiactl RM_ALLOC COMPUTE`, `null 0x5401`, `driver thread`; empty for no detail. Looks devices
-/// up in /sys and /proc, each once: between windows only.
+/// The text for people: `nvidiactl RM_ALLOC COMPUTE`, `null 0x5401`, `driver thread`; empty for no detail. Looks
+/// devices up in /sys and /proc, each once: between windows only.
 std::string detail_text(const CallDetail& detail);
 
 }  // namespace syscost

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ChildTables: what the processes below the measured one asked of the kernel, by program.
+// ChildTables: the syscalls of the measured process's descendants, by program.
 //
 // By program and not by process: ids differ from run to run, and a test that runs `gzip` four times is compared with
 // one that runs it three times.

@@ -2,7 +2,7 @@
 //
 // CostData: the numbers of a Cost.
 //
-// The public Cost is a value that hides its storage, so that libsyscost can change it without breaking a user's binary.
+// The public Cost hides its storage, so that libsyscost can change the storage without breaking a user's binary.
 // The code that closes a window fills one of these, once; afterwards it is shared and read-only.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace syscost::detail {
 
-/// Which measures the backend delivered. The others stay 0 in the table and must never be shown as a number.
+/// Which measures the backend delivered. The others are 0 in the table and must never be shown as a number.
 struct Measured {
   bool entries = true;  ///< with `calls` also restarts, in_flight and no_return
   bool calls = true;
@@ -39,7 +39,7 @@ struct CostData {
   std::uint64_t lost = 0;                ///< Happened and was not recorded.
 };
 
-/// The table as it would be without details: itself when there are none, else `room`, which must be empty.
+/// The table without details: `table` itself if it has none, else `room`, which must be empty and gets the sums.
 const CallTable& without_details(const CallTable& table, CallTable& room);
 
 /// `1024 write, 3 openat (1 ENOENT)`: what the table holds, busiest first.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Count, and what its comparisons ask the framework's adapter. Apart from Cost, because a program that cannot load the
-// library compiles this file too (late/stand_ins.cc): C++17 and the public headers only.
+// Count, and the adapter's handler that its comparisons call. Not in cost.cc, because late/stand_ins.cc includes this
+// file for programs that cannot load the library: C++17 and public headers only.
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -22,7 +22,7 @@ std::shared_ptr<const Unavailable> because(std::string reason, std::string how_t
   return std::make_shared<const Unavailable>(Unavailable{std::move(reason), std::move(how_to_fix)});
 }
 
-/// Without a full stop, to go on in the same sentence.
+/// Without the full stop, so that the sentence can continue.
 std::string_view without_stop(std::string_view sentence) {
   return !sentence.empty() && sentence.back() == '.' ? sentence.substr(0, sentence.size() - 1) : sentence;
 }
@@ -53,7 +53,7 @@ Count::Holding Count::compare(const Count& other) const {
   }
   if (has_value() && other.has_value())
     return value_ < other.value_ ? kLess : value_ > other.value_ ? kGreater : kEqual;
-  // A lower bound proves what it exceeds, and only against a number.
+  // A lower bound decides a comparison only if it is greater than the other number.
   if (other.has_value() && value_ >= other.value_) {
     return static_cast<Holding>(value_ > other.value_ ? kGt | kGe : kGe);
   }

@@ -12,7 +12,7 @@ constexpr std::size_t position(SyscallId id) {
   return static_cast<std::size_t>(id.abi) * Filter::kNumbers + id.number;
 }
 
-/// Names the first few of what it is given and counts the rest.
+/// Names the first few of a list and counts the rest.
 class ShortList {
  public:
   void add(SyscallId id) {
@@ -56,16 +56,16 @@ bool Filter::selects(SyscallId id) const {
 
 std::string Filter::left_out(const Selector& wanted) const {
   ShortList missing;
-  // The table first, for speed; a regular expression of ours last, for it allocates.
+  // The table first, because it is fast. Regular expressions last, because they allocate.
   auto is_missing = [&](SyscallId id) {
     return (id.number >= kNumbers || !selected_[position(id)]) && wanted.matches(id) && !selects(id);
   };
   for (std::size_t abi = 0; abi < kAbiCount; ++abi) {
     for (std::uint32_t number = 0; number < kNumbers; ++number) {
       const SyscallId id{static_cast<Abi>(abi), number};
-      // A number without a name counts only when it was named itself, below: `*` asks for what exists.
+      // A number without a name is selected only by its own name, below: `*` selects existing syscalls.
       if (syscall_base_name(id).empty() || !is_missing(id)) continue;
-      // `openat` says enough; `i386:openat` is named where that alone is missing.
+      // `openat` is enough; `i386:openat` only if that one alone is missing.
       const auto namesake = find_syscall(kNativeAbi, syscall_base_name(id));
       if (id.abi == kNativeAbi || !namesake.has_value() || !is_missing(*namesake)) missing.add(id);
     }
@@ -76,7 +76,7 @@ std::string Filter::left_out(const Selector& wanted) const {
   };
   wanted.for_each_number(check);
   selector_.for_each_number(check);
-  // One that stands for all the numbers without a name.
+  // One number stands for all numbers without a name.
   if (const SyscallId some{kNativeAbi, kNumbers}; is_missing(some)) missing.add(kUnknownSyscall);
   return std::move(missing).text();
 }

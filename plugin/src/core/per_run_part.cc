@@ -9,7 +9,7 @@
 namespace syscost {
 namespace {
 
-/// The same table of each pass; null where a pass has none.
+/// The same table of each pass; null if a pass has none.
 struct Tables {
   std::vector<std::uint64_t> iterations;
   std::vector<const CallTable*> tables;
@@ -95,7 +95,7 @@ Figure figure_of(const std::vector<std::uint64_t>& iterations, const std::vector
   const double slope =
       (long_count - static_cast<double>(counts.front())) / (long_iterations - static_cast<double>(iterations.front()));
   const double start = long_count - slope * long_iterations;
-  // Whole calls: a line that misses a count by less than half a call is the line.
+  // Counts are whole: a line that misses each count by less than half a call fits.
   const double per_run = std::round(start);
   if (slope < 0 || per_run < 0) return figure;
   for (std::size_t i = 0; i < iterations.size(); ++i) {

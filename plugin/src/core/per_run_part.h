@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// PerRunPart: of the calls of a counted pass, those that a run of the loop makes whatever its length.
+// PerRunPart: the calls of a counted pass that a run of the loop makes once, regardless of its length.
 //
 // A body that opens a file in its first iteration and writes in each makes one openat and N writes. Only passes of
-// several lengths tell the two apart; and only then can passes of different lengths be compared.
+// several lengths separate the two, and only separated counts of passes of different lengths can be compared.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@
 namespace syscost {
 
 struct PerRunPart {
-  std::uint64_t calls = 0;  ///< Entries where the backend sees no calls.
-  /// By errno, without those that have none; empty where errors were not measured, or one errno's lie on no line.
+  std::uint64_t calls = 0;  ///< Entries, if the backend sees no calls.
+  /// By errno, without zeros. Empty if errors were not measured, or if the counts of one errno lie on no line.
   std::optional<std::map<int, std::uint64_t>> errors;
 };
 
 /// Holds only syscalls with a known number of per-run calls.
 using PerRunParts = std::map<SyscallId, PerRunPart>;
-/// Of the processes below, by program.
+/// Of child processes, by program.
 using ChildPerRunParts = std::map<std::string, PerRunParts, std::less<>>;
 
 /// One of several passes of the same loop. `cost` is not null.
@@ -35,7 +35,7 @@ struct CountedPass {
   const detail::CostData* cost = nullptr;
 };
 
-/// Of the calls in the last of `passes`. Nothing where there is only one length, or where events were lost.
+/// For the last of `passes`. Empty if there is only one length, or if events were lost.
 PerRunParts per_run_parts(const std::vector<CountedPass>& passes);
 ChildPerRunParts child_per_run_parts(const std::vector<CountedPass>& passes);
 

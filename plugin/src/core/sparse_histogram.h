@@ -4,7 +4,7 @@
 //
 // The latencies of one syscall in one test fall into a handful of the 304 buckets. A thousand named scopes in one test
 // wait for their rows in memory reserved beforehand (quiet_memory.h): with every bucket kept, 2.4 KiB per syscall, it
-// was used up, and what malloc then asked of the kernel was charged to the user's test.
+// was used up, and the syscalls that malloc then made were charged to the user's test.
 #pragma once
 
 #include <algorithm>

@@ -29,7 +29,7 @@ inline constexpr Abi kNativeAbi = Abi::x86_64;
 struct SyscallId {
   Abi abi = Abi::x86_64;
   std::uint32_t number = 0;  ///< For x32 without __X32_SYSCALL_BIT.
-  CallDetail detail = {};    ///< Empty unless details were asked for.
+  CallDetail detail = {};    ///< Empty unless details were requested.
 
   /// The syscall as such.
   constexpr SyscallId without_detail() const { return {abi, number}; }
@@ -41,7 +41,7 @@ struct SyscallId {
 /// A number so large that no table can ever hold it; prints as `unknown`. Everything of that kind is counted together.
 inline constexpr SyscallId kUnknownSyscall{Abi::x86_64, 0xffff'ffffU};
 
-/// What x86-64's 64-bit entry (the `syscall` instruction) was asked for, from the value of rax.
+/// The syscall of x86-64's 64-bit entry (the `syscall` instruction), from the value of rax.
 constexpr SyscallId syscall_id_x86_64(std::uint64_t raw) {
   constexpr std::uint64_t kX32Bit = 0x4000'0000U;
   if (raw < kX32Bit) return {Abi::x86_64, static_cast<std::uint32_t>(raw)};

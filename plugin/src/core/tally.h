@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Tally: what was counted of one syscall. CallTable: the tallies of one stretch of code.
+// Tally: the counts of one syscall. CallTable: the tallies of one stretch of code.
 //
-// These live inside measured windows, where a malloc could enter the kernel and be counted as the user's: so every
-// byte comes from a std::pmr::memory_resource that the owner passes (quiet_memory.h), and clear() keeps what it has.
+// Both are used inside measured windows, where a syscall of malloc would be counted as the user's. So all their memory
+// comes from a std::pmr::memory_resource that the owner passes (quiet_memory.h), and clear() keeps it.
 // Plain data: not thread-safe.
 #pragma once
 
@@ -147,7 +147,7 @@ class CallTable {
 
   /// `memory` must outlive the table.
   explicit CallTable(std::pmr::memory_resource* memory) : slots_(memory), order_(memory) {}
-  // A copy would silently leave the memory it was given; use merge() into a table made where it belongs.
+  // A copy would silently use other memory. Make a table with the right memory, and merge() into it.
   CallTable(const CallTable&) = delete;
   CallTable& operator=(const CallTable&) = delete;
 

@@ -34,8 +34,8 @@ bool WindowBook::process_window_running() const {
 
 // ---- boundaries -----------------------------------------------------------------------------------------------------
 
-// Ends the running segment of every lane and starts the next ones; thread lanes stay armed for their own windows. The
-// process lane goes first: it is what the window waits for when it closes, and what starts it when it opens.
+// Ends the running segment of every lane and starts the next ones. Thread lanes stay armed for their own windows. The
+// process lane is first, because its boundary is what opens and closes the window.
 void WindowBook::split_process(bool arm) {
   Generation ended = process_generation_;
   process_generation_ = backend_.boundary(Lane::kProcess, arm ? Next::kArm : Next::kDisarm);
@@ -52,7 +52,7 @@ void WindowBook::split_process(bool arm) {
   backend_.read_crossings(*this);
 }
 
-// What children did in a segment of the process belongs to every process window that holds it.
+// Calls of children in a segment of the process belong to every process window that holds the segment.
 void WindowBook::read_children(Generation ended) {
   backend_.read_children(segment_children_);
   for (Window& window : windows_) {
@@ -108,7 +108,7 @@ void WindowBook::add(const Crossing& crossing) {
 
 // ---- windows --------------------------------------------------------------------------------------------------------
 
-// The windows that a thread left open on `lane` when it ended hold no segment that begins from now on.
+// A thread ended with windows open on `lane`: they hold no segment that begins from now on.
 void WindowBook::abandon(Lane lane) {
   ThreadLane* thread = find(lane);
   if (thread == nullptr) return;
@@ -133,7 +133,7 @@ WindowBook::Window* WindowBook::open(Reach reach) {
   Window& window = windows_.emplace_back(reach, lane, memory_);
   window.losses_at_open = backend_.losses();
   window.stretches.reserve(2);
-  // Generations made from here on are the window's; those of other lanes are not held because of their lane.
+  // Later generations belong to the window. Those of other lanes do not, because holds() compares the lane.
   start(window, latest_ + 1);
   if (reach == Reach::process) {
     split_process(true);
@@ -146,7 +146,7 @@ WindowBook::Window* WindowBook::open(Reach reach) {
     thread_lanes_.push_back({lane, 1, 0});
     latest_ = thread_lanes_.back().generation = backend_.boundary(lane, Next::kArm);
   }
-  // What came too late for a segment that ended here is missing in the windows that hold it: this one does not.
+  // Late events of segments that end here are missing in the windows that hold those segments, not in this one.
   window.losses_at_open.late = backend_.losses().late;
   return &window;
 }
@@ -154,7 +154,7 @@ WindowBook::Window* WindowBook::open(Reach reach) {
 void WindowBook::close(Window* window, detail::CostData& into) {
   std::lock_guard guard(lock_);
   if (window->reach == Reach::process) {
-    // Decide what follows without the window, but read with it: the segment that ends is still its own.
+    // Choose the next segment without the window, but read the ending one with it, because it is still the window's.
     if (window->is_running()) {
       window->stretches.back().end = latest_ + 1;
       split_process(process_window_running());

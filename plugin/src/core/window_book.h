@@ -3,8 +3,8 @@
 // WindowBook: which calls belong to which window.
 //
 // A backend counts by segment, the stretch between two boundaries of a lane. A window is a set of segments: windows
-// nest (a scope inside a test), overlap (scopes of two threads) and can be suspended (a loop inside a test keeps its
-// own account). So at every boundary the segment that just ended is read once and added to each window that holds it.
+// nest (a scope inside a test), overlap (scopes of two threads) and can be suspended (a loop inside a test has its own
+// windows). So at every boundary the segment that just ended is read once and added to each window that holds it.
 //
 // A call belongs to the window it entered. One that enters in one segment and ends in another is known by both
 // (Crossing); for each window it is then a finished call, in flight, carried in, or nothing at all:
@@ -40,12 +40,12 @@ class WindowBook final : private CrossingSink {
   /// Null when no lane is left for a thread window. Any thread.
   Window* open(Reach reach);
 
-  /// Ends the window (first thing) and adds what it counted to `into`. The window is gone afterwards. Any thread for
-  /// process windows, and for those of a thread that has ended.
+  /// Ends the window (first thing), adds its counts to `into`, and deletes it. Any thread may close a process window,
+  /// and the window of a thread that has ended.
   void close(Window* window, detail::CostData& into);
 
-  /// Stops charging calls to the process window `window`, which stays open, and starts again: for a loop inside a test
-  /// that keeps its own account.
+  /// Stop and resume charging calls to the process window `window`, which stays open: for a loop inside a test, which
+  /// has its own window.
   void suspend(Window* window);
   void resume(Window* window);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Is this file one of ours? Appending rows to another version's file, or to a user's notes, would destroy both.
+// Checks that a file is a CSV of this version: rows appended to another version's file, or to a user's notes, would
+// damage both.
 #pragma once
 
 #include <string>
@@ -11,15 +12,14 @@
 namespace syscost::csv {
 
 struct HeaderState {
-  /// What must be appended to make the header whole: all of it for an empty file, the rest of one that a crash tore,
-  /// nothing otherwise.
+  /// The text that completes the header: all of it for an empty file, the rest if a crash tore it, else nothing.
   std::string_view missing;
 };
 
-/// Reads the first line of `fd`, called `path` in messages. Fails when it is not our header.
+/// Reads the first line of `fd`, called `path` in messages. Fails if it is not our header.
 Result<HeaderState> check_header(int fd, const std::string& path);
 
-/// The same for text that was read already: the file's first line with its line break, or all it holds.
+/// The same for text that was read already: the file's first line with its line break, or the whole file.
 Result<HeaderState> check_header_text(std::string_view start, const std::string& path);
 
 }  // namespace syscost::csv

@@ -2,8 +2,8 @@
 //
 // Row: one line of a syscost CSV, written column by column.
 //
-// A row is readable by line-based tools (tail, grep, bench's torn-row check) only if no field holds a line break, and
-// by pandas only if it is valid UTF-8. Names and labels come from the user, so both are made true here.
+// Line-based tools (tail, grep, bench's torn-row check) can read a row only if no field holds a line break, and pandas
+// only if it is valid UTF-8. Names and labels come from the user, so this file escapes them.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ std::string field(std::string_view text);
 /// The header line, with its line break.
 const std::string& header_line();
 
-/// Takes fields in file order; columns passed over stay empty.
+/// Takes fields in file order; skipped columns stay empty.
 class Row {
  public:
   /// Writes to the end of `out`, which must outlive the row.
@@ -38,7 +38,7 @@ class Row {
   /// Columns must come in the order of schema.h.
   void set(schema::Column column, std::string_view text);
   void set(schema::Column column, std::uint64_t number);
-  /// Empty when there is no number: never 0.
+  /// Empty if there is no number: never 0.
   void set(schema::Column column, std::optional<std::uint64_t> number) {
     if (number.has_value()) set(column, *number);
   }

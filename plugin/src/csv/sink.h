@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Sink: the CSV file that several test programs append to at once, and that survives their deaths.
+// Sink: the CSV file, to which several test programs append at once, and which stays readable if one of them dies.
 //
 // `ctest -j` runs one process per test, all with the same SYSCOST_CSV; a test may be killed, may close every file
-// descriptor, may fill the disk. So: rows are only ever appended, under a lock, a window's rows with one write; what
-// a killed writer left torn is closed first; what a full disk accepted in part is taken back.
+// descriptor, may fill the disk. So the sink only appends rows, under a lock, the rows of a window with one write. It
+// first ends a line that a killed writer left torn, and removes rows that a full disk accepted in part.
 #pragma once
 
 #include <sys/types.h>
@@ -19,7 +19,7 @@ namespace syscost::csv {
 /// Not thread-safe. Makes syscalls: between windows only.
 class Sink {
  public:
-  /// Opens or creates the file and, if it is empty, writes the header. Fails when it cannot be written or holds
+  /// Opens or creates the file and, if it is empty, writes the header. Fails if it cannot be written, or holds
   /// something else than rows of this schema version. `path` is absolute.
   static Result<Sink> open(const std::string& path);
 
@@ -27,7 +27,7 @@ class Sink {
   Sink& operator=(Sink&& other) noexcept;
   ~Sink();
 
-  /// Appends whole rows. On failure nothing of them stays in the file.
+  /// Appends whole rows. On failure no part of them stays in the file.
   Result<void> append(std::string_view rows);
 
   /// The last append() failed because another process holds the file's lock; the same rows may be tried again.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What a tool beside us said of a window, as rows of their own: the same key as ours, another origin.
+// The rows of a tool beside us for a window: the same key as our rows, with another origin.
 //
-// A tool counts trips into the kernel and, of those that came back, latencies in powers of two. What it does not say
-// stays empty: there are no percentiles, because a factor of two is none, and no times of the window, because the tool
-// itself took part of them.
+// A tool counts trips into the kernel and, for those that returned, latencies in powers of two. Other columns stay
+// empty: percentiles, because a factor of two is too coarse, and the window's times, because they include the tool's.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,7 @@
 
 namespace syscost::csv {
 
-/// Columns of one `syscall` row. Empty = the tool does not say.
+/// Columns of one `syscall` row. Empty = the tool has no such number.
 struct ToolSyscall {
   SyscallId id;
   std::optional<std::uint64_t> entries;

@@ -2,8 +2,8 @@
 //
 // WindowRows: the rows of one window: one of record `test`, then one of record `syscall` for each syscall.
 //
-// Totals and times stand on the first, what belongs to one syscall on the others, so that summing a column never counts
-// a thing twice. What the backend did not measure stays empty: never 0.
+// The first has totals and times, the others the numbers of one syscall each. So a sum over a column counts nothing
+// twice. A number that the backend did not measure stays empty: never 0.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace syscost::csv {
 
-/// The window's key and what belongs to it as a whole. Times in ns.
+/// The window's key and the columns of the window as a whole. Times in ns.
 struct WindowColumns {
   std::string_view kind;
   std::string_view test;
@@ -32,7 +32,7 @@ struct WindowColumns {
   std::optional<std::uint64_t> wall_ns;
   std::optional<std::uint64_t> user_ns;
   std::optional<std::uint64_t> system_ns;
-  std::optional<std::uint64_t> cpu_ns;  ///< Where both are known only together.
+  std::optional<std::uint64_t> cpu_ns;  ///< If user and system time are known only together.
   std::optional<std::uint64_t> overhead_estimate_ns;
   std::optional<std::uint64_t> voluntary_switches;
   std::optional<std::uint64_t> involuntary_switches;
@@ -40,21 +40,22 @@ struct WindowColumns {
   std::optional<std::uint64_t> major_faults;
   std::string_view excluded;  ///< Column `detail`: the loops inside, which have rows of their own.
   const ChildPerRunParts* per_run_of_children = nullptr;
-  const PerRunParts* per_run = nullptr;  ///< Null where per-run calls are told apart nowhere.
+  const PerRunParts* per_run = nullptr;  ///< Null if per-run calls are not separated.
 };
 
 class WindowRows {
  public:
   explicit WindowRows(const RunColumns& run);
 
-  /// Appends the row of record `run`, if there is something to say about the run's surroundings.
+  /// Appends the row of record `run`, if the run has surroundings.
   void append_run(std::string& out) const;
 
-  /// Appends the window's rows to `out`, and those of kind `process` for its children. `cost` is null when nothing was
+  /// Appends the window's rows to `out`, and those of kind `process` for its children. `cost` is null if nothing was
   /// counted.
   void append(std::string& out, const WindowColumns& window, const detail::CostData* cost,
               const Capabilities& capabilities) const;
-  /// Appends what a tool said of the same window. Of `window` only the key and what it ran count: no times.
+  /// Appends a tool's rows of the same window. From `window` they take the key, the outcome, the iterations and the
+  /// excluded loops, but no times.
   void append(std::string& out, const WindowColumns& window, const ToolWindow& tool) const;
 
  private:

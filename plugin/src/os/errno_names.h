@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// errno as a word: reports and the CSV say ENOENT, the kernel says 2.
+// Names of errnos: ENOENT for 2.
 //
-// Own table rather than strerrorname_np(): that exists in glibc only, and knows nothing of the numbers from 512 on
-// which the kernel keeps to itself but which leak to programs now and then (ENOTSUPP from drivers and network code) and
-// to tracers always (ERESTARTSYS).
+// A table of our own, because strerrorname_np() exists in glibc only and has no names for the kernel's internal numbers
+// from 512 on. These leak to programs now and then (ENOTSUPP from drivers and network code), and always to tracers
+// (ERESTARTSYS).
 #pragma once
 
 #include <optional>

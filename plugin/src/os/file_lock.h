@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// FileLock: the lock under which processes append to one file, waited for a bounded time.
+// FileLock: the lock under which processes append to one file. Waiting for it takes a bounded time.
 //
-// A process that can open a file, be it for reading only, can lock it and hold the lock for ever. Our writers hold it
-// for one write, so a lock that is held for longer is another program's.
+// Any process that can open a file, even for reading only, can lock it and hold the lock for ever. Our writers hold it
+// for one write, so if a lock is held for longer, another program holds it.
 #pragma once
 
 #include <string>
@@ -13,8 +13,7 @@ namespace syscost {
 /// Held for the life of the object. Other writers wait; readers are not kept out. Makes syscalls: between windows only.
 class FileLock {
  public:
-  /// How often a waiter tries again, a millisecond apart: a second, and longer where the machine has more to do than
-  /// processors.
+  /// How often a waiter tries, a millisecond apart: together a second, or longer on a busy machine.
   static constexpr int kPatience = 1000;
 
   explicit FileLock(int fd, int patience = kPatience);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// File descriptors that stay out of the user's way.
+// Moves descriptors of ours to high numbers, which the user's own descriptors do not reach.
 //
-// Tests compare descriptor numbers, count open files and close "3 and up". What syscost keeps open sits at high
-// numbers, so that the user's own descriptors get the numbers they would get without us.
+// Tests compare descriptor numbers, count open files and close "3 and up". With ours at high numbers, the user's own
+// descriptors get the numbers that they would get without syscost.
 #pragma once
 
 namespace syscost {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// KeptErrno: errno is the program's. Measuring stands between a call and the look at its errno, and makes calls itself.
+// KeptErrno: keeps the program's errno. syscost runs between a call and the program's look at errno, and makes calls
+// too.
 #pragma once
 
 #include <cerrno>
 
 namespace syscost {
 
-/// Puts errno back at the end of the block.
+/// Restores errno at the end of the block.
 class KeptErrno {
  public:
   KeptErrno() = default;

@@ -2,9 +2,9 @@
 //
 // ParkedDescriptors: descriptors that wait in the queue of a socket instead of in this process's table.
 //
-// A fork copies a table, and what a descriptor holds lives as long as any copy: an attachment that we give up would go
-// on in a child that closes nothing (_Fork, clone). A child inherits the socket, and shares its queue with us. So a
-// process that takes the descriptors out of the queue and closes them ends what they held, whatever children there are.
+// A fork copies the table, and the file of a descriptor stays open as long as any copy: an attachment that we close
+// would go on in a child that closes nothing (_Fork, clone). But a child inherits only the socket, and shares its queue
+// with us. So if we take the descriptors out of the queue and close them, no copy is left in any child.
 #pragma once
 
 #include <sys/types.h>
@@ -23,14 +23,14 @@ class ParkedDescriptors {
 
   ParkedDescriptors(ParkedDescriptors&& other) noexcept;
   ParkedDescriptors& operator=(ParkedDescriptors&& other) noexcept;
-  /// Lets them go.
+  /// Closes this process's socket.
   ~ParkedDescriptors();
 
   bool empty() const { return socket_ < 0; }
   /// Copies of all, which the caller closes. Fails, with errno, when the test closed the socket (EBADF), denies what
   /// this calls, or left no room for them (EMFILE).
   Result<std::vector<int>> copies();
-  /// Closes them, also where a child has the socket.
+  /// Closes them, also if a child has the socket.
   void close_all();
 
  private:

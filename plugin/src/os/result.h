@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Result: what a function returns when the world can say no.
+// Result: the return value of a function that can fail because of the system: a value, or a Failure.
 //
-// A backend that cannot load, a CSV that cannot be written: the caller must decide, and the person must learn the
-// operation, its object and the errno. Nothing is thrown across our API; a programmer's own mistakes go through
-// SYSCOST_CHECK instead.
+// If a backend cannot load, or a CSV cannot be written, the caller must decide what to do, and the user must learn the
+// operation, its object and the errno. Our API throws nothing. SYSCOST_CHECK is for mistakes of syscost itself.
 #pragma once
 
 #include <string>
@@ -24,7 +23,7 @@ Failure errno_failure(std::string_view operation, std::string_view object, int e
 template <class T>
 class [[nodiscard]] Result {
  public:
-  // Implicit, so that a function returns a value or a Failure as it stands. NOLINTNEXTLINE(google-explicit-constructor)
+  // Implicit, so that a function can return a value or a Failure directly. NOLINTNEXTLINE(google-explicit-constructor)
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
   // NOLINTNEXTLINE(google-explicit-constructor)
   Result(Failure failure) : state_(std::in_place_index<1>, std::move(failure)) {}

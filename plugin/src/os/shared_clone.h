@@ -10,9 +10,9 @@
 
 namespace syscost {
 
-/// Returns when the child executed or ended: its pid, or -1 with errno. `exit_signal` 0 = none. The kernel writes the
-/// pid to `child` before the child runs, where that is not null. `run(argument)` must not return and must make nothing
-/// but syscalls, by syscall(2). `stack_top` is 16-byte aligned. Signals are the caller's to block.
+/// Returns when the child executed a program or ended: its pid, or -1 with errno. `exit_signal` 0 = none. If `child` is
+/// not null, the kernel writes the pid there before the child runs. `run(argument)` must not return, and must do
+/// nothing but make syscalls, by syscall(2). `stack_top` is 16-byte aligned. The caller blocks signals, if needed.
 pid_t clone_sharing_memory(int exit_signal, void* stack_top, pid_t* child, void (*run)(void*), void* argument);
 
 }  // namespace syscost

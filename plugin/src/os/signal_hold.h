@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// SignalHold: a write of ours must not end the user's program.
+// SignalHold: keeps a write of ours from ending the user's program by a signal.
 //
 // A test may set RLIMIT_FSIZE, or close the other end of stderr's pipe. The kernel then sends SIGXFSZ or SIGPIPE to the
-// thread that writes, and their default is death; that would be our write's doing. While this object lives, the signal
-// waits, and one that our write caused is taken away before the mask is restored: the write's errno says all.
+// thread that writes, and by default they end the program. While this object lives, the thread blocks the signal.
+// Before it restores the mask, it removes a signal that our write caused: the write's errno says enough.
 #pragma once
 
 #include <pthread.h>

@@ -2,8 +2,8 @@
 //
 // A lock that never enters the kernel.
 //
-// Windows open and close inside other windows. A std::mutex under contention calls futex, and that call would be
-// charged to the user's test. Critical sections here are a few microseconds, so spinning is right.
+// Windows open and close inside other windows. A contended std::mutex calls futex, and that call would be charged to
+// the user's test. The sections under this lock take a few microseconds, so waiters spin.
 #pragma once
 
 #include <atomic>

@@ -31,7 +31,7 @@ bool take_options(int* argc, char** argv) {
 
 bool requested() {
   const Result<session::ParsedOptions>& parsed = session::process_options();
-  // A bad option is a request too: start_or_exit() will say what is wrong with it.
+  // A bad option is a request too: start_or_exit() prints what is wrong with it.
   return !parsed.ok() || parsed.value().options.requests_anything();
 }
 
@@ -68,8 +68,8 @@ bool prints_lines() {
 
 bool skips_unavailable(const Unavailable& why) {
   const Result<session::ParsedOptions>& parsed = session::process_options();
-  // Where a backend counts and could have the number, it is missing for another reason: a selector that names nothing,
-  // say. That is a mistake in the test, wherever it runs.
+  // If a backend counts and could have the number, the number is missing for another reason, for example because the
+  // selector names no syscall. That is a mistake in the test, on every machine.
   if (!parsed.ok() || (session::process_session().can_count() && !why.is_beyond_backend)) return false;
   switch (parsed.value().options.on_unavailable) {
     case session::Options::OnUnavailable::skip:

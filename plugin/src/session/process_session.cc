@@ -26,7 +26,7 @@ std::mutex start_mutex;
 std::optional<Result<ParsedOptions>> parsed_options;
 std::atomic<Session*> made_session{nullptr};
 
-/// Brings what still waits into the file, and what is cut short; false when the run is not whole.
+/// Writes the rows that still wait, and those of an open window or loop; false if the run is not whole.
 bool end_process() {
   Session& session = process_session();
   if (session.is_fork_child()) return true;
@@ -35,7 +35,7 @@ bool end_process() {
   session.conclude();
   // A counting process makes its passes for tools by itself.
   if (!adapter::is_counting_process()) session.tools().report_unused();
-  // Without a request of the user's a problem is data in a Cost, and the program's answer is its own.
+  // If the user requested nothing, a problem is data in a Cost, and the exit code is the program's own.
   return !session.options().requests_anything() || session.problem().empty();
 }
 
@@ -47,7 +47,7 @@ void end_process_once() {
   static_cast<void>(is_registered);
 }
 
-/// A main that measures, forks and runs its tests in the child.
+/// For a main that measures, forks and runs its tests in the child.
 void explain_fork_child() {
   static std::atomic<bool> is_explained{false};
   if (is_explained.exchange(true)) return;
@@ -55,7 +55,7 @@ void explain_fork_child() {
                "begin to measure in the process that runs the tests"});
 }
 
-/// True also if the caller names no file: the commit, for example, is read from a folder of the caller's.
+/// True also if the caller names no file: syscost reads the commit, for example, from the caller's working directory.
 bool opens_files(const Options& options) {
   return (options.requests_anything() || options.is_counting_process) && !options.help;
 }

@@ -12,15 +12,15 @@
 
 namespace syscost::session {
 
-/// The options of this process, read once: from what take_options() was given, else from /proc and the environment.
+/// The options of this process, read once: from the arguments of take_options(), else from /proc and the environment.
 const Result<ParsedOptions>& process_options();
-/// Uses `arguments` with `spelling` instead of the process's own; where a session exists already, it takes them over.
+/// Uses `arguments` with `spelling` instead of the process's own. A session that exists already takes the options over.
 const Result<ParsedOptions>& read_process_options(const std::vector<std::string>& arguments, Spelling spelling);
 
 /// The process's session, made at the first call and never destroyed.
 Session& process_session();
-/// The same, started: by the adapter, or here at the first use without one. When something asked for cannot be had:
-/// message, exit(2). Also serves --syscost_help and --syscost_doctor.
+/// The same, started: by the adapter, or here at the first use without an adapter. If a request is not possible:
+/// message, exit(2). Also runs --syscost_help and --syscost_doctor.
 Session& started_session(const adapter::Framework& framework = {});
 
 }  // namespace syscost::session

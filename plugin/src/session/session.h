@@ -2,8 +2,8 @@
 //
 // Session: what one process measures, from its first window to its end.
 //
-// It starts what the options ask for, and holds the parts that measure: windows, scopes, loops and tools. They share a
-// Measurement, and each does its own work.
+// It starts what the options request, and holds the parts that measure: windows, scopes, loops and tools. The parts
+// share a Measurement.
 #pragma once
 
 #include <string>
@@ -25,13 +25,14 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Opens what the options ask for; fails with what cannot be had. Prints the header line if anything was asked for.
-  /// A second call takes the framework's word for `selection` and `build_type`, and does what new options ask for.
+  /// Opens what the options request; fails with the first part that is not possible. Prints the header line if anything
+  /// was requested. A second call takes `selection` and `build_type` from the framework, and opens what new options
+  /// request.
   Result<void> start(const adapter::Framework& framework);
   /// The same for a command that runs below this process (session/outside.h).
   Result<void> start_outside(std::string_view program, std::string_view build_id);
-  /// Uses `options` from the next start() on: a static initialiser measured before main() read the flags. Fails when
-  /// what was opened already is not what they ask for.
+  /// Uses `options` from the next start() on: for a static initialiser that measured before main() read the flags.
+  /// Fails if something is open already that does not match them.
   Result<void> take_over(Options options);
   bool is_started() const { return shared_.is_started.load(std::memory_order_acquire); }
 
@@ -42,10 +43,10 @@ class Session {
 
   /// Writes the rows that still wait.
   void finish();
-  /// The same at the end of the process: what cannot be written is a problem of the run.
+  /// The same at the end of the process: rows that cannot be written are a problem of the run.
   void conclude();
 
-  /// True when a backend is open.
+  /// True if a backend is open.
   bool can_count() const { return shared_.backend.current() != nullptr; }
   const BackendHolder& backend() const { return shared_.backend; }
   bool is_fork_child() const { return shared_.is_fork_child(); }
@@ -54,7 +55,7 @@ class Session {
   const Options& options() const { return shared_.options; }
   const std::string& run_id() const { return shared_.run.run_id; }
   const std::string& program() const { return shared_.run.program; }
-  /// The test or suite that has its window open; empty between them.
+  /// The test or suite with the open window; empty between them.
   std::string running_test() const { return shared_.window.has_value() ? shared_.window->test : std::string(); }
   bool prints_lines() const { return shared_.prints_lines(); }
 

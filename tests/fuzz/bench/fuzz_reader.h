@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the fuzzer and its corpus test run: any bytes through reader, model, summary and compare.
+// The function that the fuzzer and its corpus test run: any bytes through reader, model, summary and compare.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace syscost::bench::fuzz {
 
-/// Reads `data` as a CSV and works with what was read. Aborts when an invariant breaks: a file compared with itself
+/// Reads `data` as a CSV and works with the result. Aborts if an invariant breaks: a file compared with itself
 /// changed, a line was dropped without a word.
 void read_any_bytes(const std::uint8_t* data, std::size_t size);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A dispatch backend for one test, and what it counts of one body.
+// A dispatch backend for one test, and its counts of one body.
 #pragma once
 
 #include <gtest/gtest.h>

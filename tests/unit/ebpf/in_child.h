@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A child of the test, which may do to itself what it likes, and whether a backend counts there.
+// Runs code in a child of the test, which may damage its own process, and checks whether a backend counts there.
 #pragma once
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 
 namespace syscost::ebpf {
 
-/// Runs `body` in a child; a test fails with what it returns.
+/// Runs `body` in a child; the test fails with the text that it returns.
 class InChild {
  public:
   explicit InChild(const std::function<std::string()>& body) {

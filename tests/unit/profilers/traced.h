@@ -60,7 +60,7 @@ class TracedTest : public testing::Test {
     EXPECT_EQ(output_.lost_events, 0U);
     return true;
   }
-  /// Detaches, and returns what was counted of `number`.
+  /// Detaches, and returns the counts of syscall `number`.
   SyscallFigures detach_and_find(int number) {
     if (!detach()) return {};
     for (const SyscallFigures& syscall : output_.syscalls) {

@@ -15,7 +15,7 @@
 
 namespace syscost::testing {
 
-/// What the test sees of a tool; outlives it.
+/// The test's record of a tool's calls; outlives the tool.
 struct FakeTool {
   std::atomic<std::uint64_t> word{profilers::kDisarmed};
   bool is_attached = false;

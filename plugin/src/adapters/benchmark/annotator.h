@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Annotator: stands before a reporter, and adds what was counted to what was timed.
+// Annotator: a reporter in front of another one, which adds the counts to the timed runs.
 #pragma once
 
 #include <vector>
@@ -12,8 +12,8 @@ namespace syscost::benchmark_adapter {
 
 class Annotator : public Reporter {
  public:
-  /// Both must outlive it. With `shows` false it only writes rows. `is_last`: no other reporter is shown a benchmark's
-  /// runs after this one.
+  /// Both must outlive it. With `shows` false it only writes rows. `is_last`: it is the last reporter that gets a
+  /// benchmark's runs.
   Annotator(Reporter& inner, Counts& counts, bool shows, bool is_last);
 
   bool ReportContext(const Context& context) override;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Counts: what counting processes found out, by benchmark, joined with what this process timed into rows of the CSV.
+// Counts: the results of counting processes, by benchmark. Joins them with the times of this process into rows.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +21,14 @@ namespace syscost::benchmark_adapter {
 /// Of one call of RunSpecifiedBenchmarks().
 class Counts {
  public:
-  /// A record without a key is known by its name, and by how many benchmarks before it have the same: `before`.
+  /// A record without a key is identified by its name, and by the number of earlier benchmarks with that name:
+  /// `before`.
   void add(Record record, std::size_t before);
-  /// Null where there are none.
+  /// Null if there are none.
   const Figures* figures(const Run& run);
 
-  /// Writes the rows of these runs. A second reporter shows the same runs: they are written once. Where the last one
-  /// has been shown aggregates and no repetition, a row without times stands for all.
+  /// Writes the rows of these runs, once, although a second reporter gets the same runs. If the last reporter got only
+  /// aggregates and no repetition, one row without times is written for all.
   void write_rows(const std::vector<Run>& runs, bool is_last_reporter);
 
  private:
@@ -37,7 +38,7 @@ class Counts {
   };
 
   const Entry* find(const Run& run);
-  /// The pass that goes with repetition `repetition` of `repetitions`; null when there is none.
+  /// The pass of repetition `repetition` of `repetitions`; null if there is none.
   static const Pass* pass_of(const Record& record, std::size_t repetition, std::size_t repetitions);
   std::uint64_t first_repetition(const Run& run, std::uint64_t repetitions);
   void explain_missing(const Entry& entry, const Run& run);

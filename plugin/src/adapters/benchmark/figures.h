@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Figures: what an iteration costs, told apart from what a run of the loop costs whatever its length.
+// Figures: the calls of one iteration, separated from the calls that a run of the loop makes once.
 //
 // A loop that opens a file in its first iteration and reads in each makes N reads and one openat.
 #pragma once
@@ -25,11 +25,11 @@ struct Figures {
   std::vector<Named> by_syscall;  ///< Most calls first.
 };
 
-/// Those of the growing passes that tell per-run calls from others: all but the very first, which holds lazy
+/// The growing passes that separate per-run calls from others: all but the very first, which includes lazy
 /// initialisation.
 std::vector<const Pass*> shorter_passes(const Record& record);
 
-/// Empty when the passes have no exact counts.
+/// Empty if the passes have no exact counts.
 std::optional<Figures> figures_of(const Record& record);
 
 }  // namespace syscost::benchmark_adapter

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The functions of Google Benchmark that the linker gives to us first (`--wrap`), as they are.
+// Google Benchmark's own functions, for the hooks, which the linker calls in their place (`--wrap`).
 //
-// A reference to FUNCTION from any object of the program goes to __wrap_FUNCTION, which stands in hooks.cc, and
-// __real_FUNCTION is the library's own. So no line of the user's changes, and every main works, also the one of
-// libbenchmark_main.a; what a shared library calls goes past us.
+// A reference to FUNCTION from any object of the program goes to __wrap_FUNCTION in hooks.cc, and __real_FUNCTION is
+// the library's own. So the user's code stays as it is, and every main works, also the one of libbenchmark_main.a. We
+// do not see calls of a shared library that is not linked so.
 #pragma once
 
 #include <benchmark/benchmark.h>

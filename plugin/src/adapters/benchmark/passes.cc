@@ -111,10 +111,10 @@ void Passes::loop_ended(::benchmark::State& state) {
   attempt.iterations += static_cast<std::uint64_t>(state.iterations());
   attempt.costs.insert(attempt.costs.end(), window->parts.begin(), window->parts.end());
   ++attempt.ended;
-  // An error is what Google Benchmark takes for a reason not to try a longer pass. Times are thrown away here, and an
-  // error of the benchmark's own was set before this one. Exactly one repetition stays without an error. If two runs
+  // After an error Google Benchmark does not try a longer pass. Times are not used here, and the benchmark's own error
+  // would have been set before this one. Exactly one repetition stays without an error. If two runs
   // have none and the first has one, ComputeStats() crashes. If every run of a family has one, Google Benchmark crashes
-  // in a Complexity() that a library without our hooks asked for.
+  // in a Complexity() that a library without our hooks called.
   if (attempt.repeats == 0) attempt.is_stopped = attempt.is_stopped || is_long_enough(attempt);
   if (attempt.is_stopped && attempt.repeats != 1) state.SkipWithError(stop_message());
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// Passes: in the counting process, what each run of a benchmark's loop asked of the kernel.
+// Passes: in the counting process, the syscalls of each run of a benchmark's loop.
 //
 // Google Benchmark runs a loop on one or several threads, with 1, 10, 100, ... iterations until a run was long enough.
 // Each such run is a pass. A thread's window is open from after StartKeepRunning() to before FinishKeepRunning(), and
-// closed between PauseTiming() and ResumeTiming(): what is timed is what is counted, and Google Benchmark's own clock
-// calls, barriers and threads are in no window.
+// closed between PauseTiming() and ResumeTiming(). So syscost counts the code that Google Benchmark times, and no
+// window includes Google Benchmark's own clock calls, barriers and threads.
 //
-// How long a pass is must not depend on the clock, or the counts of two runs of the program would differ by it. So the
-// counting process asks for much more time than a pass takes, which makes Google Benchmark grow tenfold, and ends the
-// growth itself, at 1000 iterations or where passes get slow.
+// The length of a pass must not depend on the clock, or the counts of two runs would differ. So the counting process
+// requests much more time than a pass takes, which makes Google Benchmark lengthen passes tenfold, and stops that
+// itself at 1000 iterations, or if passes become slow.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -31,23 +31,23 @@ class Passes {
   virtual ~Passes() = default;
   Passes(const Passes&) = delete;
   Passes& operator=(const Passes&) = delete;
-  /// The process's own.
+  /// The one object of the process.
   static Passes& instance();
 
-  // What the hooks say, each on the thread of `state`. Virtual: the hooks of a shared library, which has a copy of this
-  // class, tell the program's.
+  // The hooks call these, on the thread of `state`. Virtual, because a shared library has a copy of this class, and its
+  // hooks call the program's object.
   virtual void loop_started(::benchmark::State& state);
   virtual void paused();
   virtual void resumed();
   virtual void loop_ending();
   virtual void loop_ended(::benchmark::State& state);
 
-  /// The passes of the benchmark at `position` come next: its first loop is announced to the process that times.
+  /// The passes of the benchmark at `position` come next. Its first loop will be announced to the process that times.
   void expect(std::size_t position);
-  /// The passes since the last time, of a benchmark that is done; `why_not` where they are no counts.
+  /// Takes the passes of a benchmark that has ended; `why_not` if they have no counts.
   std::vector<Pass> take(std::optional<Unavailable>& why_not);
 
-  /// What the adapter puts into State's error to end the growth.
+  /// The adapter sets this as State's error, to stop longer passes.
   static const char* stop_message();
 
  private:

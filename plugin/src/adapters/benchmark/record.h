@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Record: what the counting process found out about one benchmark, and the lines in which it says so.
+// Record: the counting process's result for one benchmark, and the lines that it sends for it.
 //
 //     start BACKEND NOTE | unavailable REASON FIX      once
 //     name NAME                                        for each benchmark that will run, in order
@@ -27,7 +27,7 @@ struct Pass {
   Cost cost;
 };
 
-/// Names a benchmark within a run of benchmarks: names need not be unique.
+/// Identifies a benchmark within a run of benchmarks, because names need not be unique.
 struct Key {
   std::int64_t family = 0;
   std::int64_t instance = 0;
@@ -38,11 +38,11 @@ struct Key {
 
 struct Record {
   std::size_t position = 0;  ///< Among the names.
-  std::optional<Key> key;    ///< Empty where the run that counted was of other benchmarks than the one that times.
+  std::optional<Key> key;    ///< Empty if the counting run had other benchmarks than the timing one.
   std::string name;
   std::vector<Pass> passes;            ///< In order: growing ones first, then one for each repetition.
-  std::size_t repetitions = 0;         ///< How many of them, from the end, are repetitions.
-  std::optional<Unavailable> why_not;  ///< Why the passes are no counts.
+  std::size_t repetitions = 0;         ///< So many passes at the end are repetitions.
+  std::optional<Unavailable> why_not;  ///< Why the passes have no counts.
 };
 
 /// The fields of a line.
@@ -53,7 +53,7 @@ void send_names(const std::vector<std::string>& names);
 void send_running(std::size_t position);
 void send_record(const Record& record);
 
-/// Puts a `pass` or `done` line into `record`; true when it is complete. Other lines change nothing.
+/// Adds a `pass` or `done` line to `record`; true if it is complete. Other lines change nothing.
 bool receive(std::string_view line, Record& record);
 
 }  // namespace syscost::benchmark_adapter

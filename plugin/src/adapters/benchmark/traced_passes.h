@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// TracedPasses: one pass of each benchmark with tools beside us attached, of the length that a counted pass has.
+// TracedPasses: one pass of each benchmark with tools attached, as long as a counted pass.
 //
-// How long that is shows only when passes grow until one is long enough, and the tool must be there before its first
-// call. So all benchmarks run twice: first to find out, then up to that length again, where the tool is attached before
-// the last one.
+// That length is known only after passes have grown until one is long enough, but the tool must be attached before the
+// first call of the pass. So all benchmarks run twice: first to find the length, then again up to that length, with the
+// tool attached before the last pass.
 //
-// A tool sees a process, not a thread. With one thread it is armed exactly inside the loop, and off while the loop
-// pauses. With several it is armed from the first thread's start to the last one's end: what Google Benchmark's threads
-// wait with in between is in its counts, and in ours of the same stretch, with which they are compared.
+// A tool observes a process, not a thread. With one thread it is armed exactly inside the loop, and disarmed while the
+// loop pauses. With several it is armed from the first thread's start to the last one's end. So its counts include the
+// calls by which Google Benchmark's threads wait for each other, and so do our counts that it is compared with.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -33,17 +33,17 @@ class TracedPasses : public Passes {
   void loop_ending() override;
   void loop_ended(::benchmark::State& state) override;
 
-  /// The benchmark at this place of the order is next. Its length is found out, or it is traced.
+  /// The benchmark at this position is next: for its length, or to be traced.
   void begin_benchmark(std::size_t position, bool is_for_tools);
   void end_benchmark();
   bool has_passes();
 
   struct Trace {
-    bool is_whole = false;  ///< The tools are attached, or failed to be: adapter::detach_tools() tells.
+    bool is_whole = false;  ///< The tools were attached, or that failed: adapter::detach_tools() reports it.
     std::uint64_t iterations = 0;
     std::vector<Cost> costs;
   };
-  /// Of the benchmark that ended last. The tools of one that is not whole have been stopped.
+  /// The result of the benchmark that ended last. If it is not whole, its tools have been stopped.
   Trace take();
 
  private:

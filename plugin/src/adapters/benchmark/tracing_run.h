@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The run of benchmarks in the process that tools beside us look at.
+// The run of benchmarks in the process that tools beside us observe.
 //
 //     start BACKEND NOTE | unavailable REASON FIX      once
 //     name NAME                                        for each benchmark that will run, in order
@@ -14,8 +14,8 @@
 
 namespace syscost::benchmark_adapter {
 
-/// Runs the benchmarks that `spec` selects twice, silently: to find out how long a pass is to be, and for the tools.
-/// Ends the process.
+/// Runs the benchmarks that `spec` selects twice, silently: to find the length of a pass, and for the tools. Ends the
+/// process.
 [[noreturn]] void run_tracing(const std::string& spec);
 
 }  // namespace syscost::benchmark_adapter

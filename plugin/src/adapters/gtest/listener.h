@@ -2,14 +2,14 @@
 //
 // Hears GoogleTest's events, where the program is linked with syscost.
 //
-// GoogleTest tells listeners of a start in the order of their list and of an end in reverse. So the last listener is
-// the innermost: it opens a test's window after every other listener has spoken and closes it before they speak again.
-// A suite's set-up, though, ends where the first test begins: that is for the outermost listener to say, before others
-// do their work. Hence two listeners, one early and one last, over one WindowKeeper.
+// GoogleTest calls listeners at a start in the order of their list, and at an end in reverse. So the last listener is
+// the innermost: it opens a test's window after every other listener has run, and closes it before they run again. But
+// a suite's set-up ends where the first test begins, before other listeners do their work. So the outermost listener
+// must close that window. Hence two listeners, one early and one last, with one WindowKeeper.
 //
-// GoogleTest's own printer stands before both and cannot be moved without breaking --gtest_brief. Its `[ RUN      ]`
-// line therefore falls into the suite's set-up window (and `[       OK ]` into its tear-down); WindowKeeper counts such
-// lines, and libsyscost takes them out where that is exact.
+// GoogleTest's own printer comes before both, and moving it would break --gtest_brief. So its `[ RUN      ]` line falls
+// into the suite's set-up window (and `[       OK ]` into its tear-down). WindowKeeper counts such lines, and
+// libsyscost removes them if that is exact.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a finished test's numbers look like in GoogleTest's own output: properties in its XML and JSON, and a line.
+// The numbers of a finished test in GoogleTest's own output: properties in its XML and JSON, and a line.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace syscost::gtest_adapter {
 
-/// Records syscost_calls, syscost_entries, ... on the running test; those that were not measured are left out.
+/// Records syscost_calls, syscost_entries, ... on the running test; numbers that were not measured are left out.
 void record_properties(const adapter::Report& report);
 
 /// Prints `[ SYSCOST  ] 1024 write, ...` in GoogleTest's manner and colour; `[ SYSCOST  ] Log.Batch: 1024 write, ...`

@@ -2,8 +2,8 @@
 //
 // Where GoogleTest's versions differ, from 1.8.1 on: one spelling for each thing.
 //
-// What a version has is found out from its headers, not from a number, for they hold none: by overloads where the
-// language allows it, else by a macro that came with it.
+// Its headers have no version number. So we detect each feature: by overloads where the language allows it, else by a
+// macro that came with it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@
 
 namespace syscost::gtest_adapter {
 
-// Suites: "test cases" before 1.10. Where both spellings of an event exist, GoogleTest's printer speaks in the older
+// Suites: "test cases" before 1.10. If both spellings of an event exist, GoogleTest's printer uses the older
 // one, which comes second.
 #if defined(TYPED_TEST_SUITE) || defined(INSTANTIATE_TEST_SUITE_P)
 using Suite = testing::TestSuite;

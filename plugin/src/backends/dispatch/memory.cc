@@ -64,8 +64,8 @@ Instant read_both_clocks() {
   return best;
 }
 
-/// Where the processor keeps each part of its vector state in memory: what a signal's frame holds. On a virtual machine
-/// each question to the processor takes tens of microseconds, so only what is switched on is asked for.
+/// The position of each part of the processor's vector state in a signal's frame. On a virtual machine each cpuid takes
+/// tens of microseconds, so this reads only the enabled parts.
 void learn_vector_parts() {
   std::uint32_t low = 0;
   std::uint32_t high = 0;

@@ -33,7 +33,7 @@ static_assert((SYSCOST_PROCESSES & (SYSCOST_PROCESSES - 1)) == 0);
 
 // ---- details --------------------------------------------------------------------------------------------------------
 
-/// Writes into the object's constants what is asked for.
+/// Writes the requested details into the object's constants.
 void ask_for_details(syscost_bpf::syscost_bpf__rodata& constants, const DetailRequest& details) {
   constants.with_details = true;
   constants.details_ioctls = details.ioctls;

@@ -20,42 +20,43 @@
 
 namespace syscost::ebpf {
 
-/// Which programs' missed runs are asked for.
+/// The programs with missed runs that a caller wants to know.
 enum class Runs {
-  of_entries,  ///< Of the program that sees entries, and as long as it has missed none, of no other.
+  of_entries,  ///< Of the program that sees entries; of the others only if that one has missed any.
   of_all,
 };
 
-/// By the holder: of all of them, since they were loaded.
+/// In the process that holds the programs: missed runs of all of them, since they were loaded.
 Result<std::uint64_t> missed_runs(const std::vector<int>& programs);
 
-/// By the holder: a file for each program, in that order, which the caller closes. Empty where /proc shows none. For
-/// one client alone: who reads an open file keeps its other readers waiting, and a client could read into memory that
-/// never comes.
+/// In the process that holds the programs: an open file for each program, in that order. The caller closes them. Empty
+/// if /proc has none. Each client needs its own files: a reader of an open file keeps other readers waiting, and a
+/// hostile client could read into memory that never becomes available.
 std::vector<int> open_run_files(const std::vector<int>& programs);
 
-/// A program's file, as it was read.
+/// The contents of a program's file.
 struct RunFile {
-  std::uint64_t program = 0;  ///< The kernel's number of it.
+  std::uint64_t program = 0;  ///< The kernel's number for the program.
   std::uint64_t missed_runs = 0;
 };
-/// Empty where `text` is anything else.
+/// Empty if `text` is something else.
 std::optional<RunFile> parse_run_file(std::string_view text);
 
 /// The files as a client keeps them.
 class RunFiles {
  public:
   RunFiles() = default;
-  /// Takes over the descriptors, that of the program that sees entries first. None is kept where one of them is not
-  /// such a file, or where they would take numbers that the test expects.
+  /// Takes over the descriptors; the first belongs to the program that sees entries. Keeps none if one of them is not
+  /// such a file, or if they would take numbers that the test expects.
   explicit RunFiles(std::span<const int> descriptors);
   RunFiles(RunFiles&& other) noexcept : files_(std::exchange(other.files_, {})) {}
   RunFiles& operator=(RunFiles&&) = delete;
   RunFiles(const RunFiles&) = delete;
   ~RunFiles();
 
-  /// Missed runs of all, with those that are not asked for as they were read last. Empty where there are no files, or
-  /// they tell nothing any more: the helper has ended, the test closed them, or a filter denies it. Then it stays so.
+  /// Missed runs of all programs; for those that are not `wanted`, the number read last. Empty if there are no files,
+  /// or if they can no longer be read: the helper has ended, the test closed them, or a filter denies it. Then it stays
+  /// empty.
   std::optional<std::uint64_t> read(Runs wanted);
 
  private:

@@ -21,7 +21,7 @@
 namespace syscost::seccomp {
 namespace {
 
-/// The calling thread's id, once it was asked for; `cookie` says by which installation.
+/// The calling thread's id, once it was read; `cookie` identifies the installation that read it.
 struct ThreadIdentity {
   std::uint64_t cookie = 0;
   std::int32_t thread = 0;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What CUPTI's activity records say, and which part of them is ours: GPU kernels, copies, and the calls that asked for
-// them.
+// Reads CUPTI's activity records: GPU kernels, copies, and the calls that launched them.
 //
 // A record is bytes in a buffer, and its struct grows with every CUPTI: the last ten GPU kernel records differ in
-// length. What is read here lies at the same place in all of them from CUDA 7 to 13 (kOldestVersion, kNewestMajor; a
+// length. The values read here lie at the same place in all of them from CUDA 7 to 13 (kOldestVersion, kNewestMajor; a
 // test holds the numbers against the header where it is installed), so none of CUPTI's headers is needed to build, and
 // one library serves all. A record with impossible times is counted and not used.
 #pragma once
@@ -62,7 +61,8 @@ struct Copy {
 struct Activity {
   std::vector<GpuKernelRun> gpu_kernels;
   std::vector<Copy> copies;
-  /// Of a call of the runtime or driver, by correlation: when it began. One that asked for several things has them all.
+  /// The begin of a call of the runtime or driver, by correlation. A call with several correlations has several
+  /// entries.
   std::unordered_map<std::uint32_t, std::uint64_t> call_starts_ns;
   std::vector<std::string> names;  ///< Of GPU kernels, as the compiler mangled them.
 
@@ -74,7 +74,7 @@ struct Activity {
 
   static constexpr std::size_t kMostRecords = std::size_t{1} << 22;
 
-  /// Adds one record. Of a kind that was not asked for: nothing.
+  /// Adds one record; ignores a record of another kind.
   void take(const std::uint8_t* record);
   std::uint64_t lost() const { return dropped + unfinished + unreadable + no_room; }
 

@@ -53,8 +53,8 @@ std::string gpu_kernel_name(const std::string& mangled);
 /// "to device", "to host", ...
 const char* direction_text(Direction direction);
 
-/// Of what was asked for while a window was open: a GPU kernel belongs to the window in which it was launched, as a
-/// syscall to that which it entered.
+/// The figures of work that was launched while a window was open: a GPU kernel belongs to the window of its launch, as
+/// a syscall belongs to the window of its entry.
 Figures figures_of(const Activity& activity, const std::vector<Span>& windows);
 
 }  // namespace syscost::gpu::cupti

@@ -192,8 +192,8 @@ Result<bool> AgentLink::read_frames(std::chrono::milliseconds limit) {
 }
 
 void AgentLink::end_agent() {
-  // The agent is our child only if orphans come to this process: it is a namespace's init, or asked for them. Then no
-  // other process can get the agent's number, and a wait() of the test's must not find it.
+  // The agent is our child only if this process adopts orphans (adopts_orphans()). Then no other process can get the
+  // agent's number, and a wait() of the test must not return it.
   const pid_t reaped = waitpid(agent_, nullptr, WNOHANG | __WALL);
   const bool is_ours = reaped == 0;
   int pidfd = -1;

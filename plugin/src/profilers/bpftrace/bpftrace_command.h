@@ -13,8 +13,8 @@ namespace syscost::profilers {
 
 class BpftraceCommand {
  public:
-  /// Finds bpftrace, agent and, when asked for and not root, sudo. Fails with cause and fix for what is missing, too
-  /// old, or cannot work here. Starts bpftrace for its version.
+  /// Finds bpftrace, the agent and, if requested and not root, sudo. Fails with cause and fix if one of them is
+  /// missing, too old, or does not work here. Runs bpftrace to read its version.
   static Result<BpftraceCommand> find(bool asks_for_sudo);
 
   /// One bpftrace that starts the gate when all its probes are attached.

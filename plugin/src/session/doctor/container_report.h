@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What --syscost_doctor says of the container it runs in.
+// The part of --syscost_doctor about the container in which it runs.
 //
-// The backends say which permission they lack. What no backend needs, and bpftrace does, is said here, where the
-// engine's line that grants it can be named.
+// The backends report the permissions that they lack. This file reports what only bpftrace needs, with the setting of
+// the container engine that provides it.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace syscost::session {
 
-/// Lines for the doctor, each ended; empty outside of containers.
+/// Lines for the doctor, each with its line break; empty outside of containers.
 std::string describe_container(const Confinement& here, bool has_tracefs);
 
 }  // namespace syscost::session

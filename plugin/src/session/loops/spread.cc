@@ -10,14 +10,14 @@
 namespace syscost::session {
 namespace {
 
-/// Reading the clock twice takes up to a tenth of a microsecond: of a shorter pass it is more than a fiftieth.
+/// Reading the clock twice takes up to a tenth of a microsecond. That is more than a fiftieth of a shorter pass.
 constexpr double kLeastPassNs = 5'000;
-/// No call of anything takes less: a fraction of a cycle of any processor.
+/// No call takes less: this is a fraction of a cycle of any processor.
 constexpr double kNothingNs = 0.05;
 
 /// bench (stats/interval.cc) has this from Boost.Math, which a program under test must not have to link.
-/// How many values may be left out at each end so that what remains still holds the median with 95 % confidence; 0 when
-/// even all of them are too few.
+/// How many values may be left out at each end so that the others still hold the median with 95 % confidence; 0 if even
+/// all values are too few.
 std::size_t values_outside(std::size_t n) {
   double term = std::pow(0.5, static_cast<double>(n));
   double below = term;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a few timed passes say about the time of one: their median, and how far it can be trusted.
+// Spread: the median of a few timed passes, and how far it can be trusted.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct Spread {
 /// (David and Nagaraja, Order Statistics, 7.1). `values` must not be empty.
 Spread spread_of(std::vector<double> values);
 
-/// What to think of a loop's times: `stable`, `UNSTABLE, 31 % apart`, `TOO SHORT to tell, ...` or `NO BODY, ...`.
+/// The judgement of a loop's times: `stable`, `UNSTABLE, 31 % apart`, `TOO SHORT to tell, ...` or `NO BODY, ...`.
 /// `spread` holds nanoseconds of one call; a pass has `calls` of them.
 std::string verdict_of(const Spread& spread, std::uint64_t calls);
 

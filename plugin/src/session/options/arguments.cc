@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The process's command line and environment, and what they say about the run.
+// The process's command line and environment, and facts about the run that follow from them.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -14,13 +14,14 @@
 namespace syscost::session {
 namespace {
 
-/// Never destroyed; null where the C library does not hand main()'s arguments to constructors.
+/// Never destroyed; null if the C library does not pass main()'s arguments to constructors.
 const std::vector<std::string>* g_arguments = nullptr;
 
 #ifdef __GLIBC__
-/// A framework's main takes its flags out of argv, and /proc is not there in every sandbox; here both are untouched
-/// where anything is asked for (late/late.h). A library that is loaded later finds what main() left: fewer than argc,
-/// then null. Priority 101, the first that is free: a user's static initialiser may measure already.
+/// A framework's main removes its flags from argv, and some sandboxes have no /proc. If something is requested, the
+/// library is loaded before main() (late/late.h), so argv is still complete here. If it is loaded later, argv has what
+/// main() left: fewer arguments than argc, then null. Priority 101, the first free one, because a user's static
+/// initialiser may measure already.
 __attribute__((constructor(101))) void keep_arguments(int argc, char** argv, char** /*environment*/) {
   if (argc > 0) g_arguments = new std::vector<std::string>(argv, std::find(argv, argv + argc, nullptr));
   if (g_arguments == nullptr || !is_listing_or_death_test(*g_arguments)) do_first_uses();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The grammar is `--name value` and `--name=value` over a table of names. A command-line library would be
-// linked into every user's test binary and would claim arguments that are not ours, so the reading is done here.
+// The grammar is `--name value` and `--name=value` with a table of names. We use no command-line library, because it
+// would be part of every user's test binary and would take arguments that are not ours.
 #include "session/options/options.h"
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace syscost::session {
 namespace {
 
-/// Variables with our prefix that are not addressed to a test binary: the build's own, those of our test suite, and
-/// what syscost tells a process that it starts itself.
+/// Variables with our prefix that are not for a test binary: those of the build, those of our test suite, and those
+/// that syscost sets for a process that it starts.
 constexpr std::array<std::string_view, 3> kForeignPrefixes = {"SYSCOST_BUILD_", "SYSCOST_TEST_", "SYSCOST_INTERNAL_"};
 /// Those that find_package(syscost) reads.
 constexpr std::array<std::string_view, 2> kForeignNames = {"SYSCOST_ROOT", "SYSCOST_DIR"};
@@ -43,14 +43,14 @@ std::string lower(std::string_view name) {
   return text;
 }
 
-/// "name" of `--syscost_name` or, where allowed, `--name`; null when the argument is none of ours. Every argument that
+/// "name" of `--syscost_name` or, where allowed, `--name`; null if the argument is not ours. Every argument that
 /// begins with --syscost is ours, even `--syscost-csv`: if no code read a flag, a measurement would silently be
 /// missing.
 std::string_view flag_name(std::string_view argument, Spelling spelling) {
   constexpr std::string_view kPrefix = "--syscost";
   std::string_view name = argument.substr(0, argument.find('='));
   if (name.starts_with("--syscost_")) return name.substr(kPrefix.size() + 1);
-  // With its dash it is no known name; nearest() finds the one that was meant.
+  // With the dash it is an unknown name, and the error message suggests the nearest known one.
   if (name.starts_with(kPrefix)) return name.substr(kPrefix.size());
   // --help stays the framework's.
   if (spelling != Spelling::prefixed_short || !name.starts_with("--") || name == "--help") return {};
@@ -80,8 +80,8 @@ Result<void> read_environment(const std::vector<std::string>& environment, Optio
   return {};
 }
 
-/// Flags that have no effect without another one. A variable may be set for good, like the commit; a flag is meant for
-/// this run.
+/// Checks flags that have no effect without another one. A variable may be set permanently; a flag is for this run, so
+/// a flag without effect is a mistake.
 Result<void> check_together(const Options& all) {
   if (all.help || all.doctor) return {};
   if (all.profile_cupti) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Options: what the person running a test binary asks of syscost, from flags and environment.
+// Options: the user's request, from flags and environment.
 //
-// A flag that is ignored is a measurement that silently did not happen, so nothing with our prefix is ever ignored: an
-// unknown name, a value that makes no sense and a feature this version lacks are all failures, with the nearest
-// name that exists. The command line belongs to the user's framework too; everything without our prefix is left alone.
+// If syscost ignored a flag, a measurement would silently not happen. So it ignores nothing with its prefix: an unknown
+// name, a bad value and a feature that this version lacks are failures, and the message has the nearest existing name.
+// The command line belongs to the user's framework too, so syscost leaves all arguments without its prefix alone.
 #pragma once
 
 #include <cstddef>
@@ -44,10 +44,10 @@ struct Options {
   Source bpf_sudo_source = Source::absent;
   Source artifacts_source = Source::absent;
   BackendChoice backend = BackendChoice::automatic;
-  bool is_backend_named = false;         ///< The choice was spoken, be it "auto".
+  bool is_backend_named = false;         ///< The user chose a backend, or "auto", explicitly.
   std::shared_ptr<const Filter> filter;  ///< Null = count everything.
   bool children = false;                 ///< Count children too, in rows of their own.
-  DetailRequest details;                 ///< The rules in it are the session's business (backends.h).
+  DetailRequest details;                 ///< Without rules: open_backend() adds them (doctor/backends.cc).
   std::optional<std::uint64_t> cycles;
   std::optional<std::uint64_t> repeats;   ///< Timed, and as many counted, passes of a loop.
   std::optional<std::uint64_t> warm_ups;  ///< Passes of a loop before them.
@@ -68,19 +68,19 @@ struct Options {
 
   bool operator==(const Options&) const = default;
 
-  /// This process counts for another one, which writes and prints (syscost/counting.h).
+  /// This process counts for another process, which writes and prints (syscost/counting.h).
   bool is_counting_process = false;
 
-  /// Tools that look at windows.
+  /// True if tools observe windows.
   bool wants_tools() const { return profile_bpftrace || profile_perf || profile_cupti; }
 
-  /// Forgets whatever prints or writes; what decides about counting stays.
+  /// Resets each option that prints or writes. The options that decide about counting stay.
   void drop_output() {
     csv.clear();
     profile_syscalls = profile_bpftrace = profile_perf = profile_cupti = false;
     is_backend_named = doctor = help = lists_scripts = markers = false;
   }
-  /// Likewise, for a counting process: tools look at its windows.
+  /// The same for a counting process, but it keeps the tools, which observe its windows.
   void become_counting_process() {
     const bool has_bpftrace = profile_bpftrace;
     const bool has_perf = profile_perf;
@@ -92,14 +92,14 @@ struct Options {
     is_counting_process = true;
   }
 
-  /// Anything that makes the session start.
+  /// True if an option makes the session start.
   bool requests_anything() const {
     return !is_counting_process &&
            (!csv.empty() || profile_syscalls || wants_tools() || is_backend_named || doctor || help || lists_scripts);
   }
 };
 
-/// Which spellings of a flag are ours.
+/// Which spellings of a flag syscost takes.
 enum class Spelling {
   prefixed,        ///< --syscost_csv: beside a main of the user's.
   prefixed_short,  ///< --csv as well: in a main of ours.
@@ -107,7 +107,7 @@ enum class Spelling {
 
 struct ParsedOptions {
   Options options;
-  std::vector<std::size_t> used;  ///< Indices into the arguments that were flags of ours or their values, ascending.
+  std::vector<std::size_t> used;  ///< Indices, ascending, of the arguments that are flags of ours or their values.
 };
 
 /// Reads `arguments` (the first is the program's name; "--" ends them) and `environment` (NAME=VALUE). A flag wins over
@@ -118,12 +118,12 @@ Result<ParsedOptions> parse_options(const std::vector<std::string>& arguments,
 /// Takes the arguments with the indices `used` (ascending) out of `argv`, which ends with a null pointer as before.
 void remove_arguments(int* argc, char** argv, const std::vector<std::size_t>& used);
 
-/// True when a test framework runs the program for another purpose than its tests: to list them, or as the child of a
-/// threadsafe death test. Then the program may measure, but nothing of ours may be printed or written.
+/// True if a test framework does not run the program's tests but lists them, or runs it as the child of a threadsafe
+/// death test. Such a program may measure, but syscost must print and write nothing in it.
 bool is_listing_or_death_test(const std::vector<std::string>& arguments);
 
-/// This process's command line as it was before main() changed it: from the C library, else from /proc; empty when
-/// neither has it.
+/// The command line of this process before main() changed it: from the C library, else from /proc; empty if neither has
+/// it.
 std::vector<std::string> process_arguments();
 /// This process's environment.
 std::vector<std::string> process_environment();

@@ -19,7 +19,7 @@
 namespace syscost::session {
 namespace {
 
-/// glibc before 2.37 asks for the memory of the machine (sysinfo) when an array of 1 KiB or more is sorted, once.
+/// glibc before 2.37 reads the memory of the machine (sysinfo) once, when it first sorts an array of 1 KiB or more.
 void sort_an_array() {
   std::array<int, 512> numbers{};
   std::qsort(numbers.data(), numbers.size(), sizeof(int),
@@ -35,7 +35,7 @@ bool is_told_about_arenas() {
   return tunables != nullptr && std::string_view(tunables).find("malloc.arena_") != std::string_view::npos;
 }
 
-/// Tells malloc how many arenas it may make, which it would find out by itself.
+/// Sets malloc's number of arenas to the number that malloc would compute itself.
 void limit_arenas() {
   static_assert(sizeof(long) == 8, "most_arenas() is that of 64 bits");
   if (is_told_about_arenas()) return;

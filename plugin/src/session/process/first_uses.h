@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// First uses: work that the C library does once in a process, done before the first window.
+// First uses: makes the C library do its once-only work before the first window.
 //
-// The first qsort of an array that is not small asks how much memory the machine has, and the ninth arena of malloc
-// reads the list of processors. The test that comes first pays for it; in another order, or alone, another one does. So
-// its count differs though its code does not. What is done here changes nothing that a program can see;
-// docs/statistics.md lists what else a process does once, and why it stays where it is.
+// The first qsort of an array that is not small reads how much memory the machine has, and the ninth arena of malloc
+// reads the list of processors. The test that runs first pays for it, so its count depends on the order of the tests,
+// although its code does not change. The work done here changes nothing that a program can see. docs/statistics.md
+// lists the other work that a process does once, and why it stays where it is.
 #pragma once
 
 #include <string_view>
 
 namespace syscost::session {
 
-/// Makes the syscalls that the C library needs for it. Call it before main(): a program's own mallopt() must come later
-/// than ours. A shared library that calls mallopt() as it is loaded comes earlier, and is overruled.
+/// Does this work. Call it before main(): a program's own mallopt() must come after ours, so that it wins. If a shared
+/// library calls mallopt() while it is loaded, that is earlier, and ours wins.
 void do_first_uses();
 
-/// The M_ARENA_MAX that malloc would find for itself on `processors` processors.
+/// The M_ARENA_MAX that malloc computes on `processors` processors.
 constexpr int most_arenas(int processors) {
   // glibc allows 8 a processor (64 bits). It looks for the limit only when there are 9 arenas, and then keeps these.
   constexpr int kForEachProcessor = 8;

@@ -14,9 +14,10 @@
 namespace syscost::session {
 namespace {
 
-/// One write, so that lines of parallel test programs do not mix; not by stdio, because its buffers are the user's.
+/// Prints with one write, so that lines of parallel test programs do not mix, and without stdio, because its buffers
+/// belong to the user.
 void print(const std::string& text) {
-  // The reader may be gone, and stderr may be a file that a test limited.
+  // The pipe may have no reader, and stderr may be a file at a limit that a test set.
   const SignalHold no_reader(SIGPIPE);
   const SignalHold size_limit(SIGXFSZ);
   std::string_view rest = text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What syscost says to people: on stderr, so that a test's own output and `--gtest_list_tests` stay parseable.
+// Messages to the user: on stderr, so that a test's own output and `--gtest_list_tests` stay parseable.
 #pragma once
 
 #include <string_view>
@@ -15,7 +15,7 @@ void say(std::string_view text);
 /// Prints cause and fix, on two lines.
 void say_failure(const Failure& failure);
 
-/// Prints cause and fix and ends the program with exit code 2: what was asked for cannot be had.
+/// Prints cause and fix, and ends the program with exit code 2: syscost cannot do what the user requested.
 [[noreturn]] void refuse(const Failure& failure);
 
 }  // namespace syscost::session

@@ -16,7 +16,7 @@ namespace {
 
 using Finish = bool (*)();
 
-/// For quick_exit(), because its handlers get no argument: the session's, and that of a process that times.
+/// For quick_exit(), because its handlers get no argument: the functions of the session and of the timing session.
 std::array<std::atomic<Finish>, 4> g_finish{};
 std::atomic<std::size_t> g_count{0};
 
@@ -25,7 +25,7 @@ void end_quickly() {
   for (const std::atomic<Finish>& finish : g_finish) {
     if (Finish call = finish.load(); call != nullptr) is_whole = call() && is_whole;
   }
-  // What the program wanted to end with is not told.
+  // The handler does not learn the exit code that the program chose.
   if (is_whole) return;
 #ifdef __GLIBC__
   std::quick_exit(1);  // goes on with the handlers that are left
@@ -42,7 +42,7 @@ void at_process_end(bool (*finish)()) {
   g_finish[index].store(finish);
   if (index == 0) std::at_quick_exit(end_quickly);
 #ifdef __GLIBC__
-  // Called from within exit(), glibc's goes on with the handlers that are left, coverage and leak checks among them.
+  // glibc allows exit() here: it goes on with the handlers that are left, coverage and leak checks among them.
   on_exit(
       [](int status, void* call) {
         if (!reinterpret_cast<Finish>(call)() && status == 0) std::exit(1);

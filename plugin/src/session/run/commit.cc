@@ -44,7 +44,7 @@ std::string commit_of_git_folder(const std::string& git) {
   std::string head = first_line(read_small_file(git + "/HEAD"));
   if (!head.starts_with(kReference)) return head;
   std::string name = head.substr(kReference.size());
-  // A linked work tree keeps its HEAD apart and shares the branches.
+  // A linked work tree has its own HEAD and shares the branches.
   std::string common = first_line(read_small_file(git + "/commondir"));
   std::string shared = common.empty() ? git : below(git, common);
   std::string hash = first_line(read_small_file(shared + "/" + name));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The commit that is being tested, for column `commit`.
+// The commit under test, for column `commit`.
 //
-// Asked of the CI system's variables first, then of the repository around the working directory, read directly: git may
-// not be installed where tests run. Whether the tree has uncommitted changes is not known this way and not guessed.
+// It comes from the CI system's variables, else from the repository around the working directory. syscost reads the
+// repository's files itself, because git may not be installed where tests run. So it does not know whether the tree has
+// uncommitted changes.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Variables by which a counting process with tools knows the run that it belongs to.
+// Variables that tell a counting process with tools the run that it belongs to.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace syscost::session {
 
-/// NAME=VALUE of them: the run's id, and the folder for what tools find.
+/// NAME=VALUE: the run's id, and the folder for the tools' files.
 std::vector<std::string> counting_variables(const std::string& run_id, const std::string& artifacts);
-/// Reads them, in that process.
+/// Reads them into `options`, in the counting process.
 void take_counting_variables(Options& options);
 
 }  // namespace syscost::session

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Run info: which run this is, on what machine, of which build: the columns that say where a number comes from.
+// Run info: the columns that say where a row comes from: run, machine, build.
 //
-// Two CSVs can be compared honestly only when each row says what it measured. All of it is read once, before the first
-// window, from files and memory: no program is run. What is unknown stays empty.
+// Two CSVs can be compared honestly only if each row names what it measured. syscost reads these values once, before
+// the first window, from files and memory; it runs no program. Unknown values stay empty.
 #pragma once
 
 #include <string>
@@ -14,21 +14,20 @@
 
 namespace syscost::session {
 
-/// Reads everything, now. `build_type` is what the framework's adapter was compiled as, or
-/// empty. Leaves `backend` and `selection` empty.
+/// Reads all columns now, except `backend` and `selection`. `build_type` is that of the framework's adapter, or empty.
 csv::RunColumns read_run_info(const Options& options, std::string_view build_type);
 
-/// The line that a run begins with, for people: `backend ebpf (131 ns added per call while counting), csv FILE, run
-/// ID`. `how` follows the backend's name; `csv` is empty where no file is written.
+/// The first line of a run, for people: `backend ebpf (131 ns added per call while counting), csv FILE, run
+/// ID`. `how` follows the backend's name; `csv` is empty if no file is written.
 std::string header_line(const csv::RunColumns& run, const std::string& how, const std::string& csv);
 
-/// `path` as an absolute path. A relative path from the environment starts in the folder of the tests that ctest runs,
-/// because ctest gives each test its own working directory and one variable serves them all. Every other relative path
-/// starts in the working directory. Fails when the folder of the tests cannot be found.
+/// `path` as an absolute path. Under ctest, a relative path from the environment starts in the folder of the tests that
+/// ctest runs, because each test may have another working directory and one variable serves all tests. Every other
+/// relative path starts in the working directory. Fails if the folder of the tests cannot be found.
 Result<std::string> resolve_path(const std::string& path, Source source);
 
-/// True when writing to one of them writes to the other: by whatever names, whether or not they exist. False for what
-/// is no regular file, like /dev/null.
+/// True if both paths name one regular file, through links too, and also if it does not exist yet. False for other
+/// kinds of files, like /dev/null.
 bool are_one_file(const std::string& one, const std::string& other);
 
 }  // namespace syscost::session

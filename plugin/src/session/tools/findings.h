@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Findings: what the tools beside us saw of one window, over all the stretches in which they were attached.
+// Findings: the output of the tools beside us for one window, over all the stretches in which they were attached.
 //
 // A loop interrupts its test: the tool is stopped before the loop's timed passes and started again after them, so a
-// test's findings come in parts. Numbers add up; texts cannot, and become numbered files.
+// test's findings have several parts. Their numbers are added up; their texts become numbered files.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ namespace syscost::session {
 struct ProfilerOutputs {
   std::string tool;  ///< "bpftrace", "perf"
   std::vector<profilers::Output> outputs;
-  int parts = 1;  ///< So many stretches.
+  int parts = 1;  ///< The number of stretches.
 };
 
 /// One for each tool, in the order of the tools.
@@ -26,11 +26,11 @@ using Findings = std::vector<ProfilerOutputs>;
 /// Adds a later stretch of the same window.
 void add_part(Findings& whole, Findings part);
 
-/// All syscalls that any script of the tool speaks of, ascending by number; of each figure the first script's that has
-/// it. Adding scripts up would count every call twice.
+/// All syscalls in the output of any script of the tool, ascending by number. Each figure comes from the first script
+/// that has it: a sum over scripts would count every call twice.
 std::vector<profilers::SyscallFigures> all_figures(const ProfilerOutputs& findings);
 
-/// Takes a test framework's own output out of `outputs`, as remove_framework_writes() does out of ours.
+/// Removes a test framework's own writes from the outputs, as report_line.h's function does from our counts.
 void remove_framework_writes(ProfilerOutputs& findings, int count);
 
 }  // namespace syscost::session

@@ -20,7 +20,7 @@
 
 namespace syscost::session {
 
-/// The folder for what tools find: --syscost_artifacts, or `syscost_artifacts` beside the CSV, or else where the
+/// The folder for the tools' files: --syscost_artifacts, or `syscost_artifacts` beside the CSV, or else where the
 /// program was started.
 Result<std::string> artifacts_root(const Options& options);
 /// `bpftrace syslat, perf`.
@@ -35,7 +35,7 @@ struct TracedWindow {
   std::vector<Failure> problems;         ///< Must make the run end non-zero.
 };
 
-/// Where a traced window's files go, and what it is called in messages.
+/// The folder of a traced window's files, and the window's name in messages.
 struct TracedName {
   std::string spoken;  ///< "test Suite.Test", "loop flush of test Suite.Test"
   Result<std::string> folder;
@@ -46,14 +46,14 @@ class ProfilerSession {
  public:
   explicit ProfilerSession(ToolOpener opener) : opener_(std::move(opener)) {}
 
-  /// Opens the tools, tries them, and makes the folder for what they find. Fails with cause and fix.
+  /// Opens the tools, tests them, and makes the folder for their files. Fails with cause and fix.
   Result<void> start(const Options& options, const csv::RunColumns& run);
   bool is_on() const { return tools_.any(); }
   /// `bpftrace syslat, perf (FOLDER)`.
   const std::string& text() const { return text_; }
   /// `bpftrace`, `bpftrace and perf`.
   std::string names() const { return tools_.names(); }
-  /// Makes the folder of a window: inside `parent`, or the program's when that is empty.
+  /// Makes the folder of a window: inside `parent`, or inside the program's folder if `parent` is empty.
   Result<std::string> make_folder(const std::string& parent, std::string_view name) const {
     return artifacts_->make_folder(parent, name);
   }
@@ -61,8 +61,8 @@ class ProfilerSession {
   Tools& tools() { return tools_; }
   const Tools& tools() const { return tools_; }
 
-  /// Writes the files, makes the rows, compares. `counted` is what the process counted in the same window, null when
-  /// nothing did; `framework_writes` as in adapter::close_window(), and taken out of the rows only.
+  /// Writes the files, makes the rows, compares. `counted` has the process's counts of the same window; null if nothing
+  /// counted. `framework_writes` is as in adapter::close_window(); they are removed from the rows only.
   TracedWindow conclude(Findings findings, const TracedName& name, const detail::CostData* counted,
                         std::string_view backend, int framework_writes = 0);
 

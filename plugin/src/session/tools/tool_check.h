@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Do a tool's numbers and ours agree? Two counts of the same window, taken by different means, must be equal. If they
-// are not, one of them is wrong, and syscost says so with both.
+// ToolCheck: compares a tool's numbers with ours. Two counts of the same window, taken by different means, must be
+// equal. If they are not, one of them is wrong, and syscost prints both.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 namespace syscost::session {
 
-/// A number that both sides know.
+/// A number that both sides have.
 struct ComparedNumber {
-  std::string syscall;    ///< "write"; "all" where only the totals can be compared.
+  std::string syscall;    ///< "write"; "all" if only the totals can be compared.
   std::string_view what;  ///< "entries" or "returned"
   std::uint64_t tool = 0;
   std::uint64_t counted = 0;
@@ -24,25 +24,25 @@ struct ComparedNumber {
 
 struct ToolCheck {
   std::vector<ComparedNumber> numbers;  ///< In the order of their syscalls' numbers.
-  std::uint64_t tool_total = 0;         ///< Of entries, where the script knows them, else of returned ones.
-  std::uint64_t counted_total = 0;      ///< Of ours that the tool can see.
+  std::uint64_t tool_total = 0;         ///< All entries, if the script counts them, else all returned calls.
+  std::uint64_t counted_total = 0;      ///< The same by our count, without calls that the tool cannot see.
 
   bool agrees() const;
-  /// The tool saw nothing of what there was.
+  /// True if the tool saw none of the calls.
   bool is_blind() const { return tool_total == 0 && counted_total > 0; }
 };
 
-/// `output.counts_syscalls` must hold. Only what our filter selects, and only native syscalls, which is what a tool's
-/// numbers are of.
+/// `output.counts_syscalls` must be true. Compares only the syscalls that our filter selects, and only those of the
+/// native ABI, because a tool's numbers have no ABI.
 ToolCheck check_tool(const profilers::Output& output, const detail::CostData& counted);
 
-/// `syslat: 512000 write, as counted`; where the two differ
+/// `syslat: 512000 write, as counted`; if the two differ
 /// `syslat: 511990 write; NOT as counted: write entries 511990 seen, 512000 counted`.
 std::string check_line(const profilers::Output& output, const ToolCheck& check);
 /// `syslat: 512000 write, not compared: nothing counts here`.
 std::string uncounted_line(const profilers::Output& output);
 
-/// Both numbers of everything that differs: "write: 511990 seen, 512000 counted".
+/// Both numbers of each difference: "write: 511990 seen, 512000 counted".
 std::string differences(const ToolCheck& check);
 
 /// The comparison as one JSON object.

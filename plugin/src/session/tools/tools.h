@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Tools: the profilers a run was asked for, started and stopped together. The one place that names all of them.
+// Tools: the profilers that the user requested, started and stopped together. Only tools.cc names all profilers.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace syscost::session {
 
 using ToolList = std::vector<std::unique_ptr<profilers::Profiler>>;
-/// Makes what the options ask for. A function, so that tests can put their own in.
+/// Makes the tools that the options request. A function, so that tests can use tools of their own.
 using ToolOpener = std::function<Result<ToolList>(const Options&)>;
 
 Result<ToolList> open_tools(const Options& options);
@@ -24,9 +24,9 @@ Result<ToolList> open_tools(const Options& options);
 /// Prints the scripts that --syscost_bpf can name. Returns the exit code.
 int list_scripts(const Options& options);
 
-/// The script that runs when none is named.
+/// The script that runs if the user names none.
 inline constexpr const char* kDefaultScript = "syslat";
-/// Those that will run.
+/// The names of the scripts that will run.
 std::vector<std::string> scripts_of(const Options& options);
 
 /// Not thread-safe, but for arm() and disarm().
@@ -35,13 +35,13 @@ class Tools {
   explicit Tools(ToolList tools = {}) : tools_(std::move(tools)) {}
 
   bool any() const { return !tools_.empty(); }
-  /// One of them is part of this process: nothing can be timed once it was attached.
+  /// True if one of them is part of this process: after it was attached, nothing can be timed.
   bool runs_inside() const {
     return std::any_of(tools_.begin(), tools_.end(), [](const auto& tool) { return tool->runs_inside(); });
   }
   /// `bpftrace`, `bpftrace and perf`.
   std::string names() const;
-  /// Finds out by doing whether they work.
+  /// Tests whether they work.
   Result<void> check();
 
   /// Starts all, or none. Enters the kernel and takes long.
@@ -54,7 +54,7 @@ class Tools {
   void disarm() noexcept {
     for (const auto& tool : tools_) tool->disarm();
   }
-  /// Stops all and adds what they found to `findings`. Fails with the first that could not say.
+  /// Stops all and adds their output to `findings`. Fails with the first failure of a tool.
   Result<void> detach(Findings& findings);
 
  private:

@@ -28,9 +28,9 @@ class Tracing final : public WindowTools {
   Tracing(Measurement& shared, RowWriter& rows, ToolOpener opener)
       : shared_(shared), rows_(rows), profilers_(std::move(opener)) {}
 
-  /// Opens what the options ask for, if that has not been done.
+  /// Opens the tools that the options request, if they are not open yet.
   Result<void> start();
-  /// Says so when tools were asked for and there was nothing that they look at.
+  /// Prints a message if tools were requested and there was no window that they could observe.
   void report_unused() const;
   ProfilerSession& profilers() { return profilers_; }
   const ProfilerSession& profilers() const { return profilers_; }
@@ -47,11 +47,11 @@ class Tracing final : public WindowTools {
 
   // For one more pass of a loop.
 
-  /// Attaches them. False, with a message, when that cannot be.
+  /// Attaches them. False, with a message, if that fails.
   bool begin_pass(std::string_view loop);
-  /// Stops them. False, with a message, when they could not say what they found.
+  /// Stops them. False, with a message, if they have no output.
   bool end_pass(Findings& findings);
-  /// Files and rows of that pass; returns the lines for people. `counted` is null when nothing counted.
+  /// Writes files and rows of that pass; returns the lines for people. `counted` is null if nothing counted.
   std::vector<std::string> conclude_pass(csv::WindowColumns columns, Findings findings,
                                          const detail::CostData* counted);
 

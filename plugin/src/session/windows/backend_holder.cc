@@ -12,7 +12,7 @@
 namespace syscost::session {
 namespace {
 
-/// Counts what reading the clock calls: nothing with a vDSO clock, clock_gettime in some virtual machines.
+/// Counts the syscalls of reading the clock: none with a vDSO clock, clock_gettime in some virtual machines.
 bool clock_makes_no_syscall(WindowBook& book) {
   WindowBook::Window* window = book.open(Reach::process);
   monotonic_ns();
@@ -103,7 +103,7 @@ Result<void> BackendHolder::check(OpenBackend& opened) {
   opened.is_intact.store(false, std::memory_order_release);
   Failure failure = hidden.failure();
   if (current() == &opened) {
-    // What shares programs among processes takes each process once.
+    // A helper that shares BPF programs among processes accepts each process once.
     opened.backend->retire();
     Result<void> reopened = open(choice_);
     if (!reopened.ok()) failure.reason += "; opening it again failed: " + reopened.failure().reason;

@@ -21,7 +21,7 @@ void Recorder::set_run(const csv::RunColumns& run) {
   run_id_ = run.run_id;
 }
 
-/// With the first window, so that a program without tests leaves no row.
+/// Adds the run's row before the first window's, so that a program without tests has no row.
 void Recorder::add_run_row() {
   if (!std::exchange(has_run_row_, true)) rows_->append_run(pending_);
 }
@@ -33,7 +33,7 @@ void Recorder::add(const csv::WindowColumns& window, const detail::CostData* cos
   rows_->append(pending_, window, cost, capabilities);
 }
 
-/// If events are missing, counts are lower bounds. The exit code must say so, because CI often reads nothing else.
+/// If events were lost, counts are lower bounds. The exit code must show it, because CI often reads nothing else.
 void Recorder::judge_losses(const csv::WindowColumns& window, const detail::CostData& cost) {
   if (loss_rule_ == LossRule::ignored) return;
   std::string name(window.kind);
@@ -68,7 +68,7 @@ void Recorder::write(std::string_view window) {
   if (!written.ok() && sink_->is_locked_out()) return say_that_rows_wait(written.failure());
   pending_.clear();
   if (written.ok()) return;
-  // One message for the first; a full disk would repeat it for every test.
+  // A message for the first failure only: a full disk would repeat it for every test.
   if (++unwritten_windows_ > 1) return;
   Failure failure = written.failure();
   if (failure.reason.ends_with('.')) failure.reason.pop_back();
@@ -94,7 +94,7 @@ void Recorder::conclude() {
 
 void Recorder::note_problem(const Failure& failure) {
   if (++problems_ == 1) first_problem_ = failure.reason;
-  // Closed descriptors are noticed at every window's end.
+  // Closed descriptors cause the same failure at the end of every window.
   if (said_.insert(failure.reason).second) say_failure(failure);
 }
 

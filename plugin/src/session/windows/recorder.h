@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Recorder: brings rows into the CSV and keeps account of what could not be brought.
+// Recorder: writes rows into the CSV, and remembers everything that went wrong.
 //
-// A disk that fills up while tests run must change no verdict, yet the run must not end as if its CSV were whole. So
-// the first failure is printed, every failure is remembered, and the tests go on.
+// If the disk fills up while tests run, no test's verdict may change, but the run must not end as if its CSV were
+// whole. So the recorder prints the first failure, remembers each one, and the tests go on.
 #pragma once
 
 #include <optional>
@@ -17,9 +17,9 @@
 
 namespace syscost::session {
 
-/// What becomes of a run in which events were lost.
+/// What lost events mean for the run.
 enum class LossRule {
-  ignored,   ///< They are data: nothing was asked for, or the adapter says it itself (decision 0013).
+  ignored,   ///< They are data: the user requested nothing, or the adapter prints them itself (decision 0013).
   accepted,  ///< A message.
   refused,   ///< A message, and a problem of the run: it ends non-zero.
 };
@@ -40,17 +40,17 @@ class Recorder {
 
   /// Keeps a window's rows for the next write().
   void add(const csv::WindowColumns& window, const detail::CostData* cost, const Capabilities& capabilities);
-  /// Likewise what a tool beside us said of the window.
+  /// Keeps the rows of a tool beside us for the same window.
   void add(const csv::WindowColumns& window, const csv::ToolWindow& tool);
-  /// Brings the kept rows into the file, with one write. `window` names them in the message of a failure. While another
-  /// process holds the file's lock they stay kept, and that is said once.
+  /// Writes the kept rows into the file, with one write. `window` names them in the message of a failure. While another
+  /// process holds the file's lock, the rows stay kept, and one message says so.
   void write(std::string_view window);
-  /// The process ends: what cannot be written now is lost, and a problem of the run.
+  /// The same at the end of the process: rows that cannot be written are lost, and that is a problem of the run.
   void conclude();
 
-  /// Prints `failure`, once, and remembers it as the run's problem.
+  /// Prints `failure` and remembers it as the run's problem; each failure once.
   void note_problem(const Failure& failure);
-  /// Everything that went wrong, in one line; empty when nothing did.
+  /// All problems, in one line; empty if there are none.
   std::string problem() const;
 
  private:

@@ -67,7 +67,7 @@ std::string report_line(const detail::CostData& cost, std::uint64_t wall_ns) {
 
 namespace {
 
-/// "1 fsync, 0.5 write a call", the most first, or "no syscalls".
+/// "1 fsync, 0.5 write a call", the most frequent first, or "no syscalls".
 std::string counts_per_call(const CallTable& table, const detail::Measured& measured, std::uint64_t calls) {
   std::vector<std::pair<std::uint64_t, SyscallId>> counts;
   CallTable room(&quiet_memory());
@@ -109,7 +109,7 @@ void remove_framework_writes(CallTable& table, int count) {
   constexpr SyscallId kWrite{Abi::x86_64, SYS_write};
   if (count <= 0) return;
   const Tally* writes = table.find(kWrite);
-  // Where entries are not measured they are 0; where they are, no fewer than calls.
+  // Entries that are not measured are 0; measured ones are at least as many as calls.
   if (writes == nullptr || std::max(writes->entries, writes->calls) != static_cast<std::uint64_t>(count)) return;
   table.at(kWrite).clear();
 }

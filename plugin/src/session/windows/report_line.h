@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The line under a test, and what must be taken out of its numbers first.
+// The line under a test, and the removal of the framework's own writes from its numbers.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 
 namespace syscost::session {
 
-/// `1024 write, 131 us in the kernel, 94 % of wall`. Time in calls that block by design (%wait) is no work and stands
-/// apart: `..., 2 ms waiting`. Under a filter it ends with ` (only %network counted)`.
+/// `1024 write, 131 us in the kernel, 94 % of wall`. Time in calls that block by design (%wait) is no work and has
+/// its own part: `..., 2 ms waiting`. Under a filter it ends with ` (only %network counted)`.
 std::string report_line(const detail::CostData& cost, std::uint64_t wall_ns);
 
-/// `2 write, 1 fsync a call`: the table's counts for each of `calls` calls; 3 digits where they do not divide evenly.
+/// `2 write, 1 fsync a call`: the table's counts divided by `calls`; with 3 digits if they do not divide evenly.
 std::string breakdown_per_call(const detail::CostData& cost, std::uint64_t calls);
 
 /// A time with three digits at most: "131 us", "1.52 ms".
 std::string format_ns(std::uint64_t ns);
 
-/// Takes the framework's own progress output out of a window into which it falls (GoogleTest prints "[ RUN      ]"
-/// between a suite's set-up and its first test). Possible exactly when the window's writes are all the framework's,
-/// that is `count` of them; a latency cannot be split, so in a window that also wrote by itself nothing is taken out.
+/// Removes the framework's own progress output from a window (GoogleTest prints "[ RUN      ]" between a suite's set-up
+/// and its first test). It removes writes only if the window has exactly `count` of them: then all are the framework's.
+/// If the window also wrote by itself, nothing is removed, because latencies cannot be separated.
 void remove_framework_writes(CallTable& table, int count);
 
-/// True when nothing was counted.
+/// True if the table has no count.
 bool is_empty(const CallTable& table);
 
 }  // namespace syscost::session

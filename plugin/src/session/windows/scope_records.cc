@@ -10,7 +10,7 @@
 namespace syscost::session {
 namespace {
 
-/// Its address tells threads apart. Initial-exec: the other TLS model allocates at a thread's first access.
+/// Its address identifies the thread. Initial-exec, because the other TLS model allocates at a thread's first access.
 thread_local char t_self __attribute__((tls_model("initial-exec")));
 
 }  // namespace
@@ -33,7 +33,7 @@ std::string_view ScopeRecords::enclosing_name(std::pmr::list<ScopeRecord>::itera
   return window_;
 }
 
-/// How often the enclosing test had a scope of that name before. Names seen for the first time take memory.
+/// How often the enclosing test had a scope of that name before. A new name takes memory.
 std::uint64_t ScopeRecords::next_repetition(const std::pmr::string& scope, bool has_room) {
   const Key key(std::pmr::string(test_, &memory_), std::pmr::string(scope, &memory_));
   if (auto known = repetitions_.find(key); known != repetitions_.end()) return known->second++;

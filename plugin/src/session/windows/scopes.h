@@ -18,7 +18,7 @@ class Scopes {
  public:
   Scopes(Measurement& shared, RowWriter& rows) : shared_(shared), rows_(rows) {}
 
-  /// Opens a scope and returns it; null when it cannot count, with the reason in `cost`. Any thread.
+  /// Opens a scope and returns it; null if it cannot count, with the reason in `cost`. Any thread.
   ScopeRecord* open(std::string_view name, Reach reach, Cost& cost);
   Cost close(ScopeRecord* scope);
 

@@ -8,7 +8,7 @@
 
 namespace syscost::session::unavailable_cost {
 
-/// What a Scope holds until stop().
+/// The Cost of a Scope before stop().
 inline const Cost& pending() {
   static const Cost cost(Unavailable{"The scope has not been stopped yet.", "Call stop() first."});
   return cost;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the kernel keeps account of anyway: processor time, context switches, page faults; and the clock.
+// Usage: what the kernel counts for each process anyway: processor time, context switches, page faults. And the clock.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace syscost::session {
 
-/// Monotonic time in ns; no syscall where the vDSO has the clock.
+/// Monotonic time in ns; no syscall if the vDSO has the clock.
 std::uint64_t monotonic_ns();
 
-/// The process's account since its start. Taking it is a syscall: outside windows only.
+/// The process's usage since its start. Reading it is a syscall: outside windows only.
 struct Usage {
   std::uint64_t user_ns = 0;
   std::uint64_t system_ns = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// WindowTools: what a window asks of the tools beside us. session/tools has them; a window knows only this.
+// WindowTools: the tools beside us, as a window sees them. session/tools implements the interface.
 #pragma once
 
 #include <string>
@@ -21,17 +21,17 @@ class WindowTools {
   /// `bpftrace`, `bpftrace and perf`.
   virtual std::string names() const = 0;
 
-  /// Attaches them, before a test's window opens. False, with a message, when that fails. The caller holds the row lock
-  /// and is at the file.
+  /// Attaches them before a test's window opens. False, with a message, if that fails. The caller holds RowWriter's
+  /// lock, after enter_file().
   virtual bool begin_test() = 0;
   /// No syscall.
   virtual void arm() noexcept = 0;
   virtual void disarm() noexcept = 0;
-  /// For a loop inside the test: takes them off, and attaches them again.
+  /// For a loop inside the test: detach them, and attach them again.
   virtual void suspend(OpenWindow& window) = 0;
   virtual void resume(OpenWindow& window) = 0;
-  /// For a test right after its window was closed: files and rows; returns the lines for people. `counted` still holds
-  /// the framework's own writes, as the tools' count does. The caller holds the row lock.
+  /// Writes files and rows of a test directly after its window was closed; returns the lines for people. `counted`
+  /// still holds the framework's own writes, as the tools' counts do. The caller holds RowWriter's lock.
   virtual std::vector<std::string> conclude(OpenWindow& window, const csv::WindowColumns& columns,
                                             const detail::CostData* counted, int framework_writes) = 0;
 };
