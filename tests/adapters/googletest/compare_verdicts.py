@@ -16,6 +16,9 @@ import sys
 import tempfile
 import xml.etree.ElementTree as xml
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+from backends import AUTOMATIC  # pylint: disable=wrong-import-position
+
 
 def run(program, folder, writes_xml=True, **variables):
     """(exit code, {test: verdict}, stderr); programs that run their tests several times report the last."""
@@ -36,7 +39,7 @@ def run(program, folder, writes_xml=True, **variables):
 
 def backends_that_work(linked):
     doctor = subprocess.run([linked], env={**os.environ, "SYSCOST_DOCTOR": "1"}, capture_output=True, text=True)
-    found = re.findall(r"^  ([a-z-]+) +works:", doctor.stdout, flags=re.MULTILINE)
+    found = re.findall(rf"^  ({'|'.join(AUTOMATIC)}) +works:", doctor.stdout, flags=re.MULTILINE)
     return found + (["dispatch-trap"] if "dispatch" in found else [])
 
 
