@@ -9,8 +9,8 @@
 //
 // A row is either of record `test` (what belongs to the window as a whole: times, totals, losses) or of
 // record `syscall` (what belongs to one syscall of the window). The two sets of measures are disjoint: a column is
-// filled on one kind of row only, so that summing a column never counts a thing twice. One row of record `run` says in
-// column `detail` what a program's run found around it; it has no measure.
+// filled on one kind of row only, so a sum over the rows of one window counts nothing twice. Windows may hold others: a
+// test's calls include its scopes'. One row of record `run` has no measure: its `detail` says what the run found.
 #pragma once
 
 #include <array>
