@@ -188,9 +188,38 @@ class LoopsAndTheEndOfTheProcess(LoopCase):
 class LoopsAndScopes(LoopCase):
     FLAGS = ("--syscost_cycles=5", "--syscost_repeats=4", "--syscost_warmup=1")
 
-    def test_a_scope_in_a_timed_pass_is_unavailable_never_zero(self):
-        done = self.measure("AScopeInATimedPassHasNoNumber", *self.FLAGS)
-        self.assertIn("scopes: 20 counted, 25 unavailable", done.out)
+    def each_backend_that_can_detach(self):
+        """The flag of each of them that works here; self.csv is a file of its own."""
+        for backend in ("ebpf", "dispatch"):
+            flag = f"--syscost_backend={backend}"
+            if self.run_test("HasNoSyscallsOfItsOwn", flag, "--syscost_profile=syscalls", *self.FLAGS, code=None).code == 0:
+                self.csv = os.path.join(self.folder, f"{backend}.csv")
+                yield flag
+
+    def test_what_measures_in_the_body_counts_in_every_pass_and_the_loop_has_no_times(self):
+        for flag in self.each_backend_that_can_detach():
+            done = self.measure("MeasuresInItsBody", flag, *self.FLAGS, CI="1")
+            self.assertEqual(done.err.count("loop measures is counted but not timed: a scope or an assertion of syscost "
+                                            "measures while it runs"), 1)
+            self.assertEqual([row["wall_ns"] for row in self.rows(kind="loop", record="test")], [""] * 4)
+            self.assertEqual(self.counts("loop"), [25] * 4)
+
+    def test_what_measures_first_in_a_timed_pass_counts_there(self):
+        for flag in self.each_backend_that_can_detach():
+            done = self.measure("MeasuresInALaterCallOfItsBody", flag, *self.FLAGS, CI="1")
+            self.assertIn("loop later is counted but not timed", done.err)
+            self.assertEqual([row["wall_ns"] for row in self.rows(kind="loop", record="test")], [""] * 4)
+            self.assertEqual(self.counts("loop"), [5] * 4)
+
+    def test_an_assertion_on_another_thread_has_the_verdict_that_it_has_without_flags(self):
+        for name, code in (("AssertsOnAThreadOfItsBody", 0), ("AThreadBesideItAsserts", 0),
+                           ("AssertsWhatIsWrongOnAThreadOfItsBody", 1)):
+            self.run_test(name, code=code)
+            for flag in self.each_backend_that_can_detach():
+                done = self.measure(name, flag, *self.FLAGS, code=code, CI="1")
+                self.assertRegex(done.err, "loop (thread|beside|wrong) is counted but not timed")
+                self.assertNotIn("SKIPPED", done.out)
+                self.assertNotIn("n/a", done.out)
 
     def test_a_loop_inside_a_scope_has_counts_and_no_times(self):
         done = self.measure("InsideAScopeIsCountedAndNotTimed", *self.FLAGS)

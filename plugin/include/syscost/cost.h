@@ -28,6 +28,8 @@ struct Unavailable {
   std::string how_to_fix;
   /// True when no test can have it here: the backend in use does not measure such a thing.
   bool is_beyond_backend = false;
+  /// True when the number is missing only because of how syscost measures, and the same code has it later in this run.
+  bool comes_later = false;
 };
 
 /// An exact count, or the reason why there is none. Compares with any integer and with another Count. Copying allocates
@@ -141,7 +143,7 @@ class SYSCOST_EXPORT Count {
     return compare(Count(static_cast<std::uint64_t>(other)));
   }
   Holding compare(const Count& other) const;
-  /// Asks the framework adapter whether the running test was skipped because this number is missing.
+  /// True when the number comes later, or the framework adapter skipped the running test because it is missing.
   bool excused() const;
 
   std::uint64_t value_ = 0;  // a lower bound when lost_ > 0

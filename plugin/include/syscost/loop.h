@@ -20,9 +20,10 @@
 //
 // Errors do not reach the caller: a message on stderr says what is missing. If no backend can count, there are times
 // and no counts. While a Scope is open, on this or another thread, there are counts and no times, because the
-// instrument has to stay. `break`, `return` and exceptions end a loop early: what whole passes measured is kept.
-// Scopes and assertions of ours inside the body answer "unavailable" in all passes but the counted ones: ask about a
-// loop's counts by its row.
+// instrument has to stay. A Scope, a measure() or an assertion of ours in the body counts in every pass, as it does
+// without a request: the first one puts the instrument back, and the loop has no times. (On another thread, dispatch
+// can do so only before the next pass; see docs/loops.md.) `break`, `return` and exceptions end a loop early: what
+// whole passes measured is kept.
 #pragma once
 
 #include <cstdint>

@@ -160,6 +160,8 @@ class Backend {
   /// Stop and resume observing the process, for timed passes. An opened backend is attached.
   virtual Result<void> detach() = 0;
   virtual Result<void> attach() = 0;
+  /// False when only the thread that called detach() can call attach().
+  virtual bool attaches_on_any_thread() const { return true; }
 
   /// Stops counting for good, and releases the resources that another backend of this process needs. Scopes that are
   /// open on it may still be closed. Call it between windows.

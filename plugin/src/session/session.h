@@ -67,7 +67,7 @@ class Session {
   RowWriter rows_{shared_};
   Tracing tools_;
   Windows windows_{shared_, rows_, tools_};
-  Scopes scopes_{shared_, rows_};
+  Scopes scopes_{shared_, rows_, [this] { return loops_.attach_for_scope(); }};
   Loops loops_{shared_, rows_, windows_, tools_};
   bool has_new_options_ = false;  // since the last start()
 };

@@ -133,15 +133,59 @@ TEST(Loop, ForksInItsBody) {
   }
 }
 
-TEST(Loop, AScopeInATimedPassHasNoNumber) {
-  int with = 0;
-  int without = 0;
-  for (auto it : syscost::loop("scopes")) {
-    const syscost::Cost cost = syscost::measure([] { call(2); });
-    if (cost.calls("getppid") == 2) ++with;
-    if (cost.unavailable() != nullptr) ++without;
+TEST(Loop, MeasuresInItsBody) {
+  int calls = 0;
+  int counted = 0;
+  for (auto it : syscost::loop("measures")) {
+    ++calls;
+    EXPECT_SYSCALLS_EQ("getppid", 2, call(2));
+    const syscost::Cost cost = syscost::measure([] { call(3); }, syscost::Reach::process);
+    if (cost.calls("getppid").value_or(0) == 3) ++counted;
   }
-  std::printf("scopes: %d counted, %d unavailable\n", with, without);
+  EXPECT_EQ(counted, calls);
+}
+
+TEST(Loop, MeasuresInALaterCallOfItsBody) {
+  int calls = 0;
+  for (auto it : syscost::loop("later")) {
+    call(1);
+    if (++calls != 13) continue;
+    EXPECT_SYSCALLS_EQ("getppid", 2, call(2));
+  }
+}
+
+/// On a thread that the body starts.
+void assert_on_a_thread(int calls_made) {
+  std::thread([calls_made] { EXPECT_SYSCALLS_EQ("getppid", 2, call(calls_made)); }).join();
+}
+
+TEST(Loop, AssertsOnAThreadOfItsBody) {
+  for (auto it : syscost::loop("thread")) assert_on_a_thread(2);
+}
+
+TEST(Loop, AssertsWhatIsWrongOnAThreadOfItsBody) {
+  for (auto it : syscost::loop("wrong")) assert_on_a_thread(3);
+}
+
+TEST(Loop, AThreadBesideItAsserts) {
+  std::atomic<int> wanted{0};
+  std::atomic<int> done{0};
+  std::thread beside([&] {
+    for (int i = 1; i <= 2; ++i) {
+      while (wanted < i) std::this_thread::yield();
+      EXPECT_SYSCALLS_EQ("getppid", 2, call(2));
+      done = i;
+    }
+  });
+  int calls = 0;
+  for (auto it : syscost::loop("beside")) {
+    call(1);
+    if (++calls % 13 != 0 || calls > 26) continue;
+    ++wanted;
+    while (done < wanted) std::this_thread::yield();
+  }
+  wanted = 2;
+  beside.join();
 }
 
 TEST(Loop, InsideAScopeIsCountedAndNotTimed) {

@@ -146,6 +146,17 @@ TEST(Count, HoldsEveryComparisonWhenTheAdapterExcusedIt) {
   adapter::set_unavailable_handler(nullptr);
 }
 
+TEST(Count, HoldsEveryComparisonWhereTheNumberComesLaterAndSkipsNoTest) {
+  static bool was_asked;
+  was_asked = false;
+  const Count later(std::make_shared<const Unavailable>(Unavailable{"Later.", "Wait.", false, /*comes_later=*/true}));
+  EXPECT_EQ(holding(later, 1), "......") << "no framework, no verdict that may wait";
+  adapter::set_unavailable_handler([](const Unavailable&) { return was_asked = true; });
+  EXPECT_EQ(holding(later, 1), "=!<l>g");
+  EXPECT_FALSE(was_asked);
+  adapter::set_unavailable_handler(nullptr);
+}
+
 TEST(Count, SaysItsNumberOrWhyThereIsNone) {
   EXPECT_EQ(Count(5).value(), 5U);
   EXPECT_EQ(Count(5).value_or(9), 5U);

@@ -101,6 +101,8 @@ class DispatchBackend final : public Backend {
   std::uint64_t hidden_losses_beside_scopes() const override { return losses_of_unseen_; }
   Result<void> detach() override;
   Result<void> attach() override;
+  /// The kernel arms only the thread that asks for it.
+  bool attaches_on_any_thread() const override { return false; }
   std::string remark() const override { return remark_; }
 
  private:

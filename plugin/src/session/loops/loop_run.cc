@@ -116,6 +116,7 @@ std::uint64_t LoopRun::next_pass() {
       end_pass(monotonic_ns());
     }
   }
+  if (!has_times_) attach_backend();
   choose_phase();
   return start_pass();
 }
@@ -163,6 +164,7 @@ void LoopRun::choose_phase() {
       }
       is_entered_ = true;
       loops_.running().loop = this;
+      thread_ = std::this_thread::get_id();
       opened_ = loops_.backend();
       has_times_ = detach_backend();
       pass_ = 0;
@@ -233,6 +235,16 @@ bool LoopRun::detach_backend() {
 void LoopRun::attach_backend() {
   if (!std::exchange(is_off_, false)) return;
   if (!loops_.attach_backend(*opened_)) opened_ = nullptr;
+}
+
+void LoopRun::stop_timing() {
+  if (!is_off_) return;
+  if (std::exchange(has_times_, false)) {
+    say("loop " + name_ +
+        " is counted but not timed: a scope or an assertion of syscost measures while it runs, in its body or on "
+        "another thread");
+  }
+  if (opened_->backend->attaches_on_any_thread() || std::this_thread::get_id() == thread_) attach_backend();
 }
 
 /// The loop is over, at its end or early.

@@ -21,6 +21,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "session/loops/loops.h"
@@ -49,6 +50,10 @@ class LoopRun {
 
   /// The process ends: a loop that runs writes what its whole passes measured, and says that it was ended.
   static void end_process(Loops& loops);
+
+  /// The body or another thread opens a scope, which must count as it does without a flag of syscost: attaches the
+  /// backend, now or before the next pass. The loop has no times. The caller holds Loops::Running::mutex.
+  void stop_timing();
 
   /// Ends the running pass and begins the next. Returns its number of calls, 0 when there is none.
   std::uint64_t next_pass();
@@ -79,7 +84,8 @@ class LoopRun {
   Phase phase_ = Phase::fresh;
   bool is_entered_ = false;     // the session's loops know that this one runs
   bool is_off_ = false;         // the instrument is taken off
-  bool has_times_ = true;       // false: the instrument had to stay on
+  bool has_times_ = true;       // false: the instrument had to stay on, or to come back
+  std::thread::id thread_;      // that runs the loop
   std::uint64_t calls_ = 0;     // of the running pass
   std::uint64_t pass_ = 0;      // of the running phase, from 0
   std::uint64_t start_ns_ = 0;  // of the running pass

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "os/quiet_memory.h"
+#include "session/loops/loop_run.h"
 #include "session/process/messages.h"
 
 namespace syscost::session {
@@ -80,6 +81,13 @@ bool Loops::attach_backend(OpenBackend& opened) {
   opened.is_intact.store(false, std::memory_order_release);
   note_problem(on.failure());
   return false;
+}
+
+bool Loops::attach_for_scope() {
+  // Between passes the loop's thread attaches and detaches.
+  const std::lock_guard guard(running_.mutex);
+  if (running_.loop != nullptr) running_.loop->stop_timing();
+  return !shared_.is_backend_detached.load();
 }
 
 WindowBook::Window* Loops::open_window(OpenBackend& opened) {

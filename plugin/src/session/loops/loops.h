@@ -2,7 +2,7 @@
 //
 // Loops: what a session does for a loop: the running test is not charged with it, and the backend comes off and on.
 //
-// All of it on the loop's thread, where no window is armed.
+// All of it on the loop's thread, where no window is armed; but any thread may call attach_for_scope().
 #pragma once
 
 #include <cstdint>
@@ -41,6 +41,9 @@ class Loops {
   Result<void> detach_backend(OpenBackend& opened);
   /// False, with a message, when it cannot be attached again.
   bool attach_backend(OpenBackend& opened);
+  /// A scope opens on the calling thread while the backend is off: ends the timing of the loop that runs. False when
+  /// the backend stays off until the loop's next pass, because only the loop's thread can attach it.
+  bool attach_for_scope();
 
   WindowBook::Window* open_window(OpenBackend& opened);
   /// Null when the counts are void.

@@ -50,7 +50,7 @@ struct Measurement {
 
   // Set by the loops.
   std::atomic<bool> in_loop{false};
-  std::atomic<bool> is_backend_detached{false};  ///< For a loop's timed passes: a scope would see nothing.
+  std::atomic<bool> is_backend_detached{false};  ///< For a loop's timed passes. A scope attaches it.
   /// By test, window and loop: the first repetition of the next run.
   std::map<std::tuple<std::string, std::string, std::string>, std::uint64_t> next_repetitions;
 

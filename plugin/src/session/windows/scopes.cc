@@ -22,7 +22,8 @@ ScopeRecord* Scopes::open(std::string_view name, Reach reach, Cost& cost) {
     return nullptr;
   }
   ScopeRecord* scope = shared_.scopes.begin(name);
-  if (shared_.is_backend_detached.load()) {
+  // No window is armed on any thread while the backend is off, so this may make syscalls.
+  if (shared_.is_backend_detached.load() && !attach_backend_()) {
     shared_.scopes.end(scope, false, nullptr, 0);
     cost = unavailable_cost::timed_pass();
     return nullptr;

@@ -6,7 +6,9 @@
 // its row waits until no window is open.
 #pragma once
 
+#include <functional>
 #include <string_view>
+#include <utility>
 
 #include "session/windows/measurement.h"
 #include "session/windows/row_writer.h"
@@ -16,7 +18,9 @@ namespace syscost::session {
 
 class Scopes {
  public:
-  Scopes(Measurement& shared, RowWriter& rows) : shared_(shared), rows_(rows) {}
+  /// `attach_backend`: the backend is off for a loop's timed passes, and a scope opens. False when it stays off.
+  Scopes(Measurement& shared, RowWriter& rows, std::function<bool()> attach_backend)
+      : shared_(shared), rows_(rows), attach_backend_(std::move(attach_backend)) {}
 
   /// Opens a scope and returns it; null if it cannot count, with the reason in `cost`. Any thread.
   ScopeRecord* open(std::string_view name, Reach reach, Cost& cost);
@@ -25,6 +29,7 @@ class Scopes {
  private:
   Measurement& shared_;
   RowWriter& rows_;
+  std::function<bool()> attach_backend_;
 };
 
 }  // namespace syscost::session

@@ -14,8 +14,10 @@ inline const Cost& pending() {
   return cost;
 }
 inline const Cost& timed_pass() {
-  static const Cost cost(Unavailable{"This is a timed pass of a syscost::loop: nothing counts in it.",
-                                     "Measure outside the loop, or read the loop's own row."});
+  static const Cost cost(
+      Unavailable{"This is a timed pass of a syscost::loop, and this thread cannot attach the backend.",
+                  "Measure on the loop's thread, or outside the loop.", /*is_beyond_backend=*/false,
+                  /*comes_later=*/true});
   return cost;
 }
 inline const Cost& fork_child() {
