@@ -17,6 +17,7 @@ OUR_MAIN = os.path.join(BIN, "benchmark_our_main")      # syscost::benchmark_mai
 UNLINKED = os.path.join(BIN, "benchmark_unlinked")      # BENCHMARK_MAIN(), without us
 USER_MAIN = os.path.join(BIN, "benchmark_user_main")
 DYING = os.path.join(BIN, "benchmark_dying")
+MEASURING = os.path.join(BIN, "benchmark_measuring")    # judges its bodies by syscost::measure and Scope
 QUICK = "--benchmark_min_time=0.001"
 
 

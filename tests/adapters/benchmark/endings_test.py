@@ -2,7 +2,7 @@
 """Benchmarks that end the process, or part of it, while they are counted or timed."""
 import os
 
-from benchmark_case import DYING, SHAPES, QUICK, BenchmarkCase, main
+from benchmark_case import DYING, MEASURING, SHAPES, QUICK, BenchmarkCase, main
 
 
 class OddBodies(BenchmarkCase):
@@ -14,6 +14,18 @@ class OddBodies(BenchmarkCase):
 
     def totals(self):
         return {row["test"]: row["total_calls"] for row in self.rows(record="test")}
+
+    def test_a_body_that_measures_itself_has_the_result_that_it_has_without_flags(self):
+        self.assertNotIn("ERROR OCCURRED", self.run_program(MEASURING, QUICK).out)
+        for backend in ("ebpf", "dispatch"):
+            self.csv = os.path.join(self.folder, backend)
+            done = self.run_program(MEASURING, QUICK, f"--syscost_backend={backend}", f"--syscost_csv={self.csv}", CI="1",
+                                    code=None)
+            if done.code == 2:
+                continue  # it does not work here
+            self.assertNotIn("ERROR OCCURRED", done.out)
+            self.assertEqual({row["test"]: (row["outcome"], row["total_calls"]) for row in self.rows(record="test")},
+                             {"BM_MeasuresItsBody": ("passed", "1000"), "BM_MeasuresAroundItsLoop": ("passed", "1000")})
 
     def test_what_ends_the_program_loses_nothing_before_it(self):
         for body, code, how in (("throw", -6, "was killed by SIGABRT"), ("crash", -11, "was killed by SIGSEGV"),
