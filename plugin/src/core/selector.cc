@@ -73,19 +73,25 @@ std::string_view take_term(std::string_view& rest, bool& more) {
   return trimmed(term);
 }
 
-bool found_in(const std::regex& regex, std::string_view name) {
-  return std::regex_search(name.begin(), name.end(), regex);
-}
-
-bool fits_any_name(const std::regex& regex) {
+// Whether the expression is found in a name of any table.
+Result<bool> fits_any_name(const Regex& regex) {
+  const auto fits = [&regex](std::string_view name) { return regex.is_found_in(name); };
   for (std::size_t abi = 0; abi < kAbiCount; ++abi) {
     for (const SyscallTableEntry& entry : syscall_table(static_cast<Abi>(abi))) {
       if (entry.name.empty()) continue;
-      if (found_in(regex, entry.name)) return true;
-      if (found_in(regex, std::string(abi_prefix(static_cast<Abi>(abi))).append(entry.name))) return true;
+      if (Result<bool> found = fits(entry.name); !found.ok() || found.value()) return found;
+      const std::string full = std::string(abi_prefix(static_cast<Abi>(abi))).append(entry.name);
+      if (Result<bool> found = fits(full); !found.ok() || found.value()) return found;
     }
   }
-  return found_in(regex, "unknown") || found_in(regex, "syscall_1000");
+  if (Result<bool> found = fits("unknown"); !found.ok() || found.value()) return found;
+  return fits("syscall_1000");
+}
+
+// parse() has tried the expression on every known name; one that is too long for another name does not fit it.
+bool fits_name(const Regex& regex, std::string_view name) {
+  const Result<bool> found = regex.is_found_in(name);
+  return found.ok() && found.value();
 }
 
 }  // namespace
@@ -130,20 +136,20 @@ Result<Selector::Term> Selector::parse_regex(std::string_view word) {
   }
   std::string_view pattern = word.substr(1, word.size() - 2);
   if (pattern.empty()) return Failure{"The regular expression // is empty.", "Write * to choose every syscall."};
-  try {
-    auto regex = std::make_shared<const std::regex>(pattern.begin(), pattern.end());
-    if (!fits_any_name(*regex)) {
-      return Failure{"The regular expression " + in_quotes(word) + " matches no syscall.",
-                     "Names are lower case with underscores, e.g. /^epoll_/."};
-    }
-    Term term;
-    term.kind = Term::Kind::kRegex;
-    term.regex = std::move(regex);
-    return term;
-  } catch (const std::regex_error& error) {
-    return Failure{"The regular expression " + in_quotes(word) + " is malformed: " + error.what() + ".",
+  Result<Regex> regex = Regex::parse(pattern);
+  Result<bool> fits = regex.ok() ? fits_any_name(regex.value()) : Result<bool>(regex.failure());
+  if (!fits.ok()) {
+    return Failure{"The regular expression " + in_quotes(word) + " is malformed: " + fits.failure().reason + ".",
                    "Use ECMAScript syntax, e.g. /^(p?read|write)v?$/."};
   }
+  if (!fits.value()) {
+    return Failure{"The regular expression " + in_quotes(word) + " matches no syscall.",
+                   "Names are lower case with underscores, e.g. /^epoll_/."};
+  }
+  Term term;
+  term.kind = Term::Kind::kRegex;
+  term.regex = std::move(regex.value());
+  return term;
 }
 
 Result<Selector::Term> Selector::parse_name(std::string_view name) {
@@ -179,11 +185,7 @@ bool Selector::Term::hits(SyscallId candidate) const {
     case Kind::kRegex:
       break;
   }
-  try {
-    return found_in(*regex, syscall_base_name(candidate)) || found_in(*regex, syscall_name(candidate));
-  } catch (const std::regex_error&) {
-    return false;  // parse() has tried the expression on every known name
-  }
+  return fits_name(*regex, syscall_base_name(candidate)) || fits_name(*regex, syscall_name(candidate));
 }
 
 bool Selector::may_match_from(std::uint32_t first) const {

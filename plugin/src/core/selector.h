@@ -8,12 +8,12 @@
 // are refused, with the nearest thing that exists.
 #pragma once
 
-#include <memory>
 #include <memory_resource>
-#include <regex>
+#include <optional>
 #include <string_view>
 #include <vector>
 
+#include "core/regex.h"
 #include "core/syscall_id.h"
 #include "core/syscall_table.h"
 #include "os/result.h"
@@ -58,7 +58,7 @@ class Selector {
     bool removes = false;
     SyscallId id;  // kOne: this very syscall; kName: this and its namesakes of other ABIs
     SyscallClass bit = SyscallClass::none;
-    std::shared_ptr<const std::regex> regex;
+    std::optional<Regex> regex;  // kRegex
 
     bool hits(SyscallId candidate) const;
   };

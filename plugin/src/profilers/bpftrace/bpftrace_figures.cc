@@ -5,8 +5,9 @@
 #include <array>
 #include <charconv>
 #include <map>
-#include <regex>
 #include <utility>
+
+#include "core/regex.h"
 
 namespace syscost::profilers {
 namespace {
@@ -77,12 +78,13 @@ std::string code_of(std::string_view source) {
 }  // namespace
 
 ScriptMaps maps_of_source(std::string_view source) {
-  static const std::regex kExitCall(R"((^|[^\w:$@])exit\s*\()");
+  static const Regex kExitCall = std::move(Regex::parse(R"((^|[^\w:$@])exit\s*\()").value());
   const std::string code = code_of(source);
   const auto names = [&code](std::string_view map) { return code.find(map) != std::string::npos; };
   const bool has_entries = names(kEntries);
   const bool has_latency = names(kLatency);
-  return {has_entries || has_latency, has_entries, has_latency, names(kErrors), std::regex_search(code, kExitCall)};
+  const Result<bool> exits = kExitCall.is_found_in(code);
+  return {has_entries || has_latency, has_entries, has_latency, names(kErrors), exits.ok() && exits.value()};
 }
 
 Result<Figures> figures_of(const BpftraceOutput& output, const ScriptMaps& maps) {
