@@ -29,16 +29,20 @@ Why because(std::string reason, std::string how_to_fix) {
   return std::make_shared<const Unavailable>(Unavailable{std::move(reason), std::move(how_to_fix)});
 }
 
-Count beyond_backend(std::string reason, std::string how_to_fix) {
-  return Count(std::make_shared<const Unavailable>(Unavailable{std::move(reason), std::move(how_to_fix), true}));
+/// `other`: a backend that knows it and needs no privilege.
+Count beyond_backend(std::string reason, std::string_view other) {
+  return Count(std::make_shared<const Unavailable>(
+      Unavailable{std::move(reason),
+                  std::string("Use one that can: --syscost_backend ")
+                      .append(other)
+                      .append(", or ebpf; --syscost_doctor says which of them works here."),
+                  true}));
 }
 
 Count not_measured(std::string_view what) {
-  // dispatch knows all but entries and needs no privilege; of the two that know entries seccomp needs none.
-  const char* unprivileged = what.starts_with("entries") ? "seccomp" : "dispatch";
+  // dispatch knows all but entries; of the two that know entries seccomp needs no privilege.
   return beyond_backend("The backend in use does not measure " + std::string(what) + ".",
-                        std::string("Use one that can: --syscost_backend ") + unprivileged +
-                            ", or ebpf; --syscost_doctor says which of them works here.");
+                        what.starts_with("entries") ? "seccomp" : "dispatch");
 }
 
 /// Without a full stop, to go on in the same sentence.
@@ -73,8 +77,8 @@ Count sum(const detail::CostData* data, const Why& why, std::string_view selecto
   constexpr SyscallId kUnnamed{kNativeAbi, Filter::kNumbers};
   for (const SyscallId unseen : data->measured.uncountable) {
     if (!chosen.value().matches(unseen) || chosen.value().matches(kUnnamed)) continue;
-    return beyond_backend("The backend in use cannot see " + syscall_name(unseen) + ".",
-                          "Use one that can (--syscost_backend ebpf); --syscost_doctor says what it needs.");
+    // seccomp's way back from a signal handler; dispatch counts it.
+    return beyond_backend("The backend in use cannot see " + syscall_name(unseen) + ".", "dispatch");
   }
   std::uint64_t total = 0;
   for (const auto& [id, tally] : data->table) {

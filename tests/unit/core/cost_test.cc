@@ -139,6 +139,17 @@ TEST(Cost, AnswersNothingForWhatTheBackendDoesNotMeasure) {
   EXPECT_EQ(Cost(entries_only).entries("write"), 1024);
 }
 
+// An ordinary user must not be sent to the one backend that needs a privilege.
+TEST(Cost, NamesABackendWithoutPrivilegeForWhatTheBackendCannotSee) {
+  const SyscallId unseen[] = {*parse_syscall_name("rt_sigreturn")};
+  std::shared_ptr<detail::CostData> data = sample();
+  data->measured.uncountable = unseen;
+  const Unavailable why = *Cost(data).calls("rt_sigreturn").unavailable();
+  EXPECT_EQ(why.reason, "The backend in use cannot see rt_sigreturn.");
+  EXPECT_NE(why.how_to_fix.find("--syscost_backend dispatch, or ebpf"), std::string::npos) << why.how_to_fix;
+  EXPECT_EQ(Cost(data).calls("write"), 1024);
+}
+
 TEST(Cost, AnswersNothingForWhatTheFilterLeavesOut) {
   std::shared_ptr<detail::CostData> data = sample();
   data->filter = Filter::parse("write,%network").value();
