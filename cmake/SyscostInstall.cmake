@@ -50,6 +50,7 @@ install(FILES "${PROJECT_BINARY_DIR}/plugin/src/late/include/late/functions.inc"
         DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}/late" COMPONENT devel)
 install(FILES "${CMAKE_CURRENT_LIST_DIR}/syscost-adapter.cmake" "${CMAKE_CURRENT_LIST_DIR}/syscost-late.cmake"
               "${CMAKE_CURRENT_LIST_DIR}/SyscostEverywhere.cmake"
+              "${CMAKE_CURRENT_LIST_DIR}/syscost-no-components.cmake"
         DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}" COMPONENT devel)
 
 set(SYSCOST_GTEST_SOURCES "")

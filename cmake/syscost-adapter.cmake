@@ -6,6 +6,8 @@
 #
 # Works with CMake 3.16, as everything a consumer's build sees.
 
+cmake_policy(VERSION 3.16...3.25)  # of what this file defines, however old the project is
+
 # syscost_own_language(TARGET STANDARD): TARGET is compiled as C++ of that standard, or of a newer one where the build is.
 # That is its affair: what links it keeps its own language.
 function(syscost_own_language target standard)

@@ -11,6 +11,8 @@
 #
 # Works with CMake 3.16, as everything a consumer's build sees.
 
+cmake_policy(VERSION 3.16...3.25)  # of what this file defines, however old the project is
+
 # Sets `result` to the target of the Google Benchmark that this build uses, looking for an installed one only when the
 # build has none.
 macro(syscost_find_benchmark result)

@@ -9,6 +9,8 @@
 #
 # Works with CMake 3.16, as everything a consumer's build sees.
 
+cmake_policy(VERSION 3.16...3.25)  # of what this file defines, however old the project is
+
 # Sets `result` to the target of the GoogleTest that this build uses: the one that SYSCOST_GTEST_TARGET names, else one of
 # the usual names; looks for an installed one only when the build has none. Old CMake names its target GTest::GTest, an old
 # GoogleTest added by add_subdirectory plain gtest.

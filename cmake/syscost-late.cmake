@@ -2,6 +2,8 @@
 # FOLDER; LIBRARY is the file that it loads, empty = the loader is to find it.
 #
 # Works with CMake 3.16, as everything a consumer's build sees.
+cmake_policy(VERSION 3.16...3.25)  # of what this file defines, however old the project is
+
 include("${CMAKE_CURRENT_LIST_DIR}/syscost-adapter.cmake")
 
 function(syscost_add_late target folder library)
