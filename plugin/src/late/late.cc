@@ -110,6 +110,7 @@ __attribute__((weak, visibility("hidden"))) extern const syscost::late::Stubs sy
 namespace {
 
 constexpr const char* kSoname = "libsyscost.so.0";
+constexpr std::size_t kStemLength = sizeof("libsyscost.so") - 1;
 
 #define SYSCOST_STUB(name, stand_in) #name "\0"
 /// In the order of the slots.
@@ -152,7 +153,8 @@ void* open_file(const char* file, int more_flags = 0) {
 bool is_library_there() {
   const auto is_ours = [](dl_phdr_info* object, std::size_t, void*) {
     const char* const folder_end = std::strrchr(object->dlpi_name, '/');
-    return static_cast<int>(folder_end != nullptr && std::strcmp(folder_end + 1, kSoname) == 0);
+    // Some link the file with the whole version, libsyscost.so.0.1.0.
+    return static_cast<int>(folder_end != nullptr && std::strncmp(folder_end + 1, kSoname, kStemLength) == 0);
   };
   return dl_iterate_phdr(is_ours, nullptr) != 0;
 }
@@ -201,7 +203,8 @@ void* open_library() {
   }
   // It may be there already, from another place. A second copy would count for itself, and only one copy can have what
   // dispatch needs.
-  if (void* const library = open_file(kSoname, RTLD_NOLOAD)) return library;
+  // Asked without need, the loader looks for the file in each folder of the system: 80 calls.
+  if (void* const library = is_library_there() ? open_file(kSoname, RTLD_NOLOAD) : nullptr) return library;
   const bool has_more_rights = getauxval(AT_SECURE) != 0;
   if (SYSCOST_LIBRARY_FILE[0] != '\0') {
     if (void* const library = has_more_rights ? nullptr : open_in_library_path()) return library;
