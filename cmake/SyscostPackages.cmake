@@ -57,7 +57,7 @@ set(CPACK_DEBIAN_DEVEL_PACKAGE_NAME libsyscost-dev)
 set(CPACK_DEBIAN_DEVEL_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVEL_PACKAGE_DEPENDS "${CPACK_DEBIAN_LIBRARY_PACKAGE_NAME} (= ${version})")
 set(CPACK_DEBIAN_DEVEL_PACKAGE_RECOMMENDS "libgtest-dev")
-set(CPACK_DEBIAN_DEVEL_PACKAGE_SUGGESTS "libbenchmark-dev, cmake, pkg-config")
+set(CPACK_DEBIAN_DEVEL_PACKAGE_SUGGESTS "libbenchmark-dev, cmake, pkgconf")
 set(CPACK_COMPONENT_DEVEL_DESCRIPTION "system calls of C++ tests and benchmarks: development files
 ${about}
 .
