@@ -3,7 +3,7 @@
 """Names that one folder may define only once: check_names.py SOURCE
 
 `./dev demo`, `./dev package` and the builds of projects that add syscost as a folder compile many files as one, because their headers are then read once; the tests compile file by file. So two files of a folder must not define the same
-constant or type in an unnamed namespace, nor functions of one name with equally many parameters: those may compile, and a call
+constant, enumerator or type in an unnamed namespace, nor functions of one name with equally many parameters: those may compile, and a call
 may take the other file's.
 """
 import os
@@ -16,6 +16,8 @@ TREES = ("plugin/src", "bench_tool/src")
 # At the margin of the file, as clang-format leaves what stands in a namespace.
 CONSTANT = re.compile(r"^(?:inline )?const(?:expr|init)? .*?\b(k[A-Z]\w*)\s*(?:\[|=|\{)")
 TYPE = re.compile(r"^(?:struct|class|enum class|enum|union) (\w+)\b[^;]*\{")
+# Its enumerators are names of the namespace.
+UNSCOPED_ENUM = re.compile(r"^enum (?!class )[^{;]*\{(.*?)\}", re.MULTILINE | re.DOTALL)
 FUNCTION = re.compile(r"^[\w:<>,&*\[\] ]+?[ &*](\w+)\(([^;]*?)\)(?: noexcept| const)* \{")
 
 
@@ -26,6 +28,8 @@ def unnamed(text):
 
 def names(text):
     found = set()
+    for enumerators in UNSCOPED_ENUM.findall(unnamed(text)):
+        found.update(re.findall(r"\b(k[A-Z]\w*) *(?:=|,|$)", re.sub(r" *//.*", "", enumerators), re.MULTILINE))
     for line in re.sub(r",\n\s+", ", ", unnamed(text)).split("\n"):
         match = CONSTANT.match(line) or TYPE.match(line)
         if match:

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kTitle = "syscost baseline";
 constexpr std::string_view kVersion = "2";
 constexpr std::string_view kVersionBefore = "1";  ///< Read as well.
-constexpr std::string_view kNothing = "-";        ///< Stands for an empty field, which one could not see.
+constexpr std::string_view kEmptyField = "-";     ///< Stands for an empty field, which one could not see.
 constexpr std::string_view kWindow = "window";
 constexpr std::string_view kPerRun = "per_run";
 constexpr std::string_view kRangeSeparator = "..";
@@ -33,7 +33,7 @@ std::string range_text(const Range& range) {
 }
 
 std::string_view or_nothing(const std::string& text) {
-  return text.empty() ? kNothing : std::string_view(text);
+  return text.empty() ? kEmptyField : std::string_view(text);
 }
 
 /// Calls before errnos before measures, so that the number one looks for comes first.
@@ -143,7 +143,7 @@ class Parser {
     } else if (fields[0] == "departed" && fields.size() == 2 && to_number<std::size_t>(fields[1])) {
       out_.tests_that_departed = *to_number<std::size_t>(fields[1]);
     } else if (fields.size() == 2) {
-      out_.surroundings.emplace_back(surrounding_name(fields[0]), fields[1] == kNothing ? "" : fields[1]);
+      out_.surroundings.emplace_back(surrounding_name(fields[0]), fields[1] == kEmptyField ? "" : fields[1]);
     } else {
       fault(line_, "a line of the head is a word and its value, with a tab between");
     }
@@ -169,7 +169,7 @@ class Parser {
             fmt::format("\"{}\" is no count: a number, or the least, the median and the most as 1..2..3", fields[4]));
       return;
     }
-    const std::string_view syscall = fields[2] == kNothing ? std::string_view() : fields[2];
+    const std::string_view syscall = fields[2] == kEmptyField ? std::string_view() : fields[2];
     if (!cells_.emplace(syscall, fields[3]).second) {
       fault(line_, fmt::format("{} {} of this test stands twice", fields[2], fields[3]));
       return;
@@ -193,7 +193,7 @@ class Parser {
     window.program = fields[0];
     window.name = fields[1];
     window.kind = words[0];
-    window.outcome = words[1] == kNothing ? "" : words[1];
+    window.outcome = words[1] == kEmptyField ? "" : words[1];
     window.n = n;
     out_.windows.push_back(std::move(window));
   }
@@ -241,7 +241,7 @@ std::string to_text(Baseline baseline) {
              std::tuple(std::string_view(b.syscall), rank_of(b.what), std::string_view(b.what));
     });
     const std::string begin = fmt::format("{}\t{}\t", window.program, window.name);
-    out += fmt::format("{}{}\t{}\t{} {} {}\n", begin, kNothing, kWindow, window.kind, or_nothing(window.outcome),
+    out += fmt::format("{}{}\t{}\t{} {} {}\n", begin, kEmptyField, kWindow, window.kind, or_nothing(window.outcome),
                        window.n);
     for (const BaselineCell& cell : window.cells) {
       out += fmt::format("{}{}\t{}\t{}\n", begin, or_nothing(cell.syscall), cell.what, range_text(cell.range));
