@@ -25,6 +25,7 @@ const WindowSummary* without_calls(const WindowSummary& other, const std::vector
   empty.n = 1;
   empty.outcomes["passed"] = 1;
   empty.calls = empty.entries = empty.errors = empty.work_calls = empty.work_errors = none;
+  empty.spread_calls = empty.spread_entries = none;
   empty.late = empty.lost = 0;
   return &made.emplace_back(std::move(empty));
 }
