@@ -170,10 +170,10 @@ std::string Overview::text(const std::string& source, const cli::Options& option
     const std::string table = syscall_table(waits, waits ? room.waits : room.syscalls, width, markdown);
     if (!table.empty()) out += (markdown || waits ? "" : "\n") + table + (markdown ? "\n" : "");
   }
-  for (const bool is_per_pass : {false, true}) {
+  for (const bool has_unit : {false, true}) {
     std::vector<const OverviewLine*> rows;
     for (const OverviewLine& one : lines_) {
-      if (one.is_per_pass == is_per_pass) rows.push_back(&one);
+      if (one.unit.empty() != has_unit) rows.push_back(&one);
     }
     if (rows.empty()) continue;
     if (options.sort != "file") {
@@ -181,14 +181,13 @@ std::string Overview::text(const std::string& source, const cli::Options& option
                        [&](const OverviewLine* a, const OverviewLine* b) { return comes_first(*a, *b, options.sort); });
     }
     const std::size_t most =
-        is_per_pass && !options.top && room.tests != 0 && lines_.size() != rows.size() ? room.tests / 2 : room.tests;
+        has_unit && !options.top && room.tests != 0 && lines_.size() != rows.size() ? room.tests / 2 : room.tests;
     const std::size_t shown = most == 0 ? rows.size() : std::min(most, rows.size());
     const std::size_t hidden = rows.size() - shown;
     rows.resize(shown);
     const bool is_wide = markdown || width == 0 || width >= render::kWideScreen;
-    const render::Table table = tests_table(rows, is_per_pass, is_wide, [&](const std::string& outcome) {
-      return markdown ? outcome : paint.red(outcome);
-    });
+    const render::Table table =
+        tests_table(rows, is_wide, [&](const std::string& outcome) { return markdown ? outcome : paint.red(outcome); });
     out += (markdown ? "" : "\n") + (markdown ? table.markdown() + '\n' : table.text(2, 2, width));
     if (hidden != 0) {
       out += line(fmt::format("and {} more: --top 0, --sort KEY, --test PATTERN", hidden));

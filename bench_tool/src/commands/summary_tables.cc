@@ -122,7 +122,7 @@ OverviewLine overview_line(const stats::WindowSummary& window) {
   line.name = window.name;
   line.outcome = stats::outcome_text(window);
   line.has_failed = window.outcomes.contains("failed");
-  line.is_per_pass = window.is_per_iteration;
+  if (window.is_per_iteration) line.unit = window.kind == "benchmark" ? "iteration" : "call";
   line.wall_ns = render::median(window.wall_ns);
   line.work_ns = render::median(window.work_ns);
   line.wait_ns = render::median(window.wait_ns);
@@ -132,12 +132,21 @@ OverviewLine overview_line(const stats::WindowSummary& window) {
   return line;
 }
 
-render::Table tests_table(const std::vector<const OverviewLine*>& lines, bool is_per_pass, bool is_wide,
+render::Table tests_table(const std::vector<const OverviewLine*>& lines, bool is_wide,
                           const std::function<std::string(const std::string&)>& paint_failure) {
   using Line = const OverviewLine*;
   const bool has_outcomes = std::any_of(lines.begin(), lines.end(), [](Line line) { return !line->outcome.empty(); });
+  const auto has_unit = [&](std::string_view unit) {
+    return std::any_of(lines.begin(), lines.end(), [&](Line line) { return line->unit == unit; });
+  };
+  const bool has_calls = has_unit("call");
+  const bool has_iterations = has_unit("iteration");
+  const std::string wall = has_calls && has_iterations ? "wall a call/iteration"
+                           : has_calls                 ? "wall a call"
+                           : has_iterations            ? "wall an iteration"
+                                                       : "wall";
   render::ColumnTable<Line> table({
-      {{is_per_pass ? "wall a pass" : "wall", Align::right}, [](Line line) { return duration(line->wall_ns); }},
+      {{wall, Align::right}, [](Line line) { return duration(line->wall_ns); }},
       {{"kernel", Align::right}, [](Line line) { return duration(line->work_ns); }},
       {{"waits", Align::right}, [](Line line) { return line->wait_ns == 0.0 ? "" : duration(line->wait_ns); }},
       {{"calls", Align::right}, [](Line line) { return count(line->calls); }},
@@ -146,7 +155,7 @@ render::Table tests_table(const std::vector<const OverviewLine*>& lines, bool is
       {.head = {"outcome"},
        .cell = [&](Line line) { return line->has_failed ? paint_failure(line->outcome) : line->outcome; },
        .is_shown = has_outcomes},
-      {{is_per_pass ? "loop or benchmark" : "test", Align::left, Cells::names, Shrinks::in_the_middle},
+      {{has_calls || has_iterations ? "loop or benchmark" : "test", Align::left, Cells::names, Shrinks::in_the_middle},
        [](Line line) { return line->name; }},
   });
   for (const Line line : lines) table.add(line);

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "render/table.h"
@@ -22,7 +23,8 @@ struct OverviewLine {
   std::string name;
   std::string outcome;  ///< Empty where all repetitions passed.
   bool has_failed = false;
-  bool is_per_pass = false;  ///< A loop's or a benchmark's: numbers of one pass of the body.
+  /// What its numbers are per: "call" of a loop's body, "iteration" of a benchmark; empty: they are the window's own.
+  std::string_view unit;
   std::optional<double> wall_ns, work_ns, wait_ns, calls, errors;
   std::string mostly;  ///< The syscall that took most of its time in the kernel.
 };
@@ -42,8 +44,8 @@ std::string duration(const std::optional<double>& ns);
 /// `94.1`; `n/a` when the whole is 0 or either was not measured.
 std::string share(const std::optional<double>& part, const std::optional<double>& whole);
 
-/// A line for each window; `is_wide` if there is room for every column.
-render::Table tests_table(const std::vector<const OverviewLine*>& lines, bool is_per_pass, bool is_wide,
+/// A line for each window: all have a unit, or none has; `is_wide` if there is room for every column.
+render::Table tests_table(const std::vector<const OverviewLine*>& lines, bool is_wide,
                           const std::function<std::string(const std::string&)>& paint_failure);
 
 /// A line for each syscall, with its share in `whole_ns`.
