@@ -40,12 +40,12 @@ Count beyond_backend(std::string reason, std::string_view other) {
 }
 
 Count not_measured(std::string_view what) {
-  // dispatch knows all but entries; of the two that know entries seccomp needs no privilege.
+  // Dispatch has all numbers except entries. Of the two backends with entries, seccomp needs no privilege.
   return beyond_backend("The backend in use does not measure " + std::string(what) + ".",
                         what.starts_with("entries") ? "seccomp" : "dispatch");
 }
 
-/// Without a full stop, to go on in the same sentence.
+/// Without the full stop, so that the sentence can continue.
 std::string_view without_stop(std::string_view sentence) {
   return sentence.ends_with('.') ? sentence.substr(0, sentence.size() - 1) : sentence;
 }
@@ -55,8 +55,8 @@ std::string not_available(const Unavailable* why) {
   return text.append(why == nullptr ? "nothing was measured" : without_stop(why->reason)).append(")");
 }
 
-/// Sums `measure` over the chosen syscalls. `why` says why there are no numbers when `data` is null. An assertion asks
-/// inside a window: a selector without a regular expression is read and applied without malloc.
+/// Sums `measure` over the chosen syscalls. If `data` is null, `why` is the reason. An assertion calls it inside a
+/// window, so a selector without a regular expression is parsed and applied without malloc.
 template <class Measure>
 Count sum(const detail::CostData* data, const Why& why, std::string_view selector, Measure measure) {
   if (data == nullptr) return Count(why);
@@ -72,8 +72,7 @@ Count sum(const detail::CostData* data, const Why& why, std::string_view selecto
                   "Remove or widen the filter (or the variable SYSCOST_FILTER), or read a count that it selects."));
     }
   }
-  // A selector that stands for everything stands for all that the backend sees; one that names less must be answered
-  // in full.
+  // A selector for everything means all that the backend sees. A selector that names syscalls needs all of them.
   constexpr SyscallId kUnnamed{kNativeAbi, Filter::kNumbers};
   for (const SyscallId unseen : data->measured.uncountable) {
     if (!chosen.value().matches(unseen) || chosen.value().matches(kUnnamed)) continue;
@@ -94,19 +93,19 @@ void add_note(std::string& notes, std::uint64_t count, std::string_view what) {
   notes.append(std::to_string(count)).append(" ").append(what);
 }
 
-/// `3 openat (1 ENOENT)`: how often the program asked for it, and what was not a plain success.
+/// `3 openat (1 ENOENT)`: how often the program made the call, and which of these calls failed or did not return.
 std::string described(SyscallId id, const Tally& tally, const detail::Measured& measured) {
-  std::uint64_t asked = measured.calls ? tally.calls + tally.in_flight() + tally.no_return : tally.entries;
+  std::uint64_t made = measured.calls ? tally.calls + tally.in_flight() + tally.no_return : tally.entries;
   std::string notes;
   for (const ErrnoCounts::Entry& error : tally.errors) add_note(notes, error.count, errno_name(error.error));
   if (measured.calls) add_note(notes, tally.in_flight(), "in flight");
   add_note(notes, tally.carried_in, "from before");
   add_note(notes, tally.denied, "denied");
-  std::string text = std::to_string(asked).append(" ").append(syscall_name(id));
+  std::string text = std::to_string(made).append(" ").append(syscall_name(id));
   return notes.empty() ? text : text.append(" (").append(notes).append(")");
 }
 
-/// Most entries first; where a backend sees no entries, most calls. Equals stay in the table's order.
+/// Most entries first, or most calls if the backend sees no entries. Equal ones stay in the table's order.
 std::vector<const CallTable::Entry*> busiest_first(const CallTable& table) {
   std::vector<const CallTable::Entry*> order;
   order.reserve(table.size());

@@ -26,8 +26,8 @@ bool exists(const std::string& path) {
   return access(path.c_str(), F_OK) == 0;
 }
 
-/// True when a cgroup of this process is named in the way of one of `words`. With a cgroup namespace of its own, the
-/// default since cgroup v2, a container sees only "/" here.
+/// True if the path of a cgroup of this process contains one of `words`. A container with its own cgroup namespace, the
+/// default since cgroup v2, sees only "/" here.
 bool cgroup_mentions(const std::string& root, std::initializer_list<std::string_view> words) {
   std::ifstream file(root + "/proc/self/cgroup");
   for (std::string line; std::getline(file, line);) {
@@ -38,8 +38,8 @@ bool cgroup_mentions(const std::string& root, std::initializer_list<std::string_
   return false;
 }
 
-/// True when the process is in every namespace that the kernel began with. A container is in at least one of its own,
-/// unless all of them are turned off, and then its cgroup is told by its whole path.
+/// True if the process is in all initial namespaces of the kernel. A container has at least one namespace of its own,
+/// unless all of them are turned off; then the path of its cgroup is complete.
 bool is_in_initial_namespaces(const std::string& root) {
   // include/linux/proc_ns.h: their numbers are the same on every kernel.
   constexpr std::pair<const char*, const char*> kInitial[] = {{"cgroup", "cgroup:[4026531835]"},
@@ -53,10 +53,10 @@ bool is_in_initial_namespaces(const std::string& root) {
 }
 
 Container find_container(const std::string& root) {
-  // A file says only that this file system once was a container's: a virtual machine may be made of an image.
+  // The file only shows that this file system once was a container's: a virtual machine may be made from an image.
   const bool is_machine = is_in_initial_namespaces(root);
   const auto has_trace = [&](const char* path) { return !is_machine && exists(root + path); };
-  // Kubernetes first: the engine below it leaves traces too. The variable is there even where no token is mounted.
+  // Kubernetes first, because the engine below it leaves traces too. The variable exists even if no token is mounted.
   if (variable("KUBERNETES_SERVICE_HOST") != nullptr || has_trace("/run/secrets/kubernetes.io") ||
       cgroup_mentions(root, {"kubepods"})) {
     return Container::kubernetes;
@@ -114,8 +114,8 @@ bool has_tracefs() {
   return false;
 }
 
-std::optional<Failure> lacking_under_valgrind(std::string_view feature) {
-  // It preloads its core into what it runs, and leaves the variable for it to see.
+std::optional<Failure> missing_under_valgrind(std::string_view feature) {
+  // valgrind preloads its core into the program, and the program can see the variable.
   const char* preloaded = variable("LD_PRELOAD");
   if (preloaded == nullptr || std::strstr(preloaded, "/vgpreload_") == nullptr) return std::nullopt;
   return Failure{"valgrind interprets this program, and has no " + std::string(feature),
@@ -137,7 +137,7 @@ std::string_view container_name(Container container) {
   return "unknown";
 }
 
-std::string line_that_adds(Container container, const std::vector<std::string>& names) {
+std::string capability_setting(Container container, const std::vector<std::string>& names) {
   std::string list, options;
   for (const std::string& name : names) {
     list.append(list.empty() ? "" : ", ").append(name);
@@ -153,7 +153,7 @@ std::string line_that_adds(Container container, const std::vector<std::string>& 
   }
 }
 
-std::string line_without_seccomp(Container container) {
+std::string no_seccomp_setting(Container container) {
   switch (container) {
     case Container::kubernetes:
       return "in the manifest securityContext: {seccompProfile: {type: Unconfined}}";
@@ -164,7 +164,7 @@ std::string line_without_seccomp(Container container) {
   }
 }
 
-std::string line_that_mounts(Container container, const std::string& path) {
+std::string mount_setting(Container container, const std::string& path) {
   const std::string mount = path + ":" + path + ":ro";
   switch (container) {
     case Container::kubernetes:

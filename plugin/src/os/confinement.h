@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Confinement: what holds this process back, and which container engine it was that did.
+// Confinement: the capabilities and syscalls that this process lacks, and the container engine that took them.
 //
-// Inside a container the same EPERM has other causes and other remedies than outside: a capability is granted by a line
-// of compose.yaml, not by setcap, and no process inside can get one that the engine kept from the whole container.
-// This reads what /proc says of it. The code that needs the permission writes the words for people.
+// Inside a container the same EPERM has other causes and remedies than outside: a line of compose.yaml grants a
+// capability, not setcap, and no process inside can get a capability that the engine withholds from the container. This
+// file reads the facts from /proc. The code that needs a permission writes the message.
 #pragma once
 
 #include <cstdint>
@@ -24,39 +24,39 @@ struct Confinement {
   Container container = Container::none;
   bool is_root = false;             ///< Effective user id 0.
   std::uint64_t effective = 0;      ///< Capabilities this process has, one bit each (linux/capability.h).
-  std::uint64_t bounding = 0;       ///< Capabilities that it, root included, can ever get.
-  bool in_user_namespace = false;   ///< Not the initial one: capabilities then mean nothing to bpf(2).
-  bool no_new_privileges = false;   ///< Capabilities of a program's file, and setuid, are ignored.
-  bool has_seccomp_filter = false;  ///< Some syscalls may be denied whatever the capabilities.
+  std::uint64_t bounding = 0;       ///< Capabilities that it can ever get, even as root.
+  bool in_user_namespace = false;   ///< In another than the initial one: bpf(2) ignores its capabilities.
+  bool no_new_privileges = false;   ///< The kernel ignores capabilities of a program's file, and setuid.
+  bool has_seccomp_filter = false;  ///< Some syscalls may be denied, with any capabilities.
 };
 
-/// The confinement of this process. Every path that is read begins with `root`, so that a test can make up a /proc. If
-/// a file cannot be read, the process counts as unconfined in that respect.
+/// The confinement of this process. Each path begins with `root`, so that a test can provide a /proc of its own. If a
+/// file cannot be read, the process counts as unconfined in that respect.
 Confinement read_confinement(const std::string& root = "");
 
-/// True when `set` holds the capability, or CAP_SYS_ADMIN, which stands for CAP_BPF and CAP_PERFMON.
+/// True if `set` holds the capability, or CAP_SYS_ADMIN, which includes CAP_BPF and CAP_PERFMON.
 bool holds(std::uint64_t set, int capability);
 
 /// Which of CAP_BPF and CAP_PERFMON the set lacks, without "CAP_", as engines spell them.
 std::vector<std::string> missing_for_bpf(std::uint64_t set);
 
-/// True when the kernel's tracefs is mounted where bpftrace looks for it. Needs no permission to look inside.
+/// True if the kernel's tracefs is mounted where bpftrace looks for it. Needs no permission for its files.
 bool has_tracefs();
 
-/// Why `feature` of the kernel is missing if valgrind interprets this program; empty if it does not.
-std::optional<Failure> lacking_under_valgrind(std::string_view feature);
+/// If valgrind interprets this program: why `feature` of the kernel is missing. Else empty.
+std::optional<Failure> missing_under_valgrind(std::string_view feature);
 
 /// "Docker", "Podman", "Kubernetes" or "unknown".
 std::string_view container_name(Container container);
 
 /// The setting that makes the engine grant capabilities (`names` without "CAP_", not empty): the line of compose.yaml
 /// and the option of docker run, or their equal for Podman or Kubernetes.
-std::string line_that_adds(Container container, const std::vector<std::string>& names);
+std::string capability_setting(Container container, const std::vector<std::string>& names);
 
 /// The setting that makes the engine run without its seccomp profile.
-std::string line_without_seccomp(Container container);
+std::string no_seccomp_setting(Container container);
 
 /// The setting that makes the engine show the folder `path` of the host, read-only.
-std::string line_that_mounts(Container container, const std::string& path);
+std::string mount_setting(Container container, const std::string& path);
 
 }  // namespace syscost

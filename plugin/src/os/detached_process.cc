@@ -166,9 +166,9 @@ Result<DetachedProcess> start_detached(const DetachedProgram& program) {
 }
 
 bool adopts_orphans() {
-  int asked_for_them = 0;
-  prctl(PR_GET_CHILD_SUBREAPER, &asked_for_them, 0, 0, 0);
-  return getpid() == 1 || asked_for_them != 0;
+  int is_subreaper = 0;
+  prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper, 0, 0, 0);
+  return getpid() == 1 || is_subreaper != 0;
 }
 
 }  // namespace syscost

@@ -48,7 +48,7 @@ std::string find_installed(std::string_view installed, std::string_view built) {
   return {};
 }
 
-std::string installed_place(std::string_view installed) {
+std::string expected_installed_path(std::string_view installed) {
   return (own_folder() / installed).lexically_normal().string();
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Where what belongs to libsyscost.so lies: beside it, wherever that was put.
+// Finds the files that belong to libsyscost.so, relative to the library's own folder.
 //
-// The library asks the dynamic linker where it was loaded from and goes on from there, so that an installed tree may be
-// moved, and the build tree, which is laid out alike, works without installing.
+// The dynamic linker reports where the library was loaded from. So an installed tree may be moved, and the build tree,
+// which has the same layout, works without installing.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace syscost {
 
-/// Absolute path of a file or folder named from the library's folder, as installed (CMake says how many folders up the
-/// prefix is) or as built; empty when there is neither.
+/// The absolute path of a file or folder. Both names are relative to the library's folder: in an installation (CMake
+/// knows how many folders up the prefix is) and in a build tree. Empty if neither exists.
 std::string find_installed(std::string_view installed, std::string_view built);
 
-/// Where the installed one would be, for messages.
-std::string installed_place(std::string_view installed);
+/// The absolute path of `installed`, whether or not it exists; for messages.
+std::string expected_installed_path(std::string_view installed);
 
 }  // namespace syscost

@@ -58,11 +58,11 @@ void end_own_session(pid_t session) {
   }
 }
 
-void tell_own_calls_by(std::uint64_t cookie) {
+void set_own_calls_cookie(std::uint64_t cookie) {
   g_cookie.store(cookie);
 }
 
-void mark_own_calls_by(std::uint64_t sixth_argument, std::span<std::atomic<pid_t>> sessions) {
+void set_own_calls_marks(std::uint64_t sixth_argument, std::span<std::atomic<pid_t>> sessions) {
   g_sixth_argument.store(sixth_argument);
   g_sessions.store(sessions.data());
   g_session_count.store(sessions.size());

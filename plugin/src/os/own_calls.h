@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Our own calls in a child of the measured process, which a backend that counts children must leave out: what fork
-// children do to give up our descriptors, and the processes that become our tools.
+// Calls of syscost in children of the measured process. A backend that counts children must not count them: calls by
+// which fork children close our descriptors, and all calls of processes that become our tools.
 #pragma once
 
 #include <sys/types.h>
@@ -18,9 +18,9 @@ namespace syscost {
 void begin_own_calls();
 void end_own_calls();
 
-/// syscall(2), errno included, for ours between the two: a backend that hears of every call by itself knows this one by
-/// its sixth argument, which the kernel ignores. Of close and fstat alone; others are counted there.
-/// Signal-safe.
+/// syscall(2), errno included, for our calls between begin_own_calls() and end_own_calls(). A backend that sees each
+/// call on its own recognises it by the sixth argument, which the kernel ignores. Only for close and fstat: such a
+/// backend counts other calls. Signal-safe.
 long own_call(long number, long first, long second = 0);
 
 /// In the process that starts a tool of ours, `self` by the measured process's PID namespace: like begin_own_calls(),
@@ -31,10 +31,11 @@ int begin_own_session(pid_t self);
 /// In the measured process, when the tool has ended or was not started: the number may soon belong to another process.
 void end_own_session(pid_t session);
 
-/// By a backend: the two say gettid(cookie, 1) and gettid(cookie, 0); 0 = they say nothing.
-void tell_own_calls_by(std::uint64_t cookie);
-/// By a backend: the sixth argument of own_call(), 0 = it needs none, and where to write the sessions' numbers, in
-/// cells that are 0; empty = nowhere.
-void mark_own_calls_by(std::uint64_t sixth_argument, std::span<std::atomic<pid_t>> sessions);
+/// For a backend: begin_own_calls() then calls gettid(cookie, 1), and end_own_calls() gettid(cookie, 0), which the
+/// backend's programs recognise. With cookie 0 they make no call.
+void set_own_calls_cookie(std::uint64_t cookie);
+/// For a backend: the sixth argument that own_call() passes (0 = none), and the cells, all 0, into which
+/// begin_own_session() writes the sessions' numbers (empty = it writes none).
+void set_own_calls_marks(std::uint64_t sixth_argument, std::span<std::atomic<pid_t>> sessions);
 
 }  // namespace syscost

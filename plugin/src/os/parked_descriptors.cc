@@ -29,7 +29,7 @@ void close_each(const std::vector<int>& descriptors) {
 }
 
 Result<ParkedDescriptors> ParkedDescriptors::park(const std::vector<int>& descriptors) {
-  SYSCOST_CHECK(!descriptors.empty() && descriptors.size() <= Passed::kMost);
+  SYSCOST_CHECK(!descriptors.empty() && descriptors.size() <= PassedDescriptors::kMost);
   std::array<int, 2> ends{-1, -1};
   if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     const int error = errno;
@@ -69,7 +69,7 @@ Result<std::vector<int>> ParkedDescriptors::copies() {
     return copies_failure("find", error);
   }
   char byte = 0;
-  Passed found;
+  PassedDescriptors found;
   if (receive_passing(socket_, &byte, 1, &found, MSG_PEEK | MSG_DONTWAIT) < 0) return copies_failure("read", errno);
   if (found.is_short) {
     found.close_all();
@@ -83,7 +83,7 @@ void ParkedDescriptors::close_all() {
   // A child that ends like a whole program, destructors and all, must not take what is its parent's.
   if (getpid() == owner_ && is_still_ours(socket_)) {
     char byte = 0;
-    Passed taken;
+    PassedDescriptors taken;
     // Those that find no free number the kernel closes.
     static_cast<void>(receive_passing(socket_, &byte, 1, &taken, MSG_DONTWAIT));
     taken.close_all();

@@ -11,20 +11,20 @@
 
 namespace syscost {
 
-void Passed::add(int descriptor) {
+void PassedDescriptors::add(int descriptor) {
   SYSCOST_CHECK(count < kMost);
   descriptors[count++] = descriptor;
 }
 
-void Passed::close_all() {
+void PassedDescriptors::close_all() {
   for (const int descriptor : all()) close(descriptor);
   count = 0;
 }
 
 ssize_t send_passing(int socket, const void* message, std::size_t size, std::span<const int> descriptors, int flags) {
-  SYSCOST_CHECK(descriptors.size() <= Passed::kMost);
+  SYSCOST_CHECK(descriptors.size() <= PassedDescriptors::kMost);
   iovec part{const_cast<void*>(message), size};  // NOLINT(cppcoreguidelines-pro-type-const-cast): sendmsg only reads
-  alignas(cmsghdr) char control[CMSG_SPACE(Passed::kMost * sizeof(int))] = {};
+  alignas(cmsghdr) char control[CMSG_SPACE(PassedDescriptors::kMost * sizeof(int))] = {};
   msghdr header{};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
@@ -44,9 +44,9 @@ ssize_t send_passing(int socket, const void* message, std::size_t size, std::spa
   return sent;
 }
 
-ssize_t receive_passing(int socket, void* message, std::size_t size, Passed* passed, int flags) {
+ssize_t receive_passing(int socket, void* message, std::size_t size, PassedDescriptors* passed, int flags) {
   iovec part{message, size};
-  alignas(cmsghdr) char control[CMSG_SPACE(Passed::kMost * sizeof(int))] = {};
+  alignas(cmsghdr) char control[CMSG_SPACE(PassedDescriptors::kMost * sizeof(int))] = {};
   msghdr header{};
   header.msg_iov = &part;
   header.msg_iovlen = 1;

@@ -8,7 +8,7 @@
 #include <array>
 #include <cerrno>
 
-namespace syscost::session {
+namespace syscost {
 
 // Not a std::ifstream: it throws when the path turns out to be a folder.
 std::string read_small_file(const std::string& path) {
@@ -33,4 +33,4 @@ std::string read_small_file(const std::string& path) {
   return text;
 }
 
-}  // namespace syscost::session
+}  // namespace syscost

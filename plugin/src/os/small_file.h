@@ -5,9 +5,9 @@
 
 #include <string>
 
-namespace syscost::session {
+namespace syscost {
 
 /// The file's contents; empty when it cannot be read.
 std::string read_small_file(const std::string& path);
 
-}  // namespace syscost::session
+}  // namespace syscost

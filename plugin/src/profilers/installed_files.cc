@@ -10,9 +10,9 @@ namespace syscost::profilers {
 Result<std::string> find_agent() {
   std::string path = find_installed(SYSCOST_AGENT_FROM_LIBRARY, "../libexec/syscost/syscost-profile-agent");
   if (!path.empty() && access(path.c_str(), X_OK) == 0) return path;
-  return Failure{
-      "syscost-profile-agent is missing or not executable; its place is " + installed_place(SYSCOST_AGENT_FROM_LIBRARY),
-      "install syscost as a whole (cmake --install), and move it as a whole"};
+  return Failure{"syscost-profile-agent is missing or not executable; its place is " +
+                     expected_installed_path(SYSCOST_AGENT_FROM_LIBRARY),
+                 "install syscost as a whole (cmake --install), and move it as a whole"};
 }
 
 std::string shipped_scripts_folder() {

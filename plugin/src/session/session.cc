@@ -12,7 +12,7 @@ namespace syscost::session {
 
 Session::Session(Options options, BackendOpener opener, ToolOpener tools)
     : shared_(std::move(options), std::move(opener)), tools_(shared_, rows_, std::move(tools)) {
-  // Made now, so that scopes need not.
+  // Made now, so that scopes do not make them inside windows.
   unavailable_cost::pending();
   unavailable_cost::fork_child();
   unavailable_cost::timed_pass();
@@ -27,14 +27,14 @@ void Session::read_run(const adapter::Framework& framework, bool is_new) {
   shared_.recorder.set_run(shared_.run);
 }
 
-/// What stands after the backend's name: how it counts, and which tools trace.
+/// The text after the backend's name: how it counts, and which tools trace.
 std::string Session::backend_note() const {
   const std::string tools = tools_.is_on() ? ", traced by " + tools_.profilers().text() : "";
   OpenBackend* opened = shared_.backend.current();
   if (opened == nullptr) return " (counts stay empty)" + tools;
   std::string note = describe_calibration(opened->backend->calibration());
   if (!note.empty()) note = " (" + note + ")";
-  if (const std::string passed = passed_over(); !passed.empty()) note += ", not " + passed;
+  if (const std::string passed = failures_of_earlier_backends(); !passed.empty()) note += ", not " + passed;
   return note + tools;
 }
 
@@ -53,7 +53,7 @@ Result<void> Session::start(const adapter::Framework& framework) {
   shared_.recorder.set_loss_rule(!shared_.options.requests_anything() ? LossRule::ignored
                                  : shared_.options.allow_lost         ? LossRule::accepted
                                                                       : LossRule::refused);
-  // The process that started a counting process speaks for it.
+  // A counting process starts its tools in start_tracing(), if it makes passes for them.
   if (!shared_.options.is_counting_process) {
     if (Result<void> tools = tools_.start(); !tools.ok()) return tools;
   }

@@ -28,7 +28,7 @@ using Bytes = std::vector<std::uint8_t>;
 
 constexpr std::uint64_t kBegin = 1'700'000'000'000'000'000;
 constexpr std::uint64_t kStep = 1'000'000;
-constexpr int kNobodyAsked = 2;  // MEMSET, which is delivered all the same; other kinds only when they are enabled
+constexpr int kUnrequestedKind = 2;  // MEMSET, which is delivered all the same; other kinds only when they are enabled
 
 struct Play {
   std::uint32_t version = 130001;
@@ -114,7 +114,7 @@ void take_order(Play& play, const std::string& line) {
     put(record, 32, id);
     play.records.push_back(record);
   }
-  if (order == "memset") play.records.push_back(record_of(kNobodyAsked, 88));
+  if (order == "memset") play.records.push_back(record_of(kUnrequestedKind, 88));
 }
 
 const Play& play() {
@@ -230,7 +230,7 @@ int cuptiActivityFlushAll(std::uint32_t flag) {
   std::vector<Bytes> records;
   for (const Bytes& record : play().records) {
     const int kind = record[0];  // little-endian, and below 256
-    if (kind == kNobodyAsked || g_enabled[kind]) records.push_back(record);
+    if (kind == kUnrequestedKind || g_enabled[kind]) records.push_back(record);
   }
   for (std::size_t first = 0; first < records.size(); first += play().per_buffer) {
     std::uint8_t* buffer = nullptr;

@@ -128,10 +128,10 @@ TEST_F(ConfinementTest, WhatCannotBeReadIsTakenForUnconfined) {
 }
 
 TEST(Lines, NameWhatTheEngineCalls) {
-  EXPECT_EQ(line_that_adds(Container::docker, {"BPF", "PERFMON"}),
+  EXPECT_EQ(capability_setting(Container::docker, {"BPF", "PERFMON"}),
             "in compose.yaml cap_add: [BPF, PERFMON], or docker run --cap-add BPF --cap-add PERFMON");
-  EXPECT_EQ(line_that_adds(Container::podman, {"BPF"}), "sudo podman run --cap-add BPF");
-  EXPECT_EQ(line_that_adds(Container::kubernetes, {"PERFMON"}),
+  EXPECT_EQ(capability_setting(Container::podman, {"BPF"}), "sudo podman run --cap-add BPF");
+  EXPECT_EQ(capability_setting(Container::kubernetes, {"PERFMON"}),
             "in the manifest securityContext: {capabilities: {add: [PERFMON]}}");
 }
 

@@ -16,8 +16,8 @@ namespace {
 /// What a backend that knows our tools by their sessions would read.
 class Sessions : public testing::Test {
  protected:
-  Sessions() { mark_own_calls_by(0, cells_); }
-  ~Sessions() override { mark_own_calls_by(0, {}); }
+  Sessions() { set_own_calls_marks(0, cells_); }
+  ~Sessions() override { set_own_calls_marks(0, {}); }
 
   std::array<std::atomic<pid_t>, 2> cells_{};
 };

@@ -55,7 +55,7 @@ struct Oddity {
   std::size_t reports = 0;
   for (Question question; receive_message(client, &question, sizeof question, nullptr);) {
     Answer answer;
-    Passed passed;
+    PassedDescriptors passed;
     if (question.request == Request::join) {
       answer.cpu_count = pair.value().cpu_count();
       answer.cookie = places.value()[0].cookie;

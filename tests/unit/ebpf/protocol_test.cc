@@ -41,7 +41,7 @@ TEST_F(ProtocolTest, AnAnswerBringsItsDescriptorsCloseOnExec) {
   sent.cookie = 17;
   ASSERT_TRUE(send_message(ends_[0], &sent, sizeof sent, {{ends_[0], ends_[1]}, 2}));
   Answer received;
-  Passed passed;
+  PassedDescriptors passed;
   ASSERT_TRUE(receive_message(ends_[1], &received, sizeof received, &passed));
   EXPECT_EQ(received.cookie, 17U);
   ASSERT_EQ(passed.count, 2U);
@@ -57,7 +57,7 @@ TEST_F(ProtocolTest, AMessageOfAnotherSizeIsRefusedAndItsDescriptorsAreClosed) {
     ASSERT_TRUE(send_message(ends_[0], nonsense.data(), nonsense.size(), {{ends_[0]}, 1}));
     const int before = next_descriptor();
     Answer received;
-    Passed passed;
+    PassedDescriptors passed;
     EXPECT_FALSE(receive_message(ends_[1], &received, sizeof received, &passed));
     EXPECT_EQ(errno, EBADMSG);
     EXPECT_EQ(passed.count, 0U);
@@ -93,7 +93,7 @@ TEST_F(ProtocolTest, AnAnswerThatFindsTooFewFreeDescriptorsBringsTheFirst) {
   const rlimit one{static_cast<rlim_t>(free) + 1, before.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &one), 0);
   Answer received;
-  Passed passed;
+  PassedDescriptors passed;
   EXPECT_TRUE(receive_message(ends_[1], &received, sizeof received, &passed));
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
   EXPECT_EQ(received.cookie, 17U);

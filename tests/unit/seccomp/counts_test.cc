@@ -17,7 +17,7 @@ namespace {
 
 constexpr SyscallId kWrite{Abi::x86_64, 1};
 constexpr SyscallId kOpenI386{Abi::i386, 5};
-constexpr SyscallId kWild{Abi::x86_64, 1'000'001};
+constexpr SyscallId kUnlisted{Abi::x86_64, 1'000'001};
 constexpr std::int32_t kThread = 77;
 
 class Counts : public testing::Test {
@@ -54,10 +54,11 @@ TEST_F(Counts, CountsIntoTheBankOfTheSegmentAndClearsItWhenRead) {
 
 TEST_F(Counts, KeepsNumbersBeyondTheTablesApartAndLosesWhatHasNoPlace) {
   shared_->lanes[0].control = make_control(1, 0);
-  for (int i = 0; i < 3; ++i) counter_.count_for(kThread, kWild);
-  for (std::uint32_t i = 1; i < kWildNumbers + 5; ++i) counter_.count_for(kThread, {Abi::x86_64, kWild.number + i});
+  for (int i = 0; i < 3; ++i) counter_.count_for(kThread, kUnlisted);
+  for (std::uint32_t i = 1; i < kUnlistedNumbers + 5; ++i)
+    counter_.count_for(kThread, {Abi::x86_64, kUnlisted.number + i});
   EXPECT_EQ(shared_->lost.load(), 5U);
-  EXPECT_EQ(take_entries(kWild), 3U);
+  EXPECT_EQ(take_entries(kUnlisted), 3U);
 }
 
 TEST_F(Counts, ChargesAThreadInAScopeToItsLaneUntilTheLaneFollowsTheProcess) {
@@ -100,7 +101,7 @@ TEST_F(Counts, LeavesOutWhatTheFilterLeavesOut) {
   ASSERT_TRUE(filter.ok());
   shared_->lanes[0].control = make_control(1, 0);
   counter_.count_for(kThread, kOpenI386);
-  counter_.count_for(kThread, kWild);
+  counter_.count_for(kThread, kUnlisted);
   counter_.count_for(kThread, kWrite);
   CallTable table(&quiet_memory());
   take(shared_->banks[0][0], filter.value().get(), table);

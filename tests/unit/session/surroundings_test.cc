@@ -56,9 +56,9 @@ TEST(SurroundingsTest, WhatTellsUsWhatToDoIsNoPartOfItsSize) {
 }
 
 TEST(SurroundingsTest, NameWhatIsPreloadedWithoutFolders) {
-  EXPECT_EQ(without_folders("/home/me/build/libslip.so"), "libslip.so");
-  EXPECT_EQ(without_folders("/a/b.so /c:d.so:  relative/e.so"), "b.so:c:d.so:e.so");
-  EXPECT_EQ(without_folders("/only/folders/"), "");
+  EXPECT_EQ(file_names_of("/home/me/build/libslip.so"), "libslip.so");
+  EXPECT_EQ(file_names_of("/a/b.so /c:d.so:  relative/e.so"), "b.so:c:d.so:e.so");
+  EXPECT_EQ(file_names_of("/only/folders/"), "");
   setenv("LD_PRELOAD", "/home/me/libslip.so", 1);
   EXPECT_EQ(value_of("preload"), "libslip.so");
   unsetenv("LD_PRELOAD");

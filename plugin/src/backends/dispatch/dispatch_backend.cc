@@ -245,7 +245,7 @@ Result<void> DispatchBackend::select(const Filter& filter) {
     const SyscallId id{static_cast<Abi>(index / signal_safe::kNumbers), index % signal_safe::kNumbers};
     if (!filter.selects(id)) std::atomic_ref(directory.slot_of[index]).store(signal_safe::kNotSelected);
   }
-  std::atomic_ref(directory.ignores_wild).store(filter.may_select_beyond() ? 0 : 1);
+  std::atomic_ref(directory.ignores_unlisted).store(filter.may_select_beyond() ? 0 : 1);
   return {};
 }
 

@@ -84,7 +84,7 @@ Failure explain(int status) {
   if (error == EPERM || error == EACCES) {
     return {"Syscall User Dispatch is denied here (prctl: EPERM)",
             "allow prctl in the container's seccomp profile, or run without one: " +
-                line_without_seccomp(read_confinement().container)};
+                no_seccomp_setting(read_confinement().container)};
   }
   return errno_failure("arm", "Syscall User Dispatch", error);
 }
@@ -92,7 +92,7 @@ Failure explain(int status) {
 }  // namespace
 
 Result<void> check_requirements() {
-  if (std::optional<Failure> lacking = lacking_under_valgrind("Syscall User Dispatch")) return *std::move(lacking);
+  if (std::optional<Failure> lacking = missing_under_valgrind("Syscall User Dispatch")) return *std::move(lacking);
   constexpr unsigned long kHasFsgsbase = 2;  // HWCAP2_FSGSBASE
   if ((getauxval(AT_HWCAP2) & kHasFsgsbase) == 0) {
     return Failure{"the dispatch backend needs the FSGSBASE instructions, which this processor or kernel lacks",

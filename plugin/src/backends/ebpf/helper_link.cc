@@ -186,7 +186,7 @@ Result<void> connect_or_start(const Socket& client, HelperLink::Obstacle& obstac
 }
 
 /// Failure with errno 0: the helper ended before it answered.
-bool ask_on(int socket, const Question& question, Answer& answer, Passed* passed) {
+bool ask_on(int socket, const Question& question, Answer& answer, PassedDescriptors* passed) {
   if (!send_message(socket, &question, sizeof question)) {
     if (errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN) errno = 0;
     return false;
@@ -219,7 +219,7 @@ Failure silence(int error) {
 Result<std::optional<RunFiles>> take_place(int socket, const Question& question, Joined& joined,
                                            HelperLink::Obstacle& obstacle) {
   Answer answer;
-  Passed passed;
+  PassedDescriptors passed;
   if (!ask_on(socket, question, answer, &passed)) {
     if (errno == 0) return std::optional<RunFiles>();
     return silence(errno);
@@ -244,7 +244,7 @@ Result<std::optional<RunFiles>> take_place(int socket, const Question& question,
 }  // namespace
 
 std::string helper_path() {
-  return installed_place(SYSCOST_HELPER_FROM_LIBRARY);
+  return expected_installed_path(SYSCOST_HELPER_FROM_LIBRARY);
 }
 
 Result<std::unique_ptr<HelperLink>> HelperLink::join(Joined& joined, Obstacle& obstacle) {

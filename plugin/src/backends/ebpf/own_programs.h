@@ -19,7 +19,7 @@ struct Joined {
   std::uint32_t cpu_count = 0;
   std::uint64_t cookie = 0;
   std::uint64_t missed_runs = 0;  ///< Before this process came.
-  Passed maps;
+  PassedDescriptors maps;
 };
 
 class OwnPrograms final : public Holder {

@@ -58,7 +58,7 @@ std::optional<Failure> missing_permission(const Confinement& here) {
   }
   const std::vector<std::string> not_granted = missing_for_bpf(here.bounding);
   if (not_granted.empty()) return not_passed_on(here, spelled_out(missing));
-  std::string fix = line_that_adds(here.container, not_granted);
+  std::string fix = capability_setting(here.container, not_granted);
   if (!here.is_root) {
     fix += here.no_new_privileges
                ? "; and, for an ordinary user, ambient capabilities (no-new-privileges rules out setcap)"
@@ -75,7 +75,7 @@ bool gets_capabilities_of_files(const Confinement& here) {
 
 std::string remedy_of_denial(const Confinement& here) {
   if (here.has_seccomp_filter && here.container != Container::none) {
-    return "allow bpf in the container's seccomp profile, or run without one: " + line_without_seccomp(here.container);
+    return "allow bpf in the container's seccomp profile, or run without one: " + no_seccomp_setting(here.container);
   }
   return "allow bpf in the container's seccomp profile, and look at the kernel's lockdown mode";
 }

@@ -113,7 +113,7 @@ Result<void> ProcessAttachment::take(Joined& joined, const DetailRequest& detail
   joined.maps.close_all();
   if (!mapped.ok()) return mapped;
   missed_before_ = missed_runs_ = joined.missed_runs;
-  if (children) tell_own_calls_by(SYSCOST_OWN_CALLS(memory_.cookie));
+  if (children) set_own_calls_cookie(SYSCOST_OWN_CALLS(memory_.cookie));
   return enrol(0);
 }
 
@@ -157,7 +157,7 @@ ProcessAttachment::ProcessAttachment(ProcessAttachment&& other) noexcept
 
 ProcessAttachment::~ProcessAttachment() {
   if (!memory_.blocks.empty()) munmap(memory_.blocks.data(), map_bytes(memory_.cpu_count));
-  if (memory_.children != nullptr) tell_own_calls_by(0);
+  if (memory_.children != nullptr) set_own_calls_cookie(0);
   if (memory_.children != nullptr) munmap(memory_.children, page_rounded(sizeof(syscost_children)));
   for (const std::span<syscost_cell> cells : {memory_.detail_cells, memory_.child_cells}) {
     if (!cells.empty()) munmap(cells.data(), page_rounded(cells.size_bytes()));

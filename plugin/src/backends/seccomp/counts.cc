@@ -27,14 +27,14 @@ void drain(Bank& bank, Visit visit) {
       bank.entries[index].store(0, std::memory_order_relaxed);
     }
   }
-  const std::uint64_t used = bank.wild_used.load(std::memory_order_acquire);
+  const std::uint64_t used = bank.unlisted_used.load(std::memory_order_acquire);
   for (std::uint64_t place = 0; place < used; ++place) {
-    const std::uint64_t key = bank.wild[place].id.load(std::memory_order_relaxed);
+    const std::uint64_t key = bank.unlisted[place].id.load(std::memory_order_relaxed);
     visit(SyscallId{static_cast<Abi>(key >> 32), static_cast<std::uint32_t>(key)},
-          bank.wild[place].entries.load(std::memory_order_relaxed));
-    bank.wild[place].entries.store(0, std::memory_order_relaxed);
+          bank.unlisted[place].entries.load(std::memory_order_relaxed));
+    bank.unlisted[place].entries.store(0, std::memory_order_relaxed);
   }
-  bank.wild_used.store(0, std::memory_order_release);
+  bank.unlisted_used.store(0, std::memory_order_release);
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ void take(Bank& bank, const Filter* filter, CallTable& into) {
 }
 
 bool is_touched(const Bank& bank) {
-  return bank.wild_used.load(std::memory_order_acquire) > 0 ||
+  return bank.unlisted_used.load(std::memory_order_acquire) > 0 ||
          std::any_of(std::begin(bank.touched), std::end(bank.touched),
                      [](const auto& word) { return word.load(std::memory_order_acquire) != 0; });
 }

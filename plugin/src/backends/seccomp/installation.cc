@@ -87,7 +87,7 @@ Result<Shared*> install(const Filter* filter, bool children) {
     unmap_shared(shared.value());
     return done.failure();
   }
-  mark_own_calls_by(shared.value()->cookie, shared.value()->own_sessions);
+  set_own_calls_marks(shared.value()->cookie, shared.value()->own_sessions);
   g_installed = {shared.value(), getpid(), text_of(filter)};
   return shared;
 }

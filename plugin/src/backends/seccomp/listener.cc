@@ -78,14 +78,14 @@ Failure explain_install_failure(int error) {
     case EACCES:
       return {"a seccomp profile or a security module forbids this process to install a seccomp filter",
               "allow seccomp and prctl in the container's seccomp profile (Docker's does), or run without one: " +
-                  line_without_seccomp(read_confinement().container)};
+                  no_seccomp_setting(read_confinement().container)};
     default:
       return errno_failure("install", "a seccomp filter with a listener", error);
   }
 }
 
 Result<void> check_user_notification() {
-  if (std::optional<Failure> lacking = lacking_under_valgrind("seccomp(2)")) return *std::move(lacking);
+  if (std::optional<Failure> lacking = missing_under_valgrind("seccomp(2)")) return *std::move(lacking);
   seccomp_notif_sizes sizes{};
   __u32 action = SECCOMP_RET_USER_NOTIF;
   if (seccomp(SECCOMP_GET_ACTION_AVAIL, 0, &action) != 0 || seccomp(SECCOMP_GET_NOTIF_SIZES, 0, &sizes) != 0) {

@@ -30,7 +30,7 @@ inline constexpr std::size_t kThreadIds = 4U << 20;
 /// Syscalls that a table can name, of every ABI.
 inline constexpr std::size_t kIndexes = kAbiCount * Filter::kNumbers;
 /// Different numbers beyond the tables in one segment; more are lost.
-inline constexpr std::size_t kWildNumbers = 64;
+inline constexpr std::size_t kUnlistedNumbers = 64;
 
 /// Different programs among the children of a run; those of more are lost.
 inline constexpr std::size_t kPrograms = 32;
@@ -51,12 +51,12 @@ constexpr std::uint32_t bank_of(std::uint64_t control) {
 struct Bank {
   std::atomic<std::uint64_t> touched[(kIndexes + 63) / 64];
   std::atomic<std::uint64_t> entries[kIndexes];
-  struct Wild {
+  struct Unlisted {
     std::atomic<std::uint64_t> id;  ///< ABI in the upper half, number in the lower.
     std::atomic<std::uint64_t> entries;
   };
-  std::atomic<std::uint64_t> wild_used;
-  Wild wild[kWildNumbers];
+  std::atomic<std::uint64_t> unlisted_used;
+  Unlisted unlisted[kUnlistedNumbers];
 };
 
 /// How far the two have come in starting; a futex word.

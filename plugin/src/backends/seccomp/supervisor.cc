@@ -129,18 +129,18 @@ void Counter::add(Bank& bank, SyscallId id) {
     return;
   }
   const std::uint64_t key = std::uint64_t{static_cast<std::uint8_t>(id.abi)} << 32 | id.number;
-  const std::uint64_t used = bank.wild_used.load(std::memory_order_relaxed);
+  const std::uint64_t used = bank.unlisted_used.load(std::memory_order_relaxed);
   std::uint64_t place = 0;
-  while (place < used && bank.wild[place].id.load(std::memory_order_relaxed) != key) ++place;
-  if (place == kWildNumbers) {
+  while (place < used && bank.unlisted[place].id.load(std::memory_order_relaxed) != key) ++place;
+  if (place == kUnlistedNumbers) {
     increment(shared_.lost);
     return;
   }
   if (place == used) {
-    bank.wild[place].id.store(key, std::memory_order_relaxed);
-    bank.wild_used.store(used + 1, std::memory_order_relaxed);
+    bank.unlisted[place].id.store(key, std::memory_order_relaxed);
+    bank.unlisted_used.store(used + 1, std::memory_order_relaxed);
   }
-  increment(bank.wild[place].entries);
+  increment(bank.unlisted[place].entries);
 }
 
 void Counter::count_for(std::int32_t thread, SyscallId id) {
@@ -208,7 +208,7 @@ Served serve(Shared& shared, int listener, pid_t guard) {
       if (getppid() != guard) return Served::kGuardIsGone;
     }
     if (!receive(listener, shared.mailbox, notification)) {
-      if (has_hung_up(listener)) return Served::kNobodyIsLeft;
+      if (has_hung_up(listener)) return Served::kNoProcessIsLeft;
       continue;
     }
     counter.count(notification);
@@ -236,7 +236,7 @@ void run_supervisor(Shared& shared, pid_t creator) {
       wake_up_every_second();
       if (server == 0) prctl(PR_SET_NAME, "syscost-count");
       // Without a server below it the guard serves alone.
-      if (serve(shared, listener, server == 0 ? guard : getppid()) == Served::kNobodyIsLeft) _exit(0);
+      if (serve(shared, listener, server == 0 ? guard : getppid()) == Served::kNoProcessIsLeft) _exit(0);
       // Somebody killed the guard: this process takes its place.
       prctl(PR_SET_NAME, "syscost-guard");
       continue;

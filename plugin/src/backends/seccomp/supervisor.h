@@ -49,7 +49,7 @@ class Counter {
   std::uint16_t* last_call_;  // by thread id: index + 1 of the last call, 0 = unknown; null without memory
 };
 
-enum class Served { kNobodyIsLeft, kGuardIsGone };
+enum class Served { kNoProcessIsLeft, kGuardIsGone };
 
 /// Receives, counts and lets continue, until no process is left under the filter, or `guard` is no longer its parent,
 /// which it checks once a second.

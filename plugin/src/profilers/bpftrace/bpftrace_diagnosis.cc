@@ -22,7 +22,7 @@ constexpr std::string_view kInstall = "install bpftrace 0.17 or later (Debian: a
 std::string how_to_get_tracefs(const Confinement& here) {
   constexpr const char* kPath = "/sys/kernel/tracing";
   const bool can_mount = (here.effective >> CAP_SYS_ADMIN & 1) != 0;
-  if (here.container != Container::none && !can_mount) return line_that_mounts(here.container, kPath);
+  if (here.container != Container::none && !can_mount) return mount_setting(here.container, kPath);
   return std::string("mount it: mount -t tracefs nodev ") + kPath;
 }
 
@@ -39,7 +39,7 @@ std::optional<Failure> denied_by_container(const Confinement& here) {
   std::string names;
   for (const std::string& name : missing) names.append(names.empty() ? "CAP_" : " and CAP_").append(name);
   return Failure{"bpftrace needs CAP_BPF and CAP_PERFMON; this container was not granted " + names,
-                 line_that_adds(here.container, missing)};
+                 capability_setting(here.container, missing)};
 }
 
 std::string indented(std::string_view text) {

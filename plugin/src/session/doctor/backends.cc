@@ -27,9 +27,9 @@ namespace {
 
 using OpenedBackend = Result<std::unique_ptr<Backend>>;
 
-/// What trying a backend showed.
+/// The results of a backend that was tried.
 struct Trial {
-  Calibration calibration;  ///< As far as it was measured.
+  Calibration calibration;
   std::string arrangement;
   std::string remark;
   std::optional<std::uint64_t> getppid_ns;
@@ -44,7 +44,7 @@ struct Trial {
 struct BackendRequest {
   const Filter* filter = nullptr;  ///< Null = everything.
   bool children = false;
-  DetailRequest details;  ///< What to tell calls of one syscall apart by.
+  DetailRequest details;  ///< How to distinguish calls of one syscall.
 };
 
 /// For a backend that leaves no trace when it is closed (docs/decisions/0003).
@@ -61,7 +61,7 @@ Failure has_no_details(const char* backend) {
       "use --syscost_backend ebpf (--syscost_doctor says what it needs), or leave --syscost_detail out"};
 }
 
-/// What was asked for, and what is known of the drivers here.
+/// `details`, with the rules for the drivers of this machine.
 DetailRequest with_rules(DetailRequest details) {
 #if SYSCOST_HAS_GPU_IOCTL
   if (details.ioctls) gpu::add_knowledge(details);
@@ -76,9 +76,9 @@ Failure counts_no_children(const char* backend) {
 
 // ---- each backend ---------------------------------------------------------------------------------------------------
 
-OpenedBackend open_ebpf([[maybe_unused]] const BackendRequest& wish) {
+OpenedBackend open_ebpf([[maybe_unused]] const BackendRequest& request) {
 #if SYSCOST_HAS_EBPF
-  return ebpf::open_backend(wish.details, wish.children);
+  return ebpf::open_backend(request.details, request.children);
 #else
   return built_without("eBPF", "libbpf");
 #endif
@@ -89,19 +89,19 @@ Result<Trial> try_ebpf() {
 }
 
 #if SYSCOST_HAS_DISPATCH
-OpenedBackend open_dispatch(const BackendRequest& wish) {
-  // It ends at fork: a child runs without the handler that counts.
-  if (wish.children) return counts_no_children("dispatch");
-  if (wish.details.any()) return has_no_details("dispatch");
+OpenedBackend open_dispatch(const BackendRequest& request) {
+  // Dispatch ends at fork: a child runs without the handler that counts.
+  if (request.children) return counts_no_children("dispatch");
+  if (request.details.any()) return has_no_details("dispatch");
   return dispatch::open_backend(dispatch::Patching::allowed);
 }
-OpenedBackend open_dispatch_unasked(const BackendRequest& wish) {
+OpenedBackend open_dispatch_automatically(const BackendRequest& request) {
   if (Result<void> debugger = dispatch::check_for_debugger(); !debugger.ok()) return debugger.failure();
-  return open_dispatch(wish);
+  return open_dispatch(request);
 }
-OpenedBackend open_dispatch_trap(const BackendRequest& wish) {
-  if (wish.children) return counts_no_children("dispatch-trap");
-  if (wish.details.any()) return has_no_details("dispatch-trap");
+OpenedBackend open_dispatch_trap(const BackendRequest& request) {
+  if (request.children) return counts_no_children("dispatch-trap");
+  if (request.details.any()) return has_no_details("dispatch-trap");
   return dispatch::open_backend(dispatch::Patching::never);
 }
 #else
@@ -110,23 +110,23 @@ OpenedBackend open_dispatch(const BackendRequest&) {
                  "choose another backend, or build for x86-64"};
 }
 constexpr auto open_dispatch_trap = open_dispatch;
-constexpr auto open_dispatch_unasked = open_dispatch;
+constexpr auto open_dispatch_automatically = open_dispatch;
 #endif
 
 Result<Trial> try_dispatch() {
-  return open_and_close(open_dispatch_unasked);
+  return open_and_close(open_dispatch_automatically);
 }
 
-OpenedBackend open_seccomp([[maybe_unused]] const BackendRequest& wish) {
-  if (wish.details.any()) return has_no_details("seccomp");
+OpenedBackend open_seccomp([[maybe_unused]] const BackendRequest& request) {
+  if (request.details.any()) return has_no_details("seccomp");
 #if SYSCOST_HAS_SECCOMP
-  return seccomp::open_backend(wish.filter, wish.children);
+  return seccomp::open_backend(request.filter, request.children);
 #else
   return built_without("seccomp", "libseccomp");
 #endif
 }
 
-/// A filter stays for good, so a child is put under it.
+/// A seccomp filter cannot be removed, so a child installs it.
 Result<Trial> try_seccomp() {
 #if SYSCOST_HAS_SECCOMP
   Result<void> probed = seccomp::probe_backend();
@@ -139,9 +139,11 @@ Result<Trial> try_seccomp() {
 
 struct Entry {
   BackendChoice choice;
-  OpenedBackend (*open)(const BackendRequest& wish);
-  OpenedBackend (*open_unasked)(const BackendRequest& wish);  ///< For `automatic`; null = it leaves the backend alone.
-  Result<Trial> (*attempt)();                                 ///< For --syscost_doctor; null = it does not try it.
+  OpenedBackend (*open)(const BackendRequest& request);
+  /// For `automatic`; null = it does not try the backend.
+  OpenedBackend (*open_automatically)(const BackendRequest& request);
+  /// For --syscost_doctor; null = it does not try the backend.
+  Result<Trial> (*attempt)();
 
   std::string name() const { return std::string(kBackendWords[static_cast<std::size_t>(choice)].text); }
 };
@@ -149,7 +151,7 @@ struct Entry {
 /// In the order in which `automatic` tries them.
 constexpr Entry kBackends[] = {
     {BackendChoice::ebpf, open_ebpf, open_ebpf, try_ebpf},
-    {BackendChoice::dispatch, open_dispatch, open_dispatch_unasked, try_dispatch},
+    {BackendChoice::dispatch, open_dispatch, open_dispatch_automatically, try_dispatch},
     {BackendChoice::dispatch_trap, open_dispatch_trap, nullptr, nullptr},
     {BackendChoice::seccomp, open_seccomp, open_seccomp, try_seccomp},
 };
@@ -158,7 +160,7 @@ static_assert(std::size(kBackends) == static_cast<std::size_t>(BackendChoice::no
 
 // ---- the first that works -------------------------------------------------------------------------------------------
 
-std::string& passed_over_text() {
+std::string& earlier_failures_text() {
   static auto* const text = new std::string;  // never destroyed: static destructors may still measure
   return *text;
 }
@@ -172,13 +174,13 @@ void add(std::string& list, const std::string& item) {
   list.append(list.empty() ? "" : "; ").append(item);
 }
 
-OpenedBackend open_first(const BackendRequest& wish) {
-  std::string reasons, fixes, passed;
+OpenedBackend open_first(const BackendRequest& request) {
+  std::string reasons, fixes, first_parts;
   for (const Entry& entry : kBackends) {
-    if (entry.open_unasked == nullptr) continue;
-    OpenedBackend backend = entry.open_unasked(wish);
+    if (entry.open_automatically == nullptr) continue;
+    OpenedBackend backend = entry.open_automatically(request);
     if (backend.ok()) {
-      passed_over_text() = passed.empty() ? passed : passed + " (see --syscost_doctor)";
+      earlier_failures_text() = first_parts.empty() ? first_parts : first_parts + " (see --syscost_doctor)";
       return backend;
     }
     const std::string reason = entry.name() + ": " + without_stop(backend.failure().reason);
@@ -186,7 +188,7 @@ OpenedBackend open_first(const BackendRequest& wish) {
     add(reasons, reason);
     add(fixes, entry.name() + ": " + fix);
     // For the first line of each run: the doctor has the rest of the reason, and the remedy.
-    add(passed, reason.substr(0, reason.find("; ")));
+    add(first_parts, reason.substr(0, reason.find("; ")));
   }
   return Failure{"no backend can count here; " + reasons, fixes};
 }
@@ -194,16 +196,16 @@ OpenedBackend open_first(const BackendRequest& wish) {
 }  // namespace
 
 OpenedBackend open_backend(BackendChoice choice, const Filter* filter, bool children, const DetailRequest& details) {
-  const BackendRequest wish{filter, children, with_rules(details)};
-  passed_over_text().clear();
+  const BackendRequest request{filter, children, with_rules(details)};
+  earlier_failures_text().clear();
   for (const Entry& entry : kBackends) {
-    if (choice == entry.choice) return entry.open(wish);
+    if (choice == entry.choice) return entry.open(request);
   }
-  return open_first(wish);
+  return open_first(request);
 }
 
-std::string passed_over() {
-  return passed_over_text();
+std::string failures_of_earlier_backends() {
+  return earlier_failures_text();
 }
 
 // ---- for people -----------------------------------------------------------------------------------------------------

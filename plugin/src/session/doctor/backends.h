@@ -16,26 +16,26 @@
 namespace syscost::session {
 
 /// Opens one of the backends this library was built with, to count what `filter` selects (null = everything; it must
-/// outlive the backend), and with `children` what child processes do too. Where every backend fails, the failure says
-/// why each does.
+/// outlive the backend), and with `children` the calls of child processes too. If every backend fails, the failure
+/// names the reason of each.
 Result<std::unique_ptr<Backend>> open_backend(BackendChoice choice, const Filter* filter, bool children,
                                               const DetailRequest& details = {});
 
-/// Why `automatic`, when it last opened a backend, passed those over that come before it:
-/// "ebpf: FIRST PART OF THE REASON", "; " between them, and where the rest is; empty when it took the first.
-std::string passed_over();
+/// Why the backends before the one that `automatic` opened last failed: "ebpf: FIRST PART OF THE REASON", with "; "
+/// between them, and a hint to --syscost_doctor. Empty if it opened the first.
+std::string failures_of_earlier_backends();
 
-/// What one backend does here, found out by trying.
+/// Whether one backend works on this machine, found out by trying.
 struct BackendHealth {
   std::string name;
   bool works = false;
   std::string finding;                           ///< What was seen to work, or why it does not.
   std::string how_to_fix;                        ///< Empty when it works.
-  std::optional<std::uint64_t> getppid_ns = {};  ///< Median latency that it saw of one.
+  std::optional<std::uint64_t> getppid_ns = {};  ///< Median latency of getppid under it.
 };
 
-/// Tries every backend that can count, in the order in which `automatic` tries them. What cannot be undone is done in
-/// a child.
+/// Tries every backend that can count, in the order in which `automatic` tries them. A child process makes the trials
+/// that cannot be undone.
 std::vector<BackendHealth> examine_backends();
 
 /// "85 ns added per call while counting", or empty where that was not measured.

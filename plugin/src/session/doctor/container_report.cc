@@ -29,7 +29,7 @@ std::string describe_container(const Confinement& here, bool has_tracefs) {
     text +=
         "  container without tracefs: --syscost_profile bpftrace finds no tracepoints; "
         "before Linux 7.0 counting does not need it\n";
-    text += "         fix: " + line_that_mounts(here.container, kTracefs) + "\n";
+    text += "         fix: " + mount_setting(here.container, kTracefs) + "\n";
   }
   return text;
 }

@@ -17,12 +17,11 @@
 namespace syscost::session {
 namespace {
 
-/// Passes shorter than this say little: a calibrated loop has at least this much in each of them while it looks.
+/// A shorter pass is too short to calibrate with.
 constexpr std::uint64_t kLeastProbeNs = 20'000;
-/// What --syscost_cycles may be at most. A pass of so many calls that still takes no time has a body that the compiler
-/// removed.
+/// The largest --syscost_cycles. If a pass of so many calls still takes no time, the compiler removed the body.
 constexpr double kMostCycles = INT_MAX;
-/// A loop that will take longer than this says so before it starts.
+/// A loop that will take longer prints a message before it starts.
 constexpr std::uint64_t kLongNs = 5'000'000'000;
 
 /// `value` ns with three digits: "0.31 ns", "152 ns", "1.52 us".
@@ -73,11 +72,11 @@ LoopRun::~LoopRun() {
   finish();
 }
 
-/// Between passes or in the middle of one. Returns how far the loop came. The test is charged again after finish()
-/// only.
+/// Abandons the loop, between passes or in the middle of one. Returns how far it came. The test is charged again only
+/// after finish().
 std::string LoopRun::abandon_pass() {
   if (phase_ == Phase::traced) {
-    // Half a pass is none.
+    // Half a pass is not used.
     Findings thrown_away;
     loops_.close_traced_pass(opened_, std::exchange(window_, nullptr), thrown_away);
   } else if (window_ != nullptr) {
@@ -121,7 +120,7 @@ std::uint64_t LoopRun::next_pass() {
   return start_pass();
 }
 
-/// Takes note of an uninstrumented pass that ended at `now_ns`.
+/// Notes the times of a pass without the backend that ended at `now_ns`.
 void LoopRun::end_pass(std::uint64_t now_ns) {
   const std::uint64_t elapsed_ns = now_ns - start_ns_;
   if (phase_ == Phase::timed) timed_.push_back({elapsed_ns, usage_before_, Usage::now()});
@@ -133,14 +132,14 @@ void LoopRun::end_traced_pass() {
   is_traced_ = true;
 }
 
-/// From one probing pass: the next one's calls, or, when it was long enough, the calls of every pass that follows.
+/// Computes from one calibration pass the calls of the next one or, if it was long enough, of every later pass.
 void LoopRun::calibrate(std::uint64_t elapsed_ns) {
   const std::uint64_t pass_ns = plan_.budget_ns / plan_.passes();
-  // The first call of all pays for everything that is done once: it says nothing of those that follow.
+  // The very first call pays for everything that happens once, so it is not typical.
   if (pass_++ == 0) return;
   const double per_call = static_cast<double>(std::max<std::uint64_t>(elapsed_ns, 1)) / static_cast<double>(calls_);
   if (elapsed_ns < std::max(pass_ns / 10, kLeastProbeNs) && static_cast<double>(calls_) < kMostCycles) {
-    // Towards a pass of full length, but not by more than tenfold on the word of a short one.
+    // Towards a pass of full length, but at most tenfold, because a short pass is inexact.
     const double wanted = static_cast<double>(pass_ns) / per_call;
     calls_ = static_cast<std::uint64_t>(std::min(
         kMostCycles, std::clamp(wanted, 2.0 * static_cast<double>(calls_), 10.0 * static_cast<double>(calls_))));
@@ -154,7 +153,7 @@ void LoopRun::calibrate(std::uint64_t elapsed_ns) {
   }
 }
 
-/// Goes on to the phase that the next pass belongs to.
+/// Chooses the phase of the next pass.
 void LoopRun::choose_phase() {
   switch (phase_) {
     case Phase::fresh:
@@ -183,7 +182,7 @@ void LoopRun::choose_phase() {
     pass_ = 0;
     phase_ = Phase::timed;
   }
-  // A tool that runs inside the process leaves traces after its end: no later pass is free of it, so none is timed.
+  // A tool that runs inside the process changes it for good: no later pass is free of the tool, so none is timed.
   if (phase_ == Phase::timed && (pass_ == plan_.repeats || loops_.tools().profilers().tools().runs_inside())) {
     pass_ = 0;
     attach_backend();
@@ -200,7 +199,7 @@ void LoopRun::choose_phase() {
 std::uint64_t LoopRun::start_pass() {
   switch (phase_) {
     case Phase::once:
-      calls_ = 0;  // nothing to take note of
+      calls_ = 0;  // this pass has no result
       return 1;
     case Phase::done:
       calls_ = 0;
@@ -223,22 +222,22 @@ std::uint64_t LoopRun::start_pass() {
   }
 }
 
-/// False, with a message, when the instrument has to stay where it is: then there are no times.
+/// False, with a message, if the backend cannot be detached: then the loop has no times.
 bool LoopRun::detach_backend() {
   if (opened_ == nullptr) return true;
   Result<void> off = loops_.detach_backend(*opened_);
-  is_off_ = off.ok();
+  is_backend_detached_ = off.ok();
   if (!off.ok()) say("loop " + name_ + " is counted but not timed: " + off.failure().reason);
   return off.ok();
 }
 
 void LoopRun::attach_backend() {
-  if (!std::exchange(is_off_, false)) return;
+  if (!std::exchange(is_backend_detached_, false)) return;
   if (!loops_.attach_backend(*opened_)) opened_ = nullptr;
 }
 
 void LoopRun::stop_timing() {
-  if (!is_off_) return;
+  if (!is_backend_detached_) return;
   if (std::exchange(has_times_, false)) {
     say("loop " + name_ +
         " is counted but not timed: a scope or an assertion of syscost measures while it runs, in its body or on "
@@ -247,7 +246,7 @@ void LoopRun::stop_timing() {
   if (opened_->backend->attaches_on_any_thread() || std::this_thread::get_id() == thread_) attach_backend();
 }
 
-/// The loop is over, at its end or early.
+/// Ends the loop, at its end or early.
 void LoopRun::finish() {
   phase_ = Phase::done;
   is_entered_ = false;
@@ -258,10 +257,10 @@ void LoopRun::finish() {
   loops_.leave(name_, lines);
 }
 
-/// Returns what tools say of the loop, for people.
+/// Returns the tools' lines for people about the loop.
 std::vector<std::string> LoopRun::write_rows() {
   Capabilities can = opened_ != nullptr ? opened_->capabilities : Capabilities{};
-  // A tool that had to stay, because a scope is open: what it takes is in the latencies.
+  // The test's tool is still attached, because a scope is open: its cost is in the latencies.
   if (loops_.tools().is_on() && loops_.tools().profilers().tools().is_attached()) can.latency = false;
   const std::size_t repetitions = std::max(timed_.size(), counted_.size());
   const std::uint64_t first = loops_.take_repetitions(name_, repetitions);

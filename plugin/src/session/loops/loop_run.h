@@ -2,19 +2,19 @@
 //
 // LoopRun: the passes of one syscost::loop, in order.
 //
-//     calibration   uninstrumented, until a pass is long enough to time; not when --syscost_cycles says how many calls
-//     warm-up       uninstrumented, thrown away
-//     timed         uninstrumented; their times are the rows' times
-//     counted       instrumented; their counts are the rows' counts, their times are thrown away
-//     traced        only for tools beside us (--syscost_profile bpftrace): one, instrumented as well, to compare with
+//     calibration   backend detached, until a pass is long enough to time; none if --syscost_cycles gives the calls
+//     warm-up       backend detached, not used
+//     timed         backend detached; their times are the rows' times
+//     counted       backend attached; their counts are the rows' counts, their times are not used
+//     traced        backend attached, and tools too (--syscost_profile bpftrace): one pass, to compare their counts
 //
-// Where a tool runs inside this process (--syscost_profile cupti) the traced pass is the only one that is kept.
+// If a tool runs inside this process (--syscost_profile cupti), the traced pass is the only one that is used.
 //
-// exit() unwinds nothing: a call of it, on any thread, leaves the loop where it is. So the code at the end of the
-// process knows a running loop, and takes it over at a moment when it is inside its body.
+// exit() unwinds nothing: if any thread calls it, the loop stays where it is. So the code at the end of the process
+// knows the running loop, and finishes it at a moment when the loop is inside its body.
 //
-// Between passes nothing is armed, so this code may allocate and write. Only the first and the last thing that
-// next_pass() does touch a pass: reading the clock, or closing and opening the window.
+// Between passes nothing is armed, so this code may allocate and write. Only the first and the last step of next_pass()
+// belong to a pass: reading the clock, or closing and opening the window.
 #pragma once
 
 #include <cstdint>
@@ -43,19 +43,19 @@ struct LoopPlan {
 class LoopRun {
  public:
   LoopRun(Loops& loops, std::string_view name);
-  /// Leaves everything as it was before the loop, also in the middle of a pass.
+  /// Restores the state before the loop, also in the middle of a pass.
   ~LoopRun();
   LoopRun(const LoopRun&) = delete;
   LoopRun& operator=(const LoopRun&) = delete;
 
-  /// The process ends: a loop that runs writes what its whole passes measured, and says that it was ended.
+  /// At the end of the process: a running loop writes the rows of its finished passes, and says that it was ended.
   static void end_process(Loops& loops);
 
   /// The body or another thread opens a scope, which must count as it does without a flag of syscost: attaches the
   /// backend, now or before the next pass. The loop has no times. The caller holds Loops::Running::mutex.
   void stop_timing();
 
-  /// Ends the running pass and begins the next. Returns its number of calls, 0 when there is none.
+  /// Ends the running pass and begins the next one. Returns the number of calls of the next pass; 0 if there is none.
   std::uint64_t next_pass();
 
  private:
@@ -82,13 +82,13 @@ class LoopRun {
   const std::string name_;
   LoopPlan plan_;
   Phase phase_ = Phase::fresh;
-  bool is_entered_ = false;     // the session's loops know that this one runs
-  bool is_off_ = false;         // the instrument is taken off
-  bool has_times_ = true;       // false: the instrument had to stay on, or to come back
-  std::thread::id thread_;      // that runs the loop
-  std::uint64_t calls_ = 0;     // of the running pass
-  std::uint64_t pass_ = 0;      // of the running phase, from 0
-  std::uint64_t start_ns_ = 0;  // of the running pass
+  bool is_entered_ = false;           // the session's loops know that this one runs
+  bool is_backend_detached_ = false;  // for a timed pass
+  bool has_times_ = true;             // false: the backend could not be detached, or had to be attached again
+  std::thread::id thread_;            // runs the loop
+  std::uint64_t calls_ = 0;           // of the running pass
+  std::uint64_t pass_ = 0;            // of the running phase, from 0
+  std::uint64_t start_ns_ = 0;        // of the running pass
   Usage usage_before_;
   WindowBook::Window* window_ = nullptr;  // of the running counted pass
   OpenBackend* opened_ = nullptr;
@@ -96,7 +96,7 @@ class LoopRun {
   std::vector<std::shared_ptr<detail::CostData>> counted_;
   bool is_traced_ = false;  // the traced pass was made
   Findings findings_;
-  std::shared_ptr<detail::CostData> traced_;  // what we counted in it; null when nothing did
+  std::shared_ptr<detail::CostData> traced_;  // our counts in it; null if nothing counted
 };
 
 }  // namespace syscost::session

@@ -10,14 +10,14 @@
 
 namespace syscost::session {
 
-/// False when a loop runs already.
-bool Loops::claim() {
+/// False if a loop runs already.
+bool Loops::claim_loop() {
   bool expected = false;
   return shared_.in_loop.compare_exchange_strong(expected, true);
 }
 
 bool Loops::enter(std::string_view name) {
-  if (!claim()) {
+  if (!claim_loop()) {
     static std::atomic<bool> has_said{false};
     if (!has_said.exchange(true)) {
       say("loop " + std::string(name) +
@@ -48,7 +48,7 @@ void Loops::leave(std::string_view name, const std::vector<std::string>& lines) 
 }
 
 bool Loops::pause_test() {
-  if (!claim()) return false;
+  if (!claim_loop()) return false;
   windows_.stop_charging();
   return true;
 }
@@ -62,7 +62,7 @@ void Loops::resume_test(std::string_view name) {
 }
 
 Result<void> Loops::detach_backend(OpenBackend& opened) {
-  // A thread that opens a scope counts it first, and then looks whether the backend is there.
+  // A thread that opens a scope first counts the scope, then checks whether the backend is attached.
   shared_.is_backend_detached.store(true);
   if (shared_.scopes.open_count() > 0) {
     shared_.is_backend_detached.store(false);
@@ -93,7 +93,7 @@ bool Loops::attach_for_scope() {
 WindowBook::Window* Loops::open_window(OpenBackend& opened) {
   static_cast<void>(top_up_quiet_memory());
   WindowBook::Window* window = opened.book.open(Reach::process);
-  SYSCOST_CHECK(window != nullptr);  // only thread windows can be refused
+  SYSCOST_CHECK(window != nullptr);  // only thread windows can fail to open
   return window;
 }
 

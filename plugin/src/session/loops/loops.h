@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Loops: what a session does for a loop: the running test is not charged with it, and the backend comes off and on.
+// Loops: the session's side of a loop. It stops charging the running test, and detaches and attaches the backend.
 //
-// All of it on the loop's thread, where no window is armed; but any thread may call attach_for_scope().
+// All of it runs on the loop's thread, where no window is armed; but any thread may call attach_for_scope().
 #pragma once
 
 #include <cstdint>
@@ -26,36 +26,37 @@ class Loops {
   Loops(Measurement& shared, RowWriter& rows, Windows& windows, Tracing& tools)
       : shared_(shared), rows_(rows), windows_(windows), tools_(tools) {}
 
-  /// Stops charging the running test. False, with a message, when a loop runs already.
+  /// Stops charging the running test. False, with a message, if another loop runs already.
   bool enter(std::string_view name);
   /// Writes the loop's rows, keeps `lines` for people, and charges the test again.
   void leave(std::string_view name, const std::vector<std::string>& lines);
-  /// The same for what is neither the test's nor a loop: false, without a message, when a loop runs already.
+  /// Stops charging the running test for other work that is not the test's. False, without a message, if a loop runs
+  /// already.
   bool pause_test();
-  /// Charges the test again; its row says that `name` is not in it.
+  /// Charges the test again. Its row says that it excludes `name`.
   void resume_test(std::string_view name);
 
-  /// Null when nothing can count.
+  /// Null if no backend works.
   OpenBackend* backend() const { return shared_.backend.current(); }
-  /// For timed passes. Fails while a scope is open: it would miss calls.
+  /// For timed passes. Fails while a scope is open, because the scope would miss calls.
   Result<void> detach_backend(OpenBackend& opened);
-  /// False, with a message, when it cannot be attached again.
+  /// False, with a message, if it cannot be attached again.
   bool attach_backend(OpenBackend& opened);
   /// A scope opens on the calling thread while the backend is off: ends the timing of the loop that runs. False when
   /// the backend stays off until the loop's next pass, because only the loop's thread can attach it.
   bool attach_for_scope();
 
   WindowBook::Window* open_window(OpenBackend& opened);
-  /// Null when the counts are void.
+  /// Null if the counts are void.
   std::shared_ptr<detail::CostData> close_window(OpenBackend& opened, WindowBook::Window* window);
-  /// One more pass, for the tools. `window` stays null where nothing can count. False, with a message, when the tools
-  /// cannot be attached. The last thing it does is to arm them.
+  /// Begins one more pass, for the tools. `window` stays null if no backend works. False, with a message, if the tools
+  /// cannot be attached. Arms them as its last step.
   bool open_traced_pass(std::string_view loop, OpenBackend* opened, WindowBook::Window*& window);
-  /// Disarms (first thing), and stops the tools. Null when nothing counted.
+  /// Disarms the tools (first thing), and stops them. Null if nothing counted.
   std::shared_ptr<detail::CostData> close_traced_pass(OpenBackend* opened, WindowBook::Window* window,
                                                       Findings& findings);
 
-  /// Adds a row of the running test's.
+  /// Adds a row, with the names of the running test.
   void add_row(csv::WindowColumns columns, const detail::CostData* cost, const Capabilities& can);
   void note_problem(const Failure& failure) { shared_.recorder.note_problem(failure); }
   /// As Measurement::take_repetitions().
@@ -67,7 +68,7 @@ class Loops {
   const Options& options() const { return shared_.options; }
   Tracing& tools() { return tools_; }
 
-  /// The loop that runs, for the end of the process, which may come on another thread.
+  /// The running loop, for the end of the process, which may happen on another thread.
   struct Running {
     std::recursive_mutex mutex;  ///< Held between passes. A signal handler may call exit() on the thread that holds it.
     LoopRun* loop = nullptr;
@@ -76,7 +77,7 @@ class Loops {
   Running& running() { return running_; }
 
  private:
-  bool claim();
+  bool claim_loop();
 
   Measurement& shared_;
   RowWriter& rows_;

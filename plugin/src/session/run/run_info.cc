@@ -25,8 +25,8 @@
 namespace syscost::session {
 namespace {
 
-/// "2026-01-31T12:00:00.123Z". By arithmetic: glibc's gmtime_r reads the time zone, once in a process. A test that sets
-/// TZ and calls localtime_r without tzset() would get the zone of before.
+/// "2026-01-31T12:00:00.123Z". Computed here, because glibc's gmtime_r reads the time zone once in a process: a test
+/// that then sets TZ and calls localtime_r without tzset() would get the old zone.
 std::string now_iso8601() {
   namespace chrono = std::chrono;
   const auto now = chrono::floor<chrono::milliseconds>(chrono::system_clock::now());
@@ -41,10 +41,10 @@ std::string now_iso8601() {
   return text.data();
 }
 
-/// When a process started, in clock ticks since boot: with its number it names a process for good. "0" if unknown.
+/// When a process started, in clock ticks since boot. Together with its number it identifies a process. "0" if unknown.
 std::string start_time(pid_t pid) {
   std::string stat = read_small_file("/proc/" + std::to_string(pid) + "/stat");
-  // Field 2 is the program's name in parentheses and may hold anything; count from its end to field 22.
+  // Field 2 is the program's name in parentheses and may hold any character. So count from its end to field 22.
   std::size_t at = stat.rfind(')');
   for (int field = 2; field < 22 && at != std::string::npos; ++field) at = stat.find(' ', at + 1);
   if (at == std::string::npos) return "0";
@@ -57,8 +57,9 @@ std::string read_link(const std::string& path) {
   return length <= 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(length));
 }
 
-/// The folder of the tests that the process `ctest` runs, or empty. Not its working directory: ctest changes into a
-/// test's own while it starts it. But it keeps its log open, FOLDER/Testing/Temporary/LastTest.log.tmp.
+/// The folder of the tests that the process `ctest` runs, or empty. It is not ctest's working directory, because ctest
+/// changes into a test's own folder while it starts the test. But ctest keeps its log open:
+/// FOLDER/Testing/Temporary/LastTest.log.tmp.
 std::string folder_of_ctest(pid_t ctest) {
   const std::string descriptors = "/proc/" + std::to_string(ctest) + "/fd";
   std::error_code error;
@@ -85,7 +86,7 @@ int find_build_id(dl_phdr_info* info, std::size_t, void* result) {
   for (std::size_t i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = info->dlpi_phdr[i];
     if (segment.p_type != PT_NOTE) continue;
-    // The addresses are numbers in the ELF headers; turning them into pointers is what they are for.
+    // ELF headers hold addresses as numbers.
     const auto* at = reinterpret_cast<const unsigned char*>(info->dlpi_addr + segment.p_vaddr);  // NOLINT
     const unsigned char* end = at + segment.p_memsz;
     while (end - at > static_cast<std::ptrdiff_t>(sizeof(ElfW(Nhdr)))) {
@@ -115,7 +116,7 @@ std::string own_build_id() {
 
 Result<std::string> resolve_path(const std::string& path, Source source) {
   if (path.starts_with('/')) return path;
-  const pid_t ctest = source == Source::environment ? ctest_above(getpid()) : 0;
+  const pid_t ctest = source == Source::environment ? ctest_ancestor(getpid()) : 0;
   const std::string start = ctest != 0 ? folder_of_ctest(ctest) : read_link("/proc/self/cwd");
   if (start.empty()) {
     return Failure{"the relative path " + path + " cannot be resolved: its start folder is unknown",
@@ -130,10 +131,10 @@ bool are_one_file(const std::string& one, const std::string& other) {
   if (const fs::file_status status = fs::status(one, error); fs::exists(status)) {
     return fs::is_regular_file(status) && fs::equivalent(one, other, error);
   }
-  // What a link leads to need not be there yet.
+  // The target of a link need not exist yet.
   const auto place_of = [](fs::path name) {
     std::error_code ignored;
-    constexpr int kMostLinks = 40;  // as the kernel follows
+    constexpr int kMostLinks = 40;  // the kernel's limit
     for (int links = 0; links < kMostLinks && fs::is_symlink(fs::symlink_status(name, ignored)); ++links) {
       name = name.parent_path() / fs::read_symlink(name, ignored);
     }
@@ -165,7 +166,7 @@ csv::RunColumns read_run_info(const Options& options, std::string_view build_typ
   info.build_type = options.build_type.empty() ? std::string(build_type) : options.build_type;
   info.run_id = options.run_id;
   if (info.run_id.empty()) {
-    // A path that cannot be resolved is refused where the file is opened.
+    // Opening the file will fail for a path that cannot be resolved.
     const Result<std::string> csv = options.csv.empty() ? std::string() : resolve_path(options.csv, options.csv_source);
     const pid_t owner = run_owner(csv.ok() ? csv.value() : std::string());
     info.run_id = info.host + "-" + std::to_string(owner) + "-" + start_time(owner);

@@ -19,8 +19,8 @@ std::string proc(pid_t pid) {
   return "/proc/" + std::to_string(pid);
 }
 
-/// True when descriptor `number` of `pid` was opened as a sink opens its file. An editor, `tail -f` or a script that
-/// reads the file does it otherwise.
+/// True if descriptor `number` of `pid` was opened with the flags of our sink. An editor, `tail -f` or a script that
+/// reads the file uses other flags.
 bool is_sinks(pid_t pid, const std::string& number) {
   const std::string info = read_small_file(proc(pid) + "/fdinfo/" + number);
   const std::string field = "flags:";
@@ -31,7 +31,7 @@ bool is_sinks(pid_t pid, const std::string& number) {
   return (flags & kSinks) == kSinks;
 }
 
-/// True when `pid` appends rows to `file`. False also where we may not look at its descriptors.
+/// True if `pid` appends rows to `file`. False also if we may not read its descriptors.
 bool is_measured_into(pid_t pid, const struct stat& file) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(proc(pid) + "/fd", error)) {
@@ -66,9 +66,9 @@ pid_t ctest_parent(pid_t pid) {
   return parent != 0 && read_small_file(proc(parent) + "/comm") == "ctest\n" ? parent : 0;
 }
 
-pid_t ctest_above(pid_t pid) {
+pid_t ctest_ancestor(pid_t pid) {
   if (const pid_t ctest = ctest_parent(pid); ctest != 0) return ctest;
-  // A script may choose another file, or another folder for a relative name: then it is not ctest's run.
+  // If a script chose another file, or another folder for a relative name, this is not ctest's run.
   const char* const csv = variable("SYSCOST_CSV");
   if (csv == nullptr) return 0;
   for (pid = parent_of(pid); pid > 1; pid = parent_of(pid)) {
@@ -86,7 +86,7 @@ pid_t run_owner(const std::string& csv) {
       if (is_measured_into(pid, file)) outermost = pid;
     }
   }
-  const pid_t ctest = ctest_above(outermost);
+  const pid_t ctest = ctest_ancestor(outermost);
   return ctest != 0 ? ctest : outermost;
 }
 

@@ -79,7 +79,7 @@ std::string first_variable(std::initializer_list<const char*> names) {
 
 /// A baseline, which people commit, remembers the value: it need not say where somebody's home is.
 std::string preloaded() {
-  return without_folders(first_variable({"LD_PRELOAD"}));
+  return file_names_of(first_variable({"LD_PRELOAD"}));
 }
 
 /// Long enough for each value that says something. bench prints two of them in one line.
@@ -93,7 +93,7 @@ std::string shortened(std::string value) {
 
 }  // namespace
 
-std::string without_folders(std::string_view libraries) {
+std::string file_names_of(std::string_view libraries) {
   constexpr std::string_view kBetween = " :";
   std::string names;
   while (!libraries.empty()) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Surroundings: libc, processors, limits, locale, ...: they are not the program, and may change its counts.
+// Surroundings: libc, processors, limits, locale, ...: parts of the environment that may change a program's counts.
 //
-// Two runs are rarely from one machine and one shell. If counts differ, the reader must know what differs besides the
-// code. So each program's run says it once, in a row of its own (docs/csv-format.md).
+// Two runs are rarely from one machine and one shell. If their counts differ, the reader must know what else differs
+// besides the code. So each program's run has one row with its surroundings (docs/csv-format.md).
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,10 @@ Surroundings read_surroundings();
 std::string to_text(const Surroundings& surroundings);
 
 /// The file names in an LD_PRELOAD: "a.so:b.so" for "/x/a.so /y/b.so".
-std::string without_folders(std::string_view libraries);
+std::string file_names_of(std::string_view libraries);
 
-/// "4 KiB" for everything from 2049 to 4096 bytes: an environment has another size in each shell, and a byte more means
-/// nothing.
+/// "4 KiB" for 2049 to 4096 bytes: the size of the environment differs from shell to shell, and single bytes do not
+/// matter.
 std::string size_class(std::uint64_t bytes);
 
 /// How many folders lie between the root and the absolute path `folder`: 0 for "/", 2 for "/a/b".

@@ -17,20 +17,20 @@ bool Tracing::attach() {
     shared_.recorder.note_problem(attached.failure());
     return false;
   }
-  shared_.tracing.fetch_add(1);
+  shared_.tools_epoch.fetch_add(1);
   return true;
 }
 
 /// False, with a message, when they could not say what they found.
 bool Tracing::detach(Findings& findings) {
   Result<void> detached = profilers_.tools().detach(findings);
-  shared_.tracing.fetch_add(1);
+  shared_.tools_epoch.fetch_add(1);
   if (!detached.ok()) shared_.recorder.note_problem(detached.failure());
   return detached.ok();
 }
 
 void Tracing::report_unused() const {
-  if (!is_on() || shared_.tracing.load() > 0 || !shared_.recorder.problem().empty()) return;
+  if (!is_on() || shared_.tools_epoch.load() > 0 || !shared_.recorder.problem().empty()) return;
   say(names() + " measured nothing: there was no test and no loop, and it does not trace scopes");
 }
 
@@ -44,14 +44,14 @@ bool Tracing::begin_test() {
 /// For a loop. A scope around it would be charged with what stopping the tool takes: there it stays, disarmed.
 void Tracing::suspend(OpenWindow& window) {
   if (!window.is_traced || !profilers_.tools().is_attached() || shared_.scopes.open_count() > 0) return;
-  const RowWriter::Lock guard = rows_.wait();
+  const RowWriter::Lock guard = rows_.take_lock();
   rows_.enter_file();
   window.is_trace_whole = detach(findings_) && window.is_trace_whole;
 }
 
 void Tracing::resume(OpenWindow& window) {
   if (!window.is_traced || profilers_.tools().is_attached()) return;
-  const RowWriter::Lock guard = rows_.wait();
+  const RowWriter::Lock guard = rows_.take_lock();
   rows_.enter_file();
   window.is_trace_whole = attach() && window.is_trace_whole;
 }
@@ -87,13 +87,13 @@ bool Tracing::begin_pass(std::string_view loop) {
         "include the cost of starting " + names() + "; end the scope before the loop");
     return false;
   }
-  const RowWriter::Lock guard = rows_.wait();
+  const RowWriter::Lock guard = rows_.take_lock();
   rows_.enter_file();
   return attach();
 }
 
 bool Tracing::end_pass(Findings& findings) {
-  const RowWriter::Lock guard = rows_.wait();
+  const RowWriter::Lock guard = rows_.take_lock();
   rows_.enter_file();
   return detach(findings);
 }

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "os/child_guard.h"
+#include "os/fork_detector.h"
 #include "os/environment.h"
 #include "os/high_fd.h"
 #include "os/signal_hold.h"
@@ -75,8 +75,8 @@ const ChildProcessArgs& arguments() {
   return *read;
 }
 
-const session::ChildGuard& guard() {
-  static const auto* const made = new session::ChildGuard;
+const ForkDetector& guard() {
+  static const auto* const made = new ForkDetector;
   return *made;
 }
 
@@ -270,7 +270,7 @@ std::vector<std::string> started_with() {
 }
 
 bool is_counting_process() {
-  return arguments().is_counting && !guard().is_child();
+  return arguments().is_counting && !guard().is_fork_child();
 }
 
 std::string counting_orders() {

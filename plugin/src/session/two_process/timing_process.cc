@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/per_run_part.h"
-#include "os/child_guard.h"
+#include "os/fork_detector.h"
 #include "os/environment.h"
 #include "session/doctor/backends.h"
 #include "session/doctor/doctor.h"
@@ -32,7 +32,7 @@ namespace {
 /// What the timing process writes down. One thread.
 struct Timing {
   session::Options options;
-  session::ChildGuard guard;
+  ForkDetector guard;
   session::Recorder recorder;
   csv::RunColumns run;
   bool is_announced = false;
@@ -45,7 +45,7 @@ std::atomic<Timing*> g_timing{nullptr};  // never destroyed: exit handlers ask i
 /// False when the run is not whole.
 bool end_process() {
   Timing* timing = g_timing.load();
-  if (timing == nullptr || timing->guard.is_child()) return true;
+  if (timing == nullptr || timing->guard.is_fork_child()) return true;
   if (timing->is_running.exchange(false) && timing->recorder.has_csv()) {
     const std::string& last = timing->last_benchmark;
     timing->recorder.note_problem(
@@ -111,10 +111,10 @@ SharedAdapterState& harness() {
   static auto* const made = [] {
     auto* harness = new SharedAdapterState;
 #ifdef __GLIBC__
-    static const session::ChildGuard guard;
+    static const ForkDetector guard;
     on_exit(
         [](int status, void* that) {
-          if (static_cast<SharedAdapterState*>(that)->is_main_seen || guard.is_child()) return;
+          if (static_cast<SharedAdapterState*>(that)->is_main_seen || guard.is_fork_child()) return;
           const std::vector<std::string> arguments = started_with();
           // Google Benchmark asks a process of its own whether addresses can stay in place.
           constexpr std::string_view kTrial = "--benchmark_aslr_test_child=";
@@ -159,7 +159,7 @@ CountingStart start_counting(const Framework& framework) {
 
 void start_timing_or_exit(const Framework& framework) {
   Timing& timing = made_timing();
-  if (timing.guard.is_child()) return;
+  if (timing.guard.is_fork_child()) return;
   if (timing.options.help) {
     session::print_help();
     std::exit(0);
@@ -198,7 +198,7 @@ void set_counted_by_or_exit(const CountingStart& counted_by, const Framework& fr
 
 void write_rows(const std::vector<TimedRepetition>& repetitions) {
   Timing& timing = made_timing();
-  if (timing.guard.is_child() || repetitions.empty()) return;
+  if (timing.guard.is_fork_child() || repetitions.empty()) return;
   for (const TimedRepetition& one : repetitions) {
     csv::WindowColumns columns;
     columns.kind = "benchmark";
@@ -235,7 +235,7 @@ void end_timing() {
 
 void note_missing_counts(const Unavailable& what) {
   Timing& timing = made_timing();
-  if (timing.guard.is_child()) return;
+  if (timing.guard.is_fork_child()) return;
   if (timing.options.on_unavailable == session::Options::OnUnavailable::fail) {
     timing.recorder.note_problem(what);
   } else {
@@ -245,7 +245,7 @@ void note_missing_counts(const Unavailable& what) {
 
 void write_traced(const std::vector<TracedPass>& passes) {
   Timing& timing = made_timing();
-  if (timing.guard.is_child()) return;
+  if (timing.guard.is_fork_child()) return;
   std::map<std::pair<std::string, std::string>, std::uint64_t> kernel_repetitions;  // by benchmark and figure
   for (const TracedPass& pass : passes) {
     const std::optional<session::TracedWindow> traced = session::traced_from_text(pass.text);
@@ -275,7 +275,7 @@ void write_traced(const std::vector<TracedPass>& passes) {
 
 void note_problem(const Unavailable& what) {
   Timing& timing = made_timing();
-  if (!timing.guard.is_child()) timing.recorder.note_problem(what);
+  if (!timing.guard.is_fork_child()) timing.recorder.note_problem(what);
 }
 
 void refuse(const Unavailable& what) {

@@ -2,8 +2,9 @@
 //
 // Measurement: what the windows, scopes, loops and tools of one session share.
 //
-// A scope on any thread asks whether a window or a loop is open, a loop asks whether a scope is, and all of them bring
-// rows to one recorder. Each class that works on this holds a reference to it, and changes what its comment says.
+// A scope on any thread must know whether a window or a loop is open, a loop whether a scope is open, and all of them
+// give their rows to one recorder. Each class that works on a Measurement holds a reference to it. The comments say
+// which class changes which member.
 #pragma once
 
 #include <atomic>
@@ -17,7 +18,7 @@
 #include <utility>
 
 #include "csv/run_columns.h"
-#include "os/child_guard.h"
+#include "os/fork_detector.h"
 #include "os/quiet_memory.h"
 #include "session/options/options.h"
 #include "session/windows/backend_holder.h"
@@ -39,7 +40,7 @@ struct Measurement {
   std::atomic<bool> is_started{false};
   bool has_framework = false;
 
-  ChildGuard guard;
+  ForkDetector fork_detector;
   BackendHolder backend;
   Recorder recorder;
   ScopeRecords scopes;
@@ -51,13 +52,14 @@ struct Measurement {
   // Set by the loops.
   std::atomic<bool> in_loop{false};
   std::atomic<bool> is_backend_detached{false};  ///< For a loop's timed passes. A scope attaches it.
-  /// By test, window and loop: the first repetition of the next run.
+  /// By test, window and loop: the next free number of a repetition.
   std::map<std::tuple<std::string, std::string, std::string>, std::uint64_t> next_repetitions;
 
-  std::atomic<std::uint64_t> tracing{0};  ///< Grows when tools come and go; odd while they are attached.
+  /// Grows when tools are attached and when they are detached; odd while they are attached.
+  std::atomic<std::uint64_t> tools_epoch{0};
 
-  bool is_fork_child() const { return guard.is_child(); }
-  /// True when no window of ours is open on any thread.
+  bool is_fork_child() const { return fork_detector.is_fork_child(); }
+  /// True if no window, loop or scope is open on any thread.
   bool is_idle() const {
     return !has_window.load(std::memory_order_acquire) && !in_loop.load() && scopes.open_count() == 0;
   }
@@ -65,8 +67,8 @@ struct Measurement {
   /// In a program without tests, --syscost_profile prints a line for each named scope.
   bool prints_scopes() const { return prints_lines() && !has_framework; }
 
-  /// The first of `count` repetitions of the running test's loop `name`: those of earlier runs of it, in this test or
-  /// in an earlier iteration of --gtest_repeat, have the numbers before.
+  /// Reserves `count` numbers of repetitions for the running test's loop `name`, and returns the first one. Earlier
+  /// runs of the loop, in this test or in an earlier iteration of --gtest_repeat, have the numbers below.
   std::uint64_t take_repetitions(std::string_view name, std::size_t count) {
     std::tuple<std::string, std::string, std::string> key{"", "", name};
     if (window.has_value()) {

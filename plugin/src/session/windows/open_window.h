@@ -27,18 +27,18 @@ struct OpenWindow {
   std::string starter;  ///< Of a command: the program of this process, as which the command's process began.
   Usage usage_before;
   std::uint64_t start_ns = 0;
-  // Of the loops inside, which are not the window's.
+  // The loops inside, which are not part of the window.
   std::string excluded;  // "excludes loop flush"
   std::vector<std::string> loop_lines;
   std::uint64_t loop_start_ns = 0;
   Usage loop_usage;
   OpenBackend* opened = nullptr;
-  WindowBook::Window* handle = nullptr;
-  std::uint64_t hidden_losses_before = 0;  ///< Those of `opened` that were known when the window opened.
-  // Of tools beside us.
-  bool is_traced = false;      ///< One is, or was, attached: the window has no times.
-  bool is_trace_whole = true;  ///< It was attached in all stretches.
-  std::string folder;          ///< For what they found; empty until it is needed.
+  WindowBook::Window* book_window = nullptr;
+  std::uint64_t hidden_losses_before = 0;  ///< OpenBackend::hidden_losses() of `opened` when the window opened.
+  // Tools beside us.
+  bool is_traced = false;      ///< A tool is or was attached: the window has no times.
+  bool is_trace_whole = true;  ///< It was attached in all stretches of the window.
+  std::string folder;          ///< For the tools' files; empty until it is needed.
 };
 
 }  // namespace syscost::session

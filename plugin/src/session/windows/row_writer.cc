@@ -10,7 +10,7 @@
 
 namespace syscost::session {
 
-RowWriter::Lock RowWriter::wait(const ScopeRecord* scope) {
+RowWriter::Lock RowWriter::take_lock(const ScopeRecord* scope) {
   if (!lock_.try_lock()) {
     lock_.lock(shared_.scopes.is_inside_another(scope) ? WritingLock::Waiter::inside_window
                                                        : WritingLock::Waiter::outside_window);
@@ -18,13 +18,13 @@ RowWriter::Lock RowWriter::wait(const ScopeRecord* scope) {
   return {lock_, std::adopt_lock};
 }
 
-RowWriter::Lock RowWriter::wait_inside_window() {
+RowWriter::Lock RowWriter::take_lock_inside_window() {
   lock_.lock(WritingLock::Waiter::inside_window);
   return {lock_, std::adopt_lock};
 }
 
-RowWriter::Lock RowWriter::wait_within_patience() {
-  if (!lock_.lock_within_patience()) return {lock_, std::defer_lock};
+RowWriter::Lock RowWriter::take_lock_within_a_second() {
+  if (!lock_.lock_within_a_second()) return {lock_, std::defer_lock};
   return {lock_, std::adopt_lock};
 }
 
@@ -43,20 +43,20 @@ void RowWriter::write(std::string_view window) {
 }
 
 void RowWriter::write_loop(std::string_view loop) {
-  const Lock guard = wait();
+  const Lock guard = take_lock();
   enter_file();
   shared_.recorder.write(loop);
   static_cast<void>(top_up_quiet_memory());
 }
 
 void RowWriter::finish() {
-  const Lock guard = wait();
+  const Lock guard = take_lock();
   write("scopes");
 }
 
 void RowWriter::conclude() {
-  // A signal handler may have called exit() while its own thread was writing: that never ends.
-  const Lock guard = wait_within_patience();
+  // A signal handler may have called exit() while its own thread was writing. That write never ends.
+  const Lock guard = take_lock_within_a_second();
   if (!guard.owns_lock()) {
     shared_.recorder.note_problem({"the process ended while rows were being written, so some are missing",
                                    "do not call exit() in a signal handler"});
@@ -66,7 +66,7 @@ void RowWriter::conclude() {
   shared_.recorder.conclude();
 }
 
-/// Moves a closed scope's row to the recorder, and prints it where no framework has tests to print under.
+/// Moves a closed scope's row to the recorder. In a program without a test framework, also prints a line for it.
 void RowWriter::add_scope_row(const ScopeRow& row) {
   csv::WindowColumns columns;
   columns.kind = "scope";
@@ -82,7 +82,7 @@ void RowWriter::add_scope_row(const ScopeRow& row) {
     shared_.recorder.add(columns, nullptr, opened.capabilities);
     return;
   }
-  // The row waited; what was found out since may have happened in it.
+  // Losses that were found while the row waited may have happened in the scope.
   const std::shared_ptr<const detail::CostData> cost =
       opened.with_losses(row.cost, opened.hidden_losses(row.reach) - row.hidden_losses_before);
   if (!row.is_traced) columns.overhead_estimate_ns = opened.overhead_estimate_ns(*cost);

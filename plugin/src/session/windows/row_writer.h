@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// RowWriter: brings the rows that wait into the file, those of windows and those of closed scopes.
+// RowWriter: writes waiting rows into the file: rows of windows, and rows of closed scopes.
 //
-// A scope's row cannot be written where the scope closes, inside a test: it waits in quiet memory until no window is
-// open. The thread that writes holds the lock, and a window that is about to open waits for it.
+// A scope closes inside a test, where its row cannot be written. The row waits in quiet memory until no window is open.
+// The thread that writes rows holds a lock, and a window that is about to open waits for it.
 #pragma once
 
 #include <mutex>
@@ -20,23 +20,24 @@ class RowWriter {
 
   explicit RowWriter(Measurement& shared) : shared_(shared) {}
 
-  /// Waits for another thread that writes rows. `scope` is the calling thread's own that is about to open, if any.
-  Lock wait(const ScopeRecord* scope = nullptr);
-  /// The same inside a window, where waiting must not enter the kernel.
-  Lock wait_inside_window();
-  /// For the end of the process: not held when the lock's holder may be a frame of this thread that never goes on.
-  Lock wait_within_patience();
+  /// Waits until no other thread writes rows. `scope` is the scope that the calling thread is about to open, if any.
+  Lock take_lock(const ScopeRecord* scope = nullptr);
+  /// The same inside a window: waiting does not enter the kernel.
+  Lock take_lock_inside_window();
+  /// For the end of the process. If the lock is not free within a second, returns a lock that is not held: the holder
+  /// may be an interrupted function of this thread, which never continues.
+  Lock take_lock_within_a_second();
 
-  /// Called by the lock's holder: from now on it enters the kernel and may be long.
+  /// The lock's holder calls it before it uses the file, which enters the kernel and may take long.
   void enter_file() { lock_.enter_file(); }
   /// Writes the rows of `window` and of closed scopes. The caller holds the lock.
   void write(std::string_view window);
-  /// Writes the rows of `loop`, and leaves those of scopes: the test goes on.
+  /// Writes the rows of `loop`. The rows of scopes keep waiting, because the test goes on.
   void write_loop(std::string_view loop);
 
-  /// Writes what still waits.
+  /// Writes the rows that still wait.
   void finish();
-  /// The same at the end of the process: what cannot be written is a problem of the run.
+  /// The same at the end of the process: rows that cannot be written are a problem of the run.
   void conclude();
 
  private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// ScopeRecords: the bookkeeping of syscost::Scope, done inside a window of the user's.
+// ScopeRecords: the open scopes, and the rows of closed ones.
 //
 // A scope opens and closes in the middle of a test, so nothing here may enter the kernel: memory is quiet memory, locks
-// spin, and a named scope's row is kept until the session may write.
+// spin, and the row of a named scope is kept until the session may write.
 #pragma once
 
 #include <atomic>
@@ -29,12 +29,12 @@ struct ScopeRecord {
 
   std::pmr::string name;  ///< Empty = no row.
   OpenBackend* opened = nullptr;
-  WindowBook::Window* handle = nullptr;
+  WindowBook::Window* book_window = nullptr;
   Reach reach = Reach::thread;
   std::uint64_t start_ns = 0;
-  std::uint64_t tracing_before = 0;        ///< Session's account of tools when the scope opened.
-  std::uint64_t hidden_losses_before = 0;  ///< Those of `opened` that were known when the scope opened.
-  const void* thread = nullptr;            ///< Says which thread opened it.
+  std::uint64_t tools_epoch_before = 0;    ///< Measurement::tools_epoch when the scope opened.
+  std::uint64_t hidden_losses_before = 0;  ///< OpenBackend::hidden_losses() of `opened` when the scope opened.
+  const void* thread = nullptr;            ///< Identifies the thread that opened it.
 };
 
 /// A closed scope; its row waits to be written.
@@ -46,21 +46,21 @@ struct ScopeRow {
   std::pmr::string parent;
   std::uint64_t repetition = 0;
   std::uint64_t wall_ns = 0;
-  bool is_traced = false;  ///< A tool beside us took part of its times.
+  bool is_traced = false;  ///< A tool was attached: its times include the tool's.
   Reach reach = Reach::thread;
   OpenBackend* opened = nullptr;
   std::uint64_t hidden_losses_before = 0;
   std::shared_ptr<const detail::CostData> cost;
 };
 
-/// What was kept for writing, and what was not.
+/// The waiting rows, and the number of rows without room.
 struct ScopeRows {
   std::pmr::list<ScopeRow> rows;  ///< Oldest first.
   std::uint64_t not_kept = 0;     ///< Rows for which there was no room.
 };
 
-/// Thread-safe. Makes no syscall while `memory` makes none. So that memory lasts, only so many rows wait; the others
-/// are counted.
+/// Thread-safe. Makes no syscall if `memory` makes none. At most kMaxRows rows wait, so that the memory lasts; the
+/// others are only counted.
 class ScopeRecords {
  public:
   static constexpr std::size_t kMaxRows = 10'000;
@@ -68,17 +68,17 @@ class ScopeRecords {
   explicit ScopeRecords(std::pmr::memory_resource& memory) : memory_(memory) {}
 
   ScopeRecord* begin(std::string_view name);
-  /// Forgets the scope. Its name is that of a row when `wants_row`.
+  /// Forgets the scope, and keeps a row of its name if `wants_row`.
   void end(ScopeRecord* scope, bool wants_row, std::shared_ptr<const detail::CostData> cost, std::uint64_t wall_ns,
            bool is_traced = false);
 
-  /// The window scopes are in from now on: a test's name and its window's; both empty outside.
+  /// The window that encloses scopes from now on: its test's name and its own; both empty outside of windows.
   void set_enclosing(std::string_view test, std::string_view window);
 
   int open_count() const { return open_count_.load(std::memory_order_acquire); }
-  /// True when the calling thread has another scope open than `scope` (which may be null).
+  /// True if the calling thread has a scope open, other than `scope` (which may be null).
   bool is_inside_another(const ScopeRecord* scope);
-  /// The rows that waited.
+  /// Returns the waiting rows, and forgets them.
   ScopeRows take_rows();
 
  private:

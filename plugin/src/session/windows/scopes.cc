@@ -30,37 +30,37 @@ ScopeRecord* Scopes::open(std::string_view name, Reach reach, Cost& cost) {
   }
   scope->opened = opened;
   cost = unavailable_cost::pending();
-  // Rows that another thread is writing at this moment are not the scope's.
+  // Wait for a thread that writes rows: its calls are not part of the scope.
   RowWriter::Lock guard;
-  if (reach == Reach::process) guard = rows_.wait(scope);
+  if (reach == Reach::process) guard = rows_.take_lock(scope);
   scope->reach = reach;
   scope->hidden_losses_before = opened->hidden_losses(reach);
-  scope->tracing_before = shared_.tracing.load();
+  scope->tools_epoch_before = shared_.tools_epoch.load();
   scope->start_ns = monotonic_ns();
-  scope->handle = opened->book.open(reach);
-  if (scope->handle != nullptr) return scope;
+  scope->book_window = opened->book.open(reach);
+  if (scope->book_window != nullptr) return scope;
   shared_.scopes.end(scope, false, nullptr, 0);
   cost = opened->no_lane;
   return nullptr;
 }
 
 Cost Scopes::close(ScopeRecord* scope) {
-  // A child's copy of the record is left alone, like everything else it inherited.
+  // A fork child leaves its copy of the record alone.
   if (shared_.is_fork_child()) return unavailable_cost::fork_child();
   OpenBackend& opened = *scope->opened;
   std::uint64_t end_ns = opened.clock_is_quiet ? monotonic_ns() : 0;
   std::shared_ptr<detail::CostData> cost = opened.new_cost();
-  opened.book.close(scope->handle, *cost);
+  opened.book.close(scope->book_window, *cost);
   if (!opened.clock_is_quiet) end_ns = monotonic_ns();
   const bool wants_row = !scope->name.empty() && (shared_.recorder.has_csv() || shared_.prints_scopes());
   const Reach reach = scope->reach;
   const std::uint64_t hidden_before = scope->hidden_losses_before;
-  const std::uint64_t tracing = shared_.tracing.load();
-  const bool is_traced = tracing != scope->tracing_before || tracing % 2 != 0;
+  const std::uint64_t tracing = shared_.tools_epoch.load();
+  const bool is_traced = tracing != scope->tools_epoch_before || tracing % 2 != 0;
   shared_.scopes.end(scope, wants_row, cost, end_ns - scope->start_ns, is_traced);
 
   if (shared_.is_idle()) {
-    const RowWriter::Lock guard = rows_.wait();
+    const RowWriter::Lock guard = rows_.take_lock();
     // A thread that opens a window sets has_window before it waits for this lock.
     if (shared_.is_idle()) {
       Result<void> checked = shared_.backend.current() == &opened ? shared_.backend.check(opened) : Result<void>();

@@ -59,11 +59,11 @@ std::string_view kind_of(const OpenWindow& window) {
 
 }  // namespace
 
-/// A write that fails. Its text shows in strace's log, so that the log can be cut at windows.
-void Windows::mark(const char* what, const OpenWindow& window) const {
+/// Makes a write that fails. Its text appears in strace's log, so that a program can cut the log at windows.
+void Windows::write_marker(const char* what, const OpenWindow& window) const {
   if (!shared_.options.markers) return;
   const std::string text = std::string(what) + " " + spoken_name(kind_of(window), window.test, window.name);
-  // It fails, as it should: there is no descriptor -1.
+  // It fails on purpose: there is no descriptor -1.
   [[maybe_unused]] ssize_t written = write(-1, text.data(), text.size());
 }
 
@@ -108,36 +108,36 @@ void Windows::arm() {
   cycles_.store(0, std::memory_order_relaxed);
   is_closing_.store(false, std::memory_order_relaxed);
   shared_.has_window.store(true, std::memory_order_release);
-  // Another thread may be writing the rows of its last scope: that is not this window's business.
-  const RowWriter::Lock guard = rows_.wait();
-  // What the windows so far left is kept: when there is nothing to add, malloc serves.
+  // Wait for another thread that writes the rows of its last scope: its calls are not part of this window.
+  const RowWriter::Lock guard = rows_.take_lock();
+  // If no memory can be added, the pool uses malloc.
   if (tools_.is_on() && window.kind == adapter::Kind::test && !window.is_command) {
     rows_.enter_file();
     window.is_traced = tools_.begin_test();
   }
   static_cast<void>(top_up_quiet_memory());
   window.usage_before = window.is_command ? Usage::of_children() : Usage::now();
-  mark("syscost-begin", window);
+  write_marker("syscost-begin", window);
   window.start_ns = monotonic_ns();
   if (window.opened != nullptr) {
     window.hidden_losses_before = window.opened->hidden_losses(Reach::process);
-    window.handle = window.opened->book.open(Reach::process);
+    window.book_window = window.opened->book.open(Reach::process);
   }
   if (window.is_traced) tools_.arm();
 }
 
-/// Disarms, reads, and asks whether the backend was there all the time. Null, with the reason, when there are no
+/// Disarms, reads, and checks whether the backend was intact all the time. Null, with the reason, if there are no
 /// counts.
 std::shared_ptr<detail::CostData> Windows::read_and_check(OpenWindow& window,
                                                           std::shared_ptr<const Unavailable>& why_not) {
-  if (window.handle == nullptr) {
+  if (window.book_window == nullptr) {
     why_not = shared_.backend.why_not();
     return nullptr;
   }
   OpenBackend& opened = *window.opened;
   std::shared_ptr<detail::CostData> cost = opened.new_cost();
-  opened.book.close(window.handle, *cost);
-  mark("syscost-end", window);
+  opened.book.close(window.book_window, *cost);
+  write_marker("syscost-end", window);
   Result<void> checked = shared_.backend.check(opened);
   if (checked.ok()) {
     cost->lost += opened.hidden_losses(Reach::process) - window.hidden_losses_before;
@@ -151,13 +151,13 @@ std::shared_ptr<detail::CostData> Windows::read_and_check(OpenWindow& window,
   return nullptr;
 }
 
-bool Windows::claim() {
+bool Windows::claim_closing() {
   return shared_.has_window.load(std::memory_order_acquire) && !is_closing_.exchange(true);
 }
 
-/// For a test that goes on in a fork child, by daemon() for example. The child is not counted, and its parent ended
+/// For a test that continues in a fork child, for example by daemon(). The child is not counted, and its parent ended
 /// without a message.
-void Windows::explain_survivor() const {
+void Windows::explain_fork_child_with_window() const {
   static std::atomic<bool> is_explained{false};
   if (!shared_.has_window.load() || !shared_.options.requests_anything() || is_explained.exchange(true)) return;
   say_failure({spoken_name(kind_of(*shared_.window), shared_.window->test, shared_.window->name) +
@@ -168,27 +168,28 @@ void Windows::explain_survivor() const {
 
 adapter::Report Windows::close(std::string_view outcome, int framework_writes) {
   if (shared_.is_fork_child()) {
-    explain_survivor();
+    explain_fork_child_with_window();
     return {Cost(*unavailable_cost::fork_child().unavailable()), 0, {}};
   }
-  if (!claim()) {
+  if (!claim_closing()) {
     return {Cost(Unavailable{"The process ended while the test ran.", "End threads before exit()."}), 0, {}};
   }
-  return close_claimed(outcome, framework_writes);
+  return finish_closing(outcome, framework_writes);
 }
 
-adapter::Report Windows::close_claimed(std::string_view outcome, int framework_writes) {
+adapter::Report Windows::finish_closing(std::string_view outcome, int framework_writes) {
   OpenWindow& window = *shared_.window;
   if (window.is_traced) tools_.disarm();
-  // Before disarming, because reading the counters takes longer than a short test; after, where the clock is a syscall.
+  // Read the clock before disarming, because reading the counts takes longer than a short test. If the clock is a
+  // syscall, read it after disarming.
   const bool clock_is_quiet = window.opened == nullptr || window.opened->clock_is_quiet;
   std::uint64_t end_ns = clock_is_quiet ? monotonic_ns() : 0;
   std::shared_ptr<const Unavailable> why_not;
   // The window is open, so no thread of ours writes the file.
-  const RowWriter::Lock guard = rows_.wait_inside_window();
+  const RowWriter::Lock guard = rows_.take_lock_inside_window();
   std::shared_ptr<detail::CostData> cost = read_and_check(window, why_not);
   if (!clock_is_quiet) end_ns = monotonic_ns();
-  if (window.handle == nullptr) mark("syscost-end", window);
+  if (window.book_window == nullptr) write_marker("syscost-end", window);
   const Usage usage_after = window.is_command ? Usage::of_children() : Usage::now();
   shared_.has_window.store(false, std::memory_order_release);
 
@@ -205,7 +206,7 @@ adapter::Report Windows::close_claimed(std::string_view outcome, int framework_w
   columns.excluded = window.excluded;
   std::vector<std::string> tool_lines;
   if (window.is_traced) {
-    // The tool took part of all times: there are none.
+    // All times include the tool's, so the row has none.
     can.latency = false;
     if (cost != nullptr) cost->measured.latency = false;
     tool_lines = tools_.conclude(window, columns, cost.get(), framework_writes);
@@ -234,10 +235,11 @@ adapter::Report Windows::close_claimed(std::string_view outcome, int framework_w
 
 void Windows::end_at_exit() {
   if (!shared_.has_window.load(std::memory_order_acquire)) return;
-  if (!claim()) {
-    // Another thread closes it, which is soon done; or a signal handler called exit() in the middle of that, and it
-    // never is.
-    if (!WritingLock::within_patience([this] { return !shared_.has_window.load(std::memory_order_acquire); })) {
+  if (!claim_closing()) {
+    // Another thread is closing the window, and will soon finish. Or a signal handler called exit() in the middle of
+    // it; then it never finishes.
+    if (!WritingLock::becomes_true_within_a_second(
+            [this] { return !shared_.has_window.load(std::memory_order_acquire); })) {
       shared_.recorder.note_problem({"the process ended while a test was being recorded, so the test has no row",
                                      "do not call exit() in a signal handler"});
     }
@@ -245,12 +247,12 @@ void Windows::end_at_exit() {
   }
   const std::string name = spoken_name(kind_of(*shared_.window), shared_.window->test, shared_.window->name);
   const std::string what = name + " was ended by the end of the process";
-  if (!rows_.wait_within_patience().owns_lock()) {
+  if (!rows_.take_lock_within_a_second().owns_lock()) {
     shared_.recorder.note_problem(
         {what + " while rows were being written: it has no row", "end threads before exit()"});
     return;
   }
-  const adapter::Report report = close_claimed({}, 0);
+  const adapter::Report report = finish_closing({}, 0);
   say(what + ": its row has what was counted until then");
   if (!shared_.prints_lines()) return;
   for (const std::string& loop : report.loops) say(loop);
@@ -261,10 +263,10 @@ void Windows::stop_charging() {
   if (!shared_.window.has_value()) return;
   OpenWindow& window = *shared_.window;
   if (window.is_traced) tools_.disarm();
-  if (window.handle != nullptr) {
-    window.opened->book.suspend(window.handle);
-    // What only a syscall shows of the test so far must not be charged to the loop. When the backend is gone,
-    // closing the window finds that out once more.
+  if (window.book_window != nullptr) {
+    window.opened->book.suspend(window.book_window);
+    // Losses of the test so far that only a syscall shows must not be charged to the loop. If the backend was disabled,
+    // closing the window will notice it again.
     if (shared_.backend.current() == window.opened) static_cast<void>(shared_.backend.check(*window.opened));
   }
   window.loop_start_ns = monotonic_ns();
@@ -286,7 +288,7 @@ void Windows::leave_out_pause(std::string_view excluded) {
 void Windows::charge_again() {
   if (!shared_.window.has_value()) return;
   OpenWindow& window = *shared_.window;
-  if (window.handle != nullptr) window.opened->book.resume(window.handle);
+  if (window.book_window != nullptr) window.opened->book.resume(window.book_window);
   if (window.is_traced) tools_.arm();
 }
 

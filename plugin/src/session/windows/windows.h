@@ -2,8 +2,8 @@
 //
 // Windows: the windows of an adapter, one after another: tests, set-ups of suites, environments.
 //
-// The order inside open() and close() is the point: everything of ours that enters the kernel happens before the window
-// is armed or after it is disarmed, so that an empty test has 0 calls.
+// The order inside open() and close() matters: all our code that enters the kernel runs before the window is armed or
+// after it is disarmed, so that an empty test has 0 calls.
 #pragma once
 
 #include <atomic>
@@ -30,29 +30,29 @@ class Windows {
   /// Forgets the open window. It gets no row.
   void discard();
   adapter::Report close(std::string_view outcome, int framework_writes);
-  /// The process ends with the window open: its row has what was counted so far, and no outcome.
+  /// For a process that ends with the window open: the row has the counts so far, and no outcome.
   void end_at_exit();
 
-  // For a loop inside the window, on the window's thread. Nothing happens where no window is open.
+  // For a loop inside the window, on the window's thread. They do nothing if no window is open.
 
-  /// The window is not charged from now on.
+  /// From now on, calls and time are not charged to the window.
   void stop_charging();
   /// Takes the time since stop_charging() out of the window. Its row says that it excludes loop `excluded`, unless that
   /// is empty.
   void leave_out_pause(std::string_view excluded);
-  /// The window is charged again; the last step.
+  /// Charges the window again; the last step.
   void charge_again();
 
-  /// The answer of syscost::cycles(), which becomes column `iterations` of the running test.
+  /// The result of syscost::cycles(), which becomes column `iterations` of the running test.
   int cycles(int fallback);
 
  private:
   void arm();
-  void mark(const char* what, const OpenWindow& window) const;
+  void write_marker(const char* what, const OpenWindow& window) const;
   std::shared_ptr<detail::CostData> read_and_check(OpenWindow& window, std::shared_ptr<const Unavailable>& why_not);
-  bool claim();
-  adapter::Report close_claimed(std::string_view outcome, int framework_writes);
-  void explain_survivor() const;
+  bool claim_closing();
+  adapter::Report finish_closing(std::string_view outcome, int framework_writes);
+  void explain_fork_child_with_window() const;
 
   Measurement& shared_;
   RowWriter& rows_;

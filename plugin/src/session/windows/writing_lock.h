@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// WritingLock: held while rows go to the file; a window that would see that waits for it.
+// WritingLock: the lock of the thread that writes rows to the file. A window that would count its calls waits for it.
 //
-// Mostly it is held for microseconds, and a waiter spins, because sleeping would enter the kernel. But the thread that
-// writes rows may have to wait for the lock of the file, and another test program may hold that lock for long: then
+// It is mostly held for microseconds, and a waiter spins, because sleeping would enter the kernel. But the thread that
+// writes rows may have to wait for the lock of the file, and another test program may hold that lock for long. Then
 // waiters that are in no window sleep.
 #pragma once
 
@@ -34,13 +34,13 @@ class WritingLock {
     }
   }
   bool try_lock() { return lock_.try_lock(); }
-  /// For the end of the process, where the holder may be a frame of this thread that never goes on: false after a
-  /// second.
-  bool lock_within_patience() {
-    return within_patience([this] { return try_lock(); });
+  /// For the end of the process: false if the lock is not free within a second. The holder may be an interrupted
+  /// function of this thread, which never continues.
+  bool lock_within_a_second() {
+    return becomes_true_within_a_second([this] { return try_lock(); });
   }
   template <class Condition>
-  static bool within_patience(Condition is_met) {
+  static bool becomes_true_within_a_second(Condition is_met) {
     constexpr int kTries = 1000;
     for (int i = 0; i < kTries; ++i) {
       if (is_met()) return true;
@@ -49,7 +49,7 @@ class WritingLock {
     }
     return false;
   }
-  /// Called by the holder: from now on it enters the kernel and may be long.
+  /// The holder calls it before it uses the file, which enters the kernel and may take long.
   void enter_file() { is_at_file_.store(true, std::memory_order_relaxed); }
   void unlock() {
     is_at_file_.store(false, std::memory_order_relaxed);

@@ -11,7 +11,7 @@ namespace syscost::signal_safe {
 namespace {
 
 constexpr std::uint64_t kX32Bit = 0x4000'0000;
-constexpr std::uint64_t kWild = 1ULL << 63;
+constexpr std::uint64_t kUnlisted = 1ULL << 63;
 
 std::uint64_t load(const std::uint64_t& word) {
   return std::atomic_ref(const_cast<std::uint64_t&>(word)).load(std::memory_order_acquire);
@@ -78,7 +78,7 @@ std::uint32_t slot_of_unlisted(std::uint64_t syscall) {
   return allocate_slot(syscall);
 }
 
-/// The slot of what the call asked for; kSlots when there is none left, kNotSelected when it is not to be counted.
+/// The slot of the call's syscall; kSlots if none is left, kNotSelected if the call is not counted.
 std::uint32_t slot_of(const Call& call) {
   Directory& directory = syscost_state.directory;
   std::uint64_t abi = call.abi;
@@ -88,8 +88,8 @@ std::uint32_t slot_of(const Call& call) {
     number -= kX32Bit;
   }
   if (number >= kNumbers) {
-    if (directory.ignores_wild != 0) return kNotSelected;
-    return slot_of_unlisted(kWild | abi << 32 | static_cast<std::uint32_t>(number));
+    if (directory.ignores_unlisted != 0) return kNotSelected;
+    return slot_of_unlisted(kUnlisted | abi << 32 | static_cast<std::uint32_t>(number));
   }
   std::uint32_t& entry = directory.slot_of[abi * kNumbers + number];
   std::uint32_t known = load(entry);

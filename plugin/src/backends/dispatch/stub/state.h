@@ -147,7 +147,7 @@ struct Directory {
   std::uint64_t syscall_of[kSlots];         ///< abi << 32 | number; bit 63: a number beyond the tables
   std::uint32_t error_slot_of[kSlots * kErrnos];
   std::uint32_t error_of[kErrorSlots];  ///< slot << 16 | errno
-  std::uint32_t ignores_wild;
+  std::uint32_t ignores_unlisted;
 };
 
 /// Why we stopped watching.

@@ -78,11 +78,11 @@ Address address_for_everyone() {
   return address;
 }
 
-bool send_message(int socket, const void* message, std::size_t size, const Passed& passed) {
+bool send_message(int socket, const void* message, std::size_t size, const PassedDescriptors& passed) {
   return send_passing(socket, message, size, passed.all(), MSG_DONTWAIT) == static_cast<ssize_t>(size);
 }
 
-bool receive_message(int socket, void* message, std::size_t size, Passed* passed) {
+bool receive_message(int socket, void* message, std::size_t size, PassedDescriptors* passed) {
   const ssize_t got = receive_passing(socket, message, size, passed, 0);
   if (got == static_cast<ssize_t>(size)) return true;
   if (got < 0) return false;

@@ -76,10 +76,10 @@ inline constexpr const char* kFolderForEveryone = "/run/syscost";
 Address address_for_everyone();
 
 /// Sends at once or not at all. False: errno says why.
-bool send_message(int socket, const void* message, std::size_t size, const Passed& passed = {});
+bool send_message(int socket, const void* message, std::size_t size, const PassedDescriptors& passed = {});
 /// Receives a message of just that size, and its descriptors as receive_passing() does. False when the other end is
 /// gone (errno 0), or errno says why.
-bool receive_message(int socket, void* message, std::size_t size, Passed* passed);
+bool receive_message(int socket, void* message, std::size_t size, PassedDescriptors* passed);
 
 Answer failed_answer(const Failure& failure);
 Failure failure_of(const Answer& answer);

@@ -28,7 +28,7 @@ constexpr std::chrono::seconds kPatienceWithTheIdle{5};
 constexpr int kAcceptedAtOnce = 64;
 
 /// A pidfd of the process at the other end, or -1 where we may not see it.
-int process_behind(int socket, const ucred& peer) {
+int process_at_other_end(int socket, const ucred& peer) {
   int process = -1;
   socklen_t size = sizeof process;
   if (getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &process, &size) == 0) return process;
@@ -114,7 +114,7 @@ void Server::add_client(int socket) {
   client.socket = socket;
   client.user = peer.uid;
   client.since = Clock::now();
-  client.process = process_behind(socket, peer);
+  client.process = process_at_other_end(socket, peer);
   clients_.push_back(client);
   read_request(clients_.back());
 }
@@ -257,7 +257,7 @@ void Server::welcome(Client& client, const LoadedPrograms::ProcessSlot& place) {
   if (message.has_failed != 0) return answer(client, message);
   message.cpu_count = pair.cpu_count();
   message.cookie = place.cookie;
-  Passed passed;
+  PassedDescriptors passed;
   passed.add(place.map);
   for (const int map : pair.further_maps()) passed.add(map);
   message.map_count = static_cast<std::uint32_t>(passed.count);
@@ -267,7 +267,7 @@ void Server::welcome(Client& client, const LoadedPrograms::ProcessSlot& place) {
   close_each(files);
 }
 
-void Server::answer(Client& client, const Answer& message, const Passed& passed) {
+void Server::answer(Client& client, const Answer& message, const PassedDescriptors& passed) {
   if (!send_message(client.socket, &message, sizeof message, passed)) client.is_gone = true;
 }
 

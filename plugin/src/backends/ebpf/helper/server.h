@@ -61,7 +61,7 @@ class Server {
   void serve_joining();
   void welcome(Client& client, const LoadedPrograms::ProcessSlot& place);
   Answer report(const Client& client) const;
-  void answer(Client& client, const Answer& message, const Passed& passed = {});
+  void answer(Client& client, const Answer& message, const PassedDescriptors& passed = {});
   void refuse(Client& client, const Failure& failure) { answer(client, failed_answer(failure)); }
   int milliseconds_to_wait() const;
   void bury_the_gone();

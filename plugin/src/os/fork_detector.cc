@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "os/child_guard.h"
+#include "os/fork_detector.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstddef>
 
-namespace syscost::session {
+namespace syscost {
 
-ChildGuard::ChildGuard() : owner_(getpid()) {
+ForkDetector::ForkDetector() : owner_(getpid()) {
   const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   void* page = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return;
@@ -21,8 +21,8 @@ ChildGuard::ChildGuard() : owner_(getpid()) {
   mark_ = mark;
 }
 
-bool ChildGuard::is_child() const {
+bool ForkDetector::is_fork_child() const {
   return mark_ != nullptr ? *mark_ == 0 : getpid() != owner_;
 }
 
-}  // namespace syscost::session
+}  // namespace syscost
