@@ -41,14 +41,14 @@ struct SharedAdapterState {
 };
 /// The state of the process. After the first call of this function, a program that requested something but ran to its
 /// end without the adapter says so.
-SYSCOST_EXPORT SharedAdapterState& harness();
+SYSCOST_EXPORT SharedAdapterState& shared_adapter_state();
 
 // ---- in the counting process ----------------------------------------------------------------------------------------
 
 /// True in a process that run_counting_process() started; false in processes that it forks or executes.
 SYSCOST_EXPORT bool is_counting_process();
-/// The `orders` that run_counting_process() got.
-SYSCOST_EXPORT std::string counting_orders();
+/// The `request` that run_counting_process() got.
+SYSCOST_EXPORT std::string counting_request();
 
 struct CountingStart {
   std::string backend;  ///< Column `backend`.
@@ -98,7 +98,7 @@ struct CountingEnd {
 };
 /// Runs this program again as a counting process and hands on every line it sends. Its stdin and stdout are /dev/null.
 /// `on_wait` is called now and then, with the seconds since the last line. Returns when it has ended.
-SYSCOST_EXPORT CountingEnd run_counting_process(const std::string& orders,
+SYSCOST_EXPORT CountingEnd run_counting_process(const std::string& request,
                                                 const std::function<void(std::string_view)>& on_line,
                                                 const std::function<void(int seconds)>& on_wait);
 

@@ -106,7 +106,7 @@ std::vector<std::string> started_with() {
 std::uint64_t wanted_cycles(std::uint64_t fallback) {
   return fallback;
 }
-SharedAdapterState& harness() {
+SharedAdapterState& shared_adapter_state() {
   static SharedAdapterState its;
   return its;
 }
@@ -139,7 +139,7 @@ CountingEnd run_counting_process(const std::string&, const std::function<void(st
                                  const std::function<void(int)>&) {
   return {false, "was not started", why().reason};
 }
-std::string counting_orders() {
+std::string counting_request() {
   return "";
 }
 bool attach_tools() {

@@ -209,7 +209,7 @@ void set_pass_flags(std::int64_t repetitions) {
              "--benchmark_perf_counters="});
 }
 
-void run_counting(const std::string& spec, const CountingRequest& orders) {
+void run_counting(const std::string& spec, const CountingRequest& request) {
   adapter::Framework framework;
   framework.name = "Google Benchmark";
   const adapter::CountingStart start = adapter::start_counting(framework);
@@ -218,9 +218,9 @@ void run_counting(const std::string& spec, const CountingRequest& orders) {
   leave_no_other_passes();
   const std::vector<std::string> names = list_names(spec);
   send_names(names);
-  std::vector<std::size_t> positions = positions_to_run(names, orders.first, orders.dead);
-  bool is_whole = orders.first == 0;
-  if (is_whole && orders.probes && may_have_unseen_loops()) is_whole = leave_out_unseen(names, positions, spec);
+  std::vector<std::size_t> positions = positions_to_run(names, request.first, request.dead);
+  bool is_whole = request.first == 0;
+  if (is_whole && request.probes && may_have_unseen_loops()) is_whole = leave_out_unseen(names, positions, spec);
   if (positions.empty()) adapter::end_counting();
   // One repetition more than will be timed: what happens only once happens in the first.
   set_pass_flags(asked_repetitions() + 1);
@@ -243,14 +243,14 @@ std::string CountingRequest::text() const {
 
 CountingRequest CountingRequest::from(const std::string& text) {
   std::istringstream words(text);
-  CountingRequest orders;
-  words >> orders.call >> orders.first >> orders.probes >> orders.is_for_tools;
-  for (std::vector<std::size_t>* list : {&orders.answers, &orders.dead}) {
+  CountingRequest request;
+  words >> request.call >> request.first >> request.probes >> request.is_for_tools;
+  for (std::vector<std::size_t>* list : {&request.answers, &request.dead}) {
     std::size_t size = 0;
     words >> size;
     for (std::size_t number = 0; size > 0 && words >> number; --size) list->push_back(number);
   }
-  return orders;
+  return request;
 }
 
 }  // namespace syscost::benchmark_adapter

@@ -12,20 +12,21 @@ namespace syscost::benchmark_adapter {
 
 // For tracing_run.h as well, in this order.
 
-/// Lets Google Benchmark run no loop but for the passes that we ask for, and write no file.
+/// Makes Google Benchmark run only the passes that we request, and write no file.
 void leave_no_other_passes();
-/// The names of what `spec` selects, in the order in which they will run.
+/// The names of the benchmarks that `spec` selects, in the order in which they will run.
 std::vector<std::string> list_names(const std::string& spec);
-/// Makes Google Benchmark grow passes tenfold until a hook ends that, and then repeat the last length so often in all.
+/// Makes Google Benchmark lengthen passes tenfold until a hook stops that, and then make `repetitions` passes of the
+/// last length in all.
 void set_pass_flags(std::int64_t repetitions);
 
-/// What a counting process is told: which call of RunSpecifiedBenchmarks() it counts (from 0), what the ones before
-/// returned, the position at which it begins, and those of benchmarks that ended a process.
+/// The request for a counting process: which call of RunSpecifiedBenchmarks() it counts (from 0), the results of
+/// earlier calls, the position at which it begins, and the positions of benchmarks that ended a process.
 struct CountingRequest {
   std::size_t call = 0;
   std::size_t first = 0;
-  bool probes = true;         ///< May run loops once before, to find those that are out of sight.
-  bool is_for_tools = false;  ///< It makes passes for tools to look at (tracing_run.h), and counts none.
+  bool probes = true;         ///< It may first run each loop once, to find loops that the hooks do not see.
+  bool is_for_tools = false;  ///< It makes passes that tools observe (tracing_run.h), and counts none.
   std::vector<std::size_t> answers;
   std::vector<std::size_t> dead;
 
@@ -33,14 +34,14 @@ struct CountingRequest {
   static CountingRequest from(const std::string& text);
 };
 
-/// Runs the benchmarks that `spec` selects, silently, and sends what they cost; where a process before it died, only
-/// those that positions_to_run() has. Ends the process.
-[[noreturn]] void run_counting(const std::string& spec, const CountingRequest& orders);
+/// Runs the benchmarks that `spec` selects, silently, and sends their counts. If an earlier process died, runs only the
+/// benchmarks of positions_to_run(). Ends the process.
+[[noreturn]] void run_counting(const std::string& spec, const CountingRequest& request);
 
-/// Which of the benchmarks with these names, in order, a process runs that goes on at position `first`. From 0: all.
-/// Later positions are selected by name: so an earlier benchmark runs again if one at or after `first` has its name,
-/// and none runs that has the name of one of the `dead`. In random order such names cannot be told apart, and are left
-/// out.
+/// The benchmarks, of those with these names in order, that a process runs which continues at position `first`. With
+/// `first` 0: all. Otherwise Google Benchmark selects them by name. So an earlier benchmark runs again if one at or
+/// after `first` has its name, and no benchmark runs that has the name of one of the `dead`. In random order,
+/// benchmarks of one name cannot be distinguished, and are left out.
 std::vector<std::size_t> positions_to_run(const std::vector<std::string>& names, std::size_t first,
                                           const std::vector<std::size_t>& dead);
 

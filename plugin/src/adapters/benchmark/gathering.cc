@@ -203,15 +203,15 @@ class Listener {
 
 }  // namespace
 
-void gather_counts(Counts& counts, adapter::Framework& framework, const std::string& spec, CountingRequest orders) {
-  Listener listener(counts, framework, spec, orders.call == 0);
+void gather_counts(Counts& counts, adapter::Framework& framework, const std::string& spec, CountingRequest request) {
+  Listener listener(counts, framework, spec, request.call == 0);
   for (std::optional<std::size_t> first = 0; first.has_value();) {
-    orders.first = *first;
-    orders.probes = listener.may_probe();
-    orders.dead = listener.dead();
+    request.first = *first;
+    request.probes = listener.may_probe();
+    request.dead = listener.dead();
     listener.begin(*first);
     const adapter::CountingEnd end = adapter::run_counting_process(
-        orders.text(), [&](std::string_view line) { listener.hear(line); },
+        request.text(), [&](std::string_view line) { listener.hear(line); },
         [&](int seconds) { listener.wait(seconds); });
     first = listener.end(end);
   }

@@ -2,12 +2,12 @@
 //
 // Gathering: gets the counts of all benchmarks from counting processes.
 //
-// One process counts them all, unless a benchmark ends it: by a crash, an exception, exit(). Such a benchmark has no
-// counts, a message names it, and another process goes on after it. Each process begins at a later benchmark than the
-// one before, so there are never more processes than benchmarks.
+// One process counts all benchmarks, unless a benchmark ends it by a crash, an exception or exit(). Such a benchmark
+// has no counts, a message names it, and another process continues after it. Each process begins at a later benchmark
+// than the one before, so there are never more processes than benchmarks.
 //
-// If the program fails while it is counted, only counts are missing: it was not written to be run like that, and its
-// exit code is its own (docs/decisions/0013).
+// If the program fails in a counting process, only counts are missing, and the exit code does not change: the program
+// was not written to run like that (docs/decisions/0013).
 #pragma once
 
 #include <string>
@@ -18,8 +18,8 @@
 
 namespace syscost::benchmark_adapter {
 
-/// Fills `counts` with what `spec` selects, and says for each benchmark that is left out why. Ends the program with 2
-/// where nothing can count.
-void gather_counts(Counts& counts, adapter::Framework& framework, const std::string& spec, CountingRequest orders);
+/// Fills `counts` for the benchmarks that `spec` selects, and prints the reason for each one that is left out. Ends the
+/// program with 2 if no backend works.
+void gather_counts(Counts& counts, adapter::Framework& framework, const std::string& spec, CountingRequest request);
 
 }  // namespace syscost::benchmark_adapter

@@ -73,13 +73,13 @@ namespace {
 
 /// Of this program and its shared libraries: each that is linked with us has hooks of its own. Null while nothing asks,
 /// and all that a hook does is look.
-std::atomic<adapter::SharedAdapterState*> g_harness{nullptr};
+std::atomic<adapter::SharedAdapterState*> g_shared_state{nullptr};
 std::atomic<bool> g_is_loop_checked{false};
 
 void watch() {
-  adapter::SharedAdapterState& its = adapter::harness();
+  adapter::SharedAdapterState& its = adapter::shared_adapter_state();
   its.why_main_is_unseen.store(why_main_is_unseen);
-  g_harness.store(&its);
+  g_shared_state.store(&its);
 }
 
 [[maybe_unused]] const bool kIsWatching = [] {
@@ -87,54 +87,54 @@ void watch() {
   return true;
 }();
 
-adapter::SharedAdapterState* harness() {
+adapter::SharedAdapterState* shared_state() {
   // A static initialiser of the user's may come before the one above.
-  if (g_harness.load(std::memory_order_relaxed) == nullptr && late::is_loaded()) watch();
-  return g_harness.load(std::memory_order_relaxed);
+  if (g_shared_state.load(std::memory_order_relaxed) == nullptr && late::is_loaded()) watch();
+  return g_shared_state.load(std::memory_order_relaxed);
 }
 
 /// Null while loops are not counted.
 Passes* counting_passes() {
-  const adapter::SharedAdapterState* const its = harness();
+  const adapter::SharedAdapterState* const its = shared_state();
   if (its == nullptr) return nullptr;
   return static_cast<Passes*>(const_cast<void*>(its->observer.load(std::memory_order_relaxed)));
 }
 
 /// Ends a program that runs its benchmarks past us, so that they would have no counts.
 void check_that_main_is_seen() {
-  if (harness() == nullptr || g_is_loop_checked.exchange(true)) return;
-  if (harness()->is_main_seen.load() || !adapter::requested()) return;
+  if (shared_state() == nullptr || g_is_loop_checked.exchange(true)) return;
+  if (shared_state()->is_main_seen.load() || !adapter::requested()) return;
   if (const Unavailable* const why = why_main_is_unseen()) adapter::refuse(*why);
 }
 
 bool is_counting() {
-  return harness() != nullptr && adapter::is_counting_process();
+  return shared_state() != nullptr && adapter::is_counting_process();
 }
 
 std::size_t run(BenchmarkReporter* display, BenchmarkReporter* file, std::string spec) {
-  if (harness() == nullptr) return real_run(display, file, std::move(spec));
-  static CountingRequest* const orders = new CountingRequest;  // for the process that counts the next call
-  const std::size_t call = orders->call++;
-  harness()->is_main_seen.store(true);
+  if (shared_state() == nullptr) return real_run(display, file, std::move(spec));
+  static CountingRequest* const next_request = new CountingRequest;  // of the next call of this function
+  const std::size_t call = next_request->call++;
+  shared_state()->is_main_seen.store(true);
   if (adapter::is_counting_process()) {
-    const CountingRequest given = CountingRequest::from(adapter::counting_orders());
+    const CountingRequest given = CountingRequest::from(adapter::counting_request());
     if (call != given.call) return call < given.answers.size() ? given.answers[call] : 0;
     if (given.is_for_tools) {
-      harness()->observer.store(static_cast<Passes*>(&TracedPasses::instance()));
+      shared_state()->observer.store(static_cast<Passes*>(&TracedPasses::instance()));
       run_tracing(spec);
     }
-    harness()->observer.store(&Passes::instance());
+    shared_state()->observer.store(&Passes::instance());
     run_counting(spec, given);
   }
   std::size_t answer = 0;
   if (is_listing() || !adapter::requested()) {
     answer = real_run(display, file, std::move(spec));
   } else {
-    CountingRequest its = *orders;
+    CountingRequest its = *next_request;
     its.call = call;
     answer = run_timing(display, file, spec, its);
   }
-  orders->answers.push_back(answer);
+  next_request->answers.push_back(answer);
   return answer;
 }
 
@@ -143,62 +143,62 @@ std::size_t run(BenchmarkReporter* display, BenchmarkReporter* file, std::string
 
 // ---- what the program calls -----------------------------------------------------------------------------------------
 
-namespace adapter = syscost::benchmark_adapter;
+namespace benchmark_adapter = syscost::benchmark_adapter;
 
 std::size_t syscost_run() SYSCOST_WRAPPED(SYSCOST_RUN "Ev");
 std::size_t syscost_run() {
-  return adapter::run(nullptr, nullptr, benchmark::GetBenchmarkFilter());
+  return benchmark_adapter::run(nullptr, nullptr, benchmark::GetBenchmarkFilter());
 }
 
 std::size_t syscost_run(std::string spec) SYSCOST_WRAPPED(SYSCOST_RUN "E" SYSCOST_STRING);
 std::size_t syscost_run(std::string spec) {
-  return adapter::run(nullptr, nullptr, std::move(spec));
+  return benchmark_adapter::run(nullptr, nullptr, std::move(spec));
 }
 
 std::size_t syscost_run(BenchmarkReporter* display) SYSCOST_WRAPPED(SYSCOST_RUN "E" SYSCOST_REPORTER);
 std::size_t syscost_run(BenchmarkReporter* display) {
-  return adapter::run(display, nullptr, benchmark::GetBenchmarkFilter());
+  return benchmark_adapter::run(display, nullptr, benchmark::GetBenchmarkFilter());
 }
 
 std::size_t syscost_run(BenchmarkReporter* display, std::string spec)
     SYSCOST_WRAPPED(SYSCOST_RUN "E" SYSCOST_REPORTER SYSCOST_STRING);
 std::size_t syscost_run(BenchmarkReporter* display, std::string spec) {
-  return adapter::run(display, nullptr, std::move(spec));
+  return benchmark_adapter::run(display, nullptr, std::move(spec));
 }
 
 std::size_t syscost_run(BenchmarkReporter* display, BenchmarkReporter* file)
     SYSCOST_WRAPPED(SYSCOST_RUN "E" SYSCOST_REPORTER "S1_");
 std::size_t syscost_run(BenchmarkReporter* display, BenchmarkReporter* file) {
-  return adapter::run(display, file, benchmark::GetBenchmarkFilter());
+  return benchmark_adapter::run(display, file, benchmark::GetBenchmarkFilter());
 }
 
 std::size_t syscost_run(BenchmarkReporter* display, BenchmarkReporter* file, std::string spec)
     SYSCOST_WRAPPED(SYSCOST_RUN "E" SYSCOST_REPORTER "S1_" SYSCOST_STRING);
 std::size_t syscost_run(BenchmarkReporter* display, BenchmarkReporter* file, std::string spec) {
-  return adapter::run(display, file, std::move(spec));
+  return benchmark_adapter::run(display, file, std::move(spec));
 }
 
 void syscost_initialize(int* argc, char** argv, void (*help)()) SYSCOST_WRAPPED("_ZN9benchmark10InitializeEPiPPcPFvvE");
 void syscost_initialize(int* argc, char** argv, void (*help)()) {
-  if (adapter::harness() != nullptr) adapter::harness()->is_main_seen.store(true);
-  if (adapter::harness() != nullptr && argc != nullptr && argv != nullptr) {
+  if (benchmark_adapter::shared_state() != nullptr) benchmark_adapter::shared_state()->is_main_seen.store(true);
+  if (benchmark_adapter::shared_state() != nullptr && argc != nullptr && argv != nullptr) {
     // The main of some versions refuses unknown flags: it never sees ours.
     syscost::adapter::take_prefixed_options(argc, argv);
-    adapter::note_flags(*argc, argv);
+    benchmark_adapter::note_flags(*argc, argv);
   }
   syscost_real_initialize(argc, argv, help);
 }
 
 void syscost_start(State* state) SYSCOST_WRAPPED("_ZN9benchmark5State16StartKeepRunningEv");
 void syscost_start(State* state) {
-  adapter::check_that_main_is_seen();
+  benchmark_adapter::check_that_main_is_seen();
   syscost_real_start(state);
-  if (adapter::Passes* passes = adapter::counting_passes()) passes->loop_started(*state);
+  if (benchmark_adapter::Passes* passes = benchmark_adapter::counting_passes()) passes->loop_started(*state);
 }
 
 void syscost_finish(State* state) SYSCOST_WRAPPED("_ZN9benchmark5State17FinishKeepRunningEv");
 void syscost_finish(State* state) {
-  adapter::Passes* passes = adapter::counting_passes();
+  benchmark_adapter::Passes* passes = benchmark_adapter::counting_passes();
   if (passes != nullptr) passes->loop_ending();
   syscost_real_finish(state);
   if (passes != nullptr) passes->loop_ended(*state);
@@ -206,14 +206,14 @@ void syscost_finish(State* state) {
 
 void syscost_pause(State* state) SYSCOST_WRAPPED("_ZN9benchmark5State11PauseTimingEv");
 void syscost_pause(State* state) {
-  if (adapter::Passes* passes = adapter::counting_passes()) passes->paused();
+  if (benchmark_adapter::Passes* passes = benchmark_adapter::counting_passes()) passes->paused();
   syscost_real_pause(state);
 }
 
 void syscost_resume(State* state) SYSCOST_WRAPPED("_ZN9benchmark5State12ResumeTimingEv");
 void syscost_resume(State* state) {
   syscost_real_resume(state);
-  if (adapter::Passes* passes = adapter::counting_passes()) passes->resumed();
+  if (benchmark_adapter::Passes* passes = benchmark_adapter::counting_passes()) passes->resumed();
 }
 
 // A counting process fits no curve: its times are thrown away, and Google Benchmark crashes if every run of a family
@@ -221,27 +221,27 @@ void syscost_resume(State* state) {
 void* syscost_complexity(void* benchmark, int order)
     SYSCOST_WRAPPED("_ZN9benchmark8internal9Benchmark10ComplexityENS_4BigOE");
 void* syscost_complexity(void* benchmark, int order) {
-  if (adapter::is_counting()) return benchmark;
+  if (benchmark_adapter::is_counting()) return benchmark;
   return syscost_real_complexity(benchmark, order);
 }
 
 void* syscost_complexity(void* benchmark, double (*order)(std::int64_t))
     SYSCOST_WRAPPED("_ZN9benchmark8internal9Benchmark10ComplexityEPFdlE");
 void* syscost_complexity(void* benchmark, double (*order)(std::int64_t)) {
-  if (adapter::is_counting()) return benchmark;
+  if (benchmark_adapter::is_counting()) return benchmark;
   return syscost_real_complexity(benchmark, order);
 }
 
 void* syscost_complexity_since_1_9_5(void* benchmark, int order)
     SYSCOST_WRAPPED("_ZN9benchmark9Benchmark10ComplexityENS_4BigOE");
 void* syscost_complexity_since_1_9_5(void* benchmark, int order) {
-  if (adapter::is_counting()) return benchmark;
+  if (benchmark_adapter::is_counting()) return benchmark;
   return syscost_real_complexity_since_1_9_5(benchmark, order);
 }
 
 void* syscost_complexity_since_1_9_5(void* benchmark, double (*order)(std::int64_t))
     SYSCOST_WRAPPED("_ZN9benchmark9Benchmark10ComplexityEPFdlE");
 void* syscost_complexity_since_1_9_5(void* benchmark, double (*order)(std::int64_t)) {
-  if (adapter::is_counting()) return benchmark;
+  if (benchmark_adapter::is_counting()) return benchmark;
   return syscost_real_complexity_since_1_9_5(benchmark, order);
 }

@@ -39,9 +39,9 @@ std::unique_ptr<Reporter> default_file_reporter() {
   return nullptr;  // a format that Google Benchmark does not know: its to refuse
 }
 
-/// A reporter of the program's own may look at what it is given, and judge: it sees its benchmarks as they are without
-/// us, but where figures were asked for. And Google Benchmark's CSV fixes its columns with the first benchmark, and
-/// aborts over a counter that comes later.
+/// The program's own reporter may check the runs that it gets. So it gets them without our counters, unless the user
+/// requested figures. And Google Benchmark's CSV reporter fixes its columns with the first benchmark, and aborts if a
+/// later one has another counter.
 bool shows_counters(const Reporter& reporter, const Reporter* of_flags) {
   constexpr std::string_view kCsv = "N9benchmark11CSVReporterE";  // deprecated: naming the class is a warning
   if (typeid(reporter).name() == kCsv) return false;
@@ -51,7 +51,7 @@ bool shows_counters(const Reporter& reporter, const Reporter* of_flags) {
 
 }  // namespace
 
-std::size_t run_timing(Reporter* display, Reporter* file, const std::string& spec, const CountingRequest& orders) {
+std::size_t run_timing(Reporter* display, Reporter* file, const std::string& spec, const CountingRequest& request) {
   const std::string type = adapter::build_type();
   adapter::Framework framework;
   framework.name = "Google Benchmark";
@@ -59,10 +59,10 @@ std::size_t run_timing(Reporter* display, Reporter* file, const std::string& spe
   adapter::check_report_or_exit(framework.name, flag_value("out"));
   adapter::start_timing_or_exit(framework);
   Traces traces;
-  if (adapter::wants_tools()) traces.gather(orders);
+  if (adapter::wants_tools()) traces.gather(request);
   Counts counts;
   if (adapter::wants_counts()) {
-    gather_counts(counts, framework, spec, orders);
+    gather_counts(counts, framework, spec, request);
   } else {
     framework.selection = spec.empty() || spec == "all" || spec == "." ? "whole" : "subset";
     adapter::set_counted_by_or_exit({}, framework);

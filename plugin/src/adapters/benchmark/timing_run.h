@@ -12,8 +12,8 @@
 
 namespace syscost::benchmark_adapter {
 
-/// RunSpecifiedBenchmarks() with counts: `orders` are for the counting process.
+/// RunSpecifiedBenchmarks() with counts: `request` is for the counting process.
 std::size_t run_timing(::benchmark::BenchmarkReporter* display, ::benchmark::BenchmarkReporter* file,
-                       const std::string& spec, const CountingRequest& orders);
+                       const std::string& spec, const CountingRequest& request);
 
 }  // namespace syscost::benchmark_adapter

@@ -11,15 +11,15 @@
 
 namespace syscost::benchmark_adapter {
 
-void Traces::gather(CountingRequest orders) {
-  orders.is_for_tools = true;
+void Traces::gather(CountingRequest request) {
+  request.is_for_tools = true;
   const auto wait = [this](int seconds) {
     const bool is_terminal = isatty(STDERR_FILENO) != 0;
     if (seconds % (is_terminal ? 5 : 60) != 0 || running_ >= names_.size()) return;
     adapter::say("tracing benchmark " + names_[running_] + ", for " + std::to_string(seconds) + " s so far");
   };
   const adapter::CountingEnd end = adapter::run_counting_process(
-      orders.text(), [this](std::string_view line) { hear(line); }, wait);
+      request.text(), [this](std::string_view line) { hear(line); }, wait);
   if (end.is_whole) return;
   const std::string heard = end.errors.empty() ? "" : "; it wrote:\n" + end.errors;
   if (!is_listed_) {

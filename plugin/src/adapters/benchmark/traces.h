@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Traces: what tools beside us (--syscost_profile bpftrace) saw of each benchmark, from a process of its own.
+// Traces: the output of tools beside us (--syscost_profile bpftrace) for each benchmark, from a separate process.
 //
-// That process runs before the one that counts: a tool that cannot be had must end the program before anything else.
+// That process runs before the one that counts: if a tool does not work, the program must end before anything else.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace syscost::benchmark_adapter {
 
 class Traces {
  public:
-  /// Runs the process. Ends the program when the tools cannot be had; notes a problem when the process ends early.
-  void gather(CountingRequest orders);
-  /// Once it is known who counts.
+  /// Runs the process. Ends the program if the tools do not work; notes a problem if the process ends early.
+  void gather(CountingRequest request);
+  /// Call it when the counting backend is known.
   void write() const;
 
  private:

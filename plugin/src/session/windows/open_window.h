@@ -22,7 +22,8 @@ struct OpenWindow {
   std::thread::id owner = std::this_thread::get_id();
   /// The window of a command that runs below this process, instead of a test's (session/outside.h).
   bool is_command = false;
-  /// Of a command: only the calls of this program are the window's, those of others have rows of their own. Empty: all are.
+  /// Of a command: only the calls of this program are the window's, those of others have rows of their own. Empty: all
+  /// are.
   std::string own_program;
   std::string starter;  ///< Of a command: the program of this process, as which the command's process began.
   Usage usage_before;

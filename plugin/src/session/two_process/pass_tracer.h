@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// PassTracer: the tools (--syscost_profile bpftrace, perf, cupti) beside one pass of a benchmark, in a counting process
+// that makes its passes for them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "os/result.h"
+#include "session/session.h"
+#include "syscost/cost.h"
+
+namespace syscost::session {
+
+/// Not thread-safe, but for arm() and disarm().
+class PassTracer {
+ public:
+  explicit PassTracer(Session& session) : session_(session) {}
+
+  /// Starts the tools; takes long. If that fails, detach() reports it.
+  bool attach();
+  /// The tools' counting begins and ends here. No syscall.
+  void arm() noexcept { profilers().tools().arm(); }
+  void disarm() noexcept { profilers().tools().disarm(); }
+  /// Stops the tools, writes their files, and compares with `counted`, the count of this process while they were armed
+  /// (null: it did not count). Returns the result as text (traced_text.h).
+  std::string detach(std::string_view benchmark, const Cost* counted);
+
+ private:
+  ProfilerSession& profilers() { return session_.tools().profilers(); }
+
+  Session& session_;
+  std::optional<Failure> attach_failure_;  ///< Of the last attach().
+};
+
+/// The name of the open backend; `none` without one.
+std::string backend_name(const Session& session);
+
+}  // namespace syscost::session
