@@ -107,6 +107,53 @@ class Tests(RunCase):
         self.assertEqual(os.listdir(self.folder), [])
 
 
+class OtherFramework(RunCase):
+    PROGRAM = None
+
+    def setUp(self):
+        if self.PROGRAM is None or not os.path.exists(os.path.join(BIN, self.PROGRAM)):
+            self.skipTest("not built: its framework is not installed")
+        super().setUp()
+
+    def measured(self, backend):
+        """{test: calls of getppid}, {test: outcome}."""
+        alone = self.run_program(os.path.join(BIN, self.PROGRAM), code=None)
+        done = self.bench_run("--csv", self.csv, "--backend", backend, "--", os.path.join(BIN, self.PROGRAM), code=alone.code)
+        self.assertEqual(done.out, alone.out)
+        outcomes = {row["test"]: row["outcome"] for row in self.rows(kind="test", record="test")}
+        counts = dict.fromkeys(outcomes, 0)
+        for row in self.rows(kind="test", record="syscall", syscall="getppid"):
+            counts[row["test"]] += int(row["calls"] or row["entries"])
+        os.remove(self.csv)
+        return counts, outcomes
+
+    def check(self, expected, failing):
+        for backend in ("ebpf", "dispatch", "seccomp"):
+            if backend == "dispatch" and os.uname().machine != "x86_64":
+                continue
+            with self.subTest(backend=backend):
+                counts, outcomes = self.measured(backend)
+                self.assertEqual(counts, expected)
+                self.assertEqual({test for test, outcome in outcomes.items() if outcome != "passed"}, failing)
+
+
+class Catch2(OtherFramework):
+    PROGRAM = "agent_catch2_tests"
+
+    def test_each_test_has_its_own_calls(self):
+        self.check({"Makes no call": 0, "Makes seven calls": 7, "Runs its body for each section": 8,
+                    "Runs its body for each value": 6, "Fails": 3, "Throws": 5, "Has a fixture": 31}, {"Fails", "Throws"})
+
+
+class Doctest(OtherFramework):
+    PROGRAM = "agent_doctest_tests"
+
+    def test_each_test_has_its_own_calls(self):
+        self.check({"Makes no call": 0, "Makes seven calls": 7, "Runs its body for each section": 8, "Fails": 3,
+                    "Fails as it should": 3, "Throws": 5, "Has a fixture": 31, "storage.Is in a suite": 9},
+                   {"Fails", "Throws"})
+
+
 def seen_by_strace(log):
     """{syscall: calls} and {(syscall, errno): calls}."""
     calls, errors = {}, {}

@@ -21,6 +21,8 @@ ALLOWED = {
     "adapters/gtest": ["late"],
     "agent": ["agent/find"],
     "agent/find": [],
+    "agent/catch2": ["agent", "agent/find"],
+    "agent/doctest": ["agent", "agent/find"],
     "agent/gtest": ["adapters/gtest", "agent", "agent/find"],
     "agent/run": ["agent", "session"],
     "backends/common": ["core"],

@@ -107,6 +107,11 @@ struct Report {
 /// write. A window without a syscall writes no row, unless its kind is `test`.
 SYSCOST_EXPORT Report close_window(std::string_view outcome, int framework_writes = 0);
 
+/// Between these two the open window is not charged, and its times stand still. For a framework that runs the body of a
+/// test several times, and works in between. In pairs, on the window's thread.
+SYSCOST_EXPORT void pause_window();
+SYSCOST_EXPORT void resume_window();
+
 /// True when --syscost_profile asks for lines under each test.
 SYSCOST_EXPORT bool prints_lines();
 

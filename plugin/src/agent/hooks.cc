@@ -57,6 +57,8 @@ bool is_linked_with_syscost(const std::vector<Module>& modules) {
   const std::vector<Module> modules = framework_modules();
   if (is_linked_with_syscost(modules)) return;
   hook_gtest(modules);
+  hook_catch2(modules);
+  hook_doctest(modules);
 }
 
 }  // namespace

@@ -11,6 +11,8 @@
 namespace syscost::agent {
 
 bool hook_gtest(std::span<const Module> modules);
+bool hook_catch2(std::span<const Module> modules);
+bool hook_doctest(std::span<const Module> modules);
 
 /// For what a test starts: it is not measured. The preload is for the programs that `bench run` starts, up to the first
 /// that runs tests. Called when tests start and not before, because a main may execute itself again first.

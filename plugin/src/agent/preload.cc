@@ -21,7 +21,8 @@ using syscost::agent::Module;
 struct Beside {
   explicit Beside(const char* name) {
     Dl_info info{};
-    if (dladdr(reinterpret_cast<const void*>(&syscost::agent::kGtestMark), &info) == 0 || info.dli_fname == nullptr)
+    if (dladdr(reinterpret_cast<const void*>(&syscost::agent::kFrameworkMarks), &info) == 0 ||
+        info.dli_fname == nullptr)
       return;
     const char* const slash = std::strrchr(info.dli_fname, '/');
     if (slash == nullptr) return;
@@ -33,10 +34,13 @@ struct Beside {
 };
 
 bool holds_framework(const Module& module, void* found) {
-  using syscost::agent::kGtestMark;
   if (!may_hold_framework(module)) return true;
-  *static_cast<bool*>(found) = find_bytes(module, kGtestMark, sizeof kGtestMark - 1) != nullptr;
-  return !*static_cast<bool*>(found);
+  for (const char* const mark : syscost::agent::kFrameworkMarks) {
+    if (find_bytes(module, mark, std::strlen(mark)) == nullptr) continue;
+    *static_cast<bool*>(found) = true;
+    return false;
+  }
+  return true;
 }
 
 // Before the constructors of the program, after those of its libraries.

@@ -8,7 +8,9 @@ namespace syscost::agent {
 /// The path in LD_PRELOAD that is ours. It does not begin with SYSCOST_, because those are options.
 constexpr const char* kPreloadVariable = "_SYSCOST_PRELOAD";
 
-/// A text that each program with GoogleTest has, whatever was stripped.
-constexpr char kGtestMark[] = "[ RUN      ] ";
+/// Texts that each program with a framework has, whatever was stripped: of GoogleTest a line that it prints; of Catch2
+/// 3 and 2 and of doctest the name of a class, which is there unless the program was built with -fno-rtti.
+constexpr const char* kFrameworkMarks[] = {"[ RUN      ] ", "N5Catch14IEventListenerE", "N5Catch18IStreamingReporterE",
+                                           "N7doctest9IReporterE"};
 
 }  // namespace syscost::agent

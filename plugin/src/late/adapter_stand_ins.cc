@@ -119,6 +119,8 @@ void open_window(const WindowName&) {}
 Report close_window(std::string_view, int) {
   return {Cost(why()), 0, {}};
 }
+void pause_window() {}
+void resume_window() {}
 void finish() {}
 void say_if_nothing_ran() {}
 

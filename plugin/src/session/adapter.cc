@@ -58,6 +58,15 @@ Report close_window(std::string_view outcome, int framework_writes) {
   return session::process_session().windows().close(outcome, framework_writes);
 }
 
+void pause_window() {
+  session::process_session().windows().stop_charging();
+}
+
+void resume_window() {
+  session::process_session().windows().leave_out_pause({});
+  session::process_session().windows().charge_again();
+}
+
 bool is_fork_child() {
   return session::process_session().is_fork_child();
 }

@@ -64,6 +64,31 @@ void add(std::vector<Vtable>& found, std::span<const Module> modules, const Modu
   if (!is_known && count > 0) found.push_back({const_cast<std::uintptr_t*>(slots), count, &module});
 }
 
+const std::uintptr_t* begin_of_data(const Module& module, const void* at) {
+  for (const Span& span : module) {
+    if (span.holds(address(at))) return reinterpret_cast<const std::uintptr_t*>(span.begin);
+  }
+  return static_cast<const std::uintptr_t*>(at);
+}
+
+/// Where names of classes are.
+bool is_read_only_data(std::span<const Module> modules, std::uintptr_t at) {
+  return std::any_of(modules.begin(), modules.end(), [&](const Module& module) {
+    return std::any_of(module.begin(), module.end(),
+                       [&](const Span& span) { return !span.is_writable && span.holds(at); });
+  });
+}
+
+/// The word before the typeinfo of a primary vtable is the offset to the top of the object: 0.
+void add_vtables_of(std::vector<Vtable>& found, std::span<const Module> modules, std::uintptr_t typeinfo) {
+  for (const Module& module : modules) {
+    for (const std::uintptr_t* word : holders(module, typeinfo)) {
+      if (word == begin_of_data(module, word)) continue;
+      if (word[-1] == 0 && is_code(modules, word[1])) add(found, modules, module, word + 1);
+    }
+  }
+}
+
 /// Addresses of typeinfos: objects of two words or more, the second of which points to the class's name.
 std::vector<std::uintptr_t> typeinfos(std::span<const Module> modules, const char* name) {
   std::vector<std::uintptr_t> found;
@@ -125,12 +150,21 @@ std::vector<Module> framework_modules() {
 
 std::vector<Vtable> vtables_by_typeinfo(std::span<const Module> modules, const char* name) {
   std::vector<Vtable> found;
-  for (const std::uintptr_t typeinfo : typeinfos(modules, name)) {
+  for (const std::uintptr_t typeinfo : typeinfos(modules, name)) add_vtables_of(found, modules, typeinfo);
+  return found;
+}
+
+std::vector<Vtable> vtables_of_derived(std::span<const Module> modules, const char* name) {
+  std::vector<Vtable> found;
+  std::vector<std::uintptr_t> classes = typeinfos(modules, name);
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    add_vtables_of(found, modules, classes[i]);
     for (const Module& module : modules) {
-      for (const std::uintptr_t* word : holders(module, typeinfo)) {
-        // The word before the typeinfo of a primary vtable is the offset to the top of the object: 0.
-        if (module.begin()->holds(address(word)) && address(word) == address(module.begin()->begin)) continue;
-        if (word[-1] == 0 && is_code(modules, word[1])) add(found, modules, module, word + 1);
+      for (const std::uintptr_t* word : holders(module, classes[i])) {
+        // A typeinfo of a class with one base: its own vtable, the class's name, the base.
+        if (word - begin_of_data(module, word) < 2 || !is_read_only_data(modules, word[-1])) continue;
+        const std::uintptr_t derived = address(word - 2);
+        if (std::find(classes.begin(), classes.end(), derived) == classes.end()) classes.push_back(derived);
       }
     }
   }

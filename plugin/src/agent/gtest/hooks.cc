@@ -16,6 +16,7 @@
 
 #include "adapters/gtest/test_windows.h"
 #include "agent/find/classes.h"
+#include "agent/find/overridden.h"
 #include "agent/find/texts.h"
 #include "agent/gtest/layouts.h"
 #include "agent/hooks.h"
@@ -28,25 +29,27 @@ namespace {
 using gtest::EventSlots;
 using gtest::PartResult;
 
-/// A vtable with our functions in it.
-struct Hooked {
-  static constexpr int kMostSlots = 18;
-
-  const std::uintptr_t* slots = nullptr;
+/// A version of GoogleTest in the program. Most programs have one.
+struct Version {
+  const std::uintptr_t* vtable = nullptr;
   const EventSlots* events = nullptr;
-  std::array<std::uintptr_t, kMostSlots> original{};
   bool may_be_libcxx = false;
 };
 
 /// Made before main() and never changed afterwards.
-std::vector<Hooked>& hooked() {
-  static auto* const all = new std::vector<Hooked>;
-  return *all;
+struct Repeaters {
+  std::vector<Version> versions;
+  Overridden functions;
+};
+Repeaters& repeaters() {
+  static auto* const its = new Repeaters;
+  return *its;
 }
 
-const Hooked& hooked_of(const void* repeater) {
-  const auto* const slots = *static_cast<const std::uintptr_t* const*>(repeater);
-  return *std::find_if(hooked().begin(), hooked().end(), [&](const Hooked& one) { return one.slots == slots; });
+const Version& version_of(const void* repeater) {
+  const auto* const vtable = *static_cast<const std::uintptr_t* const*>(repeater);
+  const std::vector<Version>& all = repeaters().versions;
+  return *std::find_if(all.begin(), all.end(), [&](const Version& one) { return one.vtable == vtable; });
 }
 
 /// What GoogleTest's printer shows of tests.
@@ -71,11 +74,7 @@ bool is_ours(const void* repeater) {
 
 template <class... Arguments>
 void pass_on(const void* repeater, int EventSlots::*event, Arguments... arguments) {
-  const Hooked& its = hooked_of(repeater);
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): what stood in the slot
-  const auto function =
-      reinterpret_cast<void (*)(const void*, Arguments...)>(its.original[static_cast<std::size_t>(its.events->*event)]);
-  function(repeater, arguments...);
+  repeaters().functions.call(repeater, version_of(repeater).events->*event, arguments...);
 }
 
 /// TestEventRepeater: vtable, a bool, the vector of listeners. A printer is known by its class's name; a program
@@ -139,7 +138,7 @@ void on_program_start(const void* repeater, const void* unit_test) {
   leave_children_alone();
   adapter::Framework framework;
   framework.name = "GoogleTest";
-  framework.selection = selection(unit_test, hooked_of(repeater).may_be_libcxx);
+  framework.selection = selection(unit_test, version_of(repeater).may_be_libcxx);
   adapter::start_or_exit(framework);
 }
 
@@ -181,7 +180,7 @@ std::optional<gtest::Suite> read_suite(const void* test_suite, bool may_be_libcx
 void on_suite_start(const void* repeater, const void* test_suite) {
   pass_on(repeater, &EventSlots::suite_start, test_suite);
   if (!is_ours(repeater)) return;
-  const std::optional<gtest::Suite> suite = read_suite(test_suite, hooked_of(repeater).may_be_libcxx);
+  const std::optional<gtest::Suite> suite = read_suite(test_suite, version_of(repeater).may_be_libcxx);
   if (!suite) {
     refuse(
         "the tests of this program's GoogleTest lie in memory as in no version from 1.8 to 1.18, so they have no names",
@@ -246,25 +245,18 @@ void on_program_end(const void* repeater, const void* unit_test) {
 
 // ---- putting them in ------------------------------------------------------------------------------------------------
 
-bool hook(std::span<const Module> modules, const Vtable& vtable) {
-  const bool is_known =
-      std::any_of(hooked().begin(), hooked().end(), [&](const Hooked& one) { return one.slots == vtable.slots; });
-  if (is_known) return true;
+void hook(std::span<const Module> modules, const Vtable& vtable) {
   const EventSlots* const events = gtest::event_slots(vtable.count);
   if (events == nullptr) {
-    refuse(("this program's GoogleTest tells its listeners of " + std::to_string(vtable.count - 2) +
-            " events, as no version from 1.8 to 1.18 does")
-               .c_str(),
-           "link the program with syscost::gtest");
+    const std::string why = "this program's GoogleTest tells its listeners of " + std::to_string(vtable.count - 2) +
+                            " events, as no version from 1.8 to 1.18 does";
+    refuse(why.c_str(), "link the program with syscost::gtest");
   }
-  Hooked& its = hooked().emplace_back();
-  its.slots = vtable.slots;
-  its.events = events;
-  its.may_be_libcxx = std::any_of(modules.begin(), modules.end(), mentions_libcxx);
-  std::copy_n(vtable.slots, vtable.count, its.original.begin());
+  const bool may_be_libcxx = std::any_of(modules.begin(), modules.end(), mentions_libcxx);
+  repeaters().versions.push_back({vtable.slots, events, may_be_libcxx});
   const auto put_in = [&](int slot, auto* function) {
     if (slot == gtest::kNoSuchEvent) return;
-    if (!put(modules, vtable.slots + slot, reinterpret_cast<std::uintptr_t>(function))) {
+    if (!repeaters().functions.put_in(modules, vtable, slot, reinterpret_cast<std::uintptr_t>(function))) {
       refuse("this program's pages cannot be written, so its tests cannot be measured",
              "link the program with syscost::gtest");
     }
@@ -282,7 +274,6 @@ bool hook(std::span<const Module> modules, const Vtable& vtable) {
   put_in(events->tear_down_start, on_tear_down_start);
   put_in(events->tear_down_end, on_tear_down_end);
   put_in(events->program_end, on_program_end);
-  return true;
 }
 
 }  // namespace

@@ -249,11 +249,11 @@ int run(int argc, char** argv) {
   }
   if (end.error != 0) refuse(name + ": " + std::strerror(end.error), "give a program that this machine can execute");
   if (size_of(csv) == size_before) {
-    std::fprintf(
-        stderr,
-        "bench: no program below %s reported a test, so nothing was measured\n"
-        "  fix: let it start test programs of GoogleTest; or measure it as a whole: bench run --process -- %s\n",
-        name.c_str(), name.c_str());
+    std::fprintf(stderr,
+                 "bench: no program below %s reported a test, so nothing was measured\n"
+                 "  fix: let it start test programs of GoogleTest, Catch2 or doctest; or measure it as a whole:\n"
+                 "       bench run --process -- %s\n",
+                 name.c_str(), name.c_str());
     return end.exit_code() != 0 ? end.exit_code() : kExitNothingMeasured;
   }
   if (temporary) print_summary(folder, csv);

@@ -185,7 +185,8 @@ std::optional<ProgramFile> read_program(const std::string& path) {
   if (program.kind == FileKind::dynamic_glibc && is_privileged(program.path, file.status())) {
     program.kind = FileKind::privileged;
   }
-  for (const std::string_view mark : {std::string_view(agent::kGtestMark), std::string_view("libgtest.so")}) {
+  program.holds_tests = file.view().find("libgtest.so") != std::string_view::npos;
+  for (const std::string_view mark : agent::kFrameworkMarks) {
     program.holds_tests = program.holds_tests || file.view().find(mark) != std::string_view::npos;
   }
   return program;

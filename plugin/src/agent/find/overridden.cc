@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#include "agent/find/overridden.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace syscost::agent {
+
+bool Overridden::put_in(std::span<const Module> modules, const Vtable& vtable, int slot, std::uintptr_t function) {
+  const auto is_its = [&](const Table& table) { return table.slots == vtable.slots; };
+  if (std::none_of(tables_.begin(), tables_.end(), is_its)) {
+    tables_.push_back({vtable.slots, std::vector<std::uintptr_t>(vtable.slots, vtable.slots + vtable.count)});
+  }
+  return put(modules, vtable.slots + slot, function);
+}
+
+std::uintptr_t Overridden::original(const void* object, int slot) const {
+  const auto* const slots = *static_cast<const std::uintptr_t* const*>(object);
+  const auto table = std::find_if(tables_.begin(), tables_.end(), [&](const Table& one) { return one.slots == slots; });
+  return table->original[static_cast<std::size_t>(slot)];
+}
+
+}  // namespace syscost::agent

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+//
+// Windows around the bodies of tests, for frameworks that run a test's body several times: once for each of its
+// sections or generated values. The window is charged while a body runs; what the framework does in between is not the
+// test's.
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace syscost::agent {
+
+/// One thread. In a fork child every call is inert.
+class TestBodies {
+ public:
+  /// Starts the session. `framework`: its name, for messages.
+  void run_start(const char* framework);
+  void run_end();
+
+  void test_start(const std::string& name);
+  void body_start();
+  void body_end();
+  /// `outcome`: "passed", "failed", "skipped", or empty where it is not known.
+  void test_end(const char* outcome);
+
+ private:
+  std::string test_;
+  std::map<std::string, int> repetitions_;  ///< How often tests of each name ran: a name may have several tests.
+  bool is_started_ = false;
+  bool is_window_open_ = false;
+};
+
+/// The one of this process. It lives until the process ends.
+TestBodies& test_bodies();
+
+/// Calls `body` as the body of the running test, also where it throws.
+template <class Body>
+void run_body(Body body) {
+  struct Ending {
+    ~Ending() { test_bodies().body_end(); }
+  };
+  test_bodies().body_start();
+  const Ending ending;
+  body();
+}
+
+}  // namespace syscost::agent
