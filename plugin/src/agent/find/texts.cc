@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "agent/find/texts.h"
 
+#include <fcntl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -58,9 +58,13 @@ std::optional<std::string> read_libcxx(const void* at) {
   return text_at(words[2], words[1]);
 }
 
-bool is_name(const std::optional<std::string>& text) {
-  return text && !text->empty() &&
-         std::none_of(text->begin(), text->end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+/// For sandboxes that forbid process_vm_readv.
+bool read_by_file(const void* at, void* into, std::size_t size) {
+  const int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+  if (memory < 0) return false;
+  const ssize_t count = pread(memory, into, size, static_cast<off_t>(reinterpret_cast<std::uintptr_t>(at)));
+  close(memory);
+  return count == static_cast<ssize_t>(size);
 }
 
 }  // namespace
@@ -69,10 +73,7 @@ bool read_memory(const void* at, void* into, std::size_t size) {
   const iovec local{into, size};
   const iovec remote{const_cast<void*>(at), size};
   if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size)) return true;
-  if (errno != EPERM && errno != ENOSYS) return false;
-  // A sandbox forbids the call. What is read has been where it is expected in each version that is known.
-  std::memcpy(into, at, size);
-  return true;
+  return (errno == EPERM || errno == ENOSYS) && read_by_file(at, into, size);
 }
 
 std::optional<std::string> read_string(const void* at, StringLayout layout) {
@@ -83,15 +84,6 @@ std::optional<std::string> read_string(const void* at, StringLayout layout) {
       return read_libstdcxx_old(at);
     case StringLayout::libcxx:
       return read_libcxx(at);
-  }
-  return std::nullopt;
-}
-
-std::optional<StringLayout> layout_of_two(const void* first, bool may_be_libcxx) {
-  for (const StringLayout layout : {StringLayout::libstdcxx, StringLayout::libcxx, StringLayout::libstdcxx_old}) {
-    if (layout == StringLayout::libcxx && !may_be_libcxx) continue;
-    const char* const second = static_cast<const char*>(first) + string_bytes(layout);
-    if (is_name(read_string(first, layout)) && is_name(read_string(second, layout))) return layout;
   }
   return std::nullopt;
 }

@@ -27,7 +27,7 @@ constexpr std::size_t string_bytes(StringLayout layout) {
 /// not mapped is no error.
 std::optional<std::string> read_string(const void* at, StringLayout layout);
 
-/// Bytes at `at`, read through the kernel. False where they are not mapped.
+/// Bytes at `at`, read by the kernel. False where they are not mapped, and where a sandbox forbids both ways to ask.
 bool read_memory(const void* at, void* into, std::size_t size);
 template <class T>
 std::optional<T> read_value(const void* at) {
@@ -35,10 +35,6 @@ std::optional<T> read_value(const void* at) {
   if (!read_memory(at, &value, sizeof value)) return std::nullopt;
   return value;
 }
-
-/// The layout by which both strings at `first`, one after the other, can be read. libc++'s classes are in std::__1, so
-/// a program with them has that in its names.
-std::optional<StringLayout> layout_of_two(const void* first, bool may_be_libcxx);
 
 /// True when the module's names have libc++'s inline namespace.
 bool mentions_libcxx(const Module& module);

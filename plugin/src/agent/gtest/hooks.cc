@@ -68,6 +68,11 @@ Run& run() {
   return *its;
 }
 
+[[noreturn]] void refuse_version() {
+  refuse("this program's GoogleTest is no version that syscost knows (1.8 to 1.18)",
+         "link the program with syscost::gtest, or measure it as a whole: bench run --process");
+}
+
 bool is_ours(const void* repeater) {
   return run().repeater == repeater && gtest::forwards(repeater);
 }
@@ -182,9 +187,7 @@ void on_suite_start(const void* repeater, const void* test_suite) {
   if (!is_ours(repeater)) return;
   const std::optional<gtest::Suite> suite = read_suite(test_suite, version_of(repeater).may_be_libcxx);
   if (!suite) {
-    refuse(
-        "the tests of this program's GoogleTest lie in memory as in no version from 1.8 to 1.18, so they have no names",
-        "link the program with syscost::gtest");
+    refuse_version();
   }
   run().windows.suite_start(suite->name, suite->chosen());
 }
@@ -200,7 +203,8 @@ void on_test_start(const void* repeater, const void* test_info) {
   if (!is_measured) return;
   run().has_failed = run().is_skipped = false;
   const std::optional<gtest::Test> test = gtest::read_test(test_info, run().strings);
-  run().windows.test_start(test ? test->name : std::string());
+  if (!test) refuse_version();
+  run().windows.test_start(test->name);
 }
 
 void on_test_disabled(const void* repeater, const void* test_info) {
@@ -245,13 +249,18 @@ void on_program_end(const void* repeater, const void* unit_test) {
 
 // ---- putting them in ------------------------------------------------------------------------------------------------
 
+/// By two texts that each version has: a program may print the first by itself.
+bool holds_gtest(std::span<const Module> modules) {
+  const auto holds = [&](std::string_view text) {
+    return std::any_of(modules.begin(), modules.end(),
+                       [&](const Module& module) { return find_bytes(module, text.data(), text.size()) != nullptr; });
+  };
+  return holds("[ RUN      ] ") && holds("internal_run_death_test");
+}
+
 void hook(std::span<const Module> modules, const Vtable& vtable) {
   const EventSlots* const events = gtest::event_slots(vtable.count);
-  if (events == nullptr) {
-    const std::string why = "this program's GoogleTest tells its listeners of " + std::to_string(vtable.count - 2) +
-                            " events, as no version from 1.8 to 1.18 does";
-    refuse(why.c_str(), "link the program with syscost::gtest");
-  }
+  if (events == nullptr) refuse_version();
   const bool may_be_libcxx = std::any_of(modules.begin(), modules.end(), mentions_libcxx);
   repeaters().versions.push_back({vtable.slots, events, may_be_libcxx});
   const auto put_in = [&](int slot, auto* function) {
@@ -281,7 +290,17 @@ void hook(std::span<const Module> modules, const Vtable& vtable) {
 bool hook_gtest(std::span<const Module> modules) {
   std::vector<Vtable> vtables = vtables_by_typeinfo(modules, "N7testing8internal17TestEventRepeaterE");
   if (vtables.empty()) vtables = vtables_by_symbol(modules, "_ZTVN7testing8internal17TestEventRepeaterE");
-  if (vtables.empty()) vtables = repeaters_by_shape(modules);
+  if (vtables.empty() && holds_gtest(modules)) {
+    vtables = repeaters_by_shape(modules);
+    // Two classes of this shape: one of them is the user's, and it is not known which.
+    if (vtables.size() != 1) {
+      std::fprintf(
+          stderr,
+          "syscost: GoogleTest is in this program, but its class TestEventRepeater was not found: its tests are "
+          "not measured\n  fix: build it with RTTI, or do not strip it\n");
+      return false;
+    }
+  }
   for (const Vtable& vtable : vtables) hook(modules, vtable);
   return !vtables.empty();
 }

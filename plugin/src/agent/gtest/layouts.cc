@@ -37,13 +37,13 @@ std::optional<std::vector<const void*>> read_pointers(const void* vector) {
 
 const EventSlots* event_slots(int count) {
   // Up to 1.8.1, and 1.10 and 1.11 without the older names.
-  static constexpr EventSlots k15{2, 3, 4, 5, 6, 7, kNoSuchEvent, 8, 9, 10, 11, 12, 13, 14};
+  static constexpr EventSlots k15{2, 3, 4, 5, 6, 7, kNoSuchEvent, 8, 9, 10, 11, 12, 14};
   // 1.12 and later without the older names.
-  static constexpr EventSlots k16{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  static constexpr EventSlots k16{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15};
   // 1.10 and 1.11.
-  static constexpr EventSlots k17{2, 3, 4, 5, 7, 8, kNoSuchEvent, 9, 10, 11, 13, 14, 15, 16};
+  static constexpr EventSlots k17{2, 3, 4, 5, 7, 8, kNoSuchEvent, 9, 10, 11, 13, 14, 16};
   // 1.12 and later.
-  static constexpr EventSlots k18{2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 14, 15, 16, 17};
+  static constexpr EventSlots k18{2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 14, 15, 17};
   switch (count) {
     case 15:
       return &k15;
@@ -89,10 +89,6 @@ std::optional<Suite> read_suite(const void* test_suite, StringLayout layout) {
     suite.tests.push_back(*std::move(read));
   }
   return suite;
-}
-
-std::optional<StringLayout> string_layout(const void* test_info, bool may_be_libcxx) {
-  return layout_of_two(test_info, may_be_libcxx);
 }
 
 // UnitTest: vtable, a mutex of 56 bytes (or 8 without threads), the pointer to UnitTestImpl. That one begins with its

@@ -19,7 +19,7 @@ struct EventSlots {
   int suite_start;  ///< The last that says so: OnTestCaseStart where there are both.
   int test_start, test_disabled, part_result, test_end;
   int suite_end;  ///< The first that says so: OnTestSuiteEnd where there are both.
-  int tear_down_start, tear_down_end, iteration_end, program_end;
+  int tear_down_start, tear_down_end, program_end;
 };
 constexpr int kNoSuchEvent = -1;
 
@@ -45,8 +45,6 @@ std::optional<Test> read_test(const void* test_info, StringLayout layout);
 std::optional<Suite> read_suite(const void* test_suite, StringLayout layout);
 /// All suites of testing::UnitTest. Nothing where they are not found.
 std::optional<std::vector<Suite>> read_suites(const void* unit_test, bool may_be_libcxx);
-/// The layout of the strings of `test_info`.
-std::optional<StringLayout> string_layout(const void* test_info, bool may_be_libcxx);
 
 /// testing::TestPartResult::Type.
 enum class PartResult { success, nonfatal_failure, fatal_failure, skip };
