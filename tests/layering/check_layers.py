@@ -24,7 +24,7 @@ ALLOWED = {
     "agent/catch2": ["agent", "agent/find"],
     "agent/doctest": ["agent", "agent/find"],
     "agent/gtest": ["adapters/gtest", "agent", "agent/find"],
-    "agent/run": ["agent", "session"],
+    "agent/run": ["agent", "session", "session/options"],
     "backends/common": ["core"],
     "backends/dispatch/stub": [],
     "backends/dispatch": ["backends/common", "backends/dispatch/stub", "core", "os"],

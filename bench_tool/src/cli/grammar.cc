@@ -8,6 +8,7 @@
 #include "cli/footers.h"
 #include "cli/raw_options.h"
 #include "cli/validators.h"
+#include "session/options/option_table.h"
 #include "syscost/schema.h"
 
 namespace syscost::bench::cli {
@@ -117,20 +118,25 @@ void add_run_options(CLI::App& app, Options& options, int most_ids) {
   app.add_flag("--all-runs", options.all_runs, "Pool all runs of each file")->excludes(run);
 }
 
-/// For --help, the manual page and completions: syscost-run parses them, and knows the other options of test programs
-/// too.
+/// For --help, the manual page and completions: syscost-run parses them. They are those of test programs, without their
+/// prefix, and two of its own.
 void add_measuring_options(CLI::App& app, Raw& raw) {
-  app.add_option("--csv", raw.ignored, "Append the rows to FILE; without it: a summary at the end")->type_name("FILE");
-  app.add_option("--backend", raw.ignored, "auto (default), ebpf, dispatch, dispatch-trap or seccomp")
-      ->check(CLI::IsMember({"auto", "ebpf", "dispatch", "dispatch-trap", "seccomp"}));
-  app.add_option("--filter", raw.ignored, "Count only these syscalls: names, %classes, !negations, with commas between")
-      ->type_name("SELECTOR");
-  app.add_option("--profile", raw.ignored, "syscalls: a line under each test; bpftrace, perf: more tools")
-      ->type_name("WORD,...");
-  app.add_flag("--children", raw.ignored_flag, "Count child processes too, in a row for each program");
-  app.add_option("--label", raw.ignored, "A name for the run, in column `label`; with --csv")->type_name("TEXT");
   app.add_flag("--tests", raw.ignored_flag, "Measure the tests below COMMAND, whatever program it is");
   app.add_flag("--process", raw.ignored_flag, "Measure COMMAND as a whole, with the programs that it starts");
+  for (const session::OptionEntry& entry : session::option_table()) {
+    if (!entry.is_flag() || entry.name == "help") continue;
+    const std::string name = "--" + std::string(entry.name);
+    const std::string about = session::plain_text(entry.about);
+    if (entry.kind == session::ValueKind::on_off) {
+      app.add_flag(name, raw.ignored_flag, about);
+      continue;
+    }
+    CLI::Option* const option = app.add_option(name, raw.ignored, about)->type_name(std::string(entry.value));
+    if (entry.kind != session::ValueKind::word) continue;
+    std::vector<std::string> words;
+    for (const session::Word& word : entry.words) words.emplace_back(word.text);
+    option->check(CLI::IsMember(words));
+  }
 }
 
 }  // namespace

@@ -98,20 +98,16 @@ class TemporaryCsv {
   std::string folder_;
 };
 
-std::string absolute(const std::string& path) {
-  if (path.empty() || path.front() == '/') return path;
+std::string working_directory() {
   std::array<char, PATH_MAX> folder{};
-  if (getcwd(folder.data(), folder.size()) == nullptr) {
-    refuse(std::string("the working directory has no path: ") + std::strerror(errno), "change to another one");
-  }
-  return std::string(folder.data()) + "/" + path;
+  if (getcwd(folder.data(), folder.size()) != nullptr) return folder.data();
+  refuse(std::string("the working directory has no path: ") + std::strerror(errno), "change to another one");
 }
 
 /// Sets what the programs below read. Returns the CSV, empty where none is named.
 std::string set_variables(const std::vector<std::string>& options) {
-  for (const Variable& variable : as_variables(options)) {
-    const bool is_path = variable.name == "SYSCOST_CSV" || variable.name == "SYSCOST_ARTIFACTS";
-    setenv(variable.name.c_str(), (is_path ? absolute(variable.value) : variable.value).c_str(), 1);
+  for (const Variable& variable : as_variables(options, working_directory())) {
+    setenv(variable.name.c_str(), variable.value.c_str(), 1);
   }
   const char* const csv = getenv("SYSCOST_CSV");
   return csv != nullptr ? csv : "";

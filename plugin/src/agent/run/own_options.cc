@@ -2,9 +2,36 @@
 #include "agent/run/own_options.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <string_view>
+#include <utility>
+
+#include "session/options/option_table.h"
 
 namespace syscost::run {
+namespace {
+
+std::string absolute(std::string_view path, const std::string& folder) {
+  return path.empty() || path.front() == '/' ? std::string(path) : folder + "/" + std::string(path);
+}
+
+/// Programs below may have other working directories, so paths become absolute. The names of scripts (--bpf) may be
+/// paths too, but are names first.
+std::string in_folder(const session::OptionEntry& option, std::string_view value, const std::string& folder) {
+  if (option.kind == session::ValueKind::file || option.kind == session::ValueKind::folder)
+    return absolute(value, folder);
+  if (option.kind != session::ValueKind::folders) return std::string(value);
+  std::string list;
+  for (;;) {
+    const std::size_t end = std::min(value.find(':'), value.size());
+    list += absolute(value.substr(0, end), folder);
+    if (end == value.size()) return list;
+    list += ':';
+    value.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace
 
 CommandLine split_command_line(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
@@ -23,24 +50,23 @@ CommandLine split_command_line(int argc, char** argv) {
   return line;
 }
 
-std::vector<Variable> as_variables(const std::vector<std::string>& options) {
+std::vector<Variable> as_variables(const std::vector<std::string>& options, const std::string& folder) {
   constexpr std::string_view kPrefix = "syscost_";
   std::vector<Variable> variables;
   for (std::size_t i = 0; i < options.size(); ++i) {
-    std::string_view text = options[i];
-    text.remove_prefix(std::min(text.find_first_not_of('-'), text.size()));
-    if (text.starts_with(kPrefix)) text.remove_prefix(kPrefix.size());
-    const std::size_t equals = text.find('=');
-    Variable variable{"SYSCOST_", "1"};
-    for (const char c : text.substr(0, equals)) {
-      variable.name += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c == '-' ? '_' : c;
-    }
+    std::string_view name = options[i];
+    name.remove_prefix(std::min(name.find_first_not_of('-'), name.size()));
+    if (name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
+    const std::size_t equals = name.find('=');
+    const session::OptionEntry* const option = session::find_option(name.substr(0, equals), true);
+    if (option == nullptr) continue;
+    std::string value = "1";
     if (equals != std::string_view::npos) {
-      variable.value = text.substr(equals + 1);
-    } else if (i + 1 < options.size() && !options[i + 1].starts_with("--")) {
-      variable.value = options[++i];
+      value = name.substr(equals + 1);
+    } else if (option->kind != session::ValueKind::on_off && i + 1 < options.size()) {
+      value = options[++i];
     }
-    variables.push_back(std::move(variable));
+    variables.push_back({session::variable_of(*option), in_folder(*option, value, folder)});
   }
   return variables;
 }

@@ -27,7 +27,7 @@ struct Variable {
   std::string name;
   std::string value;
 };
-/// All options in that form. take_options() has accepted them.
-std::vector<Variable> as_variables(const std::vector<std::string>& options);
+/// All options in that form; take_options() has accepted them. Relative paths become those of `folder`.
+std::vector<Variable> as_variables(const std::vector<std::string>& options, const std::string& folder);
 
 }  // namespace syscost::run
