@@ -28,8 +28,8 @@ std::string_view title_of(OptionGroup group);
 enum class ValueKind {
   on_off,    ///< 1, 0, true or false; a flag alone means 1.
   text,      ///< Anything, but not nothing.
-  file,      ///< Likewise.
-  folder,    ///< Likewise.
+  file,      ///< A path; not empty.
+  folder,    ///< A path; not empty.
   folders,   ///< Several, with colons between.
   number,    ///< Whole, from `least` to INT_MAX.
   word,      ///< One of the words.
