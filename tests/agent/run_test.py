@@ -10,42 +10,8 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "adapters"))
-from adapter_case import FILTER_REASON, MANY, NO_CAPABILITIES, PLAIN, UNDER_A_FILTER, BIN, Case, main  # noqa: E402
-
-BENCH = os.path.join(BIN, "bench")
-# Tests of many_shapes that end well: the others are killed, or close what the harness needs.
-CALM = "--gtest_filter=-Hostile.*:Forks.*"
-# What says which process it was, or how long it took.
-ITS_OWN = re.compile(r"run_id|started_at|program|pid|build_id|build_type|.*_ns|.*_switches|.*_faults|histogram|late|"
-                     r"overhead_estimate_ns|carried_in|in_flight|no_return")
-# In a test with threads it depends on their timing.
-BY_CHANCE = {"futex", "getrandom", "sched_yield", "madvise", "munmap", "mprotect", "mmap", "brk", "rt_sigreturn"}
-
-
-class RunCase(Case):
-    def bench_run(self, *arguments, code=0, **variables):
-        return self.run_program(BENCH, "run", *arguments, code=code, **variables)
-
-    def counted(self):
-        """What the rows say of each window, without what differs between two processes."""
-        return sorted(tuple(sorted((k, v) for k, v in row.items() if v and not ITS_OWN.fullmatch(k) and k != "total_calls"
-                                   and k != "total_entries"))
-                      for row in self.rows() if row["syscall"] not in BY_CHANCE)
-
-    def compare_with_linked(self, program, *flags, **variables):
-        self.run_program(MANY, f"--syscost_csv={self.csv}", CALM, *flags, **variables)
-        linked = self.counted()
-        os.remove(self.csv)
-        self.bench_run(f"--csv={self.csv}", "--", program, CALM, **variables)
-        self.assertEqual(self.counted(), linked)
-
-    def copy_of(self, program, *strip):
-        copy = os.path.join(self.folder, "my_tests")
-        if strip:
-            subprocess.run([*strip, "-o", copy, program], check=True)
-        else:
-            shutil.copy(program, copy)
-        return copy
+from adapter_case import FILTER_REASON, MANY, NO_CAPABILITIES, PLAIN, UNDER_A_FILTER, BIN, main  # noqa: E402
+from run_case import BENCH, CALM, RunCase  # noqa: E402
 
 
 class Tests(RunCase):

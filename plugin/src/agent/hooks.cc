@@ -3,6 +3,7 @@
 // libsyscost-agent.so: loaded by the preloaded part (preload.cc) into a program that holds a test framework.
 #include "agent/hooks.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -11,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "agent/common/variables.h"
 #include "agent/find/classes.h"
-#include "agent/variables.h"
 #include "syscost/adapter.h"
 
 namespace syscost::agent {
@@ -23,6 +24,9 @@ void refuse(const char* why, const char* remedy) {
 }
 
 void leave_children_alone() {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): as POSIX says of dlsym
+  if (auto* const stop = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "syscost_preload_stop")); stop != nullptr)
+    stop();
   const char* const preload = getenv("LD_PRELOAD");
   const char* const ours = getenv(kPreloadVariable);
   if (preload == nullptr || ours == nullptr) return;
@@ -39,6 +43,7 @@ void leave_children_alone() {
     setenv("LD_PRELOAD", rest.c_str(), 1);
   }
   unsetenv(kPreloadVariable);
+  unsetenv(kNotesVariable);
 }
 
 namespace {
@@ -55,7 +60,7 @@ bool is_linked_with_syscost(const std::vector<Module>& modules) {
 [[gnu::constructor]] void hook_frameworks() {
   if (!adapter::requested()) return;
   const std::vector<Module> modules = framework_modules();
-  if (is_linked_with_syscost(modules)) return;
+  if (is_linked_with_syscost(modules)) return leave_children_alone();
   hook_gtest(modules);
   hook_catch2(modules);
   hook_doctest(modules);

@@ -3,15 +3,14 @@
 // libsyscost-preload.so: what `bench run` puts into LD_PRELOAD. It goes into every program below, shells and compilers
 // included, so it needs no library but libc and leaves at once where there is no test framework.
 #include <dlfcn.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
+#include "agent/common/variables.h"
+#include "agent/exec/passing_on.h"
 #include "agent/find/modules.h"
-#include "agent/variables.h"
 
 namespace {
 
@@ -45,7 +44,7 @@ bool holds_framework(const Module& module, void* found) {
 
 // Before the constructors of the program, after those of its libraries.
 [[gnu::constructor]] void load_agent_into_test_program() {
-  if (getenv(syscost::agent::kPreloadVariable) == nullptr || getauxval(AT_SECURE) != 0) return;
+  if (!syscost::agent::keep_what_is_passed_on()) return;
   bool is_test_program = false;
   syscost::agent::for_each_module(holds_framework, &is_test_program);
   if (!is_test_program) return;

@@ -39,20 +39,28 @@ struct Exception {
   std::string_view file;
   std::string_view way;
 };
-constexpr std::array<Exception, 12> kExceptions = {{
+constexpr std::array<Exception, 19> kExceptions = {{
     {"plugin/src/os/environment.cc", "environ"},
     {"plugin/src/os/environment.cc", "getenv"},
     // Without the library, in the user's program: null under AT_SECURE.
     {"plugin/src/late/adapter_stand_ins.cc", "secure_getenv"},
     // That of the ctest above us, to compare one variable with ours.
     {"plugin/src/session/run/run_owner.cc", "environ"},
+    // libc's functions that execute a program; they do what libc does, with the program's own rights.
+    {"plugin/src/agent/exec/functions.cc", "environ"},
+    {"plugin/src/agent/exec/functions.cc", "execvp"},
+    {"plugin/src/agent/exec/functions.cc", "execlp"},
+    {"plugin/src/agent/exec/functions.cc", "execvpe"},
+    {"plugin/src/agent/exec/functions.cc", "posix_spawnp"},
     // It leaves at once where the program has more rights than its user.
-    {"plugin/src/agent/preload.cc", "getenv"},
+    {"plugin/src/agent/exec/passing_on.cc", "getenv"},
+    {"plugin/src/agent/exec/passing_on.cc", "environ"},
     // Only a program that was preloaded has it, and the loader preloads nothing where there are more rights.
     {"plugin/src/agent/hooks.cc", "getenv"},
     // `bench`, and what `bench run` executes, run with their user's rights only.
     {"plugin/src/agent/run/main.cc", "environ"},
     {"plugin/src/agent/run/main.cc", "getenv"},
+    {"plugin/src/agent/run/out_of_reach.cc", "getenv"},
     {"plugin/src/agent/run/program_file.cc", "getenv"},
     {"bench_tool/src/render/screen.cc", "getenv"},
     {"bench_tool/src/commands/child.cc", "environ"},

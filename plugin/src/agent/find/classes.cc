@@ -106,11 +106,23 @@ std::vector<std::uintptr_t> typeinfos(std::span<const Module> modules, const cha
   return found;
 }
 
-/// True when the code calls the function in slot `slot` of an object: `call *8*slot(%register)`, or a jump.
+/// `add $offset, %register`. Compilers write 128 as `sub $-128`.
+bool adds(const unsigned char* code, std::uint32_t offset) {
+  if (code[0] != 0x48) return false;
+  const bool adds_byte = code[1] == 0x83 && (code[2] & 0xf8U) == 0xc0;
+  if (adds_byte && offset < 128 && code[3] == offset) return true;
+  if (code[1] == 0x83 && (code[2] & 0xf8U) == 0xe8 && code[3] == 0x80) return offset == 128;
+  const int operand = code[1] == 0x05 ? 2 : code[1] == 0x81 && (code[2] & 0xf8U) == 0xc0 ? 3 : 0;
+  return operand != 0 && std::memcmp(code + operand, &offset, sizeof offset) == 0;
+}
+
+/// True when the code calls the function in slot `slot` of an object: `call *8*slot(%register)`, or a jump. Without
+/// optimisation gcc adds 8*slot to a register first.
 bool calls_slot(const unsigned char* code, const unsigned char* end, int slot) {
   constexpr int kMostBytes = 400;
   const auto offset = static_cast<std::uint32_t>(slot) * 8;
-  for (int i = 0; i < kMostBytes && code + 6 < end; ++i, ++code) {
+  for (int i = 0; i < kMostBytes && code + 7 < end; ++i, ++code) {
+    if (adds(code, offset)) return true;
     if (code[0] != 0xff) continue;
     const unsigned mode = code[1] & 0xf8U;
     const bool has_byte = (mode == 0x50 || mode == 0x60) && (code[1] & 7U) != 4;
@@ -123,6 +135,21 @@ bool calls_slot(const unsigned char* code, const unsigned char* end, int slot) {
   return false;
 }
 
+/// True when the code reads the byte after an object's vtable: `cmpb $0, 8(%register)` or `movzbl 8(%register), ...`.
+/// The repeater asks there whether it forwards events, which other classes that pass calls on do not.
+bool reads_switch(const unsigned char* code, const unsigned char* end) {
+  constexpr int kMostBytes = 64;
+  const auto is_its_byte = [](const unsigned char* operand) {
+    return (operand[0] & 0xc0U) == 0x40 && (operand[0] & 7U) != 4 && operand[1] == sizeof(void*);
+  };
+  for (int i = 0; i < kMostBytes && code + 4 < end; ++i, ++code) {
+    const bool compares = code[0] == 0x80 && (code[1] & 0x38U) == 0x38 && code[3] == 0;
+    if (compares && is_its_byte(code + 1)) return true;
+    if (code[0] == 0x0f && code[1] == 0xb6 && is_its_byte(code + 2)) return true;
+  }
+  return false;
+}
+
 bool passes_each_slot_on(const Module& module, const std::uintptr_t* slots, int count) {
   constexpr int kDestructors = 2;
   for (int i = kDestructors; i < count; ++i) {
@@ -130,7 +157,8 @@ bool passes_each_slot_on(const Module& module, const std::uintptr_t* slots, int 
                                    [&](const Span& span) { return span.is_code && span.holds(slots[i]); });
     if (code == module.end()) return false;
     const auto* const begin = reinterpret_cast<const unsigned char*>(slots[i]);  // NOLINT(performance-no-int-to-ptr)
-    if (!calls_slot(begin, reinterpret_cast<const unsigned char*>(code->end), i)) return false;
+    const auto* const end = reinterpret_cast<const unsigned char*>(code->end);
+    if (!calls_slot(begin, end, i) || !reads_switch(begin, end)) return false;
   }
   return true;
 }

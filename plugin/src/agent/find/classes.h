@@ -37,8 +37,8 @@ std::vector<Vtable> vtables_of_derived(std::span<const Module> modules, const ch
 /// The vtable with the symbol `name` ("_ZTVN7testing9TestSuiteE").
 std::vector<Vtable> vtables_by_symbol(std::span<const Module> modules, const char* name);
 
-/// Vtables of 15 to 18 slots of which each but the two destructors calls the slot of its own number of another object:
-/// that is a class which passes events on to many of its kind.
+/// Vtables of 15 to 18 slots of which each but the two destructors calls the slot of its own number of another object,
+/// after it looked at a switch of its own: that is a class which passes events on to many of its kind.
 std::vector<Vtable> repeaters_by_shape(std::span<const Module> modules);
 
 /// Puts `function` into `slot`. The page's protection is as before afterwards. False where the kernel refuses.

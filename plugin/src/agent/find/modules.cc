@@ -2,14 +2,12 @@
 #include "agent/find/modules.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <link.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <initializer_list>
+
+#include "agent/find/file_kind.h"
 
 namespace syscost::agent {
 namespace {
@@ -66,48 +64,18 @@ int visit_one(dl_phdr_info* info, std::size_t /*size*/, void* context) {
   return visit.visit(module, visit.context) ? 0 : 1;
 }
 
-/// A file mapped for reading; empty where it cannot be.
-struct MappedFile {
-  explicit MappedFile(const char* path) {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return;
-    struct stat status {};
-    if (fstat(fd, &status) == 0 && status.st_size > 0) {
-      void* const at = mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
-      if (at != MAP_FAILED) {
-        bytes = static_cast<const char*>(at);
-        size = static_cast<std::size_t>(status.st_size);
-      }
-    }
-    close(fd);
-  }
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
-  ~MappedFile() {
-    if (bytes != nullptr) munmap(const_cast<char*>(bytes), size);
-  }
-  /// True when the file has `count` things of `each` bytes at `offset`.
-  bool has(std::size_t offset, std::size_t count, std::size_t each) const {
-    return offset <= size && each != 0 && count <= (size - offset) / each;
-  }
-
-  const char* bytes = nullptr;
-  std::size_t size = 0;
-};
-
 /// The value of `name` in the symbol table `table`; 0 where it has none.
-std::uintptr_t value_in(const MappedFile& file, const ElfW(Shdr) & table, const ElfW(Shdr) & strings,
-                        const char* name) {
+std::uintptr_t value_in(const FileView& file, const ElfW(Shdr) & table, const ElfW(Shdr) & strings, const char* name) {
   const std::size_t count = table.sh_size / sizeof(ElfW(Sym));
   if (!file.has(table.sh_offset, count, sizeof(ElfW(Sym))) || !file.has(strings.sh_offset, strings.sh_size, 1))
     return 0;
-  const auto* const symbols = reinterpret_cast<const ElfW(Sym)*>(file.bytes + table.sh_offset);
+  const auto* const symbols = reinterpret_cast<const ElfW(Sym)*>(file.bytes() + table.sh_offset);
   const std::size_t length = std::strlen(name) + 1;  // with the NUL
   for (std::size_t i = 0; i < count; ++i) {
     const ElfW(Sym)& symbol = symbols[i];
     if (symbol.st_value == 0 || symbol.st_shndx == SHN_UNDEF) continue;
     if (symbol.st_name > strings.sh_size || strings.sh_size - symbol.st_name < length) continue;
-    if (std::memcmp(file.bytes + strings.sh_offset + symbol.st_name, name, length) == 0) return symbol.st_value;
+    if (std::memcmp(file.bytes() + strings.sh_offset + symbol.st_name, name, length) == 0) return symbol.st_value;
   }
   return 0;
 }
@@ -143,8 +111,11 @@ bool may_hold_framework(const Module& module) {
 }
 
 const char* find_bytes(const Module& module, const char* bytes, std::size_t size, const char* from) {
+  // Code is searched only where constants lie in it, as some linkers put them: it is the largest part of most files.
+  bool has_constants = false;
+  for (const Span& span : module) has_constants = has_constants || (!span.is_writable && !span.is_code);
   for (const Span& span : module) {
-    if (span.is_writable) continue;
+    if (span.is_writable || (span.is_code && has_constants)) continue;
     const char* begin = span.begin;
     if (from != nullptr) {
       if (from >= span.end) continue;
@@ -157,14 +128,14 @@ const char* find_bytes(const Module& module, const char* bytes, std::size_t size
 }
 
 std::uintptr_t find_symbol(const Module& module, const char* name) {
-  const MappedFile file(module.is_program() ? "/proc/self/exe" : module.path);
-  if (!file.has(0, 1, sizeof(ElfW(Ehdr))) || std::memcmp(file.bytes, ELFMAG, SELFMAG) != 0) return 0;
-  const auto& header = *reinterpret_cast<const ElfW(Ehdr)*>(file.bytes);
+  const FileView file(module.is_program() ? "/proc/self/exe" : module.path);
+  if (!file.is_elf() || !file.has(0, 1, sizeof(ElfW(Ehdr)))) return 0;
+  const auto& header = *reinterpret_cast<const ElfW(Ehdr)*>(file.bytes());
   if (header.e_shoff == 0 || header.e_shentsize != sizeof(ElfW(Shdr)) ||
       !file.has(header.e_shoff, header.e_shnum, sizeof(ElfW(Shdr)))) {
     return 0;
   }
-  const auto* const sections = reinterpret_cast<const ElfW(Shdr)*>(file.bytes + header.e_shoff);
+  const auto* const sections = reinterpret_cast<const ElfW(Shdr)*>(file.bytes() + header.e_shoff);
   for (int i = 0; i < header.e_shnum; ++i) {
     const ElfW(Shdr)& table = sections[i];
     if ((table.sh_type != SHT_SYMTAB && table.sh_type != SHT_DYNSYM) || table.sh_link >= header.e_shnum) continue;

@@ -17,10 +17,11 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/common/variables.h"
 #include "agent/run/command.h"
+#include "agent/run/out_of_reach.h"
 #include "agent/run/own_options.h"
 #include "agent/run/program_file.h"
-#include "agent/variables.h"
 #include "session/outside.h"
 #include "syscost/adapter.h"
 
@@ -79,8 +80,7 @@ off_t size_of(const std::string& path) {
 class TemporaryCsv {
  public:
   TemporaryCsv() {
-    const char* const variable = getenv("TMPDIR");
-    folder_ = std::string(variable != nullptr && *variable != '\0' ? variable : "/tmp") + "/bench-run-XXXXXX";
+    folder_ = temporary_folder() + "/bench-run-XXXXXX";
     if (mkdtemp(folder_.data()) == nullptr) {
       refuse("no temporary folder can be made: " + folder_ + ": " + std::strerror(errno),
              "set TMPDIR to a folder where you may write, or name a file: bench run --csv=run.csv -- ...");
@@ -130,6 +130,12 @@ void set_preload(const std::string& folder) {
   const char* const theirs = getenv("LD_PRELOAD");
   setenv("LD_PRELOAD", theirs != nullptr && *theirs != '\0' ? (ours + ":" + theirs).c_str() : ours.c_str(), 1);
   setenv(agent::kPreloadVariable, ours.c_str(), 1);
+  // AddressSanitizer's library ends a program where another one comes before it. Ours may: it replaces no function that
+  // allocates.
+  const char* const asan = getenv("ASAN_OPTIONS");
+  setenv("ASAN_OPTIONS",
+         (asan != nullptr && *asan != '\0' ? std::string(asan) + ":" + agent::kAsanOrder : agent::kAsanOrder).c_str(),
+         1);
 }
 
 /// One run of test programs that start one after another, or side by side, has one id.
@@ -145,22 +151,7 @@ void set_run_id() {
 /// Tests in a program that the agent cannot enter would go unmeasured, without a word.
 void refuse_unreachable_tests(const ProgramFile& program, const std::string& name) {
   if (!program.holds_tests) return;
-  switch (program.kind) {
-    case FileKind::script:
-    case FileKind::dynamic_glibc:
-      return;
-    case FileKind::static_linked:
-      refuse(name + " is linked statically, so nothing can be preloaded into it",
-             "link it dynamically, or link it with syscost::gtest");
-    case FileKind::other_libc:
-      refuse(name + " uses another C library than glibc (its loader is " + program.interpreter + ")",
-             "build it for glibc, or link it with syscost::gtest");
-    case FileKind::other_machine:
-      refuse(name + " is a 32-bit program or one for another processor", "build it for this machine, with 64 bits");
-    case FileKind::privileged:
-      refuse(name + " is set-uid, set-gid or has file capabilities, so the loader preloads nothing into it",
-             "run a copy without them; give the capabilities to syscost-ebpf-helper instead");
-  }
+  if (const auto its = out_of_reach(name, program.kind)) refuse(its->why, its->remedy);
 }
 
 /// True where the command is measured as a whole, from outside.
@@ -224,11 +215,13 @@ int run(int argc, char** argv) {
   set_run_id();
   const std::string shown_name = name.substr(name.rfind('/') + 1);
   const bool is_whole = is_measured_whole(line.what, *program);
+  std::optional<Notes> notes;
   if (is_whole) {
     start_outside(*program, shown_name);
   } else {
     refuse_unreachable_tests(*program, name);
     set_preload(folder);
+    notes.emplace();
   }
   const off_t size_before = size_of(csv);
   const char* const children = getenv("SYSCOST_CHILDREN");
@@ -244,6 +237,7 @@ int run(int argc, char** argv) {
     outside::discard();
   }
   if (end.error != 0) refuse(name + ": " + std::strerror(end.error), "give a program that this machine can execute");
+  if (notes) notes->print();
   if (size_of(csv) == size_before) {
     std::fprintf(stderr,
                  "bench: no program below %s reported a test, so nothing was measured\n"

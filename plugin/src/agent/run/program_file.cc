@@ -2,10 +2,7 @@
 #include "agent/run/program_file.h"
 
 #include <elf.h>
-#include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,51 +13,10 @@
 #include <cstring>
 #include <string_view>
 
-#include "agent/variables.h"
-
 namespace syscost::run {
 namespace {
 
-/// A file's bytes.
-class Bytes {
- public:
-  explicit Bytes(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return;
-    if (::fstat(fd, &status_) == 0 && S_ISREG(status_.st_mode)) {
-      is_open_ = true;
-      const auto size = static_cast<std::size_t>(status_.st_size);
-      void* const at = size == 0 ? MAP_FAILED : ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
-      if (at != MAP_FAILED) view_ = std::string_view(static_cast<const char*>(at), size);
-    }
-    ::close(fd);
-  }
-  Bytes(const Bytes&) = delete;
-  Bytes& operator=(const Bytes&) = delete;
-  ~Bytes() {
-    if (!view_.empty()) ::munmap(const_cast<char*>(view_.data()), view_.size());
-  }
-
-  bool is_open() const { return is_open_; }
-  std::string_view view() const { return view_; }
-  const struct stat& status() const { return status_; }
-  /// The thing at `offset`; nothing where the file is shorter.
-  template <class T>
-  std::optional<T> at(std::uint64_t offset) const {
-    T value{};
-    if (offset > view_.size() || view_.size() - offset < sizeof value) return std::nullopt;
-    std::memcpy(&value, view_.data() + offset, sizeof value);
-    return value;
-  }
-  std::string_view part(std::uint64_t offset, std::uint64_t size) const {
-    return offset > view_.size() ? std::string_view() : view_.substr(offset, size);
-  }
-
- private:
-  std::string_view view_;
-  struct stat status_ {};
-  bool is_open_ = false;
-};
+using agent::FileView;
 
 std::string hex(std::string_view bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";
@@ -73,18 +29,22 @@ std::string hex(std::string_view bytes) {
   return text;
 }
 
-std::string build_id_of(const Bytes& file, const Elf64_Phdr& segment) {
-  std::uint64_t at = segment.p_offset;
-  const std::uint64_t end = segment.p_offset + segment.p_filesz;
-  while (at < end) {
-    const auto note = file.at<Elf64_Nhdr>(at);
-    if (!note) return {};
-    const std::uint64_t name = at + sizeof *note;
-    const std::uint64_t value = name + ((note->n_namesz + 3U) & ~3U);
-    if (note->n_type == NT_GNU_BUILD_ID && file.part(name, note->n_namesz) == std::string_view("GNU\0", 4)) {
-      return hex(file.part(value, note->n_descsz));
+/// Of the notes in `segment`; empty where there is none.
+std::string build_id_of(const FileView& file, const Elf64_Phdr& segment) {
+  if (!file.has(segment.p_offset, segment.p_filesz, 1)) return {};
+  std::string_view notes(file.bytes() + segment.p_offset, segment.p_filesz);
+  const auto padded = [](std::uint32_t size) { return (std::size_t{size} + 3) & ~std::size_t{3}; };
+  while (notes.size() >= sizeof(Elf64_Nhdr)) {
+    Elf64_Nhdr note{};
+    std::memcpy(&note, notes.data(), sizeof note);
+    notes.remove_prefix(sizeof note);
+    const std::size_t name = padded(note.n_namesz);
+    const std::size_t value = padded(note.n_descsz);
+    if (name > notes.size() || note.n_descsz > notes.size() - name) return {};
+    if (note.n_type == NT_GNU_BUILD_ID && notes.substr(0, note.n_namesz) == std::string_view("GNU\0", 4)) {
+      return hex(notes.substr(name, note.n_descsz));
     }
-    at = value + ((note->n_descsz + 3U) & ~3U);
+    notes.remove_prefix(std::min(name + value, notes.size()));
   }
   return {};
 }
@@ -107,33 +67,6 @@ std::string interpreter_of(std::string_view text) {
     return word;
   }
   return first;
-}
-
-/// The loader ignores LD_PRELOAD where the program gets more rights than its user.
-bool is_privileged(const std::string& path, const struct stat& status) {
-  const bool is_set_uid = (status.st_mode & S_ISUID) != 0 && status.st_uid != ::getuid();
-  const bool is_set_gid = (status.st_mode & S_ISGID) != 0 && status.st_gid != ::getgid();
-  const bool has_capabilities = ::getuid() != 0 && ::getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
-  return is_set_uid || is_set_gid || has_capabilities;
-}
-
-FileKind kind_of_elf(const Bytes& file, ProgramFile& program) {
-  const auto header = file.at<Elf64_Ehdr>(0);
-  if (!header || header->e_ident[EI_CLASS] != ELFCLASS64) return FileKind::other_machine;
-#if defined(__x86_64__)
-  constexpr int kMachine = EM_X86_64;
-#elif defined(__aarch64__)
-  constexpr int kMachine = EM_AARCH64;
-#endif
-  if (header->e_machine != kMachine) return FileKind::other_machine;
-  for (int i = 0; i < header->e_phnum; ++i) {
-    const auto segment = file.at<Elf64_Phdr>(header->e_phoff + static_cast<std::uint64_t>(i) * header->e_phentsize);
-    if (!segment) break;
-    if (segment->p_type == PT_INTERP) program.interpreter = file.part(segment->p_offset, segment->p_filesz).data();
-    if (segment->p_type == PT_NOTE && program.build_id.empty()) program.build_id = build_id_of(file, *segment);
-  }
-  if (program.interpreter.empty()) return FileKind::static_linked;
-  return program.interpreter.find("ld-linux") != std::string::npos ? FileKind::dynamic_glibc : FileKind::other_libc;
 }
 
 }  // namespace
@@ -175,20 +108,21 @@ std::optional<ProgramFile> read_program(const std::string& path) {
   if (::realpath(path.c_str(), real.data()) == nullptr) return std::nullopt;
   ProgramFile program;
   program.path = real.data();
-  const Bytes file(program.path);
+  const FileView file(program.path.c_str());
   if (!file.is_open()) return std::nullopt;
-  if (!file.view().starts_with(std::string_view(ELFMAG, SELFMAG))) {
-    program.interpreter = interpreter_of(file.view());
+  program.kind = file.kind();
+  if (program.kind == FileKind::script) {
+    program.interpreter = interpreter_of(std::string_view(file.bytes(), file.size()));
     return program;
   }
-  program.kind = kind_of_elf(file, program);
-  if (program.kind == FileKind::dynamic_glibc && is_privileged(program.path, file.status())) {
+  if (const char* const loader = file.loader(); loader != nullptr) program.interpreter = loader;
+  file.for_each_segment([&](const Elf64_Phdr& segment) {
+    if (segment.p_type == PT_NOTE && program.build_id.empty()) program.build_id = build_id_of(file, segment);
+  });
+  if (program.kind == FileKind::dynamic_glibc && file.gives_rights(program.path.c_str())) {
     program.kind = FileKind::privileged;
   }
-  program.holds_tests = file.view().find("libgtest.so") != std::string_view::npos;
-  for (const std::string_view mark : agent::kFrameworkMarks) {
-    program.holds_tests = program.holds_tests || file.view().find(mark) != std::string_view::npos;
-  }
+  program.holds_tests = file.holds_tests();
   return program;
 }
 

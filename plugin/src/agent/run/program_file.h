@@ -7,16 +7,11 @@
 #include <optional>
 #include <string>
 
+#include "agent/find/file_kind.h"
+
 namespace syscost::run {
 
-enum class FileKind {
-  script,         ///< Begins with #!, or is no ELF file: a shell or another interpreter runs it.
-  dynamic_glibc,  ///< The agent can be preloaded.
-  static_linked,
-  other_libc,     ///< musl and others.
-  other_machine,  ///< 32 bits, or another processor.
-  privileged,     ///< Set-uid, set-gid or with file capabilities, and not for root: the loader ignores LD_PRELOAD.
-};
+using agent::FileKind;
 
 struct ProgramFile {
   std::string path;  ///< Absolute, without symbolic links.

@@ -8,6 +8,17 @@ namespace syscost::agent {
 /// The path in LD_PRELOAD that is ours. It does not begin with SYSCOST_, because those are options.
 constexpr const char* kPreloadVariable = "_SYSCOST_PRELOAD";
 
+/// A file to which programs below write a line for each program that cannot be measured: one of these words, a space,
+/// and the program's path.
+constexpr const char* kNotesVariable = "_SYSCOST_NOTES";
+constexpr const char* kNoteStatic = "static";
+constexpr const char* kNoteOtherLibc = "libc";
+constexpr const char* kNoteOtherMachine = "machine";
+constexpr const char* kNotePrivileged = "rights";
+
+/// In ASAN_OPTIONS: the library of AddressSanitizer does not end a program because ours comes before it.
+constexpr const char* kAsanOrder = "verify_asan_link_order=0";
+
 /// Texts that each program with a framework has, whatever was stripped: of GoogleTest a line that it prints; of Catch2
 /// 3 and 2 and of doctest the name of a class, which is there unless the program was built with -fno-rtti.
 constexpr const char* kFrameworkMarks[] = {"[ RUN      ] ", "N5Catch14IEventListenerE", "N5Catch18IStreamingReporterE",

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+//
+// libc's functions that execute a program, in front of libc's own: each passes on what passing_on.h says, and then
+// calls libc's. libc's functions call each other directly, so each stands here. `system` and `popen` give a shell the
+// program's own environment, and are left alone.
+//
+// They may run in the child of vfork(), in its parent's memory: so they allocate on the stack, and libc's functions are
+// looked up before main().
+#include <alloca.h>
+#include <dlfcn.h>
+#include <spawn.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdarg>
+
+#include "agent/exec/passing_on.h"
+
+namespace {
+
+using syscost::agent::Environment;
+using syscost::agent::is_passing_on;
+using syscost::agent::tell_if_found_out_of_reach;
+using syscost::agent::tell_if_out_of_reach;
+
+using Execve = int(const char*, char* const*, char* const*);
+using Fexecve = int(int, char* const*, char* const*);
+using Execveat = int(int, const char*, char* const*, char* const*, int);
+using Spawn = int(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*, char* const*,
+                  char* const*);
+
+struct Libc {
+  Execve* execve = nullptr;
+  Execve* execvpe = nullptr;
+  Fexecve* fexecve = nullptr;
+  Execveat* execveat = nullptr;  // null in glibc before 2.34
+  Spawn* posix_spawn = nullptr;
+  Spawn* posix_spawnp = nullptr;
+};
+
+template <class Function>
+void look_up(Function*& function, const char* name) {
+  function = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+const Libc& libc() {
+  static Libc its;
+  if (its.execve == nullptr) {
+    look_up(its.execvpe, "execvpe");
+    look_up(its.fexecve, "fexecve");
+    look_up(its.execveat, "execveat");
+    look_up(its.posix_spawn, "posix_spawn");
+    look_up(its.posix_spawnp, "posix_spawnp");
+    look_up(its.execve, "execve");
+  }
+  return its;
+}
+
+[[gnu::constructor]] void look_up_functions() {
+  libc();
+}
+
+/// Declares `passed_on`: `theirs` with our variables, on the caller's stack.
+#define SYSCOST_PASS_ON(theirs)                                                                  \
+  const Environment environment(theirs);                                                         \
+  auto** const room = static_cast<char**>(alloca((environment.pointers() + 1) * sizeof(char*))); \
+  auto* const text = static_cast<char*>(alloca(environment.bytes() + 1));                        \
+  char* const* const passed_on = environment.build(room, text)
+
+int execute(const char* path, char* const* arguments, char* const* theirs) {
+  if (!is_passing_on()) return libc().execve(path, arguments, theirs);
+  tell_if_out_of_reach(path);
+  SYSCOST_PASS_ON(theirs);
+  return libc().execve(path, arguments, passed_on);
+}
+
+int execute_found(const char* name, char* const* arguments, char* const* theirs) {
+  if (!is_passing_on()) return libc().execvpe(name, arguments, theirs);
+  tell_if_found_out_of_reach(name);
+  SYSCOST_PASS_ON(theirs);
+  return libc().execvpe(name, arguments, passed_on);
+}
+
+int spawn(Spawn* function, pid_t* child, const char* name, const posix_spawn_file_actions_t* actions,
+          const posix_spawnattr_t* attributes, char* const* arguments, char* const* theirs) {
+  if (!is_passing_on()) return function(child, name, actions, attributes, arguments, theirs);
+  SYSCOST_PASS_ON(theirs);
+  return function(child, name, actions, attributes, arguments, passed_on);
+}
+
+/// How many pointers follow in `list`, up to a null.
+std::size_t count_pointers(va_list list) {
+  std::size_t count = 0;
+  while (va_arg(list, char*) != nullptr) ++count;
+  return count;
+}
+
+/// Declares `arguments`: those of execl(), with their null, on the caller's stack. `list` stands after the null.
+#define SYSCOST_COLLECT(first, list)                                                 \
+  va_list list;                                                                      \
+  va_start(list, first);                                                             \
+  const std::size_t count = count_pointers(list) + 1;                                \
+  va_end(list);                                                                      \
+  auto** const arguments = static_cast<char**>(alloca((count + 1) * sizeof(char*))); \
+  arguments[0] = const_cast<char*>(first);                                           \
+  va_start(list, first);                                                             \
+  for (std::size_t i = 1; i <= count; ++i) arguments[i] = va_arg(list, char*)
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+/// For the agent in the same process, when tests begin.
+void syscost_preload_stop() {
+  syscost::agent::stop_passing_on();
+}
+
+int execve(const char* path, char* const arguments[], char* const environment[]) noexcept {
+  return execute(path, arguments, environment);
+}
+int execv(const char* path, char* const arguments[]) noexcept {
+  return execute(path, arguments, environ);
+}
+int execvpe(const char* name, char* const arguments[], char* const environment[]) noexcept {
+  return execute_found(name, arguments, environment);
+}
+int execvp(const char* name, char* const arguments[]) noexcept {
+  return execute_found(name, arguments, environ);
+}
+int execl(const char* path, const char* first, ...) noexcept {
+  SYSCOST_COLLECT(first, list);
+  va_end(list);
+  return execute(path, arguments, environ);
+}
+int execlp(const char* name, const char* first, ...) noexcept {
+  SYSCOST_COLLECT(first, list);
+  va_end(list);
+  return execute_found(name, arguments, environ);
+}
+int execle(const char* path, const char* first, ...) noexcept {
+  SYSCOST_COLLECT(first, list);
+  char* const* const environment = va_arg(list, char* const*);
+  va_end(list);
+  return execute(path, arguments, environment);
+}
+int fexecve(int fd, char* const arguments[], char* const theirs[]) noexcept {
+  if (!is_passing_on()) return libc().fexecve(fd, arguments, theirs);
+  SYSCOST_PASS_ON(theirs);
+  return libc().fexecve(fd, arguments, passed_on);
+}
+int execveat(int folder, const char* path, char* const arguments[], char* const theirs[], int flags) noexcept {
+  if (libc().execveat == nullptr) {
+    errno = ENOSYS;
+    return -1;
+  }
+  if (!is_passing_on()) return libc().execveat(folder, path, arguments, theirs, flags);
+  SYSCOST_PASS_ON(theirs);
+  return libc().execveat(folder, path, arguments, passed_on, flags);
+}
+int posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
+                const posix_spawnattr_t* attributes, char* const arguments[], char* const environment[]) {
+  if (is_passing_on()) tell_if_out_of_reach(path);
+  return spawn(libc().posix_spawn, child, path, actions, attributes, arguments, environment);
+}
+int posix_spawnp(pid_t* child, const char* name, const posix_spawn_file_actions_t* actions,
+                 const posix_spawnattr_t* attributes, char* const arguments[], char* const environment[]) {
+  if (is_passing_on()) tell_if_found_out_of_reach(name);
+  return spawn(libc().posix_spawnp, child, name, actions, attributes, arguments, environment);
+}
+
+}  // extern "C"
+#pragma GCC visibility pop

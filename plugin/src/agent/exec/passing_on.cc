@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+#include "agent/exec/passing_on.h"
+
+#include <fcntl.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+
+#include "agent/common/variables.h"
+#include "agent/find/file_kind.h"
+
+namespace syscost::agent {
+namespace {
+
+constexpr char kLdPreload[] = "LD_PRELOAD=";
+constexpr std::size_t kLdPreloadSize = sizeof kLdPreload - 1;
+constexpr char kAsan[] = "ASAN_OPTIONS=";
+constexpr std::size_t kAsanSize = sizeof kAsan - 1;
+constexpr std::size_t kMostVariables = 128;
+
+struct Kept {
+  const char* variables[kMostVariables] = {};  ///< "NAME=VALUE", without LD_PRELOAD.
+  std::size_t count = 0;
+  const char* preload = nullptr;  ///< The path of our library.
+  const char* notes = nullptr;    ///< The file that takes lines of what cannot be measured; may be null.
+  bool is_passing_on = false;
+};
+Kept g_kept;
+
+bool starts_with(const char* text, const char* beginning) {
+  return std::strncmp(text, beginning, std::strlen(beginning)) == 0;
+}
+
+/// The variable that begins with the `size` bytes of `name`, '=' included.
+const char* find(char* const* environment, const char* name, std::size_t size) {
+  for (; environment != nullptr && *environment != nullptr; ++environment) {
+    if (std::strncmp(*environment, name, size) == 0) return *environment;
+  }
+  return nullptr;
+}
+
+/// True where the list `value` of LD_PRELOAD has our library.
+bool has_ours(const char* value) {
+  const std::size_t size = std::strlen(g_kept.preload);
+  for (const char* at = std::strstr(value, g_kept.preload); at != nullptr; at = std::strstr(at + 1, g_kept.preload)) {
+    const bool begins = at == value || at[-1] == ':' || at[-1] == ' ';
+    if (begins && (at[size] == '\0' || at[size] == ':' || at[size] == ' ')) return true;
+  }
+  return false;
+}
+
+/// One write for a line: many processes write to the file.
+void note(const char* kind, const char* path) {
+  char line[PATH_MAX + 32];
+  std::size_t size = 0;
+  for (; *kind != '\0'; ++kind) line[size++] = *kind;
+  line[size++] = ' ';
+  for (; *path != '\0' && size + 1 < sizeof line; ++path) line[size++] = *path == '\n' ? '?' : *path;
+  line[size++] = '\n';
+  const int fd = open(g_kept.notes, O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (fd < 0) return;
+  [[maybe_unused]] const ssize_t written = write(fd, line, size);
+  close(fd);
+}
+
+/// Programs that start others as another user.
+bool changes_the_user(const char* path) {
+  const char* const slash = std::strrchr(path, '/');
+  const char* const name = slash != nullptr ? slash + 1 : path;
+  for (const char* const one : {"sudo", "su", "doas", "pkexec"}) {
+    if (std::strcmp(name, one) == 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool keep_what_is_passed_on() {
+  const char* const preload = getenv(kPreloadVariable);
+  if (preload == nullptr || getauxval(AT_SECURE) != 0) return false;
+  // Copies: the program may change its environment.
+  g_kept.preload = strdup(preload);
+  if (const char* const notes = getenv(kNotesVariable); notes != nullptr) g_kept.notes = strdup(notes);
+  for (char* const* variable = environ; *variable != nullptr && g_kept.count < kMostVariables; ++variable) {
+    if (!starts_with(*variable, "SYSCOST_") && !starts_with(*variable, "_SYSCOST_")) continue;
+    if (const char* const copy = strdup(*variable); copy != nullptr) g_kept.variables[g_kept.count++] = copy;
+  }
+  g_kept.is_passing_on = g_kept.preload != nullptr;
+  return g_kept.is_passing_on;
+}
+
+void stop_passing_on() {
+  g_kept.is_passing_on = false;
+}
+
+bool is_passing_on() {
+  return g_kept.is_passing_on;
+}
+
+Environment::Environment(char* const* theirs) : theirs_(theirs) {
+  const char* const preload = find(theirs, kLdPreload, kLdPreloadSize);
+  const char* const asan = find(theirs, kAsan, kAsanSize);
+  lacks_preload_ = preload == nullptr || !has_ours(preload + kLdPreloadSize);
+  lacks_mark_ = find(theirs, kPreloadVariable, std::strlen(kPreloadVariable)) == nullptr;
+  lacks_order_ = asan == nullptr || std::strstr(asan, kAsanOrder) == nullptr;
+  for (char* const* one = theirs; one != nullptr && *one != nullptr; ++one) ++pointers_;
+  pointers_ += g_kept.count + 3;  // LD_PRELOAD, ASAN_OPTIONS, null
+  bytes_ = kLdPreloadSize + std::strlen(g_kept.preload) + 2 + (preload != nullptr ? std::strlen(preload) : 0);
+  bytes_ += kAsanSize + std::strlen(kAsanOrder) + 2 + (asan != nullptr ? std::strlen(asan) : 0);
+}
+
+char* const* Environment::build(char** room, char* text) const {
+  if (!lacks_preload_ && !lacks_mark_ && !lacks_order_) return theirs_;
+  std::size_t count = 0;
+  const char* preload = "";
+  const char* asan = "";
+  for (char* const* one = theirs_; one != nullptr && *one != nullptr; ++one) {
+    if (lacks_preload_ && starts_with(*one, kLdPreload)) {
+      preload = *one + kLdPreloadSize;
+    } else if (lacks_order_ && starts_with(*one, kAsan)) {
+      asan = *one + kAsanSize;
+    } else {
+      room[count++] = *one;
+    }
+  }
+  for (std::size_t i = 0; lacks_mark_ && i < g_kept.count; ++i) {
+    const char* const variable = g_kept.variables[i];
+    const std::size_t name_size = std::strcspn(variable, "=") + 1;
+    if (find(theirs_, variable, name_size) == nullptr) room[count++] = const_cast<char*>(variable);
+  }
+  // "NAME=first" or "NAME=first:second".
+  const auto add = [&](const char* name, const char* first, const char* second) {
+    room[count++] = text;
+    text = stpcpy(stpcpy(text, name), first);
+    if (*first != '\0' && *second != '\0') text = stpcpy(text, ":");
+    text = stpcpy(text, second) + 1;
+  };
+  if (lacks_preload_) add(kLdPreload, g_kept.preload, preload);
+  if (lacks_order_) add(kAsan, asan, kAsanOrder);
+  room[count] = nullptr;
+  return room;
+}
+
+void tell_if_out_of_reach(const char* path) {
+  if (g_kept.notes == nullptr || path == nullptr) return;
+  const int kept = errno;
+  const FileView file(path);
+  if (file.is_elf()) {
+    const FileKind kind = file.kind();
+    if (kind == FileKind::dynamic_glibc) {
+      if (file.gives_rights(path) && (changes_the_user(path) || file.holds_tests())) note(kNotePrivileged, path);
+    } else if (file.holds_tests()) {
+      note(kind == FileKind::static_linked ? kNoteStatic
+           : kind == FileKind::other_libc  ? kNoteOtherLibc
+                                           : kNoteOtherMachine,
+           path);
+    }
+  }
+  errno = kept;
+}
+
+void tell_if_found_out_of_reach(const char* name) {
+  if (g_kept.notes == nullptr || name == nullptr) return;
+  if (std::strchr(name, '/') != nullptr) return tell_if_out_of_reach(name);
+  const int kept = errno;
+  const char* folders = getenv("PATH");
+  if (folders == nullptr) folders = "/bin:/usr/bin";
+  const std::size_t name_bytes = std::strlen(name);
+  for (;;) {
+    const std::size_t size = std::strcspn(folders, ":");
+    char path[PATH_MAX];
+    if (size + name_bytes + 2 <= sizeof path) {
+      std::memcpy(path, folders, size);
+      std::size_t at = size;
+      if (size != 0) path[at++] = '/';
+      std::memcpy(path + at, name, name_bytes + 1);
+      if (access(path, X_OK) == 0) {
+        tell_if_out_of_reach(path);
+        break;
+      }
+    }
+    if (folders[size] == '\0') break;
+    folders += size + 1;
+  }
+  errno = kept;
+}
+
+}  // namespace syscost::agent

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+//
+// What a program below `bench run` passes on to the programs that it executes.
+//
+// The environment carries the preload from program to program, and many programs change it: `env -i`, sudo, runners of
+// tests with a list of variables. So the preloaded part puts our variables back where the program executes another.
+// And some programs cannot be preloaded: their tests would go unmeasured without a word, so a line says it.
+//
+// All functions may be called between vfork() and execve(): they take no lock and allocate nothing. keep() comes first,
+// before main().
+#pragma once
+
+#include <cstddef>
+
+namespace syscost::agent {
+
+/// Notes what to pass on. False where this program is not below `bench run`.
+bool keep_what_is_passed_on();
+/// From now on nothing is passed on: tests have begun.
+void stop_passing_on();
+bool is_passing_on();
+
+/// The environment of a program that is to be executed, with our variables.
+class Environment {
+ public:
+  explicit Environment(char* const* theirs);
+  /// How many pointers and bytes build() needs.
+  std::size_t pointers() const { return pointers_; }
+  std::size_t bytes() const { return bytes_; }
+  /// Made in `room` and `text`; what the program gave where nothing is missing.
+  char* const* build(char** room, char* text) const;
+
+ private:
+  char* const* theirs_;
+  std::size_t pointers_ = 0;
+  std::size_t bytes_ = 0;
+  bool lacks_preload_ = false;  ///< LD_PRELOAD is not there, or has been replaced.
+  bool lacks_mark_ = false;     ///< The environment was cleared.
+  bool lacks_order_ = false;    ///< ASAN_OPTIONS is not there, or has been replaced.
+};
+
+/// Where the file at `path` holds tests that cannot be measured, writes a line to `bench run`, which prints it at its
+/// end.
+void tell_if_out_of_reach(const char* path);
+/// The same for a program that is looked for in PATH.
+void tell_if_found_out_of_reach(const char* name);
+
+}  // namespace syscost::agent

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "agent/run/out_of_reach.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <string_view>
+
+#include "agent/common/variables.h"
+
+namespace syscost::run {
+namespace {
+
+using agent::FileKind;
+
+FileKind kind_of(std::string_view word) {
+  if (word == agent::kNoteStatic) return FileKind::static_linked;
+  if (word == agent::kNoteOtherLibc) return FileKind::other_libc;
+  if (word == agent::kNoteOtherMachine) return FileKind::other_machine;
+  return word == agent::kNotePrivileged ? FileKind::privileged : FileKind::script;
+}
+
+}  // namespace
+
+std::optional<OutOfReach> out_of_reach(const std::string& name, FileKind kind) {
+  switch (kind) {
+    case FileKind::script:
+    case FileKind::dynamic_glibc:
+      return std::nullopt;
+    case FileKind::static_linked:
+      return OutOfReach{name + " is linked statically, so nothing can be preloaded into it",
+                        "link it dynamically, or link it with syscost::gtest"};
+    case FileKind::other_libc:
+      return OutOfReach{name + " uses another C library than glibc, so nothing can be preloaded into it",
+                        "build it for glibc, or link it with syscost::gtest"};
+    case FileKind::other_machine:
+      return OutOfReach{name + " is a 32-bit program or one for another processor",
+                        "build it for this machine, with 64 bits"};
+    case FileKind::privileged:
+      return OutOfReach{name + " is set-uid, set-gid or has file capabilities, so the loader preloads nothing into it",
+                        "run a copy without them; give the capabilities to syscost-ebpf-helper instead"};
+  }
+  return std::nullopt;
+}
+
+std::string temporary_folder() {
+  const char* const variable = getenv("TMPDIR");
+  return variable != nullptr && *variable != '\0' ? variable : "/tmp";
+}
+
+Notes::Notes() : path_(temporary_folder() + "/bench-run-notes-XXXXXX") {
+  const int fd = mkostemp(path_.data(), 0);
+  if (fd < 0) {
+    path_.clear();
+    return;
+  }
+  close(fd);
+  setenv(agent::kNotesVariable, path_.c_str(), 1);
+}
+
+Notes::~Notes() {
+  if (!path_.empty()) unlink(path_.c_str());
+}
+
+void Notes::print() const {
+  if (path_.empty()) return;
+  std::ifstream file(path_);
+  std::set<std::string> printed;
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t space = line.find(' ');
+    if (space == std::string::npos || !printed.insert(line).second) continue;
+    const auto its = out_of_reach(line.substr(space + 1), kind_of(std::string_view(line).substr(0, space)));
+    if (its) std::fprintf(stderr, "bench: not measured: %s\n  fix: %s\n", its->why.c_str(), its->remedy.c_str());
+  }
+}
+
+}  // namespace syscost::run

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// Programs with tests into which nothing can be preloaded. As the command they are refused before they start. Below a
+// runner they run, and `bench run` names them at its end: the preloaded part of the runner wrote them down.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "agent/find/file_kind.h"
+
+namespace syscost::run {
+
+struct OutOfReach {
+  std::string why;     ///< A sentence that begins with the program's name.
+  std::string remedy;  ///< What to do.
+};
+/// Nothing where the agent can be preloaded into a program of this kind.
+std::optional<OutOfReach> out_of_reach(const std::string& name, agent::FileKind kind);
+
+/// The file for the lines of programs below. Removed at the end.
+class Notes {
+ public:
+  /// Makes the file in the folder for temporary files, and tells the programs below of it. Where no file can be made
+  /// there, nothing is noted.
+  Notes();
+  Notes(const Notes&) = delete;
+  Notes& operator=(const Notes&) = delete;
+  ~Notes();
+
+  /// Prints each program once.
+  void print() const;
+
+ private:
+  std::string path_;
+};
+
+/// The folder for temporary files.
+std::string temporary_folder();
+
+}  // namespace syscost::run

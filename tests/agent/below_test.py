@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""`bench run` below programs that change the environment, with programs that it cannot enter, and with unusual tests."""
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "adapters"))
+from adapter_case import BIN, MANY, NO_CAPABILITIES, PLAIN, main  # noqa: E402
+from run_case import CALM, RunCase  # noqa: E402
+
+EXECUTES = os.path.join(BIN, "agent_executes")
+STATIC = os.path.join(BIN, "agent_static")
+ODD, ODD_PLAIN = os.path.join(BIN, "agent_odd"), os.path.join(BIN, "agent_odd_plain")
+WAYS = ("execve execv execvp execvpe execl execlp execle fexecve execveat posix_spawn posix_spawnp vfork replaced null").split()
+ONE_TEST = "--gtest_filter=WithFixture.One"
+
+
+class Below(RunCase):
+    def test_a_cleared_environment_gets_back_what_measures(self):
+        for way in WAYS:
+            with self.subTest(way=way):
+                self.bench_run("--tests", f"--csv={self.csv}", "--", EXECUTES, way, PLAIN, ONE_TEST)
+                self.assertEqual(self.getppids(), {"WithFixture.One": 14})
+                os.remove(self.csv)
+
+    def test_env_with_no_environment(self):
+        self.bench_run(f"--csv={self.csv}", "--", "env", "-i", "A=1", "sh", "-c", f"test $A = 1 && env -i {PLAIN} {ONE_TEST}")
+        self.assertEqual(self.getppids(), {"WithFixture.One": 14})
+
+    def test_an_empty_environment_stays_empty_but_for_ours(self):
+        done = self.bench_run("--tests", "--csv", self.csv, "--", "env", "-i", "A=1", "env", code=1)
+        names = {line.split("=", 1)[0] for line in done.out.splitlines()}
+        self.assertEqual({name for name in names if "SYSCOST" not in name}, {"A", "LD_PRELOAD", "ASAN_OPTIONS"})
+
+    def test_what_a_test_starts_is_not_measured(self):
+        for program in (ODD_PLAIN, ODD):
+            self.bench_run(f"--csv={self.csv}", "--", program, "--gtest_filter=Children.*")
+            self.assertEqual({row["test"] for row in self.rows(kind="test", record="test")},
+                             {"Children.AreTheirOwn", "Children.AreNotMeasuredEither"})
+            os.remove(self.csv)
+
+
+class OutOfReach(RunCase):
+    def test_a_static_program_below_a_shell_is_named(self):
+        line = f"{STATIC}; {STATIC}; {PLAIN} {ONE_TEST}"
+        done = self.bench_run(f"--csv={self.csv}", "--", "sh", "-c", line)
+        self.assertEqual(done.err.count(f"not measured: {STATIC} is linked statically"), 1)
+        self.assertEqual(self.getppids(), {"WithFixture.One": 14})
+
+    def test_it_is_named_where_nothing_else_was_measured(self):
+        done = self.bench_run("--", "sh", "-c", f"env -i {STATIC}; true", code=1)
+        self.assertIn(f"not measured: {STATIC} is linked statically", done.err)
+        self.assertIn("no program below sh reported a test", done.err)
+
+    def test_it_is_found_in_path(self):
+        shutil.copy(STATIC, os.path.join(self.folder, "my_static_tests"))
+        done = self.bench_run("--", "env", "my_static_tests", code=1, PATH=f"/none:{self.folder}:{os.environ['PATH']}")
+        self.assertIn("my_static_tests is linked statically", done.err)
+
+    @unittest.skipUnless(NO_CAPABILITIES, "needs root, to become an ordinary user")
+    def test_a_set_uid_program_is_named(self):
+        program = self.copy_of(PLAIN)
+        os.chmod(program, 0o4755)
+        done = self.run_program(*NO_CAPABILITIES, "-c", f"{os.path.join(BIN, 'bench')} run -- sh -c '{program} {ONE_TEST}; true'",
+                                code=1)
+        self.assertIn("set-uid", done.err)
+
+    def test_nothing_is_left_behind(self):
+        self.bench_run(f"--csv={self.csv}", "--", "sh", "-c", f"{STATIC}; {PLAIN} {ONE_TEST}", TMPDIR=self.folder)
+        self.assertEqual(os.listdir(self.folder), ["out.csv"])
+
+
+class Odd(RunCase):
+    def test_unusual_tests_have_the_rows_of_the_linked_program(self):
+        self.compare_with_linked(ODD_PLAIN, "--gtest_filter=-Children.AreNotMeasuredEither", linked=ODD)
+
+    def test_also_where_set_ups_and_constructors_fail(self):
+        self.compare_with_linked(ODD_PLAIN, "--gtest_filter=SetUpFails.*:Throws*", linked=ODD, code=1, SYSCOST_TEST_FAIL="1")
+
+    @unittest.skipUnless(shutil.which("strip"), "needs strip (Debian: binutils)")
+    def test_shards_and_repetitions(self):
+        program = self.copy_of(PLAIN, "strip")
+        self.compare_with_linked(program, CALM, "--gtest_repeat=2", GTEST_TOTAL_SHARDS="3", GTEST_SHARD_INDEX="1")
+
+    def test_a_list_of_tests_is_as_alone(self):
+        alone = self.run_program(PLAIN, "--gtest_list_tests")
+        done = self.bench_run("--csv", self.csv, "--", PLAIN, "--gtest_list_tests", code=None)
+        self.assertEqual(done.out, alone.out)
+
+    def test_a_text_of_googletest_does_not_make_a_test_program(self):
+        library = os.path.join(self.folder, "libtext.so")
+        with open(os.path.join(self.folder, "text.c"), "w", encoding="utf-8") as file:
+            file.write('#include <stdio.h>\nint main(void) { puts("[ RUN      ] A.B"); return 3; }\n')
+        if not shutil.which("cc"):
+            self.skipTest("needs a C compiler")
+        subprocess.run(["cc", "-o", library, os.path.join(self.folder, "text.c")], check=True)
+        done = self.bench_run("--csv", self.csv, "--", library, code=3)
+        self.assertEqual(done.out, "[ RUN      ] A.B\n")
+        self.assertIn("reported a test", done.err)
+
+
+if __name__ == "__main__":
+    main(MANY)

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+"""What a CSV says of each window, without what differs between two processes that do the same: for comparisons of a
+program that is linked with syscost and one that is not."""
+import csv
+import re
+
+# What says which process it was, or how long it took.
+ITS_OWN = re.compile(r"run_id|started_at|program|pid|build_id|build_type|.*_ns|.*_switches|.*_faults|histogram|late|"
+                     r"overhead_estimate_ns|carried_in|in_flight|no_return|total_calls|total_entries")
+# In a test with threads it depends on their timing.
+BY_CHANCE = {"futex", "getrandom", "sched_yield", "madvise", "munmap", "mprotect", "mmap", "brk", "rt_sigreturn"}
+
+
+def counted(path):
+    """The rows of windows, each a tuple of (column, value) in the order of the columns' names."""
+    with open(path, newline="", encoding="utf-8") as file:
+        return sorted(tuple(sorted((k, v) for k, v in row.items() if v and not ITS_OWN.fullmatch(k)))
+                      for row in csv.DictReader(file) if row["kind"] != "run" and row["syscall"] not in BY_CHANCE)
