@@ -28,10 +28,10 @@ bool should_fail() {
 struct Teller {
   virtual ~Teller() = default;
 #define SLOT(n) virtual void tell_##n(int value) = 0;
-#define SLOTS                                                                                                  \
-  SLOT(1)                                                                                                      \
-  SLOT(2) SLOT(3) SLOT(4) SLOT(5) SLOT(6) SLOT(7) SLOT(8) SLOT(9) SLOT(10) SLOT(11) SLOT(12) SLOT(13) SLOT(14) \
-      SLOT(15) SLOT(16)
+#define SLOTS \
+  SLOT(1)     \
+  SLOT(2)     \
+  SLOT(3) SLOT(4) SLOT(5) SLOT(6) SLOT(7) SLOT(8) SLOT(9) SLOT(10) SLOT(11) SLOT(12) SLOT(13) SLOT(14) SLOT(15) SLOT(16)
   SLOTS
 #undef SLOT
 };
