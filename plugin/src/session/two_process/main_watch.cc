@@ -9,6 +9,7 @@
 
 #include "session/options/options.h"
 #include "session/process/messages.h"
+#include "session/process_session.h"
 #include "session/two_process/counting_process.h"
 #include "syscost/adapter.h"
 
@@ -24,7 +25,8 @@ void MainWatch::explain_at_exit(int status) const {
   const Unavailable* (*const ask)() = state_.why_main_is_unseen;
   const Unavailable* const why = ask != nullptr ? ask() : nullptr;
   if (why == nullptr) {
-    if (status != 0) return;
+    // A test program that is linked with Google Benchmark, too, has rows of its tests.
+    if (status != 0 || process_session().is_started()) return;
     say("this program ran no benchmark: there is nothing to count, and no CSV is written");
     return;
   }
