@@ -59,6 +59,21 @@ class Tests(RunCase):
         self.bench_run(f"--csv={self.csv}", "--", MANY, "--gtest_filter=WithFixture.*")
         self.assertEqual(self.getppids(), {"WithFixture.One": 14, "WithFixture.Two": 24})
 
+    @unittest.skipUnless(shutil.which("strip"), "needs strip (Debian: binutils)")
+    def test_a_stripped_linked_program_measures_itself_once(self):
+        self.bench_run(f"--csv={self.csv}", "--", self.copy_of(MANY, "strip"), "--gtest_filter=WithFixture.*")
+        self.assertEqual(self.getppids(), {"WithFixture.One": 14, "WithFixture.Two": 24})
+
+    def test_a_csv_that_cannot_be_written_is_told_as_such(self):
+        done = self.bench_run("--csv=/dev/full", "--", PLAIN, "--gtest_filter=WithFixture.*", code=None)
+        self.assertNotEqual(done.code, 0)
+        self.assertIn("/dev/full", done.err)
+        self.assertNotIn("reported a test", done.err)
+
+    def test_rows_of_another_program_are_no_rows_of_this_run(self):
+        done = self.bench_run(f"--csv={self.csv}", "--tests", "--", "sh", "-c", f"echo other >> {self.csv}", code=1)
+        self.assertIn("no program below sh reported a test", done.err)
+
     def test_a_preload_of_the_users_own_stays(self):
         evil = os.path.join(BIN, "libadapter_evil.so")
         done = self.bench_run("--tests", "--", "sh", "-c", f"echo $LD_PRELOAD; {PLAIN} --gtest_filter=Shapes.*",
@@ -214,6 +229,10 @@ class Refusals(RunCase):
         self.assertIn("bench run needs a command", self.refused())
         self.assertIn("no_such_program: No such file", self.refused("--", "no_such_program"))
         self.assertIn("counts inside test programs", self.refused("--backend=dispatch", "--", "ls"))
+        temporary = os.path.join(self.folder, "temporary")
+        os.mkdir(temporary)
+        self.bench_run("--backend=dispatch", "--", "ls", code=2, TMPDIR=temporary)
+        self.assertEqual(os.listdir(temporary), [])
 
     def test_tests_that_cannot_be_entered_are_refused(self):
         program = self.copy_of(PLAIN)

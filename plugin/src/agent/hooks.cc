@@ -19,6 +19,7 @@
 namespace syscost::agent {
 
 void refuse(const char* why, const char* remedy) {
+  std::fflush(nullptr);  // what the program printed so far
   std::fprintf(stderr, "syscost: %s\n  fix: %s\n", why, remedy);
   _exit(2);
 }
@@ -48,11 +49,12 @@ void leave_children_alone() {
 
 namespace {
 
-/// Of a program that is linked with syscost::gtest: that adapter measures.
+/// Of a program that is linked with syscost::gtest: that adapter measures. It is known by a text of registration.cc,
+/// which stripping leaves.
 bool is_linked_with_syscost(const std::vector<Module>& modules) {
   for (const Module& module : modules) {
-    static constexpr char kMark[] = "syscost_gtest_registration";
-    if (find_symbol(module, kMark) != 0) return true;
+    static constexpr char kMark[] = "the one syscost::gtest was compiled for";
+    if (find_bytes(module, kMark, sizeof kMark - 1) != nullptr) return true;
   }
   return false;
 }

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -70,10 +71,26 @@ bool is_launcher(const ProgramFile& program) {
   return std::find(kLaunchers.begin(), kLaunchers.end(), name) != kLaunchers.end() || name.starts_with("python");
 }
 
-/// The CSV's size: it grows where a program below writes rows.
+/// The size of the CSV before the command runs. 0 where it is not there yet, or no regular file.
 off_t size_of(const std::string& path) {
   struct stat status {};
-  return stat(path.c_str(), &status) == 0 ? status.st_size : 0;
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) ? status.st_size : 0;
+}
+
+/// True when rows of this run stand in the CSV after `begin`, or it cannot be read back, as a device: another program
+/// may have appended to the file meanwhile.
+bool has_rows_of_this_run(const std::string& path, off_t begin) {
+  std::ifstream file(path, std::ios::binary);
+  struct stat status {};
+  if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return true;
+  const char* const run_id = getenv("SYSCOST_RUN_ID");
+  if (!file || run_id == nullptr) return false;
+  file.seekg(begin);
+  const std::string mark = std::string(run_id) + ",";
+  for (std::string line; std::getline(file, line);) {
+    if (line.find(mark) != std::string::npos) return true;
+  }
+  return false;
 }
 
 /// The file that holds the rows when no CSV is named; removed at the end.
@@ -126,6 +143,10 @@ void forget_variables() {
 
 void set_preload(const std::string& folder) {
   const std::string ours = folder + "/libsyscost-preload.so";
+  if (ours.find_first_of(" :") != std::string::npos) {
+    refuse("syscost lies in " + folder + ", and LD_PRELOAD cannot hold a path with a blank or a colon",
+           "install it in a folder without them");
+  }
   if (access(ours.c_str(), R_OK) != 0) refuse(ours + ": " + std::strerror(errno), "reinstall syscost");
   const char* const theirs = getenv("LD_PRELOAD");
   setenv("LD_PRELOAD", theirs != nullptr && *theirs != '\0' ? (ours + ":" + theirs).c_str() : ours.c_str(), 1);
@@ -206,7 +227,7 @@ int run(int argc, char** argv) {
   if (!program) refuse(name + " cannot be read: " + std::strerror(errno), "run it as a user who may read its file");
 
   const std::string folder = own_folder();
-  std::optional<TemporaryCsv> temporary;
+  static std::optional<TemporaryCsv> temporary;  // refuse() ends the process, and removes it
   std::string csv = set_variables(line.options);
   if (csv.empty()) {
     csv = temporary.emplace().path();
@@ -238,7 +259,7 @@ int run(int argc, char** argv) {
   }
   if (end.error != 0) refuse(name + ": " + std::strerror(end.error), "give a program that this machine can execute");
   if (notes) notes->print();
-  if (size_of(csv) == size_before) {
+  if (!is_whole && !has_rows_of_this_run(csv, size_before)) {
     std::fprintf(stderr,
                  "bench: no program below %s reported a test, so nothing was measured\n"
                  "  fix: let it start test programs of GoogleTest, Catch2 or doctest; or measure it as a whole:\n"

@@ -53,7 +53,6 @@ std::string build_id_of(const FileView& file, const Elf64_Phdr& segment) {
 std::string interpreter_of(std::string_view text) {
   if (!text.starts_with("#!")) return "/bin/sh";
   std::string_view line = text.substr(2, std::min<std::size_t>(text.find('\n'), PATH_MAX) - 2);
-  std::string first;
   while (!line.empty()) {
     const std::size_t begin = line.find_first_not_of(" \t");
     if (begin == std::string_view::npos) break;
@@ -62,11 +61,10 @@ std::string interpreter_of(std::string_view text) {
     const std::string word(line.substr(0, end));
     line.remove_prefix(end);
     const bool is_env = word == "env" || word.ends_with("/env");
-    if (first.empty() && !is_env) return word;
-    if (is_env || word.front() == '-') continue;
+    if (is_env || word.front() == '-' || word.find('=') != std::string::npos) continue;
     return word;
   }
-  return first;
+  return "/bin/sh";
 }
 
 }  // namespace
