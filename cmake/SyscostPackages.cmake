@@ -66,12 +66,17 @@ sources of the adapters for GoogleTest and Google Benchmark.")
 
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME syscost-tools)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "${CPACK_DEBIAN_LIBRARY_PACKAGE_NAME} (= ${version})")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS "libbpf1")
+# What `bench run` starts needs the library, which is in another package.
+syscost_built_prefix(built)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${built}/lib")
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION "system calls of C++ tests and benchmarks: tools
 ${about}
 .
 This package has bench, which summarises and compares what the tests
-reported, and the helper that counts with eBPF for many programs at once.")
+reported; what it needs to measure programs that are not linked with syscost;
+and the helper that counts with eBPF for many programs at once.")
 
 # For debian/finish.cmake: where things are, and which package each component becomes.
 set(CPACK_SYSCOST_SOURCE "${PROJECT_SOURCE_DIR}")
