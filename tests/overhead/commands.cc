@@ -34,7 +34,7 @@ struct Counter {
   std::string failure;
 };
 
-/// dd by its path, as bpftrace -c wants it; or a command that ends with it as one word.
+/// The command that runs dd under `counter`. `bpftrace -c` takes dd and its arguments as one word, and dd by its path.
 std::vector<std::string> command_of(const Counter& counter, int blocks) {
   const std::vector<std::string> dd = {"/usr/bin/dd", "if=/dev/zero", "of=/dev/null",
                                        "bs=1",        "status=none",  "count=" + std::to_string(blocks)};

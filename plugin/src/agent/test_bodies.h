@@ -30,7 +30,7 @@ class TestBodies {
   bool is_window_open_ = false;
 };
 
-/// The one of this process. It lives until the process ends.
+/// This process's object. It is never destroyed.
 TestBodies& test_bodies();
 
 /// Calls `body` as the body of the running test, also where it throws.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Google Benchmark's own functions, for the hooks, which the linker calls in their place (`--wrap`).
+// The names under which the hooks call Google Benchmark's own functions.
 //
-// A reference to FUNCTION from any object of the program goes to __wrap_FUNCTION in hooks.cc, and __real_FUNCTION is
-// the library's own. So the user's code stays as it is, and every main works, also the one of libbenchmark_main.a. We
-// do not see calls of a shared library that is not linked so.
+// The linker option `--wrap` makes each object of the program call __wrap_FUNCTION (hooks.cc) instead of FUNCTION.
+// __real_FUNCTION is the library's own function. The user's code does not change, and each main works, also the main of
+// libbenchmark_main.a. A shared library that was linked without this option calls FUNCTION, and the hooks miss that.
 #pragma once
 
 #include <benchmark/benchmark.h>

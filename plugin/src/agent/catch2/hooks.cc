@@ -64,7 +64,7 @@ StringLayout strings_of(const void* first) {
   return StringLayout::libstdcxx;
 }
 
-/// The one of `count` numbers from `at` on that is 1, where all others are 0.
+/// Reads `count` numbers at `at`. If exactly one of them is 1 and the others are 0, returns its index; else nothing.
 std::optional<std::size_t> single_one(const void* at, std::size_t count) {
   std::optional<std::size_t> found;
   for (std::size_t i = 0; i < count; ++i) {

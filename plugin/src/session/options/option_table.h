@@ -44,7 +44,7 @@ struct Word {
   std::string_view about;
 };
 
-/// Takes a value whose words are known; an error sentence, or "".
+/// Stores `value` in `options`. Its words are checked already. Returns what is wrong with it, or "".
 using Take = std::string (*)(Options& options, std::string_view value);
 /// Where a value goes.
 using Target = std::variant<bool Options::*, std::string Options::*, std::vector<std::string> Options::*,
