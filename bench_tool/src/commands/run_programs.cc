@@ -24,8 +24,10 @@ int run_programs(const cli::Options& options, std::ostream& err) {
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
   ::execv(program.c_str(), pointers.data());
-  err << fmt::format("bench: {}: {}\n`bench run` needs the whole of syscost. Run ./dev build, or install it (Debian: syscost-tools).\n",
-                     program, std::generic_category().message(errno));
+  err << fmt::format(
+      "bench: {}: {}\n`bench run` needs the whole of syscost. Run ./dev build, or install it (Debian: "
+      "syscost-tools).\n",
+      program, std::generic_category().message(errno));
   return cli::kExitBadInput;
 }
 
