@@ -1,5 +1,5 @@
-# include(SyscostEverywhere): links syscost into every GoogleTest and every Google Benchmark program of this folder and of
-# the folders below it, also into those that CMake meets later.
+# include(SyscostEverywhere): links syscost into every GoogleTest, Google Benchmark, Catch2 and doctest program of this folder
+# and of the folders below it, also into those that CMake meets later.
 #
 #   find_package(syscost REQUIRED)
 #   include(SyscostEverywhere)
@@ -9,7 +9,8 @@
 # A program without syscost: set_target_properties(my_test PROPERTIES SYSCOST_EVERYWHERE OFF)
 #
 # It waits until CMake has read the folder, because only then all programs are known and what each of them links. What a
-# program links through INTERFACE and STATIC libraries of the project counts, too. A program that only loads GoogleTest
+# program links through INTERFACE and STATIC libraries of the project counts, too. A header of Catch2 or doctest that the
+# project only includes, without a target, is not found. A program that only loads GoogleTest
 # inside a shared library is not found; link that one by hand.
 #
 # Works with CMake 3.19, which is the first that can wait.
@@ -25,9 +26,12 @@ set(syscost_everywhere_gtest
     "^(GTest::(gtest|gmock|gtest_main|gmock_main|GTest|Main)|(-l)?(gtest|gmock)(_main)?|.*/lib(gtest|gmock)(_main)?\\.(a|so)[0-9.]*)$")
 set(syscost_everywhere_benchmark
     "^(benchmark::benchmark(_main)?|(-l)?benchmark(_main)?|.*/libbenchmark(_main)?\\.(a|so)[0-9.]*)$")
+set(syscost_everywhere_catch2
+    "^((Catch2::)?(Catch2|Catch)(WithMain)?|Catch2::Catch2_with_main|(-l)?Catch2(Main)?|.*/libCatch2(Main)?d?\\.(a|so)[0-9.]*)$")
+set(syscost_everywhere_doctest "^(doctest::)?doctest(_with_main)?$")
 
-# syscost_everywhere_frameworks(RESULT TARGET): those of "gtest" and "benchmark" that the program TARGET links, without those
-# that have syscost already.
+# syscost_everywhere_frameworks(RESULT TARGET): those of "gtest", "benchmark", "catch2" and "doctest" that the program
+# TARGET links, without those that have syscost already.
 function(syscost_everywhere_frameworks result target)
   set(frameworks "")
   set(measured "")
@@ -40,12 +44,16 @@ function(syscost_everywhere_frameworks result target)
       continue()
     endif()
     list(APPEND seen "${name}")
-    if(name MATCHES "^syscost(::|_)(gtest|benchmark)(_main)?$")
+    if(name MATCHES "^syscost(::|_)(gtest|benchmark|catch2|doctest)(_main)?$")
       list(APPEND measured ${CMAKE_MATCH_2})
     elseif(name MATCHES "${syscost_everywhere_gtest}" OR (SYSCOST_GTEST_TARGET AND name STREQUAL SYSCOST_GTEST_TARGET))
       list(APPEND frameworks gtest)
     elseif(name MATCHES "${syscost_everywhere_benchmark}")
       list(APPEND frameworks benchmark)
+    elseif(name MATCHES "${syscost_everywhere_catch2}")
+      list(APPEND frameworks catch2)
+    elseif(name MATCHES "${syscost_everywhere_doctest}")
+      list(APPEND frameworks doctest)
     elseif(TARGET "${name}")
       get_target_property(more "${name}" INTERFACE_LINK_LIBRARIES)
       if(more)

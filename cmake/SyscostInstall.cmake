@@ -7,7 +7,8 @@
 # frameworks. The reasons, and the rejected alternatives: docs/decisions/0007-packaging.md.
 include(CMakePackageConfigHelpers)
 
-foreach(target syscost syscost_late_packaged syscost_gtest_main syscost_benchmark_main syscost_bench syscost_shell_documents)
+foreach(target syscost syscost_late_packaged syscost_gtest_main syscost_benchmark_main syscost_catch2 syscost_doctest syscost_bench
+               syscost_shell_documents)
   if(TARGET ${target})
     add_dependencies(syscost_installed ${target})
   endif()
@@ -80,6 +81,17 @@ if(TARGET syscost_benchmark)
   list(JOIN options " " SYSCOST_PC_BENCHMARK_OPTIONS)
 endif()
 
+syscost_sources_below_src(syscost_catch2 SYSCOST_CATCH2_SOURCES)
+syscost_sources_below_src(syscost_doctest SYSCOST_DOCTEST_SOURCES)
+install(TARGETS syscost_catch2 syscost_doctest ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT devel)
+foreach(folder adapters/bodies adapters/catch2 adapters/doctest agent/common agent/find)
+  get_filename_component(above ${folder} DIRECTORY)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/plugin/src/${folder}" DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}/${above}"
+          COMPONENT devel FILES_MATCHING PATTERN "*.h" PATTERN "*.cc")
+endforeach()
+install(FILES "${CMAKE_CURRENT_LIST_DIR}/syscost-bodies-adapters.cmake" DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}"
+        COMPONENT devel)
+
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/syscost-config.cmake.in"
                               "${PROJECT_BINARY_DIR}/package/syscost-config.cmake"
                               INSTALL_DESTINATION "${SYSCOST_INSTALL_CMAKEDIR}"
@@ -114,6 +126,14 @@ endif()
 if(TARGET syscost_benchmark)
   list(APPEND syscost_pc_files syscost-benchmark syscost-benchmark-main)
 endif()
+foreach(framework catch2 doctest)
+  syscost_bodies_link_options(options ${framework})
+  list(TRANSFORM options REPLACE "^LINKER:" "-Wl,")
+  list(JOIN options " " SYSCOST_PC_BODIES_OPTIONS)
+  set(SYSCOST_PC_FRAMEWORK ${framework})
+  configure_file("${CMAKE_CURRENT_LIST_DIR}/syscost-bodies.pc.in" "${PROJECT_BINARY_DIR}/package/syscost-${framework}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/package/syscost-${framework}.pc" DESTINATION "${SYSCOST_PC_DIR}" COMPONENT devel)
+endforeach()
 foreach(name IN LISTS syscost_pc_files)
   configure_file("${CMAKE_CURRENT_LIST_DIR}/${name}.pc.in" "${PROJECT_BINARY_DIR}/package/${name}.pc" @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/package/${name}.pc" DESTINATION "${SYSCOST_PC_DIR}" COMPONENT devel)

@@ -1,8 +1,8 @@
-# Builds an adapter in the build that includes this: the common part of syscost-gtest-adapter.cmake and
-# syscost-benchmark-adapter.cmake, which know what is particular to a framework.
+# Builds an adapter in the build that includes this: the common part of syscost-gtest-adapter.cmake,
+# syscost-benchmark-adapter.cmake and syscost-bodies-adapters.cmake, which know what is particular to a framework.
 #
-# syscost_add_adapter(NAME SOURCE_DIR folder [FRAMEWORK target] LINK_OPTIONS option... SOURCES file... MAIN_SOURCES file...)
-# defines the targets syscost_NAME and syscost_NAME_main and their aliases.
+# syscost_add_adapter(NAME SOURCE_DIR folder [FRAMEWORK target] LINK_OPTIONS option... SOURCES file... [MAIN_SOURCES file...])
+# defines the targets syscost_NAME and, where it has a main, syscost_NAME_main, and their aliases.
 #
 # Works with CMake 3.16, as everything a consumer's build sees.
 
@@ -36,10 +36,15 @@ function(syscost_add_adapter name)
   add_library(syscost_${name} STATIC EXCLUDE_FROM_ALL ${sources})
   target_link_libraries(syscost_${name} PUBLIC syscost::syscost ${arg_FRAMEWORK})
   target_link_options(syscost_${name} INTERFACE ${arg_LINK_OPTIONS})
-  add_library(syscost_${name}_main STATIC EXCLUDE_FROM_ALL ${main_sources})
-  target_link_libraries(syscost_${name}_main PUBLIC syscost_${name})
+  set(targets syscost_${name})
+  if(main_sources)
+    add_library(syscost_${name}_main STATIC EXCLUDE_FROM_ALL ${main_sources})
+    target_link_libraries(syscost_${name}_main PUBLIC syscost_${name})
+    add_library(syscost::${name}_main ALIAS syscost_${name}_main)
+    list(APPEND targets syscost_${name}_main)
+  endif()
 
-  foreach(target syscost_${name} syscost_${name}_main)
+  foreach(target IN LISTS targets)
     target_include_directories(${target} PRIVATE "${arg_SOURCE_DIR}")
     syscost_own_language(${target} 17)
     # Not this build's code: its warnings and checkers have no say, its -Werror must not break.
@@ -50,5 +55,4 @@ function(syscost_add_adapter name)
       ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/syscost")
   endforeach()
   add_library(syscost::${name} ALIAS syscost_${name})
-  add_library(syscost::${name}_main ALIAS syscost_${name}_main)
 endfunction()

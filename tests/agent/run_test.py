@@ -91,17 +91,58 @@ class Tests(RunCase):
 
 
 class OtherFramework(RunCase):
+    """A program and, with `_linked` after its name, the same one linked with syscost."""
     PROGRAM = None
+    LIST = "--list-tests"
 
     def setUp(self):
         if self.PROGRAM is None or not os.path.exists(os.path.join(BIN, self.PROGRAM)):
             self.skipTest("not built: its framework is not installed")
         super().setUp()
+        self.program = os.path.join(BIN, self.PROGRAM)
+        self.linked = self.program + "_linked"
+
+    def test_a_linked_program_has_the_same_rows(self):
+        failed = self.run_program(self.program, code=None).code
+        self.compare_with_linked(self.program, "--success", linked=self.linked, code=failed)
+
+    def test_a_linked_program_measures_itself_once_under_bench_run(self):
+        alone = self.run_program(self.linked, code=None)
+        self.bench_run(f"--csv={self.csv}", "--", self.linked, code=alone.code)
+        tests = [row["test"] for row in self.rows(kind="test", record="test")]
+        self.assertEqual(len(tests), len(set(tests)))
+
+    def test_linking_changes_nothing_without_a_request(self):
+        for flags in ((), (self.LIST,), ("Makes seven calls",)):
+            theirs = self.run_program(self.program, *flags, code=None)
+            ours = self.run_program(self.linked, *flags, code=None)
+            self.assertEqual((ours.code, ours.out.replace("_linked", ""), ours.err), (theirs.code, theirs.out, theirs.err))
+
+    def test_a_linked_program_takes_our_flags_and_variables(self):
+        only = self.selected("Makes seven calls")
+        done = self.run_program(self.linked, f"--syscost_csv={self.csv}", only, "--syscost_profile", "syscalls")
+        self.assertIn("[ SYSCOST  ] Makes seven calls: 7 getppid", done.out)
+        self.assertEqual(self.getppids(), {"Makes seven calls": 7})
+        self.assertEqual({row["selection"] for row in self.rows(kind="run")}, {"subset"})
+        os.remove(self.csv)
+        self.run_program(self.linked, only, SYSCOST_CSV=self.csv)
+        self.assertEqual(self.getppids(), {"Makes seven calls": 7})
+        done = self.run_program(self.linked, "--syscost_backend=none_such", code=2)
+        self.assertIn("none_such", done.err)
+
+    def test_listing_writes_no_rows(self):
+        listed = self.run_program(self.linked, f"--syscost_csv={self.csv}", self.LIST, code=None)
+        self.assertEqual(listed.out.replace("_linked", ""), self.run_program(self.program, self.LIST, code=None).out)
+        self.assertFalse(os.path.exists(self.csv) and self.rows(kind="test"))
+
+    @staticmethod
+    def selected(test):
+        return test
 
     def measured(self, backend):
         """{test: calls of getppid}, {test: outcome}."""
-        alone = self.run_program(os.path.join(BIN, self.PROGRAM), code=None)
-        done = self.bench_run("--csv", self.csv, "--backend", backend, "--", os.path.join(BIN, self.PROGRAM), code=alone.code)
+        alone = self.run_program(self.program, code=None)
+        done = self.bench_run("--csv", self.csv, "--backend", backend, "--", self.program, code=alone.code)
         self.assertEqual(done.out, alone.out)
         outcomes = {row["test"]: row["outcome"] for row in self.rows(kind="test", record="test")}
         counts = dict.fromkeys(outcomes, 0)
@@ -130,6 +171,11 @@ class Catch2(OtherFramework):
 
 class Doctest(OtherFramework):
     PROGRAM = "agent_doctest_tests"
+    LIST = "--list-test-cases"
+
+    @staticmethod
+    def selected(test):
+        return f"--test-case={test}"
 
     def test_each_test_has_its_own_calls(self):
         self.check({"Makes no call": 0, "Makes seven calls": 7, "Runs its body for each section": 8, "Fails": 3,

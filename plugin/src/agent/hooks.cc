@@ -6,12 +6,17 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string>
-#include <vector>
+#include <string_view>
 
+#include "adapters/bodies/test_bodies.h"
+#include "adapters/catch2/hooks.h"
+#include "adapters/doctest/hooks.h"
 #include "agent/common/variables.h"
 #include "agent/find/classes.h"
 #include "syscost/adapter.h"
@@ -49,23 +54,26 @@ void leave_children_alone() {
 
 namespace {
 
-/// Of a program that is linked with syscost::gtest: that adapter measures. It is known by a text of registration.cc,
-/// which stripping leaves.
-bool is_linked_with_syscost(const std::vector<Module>& modules) {
-  for (const Module& module : modules) {
-    static constexpr char kMark[] = "the one syscost::gtest was compiled for";
-    if (find_bytes(module, kMark, sizeof kMark - 1) != nullptr) return true;
-  }
-  return false;
+/// Texts of our adapters, which stripping leaves: a program that is linked with one of them measures itself.
+constexpr std::string_view kLinkedMarks[] = {
+    "the one syscost::gtest was compiled for", "that library with syscost::benchmark as well",
+    "this program links syscost::catch2, and", "this program links syscost::doctest, and"};
+
+bool is_linked_with_syscost(const Modules& modules) {
+  return std::any_of(modules.begin(), modules.end(), [](const Module& module) {
+    return std::any_of(std::begin(kLinkedMarks), std::end(kLinkedMarks),
+                       [&](std::string_view mark) { return find_bytes(module, mark.data(), mark.size()) != nullptr; });
+  });
 }
 
 [[gnu::constructor]] void hook_frameworks() {
   if (!adapter::requested()) return;
-  const std::vector<Module> modules = framework_modules();
+  const Modules modules = framework_modules();
   if (is_linked_with_syscost(modules)) return leave_children_alone();
   hook_gtest(modules);
-  hook_catch2(modules);
-  hook_doctest(modules);
+  bodies_adapter::test_bodies().prepare({}, leave_children_alone);
+  catch2_adapter::hook(modules);
+  doctest_adapter::hook(modules);
 }
 
 }  // namespace

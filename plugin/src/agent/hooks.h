@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// The test frameworks that the agent knows. Each `hook_*` looks for its framework in `modules` and puts functions of
-// ours where the framework calls its own; true where it found one. Before main(), one thread.
+// What the agent does in a program that was not linked with syscost. `hook_gtest` looks for GoogleTest in `modules` and
+// puts functions of ours where it calls its own; true where it found one. Before main(), one thread. (Catch2 and
+// doctest have adapters that linked programs use as well: adapters/catch2, adapters/doctest.)
 #pragma once
 
-#include <span>
-
-#include "agent/find/modules.h"
+#include "agent/find/classes.h"
 
 namespace syscost::agent {
 
-bool hook_gtest(std::span<const Module> modules);
-bool hook_catch2(std::span<const Module> modules);
-bool hook_doctest(std::span<const Module> modules);
+bool hook_gtest(const Modules& modules);
 
 /// For what a test starts: it is not measured. The preload is for the programs that `bench run` starts, up to the first
 /// that runs tests. Called when tests start and not before, because a main may execute itself again first.

@@ -15,7 +15,7 @@ std::uintptr_t address(const void* at) {
   return reinterpret_cast<std::uintptr_t>(at);
 }
 
-bool is_code(std::span<const Module> modules, std::uintptr_t at) {
+bool is_code(const Modules& modules, std::uintptr_t at) {
   return std::any_of(modules.begin(), modules.end(), [&](const Module& module) { return module.has_code(at); });
 }
 
@@ -40,7 +40,7 @@ std::vector<const std::uintptr_t*> holders(const Module& module, std::uintptr_t 
   return found;
 }
 
-int count_slots(std::span<const Module> modules, const std::uintptr_t* slots, const char* end) {
+int count_slots(const Modules& modules, const std::uintptr_t* slots, const char* end) {
   int count = 0;
   while (count < kMostSlots && reinterpret_cast<const char*>(slots + count + 1) <= end &&
          is_code(modules, slots[count])) {
@@ -56,8 +56,7 @@ const char* end_of_data(const Module& module, const void* at) {
   return static_cast<const char*>(at);
 }
 
-void add(std::vector<Vtable>& found, std::span<const Module> modules, const Module& module,
-         const std::uintptr_t* slots) {
+void add(std::vector<Vtable>& found, const Modules& modules, const Module& module, const std::uintptr_t* slots) {
   const bool is_known =
       std::any_of(found.begin(), found.end(), [&](const Vtable& known) { return known.slots == slots; });
   const int count = count_slots(modules, slots, end_of_data(module, slots));
@@ -72,7 +71,7 @@ const std::uintptr_t* begin_of_data(const Module& module, const void* at) {
 }
 
 /// Where names of classes are.
-bool is_read_only_data(std::span<const Module> modules, std::uintptr_t at) {
+bool is_read_only_data(const Modules& modules, std::uintptr_t at) {
   return std::any_of(modules.begin(), modules.end(), [&](const Module& module) {
     return std::any_of(module.begin(), module.end(),
                        [&](const Span& span) { return !span.is_writable && span.holds(at); });
@@ -80,7 +79,7 @@ bool is_read_only_data(std::span<const Module> modules, std::uintptr_t at) {
 }
 
 /// The word before the typeinfo of a primary vtable is the offset to the top of the object: 0.
-void add_vtables_of(std::vector<Vtable>& found, std::span<const Module> modules, std::uintptr_t typeinfo) {
+void add_vtables_of(std::vector<Vtable>& found, const Modules& modules, std::uintptr_t typeinfo) {
   for (const Module& module : modules) {
     for (const std::uintptr_t* word : holders(module, typeinfo)) {
       if (word == begin_of_data(module, word)) continue;
@@ -90,7 +89,7 @@ void add_vtables_of(std::vector<Vtable>& found, std::span<const Module> modules,
 }
 
 /// Addresses of typeinfos: objects of two words or more, the second of which points to the class's name.
-std::vector<std::uintptr_t> typeinfos(std::span<const Module> modules, const char* name) {
+std::vector<std::uintptr_t> typeinfos(const Modules& modules, const char* name) {
   std::vector<std::uintptr_t> found;
   const std::size_t size = std::strlen(name) + 1;  // with the NUL
   for (const Module& module : modules) {
@@ -165,24 +164,24 @@ bool passes_each_slot_on(const Module& module, const std::uintptr_t* slots, int 
 
 }  // namespace
 
-std::vector<Module> framework_modules() {
-  std::vector<Module> modules;
+Modules framework_modules() {
+  Modules modules;
   for_each_module(
       [](const Module& module, void* into) {
-        if (may_hold_framework(module)) static_cast<std::vector<Module>*>(into)->push_back(module);
+        if (may_hold_framework(module)) static_cast<Modules*>(into)->push_back(module);
         return true;
       },
       &modules);
   return modules;
 }
 
-std::vector<Vtable> vtables_by_typeinfo(std::span<const Module> modules, const char* name) {
+std::vector<Vtable> vtables_by_typeinfo(const Modules& modules, const char* name) {
   std::vector<Vtable> found;
   for (const std::uintptr_t typeinfo : typeinfos(modules, name)) add_vtables_of(found, modules, typeinfo);
   return found;
 }
 
-std::vector<Vtable> vtables_of_derived(std::span<const Module> modules, const char* name) {
+std::vector<Vtable> vtables_of_derived(const Modules& modules, const char* name) {
   std::vector<Vtable> found;
   std::vector<std::uintptr_t> classes = typeinfos(modules, name);
   for (std::size_t i = 0; i < classes.size(); ++i) {
@@ -199,7 +198,7 @@ std::vector<Vtable> vtables_of_derived(std::span<const Module> modules, const ch
   return found;
 }
 
-std::vector<Vtable> vtables_by_symbol(std::span<const Module> modules, const char* name) {
+std::vector<Vtable> vtables_by_symbol(const Modules& modules, const char* name) {
   constexpr int kBeforeSlots = 2;  // the offset to the top, the typeinfo
   std::vector<Vtable> found;
   for (const Module& module : modules) {
@@ -210,7 +209,7 @@ std::vector<Vtable> vtables_by_symbol(std::span<const Module> modules, const cha
   return found;
 }
 
-std::vector<Vtable> repeaters_by_shape(std::span<const Module> modules) {
+std::vector<Vtable> repeaters_by_shape(const Modules& modules) {
   constexpr int kLeast = 15;
   constexpr int kMost = 18;
   std::vector<Vtable> found;
@@ -226,7 +225,7 @@ std::vector<Vtable> repeaters_by_shape(std::span<const Module> modules) {
   return found;
 }
 
-bool put(std::span<const Module> modules, std::uintptr_t* slot, std::uintptr_t function) {
+bool put(const Modules& modules, std::uintptr_t* slot, std::uintptr_t function) {
   const bool is_writable = std::any_of(modules.begin(), modules.end(),
                                        [&](const Module& module) { return module.has_writable(address(slot)); });
   if (is_writable) {

@@ -6,7 +6,7 @@
 
 namespace syscost::agent {
 
-bool Overridden::put_in(std::span<const Module> modules, const Vtable& vtable, int slot, std::uintptr_t function) {
+bool Overridden::put_in(const Modules& modules, const Vtable& vtable, int slot, std::uintptr_t function) {
   const auto is_its = [&](const Table& table) { return table.slots == vtable.slots; };
   if (std::none_of(tables_.begin(), tables_.end(), is_its)) {
     tables_.push_back({vtable.slots, std::vector<std::uintptr_t>(vtable.slots, vtable.slots + vtable.count)});

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "agent/find/classes.h"
@@ -16,7 +15,7 @@ namespace syscost::agent {
 class Overridden {
  public:
   /// Puts `function` into slot `slot` of `vtable`. False where the kernel refuses.
-  bool put_in(std::span<const Module> modules, const Vtable& vtable, int slot, std::uintptr_t function);
+  bool put_in(const Modules& modules, const Vtable& vtable, int slot, std::uintptr_t function);
 
   /// Calls the function that stood in slot `slot` of `object`'s class.
   template <class... Arguments>

@@ -250,7 +250,7 @@ void on_program_end(const void* repeater, const void* unit_test) {
 // ---- putting them in ------------------------------------------------------------------------------------------------
 
 /// By two texts that each version has: a program may print the first by itself.
-bool holds_gtest(std::span<const Module> modules) {
+bool holds_gtest(const Modules& modules) {
   const auto holds = [&](std::string_view text) {
     return std::any_of(modules.begin(), modules.end(),
                        [&](const Module& module) { return find_bytes(module, text.data(), text.size()) != nullptr; });
@@ -258,7 +258,7 @@ bool holds_gtest(std::span<const Module> modules) {
   return holds("[ RUN      ] ") && holds("internal_run_death_test");
 }
 
-void hook(std::span<const Module> modules, const Vtable& vtable) {
+void hook(const Modules& modules, const Vtable& vtable) {
   const EventSlots* const events = gtest::event_slots(vtable.count);
   if (events == nullptr) refuse_version();
   const bool may_be_libcxx = std::any_of(modules.begin(), modules.end(), mentions_libcxx);
@@ -287,7 +287,7 @@ void hook(std::span<const Module> modules, const Vtable& vtable) {
 
 }  // namespace
 
-bool hook_gtest(std::span<const Module> modules) {
+bool hook_gtest(const Modules& modules) {
   std::vector<Vtable> vtables = vtables_by_typeinfo(modules, "N7testing8internal17TestEventRepeaterE");
   if (vtables.empty()) vtables = vtables_by_symbol(modules, "_ZTVN7testing8internal17TestEventRepeaterE");
   if (vtables.empty() && holds_gtest(modules)) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Windows around the tests of Catch2, version 2 and 3, that were not compiled with us.
+// Windows around the tests of Catch2, version 2 and 3,.
 //
 // Reporters hear of a test's start and end; the body runs in a class that derives from ITestInvoker. A reporter may
 // pass events on to others, so the outermost call counts.
+#include "adapters/catch2/hooks.h"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -12,13 +14,17 @@
 #include <string>
 #include <vector>
 
+#include "adapters/bodies/test_bodies.h"
 #include "agent/find/overridden.h"
 #include "agent/find/texts.h"
-#include "agent/hooks.h"
-#include "agent/test_bodies.h"
+#include "syscost/counting.h"
 
-namespace syscost::agent {
+namespace syscost::catch2_adapter {
 namespace {
+
+using namespace syscost::agent;  // NOLINT(google-build-using-namespace): what finds classes and reads their objects
+using bodies_adapter::run_body;
+using bodies_adapter::test_bodies;
 
 /// Where the reporters' functions stand, by the order of their declarations.
 struct ReporterSlots {
@@ -120,13 +126,13 @@ void on_body(const void* invoker) {
 }
 
 template <class Function>
-void put_in(Overridden& overridden, std::span<const Module> modules, const std::vector<Vtable>& vtables, int slot,
+void put_in(Overridden& overridden, const Modules& modules, const std::vector<Vtable>& vtables, int slot,
             Function* function) {
   for (const Vtable& vtable : vtables) {
     if (slot >= vtable.count) continue;
     if (!overridden.put_in(modules, vtable, slot, reinterpret_cast<std::uintptr_t>(function))) {
-      refuse("this program's pages cannot be written, so its tests cannot be measured",
-             "measure it as a whole: --process");
+      adapter::refuse({"this program's pages cannot be written, so its tests cannot be measured",
+                       "measure it as a whole: --process"});
     }
   }
 }
@@ -141,7 +147,7 @@ int least_slots(const std::vector<Vtable>& vtables, int enough) {
 
 }  // namespace
 
-bool hook_catch2(std::span<const Module> modules) {
+bool hook(const Modules& modules) {
   Catch2& its = catch2();
   std::vector<Vtable> reporters = vtables_of_derived(modules, "N5Catch14IEventListenerE");
   its.slots = kVersion3;
@@ -168,4 +174,4 @@ bool hook_catch2(std::span<const Module> modules) {
   return true;
 }
 
-}  // namespace syscost::agent
+}  // namespace syscost::catch2_adapter

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Windows around the tests of doctest that were not compiled with us.
+// Windows around the tests of doctest.
 //
 // Reporters hear of a test's start and end. Between the start and the body doctest sets signal handlers, so the window
 // is around the body: at the start, our function takes the place of the body in the TestCase.
+#include "adapters/doctest/hooks.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -11,13 +13,17 @@
 #include <string>
 #include <vector>
 
+#include "adapters/bodies/test_bodies.h"
 #include "agent/find/overridden.h"
 #include "agent/find/texts.h"
-#include "agent/hooks.h"
-#include "agent/test_bodies.h"
+#include "syscost/counting.h"
 
-namespace syscost::agent {
+namespace syscost::doctest_adapter {
 namespace {
+
+using namespace syscost::agent;  // NOLINT(google-build-using-namespace): what finds classes and reads their objects
+using bodies_adapter::run_body;
+using bodies_adapter::test_bodies;
 
 // The slots of doctest::IReporter.
 constexpr int kRunStart = 1;
@@ -103,8 +109,8 @@ void on_test_start(const void* reporter, const void* test_case) {
   test_bodies().test_start(name_of(test_case));
   Body* const place = place_of_body(test_case);
   if (place == nullptr) {
-    refuse("the tests of this program's doctest lie in memory as in no version from 2.3.8 to 2.5.2",
-           "measure it as a whole: bench run --process");
+    adapter::refuse({"the tests of this program's doctest lie in memory as in no version from 2.3.8 to 2.5.2",
+                     "measure it as a whole: bench run --process"});
   }
   doctest().place = place;
   doctest().body = *place;
@@ -127,7 +133,7 @@ void on_test_end(const void* reporter, const void* stats) {
 
 }  // namespace
 
-bool hook_doctest(std::span<const Module> modules) {
+bool hook(const Modules& modules) {
   const std::vector<Vtable> reporters = vtables_of_derived(modules, "N7doctest9IReporterE");
   if (reporters.empty()) return false;
   doctest().modules.assign(modules.begin(), modules.end());
@@ -135,8 +141,8 @@ bool hook_doctest(std::span<const Module> modules) {
     for (const Vtable& vtable : reporters) {
       if (slot >= vtable.count) continue;
       if (!doctest().reporters.put_in(modules, vtable, slot, reinterpret_cast<std::uintptr_t>(function))) {
-        refuse("this program's pages cannot be written, so its tests cannot be measured",
-               "measure it as a whole: bench run --process");
+        adapter::refuse({"this program's pages cannot be written, so its tests cannot be measured",
+                         "measure it as a whole: bench run --process"});
       }
     }
   };
@@ -147,4 +153,4 @@ bool hook_doctest(std::span<const Module> modules) {
   return true;
 }
 
-}  // namespace syscost::agent
+}  // namespace syscost::doctest_adapter

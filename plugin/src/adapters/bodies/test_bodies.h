@@ -3,16 +3,23 @@
 // Windows around the bodies of tests, for frameworks that run a test's body several times: once for each of its
 // sections or generated values. The window is charged while a body runs; what the framework does in between is not the
 // test's.
+//
+// Two callers: the adapters of programs that are linked with syscost (registration.h), and the agent of programs that
+// are not.
 #pragma once
 
 #include <map>
 #include <string>
 
-namespace syscost::agent {
+namespace syscost::bodies_adapter {
 
 /// One thread. In a fork child every call is inert.
 class TestBodies {
  public:
+  /// Before main(). `build_type`: of adapter::build_type(), empty where it is not known. `before_run` is called before
+  /// the session starts; null = nothing is.
+  void prepare(std::string build_type, void (*before_run)());
+
   /// Starts the session. `framework`: its name, for messages.
   void run_start(const char* framework);
   void run_end();
@@ -24,6 +31,8 @@ class TestBodies {
   void test_end(const char* outcome);
 
  private:
+  std::string build_type_;
+  void (*before_run_)() = nullptr;
   std::string test_;
   std::map<std::string, int> repetitions_;  ///< How often tests of each name ran: a name may have several tests.
   bool is_started_ = false;
@@ -44,4 +53,4 @@ void run_body(Body body) {
   body();
 }
 
-}  // namespace syscost::agent
+}  // namespace syscost::bodies_adapter

@@ -1,35 +1,50 @@
 // SPDX-License-Identifier: MIT
-#include "agent/test_bodies.h"
+#include "adapters/bodies/test_bodies.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "agent/hooks.h"
 #include "syscost/adapter.h"
 #include "syscost/counting.h"
 
-namespace syscost::agent {
+namespace syscost::bodies_adapter {
 namespace {
+
+bool begins_with(std::string_view text, std::string_view beginning) {
+  return text.compare(0, beginning.size(), beginning) == 0;
+}
 
 /// Both frameworks take the names of tests as arguments without a dash, or filters with -tc and the like.
 const char* selection() {
-  const std::vector<std::string> arguments = adapter::started_with();
-  const bool selects =
-      std::any_of(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end(), [](const std::string& one) {
-        return !one.starts_with('-') || one.starts_with("-t") || one.starts_with("--test") ||
-               one.starts_with("--shard");
-      });
-  return selects ? "subset" : "whole";
+  std::vector<std::string> arguments = adapter::started_with();
+  std::vector<char*> argv;
+  for (std::string& one : arguments) argv.push_back(one.data());
+  argv.push_back(nullptr);
+  int argc = static_cast<int>(arguments.size());
+  adapter::take_prefixed_options(&argc, argv.data());
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view one = argv[static_cast<std::size_t>(i)];
+    if (!begins_with(one, "-") || begins_with(one, "-t") || begins_with(one, "--test") || begins_with(one, "--shard"))
+      return "subset";
+  }
+  return "whole";
 }
 
 }  // namespace
 
+void TestBodies::prepare(std::string build_type, void (*before_run)()) {
+  build_type_ = std::move(build_type);
+  before_run_ = before_run;
+}
+
 void TestBodies::run_start(const char* framework) {
-  leave_children_alone();
+  if (before_run_ != nullptr) before_run_();
   adapter::Framework its;
   its.name = framework;
+  its.build_type = build_type_;
   its.selection = selection();
   adapter::start_or_exit(its);
   is_started_ = true;
@@ -74,4 +89,4 @@ TestBodies& test_bodies() {
   return *its;
 }
 
-}  // namespace syscost::agent
+}  // namespace syscost::bodies_adapter

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#include "adapters/bodies/registration.h"
+
+#include "adapters/bodies/test_bodies.h"
+#include "late/late.h"
+#include "syscost/adapter.h"
+#include "syscost/counting.h"
+
+namespace syscost::bodies_adapter {
+
+void hook_if_asked(bool (*hook)(const agent::Modules& modules), const Unavailable& why_not) {
+  if (!late::is_loaded() || !adapter::requested()) return;
+  test_bodies().prepare(adapter::build_type(), nullptr);
+  if (!hook(agent::framework_modules())) adapter::refuse(why_not);
+}
+
+}  // namespace syscost::bodies_adapter
