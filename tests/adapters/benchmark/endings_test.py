@@ -136,7 +136,7 @@ class Deaths(BenchmarkCase):
         self.check(["First:in:abort", "Last:before:kill"])
         self.check(["First:in:exit", "Middle:in:abort", "Last:in:kill"])
 
-    def test_what_a_benchmark_left_behind_is_not_the_next_ones_fault(self):
+    def test_what_a_benchmark_left_is_not_the_next_ones_fault(self):
         done, totals = self.dying("Middle:later:abort")
         self.assertIn("was killed by SIGABRT before the loop of benchmark BM_Last began: another process continues there", done.err)
         self.assertEqual(totals, [(name, "1000") for name in self.NAMES.values()])
