@@ -84,7 +84,7 @@ void add_commands(const Command& command, std::string& out) {
     out += "  " + line(pattern(name, words), fmt::format("command='{}'", joined(below.path, " ")));
     add_commands(below, out);
   }
-  if (command.commands_behind > 0) out += "  " + line(pattern(name, {"--"}), "after_mark=$((index + 1))");
+  if (command.commands_after_mark > 0) out += "  " + line(pattern(name, {"--"}), "after_mark=$((index + 1))");
 }
 
 /// Completes the word after an option that takes a value.

@@ -57,7 +57,7 @@ Command command_of(const CLI::App& app, const cli::Grammar& grammar, std::vector
   command.aliases = app.get_aliases();
   command.about = app.get_description();
   command.footer = app.get_footer();
-  command.commands_behind = path.empty() ? 0 : cli::commands_behind(path.front());
+  command.commands_after_mark = path.empty() ? 0 : cli::commands_after_mark(path.front());
   for (const CLI::Option* option : app.get_options()) {
     const std::string label = option->get_name(true);
     if (option->get_positional()) {

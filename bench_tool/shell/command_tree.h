@@ -42,7 +42,7 @@ struct Command {
   std::vector<Option> options;
   std::vector<Positional> positionals;
   std::vector<Command> commands;
-  std::size_t commands_behind = 0;  ///< How many commands of other programs may follow `--`.
+  std::size_t commands_after_mark = 0;  ///< How many commands of other programs may follow `--`.
 };
 
 /// All of bench's command line.

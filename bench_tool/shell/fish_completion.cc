@@ -70,7 +70,7 @@ void add_command(const Command& command, const std::string& complete, std::strin
   }
   for (const Option& option : command.options) out += option_line(option, start);
   // A command of another program after `--` is a file, too.
-  bool takes_files = command.commands_behind > 0;
+  bool takes_files = command.commands_after_mark > 0;
   for (const Positional& positional : command.positionals) {
     takes_files = takes_files || positional.value.completion == Completion::files;
   }

@@ -94,7 +94,7 @@ std::string branch_text(const Program& program, const Command& command) {
 }
 
 /// After `--` follows a command of another program.
-std::string behind_text() {
+std::string after_mark_text() {
   return "  local -i mark=${words[(i)--]}\n"
          "  if ((mark < CURRENT)); then\n"
          "    shift $mark words\n"
@@ -107,7 +107,7 @@ std::string behind_text() {
 std::string functions(const Program& program, const Command& command) {
   std::string out;
   for (const Command& below : command.commands) out += functions(program, below);
-  return out + function_name(program, command) + "() {\n" + (command.commands_behind > 0 ? behind_text() : "") +
+  return out + function_name(program, command) + "() {\n" + (command.commands_after_mark > 0 ? after_mark_text() : "") +
          (command.commands.empty() ? leaf_text(command) : branch_text(program, command)) + "}\n\n";
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// The bench program. Everything is in cli::run, so that tests call it in-process.
+// The bench program. Everything is in bench_main, so that tests call it in-process.
 #include <iostream>
 #include <string>
 #include <vector>
 
-#include "cli/run.h"
+#include "bench.h"
 
 int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
-  return syscost::bench::cli::run(std::vector<std::string>(argv + 1, argv + argc), std::cout, std::cerr);
+  return syscost::bench::bench_main(std::vector<std::string>(argv + 1, argv + argc), std::cout, std::cerr);
 }

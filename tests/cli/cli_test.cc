@@ -30,7 +30,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/run.h"
+#include "bench.h"
 
 namespace {
 
@@ -90,7 +90,7 @@ TEST_P(Golden, PrintsWhatItsFileSays) {
   fs::current_path(fs::path(SYSCOST_CLI_TEST_DIR) / "data");
   std::ostringstream out;
   std::ostringstream err;
-  const int exit_code = syscost::bench::cli::run(words_of(arguments), out, err);
+  const int exit_code = syscost::bench::bench_main(words_of(arguments), out, err);
   const std::string printed = section("arguments", arguments) + section("stdout", out.str()) +
                               section("stderr", err.str()) + section("exit code", std::to_string(exit_code) + "\n");
 

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Which folder of the plugin's sources may include which: check_layers.py SOURCE [--print]
+"""Which folder of the sources may include which: check_layers.py SOURCE [--print]
 
-Reads the #include lines of plugin/src. An include that the table below does not allow is a fault: either it goes the
-wrong way, or docs/architecture.md and the table have to say that it is right. A line of the table that nothing uses is
-a fault, too, and so is a way round in the table: folders that include each other are one folder. --print writes the
-table with the number of includes.
+Reads the #include lines of plugin/src and of bench_tool. An include that the tables below do not allow is a fault: either
+it goes the wrong way, or docs/architecture.md and the table have to say that it is right. A line of a table that nothing
+uses is a fault, too, and so is a way round in a table: folders that include each other are one folder. --print writes the
+tables with the number of includes.
 """
 import os
 import re
 import sys
 
-# A folder, and the folders that it may include from besides itself.
-ALLOWED = {
+# A folder of plugin/src, and the folders that it may include from besides itself.
+PLUGIN = {
     "os": [],
     "core": ["core/tables", "os"],
     "csv": ["core", "os"],
@@ -27,7 +27,6 @@ ALLOWED = {
     "agent/exec": ["agent/common", "agent/find"],
     "agent/find": ["agent/common"],
     "agent/gtest": ["adapters/gtest", "agent", "agent/find"],
-    "agent/run": ["agent/common", "agent/find", "session", "session/options"],
     "backends/common": ["core"],
     "backends/dispatch/stub": [],
     "backends/dispatch": ["backends/common", "backends/dispatch/stub", "core", "os"],
@@ -35,9 +34,10 @@ ALLOWED = {
     "backends/ebpf/helper": ["backends/ebpf", "core", "os"],
     "backends/seccomp": ["backends/common", "core", "os"],
     "profilers": ["os"],
-    "profilers/agent": ["os"],
-    "profilers/bpftrace": ["core", "os", "profilers", "profilers/agent"],
-    "profilers/perf": ["os", "profilers", "profilers/agent"],
+    "profilers/launcher": ["os"],
+    "profilers/bpftrace": ["core", "os", "profilers", "profilers/launcher"],
+    "profilers/perf": ["os", "profilers", "profilers/launcher"],
+    "bench_run": ["agent/common", "agent/find", "session", "session/options"],
     "gpu/cupti": ["os", "profilers"],
     "gpu/ioctl": ["core"],
     "gpu_stamps": ["os", "profilers", "session", "session/tools"],
@@ -56,53 +56,93 @@ ALLOWED = {
     "session/two_process": ["core", "os", "session", "session/doctor", "session/options", "session/process",
                             "session/run", "session/tools", "session/windows"],
 }
+# The same for bench_tool/src, from the rows of a CSV to the command line; bench_tool/shell is beside it. The last folder,
+# ".", holds main() and bench_main(). "plugin/..." is a folder of plugin/src, "syscost..." one of the public headers.
+BENCH = {
+    "csv": ["syscost"],
+    "model": ["csv", "syscost"],
+    "stats": ["csv", "model", "syscost"],
+    "render": ["csv", "model", "stats"],
+    "budgets": ["csv", "model", "render", "stats", "syscost"],
+    "cli": ["budgets", "csv", "model", "plugin/session/options", "render", "stats", "syscost"],
+    "gpu_stamps": ["cli", "csv", "render", "syscost/gpu"],
+    "commands": ["budgets", "cli", "csv", "gpu_stamps", "model", "render", "stats", "syscost"],
+    ".": ["cli", "commands", "render"],
+    "shell": ["cli", "plugin/backends/ebpf/helper", "plugin/core", "plugin/session/options"],
+}
 # Two halves of one protocol, in two processes: the only folders that include each other.
 MUTUAL = ("backends/ebpf", "backends/ebpf/helper")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
-def includes(root):
+# For each table: the folders with sources and the prefix of their names in it, and where else an include may lie.
+TREES = [
+    (PLUGIN, [("plugin/src", "")], []),
+    (BENCH, [("bench_tool/src", ""), ("bench_tool/shell", "shell")], [("plugin/src", "plugin"), ("plugin/include", "")]),
+]
+
+
+def includes(source, own, others):
     """(from, to) folders -> the includes, `a.cc: b/c.h`."""
     found = {}
-    for folder, _, names in sorted(os.walk(root)):
-        for name in sorted(names):
-            if not name.endswith((".h", ".cc")):
-                continue
-            source = os.path.relpath(os.path.join(folder, name), root)
-            with open(os.path.join(root, source), encoding="utf-8") as file:
-                text = file.read()
-            for target in INCLUDE.findall(text):
-                edge = (os.path.dirname(source), os.path.dirname(target))
-                if edge[0] != edge[1] and os.path.exists(os.path.join(root, target)):
-                    found.setdefault(edge, []).append(f"{source}: {target}")
+    for root, prefix in own:
+        root = os.path.join(source, root)
+        for folder, _, names in sorted(os.walk(root)):
+            for name in sorted(name for name in names if name.endswith((".h", ".cc"))):
+                with open(os.path.join(folder, name), encoding="utf-8") as file:
+                    text = file.read()
+                here = os.path.normpath(os.path.join(prefix, os.path.relpath(folder, root)))
+                for target in INCLUDE.findall(text):
+                    there = folder_of(source, target, own + others)
+                    if there is None and os.path.exists(os.path.join(folder, target)):
+                        there = here
+                    if there is not None and there != here:
+                        found.setdefault((here, there), []).append(f"{os.path.join(here, name)}: {target}")
     return found
 
 
-def ways_round():
+def folder_of(source, target, roots):
+    """The name of the folder in which the included file lies; None if it is none of ours."""
+    for root, prefix in roots:
+        if os.path.exists(os.path.join(source, root, target)):
+            return os.path.normpath(os.path.join(prefix, os.path.dirname(target)))
+    return None
+
+
+def ways_round(allowed):
     """Folders of the table from which a way leads back to themselves, with that way."""
     def way_to(goal, folder, seen):
-        for other in ALLOWED.get(folder, []):
+        for other in allowed.get(folder, []):
             if (folder in MUTUAL and other in MUTUAL) or other in seen:
                 continue
             rest = [other] if other == goal else way_to(goal, other, seen | {other})
             if rest:
                 return [folder] + rest
         return []
-    return [way for way in (way_to(folder, folder, frozenset()) for folder in ALLOWED) if way]
+    return [way for way in (way_to(folder, folder, frozenset()) for folder in allowed) if way]
 
 
-def main():
-    root = os.path.join(sys.argv[1], "plugin/src")
-    found = includes(root)
-    faults = [f"{line}: {edge[0]} must not know {edge[1]}"
-              for edge, lines in found.items() for line in lines if edge[1] not in ALLOWED.get(edge[0], [])]
-    faults += [f"{folder} includes nothing of {other} any more: take that out of check_layers.py"
-               for folder, others in ALLOWED.items() for other in others
-               if (folder, other) not in found and os.path.isdir(os.path.join(root, other))]
-    faults += ["a way round: " + " -> ".join(way) for way in ways_round()]
+def faults_of(source, allowed, own, others):
+    found = includes(source, own, others)
     if "--print" in sys.argv:
         for edge, lines in sorted(found.items()):
             print(f"{edge[0]} -> {edge[1]}: {len(lines)}")
+    faults = [f"{line}: {edge[0]} must not know {edge[1]}"
+              for edge, lines in found.items() for line in lines if edge[1] not in allowed.get(edge[0], [])]
+    # A folder may be missing, if it may be deleted.
+    faults += [f"{folder} includes nothing of {other} any more: take that out of check_layers.py"
+               for folder, targets in allowed.items() for other in targets
+               if (folder, other) not in found and exists(source, folder, own) and exists(source, other, own + others)]
+    return faults + ["a way round: " + " -> ".join(way) for way in ways_round(allowed)]
+
+
+def exists(source, folder, roots):
+    return any(os.path.isdir(os.path.join(source, root, os.path.relpath(folder, prefix or "."))) for root, prefix in roots
+               if not prefix or folder == prefix or folder.startswith(prefix + "/"))
+
+
+def main():
+    faults = [fault for tree in TREES for fault in faults_of(sys.argv[1], *tree)]
     for fault in faults:
         print(f"check_layers: {fault}", file=sys.stderr)
     return 1 if faults else 0

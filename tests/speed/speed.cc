@@ -24,7 +24,7 @@
 #include <system_error>
 #include <vector>
 
-#include "cli/run.h"
+#include "bench.h"
 #include "csv/reader.h"
 #include "make_rows.h"
 
@@ -75,7 +75,7 @@ void measure(const char* what, const std::function<bool()>& body) {
 bool bench(std::vector<std::string> args) {
   std::ostringstream out;
   std::ostringstream err;
-  const int code = syscost::bench::cli::run(args, out, err);
+  const int code = syscost::bench::bench_main(args, out, err);
   std::fputs(err.str().c_str(), stderr);
   return code == 0 || (code == 1 && args[0] == "compare");
 }

@@ -161,14 +161,14 @@ Parsed finish(Options options, const Raw& raw) {
   return {std::move(options), "", kExitOk};
 }
 
-std::size_t commands_behind(std::string_view subcommand) {
+std::size_t commands_after_mark(std::string_view subcommand) {
   if (subcommand == "ab") return 2;
   return subcommand == "check" || subcommand == "confirm" ? 1 : 0;
 }
 
 std::vector<std::string> split_commands(const std::vector<std::string>& args, Options& options) {
   const auto first = std::find(args.begin(), args.end(), "--");
-  const std::size_t most = args.empty() ? 0 : commands_behind(args[0]);
+  const std::size_t most = args.empty() ? 0 : commands_after_mark(args[0]);
   if (most == 0 || first == args.end()) return args;
   const auto second = most == 1 ? args.end() : std::find(first + 1, args.end(), "--");
   options.a.assign(first + 1, second);

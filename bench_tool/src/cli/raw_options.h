@@ -61,7 +61,7 @@ Parsed usage_error(const std::string& message);
 Parsed finish(Options options, const Raw& raw);
 
 /// How many commands of other programs may follow the `--` of a sub-command.
-std::size_t commands_behind(std::string_view subcommand);
+std::size_t commands_after_mark(std::string_view subcommand);
 
 /// Moves the commands of ab, check and confirm, which follow `--`, out of the arguments. The options of these commands
 /// are not ours.

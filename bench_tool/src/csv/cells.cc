@@ -48,7 +48,7 @@ SplitFault Cells::split(std::string_view line) {
   return find_borders(line, 0, 0);
 }
 
-SplitFault Cells::split_behind(std::string_view line, std::size_t shared) {
+SplitFault Cells::split_after(std::string_view line, std::size_t shared) {
   if (is_quoted()) return split(line);
   return find_borders(line, in_line_[shared], shared);
 }

@@ -27,11 +27,11 @@ class Cells {
   Cells(const Cells&) = delete;
   Cells& operator=(const Cells&) = delete;
 
-  /// Splits `line`. LineSource::kReadableBehind more bytes after it must be readable. Cells are views into the line or
-  /// into this object, and stay until the next call.
+  /// Splits `line`. LineSource::kReadableAfterLine more bytes after it must be readable. Cells are views into the line
+  /// or into this object, and stay until the next call.
   SplitFault split(std::string_view line);
   /// The same for a line that begins with the same bytes as the one before, up to column `shared`.
-  SplitFault split_behind(std::string_view line, std::size_t shared);
+  SplitFault split_after(std::string_view line, std::size_t shared);
 
   /// Of a line without fault.
   std::string_view operator[](std::size_t column) const {

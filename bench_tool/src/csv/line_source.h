@@ -25,7 +25,7 @@ inline constexpr std::size_t kEndlessLineBytes = std::size_t{64} << 20;
 enum class Damage { none, too_long, has_nul, endless };
 
 struct Line {
-  std::string_view text;     ///< Without the line end. You may read kReadableBehind bytes after it; they mean nothing.
+  std::string_view text;  ///< Without the line end. You may read kReadableAfterLine bytes after it; they mean nothing.
   std::uint64_t number = 0;  ///< From 1.
   Damage damage = Damage::none;
 };
@@ -33,7 +33,7 @@ struct Line {
 class LineSource {
  public:
   /// How many bytes you may read after a line's text. So you can read it in steps of 16 bytes, up to its end.
-  static constexpr std::size_t kReadableBehind = 16;
+  static constexpr std::size_t kReadableAfterLine = 16;
 
   explicit LineSource(ReadBytes read_bytes) : read_bytes_(std::move(read_bytes)) {}
 

@@ -150,7 +150,7 @@ class RowReader {
     const bool repeats_key = !key_.empty() && line.text.starts_with(key_);
     Cells& cells = row_.cells_;
     const SplitFault split =
-        repeats_key && splits_key_ ? cells.split_behind(line.text, kRecord) : cells.split(line.text);
+        repeats_key && splits_key_ ? cells.split_after(line.text, kRecord) : cells.split(line.text);
     splits_key_ = false;
     if (split != SplitFault::none) return split_text(split, line.text);
     if (row_.text(schema::Column::kEnd) != schema::kEndMark) return kTorn;

@@ -23,7 +23,7 @@ std::size_t rank_of_kind(std::string_view kind) {
 }
 
 /// The same groups; each loop follows the window in which it ran.
-std::vector<Group> loops_behind_owners(const Dataset& data, std::vector<Group> groups) {
+std::vector<Group> loops_after_owners(const Dataset& data, std::vector<Group> groups) {
   using Key = std::tuple<NameId, NameId, NameId, NameId>;
   std::map<Key, std::vector<std::size_t>> loops;
   for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -166,7 +166,7 @@ std::vector<Group> group_samples(Dataset& data, Tools tools) {
     return rank_of_kind(data.text(a.kind)) < rank_of_kind(data.text(b.kind));
   };
   if (!std::is_sorted(groups.begin(), groups.end(), by_rank)) std::stable_sort(groups.begin(), groups.end(), by_rank);
-  return loops_behind_owners(data, with_tools(data, std::move(groups), tools));
+  return loops_after_owners(data, with_tools(data, std::move(groups), tools));
 }
 
 std::string_view kind_words(std::string_view kind) {

@@ -33,12 +33,12 @@ struct Group {
 bool is_same_window(const Group& a, const Group& b);
 
 /// Where a tool's rows go if we counted in the same window, too.
-enum class Tools { behind_ours, left_out };
+enum class Tools { after_ours, left_out };
 
 /// Tests first, then loops, benchmarks and scopes, then suites, environments and processes; in file order within each.
 /// If the test of a loop has a row, the loop follows it and is not among the other loops.
 /// Rows that another tool counted (origin bpftrace) form groups of their own: two counts of a thing are never added.
-std::vector<Group> group_samples(Dataset& data, Tools tools = Tools::behind_ours);
+std::vector<Group> group_samples(Dataset& data, Tools tools = Tools::after_ours);
 
 /// For people: `Log.Write`, `Log.Write, loop flush`, `suite Log, set-up`, `scope Log.Write, flush`. A `[bpftrace]` at
 /// the end names the origin.

@@ -81,10 +81,10 @@ std::uint32_t RowStore::call_of(const SyscallRow& row) {
 
 std::optional<SyscallRow> RowStore::append(const SyscallRow& row) {
   Extent* extent = extents_.empty() ? nullptr : &extents_.back();
-  const bool is_behind_others = blocks_.empty() || blocks_.back().dictionary != dictionary_;
+  const bool needs_new_dictionary = blocks_.empty() || blocks_.back().dictionary != dictionary_;
   const bool is_other =
-      is_behind_others || extent == nullptr || extent->sample != row.sample || extent->file != row.file;
-  const bool needs_block = is_behind_others || filled_ + kLongestRow > kBlockBytes;
+      needs_new_dictionary || extent == nullptr || extent->sample != row.sample || extent->file != row.file;
+  const bool needs_block = needs_new_dictionary || filled_ + kLongestRow > kBlockBytes;
   if (needs_block) {
     blocks_.push_back({std::make_unique_for_overwrite<std::uint8_t[]>(kBlockBytes), dictionary_});
     filled_ = 0;

@@ -62,7 +62,7 @@ class CountSteps {
         run.before = std::move(all);
         run.step = change;
         run.step->old_window = &*run.before;
-        begin_behind_step(*run.window);
+        begin_after_step(*run.window);
       }
     }
     append(before_, {index});
@@ -75,7 +75,7 @@ class CountSteps {
 
   /// What comes back to where it was before the last step varies. From now on it does so within what both show, and
   /// does not go up and down for ever.
-  void begin_behind_step(const WindowSummary& window) {
+  void begin_after_step(const WindowSummary& window) {
     if (!older_.empty()) {
       const WindowSummary all = pooled(older_);
       if (!is_step(compare_windows(&all, &window, policy_))) {

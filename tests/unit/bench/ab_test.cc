@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "bench.h"
 #include "cli/options.h"
 #include "cli/parse.h"
-#include "cli/run.h"
 #include "commands/ab.h"
 #include "csv_text.h"
 #include "render/paint.h"
@@ -48,7 +48,7 @@ class Ab : public ::testing::Test {
     args.insert(args.end(), {"--", "sh", script, "a", "--", "sh", script, "b"});
     out_.str("");
     err_.str("");
-    return cli::run(args, out_, err_);
+    return bench_main(args, out_, err_);
   }
   std::vector<std::string> log() const {
     std::ifstream in(folder_ / "log");
@@ -62,7 +62,7 @@ class Ab : public ::testing::Test {
   std::ostringstream err_;
 };
 
-TEST_F(Ab, TakesTurnsInTheOrderThatDriftFavoursNobody) {
+TEST_F(Ab, TakesTurnsInAnOrderInWhichDriftFavoursNoSide) {
   ASSERT_EQ(run({}), 0) << err_.str();
   const std::vector<std::string> expected = {
       "a ab-A-1 000001.csv json", "b ab-B-1 000001.csv json", "b ab-B-2 000002.csv json", "a ab-A-2 000002.csv json",
@@ -98,7 +98,7 @@ TEST_F(Ab, KeepsTheFilesOnlyWhereAsked) {
 
   std::ostringstream out;
   std::ostringstream err;
-  EXPECT_EQ(cli::run({"compare", (kept / "a").string(), (kept / "b").string()}, out, err), 0) << err.str();
+  EXPECT_EQ(bench_main({"compare", (kept / "a").string(), (kept / "b").string()}, out, err), 0) << err.str();
   EXPECT_EQ(run({"--keep", kept.string()}), 2) << "the folder is in use";
 }
 
@@ -144,7 +144,7 @@ TEST_F(AbWithinABudget, RunsOneRoundWhateverTheBudget) {
   EXPECT_EQ(code_, 3) << "a time without verdict";
 }
 
-TEST_F(AbWithinABudget, BeginsNoRoundThatWouldEndBehindIt) {
+TEST_F(AbWithinABudget, BeginsNoRoundThatWouldEndAfterIt) {
   EXPECT_EQ(first_line({"--rounds", "6", "--budget", "7.5"}),
             "3 rounds of A (OLD) and B (NEW) in turns; the budget of 7.5 s is spent before 6 rounds, with 1 time "
             "undecided");

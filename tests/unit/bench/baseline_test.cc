@@ -12,7 +12,7 @@
 #include <set>
 #include <sstream>
 
-#include "cli/run.h"
+#include "bench.h"
 #include "csv_text.h"
 #include "model/group.h"
 #include "model/loader.h"
@@ -110,7 +110,7 @@ class BaselineFile : public ::testing::Test {
   int run(const std::vector<std::string>& args) {
     out_.str("");
     err_.str("");
-    return cli::run(args, out_, err_);
+    return bench_main(args, out_, err_);
   }
   int update(const std::vector<std::string>& runs) {
     std::vector<std::string> args = {"baseline", "update", "-o", baseline()};

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "cli/run.h"
+#include "bench.h"
 #include "commands/compare.h"
 #include "csv_text.h"
 
@@ -199,8 +199,8 @@ class Confirm : public ::testing::Test {
     std::ofstream(path("run.sh")) << "cd " << folder_.string() << "\n" << script;
     out_.str("");
     err_.str("");
-    return cli::run({"confirm", path("old"), path("new"), "--times", times, "--", "sh", path("run.sh"), word_}, out_,
-                    err_);
+    return bench_main({"confirm", path("old"), path("new"), "--times", times, "--", "sh", path("run.sh"), word_}, out_,
+                      err_);
   }
 
   fs::path folder_;

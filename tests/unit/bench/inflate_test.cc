@@ -14,7 +14,7 @@
 #include <string>
 #include <system_error>
 
-#include "cli/run.h"
+#include "bench.h"
 #include "csv_text.h"
 
 namespace syscost::bench {
@@ -175,7 +175,7 @@ class PackedFile : public ::testing::Test {
   int run(const std::vector<std::string>& args) {
     out_.str("");
     err_.str("");
-    return cli::run(args, out_, err_);
+    return bench_main(args, out_, err_);
   }
 
   std::string folder_, text_;

@@ -12,7 +12,7 @@
 #include <sstream>
 #include <string>
 
-#include "cli/run.h"
+#include "bench.h"
 #include "csv_text.h"
 
 namespace syscost::bench {
@@ -40,7 +40,7 @@ class Pipe : public ::testing::Test {
       std::ofstream out(pipe(), std::ios::binary);
       out << std::ifstream(file, std::ios::binary).rdbuf();
     });
-    const int code = cli::run(args, out_, err_);
+    const int code = bench_main(args, out_, err_);
     writer.get();
     return code;
   }
@@ -65,7 +65,7 @@ TEST_F(Pipe, DeliversAGoogleBenchmarkFileToo) {
 
 TEST_F(Pipe, IsShownAsTheFileIs) {
   std::ostringstream of_file;
-  ASSERT_EQ(cli::run({"show", kData + "slow.csv"}, of_file, err_), 0);
+  ASSERT_EQ(bench_main({"show", kData + "slow.csv"}, of_file, err_), 0);
   EXPECT_EQ(run_while_writing(kData + "slow.csv", {"show", pipe()}), 0) << err_.str();
   EXPECT_EQ(out_.str(), of_file.str());
 }
@@ -80,7 +80,7 @@ TEST_F(Pipe, CannotTellWhatMovedToTestsThatWereNotChosen) {
 
 TEST_F(Pipe, InAFolderIsLeftOutWithAMessage) {
   fs::copy_file(kData + "slow.csv", folder_ + "/a.csv");
-  EXPECT_EQ(cli::run({"summary", folder_}, out_, err_), 2);
+  EXPECT_EQ(bench_main({"summary", folder_}, out_, err_), 2);
   EXPECT_NE(out_.str().find("a.csv"), std::string::npos);
   EXPECT_EQ(err_.str(), pipe() +
                             ": a pipe, not a file; left out, because reading it may never end: give its name as "
@@ -88,7 +88,7 @@ TEST_F(Pipe, InAFolderIsLeftOutWithAMessage) {
 }
 
 TEST_F(Pipe, AloneInAFolderIsTheOnlyMessage) {
-  EXPECT_EQ(cli::run({"summary", folder_}, out_, err_), 2);
+  EXPECT_EQ(bench_main({"summary", folder_}, out_, err_), 2);
   EXPECT_EQ(out_.str(), "");
   EXPECT_EQ(err_.str(), pipe() +
                             ": a pipe, not a file; left out, because reading it may never end: give its name as "

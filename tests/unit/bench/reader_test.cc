@@ -61,7 +61,7 @@ TEST(Reader, ReadsALastRowWithoutALineFeed) {
   EXPECT_EQ(read(text).tests, Names{"A"});
 }
 
-TEST(Reader, GoesOnBehindAnOverLongLine) {
+TEST(Reader, GoesOnAfterAnOverLongLine) {
   const Read result = read(header() + std::string(csv::kMaxLineBytes + 1, 'x') + '\n' + test_row({{"test", "B"}}));
   EXPECT_EQ(result.tests, Names{"B"});
   EXPECT_EQ(result.lines, Lines{3});

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/run.h"
+#include "bench.h"
 #include "csv_text.h"
 #include "judged_suite.h"
 #include "windows.h"
@@ -245,7 +245,7 @@ TEST(Scatter, IsSeenInTestsThatWereNotChosen) {
     args.insert(args.end(), which.begin(), which.end());
     std::ostringstream out;
     std::ostringstream err;
-    EXPECT_EQ(cli::run(args, out, err), 0) << out.str() << err.str();
+    EXPECT_EQ(bench_main(args, out, err), 0) << out.str() << err.str();
     EXPECT_NE(out.str().find("write varied in other tests"), std::string::npos) << out.str();
   }
   std::remove(before.c_str());

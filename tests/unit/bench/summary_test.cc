@@ -33,7 +33,7 @@ TEST(Groups, NeverAddWhatAnotherToolCounted) {
   EXPECT_EQ(model::group_samples(loaded.data).size(), 2U);
 }
 
-TEST(Groups, PutSuitesBehindTests) {
+TEST(Groups, PutSuitesAfterTests) {
   Loaded loaded = load(test_row({{"kind", "suite"}, {"test", "Suite"}, {"window", "set-up"}}) + test_row());
   const auto groups = model::group_samples(loaded.data);
   ASSERT_EQ(groups.size(), 2U);
@@ -41,7 +41,7 @@ TEST(Groups, PutSuitesBehindTests) {
   EXPECT_EQ(model::display_name(loaded.data, groups[1]), "suite Suite, set-up");
 }
 
-TEST(Groups, PutALoopBehindItsTest) {
+TEST(Groups, PutALoopAfterItsTest) {
   Loaded loaded =
       load(test_row({{"kind", "loop"}, {"window", "f"}, {"iterations", "10"}}) + test_row({{"test", "Suite.Other"}}) +
            test_row({{"kind", "loop"}, {"window", "g"}, {"test", "Suite.Killed"}}) +

@@ -5,7 +5,7 @@
 
 #include <sstream>
 
-#include "cli/run.h"
+#include "bench.h"
 #include "render/table.h"
 
 namespace syscost::bench::render {
@@ -56,7 +56,7 @@ TEST(Help, HasNoLineOfMoreThanEightyColumns) {
                                                                                     {"doctor", "--help"}}) {
     std::ostringstream out;
     std::ostringstream err;
-    EXPECT_EQ(cli::run(args, out, err), 0);
+    EXPECT_EQ(bench_main(args, out, err), 0);
     std::istringstream lines(out.str());
     for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80U) << line;
   }

@@ -150,7 +150,7 @@ TEST(Verdict, ACallOfAnIterationIsNoPerRunOne) {
   ASSERT_EQ(row.deltas.size(), 2U) << "one more an iteration, one fewer per run";
 }
 
-TEST(Verdict, NothingIsSaidOfPassesOfSeveralLengthsWhosePerRunCallsAreUnknown) {
+TEST(Verdict, PassesOfSeveralLengthsHaveNoVerdictIfTheirPerRunCallsAreUnknown) {
   auto unknown = [](double count, double iterations) {
     WindowSummary one = opens(count, 0, iterations);
     one.syscalls[0].spread.reset();

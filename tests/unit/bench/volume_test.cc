@@ -13,7 +13,7 @@
 #include <sstream>
 #include <string>
 
-#include "cli/run.h"
+#include "bench.h"
 #include "csv_text.h"
 #include "make_rows.h"
 #include "model/group.h"
@@ -226,7 +226,7 @@ TEST(Volume, ManyRowsAreSummarisedInLittleMemory) {
     const rlimit limit{most, most};
     ::setrlimit(RLIMIT_AS, &limit);
     std::ostringstream out, err;
-    std::_Exit(cli::run({"summary", path}, out, err));
+    std::_Exit(bench_main({"summary", path}, out, err));
   }
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/run.h"
+#include "bench.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -29,18 +29,18 @@ class Full : public std::streambuf {
   int overflow(int /*c*/) override { return traits_type::eof(); }
 };
 
-TEST(Run, EndsNonZeroWhenItsOutputCannotBeWritten) {
+TEST(BenchMain, EndsNonZeroWhenItsOutputCannotBeWritten) {
   Full full;
   std::ostream out(&full);
   std::ostringstream err;
-  EXPECT_EQ(run({"summary", kData + "slow.csv"}, out, err), 2);
+  EXPECT_EQ(bench_main({"summary", kData + "slow.csv"}, out, err), 2);
   EXPECT_EQ(err.str(), "bench: the output could not be written (disk full, or a closed pipe)\n");
 }
 
-TEST(Run, TellsWhenAFolderIsUnreadableAsAFile) {
+TEST(BenchMain, TellsWhenAFolderIsUnreadableAsAFile) {
   std::ostringstream out;
   std::ostringstream err;
-  EXPECT_EQ(run({"summary", "/proc/self/mem"}, out, err), 2);
+  EXPECT_EQ(bench_main({"summary", "/proc/self/mem"}, out, err), 2);
   EXPECT_NE(err.str().find("/proc/self/mem: cannot be read: "), std::string::npos) << err.str();
 }
 
@@ -60,7 +60,7 @@ int run_with_little_memory(const std::vector<std::string>& args, std::size_t mor
     std::ostringstream err;
     int code = 128 + SIGABRT;  // what main() would end with
     try {
-      code = run(args, out, err);
+      code = bench_main(args, out, err);
     } catch (...) {
       ::_exit(code);
     }
@@ -114,7 +114,7 @@ TEST(Memory, ThatDoesNotSufficeEndsInAMessageWhereverItRunsOut) {
 TEST(Doctor, RunsAProgramThatHasSyscostFromASharedHelper) {
   std::ostringstream out;
   std::ostringstream err;
-  EXPECT_EQ(run({"doctor", BENCH_DOCTOR_PROGRAM}, out, err), 0);
+  EXPECT_EQ(bench_main({"doctor", BENCH_DOCTOR_PROGRAM}, out, err), 0);
   EXPECT_EQ(out.str(), "asked\n");
   EXPECT_EQ(err.str(), "");
 }
@@ -126,25 +126,25 @@ TEST(Doctor, SaysWhenItCouldNotSearchTheLibraries) {
   ::setenv("PATH", "/nonexistent", 1);
   std::ostringstream out;
   std::ostringstream err;
-  EXPECT_EQ(run({"doctor", BENCH_DOCTOR_PROGRAM}, out, err), 2);
+  EXPECT_EQ(bench_main({"doctor", BENCH_DOCTOR_PROGRAM}, out, err), 2);
   ::setenv("PATH", path.c_str(), 1);
   EXPECT_EQ(out.str(), "");
   EXPECT_NE(err.str().find("Its shared libraries were not searched: ldd: No such file or directory"), std::string::npos)
       << err.str();
 }
 
-TEST(Run, SaysItsVersion) {
+TEST(BenchMain, SaysItsVersion) {
   std::ostringstream out;
   std::ostringstream err;
-  EXPECT_EQ(run({"--version"}, out, err), 0);
+  EXPECT_EQ(bench_main({"--version"}, out, err), 0);
   EXPECT_EQ(out.str().rfind("bench " SYSCOST_VERSION ", reads CSVs of schema version ", 0), 0U) << out.str();
   EXPECT_EQ(err.str(), "");
 }
 
-TEST(Run, PrintsNoColourIntoAPipe) {
+TEST(BenchMain, PrintsNoColourIntoAPipe) {
   std::ostringstream out;
   std::ostringstream err;
-  run({"summary", kData + "slow.csv"}, out, err);
+  bench_main({"summary", kData + "slow.csv"}, out, err);
   EXPECT_EQ(out.str().find('\033'), std::string::npos);
 }
 

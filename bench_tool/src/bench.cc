@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/run.h"
+#include "bench.h"
 
 #include <unistd.h>
 
@@ -23,11 +23,13 @@
 #include "render/paint.h"
 #include "render/screen.h"
 
-namespace syscost::bench::cli {
+namespace syscost::bench {
 namespace {
 
-bool wants_color(Color color, const std::ostream& out) {
-  if (color != Color::automatic) return color == Color::always;
+using cli::Options;
+
+bool wants_color(cli::Color color, const std::ostream& out) {
+  if (color != cli::Color::automatic) return color == cli::Color::always;
   if (!render::user_takes_color()) return false;
   return out.rdbuf() == std::cout.rdbuf() && ::isatty(STDOUT_FILENO) == 1;
 }
@@ -35,39 +37,39 @@ bool wants_color(Color color, const std::ostream& out) {
 /// The room for text on `out`; what is not a terminal has no end.
 render::Screen screen_for(const Options& options, const std::ostream& out) {
   render::Screen screen;
-  if (options.format != Format::text) return screen;
+  if (options.format != cli::Format::text) return screen;
   if (out.rdbuf() == std::cout.rdbuf()) screen = render::screen_of_stdout();
   if (options.width) screen.width = *options.width;
   return screen;
 }
 
 int dispatch(const Options& options, std::ostream& out, std::ostream& err) {
-  const render::Paint paint(options.format == Format::text && wants_color(options.color, out));
+  const render::Paint paint(options.format == cli::Format::text && wants_color(options.color, out));
   switch (options.command) {
-    case Command::run:
+    case cli::Command::run:
       return commands::run_programs(options, err);
-    case Command::summary:
+    case cli::Command::summary:
       return commands::summary(options, paint, out, err);
-    case Command::compare:
+    case cli::Command::compare:
       return commands::compare(options, paint, out, err);
-    case Command::show:
+    case cli::Command::show:
       return commands::show(options, paint, out, err);
-    case Command::ab:
+    case cli::Command::ab:
       return commands::ab(options, paint, out, err);
-    case Command::baseline_update:
+    case cli::Command::baseline_update:
       return commands::baseline_update(options, out, err);
-    case Command::check:
+    case cli::Command::check:
       return commands::check(options, paint, out, err);
-    case Command::confirm:
+    case cli::Command::confirm:
       return commands::confirm(options, paint, out, err);
-    case Command::runs:
+    case cli::Command::runs:
       return commands::runs(options, out, err);
-    case Command::log:
+    case cli::Command::log:
       return commands::log(options, paint, out, err);
-    case Command::doctor:
+    case cli::Command::doctor:
       return commands::doctor(options, out, err);
   }
-  return kExitBadInput;
+  return cli::kExitBadInput;
 }
 
 const char* const kNoMemory =
@@ -76,8 +78,8 @@ const char* const kNoMemory =
 
 }  // namespace
 
-int run(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const Parsed parsed = parse(args);
+int bench_main(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
+  const cli::Parsed parsed = cli::parse(args);
   int exit_code = parsed.exit_code;
   if (parsed.options) {
     try {
@@ -86,20 +88,20 @@ int run(const std::vector<std::string>& args, std::ostream& out, std::ostream& e
       exit_code = dispatch(options, out, err);
     } catch (const std::bad_alloc&) {
       err << kNoMemory;
-      return kExitBadInput;
+      return cli::kExitBadInput;
     } catch (const std::length_error&) {  // a container was to become larger than memory can be
       err << kNoMemory;
-      return kExitBadInput;
+      return cli::kExitBadInput;
     }
   } else {
-    (exit_code == kExitOk ? out : err) << parsed.message;
+    (exit_code == cli::kExitOk ? out : err) << parsed.message;
   }
   out.flush();
   if (!out) {
     err << "bench: the output could not be written (disk full, or a closed pipe)\n";
-    return kExitBadInput;
+    return cli::kExitBadInput;
   }
   return exit_code;
 }
 
-}  // namespace syscost::bench::cli
+}  // namespace syscost::bench
