@@ -29,15 +29,15 @@ RECIPES = {
          ("plugin/src/backends/seccomp/seccomp_backend.h", r"open_backend\(")],
         [("plugin/src/backends/CMakeLists.txt", r"set\(backends[^)]*\b{folder}\b")],
         [(f"{OPTIONS}/options.h", r"enum class BackendChoice [^}]*\b{choice}\b"),
-         (f"{OPTIONS}/option_values.h", r'(?s)kBackendWords = {(?:(?!\n};).)*Word{"{backend}",'),
-         (f"{OPTIONS}/option_values.h", r'kBackendWords = {\s*Word{"auto", "[^"]*\b{folder}\b')],
+         (f"{OPTIONS}/option_table.h", r'(?s)kBackendWords = {(?:(?!\n};).)*Word{"{backend}",'),
+         (f"{OPTIONS}/option_table.h", r'kBackendWords = {\s*Word{"auto", "[^"]*\b{folder}\b')],
         [("plugin/src/session/doctor/backends.cc", r"{BackendChoice::{choice}, "),
          ("plugin/src/session/doctor/backends.cc", r'"backends/{folder}/')],
         [("tests/layering/check_layers.py", r'(?m)^    "backends/{folder}": '),
          ("tests/layering/check_layers.py", r'"session/doctor": [^\]]*"backends/{folder}"')],
         [(f"{OPTIONS}/options.cc", r"use --syscost_backend "),
          ("plugin/src/core/cost.cc", r"Use one that can: --syscost_backend "),
-         ("plugin/src/agent/run/main.cc", r"use --backend=")],
+         ("plugin/src/bench_run/main.cc", r"use --backend=")],
         [("tests/unit/{folder}/CMakeLists.txt", r"syscost_backend_{folder}")],
         [("tests/conformance/backends.cc", r'{\.name = "{backend}"')],
         [("tests/backends.py", r'(?m)^BACKENDS = .*"{backend}"'), ("tests/backends.py", r'(?m)^AUTOMATIC = .*"{folder}"'),
@@ -80,7 +80,7 @@ RECIPES = {
     ],
     "Add a flag": [
         [(f"{OPTIONS}/options.h", r"struct Options ")],
-        [(f"{OPTIONS}/option_table.cc", r"kOptions = "), (f"{OPTIONS}/option_values.h", r"std::array \w+Words = ")],
+        [(f"{OPTIONS}/option_table.cc", r"kOptions = "), (f"{OPTIONS}/option_table.h", r"std::array \w+Words = ")],
         [("tests/unit/session/options_test.cc", r"TEST\(")],
     ],
     "Add an option to bench": [
@@ -102,7 +102,7 @@ def instances(source):
     generator = read(source, "tools/gen_syscall_table.py")
     folders = [name for name in os.listdir(os.path.join(source, "plugin/src/backends"))
                if name != "common" and os.path.isdir(os.path.join(source, "plugin/src/backends", name))]
-    words = re.search(r"kBackendWords = {(.*?)\n};", read(source, OPTIONS, "option_values.h"), re.DOTALL)[1]
+    words = re.search(r"kBackendWords = {(.*?)\n};", read(source, OPTIONS, "option_table.h"), re.DOTALL)[1]
     python = re.search(r"(?m)^BACKENDS = .*", read(source, "tests/backends.py"))[0]
     backends = {*re.findall(r'Word{"([\w-]+)"', words), *re.findall(r'"([\w-]+)"', python), *folders} - {"auto", "none"}
     summary = re.search(r"kCsvColumns\[\] = {(.*?)\n};", read(source, BENCH, "commands/summary_machine.cc"), re.DOTALL)[1]

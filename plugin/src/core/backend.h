@@ -124,10 +124,6 @@ class Backend {
   /// How this process set it up, for --syscost_doctor; empty = the usual way.
   virtual std::string arrangement() const { return {}; }
 
-  /// From now on counts only the calls that `filter` selects; the others are neither counted nor lost. `filter` must
-  /// outlive the backend. Call it at most once, before the first window. Fails if the backend cannot filter.
-  virtual Result<void> select(const Filter& filter) = 0;
-
   /// A lane for the calling thread, until boundary(lane, kFollowProcess). A thread that has a lane gets the same one.
   /// Empty if too many threads are inside scopes at once (capabilities().lanes), or if a seccomp filter denies the
   /// syscall that registers the thread. Called inside windows: allocates nothing; makes one syscall the first time,

@@ -3,7 +3,6 @@
 // The process's own session: its options, its start, and the ways out of it.
 #include "session/process_session.h"
 
-#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -20,11 +19,13 @@
 #include "syscost/counting.h"
 
 namespace syscost::session {
+
+std::atomic<Session*> made_process_session{nullptr};
+
 namespace {
 
 std::mutex start_mutex;
 std::optional<Result<ParsedOptions>> parsed_options;
-std::atomic<Session*> made_session{nullptr};
 
 /// Writes the rows that still wait, and those of an open window or loop; false if the run is not whole.
 bool end_process() {
@@ -74,7 +75,7 @@ const Result<ParsedOptions>& read_process_options(const std::vector<std::string>
     std::optional<Failure> rights = opens_files(options) ? reason_to_leave_files_alone(file_rights()) : std::nullopt;
     if (rights.has_value()) parsed_options = *std::move(rights);
   }
-  if (Session* session = made_session.load(); session != nullptr && parsed_options->ok()) {
+  if (Session* session = made_process_session.load(); session != nullptr && parsed_options->ok()) {
     Result<void> taken = session->take_over(parsed_options->value().options);
     if (!taken.ok()) parsed_options = taken.failure();
   }
@@ -89,16 +90,13 @@ const Result<ParsedOptions>& process_options() {
   return *parsed_options;
 }
 
-Session& process_session() {
+Session& make_process_session() {
   // Never destroyed: static destructors may still measure.
   static auto* const session = [] {
     const Result<ParsedOptions>& parsed = process_options();
     if (!parsed.ok()) refuse(parsed.failure());
-    const Options& options = parsed.value().options;
-    auto* made = new Session(
-        options, [filter = options.filter, children = options.children, details = options.details](
-                     BackendChoice choice) { return open_backend(choice, filter.get(), children, details); });
-    made_session.store(made);
+    auto* made = new Session(parsed.value().options, open_backend);
+    made_process_session.store(made);
     return made;
   }();
   return *session;

@@ -3,6 +3,7 @@
 // The session of this process: its options, and its start.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,15 @@ const Result<ParsedOptions>& process_options();
 /// Uses `arguments` with `spelling` instead of the process's own. A session that exists already takes the options over.
 const Result<ParsedOptions>& read_process_options(const std::vector<std::string>& arguments, Spelling spelling);
 
+/// Null until make_process_session() made it.
+extern std::atomic<Session*> made_process_session;
+Session& make_process_session();
+
 /// The process's session, made at the first call and never destroyed.
-Session& process_session();
+inline Session& process_session() {
+  Session* const made = made_process_session.load(std::memory_order_acquire);
+  return made != nullptr ? *made : make_process_session();
+}
 /// The same, started: by the adapter, or here at the first use without an adapter. If a request is not possible:
 /// message, exit(2). Also runs --syscost_help and --syscost_doctor.
 Session& started_session(const adapter::Framework& framework = {});

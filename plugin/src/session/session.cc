@@ -11,7 +11,7 @@
 namespace syscost::session {
 
 Session::Session(Options options, BackendOpener opener, ToolOpener tools)
-    : shared_(std::move(options), std::move(opener)), tools_(shared_, rows_, std::move(tools)) {
+    : shared_(std::move(options), std::move(opener)), tools_(shared_, std::move(tools)) {
   // Made now, so that scopes do not make them inside windows.
   unavailable_cost::pending();
   unavailable_cost::fork_child();
@@ -25,6 +25,7 @@ void Session::read_run(const adapter::Framework& framework, bool is_new) {
   if (shared_.options.filter != nullptr) shared_.run.filter = shared_.options.filter->text();
   shared_.run.backend = shared_.backend.current() != nullptr ? shared_.backend.current()->backend->name() : "none";
   shared_.recorder.set_run(shared_.run);
+  shared_.recorder.set_prints_scopes(shared_.prints_scopes());
 }
 
 /// The text after the backend's name: how it counts, and which tools trace.
@@ -41,7 +42,7 @@ std::string Session::backend_note() const {
 Result<void> Session::start(const adapter::Framework& framework) {
   const bool is_new = !is_started() || has_new_options_;
   if (!is_started()) {
-    Result<void> opened = shared_.backend.open(shared_.options.backend);
+    Result<void> opened = shared_.backend.open();
     if (!opened.ok() && shared_.options.requests_anything()) return opened;
   } else if (is_new && !can_count() && shared_.options.backend != BackendChoice::none &&
              shared_.options.requests_anything()) {
@@ -93,7 +94,7 @@ Result<void> Session::take_over(Options options) {
   if (options == shared_.options) return {};
   const bool is_same_way = options.backend == shared_.options.backend && options.children == shared_.options.children &&
                            options.details == shared_.options.details;
-  if (!is_same_filter || (is_started() && !is_same_way) ||
+  if ((is_started() && !(is_same_filter && is_same_way)) ||
       (shared_.recorder.has_csv() && options.csv != shared_.options.csv) || tools_.is_on()) {
     return Failure{
         "a static initialiser measured before main(), and the flags name another file, backend, filter or detail",
@@ -106,11 +107,11 @@ Result<void> Session::take_over(Options options) {
 }
 
 void Session::finish() {
-  if (!is_fork_child() && is_started()) rows_.finish();
+  if (!is_fork_child() && is_started()) shared_.recorder.finish();
 }
 
 void Session::conclude() {
-  if (!is_fork_child() && is_started()) rows_.conclude();
+  if (!is_fork_child() && is_started()) shared_.recorder.conclude();
 }
 
 }  // namespace syscost::session

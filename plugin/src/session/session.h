@@ -12,7 +12,6 @@
 #include "session/options/options.h"
 #include "session/tools/tracing.h"
 #include "session/windows/measurement.h"
-#include "session/windows/row_writer.h"
 #include "session/windows/scopes.h"
 #include "session/windows/windows.h"
 #include "syscost/adapter.h"
@@ -64,11 +63,10 @@ class Session {
   void read_run(const adapter::Framework& framework, bool is_new);
 
   Measurement shared_;
-  RowWriter rows_{shared_};
   Tracing tools_;
-  Windows windows_{shared_, rows_, tools_};
-  Scopes scopes_{shared_, rows_, [this] { return loops_.attach_for_scope(); }};
-  Loops loops_{shared_, rows_, windows_, tools_};
+  Windows windows_{shared_, tools_};
+  Scopes scopes_{shared_, [this] { return loops_.attach_for_scope(); }};
+  Loops loops_{shared_, windows_, tools_};
   bool has_new_options_ = false;  // since the last start()
 };
 

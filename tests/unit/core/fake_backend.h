@@ -84,15 +84,13 @@ class FakeBackend final : public Backend {
   /// The thread that has the lane has ended.
   void leave_lane_open() { was_left_open_ = true; }
   void use_thread_lane(Lane lane) { next_lane_ = lane; }
+  /// Counts only what `filter` selects; null = everything.
+  void select(const Filter* filter) { is_selected_ = filter == nullptr || filter->selects(kRead); }
   bool armed(Lane lane) { return controls_.contains(lane) && controls_[lane] != 0; }
 
   std::string_view name() const override { return "fake"; }
   Capabilities capabilities() const override { return {.entries = true, .calls = true, .children = true, .lanes = 1}; }
   Calibration calibration() const override { return {}; }
-  Result<void> select(const Filter& filter) override {
-    is_selected_ = filter.selects(kRead);
-    return {};
-  }
   std::optional<AcquiredLane> acquire_lane() override {
     if (next_lane_ == Lane::kProcess) return std::nullopt;
     return AcquiredLane{next_lane_, std::exchange(was_left_open_, false)};

@@ -10,7 +10,7 @@
 namespace syscost::session {
 namespace {
 
-TEST(Messages, EndNoProgramWhoseErrorOutputHasNoReader) {
+TEST(Messages, EndNoProgramIfItsErrorOutputHasNoReader) {
   std::array<int, 2> pipe_ends{};
   ASSERT_EQ(pipe(pipe_ends.data()), 0);
   close(pipe_ends[0]);

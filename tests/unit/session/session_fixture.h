@@ -33,7 +33,6 @@ class FrailBackend final : public Backend {
   std::string_view name() const override { return fake_.name(); }
   Capabilities capabilities() const override { return fake_.capabilities(); }
   Calibration calibration() const override { return {.armed_ns_per_call = 100, .measured = true}; }
-  Result<void> select(const Filter& filter) override { return fake_.select(filter); }
   std::optional<AcquiredLane> acquire_lane() override { return fake_.acquire_lane(); }
   Generation boundary(Lane lane, Next next) override {
     if (watcher_) watcher_(next == Next::kArm ? "ours opens" : "ours closes");
@@ -75,9 +74,10 @@ class SessionTest : public ::testing::Test {
 
   Session& session() {
     if (session_ == nullptr) {
-      const BackendOpener opener = [this](BackendChoice) -> Result<std::unique_ptr<Backend>> {
+      const BackendOpener opener = [this](const Options& options) -> Result<std::unique_ptr<Backend>> {
         if (!opens_) return Failure{"no backend here", "get one"};
         is_gone_ = false;
+        fake_.select(options.filter.get());
         if (watcher_) watcher_("ours begins");
         return std::unique_ptr<Backend>(std::make_unique<FrailBackend>(fake_, is_gone_, watcher_));
       };

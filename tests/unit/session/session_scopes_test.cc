@@ -68,7 +68,7 @@ TEST_F(SessionTest, WritesNoRowForAScopeWithoutAName) {
   EXPECT_EQ(keys(), Keys{});
 }
 
-TEST_F(SessionTest, VoidsAScopeWhoseInstrumentWasTakenAway) {
+TEST_F(SessionTest, VoidsAScopeIfItsBackendWasTakenAway) {
   Cost cost(Unavailable{});
   ScopeRecord* scope = session().scopes().open("s", Reach::process, cost);
   is_gone_ = true;

@@ -120,18 +120,34 @@ TEST_F(SessionTest, CountsOnlyWhatTheFilterSelects) {
   EXPECT_EQ(rows({Column::kFilter, Column::kRecord, Column::kTotalCalls}), (Keys{"write|test|0|"}));
 }
 
-TEST_F(SessionTest, AppliesTheFilterToTheInstrumentThatReplacesOne) {
+TEST_F(SessionTest, AppliesTheFilterToTheBackendThatReplacesOne) {
   options_.filter = Filter::parse("write").value();
   open("A");
   is_gone_ = true;
   session().windows().close("passed", 0);
-  ASSERT_TRUE(fake_.select(*Filter::parse("*").value()).ok());  // forgets, as a fresh backend would
+  fake_.select(nullptr);  // a fresh backend has no filter
   is_gone_ = true;
   open("B");
-  session().windows().close("passed", 0);  // opens another one, which is told
+  session().windows().close("passed", 0);  // opens another one, with the filter
   open("C");
   fake_.call();
   EXPECT_EQ(session().windows().close("passed", 0).line, "no syscalls (only write counted)");
+}
+
+TEST(Session, OpensTheBackendForTheOptionsThatItTookOver) {
+  Options seen;
+  Session session({}, [&](const Options& options) -> Result<std::unique_ptr<Backend>> {
+    seen = options;
+    return Failure{"no backend here", "get one"};
+  });
+  Options later;
+  later.filter = Filter::parse("write").value();
+  later.children = true;
+  ASSERT_TRUE(session.take_over(later).ok());
+  static_cast<void>(session.start({}));
+  ASSERT_NE(seen.filter, nullptr);
+  EXPECT_EQ(seen.filter->text(), "write");
+  EXPECT_TRUE(seen.children);
 }
 
 TEST_F(SessionTest, CountsEverythingWithoutAFilter) {
@@ -149,7 +165,7 @@ TEST_F(SessionTest, EstimatesWhatMeasuringAdded) {
   EXPECT_EQ(rows({schema::Column::kOverheadEstimateNs}).front(), "200|");
 }
 
-TEST_F(SessionTest, VoidsAWindowWhoseInstrumentWasTakenAwayAndGoesOnWithANewOne) {
+TEST_F(SessionTest, VoidsAWindowIfItsBackendWasTakenAwayAndGoesOnWithANewOne) {
   open("A");
   fake_.call();
   is_gone_ = true;

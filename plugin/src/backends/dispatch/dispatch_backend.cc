@@ -80,6 +80,9 @@ class DispatchBackend final : public Backend {
   DispatchBackend& operator=(const DispatchBackend&) = delete;
 
   Result<void> start(double unobserved_ns, const ClockRate& clock);
+  /// Counts only the calls that `filter` selects from now on; the others are neither counted nor lost. After start(),
+  /// because the filter may leave the calls of its proof out.
+  void select(const Filter& filter);
 
   std::string_view name() const override { return name_; }
   Capabilities capabilities() const override {
@@ -91,7 +94,6 @@ class DispatchBackend final : public Backend {
   }
   Calibration calibration() const override { return calibration_; }
 
-  Result<void> select(const Filter& filter) override;
   std::optional<AcquiredLane> acquire_lane() override;
   Generation boundary(Lane lane, Next next) override { return lanes_.boundary(lane, next); }
   void read(Lane lane, CallTable& into) override;
@@ -238,7 +240,7 @@ DispatchBackend::~DispatchBackend() {
 
 static_assert(Filter::kNumbers == signal_safe::kNumbers);
 
-Result<void> DispatchBackend::select(const Filter& filter) {
+void DispatchBackend::select(const Filter& filter) {
   filter_ = &filter;
   signal_safe::Directory& directory = syscost_state.directory;
   for (std::uint32_t index = 0; index < signal_safe::kAbis * signal_safe::kNumbers; ++index) {
@@ -246,7 +248,6 @@ Result<void> DispatchBackend::select(const Filter& filter) {
     if (!filter.selects(id)) std::atomic_ref(directory.slot_of[index]).store(signal_safe::kNotSelected);
   }
   std::atomic_ref(directory.ignores_unlisted).store(filter.may_select_beyond() ? 0 : 1);
-  return {};
 }
 
 // ---- windows --------------------------------------------------------------------------------------------------------
@@ -261,7 +262,7 @@ std::optional<AcquiredLane> DispatchBackend::acquire_lane() {
 void DispatchBackend::read(Lane lane, CallTable& into) {
   late_ += Segments::wait_for_recordings();
   Segments::take(lane, lanes_.ended_bank(lane), into);
-  clear_left_out(filter_, into);
+  drop_unselected(filter_, into);
 }
 
 void DispatchBackend::read_crossings(CrossingSink& sink) {
@@ -326,7 +327,7 @@ Result<void> DispatchBackend::attach() {
 
 }  // namespace
 
-Result<std::unique_ptr<Backend>> open_backend(Patching patching) {
+Result<std::unique_ptr<Backend>> open_backend(Patching patching, const Filter* filter) {
   if (syscost_state.stood_aside != StoodAside::no) return why_aside(syscost_state.stood_aside);
   if (Result<void> possible = check_requirements(); !possible.ok()) return possible.failure();
   if (is_open.exchange(true)) {
@@ -342,6 +343,7 @@ Result<std::unique_ptr<Backend>> open_backend(Patching patching) {
   if (Result<void> tried = try_in_child(); !tried.ok()) return fail(tried.failure());
   auto backend = std::make_unique<DispatchBackend>(patching);
   if (Result<void> started = backend->start(unobserved_ns, clock); !started.ok()) return started.failure();
+  if (filter != nullptr) backend->select(*filter);
   return std::unique_ptr<Backend>(std::move(backend));
 }
 

@@ -19,7 +19,8 @@ enum class Patching { allowed, never };
 Result<void> check_for_debugger();
 
 /// Tries itself out in a forked child, takes SIGSYS over, arms the calling thread, and proves that it works: 64 known
-/// calls must be counted as exactly 64. Between windows only. One at a time in a process.
-Result<std::unique_ptr<Backend>> open_backend(Patching patching);
+/// calls must be counted as exactly 64. Between windows only. One at a time in a process. It counts what `filter`
+/// selects (null = everything; it must outlive the backend).
+Result<std::unique_ptr<Backend>> open_backend(Patching patching, const Filter* filter = nullptr);
 
 }  // namespace syscost::dispatch

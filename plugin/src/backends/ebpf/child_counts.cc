@@ -60,7 +60,7 @@ void ChildCounts::take(std::uint32_t bank, const Filter* filter, ChildTables& in
   drain_bits(counted.dirty, std::size(counted.dirty), [&](std::uint32_t index) {
     const std::uint32_t slot = SYSCOST_FIRST_CHILD_SLOT + index;
     const SyscallId id = syscall_of_child_slot(children, slot);
-    if (is_left_out_beyond_table(filter, id)) {
+    if (is_unselected_beyond_table(filter, id)) {
       cell_at(bank, index) = {};
     } else {
       take_cell(cell_at(bank, index), table_of(slot).at(id));
@@ -69,7 +69,7 @@ void ChildCounts::take(std::uint32_t bank, const Filter* filter, ChildTables& in
   drain_bits(counted.dirty_errors, std::size(counted.dirty_errors), [&](std::uint32_t index) {
     const syscost_child_error& error = children.errors[index];
     const SyscallId id = syscall_of_child_slot(children, error.slot);
-    if (!is_left_out_beyond_table(filter, id)) {
+    if (!is_unselected_beyond_table(filter, id)) {
       table_of(error.slot).at(id).errors.add(static_cast<int>(error.error), counted.errors[index]);
     }
     counted.errors[index] = 0;

@@ -59,7 +59,6 @@ class EbpfBackend final : public Backend {
                        : "runs BPF programs of its own: " + why;
   }
 
-  Result<void> select(const Filter& filter) override;
   std::optional<AcquiredLane> acquire_lane() override;
   Generation boundary(Lane lane, Next next) override;
   void read(Lane lane, CallTable& into) override;
@@ -77,6 +76,10 @@ class EbpfBackend final : public Backend {
     return programs_.attach(own_token());
   }
   void retire() override { programs_.retire(); }
+
+  /// Counts only the calls that `filter` selects from now on; the others are neither counted nor lost. After the
+  /// proofs, because the filter may leave their calls out.
+  void select(const Filter& filter);
 
   /// The proof that it counts, and what counting adds to a call, given what the same call takes unobserved.
   Result<void> prove_and_calibrate(double unobserved_ns);
@@ -119,7 +122,7 @@ static_assert(kMaxRequestRules == SYSCOST_RULES && kMaxDriverThreads == SYSCOST_
 static_assert(RequestRule::kNowhere == SYSCOST_NOWHERE);
 static_assert(Filter::kNumbers == SYSCOST_NUMBERS && kAbiCount == SYSCOST_ABIS);
 
-Result<void> EbpfBackend::select(const Filter& filter) {
+void EbpfBackend::select(const Filter& filter) {
   filter_ = &filter;
   syscost_directory& directory = memory_.directory();
   for (std::uint32_t index = 0; index < SYSCOST_ABIS * SYSCOST_NUMBERS; ++index) {
@@ -127,8 +130,7 @@ Result<void> EbpfBackend::select(const Filter& filter) {
     // Nothing is armed: the programs look into the table only to count.
     if (!filter.selects(id)) std::atomic_ref(directory.slot_of[index]).store(SYSCOST_NOT_SELECTED);
   }
-  std::atomic_ref(directory.ignores_wild).store(filter.may_select_beyond() ? 0 : 1);
-  return {};
+  std::atomic_ref(directory.ignores_unlisted).store(filter.may_select_beyond() ? 0 : 1);
 }
 
 // ---- lanes ----------------------------------------------------------------------------------------------------------
@@ -196,7 +198,7 @@ void EbpfBackend::read(Lane lane, CallTable& into) {
   late_ += segments_.wait_for_programs();
   if (lane == Lane::kProcess) late_ += children_.wait_for_programs();
   segments_.take(lane, state(lane).ended_bank, into);
-  clear_left_out(filter_, into);
+  drop_unselected(filter_, into);
 }
 
 void EbpfBackend::read_crossings(CrossingSink& sink) {
@@ -275,13 +277,14 @@ Result<void> EbpfBackend::prove_children() {
 
 }  // namespace
 
-Result<std::unique_ptr<Backend>> open_backend(const DetailRequest& details, bool children) {
+Result<std::unique_ptr<Backend>> open_backend(const DetailRequest& details, bool children, const Filter* filter) {
   double unobserved_ns = getppid_ns();
   Result<ProcessAttachment> programs = ProcessAttachment::open(details, children);
   if (!programs.ok()) return programs.failure();
   auto backend = std::make_unique<EbpfBackend>(std::move(programs.value()));
   if (Result<void> proof = backend->prove_and_calibrate(unobserved_ns); !proof.ok()) return proof.failure();
   if (Result<void> proof = backend->prove_children(); !proof.ok()) return proof.failure();
+  if (filter != nullptr) backend->select(*filter);
   return std::unique_ptr<Backend>(std::move(backend));
 }
 

@@ -15,7 +15,9 @@
 namespace syscost::ebpf {
 
 /// Loads, attaches, and proves that it works: 64 known calls must be counted as exactly 64. Between windows only.
-/// Calls are told apart by `details`. With `children` the processes below are counted too, by program.
-Result<std::unique_ptr<Backend>> open_backend(const DetailRequest& details = {}, bool children = false);
+/// `details` says how to separate calls of one syscall. With `children` it counts the processes below too, by program.
+/// It counts what `filter` selects (null = everything; it must outlive the backend).
+Result<std::unique_ptr<Backend>> open_backend(const DetailRequest& details = {}, bool children = false,
+                                              const Filter* filter = nullptr);
 
 }  // namespace syscost::ebpf

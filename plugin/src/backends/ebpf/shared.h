@@ -69,14 +69,15 @@ struct syscost_lane {
   __u64 padding[6];
 };
 
-/* Where a request's argument says more: the device and the request must fit, the first rule that does decides. */
+/* Which part of a request's argument says more about the call. The first rule applies that matches both the device and
+ * the request. */
 struct syscost_rule {
   __u32 device;
   __u32 device_mask;
   __u32 request;
   __u32 request_mask;
   __u16 command_at; /* offset of 32 bits in the argument; 0xffff = nowhere */
-  __u16 status_at;  /* likewise, read when the call has succeeded */
+  __u16 status_at;  /* offset of 32 bits that are read when the call has succeeded; 0xffff = nowhere */
 };
 SYSCOST_STATIC_ASSERT(sizeof(struct syscost_rule) == 20, "no hidden padding");
 #define SYSCOST_NOWHERE 0xffff
@@ -194,7 +195,7 @@ struct syscost_directory {
   __u64 syscall_of[SYSCOST_SLOTS];                     /* abi << 32 | number; bit 63: a number beyond the tables */
   __u32 error_slot_of[SYSCOST_SLOTS * SYSCOST_ERRNOS]; /* slot + 1 */
   __u32 error_of[SYSCOST_ERROR_SLOTS];                 /* syscall slot << 16 | errno */
-  __u32 ignores_wild;                                  /* numbers beyond slot_of are not counted either */
+  __u32 ignores_unlisted;                              /* numbers beyond slot_of are not counted */
   __u32 attach_epoch;                                  /* the process: which attachment this is, counted from 0 */
   __u32 details_used;                                  /* of `details`; may exceed its size */
   struct syscost_detail details[SYSCOST_DETAIL_SLOTS]; /* of slot SYSCOST_SLOTS + index */

@@ -40,8 +40,6 @@ class SeccompBackend final : public Backend {
   }
   Calibration calibration() const override { return calibration_; }
 
-  // The filter was installed for it.
-  Result<void> select(const Filter&) override { return {}; }
   std::optional<AcquiredLane> acquire_lane() override;
   Generation boundary(Lane lane, Next next) override;
   void read(Lane lane, CallTable& into) override;

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "session/doctor/known_latency.h"
-#include "session/options/option_values.h"
+#include "session/options/option_table.h"
 
 #if SYSCOST_HAS_EBPF
 #include "backends/ebpf/ebpf_backend.h"
@@ -78,7 +78,7 @@ Failure counts_no_children(const char* backend) {
 
 OpenedBackend open_ebpf([[maybe_unused]] const BackendRequest& request) {
 #if SYSCOST_HAS_EBPF
-  return ebpf::open_backend(request.details, request.children);
+  return ebpf::open_backend(request.details, request.children, request.filter);
 #else
   return built_without("eBPF", "libbpf");
 #endif
@@ -93,7 +93,7 @@ OpenedBackend open_dispatch(const BackendRequest& request) {
   // Dispatch ends at fork: a child runs without the handler that counts.
   if (request.children) return counts_no_children("dispatch");
   if (request.details.any()) return has_no_details("dispatch");
-  return dispatch::open_backend(dispatch::Patching::allowed);
+  return dispatch::open_backend(dispatch::Patching::allowed, request.filter);
 }
 OpenedBackend open_dispatch_automatically(const BackendRequest& request) {
   if (Result<void> debugger = dispatch::check_for_debugger(); !debugger.ok()) return debugger.failure();
@@ -102,7 +102,7 @@ OpenedBackend open_dispatch_automatically(const BackendRequest& request) {
 OpenedBackend open_dispatch_trap(const BackendRequest& request) {
   if (request.children) return counts_no_children("dispatch-trap");
   if (request.details.any()) return has_no_details("dispatch-trap");
-  return dispatch::open_backend(dispatch::Patching::never);
+  return dispatch::open_backend(dispatch::Patching::never, request.filter);
 }
 #else
 OpenedBackend open_dispatch(const BackendRequest&) {
@@ -195,11 +195,11 @@ OpenedBackend open_first(const BackendRequest& request) {
 
 }  // namespace
 
-OpenedBackend open_backend(BackendChoice choice, const Filter* filter, bool children, const DetailRequest& details) {
-  const BackendRequest request{filter, children, with_rules(details)};
+OpenedBackend open_backend(const Options& options) {
+  const BackendRequest request{options.filter.get(), options.children, with_rules(options.details)};
   earlier_failures_text().clear();
   for (const Entry& entry : kBackends) {
-    if (choice == entry.choice) return entry.open(request);
+    if (options.backend == entry.choice) return entry.open(request);
   }
   return open_first(request);
 }

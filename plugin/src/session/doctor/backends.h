@@ -15,11 +15,9 @@
 
 namespace syscost::session {
 
-/// Opens one of the backends this library was built with, to count what `filter` selects (null = everything; it must
-/// outlive the backend), and with `children` the calls of child processes too. If every backend fails, the failure
-/// names the reason of each.
-Result<std::unique_ptr<Backend>> open_backend(BackendChoice choice, const Filter* filter, bool children,
-                                              const DetailRequest& details = {});
+/// Opens the backend that `options` name, one of those this library was built with. It counts what `options` select;
+/// the filter must outlive it. If every backend fails, the failure names the reason of each.
+Result<std::unique_ptr<Backend>> open_backend(const Options& options);
 
 /// Why the backends before the one that `automatic` opened last failed: "ebpf: FIRST PART OF THE REASON", with "; "
 /// between them, and a hint to --syscost_doctor. Empty if it opened the first.

@@ -30,7 +30,7 @@ bool Loops::enter(std::string_view name) {
 }
 
 void Loops::leave(std::string_view name, const std::vector<std::string>& lines) {
-  rows_.write_loop("loop " + std::string(name));
+  shared_.recorder.write_loop("loop " + std::string(name));
   if (!lines.empty() && shared_.prints_lines()) {
     std::string start = "loop " + std::string(name) + ": ";
     for (const std::string& line : lines) {
@@ -54,7 +54,7 @@ bool Loops::pause_test() {
 }
 
 void Loops::resume_test(std::string_view name) {
-  rows_.write_loop(name);
+  shared_.recorder.write_loop(name);
   const std::string_view excluded = shared_.window.has_value() ? std::string_view(shared_.window->excluded) : "";
   windows_.leave_out_pause(excluded.ends_with(name) ? std::string_view() : name);
   shared_.in_loop.store(false);

@@ -14,7 +14,6 @@
 
 #include "session/tools/tracing.h"
 #include "session/windows/measurement.h"
-#include "session/windows/row_writer.h"
 #include "session/windows/windows.h"
 
 namespace syscost::session {
@@ -23,8 +22,7 @@ class LoopRun;
 
 class Loops {
  public:
-  Loops(Measurement& shared, RowWriter& rows, Windows& windows, Tracing& tools)
-      : shared_(shared), rows_(rows), windows_(windows), tools_(tools) {}
+  Loops(Measurement& shared, Windows& windows, Tracing& tools) : shared_(shared), windows_(windows), tools_(tools) {}
 
   /// Stops charging the running test. False, with a message, if another loop runs already.
   bool enter(std::string_view name);
@@ -80,7 +78,6 @@ class Loops {
   bool claim_loop();
 
   Measurement& shared_;
-  RowWriter& rows_;
   Windows& windows_;
   Tracing& tools_;
   Running running_;

@@ -2,16 +2,83 @@
 #include "session/options/option_table.h"
 
 #include <algorithm>
-#include <array>
-
-#include "core/edit_distance.h"
-#include "session/options/option_values.h"
+#include <cstddef>
+#include <memory>
+#include <utility>
 
 namespace syscost::session {
 namespace {
 
 using Group = OptionGroup;
 using Kind = ValueKind;
+
+// ---- values that do not go into one member as they are ------
+
+bool contains(const std::vector<std::string>& parts, std::string_view part) {
+  return std::find(parts.begin(), parts.end(), part) != parts.end();
+}
+
+std::string take_profile(Options& options, std::string_view value) {
+  const std::vector<std::string> parts = split(value, ',');
+  options.profile_syscalls = contains(parts, "syscalls");
+  options.profile_bpftrace = contains(parts, "bpftrace");
+  options.profile_perf = contains(parts, "perf");
+  options.profile_cupti = contains(parts, "cupti");
+  return {};
+}
+
+std::string take_backend(Options& options, std::string_view value) {
+  static_assert(kBackendWords.size() == static_cast<std::size_t>(BackendChoice::none) + 1);
+  const auto* const word = std::find_if(kBackendWords.begin(), kBackendWords.end(),
+                                        [&](const Word& candidate) { return candidate.text == value; });
+  options.is_backend_named = true;
+  options.backend = static_cast<BackendChoice>(word - kBackendWords.begin());
+  return {};
+}
+
+std::string take_filter(Options& options, std::string_view value) {
+  Result<std::shared_ptr<const Filter>> filter = Filter::parse(value);
+  if (!filter.ok()) return filter.failure().reason + " " + filter.failure().how_to_fix;
+  options.filter = std::move(filter.value());
+  return {};
+}
+
+std::string take_detail(Options& options, std::string_view value) {
+  constexpr std::string_view kThread = "thread:";
+  options.details = {};
+  for (const std::string& part : split(value, ',')) {
+    if (part == "ioctl") {
+      options.details.ioctls = true;
+    } else if (part.size() == kThread.size() || part.size() > kThread.size() + kMaxThreadName) {
+      return "\"" + part + "\" does not name threads: after the colon, write 1 to " + std::to_string(kMaxThreadName) +
+             " letters, the beginning of their name (prctl(PR_SET_NAME))";
+    } else if (options.details.driver_threads.size() == kMaxDriverThreads) {
+      return "more than " + std::to_string(kMaxDriverThreads) + " names of threads";
+    } else {
+      options.details.driver_threads.push_back(part.substr(kThread.size()));
+    }
+  }
+  return {};
+}
+
+std::string take_scripts(Options& options, std::string_view value) {
+  options.lists_scripts = value == "list";
+  options.scripts.clear();
+  if (options.lists_scripts) return {};
+  for (std::string& part : split(value, ',')) {
+    if (part.empty()) return "the name of a script is missing; --syscost_bpf list shows them";
+    if (part == "list") return "\"list\" stands alone: it shows the scripts and runs nothing";
+    if (!contains(options.scripts, part)) options.scripts.push_back(std::move(part));
+  }
+  return {};
+}
+
+std::string take_unavailable(Options& options, std::string_view value) {
+  options.on_unavailable = value == "skip" ? Options::OnUnavailable::skip : Options::OnUnavailable::fail;
+  return {};
+}
+
+// ---- the table ----
 
 constexpr std::array kOptions = {
     OptionEntry{.group = Group::results,
@@ -201,6 +268,16 @@ std::string_view title_of(OptionGroup group) {
   return kTitles.at(static_cast<std::size_t>(group));
 }
 
+std::vector<std::string> split(std::string_view text, char mark) {
+  std::vector<std::string> parts;
+  for (;;) {
+    const std::size_t end = text.find(mark);
+    parts.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
 std::span<const OptionEntry> option_table() {
   return kOptions;
 }
@@ -228,20 +305,6 @@ const OptionEntry* find_option(std::string_view name, bool flags_only) {
     if (option.name == name && (option.is_flag() || !flags_only)) return &option;
   }
   return nullptr;
-}
-
-std::string_view nearest_option(std::string_view name, bool flags_only) {
-  const OptionEntry* best = nullptr;
-  std::size_t best_distance = 0;
-  for (const OptionEntry& option : kOptions) {
-    if (flags_only && !option.is_flag()) continue;
-    const std::size_t distance = edit_distance(name, option.name);
-    if (best == nullptr || distance < best_distance) {
-      best = &option;
-      best_distance = distance;
-    }
-  }
-  return best_distance <= std::max<std::size_t>(2, name.size() / 3) ? best->name : std::string_view();
 }
 
 }  // namespace syscost::session

@@ -7,6 +7,7 @@
 // an entry here.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -44,6 +45,29 @@ struct Word {
   std::string_view about;
 };
 
+/// Words of the options that have some.
+inline constexpr std::array kProfileWords = {
+    Word{"syscalls", "print a line under each test and for each loop"},
+    Word{"bpftrace", "run bpftrace on each test, loop and benchmark"},
+    Word{"perf", "run perf on each test, loop and benchmark"},
+    Word{"cupti", "kernels and copies of a GPU, in a run of its own without counts and times"},
+};
+/// In the order of BackendChoice.
+inline constexpr std::array kBackendWords = {
+    Word{"auto", "the first of ebpf, dispatch and seccomp that works"},
+    Word{"ebpf", "by BPF programs in the kernel; needs CAP_BPF and CAP_PERFMON"},
+    Word{"dispatch", "by Syscall User Dispatch; needs no privilege"},
+    Word{"dispatch-trap", "the same, without patches in the program's code"},
+    Word{"seccomp", "entries only; needs no privilege"},
+    Word{"none", "times only; counts stay empty"},
+};
+inline constexpr std::array kDetailWords = {
+    Word{"ioctl", "rows for each request, by device and name"},
+    Word{"thread:NAME", "separate rows for the threads with a name that begins with NAME"},
+};
+inline constexpr std::array kScriptWords = {Word{"list", "show all scripts, and run nothing"}};
+inline constexpr std::array kUnavailableWords = {Word{"skip", "skip the test"}, Word{"fail", "fail the test"}};
+
 /// Stores `value` in `options`. Its words are checked already. Returns what is wrong with it, or "".
 using Take = std::string (*)(Options& options, std::string_view value);
 /// Where a value goes.
@@ -76,9 +100,10 @@ std::string plain_text(std::string_view marked);
 /// "auto, ebpf, dispatch".
 std::string list_of_words(std::span<const Word> words);
 
+/// The parts of `text` between the marks; an empty one stays an empty part.
+std::vector<std::string> split(std::string_view text, char mark);
+
 /// Null when there is none of this name.
 const OptionEntry* find_option(std::string_view name, bool flags_only);
-/// The name nearest to `name`; empty when none is near enough to have been meant.
-std::string_view nearest_option(std::string_view name, bool flags_only);
 
 }  // namespace syscost::session

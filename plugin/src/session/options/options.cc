@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <climits>
+#include <utility>
 
+#include "core/edit_distance.h"
 #include "session/options/option_table.h"
-#include "session/options/option_values.h"
 
 namespace syscost::session {
 namespace {
@@ -24,6 +27,21 @@ bool is_foreign_variable(std::string_view name) {
   return std::any_of(kForeignPrefixes.begin(), kForeignPrefixes.end(),
                      [&](std::string_view prefix) { return name.starts_with(prefix); }) ||
          std::find(kForeignNames.begin(), kForeignNames.end(), name) != kForeignNames.end();
+}
+
+/// The name nearest to `name`; empty when none is near enough to have been meant.
+std::string_view nearest_option(std::string_view name, bool flags_only) {
+  const OptionEntry* best = nullptr;
+  std::size_t best_distance = 0;
+  for (const OptionEntry& option : option_table()) {
+    if (flags_only && !option.is_flag()) continue;
+    const std::size_t distance = edit_distance(name, option.name);
+    if (best == nullptr || distance < best_distance) {
+      best = &option;
+      best_distance = distance;
+    }
+  }
+  return best_distance <= std::max<std::size_t>(2, name.size() / 3) ? best->name : std::string_view();
 }
 
 /// `did you mean PREFIXname? `, or nothing.
@@ -56,6 +74,100 @@ std::string_view flag_name(std::string_view argument, Spelling spelling) {
   if (spelling != Spelling::prefixed_short || !name.starts_with("--") || name == "--help") return {};
   name.remove_prefix(2);
   return find_option(name, true) != nullptr ? name : std::string_view();
+}
+
+std::string one_of(std::string_view value, std::string_view choices) {
+  return "\"" + std::string(value) + "\" is not one of " + std::string(choices);
+}
+
+bool has_empty_part(const std::vector<std::string>& parts) {
+  return std::find(parts.begin(), parts.end(), "") != parts.end();
+}
+
+bool is_one_of(std::string_view value, std::span<const Word> words) {
+  return std::any_of(words.begin(), words.end(), [&](const Word& word) {
+    const std::size_t colon = word.text.find(':');
+    return colon == std::string_view::npos ? value == word.text : value.starts_with(word.text.substr(0, colon + 1));
+  });
+}
+
+/// No value for what is not a number of the option's range.
+std::optional<std::uint64_t> number_of(const OptionEntry& option, std::string_view value) {
+  int number = 0;
+  const auto [rest, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error != std::errc() || rest != value.data() + value.size() || number < option.least) return std::nullopt;
+  return static_cast<std::uint64_t>(number);
+}
+
+/// The error sentence of a value that its kind forbids, or "".
+std::string fault_of(const OptionEntry& option, std::string_view value) {
+  switch (option.kind) {
+    case ValueKind::on_off:
+      if (value != "1" && value != "true" && value != "0" && value != "false")
+        return one_of(value, "1, 0, true, false");
+      break;
+    case ValueKind::text:
+      if (value.empty()) return "the value is empty";
+      break;
+    case ValueKind::file:
+      if (value.empty()) return "a file name is missing";
+      break;
+    case ValueKind::folder:
+    case ValueKind::folders:
+      if (has_empty_part(split(value, ':'))) return "the name of a folder is missing";
+      break;
+    case ValueKind::number:
+      if (!number_of(option, value).has_value()) {
+        return "\"" + std::string(value) + "\" is not a whole number from " + std::to_string(option.least) + " to " +
+               std::to_string(INT_MAX);
+      }
+      break;
+    case ValueKind::word:
+      if (!is_one_of(value, option.words)) return one_of(value, list_of_words(option.words));
+      break;
+    case ValueKind::words:
+      for (const std::string& part : split(value, ',')) {
+        if (is_one_of(part, option.words)) continue;
+        return one_of(part, list_of_words(option.words) + ", or several of them with commas between");
+      }
+      break;
+    case ValueKind::names:
+    case ValueKind::selector:
+      break;
+  }
+  return {};
+}
+
+/// Puts a value without a fault where it belongs.
+struct Put {
+  const OptionEntry& option;
+  Options& options;
+  std::string_view value;
+
+  std::string operator()(bool Options::*member) const {
+    options.*member = value == "1" || value == "true";
+    return {};
+  }
+  std::string operator()(std::string Options::*member) const {
+    options.*member = value;
+    return {};
+  }
+  std::string operator()(std::vector<std::string> Options::*member) const {
+    options.*member = split(value, ':');
+    return {};
+  }
+  std::string operator()(std::optional<std::uint64_t> Options::*member) const {
+    options.*member = number_of(option, value);
+    return {};
+  }
+  std::string operator()(Take take) const { return take(options, value); }
+};
+
+/// Checks `value` and puts it into `options`; an error sentence, or "".
+std::string take_value(const OptionEntry& option, Options& options, std::string_view value, Source source) {
+  if (option.source != nullptr) options.*option.source = source;
+  std::string fault = fault_of(option, value);
+  return fault.empty() ? std::visit(Put{option, options, value}, option.target) : fault;
 }
 
 Result<void> read_environment(const std::vector<std::string>& environment, Options& options) {

@@ -44,21 +44,21 @@ bool Tracing::begin_test() {
 /// For a loop. A scope around it would be charged with what stopping the tool takes: there it stays, disarmed.
 void Tracing::suspend(OpenWindow& window) {
   if (!window.is_traced || !profilers_.tools().is_attached() || shared_.scopes.open_count() > 0) return;
-  const RowWriter::Lock guard = rows_.take_lock();
-  rows_.enter_file();
+  const Recorder::Lock guard = shared_.recorder.take_lock();
+  shared_.recorder.enter_file();
   window.is_trace_whole = detach(findings_) && window.is_trace_whole;
 }
 
 void Tracing::resume(OpenWindow& window) {
   if (!window.is_traced || profilers_.tools().is_attached()) return;
-  const RowWriter::Lock guard = rows_.take_lock();
-  rows_.enter_file();
+  const Recorder::Lock guard = shared_.recorder.take_lock();
+  shared_.recorder.enter_file();
   window.is_trace_whole = attach() && window.is_trace_whole;
 }
 
 std::vector<std::string> Tracing::conclude(OpenWindow& window, const csv::WindowColumns& columns,
                                            const detail::CostData* counted, int framework_writes) {
-  rows_.enter_file();
+  shared_.recorder.enter_file();
   if (profilers_.tools().is_attached()) window.is_trace_whole = detach(findings_) && window.is_trace_whole;
   // What is missing was said; numbers that are not whole can only differ.
   const TracedWindow traced =
@@ -87,14 +87,14 @@ bool Tracing::begin_pass(std::string_view loop) {
         "include the cost of starting " + names() + "; end the scope before the loop");
     return false;
   }
-  const RowWriter::Lock guard = rows_.take_lock();
-  rows_.enter_file();
+  const Recorder::Lock guard = shared_.recorder.take_lock();
+  shared_.recorder.enter_file();
   return attach();
 }
 
 bool Tracing::end_pass(Findings& findings) {
-  const RowWriter::Lock guard = rows_.take_lock();
-  rows_.enter_file();
+  const Recorder::Lock guard = shared_.recorder.take_lock();
+  shared_.recorder.enter_file();
   return detach(findings);
 }
 

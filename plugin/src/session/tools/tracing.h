@@ -18,15 +18,13 @@
 
 #include "session/tools/profiler_session.h"
 #include "session/windows/measurement.h"
-#include "session/windows/row_writer.h"
 #include "session/windows/window_tools.h"
 
 namespace syscost::session {
 
 class Tracing final : public WindowTools {
  public:
-  Tracing(Measurement& shared, RowWriter& rows, ToolOpener opener)
-      : shared_(shared), rows_(rows), profilers_(std::move(opener)) {}
+  Tracing(Measurement& shared, ToolOpener opener) : shared_(shared), profilers_(std::move(opener)) {}
 
   /// Opens the tools that the options request, if they are not open yet.
   Result<void> start();
@@ -72,7 +70,6 @@ class Tracing final : public WindowTools {
   Result<std::string> folder_of(OpenWindow& window);
 
   Measurement& shared_;
-  RowWriter& rows_;
   ProfilerSession profilers_;
   Findings findings_;  // of the open test's stretches so far
 };

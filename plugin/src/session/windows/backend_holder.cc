@@ -68,10 +68,9 @@ std::optional<std::uint64_t> OpenBackend::overhead_estimate_ns(const detail::Cos
   return static_cast<std::uint64_t>(std::llround(static_cast<double>(calls) * calibration.armed_ns_per_call));
 }
 
-Result<void> BackendHolder::open(BackendChoice choice) {
-  choice_ = choice;
+Result<void> BackendHolder::open() {
   current_.store(nullptr, std::memory_order_release);
-  if (choice == BackendChoice::none) {
+  if (options_.backend == BackendChoice::none) {
     why_not_ = std::make_shared<Unavailable>(
         Unavailable{"Measuring was switched off with --syscost_backend none (or SYSCOST_BACKEND=none).",
                     "Leave that out, or choose auto."});
@@ -81,14 +80,12 @@ Result<void> BackendHolder::open(BackendChoice choice) {
     why_not_ = std::make_shared<Unavailable>(memory.failure());
     return memory;
   }
-  Result<std::unique_ptr<Backend>> backend = opener_(choice);
-  Result<void> selected = backend.ok() && filter_ != nullptr ? backend.value()->select(*filter_) : Result<void>();
-  if (!backend.ok() || !selected.ok()) {
-    Failure failure = backend.ok() ? selected.failure() : backend.failure();
-    why_not_ = std::make_shared<Unavailable>(failure);
-    return failure;
+  Result<std::unique_ptr<Backend>> backend = opener_(options_);
+  if (!backend.ok()) {
+    why_not_ = std::make_shared<Unavailable>(backend.failure());
+    return backend.failure();
   }
-  opened_.push_back(std::make_unique<OpenBackend>(std::move(backend.value()), filter_));
+  opened_.push_back(std::make_unique<OpenBackend>(std::move(backend.value()), options_.filter));
   current_.store(opened_.back().get(), std::memory_order_release);
   return {};
 }
@@ -105,7 +102,7 @@ Result<void> BackendHolder::check(OpenBackend& opened) {
   if (current() == &opened) {
     // A helper that shares BPF programs among processes accepts each process once.
     opened.backend->retire();
-    Result<void> reopened = open(choice_);
+    Result<void> reopened = open();
     if (!reopened.ok()) failure.reason += "; opening it again failed: " + reopened.failure().reason;
   }
   return failure;

@@ -21,8 +21,9 @@
 
 namespace syscost::session {
 
-/// Opens the chosen backend; `automatic` opens the first that works. Never called with `none`.
-using BackendOpener = std::function<Result<std::unique_ptr<Backend>>(BackendChoice)>;
+/// Opens the backend that the options choose, to count what they select; `automatic` opens the first that works. Never
+/// called with `none`.
+using BackendOpener = std::function<Result<std::unique_ptr<Backend>>(const Options&)>;
 
 /// A backend that was opened, and its book.
 struct OpenBackend {
@@ -57,12 +58,11 @@ struct OpenBackend {
 
 class BackendHolder {
  public:
-  /// Each opened backend counts only the calls that `filter` selects; null = all.
-  explicit BackendHolder(BackendOpener opener, std::shared_ptr<const Filter> filter = nullptr)
-      : opener_(std::move(opener)), filter_(std::move(filter)) {}
+  /// `options` must outlive it. While a backend is open, what they say of counting must not change.
+  BackendHolder(BackendOpener opener, const Options& options) : opener_(std::move(opener)), options_(options) {}
 
-  /// Opens the chosen backend. Makes syscalls: between windows only.
-  Result<void> open(BackendChoice choice);
+  /// Opens the backend of the options. Makes syscalls: between windows only.
+  Result<void> open();
 
   /// Null if no backend works; why_not() then has the reason.
   OpenBackend* current() const { return current_.load(std::memory_order_acquire); }
@@ -74,8 +74,7 @@ class BackendHolder {
 
  private:
   BackendOpener opener_;
-  std::shared_ptr<const Filter> filter_;
-  BackendChoice choice_ = BackendChoice::automatic;
+  const Options& options_;
   std::vector<std::unique_ptr<OpenBackend>> opened_;
   std::atomic<OpenBackend*> current_{nullptr};
   std::shared_ptr<const Unavailable> why_not_;

@@ -30,7 +30,10 @@ namespace syscost::session {
 
 struct Measurement {
   Measurement(Options its_options, BackendOpener opener)
-      : options(std::move(its_options)), backend(std::move(opener), options.filter), scopes(quiet_memory()) {}
+      : options(std::move(its_options)),
+        backend(std::move(opener), options),
+        scopes(quiet_memory()),
+        recorder(scopes) {}
   Measurement(const Measurement&) = delete;
   Measurement& operator=(const Measurement&) = delete;
 
@@ -42,8 +45,8 @@ struct Measurement {
 
   ForkDetector fork_detector;
   BackendHolder backend;
-  Recorder recorder;
   ScopeRecords scopes;
+  Recorder recorder;
 
   // Set by the windows.
   std::optional<OpenWindow> window;

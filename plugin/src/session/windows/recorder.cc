@@ -2,11 +2,36 @@
 #include "session/windows/recorder.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
+#include "os/quiet_memory.h"
 #include "session/process/messages.h"
+#include "session/windows/report_line.h"
 
 namespace syscost::session {
+
+// ---- the lock ----
+
+Recorder::Lock Recorder::take_lock(const ScopeRecord* scope) {
+  if (!lock_.try_lock()) {
+    const bool is_inside_a_scope = scopes_ != nullptr && scopes_->is_inside_another(scope);
+    lock_.lock(is_inside_a_scope ? WritingLock::Waiter::inside_window : WritingLock::Waiter::outside_window);
+  }
+  return {lock_, std::adopt_lock};
+}
+
+Recorder::Lock Recorder::take_lock_inside_window() {
+  lock_.lock(WritingLock::Waiter::inside_window);
+  return {lock_, std::adopt_lock};
+}
+
+Recorder::Lock Recorder::take_lock_within_a_second() {
+  if (!lock_.lock_within_a_second()) return {lock_, std::defer_lock};
+  return {lock_, std::adopt_lock};
+}
+
+// ---- rows ----
 
 Result<void> Recorder::open_csv(const std::string& path) {
   Result<csv::Sink> sink = csv::Sink::open(path);
@@ -62,7 +87,55 @@ void Recorder::add(const csv::WindowColumns& window, const csv::ToolWindow& tool
   rows_->append(pending_, window, tool);
 }
 
+/// Keeps the rows of the scopes that closed since the last write. `window` is the one in which they closed.
+void Recorder::add_scopes(std::string_view window) {
+  if (scopes_ == nullptr) return;
+  const ScopeRows waiting = scopes_->take_rows();
+  for (const ScopeRow& row : waiting.rows) add_scope(row);
+  if (waiting.not_kept == 0) return;
+  note_problem({std::to_string(waiting.not_kept) + " rows of named scopes are missing, closed last in " +
+                    std::string(window) + ": too many waited for its end",
+                "name fewer scopes in one test (at most " + std::to_string(ScopeRecords::kMaxRows) +
+                    "), e.g. one around the loop instead of one in it"});
+}
+
+void Recorder::add_scope(const ScopeRow& row) {
+  csv::WindowColumns columns;
+  columns.kind = "scope";
+  columns.test = row.test;
+  columns.window = row.name;
+  columns.parent = row.parent;
+  columns.repetition = row.repetition;
+  if (!row.is_traced) columns.wall_ns = row.wall_ns;
+  const OpenBackend& opened = *row.opened;
+  Capabilities can = opened.capabilities;
+  can.latency = can.latency && !row.is_traced;
+  if (!opened.is_intact.load(std::memory_order_acquire)) {
+    add(columns, nullptr, opened.capabilities);
+    return;
+  }
+  // Losses that were found while the row waited may have happened in the scope.
+  const std::shared_ptr<const detail::CostData> cost =
+      opened.with_losses(row.cost, opened.hidden_losses(row.reach) - row.hidden_losses_before);
+  if (!row.is_traced) columns.overhead_estimate_ns = opened.overhead_estimate_ns(*cost);
+  add(columns, cost.get(), can);
+  if (prints_scopes_) say("scope " + std::string(row.name) + ": " + report_line(*cost, row.wall_ns));
+}
+
 void Recorder::write(std::string_view window) {
+  enter_file();
+  add_scopes(window);
+  write_kept(window);
+}
+
+void Recorder::write_loop(std::string_view loop) {
+  const Lock guard = take_lock();
+  enter_file();
+  write_kept(loop);
+  static_cast<void>(top_up_quiet_memory());
+}
+
+void Recorder::write_kept(std::string_view window) {
   if (pending_.empty()) return;
   Result<void> written = sink_->append(pending_);
   if (!written.ok() && sink_->is_locked_out()) return say_that_rows_wait(written.failure());
@@ -82,8 +155,20 @@ void Recorder::say_that_rows_wait(Failure failure) {
   say_failure(failure);
 }
 
+void Recorder::finish() {
+  const Lock guard = take_lock();
+  write("scopes");
+}
+
 void Recorder::conclude() {
-  write("the end");
+  // A signal handler may have called exit() while its own thread was writing. That write never ends.
+  const Lock guard = take_lock_within_a_second();
+  if (!guard.owns_lock()) {
+    note_problem({"the process ended while rows were being written, so some are missing",
+                  "do not call exit() in a signal handler"});
+    return;
+  }
+  write(scopes_ != nullptr ? "scopes" : "the end");
   if (pending_.empty()) return;
   const auto rows = std::count(pending_.begin(), pending_.end(), '\n');
   pending_.clear();
@@ -91,6 +176,8 @@ void Recorder::conclude() {
                     ": another process held its lock until the end of this program",
                 "end that process, and run again"});
 }
+
+// ---- problems ----
 
 void Recorder::note_problem(const Failure& failure) {
   if (++problems_ == 1) first_problem_ = failure.reason;

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// Recorder: writes rows into the CSV, and remembers everything that went wrong.
+// Recorder: keeps the rows of windows and of closed scopes until no window is open, writes them into the CSV, and
+// remembers everything that went wrong.
+//
+// The thread that writes rows holds a lock, and a window that is about to open waits for it. A scope closes inside a
+// test, where its row cannot be written. The row waits in quiet memory (scope_records.h).
 //
 // If the disk fills up while tests run, no test's verdict may change, but the run must not end as if its CSV were
 // whole. So the recorder prints the first failure, remembers each one, and the tests go on.
 #pragma once
 
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,6 +19,8 @@
 #include "csv/sink.h"
 #include "csv/window_rows.h"
 #include "os/result.h"
+#include "session/windows/scope_records.h"
+#include "session/windows/writing_lock.h"
 
 namespace syscost::session {
 
@@ -24,10 +31,19 @@ enum class LossRule {
   refused,   ///< A message, and a problem of the run: it ends non-zero.
 };
 
-/// Not thread-safe. Makes syscalls: between windows only.
+/// In a process with several threads, the caller holds the lock for everything that keeps or writes rows. Makes
+/// syscalls: between windows only.
 class Recorder {
  public:
+  using Lock = std::unique_lock<WritingLock>;
+
+  Recorder() = default;
+  /// Writes the rows of closed scopes too. `scopes` must outlive it.
+  explicit Recorder(ScopeRecords& scopes) : scopes_(&scopes) {}
+
   void set_loss_rule(LossRule rule) { loss_rule_ = rule; }
+  /// Prints a line for each named scope when its row is written: in a program without a test framework.
+  void set_prints_scopes(bool prints_scopes) { prints_scopes_ = prints_scopes; }
 
   /// Opens the CSV at the absolute path `path`.
   Result<void> open_csv(const std::string& path);
@@ -38,13 +54,27 @@ class Recorder {
   /// The columns of every row that follows. The run's own row goes before the next window's.
   void set_run(const csv::RunColumns& run);
 
+  /// Waits until no other thread writes rows. `scope` is the scope that the calling thread is about to open, if any.
+  Lock take_lock(const ScopeRecord* scope = nullptr);
+  /// The same inside a window: waiting does not enter the kernel.
+  Lock take_lock_inside_window();
+  /// For the end of the process. If the lock is not free within a second, returns a lock that is not held: the holder
+  /// may be an interrupted function of this thread, which never continues.
+  Lock take_lock_within_a_second();
+  /// The lock's holder calls it before it uses the file, which enters the kernel and may take long.
+  void enter_file() { lock_.enter_file(); }
+
   /// Keeps a window's rows for the next write().
   void add(const csv::WindowColumns& window, const detail::CostData* cost, const Capabilities& capabilities);
   /// Keeps the rows of a tool beside us for the same window.
   void add(const csv::WindowColumns& window, const csv::ToolWindow& tool);
-  /// Writes the kept rows into the file, with one write. `window` names them in the message of a failure. While another
-  /// process holds the file's lock, the rows stay kept, and one message says so.
+  /// Writes the kept rows and those of closed scopes into the file, with one write. `window` names them in the message
+  /// of a failure. While another process holds the file's lock, the rows stay kept, and one message says so.
   void write(std::string_view window);
+  /// Writes the kept rows of `loop`. The rows of scopes keep waiting, because the test goes on. Takes the lock.
+  void write_loop(std::string_view loop);
+  /// Writes the rows that still wait. Takes the lock.
+  void finish();
   /// The same at the end of the process: rows that cannot be written are lost, and that is a problem of the run.
   void conclude();
 
@@ -54,10 +84,16 @@ class Recorder {
   std::string problem() const;
 
  private:
+  void write_kept(std::string_view window);
+  void add_scopes(std::string_view window);
+  void add_scope(const ScopeRow& row);
   void say_that_rows_wait(Failure failure);
   void add_run_row();
   void judge_losses(const csv::WindowColumns& window, const detail::CostData& cost);
 
+  ScopeRecords* scopes_ = nullptr;  // null = there are no scopes
+  bool prints_scopes_ = false;
+  WritingLock lock_;
   std::optional<csv::Sink> sink_;
   std::optional<csv::WindowRows> rows_;
   std::string pending_;

@@ -31,8 +31,8 @@ ScopeRecord* Scopes::open(std::string_view name, Reach reach, Cost& cost) {
   scope->opened = opened;
   cost = unavailable_cost::pending();
   // Wait for a thread that writes rows: its calls are not part of the scope.
-  RowWriter::Lock guard;
-  if (reach == Reach::process) guard = rows_.take_lock(scope);
+  Recorder::Lock guard;
+  if (reach == Reach::process) guard = shared_.recorder.take_lock(scope);
   scope->reach = reach;
   scope->hidden_losses_before = opened->hidden_losses(reach);
   scope->tools_epoch_before = shared_.tools_epoch.load();
@@ -60,12 +60,12 @@ Cost Scopes::close(ScopeRecord* scope) {
   shared_.scopes.end(scope, wants_row, cost, end_ns - scope->start_ns, is_traced);
 
   if (shared_.is_idle()) {
-    const RowWriter::Lock guard = rows_.take_lock();
+    const Recorder::Lock guard = shared_.recorder.take_lock();
     // A thread that opens a window sets has_window before it waits for this lock.
     if (shared_.is_idle()) {
       Result<void> checked = shared_.backend.current() == &opened ? shared_.backend.check(opened) : Result<void>();
       if (!checked.ok()) shared_.recorder.note_problem(checked.failure());
-      rows_.write("scopes");
+      shared_.recorder.write("scopes");
       static_cast<void>(top_up_quiet_memory());
     }
   }

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "session/windows/measurement.h"
-#include "session/windows/row_writer.h"
 #include "syscost/syscost.h"
 
 namespace syscost::session {
@@ -19,8 +18,8 @@ namespace syscost::session {
 class Scopes {
  public:
   /// `attach_backend`: the backend is off for a loop's timed passes, and a scope opens. False when it stays off.
-  Scopes(Measurement& shared, RowWriter& rows, std::function<bool()> attach_backend)
-      : shared_(shared), rows_(rows), attach_backend_(std::move(attach_backend)) {}
+  Scopes(Measurement& shared, std::function<bool()> attach_backend)
+      : shared_(shared), attach_backend_(std::move(attach_backend)) {}
 
   /// Opens a scope and returns it; null if it cannot count, with the reason in `cost`. Any thread.
   ScopeRecord* open(std::string_view name, Reach reach, Cost& cost);
@@ -28,7 +27,6 @@ class Scopes {
 
  private:
   Measurement& shared_;
-  RowWriter& rows_;
   std::function<bool()> attach_backend_;
 };
 

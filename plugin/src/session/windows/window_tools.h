@@ -21,7 +21,7 @@ class WindowTools {
   /// `bpftrace`, `bpftrace and perf`.
   virtual std::string names() const = 0;
 
-  /// Attaches them before a test's window opens. False, with a message, if that fails. The caller holds RowWriter's
+  /// Attaches them before a test's window opens. False, with a message, if that fails. The caller holds Recorder's
   /// lock, after enter_file().
   virtual bool begin_test() = 0;
   /// No syscall.
@@ -31,7 +31,7 @@ class WindowTools {
   virtual void suspend(OpenWindow& window) = 0;
   virtual void resume(OpenWindow& window) = 0;
   /// Writes files and rows of a test directly after its window was closed; returns the lines for people. `counted`
-  /// still holds the framework's own writes, as the tools' counts do. The caller holds RowWriter's lock.
+  /// still holds the framework's own writes, as the tools' counts do. The caller holds Recorder's lock.
   virtual std::vector<std::string> conclude(OpenWindow& window, const csv::WindowColumns& columns,
                                             const detail::CostData* counted, int framework_writes) = 0;
 };

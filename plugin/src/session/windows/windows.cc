@@ -109,10 +109,10 @@ void Windows::arm() {
   is_closing_.store(false, std::memory_order_relaxed);
   shared_.has_window.store(true, std::memory_order_release);
   // Wait for another thread that writes the rows of its last scope: its calls are not part of this window.
-  const RowWriter::Lock guard = rows_.take_lock();
+  const Recorder::Lock guard = shared_.recorder.take_lock();
   // If no memory can be added, the pool uses malloc.
   if (tools_.is_on() && window.kind == adapter::Kind::test && !window.is_command) {
-    rows_.enter_file();
+    shared_.recorder.enter_file();
     window.is_traced = tools_.begin_test();
   }
   static_cast<void>(top_up_quiet_memory());
@@ -186,7 +186,7 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
   std::uint64_t end_ns = clock_is_quiet ? monotonic_ns() : 0;
   std::shared_ptr<const Unavailable> why_not;
   // The window is open, so no thread of ours writes the file.
-  const RowWriter::Lock guard = rows_.take_lock_inside_window();
+  const Recorder::Lock guard = shared_.recorder.take_lock_inside_window();
   std::shared_ptr<detail::CostData> cost = read_and_check(window, why_not);
   if (!clock_is_quiet) end_ns = monotonic_ns();
   if (window.book_window == nullptr) write_marker("syscost-end", window);
@@ -220,7 +220,7 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
   const bool has_numbers =
       cost != nullptr && (!is_empty(cost->table) || !cost->children.empty() || cost->lost + cost->late > 0);
   if (has_numbers || window.kind == adapter::Kind::test) shared_.recorder.add(columns, cost.get(), can);
-  rows_.write(spoken_name(columns.kind, columns.test, columns.window));
+  shared_.recorder.write(spoken_name(columns.kind, columns.test, columns.window));
 
   adapter::Report report{cost != nullptr ? Cost(cost) : Cost(*why_not), end_ns - window.start_ns, {}};
   report.line = cost != nullptr ? report_line(*cost, report.wall_ns) : report.cost.to_string();
@@ -247,7 +247,7 @@ void Windows::end_at_exit() {
   }
   const std::string name = spoken_name(kind_of(*shared_.window), shared_.window->test, shared_.window->name);
   const std::string what = name + " was ended by the end of the process";
-  if (!rows_.take_lock_within_a_second().owns_lock()) {
+  if (!shared_.recorder.take_lock_within_a_second().owns_lock()) {
     shared_.recorder.note_problem(
         {what + " while rows were being written: it has no row", "end threads before exit()"});
     return;

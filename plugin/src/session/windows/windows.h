@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "session/windows/measurement.h"
-#include "session/windows/row_writer.h"
 #include "session/windows/window_tools.h"
 #include "syscost/adapter.h"
 
@@ -19,7 +18,7 @@ namespace syscost::session {
 
 class Windows {
  public:
-  Windows(Measurement& shared, RowWriter& rows, WindowTools& tools) : shared_(shared), rows_(rows), tools_(tools) {}
+  Windows(Measurement& shared, WindowTools& tools) : shared_(shared), tools_(tools) {}
 
   void open(const adapter::WindowName& name);
   /// The window of a command that runs below this process: its counts are those of the processes below. `starter` as in
@@ -55,7 +54,6 @@ class Windows {
   void explain_fork_child_with_window() const;
 
   Measurement& shared_;
-  RowWriter& rows_;
   WindowTools& tools_;
   std::atomic<bool> is_closing_{false};  // the open window; never reset before the next one opens
   std::atomic<int> cycles_{0};           // last answer inside the open window; 0 = none

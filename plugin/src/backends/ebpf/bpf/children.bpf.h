@@ -120,7 +120,7 @@ static __noinline __u32 slot_of_child_call(struct syscost_children* memory, __u3
 
 static __always_inline __u32 child_slot_of(const struct child* child, const struct syscost_directory* directory,
                                            __u64 index) {
-  bool is_selected = index >= SYSCOST_INDEXES ? !directory->ignores_wild
+  bool is_selected = index >= SYSCOST_INDEXES ? !directory->ignores_unlisted
                                               : READ_ONCE(AT(directory->slot_of, index)) != SYSCOST_NOT_SELECTED;
   if (!is_selected) return SYSCOST_NOT_SELECTED;
   return slot_of_child_call(child->memory, child->state->program, syscall_at(index));

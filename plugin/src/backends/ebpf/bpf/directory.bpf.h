@@ -17,7 +17,7 @@ static __always_inline __u32 allocate_slot(struct syscost_directory* directory, 
 
 // Numbers beyond the tables are rare and never valid: found by looking through the slots. Two CPUs that see a number
 // first at the same time give it two slots, which the process adds up.
-static __noinline __u32 wild_slot_of(struct syscost_directory* directory, __u64 syscall) {
+static __noinline __u32 slot_of_unlisted(struct syscost_directory* directory, __u64 syscall) {
   for (__u32 slot = 0; slot < SYSCOST_SLOTS; ++slot) {
     if (slot >= READ_ONCE(directory->slots_used)) break;
     if (AT(directory->syscall_of, slot) == syscall) return slot;
@@ -28,7 +28,8 @@ static __noinline __u32 wild_slot_of(struct syscost_directory* directory, __u64 
 // The slot of a syscall, allocated when it is first seen. Returns SYSCOST_NO_SLOT when there is none left and
 // SYSCOST_NOT_SELECTED when the syscall is not to be counted.
 static __always_inline __u32 slot_of(struct syscost_directory* directory, __u64 index) {
-  if (index >= SYSCOST_INDEXES) return directory->ignores_wild ? SYSCOST_NOT_SELECTED : wild_slot_of(directory, index);
+  if (index >= SYSCOST_INDEXES)
+    return directory->ignores_unlisted ? SYSCOST_NOT_SELECTED : slot_of_unlisted(directory, index);
   __u32 known = READ_ONCE(AT(directory->slot_of, index));
   if (known == SYSCOST_NOT_SELECTED) return known;
   if (known) return known - 1;
@@ -48,7 +49,7 @@ static __always_inline __u32 allocate_error_slot(struct syscost_directory* direc
 
 // An errno outside the table (a seccomp filter may answer any up to 4095), or one of a detail: found by looking through
 // the slots.
-static __noinline __u32 wild_error_slot_of(struct syscost_directory* directory, __u32 slot, __u32 error) {
+static __noinline __u32 slot_of_unlisted_error(struct syscost_directory* directory, __u32 slot, __u32 error) {
   for (__u32 i = 0; i < SYSCOST_ERROR_SLOTS; ++i) {
     if (i >= READ_ONCE(directory->error_slots_used)) break;
     if (AT(directory->error_of, i) == (slot << 16 | error)) return i;
@@ -58,7 +59,7 @@ static __noinline __u32 wild_error_slot_of(struct syscost_directory* directory, 
 
 static __always_inline __u32 error_slot_of(struct syscost_directory* directory, __u32 slot, __u32 error) {
   if (error >= SYSCOST_ERRNOS || (with_details && slot >= SYSCOST_SLOTS)) {
-    return wild_error_slot_of(directory, slot, error);
+    return slot_of_unlisted_error(directory, slot, error);
   }
   __u32 index = slot * SYSCOST_ERRNOS + error;
   if (index >= SYSCOST_SLOTS * SYSCOST_ERRNOS) return SYSCOST_ERROR_SLOTS;

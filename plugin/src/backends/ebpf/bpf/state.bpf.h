@@ -58,7 +58,7 @@ struct {
 
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, 1);  // detail slots, likewise
+  __uint(max_entries, 1);  // detail slots, set before loading where details are asked for
   __type(key, struct syscost_detail);
   __type(value, __u32);
 } detail_slots SEC(".maps");

@@ -16,8 +16,7 @@
 // What the events really say, and the rules below, were established by experiment: docs/backends.md. For children
 // (children.bpf.h) they are the same, in programs of their own that are loaded where children are asked for; `child` is
 // null for the process's own threads.
-#include "ends.bpf.h"
-#include "enter.bpf.h"
+#include "calls.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
