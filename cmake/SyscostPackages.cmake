@@ -1,7 +1,7 @@
 # Debian packages, made by `cpack -G DEB` in a build folder: ./dev package makes them as they are meant to be installed, with
 # prefix /usr and Debian's folder for libraries.
 #
-#   libsyscost0     the library, the agent and scripts of profiles
+#   libsyscost0     the library, the launcher and scripts of profiles
 #   libsyscost-dev  what a program is compiled and linked with
 #   syscost-tools   bench, the eBPF helper, their manual pages and completions
 #

@@ -231,7 +231,7 @@ class LoopsAndScopes(LoopCase):
 
     @unittest.skipIf(UNDER_A_FILTER, FILTER_REASON)
     def test_what_a_thread_did_while_nothing_was_attached_is_not_made_up(self):
-        self.measure("AThreadGoesOnWhileTheInstrumentIsOff", "--syscost_cycles=5", "--syscost_repeats=4")
+        self.measure("AThreadGoesOnWhileTheBackendIsOff", "--syscost_cycles=5", "--syscost_repeats=4")
         reads = self.rows(kind="test", record="syscall", syscall="read")
         self.assertEqual(len(reads), 1)
         # One read entered in the test and ended elsewhere; another ended in the test and had entered elsewhere.

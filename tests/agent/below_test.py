@@ -67,7 +67,7 @@ class OutOfReach(RunCase):
                                 code=1)
         self.assertIn("set-uid", done.err)
 
-    def test_nothing_is_left_behind(self):
+    def test_nothing_is_left(self):
         self.bench_run(f"--csv={self.csv}", "--", "sh", "-c", f"{STATIC}; {PLAIN} {ONE_TEST}", TMPDIR=self.folder)
         self.assertEqual(os.listdir(self.folder), ["out.csv"])
 

@@ -224,7 +224,7 @@ class NormaliseTest(unittest.TestCase):
         self.assertFalse(self.same(head + one + two, head + one + two.replace(" 2  openat", " 3  openat")))
         self.assertFalse(self.same(head + one + two, head + one))
 
-    def test_tables_of_loops_match_likewise(self):
+    def test_tables_of_loops_match_too(self):
         head = "    % of work  kernel a call     each  calls a call  calls/s  errors  syscall  errnos\n"
         one = "         99.5        40.0 us  40.0 us             1    78431          fsync\n"
         two = "          0.5         220 ns   110 ns             2   156863          write\n"

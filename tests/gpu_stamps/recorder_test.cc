@@ -55,7 +55,7 @@ TEST(Recorder, StampsEveryThreadInItsPlace) {
   EXPECT_EQ(read.overflowed, 0U);
 }
 
-TEST(Recorder, StampsAWarpByWhoeverLeads) {
+TEST(Recorder, StampsAWarpByItsLeader) {
   const Dim3 block{96, 1, 1};
   HostBuffer buffer(Layout::of(Level::warp, {2, 1, 1}, block, 0, kPlenty));
   launch(buffer.recorder(), {2, 1, 1}, block, at_start,
@@ -69,7 +69,7 @@ TEST(Recorder, StampsAWarpByWhoeverLeads) {
   }
 }
 
-TEST(Recorder, KeepsTheFirstAndTheLastExitOfAWarpWhoseLanesReturnEarly) {
+TEST(Recorder, KeepsTheFirstAndTheLastExitIfLanesOfAWarpReturnEarly) {
   HostBuffer buffer(Layout::of(Level::warp, {1, 1, 1}, {32, 1, 1}, 0, kPlenty));
   launch(buffer.recorder(), {1, 1, 1}, {32, 1, 1}, at_start, [](Thread thread) {
     return kStart + (thread.lane() == 9 ? 1200 : thread.lane() > 20 ? 300 : 500);
@@ -106,7 +106,7 @@ TEST(Recorder, SumsTheWorkOfAWarpAndKeepsTheMostOfAThread) {
   EXPECT_EQ(read.scopes[0].work_max, 41U);
 }
 
-TEST(Recorder, SaysNothingAboutWorkThatNobodyCounted) {
+TEST(Recorder, SaysNothingAboutWorkThatWasNotCounted) {
   HostBuffer buffer(Layout::of(Level::warp, {1, 1, 1}, {32, 1, 1}, 0, kPlenty));
   launch(buffer.recorder(), {1, 1, 1}, {32, 1, 1}, at_start, at_start);
   EXPECT_EQ(buffer.read().scopes[0].work, std::nullopt);

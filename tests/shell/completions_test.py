@@ -123,7 +123,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
     def test_offers_nothing_where_a_value_is_yours(self):
         self.check(self.complete, [(["bench", "compare", "--tolerate", "r"], set())])
 
-    def test_behind_two_hyphens_stands_another_command(self):
+    def test_after_two_hyphens_comes_another_command(self):
         self.assertIn("printf", self.complete(["bench", "ab", "--", "prin"]))
         self.check(self.complete, [(["bench", "ab", "--", "printf", "r"], {"rows.csv"}),
                                    (["bench", "check", "rows.csv", "--confirm", "2", "--", "cat", "r"], {"rows.csv"})])

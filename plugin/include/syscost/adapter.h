@@ -115,7 +115,7 @@ SYSCOST_EXPORT void resume_window();
 /// True when --syscost_profile asks for lines under each test.
 SYSCOST_EXPORT bool prints_lines();
 
-/// What went wrong since the start and must make the run end non-zero (a full disk, an instrument that was taken away);
+/// What went wrong since the start and must make the run end non-zero (a full disk, a backend that a test closed);
 /// empty when all is well. Each problem was already printed when it happened.
 SYSCOST_EXPORT std::string problem();
 

@@ -2,9 +2,9 @@
 //
 // For adapters of harnesses that time a body over and over: a second process counts.
 //
-// Counting must not disturb a timing, and an attached instrument costs something even when it counts nothing. So the
+// Counting must not disturb a timing, and an attached backend costs something even when it counts nothing. So the
 // program runs twice. First it runs as the *counting process*: the same program with the same arguments; its times are
-// thrown away. Then it runs itself, without any instrument. The counting process sends its counts as lines of
+// thrown away. Then it runs itself, without a backend. The counting process sends its counts as lines of
 // text. plugin/src/adapters/benchmark uses all of this; framework-free programs need none of it.
 #pragma once
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Marks what libsyscost.so shows to the outside; everything else in it, libbpf included, stays hidden.
+// Marks the functions that libsyscost.so exports. The library hides everything else.
 #pragma once
 
-// Linking syscost leaves a project's language alone; only code that includes its headers needs this one.
+// A program of any C++ standard may link syscost. Code that includes its headers needs C++17.
 #if __cplusplus < 201703L
 #error "syscost's headers need C++17 (-std=c++17; CMake: target_compile_features(your_test PRIVATE cxx_std_17))"
 #endif

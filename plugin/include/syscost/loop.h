@@ -5,8 +5,8 @@
 //     for (auto it : syscost::loop("flush")) log.flush(batch);
 //
 // If you request nothing (no --syscost_csv, no --syscost_profile, no other request), the body runs once,
-// uninstrumented. Otherwise it runs in passes of `cycles` calls each: warm-up passes, `repeats` timed passes with the
-// instrument detached, then as many counted passes; the times of counted passes are thrown away. Timed pass i and
+// unmeasured. Otherwise it runs in passes of `cycles` calls each: warm-up passes, `repeats` timed passes with the
+// backend detached, then as many counted passes; the times of counted passes are thrown away. Timed pass i and
 // counted pass i become repetition i of the loop's rows, kind `loop`: `wall_ns` is the whole pass in ns, `iterations`
 // is its calls. The test around the loop is not charged with it, and its row says so.
 //
@@ -20,10 +20,10 @@
 //
 // Errors do not reach the caller: a message on stderr says what is missing. If no backend can count, there are times
 // and no counts. While a Scope is open, on this or another thread, there are counts and no times, because the
-// instrument has to stay. A Scope, a measure() or an assertion of ours in the body counts in every pass, as it does
-// without a request: the first one puts the instrument back, and the loop has no times. (On another thread, dispatch
-// can do so only before the next pass; see docs/loops.md.) `break`, `return` and exceptions end a loop early: what
-// whole passes measured is kept.
+// backend has to stay attached. A Scope, a measure() or an assertion of ours in the body counts in every pass, as it
+// does without a request: the first one attaches the backend again, and the loop has no times. (On another thread,
+// dispatch can do so only before the next pass; see docs/loops.md.) `break`, `return` and exceptions end a loop early:
+// what whole passes measured is kept.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 //     if (cost.calls("write") > 1) std::cerr << cost << '\n';
 //
 // The first use opens a backend (some tens of milliseconds). Later ones cost two memory stores and a read of the
-// counters; after the outermost window a few syscalls follow, which ask whether the instrument was there all the time.
+// counters; after the outermost window a few syscalls follow, which ask whether the backend was intact all the time.
 // None of them is counted. Without a usable backend the Cost says why.
 #pragma once
 

@@ -7,11 +7,11 @@
 
 namespace syscost::profilers {
 
-Result<std::string> find_agent() {
-  std::string path = find_installed(SYSCOST_AGENT_FROM_LIBRARY, "../libexec/syscost/syscost-profile-agent");
+Result<std::string> find_launcher() {
+  std::string path = find_installed(SYSCOST_LAUNCHER_FROM_LIBRARY, "../libexec/syscost/syscost-profile-launcher");
   if (!path.empty() && access(path.c_str(), X_OK) == 0) return path;
-  return Failure{"syscost-profile-agent is missing or not executable; its place is " +
-                     expected_installed_path(SYSCOST_AGENT_FROM_LIBRARY),
+  return Failure{"syscost-profile-launcher is missing or not executable; its place is " +
+                     expected_installed_path(SYSCOST_LAUNCHER_FROM_LIBRARY),
                  "install syscost as a whole (cmake --install), and move it as a whole"};
 }
 

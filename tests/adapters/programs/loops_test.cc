@@ -195,8 +195,8 @@ TEST(Loop, InsideAScopeIsCountedAndNotTimed) {
   std::printf("around: %s\n", cost.to_string().c_str());
 }
 
-// A thread that was in the kernel when the instrument went off, and is in another call when it comes on again.
-TEST(Loop, AThreadGoesOnWhileTheInstrumentIsOff) {
+// A thread that was in the kernel when the backend went off, and is in another call when it comes on again.
+TEST(Loop, AThreadGoesOnWhileTheBackendIsOff) {
   std::array<int, 2> ends{};
   ASSERT_EQ(pipe(ends.data()), 0);
   std::array<int, 2> back{};

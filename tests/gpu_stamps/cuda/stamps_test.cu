@@ -97,7 +97,7 @@ TEST_F(OnGpu, StampsEveryThreadAndEveryBlock) {
   EXPECT_EQ(collected.launch->scopes.size(), 8U);
 }
 
-TEST_F(OnGpu, SeesALaneThatStaysBehind) {
+TEST_F(OnGpu, SeesALaneThatLeavesLater) {
   Stamps stamps("leave_early", 2, 64);
   leave_early<<<2, 64>>>(100000, stamps.recorder());
   const Collected collected = stamps.collect();

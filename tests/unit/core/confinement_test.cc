@@ -37,7 +37,7 @@ TEST_F(ConfinementTest, AnOrdinaryMachineIsNoContainer) {
   EXPECT_EQ(read().container, Container::none);
 }
 
-TEST_F(ConfinementTest, AMachineWhoseEngineIsAServiceIsNoContainer) {
+TEST_F(ConfinementTest, AMachineWithAnEngineAsAServiceIsNoContainer) {
   file("proc/self/cgroup", "1:name=systemd:/system.slice/docker.service\n");
   EXPECT_EQ(read().container, Container::none);
 }

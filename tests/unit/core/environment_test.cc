@@ -58,10 +58,10 @@ constexpr std::array<Exception, 19> kExceptions = {{
     // Only a program that was preloaded has it, and the loader preloads nothing where there are more rights.
     {"plugin/src/agent/hooks.cc", "getenv"},
     // `bench`, and what `bench run` executes, run with their user's rights only.
-    {"plugin/src/agent/run/main.cc", "environ"},
-    {"plugin/src/agent/run/main.cc", "getenv"},
-    {"plugin/src/agent/run/out_of_reach.cc", "getenv"},
-    {"plugin/src/agent/run/program_file.cc", "getenv"},
+    {"plugin/src/bench_run/main.cc", "environ"},
+    {"plugin/src/bench_run/main.cc", "getenv"},
+    {"plugin/src/bench_run/out_of_reach.cc", "getenv"},
+    {"plugin/src/bench_run/program_file.cc", "getenv"},
     {"bench_tool/src/render/screen.cc", "getenv"},
     {"bench_tool/src/commands/child.cc", "environ"},
     {"bench_tool/src/commands/child.cc", "posix_spawnp"},

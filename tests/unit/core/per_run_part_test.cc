@@ -60,7 +60,7 @@ TEST_F(PerRunPartTest, IsUnknownWithOneLength) {
   EXPECT_TRUE(per_run_parts(passes_).empty());
 }
 
-TEST_F(PerRunPartTest, IsUnknownOfASyscallWhoseCountsLieOnNoLine) {
+TEST_F(PerRunPartTest, IsUnknownIfTheCountsOfASyscallLieOnNoLine) {
   add_pass(10, 3);
   add_pass(100, 90);
   add_pass(1000, 7);

@@ -50,7 +50,7 @@ TEST_F(SinkTest, ClosesALineThatAKilledWriterTore) {
   EXPECT_EQ(contents(), header_line() + "a\ntor\nb\n");
 }
 
-TEST_F(SinkTest, ClosesALineThatWasTornBehindItsOwnRows) {
+TEST_F(SinkTest, ClosesALineThatWasTornAfterItsOwnRows) {
   Sink sink = open();
   ASSERT_TRUE(sink.append("a\n").ok());
   write_file(path_, contents() + "tor");
@@ -67,7 +67,7 @@ TEST_F(SinkTest, WritesTheHeaderAgainToAFileThatWasEmptied) {
 }
 
 // Reading costs more than it seems: the kernel writes down the time of access, too.
-TEST_F(SinkTest, DoesNotReadBehindItsOwnRows) {
+TEST_F(SinkTest, DoesNotReadPastItsOwnRows) {
   Sink sink = open();
   ASSERT_TRUE(sink.append("a\n").ok());
   const timespec long_ago{1, 0};
@@ -171,7 +171,7 @@ TEST_F(SinkTest, TakesBackWhatAFullDiskAcceptedInPart) {
   EXPECT_EQ(contents(), before + "b\n");
 }
 
-TEST_F(SinkTest, SurvivesAFileSizeLimitAndLeavesNoSignalBehind) {
+TEST_F(SinkTest, SurvivesAFileSizeLimitAndLeavesNoSignalPending) {
   Sink sink = open();
   {
     FileSizeLimit limit(0);

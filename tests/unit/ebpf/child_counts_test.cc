@@ -144,7 +144,7 @@ TEST_F(ChildCountsTest, WaitForProgramsThatCountThem) {
   EXPECT_EQ(ChildCounts(memory_).wait_for_programs(), 1U);
 }
 
-TEST_F(ChildCountsTest, AreNothingWhereNobodyAsked) {
+TEST_F(ChildCountsTest, AreNothingIfNotRequested) {
   memory_.children = nullptr;
   ChildCounts counts(memory_);
   counts.take(0, nullptr, tables_);
@@ -154,7 +154,7 @@ TEST_F(ChildCountsTest, AreNothingWhereNobodyAsked) {
   EXPECT_EQ(counts.wait_for_programs(), 0U);
 }
 
-TEST_F(ChildCountsTest, HaveCrossingsThatSayWhose) {
+TEST_F(ChildCountsTest, HaveCrossingsThatNameTheProgram) {
   struct Named final : CrossingSink {
     void add(const Crossing& crossing) override {
       program = crossing.program;

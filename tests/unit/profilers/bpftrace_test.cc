@@ -156,7 +156,7 @@ TEST_F(Bpftrace, CountsACallThatHasNotReturnedAsEnteredOnly) {
   close(ends[1]);
 }
 
-TEST_F(Bpftrace, LeavesNoChildBehind) {
+TEST_F(Bpftrace, LeavesNoChild) {
   if (!attach("syslat")) return;
   errno = 0;
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "wait() must see what it would see without us";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The test, bpftrace or the agent dies: no process of ours stays, and the message says what is lost.
+// The test, bpftrace or the launcher dies: no process of ours stays, and the message says what is lost.
 #include <thread>
 
 #include "robustness.h"
@@ -16,12 +16,12 @@ void attach_and_say() {
   while (true) pause();
 }
 
-TEST_F(Robustness, ATestThatIsKilledInItsWindowLeavesNothingBehind) {
+TEST_F(Robustness, ATestThatIsKilledInItsWindowLeavesNothing) {
   const Child child = start(attach_and_say);
   char byte = 0;
   ASSERT_EQ(read(child.report, &byte, 1), 1);
   const std::vector<pid_t> running = tools();
-  EXPECT_EQ(running.size(), 3U) << "agent, bpftrace and gate";
+  EXPECT_EQ(running.size(), 3U) << "launcher, bpftrace and gate";
   const std::vector<int> pidfds = watch(running);
   kill(child.pid, SIGKILL);
   finish(child);
@@ -29,11 +29,11 @@ TEST_F(Robustness, ATestThatIsKilledInItsWindowLeavesNothingBehind) {
   expect_nothing_left();
 }
 
-TEST_F(Robustness, ATestThatIsKilledWhileItAttachesLeavesNothingBehind) {
+TEST_F(Robustness, ATestThatIsKilledWhileItAttachesLeavesNothing) {
   const Child child = start(attach_and_say);
   std::vector<pid_t> running;
   while ((running = tools()).size() < 2 && kill(child.pid, 0) == 0) std::this_thread::yield();
-  EXPECT_GE(running.size(), 2U) << "the agent, and bpftrace that tells its version or attaches";
+  EXPECT_GE(running.size(), 2U) << "the launcher, and bpftrace that tells its version or attaches";
   const std::vector<int> pidfds = watch(running);
   kill(child.pid, SIGKILL);
   finish(child);
@@ -83,7 +83,7 @@ TEST_F(Robustness, BpftraceThatIsKilledIsAFailureWithItsSignal) {
   expect_nothing_left();
 }
 
-TEST_F(Robustness, AnAgentThatIsKilledIsAFailureAndTakesBpftraceAlong) {
+TEST_F(Robustness, ALauncherThatIsKilledIsAFailureAndTakesBpftraceAlong) {
   const Child child = start([this] {
     Result<std::unique_ptr<Profiler>> made = make_bpftrace({.scripts = {"syslat"}, .script_folders = {}});
     if (!made.ok() || !made.value()->attach().ok()) _exit(1);
@@ -93,7 +93,7 @@ TEST_F(Robustness, AnAgentThatIsKilledIsAFailureAndTakesBpftraceAlong) {
     const Result<std::vector<Output>> outputs = made.value()->detach();
     say(outputs.ok() ? "no failure" : text_of(outputs.failure()));
   });
-  expect_has(finish(child), {"the profile agent", "ended"});
+  expect_has(finish(child), {"the profile launcher", "ended"});
   expect_nothing_left();
 }
 

@@ -84,7 +84,7 @@ TEST_F(Perf, CountsWhatTheWindowDidAndGivesAReasonForWhatItCannot) {
   EXPECT_NE(record.artifacts[0].content.find("clock_gettime"), std::string::npos) << record.artifacts[0].content;
 }
 
-TEST_F(Perf, LeavesNoChildBehind) {
+TEST_F(Perf, LeavesNoChild) {
   ASSERT_TRUE(profiler_->attach().ok());
   errno = 0;
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG | __WALL), -1);

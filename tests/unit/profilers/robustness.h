@@ -98,8 +98,9 @@ class Robustness : public testing::Test {
     fs::remove_all(folder_);
   }
 
-  /// Agent, bpftrace and gate of the children: all processes that were started with our TMPDIR. The children themselves
-  /// are not counted: fork() copies this program, so /proc shows the environment that this program started with.
+  /// Launcher, bpftrace and gate of the children: all processes that were started with our TMPDIR. The children
+  /// themselves are not counted: fork() copies this program, so /proc shows the environment that this program started
+  /// with.
   std::vector<pid_t> tools() const {
     const std::string mark = "TMPDIR=" + (folder_ / "tmp").string();
     std::vector<pid_t> found;

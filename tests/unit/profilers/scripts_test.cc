@@ -114,8 +114,8 @@ TEST_F(Scripts, AreFilesAndNothingElse) {
   }
 }
 
-TEST_F(Scripts, AndAgentAreBesideTheProgram) {
-  EXPECT_TRUE(find_agent().ok()) << find_agent().failure().reason;
+TEST_F(Scripts, AndLauncherAreBesideTheProgram) {
+  EXPECT_TRUE(find_launcher().ok()) << find_launcher().failure().reason;
   EXPECT_FALSE(shipped_scripts_folder().empty());
 }
 

@@ -39,7 +39,7 @@ inline Recorded block_number(const StampedLaunch& launch, const Stamp& stamp) {
   return std::nullopt;
 }
 
-/// Number of a stamp's thread in its block; empty likewise.
+/// Number of a stamp's thread in its block. Empty where the block's size is not known and the place needs it.
 inline Recorded thread_number(const StampedLaunch& launch, const Stamp& stamp) {
   if (!stamp.thread) return std::nullopt;
   if (launch.block) return stamp.thread->number_in(*launch.block);

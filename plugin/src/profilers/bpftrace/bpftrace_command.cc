@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "os/confinement.h"
-#include "profilers/agent/protocol.h"
 #include "profilers/bpftrace/bpftrace_diagnosis.h"
 #include "profilers/installed_files.h"
+#include "profilers/launcher/protocol.h"
 #include "profilers/tool_surroundings.h"
 
 namespace syscost::profilers {
@@ -52,9 +52,9 @@ Result<BpftraceCommand> BpftraceCommand::find(bool asks_for_sudo) {
   if (Result<void> judged = judge_surroundings(read_confinement(), has_tracefs(), asks_for_sudo); !judged.ok()) {
     return judged.failure();
   }
-  Result<std::string> agent = find_agent();
-  if (!agent.ok()) return agent.failure();
-  command.agent_ = std::move(agent.value());
+  Result<std::string> launcher = find_launcher();
+  if (!launcher.ok()) return launcher.failure();
+  command.launcher_ = std::move(launcher.value());
   command.environment_ = tool_environment("BPFTRACE_");
   add_map_keys(command.environment_);
   add_kernel_types(command.environment_);
@@ -68,7 +68,7 @@ Result<BpftraceCommand> BpftraceCommand::find(bool asks_for_sudo) {
 }
 
 Result<void> BpftraceCommand::ask_version() {
-  Result<CommandResult> version = run_whole(agent_, environment_, {tool_, "--version"});
+  Result<CommandResult> version = run_whole(launcher_, environment_, {tool_, "--version"});
   if (!version.ok()) return version.failure();
   if (const int error = version.value().start_errno; error != 0) {
     Failure failure = errno_failure("execute", tool_, error);
@@ -80,7 +80,7 @@ Result<void> BpftraceCommand::ask_version() {
                    "use `ps -eo pid,stat,wchan,args` to see what it was waiting for, and `dmesg`"};
   }
   if (Result<void> judged = judge_version(version.value().output, tool_); !judged.ok()) return judged;
-  Result<CommandResult> help = run_whole(agent_, environment_, {tool_, "--help"});
+  Result<CommandResult> help = run_whole(launcher_, environment_, {tool_, "--help"});
   if (!help.ok()) return help.failure();
   // Both came within a few versions; 0.17 has neither.
   warns_unasked_ = (help.value().output + help.value().errors).find("--no-warnings") != std::string::npos;

@@ -7,20 +7,20 @@
 #include <vector>
 
 #include "os/result.h"
-#include "profilers/agent/agent_link.h"
+#include "profilers/launcher/launcher_link.h"
 
 namespace syscost::profilers {
 
 class BpftraceCommand {
  public:
-  /// Finds bpftrace, the agent and, if requested and not root, sudo. Fails with cause and fix if one of them is
+  /// Finds bpftrace, the launcher and, if requested and not root, sudo. Fails with cause and fix if one of them is
   /// missing, too old, or does not work here. Runs bpftrace to read its version.
   static Result<BpftraceCommand> find(bool asks_for_sudo);
 
   /// One bpftrace that starts the gate when all its probes are attached.
   Command with_gate(const std::vector<std::string>& arguments) const;
 
-  const std::string& agent() const { return agent_; }
+  const std::string& launcher() const { return launcher_; }
   const std::vector<std::string>& environment() const { return environment_; }
   bool uses_sudo() const { return !sudo_.empty(); }
   /// It numbers processes as its own namespace does. 0.17 does not.
@@ -33,7 +33,7 @@ class BpftraceCommand {
   /// every event of a process outside: too many to be read.
   std::vector<std::string> flags_of_warnings() const;
 
-  std::string agent_;
+  std::string launcher_;
   std::string tool_;
   std::string sudo_;  // empty: not used
   std::vector<std::string> environment_;

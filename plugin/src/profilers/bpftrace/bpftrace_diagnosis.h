@@ -8,7 +8,7 @@
 
 #include "os/confinement.h"
 #include "os/result.h"
-#include "profilers/agent/agent_link.h"
+#include "profilers/launcher/launcher_link.h"
 
 namespace syscost::profilers {
 

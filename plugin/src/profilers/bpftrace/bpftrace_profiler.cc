@@ -3,8 +3,8 @@
 // bpftrace as a profiler: one bpftrace for each script, attached by a gate.
 //
 // bpftrace -c starts its command only when every probe is attached, and detaches them when the command ends. So the
-// command is a gate (agent/protocol.h): when it says "ready", the window may open, and closing the gate ends the trace.
-// No sleep, no guess. docs/decisions tells what else was tried.
+// command is a gate (launcher/protocol.h): when it says "ready", the window may open, and closing the gate ends the
+// trace. No sleep, no guess. docs/decisions tells what else was tried.
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -13,13 +13,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "profilers/agent/agent_link.h"
 #include "profilers/bpftrace/bpftrace_command.h"
 #include "profilers/bpftrace/bpftrace_diagnosis.h"
 #include "profilers/bpftrace/bpftrace_figures.h"
 #include "profilers/bpftrace/bpftrace_output.h"
 #include "profilers/bpftrace/bpftrace_text.h"
 #include "profilers/bpftrace/scripts.h"
+#include "profilers/launcher/launcher_link.h"
 #include "profilers/profiler.h"
 #include "profilers/window_word.h"
 
@@ -33,7 +33,7 @@ class BpftraceProfiler final : private WindowWord, public Profiler {
         Profiler(WindowWord::word()),
         bpftrace_(std::move(bpftrace)),
         scripts_(std::move(scripts)),
-        link_(bpftrace_.agent(), bpftrace_.environment(), {}) {
+        link_(bpftrace_.launcher(), bpftrace_.environment(), {}) {
     for (const Script& script : scripts_) maps_.push_back(maps_of_source(script.source));
   }
 
@@ -53,7 +53,7 @@ class BpftraceProfiler final : private WindowWord, public Profiler {
   BpftraceCommand bpftrace_;
   std::vector<Script> scripts_;
   std::vector<ScriptMaps> maps_;  // of each script
-  AgentLink link_;
+  LauncherLink link_;
   std::string global_pid_;
 };
 
@@ -76,8 +76,8 @@ Result<std::string> BpftraceProfiler::global_pid() {
   cookie = (cookie >> 2) | 1;
   const std::string program = "tracepoint:raw_syscalls:sys_enter /args->id == " + std::to_string(SYS_getpid) +
                               " && args->args[0] == $1/ { @pid = pid; }";
-  AgentLink link_to_agent(bpftrace_.agent(), bpftrace_.environment(), {});
-  Result<bool> ready = link_to_agent.start({bpftrace_.with_gate({"-e", program, std::to_string(cookie)})});
+  LauncherLink link_to_launcher(bpftrace_.launcher(), bpftrace_.environment(), {});
+  Result<bool> ready = link_to_launcher.start({bpftrace_.with_gate({"-e", program, std::to_string(cookie)})});
   if (!ready.ok()) return ready.failure();
   const auto failed = [&](const CommandResult& result) {
     Failure failure = explain_failure(result, "that finds this process's number", "it", bpftrace_.uses_sudo());
@@ -85,10 +85,10 @@ Result<std::string> BpftraceProfiler::global_pid() {
     failure.how_to_fix += "; or run in the host's PID namespace (docker run --pid=host)";
     return failure;
   };
-  if (!ready.value()) return failed(link_to_agent.results().front());
+  if (!ready.value()) return failed(link_to_launcher.results().front());
   syscall(SYS_getpid, cookie);
-  if (Result<void> stopped = link_to_agent.stop(); !stopped.ok()) return stopped.failure();
-  const CommandResult& result = link_to_agent.results().front();
+  if (Result<void> stopped = link_to_launcher.stop(); !stopped.ok()) return stopped.failure();
+  const CommandResult& result = link_to_launcher.results().front();
   const Result<BpftraceOutput> output = parse_bpftrace_output(result.output);
   if (output.ok()) {
     for (const TracedMap& map : output.value().maps) {

@@ -20,9 +20,9 @@
 #include <system_error>
 #include <utility>
 
-#include "profilers/agent/agent_link.h"
-#include "profilers/agent/protocol.h"
 #include "profilers/installed_files.h"
+#include "profilers/launcher/launcher_link.h"
+#include "profilers/launcher/protocol.h"
 #include "profilers/perf/perf_output.h"
 #include "profilers/profiler.h"
 #include "profilers/tool_surroundings.h"
@@ -47,7 +47,7 @@ constexpr std::array<const char*, 3> kFlamePages = {
 enum Index : std::size_t { kStat, kRecord, kScript };
 
 struct Settings {
-  std::string agent;
+  std::string launcher;
   std::string tool;
   std::string flamegraph;  // perf's own script, or empty
   std::string page;        // that the script fills, or empty
@@ -101,7 +101,7 @@ class PerfProfiler final : private WindowWord, public Profiler {
       : WindowWord(std::move(word)),
         Profiler(WindowWord::word()),
         settings_(std::move(settings)),
-        link_(settings_.agent, settings_.environment, {}) {}
+        link_(settings_.launcher, settings_.environment, {}) {}
 
   std::string_view name() const override { return "perf"; }
   Result<void> check() override;
@@ -112,7 +112,7 @@ class PerfProfiler final : private WindowWord, public Profiler {
   Output read_record();
 
   Settings settings_;
-  AgentLink link_;
+  LauncherLink link_;
 };
 
 Result<void> PerfProfiler::attach() {
@@ -217,11 +217,11 @@ Result<std::unique_ptr<Profiler>> make_perf(const ProfilerOptions& /*options*/) 
   Result<std::string> tool = find_tool("perf", kHowToGetPerf);
   if (!tool.ok()) return tool.failure();
   settings.tool = std::move(tool.value());
-  Result<std::string> agent = find_agent();
-  if (!agent.ok()) return agent.failure();
-  settings.agent = std::move(agent.value());
+  Result<std::string> launcher = find_launcher();
+  if (!launcher.ok()) return launcher.failure();
+  settings.launcher = std::move(launcher.value());
   settings.environment = tool_environment("PERF_");
-  Result<CommandResult> folder = run_whole(settings.agent, settings.environment, {settings.tool, "--exec-path"});
+  Result<CommandResult> folder = run_whole(settings.launcher, settings.environment, {settings.tool, "--exec-path"});
   if (!folder.ok()) return folder.failure();
   if (folder.value().start_errno != 0) return explain(folder.value(), "--exec-path");
   const std::string& printed = folder.value().output;

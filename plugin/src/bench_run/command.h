@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace syscost::run {
+namespace syscost::bench_run {
 
 struct CommandEnd {
   int error = 0;   ///< errno where it could not be executed; else 0.
@@ -24,4 +24,4 @@ struct CommandEnd {
 /// Before the command executes, its process makes no other call than execve.
 CommandEnd run_command(const std::string& path, const std::vector<std::string>& command);
 
-}  // namespace syscost::run
+}  // namespace syscost::bench_run

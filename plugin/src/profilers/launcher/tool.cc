@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "profilers/agent/tool.h"
+#include "profilers/launcher/tool.h"
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -85,7 +85,7 @@ Tool::Tool(Tool&& other) noexcept
       errors_fd_(std::exchange(other.errors_fd_, -1)) {}
 
 void Tool::execute(int input, int output, int errors, int order, int ack, int report) const {
-  // An agent that is killed takes its tools along. sudo clears this; its bpftrace ends by the gate.
+  // A launcher that is killed takes its tools along. sudo clears this; its bpftrace ends by the gate.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   dup2(input, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);

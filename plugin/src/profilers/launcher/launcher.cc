@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "profilers/agent/supervisor.h"
+#include "profilers/launcher/launcher.h"
 
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -20,7 +20,7 @@ constexpr std::chrono::seconds kPatience{2};
 
 }  // namespace
 
-void Supervisor::run() {
+void Launcher::run() {
   if (start_all()) {
     send(FrameType::kReady, 0, nullptr, 0);
     const auto told = [this] { return was_told_to_stop_; };
@@ -30,7 +30,7 @@ void Supervisor::run() {
   if (!is_abandoned_) send_results();
 }
 
-bool Supervisor::start_all() {
+bool Launcher::start_all() {
   for (Tool& tool : tools_) {
     if (tool.kind() != Tool::Kind::filter) tool.start({});
   }
@@ -54,7 +54,7 @@ bool Supervisor::start_all() {
   return false;
 }
 
-void Supervisor::end_all() {
+void Launcher::end_all() {
   // If the owner is gone, no process reads the tools' output: no need to let them finish.
   for (Tool& tool : tools_) {
     tool.stop();
@@ -94,7 +94,7 @@ void Supervisor::end_all() {
 }
 
 template <class Condition>
-Supervisor::Answer Supervisor::wait_until(Condition is_done, std::optional<Patience> patience, bool heeds_owner) {
+Launcher::Answer Launcher::wait_until(Condition is_done, std::optional<Patience> patience, bool heeds_owner) {
   std::vector<pollfd> polled;
   while (true) {
     for (Tool& tool : tools_) tool.pump();
@@ -123,13 +123,13 @@ Supervisor::Answer Supervisor::wait_until(Condition is_done, std::optional<Patie
   }
 }
 
-std::chrono::nanoseconds Supervisor::cpu_time() const {
+std::chrono::nanoseconds Launcher::cpu_time() const {
   std::chrono::nanoseconds sum{};
   for (const Tool& tool : tools_) sum += tool.cpu_time();
   return sum;
 }
 
-void Supervisor::read_link() {
+void Launcher::read_link() {
   std::array<char, 16> said{};
   const ssize_t got = recv(link_, said.data(), said.size(), MSG_DONTWAIT);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -140,12 +140,12 @@ void Supervisor::read_link() {
   was_told_to_stop_ = true;
 }
 
-bool Supervisor::read_signals() const {
+bool Launcher::read_signals() const {
   signalfd_siginfo info{};
   return read(signals_, &info, sizeof info) == sizeof info;
 }
 
-void Supervisor::send_results() {
+void Launcher::send_results() {
   for (std::size_t i = 0; i < tools_.size(); ++i) {
     Tool& tool = tools_[i];
     send(FrameType::kOutput, i, tool.output().data(), tool.output().size());
@@ -156,7 +156,7 @@ void Supervisor::send_results() {
   send(FrameType::kDone, 0, nullptr, 0);
 }
 
-void Supervisor::send(FrameType type, std::size_t tool, const void* bytes, std::size_t size) {
+void Launcher::send(FrameType type, std::size_t tool, const void* bytes, std::size_t size) {
   const FrameHeader header{type, static_cast<std::uint32_t>(tool), size};
   const auto put_all = [this](const void* from, std::size_t count) {
     const char* at = static_cast<const char*>(from);
@@ -175,7 +175,7 @@ void Supervisor::send(FrameType type, std::size_t tool, const void* bytes, std::
   put_all(bytes, size);
 }
 
-bool Supervisor::every(bool (Tool::*question)() const) const {
+bool Launcher::every(bool (Tool::*question)() const) const {
   return std::all_of(tools_.begin(), tools_.end(),
                      [question](const Tool& tool) { return tool.kind() == Tool::Kind::filter || (tool.*question)(); });
 }

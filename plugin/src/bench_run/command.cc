@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "agent/run/command.h"
+#include "bench_run/command.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <csignal>
 
-namespace syscost::run {
+namespace syscost::bench_run {
 namespace {
 
 std::atomic<pid_t> g_command{0};
@@ -93,4 +93,4 @@ CommandEnd run_command(const std::string& path, const std::vector<std::string>& 
   return end;
 }
 
-}  // namespace syscost::run
+}  // namespace syscost::bench_run

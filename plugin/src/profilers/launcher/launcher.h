@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// Supervisor: the agent's one loop: it starts the tools, waits for them, and sees to it that none outlives the measured
-// process.
+// Launcher: the launcher's one loop: it starts the tools, waits for them, and sees to it that none outlives the
+// measured process.
 #pragma once
 
 #include <chrono>
 #include <optional>
 #include <vector>
 
-#include "profilers/agent/patience.h"
-#include "profilers/agent/protocol.h"
-#include "profilers/agent/tool.h"
+#include "profilers/launcher/patience.h"
+#include "profilers/launcher/protocol.h"
+#include "profilers/launcher/tool.h"
 
 namespace syscost::profilers {
 
-class Supervisor {
+class Launcher {
  public:
   struct Limits {
     std::chrono::milliseconds start;
@@ -22,7 +22,7 @@ class Supervisor {
   };
 
   /// `link`: the socket to the measured process. `owner`: a pidfd of it, or -1.
-  Supervisor(int link, int owner, int signals, std::vector<Tool> tools, Limits limits)
+  Launcher(int link, int owner, int signals, std::vector<Tool> tools, Limits limits)
       : link_(link), owner_(owner), signals_(signals), tools_(std::move(tools)), limits_(limits) {}
 
   /// From start to end. When it returns, no tool runs, except one of sudo's that cannot be killed.

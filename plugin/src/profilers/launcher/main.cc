@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// syscost-profile-agent: runs bpftrace or perf beside a measured process, and ends them when it ends.
+// syscost-profile-launcher: runs bpftrace or perf beside a measured process, and ends them when it ends.
 //
 // What it does must not happen in the measured process: starting children that the test's wait() could see, reading
-// their pipes, waiting for them, cleaning up after a crash. It is started by libsyscost.so (agent_link.h), not by
+// their pipes, waiting for them, cleaning up after a crash. It is started by libsyscost.so (launcher_link.h), not by
 // people.
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -21,16 +21,16 @@
 #include <string_view>
 #include <vector>
 
-#include "profilers/agent/protocol.h"
-#include "profilers/agent/supervisor.h"
-#include "profilers/agent/tool.h"
+#include "profilers/launcher/launcher.h"
+#include "profilers/launcher/protocol.h"
+#include "profilers/launcher/tool.h"
 
 namespace syscost::profilers {
 namespace {
 
 // bpftrace starts us when all its probes are attached, and detaches them when we end.
 int be_the_gate() {
-  prctl(PR_SET_NAME, "syscost-gate");  // not the agent's name, by which people would take it for one
+  prctl(PR_SET_NAME, "syscost-gate");  // not the launcher's name, by which people would take it for one
   if (write(STDIN_FILENO, &kReadyByte, 1) != 1) return 1;
   char byte = 0;
   while (read(STDIN_FILENO, &byte, 1) < 0 && errno == EINTR) {
@@ -91,7 +91,7 @@ int watch_signals() {
 }
 
 int usage() {
-  std::fputs("syscost-profile-agent: part of syscost, started by the library it is installed with\n", stderr);
+  std::fputs("syscost-profile-launcher: part of syscost, started by the library it is installed with\n", stderr);
   return 2;
 }
 
@@ -110,8 +110,8 @@ int run(const std::vector<std::string>& arguments) {
   umask(022);
   raise_limits();
   signal(SIGPIPE, SIG_IGN);
-  Supervisor(kLinkDescriptor, kOwnerDescriptor, watch_signals(), std::move(*tools),
-             {std::chrono::milliseconds(*start_ms), std::chrono::milliseconds(*stop_ms)})
+  Launcher(kLinkDescriptor, kOwnerDescriptor, watch_signals(), std::move(*tools),
+           {std::chrono::milliseconds(*start_ms), std::chrono::milliseconds(*stop_ms)})
       .run();
   return 0;
 }

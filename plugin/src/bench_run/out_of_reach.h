@@ -9,7 +9,7 @@
 
 #include "agent/find/file_kind.h"
 
-namespace syscost::run {
+namespace syscost::bench_run {
 
 struct OutOfReach {
   std::string why;     ///< A sentence that begins with the program's name.
@@ -38,4 +38,4 @@ class Notes {
 /// The folder for temporary files.
 std::string temporary_folder();
 
-}  // namespace syscost::run
+}  // namespace syscost::bench_run

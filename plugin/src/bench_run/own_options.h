@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace syscost::run {
+namespace syscost::bench_run {
 
 /// What of the command is measured.
 enum class What {
@@ -30,4 +30,4 @@ struct Variable {
 /// All options in that form; take_options() has accepted them. Relative paths become those of `folder`.
 std::vector<Variable> as_variables(const std::vector<std::string>& options, const std::string& folder);
 
-}  // namespace syscost::run
+}  // namespace syscost::bench_run

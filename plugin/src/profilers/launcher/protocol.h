@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// What the measured process and its profile agent say to each other.
+// What the measured process and its profile launcher say to each other.
 //
-// The process starts the agent with its commands as arguments; later it says one thing, "stop". The agent answers in
-// frames. Both are of one build, so that there are no versions to negotiate; a frame that makes no sense ends the talk.
+// The process starts the launcher with its commands as arguments; later it says one thing, "stop". The launcher answers
+// in frames. Both are of one build, so that there are no versions to negotiate; a frame that makes no sense ends the
+// talk.
 //
-//     syscost-profile-agent START_MS STOP_MS (KIND COUNT ARGUMENT...)...    (the limits: patience.h)
-//     syscost-profile-agent gate
+//     syscost-profile-launcher START_MS STOP_MS (KIND COUNT ARGUMENT...)...    (the limits: patience.h)
+//     syscost-profile-launcher gate
 //
 // The second form is what bpftrace starts by -c: it says "ready" on its standard input, which is a socket, and ends
 // when told or when the other end is gone. In a command's arguments, kGatePlaceholder becomes that form, spelt so that
@@ -28,7 +29,7 @@ inline constexpr std::string_view kFilterKind = "filter";
 inline constexpr std::string_view kGatePlaceholder = "{gate}";
 inline constexpr std::string_view kGateArgument = "gate";
 
-inline constexpr int kLinkDescriptor = 3;   ///< Of the agent: the socket to the measured process,
+inline constexpr int kLinkDescriptor = 3;   ///< Of the launcher: the socket to the measured process,
 inline constexpr int kOwnerDescriptor = 4;  ///< and a pidfd of that process.
 
 inline constexpr int kControlReadDescriptor = 3;  ///< Of a `control` command: it reads our orders here,
@@ -64,7 +65,7 @@ struct ToolEnd {
 };
 static_assert(sizeof(ToolEnd) == 16, "no hidden padding");
 
-/// A limit of the agent's passes so often at most, when the commands go on working (patience.h).
+/// A limit of the launcher's passes so often at most, when the commands go on working (patience.h).
 inline constexpr int kMostLimits = 20;
 
 /// What is kept of one command's output. bpftrace's maps are some kilobytes; perf's recordings some megabytes.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Tool: one command that the agent runs, from its start until it is reaped.
+// Tool: one command that the launcher runs, from its start until it is reaped.
 //
-// Nothing here waits: the supervisor polls every descriptor of every tool at once, so that one that hangs cannot keep
-// another from ending, nor the agent from seeing that the measured process is gone.
+// Nothing here waits: the launcher polls every descriptor of every tool at once, so that one that hangs cannot keep
+// another from ending, nor the launcher from seeing that the measured process is gone.
 #pragma once
 
 #include <poll.h>
@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "profilers/agent/protocol.h"
+#include "profilers/launcher/protocol.h"
 
 namespace syscost::profilers {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Patience: how long the agent waits for tools: for as long as they do something.
+// Patience: how long the launcher waits for tools: for as long as they do something.
 //
 // A limit in seconds alone cannot tell a tool that hangs from one that a loaded machine lets run a hundredth of the
 // time. The CPU time that the tools used can: a limit that passed without any of it is over, any other begins again.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "agent/run/own_options.h"
+#include "bench_run/own_options.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 #include "session/options/option_table.h"
 
-namespace syscost::run {
+namespace syscost::bench_run {
 namespace {
 
 std::string absolute(std::string_view path, const std::string& folder) {
@@ -71,4 +71,4 @@ std::vector<Variable> as_variables(const std::vector<std::string>& options, cons
   return variables;
 }
 
-}  // namespace syscost::run
+}  // namespace syscost::bench_run

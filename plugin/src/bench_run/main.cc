@@ -19,14 +19,14 @@
 #include <vector>
 
 #include "agent/common/variables.h"
-#include "agent/run/command.h"
-#include "agent/run/out_of_reach.h"
-#include "agent/run/own_options.h"
-#include "agent/run/program_file.h"
+#include "bench_run/command.h"
+#include "bench_run/out_of_reach.h"
+#include "bench_run/own_options.h"
+#include "bench_run/program_file.h"
 #include "session/outside.h"
 #include "syscost/adapter.h"
 
-namespace syscost::run {
+namespace syscost::bench_run {
 namespace {
 
 constexpr int kExitBadInput = 2;
@@ -272,8 +272,8 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace syscost::run
+}  // namespace syscost::bench_run
 
 int main(int argc, char** argv) {
-  return syscost::run::run(argc, argv);
+  return syscost::bench_run::run(argc, argv);
 }

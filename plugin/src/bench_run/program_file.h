@@ -9,7 +9,7 @@
 
 #include "agent/find/file_kind.h"
 
-namespace syscost::run {
+namespace syscost::bench_run {
 
 using agent::FileKind;
 
@@ -31,4 +31,4 @@ std::optional<std::string> find_program(const std::string& command);
 /// Reads the file at `path`.
 std::optional<ProgramFile> read_program(const std::string& path);
 
-}  // namespace syscost::run
+}  // namespace syscost::bench_run

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "agent/run/out_of_reach.h"
+#include "bench_run/out_of_reach.h"
 
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 
 #include "agent/common/variables.h"
 
-namespace syscost::run {
+namespace syscost::bench_run {
 namespace {
 
 using agent::FileKind;
@@ -77,4 +77,4 @@ void Notes::print() const {
   }
 }
 
-}  // namespace syscost::run
+}  // namespace syscost::bench_run

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// The agent with tools that are not bpftrace: no privilege needed.
+// The launcher with tools that are not bpftrace: no privilege needed.
 #include <gtest/gtest.h>
 
 #include <chrono>
 
-#include "profilers/agent/agent_link.h"
-#include "profilers/agent/patience.h"
-#include "profilers/agent/protocol.h"
 #include "profilers/installed_files.h"
+#include "profilers/launcher/launcher_link.h"
+#include "profilers/launcher/patience.h"
+#include "profilers/launcher/protocol.h"
 
 namespace syscost::profilers {
 namespace {
@@ -39,17 +39,17 @@ TEST(Patience, OfOneThatRunsInCirclesEnds) {
   EXPECT_FALSE(strict.is_renewed(strict.until(), seconds(1)));
 }
 
-class Agent : public testing::Test {
+class Launcher : public testing::Test {
  protected:
   void SetUp() override {
-    const Result<std::string> agent = find_agent();
-    ASSERT_TRUE(agent.ok()) << agent.failure().reason;
-    agent_ = agent.value();
+    const Result<std::string> launcher = find_launcher();
+    ASSERT_TRUE(launcher.ok()) << launcher.failure().reason;
+    launcher_ = launcher.value();
   }
 
   /// The result of shell code that runs with the gate as $0.
-  CommandResult start(const std::string& code, bool is_ready, AgentLimits limits = {}) const {
-    AgentLink link(agent_, {"PATH=/usr/bin:/bin"}, limits);
+  CommandResult start(const std::string& code, bool is_ready, LauncherLimits limits = {}) const {
+    LauncherLink link(launcher_, {"PATH=/usr/bin:/bin"}, limits);
     const Result<bool> ready = link.start({{kGateKind, {"/bin/sh", "-c", code, std::string(kGatePlaceholder)}}});
     EXPECT_TRUE(ready.ok()) << ready.failure().reason;
     if (!ready.ok()) return {};
@@ -60,10 +60,10 @@ class Agent : public testing::Test {
     return link.results().front();
   }
 
-  std::string agent_;
+  std::string launcher_;
 };
 
-TEST_F(Agent, WaitsUntilTheGateIsStartedAndEndsTheToolByIt) {
+TEST_F(Launcher, WaitsUntilTheGateIsStartedAndEndsTheToolByIt) {
   const CommandResult result = start("echo before; $0; echo after", true);
   EXPECT_EQ(result.output, "before\nafter\n");
   EXPECT_TRUE(result.was_ready);
@@ -71,20 +71,20 @@ TEST_F(Agent, WaitsUntilTheGateIsStartedAndEndsTheToolByIt) {
   EXPECT_EQ(result.wait_status, 0);
 }
 
-TEST_F(Agent, EndsAToolThatHangsBeforeItIsReady) {
+TEST_F(Launcher, EndsAToolThatHangsBeforeItIsReady) {
   // Reads input that never comes.
   const CommandResult result = start("echo here; read -r line", false, {milliseconds(50), milliseconds(50)});
   EXPECT_TRUE(result.has_timed_out);
   EXPECT_FALSE(result.was_ready);
 }
 
-TEST_F(Agent, EndsAToolThatHangsBehindItsGate) {
+TEST_F(Launcher, EndsAToolThatHangsAfterItsGate) {
   const CommandResult result = start("$0; exec sleep 1000", true, {seconds(30), milliseconds(50)});
   EXPECT_TRUE(result.has_timed_out);
   EXPECT_TRUE(result.was_ready);
 }
 
-TEST_F(Agent, SaysThatAToolEndedBeforeItWasReady) {
+TEST_F(Launcher, SaysThatAToolEndedBeforeItWasReady) {
   const CommandResult result = start("echo broken >&2; exit 3", false);
   EXPECT_EQ(result.errors, "broken\n");
   EXPECT_TRUE(result.ended_early);

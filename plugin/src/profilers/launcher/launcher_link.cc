@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "profilers/agent/agent_link.h"
+#include "profilers/launcher/launcher_link.h"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -16,24 +16,24 @@
 #include "os/detached_process.h"
 #include "os/own_calls.h"
 #include "os/own_descriptors.h"
-#include "profilers/agent/protocol.h"
+#include "profilers/launcher/protocol.h"
 
 namespace syscost::profilers {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The agent ends tools that do not end by themselves; that takes it this long beyond its own limits.
-constexpr std::chrono::seconds kAgentPatience{10};
+/// The launcher ends tools that do not end by themselves; that takes it this long beyond its own limits.
+constexpr std::chrono::seconds kLauncherPatience{10};
 
-/// A pidfd of the agent, or -1 when it is gone. Its number may have gone to another process since, which is not to be
-/// waited for or killed.
-int open_agent(pid_t agent, const std::string& path) {
-  const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, agent, 0));
+/// A pidfd of the launcher, or -1 when it is gone. Its number may have gone to another process since, which is not to
+/// be waited for or killed.
+int open_launcher(pid_t launcher, const std::string& path) {
+  const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, launcher, 0));
   if (pidfd < 0) return -1;
   struct stat expected {};
   struct stat found {};
-  const std::string link = "/proc/" + std::to_string(agent) + "/exe";
+  const std::string link = "/proc/" + std::to_string(launcher) + "/exe";
   if (stat(link.c_str(), &found) == 0 && stat(path.c_str(), &expected) == 0 && found.st_ino == expected.st_ino &&
       found.st_dev == expected.st_dev) {
     return pidfd;
@@ -42,28 +42,28 @@ int open_agent(pid_t agent, const std::string& path) {
   return -1;
 }
 
-Failure agent_ended() {
-  return {"the profile agent ended by itself, so the output of the tool is lost",
+Failure launcher_ended() {
+  return {"the profile launcher ended by itself, so the output of the tool is lost",
           "run `dmesg` to see whether the kernel killed it; then try again"};
 }
 
 }  // namespace
 
-AgentLink::AgentLink(std::string agent_path, std::vector<std::string> environment, AgentLimits limits)
-    : agent_path_(std::move(agent_path)), environment_(std::move(environment)), limits_(limits) {}
+LauncherLink::LauncherLink(std::string launcher_path, std::vector<std::string> environment, LauncherLimits limits)
+    : launcher_path_(std::move(launcher_path)), environment_(std::move(environment)), limits_(limits) {}
 
-AgentLink::~AgentLink() {
-  if (agent_ <= 0 || getpid() != owner_) return;
+LauncherLink::~LauncherLink() {
+  if (launcher_ <= 0 || getpid() != owner_) return;
   close_descriptor(link_);
-  end_agent();
+  end_launcher();
 }
 
-Result<void> AgentLink::launch(const std::vector<Command>& commands) {
+Result<void> LauncherLink::launch(const std::vector<Command>& commands) {
   std::array<int, 2> ends{-1, -1};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    return errno_failure("open", "a socket to the profile agent", errno);
+    return errno_failure("open", "a socket to the profile launcher", errno);
   }
-  std::vector<std::string> arguments{agent_path_, std::to_string(limits_.start.count()),
+  std::vector<std::string> arguments{launcher_path_, std::to_string(limits_.start.count()),
                                      std::to_string(limits_.stop.count())};
   for (const Command& command : commands) {
     arguments.emplace_back(command.kind);
@@ -75,59 +75,59 @@ Result<void> AgentLink::launch(const std::vector<Command>& commands) {
     const int error = errno;
     close(ends[0]);
     close(ends[1]);
-    return errno_failure("start", agent_path_, error);
+    return errno_failure("start", launcher_path_, error);
   }
   static_assert(kLinkDescriptor == kFirstPassedDescriptor && kOwnerDescriptor == kFirstPassedDescriptor + 1);
-  const Result<DetachedProcess> agent = start_detached({arguments, environment_, {ends[1], owner}, 0});
+  const Result<DetachedProcess> launcher = start_detached({arguments, environment_, {ends[1], owner}, 0});
   close(owner);
   close(ends[1]);
-  if (!agent.ok()) {
+  if (!launcher.ok()) {
     close(ends[0]);
-    return agent.failure();
+    return launcher.failure();
   }
-  agent_ = agent.value().process;
-  session_ = agent.value().session;
+  launcher_ = launcher.value().process;
+  session_ = launcher.value().session;
   owner_ = getpid();
   link_ = keep_descriptor(ends[0]);
   results_.assign(commands.size(), {});
   return {};
 }
 
-Result<bool> AgentLink::start(const std::vector<Command>& commands) {
-  SYSCOST_CHECK(agent_ == 0);
+Result<bool> LauncherLink::start(const std::vector<Command>& commands) {
+  SYSCOST_CHECK(launcher_ == 0);
   if (Result<void> launched = launch(commands); !launched.ok()) return launched.failure();
-  Result<bool> ready = read_frames(kMostLimits * (limits_.start + limits_.stop) + kAgentPatience);
+  Result<bool> ready = read_frames(kMostLimits * (limits_.start + limits_.stop) + kLauncherPatience);
   if (!ready.ok() || !ready.value()) {
     close_descriptor(link_);
-    end_agent();
+    end_launcher();
   }
   return ready;
 }
 
-Result<void> AgentLink::stop() {
-  SYSCOST_CHECK(agent_ > 0);
+Result<void> LauncherLink::stop() {
+  SYSCOST_CHECK(launcher_ > 0);
   if (!is_still_ours(link_)) {
     close_descriptor(link_);
-    end_agent();
-    return Failure{"the test closed syscost's descriptor of the profile agent, so the output of the tool is lost",
+    end_launcher();
+    return Failure{"the test closed syscost's descriptor of the profile launcher, so the output of the tool is lost",
                    "let the test close only the descriptors that it opened"};
   }
   if (send(link_, &kStopByte, 1, MSG_NOSIGNAL) != 1) {
     close_descriptor(link_);
-    end_agent();
-    return agent_ended();
+    end_launcher();
+    return launcher_ended();
   }
   // Every command may take its time, the filters after the others.
-  Result<bool> ready = read_frames(2 * kMostLimits * limits_.stop + kAgentPatience);
+  Result<bool> ready = read_frames(2 * kMostLimits * limits_.stop + kLauncherPatience);
   close_descriptor(link_);
-  end_agent();
+  end_launcher();
   if (!ready.ok()) return ready.failure();
   return {};
 }
 
-Result<bool> AgentLink::read_frames(std::chrono::milliseconds limit) {
+Result<bool> LauncherLink::read_frames(std::chrono::milliseconds limit) {
   const Clock::time_point deadline = Clock::now() + limit;
-  const Failure nonsense{"the profile agent and libsyscost.so are of different versions",
+  const Failure nonsense{"the profile launcher and libsyscost.so are of different versions",
                          "install both from the same build"};
   int error = 0;
   const auto read_all = [&](void* into, std::uint64_t size) {
@@ -153,10 +153,10 @@ Result<bool> AgentLink::read_frames(std::chrono::milliseconds limit) {
   };
   const auto broken = [&] {
     if (error == ETIMEDOUT) {
-      return Failure{"the profile agent did not answer within " + std::to_string(limit.count() / 1000) + " s",
+      return Failure{"the profile launcher did not answer within " + std::to_string(limit.count() / 1000) + " s",
                      "use `ps -eo pid,stat,wchan,args` to see what it is waiting for; on a loaded machine try again"};
     }
-    return agent_ended();
+    return launcher_ended();
   };
   while (true) {
     FrameHeader header{};
@@ -191,18 +191,18 @@ Result<bool> AgentLink::read_frames(std::chrono::milliseconds limit) {
   }
 }
 
-void AgentLink::end_agent() {
-  // The agent is our child only if this process adopts orphans (adopts_orphans()). Then no other process can get the
-  // agent's number, and a wait() of the test must not return it.
-  const pid_t reaped = waitpid(agent_, nullptr, WNOHANG | __WALL);
+void LauncherLink::end_launcher() {
+  // The launcher is our child only if this process adopts orphans (adopts_orphans()). Then no other process can get the
+  // launcher's number, and a wait() of the test must not return it.
+  const pid_t reaped = waitpid(launcher_, nullptr, WNOHANG | __WALL);
   const bool is_ours = reaped == 0;
   int pidfd = -1;
-  if (is_ours) pidfd = static_cast<int>(syscall(SYS_pidfd_open, agent_, 0));
-  if (reaped < 0) pidfd = open_agent(agent_, agent_path_);
+  if (is_ours) pidfd = static_cast<int>(syscall(SYS_pidfd_open, launcher_, 0));
+  if (reaped < 0) pidfd = open_launcher(launcher_, launcher_path_);
   if (pidfd >= 0) {
     // It ends by itself when the link is closed; where a copy of the link lives on in another process, it is told.
     syscall(SYS_pidfd_send_signal, pidfd, SIGTERM, nullptr, 0);
-    const Clock::time_point deadline = Clock::now() + kAgentPatience;
+    const Clock::time_point deadline = Clock::now() + kLauncherPatience;
     while (true) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
       pollfd one{pidfd, POLLIN, 0};
@@ -211,15 +211,15 @@ void AgentLink::end_agent() {
     syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0);
     close(pidfd);
   }
-  while (is_ours && waitpid(agent_, nullptr, __WALL) < 0 && errno == EINTR) {
+  while (is_ours && waitpid(launcher_, nullptr, __WALL) < 0 && errno == EINTR) {
   }
   end_own_session(session_);
-  agent_ = 0;
+  launcher_ = 0;
 }
 
-Result<CommandResult> run_whole(const std::string& agent_path, const std::vector<std::string>& environment,
+Result<CommandResult> run_whole(const std::string& launcher_path, const std::vector<std::string>& environment,
                                 std::vector<std::string> arguments) {
-  AgentLink link(agent_path, environment, {});
+  LauncherLink link(launcher_path, environment, {});
   Result<bool> ready = link.start({{kWholeKind, std::move(arguments)}});
   if (!ready.ok()) return ready.failure();
   if (ready.value()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "agent/run/program_file.h"
+#include "bench_run/program_file.h"
 
 #include <elf.h>
 #include <sys/stat.h>
@@ -13,7 +13,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace syscost::run {
+namespace syscost::bench_run {
 namespace {
 
 using agent::FileView;
@@ -124,4 +124,4 @@ std::optional<ProgramFile> read_program(const std::string& path) {
   return program;
 }
 
-}  // namespace syscost::run
+}  // namespace syscost::bench_run
