@@ -55,6 +55,31 @@ class Tests(RunCase):
         self.assertEqual(self.getppids(), {"Shapes.CallsThreeTimes": 3, "WithFixture.One": 14})
         self.assertEqual(len({row["run_id"] for row in self.rows()}), 1)
 
+    @staticmethod
+    def shard_of(path):
+        with open(path, newline="", encoding="utf-8") as file:
+            return next(row["detail"].rpartition(";")[2] for row in csv.DictReader(file) if row["record"] == "run")
+
+    def test_a_shard_without_a_test_has_its_row_and_is_no_failure(self):
+        self.bench_run(f"--csv={self.csv}", "--", PLAIN, GTEST_TOTAL_SHARDS="9999", GTEST_SHARD_INDEX="9998")
+        self.assertEqual(self.shard_of(self.csv), "shard=9999 of 9999")
+        self.assertEqual(self.rows(), [])
+
+    def test_shards_in_a_tree_of_bazel_are_one_run(self):
+        for shard in range(3):
+            folder = os.path.join(self.folder, "tree", f"shard_{shard + 1}_of_3", "test.outputs")
+            os.makedirs(folder)
+            done = self.bench_run("--", PLAIN, "--gtest_filter=WithFixture.*:Shapes.CallsThreeTimes", TEST_UNDECLARED_OUTPUTS_DIR=folder,
+                                  GTEST_TOTAL_SHARDS="3", GTEST_SHARD_INDEX=str(shard), SYSCOST_RUN_ID="build7")
+            self.assertIn(f"{shard + 1} of 3", self.shard_of(os.path.join(folder, "syscost.csv")))
+            self.assertIn("getppid", done.err)
+        whole = self.run_program(BENCH, "summary", "--recursive", os.path.join(self.folder, "tree"))
+        self.assertIn("tree: run build7 in 3 shards, ", whole.out)
+        self.assertIn("3 tests  wall ", whole.out)
+        shutil.rmtree(os.path.join(self.folder, "tree", "shard_2_of_3"))
+        part = self.run_program(BENCH, "summary", "--recursive", os.path.join(self.folder, "tree"), code=2)
+        self.assertIn("shard 2 of 3 of " + os.path.basename(PLAIN) + " is missing", part.err)
+
     def test_a_linked_program_measures_itself_once(self):
         self.bench_run(f"--csv={self.csv}", "--", MANY, "--gtest_filter=WithFixture.*")
         self.assertEqual(self.getppids(), {"WithFixture.One": 14, "WithFixture.Two": 24})

@@ -128,6 +128,7 @@ def save(name, lines, header=HEADER, end="\n"):
 
 
 def save_bytes(name, data):
+    os.makedirs(os.path.dirname(os.path.join(DATA, name)), exist_ok=True)
     with open(os.path.join(DATA, name), "wb") as out:
         out.write(data)
 
@@ -511,6 +512,18 @@ def main():
     save("around_here.csv", [around("1795225951-17")] + window("Log.Stays", [write(2)], 1500))
     save("around_ci.csv", [around("1795225999-18", cpus=1, user="other", time_zone="UTC", environment="8 KiB", word_of_the_future="yes")]
          + window("Log.Stays", [write(2)], 1500, run_id="1795225999-18"))
+
+    # A run of three shards, a machine each.
+    def shard(number, windows):
+        run = f"machine{number}-7"
+        return [around(run, shard=f"{number} of 3")] + [line.replace("1795225951-17", run) for line in windows]
+    shards = {1: window("Log.Reads", [opens(4)], 5000), 2: window("Log.Stays", [write(2)], 1500), 3: []}
+    for number, windows in shards.items():
+        save(f"shards/machine_{number}/tests.csv", shard(number, windows))
+        if number != 2:
+            save(f"shards_lost/machine_{number}/tests.csv", shard(number, windows))
+    save_bytes("bazel/target/test.outputs/outputs.zip", b"PK")
+    save("bazel/other/test.outputs/tests.csv", window("Log.Reads", [opens(4)], 5000))
 
     # Broken, each in one way.
     good = window("Log.Stays", [write(2)], 1500)

@@ -6,8 +6,8 @@
 namespace syscost::bench::cli {
 
 inline constexpr const char* kRunHelp =
-    "A CSV written by --syscost_csv, packed by gzip or not, or a folder (its *.csv and *.csv.gz, not those of "
-    "sub-folders)";
+    "A CSV written by --syscost_csv, packed by gzip or not, or a folder (its *.csv and *.csv.gz; with --recursive "
+    "those of the folders below, too)";
 
 inline constexpr const char* kMainFooter =
     R"(A RUN is a CSV or a folder of CSVs. If a file holds several runs, bench takes the newest.

@@ -108,7 +108,14 @@ void add_judging_options(CLI::App& app, Grammar& grammar, const char* gate) {
   add_count_options(app, raw);
 }
 
+void add_folder_option(CLI::App& app, Options& options) {
+  app.add_flag_callback(
+      "--recursive", [&options] { options.folders = csv::Folders::recursive; },
+      "Read the folders below RUN, too: one run of many machines, shards or Bazel targets");
+}
+
 void add_run_options(CLI::App& app, Options& options, int most_ids) {
+  add_folder_option(app, options);
   auto* run = app.add_option(
       "--run", options.run_ids,
       most_ids == 1 ? "Read this run instead of the newest: its run_id, newest~1, label:TEXT or commit:TEXT"
@@ -199,6 +206,7 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
 
   baseline_update = add_baseline_command(app, options, kRunHelp);
   add_count_options(*baseline_update, raw);
+  add_folder_option(*baseline_update, options);
   check = add_check_command(app, options, checked_run, kRunHelp);
   add_count_options(*check, raw);
   add_report_options(*check, options, raw);
@@ -213,11 +221,13 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
 
   runs = app.add_subcommand("runs", "List the runs of a file, the newest first")->footer(kRunsFooter);
   runs->add_option("RUN", options.runs, kRunHelp)->required();
+  add_folder_option(*runs, options);
   add_output_options(*runs, raw);
 
   log = app.add_subcommand("log", "A test's history over runs and commits, with its steps")->footer(kLogFooter);
   log->add_option("TEST", options.test, "Its name, or a part that only one test has")->required()->check(not_empty());
   log->add_option("RUN", options.runs, kRunHelp)->required();
+  add_folder_option(*log, options);
   log->add_option("--threshold", options.threshold, "Change of a time in percent that matters (3)");
   add_count_options(*log, raw);
   add_output_options(*log, raw);

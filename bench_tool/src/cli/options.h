@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/check_options.h"
+#include "csv/find_files.h"
 #include "render/screen.h"
 #include "stats/count_policy.h"
 
@@ -63,6 +64,7 @@ struct Options {
   Color color = Color::automatic;
   std::vector<std::string> run_ids;  ///< --run; compare takes up to two.
   bool all_runs = false;
+  csv::Folders folders = csv::Folders::flat;  ///< --recursive
   bool all = false;
   std::string tests;                 ///< --test: patterns (model/test_choice.h); empty = all.
   std::string sort;                  ///< --sort: one of the command's keys; empty = worst first, or as in the file.

@@ -209,6 +209,7 @@ std::string judge_run(const cli::Options& options, const CheckSettings& settings
   // The file of a further run is ours, so all its rows count, under any run_id.
   const bool is_first = run == options.runs.front();
   load.all_runs = options.all_runs || !is_first;
+  if (is_first) load.folders = options.folders;
   if (!options.run_ids.empty() && is_first) load.run_id = options.run_ids.front();
   result.data = model::load(run, load, problems);
   if (result.data.samples.empty()) return "nothing to judge: the run holds no test";

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "commands/summary_overview.h"
+#include "model/shards.h"
 #include "model/suggestion.h"
 #include "stats/window_stream.h"
 
@@ -45,7 +46,14 @@ std::vector<Group> ordered_groups(const model::Dataset& data, const std::vector<
 }
 
 void note_no_test(const model::Dataset& data, const model::TestChoice& tests, csv::Problems& problems) {
-  if (!data.samples.empty() || data.left_out_tests.empty()) return;
+  if (!data.samples.empty()) return;
+  if (data.left_out_tests.empty()) {
+    // A shard's file has a row of its own even then.
+    if (const std::string shard = model::shards_text(data); !shard.empty()) {
+      problems.add(data.name, 0, fmt::format("has {}, and no test fell into it; give the files of the others", shard));
+    }
+    return;
+  }
   const std::string question = model::did_you_mean(tests.text(), data.left_out_tests);
   problems.add(
       data.name, 0,

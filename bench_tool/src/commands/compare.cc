@@ -144,6 +144,7 @@ Conclusion verdict_of(const cli::Options& options, const CompareResult& result) 
 
 model::LoadOptions load_options(const cli::Options& options, std::size_t side) {
   model::LoadOptions load;
+  load.folders = options.folders;
   load.all_runs = options.all_runs;
   load.tests = model::TestChoice(options.tests);
   load.is_printable = options.is_printable();

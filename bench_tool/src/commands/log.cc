@@ -15,7 +15,7 @@ int log(const cli::Options& options, const render::Paint& paint, std::ostream& o
   // Runs of all files stand in one history, so all files are one RUN.
   csv::Run all{options.runs.front(), false, {}};
   for (const std::string& path : options.runs) {
-    csv::Run one = csv::find_files(path, problems);
+    csv::Run one = csv::find_files(path, options.folders, problems);
     for (csv::Input& input : one.files) all.files.push_back(std::move(input));
   }
   model::LoadOptions load;

@@ -6,6 +6,8 @@
 
 #include <set>
 
+#include "model/shards.h"
+
 namespace syscost::bench::commands {
 
 std::string seconds_of(const std::string& time) {
@@ -29,8 +31,12 @@ std::string run_line(const model::Dataset& data) {
     if (context.started_at != model::kNoName) starts.insert(seconds_of(data.text(context.started_at)));
   }
   std::string text = data.name + ":";
-  if (runs.size() == 1) text += fmt::format(" run {},", *runs.begin());
-  if (runs.size() > 1) text += fmt::format(" {} runs,", runs.size());
+  const std::string shards = model::shards_text(data);
+  if (runs.size() == 1) text += fmt::format(" run {}", *runs.begin());
+  // Without a common run_id each shard is a run of its own.
+  if (runs.size() > 1) text += shards.empty() ? fmt::format(" {} runs", runs.size()) : " a run";
+  if (!shards.empty()) text += ' ' + shards;
+  if (!runs.empty()) text += ',';
   if (!labels.empty()) text += fmt::format(" label {},", fmt::join(labels, " and "));
   if (!commits.empty()) text += fmt::format(" commit {},", fmt::join(commits, " and "));
   if (starts.size() == 1) text += fmt::format(" {},", *starts.begin());

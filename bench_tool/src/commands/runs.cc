@@ -54,6 +54,7 @@ std::vector<RunEntry> runs_of(const model::Dataset& data) {
 int runs(const cli::Options& options, std::ostream& out, std::ostream& err) {
   csv::Problems problems;
   model::LoadOptions load;
+  load.folders = options.folders;
   load.all_runs = true;
   load.keep_rows = false;
   load.is_printable = options.is_printable();

@@ -53,7 +53,7 @@ std::vector<Part> parts_of(const model::Dataset& data, const std::vector<model::
 
 int show(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {
   csv::Problems problems;
-  csv::Run run = csv::find_files(options.runs.front(), problems);
+  csv::Run run = csv::find_files(options.runs.front(), options.folders, problems);
 #ifdef SYSCOST_HAS_GPU_STAMPS
   csv::Problems unopened;  // noted when it is loaded
   const bool is_open = !run.is_folder && !run.files.empty() && run.files.front().open(unopened);

@@ -39,6 +39,7 @@ void summarize_into(SummarizedRun& run, const std::vector<Group>& groups) {
 int summary(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {
   csv::Problems problems;
   model::LoadOptions load_options;
+  load_options.folders = options.folders;
   load_options.all_runs = options.all_runs;
   load_options.is_printable = options.is_printable();
   load_options.tests = model::TestChoice(options.tests);

@@ -50,9 +50,28 @@ bool is_wanted(const fs::directory_entry& entry, Problems& problems) {
   return input.open(unread) && is_benchmark_json(input);
 }
 
+constexpr const char* kBazelArchive = "outputs.zip";
+
+/// The folder's files whose rows belong to its run. `error`: why the folder, or one below it, cannot be read.
+template <typename Entries>
+std::vector<std::string> wanted_files(Entries entries, std::error_code& error, Problems& problems) {
+  std::vector<std::string> files;
+  for (const Entries end; !error && entries != end; entries.increment(error)) {
+    const fs::path& path = entries->path();
+    if (is_wanted(*entries, problems)) files.push_back(path.string());
+    std::error_code ignored;
+    if (path.filename() == kBazelArchive && !fs::exists(path.parent_path() / "syscost.csv", ignored)) {
+      problems.add(path.string(), 0,
+                   "bench does not read this archive of Bazel; unpack it, or give `bazel test` the option "
+                   "--nozip_undeclared_test_outputs (Bazel 5 and newer)");
+    }
+  }
+  return files;
+}
+
 }  // namespace
 
-Run find_files(const std::string& name, Problems& problems) {
+Run find_files(const std::string& name, Folders folders, Problems& problems) {
   Run run{name, false, {}};
   std::error_code error;
   const fs::file_status status = fs::status(name, error);
@@ -67,17 +86,16 @@ Run find_files(const std::string& name, Problems& problems) {
     run.files.emplace_back(name);
     return run;
   }
-  std::vector<std::string> files;
   const std::size_t problems_before = problems.count();
-  for (fs::directory_iterator it(name, error), end; !error && it != end; it.increment(error)) {
-    if (is_wanted(*it, problems)) files.push_back(it->path().string());
-  }
+  std::vector<std::string> files = folders == Folders::flat
+                                       ? wanted_files(fs::directory_iterator(name, error), error, problems)
+                                       : wanted_files(fs::recursive_directory_iterator(name, error), error, problems);
   if (error) {
     problems.add(name, 0, "the folder cannot be read: " + error.message());
   } else if (files.empty() && problems.count() == problems_before) {
-    problems.add(
-        name, 0,
-        "no *.csv, no *.csv.gz and no *.json of Google Benchmark in this folder (sub-folders are not searched)");
+    problems.add(name, 0,
+                 std::string("no *.csv, no *.csv.gz and no *.json of Google Benchmark in this folder") +
+                     (folders == Folders::flat ? "; --recursive searches the folders below, too" : " and those below"));
   }
   std::sort(files.begin(), files.end());
   for (std::string& file : files) run.files.emplace_back(std::move(file));

@@ -17,6 +17,7 @@
 #include "model/benchmark_json.h"
 #include "model/collector.h"
 #include "model/run_selection.h"
+#include "model/shards.h"
 #include "model/start_time.h"
 #include "syscost/schema.h"
 
@@ -169,16 +170,17 @@ Dataset load(csv::Run run, const LoadOptions& options, csv::Problems& problems) 
   }
   problems.append(found);
   const bool has_files = !run.files.empty();
-  const bool is_empty = data.samples.empty() && data.left_out_tests.empty() && !data.is_partial;
+  const bool is_empty = data.samples.empty() && data.runs.empty() && data.left_out_tests.empty() && !data.is_partial;
   if (is_empty && has_files && problems.count() == problems_before) {
     problems.add(run.name, 0, "holds a header and no row: no test was measured");
   }
+  for (std::string& fault : missing_shards(data)) problems.add(run.name, 0, std::move(fault));
   if (options.is_printable) data.make_printable();
   return data;
 }
 
 Dataset load(const std::string& path, const LoadOptions& options, csv::Problems& problems) {
-  return load(csv::find_files(path, problems), options, problems);
+  return load(csv::find_files(path, options.folders, problems), options, problems);
 }
 
 Dataset load_text(const std::string& name, std::string_view text, const LoadOptions& options, csv::Problems& problems) {

@@ -17,6 +17,7 @@
 namespace syscost::bench::model {
 
 struct LoadOptions {
+  csv::Folders folders = csv::Folders::flat;  ///< Where load() of a path looks for files.
   std::string run_id;            ///< Only this run, as --run names it; empty = the newest of each file.
   bool all_runs = false;         ///< Every run, pooled.
   bool keep_rows = true;         ///< False: windows without their syscalls.

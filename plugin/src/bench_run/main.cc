@@ -130,6 +130,13 @@ std::string set_variables(const std::vector<std::string>& options) {
   return csv != nullptr ? csv : "";
 }
 
+/// The folder whose files Bazel brings back from the machine that ran a test; empty elsewhere. `--run_under` cannot name
+/// it, because Bazel does not expand variables there.
+std::string folder_of_bazel() {
+  const char* const folder = getenv("TEST_UNDECLARED_OUTPUTS_DIR");
+  return folder != nullptr ? folder : "";
+}
+
 /// A command that is measured as a whole gets the environment that it has alone. A program below it that is linked with
 /// syscost would measure itself, too.
 void forget_variables() {
@@ -229,8 +236,10 @@ int run(int argc, char** argv) {
   const std::string folder = own_folder();
   static std::optional<TemporaryCsv> temporary;  // refuse() ends the process, and removes it
   std::string csv = set_variables(line.options);
+  const bool prints_summary = csv.empty();
   if (csv.empty()) {
-    csv = temporary.emplace().path();
+    const std::string folder_to_keep = folder_of_bazel();
+    csv = folder_to_keep.empty() ? temporary.emplace().path() : folder_to_keep + "/syscost.csv";
     setenv("SYSCOST_CSV", csv.c_str(), 1);
   }
   set_run_id();
@@ -267,7 +276,7 @@ int run(int argc, char** argv) {
                  name.c_str(), name.c_str());
     return end.exit_code() != 0 ? end.exit_code() : kExitNothingMeasured;
   }
-  if (temporary) print_summary(folder, csv);
+  if (prints_summary) print_summary(folder, csv);
   return end.exit_code();
 }
 

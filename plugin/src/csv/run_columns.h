@@ -23,6 +23,7 @@ struct RunColumns {
   std::string filter;  ///< --syscost_filter as given; empty = everything is counted.
   std::string program;
   std::uint64_t pid = 0;
+  std::string shard;  ///< "2 of 4" where the framework runs a part of the tests only; written with `surroundings`.
   std::string surroundings;  ///< Column `detail` of the run's own row: `cpus=2;locale=C`. Empty: there is no such row.
 };
 

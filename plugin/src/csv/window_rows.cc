@@ -116,6 +116,7 @@ void set_tally(Row& row, SyscallId id, const Tally& tally, const PerRunParts* pe
 }  // namespace
 
 WindowRows::WindowRows(const RunColumns& run) : surroundings_(run.surroundings) {
+  if (!run.shard.empty()) surroundings_ += (surroundings_.empty() ? "shard=" : ";shard=") + run.shard;
   Row row(run_);
   row.set(Column::kSchemaVersionColumn, std::uint64_t{schema::kSchemaVersion});
   row.set(Column::kRunId, run.run_id);

@@ -35,6 +35,19 @@ TEST(SurroundingsTest, SayWhatTheKernelAndTheEnvironmentSay) {
   setrlimit(RLIMIT_NOFILE, &before);
 }
 
+TEST(SurroundingsTest, TheShardIsThatOfGoogleTestAndCountsFromOne) {
+  EXPECT_EQ(shard_of("GoogleTest"), "");
+  setenv("GTEST_TOTAL_SHARDS", "4", 1);
+  EXPECT_EQ(shard_of("GoogleTest"), "");
+  setenv("GTEST_SHARD_INDEX", "1", 1);
+  EXPECT_EQ(shard_of("GoogleTest"), "2 of 4");
+  EXPECT_EQ(shard_of("Google Benchmark"), "") << "it has no shards, whatever the variables say";
+  setenv("GTEST_SHARD_INDEX", "4", 1);
+  EXPECT_EQ(shard_of("GoogleTest"), "");
+  unsetenv("GTEST_TOTAL_SHARDS");
+  unsetenv("GTEST_SHARD_INDEX");
+}
+
 TEST(SurroundingsTest, TheDepthOfAFolderIsTheNumberOfFoldersAboveAndWithIt) {
   EXPECT_EQ(depth_of("/"), 0U);
   EXPECT_EQ(depth_of("/a"), 1U);

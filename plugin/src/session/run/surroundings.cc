@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <cstdlib>
 #include <initializer_list>
 #include <iterator>
 #include <string_view>
@@ -136,6 +137,16 @@ Surroundings read_surroundings() {
   }
   std::erase_if(all, [](const auto& one) { return one.second.empty(); });
   return all;
+}
+
+std::string shard_of(std::string_view framework) {
+  const char* const index = variable("GTEST_SHARD_INDEX");
+  const char* const total = variable("GTEST_TOTAL_SHARDS");
+  if (framework != "GoogleTest" || index == nullptr || total == nullptr) return {};
+  // GoogleTest ends the program where the two are no numbers, or the first is not below the second.
+  const long number = std::strtol(index, nullptr, 10);
+  const long all = std::strtol(total, nullptr, 10);
+  return all > 1 && number >= 0 && number < all ? std::to_string(number + 1) + " of " + std::to_string(all) : "";
 }
 
 std::string to_text(const Surroundings& surroundings) {

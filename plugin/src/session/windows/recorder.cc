@@ -44,6 +44,7 @@ void Recorder::set_run(const csv::RunColumns& run) {
   rows_.emplace(run);
   has_run_row_ = has_run_row_ && run.run_id == run_id_;
   run_id_ = run.run_id;
+  is_shard_ = !run.shard.empty();
 }
 
 /// Adds the run's row before the first window's, so that a program without tests has no row.
@@ -157,6 +158,7 @@ void Recorder::say_that_rows_wait(Failure failure) {
 
 void Recorder::finish() {
   const Lock guard = take_lock();
+  if (is_shard_ && sink_.has_value()) add_run_row();
   write("scopes");
 }
 

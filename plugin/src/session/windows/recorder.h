@@ -73,7 +73,8 @@ class Recorder {
   void write(std::string_view window);
   /// Writes the kept rows of `loop`. The rows of scopes keep waiting, because the test goes on. Takes the lock.
   void write_loop(std::string_view loop);
-  /// Writes the rows that still wait. Takes the lock.
+  /// At the end of the tests: writes the rows that still wait. A shard may have got no test: its run's row alone then
+  /// says that it was not forgotten. Takes the lock.
   void finish();
   /// The same at the end of the process: rows that cannot be written are lost, and that is a problem of the run.
   void conclude();
@@ -99,6 +100,7 @@ class Recorder {
   std::string pending_;
   std::string run_id_;
   bool has_run_row_ = false;
+  bool is_shard_ = false;
   bool has_said_that_rows_wait_ = false;
   std::string first_problem_;
   std::set<std::string> said_;
