@@ -55,6 +55,18 @@ class Tests(RunCase):
         self.assertEqual(self.getppids(), {"Shapes.CallsThreeTimes": 3, "WithFixture.One": 14})
         self.assertEqual(len({row["run_id"] for row in self.rows()}), 1)
 
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "needs root, for a namespace and eBPF, and unshare")
+    def test_the_helper_is_there_before_the_first_test_program(self):
+        # In a network namespace of its own, another test's helper has another name, and is not seen here.
+        names = ('for p in /proc/[0-9]*; do [ "$(readlink $p/ns/net)" = "$(readlink /proc/self/ns/net)" ] && cat $p/comm; done; '
+                 'true')
+        done = self.run_program("unshare", "-n", BENCH, "run", f"--csv={self.csv}", "--", "sh", "-c",
+                                f"{names}; {PLAIN} --gtest_brief=1 --gtest_filter=Shapes.CallsThreeTimes")
+        if "backend ebpf" not in done.err:
+            self.skipTest("eBPF cannot count here")
+        self.assertEqual(done.out.split().count("syscost-ebpf-he"), 1, done.out)
+        self.assertEqual(self.getppids(), {"Shapes.CallsThreeTimes": 3})
+
     @staticmethod
     def shard_of(path):
         with open(path, newline="", encoding="utf-8") as file:

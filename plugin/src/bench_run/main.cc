@@ -251,6 +251,7 @@ int run(int argc, char** argv) {
   } else {
     refuse_unreachable_tests(*program, name);
     set_preload(folder);
+    outside::hold_shared();
     notes.emplace();
   }
   const off_t size_before = size_of(csv);

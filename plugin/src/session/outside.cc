@@ -5,8 +5,10 @@
 
 #include <array>
 #include <climits>
+#include <memory>
 #include <string>
 
+#include "session/doctor/backends.h"
 #include "session/process_session.h"
 
 namespace syscost::outside {
@@ -28,6 +30,11 @@ std::optional<Unavailable> start(std::string_view program, std::string_view buil
     return Unavailable(started.failure());
   }
   return std::nullopt;
+}
+
+void hold_shared() {
+  static std::shared_ptr<void> held;
+  held = session::hold_shared(session::process_session().options());
 }
 
 void open(std::string_view command) {

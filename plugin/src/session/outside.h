@@ -18,6 +18,10 @@ namespace syscost::outside {
 /// opened. Prints the header line. `program` and `build_id`: the columns of the command's rows.
 SYSCOST_EXPORT std::optional<Unavailable> start(std::string_view program, std::string_view build_id);
 
+/// For tests below that measure themselves: what their backend shares is made now, and stays until this process ends.
+/// Otherwise the first of them, and the next after a pause, would wait for it.
+SYSCOST_EXPORT void hold_shared();
+
 /// What the processes below ask for from now on is counted. The last thing it does is one store.
 SYSCOST_EXPORT void open(std::string_view command);
 

@@ -15,6 +15,7 @@
 #include "backends/common/selected_only.h"
 #include "backends/common/self_test.h"
 #include "backends/ebpf/child_counts.h"
+#include "backends/ebpf/helper_link.h"
 #include "backends/ebpf/process_attachment.h"
 #include "backends/ebpf/segments.h"
 #include "os/quiet_child.h"
@@ -286,6 +287,17 @@ Result<std::unique_ptr<Backend>> open_backend(const DetailRequest& details, bool
   if (Result<void> proof = backend->prove_children(); !proof.ok()) return proof.failure();
   if (filter != nullptr) backend->select(*filter);
   return std::unique_ptr<Backend>(std::move(backend));
+}
+
+std::shared_ptr<void> hold_helper() {
+  Joined joined;
+  HelperLink::Obstacle obstacle{};
+  Result<std::unique_ptr<HelperLink>> link = HelperLink::join(joined, obstacle);
+  joined.maps.close_all();
+  if (!link.ok()) return nullptr;
+  // Attached programs cost every process of the machine a little; nothing is counted yet.
+  link.value()->detach();
+  return std::shared_ptr<HelperLink>(std::move(link.value()));
 }
 
 }  // namespace syscost::ebpf

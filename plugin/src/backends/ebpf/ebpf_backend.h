@@ -20,4 +20,8 @@ namespace syscost::ebpf {
 Result<std::unique_ptr<Backend>> open_backend(const DetailRequest& details = {}, bool children = false,
                                               const Filter* filter = nullptr);
 
+/// Starts the helper that this user's processes share, unless it runs. It stays, with its programs loaded, while
+/// the result lives. Null where processes do not share one; those that count then find out why.
+std::shared_ptr<void> hold_helper();
+
 }  // namespace syscost::ebpf

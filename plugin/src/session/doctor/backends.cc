@@ -204,6 +204,15 @@ OpenedBackend open_backend(const Options& options) {
   return open_first(request);
 }
 
+std::shared_ptr<void> hold_shared([[maybe_unused]] const Options& options) {
+#if SYSCOST_HAS_EBPF
+  const bool is_ebpf = options.backend == BackendChoice::automatic || options.backend == BackendChoice::ebpf;
+  // With details or children, each process has a helper of its own.
+  if (is_ebpf && !options.children && !options.details.any()) return ebpf::hold_helper();
+#endif
+  return nullptr;
+}
+
 std::string failures_of_earlier_backends() {
   return earlier_failures_text();
 }

@@ -23,6 +23,10 @@ Result<std::unique_ptr<Backend>> open_backend(const Options& options);
 /// between them, and a hint to --syscost_doctor. Empty if it opened the first.
 std::string failures_of_earlier_backends();
 
+/// While the result lives, programs that are started with `options` pay less for opening the backend: what they share
+/// is there. Null where they share nothing.
+std::shared_ptr<void> hold_shared(const Options& options);
+
 /// Whether one backend works on this machine, found out by trying.
 struct BackendHealth {
   std::string name;
