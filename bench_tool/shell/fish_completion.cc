@@ -8,7 +8,7 @@
 namespace syscost::bench::shell {
 namespace {
 
-/// In single quotes, where a backslash and `'` have one before them.
+/// In single quotes, with a backslash before each backslash and each `'`.
 std::string quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) {
@@ -18,8 +18,8 @@ std::string quoted(const std::string& text) {
   return out + "'";
 }
 
-/// `-n CONDITION `: is this command the one that the line has? A command that has commands: and none of these. Nothing
-/// for a program without commands.
+/// `-n CONDITION `: true if the line has this command, and none of the commands below it. Empty for a program without
+/// commands.
 std::string condition(const Command& command) {
   if (command.path.empty() && command.commands.empty()) return "";
   std::string out;

@@ -11,7 +11,7 @@
 namespace syscost::bench::shell {
 namespace {
 
-/// `text` as roff prints it: its own marks escaped, so that a reader can copy a quote or a hyphen into a shell.
+/// `text` for roff, with its marks escaped, so that a reader can copy a quote or a hyphen into a shell.
 std::string plain(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -38,7 +38,7 @@ std::string plain(std::string_view text) {
         out += c;
     }
   }
-  // A line of text that begins as a request is none.
+  // A line of text that begins like a request of roff must not become one.
   return out.starts_with('.') ? "\\&" + out : out;
 }
 
@@ -50,7 +50,7 @@ std::string italic(std::string_view text) {
   return "\\fI" + plain(text) + "\\fR";
 }
 
-/// Prose: what stands in backticks is bold.
+/// Prose: text in backticks becomes bold.
 std::string prose(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -128,7 +128,7 @@ std::string head(const std::string& name, int section, std::string_view about) {
   if (line.size() > 1 && std::islower(static_cast<unsigned char>(line[1])) != 0) {
     line[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(line[0])));
   }
-  // No date: a package that is built again is the same.
+  // No date, so that a package that is built again has the same bytes.
   return fmt::format(
       ".\\\" Made from the help text by syscost_shell_files.\n"
       ".TH {} {} \"\" \"syscost {}\" \"syscost\"\n.nh\n.ad l\n.SH NAME\n{} \\- {}\n",

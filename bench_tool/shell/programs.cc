@@ -14,7 +14,7 @@ namespace {
 using session::OptionEntry;
 using session::ValueKind;
 
-/// Without the part that is a name of the user's: "thread:".
+/// Without the part that the user names: "thread:".
 std::string fixed_part(std::string_view word) {
   const std::size_t colon = word.find(':');
   return std::string(colon == std::string_view::npos ? word : word.substr(0, colon + 1));

@@ -17,7 +17,7 @@ std::string quoted(const std::string& text) {
   return out + "'";
 }
 
-/// What _arguments would read as its own mark.
+/// Escapes the characters that _arguments would read as marks.
 std::string escaped(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -93,7 +93,7 @@ std::string branch_text(const Program& program, const Command& command) {
   return out + "    arguments)\n      case $words[1] in\n" + cases + "      esac\n      ;;\n  esac\n";
 }
 
-/// After `--` follows a command of another program.
+/// A command of another program follows `--`.
 std::string after_mark_text() {
   return "  local -i mark=${words[(i)--]}\n"
          "  if ((mark < CURRENT)); then\n"

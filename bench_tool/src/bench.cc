@@ -34,7 +34,7 @@ bool wants_color(cli::Color color, const std::ostream& out) {
   return out.rdbuf() == std::cout.rdbuf() && ::isatty(STDOUT_FILENO) == 1;
 }
 
-/// The room for text on `out`; what is not a terminal has no end.
+/// The room for text on `out`. If it is not a terminal, the room has no end.
 render::Screen screen_for(const Options& options, const std::ostream& out) {
   render::Screen screen;
   if (options.format != cli::Format::text) return screen;

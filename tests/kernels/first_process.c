@@ -2,8 +2,9 @@
 //
 // The first process of a virtual machine that runs another kernel on this machine's files.
 //
-// It loads the modules that reach the files, shows them as the root with everything written kept in memory, runs the
-// command, and powers off. Static and without a shell: nothing but it is in the initial file system (machine.py).
+// It loads the modules that reach the files. It mounts them as the root, and keeps all writes in memory. Then it runs
+// the command, and powers off. It is static and needs no shell, because it is the only file of the initial file system
+// (machine.py).
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 //
-// The least an eBPF syscall tracer can cost: one program at entry, one at exit, neither does anything. What our
-// programs add is judged against this. And the least that a tracer which times calls can cost: the same pair, each
-// reading the clock once.
+// The least cost of an eBPF syscall tracer: one program at entry and one at exit that do nothing. The cost of our
+// programs is compared with this. The second pair is the least cost of a tracer that times calls: each program reads
+// the clock once.
 #include <linux/bpf.h>
 // Above first: libbpf's headers use the types.
 #include <bpf/bpf_helpers.h>

@@ -14,7 +14,8 @@
 #include "model/suggestion.h"
 #include "model/test_choice.h"
 
-// The library is its headers; this file alone compiles them. Without exceptions a fault is a value.
+// The library consists of headers, and only this file compiles them. It is compiled without exceptions, so a fault is a
+// value.
 #define TOML_EXCEPTIONS 0
 #define TOML_HEADER_ONLY 1
 #define TOML_ENABLE_FORMATTERS 0

@@ -32,7 +32,7 @@ std::vector<Limited> windows_of(const Budget& budget, const std::vector<Budgeted
   return all;
 }
 
-/// Adds `figures` to `sum`; what was not measured leaves nothing of it.
+/// Adds `figures` to `sum`. If one of the two was not measured, the sum has no value.
 void add(const std::vector<Figure>& figures, std::optional<double>& sum) {
   if (!sum) return;
   if (figures.empty()) {
@@ -52,7 +52,8 @@ std::vector<Limited> sums_of(const Budget& budget, const std::vector<BudgetedWin
   for (const BudgetedWindow& window : windows) {
     if (!budget.matches(window.kind, window.name, window.program)) continue;
     const Subject& any = window.now ? *window.now : *window.before;
-    // Figures of a call or an iteration cannot be added to those of a test; children are in no time of their parent's.
+    // Figures of a call or an iteration cannot be added to those of a test. The times of a parent do not include its
+    // children.
     if (any.window->is_per_iteration || window.kind == "scope") continue;
     Sum& sum = sums[budget.per == Per::program ? window.program : "all tests"];
     if (window.now) add(figures_of(budget, window.now, nullptr), sum.now);
@@ -74,7 +75,7 @@ std::vector<Limited> sums_of(const Budget& budget, const std::vector<BudgetedWin
 bool has_grown(const Budget& budget, double before, double now) {
   if (now <= before * (1 + budget.max_growth->share) + budget.max_growth->value) return false;
   if (budget.measure->is_additive) return true;
-  // Percentiles are those of buckets: next to each other they may be one value.
+  // Percentiles are values of buckets, so two neighbours may have one value.
   return histogram_bucket(static_cast<std::uint64_t>(now)) > histogram_bucket(static_cast<std::uint64_t>(before)) + 1;
 }
 

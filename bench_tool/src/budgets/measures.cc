@@ -35,7 +35,7 @@ bool is_chosen(const SyscallSummary& one, const model::SyscallChoice& of) {
   return of.matches(one.name.substr(0, blank), detail, one.classes);
 }
 
-/// Adds `value_of` over the chosen syscalls; none where one of them has it not.
+/// Adds `value_of` over the chosen syscalls. Empty if one of them has no value.
 template <class ValueOf>
 std::vector<Figure> sum_of(const WindowSummary& window, const model::SyscallChoice& of, ValueOf value_of) {
   if (!window.calls && !window.entries) return {};
@@ -66,7 +66,7 @@ std::vector<Figure> errors(const Subject& now, const Subject* /*before*/, const 
   });
 }
 
-/// The errnos that a syscall of the baseline's window did not fail with.
+/// The errnos with which no call of the syscall failed in the baseline's window.
 std::vector<Figure> new_errnos(const Subject& now, const Subject* before, const model::SyscallChoice& of) {
   std::vector<Figure> figures;
   if (before == nullptr) return figures;
@@ -112,7 +112,7 @@ std::vector<Figure> percentile(const Subject& now, const Subject* /*before*/, co
   return figures;
 }
 
-// Time waited is not work: kernel time leaves it out unless asked. Volatile calls vary on their own.
+// Waiting is not work, so kernel time leaves it out by default. The number of volatile calls varies by itself.
 constexpr std::array<Measure, 9> kMeasures = {{
     {"calls", Unit::count, true, true, true, false, "!%volatile", &calls},
     {"errors", Unit::count, true, true, true, false, "!%volatile", &errors},

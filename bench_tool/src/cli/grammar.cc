@@ -125,8 +125,8 @@ void add_run_options(CLI::App& app, Options& options, int most_ids) {
   app.add_flag("--all-runs", options.all_runs, "Pool all runs of each file")->excludes(run);
 }
 
-/// For --help, the manual page and completions: syscost-run parses them. They are those of test programs, without their
-/// prefix, and two of its own.
+/// For --help, the manual page and completions; syscost-run parses these options. They are the options of test programs
+/// without their prefix, and two more.
 void add_measuring_options(CLI::App& app, Raw& raw) {
   app.add_flag("--tests", raw.ignored_flag, "Measure the tests below COMMAND, whatever program it is");
   app.add_flag("--process", raw.ignored_flag, "Measure COMMAND as a whole, with the programs that it starts");

@@ -10,7 +10,7 @@ namespace syscost::bench::cli {
 namespace {
 
 constexpr std::size_t kWidth = 80;
-/// No description begins farther right. A text that does is the second column of an example.
+/// No description begins farther right. A text farther right is the second column of an example.
 constexpr std::size_t kFarthest = 50;
 
 /// `  --option X     what it does`: how many columns after the margin the description begins; 4 without one.
@@ -20,7 +20,7 @@ std::size_t description_begin(std::string_view line, std::size_t margin) {
   return begin == std::string_view::npos || begin > kFarthest ? 4 : begin - margin;
 }
 
-/// `Usage: ...`, `Exit codes: ...`: does not go on what stands above it.
+/// `Usage: ...`, `Exit codes: ...`: such a line does not continue the line above it.
 bool is_titled(std::string_view line) {
   constexpr std::size_t kLongest = 16;
   const std::size_t colon = line.find(": ");

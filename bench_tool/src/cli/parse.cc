@@ -35,7 +35,7 @@ Parsed parse(const std::vector<std::string>& args) {
                                      model::or_rather(args[0], {kCommands.begin(), kCommands.end()})));
     }
   }
-  // Another program knows its options: those of a test program.
+  // syscost-run parses these options: they are those of a test program.
   if (!args.empty() && args[0] == "run" && !asks_for_help(args)) {
     Options run;
     run.command = Command::run;

@@ -17,12 +17,12 @@
 namespace syscost::bench::cli {
 namespace {
 
-/// More would be files beyond what a folder is good for.
+/// More rounds would make too many files for one folder.
 constexpr std::size_t kMostRounds = 100'000;
-/// Below that a table is no table.
+/// A narrower table cannot be read.
 constexpr std::size_t kNarrowest = 40;
 
-/// `counts,cpu`; nullopt where a word is none of them.
+/// `counts,cpu`; nullopt if a word is unknown.
 std::optional<Gate> gate_of(std::string_view words) {
   Gate gate;
   for (bool is_last = false; !is_last;) {

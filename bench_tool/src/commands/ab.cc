@@ -24,7 +24,7 @@
 namespace syscost::bench::commands {
 namespace {
 
-/// A line on a terminal that says how far it is; elsewhere nothing.
+/// Prints a line with the progress on a terminal, and nothing elsewhere.
 class Progress {
  public:
   explicit Progress(std::ostream& err)
@@ -71,7 +71,7 @@ class Measurement {
         runs_(options.a, options.b.empty() ? options.a : options.b, folder.path(), clock, options.has_whole) {}
 
   End run() {
-    // The first round always runs, even beyond the budget: it tells how many tests there are.
+    // The first round always runs, even beyond the budget, because it shows how many tests there are.
     const std::optional<End> first_end = run_up_to({1, 1});
     if (runs_.rounds() > 0 && !look_at({1, 1})) return End::failed;
     if (first_end) return *first_end;
@@ -82,7 +82,7 @@ class Measurement {
     }
     for (stats::InterimAnalysis look = stats::first_look(options_.rounds, judged(), result.limits.alpha);;) {
       const std::optional<End> end = run_up_to(look);
-      // What stops it early, time or the user, does not know the results: to look at the rounds there are is fair.
+      // Time or the user stopped it early. Neither depends on the results, so a look at the rounds so far is fair.
       if (end != End::failed && !look_at(look)) return End::failed;
       if (end) return *end;
       if (undecided() == 0) return End::decided;
@@ -94,7 +94,7 @@ class Measurement {
 
   std::size_t rounds() const { return runs_.rounds(); }
   std::size_t undecided() const {
-    // What is not gated is not waited for, unless nothing is: then both are asked about.
+    // Only gated times must be decided. If no time is gated, both must be.
     const cli::Gate& gate = result.gate;
     std::ptrdiff_t times = 0;
     for (const stats::Comparison& row : result.rows) {
@@ -124,7 +124,7 @@ class Measurement {
     return std::nullopt;
   }
 
-  /// Judges what there is. False when it cannot be read.
+  /// Judges the rounds so far. False if they cannot be read.
   bool look_at(const stats::InterimAnalysis& look) {
     progress_.clear();
     model::LoadOptions load;
@@ -177,7 +177,7 @@ std::string rounds_line(const Measurement& measured, End end, const cli::Options
   return line + (undecided == 0 ? "; every time is decided\n" : "\n");
 }
 
-/// What equal code differed by: the further end of each interval.
+/// How far equal code differed: the end of each interval that is farther from 1.
 std::string noise_line(const CompareResult& result) {
   std::vector<double> away;
   std::string worst;

@@ -76,7 +76,7 @@ std::string read_settings(const cli::Options& options, CheckSettings& settings, 
   return {};
 }
 
-/// Runs the command again and takes back what did not repeat. Returns what kept it from doing so, or "".
+/// Runs the command again, and withdraws the findings that did not repeat. Returns why it could not, or "".
 std::string confirm(const cli::Options& options, const CheckSettings& settings, CheckResult& result,
                     std::ostream& err) {
   std::vector<Comparison> rows;

@@ -36,7 +36,7 @@ Key key_of(const model::Dataset& data, const model::Group& group) {
   return {data.text(group.program), model::base_name(data, group), data.text(group.kind)};
 }
 
-/// Windows that the counts of a baseline say something about.
+/// Windows that the counts of a baseline can judge.
 bool is_counted(const WindowSummary& window) {
   return window.is_ours() && !window.is_plain;
 }
@@ -73,7 +73,7 @@ void ungate(Comparison& row, const char* why) {
   row.deltas.clear();
 }
 
-/// Pairs and judges; returns what keeps it from doing so, or "".
+/// Pairs and judges. Returns why it could not, or "".
 std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) {
   const bool baseline_has_details = result.baseline.has_details();
   if (baseline_has_details != model::has_details(result.data)) {
@@ -119,7 +119,7 @@ std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) 
     if (!rows[i].is_paired()) continue;
     const std::string& outcome = result.baseline.windows[i].outcome;
     if (outcome == model::kOutcomeVaries) ungate(rows[i], "passed and skipped");
-    // One that passes now is new: it has counts for the first time.
+    // A test that failed in the baseline and passes now is new: it has counts for the first time.
     if (outcome == model::kOutcomeFailed && stats::has_failed(*rows[i].new_window)) ungate(rows[i], "failed");
   }
   const std::vector<stats::ScatteredProgram> scattered = stats::judge_together(policy, rows);
@@ -134,7 +134,7 @@ std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) 
 struct Growth {
   double before = 0;
   double calls = 0;
-  double errors = 0;  ///< What fails less makes up for nothing.
+  double errors = 0;  ///< Growth alone is added: fewer failures with one errno do not offset more with another.
 
   double more() const { return std::max(calls, errors); }
   bool is_within(double share) const { return more() <= share * before; }

@@ -18,7 +18,7 @@ namespace {
 
 using stats::Comparison;
 
-/// What a reader has to look at: red rows first.
+/// The rows that need attention, red ones first.
 std::vector<const CheckedRow*> shown_rows(const CheckResult& result, bool all) {
   std::vector<const CheckedRow*> shown;
   for (const CheckedRow& row : result.rows) {

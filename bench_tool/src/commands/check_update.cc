@@ -15,7 +15,7 @@
 namespace syscost::bench::commands {
 namespace {
 
-/// The baseline with what differs put in. Returns what keeps a test from being written, one for each.
+/// Puts the differences into the baseline. Returns why a test cannot be written, one text for each such test.
 std::vector<std::string> update(const CheckResult& result, model::Baseline& baseline) {
   std::vector<std::string> faults;
   const bool has_times = baseline.has_times();

@@ -17,7 +17,7 @@ namespace syscost::bench::commands {
 
 namespace {
 
-/// Our environment with `variables` in place of those of their names.
+/// Our environment, with `variables` instead of ours with the same names.
 std::vector<char*> environment_with(std::vector<std::string>& variables) {
   std::vector<char*> pointers;
   for (char** one = environ; *one != nullptr; ++one) {

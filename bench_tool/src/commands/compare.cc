@@ -56,7 +56,7 @@ bool is_one_pipe(const std::string& one, const std::string& other) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino && !S_ISREG(a.st_mode) && !S_ISDIR(a.st_mode);
 }
 
-/// What a tool saw of a window goes where the window goes, as a loop goes where its test does.
+/// The rows of a tool go with their window, as a loop goes with its test.
 std::optional<std::size_t> own_window(const model::Dataset& data, const std::vector<model::Group>& groups,
                                       const model::Group& tool) {
   if (data.text(tool.origin) == schema::kOriginSyscost || tool.is_loop(data)) return std::nullopt;
@@ -68,7 +68,7 @@ std::optional<std::size_t> own_window(const model::Dataset& data, const std::vec
 
 /// Groups of one side as pairing sees them, with their summaries.
 std::vector<stats::PairCandidate> summarize_side(model::Dataset& data, std::vector<WindowSummary>& windows) {
-  // A tool's count of a window equals ours, or the run said so; its times are under the tool.
+  // A tool's counts of a window equal ours, or the run printed the difference. Its times include the tool.
   const std::vector<model::Group> groups = model::group_samples(data, model::Tools::left_out);
   windows = stats::summarize_all(data, groups, true);
   std::vector<stats::PairCandidate> candidates;

@@ -27,7 +27,7 @@ const WindowSummary& window_of(const Comparison& row) {
   return row.new_window != nullptr ? *row.new_window : *row.old_window;
 }
 
-/// What a row fails by `word` with: `+99 write`, `wall 45.2 us -> 97.0 us, ...`.
+/// Why a row fails by `word`: `+99 write`, `wall 45.2 us -> 97.0 us, ...`.
 std::string evidence(const Comparison& row, std::string_view word) {
   if (word == "counts") return "calls: " + breakdown(row);
   if (word == "wall") return "wall: " + time_cell(row, kWallTime, "");

@@ -19,7 +19,7 @@ namespace {
 using stats::Comparison;
 using stats::Verdict;
 
-/// The verdict of a row; what fails it stands out.
+/// The verdict of a row, with emphasis on the reason why it fails.
 std::string verdict_cell(const Comparison& row, const std::vector<std::string_view>& by) {
   std::string text(stats::to_string(row.verdict));
   if (!row.is_plain) {

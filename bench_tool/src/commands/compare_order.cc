@@ -24,7 +24,7 @@ std::size_t rank_of(Verdict verdict) {
   return static_cast<std::size_t>(std::find(kOrder.begin(), kOrder.end(), verdict) - kOrder.begin());
 }
 
-/// Calls more, of those that are gated; each syscall's growth counts, and no other's shrinking makes up for it.
+/// How many more gated calls there are. Each syscall that grew counts. A syscall that shrank does not offset it.
 double growth(const Comparison& row) {
   double more = 0;
   for (const stats::Delta& delta : row.deltas) {
@@ -76,7 +76,7 @@ std::vector<const Comparison*> chosen_rows(const CompareResult& result, const cl
   for (const Comparison& row : result.rows) {
     if (!for_people || options.all || is_worth_showing(result, row)) rows.push_back(&row);
   }
-  // Machines order for themselves, unless told to.
+  // Output for machines is not sorted, unless --sort asks for it.
   const std::string key = !options.sort.empty() ? options.sort : for_people ? "worst" : "file";
   if (key != "file") {
     std::stable_sort(rows.begin(), rows.end(),

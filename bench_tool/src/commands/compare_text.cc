@@ -24,7 +24,7 @@ using stats::Numbers;
 using stats::Verdict;
 using stats::WindowSummary;
 
-/// Of a screen, whatever else is on it.
+/// So many lines of a screen, regardless of the rest.
 constexpr std::size_t kFewestRows = 3;
 
 bool is_counted_window(const WindowSummary* window) {
@@ -35,10 +35,10 @@ bool has_time_change(const Comparison& row) {
   return !row.is_plain && (row.has_time_verdict(Verdict::regressed) || row.has_time_verdict(Verdict::improved));
 }
 
-/// The untitled last column: what changed, and the verdict where the numbers do not speak for themselves.
+/// The last column, which has no title: the change, and the verdict if the numbers do not show it.
 std::string remark(const Comparison& row, const cli::Gate& gate, const render::Paint& paint) {
   std::string text = breakdown(row);
-  // By counts is what `regressed` says below.
+  // Below, `regressed` without another word is about counts.
   std::vector<std::string_view> failures = gate_failures(row, gate);
   std::erase(failures, "counts");
   if (!failures.empty() && (failures[0] == "wall" || failures[0] == "cpu")) {
@@ -51,7 +51,7 @@ std::string remark(const Comparison& row, const cli::Gate& gate, const render::P
     return paint.red(fmt::format("{}{}crashed: NEW ended its process in it", text, text.empty() ? "" : "  "));
   }
   if (row.verdict == Verdict::improved) return paint.green(text);
-  // The time's own verdict stands beside it; the counts beside it are equal, as one sees.
+  // The verdict of the time stands beside it. The table shows that the counts are equal.
   if (row.verdict == Verdict::same && has_time_change(row)) return text;
   std::string word(stats::to_string(row.verdict));
   if (!row.reason.empty()) word += ": " + row.reason;
@@ -80,7 +80,7 @@ bool is_all_timed_apart(const std::vector<WindowSummary>& windows) {
   return std::all_of(windows.begin(), windows.end(), [](const WindowSummary& one) { return one.is_timed_apart(); });
 }
 
-/// What wall times were taken under: they are not those of an unmeasured run. A line, or "" where they are.
+/// Under which conditions the wall times were taken, if they differ from those of an unmeasured run: a line, or "".
 std::string taken_under(const CompareResult& result) {
   if (is_all_timed_apart(result.old_windows) || is_all_timed_apart(result.new_windows)) return {};
   const auto old_share = added_share(result.old_windows);
@@ -94,7 +94,7 @@ std::string taken_under(const CompareResult& result) {
                      *new_share);
 }
 
-/// What the comparison comes to: how many rows have each verdict.
+/// The result of the comparison: how many rows have each verdict.
 std::string totals(const CompareResult& result, const std::vector<const Comparison*>& shown, bool all) {
   const auto to_show =
       static_cast<std::size_t>(std::count_if(result.rows.begin(), result.rows.end(), [&](const Comparison& row) {
@@ -136,7 +136,7 @@ std::size_t lines(std::string_view text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-/// The unit of every window of the rows that are shown; empty where they have several.
+/// The unit of all windows in the rows that are shown; empty if they have several units.
 std::string_view common_unit(const CompareResult& result, bool all) {
   std::optional<std::string_view> unit;
   for (const Comparison& row : result.rows) {
@@ -180,7 +180,7 @@ std::string calls_cell(const Comparison& row, std::string_view titled_unit) {
   auto count = [&](const WindowSummary* window) {
     if (window == nullptr) return std::string();
     const bool is_entries = row.counts_entries || !window->calls;
-    // Beside a side that does not tell per-run calls apart, the other one's are spread too.
+    // If one side does not separate per-run calls, those of the other side are spread over the iterations too.
     const bool spreads = is_counted_window(row.old_window) && is_counted_window(row.new_window) && !row.tells_per_run;
     const Numbers& numbers = is_entries ? (spreads ? window->spread_entries : window->entries)
                                         : (spreads ? window->spread_calls : window->calls);
@@ -240,7 +240,7 @@ std::string compare_text(const CompareResult& result, const cli::Options& option
       shown.resize(room);
       const std::size_t lines_before = lines(out);
       out = heading(result, options, shown, paint);
-      // It now says that there are more, perhaps on one more line.
+      // The text now names the rows that are left out, which may take one more line.
       shown.resize(std::max(room + lines_before, lines(out) + kFewestRows) - lines(out));
       out = heading(result, options, shown, paint);
     }
@@ -260,7 +260,7 @@ std::string breakdown(const Comparison& row) {
     if (delta.is_exact()) {
       const double change = delta.new_count.median - delta.old_count.median;
       out += fmt::format("{}{} {}", change > 0 ? '+' : '-', render::count(std::abs(change)), what);
-      // Beside what decides the verdict it must not look as if it did, too.
+      // It does not decide the verdict, so it must not look like the number that does.
       const bool is_beside = row.verdict != Verdict::near && !delta.is_volatile;
       if (delta.change == stats::Change::near && is_beside) out += " (near)";
     } else {  // a difference of medians would hide what varies

@@ -33,8 +33,8 @@ std::string factor(double ratio, double least) {
   return fmt::format("{:.{}f} % {}", 100 * share, share < 0.0995 ? 1 : 0, word);
 }
 
-/// A single run says something about its time only when the difference is gross, and the first use of everything falls
-/// into set-ups.
+/// A single run shows a change of time only if the difference is large. And the first use of everything is in the
+/// set-ups.
 std::string unjudged_change(const Comparison& row, const TimeKind& kind) {
   const WindowSummary& old_window = *row.old_window;
   const WindowSummary& new_window = *row.new_window;
@@ -226,7 +226,7 @@ std::string kernel_split_text(const std::vector<const Comparison*>& shown, bool 
     if (!row.is_paired() || !row.kernel_split || row.old_window->n < 2 || row.new_window->n < 2) continue;
     if (row.kernel_split->more_calls_ns == 0 && row.kernel_split->slower_calls_ns == 0) continue;
     const double change_ns = row.kernel_split->more_calls_ns + row.kernel_split->slower_calls_ns;
-    // What is below a hundredth of the wall time explains nothing of it.
+    // A part below a hundredth of the wall time explains no change of it.
     const bool is_small = !row.old_window->wall_ns || std::abs(change_ns) < row.old_window->wall_ns->median / 100;
     if (!all && (is_small || !row.has_changes())) continue;
     table.add_row({row.name, signed_duration(change_ns), signed_duration(row.kernel_split->more_calls_ns),

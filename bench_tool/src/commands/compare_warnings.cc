@@ -59,7 +59,7 @@ void add_warnings(CompareResult& result) {
     const std::string old_value = model::values_of(result.old_data, check.field);
     const std::string new_value = model::values_of(result.new_data, check.field);
     if (old_value == new_value) continue;
-    // A file of Google Benchmark knows its host and nothing else of this.
+    // A file of Google Benchmark has the host, and none of the other facts.
     if (has_plain && (old_value.empty() || new_value.empty())) continue;
     const bool spares_apart = has_apart && check.spoils == Spoils::measured_times;
     result.warnings.push_back(fmt::format("{} differs ({} -> {}): {}{}", check.what,

@@ -20,12 +20,12 @@ using stats::Change;
 using stats::Comparison;
 using stats::Delta;
 
-/// True where other tests may have a say: `moved` is said by the chosen ones alone.
+/// True if other tests can change the verdict. The chosen tests alone decide about `moved`.
 bool has_changed(const Delta& delta) {
   return delta.is_gated() && delta.change != Change::none;
 }
 
-/// Takes over what became of the counts of `among_all`, the same test. Times stay.
+/// Takes the verdict on counts from `among_all`, the same test. The verdict on times stays.
 void take_counts(const Comparison& among_all, Comparison& row) {
   for (Delta& delta : row.deltas) {
     const auto same = std::find_if(among_all.deltas.begin(), among_all.deltas.end(), [&](const Delta& other) {
@@ -50,7 +50,7 @@ void take_warnings(const CompareResult& whole, CompareResult& result) {
   }
 }
 
-/// False for a pipe: it was read.
+/// False for a pipe, which can be read only once.
 bool can_be_read_again(const std::string& path) {
   std::error_code ignored;
   return std::filesystem::is_regular_file(path, ignored) || std::filesystem::is_directory(path, ignored);
@@ -81,7 +81,7 @@ void judge_among_all_tests(const cli::Options& options, CompareResult& result) {
   all.tests.clear();
   all.locations.clear();
   all.is_counts_only = true;
-  csv::Problems of_others;  // lines of tests that were not chosen matter to no one
+  csv::Problems of_others;  // problems in lines of other tests do not matter
   CompareResult whole;
   load_both(all, whole, of_others);
   if (!judge(all, whole).empty()) return;

@@ -17,7 +17,7 @@
 namespace syscost::bench::commands {
 namespace {
 
-/// Judges OLD against what is in `result.new_data`. Returns what keeps it from doing so, or "".
+/// Judges OLD against `result.new_data`. Returns why it could not, or "".
 std::string judge_against_old(const cli::Options& options, CompareResult& result, csv::Problems& problems) {
   result.old_data = model::load(options.runs[0], load_options(options, 0), problems);
   if (result.old_data.samples.empty()) return "nothing to compare: OLD holds no test";

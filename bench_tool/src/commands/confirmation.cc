@@ -23,7 +23,7 @@ using stats::Verdict;
 
 constexpr std::string_view kProgram = "{program}";
 
-/// A line on a terminal; elsewhere nothing.
+/// Prints a line on a terminal, and nothing elsewhere.
 void show_progress(std::ostream& err, const std::string& line) {
   if (err.rdbuf() == std::cerr.rdbuf() && ::isatty(STDERR_FILENO) == 1) err << "\r\033[K" << line << std::flush;
 }
@@ -65,7 +65,7 @@ std::string run_once(const std::vector<std::string>& command, const fs::path& cs
 constexpr const char* kWall = "wall time";
 constexpr const char* kCpu = "cpu time";
 
-/// A time that the rank test did not judge, for want of samples: it clears nothing.
+/// The rank test did not judge this time, because there are too few samples. So it does not withdraw the finding.
 bool is_unknown(const Comparison& row, const std::string& cell) {
   if (cell == kWall) return !row.time || !row.time->is_judged();
   return cell == kCpu && (!row.cpu || !row.cpu->is_judged());
@@ -93,7 +93,7 @@ std::set<Confirmation::Cell> Confirmation::grown_cells(const Comparison& row) co
 
 Confirmation::Confirmation(const std::vector<Comparison>& rows, const cli::Gate& gate) : gate_(gate) {
   for (const Comparison& row : rows) {
-    // A file of times alone is none that a further run could write.
+    // A further run cannot write a file that has times only.
     const std::set<Cell> cells = grown_cells(row);
     if (row.is_plain || cells.empty()) continue;
     Suspect suspect{row.name, std::string(row.new_window->program), cells, false, "", 0};
@@ -122,7 +122,7 @@ std::string Confirmation::take(const std::vector<Comparison>& again) {
           "suspected\n",
           suspect.name, is_there ? "failed or was skipped" : "did not run");
     }
-    // Counts of which events were lost do not clear anything.
+    // Counts with lost events do not withdraw a finding.
     const Comparison& now = *found->second;
     if (stats::has_no_answer(now.verdict)) continue;
     const std::set<Cell> grown = grown_cells(now);

@@ -64,8 +64,8 @@ std::vector<std::string> libraries_of(const std::string& path, std::string& faul
   return libraries;
 }
 
-/// True when the binary or a library that it loads knows --syscost_doctor. One that does not would ignore it and run
-/// all its tests instead.
+/// True if the binary or a library that it loads has --syscost_doctor. A program without it would ignore the flag and
+/// run all its tests.
 bool knows_doctor(const std::string& path, std::string& fault) {
   if (holds_mark(path)) return true;
   const std::vector<std::string> libraries = libraries_of(path, fault);
@@ -83,7 +83,7 @@ int doctor(const cli::Options& options, std::ostream& out, std::ostream& err) {
     return cli::kExitOk;
   }
   const std::string path = options.binary.find('/') == std::string::npos ? "./" + options.binary : options.binary;
-  // What cannot be read is left to exec, which says why it cannot be run.
+  // A file that cannot be read is executed all the same: the error of exec says why it cannot run.
   std::string fault;
   if (std::ifstream file(path, std::ios::binary);
       file && file.peek() != std::ifstream::traits_type::eof() && !knows_doctor(path, fault)) {

@@ -14,8 +14,8 @@ using stats::Comparison;
 using stats::Verdict;
 using stats::WindowSummary;
 
-/// True for what a run has each time: a scope may be skipped by the code around it, and a suite's set-up without
-/// syscalls has no rows.
+/// True for windows that each run has. The code around a scope may skip it, and a suite's set-up without syscalls has
+/// no rows.
 bool must_be_there(const WindowSummary& window) {
   return window.kind == "test" || window.kind == "benchmark" || window.kind == "loop";
 }
@@ -32,7 +32,7 @@ bool has_ended_process(const WindowSummary& window) {
   return known < window.n;
 }
 
-/// Why NEW did not measure what OLD did; "" where it did, or where that is allowed.
+/// Why NEW did not measure a window of OLD. "" if it did, or if the window may be missing.
 std::string_view not_measured(const Comparison& row, const cli::Gate& gate) {
   if (row.old_window == nullptr) return "";
   if (row.new_window == nullptr) return must_be_there(*row.old_window) && !gate.allows_missing ? "missing" : "";
@@ -61,7 +61,7 @@ std::vector<std::string_view> gate_failures(const Comparison& row, const cli::Ga
 bool lacks_answer(const Comparison& row, const cli::Gate& gate) {
   if (!row.is_plain && stats::has_no_answer(row.verdict)) return true;
   if (!gate.times() || !row.is_paired() || row.old_window->is_set_up()) return false;
-  // One of two clocks may see nothing, as that of the processor in a short test.
+  // One of the two clocks may show nothing, for example the processor time of a short test.
   const bool has_wall = gate.wall && row.time && !stats::has_no_answer(row.time->verdict);
   const bool has_cpu = gate.cpu && row.cpu && !stats::has_no_answer(row.cpu->verdict);
   return !has_wall && !has_cpu;

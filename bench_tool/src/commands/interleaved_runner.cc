@@ -28,7 +28,7 @@ void note_interrupt(int /*signal*/) {
   interrupted = 1;
 }
 
-/// What the command itself took, in a file that `compare` reads as well.
+/// Writes the times of the command itself into a file that `compare` can read.
 bool write_whole(const fs::path& path, const ChildEnd& end) {
   const nlohmann::ordered_json entry = {
       {"name", "whole command"},  {"run_name", "whole command"}, {"run_type", "iteration"}, {"iterations", 1},
@@ -99,7 +99,7 @@ std::string InterleavedRunner::run_round() {
   const std::size_t first = rounds_ % 2;
   for (std::size_t side : {first, 1 - first}) {
     std::string fault = InterruptRequest::is_made() ? "" : run_once(sides_[side]);
-    // A command that an interrupt ended has not failed.
+    // If an interrupt ended the command, it did not fail.
     if (InterruptRequest::is_made()) fault.clear();
     if (InterruptRequest::is_made() || !fault.empty()) {
       drop_round();
@@ -114,7 +114,7 @@ std::size_t InterleavedRunner::rounds_that_fit(double budget_s) const {
   constexpr double kShortestRound = 1e-9;
   const double elapsed = elapsed_s();
   const double round_s = rounds_ == 0 ? 0 : elapsed / static_cast<double>(rounds_);
-  // Whole rounds: what ends a moment too late does not fit. The bound keeps the number a size_t.
+  // Whole rounds: a round that ends a moment too late does not fit. The bound keeps the number in a size_t.
   return static_cast<std::size_t>(std::clamp((budget_s - elapsed) / std::max(round_s, kShortestRound), 0.0, 1e9));
 }
 
@@ -146,7 +146,7 @@ std::string InterleavedRunner::run_once(const Side& side) const {
     if (!write_whole(whole, end)) return fmt::format("{} cannot be written\n", whole.string());
   }
   std::error_code ignored;
-  // One that is linked with syscost has written both: the CSV knows more.
+  // A program that is linked with syscost has written both files. The CSV has more.
   if (fs::exists(csv, ignored)) {
     fs::remove(json, ignored);
     return {};

@@ -35,7 +35,7 @@ std::string minutes_of(std::string time) {
   return time.substr(0, kMinutes);
 }
 
-/// What the bar shows: calls, trips into the kernel where those are unknown, times where nothing was counted.
+/// The bar shows calls. If they are unknown it shows entries into the kernel, and if nothing was counted, times.
 const stats::Numbers& height_of(const WindowSummary& window) {
   if (window.calls) return window.calls;
   return window.entries ? window.entries : window.wall_ns;

@@ -15,7 +15,7 @@
 namespace syscost::bench::commands {
 namespace {
 
-/// The part of `test` that names of what tools saw and of what we counted share.
+/// The part of `test` that the names of tool rows and of our rows share.
 std::string without_origin(std::string test) {
   const std::string mark = fmt::format(" [{}]", schema::kOriginBpftrace);
   if (const std::size_t at = test.find(mark); at != std::string::npos) test.erase(at, mark.size());
@@ -63,7 +63,7 @@ NamedTest load_named(csv::Run run, model::LoadOptions options, const std::string
 
 std::vector<const model::Group*> find_test(const model::Dataset& data, const std::vector<model::Group>& groups,
                                            const std::string& asked) {
-  // As it is printed, or as the file has it.
+  // The name as bench prints it, or as the file has it.
   const std::string wanted = csv::printable(asked);
   std::vector<const model::Group*> exact;
   std::vector<const model::Group*> partial;
@@ -76,7 +76,7 @@ std::vector<const model::Group*> find_test(const model::Dataset& data, const std
   std::erase_if(found, [&](const model::Group* group) {
     return group->owner && std::find(found.begin(), found.end(), &groups[*group->owner]) != found.end();
   });
-  // What a tool saw of a window is shown with the window, which stands before it.
+  // The rows of a tool are shown with their window, which comes before them.
   std::vector<const model::Group*> windows;
   for (const model::Group* group : found) {
     const bool is_there = std::any_of(windows.begin(), windows.end(),

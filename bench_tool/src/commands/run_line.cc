@@ -24,7 +24,7 @@ std::string run_line(const model::Dataset& data) {
   for (const model::Sample& sample : data.samples) contexts.insert(sample.context);
   for (const std::uint32_t index : contexts) {
     const model::Context& context = data.contexts[index];
-    // A file of Google Benchmark names its run by nothing but the time.
+    // A file of Google Benchmark has nothing but the time to identify its run.
     if (!context.is_plain) runs.insert(data.text(context.run_id));
     if (context.label != model::kNoName) labels.insert(data.text(context.label));
     if (context.commit != model::kNoName) commits.insert(data.text(context.commit).substr(0, kCommitDigits));

@@ -36,7 +36,7 @@ std::vector<RunEntry> runs_of(const model::Dataset& data) {
       entry = {data.files[context.file],  data.text(context.run_id),  start, data.text(context.label),
                data.text(context.commit), data.text(context.backend), {}};
     }
-    // Of several programs the first start is the run's.
+    // If a run has several programs, it started when the first of them did.
     if (model::sortable_time(start) < model::sortable_time(entry.started_at)) entry.started_at = start;
     const std::string& kind = data.text(sample.kind);
     if (kind == "test" || kind == "benchmark") entry.tests.emplace(context.program, sample.test);

@@ -21,7 +21,7 @@ namespace {
 using model::Group;
 using stats::WindowSummary;
 
-/// True if nothing but one test is there, so that all there is to say of it fits a screen.
+/// True if there is only one test. Then everything about it fits on a screen.
 bool is_one_test(const model::Dataset& data, const std::vector<Group>& groups) {
   const auto stands_alone = [&](const Group& group) {
     const std::string& kind = data.text(group.kind);
@@ -66,7 +66,7 @@ int summary(const cli::Options& options, const render::Paint& paint, std::ostrea
       text += (text.empty() ? "" : "\n") + overview.text(source, options, options.format == cli::Format::md, paint);
       continue;
     }
-    // Machines order for themselves, unless told to.
+    // Output for machines is not sorted, unless --sort asks for it.
     const std::string key = !options.sort.empty() ? options.sort : for_people ? "worst" : "file";
     if (key != "file" || options.top.value_or(0) != 0) {
       groups = ordered_groups(run.data, groups, key, options.top.value_or(0));

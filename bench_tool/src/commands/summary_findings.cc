@@ -11,13 +11,13 @@
 namespace syscost::bench::commands {
 namespace {
 
-// From how many calls of one syscall in one repetition on a summary points at them.
+// If one repetition makes this many calls of one syscall, the summary points at them.
 constexpr double kManyCalls = 1000;
 // Calls per test below which a share of failing calls says little.
 constexpr double kFewCalls = 10;
 constexpr double kProbingShare = 0.5;
 
-/// That these do not return is what they are for.
+/// These calls never return, by design.
 bool may_not_return(std::string_view syscall) {
   static constexpr std::array<std::string_view, 4> kNames = {"exit", "exit_group", "execve", "execveat"};
   return std::find(kNames.begin(), kNames.end(), syscall) != kNames.end();
@@ -35,7 +35,7 @@ void add_losses(const stats::WindowSummary& window, std::vector<std::string>& ou
     out.push_back(fmt::format("warning: rows are missing in {} of {} repetitions; every count here is a lower bound",
                               window.incomplete, window.n));
   }
-  // Where nothing was counted at all, the empty table says so.
+  // If nothing was counted, the empty table says so.
   if (window.uncounted > 0 && window.uncounted < window.n) {
     out.push_back(fmt::format("warning: {} of {} repetitions were not counted, so that nothing is known of all of them",
                               window.uncounted, window.n));

@@ -140,7 +140,7 @@ void write_outcomes(Writer& csv, const CsvRow& row) {
 using stats::SyscallSummary;
 using stats::WindowSummary;
 
-/// A new one stands at the end: programs may read columns by their place.
+/// A new column goes to the end, because programs may read columns by their position.
 constexpr CsvColumn kCsvColumns[] = {
     {"run", [](Writer& csv, const CsvRow& row) { csv.cell(row.run); }},
     {"test", [](Writer& csv, const CsvRow& row) { csv.cell(row.window.name); }},
@@ -157,7 +157,7 @@ constexpr CsvColumn kCsvColumns[] = {
     {"kernel_ns", write_median<&SyscallSummary::kernel_ns>},
     {"per_iteration", [](Writer& csv, const CsvRow& row) { write_count(csv, row.window.is_per_iteration ? 1 : 0); }},
     {"outcomes", write_outcomes},
-    // What the numbers of a row are worth: where lost, late or incomplete is above 0, counts are lower bounds.
+    // How reliable the numbers of a row are: if lost, late or incomplete is above 0, counts are lower bounds.
     {"late", write_sum<&WindowSummary::late>},
     {"lost", write_sum<&WindowSummary::lost>},
     {"incomplete", [](Writer& csv, const CsvRow& row) { write_count(csv, row.window.incomplete); }},
@@ -191,7 +191,7 @@ std::string summary_csv(const std::vector<SummarizedRun>& runs) {
   };
   for (const SummarizedRun& run : runs) {
     for (const stats::WindowSummary& window : run.windows) {
-      // A test without a syscall keeps its row: it was measured, and the answer is none.
+      // A test without a syscall keeps its row, because it was measured and made none.
       if (window.syscalls.empty()) add({run.data.name, window, nullptr});
       for (const stats::SyscallSummary& syscall : window.syscalls) add({run.data.name, window, &syscall});
     }

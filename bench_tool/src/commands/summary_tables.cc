@@ -19,7 +19,7 @@ using render::Shrinks;
 using stats::Numbers;
 using stats::SyscallSummary;
 
-/// As strace prints them, but what would read 0.000000 and is not 0 gets three digits more.
+/// As strace prints them. A number that is not 0 and would read 0.000000 gets three more digits.
 std::string seconds(const Numbers& ns) {
   if (!ns) return render::kNotMeasured;
   return fmt::format("{:.{}f}", ns->median / 1e9, ns->median > 0 && ns->median < 500 ? 9 : 6);
@@ -61,7 +61,7 @@ std::string per_run_cell(const Numbers& per_run) {
   return per_run->max == 0 ? "" : render::count(per_run);
 }
 
-/// `write`; says where trips into the kernel are counted for want of calls.
+/// `write`. If calls are unknown and entries into the kernel are counted, it says so.
 std::string name_cell(const SyscallSummary& syscall) {
   return syscall.name + (!syscall.calls && syscall.entries ? " (entries)" : "");
 }

@@ -26,7 +26,7 @@ using stats::WindowSummary;
 
 /// Where the numbers come from: one line per program run that is shown.
 std::vector<std::string> source_lines(const model::Dataset& data) {
-  /// The programs of one run differ in when they started, but for those that start in one millisecond.
+  /// The programs of one run started at different times, except those that started in the same millisecond.
   struct Source {
     std::string line;
     std::set<std::string> starts;
@@ -69,7 +69,7 @@ std::string excludes_text(const WindowSummary& window) {
   return fmt::format("{}", fmt::join(window.excludes, "; "));
 }
 
-/// A test that is nothing but its loops, which have blocks of their own.
+/// A test that consists of its loops only. Loops have blocks of their own.
 bool is_only_loops(const WindowSummary& window) {
   return !window.excludes.empty() && window.syscalls.empty() && window.incomplete == 0 &&
          (window.calls || window.entries);
@@ -149,7 +149,7 @@ std::string loop_head_line(const WindowSummary& loop, const std::string& name, c
   return line + fmt::format("  n={} of {}", loop.n, render::calls(loop.iterations));
 }
 
-/// What an empty table means: that nothing was called is a result, that nothing could be read is not.
+/// Why a table is empty. If no syscall was made, that is a result. If nothing could be read, it is not.
 std::string no_rows_line(const WindowSummary& window) {
   if (window.incomplete > 0) return "its rows are missing";
   return window.calls || window.entries ? "no syscalls" : "syscalls were not counted";

@@ -17,8 +17,8 @@ struct Fact {
   std::string_view advice;
 };
 
-/// What changed most counts comes first; docs/statistics.md has the table. Facts that changed none are in the CSV and
-/// not here, unless strace shows that they can.
+/// The fact that changed the most counts comes first (table in docs/statistics.md). Facts that changed no count are in
+/// the CSV and not here, unless strace shows that they can.
 constexpr std::array<Fact, 10> kFacts = {{
     {"output", "standard output", "a terminal gets each line by its own write; use a file or a pipe for both"},
     {"time_zone", "TZ", "without it each localtime() looks at /etc/localtime; set it for both, or for neither"},

@@ -43,7 +43,7 @@ bool is_wanted(const fs::directory_entry& entry, Problems& problems) {
     problems.add(file, 0, fmt::format("{}, not a file; left out, because reading it may never end{}", what, fix));
     return false;
   }
-  // A folder of results holds other people's JSON as well.
+  // A folder of results also holds JSON files of other tools.
   if (entry.path().extension() != ".json" || !fs::is_regular_file(status)) return false;
   Input input(file);
   Problems unread;  // not ours then

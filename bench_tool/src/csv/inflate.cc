@@ -81,7 +81,7 @@ class Inflater {
   }
 
  private:
-  /// False where nothing is left to unpack.
+  /// False if nothing is left to unpack.
   bool refill() {
     const std::size_t got = packed_(block_.data(), block_.size());
     packed_bytes_ += got;
@@ -93,7 +93,8 @@ class Inflater {
     return false;
   }
 
-  /// After a packed file may follow another one, or zeros that fill a tape's block. False: no more to unpack now.
+  /// Another packed file may follow the first one, or zeros that fill the block of a tape. False if there is nothing
+  /// more to unpack now.
   bool begin_member() {
     while (stream_.avail_in != 0 && *stream_.next_in == 0) {
       ++stream_.next_in;

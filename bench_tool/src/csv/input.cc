@@ -72,7 +72,7 @@ void Input::close() {
   has_ended_ = false;
 }
 
-/// Fills stream_, of a pipe with what it begins with in front again.
+/// Fills stream_. The first bytes of a pipe were read before, so they come first again.
 void Input::open_stream() {
   const ReadBytes rest = [descriptor = descriptor_](char* buffer, std::size_t size) {
     return read_by([&] { return ::read(descriptor, buffer, size); });
@@ -86,7 +86,7 @@ void Input::open_stream() {
   }
   first.resize(filled);
   const bool is_packed = is_gzip(first);
-  // A terminal would have to be told its end a second time.
+  // On a terminal the user would have to type the end a second time.
   ReadBytes all = [rest, first, has_ended = has_ended_](char* buffer, std::size_t size) mutable {
     if (first.empty()) return has_ended ? std::size_t{0} : rest(buffer, size);
     const std::size_t count = std::min(size, first.size());

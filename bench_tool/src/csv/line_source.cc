@@ -7,7 +7,7 @@
 namespace syscost::bench::csv {
 namespace {
 
-// Fits a core's second cache: the bytes are looked at several times.
+// Fits the second-level cache of a core, because several passes read the bytes.
 constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 

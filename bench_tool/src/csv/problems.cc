@@ -38,7 +38,8 @@ void Problems::append_unnoted(const Problems& other) {
       rest.add(problem.file, problem.line, problem.message);
     }
   }
-  // What is only counted is the same too where all that is named is: one reading of a file is like another.
+  // Each reading of a file finds the same problems. So if problems of a file were counted before, their number is
+  // known.
   for (const auto& [file, count] : other.count_by_file_) {
     if (count_by_file_.contains(file) || count <= kNamedPerFile) continue;
     rest.total_ += count - kNamedPerFile;

@@ -62,7 +62,7 @@ int version_of(std::string_view line) {
   return error == std::errc() && rest != end && *rest == ',' ? version : 0;
 }
 
-/// True for a header line among the rows; the other columns of a row that ends as it should need no look.
+/// True for a header line among the rows. If a row ends as it should, its other columns need no check.
 bool is_header(const Row& row) {
   return row.text(schema::Column::kSchemaVersionColumn) == schema::kColumnNames.front();
 }

@@ -65,7 +65,7 @@ Analysis analyze(const gpu::StampedLaunch& launch) {
   std::vector<Unit> units = units_of(launch);
   const Recorded resolution = launch.timer_step_ns ? Recorded(2 * *launch.timer_step_ns) : std::nullopt;
   const Recorded expected = expected_stamps(launch);
-  // What is said about the launch as a whole would be wrong without the stamps that are missing.
+  // Stamps are missing, so figures of the whole launch would be wrong.
   const bool is_whole = launch.overflowed.value_or(0) == 0 && (!expected || launch.scopes.size() >= *expected);
   const auto by_sm = is_whole ? gpu::blocks_by_sm(launch) : BlocksBySm();
   Analysis analysis{&launch,

@@ -125,7 +125,7 @@ gpu::Stamp read_stamp(Cells& cells, bool is_mark) {
   return stamp;
 }
 
-/// A place outside the launch's sizes would be another one's number.
+/// A place outside the sizes of the launch would get the number of another place.
 bool is_inside(const Extent3& place, const Extent3& size) {
   return place.x < size.x && place.y < size.y && place.z < size.z;
 }

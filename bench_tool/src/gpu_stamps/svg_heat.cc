@@ -126,7 +126,7 @@ Drawing draw_heat_map(const Analysis& analysis, double top) {
     drawing.height = 56;
     return drawing;
   }
-  // What the timer cannot tell apart is one shade.
+  // Times that the timer cannot distinguish have one shade.
   const bool is_flat = analysis.is_unresolved(static_cast<double>(range.width()));
   drawing.svg += legend(analysis, top + 26, range.least, range.most);
   const std::size_t rows = (grid.cells.size() + grid.columns - 1) / grid.columns;

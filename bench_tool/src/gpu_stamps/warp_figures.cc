@@ -28,7 +28,7 @@ std::optional<Modulus> explain(const std::vector<std::pair<std::uint64_t, double
     one.count += 1;
     sum += value;
   }
-  // With a thread in each class the classes explain everything, whatever the threads do.
+  // If each class has one thread, the classes explain all differences, so they show nothing.
   if (classes.size() < 2 || exits.size() < 2 * classes.size()) return std::nullopt;
   const auto count = static_cast<double>(exits.size());
   const double mean = sum / count;
@@ -109,7 +109,7 @@ Figure<ExitSpread> exit_spread(const gpu::StampedLaunch& launch, const Recorded&
   if (resolution_ns) {
     std::uint64_t most = 0;
     for (const auto& [place, times] : exits) most = std::max(most, times.empty() ? 0 : groups(times, *resolution_ns));
-    // Of a warp's first and last exit alone nothing is known about those in between.
+    // The first and the last exit of a warp tell nothing about the exits between them.
     if (has_threads(launch)) result.groups_max = most;
     const auto above = std::count_if(spreads.begin(), spreads.end(), [&](auto ns) { return ns > *resolution_ns; });
     result.share_resolved = static_cast<double>(above) / static_cast<double>(spreads.size());
@@ -176,7 +176,7 @@ Figure<Pattern> exit_pattern(const gpu::StampedLaunch& launch) {
   }
   if (pattern.all.empty()) return "too few threads, or all of them exit alike";
   for (const Modulus& one : pattern.all) {
-    // A multiple of the true modulus explains as much: the least that does is the pattern.
+    // A multiple of the true modulus explains the differences as well. The smallest such number is the pattern.
     const bool is_clear = one.eta_squared > 0.5 && one.eta_squared > 2 * one.by_chance;
     if (is_clear && (!pattern.strongest || one.eta_squared > pattern.strongest->eta_squared + 0.05)) {
       pattern.strongest = one;

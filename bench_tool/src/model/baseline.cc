@@ -17,13 +17,13 @@ namespace {
 constexpr std::string_view kTitle = "syscost baseline";
 constexpr std::string_view kVersion = "2";
 constexpr std::string_view kVersionBefore = "1";  ///< Read as well.
-constexpr std::string_view kEmptyField = "-";     ///< Stands for an empty field, which one could not see.
+constexpr std::string_view kEmptyField = "-";     ///< Stands for an empty field, because an empty field is invisible.
 constexpr std::string_view kWindow = "window";
 constexpr std::string_view kPerRun = "per_run";
 constexpr std::string_view kRangeSeparator = "..";
 
 std::string number_text(double value) {
-  return fmt::format("{}", value);  // as few digits as say it exactly
+  return fmt::format("{}", value);  // the fewest digits that are exact
 }
 
 std::string range_text(const Range& range) {
@@ -36,7 +36,7 @@ std::string_view or_nothing(const std::string& text) {
   return text.empty() ? kEmptyField : std::string_view(text);
 }
 
-/// Calls before errnos before measures, so that the number one looks for comes first.
+/// Calls come first, then errnos, then measures, because readers look for calls first.
 int rank_of(const std::string& what) {
   if (what == "calls" || what == "entries") return 0;
   if (what == kPerRun) return 1;

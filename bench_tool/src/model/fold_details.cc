@@ -12,7 +12,7 @@
 namespace syscost::bench::model {
 namespace {
 
-/// What is missing on one side is missing in the sum.
+/// If a number is missing on one side, it is missing in the sum.
 constexpr std::array kSums = {&SyscallRow::entries,        &SyscallRow::calls,         &SyscallRow::restarts,
                               &SyscallRow::in_flight,      &SyscallRow::no_return,     &SyscallRow::carried_in,
                               &SyscallRow::denied,         &SyscallRow::errors,        &SyscallRow::per_run_calls,
@@ -38,7 +38,7 @@ std::string sum_of_errnos(const std::string& a, const std::string& b) {
 
 void add(Dataset& data, const SyscallRow& from, SyscallRow& into) {
   for (Measured SyscallRow::*field : kSums) into.*field = sum(into.*field, from.*field);
-  // Empty where nothing was timed, which changes no edge.
+  // Empty if nothing was timed. An empty one changes neither the least nor the greatest value.
   if (from.latency_min_ns.has_value()) {
     into.latency_min_ns = Measured(std::min(*from.latency_min_ns, into.latency_min_ns.value_or(*from.latency_min_ns)));
   }

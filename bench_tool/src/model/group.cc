@@ -65,7 +65,7 @@ std::vector<Group> with_tools(const Dataset& data, std::vector<Group> groups, To
   const auto key = [](const Group& group) {
     return Key(group.kind, group.test, group.window, group.parent, group.program);
   };
-  // Where nothing else counted, what the tool saw is all there is.
+  // If nothing else counted, the rows of the tool stay.
   const auto is_left_out = [&](const Group& ours) {
     return which == Tools::left_out && std::any_of(ours.samples.begin(), ours.samples.end(), [&](std::uint32_t sample) {
              const Totals& totals = data.samples[sample].totals;
@@ -130,7 +130,7 @@ std::vector<Group> group_samples(Dataset& data, Tools tools) {
   for (std::size_t i = 0; i < programs.size(); ++i) {
     programs[i] = data.names.intern(program_name(data.text(data.contexts[i].program)));
   }
-  // A million tests are a million groups: they are counted first, and made as large as they become.
+  // A million tests make a million groups. So it counts them first, and allocates each at its final size.
   const auto program_of = [&](std::uint32_t sample) { return programs[data.samples[sample].context]; };
   std::vector<std::uint32_t> first;  // sample of each group
   std::vector<std::uint32_t> sizes;

@@ -31,7 +31,7 @@ bool is_chosen(Dataset& data, const Sample& key, const TestChoice& tests) {
     names.push_back(fmt::format("{} ({})", data.text(key.test), data.text(group.program)));
   }
   if (group.is_loop(data)) names.push_back(owner_name(data, group));
-  // As they are printed as well.
+  // Names as bench prints them are accepted too.
   for (std::size_t i = 0, count = names.size(); i < count; ++i) {
     if (std::string shown = csv::printable(names[i]); shown != names[i]) names.push_back(std::move(shown));
   }
@@ -43,16 +43,16 @@ bool may_be_meant(Dataset& data, const Sample& key, const std::string& text) {
   const std::string wanted = csv::printable(text);
   const auto is_part = [&](const std::string& name) { return csv::printable(name).find(wanted) != std::string::npos; };
   if (is_part(full_name(data, group))) return true;
-  // A window of this name in another program: because of it each name is shown with its program.
+  // If another program has a window of this name, each name is shown with its program.
   if (const std::size_t program = wanted.rfind(" ("); program != std::string::npos) {
     if (csv::printable(base_name(data, group)).find(wanted.substr(0, program)) != std::string::npos) return true;
   }
-  // A window brings what tools counted in it.
+  // The rows of tools in a window come with it.
   if (const NameId ours = data.names.intern(schema::kOriginSyscost); group.origin != ours) {
     group.origin = ours;
     if (is_part(full_name(data, group))) return true;
   }
-  // A test brings its loops.
+  // The loops of a test come with it.
   return group.is_loop(data) && is_part(fmt::format("{} ({})", owner_name(data, group), data.text(group.program)));
 }
 

@@ -140,7 +140,7 @@ std::uint32_t RowParser::context_of(const csv::Row& row) {
   context.program = name(row, Column::kProgram);
   context.file = file_;
   if (last_context_ != kNoContext && data_.contexts[last_context_] == context) return last_context_;
-  // Few programs write to one file at a time, so the wanted one is near the end.
+  // Few programs write to one file at a time, so the context of a row is near the end.
   for (std::size_t i = data_.contexts.size(); i-- > 0;) {
     if (data_.contexts[i] == context) return last_context_ = static_cast<std::uint32_t>(i);
   }
@@ -204,7 +204,7 @@ std::string RowParser::parse_totals(const csv::Row& row, Totals& totals) {
   }
   totals.outcome = name(row, Column::kOutcome);
   totals.excludes = name(row, Column::kDetail);
-  Measured unused;  // no command prints these, but a cell that is no number is a fault of the file all the same
+  Measured unused;  // no command prints these, but a cell that is not a number is a fault of the file
   return parse_fields(row, {{Column::kIterations, &totals.iterations},
                             {Column::kCountedIterations, &totals.counted_iterations},
                             {Column::kWallNs, &totals.wall_ns},
@@ -292,7 +292,7 @@ void RowParser::name_call(const csv::Row& row, SyscallRow& parsed) {
       return found->second;
     };
     Call call{data_.names.intern(syscall), data_.names.intern(detail), data_.names.intern(classes), {}, {}, {}, 0};
-    // Two of the names are one entry, and with the third another.
+    // Two of the three names are one entry. That entry and the third name are another one.
     const std::uint64_t call_and_detail = find(std::uint64_t{call.syscall} << 32U | call.detail);
     at = find(1ULL << 63U | call_and_detail << 32U | call.classes);
     if (calls_[at].syscall == kNoName) {

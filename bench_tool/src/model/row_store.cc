@@ -64,7 +64,7 @@ std::uint32_t RowStore::call_of(const SyscallRow& row) {
   std::uint32_t at = calls[last_call_].next;
   const Call& guess = calls[at];
   if (at == 0 || guess.syscall != row.syscall || guess.detail != row.detail || guess.classes != row.classes) {
-    // Two of the names are one entry, and with the third another.
+    // Two of the three names are one entry. That entry and the third name are another one.
     const auto find = [&](std::uint64_t names) {
       const auto [found, is_new] = call_of_names_.try_emplace(names, static_cast<std::uint32_t>(calls.size()));
       if (is_new) calls.push_back({row.syscall, row.detail, row.classes, found->second, 0});

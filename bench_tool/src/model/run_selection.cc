@@ -16,7 +16,7 @@
 namespace syscost::bench::model {
 namespace {
 
-/// One context of each run, the newest run first: it is what people ask about.
+/// One context of each run. The newest run comes first, because readers ask about it.
 std::vector<const Context*> runs_of(const Dataset& data) {
   std::map<NameId, const Context*> last;
   const auto key = [&](const Context& context) {

@@ -9,7 +9,7 @@
 namespace syscost::bench::model {
 namespace {
 
-/// Names are long; past this many characters a typing error no longer matters.
+/// Characters after this many are ignored, because names can be long.
 constexpr std::size_t kMostCompared = 200;
 
 std::string folded(std::string_view text) {

@@ -35,7 +35,7 @@ bool TestChoice::matches(const std::vector<std::string>& names) const {
 }
 
 bool fits(std::string_view pattern, std::string_view text) {
-  // Where the last `*` stands, and how much of the text it has taken so far.
+  // Where the last `*` is, and how much of the text it has matched so far.
   std::size_t star = std::string_view::npos;
   std::size_t taken = 0;
   std::size_t p = 0;

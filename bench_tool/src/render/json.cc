@@ -40,7 +40,7 @@ Json classes_json(std::string_view classes) {
 
 namespace {
 
-/// An empty cell says that there is none.
+/// An empty cell means that there is no number.
 Json text_json(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(text);
 }

@@ -55,7 +55,8 @@ std::string code_span(std::string_view name) {
   const bool is_awkward =
       name.find_first_of("`|") != std::string_view::npos || name.front() == ' ' || name.back() == ' ';
   if (!is_awkward) return fmt::format("`{}`", name);
-  // Backquotes cannot hold these everywhere; HTML's element can, where no character of the name means anything.
+  // Backquotes cannot hold these characters everywhere. The HTML element can, and no character of the name is markup in
+  // it.
   std::string out = "<code>";
   for (const char c : name) {
     if (is_word(c) || is_beyond_ascii(c)) {

@@ -10,7 +10,8 @@
 namespace syscost::bench::render {
 namespace {
 
-/// A number without a fraction. As an integer where it fits one: that is several times faster, and most cells are such.
+/// A number without a fraction. If it fits an integer it is printed as one: that is several times faster, and most
+/// cells fit.
 std::string whole(double value) {
   constexpr double kExact = 9007199254740992.0;  // 2^53
   if (std::abs(value) > kExact) return fmt::format("{:.0f}", value);

@@ -120,7 +120,7 @@ model::BaselineWindow to_baseline(const WindowSummary& window, std::string progr
     return out;
   }
   if (window.outcomes.size() > 1) {
-    // PassedDescriptors here and skipped there: its counts are those of two tests.
+    // It passed in some repetitions and was skipped in others, so its counts are those of two different tests.
     out.outcome = model::kOutcomeVaries;
     return out;
   }
@@ -171,7 +171,7 @@ WindowSummary from_baseline(const model::Baseline& baseline, const model::Baseli
     const auto classes = baseline.classes.find(std::string(name.substr(0, name.find(' '))));
     if (classes != baseline.classes.end()) one.classes = classes->second;
     one.is_wait = model::has_class(one.classes, "wait");
-    // Where both are known the file has the calls alone; one that was never made has no line.
+    // If calls and entries are known, the file has the calls only. A syscall that was never made has no line.
     if (out.calls && !one.calls) one.calls = Spread{window.n, 0, 0, 0};
     if (out.entries && !one.entries) one.entries = Spread{window.n, 0, 0, 0};
     if (one.per_run_calls) one.spread = spread_figures(one, out.passes());

@@ -21,7 +21,7 @@ bool is_skipped(const WindowSummary& window) {
   return window.outcomes.size() == 1 && window.outcomes.begin()->first == "skipped";
 }
 
-/// Why a side's counts are not what the test would normally ask; "" when they are.
+/// Why a side's counts are not those of a normal run of the test; "" if they are.
 std::string outcome_fault(const WindowSummary& window, std::string_view side) {
   for (const auto& [outcome, times] : window.outcomes) {
     if (outcome != "passed") return fmt::format("{} in {}", outcome, side);
@@ -30,7 +30,7 @@ std::string outcome_fault(const WindowSummary& window, std::string_view side) {
 }
 
 std::string loss_fault(const WindowSummary& window, std::string_view side) {
-  // An event that came after its window was read is not in the window's counts either.
+  // An event that came after its window was read is also missing in the window's counts.
   const std::uint64_t lost = window.lost.value_or(0);
   const std::uint64_t late = window.late.value_or(0);
   if (lost + late > 0) {
@@ -50,7 +50,7 @@ std::string loss_fault(const WindowSummary& window, std::string_view side) {
 
 std::optional<Fault> find_fault(const WindowSummary& old_window, const WindowSummary& new_window) {
   std::string outcomes;
-  // A test that is skipped on both sides asked for the same on both.
+  // A test that is skipped on both sides made the same calls on both.
   if (!is_skipped(old_window) || !is_skipped(new_window)) {
     for (const auto& [window, side] : sides_of(old_window, new_window)) {
       const std::string fault = outcome_fault(*window, side);

@@ -13,7 +13,7 @@ namespace {
 constexpr double kMostCalls = 2;   // of one syscall: two files, one for each question
 constexpr double kMostBefore = 2;  // a test that opened more files is exact
 
-/// What a test asks more in NEW of the calls that read files; below 0: fewer.
+/// How many more calls that read files a test makes in NEW; below 0: fewer.
 struct Reading {
   double opens = 0;
   double missing = 0;  // opens of files that are not there

@@ -73,8 +73,8 @@ class CountSteps {
     return change.verdict == Verdict::regressed || change.verdict == Verdict::improved;
   }
 
-  /// What comes back to where it was before the last step varies. From now on it does so within what both show, and
-  /// does not go up and down for ever.
+  /// If a count returns to its value before the last step, it varies. From now on the range of both stretches is
+  /// normal, so the history does not show steps up and down for ever.
   void begin_after_step(const WindowSummary& window) {
     if (!older_.empty()) {
       const WindowSummary all = pooled(older_);

@@ -66,7 +66,7 @@ MedianInterval median_interval(std::vector<double> values, double level) {
   MedianInterval result{median_of(values), std::nullopt};
   const std::size_t n = values.size();
   const boost::math::binomial_distribution<double> below(static_cast<double>(n), 0.5);
-  // values[rank] and its mirror image: the true median is outside when `rank` samples or fewer are on one side of it.
+  // values[rank] and its mirror image. The true median is outside if at most `rank` samples are on one side of it.
   for (std::size_t rank = 0; 2 * rank + 1 < n; ++rank) {
     const double attained = 1 - 2 * boost::math::cdf(below, static_cast<double>(rank));
     if (attained < level) break;

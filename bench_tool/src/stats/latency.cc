@@ -97,7 +97,7 @@ std::vector<SyscallLatency> latencies_of(const model::Dataset& data, const model
 }
 
 std::optional<std::uint64_t> percentile_ns(const Histogram& latency, double fraction) {
-  // 1 - 0.9 is a little less than 0.1 in floating point; 100 values must still do.
+  // 1 - 0.9 is a little less than 0.1 in floating point. 100 values must still be enough.
   constexpr double kRounding = 1e-6;
   if (static_cast<double>(latency.count()) * (1 - fraction) + kRounding < 10) return std::nullopt;
   return latency.percentile_ns(fraction);

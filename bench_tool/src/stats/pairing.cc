@@ -18,12 +18,12 @@ std::string full_name(const PairCandidate& one) {
   return fmt::format("{} ({})", one.name, one.program);
 }
 
-/// A benchmark goes by its own name too: `BM_Copy` is `benchmark BM_Copy`.
+/// A benchmark can be named without its kind: `BM_Copy` is `benchmark BM_Copy`.
 bool is_called(const std::string& name, const std::string& wanted) {
   return name == wanted || name == "benchmark " + wanted;
 }
 
-/// The one window that `wanted` names; else what to do about it is put into `fault`.
+/// The one window that `wanted` names. If there is not exactly one, `fault` says what to do.
 std::optional<std::size_t> find_name(const Candidates& side, const std::string& wanted, std::string_view side_name,
                                      std::string& fault) {
   std::vector<std::size_t> found;
@@ -152,7 +152,7 @@ Pairing pair_windows(const Candidates& old_side, const Candidates& new_side,
       pairing.faults.push_back(fmt::format("--pair {}={}: one of the two is paired already", old_name, new_name));
     }
   }
-  // The program's name decides only where a test's name alone does not; then nothing else does.
+  // The program's name decides only if the test's name alone does not. Then nothing else decides.
   matcher.match_by([](const PairCandidate& one) { return std::tuple(one.name, one.program); });
   std::set<std::string> ambiguous;
   for (const Candidates* side : {&old_side, &new_side}) {
@@ -191,7 +191,7 @@ std::string pair_name(const std::string& old_name, const std::string& new_name) 
 }
 
 std::vector<std::string> shown_names(const std::vector<Comparison>& all, const std::vector<const Comparison*>& shown) {
-  // What a row's test is called; of a loop that only one side has, that side's.
+  // The name of a row's test. If only one side has the loop, the name on that side.
   auto test_name = [](const Comparison& row) {
     auto of = [](const WindowSummary& window) { return window.owner.empty() ? window.name : window.owner; };
     if (row.old_window == nullptr || row.new_window == nullptr) {
@@ -212,7 +212,7 @@ std::vector<std::string> shown_names(const std::vector<Comparison>& all, const s
   std::vector<std::string> names;
   names.reserve(shown.size());
   for (const Comparison* row : shown) {
-    // That a loop is missing or new must not read as if its test were.
+    // A loop that is missing or new must not read as a missing or new test.
     const bool is_paired = row->old_window != nullptr && row->new_window != nullptr;
     std::string name = test_name(*row);
     names.push_back(is_loop(*row) && is_paired && times[name] == 1 ? name : row->name);

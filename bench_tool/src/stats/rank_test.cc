@@ -106,7 +106,7 @@ double normal_p(const Ranked& ranked, double old_n, double new_n) {
   }
   const double variance = old_n * new_n / 12 * ((n + 1) - tied / (n * (n - 1)));
   if (variance <= 0) return 1;  // every value is the same
-  // U comes in steps of 1, of which half belongs to the tail.
+  // U has steps of 1, and half a step belongs to the tail.
   const double distance = std::max(0.0, std::abs(ranked.u - old_n * new_n / 2) - 0.5);
   return 2 * boost::math::cdf(boost::math::complement(boost::math::normal(), distance / std::sqrt(variance)));
 }

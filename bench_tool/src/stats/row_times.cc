@@ -14,7 +14,7 @@
 namespace syscost::bench::stats {
 namespace {
 
-/// Where a row keeps what concerns one kind of time.
+/// The members of a row that belong to one kind of time.
 struct Kind {
   std::optional<TimeVerdict> Comparison::*verdict;
   const std::vector<double>& (*times_ns)(const WindowSummary&);
@@ -25,7 +25,7 @@ struct Kind {
 constexpr Kind kWall = {
     &Comparison::time, [](const WindowSummary& one) -> const std::vector<double>& { return one.times_ns; },
     [](const WindowSummary& one) -> const std::vector<double>& { return one.process_times_ns; }, 100};
-/// getrusage(): the call, and what it cuts off of two numbers of whole microseconds.
+/// getrusage(): the time of the call, and the rounding of two numbers to whole microseconds.
 constexpr Kind kCpu = {
     &Comparison::cpu, [](const WindowSummary& one) -> const std::vector<double>& { return one.cpu.times_ns; },
     [](const WindowSummary& one) -> const std::vector<double>& { return one.cpu.process_times_ns; }, 3000};
@@ -71,10 +71,10 @@ void judge_kind(std::vector<Comparison>& rows, const Kind& kind, const Comparabl
   }
 }
 
-/// The step of a side's clock: all that it said is a multiple of it.
+/// The step of a side's clock: all its times are multiples of it.
 std::uint64_t step_of(const std::vector<Comparison>& rows, const WindowSummary* Comparison::*side) {
   constexpr std::uint64_t kMicrosecond = 1000;
-  constexpr std::size_t kFew = 4;  // what fewer have in common need not be a clock's
+  constexpr std::size_t kFew = 4;  // a common divisor of fewer times need not be the step of a clock
   std::uint64_t step_ns = 0;
   std::size_t readings = 0;
   for (const Comparison& row : rows) {
@@ -112,7 +112,7 @@ void drop_coarse(std::vector<Comparison>& rows, const ComparableTimes& comparabl
   }
 }
 
-/// Of a row that has times alone: what is worse, or tells more.
+/// For a row that has times only: the worse of two verdicts, or the one that says more.
 Verdict verdict_of_both(const Comparison& row) {
   if (!row.cpu || !row.cpu->is_judged()) return row.time ? row.time->verdict : row.verdict;
   if (!row.time) return row.cpu->verdict;
@@ -134,7 +134,7 @@ void judge_row_times(std::vector<Comparison>& rows, const ComparableTimes& compa
   drop_coarse(rows, comparable, limits);
   judge_kind(rows, kCpu, comparable, limits);
   for (Comparison& row : rows) {
-    // Where one side was counted and the other cannot be, nothing is known of the counts: that stays the row's verdict.
+    // If one side was counted and the other cannot be, the counts are unknown. That stays the row's verdict.
     if (!row.time || !row.old_window->is_plain || !row.new_window->is_plain) continue;
     row.is_plain = true;
     row.verdict = verdict_of_both(row);

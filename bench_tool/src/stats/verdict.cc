@@ -68,7 +68,7 @@ struct Passes {
   double unseen = 0;               ///< As there.
   bool must_tell_per_run = false;  ///< Their lengths differ, so that per-run calls make figures per iteration differ.
 
-  /// For counts of a pass, of what `whole` is for whole counts.
+  /// For counts of a pass: the same as `whole` is for whole counts.
   Tolerance of_pass(Tolerance whole) const {
     whole.abs *= per_call;
     whole.exact_abs *= per_call;
@@ -97,7 +97,7 @@ class Judge {
   }
 
   Verdict verdict() const { return verdict_of(out_.deltas, !undecided_.empty()); }
-  /// Syscalls of which nothing can be said.
+  /// Syscalls that cannot be judged.
   const std::set<std::string_view>& undecided() const { return undecided_; }
 
  private:
@@ -194,7 +194,7 @@ std::optional<KernelSplit> split_kernel_time(const std::map<std::string_view, Bo
     const Numbers& t1 = new_figures.kernel_ns;
     if (!n0 || !n1 || !t0 || !t1) return std::nullopt;
     const double m1 = n1->median > 0 ? t1->median / n1->median : 0;
-    // A syscall that was not made before has no earlier mean: all its time is more calls.
+    // A syscall that was not made before has no earlier mean, so all its time is due to more calls.
     const double m0 = n0->median > 0 ? t0->median / n0->median : m1;
     split.more_calls_ns += (n1->median - n0->median) * m0;
     split.slower_calls_ns += n1->median > 0 ? n1->median * (m1 - m0) : 0;
@@ -214,7 +214,7 @@ Passes passes_of(const WindowSummary& old_window, const WindowSummary& new_windo
   if (shortest == longest) return passes;
   passes.rounding = 1 / shortest;
   passes.unseen = 1 / (old_passes.min * static_cast<double>(old_window.n));
-  // All passes of a loop run the same body on: none begins anew.
+  // All passes of a loop continue the same body; none begins again.
   passes.must_tell_per_run = old_window.loop.empty() || new_window.loop.empty();
   return passes;
 }
@@ -249,7 +249,7 @@ Verdict verdict_of(const std::vector<Delta>& deltas, bool is_undecided) {
 Change compare_counts(const Spread& old_count, const Spread& new_count, const Tolerance& tolerance) {
   const bool is_exact = old_count.is_exact() && new_count.is_exact();
   if (is_exact && old_count.min == new_count.min) return Change::none;
-  // A few equal repetitions of OLD do not prove that it never varies, where those of NEW do.
+  // A few equal repetitions of OLD do not prove that the count never varies, if the repetitions of NEW vary.
   constexpr std::size_t kProof = 5;
   const bool is_firm = is_exact || old_count.max == 0 || (old_count.is_exact() && old_count.n >= kProof);
   const double rounding = is_exact && old_count.max > 0 ? tolerance.rounding : 0;
@@ -259,7 +259,7 @@ Change compare_counts(const Spread& old_count, const Spread& new_count, const To
     return old_count.max == 0 && new_count.max < tolerance.unseen ? Change::near : Change::grew;
   }
   if (old_count.min - new_count.max > allowed) return Change::shrank;
-  // The same median and range again is what such a count does.
+  // If its median and range are the same again, a count that varies has not changed.
   return std::tuple(old_count.min, old_count.median, old_count.max) ==
                  std::tuple(new_count.min, new_count.median, new_count.max)
              ? Change::none
@@ -295,7 +295,7 @@ Comparison compare_windows(const WindowSummary* old_window, const WindowSummary*
   allow_for_races(policy, out);
   if (!judge.undecided().empty()) out.reason = undecided_reason(judge.undecided(), *old_window, *new_window);
 
-  // What keeps the counts from being judged wins over what they say.
+  // A reason not to judge the counts takes precedence over their verdict.
   if (std::optional<Fault> fault = find_fault(*old_window, *new_window)) {
     out.verdict = fault->verdict;
     out.reason = std::move(fault->reason);

@@ -251,8 +251,8 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   out.per_run_calls = per_run_sum(all, out.syscalls, fold, out.n, [](const SyscallSummary&) { return true; });
   out.per_run_work_calls =
       per_run_sum(all, out.syscalls, fold, out.n, [](const SyscallSummary& one) { return !one.is_wait; });
-  // Sums over rows are only worth something when all rows are there; and without any row only the totals tell
-  // whether nothing was called or nothing was measured.
+  // Sums over rows are right only if all rows are there. If there is no row, only the totals show whether nothing was
+  // called or nothing was measured.
   const bool is_counted = !out.syscalls.empty() || out.calls.has_value() || out.entries.has_value();
   if (is_counted && out.incomplete == 0) {
     out.work_ns = total_of(all, out.syscalls, fold, out.n, false, &SyscallRow::latency_sum_ns);

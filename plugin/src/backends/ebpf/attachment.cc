@@ -64,7 +64,7 @@ Failure no_room() {
           "run fewer processes with --syscost_children or --syscost_detail at a time, or let all use one helper"};
 }
 
-/// A program for perf events, and the event that it is for.
+/// A program for perf events, and its event.
 struct Event {
   std::string_view program;
   std::string_view name;
@@ -100,7 +100,7 @@ Result<int> open_event(std::string_view program) {
   attributes.config = static_cast<std::uint64_t>(event->number);
   attributes.disabled = 1;
   int error = ENODEV;
-  // A CPU may be offline, and each of them will do.
+  // A CPU may be offline. The event may be on any CPU.
   for (int cpu = 0; error == ENODEV && cpu < SYSCOST_MAX_CPUS; ++cpu) {
     const long opened = syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
     if (opened >= 0) return static_cast<int>(opened);
@@ -109,7 +109,7 @@ Result<int> open_event(std::string_view program) {
   return explain_failure("open a perf event", error, {});
 }
 
-/// What a program is attached by, once all of them are ready.
+/// What a program is attached to, after all of them are ready.
 struct Prepared {
   int program = -1;
   int event = -1;  ///< Or -1: to the raw tracepoint that it names itself.
@@ -167,8 +167,9 @@ Result<std::vector<int>> open_links(const std::vector<int>& programs) {
     if (prepared.value().event >= 0) opened.push_back(prepared.value().event);
     all.push_back(prepared.value());
   }
-  // sys_enter first, and nothing between it and sys_exit: of a call in between only the enter would be seen, as when
-  // programs are attached twice. An exit without its enter, on a thread already seen, would be lost.
+  // sys_enter comes first, and sys_exit directly after it. If a call began between the two, the programs would see only
+  // its enter, as when programs are attached twice. In the other order they would see an exit without its enter, and on
+  // a known thread that is a lost event.
   std::vector<int> links;
   for (const Prepared& prepared : all) {
     const int link = attach(prepared);

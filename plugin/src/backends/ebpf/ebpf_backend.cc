@@ -72,7 +72,7 @@ class EbpfBackend final : public Backend {
     return {};
   }
   Result<void> attach() override {
-    // What threads did meanwhile was not seen: what is kept of them must not be taken for the present.
+    // The programs did not see the calls of threads meanwhile, so what they know of threads is out of date.
     ++memory_.directory().attach_epoch;
     return programs_.attach(own_token());
   }
@@ -84,7 +84,7 @@ class EbpfBackend final : public Backend {
 
   /// The proof that it counts, and what counting adds to a call, given what the same call takes unobserved.
   Result<void> prove_and_calibrate(double unobserved_ns);
-  /// The proof that it counts children, where it was asked to.
+  /// The proof that it counts children, if they were requested.
   Result<void> prove_children();
 
  private:
@@ -101,7 +101,7 @@ class EbpfBackend final : public Backend {
     std::atomic_ref(word).store(value, std::memory_order_seq_cst);
   }
   LaneState& state(Lane lane) { return lanes_[static_cast<std::uint32_t>(lane)]; }
-  /// By which the programs know the calling thread; 0: they do not.
+  /// The token by which the programs know the calling thread; 0: they do not know it.
   std::uint64_t own_token() const { return t_registration.cookie == memory_.cookie ? t_registration.token : 0; }
 
   ProcessAttachment programs_;

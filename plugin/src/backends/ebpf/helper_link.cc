@@ -27,13 +27,14 @@ namespace syscost::ebpf {
 namespace {
 
 constexpr std::uint64_t kNeeded = 1ULL << CAP_BPF | 1ULL << CAP_PERFMON;
-/// Until there is a connection: all that a stranger who holds our helper's name can cost. A helper that has been
-/// started has a queue, however busy it is.
+/// The limit until there is a connection. A stranger who holds the name of our helper can cost no more than this. A
+/// helper that runs has a queue, so it connects at once even if it is busy.
 constexpr timeval kPatienceWithStrangers{.tv_sec = 0, .tv_usec = 500'000};
 /// With a helper that is root's or our own: loading and verifying takes 20 ms, on a machine with more to do than
 /// processors much longer.
 constexpr timeval kPatience{.tv_sec = 20, .tv_usec = 0};
-/// A helper that ends just when we come: begin again. Each time another one must have come and gone.
+/// If a helper ends at the moment when we connect, begin again. Each repetition needs another helper that came and
+/// went.
 constexpr int kAttempts = 100;
 
 /// A descriptor until it is given away.
@@ -57,8 +58,8 @@ class Socket {
     return connect(fd_, reinterpret_cast<const sockaddr*>(&address.name), address.size) == 0 ? 0 : errno;
   }
 
-  /// Anybody can take a name; what a helper hands out is mapped and believed, so it must be root's or our own. Then it
-  /// may also take its time.
+  /// Any process can take a name. We map and believe what a helper sends, so the helper must be root's or our own. Such
+  /// a helper may also take longer.
   bool trusts(uid_t expected) const {
     ucred peer{};
     socklen_t size = sizeof peer;
@@ -85,8 +86,8 @@ std::string find_helper() {
   return find_installed(SYSCOST_HELPER_FROM_LIBRARY, "../libexec/syscost/syscost-ebpf-helper");
 }
 
-/// Why a process may not use its user's helper. Not only for starting it: what a process without rights gets must not
-/// depend on whether one with rights happens to run beside it.
+/// Why a process may not use its user's helper. This is not only about starting it: the result for a process without
+/// rights must not depend on a process with rights that happens to run beside it.
 std::optional<Failure> missing_right(const std::string& path) {
   const Confinement here = read_confinement();
   if (holds(here.effective, CAP_BPF) && holds(here.effective, CAP_PERFMON)) return std::nullopt;
@@ -98,8 +99,8 @@ std::optional<Failure> missing_right(const std::string& path) {
                      std::string(capabilities_of_a_helper()) + " " + (path.empty() ? helper_path() : path)};
 }
 
-/// True where a seccomp filter, of a container mostly, denies bpf(2) here. A helper that this process starts is denied
-/// it too; one that another started is not, and must not decide what works here.
+/// True if a seccomp filter, mostly of a container, denies bpf(2) here. It also denies bpf(2) to a helper that this
+/// process starts. It does not deny it to the helper of another process, and that must not decide what works here.
 bool is_bpf_filtered() {
   bpf_attr nothing{};
   nothing.info.bpf_fd = static_cast<__u32>(-1);
@@ -107,7 +108,7 @@ bool is_bpf_filtered() {
   return errno == ENOSYS || read_confinement().has_seccomp_filter;
 }
 
-/// Why starting the helper would be in vain or do harm.
+/// Why the helper could not work or would do harm.
 std::optional<Failure> reason_not_to_start(const std::string& path) {
   if (path.empty() || access(path.c_str(), X_OK) != 0) {
     return Failure{"syscost-ebpf-helper is missing or not executable; its place is " + helper_path(),
@@ -171,7 +172,7 @@ Result<void> connect_or_start(const Socket& client, HelperLink::Obstacle& obstac
   if (is_bpf_filtered())
     return Failure{"a seccomp filter denies bpf(2)", "allow bpf in the container's seccomp profile"};
   const Address own = address_of(geteuid());
-  // Between another process's bind and its listen the name is taken, but no one listens yet: this takes an instant.
+  // Another process has taken the name (bind) and does not listen yet. That takes a moment only.
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const int error = client.connect_to(own);
     if (error == 0) break;
@@ -302,7 +303,7 @@ Result<Answer> HelperLink::ask(Request request) {
   question.request = request;
   Answer answer;
   if (!ask_on(socket_, question, answer, nullptr)) {
-    // An answer that comes late would be taken for that to the next question.
+    // A late answer would be taken for the answer to the next question.
     const Failure failure = silence(errno);
     close_descriptor(socket_);
     return failure;
@@ -312,7 +313,7 @@ Result<Answer> HelperLink::ask(Request request) {
 }
 
 void HelperLink::detach() {
-  // A helper that is gone has taken its attachments off already.
+  // If the helper has ended, its attachments are gone too.
   static_cast<void>(ask(Request::detach).ok());
 }
 

@@ -13,7 +13,8 @@ namespace {
 
 thread_local LibbpfLog* t_log = nullptr;
 
-/// Of a line of the verifier's; newer kernels write the state of the registers after an instruction, at any length.
+/// How many characters of a verifier's line are kept. Newer kernels add the state of the registers to an instruction,
+/// and that can be long.
 constexpr std::size_t kMaxLine = 110;
 /// The instruction and what is wrong with it.
 constexpr std::size_t kLastLines = 2;
@@ -95,7 +96,7 @@ int LibbpfLog::print(libbpf_print_level level, const char* format, std::va_list 
   std::va_list again;
   va_copy(again, arguments);
   const int length = std::vsnprintf(nullptr, 0, format, arguments);
-  // A verifier's log can have megabytes, and what counts is its end.
+  // A verifier's log can have megabytes, and the reason is at its end.
   std::string message(static_cast<std::size_t>(std::max(length, 0)) + 1, '\0');
   std::vsnprintf(message.data(), message.size(), format, again);
   va_end(again);

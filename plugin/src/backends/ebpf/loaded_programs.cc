@@ -70,7 +70,7 @@ std::vector<bpf_program*> counting_programs_of(const syscost_bpf& skeleton, Atta
 
 std::vector<bpf_program*> following_programs_of(const syscost_bpf& skeleton, Attachment attachment) {
   const auto& all = skeleton.progs;
-  // Births last: who is followed must be followed to the end.
+  // The program for births is attached last, because a child that is followed must be followed to its end.
   if (attachment == Attachment::raw_tracepoints) return {all.on_child_exec, all.on_child_end, all.on_fork};
   return {all.event_ch_exec, all.event_ch_end, all.on_fork};
 }
@@ -81,7 +81,7 @@ std::vector<int> descriptors_of(const std::vector<bpf_program*>& programs) {
   return descriptors;
 }
 
-/// The object loads none unless asked, and makes the maps of children all the same.
+/// By default the object loads no program for children, but it would make their maps all the same.
 int choose_programs(syscost_bpf& skeleton, Attachment attachment, bool children) {
   for (bpf_map* map : {skeleton.maps.children, skeleton.maps.child_cells, skeleton.maps.child_slots,
                        skeleton.maps.child_error_slots, skeleton.maps.child_threads, skeleton.maps.program_numbers}) {
@@ -100,7 +100,7 @@ int choose_programs(syscost_bpf& skeleton, Attachment attachment, bool children)
 
 // ---- failures -------------------------------------------------------------------------------------------------------
 
-/// libbpf goes on after some of its descriptors could not be had, and fails later of something else.
+/// libbpf continues after it failed to get some of its descriptors, and later fails for another reason.
 bool is_short_of_descriptors() {
   constexpr std::size_t kAtLeast = 24;  // for maps, programs and what libbpf asks the kernel
   std::vector<int> tried;
@@ -137,7 +137,7 @@ std::size_t page_rounded(std::size_t bytes) {
 }
 
 std::uint64_t build_hash() {
-  // FNV-1a. The object holds code, maps and their types; what helper and process say to each other has a version.
+  // FNV-1a. The object holds code, maps and their types. The protocol of helper and process has a version.
   static const std::uint64_t kHash = [] {
     std::size_t size = 0;
     const auto* bytes = static_cast<const unsigned char*>(syscost_bpf__elf_bytes(&size));

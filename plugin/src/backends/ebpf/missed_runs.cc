@@ -24,7 +24,7 @@ constexpr std::size_t kMostBytes = 1024;
 /// Of a pair that counts children there are 9.
 constexpr std::size_t kMostFiles = 16;
 
-/// What stands in the one line that `key` begins.
+/// The text of the one line that begins with `key`.
 std::optional<std::uint64_t> number_of(std::string_view text, std::string_view key) {
   const std::size_t at = text.find(key);
   if (at == std::string_view::npos || text.find(key, at + 1) != std::string_view::npos) return std::nullopt;
@@ -91,7 +91,7 @@ std::optional<RunFile> parse_run_file(std::string_view text) {
 RunFiles::RunFiles(std::span<const int> descriptors) {
   bool are_right = descriptors.size() <= kMostFiles;
   for (const int descriptor : descriptors) {
-    // Looked at before it is read: a pipe's or a device's reader may wait.
+    // Checked before it is read, because reading a pipe or a device may block.
     const bool is_right = is_in_proc(descriptor);
     const int high = keep_descriptor(descriptor, InChildren::kept);
     const std::optional<RunFile> file = is_right ? read_run_file(high) : std::nullopt;
@@ -122,8 +122,8 @@ std::optional<std::uint64_t> RunFiles::read(Runs wanted) {
   if (files_.empty()) return std::nullopt;
   File& of_entries = files_.front();
   const std::uint64_t entries_before = of_entries.last.missed_runs;
-  // A test that closes descriptors closes them all, mostly: looking at one spares the others' fstat, and each is known
-  // by its program.
+  // A test that closes descriptors usually closes all of them. So one fstat is enough, and the others are recognised by
+  // their program.
   bool are_right = is_still_ours(of_entries.descriptor) && read_again(of_entries);
   const bool wants_others = wanted == Runs::of_all || of_entries.last.missed_runs != entries_before;
   std::uint64_t missed = of_entries.last.missed_runs;

@@ -101,7 +101,7 @@ Result<Report> OwnPrograms::report() {
   return Report{missed.value(), 0};
 }
 
-/// Of all: to take the programs out of the queue costs more than to ask for one more.
+/// Always those of all programs: selecting some of them costs more than asking for one more.
 Result<std::uint64_t> OwnPrograms::missed_runs(Runs /*wanted*/) {
   const Result<std::vector<int>> programs = programs_.copies();
   if (!programs.ok()) return out_of_reach(errno, programs.failure());

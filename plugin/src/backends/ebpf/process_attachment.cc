@@ -49,7 +49,8 @@ Result<ProcessAttachment> ProcessAttachment::open(const DetailRequest& details, 
   Failure failure = alone.failure();
   switch (obstacle) {
     case HelperLink::Obstacle::helper:
-      // What it met is what is wrong on this machine; what we met alone may just be that we lack its rights.
+      // The helper's failure shows what is wrong on this machine. Ours may only show that we lack the rights of the
+      // helper.
       return shared.failure();
     case HelperLink::Obstacle::missing_rights:
       if (gets_capabilities_of_files(read_confinement())) failure.how_to_fix += "; or " + shared.failure().how_to_fix;
@@ -167,8 +168,8 @@ ProcessAttachment::~ProcessAttachment() {
 // ---- registration ---------------------------------------------------------------------------------------------------
 
 Registrations::Seen Registrations::say(const SharedMemory& memory, std::uint64_t token) {
-  // Another thread may register at the same time. How many were seen must then lie between how many surely and how many
-  // possibly fell in between; alone, that is one.
+  // Another thread may register at the same time. Then the number that the programs saw must lie between the number
+  // that certainly fell in between and the number that possibly did. Without another thread both are one.
   const auto seen_so_far = [&](const __u64& canaries) { return std::atomic_ref(const_cast<__u64&>(canaries)).load(); };
   const syscost_directory& directory = memory.directory();
   const std::uint64_t ended_before = ended_.load();
@@ -225,7 +226,7 @@ Result<void> ProcessAttachment::attach(std::uint64_t token) {
 
 namespace {
 
-/// Of who has given up its place.
+/// The holder of a process that has given up its place.
 class NoHolder final : public Holder {
  public:
   Result<void> attach() override { return taken_away(); }
@@ -258,9 +259,10 @@ Failure counted_twice() {
           "to find the second attachment: `bpftool link` lists raw_tracepoint links of programs named on_sys_enter"};
 }
 
-// A run that the other programs miss shows by what its thread does next: it enters a call while it is inside one, or a
-// call of its own waits for a signal to be delivered. A thread that always was alone has done something since: it made
-// the registration call. Not so under a filter: what that denies is an exit without an entry, and misses nothing later.
+// If the kernel skips a run of the other programs, the next action of the thread shows it: the thread enters a call
+// while it is inside one, or one of its calls waits for a signal. A thread that was always alone has acted since then,
+// because it made the registration call. Under a filter this does not hold: a denied call is an exit without an entry,
+// and no later event is missing.
 Runs ProcessAttachment::runs_to_ask_for() {
   const syscost_directory& directory = memory_.directory();
   const bool was_always_alone = load(directory.is_alone) != 0 && load(directory.threads_seen) == 1;
@@ -292,7 +294,7 @@ Result<std::uint64_t> ProcessAttachment::check(std::uint64_t token) {
                    "report this"};
   }
   const std::uint64_t twice = std::atomic_ref(memory_.directory().entered_twice).load();
-  // If the kernel did not show the end of a call, the thread's next call looks the same; the first one is lost.
+  // If the kernel did not show the end of a call, the thread's next call looks like it. Then the first call is lost.
   const bool is_explained = twice - entered_twice_ <= missed - missed_runs_;
   entered_twice_ = twice;
   missed_runs_ = missed;

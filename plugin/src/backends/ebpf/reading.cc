@@ -47,7 +47,8 @@ std::uint64_t lost_on(std::span<const syscost_cpu> cpus) {
 }
 
 void take_cell(syscost_cell& cell, Tally& into) {
-  // Of one detail on one CPU the moves may exceed the entries; over all CPUs they do not, and the sum wraps back.
+  // For one detail on one CPU there may be more moves than entries, so the number wraps. The sum over all CPUs is right
+  // again.
   into.entries += cell.entries + cell.moved_in - cell.moved_out;
   into.calls += cell.calls + cell.interrupted;
   into.restarts += cell.restarts_plain + cell.restarts_handler;

@@ -74,7 +74,8 @@ void Segments::take_crossings(CrossingSink& sink) {
   while (log_position_ < produced) {
     syscost_log_record& record = memory_.log_record(log_position_);
     std::uint64_t expected = log_position_ + 1;
-    // A record that was dropped for lack of room keeps its old sequence for ever; one being written changes soon.
+    // A record that was dropped for lack of room keeps its old sequence for ever. A record that is being written
+    // changes soon.
     for (int spin = 0; load(record.sequence) != expected && log_gaps_ >= load(directory.log_lost) && spin < kMaxSpins;
          ++spin) {
       relax_cpu();

@@ -15,8 +15,8 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-// `index`, or any other number below `count`, a constant, when `index` is not below it. What an index out of range
-// means is the caller's to check: this is for the verifier only.
+// `index` if it is below the constant `count`, else any other number below `count`. This is for the verifier only: the
+// caller checks for an index out of range.
 #define BOUNDED(index, count)                                            \
   ({                                                                     \
     __u64 bounded_ = (index);                                            \

@@ -20,7 +20,7 @@
 // ---- sys_enter
 // --------------------------------------------------------------------------------------------------------
 
-// The call that waits for its fate is starting again, without a handler in between.
+// The interrupted call starts again. No handler ran in between.
 static __always_inline void resolve_plain_restart(const struct process* process, const struct child* child,
                                                   struct thread_state* thread, __u64 control, __u32 lane) {
   thread->pending = PENDING_NONE;
@@ -34,8 +34,9 @@ static __always_inline void resolve_plain_restart(const struct process* process,
   }
 }
 
-// A thread that enters a call has left the one before, and the program of exits has seen it: unless the kernel skipped
-// its run, or a second attachment of this program sees the call for the second time.
+// A thread that enters a call has left the one before, and the program of exits has seen that. There are two
+// exceptions: the kernel skipped the run of that program, or this program is attached twice and sees the call for the
+// second time.
 static __always_inline bool is_inside_a_call(const struct thread_state* thread) {
   return thread->pending == PENDING_INSIDE || thread->pending == PENDING_OURS || thread->pending == PENDING_IGNORED;
 }
@@ -123,8 +124,7 @@ static __always_inline bool is_restart_code(long result) {
          result == -ERESTART_RESTARTBLOCK;
 }
 
-// An exit without an enter that we saw. `first` = nothing was seen of this thread since we were
-// attached.
+// An exit, and no program saw its enter. `first`: no program has seen this thread since we were attached.
 static __always_inline void handle_unpaired(const struct process* process, const struct child* child,
                                             struct task_struct* task, struct pt_regs* regs, long result,
                                             struct thread_state* thread, bool first, struct syscost_cpu* cpu) {
@@ -143,8 +143,8 @@ static __always_inline void handle_unpaired(const struct process* process, const
   struct count_target target;
   if (!find_count_target(process, child, control, lane, slot, &target) || slot == SYSCOST_NO_SLOT ||
       first == filtered) {
-    // Either no room, or an exit that has two explanations: a thread never seen before under a seccomp filter, or a
-    // seen one without a filter (a tracer skipped its call).
+    // There is no room, or the exit has two explanations: an unknown thread is under a seccomp filter, or a known
+    // thread has none (a tracer skipped its call).
     cpu->lost_exit++;
     return;
   }
@@ -157,7 +157,7 @@ static __always_inline void handle_unpaired(const struct process* process, const
   }
 }
 
-// What the thread does next tells whether the call restarts: a handler gets the signal, or the thread makes a call.
+// The next action of the thread shows whether the call restarts: a handler gets the signal, or the thread makes a call.
 static __always_inline void leave_unresolved(const struct process* process, struct thread_state* thread, long result,
                                              __u64 latency_ns) {
   thread->pending = PENDING_UNRESOLVED;
@@ -183,7 +183,7 @@ static __always_inline void handle_exit(const struct process* process, const str
   __u16 pending = thread->pending;
   thread->pending = PENDING_NONE;
   if (is_stale(process, thread)) {
-    // What the thread entered meanwhile is as unknown as the past of a thread never seen.
+    // The call that the thread entered meanwhile is unknown, as for a thread that no program has seen.
     forget_past(process, thread);
     handle_unpaired(process, child, task, regs, result, thread, true, cpu);
     return;

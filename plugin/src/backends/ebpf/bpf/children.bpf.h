@@ -18,7 +18,7 @@ struct program_name {
   char text[SYSCOST_PROGRAM_NAME];
 };
 
-// All of these are made only where children are asked for.
+// These maps exist only with --syscost_children.
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(map_flags, BPF_F_MMAPABLE);
@@ -71,8 +71,8 @@ struct {
   __type(value, struct child_thread);
 } child_threads SEC(".maps");
 
-// A child's thread, as a program sees it. The handlers of syscost.bpf.c take a pointer that is null for a thread of the
-// measured process itself; that is known when they are compiled, so neither kind pays for the other.
+// A child's thread, as a program sees it. The handlers of calls.bpf.h take a pointer to it, which is null for a thread
+// of the measured process itself. The compiler knows which, so neither kind costs the other anything.
 struct child {
   struct child_thread* state;
   struct syscost_children* memory;
@@ -91,7 +91,8 @@ static __always_inline bool find_child(struct task_struct* task, struct child* c
   return child->memory && find_process(child->state->process, process);
 }
 
-// os/own_calls.h. Not the cookie that a process enrols by: a child that says that becomes a measured process.
+// os/own_calls.h. This is not the cookie that enrols a process: a child that makes a call with that one becomes a
+// measured process.
 static __always_inline bool is_cookie_of_own_calls(const struct child* child, __u64 cookie) {
   return cookie == SYSCOST_OWN_CALLS(AT(enrolments, child->state->process).cookie);
 }
@@ -103,7 +104,7 @@ static __always_inline struct syscost_cpu* cpu_of_children(struct syscost_childr
 
 // ---- slots ----------------------------------------------------------------------------------------------------------
 
-// Two CPUs that see a key first at the same time give it two slots, or numbers, which the process adds up.
+// If two CPUs see a new key at the same time, it gets two slots or numbers. The process adds them up.
 
 static __noinline __u32 slot_of_child_call(struct syscost_children* memory, __u32 program, __u64 syscall) {
   struct syscost_child_call call = {.syscall = syscall, .program = program};
@@ -170,8 +171,8 @@ static __always_inline bool count_child_error(struct syscost_children* memory, _
   return true;
 }
 
-// Keeps the smaller, or the larger, of *word and value; 0 = nothing yet. Each failed exchange means that another CPU
-// brought the word nearer, so the bound is never met.
+// Keeps the smaller, or the larger, of *word and value; 0 = nothing yet. After each failed exchange, another CPU has
+// brought the word nearer to its final value, so the loop ends before its bound.
 #define EXCHANGES 64
 static __always_inline void keep_smaller(__u64* word, __u64 value) {
   for (__u32 i = 0; i < EXCHANGES; ++i) {
@@ -221,7 +222,7 @@ static __noinline __u32 program_of(struct task_struct* task, struct syscost_chil
   return fresh;
 }
 
-// A process or thread that the current task begins; it has not run yet.
+// The current task makes a process or thread, which has not run yet.
 static __always_inline void handle_birth(struct task_struct* parent, struct task_struct* born) {
   struct syscost_children* memory = children_memory();
   if (!memory) return;

@@ -61,7 +61,7 @@ static __always_inline void describe_file(struct task_struct* task, __u32 fd, st
   }
 }
 
-// A program may be called as a driver's threads are; what has its main thread's name is not one of them.
+// A program may have the name of a driver's threads. So a thread with the name of the main thread is not a driver's.
 static __always_inline bool is_named_as_main(const __u64* name) {
   struct task_struct* task = bpf_get_current_task_btf();
   __u64 main_name[2] = {};
@@ -83,8 +83,8 @@ static __always_inline bool is_driver_thread(void) {
   return false;
 }
 
-// The slot of a detail, allocated when it is first seen; the syscall's own when there is none left. Two CPUs that see a
-// detail first at the same time give it two slots, which the process adds up.
+// The slot of a detail, allocated when it is first seen. If none is left, it is the slot of the syscall. If two CPUs
+// see a new detail at the same time, it gets two slots. The process adds them up.
 static __noinline __u32 slot_of_detail(struct syscost_directory* directory, const struct syscost_detail* detail) {
   const __u32* known = bpf_map_lookup_elem(&detail_slots, detail);
   if (known) return *known;
@@ -125,8 +125,8 @@ static __noinline __u32 detailed_slot_of(struct syscost_directory* directory, st
   return slot_of_detail(directory, &detail);
 }
 
-// A driver may say in the argument that a call failed that has succeeded for the kernel. Such a call is a detail of its
-// own; it was entered before that was known, so its entry moves.
+// A call can succeed for the kernel, and the driver reports a failure in its argument. Such a call is a detail of its
+// own. Its entry was counted before that was known, so the entry moves.
 static __noinline __u32 slot_by_status(const struct process* process, struct syscost_bank* bank, __u32 shard,
                                        struct pt_regs* regs, const struct thread_state* thread) {
   struct syscost_directory* directory = &process->head->directory;

@@ -15,8 +15,8 @@ static __always_inline __u32 allocate_slot(struct syscost_directory* directory, 
   return fresh;
 }
 
-// Numbers beyond the tables are rare and never valid: found by looking through the slots. Two CPUs that see a number
-// first at the same time give it two slots, which the process adds up.
+// Numbers beyond the tables are rare and never valid, so a search through the slots finds them. If two CPUs see a new
+// number at the same time, it gets two slots. The process adds them up.
 static __noinline __u32 slot_of_unlisted(struct syscost_directory* directory, __u64 syscall) {
   for (__u32 slot = 0; slot < SYSCOST_SLOTS; ++slot) {
     if (slot >= READ_ONCE(directory->slots_used)) break;
@@ -47,8 +47,8 @@ static __always_inline __u32 allocate_error_slot(struct syscost_directory* direc
   return fresh;
 }
 
-// An errno outside the table (a seccomp filter may answer any up to 4095), or one of a detail: found by looking through
-// the slots.
+// An errno outside the table (a seccomp filter may return any up to 4095), or one of a detail. A search through the
+// slots finds it.
 static __noinline __u32 slot_of_unlisted_error(struct syscost_directory* directory, __u32 slot, __u32 error) {
   for (__u32 i = 0; i < SYSCOST_ERROR_SLOTS; ++i) {
     if (i >= READ_ONCE(directory->error_slots_used)) break;

@@ -19,7 +19,7 @@ static __always_inline bool is_cookie_of(const struct process* process, __u64 co
   return cookie && enrolment->cookie == cookie && enrolment->serial == process->serial;
 }
 
-// One entry for each id: what an id's former process left is written over.
+// One entry for each id. It overwrites the entry of a former process with that id.
 static __noinline bool enrol_in(__u32 tgid, __u32 index) {
   __u64* bucket = AT(targets, tgid);
   __u64 target = SYSCOST_TARGET(tgid, index);

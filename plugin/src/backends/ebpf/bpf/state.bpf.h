@@ -18,7 +18,7 @@
 
 // Set before loading.
 const volatile __u32 cpu_count = 1;
-// Details (details.bpf.h); all of it off unless asked for, which only a process with a pair of its own does.
+// Details (details.bpf.h). They are off by default. Only a process with programs of its own can have them.
 const volatile bool with_details = false;
 const volatile bool details_ioctls = false;
 const volatile __u32 rule_count = 0;
@@ -30,12 +30,12 @@ const volatile struct syscost_thread_name thread_names[SYSCOST_THREAD_NAMES] = {
 struct syscost_enrolment enrolments[SYSCOST_PROCESSES] = {};
 __u64 targets[SYSCOST_TARGET_BUCKETS][SYSCOST_TARGET_WAYS] = {};
 
-// The map that each process shares with us, and no other process sees.
+// The map that each process shares with the programs. No other process sees it.
 struct process_map {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(map_flags, BPF_F_MMAPABLE);
   __uint(max_entries, 1);  // head, log, banks * shards: set before loading
-  // By size: clang leaves an inner map's value type out of the type information.
+  // By size, because clang leaves the value type of an inner map out of the type information.
   __uint(key_size, sizeof(__u32));
   __uint(value_size, sizeof(union syscost_block));
 };
@@ -47,7 +47,7 @@ struct {
   __array(values, struct process_map);
 } processes SEC(".maps");
 
-// The cells of details, which are of one process only: it has this pair of programs for itself.
+// The cells of details. They belong to one process only, which has this pair of programs for itself.
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(map_flags, BPF_F_MMAPABLE);
@@ -108,7 +108,7 @@ static __always_inline union syscost_block* block_at(const struct process* proce
   return bpf_map_lookup_elem(process->blocks, &index);
 }
 
-// The index of the process's map + 1; 0 = it is not measured. Every syscall of the host comes by here.
+// The index of the process's map + 1; 0 = it is not measured. It runs for every syscall of the host.
 static __always_inline __u32 find_target(__u32 tgid) {
   __u64* bucket = AT(targets, tgid);
   for (__u32 way = 0; way < SYSCOST_TARGET_WAYS; ++way) {
@@ -129,8 +129,8 @@ static __always_inline bool find_process(__u32 index, struct process* process) {
   return true;
 }
 
-// False when another process has got the number of the one that is enrolled there. To be asked when the map was found:
-// a place that was given to another process has lost the former one's start before it has the other's map.
+// False if another process got the number of the process that is enrolled there. Call it after the map was found: when
+// a place goes to another process, the start of the former one is cleared before the map is replaced.
 static __always_inline bool is_enrolled(const struct task_struct* task, __u32 index) {
   return READ_ONCE(AT(enrolments, index).start) == task->group_leader->start_boottime;
 }
@@ -146,8 +146,8 @@ static __always_inline struct syscost_cpu* this_cpu(const struct process* proces
   return cpu < SYSCOST_MAX_CPUS ? &AT(process->head->cpus, cpu) : 0;
 }
 
-// A program announces itself before it reads a control word (the atomic is a full barrier), so that the process, having
-// stored a new control and seen no odd sequence, knows that no program writes to the old bank any more.
+// A program announces itself before it reads a control word (the atomic is a full barrier). So if the process has
+// stored a new control and then sees no odd sequence, no program writes to the old bank any more.
 static __always_inline void begin_program(__u64* sequence) {
   __sync_fetch_and_add(sequence, 1);
 }
@@ -157,7 +157,7 @@ static __always_inline void end_program(__u64* sequence) {
   WRITE_ONCE(*sequence, READ_ONCE(*sequence) + 1);
 }
 
-// The lane that decides about this thread now, and the lane's control.
+// The lane of this thread now, and the lane's control.
 static __always_inline __u32 current_lane(const struct process* process, const struct thread_state* thread,
                                           __u64* control) {
   __u32 lane = thread->lane;
@@ -175,8 +175,8 @@ static __always_inline __u32 current_lane(const struct process* process, const s
   return 0;
 }
 
-// True when our state of the thread is from before the programs were detached, or from before the thread became another
-// process: no program saw its calls since then.
+// True if our state of the thread is older than the last detach, or than the moment when the thread became another
+// process. No program saw its calls since then.
 static __always_inline bool is_stale(const struct process* process, const struct thread_state* thread) {
   return thread->serial != process->serial || thread->epoch != READ_ONCE(process->head->directory.attach_epoch);
 }
@@ -192,7 +192,7 @@ static __always_inline void forget_past(const struct process* process, struct th
   thread->pending = PENDING_NONE;
 }
 
-// What `lane`, or for lane 0 this CPU, counts in while `control` is in force: the index among the banks.
+// The index of the bank in which `lane`, or for lane 0 this CPU, counts under `control`.
 static __always_inline __u32 shard_index(__u64 control, __u32 lane) {
   __u32 shard = lane ? cpu_count + lane - 1 : bpf_get_smp_processor_id();
   return (__u32)SYSCOST_CONTROL_BANK(control) * (cpu_count + SYSCOST_LANES - 1) + shard;
@@ -222,7 +222,8 @@ static __always_inline void log_crossing(const struct process* process, const st
   struct syscost_directory* directory = &process->head->directory;
   __u64 index = __sync_fetch_and_add(&directory->log_produced, 1);
   if (index - READ_ONCE(directory->log_consumed) >= SYSCOST_LOG_RECORDS) {
-    // The slot is still unread. The record is dropped; the old sequence in the slot shows that to the reader.
+    // The process has not read the slot yet, so the record is dropped. The old sequence in the slot shows that to the
+    // process.
     __sync_fetch_and_add(&directory->log_lost, 1);
     return;
   }

@@ -43,7 +43,7 @@ static __always_inline __u64 syscall_index(struct task_struct* task, long number
   return abi * SYSCOST_NUMBERS + (__u32)number;
 }
 
-// As the directories keep it: abi << 32 | number; bit 63: a number beyond the tables.
+// A syscall in the form of the directories: abi << 32 | number; bit 63: a number beyond the tables.
 static __always_inline __u64 syscall_at(__u64 index) {
   return index >= SYSCOST_INDEXES ? index : (index / SYSCOST_NUMBERS) << 32 | (index % SYSCOST_NUMBERS);
 }

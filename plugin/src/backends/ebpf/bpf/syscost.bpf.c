@@ -2,20 +2,20 @@
 //
 // Counts the syscalls of measured processes, exactly, by segment.
 //
-// Three programs see what the kernel does with a syscall: sys_enter, sys_exit and, because an interrupted call's
-// fate is only known when the signal is delivered, signal_deliver. Each exists twice, for the two ways to attach it
-// (pair.h), and one of them is loaded. They are attached once, for however many processes:
-// each has made itself known (enrolment.bpf.h) and has memory of its own, found by its id. What a call is charged to is
-// decided by one word in that memory, its lane's control (shared.h): the measured process starts a new segment by
-// storing to it, without a syscall.
+// Three programs see a syscall: sys_enter, sys_exit and signal_deliver. The third is there because the result of an
+// interrupted call is known only when the signal is delivered. Each program exists twice, for the two ways to attach it
+// (attachment.h), and one of the two is loaded. They are attached once for all processes. Each process has enrolled
+// itself (enrolment.bpf.h) and has memory of its own, which the programs find by its id. One word in that memory, the
+// control of the lane (shared.h), decides which segment a call belongs to. The measured process starts a new segment by
+// a store to that word, without a syscall.
 //
 // A call belongs to the segment it entered. Most calls end in the segment they began in and are counted in a cell; one
 // that crosses a boundary becomes a log record, and the process, which knows its windows, decides what it was. What
 // cannot be recorded is counted as lost.
 //
-// What the events really say, and the rules below, were established by experiment: docs/backends.md. For children
-// (children.bpf.h) they are the same, in programs of their own that are loaded where children are asked for; `child` is
-// null for the process's own threads.
+// The meaning of the events and the rules below were found by experiment: docs/backends.md. They are the same for
+// children (children.bpf.h), which have programs of their own. Those are loaded only with --syscost_children. `child`
+// is null for the process's own threads.
 #include "calls.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
@@ -152,7 +152,7 @@ int on_child_end(__u64* ctx) {
   return see_child_end(bpf_get_current_task_btf());
 }
 
-// Attached so on every kernel: the perf event does not tell which task was born.
+// Attached this way on every kernel, because the perf event does not say which task was made.
 SEC("?tp_btf/sched_process_fork")
 int on_fork(__u64* ctx) {
   handle_birth(bpf_get_current_task_btf(), (struct task_struct*)ctx[1]);

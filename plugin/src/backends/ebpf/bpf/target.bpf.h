@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 //
-// Where a call is counted, and how: the one difference between the measured process's own calls and those of its
-// children. Everywhere here `child` is null for the process's own threads, which is known when this is compiled.
+// Where and how a call is counted. Only here do the calls of the measured process and those of its children differ.
+// `child` is null for the process's own threads; the compiler knows which.
 #pragma once
 
 #include "children.bpf.h"
@@ -10,8 +10,8 @@
 
 #define MAX_ERRNO 4095
 
-// What counts a slot in one segment. A process's own bank is its CPU's or its lane's, so that plain additions do; a
-// child's cell is for all CPUs, and it has no `bank`.
+// The cell of a slot in one segment. In a process, the bank belongs to one CPU or one lane, so plain additions suffice.
+// A child's cell is for all CPUs, and has no `bank`.
 struct count_target {
   struct syscost_bank* bank;
   struct syscost_cell* cell;

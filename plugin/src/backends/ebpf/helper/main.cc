@@ -68,7 +68,7 @@ int fail(const char* what) {
   return 2;
 }
 
-/// Only root's processes may put a socket there: it is what makes its name trustworthy.
+/// Only processes of root may put a socket there, so its name can be trusted.
 bool make_folder() {
   if (mkdir(kFolderForEveryone, 0755) != 0 && errno != EEXIST) return false;
   struct stat folder {};
@@ -77,7 +77,7 @@ bool make_folder() {
   return S_ISDIR(folder.st_mode) && folder.st_uid == 0 && (folder.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/// Held while we serve: the kernel gives it up however we end, where the socket's file stays.
+/// Held while we serve. The kernel releases the lock however we end; the socket's file would stay.
 bool is_the_only_one(const Address& address) {
   const std::string path = std::string(address.name.sun_path) + ".lock";
   const int lock = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -112,7 +112,7 @@ int serve_everyone() {
 
 enum class Given { nothing, listener, connection };
 
-/// What the descriptor that we were started with is.
+/// The kind of the descriptor that we were started with.
 Given look_at(int descriptor) {
   int listens = 0;
   int type = 0;

@@ -21,8 +21,7 @@
 namespace syscost::ebpf {
 namespace {
 
-/// So that one user cannot take all descriptors from the others: a client asks for its place as soon as it is
-/// connected.
+/// A client asks for its place as soon as it is connected. This limit keeps one user from taking all descriptors.
 constexpr std::size_t kConnectionsOfAGuest = SYSCOST_PROCESSES / 2;
 constexpr std::chrono::seconds kPatienceWithTheIdle{5};
 constexpr int kAcceptedAtOnce = 64;
@@ -59,8 +58,8 @@ void Server::run() {
       watched.push_back({client.process, POLLIN, 0});
     }
     if (poll(watched.data(), watched.size(), milliseconds_to_wait()) < 0 && errno != EINTR) return;
-    // Ends before beginnings: a process that executed another program has closed its socket before that one asks for a
-    // place, and must not be found in its old one.
+    // Ends come before beginnings. A process that executed another program closed its socket before the new program
+    // asks for a place, and must not be found in its old place.
     const std::size_t known = clients_.size();
     for (std::size_t i = 0; i < known; ++i) {
       const auto seen_on_socket = watched[1 + 2 * i].revents;
@@ -86,7 +85,8 @@ void Server::run() {
 // ---- clients --------------------------------------------------------------------------------------------------------
 
 void Server::accept_clients() {
-  // A bounded number at a time: others come and go as fast as they are accepted, and known clients wait for answers.
+  // A bounded number at a time, because strangers may come and go as fast as they are accepted, and known clients wait
+  // for answers.
   for (int accepted = 0; accepted < kAcceptedAtOnce; ++accepted) {
     const int socket = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (socket >= 0) {
@@ -94,7 +94,7 @@ void Server::accept_clients() {
       continue;
     }
     if (errno == EINTR) continue;
-    // Out of descriptors, until a client goes: not to be asked again at once.
+    // There are no descriptors left until a client goes, so do not try again at once.
     if (errno != EAGAIN) poll(nullptr, 0, 100);
     return;
   }
@@ -168,7 +168,7 @@ void Server::read_request(Client& client) {
   if (!client.place.has_value()) return refuse(client, {"the process has no place", "report this"});
   switch (question.request) {
     case Request::detach:
-      // Programs that follow children stay attached, and know by its place the process that children are born of.
+      // Programs that follow children stay attached. They know the parent of a child by its place.
       if (policy_ != Clients::one) loaded_->value().dismiss(*client.place);
       client.is_counted = false;
       detach_unless_wanted();
@@ -280,7 +280,8 @@ Result<void> Server::attach() {
   if (!links.ok()) return links.failure();
   links_ = std::move(links.value());
   if (following_links_.empty()) {
-    // These stay: a child born while nothing counts is known when its calls are to be counted.
+    // These programs stay attached: they must know a child that is made while nothing counts, because its calls may
+    // count later.
     Result<std::vector<int>> following = open_links(pair.following_programs());
     if (!following.ok()) return following.failure();
     following_links_ = std::move(following.value());
