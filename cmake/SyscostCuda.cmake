@@ -9,14 +9,14 @@ macro(syscost_enable_cuda)
   set(syscost_cuda_missing "")
   find_package(CUDAToolkit QUIET)
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    # Machine code for these, and PTX for the last one, which newer GPUs translate.
+    # Machine code for these, and of the last the PTX that newer ones translate.
     set(CMAKE_CUDA_ARCHITECTURES 75 80)
     if(CUDAToolkit_VERSION VERSION_GREATER_EQUAL 11.8)
       list(APPEND CMAKE_CUDA_ARCHITECTURES 90)
     endif()
   endif()
-  # CMake does not find the toolkit if its nvcc is a script, as Debian's is, and does not tell its folder. But the nvcc
-  # is known.
+  # The toolkit counts as not found where its nvcc is a script, as Debian's, that could not be asked for its folder; the
+  # nvcc is known all the same.
   if(NOT CMAKE_CUDA_COMPILER AND CUDAToolkit_NVCC_EXECUTABLE)
     unset(CMAKE_CUDA_COMPILER CACHE)
     if(NOT DEFINED ENV{CUDACXX})

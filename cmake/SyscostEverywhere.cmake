@@ -18,7 +18,7 @@ if(CMAKE_VERSION VERSION_LESS 3.19)
   message(FATAL_ERROR "syscost: include(SyscostEverywhere) needs CMake 3.19, and this is ${CMAKE_VERSION}. Link syscost::gtest to \
 each test: target_link_libraries(my_test PRIVATE syscost::gtest)")
 endif()
-# The functions below keep these policies, even in an old project.
+# The functions below keep these policies, however old the project is that they run in.
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.16...3.25)
 

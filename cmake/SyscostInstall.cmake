@@ -41,7 +41,7 @@ function(syscost_sources_below_src target result)
   set(${result} "${relative}" PARENT_SCOPE)
 endfunction()
 
-# The stubs that programs link. The consumer's build compiles them too, because the place of the library is known there.
+# What programs link for it: compiled in the consumer's build as well, where the library's place is known.
 install(TARGETS syscost_late_packaged ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT devel)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/plugin/src/late" DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}" COMPONENT devel
         FILES_MATCHING PATTERN "*.h" PATTERN "*.cc")

@@ -1,7 +1,7 @@
 # Options, and the one function through which our own targets get their compiler settings.
 #
-# Warnings are errors in our own build only. A project that adds us by add_subdirectory keeps its flags, and a new
-# warning of a new compiler must not break it.
+# Warnings are errors in our own build only: a project that adds us by add_subdirectory keeps its flags, and a new
+# compiler's new warning must not break it.
 
 option(SYSCOST_BUILD_BENCH "Build the bench tool" ${PROJECT_IS_TOP_LEVEL})
 option(SYSCOST_BUILD_DEMOS "Build the demos" ${PROJECT_IS_TOP_LEVEL})

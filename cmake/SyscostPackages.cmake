@@ -5,7 +5,7 @@
 #   libsyscost-dev  what a program is compiled and linked with
 #   syscost-tools   bench, the eBPF helper, their manual pages and completions
 #
-# Each install rule names its component. debian/finish.cmake adds what Debian's policy requires in addition.
+# Each install rule names its component; what Debian's policy wants beside that, debian/finish.cmake adds.
 set(SYSCOST_PACKAGE_MAINTAINER "syscost maintainers <maintainers@users.noreply.a-seed-ee2d658c.example>" CACHE STRING
     "Who answers for the Debian packages")
 
@@ -24,8 +24,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(version "${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}")
 
-# Libraries that are opened at run time are in no list of dependencies. The name of the disassembler's library has its
-# version in it.
+# What is opened at run time is in no list of dependencies. The disassembler's name has its version in it.
 set(opened "libbpf1, libseccomp2")
 find_program(SYSCOST_DPKG_QUERY dpkg-query)
 if(SYSCOST_DPKG_QUERY AND SYSCOST_ZYDIS_LIBRARY)
@@ -36,7 +35,7 @@ if(SYSCOST_DPKG_QUERY AND SYSCOST_ZYDIS_LIBRARY)
   endif()
 endif()
 
-# Lines of at most 79 characters, as Debian requires. The first line of each description is the synopsis.
+# Lines of at most 79 characters, which Debian asks for. The synopsis is the first of each description.
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
 set(about "syscost is linked into the tests and benchmarks of a C++ project. Each
 GoogleTest test and each Google Benchmark then reports the system calls that

@@ -8,15 +8,14 @@
 
 cmake_policy(VERSION 3.16...3.25)  # of what this file defines, however old the project is
 
-# syscost_own_language(TARGET STANDARD): TARGET is compiled as C++ of that standard, or of a newer one if the build has
-# a newer one. Programs that link it keep their own standard.
+# syscost_own_language(TARGET STANDARD): TARGET is compiled as C++ of that standard, or of a newer one where the build is.
+# That is its affair: what links it keeps its own language.
 function(syscost_own_language target standard)
   if(CMAKE_CXX_STANDARD AND CMAKE_CXX_STANDARD GREATER standard AND CMAKE_CXX_STANDARD LESS 90)
     set(standard ${CMAKE_CXX_STANDARD})
   endif()
   set_target_properties(${target} PROPERTIES CXX_STANDARD ${standard} CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
-  # If the project wrote a standard into its options by hand, that option comes after the one of the property, and would
-  # win.
+  # One that the project wrote into its options by hand stands after the one of the property, and would win.
   get_directory_property(options COMPILE_OPTIONS)
   if("${CMAKE_CXX_FLAGS} ${options}" MATCHES "-std=")
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-std=c++${standard}>)
@@ -48,8 +47,7 @@ function(syscost_add_adapter name)
   foreach(target IN LISTS targets)
     target_include_directories(${target} PRIVATE "${arg_SOURCE_DIR}")
     syscost_own_language(${target} 17)
-    # This is not the build's own code. So the build's warnings and checkers do not apply to it, and -Werror must not
-    # fail on it.
+    # Not this build's code: its warnings and checkers have no say, its -Werror must not break.
     target_compile_options(${target} PRIVATE -w)
     set_target_properties(${target} PROPERTIES
       POSITION_INDEPENDENT_CODE ON

@@ -51,7 +51,7 @@ function(syscost_link_gtest gtest)
       target_link_libraries(${target} PUBLIC ${gtest})
     endif()
   endforeach()
-  # Runs after all targets of the project are defined. Older versions of CMake cannot wait for that.
+  # When all of the project's targets are there. Older versions of CMake cannot wait for that.
   set_property(GLOBAL PROPERTY SYSCOST_GTEST_USED ${gtest})
   if(NOT CMAKE_VERSION VERSION_LESS 3.19)
     cmake_language(EVAL CODE
@@ -59,9 +59,8 @@ function(syscost_link_gtest gtest)
   endif()
 endfunction()
 
-# syscost_check_gtest(FOLDER): refuses a program that links the adapter beside another GoogleTest than the one that the
-# adapter was compiled for. GoogleTest would call the wrong virtual functions of the listener, and no linker reports
-# that.
+# syscost_check_gtest(FOLDER): refuses a program that links the adapter beside another GoogleTest than the adapter was
+# compiled for: the listener's virtual functions would be others than the ones that are called, and no linker says so.
 function(syscost_check_gtest folder)
   get_property(used GLOBAL PROPERTY SYSCOST_GTEST_USED)
   get_property(targets DIRECTORY "${folder}" PROPERTY BUILDSYSTEM_TARGETS)

@@ -1,9 +1,8 @@
 # Debian 12 with everything to build, test and run syscost and bpftrace: the services dev, test and unprivileged of
 # compose.yaml. The sources are not in it, they are mounted.
 #
-# It installs the packages that ./dev would install, from the same lists, with one layer for each pace of change. There
-# is no syntax line and no digest, because both need a registry. This image builds with only a local BASE_IMAGE and an
-# archive of Debian.
+# What is installed is what ./dev would install, from the same lists, in a layer for each pace of change. No syntax line
+# and no digest: both ask a registry, and this builds where BASE_IMAGE is already there and an archive of Debian answers.
 ARG BASE_IMAGE=debian:bookworm
 FROM ${BASE_IMAGE}
 COPY tools/packages.sh docker/install-packages docker/set-up-workshop /usr/local/lib/syscost/

@@ -1,5 +1,5 @@
 # An image of a project's tests upon syscost's runtime image; ./dev docker builds and runs it. The project is
-# tests/consumer/find_package, which finds an installed syscost like any other project.
+# tests/consumer/find_package, which finds an installed syscost as anybody's would.
 ARG RUNTIME_IMAGE=syscost-runtime
 FROM ${RUNTIME_IMAGE} AS build
 RUN apt-get update -qq \

@@ -8,7 +8,7 @@
 
 title "Podman, and what is in the manifests for Kubernetes"
 
-# Podman reads a file in the folder DOCKER_CONFIG, and ends if there is none.
+# Podman looks for a file in the folder DOCKER_CONFIG, and ends if there is none.
 podman() { env -u DOCKER_CONFIG podman "$@"; }
 # run_job NAME [unconfined]: the pod of docker/kubernetes/NAME.yaml, with its container's output and exit code.
 run_job() {

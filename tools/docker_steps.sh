@@ -44,7 +44,7 @@ for run_as in owner root; do
   expect 0 fed "${in_copy[@]}" run --rm -T -e RUN_AS=$run_as dev bash -c 'grep SigIgn /proc/self/status && cat'
   says "SigIgn:	0000000000000000" "through the pipe"
 done
-# Only root can use bpftrace, so the measurement of the folder's owner calls sudo.
+# bpftrace is root's alone; its owner's measurement asks sudo for it.
 expect 0 "${in_copy[@]}" run --rm -T dev build/release/bin/demo_batched_writes --profile bpftrace --bpf syslat --quick \
   --syscost_bpf_sudo --csv build/by_sudo.csv
 says "backend ebpf" "write, as counted"
@@ -64,7 +64,7 @@ says "syslat: " "write, as counted"
 says_not "NOT as counted"
 expect 0 docker compose run --rm -T dev build/release/bin/bench show build/docker/bpftrace.csv ManySmallWrites
 says "bpftrace"
-# syscost finds what is missing before it starts bpftrace, and names the line that grants it.
+# What is missing is found before bpftrace is started, and named with the line that grants it.
 looked_at="$demo --syscost_profile bpftrace --syscost_bpf syslat --syscost_csv /tmp/out.csv"
 expect 2 docker run --rm "${mounted[@]}" "${grant[@]}" syscost-dev bash -c "$looked_at"
 says "no tracefs at /sys/kernel/tracing" 'volumes: ["/sys/kernel/tracing:/sys/kernel/tracing:ro"]'
@@ -91,7 +91,7 @@ expect 0 docker compose run --rm -T dev build/release/bin/demo_batched_writes --
 says "container of Docker: CAP_BPF granted, CAP_PERFMON granted" "auto would take ebpf"
 says "shares its BPF programs with other measured processes"
 says_not "without tracefs"
-# Without an init, orphans become children of the command.
+# Without an init the command is what orphans come to.
 doctor 0 "${grant[@]}"
 says "auto would take ebpf" '"/sys/kernel/tracing:/sys/kernel/tracing:ro"'
 says "runs BPF programs of its own: this process adopts orphans"
@@ -169,7 +169,7 @@ title "a GPU"
 if docker info --format '{{json .Runtimes}}' | grep -q '"nvidia"'; then
   expect 0 env SYSCOST_CUDA_IMAGE=syscost-dev docker compose run --rm -T dev-cuda nvidia-smi
 else
-  # With the image that is there, because the engine refuses it, not the image.
+  # Asked with the image that is there: it is the engine that refuses.
   expect failure env SYSCOST_CUDA_IMAGE=syscost-dev docker compose run --rm -T dev-cuda true
   says 'could not select device driver "nvidia"'
 fi

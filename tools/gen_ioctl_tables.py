@@ -45,7 +45,7 @@ def drm_core(text: str) -> dict[int, str]:
 
 
 def drm_driver(text: str, prefix: str) -> dict[int, str]:
-    # Only names of which an ioctl is made, if the header has any, because other constants look the same.
+    # Only names that an ioctl is made of, where the header has such: other constants look alike.
     used = set(re.findall(r"DRM_COMMAND_BASE\s*\+\s*" + prefix + r"([A-Z0-9_]+)", text))
     table: dict[int, str] = {}
     for name, number in re.findall(r"#define " + prefix + r"([A-Z0-9_]+)\s+(0x[0-9a-fA-F]+)\b", text):

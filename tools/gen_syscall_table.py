@@ -51,12 +51,12 @@ NEWER = {
     468: "file_getattr",
     469: "file_setattr",
 }
-# Outside the shared range: calls of the kernel's own trampolines for user probes.
+# Outside the shared range: what the kernel's own trampolines for user probes call.
 NEWER_64 = {335: "uretprobe", 336: "uprobe"}
 
-# Calls that block by design. Their time is waiting and never work, so it is always shown separately. Calls that may
-# block on a device or a peer while they move data (read, accept, recvmsg, flock, io_uring_enter) are not among them,
-# because the caller requested that time. restart_syscall continues a sleep, a futex or a poll.
+# Calls that block by design: their time is waiting for somebody else, never work, and is always shown apart. Calls that
+# may block on a device or a peer while they move data (read, accept, recvmsg, flock, io_uring_enter) are not among
+# them: their time is what the caller asked for. restart_syscall continues a sleep, a futex or a poll.
 WAIT = """
     _newselect clock_nanosleep clock_nanosleep_time64 epoll_pwait epoll_pwait2 epoll_wait futex futex_time64 futex_wait
     futex_waitv io_getevents io_pgetevents io_pgetevents_time64 nanosleep pause poll ppoll ppoll_time64 pselect6
@@ -132,7 +132,7 @@ ABIS = {
     "i386": ("unistd_32.h", r"(\d+)", NEWER),
     "x32": ("unistd_x32.h", r"\(__X32_SYSCALL_BIT \+ (\d+)\)", {**NEWER, **NEWER_64}),
 }
-# x32 has calls of its own from 512 on. The header has their numbers as they are.
+# x32 has calls of its own from 512 on; the numbers stand in the header without surprises.
 X32_OWN_NUMBERS = range(512, 548)
 
 

@@ -1,6 +1,5 @@
-# Adds to each package what Debian's policy requires besides the installed files: copyright, changelogs, compressed
-# manual pages, and the folder in which Debian's zsh looks. CPack runs this after it installed each component into a
-# folder of its own.
+# What Debian's policy wants in each package beside the files that are installed: copyright, changelogs, compressed manual
+# pages, the folder in which Debian's zsh looks. CPack runs this after it installed each component into a folder of its own.
 cmake_policy(VERSION 3.25)
 find_program(gzip gzip REQUIRED)
 find_program(strip strip REQUIRED)

@@ -23,6 +23,7 @@ PLUGIN = {
     "adapters/doctest": ["adapters/bodies", "agent/find", "late"],
     "adapters/gtest": ["late"],
     "agent": ["adapters/bodies", "adapters/catch2", "adapters/doctest", "agent/common", "agent/exec", "agent/find"],
+    "agent/benchmark": ["adapters/benchmark", "agent", "agent/common", "agent/find"],
     "agent/common": [],
     "agent/exec": ["agent/common", "agent/find"],
     "agent/find": ["agent/common"],

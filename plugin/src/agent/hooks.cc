@@ -20,6 +20,7 @@
 #include "agent/common/variables.h"
 #include "agent/find/classes.h"
 #include "syscost/adapter.h"
+#include "syscost/counting.h"
 
 namespace syscost::agent {
 
@@ -66,14 +67,21 @@ bool is_linked_with_syscost(const Modules& modules) {
   });
 }
 
-[[gnu::constructor]] void hook_frameworks() {
-  if (!adapter::requested()) return;
+// glibc gives constructors the arguments of main().
+[[gnu::constructor]] void hook_frameworks(int argc, char** argv) {
+  const bool is_counting = adapter::is_counting_process();  // of benchmarks; only those are run and counted in it
+  if (!is_counting && !adapter::requested()) return;
   const Modules modules = framework_modules();
   if (is_linked_with_syscost(modules)) return leave_children_alone();
+  if (is_counting) {
+    hook_benchmark(modules, argc, argv);
+    return;
+  }
   hook_gtest(modules);
   bodies_adapter::test_bodies().prepare({}, leave_children_alone);
   catch2_adapter::hook(modules);
   doctest_adapter::hook(modules);
+  hook_benchmark(modules, argc, argv);
 }
 
 }  // namespace

@@ -10,6 +10,8 @@
 namespace syscost::agent {
 
 bool hook_gtest(const Modules& modules);
+/// The same for Google Benchmark. `argc`, `argv`: of main().
+bool hook_benchmark(const Modules& modules, int argc, char** argv);
 
 /// For what a test starts: it is not measured. The preload is for the programs that `bench run` starts, up to the first
 /// that runs tests. Called when tests start and not before, because a main may execute itself again first.

@@ -14,7 +14,7 @@ list(SORT symbols)
 if(symbols STREQUAL "")
   message(FATAL_ERROR "${LIBRARY} shows no function")
 endif()
-# Adapters end a Scope of their own, and read a Cost. A user's program calls another function first.
+# Adapters end a Scope of their own, and read a Cost; users begin with another function.
 set(of_adapters "${symbols}")
 set(scope "5Scope(C[12]ENS_5ReachENS_7adapter|D[12]Ev|4stop)")
 list(FILTER of_adapters INCLUDE REGEX "_ZN7syscost7adapter|_ZN7syscost${scope}|_ZNK7syscost(4Cost|5Count)")

@@ -54,10 +54,10 @@ void Annotator::ReportRunsConfig(double min_time, bool has_iterations, ::benchma
 }
 
 void Annotator::ReportRuns(const std::vector<Run>& runs) {
-  counts_.write_rows(runs, is_last_);
+  counts_.write_rows(timed_runs_of(runs), is_last_);
   std::vector<Run> annotated = runs;
   for (Run& run : annotated) {
-    const Figures* figures = counts_.figures(run);
+    const Figures* figures = counts_.figures(timed_run_of(run));
     if (!shows_ || figures == nullptr || !shows_counters(run) || std::strcmp(outcome_of(run), "passed") != 0) continue;
     add_counters(run, *figures);
   }

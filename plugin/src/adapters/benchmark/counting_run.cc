@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <ostream>
 #include <set>
 #include <sstream>
@@ -17,6 +18,7 @@
 #include "adapters/benchmark/hooks.h"
 #include "adapters/benchmark/passes.h"
 #include "adapters/benchmark/record.h"
+#include "adapters/benchmark/record_sender.h"
 #include "adapters/benchmark/unseen_loops.h"
 #include "adapters/benchmark/versions.h"
 #include "syscost/counting.h"
@@ -24,54 +26,21 @@
 namespace syscost::benchmark_adapter {
 namespace {
 
-/// Prints nothing, and sends a record when a benchmark is done: those at `positions`, in order.
+/// Prints nothing, and sends a record when a benchmark is done.
 class Sender : public Reporter {
  public:
-  /// With `has_keys` false these are not all that would run, and their keys are other ones.
-  Sender(std::vector<std::size_t> positions, bool has_keys) : positions_(std::move(positions)), has_keys_(has_keys) {
-    expect_next();
-  }
+  Sender(std::vector<std::size_t> positions, bool has_keys)
+      : records_(
+            [all = std::move(positions)](std::size_t done) {
+              return done < all.size() ? std::optional<std::size_t>(all[done]) : std::nullopt;
+            },
+            has_keys, Passes::stop_message()) {}
 
   bool ReportContext(const Context&) override { return true; }
-
-  void ReportRuns(const std::vector<Run>& runs) override {
-    Record record;
-    for (const Run& run : runs) {
-      if (run.run_type != Run::RT_Iteration) continue;
-      ++record.repetitions;
-      record.key = {run.family_index, run.per_family_instance_index};
-      record.name = run.run_name.str();
-      const std::string message = message_of(run);
-      if (std::string(outcome_of(run)) != "passed" && message != Passes::stop_message()) {
-        record.why_not = Unavailable{"It did not run while it was counted: " + message + ".", ""};
-      }
-    }
-    std::optional<Unavailable> why_not;
-    record.passes = Passes::instance().take(why_not);
-    if (record.repetitions == 0) {
-      // Aggregates come after the repetitions, and then the passes were taken already; or instead of them.
-      if (record.passes.empty() || runs.empty()) return;
-      const Run& run = runs.front();
-      record.repetitions = static_cast<std::size_t>(std::max<std::int64_t>(run.repetitions, 1));
-      record.key = {run.family_index, run.per_family_instance_index};
-      record.name = run.run_name.str();
-    }
-    if (!record.why_not.has_value()) record.why_not = why_not;
-    if (!has_keys_) record.key.reset();
-    record.position = done_ < positions_.size() ? positions_[done_] : positions_.size();
-    send_record(record);
-    ++done_;
-    expect_next();
-  }
+  void ReportRuns(const std::vector<Run>& runs) override { records_.report(timed_runs_of(runs)); }
 
  private:
-  void expect_next() const {
-    if (done_ < positions_.size()) Passes::instance().expect(positions_[done_]);
-  }
-
-  std::vector<std::size_t> positions_;
-  const bool has_keys_;
-  std::size_t done_ = 0;
+  RecordSender records_;
 };
 
 /// Prints nothing, and notes the benchmarks with loops that we cannot see.

@@ -3,17 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <iterator>
 
 #include "syscost/counting.h"
 
 namespace syscost::benchmark_adapter {
 namespace {
-
-Key key_of(const Run& run) {
-  return {run.family_index, run.per_family_instance_index};
-}
 
 /// Of all calls of RunSpecifiedBenchmarks(): how many repetitions of a name have numbers.
 std::uint64_t& taken_repetitions(const std::string& name) {
@@ -38,17 +33,17 @@ void Counts::add(Record record, std::size_t before) {
   }
 }
 
-const Counts::Entry* Counts::find(const Run& run) {
+const Counts::Entry* Counts::find(const TimedRun& run) {
   // Keys of one name come in order: where they do not, only names that are borne once have records without a key.
-  std::set<Key>& seen = seen_[run.run_name.str()];
-  const auto its = seen.insert(key_of(run)).first;
+  std::set<Key>& seen = seen_[run.name];
+  const auto its = seen.insert(run.key).first;
   const auto before = static_cast<std::size_t>(std::distance(seen.begin(), its));
   if (const auto at = by_key_.find(*its); at != by_key_.end()) return &at->second;
-  const auto at = by_name_.find({run.run_name.str(), before});
+  const auto at = by_name_.find({run.name, before});
   return at == by_name_.end() ? nullptr : &at->second;
 }
 
-const Figures* Counts::figures(const Run& run) {
+const Figures* Counts::figures(const TimedRun& run) {
   const Entry* entry = find(run);
   return entry != nullptr && entry->figures.has_value() ? &*entry->figures : nullptr;
 }
@@ -63,46 +58,46 @@ const Pass* Counts::pass_of(const Record& record, std::size_t repetition, std::s
 
 /// Benchmarks of one name, in one call of RunSpecifiedBenchmarks() or in several, are repetitions of one: rows of one
 /// number would be taken for one row, and the later ones for copies.
-std::uint64_t Counts::first_repetition(const Run& run, std::uint64_t repetitions) {
-  const auto [at, is_new] = first_repetitions_.emplace(key_of(run), 0);
+std::uint64_t Counts::first_repetition(const TimedRun& run, std::uint64_t repetitions) {
+  const auto [at, is_new] = first_repetitions_.emplace(run.key, 0);
   if (is_new) {
-    std::uint64_t& taken = taken_repetitions(run.run_name.str());
+    std::uint64_t& taken = taken_repetitions(run.name);
     at->second = std::exchange(taken, taken + repetitions);
   }
   return at->second;
 }
 
-void Counts::explain_missing(const Entry& entry, const Run& run) {
-  if (!explained_.insert(key_of(run)).second) return;
+void Counts::explain_missing(const Entry& entry, const TimedRun& run) {
+  if (!explained_.insert(run.key).second) return;
   const Unavailable why = entry.record.why_not.value_or(
       Unavailable{"Events were lost while it was counted, or more repetitions were timed than counted.", ""});
-  adapter::note_missing_counts({"benchmark " + run.run_name.str() + " has no counts: " + why.reason, why.how_to_fix});
+  adapter::note_missing_counts({"benchmark " + run.name + " has no counts: " + why.reason, why.how_to_fix});
 }
 
-void Counts::write_rows(const std::vector<Run>& runs, bool is_last_reporter) {
+void Counts::write_rows(const std::vector<TimedRun>& runs, bool is_last_reporter) {
   std::vector<std::string> names;
   names.reserve(runs.size());
   std::vector<adapter::TimedRepetition> rows;
-  for (const Run& run : runs) {
-    const bool is_timed = run.run_type == Run::RT_Iteration;
+  for (const TimedRun& run : runs) {
+    const bool is_timed = run.is_repetition;
     // Without --benchmark_report_aggregates_only its repetitions came before it, or come to the next reporter.
     const bool stands_for_all =
-        is_last_reporter && !is_timed && run.aggregate_name == "mean" && written_.count({key_of(run), 0}) == 0;
+        is_last_reporter && !is_timed && run.aggregate_name == "mean" && written_.count({run.key, 0}) == 0;
     if (!is_timed && !stands_for_all) continue;
-    const std::int64_t repetition = is_timed ? run.repetition_index : 0;
-    if (!written_.insert({key_of(run), repetition}).second) continue;
+    const std::int64_t repetition = is_timed ? run.repetition : 0;
+    if (!written_.insert({run.key, repetition}).second) continue;
     const Entry* entry = find(run);
     const auto repetitions = static_cast<std::uint64_t>(is_timed ? std::max<std::int64_t>(run.repetitions, 1) : 1);
-    names.push_back(run.run_name.str());
+    names.push_back(run.name);
     adapter::TimedRepetition& row = rows.emplace_back();
     row.test = names.back();
     row.repetition = first_repetition(run, repetitions) + static_cast<std::uint64_t>(repetition);
-    row.outcome = outcome_of(run);
-    if (std::strcmp(outcome_of(run), "passed") != 0) continue;
+    row.outcome = run.outcome;
+    if (!run.has_passed()) continue;
     if (is_timed) {
-      row.iterations = static_cast<std::uint64_t>(run.iterations);
-      row.wall_ns = nanoseconds(run.real_accumulated_time);
-      row.cpu_ns = nanoseconds(run.cpu_accumulated_time);
+      row.iterations = run.iterations;
+      row.wall_ns = nanoseconds(run.real_seconds);
+      row.cpu_ns = nanoseconds(run.cpu_seconds);
     }
     if (entry == nullptr) continue;  // the reason was said when the counting process ended (gathering.h)
     const Pass* pass = pass_of(entry->record, static_cast<std::size_t>(repetition), repetitions);

@@ -14,7 +14,7 @@
 
 #include "adapters/benchmark/figures.h"
 #include "adapters/benchmark/record.h"
-#include "adapters/benchmark/versions.h"
+#include "adapters/benchmark/timed_run.h"
 
 namespace syscost::benchmark_adapter {
 
@@ -25,11 +25,11 @@ class Counts {
   /// `before`.
   void add(Record record, std::size_t before);
   /// Null if there are none.
-  const Figures* figures(const Run& run);
+  const Figures* figures(const TimedRun& run);
 
   /// Writes the rows of these runs, once, although a second reporter gets the same runs. If the last reporter got only
   /// aggregates and no repetition, one row without times is written for all.
-  void write_rows(const std::vector<Run>& runs, bool is_last_reporter);
+  void write_rows(const std::vector<TimedRun>& runs, bool is_last_reporter);
 
  private:
   struct Entry {
@@ -37,11 +37,11 @@ class Counts {
     std::optional<Figures> figures;
   };
 
-  const Entry* find(const Run& run);
+  const Entry* find(const TimedRun& run);
   /// The pass of repetition `repetition` of `repetitions`; null if there is none.
   static const Pass* pass_of(const Record& record, std::size_t repetition, std::size_t repetitions);
-  std::uint64_t first_repetition(const Run& run, std::uint64_t repetitions);
-  void explain_missing(const Entry& entry, const Run& run);
+  std::uint64_t first_repetition(const TimedRun& run, std::uint64_t repetitions);
+  void explain_missing(const Entry& entry, const TimedRun& run);
 
   std::map<Key, Entry> by_key_;
   std::map<std::pair<std::string, std::size_t>, Entry> by_name_;  // those without a key

@@ -193,7 +193,9 @@ void syscost_start(State* state) SYSCOST_WRAPPED("_ZN9benchmark5State16StartKeep
 void syscost_start(State* state) {
   benchmark_adapter::check_that_main_is_seen();
   syscost_real_start(state);
-  if (benchmark_adapter::Passes* passes = benchmark_adapter::counting_passes()) passes->loop_started(*state);
+  if (benchmark_adapter::Passes* passes = benchmark_adapter::counting_passes()) {
+    passes->loop_started({state->thread_index(), state->threads(), static_cast<std::uint64_t>(state->max_iterations)});
+  }
 }
 
 void syscost_finish(State* state) SYSCOST_WRAPPED("_ZN9benchmark5State17FinishKeepRunningEv");
@@ -201,7 +203,11 @@ void syscost_finish(State* state) {
   benchmark_adapter::Passes* passes = benchmark_adapter::counting_passes();
   if (passes != nullptr) passes->loop_ending();
   syscost_real_finish(state);
-  if (passes != nullptr) passes->loop_ended(*state);
+  if (passes == nullptr) return;
+  const benchmark_adapter::LoopEnd end = passes->loop_ended(static_cast<std::uint64_t>(state->iterations()));
+  // After an error Google Benchmark does not try a longer pass. Times are not used here, and the benchmark's own error
+  // would have been set before this one.
+  if (end.is_long_enough && end.may_have_error) state->SkipWithError(benchmark_adapter::Passes::stop_message());
 }
 
 void syscost_pause(State* state) SYSCOST_WRAPPED("_ZN9benchmark5State11PauseTimingEv");

@@ -62,32 +62,32 @@ void Passes::close(Window& window) {
   window.parts.push_back(std::move(whole));
 }
 
-void Passes::loop_started(::benchmark::State& state) {
+void Passes::loop_started(const LoopStart& loop) {
   // A loop that was left early has never told its end: its window goes, and its pass stays incomplete.
   window_ = std::make_unique<Window>();
-  const auto index = static_cast<std::size_t>(state.thread_index());
+  const auto index = static_cast<std::size_t>(loop.thread);
   {
     std::lock_guard<std::mutex> guard(mutex_);
     if (unannounced_.has_value()) send_running(*unannounced_);
     unannounced_.reset();
     // Passes follow each other; this thread starting a second time, or another number of threads, is a new one.
-    if (attempts_.empty() || attempts_.back()->threads != state.threads() || attempts_.back()->has_started[index] ||
+    if (attempts_.empty() || attempts_.back()->threads != loop.threads || attempts_.back()->has_started[index] ||
         attempts_.back()->ended == attempts_.back()->threads) {
       auto attempt = std::make_shared<Attempt>();
-      attempt->threads = state.threads();
-      attempt->asked = static_cast<std::uint64_t>(state.max_iterations);
+      attempt->threads = loop.threads;
+      attempt->asked = loop.iterations;
       if (!attempts_.empty() && attempts_.back()->asked == attempt->asked) {
         attempt->repeats = attempts_.back()->repeats + 1;
         attempt->is_stopped = attempts_.back()->is_stopped;
       }
-      attempt->has_started.assign(static_cast<std::size_t>(state.threads()), false);
+      attempt->has_started.assign(static_cast<std::size_t>(loop.threads), false);
       attempts_.push_back(std::move(attempt));
     }
     window_->attempt = attempts_.back();
     window_->attempt->has_started[index] = true;
   }
   // Threads that the body starts belong to it; with several loops side by side they cannot be assigned to one.
-  window_->reach = state.threads() == 1 ? Reach::process : Reach::thread;
+  window_->reach = loop.threads == 1 ? Reach::process : Reach::thread;
   open(*window_);
 }
 
@@ -103,20 +103,16 @@ void Passes::loop_ending() {
   if (window_ != nullptr) close(*window_);
 }
 
-void Passes::loop_ended(::benchmark::State& state) {
-  if (window_ == nullptr) return;
+LoopEnd Passes::loop_ended(std::uint64_t iterations) {
+  if (window_ == nullptr) return {};
   const std::unique_ptr<Window> window = std::move(window_);
   std::lock_guard<std::mutex> guard(mutex_);
   Attempt& attempt = *window->attempt;
-  attempt.iterations += static_cast<std::uint64_t>(state.iterations());
+  attempt.iterations += iterations;
   attempt.costs.insert(attempt.costs.end(), window->parts.begin(), window->parts.end());
   ++attempt.ended;
-  // After an error Google Benchmark does not try a longer pass. Times are not used here, and the benchmark's own error
-  // would have been set before this one. Exactly one repetition stays without an error. If two runs
-  // have none and the first has one, ComputeStats() crashes. If every run of a family has one, Google Benchmark crashes
-  // in a Complexity() that a library without our hooks called.
   if (attempt.repeats == 0) attempt.is_stopped = attempt.is_stopped || is_long_enough(attempt);
-  if (attempt.is_stopped && attempt.repeats != 1) state.SkipWithError(stop_message());
+  return {attempt.is_stopped, attempt.repeats != 1};
 }
 
 bool Passes::is_long_enough(const Attempt& attempt) {

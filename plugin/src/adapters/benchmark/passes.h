@@ -12,8 +12,6 @@
 // itself at 1000 iterations, or if passes become slow.
 #pragma once
 
-#include <benchmark/benchmark.h>
-
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -22,6 +20,7 @@
 #include <vector>
 
 #include "adapters/benchmark/record.h"
+#include "adapters/benchmark/timed_run.h"
 
 namespace syscost::benchmark_adapter {
 
@@ -34,13 +33,13 @@ class Passes {
   /// The one object of the process.
   static Passes& instance();
 
-  // The hooks call these, on the thread of `state`. Virtual, because a shared library has a copy of this class, and its
+  // The hooks call these, on the loop's thread. Virtual, because a shared library has a copy of this class, and its
   // hooks call the program's object.
-  virtual void loop_started(::benchmark::State& state);
+  virtual void loop_started(const LoopStart& loop);
   virtual void paused();
   virtual void resumed();
   virtual void loop_ending();
-  virtual void loop_ended(::benchmark::State& state);
+  virtual LoopEnd loop_ended(std::uint64_t iterations);
 
   /// The passes of the benchmark at `position` come next. Its first loop will be announced to the process that times.
   void expect(std::size_t position);

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "adapters/benchmark/timed_run.h"
 #include "syscost/cost.h"
 
 namespace syscost::benchmark_adapter {
@@ -25,15 +26,6 @@ namespace syscost::benchmark_adapter {
 struct Pass {
   std::uint64_t iterations = 0;  ///< Over all threads.
   Cost cost;
-};
-
-/// Identifies a benchmark within a run of benchmarks, because names need not be unique.
-struct Key {
-  std::int64_t family = 0;
-  std::int64_t instance = 0;
-  bool operator<(const Key& other) const {
-    return family != other.family ? family < other.family : instance < other.instance;
-  }
 };
 
 struct Record {

@@ -78,10 +78,10 @@ TracedPasses::Trace TracedPasses::take() {
 
 // ---- the hooks ------------------------------------------------------------------------------------------------------
 
-void TracedPasses::begin_attempt(const ::benchmark::State& state) {
+void TracedPasses::begin_attempt(const LoopStart& loop) {
   Attempt next;
-  next.threads = state.threads();
-  next.asked = static_cast<std::uint64_t>(state.max_iterations);
+  next.threads = loop.threads;
+  next.asked = loop.iterations;
   if (attempt_.has_value() && attempt_->asked == next.asked) {
     next.repeats = attempt_->repeats + 1;
     next.is_stopped = attempt_->is_stopped;
@@ -99,13 +99,13 @@ bool TracedPasses::is_long_enough() const {
          std::chrono::nanoseconds(now_ns() - attempt_->start_ns) >= long_pass(attempt_->asked);
 }
 
-void TracedPasses::loop_started(::benchmark::State& state) {
-  const auto index = static_cast<std::size_t>(state.thread_index());
+void TracedPasses::loop_started(const LoopStart& loop) {
+  const auto index = static_cast<std::size_t>(loop.thread);
   const std::lock_guard<std::mutex> guard(mutex_);
   // Runs follow each other; this thread starting a second time, or another number of threads, is a new one.
-  if (!attempt_.has_value() || attempt_->threads != state.threads() || attempt_->has_started[index] ||
+  if (!attempt_.has_value() || attempt_->threads != loop.threads || attempt_->has_started[index] ||
       attempt_->ended == attempt_->threads) {
-    begin_attempt(state);
+    begin_attempt(loop);
     if (attempt_->is_traced) {
       is_traced_ = true;
       is_attached_ = true;
@@ -132,19 +132,18 @@ void TracedPasses::loop_ending() {
   if (attempt_.has_value() && attempt_->is_traced && ++attempt_->ending == attempt_->threads) close();
 }
 
-void TracedPasses::loop_ended(::benchmark::State& state) {
+LoopEnd TracedPasses::loop_ended(std::uint64_t iterations) {
   const std::lock_guard<std::mutex> guard(mutex_);
-  if (!attempt_.has_value()) return;
+  if (!attempt_.has_value()) return {};
   Attempt& attempt = *attempt_;
-  attempt.iterations += static_cast<std::uint64_t>(state.iterations());
+  attempt.iterations += iterations;
   ++attempt.ended;
   if (attempt.is_traced && attempt.ended == attempt.threads) {
     trace_.is_whole = true;
     trace_.iterations = attempt.iterations;
   }
-  // An error ends the growth, and one repetition stays without (passes.cc).
   if (attempt.repeats == 0) attempt.is_stopped = attempt.is_stopped || is_long_enough();
-  if (attempt.is_stopped && attempt.repeats != 1) state.SkipWithError(stop_message());
+  return {attempt.is_stopped, attempt.repeats != 1};
 }
 
 }  // namespace syscost::benchmark_adapter

@@ -11,8 +11,6 @@
 // calls by which Google Benchmark's threads wait for each other, and so do our counts that it is compared with.
 #pragma once
 
-#include <benchmark/benchmark.h>
-
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -27,11 +25,11 @@ class TracedPasses : public Passes {
  public:
   static TracedPasses& instance();
 
-  void loop_started(::benchmark::State& state) override;
+  void loop_started(const LoopStart& loop) override;
   void paused() override;
   void resumed() override;
   void loop_ending() override;
-  void loop_ended(::benchmark::State& state) override;
+  LoopEnd loop_ended(std::uint64_t iterations) override;
 
   /// The benchmark at this position is next: for its length, or to be traced.
   void begin_benchmark(std::size_t position, bool is_for_tools);
@@ -61,7 +59,7 @@ class TracedPasses : public Passes {
     std::int64_t start_ns = 0;
   };
 
-  void begin_attempt(const ::benchmark::State& state);
+  void begin_attempt(const LoopStart& loop);
   bool is_long_enough() const;
   void open();
   void close();

@@ -5,10 +5,14 @@
 
 #include <benchmark/benchmark.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
+
+#include "adapters/benchmark/timed_run.h"
 
 /// Found only where Google Benchmark has no such function, which came with 1.6.2, as others that the adapter calls.
 namespace syscost_without_benchmark {
@@ -80,6 +84,27 @@ auto message_of(const AnyRun& run, long) -> decltype(std::string(run.error_messa
 }
 inline std::string message_of(const Run& run) {
   return message_of(run, 0);
+}
+
+inline TimedRun timed_run_of(const Run& run) {
+  TimedRun timed;
+  timed.name = run.run_name.str();
+  timed.key = {run.family_index, run.per_family_instance_index};
+  timed.is_repetition = run.run_type == Run::RT_Iteration;
+  timed.aggregate_name = run.aggregate_name;
+  timed.outcome = outcome_of(run);
+  timed.message = message_of(run);
+  timed.iterations = static_cast<std::uint64_t>(run.iterations);
+  timed.repetition = run.repetition_index;
+  timed.repetitions = run.repetitions;
+  timed.real_seconds = run.real_accumulated_time;
+  timed.cpu_seconds = run.cpu_accumulated_time;
+  return timed;
+}
+inline std::vector<TimedRun> timed_runs_of(const std::vector<Run>& runs) {
+  std::vector<TimedRun> timed;
+  for (const Run& run : runs) timed.push_back(timed_run_of(run));
+  return timed;
 }
 
 // Since 1.8 reporters hear of the configuration of a benchmark before its runs.

@@ -20,8 +20,9 @@ constexpr const char* kNotePrivileged = "rights";
 constexpr const char* kAsanOrder = "verify_asan_link_order=0";
 
 /// Texts that each program with a framework has, whatever was stripped: of GoogleTest a line that it prints; of Catch2
-/// 3 and 2 and of doctest the name of a class, which is there unless the program was built with -fno-rtti.
+/// 3 and 2, of doctest and of Google Benchmark the name of a class, which is there unless the program was built with
+/// -fno-rtti.
 constexpr const char* kFrameworkMarks[] = {"[ RUN      ] ", "N5Catch14IEventListenerE", "N5Catch18IStreamingReporterE",
-                                           "N7doctest9IReporterE"};
+                                           "N7doctest9IReporterE", "N9benchmark17BenchmarkReporterE"};
 
 }  // namespace syscost::agent

@@ -72,7 +72,7 @@ bool FileView::holds_tests() const {
   for (const char* const mark : kFrameworkMarks) {
     if (holds(mark)) return true;
   }
-  return holds("libgtest.so");
+  return holds("libgtest.so") || holds("libbenchmark.so");
 }
 
 bool FileView::gives_rights(const char* path) const {

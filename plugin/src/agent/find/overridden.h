@@ -20,8 +20,13 @@ class Overridden {
   /// Calls the function that stood in slot `slot` of `object`'s class.
   template <class... Arguments>
   void call(const void* object, int slot, Arguments... arguments) const {
+    call_for<void>(object, slot, arguments...);
+  }
+  /// The same, of a function that returns a `Result`.
+  template <class Result, class... Arguments>
+  Result call_for(const void* object, int slot, Arguments... arguments) const {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): what stood in the slot
-    reinterpret_cast<void (*)(const void*, Arguments...)>(original(object, slot))(object, arguments...);
+    return reinterpret_cast<Result (*)(const void*, Arguments...)>(original(object, slot))(object, arguments...);
   }
 
  private:

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+//
+// In the counting process: the loops of benchmarks in a program that was not compiled with us.
+//
+// Each benchmark is a class with a function Run(State&), which ours stands before. The loop in it begins and ends where
+// Google Benchmark's ThreadTimer starts and stops: it reads the processor's time of the thread, as its last act before
+// the loop and as its first act after it. So our function stands before the program's clock_gettime() as well. The
+// timer's switch, which it turns before it reads, tells its reads from the program's own.
+//
+// In the process that times, none of these functions stands anywhere.
+#pragma once
+
+#include <functional>
+
+#include "agent/find/classes.h"
+
+namespace syscost::agent::benchmark {
+
+/// Puts our functions before those of the program. False where there are no benchmarks, or their clock is not found.
+/// `wants`: whether the benchmark that runs now is to be counted. Any thread.
+bool hook_loops(const Modules& modules, const std::function<bool(const void* benchmark)>& wants);
+
+}  // namespace syscost::agent::benchmark
