@@ -32,7 +32,7 @@ class Demo(unittest.TestCase):
         self.assertEqual(code, 0, out)
         taken = set(re.findall(r"^syscost: backend (\w+)", out, re.MULTILINE))
         self.assertEqual(taken, {backend}, out)
-        # What is better and not to be had is named, and where it is said what would change that.
+        # If a better backend cannot work, the output names it, and where to read what would change that.
         self.assertRegex(out, r"not ebpf: .*CAP_BPF.*\(see --syscost_doctor\)")
         self.assertRegex(out, r"(?m)^ManySmallWrites -> SingleBatchedWrite .* 1024 -> 1 .*-1023 write")
 

@@ -213,7 +213,7 @@ class Inert(Case):
             with open(log, encoding="utf-8", errors="replace") as file:
                 names = [line.split("(")[0] + (" RUN" if "[ RUN" in line else "") for line in file]
             first = names.index("write RUN")
-            # What the heap asks for depends on what was allocated before; it is not behaviour.
+            # The calls of the heap depend on earlier allocations, so they are not behaviour of the test.
             return [name for name in names[first:] if name not in ("brk", "mmap", "munmap")]
         self.assertEqual(calls(MANY), calls(PLAIN))
 

@@ -4,7 +4,7 @@ program that is linked with syscost and one that is not."""
 import csv
 import re
 
-# What says which process it was, or how long it took.
+# Columns that identify the process, or hold times.
 ITS_OWN = re.compile(r"run_id|started_at|program|pid|build_id|build_type|.*_ns|.*_switches|.*_faults|histogram|late|"
                      r"overhead_estimate_ns|carried_in|in_flight|no_return|total_calls|total_entries")
 # In a test with threads it depends on their timing.

@@ -13,7 +13,7 @@ import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Of the program that runs: tests/gpu_stamps imports this one.
+# The folder of the program that runs, because tests/gpu_stamps imports this module.
 DATA = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "data")
 SCHEMA = open(os.path.join(HERE, "../../plugin/include/syscost/schema.h")).read()
 COLUMNS = re.findall(r'X\(k\w+,\s*"(\w+)"\)', SCHEMA)
@@ -165,7 +165,8 @@ def make_times():
                 + repeated("Time.Rare", [([reads(3, 400)], ns) for ns in scattered(50000, 0.01, 3)], **key))
     save("times_old.csv", run(80000, 300000, 0))
     save("times_new.csv", [line.replace("1795225951-17", "1795229999-23") for line in run(90000, 45000, 100)])
-    # As many processes as samples: each is one, and what its repetitions differ by does not count.
+    # There are as many processes as samples. Each process is one sample, and the difference between its repetitions
+    # does not matter.
     processes = [[line for i, ns in enumerate(scattered(wall_ns, 0.01, 8)) for repetition in range(3)
                   for line in window("Time.Slows", [reads(20, 900)], ns + repetition, pid=100 + i, repetition=repetition)]
                  for wall_ns in (80000, 81000)]
@@ -297,7 +298,8 @@ def make_history():
                                            for j in range(2)], **key)
         (packed if i >= 9 else lines).extend(run)
     save("history/nightly.csv", lines)
-    # As gzip writes it, without a time; byte 9 says which system packed it, and Python's versions differ there.
+    # In the form that gzip writes, without a time. Byte 9 names the system that packed it, and versions of Python
+    # differ there.
     whole = gzip.compress(("\n".join([HEADER] + packed) + "\n").encode(), mtime=0)
     whole = whole[:9] + b"\x03" + whole[10:]
     save_bytes("history/packed.csv.gz", whole)
@@ -344,7 +346,7 @@ def main():
     branch += window("Log", [opens(1)], 30000, **suite) + window("", [opens(2)], 30000, **environment)
     save("pr.csv", [line.replace("1795225951-17", "1795229999-23") for line in branch])
 
-    # What findings are about.
+    # Rows for the findings of the summary.
     odd = [call("stat", "file", [300] * 20, {"ENOENT": 18, "EACCES": 1}), write(1200),
            call("read", "desc", [5000] * 3, {}, entries=6, restarts=2, in_flight=1, carried_in=1),
            call("exit_group", "process", [1], entries=1, calls=0, no_return=1, latency_count=0, latency_sum_ns=0,
@@ -360,7 +362,7 @@ def main():
     save("seccomp.csv", window("Log.Stays", [call("write", "desc", [90] * 2, {}, **untimed)], 9000, backend="seccomp"))
     save("bpftrace.csv", window("Log.Stays", [write(2)], 1500) + window("Log.Stays", [write(2)], 4500,
                                                                         origin="bpftrace"))
-    # What --syscost_profile bpftrace writes: a loop with times of its own, beside its trace; a test without times.
+    # Rows of --syscost_profile bpftrace: a loop with its own times, beside its trace, and a test without times.
     def many(cycles, each):
         return [call("write", "desc", [90] * (each * cycles - 2) + [600, 40000], {})]
 
@@ -503,7 +505,7 @@ def main():
     save("controls.csv", window("Log.\x1b[31mRed\x7f\u009bx", [write(2)], 1500, host="build\x07er")
          + [row(test="A.B", record="to\x1btal")])
 
-    # What a run says of its surroundings.
+    # The surroundings in the row of a run.
     def around(run, **facts):
         known = dict(libc="glibc 2.36", cpus=2, user="root", folder_depth=3, environment="4 KiB", open_files=1024,
                      output="no terminal", locale="C.UTF-8", time_zone="none")

@@ -30,7 +30,7 @@ std::string read_task_file(pid_t pid, pid_t tid, const char* name) {
   return got > 0 ? std::string(buffer.data(), static_cast<std::size_t>(got)) : std::string();
 }
 
-// As /proc shows it: 'S' sleeping, 'T' stopped, 't' held by a tracer, ...; 0 when the thread is gone.
+// The state of a thread in /proc: 'S' sleeping, 'T' stopped, 't' held by a tracer, ...; 0 if the thread is gone.
 char state_of(pid_t pid, pid_t tid) {
   std::string stat = read_task_file(pid, tid, "stat");
   std::size_t name_end = stat.rfind(") ");

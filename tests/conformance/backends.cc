@@ -41,7 +41,8 @@ std::string ebpf_missing() {
   return {};
 }
 
-// What the dispatch backends take times by; without it they have none, and say so. Emulated processors lack it.
+// The dispatch backends use this clock for times. Without it they have no times, and say so. Emulated processors lack
+// it.
 bool ticks_evenly() {
   constexpr unsigned kAdvancedPower = 0x80000007;
   constexpr unsigned kInvariantTsc = 1U << 8;

@@ -147,7 +147,7 @@ const Register kPending(Case{
     .setup =
         [] {
           g_pid = getpid();
-          // By default it ends the process.
+          // The default action ends the process.
           raw(SYS_rt_sigprocmask, SIG_SETMASK, &kAll, nullptr, kMaskBytes);
         },
     .windows = {{"",

@@ -56,7 +56,7 @@ void compare_row(Sentences& out, const Row& row, const BackendColumn& backend, c
   }
 }
 
-// What must hold for the rows of all cases.
+// Checks that apply to the rows of all cases.
 void compare_with_itself(Sentences& out, const std::string& name, const BackendColumn& backend,
                          const MeasuredRow& row) {
   std::uint64_t ended = row.calls + row.restarts + row.in_flight + row.no_return;

@@ -46,7 +46,7 @@ TEST(StraceLog, PutsUnfinishedAndResumedHalvesTogether) {
   EXPECT_TRUE(window.in_flight.empty());
 }
 
-// What strace shows of dispatch: it is switched on; the return of a handler is trapped, and made by syscost.
+// The lines of strace for dispatch: it is switched on; the return of a handler is trapped, and syscost makes it.
 const std::string kOn = "100   prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0x7f00, 0x45c, 0x7f10) = 0\n";
 const std::string kHandlerReturns =
     "100   --- SIGSYS {si_signo=SIGSYS, si_code=SYS_USER_DISPATCH, si_syscall=__NR_rt_sigreturn} ---\n"

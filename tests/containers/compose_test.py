@@ -46,7 +46,7 @@ def targets(service: dict) -> dict[str, bool]:
     return found
 
 
-# What says nothing about a process's rights.
+# Keys that do not change a process's rights.
 HARMLESS = {"build", "command", "entrypoint", "environment", "image", "init", "networks", "profiles", "tmpfs", "working_dir"}
 
 

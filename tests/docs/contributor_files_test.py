@@ -19,7 +19,7 @@ except ImportError:
 
 SOURCE = Path(sys.argv.pop()).resolve()
 GITHUB = SOURCE / ".github"
-# Of a workflow's `run`: what the images have, or the step before installs.
+# Commands that a workflow's `run` may use: the images have them, or the step before installs them.
 SYSTEM_COMMANDS = {"apt-get", "git"}
 
 

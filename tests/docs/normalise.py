@@ -10,11 +10,12 @@ from dataclasses import dataclass
 TIME = re.compile(r"(?<![\w.])[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)? ?(?:ns|us|ms|s|min)\b")
 # In this order. Times, shares, factors, moments, names of runs and machines.
 RULES = [
-    # What bench and the report line say only where it is large enough: present or not, it is about time.
+    # Text that bench and the report line print only above some size. It is about time, so it may be present or missing.
     (re.compile(r" \(about [\d.]+ (?:ns|us|ms|s) of it added by measuring\)"), ""),
     (re.compile(r", [\d.]+(?:x| %) (?:faster|slower)"), ""),
     (re.compile(r", (\d[\d.]* (?:ns|us|ms|s)) waiting"), ""),
-    # Of bench compare the interval of a change, those of the medians, and p; the number of samples and the verdict stay.
+    # In bench compare: the interval of a change, those of the medians, and p. The number of samples and the verdict
+    # stay.
     (re.compile(r" \[[+-]?\d+(?:\.\d+)?x?\.\.[+-]?\d+(?:\.\d+)?(?:x| %)\]"), ""),
     (re.compile(r"\+-\d+(?:\.\d+)? % -> \+-\d+(?:\.\d+)? %, "), ""),
     (re.compile(r"(, |\()p(?:=[01]\.\d+|<0\.0001)(?=, )"), r"\1p"),
@@ -22,13 +23,13 @@ RULES = [
     (re.compile(r"\[[\d.]+ (?:ns|us|ms|s)\.\.[\d.]+ (?:ns|us|ms|s)\]"), "[#]"),
     (re.compile(r"\bpasses of \d+ calls: (?:stable|UNSTABLE, \d+ % apart)"), "passes of # calls: #"),
     (re.compile(r"\bn=(\d+) of \d+ calls"), r"n=\1 of # calls"),
-    # What counting adds is not said where other work on the machine takes more.
+    # The cost of counting is not printed if other work on the machine hides it.
     (re.compile(r"(?:\d+ ns added per call while counting|what counting adds to a call is not measurable: the machine is busy)"),
      "# added per call while counting"),
     # Between the file and the backend: moment, host, kernel, the commit where there is one, build type.
     (re.compile(r"^run \S+ of (\S+), .*?(?=backend )"), r"run # of \1, "),
     (re.compile(r"\brun [\w.-]+-\d+-\d+\b"), "run #"),
-    # What bench compare prints after the files OLD and NEW: run, label, commit, moment.
+    # The text of bench compare after the files OLD and NEW: run, label, commit, time.
     (re.compile(r"^(OLD|NEW)  (\S+): .*"), r"\1 \2"),
     (re.compile(r"\b\d{4}-\d\d-\d\dT[\d:.]+Z"), "#"),
     (re.compile(r"\bkernel \d+\.\d+\S* \S+, user id \d+"), "kernel #, user id #"),

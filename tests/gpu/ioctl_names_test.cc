@@ -85,7 +85,7 @@ TEST(Nvidia, TakesNoOtherDevice) {
   EXPECT_EQ(text(nvidia_names(block, {})), "");
 }
 
-// What a rule takes for the command and the status is where the driver's structures have them.
+// The offsets of command and status in a rule are those of the driver's structures.
 TEST(Nvidia, FindsCommandAndStatusInTheDriversStructures) {
   const auto rule_for = [](const CallDetail& detail) {
     for (const RequestRule& rule : nvidia_rules()) {

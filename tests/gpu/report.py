@@ -266,7 +266,7 @@ def by_size(report):
         if row["record"] == "test":
             numbers[0] += number(row, "counted_iterations") or 0
             continue
-        # What a run makes however long it is belongs to no sum.
+        # Per-run calls belong to no sum.
         of_sums = count(row) - (number(row, "per_run_calls") or 0)
         numbers[1] += of_sums
         numbers[2] += of_sums if row["syscall"] == "ioctl" else 0

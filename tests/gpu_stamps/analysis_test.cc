@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What bench says of stamps, on launches made up so that the answer is known.
+// What bench prints for stamps of invented launches, for which the answer is known.
 #include "gpu_stamps/analysis.h"
 
 #include <gtest/gtest.h>

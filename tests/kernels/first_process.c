@@ -35,7 +35,7 @@ static void attach(const char* source, const char* target, const char* type, uns
   if (mount(source, target, type, flags, options) != 0) fail("mount", target);
 }
 
-// What older kernels may lack.
+// Mounts a file system that older kernels may lack.
 static void attach_if_there(const char* type, const char* target) {
   if (mount(type, target, type, 0, NULL) != 0) printf("first process: no %s on %s\n", type, target);
 }

@@ -21,7 +21,7 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# What reaches this machine's files.
+# The modules that reach this machine's files.
 MODULES = ("virtio_pci", "virtio-rng", "9pnet_virtio", "9p", "overlay")
 MEMORY_MIB = 3072
 OUT = "/run/syscost-kernels"  # in the guest: as first_process.c has it

@@ -15,7 +15,7 @@ std::string beside(const std::string& program);
 /// Finds `key VALUE` in what a program printed.
 std::optional<double> value_of(const std::string& output, const std::string& key);
 
-/// Of at least one value.
+/// The median of at least one value.
 double median(std::vector<double> values);
 
 /// `+0.12 ns, 95 % interval [-0.01, +0.25] over 10 pairs`: the median of the pairs' differences and its interval. Fewer

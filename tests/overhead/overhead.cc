@@ -45,7 +45,7 @@ constexpr double kMostUnsteady = 1.5;
 struct Sample {
   double getppid_ns = 0;
   double write_ns = 0;
-  // As the instrument itself saw them; 0 = it says nothing.
+  // The number that the instrument itself reports; 0 = it reports none.
   double seen_getppid_ns = 0;
   double seen_write_ns = 0;
 };

@@ -95,7 +95,7 @@ Cost run_program(const std::string& program, const std::vector<std::string>& fla
   return {process.cpu_ms(), 0, wall_ms};
 }
 
-/// Of a program that leaves nothing running but what it started.
+/// For a program that leaves no process running, except those that it started.
 Cost run_alone(const std::string& program, const std::vector<std::string>& flags) {
   Cost cost = run_program(program, flags);
   cost.others_ms = reap_orphans_ms(program);

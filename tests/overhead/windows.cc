@@ -51,8 +51,8 @@ double microseconds_per_window(std::size_t distinct_syscalls) {
   return rounds[rounds.size() / 2];
 }
 
-/// What any logger pays that appends a line to a file it shares with others: lock, write, unlock. The line is as long
-/// as a `test` row usually is.
+/// The cost of any logger that appends a line to a shared file: lock, write, unlock. The line is as long as a usual
+/// `test` row.
 double microseconds_per_append() {
   char path[] = "/tmp/syscost_append_XXXXXX";
   const int file = mkstemp(path);

@@ -21,7 +21,7 @@ struct Call {
   std::uint64_t errors = 0;
 };
 
-/// What the same test asks of the kernel each time it runs, and what chance adds.
+/// The calls that the same test makes each time, and those that chance adds.
 struct Body {
   std::uint64_t opens = 0;
   std::uint64_t writes = 0;

@@ -26,7 +26,7 @@ def run(program, folder, writes_xml=True, **variables):
     if os.path.exists(output):
         os.remove(output)
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("SYSCOST_", "GTEST_"))}
-    # By a variable: some of the programs look at their own flags.
+    # By a variable, because some of the programs check their own flags.
     done = subprocess.run([program], cwd=folder, capture_output=True, text=True, errors="replace",
                           env={**kept, **({"GTEST_OUTPUT": "xml:" + output} if writes_xml else {}), **variables})
     verdicts = collections.OrderedDict()

@@ -32,7 +32,7 @@ TEST_F(Ioctl, ThreeKinds) {
   ioctl(null_, 0x1234, &value);
   ioctl(random_, RNDGETENTCNT, &value);
   const syscost::Cost cost = scope.stop();
-  // What the code asserts on does not depend on --syscost_detail.
+  // The result of an assertion does not depend on --syscost_detail.
   EXPECT_EQ(cost.calls("ioctl"), 5) << cost;
   EXPECT_EQ(cost.errors("ioctl", ENOTTY), 4) << cost;
   if (cost.available()) {

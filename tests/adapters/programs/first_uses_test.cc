@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the C library does once in a process, in tests: it must be charged to none of them, and the program must be as
-// it is without us.
+// Calls that the C library makes once in a process, here inside tests. They must be charged to no test, and the program
+// must behave as without syscost.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
@@ -22,7 +22,7 @@ TEST(FirstUses, SortsAnArray) {
              [](const void* a, const void* b) { return *static_cast<const int*>(a) - *static_cast<const int*>(b); });
 }
 
-/// Asked before main(), because it reads the list of processors, too.
+/// Called before main(), because it reads the list of processors too.
 const std::size_t kProcessors = std::thread::hardware_concurrency();
 
 /// How many arenas malloc has made.

@@ -33,7 +33,7 @@ void handle(int signal, void (*handler)(int), int flags = 0) {
   sigaction(signal, &action, nullptr);
 }
 
-/// By a call of our own instruction, on however little stack.
+/// By an own syscall instruction, which works on very little stack.
 void send_to_self(int signal) {
   raw(SYS_tgkill, raw(SYS_getpid), raw(SYS_gettid), signal);
 }
@@ -114,7 +114,7 @@ HOSTILE(throws_out_of_handlers, 400,
         "a handler throws an exception through the call that it interrupts, two hundred times") {
   handle(
       SIGUSR1, [](int) { throw 1; }, SA_NODEFER);
-  // By a pointer: raise() itself is declared never to throw.
+  // By a pointer, because raise() itself is declared as never throwing.
   int (*volatile send)(int) = raise;
   for (int i = 0; i < 200; ++i) {
     try {

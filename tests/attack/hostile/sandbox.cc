@@ -30,7 +30,7 @@ using attack::filter_errno;
 using attack::run_loop;
 using conformance::raw;
 
-/// What a backend that patches code wants: a call site that was never made hot before.
+/// A call site that no code has used often before, which a backend that patches code will patch.
 void call_other_sites() {
   for (int i = 0; i < 20; ++i) getpgrp();
   for (int i = 0; i < 20; ++i) getegid();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the cases of SIGSYS share.
+// Shared by the cases of SIGSYS.
 #pragma once
 
 #include <signal.h>

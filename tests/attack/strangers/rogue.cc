@@ -202,7 +202,7 @@ void flood(int times) {
     const char byte = static_cast<char>(i);
     send(fd, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     send(fd, message.data(), static_cast<std::size_t>(i) * 37 % message.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    // As many descriptors as one message holds, with a request that is none.
+    // As many descriptors as one message can hold, with an invalid request.
     std::array<int, 250> passed{};
     passed.fill(STDIN_FILENO);
     iovec part{message.data(), 1};

@@ -100,7 +100,7 @@ class Strangers(unittest.TestCase):
     def setUp(self):
         self.running = []
         self.addCleanup(self.end_all)
-        # What the last test left: helpers end with their last client.
+        # Helpers of the last test: they end with their last client.
         self.wait_until(lambda: not names(), "a helper of the test before is still there")
 
     def end_all(self):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a project's own test support library holds; the tests need not even use it.
+// The code of a project's own test support library. The tests need not use it.
 int answer_of_the_test_support() {
   return 42;
 }

@@ -15,7 +15,7 @@
 namespace syscost::gpu::cupti {
 namespace {
 
-/// As long as CUDA 13's longest; what is not set is zeros.
+/// As long as the longest record of CUDA 13. Members that are not set are zero.
 struct Bytes {
   std::array<std::uint8_t, 216> at{};
 

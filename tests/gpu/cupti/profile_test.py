@@ -16,7 +16,8 @@ import unittest
 
 PROGRAM, BENCHMARK, BENCH, STANDIN, WITHOUT_FLUSH, DRIVER = (os.path.abspath(argument) for argument in sys.argv[1:7])
 
-# What a sum of 1000 integers is: two copies in, a GPU kernel, a copy out; the second launch is a later test's.
+# The records of a sum of 1000 integers: two copies in, a GPU kernel, a copy out. The second launch belongs to a later
+# test.
 SUM = """\
 call 100 200 1
 copy 1 4000 1000 4000 1

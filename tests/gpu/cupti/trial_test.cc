@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is said when CUPTI cannot record: a cause and what to do about it, for each way that it fails.
+// The messages if CUPTI cannot record: for each way to fail, a cause and what to do about it.
 #include "gpu/cupti/trial.h"
 
 #include <gtest/gtest.h>

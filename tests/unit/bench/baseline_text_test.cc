@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is wrong with the text of a baseline.
+// Faults in the text of a baseline.
 #include <gtest/gtest.h>
 
 #include <sstream>

@@ -25,7 +25,7 @@ using testing::syscall_row;
 using testing::test_row;
 using testing::without_cpu_ns;
 
-/// Of each row what stands around the column that older files lack.
+/// The part of each row around the column that older files lack.
 std::string around_cpu_ns(const std::string& text, csv::Columns columns = csv::Columns::in_first_line) {
   std::string cells;
   Problems problems;

@@ -30,7 +30,7 @@ std::vector<SyscallSummary> syscalls(const std::vector<double>& waits, const Cou
   return calls;
 }
 
-/// What becomes of a test that waits 5 times in OLD and makes none of `calls`.
+/// The verdict on a test that waits 5 times in OLD and makes none of `calls`.
 Verdict verdict_after(const Counts& calls, const std::vector<double>& waits = {9}) {
   return JudgedSuite().add_test(syscalls({5}, {}), syscalls(waits, calls), false).first();
 }
@@ -147,7 +147,7 @@ TEST(FirstWaits, WhatOnlyMovedIsPartOfTheFile) {
   EXPECT_EQ(suite.first(), Verdict::near);
 }
 
-// Of two things that are asked once, one was asked in OLD and the other in NEW.
+// Two values are read once each: one in OLD, and the other in NEW.
 TEST(FirstWaits, OneFileInPlaceOfAnotherIsChance) {
   JudgedSuite suite;
   suite.add_test(syscalls({5}, kOneFile), syscalls({9}, kMissingFile), false);

@@ -74,7 +74,7 @@ TEST(History, AStepIsWhereACountBecomesAnother) {
 }
 
 TEST(History, ACountThatVariesHasAStepOnlyWhereItLeavesItsRange) {
-  // What varies is known once it came back; before that it looks like a step.
+  // A count is known to vary after it came back. Before that it looks like a step.
   EXPECT_EQ(Runs({3, 4, 3, 4, 4, 3, 9}).steps(), (Places{1, 2, 6}));
   EXPECT_EQ(Runs({3, 40, 7, 2, 11}, "wait;volatile").steps(), Places{});
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What gzip packed: read as what is in it, and refused where it cannot be.
+// Files packed by gzip: bench reads their contents, and refuses damaged ones.
 #include "csv/inflate.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is read once only, or never: pipes.
+// Pipes, which can be read only once or not at all.
 #include "csv/input.h"
 
 #include <gtest/gtest.h>

@@ -21,7 +21,7 @@ double u_of(const Values& old_values, const Values& new_values) {
   return u;
 }
 
-/// By trying all ways to deal the pooled values out: the definition of the exact test.
+/// Tries all ways to deal out the pooled values, which is the definition of the exact test.
 double p_by_enumeration(const Values& old_values, const Values& new_values) {
   Values pooled = old_values;
   pooled.insert(pooled.end(), new_values.begin(), new_values.end());

@@ -49,7 +49,7 @@ TEST(Scatter, HidesNoLargeGrowth) {
 
 TEST(Scatter, HidesNoFirstCallButWhereSeveralTestsLostTheirs) {
   EXPECT_EQ(Suite().add("read", {0}, {1}).add_times(2, "read", {1}, {0}).first(), Verdict::regressed);
-  // As many came as went: one more, so that it has not just moved.
+  // More tests lost the call than gained it, so it has not just moved.
   EXPECT_EQ(Suite().add("read", {0}, {1}).add_times(4, "read", {1}, {0}).first(), Verdict::near);
   EXPECT_EQ(Suite().add("read", {0}, {2}).add_times(4, "read", {1}, {0}).first(), Verdict::regressed);
 }
@@ -211,7 +211,7 @@ TEST(Scatter, OfABaselineIsWhatVariedInItsRuns) {
             Verdict::regressed);
 }
 
-// What agrees in all tests and runs of OLD is exact there, too.
+// A count that agrees in all tests and runs of OLD is exact there too.
 TEST(Scatter, OfManyTestsHidesNoSyscallThatNoneOfThemMakesOrThatAllAgreeOn) {
   EXPECT_EQ(Suite().add("fsync", {0}, {1}).add_scattered(20).first(), Verdict::regressed);
   EXPECT_EQ(Suite().add("fsync", {0}, {1}).add("fsync", {1}, {1}).add_scattered(20).first(), Verdict::near);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What was loaded, put into groups, and each group summed up.
+// Loaded rows are put into groups, and each group is summed up.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -107,7 +107,7 @@ TEST(Summary, DividesCountsByTheIterationsTheyBelongToAndTimesByTheirs) {
       test_row({{"iterations", "1000"}, {"counted_iterations", "10"}, {"wall_ns", "5000"}, {"total_calls", "30"}}) +
       syscall_row({{"calls", "30"}});
   Loaded loaded = load(rows);
-  // Asked or not: times and counts of different passes can stand side by side per iteration only.
+  // In both cases: times and counts of different passes can be compared only per iteration.
   for (bool asked : {true, false}) {
     const auto window = stats::summarize(loaded.data, model::group_samples(loaded.data)[0], asked);
     EXPECT_TRUE(window.is_per_iteration);

@@ -56,7 +56,7 @@ TEST(CompareCounts, CallsAnyGrowthFromZeroGrowth) {
   EXPECT_EQ(compare_counts(exact(0), *spread_of({1, 2}), {100, 10}), Change::grew);
 }
 
-// What one side's repetitions did not all do may be chance, and the other side may only not have met it.
+// A call that only some repetitions of one side made may be chance. The other side may not have met that chance.
 TEST(CompareCounts, CallsWhatOnlySomeRepetitionsShowNoGrowth) {
   EXPECT_EQ(compare_counts(exact(0), *spread_of({0, 0, 1}), {}), Change::near);
   EXPECT_EQ(compare_counts(*spread_of({0, 1}), *spread_of({1, 1}), {}), Change::near);
@@ -108,7 +108,7 @@ TEST(Verdict, ThePassesLengthAloneIsNoChange) {
   const WindowSummary shorter = per_call({{1000 + 1, 1000}, {1000 + 1, 1000}});
   EXPECT_EQ(verdict(longer, shorter), Verdict::near);
   EXPECT_EQ(verdict(shorter, longer), Verdict::near);
-  // Of passes of one length a call more is a call more.
+  // If all passes have one length, one more call is a change.
   EXPECT_EQ(verdict(shorter, per_call({{1000 + 2, 1000}, {1000 + 2, 1000}})), Verdict::regressed);
 }
 

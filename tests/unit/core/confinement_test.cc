@@ -48,7 +48,7 @@ TEST_F(ConfinementTest, DockerIsKnownByItsFile) {
 }
 
 TEST_F(ConfinementTest, AMachineMadeOfAContainersImageIsNoContainer) {
-  // As every kernel numbers the namespaces that it begins with.
+  // Every kernel gives its first namespaces these numbers.
   namespace_link("cgroup", "cgroup:[4026531835]");
   namespace_link("ipc", "ipc:[4026531839]");
   namespace_link("pid", "pid:[4026531836]");

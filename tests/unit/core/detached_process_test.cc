@@ -13,7 +13,7 @@
 namespace syscost {
 namespace {
 
-/// What a backend that knows our tools by their sessions would read.
+/// The session that a backend reads to recognise our tools.
 class Sessions : public testing::Test {
  protected:
   Sessions() { set_own_calls_marks(0, cells_); }

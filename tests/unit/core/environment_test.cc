@@ -44,7 +44,7 @@ constexpr std::array<Exception, 19> kExceptions = {{
     {"plugin/src/os/environment.cc", "getenv"},
     // Without the library, in the user's program: null under AT_SECURE.
     {"plugin/src/late/adapter_stand_ins.cc", "secure_getenv"},
-    // That of the ctest above us, to compare one variable with ours.
+    // The environment of the ctest above us, to compare one variable with ours.
     {"plugin/src/session/run/run_owner.cc", "environ"},
     // libc's functions that execute a program; they do what libc does, with the program's own rights.
     {"plugin/src/agent/exec/functions.cc", "environ"},

@@ -79,7 +79,7 @@ class FakeBackend final : public Backend {
     hidden_losses_ += events;
     hidden_losses_beside_scopes_ += events;
   }
-  /// What reading the next segment finds to have come too late.
+  /// How many events the next read() will report as late.
   void be_late_at_next_read(std::uint64_t events) { late_at_next_read_ = events; }
   /// The thread that has the lane has ended.
   void leave_lane_open() { was_left_open_ = true; }

@@ -14,7 +14,7 @@ std::shared_ptr<const Filter> filter(std::string_view text) {
 SyscallId id(std::string_view name) {
   return *parse_syscall_name(name);
 }
-/// What of `wanted` a run under `text` did not count.
+/// The part of `wanted` that a run under `text` did not count.
 std::string left_out(std::string_view text, std::string_view wanted) {
   return filter(text)->left_out(Selector::parse(wanted).value());
 }

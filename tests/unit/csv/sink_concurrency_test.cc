@@ -21,7 +21,7 @@ using ::syscost::testing::TemporaryFolder;
 constexpr int kWriters = 10;
 constexpr int kBlocks = 200;
 
-/// What a writer appends at once: three lines that belong together, long enough for a page to be crossed often.
+/// A writer appends three lines at once that belong together. They are long, so they often cross a page.
 std::string block(int writer, int number) {
   std::string text;
   for (const char* part : {"first", "second", "third"}) {

@@ -105,7 +105,7 @@ TEST_F(SinkTest, RefusesTheProgramsOwnOutput) {
 
 TEST_F(SinkTest, SurvivesATestThatClosesItsDescriptor) {
   Sink sink = open();
-  // What a test that "closes everything" does, and what gets the number afterwards.
+  // A test closes all descriptors, and another file gets the number of ours.
   std::set<int> ours;
   for (int fd = 3; fd < 1100; ++fd) {
     struct stat of_fd {};

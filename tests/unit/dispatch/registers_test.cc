@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a call that was dispatched or patched leaves alone: every register but rax, rcx and r11, the flags, the red
-// zone.
+// A call that was dispatched or patched must not change any register except rax, rcx and r11, nor the flags, nor the
+// red zone.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

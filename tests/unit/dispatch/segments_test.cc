@@ -64,7 +64,7 @@ class SegmentsTest : public testing::Test {
   static void arm(std::uint64_t generation) {
     syscost_state.lanes[0].control = signal_safe::control_of(generation, 0, generation & 1);
   }
-  /// What the segment `generation` counted of `number`.
+  /// The count of `number` in segment `generation`.
   static std::uint64_t taken(std::uint64_t generation, std::uint32_t number) {
     CallTable table(std::pmr::get_default_resource());
     Segments::take(Lane::kProcess, generation & 1, table);

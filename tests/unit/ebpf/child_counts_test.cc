@@ -27,7 +27,7 @@ class ChildCountsTest : public testing::Test {
     memory_.child_cells = cells_;
   }
 
-  /// What the programs do at the first call of `program` to `syscall`.
+  /// Does the same as the BPF programs at the first call of `program` to `syscall`.
   std::uint32_t slot(const char* program, std::uint64_t syscall) {
     std::uint32_t number = 0;
     while (number < children_->programs_used && std::strcmp(children_->names[number], program) != 0) ++number;

@@ -53,7 +53,7 @@ class Details : public testing::Test {
   void open_backend_for(const DetailRequest& details) {
     Result<std::unique_ptr<Backend>> opened = open_backend(details);
     if (!opened.ok()) {
-      // What programs without details may do here, those with details must be able to.
+      // If programs without details work here, those with details must work too.
       ASSERT_FALSE(details.any() && open_backend().ok()) << opened.failure().reason;
       GTEST_SKIP() << opened.failure().reason << "; " << opened.failure().how_to_fix;
     }
@@ -110,7 +110,8 @@ TEST_F(Details, AreNotThereUnlessAskedFor) {
   EXPECT_EQ(table_.size(), 1U);
 }
 
-// What a pair of programs looks for is fixed when it is loaded, so that others pay nothing for it.
+// The details that a pair of programs looks for are fixed when it is loaded, so that other processes pay nothing for
+// them.
 TEST_F(Details, ComeFromProgramsThatNoOtherProcessShares) {
   OPEN_OR_SKIP(ioctls_by());
   EXPECT_NE(backend_->arrangement().find("BPF programs of its own"), std::string::npos) << backend_->arrangement();

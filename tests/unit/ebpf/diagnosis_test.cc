@@ -16,7 +16,7 @@
 namespace syscost::ebpf {
 namespace {
 
-// As libbpf 1.1 passes on what the verifier of Linux 6.1 says.
+// The messages of the verifier of Linux 6.1, in the form that libbpf 1.1 passes on.
 constexpr const char* kRefused = R"(libbpf: prog 'on_sys_enter': -- BEGIN PROG LOAD LOG --
 ; int on_sys_enter(__u64* ctx) {
 0: (bf) r9 = r1

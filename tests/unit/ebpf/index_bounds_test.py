@@ -43,7 +43,7 @@ class IndexBounds(unittest.TestCase):
         self.assertIn("instruction 4 of program+4 adds to a pointer may be 0x3fffffffc0", complaint)
 
     def test_finds_an_index_that_is_checked_in_another_register(self):
-        # What clang 14 made of `lane > 0 && lane < 17`, and Linux 6.1 and 6.12 refused.
+        # The code that clang 14 made of `lane > 0 && lane < 17`, and that Linux 6.1 and 6.12 refused.
         self.assertTrue(
             complaints(
                 (0xBC, 0x61, 0, 0),  # w1 = w6

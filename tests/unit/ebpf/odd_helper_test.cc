@@ -35,7 +35,7 @@
 namespace syscost::ebpf {
 namespace {
 
-/// What the helper does its own way.
+/// How the helper differs from a normal one.
 struct Oddity {
   std::function<std::vector<int>(const LoadedPrograms&)> files = [](const LoadedPrograms& pair) {
     return open_run_files(pair.programs());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What helper and clients say to each other: whole messages, with the descriptors that were meant, or nothing.
+// The protocol of helper and clients: a message arrives whole and with its descriptors, or not at all.
 #include "backends/ebpf/helper/protocol.h"
 
 #include <fcntl.h>

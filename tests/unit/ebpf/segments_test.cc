@@ -38,7 +38,7 @@ class SegmentsTest : public testing::Test {
   syscost_bank& shard(std::uint32_t bank, std::uint32_t index) {
     return memory_.bank(bank * memory_.shard_count() + index);
   }
-  /// What sys_enter and sys_exit do for `count` calls of `latency_ns` each.
+  /// Does the same as sys_enter and sys_exit for `count` calls of `latency_ns` each.
   void calls(std::uint32_t bank, std::uint32_t index, std::uint64_t count, std::uint64_t latency_ns) {
     syscost_cell& target = cell(bank, index);
     target.entries += count;

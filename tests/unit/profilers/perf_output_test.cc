@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What perf 6.1 printed, and what is read of it.
+// Output of perf 6.1, and the figures that are read from it.
 #include "profilers/perf/perf_output.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What bpftrace printed, as it printed it: tests/unit/profilers/data, each beside the script it is from; 0.17, or the
-// version in the name.
+// Recorded output of bpftrace in tests/unit/profilers/data, each file beside its script. The version is 0.17, or the
+// one in the name.
 #pragma once
 
 #include <fstream>

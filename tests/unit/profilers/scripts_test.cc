@@ -199,7 +199,7 @@ TEST(BpftraceInAPidNamespace, RefusesScriptsThatCompareItsNumbersWithTheSchedule
   }
 }
 
-// What bpftrace 0.17 says, and what is made of it.
+// Messages of bpftrace 0.17, and the diagnosis of each.
 TEST(BpftraceFailures, HaveCauseAndFix) {
   struct Case {
     const char* said;

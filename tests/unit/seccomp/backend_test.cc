@@ -85,7 +85,7 @@ TEST_F(SeccompBackendTest, CountsChildrenByProgramWhenAskedTo) {
               REQUIRE(own.find({kNativeAbi, SYS_execve})->entries == 1);
               REQUIRE(own.find({kNativeAbi, SYS_exit_group}) == nullptr);
               REQUIRE(children.at("true").find({kNativeAbi, SYS_exit_group})->entries == 1);
-              // What was read is gone.
+              // Counts that were read are cleared.
               ChildTables again(&quiet_memory());
               entries_of(backend, kGetppid, [] {});
               backend.read_children(again);
@@ -147,7 +147,7 @@ TEST_F(SeccompBackendTest, TellsAThreadInAScopeFromTheOthers) {
             0);
 }
 
-/// As on Linux before 5.19: the kernel does not know the flag that keeps signals from a call that was received.
+/// Like Linux before 5.19: the kernel does not know the flag that keeps signals away from a received call.
 void deny_wait_killable() {
   constexpr unsigned kWaitKillable = 1U << 5;
   const sock_filter code[] = {

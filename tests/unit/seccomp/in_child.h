@@ -53,7 +53,7 @@ inline std::unique_ptr<Backend> open_here(const Filter* filter = nullptr) {
   return std::move(backend.value());
 }
 
-/// What `body` enters, by the process lane.
+/// The entries of `body` on the process lane.
 inline std::uint64_t entries_of(Backend& backend, SyscallId id, const std::function<void()>& body) {
   backend.boundary(Lane::kProcess, Next::kArm);
   body();

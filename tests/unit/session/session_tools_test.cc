@@ -45,7 +45,7 @@ class SessionToolsTest : public SessionTest {
     }
   }
   adapter::Report close(int framework_writes = 0) { return session().windows().close("passed", framework_writes); }
-  /// What the log holds since the session was started.
+  /// The lines of the log since the session started.
   std::vector<std::string> log_of(const std::function<void()>& run) {
     session();
     tool_.log.clear();
