@@ -133,6 +133,11 @@ class Backend {
   /// Ends `lane`'s segment and starts the next; returns its generation (0 unless Next::kArm). One store.
   virtual Generation boundary(Lane lane, Next next) = 0;
 
+  /// The word that boundary() stores for the process's lane: while it is 0, nothing is counted there. Null if there is no
+  /// such word. For code that has to make a call of its own between the program and a boundary: it stores 0, makes the
+  /// call, and puts the value back.
+  virtual std::uint64_t* process_control() { return nullptr; }
+
   /// Adds the counts of `lane`'s previous segment to `into`, and clears them. Call it after each boundary that ended an
   /// armed segment. Waits, for a bounded time, for calls that are being counted at this instant.
   virtual void read(Lane lane, CallTable& into) = 0;

@@ -52,4 +52,9 @@ void discard() {
   session::process_session().windows().discard();
 }
 
+std::uint64_t* process_control() {
+  const session::OpenBackend* const opened = session::process_session().backend().current();
+  return opened != nullptr ? opened->backend->process_control() : nullptr;
+}
+
 }  // namespace syscost::outside

@@ -4,6 +4,7 @@
 // else, so no program of a user's is linked with it, and it may change at any time.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,5 +33,8 @@ SYSCOST_EXPORT void close(std::string_view own_program, std::string_view outcome
 
 /// Forgets what was counted.
 SYSCOST_EXPORT void discard();
+
+/// Backend::process_control() of this process's session; null where no backend is open. For agent/guest.
+SYSCOST_EXPORT std::uint64_t* process_control();
 
 }  // namespace syscost::outside

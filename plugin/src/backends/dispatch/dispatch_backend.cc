@@ -96,6 +96,7 @@ class DispatchBackend final : public Backend {
 
   std::optional<AcquiredLane> acquire_lane() override;
   Generation boundary(Lane lane, Next next) override { return lanes_.boundary(lane, next); }
+  std::uint64_t* process_control() override { return &syscost_state.lanes[0].control; }
   void read(Lane lane, CallTable& into) override;
   void read_crossings(CrossingSink& sink) override;
   Losses losses() const override { return {late_, segments_.lost()}; }

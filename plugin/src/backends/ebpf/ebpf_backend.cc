@@ -62,6 +62,10 @@ class EbpfBackend final : public Backend {
 
   std::optional<AcquiredLane> acquire_lane() override;
   Generation boundary(Lane lane, Next next) override;
+  std::uint64_t* process_control() override {
+    static_assert(sizeof(__u64) == sizeof(std::uint64_t));
+    return reinterpret_cast<std::uint64_t*>(&memory_.lanes()[0].control);
+  }
   void read(Lane lane, CallTable& into) override;
   void read_children(ChildTables& into) override { children_.take(state(Lane::kProcess).ended_bank, filter_, into); }
   void read_crossings(CrossingSink& sink) override;

@@ -42,6 +42,10 @@ class SeccompBackend final : public Backend {
 
   std::optional<AcquiredLane> acquire_lane() override;
   Generation boundary(Lane lane, Next next) override;
+  std::uint64_t* process_control() override {
+    static_assert(sizeof(std::atomic<std::uint64_t>) == sizeof(std::uint64_t));
+    return reinterpret_cast<std::uint64_t*>(&shared_.lanes[0].control);
+  }
   void read(Lane lane, CallTable& into) override;
   void read_children(ChildTables& into) override;
   // An entry has no end here that could fall into another segment.
