@@ -19,6 +19,8 @@
 #include "adapters/doctest/hooks.h"
 #include "agent/common/variables.h"
 #include "agent/find/classes.h"
+#include "agent/find/overridden.h"
+#include "session/outside.h"
 #include "syscost/adapter.h"
 #include "syscost/counting.h"
 
@@ -73,6 +75,13 @@ bool is_linked_with_syscost(const Modules& modules) {
   if (!is_counting && !adapter::requested()) return;
   const Modules modules = framework_modules();
   if (is_linked_with_syscost(modules)) return leave_children_alone();
+  if (auto* const its = static_cast<Worlds*>(dlsym(RTLD_DEFAULT, kWorldsSymbol)); its != nullptr) {
+    set_worlds(*its);
+    its->control = outside::process_control;
+    // The program's exceptions cannot pass through our functions, and the other two frameworks end tests by them.
+    hook_gtest(modules);
+    return;
+  }
   if (is_counting) {
     hook_benchmark(modules, argc, argv);
     return;

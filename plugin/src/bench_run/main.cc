@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "agent/common/variables.h"
+#include "agent/inject/permission.h"
 #include "bench_run/command.h"
 #include "bench_run/out_of_reach.h"
 #include "bench_run/own_options.h"
@@ -130,8 +131,8 @@ std::string set_variables(const std::vector<std::string>& options) {
   return csv != nullptr ? csv : "";
 }
 
-/// The folder whose files Bazel brings back from the machine that ran a test; empty elsewhere. `--run_under` cannot name
-/// it, because Bazel does not expand variables there.
+/// The folder whose files Bazel brings back from the machine that ran a test; empty elsewhere. `--run_under` cannot
+/// name it, because Bazel does not expand variables there.
 std::string folder_of_bazel() {
   const char* const folder = getenv("TEST_UNDECLARED_OUTPUTS_DIR");
   return folder != nullptr ? folder : "";
@@ -179,6 +180,14 @@ void set_run_id() {
 /// Tests in a program that the agent cannot enter would go unmeasured, without a word.
 void refuse_unreachable_tests(const ProgramFile& program, const std::string& name) {
   if (!program.holds_tests) return;
+  if (program.is_for_injection) {
+    const inject::Obstacle obstacle = inject::try_tracing();
+    if (!obstacle.why.empty()) {
+      refuse("nothing can be preloaded into " + name + ", and what is done instead cannot be done: " + obstacle.why,
+             obstacle.remedy);
+    }
+    return;
+  }
   if (const auto its = out_of_reach(name, program.kind)) refuse(its->why, its->remedy);
 }
 
@@ -261,7 +270,10 @@ int run(int argc, char** argv) {
     forget_variables();
     outside::open(shown_name);
   }
-  const CommandEnd end = run_command(*path, line.command);
+  const bool is_injected = !is_whole && program->is_for_injection;
+  std::vector<std::string> command = line.command;
+  if (is_injected) command.insert(command.begin(), {agent::kInjectProgram, *path});
+  const CommandEnd end = run_command(is_injected ? folder + "/" + agent::kInjectProgram : *path, command);
   if (is_whole && end.error == 0) {
     outside::close(is_by_program ? program->process_name() : "", end.has_passed() ? "passed" : "failed");
   } else if (is_whole) {

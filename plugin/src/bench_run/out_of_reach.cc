@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "agent/common/variables.h"
+#include "agent/inject/permission.h"
 
 namespace syscost::bench_run {
 namespace {
@@ -23,6 +24,12 @@ FileKind kind_of(std::string_view word) {
   return word == agent::kNotePrivileged ? FileKind::privileged : FileKind::script;
 }
 
+std::optional<OutOfReach> not_traced(const std::string& name) {
+  const inject::Obstacle obstacle = inject::why_denied();
+  return OutOfReach{name + ": nothing can be preloaded into it, and what is done instead was denied: " + obstacle.why,
+                    obstacle.remedy};
+}
+
 }  // namespace
 
 std::optional<OutOfReach> out_of_reach(const std::string& name, FileKind kind) {
@@ -31,11 +38,12 @@ std::optional<OutOfReach> out_of_reach(const std::string& name, FileKind kind) {
     case FileKind::dynamic_glibc:
       return std::nullopt;
     case FileKind::static_linked:
-      return OutOfReach{name + " is linked statically, so nothing can be preloaded into it",
-                        "link it dynamically, or link it with syscost::gtest"};
+      return OutOfReach{name + " is linked statically, and its test framework is none that can be measured there",
+                        "link it dynamically. In static programs the tests of GoogleTest can be measured, on x86-64"};
     case FileKind::other_libc:
-      return OutOfReach{name + " uses another C library than glibc, so nothing can be preloaded into it",
-                        "build it for glibc, or link it with syscost::gtest"};
+      return OutOfReach{
+          name + " uses another C library than glibc, and its test framework is none that can be measured there",
+          "build it for glibc, or link GoogleTest into the program itself, on x86-64"};
     case FileKind::other_machine:
       return OutOfReach{name + " is a 32-bit program or one for another processor",
                         "build it for this machine, with 64 bits"};
@@ -72,7 +80,9 @@ void Notes::print() const {
   for (std::string line; std::getline(file, line);) {
     const std::size_t space = line.find(' ');
     if (space == std::string::npos || !printed.insert(line).second) continue;
-    const auto its = out_of_reach(line.substr(space + 1), kind_of(std::string_view(line).substr(0, space)));
+    const std::string name = line.substr(space + 1);
+    const std::string_view word = std::string_view(line).substr(0, space);
+    const auto its = word == agent::kNoteNotTraced ? not_traced(name) : out_of_reach(name, kind_of(word));
     if (its) std::fprintf(stderr, "bench: not measured: %s\n  fix: %s\n", its->why.c_str(), its->remedy.c_str());
   }
 }

@@ -117,9 +117,10 @@ std::optional<ProgramFile> read_program(const std::string& path) {
   file.for_each_segment([&](const Elf64_Phdr& segment) {
     if (segment.p_type == PT_NOTE && program.build_id.empty()) program.build_id = build_id_of(file, segment);
   });
-  if (program.kind == FileKind::dynamic_glibc && file.gives_rights(program.path.c_str())) {
+  if (program.kind != FileKind::other_machine && file.gives_rights(program.path.c_str())) {
     program.kind = FileKind::privileged;
   }
+  program.is_for_injection = program.kind != FileKind::privileged && file.is_for_injection();
   program.holds_tests = file.holds_tests();
   return program;
 }

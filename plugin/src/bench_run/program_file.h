@@ -16,7 +16,8 @@ using agent::FileKind;
 struct ProgramFile {
   std::string path;  ///< Absolute, without symbolic links.
   FileKind kind = FileKind::script;
-  std::string interpreter;   ///< Of a dynamic program, its loader; of a script, the program that runs it.
+  std::string interpreter;        ///< Of a dynamic program, its loader; of a script, the program that runs it.
+  bool is_for_injection = false;  ///< FileView::is_for_injection(), and it gives no rights.
   bool holds_tests = false;  ///< Of a framework that the agent knows; linked into it or a library of the framework.
   std::string build_id;      ///< Of the linker, in hex; empty where there is none.
 

@@ -39,7 +39,7 @@ struct Exception {
   std::string_view file;
   std::string_view way;
 };
-constexpr std::array<Exception, 19> kExceptions = {{
+constexpr std::array<Exception, 21> kExceptions = {{
     {"plugin/src/os/environment.cc", "environ"},
     {"plugin/src/os/environment.cc", "getenv"},
     // Without the library, in the user's program: null under AT_SECURE.
@@ -58,6 +58,8 @@ constexpr std::array<Exception, 19> kExceptions = {{
     // Only a program that was preloaded has it, and the loader preloads nothing where there are more rights.
     {"plugin/src/agent/hooks.cc", "getenv"},
     // `bench`, and what `bench run` executes, run with their user's rights only.
+    {"plugin/src/agent/inject/main.cc", "environ"},
+    {"plugin/src/agent/inject/main.cc", "getenv"},
     {"plugin/src/bench_run/main.cc", "environ"},
     {"plugin/src/bench_run/main.cc", "getenv"},
     {"plugin/src/bench_run/out_of_reach.cc", "getenv"},

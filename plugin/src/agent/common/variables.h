@@ -15,13 +15,18 @@ constexpr const char* kNoteStatic = "static";
 constexpr const char* kNoteOtherLibc = "libc";
 constexpr const char* kNoteOtherMachine = "machine";
 constexpr const char* kNotePrivileged = "rights";
+constexpr const char* kNoteNotTraced = "ptrace";
 
 /// In ASAN_OPTIONS: the library of AddressSanitizer does not end a program because ours comes before it.
 constexpr const char* kAsanOrder = "verify_asan_link_order=0";
 
-/// Texts that each program with a framework has, whatever was stripped: of GoogleTest a line that it prints; of Catch2
-/// 3 and 2, of doctest and of Google Benchmark the name of a class, which is there unless the program was built with
-/// -fno-rtti.
+/// Beside libsyscost-preload.so: executes a program into which nothing can be preloaded. Its arguments: the program's
+/// path, and the program's own arguments from the name on.
+constexpr const char* kInjectProgram = "syscost-inject";
+
+/// Texts that each program with a framework has, whatever was stripped: first of GoogleTest a line that it prints; of
+/// Catch2 3 and 2, of doctest and of Google Benchmark the name of a class, which is there unless the program was built
+/// with -fno-rtti.
 constexpr const char* kFrameworkMarks[] = {"[ RUN      ] ", "N5Catch14IEventListenerE", "N5Catch18IStreamingReporterE",
                                            "N7doctest9IReporterE", "N9benchmark17BenchmarkReporterE"};
 

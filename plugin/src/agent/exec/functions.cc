@@ -12,16 +12,19 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdarg>
 
+#include "agent/common/variables.h"
 #include "agent/exec/passing_on.h"
 
 namespace {
 
 using syscost::agent::Environment;
+using syscost::agent::instead_of;
+using syscost::agent::instead_of_found;
 using syscost::agent::is_passing_on;
-using syscost::agent::tell_if_found_out_of_reach;
-using syscost::agent::tell_if_out_of_reach;
+using syscost::agent::kInjectProgram;
 
 using Execve = int(const char*, char* const*, char* const*);
 using Fexecve = int(int, char* const*, char* const*);
@@ -67,25 +70,50 @@ const Libc& libc() {
   auto* const text = static_cast<char*>(alloca(environment.bytes() + 1));                        \
   char* const* const passed_on = environment.build(room, text)
 
+std::size_t count_of(char* const* arguments) {
+  std::size_t count = 0;
+  while (arguments != nullptr && arguments[count] != nullptr) ++count;
+  return count;
+}
+
+/// Declares `injected`: the arguments of syscost-inject for the program at `path`, on the caller's stack.
+#define SYSCOST_INJECTED(path, arguments)                                                         \
+  auto** const injected = static_cast<char**>(alloca((count_of(arguments) + 4) * sizeof(char*))); \
+  injected[0] = const_cast<char*>(kInjectProgram);                                                \
+  injected[1] = const_cast<char*>(path);                                                          \
+  injected[2] = const_cast<char*>(path); /* a program without any argument gets its name */       \
+  injected[3] = nullptr;                                                                          \
+  for (std::size_t i = 0; i < count_of(arguments) + (count_of(arguments) != 0 ? 1 : 0); ++i)      \
+  injected[i + 2] = arguments[i]
+
 int execute(const char* path, char* const* arguments, char* const* theirs) {
   if (!is_passing_on()) return libc().execve(path, arguments, theirs);
-  tell_if_out_of_reach(path);
+  const char* const instead = instead_of(path);
   SYSCOST_PASS_ON(theirs);
-  return libc().execve(path, arguments, passed_on);
+  if (instead == nullptr) return libc().execve(path, arguments, passed_on);
+  SYSCOST_INJECTED(path, arguments);
+  return libc().execve(instead, injected, passed_on);
 }
 
 int execute_found(const char* name, char* const* arguments, char* const* theirs) {
   if (!is_passing_on()) return libc().execvpe(name, arguments, theirs);
-  tell_if_found_out_of_reach(name);
+  char found[PATH_MAX];
+  const char* const instead = instead_of_found(name, found);
   SYSCOST_PASS_ON(theirs);
-  return libc().execvpe(name, arguments, passed_on);
+  if (instead == nullptr) return libc().execvpe(name, arguments, passed_on);
+  SYSCOST_INJECTED(found, arguments);
+  return libc().execve(instead, injected, passed_on);
 }
 
-int spawn(Spawn* function, pid_t* child, const char* name, const posix_spawn_file_actions_t* actions,
-          const posix_spawnattr_t* attributes, char* const* arguments, char* const* theirs) {
+/// `path`: of the program that will run, for the arguments of syscost-inject; `instead`: that one, or null.
+int spawn(Spawn* function, pid_t* child, const char* name, const char* path, const char* instead,
+          const posix_spawn_file_actions_t* actions, const posix_spawnattr_t* attributes, char* const* arguments,
+          char* const* theirs) {
   if (!is_passing_on()) return function(child, name, actions, attributes, arguments, theirs);
   SYSCOST_PASS_ON(theirs);
-  return function(child, name, actions, attributes, arguments, passed_on);
+  if (instead == nullptr) return function(child, name, actions, attributes, arguments, passed_on);
+  SYSCOST_INJECTED(path, arguments);
+  return libc().posix_spawn(child, instead, actions, attributes, injected, passed_on);
 }
 
 /// How many pointers follow in `list`, up to a null.
@@ -160,13 +188,14 @@ int execveat(int folder, const char* path, char* const arguments[], char* const 
 }
 int posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
                 const posix_spawnattr_t* attributes, char* const arguments[], char* const environment[]) {
-  if (is_passing_on()) tell_if_out_of_reach(path);
-  return spawn(libc().posix_spawn, child, path, actions, attributes, arguments, environment);
+  const char* const instead = is_passing_on() ? instead_of(path) : nullptr;
+  return spawn(libc().posix_spawn, child, path, path, instead, actions, attributes, arguments, environment);
 }
 int posix_spawnp(pid_t* child, const char* name, const posix_spawn_file_actions_t* actions,
                  const posix_spawnattr_t* attributes, char* const arguments[], char* const environment[]) {
-  if (is_passing_on()) tell_if_found_out_of_reach(name);
-  return spawn(libc().posix_spawnp, child, name, actions, attributes, arguments, environment);
+  char found[PATH_MAX];
+  const char* const instead = is_passing_on() ? instead_of_found(name, found) : nullptr;
+  return spawn(libc().posix_spawnp, child, name, found, instead, actions, attributes, arguments, environment);
 }
 
 }  // extern "C"

@@ -27,6 +27,7 @@ struct Kept {
   const char* variables[kMostVariables] = {};  ///< "NAME=VALUE", without LD_PRELOAD.
   std::size_t count = 0;
   const char* preload = nullptr;  ///< The path of our library.
+  char inject[PATH_MAX] = {};     ///< The path of syscost-inject, beside the library.
   const char* notes = nullptr;    ///< The file that takes lines of what cannot be measured; may be null.
   bool is_passing_on = false;
 };
@@ -56,6 +57,7 @@ bool has_ours(const char* value) {
 
 /// One write for a line: many processes write to the file.
 void note(const char* kind, const char* path) {
+  if (g_kept.notes == nullptr) return;
   char line[PATH_MAX + 32];
   std::size_t size = 0;
   for (; *kind != '\0'; ++kind) line[size++] = *kind;
@@ -89,6 +91,12 @@ bool keep_what_is_passed_on() {
   for (char* const* variable = environ; *variable != nullptr && g_kept.count < kMostVariables; ++variable) {
     if (!starts_with(*variable, "SYSCOST_") && !starts_with(*variable, "_SYSCOST_")) continue;
     if (const char* const copy = strdup(*variable); copy != nullptr) g_kept.variables[g_kept.count++] = copy;
+  }
+  const char* const slash = std::strrchr(preload, '/');
+  const std::size_t folder = slash != nullptr ? static_cast<std::size_t>(slash - preload) + 1 : 0;
+  if (folder + std::strlen(kInjectProgram) < sizeof g_kept.inject) {
+    std::memcpy(g_kept.inject, preload, folder);
+    std::strcpy(g_kept.inject + folder, kInjectProgram);
   }
   g_kept.is_passing_on = g_kept.preload != nullptr;
   return g_kept.is_passing_on;
@@ -146,41 +154,52 @@ char* const* Environment::build(char** room, char* text) const {
   return room;
 }
 
-void tell_if_out_of_reach(const char* path) {
-  if (g_kept.notes == nullptr || path == nullptr) return;
+const char* instead_of(const char* path) {
+  if (path == nullptr) return nullptr;
   const int kept = errno;
+  const char* instead = nullptr;
   const FileView file(path);
   if (file.is_elf()) {
     const FileKind kind = file.kind();
-    if (kind == FileKind::dynamic_glibc) {
-      if (file.gives_rights(path) && (changes_the_user(path) || file.holds_tests())) note(kNotePrivileged, path);
-    } else if (file.holds_tests()) {
-      note(kind == FileKind::static_linked ? kNoteStatic
-           : kind == FileKind::other_libc  ? kNoteOtherLibc
-                                           : kNoteOtherMachine,
-           path);
+    const bool gives_rights = kind != FileKind::other_machine && file.gives_rights(path);
+    if (gives_rights) {
+      if (changes_the_user(path) || file.holds_tests()) note(kNotePrivileged, path);
+    } else if (kind != FileKind::dynamic_glibc && file.holds_tests()) {
+      if (file.is_for_injection() && access(g_kept.inject, X_OK) == 0) {
+        instead = g_kept.inject;
+      } else {
+        note(kind == FileKind::static_linked ? kNoteStatic
+             : kind == FileKind::other_libc  ? kNoteOtherLibc
+                                             : kNoteOtherMachine,
+             path);
+      }
     }
   }
   errno = kept;
+  return instead;
 }
 
-void tell_if_found_out_of_reach(const char* name) {
-  if (g_kept.notes == nullptr || name == nullptr) return;
-  if (std::strchr(name, '/') != nullptr) return tell_if_out_of_reach(name);
+const char* instead_of_found(const char* name, char* found) {
+  if (name == nullptr) return nullptr;
+  const std::size_t name_bytes = std::strlen(name);
+  if (std::strchr(name, '/') != nullptr) {
+    if (name_bytes >= PATH_MAX) return nullptr;
+    std::memcpy(found, name, name_bytes + 1);
+    return instead_of(found);
+  }
   const int kept = errno;
+  const char* instead = nullptr;
   const char* folders = getenv("PATH");
   if (folders == nullptr) folders = "/bin:/usr/bin";
-  const std::size_t name_bytes = std::strlen(name);
   for (;;) {
     const std::size_t size = std::strcspn(folders, ":");
-    char path[PATH_MAX];
-    if (size + name_bytes + 2 <= sizeof path) {
-      std::memcpy(path, folders, size);
+    if (size + name_bytes + 2 <= PATH_MAX) {
+      std::memcpy(found, folders, size);
       std::size_t at = size;
-      if (size != 0) path[at++] = '/';
-      std::memcpy(path + at, name, name_bytes + 1);
-      if (access(path, X_OK) == 0) {
-        tell_if_out_of_reach(path);
+      if (size != 0) found[at++] = '/';
+      std::memcpy(found + at, name, name_bytes + 1);
+      if (access(found, X_OK) == 0) {
+        instead = instead_of(found);
         break;
       }
     }
@@ -188,6 +207,7 @@ void tell_if_found_out_of_reach(const char* name) {
     folders += size + 1;
   }
   errno = kept;
+  return instead;
 }
 
 }  // namespace syscost::agent

@@ -39,10 +39,11 @@ class Environment {
   bool lacks_order_ = false;    ///< ASAN_OPTIONS is not there, or has been replaced.
 };
 
-/// Where the file at `path` holds tests that cannot be measured, writes a line to `bench run`, which prints it at its
-/// end.
-void tell_if_out_of_reach(const char* path);
-/// The same for a program that is looked for in PATH.
-void tell_if_found_out_of_reach(const char* name);
+/// What to execute for the program at `path`: the path of syscost-inject where the program has tests and nothing can be
+/// preloaded into it; else null. Where its tests cannot be measured at all, writes a line to `bench run`, which prints
+/// it at its end.
+const char* instead_of(const char* path);
+/// The same for a program that is looked for in PATH. `found` has room for PATH_MAX bytes, and gets the program's path.
+const char* instead_of_found(const char* name, char* found);
 
 }  // namespace syscost::agent

@@ -75,6 +75,16 @@ bool FileView::holds_tests() const {
   return holds("libgtest.so") || holds("libbenchmark.so");
 }
 
+bool FileView::is_for_injection() const {
+#if defined(__x86_64__)
+  const FileKind its_kind = kind();
+  if (its_kind != FileKind::static_linked && its_kind != FileKind::other_libc) return false;
+  return size_ != 0 && memmem(bytes_, size_, kFrameworkMarks[0], std::strlen(kFrameworkMarks[0])) != nullptr;
+#else
+  return false;
+#endif
+}
+
 bool FileView::gives_rights(const char* path) const {
   const bool is_set_uid = (mode_ & S_ISUID) != 0 && owner_ != getuid();
   const bool is_set_gid = (mode_ & S_ISGID) != 0 && group_ != getgid();

@@ -55,6 +55,9 @@ class FileView {
   FileKind kind() const;
   /// True where a test framework that the agent knows is linked into the program, or a library of it.
   bool holds_tests() const;
+  /// True where syscost-inject can measure the program's tests: it has GoogleTest in itself, and the loader preloads
+  /// nothing.
+  bool is_for_injection() const;
   /// True where the user that executes the file gets rights that it does not have.
   bool gives_rights(const char* path) const;
 

@@ -28,7 +28,7 @@ const char* file_name(const char* path) {
 
 bool is_of_the_system_or_ours(const char* path) {
   const char* const name = file_name(path);
-  for (const char* const beginning : {"libc.so", "ld-linux", "ld-musl", "libsyscost", "linux-vdso"}) {
+  for (const char* const beginning : {"libc.so", "ld-linux", "ld-musl", "libsyscost", "syscost-guest", "linux-vdso"}) {
     if (std::strncmp(name, beginning, std::strlen(beginning)) == 0) return true;
   }
   return false;

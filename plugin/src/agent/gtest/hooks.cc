@@ -212,13 +212,17 @@ void on_test_disabled(const void* repeater, const void* test_info) {
   if (is_ours(repeater) && printer_of(repeater) == Printer::full) run().windows.note_printed_line();
 }
 
-/// Any thread.
-void on_part_result(const void* repeater, const void* part_result) {
+/// Any thread, and in any world: it uses nothing that belongs to a thread.
+void see_part_result(const void* repeater, const void* part_result) {
   const PartResult result = gtest::read_part_result(part_result);
   if (is_ours(repeater) && result != PartResult::success) {
     (result == PartResult::skip ? run().is_skipped : run().has_failed) = true;
     if (printer_of(repeater) != Printer::none) run().windows.note_printed_line();
   }
+}
+
+void on_part_result(const void* repeater, const void* part_result) {
+  see_part_result(repeater, part_result);
   pass_on(repeater, &EventSlots::part_result, part_result);
 }
 
@@ -263,12 +267,16 @@ void hook(const Modules& modules, const Vtable& vtable) {
   if (events == nullptr) refuse_version();
   const bool may_be_libcxx = std::any_of(modules.begin(), modules.end(), mentions_libcxx);
   repeaters().versions.push_back({vtable.slots, events, may_be_libcxx});
+  run();  // made now: see_part_result() must not allocate
+  const auto check = [](bool is_in) {
+    if (is_in) return;
+    refuse("this program's pages cannot be written, so its tests cannot be measured",
+           "link the program with syscost::gtest");
+  };
+  Overridden& functions = repeaters().functions;
   const auto put_in = [&](int slot, auto* function) {
     if (slot == gtest::kNoSuchEvent) return;
-    if (!repeaters().functions.put_in(modules, vtable, slot, reinterpret_cast<std::uintptr_t>(function))) {
-      refuse("this program's pages cannot be written, so its tests cannot be measured",
-             "link the program with syscost::gtest");
-    }
+    check(functions.put_in(modules, vtable, slot, reinterpret_cast<std::uintptr_t>(function)));
   };
   put_in(events->program_start, on_program_start);
   put_in(events->iteration_start, on_iteration_start);
@@ -277,7 +285,12 @@ void hook(const Modules& modules, const Vtable& vtable) {
   put_in(events->suite_start, on_suite_start);
   put_in(events->test_start, on_test_start);
   put_in(events->test_disabled, on_test_disabled);
-  put_in(events->part_result, on_part_result);
+  if (worlds() != nullptr) {
+    check(
+        functions.put_before(modules, vtable, events->part_result, reinterpret_cast<std::uintptr_t>(&see_part_result)));
+  } else {
+    put_in(events->part_result, on_part_result);
+  }
   put_in(events->test_end, on_test_end);
   put_in(events->suite_end, on_suite_end);
   put_in(events->tear_down_start, on_tear_down_start);

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+//
+// syscost-inject PROGRAM ARGUMENT0...: executes PROGRAM in this process, with syscost-guest in it.
+//
+// A child of this process traces it from before execve() until the guest begins, which is before the program's first
+// instruction. The guest waits for the child's end, so the program has no child that it did not make. The process keeps
+// its id, its parent and its descriptors.
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/common/variables.h"
+#include "agent/inject/guest_start.h"
+#include "agent/inject/permission.h"
+#include "agent/inject/tracee.h"
+
+namespace syscost::inject {
+namespace {
+
+bool is_variable(std::string_view text, std::string_view name) {
+  return text.size() > name.size() && text.starts_with(name) && text[name.size()] == '=';
+}
+
+/// The environment that the program's tests see, and pass on: without what is for programs below `bench run`.
+std::vector<std::string> program_environment() {
+  const char* const ours = getenv(agent::kPreloadVariable);
+  std::vector<std::string> kept;
+  for (char** one = environ; *one != nullptr; ++one) {
+    const std::string_view text = *one;
+    if (is_variable(text, agent::kPreloadVariable) || is_variable(text, agent::kNotesVariable)) continue;
+    if (ours == nullptr || !is_variable(text, "LD_PRELOAD")) {
+      kept.emplace_back(text);
+      continue;
+    }
+    std::string rest;
+    for (std::string_view list = text.substr(std::strlen("LD_PRELOAD=")); !list.empty();) {
+      const std::size_t end = list.find_first_of(": ");
+      const std::string_view path = list.substr(0, end);
+      if (!path.empty() && path != ours) rest.append(rest.empty() ? "" : ":").append(path);
+      list.remove_prefix(end == std::string_view::npos ? list.size() : end + 1);
+    }
+    if (!rest.empty()) kept.push_back("LD_PRELOAD=" + rest);
+  }
+  return kept;
+}
+
+/// The guest's: the loader and the C library read variables that are meant for the program.
+std::vector<std::string> guest_environment(const std::vector<std::string>& programs) {
+  std::vector<std::string> kept;
+  for (const std::string& one : programs) {
+    if (one.starts_with("LD_LIBRARY_PATH=")) kept.push_back(one);
+    if (one.starts_with("LD_") || one.starts_with("MALLOC_") || one.starts_with("GLIBC_TUNABLES=")) continue;
+    kept.push_back(one);
+  }
+  // A thread has one place for restartable sequences, and it is the program's.
+  kept.emplace_back("GLIBC_TUNABLES=glibc.pthread.rseq=0");
+  return kept;
+}
+
+std::string beside(const char* name) {
+  char path[4096];
+  const ssize_t size = readlink("/proc/self/exe", path, sizeof path);
+  const std::string_view text(path, size > 0 ? static_cast<std::size_t>(size) : 0);
+  return std::string(text.substr(0, text.rfind('/') + 1)) + name;
+}
+
+/// Tells `bench run`, which prints it at its end.
+void note_denied(const char* program) {
+  const char* const notes = getenv(agent::kNotesVariable);
+  const int fd = notes != nullptr ? open(notes, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
+  if (fd < 0) return;
+  const std::string line = std::string(agent::kNoteNotTraced) + " " + program + "\n";
+  [[maybe_unused]] const ssize_t written = write(fd, line.data(), line.size());
+  close(fd);
+}
+
+/// The tracer's life. `answer`: where the process waits for an errno, 0 = it is traced.
+[[noreturn]] void be_tracer(pid_t process, int answer, const Guest& guest, const char* program) {
+  Tracee tracee(process);
+  const int error = -tracee.seize();
+  [[maybe_unused]] const ssize_t written = write(answer, &error, sizeof error);
+  close(answer);
+  if (error != 0 || !tracee.wait_for_program()) _exit(0);
+  const std::string why = start_guest(tracee, guest);
+  if (!why.empty()) {
+    std::fprintf(stderr, "syscost: the tests of %s are not measured: %s\n", program, why.c_str());
+  }
+  _exit(0);
+}
+
+/// A child whose end sends no signal, and which waitpid() finds only with __WCLONE.
+pid_t fork_quietly() {
+  return static_cast<pid_t>(syscall(SYS_clone, 0, 0, 0, 0, 0));
+}
+
+/// errno where this process cannot be traced.
+int start_tracer(const Guest& guest, const char* program) {
+  const pid_t process = getpid();
+  int question[2];  // this process: it has said who may trace it
+  int answer[2];
+  if (pipe2(question, O_CLOEXEC) != 0 || pipe2(answer, O_CLOEXEC) != 0) return errno;
+  const pid_t tracer = fork_quietly();
+  if (tracer < 0) return errno;
+  if (tracer == 0) {
+    close(question[1]);
+    close(answer[0]);
+    char go = 0;
+    if (read(question[0], &go, 1) != 1) _exit(0);
+    be_tracer(process, answer[1], guest, program);
+  }
+  close(question[0]);
+  close(answer[1]);
+  // Where Yama lets only an ancestor trace. Fails where there is no Yama.
+  prctl(PR_SET_PTRACER, static_cast<unsigned long>(tracer), 0, 0, 0);
+  const char go = 1;
+  int error = ECHILD;
+  if (write(question[1], &go, 1) != 1 || read(answer[0], &error, sizeof error) != sizeof error) error = ECHILD;
+  close(question[1]);
+  close(answer[0]);
+  if (error == 0) return 0;
+  while (waitpid(tracer, nullptr, __WCLONE) < 0 && errno == EINTR) {
+  }
+  return error;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+int run(int argc, char** argv) {
+  if (argc < 3) {
+    std::fputs("syscost-inject: bench run executes it; it needs a program and its arguments, argument 0 included\n",
+               stderr);
+    return 2;
+  }
+  const char* const program = argv[1];
+  std::vector<std::string> environment = program_environment();
+  Guest guest{beside("syscost-guest"), guest_environment(environment), 0};
+  sigset_t before;
+  sigset_t all;
+  sigfillset(&all);
+  sigdelset(&all, SIGTRAP);  // by which a call for the tracer ends
+  // Until the program starts: what comes earlier would end it in our code.
+  sigprocmask(SIG_SETMASK, &all, &before);
+  std::memcpy(&guest.signals, &before, sizeof guest.signals);
+  if (start_tracer(guest, program) != 0) {
+    note_denied(program);
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+  }
+  const std::vector<char*> variables = pointers_to(environment);
+  // Not by libc's function: the preloaded part stands before it, and would execute this program again.
+  syscall(SYS_execve, program, argv + 2, variables.data());
+  const int error = errno;
+  std::fprintf(stderr, "syscost: %s: %s\n", program, std::strerror(error));
+  return error == ENOENT ? 127 : 126;
+}
+
+}  // namespace
+}  // namespace syscost::inject
+
+int main(int argc, char** argv) {
+  return syscost::inject::run(argc, argv);
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "agent/inject/permission.h"
+
+#include <sys/auxv.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <fstream>
+
+namespace syscost::inject {
+namespace {
+
+/// The value of `name` in /proc/self/status; 0 where it is not known.
+int status_value(const std::string& name) {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    int value = 0;
+    if (word == name + ":" && status >> value) return value;
+  }
+  return 0;
+}
+
+int yama_scope() {
+  int scope = 0;
+  std::ifstream("/proc/sys/kernel/yama/ptrace_scope") >> scope;
+  return scope;
+}
+
+}  // namespace
+
+Obstacle why_denied() {
+  constexpr unsigned long kFsgsbase = 2;
+  if ((getauxval(AT_HWCAP2) & kFsgsbase) == 0) {
+    return {"this kernel lets no program set the fs register (FSGSBASE)",
+            "use Linux 5.9 or newer; or link the program dynamically"};
+  }
+  if (status_value("TracerPid") != 0) {
+    return {"it would be traced already, by a debugger or strace, and a process has one tracer",
+            "run bench without the tracer; or link the program dynamically"};
+  }
+  if (yama_scope() >= 2) {
+    return {"the system lets users trace no process (kernel.yama.ptrace_scope is " + std::to_string(yama_scope()) + ")",
+            "ask the administrator for kernel.yama.ptrace_scope=1; or link the program dynamically"};
+  }
+  if (status_value("Seccomp") != 0) {
+    return {"a seccomp filter denies ptrace",
+            "allow ptrace in the container's seccomp profile; or link the program dynamically"};
+  }
+  return {"the kernel denies ptrace", "link the program dynamically"};
+}
+
+Obstacle try_tracing() {
+  constexpr unsigned long kFsgsbase = 2;
+  if ((getauxval(AT_HWCAP2) & kFsgsbase) == 0) return why_denied();
+  const pid_t child = fork();
+  if (child == 0) {
+    for (;;) pause();
+  }
+  if (child < 0) return {"no process can be made", "end other processes"};
+  const bool may = ptrace(PTRACE_SEIZE, child, 0, 0) == 0;
+  kill(child, SIGKILL);
+  while (waitpid(child, nullptr, __WALL) < 0 && errno == EINTR) {
+  }
+  return may ? Obstacle{} : why_denied();
+}
+
+}  // namespace syscost::inject

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+//
+// Whether a process here may trace another one of the same user until its first instruction.
+#pragma once
+
+#include <string>
+
+namespace syscost::inject {
+
+struct Obstacle {
+  std::string why;     ///< Empty where there is none; else part of a sentence: "the kernel denies ptrace".
+  std::string remedy;  ///< What to do.
+};
+
+/// What stands in the way, by what the system says of itself.
+Obstacle why_denied();
+/// Tries it with a child process that does nothing.
+Obstacle try_tracing();
+
+}  // namespace syscost::inject

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""`bench run` with programs into which nothing can be preloaded: static ones have the rows of the linked program, and see
+nothing of syscost in their process."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "adapters"))
+from adapter_case import BIN, DENY, NO_CAPABILITIES, main  # noqa: E402
+from run_case import BENCH, CALM, RunCase  # noqa: E402
+
+STATIC, PIE = os.path.join(BIN, "agent_static_shapes"), os.path.join(BIN, "agent_static_pie_shapes")
+INJECTED = os.path.join(BIN, "agent_injected")
+ONE_TEST = "--gtest_filter=WithFixture.One"
+
+
+@unittest.skipUnless(os.path.exists(STATIC), "not built: it needs x86-64, and static libraries of C, C++ and GoogleTest")
+class InjectedCase(RunCase):
+    pass
+
+
+class Rows(InjectedCase):
+    def compare(self, *programs, backends=("ebpf", "dispatch", "dispatch-trap", "seccomp")):
+        for program in programs:
+            for backend in backends:
+                with self.subTest(program=program, backend=backend):
+                    self.compare_with_linked(program, SYSCOST_BACKEND=backend)
+                    os.remove(self.csv)
+
+    def test_a_static_program_has_the_rows_of_the_linked_one(self):
+        self.compare(STATIC)
+
+    def test_also_where_it_may_lie_anywhere(self):
+        self.compare(PIE, backends=("ebpf", "dispatch"))
+
+    @unittest.skipUnless(shutil.which("strip"), "needs strip (Debian: binutils)")
+    def test_also_stripped(self):
+        for program in (STATIC, PIE):
+            self.compare(self.copy_of(program, "strip"), backends=("dispatch",))
+
+    @unittest.skipUnless(NO_CAPABILITIES, "needs root, to become an ordinary user")
+    def test_also_for_an_ordinary_user(self):
+        self.run_program(*NO_CAPABILITIES, "-c", f"{BENCH} run --csv={self.csv} -- {STATIC} --gtest_filter=WithFixture.*")
+        self.assertEqual(self.getppids(), {"WithFixture.One": 14, "WithFixture.Two": 24})
+        self.assertEqual(self.getppids("suite"), {"WithFixture set-up": 7, "WithFixture tear-down": 8})
+
+    def test_the_run_says_the_programs_own_name_and_build(self):
+        self.bench_run(f"--csv={self.csv}", "--", STATIC, ONE_TEST)
+        [run] = self.rows(kind="run")
+        self.assertEqual(run["program"], "agent_static_shapes")
+        if shutil.which("readelf"):
+            notes = subprocess.run(["readelf", "-n", STATIC], capture_output=True, text=True, check=True).stdout
+            self.assertIn(run["build_id"], notes)
+
+    def test_the_output_and_the_verdict_are_the_programs_own(self):
+        times = re.compile(r"\(\d+ ms( total)?\)")
+        flags = (CALM, "--gtest_shuffle", "--gtest_random_seed=5", "--gtest_repeat=2")
+        alone = self.run_program(STATIC, *flags, code=None, SYSCOST_TEST_FAIL="1")
+        measured = self.bench_run(f"--csv={self.csv}", "--", STATIC, *flags, code=alone.code, SYSCOST_TEST_FAIL="1")
+        self.assertEqual(times.sub("", measured.out), times.sub("", alone.out))
+
+
+class Starts(InjectedCase):
+    def test_below_ctest_and_shells_and_without_an_environment(self):
+        with open(os.path.join(self.folder, "CTestTestfile.cmake"), "w", encoding="utf-8") as file:
+            file.write(f'add_test(one {STATIC} --gtest_filter=Shapes.CallsThreeTimes)\n'
+                       f'add_test(two sh -c "env -i {PIE} {ONE_TEST}")\n')
+        self.bench_run(f"--csv={self.csv}", "--", "ctest", "-j2")
+        self.assertEqual(self.getppids(), {"Shapes.CallsThreeTimes": 3, "WithFixture.One": 14})
+        self.assertEqual(len({row["run_id"] for row in self.rows()}), 1)
+
+    def test_each_way_to_execute_it(self):
+        for way in "execve execv execvp execvpe execl execlp execle posix_spawn posix_spawnp vfork replaced null".split():
+            with self.subTest(way=way):
+                self.bench_run("--tests", f"--csv={self.csv}", "--", os.path.join(BIN, "agent_executes"), way, STATIC, ONE_TEST)
+                self.assertEqual(self.getppids(), {"WithFixture.One": 14})
+                os.remove(self.csv)
+
+    def test_it_is_found_in_path(self):
+        shutil.copy(STATIC, os.path.join(self.folder, "my_static_tests"))
+        path = f"/none:{self.folder}:{os.environ['PATH']}"
+        for command in (["my_static_tests", ONE_TEST], ["env", "my_static_tests", ONE_TEST]):
+            self.bench_run(f"--csv={self.csv}", "--", *command, PATH=path)
+            self.assertEqual(self.getppids(), {"WithFixture.One": 14})
+            os.remove(self.csv)
+
+
+class Process(InjectedCase):
+    def test_sees_nothing_of_us(self):
+        alone = self.run_program(INJECTED)
+        for backend in ("ebpf", "dispatch", "seccomp"):
+            with self.subTest(backend=backend):
+                done = self.bench_run(f"--csv={self.csv}", "--backend", backend, "--", INJECTED)
+                self.assertEqual(done.out.count("[       OK ]"), alone.out.count("[       OK ]"))
+                calls = {row["test"]: int(row["calls"] or row["entries"])
+                         for row in self.rows(kind="test", record="syscall", syscall="getppid")}
+                self.assertEqual(calls, {"Tests.ThreadsMakeResults": 8, "Tests.AChildEndsByItself": 11})
+                self.assertEqual(self.rows(kind="test", record="syscall", syscall="rt_sigprocmask", test="Tests.AListenerMayThrow"), [])
+                os.remove(self.csv)
+
+    def test_a_test_that_ends_the_process_has_a_row(self):
+        done = self.bench_run(f"--csv={self.csv}", "--", INJECTED, "--gtest_also_run_disabled_tests", "--gtest_filter=*EndsTheProcess",
+                              code=4)
+        self.assertEqual(self.getppids(), {"Tests.DISABLED_EndsTheProcess": 9})
+        self.assertIn("was ended by the end of the process", done.err)
+
+
+class Denied(InjectedCase):
+    def test_a_traced_command_is_refused_before_it_runs(self):
+        if not shutil.which("strace"):
+            self.skipTest("needs strace")
+        done = self.run_program("strace", "-f", "-qq", "-o", "/dev/null", BENCH, "run", "--", STATIC, ONE_TEST, code=2)
+        self.assertEqual(done.out, "")
+        self.assertIn("a process has one tracer", done.err)
+
+    @unittest.skipUnless(os.path.exists(DENY), "not built: it needs libseccomp")
+    def test_a_filter_that_denies_it(self):
+        done = self.run_program(DENY, "EPERM", "ptrace", BENCH, "run", "--", STATIC, ONE_TEST, code=2)
+        self.assertEqual(done.out, "")
+        self.assertIn("a seccomp filter denies ptrace", done.err)
+
+    def test_below_a_shell_it_runs_and_is_named(self):
+        if not shutil.which("strace"):
+            self.skipTest("needs strace")
+        done = self.run_program("strace", "-f", "-qq", "-o", "/dev/null", BENCH, "run", "--", "sh", "-c", f"{STATIC} {ONE_TEST}; true",
+                                code=1)
+        self.assertIn("[  PASSED  ] 1 test.", done.out)
+        self.assertIn(f"not measured: {STATIC}", done.err)
+
+    def test_a_set_uid_program_is_refused(self):
+        program = self.copy_of(STATIC)
+        os.chown(program, 1, 1)
+        os.chmod(program, 0o4755)
+        self.assertIn("set-uid", self.bench_run("--", program, code=2).err)
+
+
+if __name__ == "__main__":
+    main()
