@@ -106,7 +106,7 @@ class Plain(Case):
         self.assertIn("loop three was left early, after 1 of 2 timed and 0 counted passes", done.err)
         self.assertEqual([row["kind"] for row in self.rows(record="test")], ["loop"])
 
-    def test_a_loop_that_nobody_asks_about_runs_once(self):
+    def test_a_loop_runs_once_if_nothing_is_requested(self):
         done = self.run_program(PLAIN_MAIN, SYSCOST_TEST_LOOP="1")
         self.assertEqual((done.out, done.err, os.listdir(self.folder)), ("calls: 1\n", "", []))
 

@@ -127,7 +127,7 @@ class Family:
                 self.assertEqual(row[column], "", column)
             self.assertEqual(row["origin"], "syscost")
 
-    def test_are_left_out_where_nobody_asked(self):
+    def test_are_left_out_by_default(self):
         self.run_program(CHILDREN, f"--syscost_csv={self.csv}", f"--syscost_backend={self.backend}")
         self.assertEqual(self.rows(kind="process"), [])
 

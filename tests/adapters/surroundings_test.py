@@ -179,7 +179,7 @@ def rows_with(*words, without=()):
 @ROOT
 @needs("setpriv")
 class Surroundings(SurroundingsCase):
-    def test_whoever_we_are(self):
+    def test_for_every_user(self):
         self.check(rows_with(without=("profile", "under", "namespace", "of the file")))
 
     @needs("setcap")

@@ -204,7 +204,7 @@ class Many(unittest.TestCase):
         self.assert_exact(copies)
         self.assert_nothing_left(copies)
 
-    def test_whoever_is_killed_in_whatever_order_the_others_count_exactly(self):
+    def test_if_some_are_killed_in_any_order_the_others_count_exactly(self):
         copies = self.start(MANY)
         self.assert_one_pair(copies)
         order = random.Random(5)
@@ -322,7 +322,7 @@ class Many(unittest.TestCase):
         self.assert_exact(copies)
         self.assert_nothing_left(copies)
 
-    def test_ordinary_users_are_served_by_a_helper_whose_file_has_the_capabilities(self):
+    def test_ordinary_users_are_served_by_a_helper_with_capabilities_of_its_file(self):
         with tempfile.TemporaryDirectory() as folder:
             os.chmod(folder, 0o755)
             library = self.copy_installation(folder, with_helper=True)

@@ -169,7 +169,7 @@ class PageTest(unittest.TestCase):
     def test_a_page_that_is_not_true_names_the_command_that_renews_it(self):
         self.assertRegex(self.run_page("```console\n$ seq 1\n2\n```\n")[1], r"\./dev update \S+\.md")
 
-    def test_update_leaves_a_page_alone_whose_commands_fail(self):
+    def test_update_leaves_a_page_alone_if_its_commands_fail(self):
         text = "```console\n$ seq 3\n$ false\n```\n"
         code, _, after = self.run_page(text, "--update")
         self.assertEqual((code, after), (1, text))

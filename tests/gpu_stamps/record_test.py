@@ -56,7 +56,7 @@ class Record(unittest.TestCase):
         test = self.rows(kind="test", test="Sum.TimedByEvents", syscall="getppid")
         self.assertEqual([row["calls"] for row in test], ["2"])
 
-    def test_claims_nothing_of_a_launch_whose_stamps_are_missing(self):
+    def test_claims_nothing_of_a_launch_without_its_stamps(self):
         run([PROGRAM, "--syscost_csv", "out.csv"], self.folder)
         self.assertEqual(self.rows(kind="gpu_kernel", test="Sum.LosesStamps", window="sum_tree span"), [])
 
@@ -75,7 +75,7 @@ class Record(unittest.TestCase):
         worse = run([BENCH, "compare", "fast.csv", "slow.csv", "--gate", "time"], self.folder, code=1).stdout
         self.assertRegex(worse, r"sum_tree span")
 
-    def test_does_nothing_when_nobody_asked(self):
+    def test_does_nothing_without_a_request(self):
         run([PROGRAM], self.folder)
         self.assertEqual(os.listdir(self.folder), [])
 

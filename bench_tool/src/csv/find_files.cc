@@ -52,7 +52,7 @@ bool is_wanted(const fs::directory_entry& entry, Problems& problems) {
 
 constexpr const char* kBazelArchive = "outputs.zip";
 
-/// The folder's files whose rows belong to its run. `error`: why the folder, or one below it, cannot be read.
+/// The folder's files with rows of its run. `error`: why the folder, or one below it, cannot be read.
 template <typename Entries>
 std::vector<std::string> wanted_files(Entries entries, std::error_code& error, Problems& problems) {
   std::vector<std::string> files;

@@ -131,7 +131,7 @@ std::string set_variables(const std::vector<std::string>& options) {
   return csv != nullptr ? csv : "";
 }
 
-/// The folder whose files Bazel brings back from the machine that ran a test; empty elsewhere. `--run_under` cannot
+/// The folder for files that Bazel brings back from the machine that ran a test; empty elsewhere. `--run_under` cannot
 /// name it, because Bazel does not expand variables there.
 std::string folder_of_bazel() {
   const char* const folder = getenv("TEST_UNDECLARED_OUTPUTS_DIR");

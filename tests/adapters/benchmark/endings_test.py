@@ -57,7 +57,7 @@ class OddBodies(BenchmarkCase):
             self.assertIn("the benchmarks are still timed: if BM_Odd/iterations:2 ends the program there too, it and the benchmarks after it have no rows", done.err)
             self.assertEqual(self.totals(), {"BM_OneCall": "1000"})
 
-    def test_a_body_that_closes_our_descriptors_is_told_so_once_and_costs_nobody_else(self):
+    def test_a_body_that_closes_our_descriptors_gets_one_message_and_costs_no_other(self):
         done = self.odd("close-all", 0)
         self.assertIn("benchmark BM_Odd/iterations:2 has no counts: the process that counts had its file descriptors closed in "
                       "it", done.err)
@@ -70,7 +70,7 @@ class OddBodies(BenchmarkCase):
         self.assertIn("benchmark BM_Odd/iterations:2 has no counts: the process that counts was killed by SIGABRT in it", done.err)
         self.assertEqual(self.totals(), {"BM_OneCall": "1000", "BM_Odd/iterations:2": "", "BM_Last": "1000"})
 
-    def test_whoever_insists_on_counts_gets_an_exit_code(self):
+    def test_a_run_that_requires_counts_gets_an_exit_code(self):
         self.odd("once", 1, SYSCOST_UNAVAILABLE="fail")
         self.odd("once", 0, SYSCOST_UNAVAILABLE="skip")
         self.odd("nothing", 0, SYSCOST_UNAVAILABLE="fail")
@@ -147,7 +147,7 @@ class Deaths(BenchmarkCase):
         self.assertEqual([name for name, _ in totals[3:]], ["BM_Twin", "BM_Between", "BM_Twin"])
         return done.err, [total for name, total in totals[3:] if name == "BM_Twin"]
 
-    def test_twins_keep_their_own_counts_whoever_else_dies(self):
+    def test_twins_keep_their_own_counts_if_others_die(self):
         for deaths in ([], ["First:in:abort"], ["Between:in:exit"], ["First:in:exit", "Between:before:kill"]):
             with self.subTest(deaths=deaths):
                 self.assertEqual(self.twins(*deaths)[1], ["1000", "2000"])

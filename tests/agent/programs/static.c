@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Stands for a static test program whose framework is not measured there: it has a text of doctest's.
+ * Stands for a static test program of a framework that is not measured there: it has a text of doctest's.
  */
 #include <stdio.h>
 

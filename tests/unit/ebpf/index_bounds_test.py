@@ -38,7 +38,7 @@ def clang(source):
 
 
 class IndexBounds(unittest.TestCase):
-    def test_finds_an_index_that_nobody_checks(self):
+    def test_finds_an_index_without_a_check(self):
         (complaint,) = complaints(SCALE, INDEX)
         self.assertIn("instruction 4 of program+4 adds to a pointer may be 0x3fffffffc0", complaint)
 

@@ -164,7 +164,7 @@ std::optional<StateEnd> find_end(const State& state) {
     return StateEnd{end.thread, end.threads, end.timer};
   };
   if (known != 0) return read_at(known);
-  // Behind the map of counters, and since 1.8 the name.
+  // After the map of counters, and since 1.8 after the name.
   constexpr std::size_t kMost = 256;
   for (std::size_t offset = sizeof(State) + 3 * sizeof(void*); offset < kMost; offset += sizeof(void*)) {
     if (const std::optional<StateEnd> end = read_at(offset)) {

@@ -38,7 +38,7 @@ struct ThreadTimer {
   double manual;
 };
 
-/// What stands further behind in a State, at a place that differs between versions and C++ libraries.
+/// Later members of a State. Their offset differs between versions and C++ libraries.
 struct StateEnd {
   int thread = 0;
   int threads = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The program whose process the guest is in, before the program's first instruction: what the kernel mapped of it, and
-// the functions that its C library calls before and after main().
+// The program of the process that the guest is in, before the program's first instruction: its mappings, and the
+// functions that its C library calls before and after main().
 #pragma once
 
 #include <link.h>

@@ -99,7 +99,7 @@ void note_denied(const char* program) {
   _exit(0);
 }
 
-/// A child whose end sends no signal, and which waitpid() finds only with __WCLONE.
+/// A child that sends no signal when it ends. waitpid() finds it only with __WCLONE.
 pid_t fork_quietly() {
   return static_cast<pid_t>(syscall(SYS_clone, 0, 0, 0, 0, 0));
 }
