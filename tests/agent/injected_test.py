@@ -130,6 +130,13 @@ class Denied(InjectedCase):
         self.assertIn("[  PASSED  ] 1 test.", done.out)
         self.assertIn(f"not measured: {STATIC}", done.err)
 
+    def test_a_program_below_a_debugger_runs_and_is_named(self):
+        if not shutil.which("gdb"):
+            self.skipTest("needs gdb")
+        done = self.bench_run("--", "gdb", "-batch", "-nx", "-ex", "run", "--args", STATIC, ONE_TEST, code=1)
+        self.assertIn("[  PASSED  ] 1 test.", done.out)
+        self.assertIn("a debugger or strace traces it", done.err)
+
     def test_a_set_uid_program_is_refused(self):
         program = self.copy_of(STATIC)
         os.chown(program, 1, 1)

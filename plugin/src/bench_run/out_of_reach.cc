@@ -24,8 +24,8 @@ FileKind kind_of(std::string_view word) {
   return word == agent::kNotePrivileged ? FileKind::privileged : FileKind::script;
 }
 
-std::optional<OutOfReach> not_traced(const std::string& name) {
-  const inject::Obstacle obstacle = inject::why_denied();
+std::optional<OutOfReach> not_entered(const std::string& name, bool is_traced) {
+  const inject::Obstacle obstacle = inject::why_denied(is_traced);
   return OutOfReach{name + ": nothing can be preloaded into it, and what is done instead was denied: " + obstacle.why,
                     obstacle.remedy};
 }
@@ -82,7 +82,9 @@ void Notes::print() const {
     if (space == std::string::npos || !printed.insert(line).second) continue;
     const std::string name = line.substr(space + 1);
     const std::string_view word = std::string_view(line).substr(0, space);
-    const auto its = word == agent::kNoteNotTraced ? not_traced(name) : out_of_reach(name, kind_of(word));
+    const bool is_traced = word == agent::kNoteTraced;
+    const auto its =
+        is_traced || word == agent::kNoteNotTraced ? not_entered(name, is_traced) : out_of_reach(name, kind_of(word));
     if (its) std::fprintf(stderr, "bench: not measured: %s\n  fix: %s\n", its->why.c_str(), its->remedy.c_str());
   }
 }

@@ -15,7 +15,8 @@ constexpr const char* kNoteStatic = "static";
 constexpr const char* kNoteOtherLibc = "libc";
 constexpr const char* kNoteOtherMachine = "machine";
 constexpr const char* kNotePrivileged = "rights";
-constexpr const char* kNoteNotTraced = "ptrace";
+constexpr const char* kNoteTraced = "traced";     // by another
+constexpr const char* kNoteNotTraced = "ptrace";  // denied
 
 /// In ASAN_OPTIONS: the library of AddressSanitizer does not end a program because ours comes before it.
 constexpr const char* kAsanOrder = "verify_asan_link_order=0";

@@ -63,6 +63,7 @@ void run_exit_functions() {
 #pragma GCC visibility push(default)
 extern "C" {
 
+// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): libc's names are reserved
 int dl_iterate_phdr(syscost::guest::Visit visit, void* context) {
   static const auto theirs =
       reinterpret_cast<int (*)(syscost::guest::Visit, void*)>(dlsym(RTLD_NEXT, "dl_iterate_phdr"));

@@ -45,7 +45,7 @@ class Program {
  private:
   std::uintptr_t dynamic_value(std::int64_t tag) const;
   std::uintptr_t section(const char* name) const;
-  bool write(std::uintptr_t at, std::uintptr_t value) const;
+  bool write(std::uintptr_t address, std::uintptr_t value) const;
 
   const std::uintptr_t* stack_;
   const char* name_ = "";

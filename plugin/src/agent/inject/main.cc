@@ -80,7 +80,8 @@ void note_denied(const char* program) {
   const char* const notes = getenv(agent::kNotesVariable);
   const int fd = notes != nullptr ? open(notes, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
   if (fd < 0) return;
-  const std::string line = std::string(agent::kNoteNotTraced) + " " + program + "\n";
+  const std::string line =
+      std::string(has_tracer() ? agent::kNoteTraced : agent::kNoteNotTraced) + " " + program + "\n";
   [[maybe_unused]] const ssize_t written = write(fd, line.data(), line.size());
   close(fd);
 }

@@ -31,15 +31,19 @@ int yama_scope() {
 
 }  // namespace
 
-Obstacle why_denied() {
+bool has_tracer() {
+  return status_value("TracerPid") != 0;
+}
+
+Obstacle why_denied(bool is_traced) {
   constexpr unsigned long kFsgsbase = 2;
   if ((getauxval(AT_HWCAP2) & kFsgsbase) == 0) {
     return {"this kernel lets no program set the fs register (FSGSBASE)",
             "use Linux 5.9 or newer; or link the program dynamically"};
   }
-  if (status_value("TracerPid") != 0) {
-    return {"it would be traced already, by a debugger or strace, and a process has one tracer",
-            "run bench without the tracer; or link the program dynamically"};
+  if (is_traced) {
+    return {"a debugger or strace traces it, and a process has one tracer",
+            "run it without the tracer; or link the program dynamically"};
   }
   if (yama_scope() >= 2) {
     return {"the system lets users trace no process (kernel.yama.ptrace_scope is " + std::to_string(yama_scope()) + ")",
@@ -54,7 +58,7 @@ Obstacle why_denied() {
 
 Obstacle try_tracing() {
   constexpr unsigned long kFsgsbase = 2;
-  if ((getauxval(AT_HWCAP2) & kFsgsbase) == 0) return why_denied();
+  if ((getauxval(AT_HWCAP2) & kFsgsbase) == 0) return why_denied(has_tracer());
   const pid_t child = fork();
   if (child == 0) {
     for (;;) pause();
@@ -64,7 +68,7 @@ Obstacle try_tracing() {
   kill(child, SIGKILL);
   while (waitpid(child, nullptr, __WALL) < 0 && errno == EINTR) {
   }
-  return may ? Obstacle{} : why_denied();
+  return may ? Obstacle{} : why_denied(has_tracer());
 }
 
 }  // namespace syscost::inject

@@ -12,8 +12,10 @@ struct Obstacle {
   std::string remedy;  ///< What to do.
 };
 
-/// What stands in the way, by what the system says of itself.
-Obstacle why_denied();
+/// True where another process traces this one.
+bool has_tracer();
+/// What stands in the way, by what the system says of itself. `is_traced`: the process has a tracer.
+Obstacle why_denied(bool is_traced);
 /// Tries it with a child process that does nothing.
 Obstacle try_tracing();
 

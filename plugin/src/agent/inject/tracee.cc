@@ -30,7 +30,7 @@ bool wait_for(pid_t process, int& status) {
 
 }  // namespace
 
-int Tracee::seize() {
+int Tracee::seize() const {
   return checked(trace(PTRACE_SEIZE, process_, 0, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL));
 }
 
@@ -63,7 +63,7 @@ int Tracee::begin_calls() {
   return resume_until_trap();
 }
 
-int Tracee::end_calls() {
+int Tracee::end_calls() const {
   return checked(trace(PTRACE_POKETEXT, process_, start_.rip, static_cast<std::uint64_t>(code_)));
 }
 

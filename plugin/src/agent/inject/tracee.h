@@ -19,7 +19,7 @@ class Tracee {
   explicit Tracee(pid_t process) : process_(process) {}
 
   /// The process asks for this, and executes a program afterwards. 0 where it is traced from now on.
-  int seize();
+  int seize() const;
   /// Waits for the program. False where the process ended, or executed none.
   bool wait_for_program();
 
@@ -32,7 +32,7 @@ class Tracee {
   /// As syscall(2), but returns the negative errno.
   long call(long number, std::uint64_t a = 0, std::uint64_t b = 0, std::uint64_t c = 0, std::uint64_t d = 0,
             std::uint64_t e = 0, std::uint64_t f = 0);
-  int end_calls();
+  int end_calls() const;
   int write(std::uint64_t at, const void* bytes, std::size_t size) const;
 
   /// Lets the process go: it continues at `entry` with `stack`, and no longer ends with the tracer.
