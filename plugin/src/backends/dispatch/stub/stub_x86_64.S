@@ -465,7 +465,9 @@ syscost_special:
         .cfi_def_cfa %rsp, 0
         .cfi_undefined %rip
         syscall
+        mov %rsp, %rcx
         lea -FRAME(%rsp), %rsp
+        mov %rcx, STACK(%rsp)   /* the child has written over it */
         .cfi_restore_state
         mov %rax, RESULT(%rsp)
         save_arguments
