@@ -7,10 +7,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
+#include <memory>
 #include <thread>
 #include <vector>
 
 #include "backends/dispatch/stub/state.h"
+#include "backends/dispatch/threads.h"
 #include "opened.h"
 
 namespace syscost::dispatch {
@@ -49,6 +52,67 @@ TEST(Dispatch, IsNotAloneBesideAnOlderThread) {
   is_over = true;
   is_over.notify_all();
   older.join();
+}
+
+// ---- threads that outlive a backend ---------------------------------------------------------------------------------
+
+/// Calls that are trapped, until it is told to stop.
+class TrappedThread {
+ public:
+  TrappedThread() : thread_([this] { run(); }) {
+    while (!has_begun_) std::this_thread::yield();
+  }
+  void stop() {
+    is_over_ = true;
+    thread_.join();
+  }
+
+ private:
+  void run() {
+    while (!is_over_) {
+      long result = SYS_getppid;
+      asm volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
+      has_begun_ = true;
+    }
+  }
+
+  std::atomic<bool> has_begun_{false};
+  std::atomic<bool> is_over_{false};
+  std::thread thread_;
+};
+
+/// The kernel may have stopped a thread for a call at the moment at which the backend closes.
+TEST(DispatchDeathTest, ClosesBesideThreadsThatAreBeingTrapped) {
+  auto close_often = [] {
+    for (int i = 0; i < 20; ++i) {
+      std::vector<std::unique_ptr<TrappedThread>> threads;
+      {
+        OpenedDispatch opened;
+        if (opened.backend == nullptr) std::_Exit(1);
+        for (int k = 0; k < 2; ++k) threads.push_back(std::make_unique<TrappedThread>());
+      }
+      for (const auto& thread : threads) thread->stop();
+    }
+    std::_Exit(0);
+  };
+  if (kHasRuntimeThread) GTEST_SKIP() << "the sanitizer has handlers of its own";
+  EXPECT_EXIT(close_often(), testing::ExitedWithCode(0), "");
+}
+
+TEST(Dispatch, ForgetsAThreadThatEndedBetweenTwoBackends) {
+  if (kHasRuntimeThread) GTEST_SKIP() << "the sanitizer has a thread that is counted, too";
+  std::unique_ptr<TrappedThread> thread;
+  {
+    OpenedDispatch opened;
+    ASSERT_NE(opened.backend, nullptr);
+    thread = std::make_unique<TrappedThread>();
+    EXPECT_EQ(count_armed_threads(), 2U);
+  }
+  thread->stop();
+  OpenedDispatch again;
+  ASSERT_NE(again.backend, nullptr);
+  EXPECT_EQ(count_armed_threads(), 1U);
+  EXPECT_TRUE(is_alone());
 }
 
 // ---- threads that are not seen --------------------------------------------------------------------------------------

@@ -174,6 +174,7 @@ Result<void> DispatchBackend::start(double unobserved_ns, const ClockRate& clock
 void DispatchBackend::count_others() {
   // Said first: a thread that a signal handler makes while they are counted takes it back.
   std::atomic_ref(syscost_is_alone).store(1);
+  forget_ended_threads();
   const std::size_t threads = count_threads();
   if (threads != 1) std::atomic_ref(syscost_is_alone).store(0);
   const std::size_t older = count_unseen_threads(threads);
@@ -224,6 +225,7 @@ DispatchBackend::~DispatchBackend() {
   // A jump that cannot be taken away is met by threads that are not watched any more.
   std::atomic_ref(syscost_has_older_threads).store(1);
   patches_.undo();
+  forget_ended_threads();
   disarm_every_lane();
   std::atomic_ref(syscost_is_alone).store(0);
   last_generation.store(lanes_.generation());
@@ -233,7 +235,14 @@ DispatchBackend::~DispatchBackend() {
     signal_safe::set_gs_base(nullptr);
     signal_safe::give_thread_back(guard, *opener_);
   }
-  if (has_signals_) signal_safe::give_signals_back(guard, !signal_safe::holds_trapped_calls(guard, nullptr));
+  if (has_signals_) {
+    const bool with_handlers = !signal_safe::holds_trapped_calls(guard, nullptr);
+    if (count_armed_threads() == 0) {
+      signal_safe::give_signals_back(guard, with_handlers);
+    } else if (with_handlers) {
+      signal_safe::give_handlers_back(guard);
+    }
+  }
   is_open.store(false);
 }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,7 @@
 #include <string>
 #include <system_error>
 
+#include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/state.h"
 
 namespace syscost::dispatch {
@@ -71,6 +73,19 @@ std::vector<pid_t> calling_threads() {
   });
   std::sort(all.begin(), all.end());
   return all;
+}
+
+void forget_ended_threads() {
+  for (std::uint32_t i = 0; i < syscost_state.thread_high; ++i) {
+    signal_safe::Thread& thread = syscost_threads[i];
+    // 0 = it is being born, or it is ending in the stub.
+    const std::uint32_t id = std::atomic_ref(thread.id).load();
+    if (std::atomic_ref(thread.is_used).load() == 0 || id == 0) continue;
+    if (syscost_raw_syscall(SYS_tgkill, syscost_state.process, id, 0) != -ESRCH) continue;
+    // Ended in between, it has given the record back itself, and another thread may have it.
+    std::uint32_t still = id;
+    if (std::atomic_ref(thread.id).compare_exchange_strong(still, 0)) std::atomic_ref(thread.is_used).store(0);
+  }
 }
 
 std::size_t count_armed_threads() {

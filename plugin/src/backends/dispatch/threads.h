@@ -17,6 +17,9 @@ std::size_t count_threads();
 /// Those that may make calls, in ascending order: not ending, not io_uring's.
 std::vector<pid_t> calling_threads();
 
+/// Takes back the records of threads that have ended while calls were not dispatched: no call of ours said so.
+void forget_ended_threads();
+
 /// How many threads have a record of ours.
 std::size_t count_armed_threads();
 

@@ -250,10 +250,14 @@ long take_signals_over(const Guard& /*guard*/, Thread& thread) {
   return 0;
 }
 
-void give_signals_back(const Guard& /*guard*/, bool with_handlers) {
+void give_signals_back(const Guard& guard, bool with_handlers) {
   syscost_state.has_signals = false;
   set_action(kSigsys, &signal_beliefs.actions[kSigsys], nullptr);
-  if (!with_handlers) return;
+  if (with_handlers) give_handlers_back(guard);
+}
+
+void give_handlers_back(const Guard& /*guard*/) {
+  syscost_state.has_signals = false;
   for (std::uint64_t left = signal_beliefs.entered_by_us; left != 0; left &= left - 1) {
     const int signal = __builtin_ctzll(left) + 1;
     KernelSigaction kernels{};

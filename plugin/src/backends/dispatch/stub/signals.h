@@ -42,5 +42,7 @@ long take_signals_over(const Guard& guard, Thread& thread);
 /// trapped calls their handlers must be entered by ours (trap_stacks.h). Changes no belief: a child may do so in our
 /// memory.
 void give_signals_back(const Guard& guard, bool with_handlers);
+/// All actions but that of SIGSYS, for which the kernel may just have stopped another thread.
+void give_handlers_back(const Guard& guard);
 
 }  // namespace syscost::signal_safe
