@@ -24,16 +24,8 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(version "${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}")
 
-# What is opened at run time is in no list of dependencies. The disassembler's name has its version in it.
+# What is opened at run time is in no list of dependencies.
 set(opened "libbpf1, libseccomp2")
-find_program(SYSCOST_DPKG_QUERY dpkg-query)
-if(SYSCOST_DPKG_QUERY AND SYSCOST_ZYDIS_LIBRARY)
-  file(REAL_PATH "${SYSCOST_ZYDIS_LIBRARY}" zydis)
-  execute_process(COMMAND ${SYSCOST_DPKG_QUERY} -S "${zydis}" OUTPUT_VARIABLE owner ERROR_QUIET)
-  if(owner MATCHES "^([a-z0-9.+-]+)(:[a-z0-9]+)?: ")
-    string(APPEND opened ", ${CMAKE_MATCH_1}")
-  endif()
-endif()
 
 # Lines of at most 79 characters, which Debian asks for. The synopsis is the first of each description.
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")

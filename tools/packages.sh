@@ -13,7 +13,6 @@ cmake           | cmake        | configures the build
 ninja-build     | ninja        | runs the build
 libbpf-dev      | -            | loads the eBPF programs
 libseccomp-dev  | -            | writes the seccomp backend's filter
-libzydis-dev    | -            | tells the dispatch backend which call sites it can patch
 libgtest-dev    | -            | GoogleTest, for the adapter, the demos and the tests
 libbenchmark-dev | -           | Google Benchmark, for its adapter
 libfmt-dev      | -            | text output of bench
@@ -25,6 +24,7 @@ libtomlplusplus-dev | -        | reader of bench's budgets
 "
 
 readonly packages_test="
+libzydis-dev    | -            | a decoder that the one of the dispatch backend is compared with
 libgmock-dev    | -            | matchers in the tests
 googletest      | -            | GoogleTest's own samples and tests, run with syscost linked in
 ocl-icd-opencl-dev | -         | the GPU demo on OpenCL

@@ -26,6 +26,8 @@ RULES = [
     # The cost of counting is not printed if other work on the machine hides it.
     (re.compile(r"(?:\d+ ns added per call while counting|what counting adds to a call is not measurable: the machine is busy)"),
      "# added per call while counting"),
+    # Which libc is here.
+    (re.compile(r"\b\d+ of \d+ call sites of libc patched(?:, the rest trapped: .*)?$"), "# of # call sites of libc patched"),
     # Between the file and the backend: moment, host, kernel, the commit where there is one, build type.
     (re.compile(r"^run \S+ of (\S+), .*?(?=backend )"), r"run # of \1, "),
     (re.compile(r"\brun [\w.-]+-\d+-\d+\b"), "run #"),

@@ -72,13 +72,6 @@ syscost::Result<std::unique_ptr<syscost::Backend>> open_seccomp([[maybe_unused]]
 #endif
 }
 
-/// Dispatch patches what was trapped when it is asked between two windows.
-void trap_once(syscost::Backend& backend) {
-  getppid();
-  [[maybe_unused]] const ssize_t fails = write(-1, "x", 1);
-  if (!backend.hidden_losses().ok()) give_up("the backend was taken away");
-}
-
 std::unique_ptr<syscost::Backend> open_backend(std::string_view name) {
   syscost::Result<std::unique_ptr<syscost::Backend>> backend =
       name == "dispatch"     ? syscost::dispatch::open_backend(syscost::dispatch::Patching::allowed)
@@ -87,7 +80,6 @@ std::unique_ptr<syscost::Backend> open_backend(std::string_view name) {
       : name == "unselected" ? open_seccomp(true)
                              : syscost::ebpf::open_backend();
   if (!backend.ok()) give_up(backend.failure().reason.c_str());
-  trap_once(*backend.value());
   return std::move(backend.value());
 }
 
@@ -174,10 +166,7 @@ int main(int argc, char** argv) {
     for (;;) pause();
   } else if (mode == "detached" || mode == "disarmed" || mode == "armed" || mode == "beside" || mode == "windows") {
     std::unique_ptr<syscost::Backend> backend = open_backend(name);
-    if (mode == "beside") {
-      stop_being_alone();
-      trap_once(*backend);  // beside a thread libc's write makes its syscall at another place
-    }
+    if (mode == "beside") stop_being_alone();
     syscost::WindowBook book(*backend, syscost::quiet_memory());
     if (mode == "detached" && !backend->detach().ok()) give_up("cannot detach");
     if (mode == "windows") {

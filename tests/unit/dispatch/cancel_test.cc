@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <array>
@@ -65,29 +66,55 @@ void cancel_many(void* (*body)(void*)) {
   }
 }
 
+void* wait_for_ever(void* argument) {
+  auto& blocking = *static_cast<Blocking*>(argument);
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+  blocking.is_there = true;
+  pthread_mutex_lock(&mutex);
+  for (;;) pthread_cond_wait(&condition, &mutex);
+}
+
+/// A file in which each read moves the offset by one, so that the offset says how many reads the kernel has made.
+class CountedReads {
+ public:
+  CountedReads() {
+    if (ftruncate(file_, 1 << 30) != 0) ADD_FAILURE();
+  }
+  ~CountedReads() { close(file_); }
+  CountedReads(const CountedReads&) = delete;
+  CountedReads& operator=(const CountedReads&) = delete;
+
+  std::uint64_t made() const { return static_cast<std::uint64_t>(lseek(file_, 0, SEEK_CUR)); }
+  /// Cancelled between any two instructions, ours too.
+  static void* read_for_ever(void* argument) {
+    const auto& self = *static_cast<const CountedReads*>(argument);
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, nullptr);
+    char byte = 0;
+    self.has_begun_ = true;
+    for (;;) {
+      if (read(self.file_, &byte, 1) != 1) return nullptr;
+    }
+  }
+  bool has_begun() const { return has_begun_; }
+
+ private:
+  int file_ = memfd_create("counted", 0);
+  mutable std::atomic<bool> has_begun_{false};
+};
+
 class Cancel : public testing::TestWithParam<Patching> {
  protected:
+  std::uint64_t count_reads(void (*body)()) { return opened_.count(SYS_read, body); }
+
   void SetUp() override {
     if (kIsSanitized) GTEST_SKIP() << "the sanitizer has handlers of its own for threads that end";
     ASSERT_NE(opened_.backend, nullptr);
-    // Reached once, the sites that are used are patched.
-    call_once();
-    ASSERT_TRUE(opened_.backend->hidden_losses().ok());
     alarm(60);
   }
   void TearDown() override { alarm(0); }
 
  private:
-  static void call_once() {
-    pollfd nothing = {-1, 0, 0};
-    timespec no_time = {};
-    sigset_t none;
-    sigemptyset(&none);
-    ppoll(&nothing, 1, &no_time, &none);
-    char byte = 0;
-    if (read(-1, &byte, 1) + write(-1, &byte, 1) != -2) ADD_FAILURE();
-  }
-
   OpenedDispatch opened_{GetParam()};
 };
 
@@ -99,8 +126,34 @@ TEST_P(Cancel, EndsAThreadThatWaitsUnderAMask) {
   cancel_many(poll_for_ever);
 }
 
+TEST_P(Cancel, EndsAThreadThatWaitsForACondition) {
+  cancel_many(wait_for_ever);
+}
+
 TEST_P(Cancel, EndsAThreadThatCallsAllTheTime) {
   cancel_many(call_for_ever);
+}
+
+TEST_P(Cancel, LosesNoReadOfAThreadThatIsCancelledAnywhere) {
+  static std::uint64_t made;
+  made = 0;
+  const std::uint64_t counted = count_reads([] {
+    constexpr int kThreads = 60;
+    for (int i = 0; i < kThreads; ++i) {
+      CountedReads reads;
+      pthread_t thread = {};
+      ASSERT_EQ(pthread_create(&thread, nullptr, CountedReads::read_for_ever, &reads), 0);
+      while (!reads.has_begun()) __builtin_ia32_pause();
+      for (int spin = 0; spin < i * 50; ++spin) __builtin_ia32_pause();
+      ASSERT_EQ(pthread_cancel(thread), 0);
+      void* result = nullptr;
+      ASSERT_EQ(pthread_join(thread, &result), 0);
+      ASSERT_EQ(result, PTHREAD_CANCELED);
+      made += reads.made();
+    }
+  });
+  EXPECT_GT(made, 0U);
+  EXPECT_EQ(counted, made);
 }
 
 INSTANTIATE_TEST_SUITE_P(Dispatch, Cancel, testing::Values(Patching::allowed, Patching::never),

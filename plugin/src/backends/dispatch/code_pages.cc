@@ -4,63 +4,125 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 #include <cstring>
+#include <string_view>
 
 #include "backends/dispatch/stub/raw.h"
 
 namespace syscost::dispatch {
 namespace {
 
-constexpr long kSyncCore = 1 << 5;  // MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE
+constexpr long kSyncCore = 1 << 5;        // MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE
+constexpr long kPopulateForReading = 22;  // MADV_POPULATE_READ, missing in older headers
 
 bool is_error(long result) {
   return result < 0 && result > -4096;
 }
 
-long raw_mmap(int protection, int flags, const CodeFile& file) {
-  return syscost_raw_syscall(SYS_mmap, 0, kPage, protection, flags, file.descriptor, file.offset);
+/// Puts those bytes of its content into `copy`, the copy of `pages`, that lie within it.
+void put(const Change& change, const Pages& pages, unsigned char* copy) {
+  for (std::size_t i = 0; i < change.count; ++i) {
+    const auto at = static_cast<std::size_t>(change.at + i - pages.begin);
+    if (at < pages.bytes()) copy[at] = change.content[i];
+  }
 }
 
-/// True when the file has this page of code. It is read, not mapped: a program that changed its root may have given the
-/// file's name to an empty file, where touching a mapping is SIGBUS, or to a pipe.
-bool holds(const CodeFile& file, const unsigned char* page) {
-  if (file.descriptor < 0) return false;
-  unsigned char content[kPage];
-  const long got =
-      syscost_raw_syscall(SYS_pread64, file.descriptor, reinterpret_cast<long>(content), kPage, file.offset);
-  return got == static_cast<long>(kPage) && std::memcmp(content, page, kPage) == 0;
+/// `expected`, what the file has of `page`, shall have the content of `change`.
+void expect(const Change& change, const unsigned char* page, unsigned char* expected) {
+  for (std::size_t i = 0; i < change.count; ++i) {
+    const auto at = static_cast<std::size_t>(change.at + i - page);
+    if (at < kPage && expected[at] == change.original[i]) expected[at] = change.content[i];
+  }
 }
 
 }  // namespace
 
-Replaced replace_page(unsigned char* page, const unsigned char* content, const unsigned char* original,
-                      const CodeFile& file) {
-  constexpr int kWritable = PROT_READ | PROT_WRITE;
-  Replaced done;
-  long copy = -1;
-  if (original != nullptr && holds(file, original)) copy = raw_mmap(kWritable, MAP_PRIVATE, file);
-  done.is_of_file = !is_error(copy);
-  if (!done.is_of_file) copy = raw_mmap(kWritable, MAP_PRIVATE | MAP_ANONYMOUS, {-1, 0});
-  if (is_error(copy)) return {"there is no memory for a copy of the code", false};
-  auto* const bytes = reinterpret_cast<unsigned char*>(copy);
-  std::memcpy(bytes, content, kPage);
-  if (syscost_raw_syscall(SYS_mprotect, copy, kPage, PROT_READ | PROT_EXEC) != 0) {
-    done.why_not = "memory may not be made executable here";
-  } else if (is_error(syscost_raw_syscall(SYS_mremap, copy, kPage, kPage, MREMAP_MAYMOVE | MREMAP_FIXED,
-                                          reinterpret_cast<long>(page)))) {
-    done.why_not = "code may not be replaced here";
+std::vector<bool> compare_with_file(const Pages& pages, const std::vector<bool>& readable,
+                                    std::span<const Change> changes, const CodeFile& file) {
+  std::vector<bool> same(pages.count());
+  if (file.descriptor < 0) return same;
+  // The file is read, not mapped: a program that changed its root may have given the file's name to an empty file,
+  // where touching a mapping is SIGBUS, or to a pipe.
+  constexpr std::size_t kAtOnce = 8;
+  std::vector<unsigned char> of_file(kAtOnce * kPage);
+  auto change = changes.begin();
+  long got = 0;
+  for (std::size_t i = 0; i < pages.count(); ++i) {
+    const std::size_t offset = i % kAtOnce * kPage;
+    if (offset == 0) {
+      got = syscost_raw_syscall(SYS_pread64, file.descriptor, reinterpret_cast<long>(of_file.data()),
+                                static_cast<long>(of_file.size()), file.offset + static_cast<long>(i * kPage));
+    }
+    if (!readable[i] || got < static_cast<long>(offset + kPage)) continue;
+    const unsigned char* const page = pages.begin + i * kPage;
+    unsigned char* const expected = of_file.data() + offset;
+    while (change != changes.end() && change->at + change->count <= page) ++change;
+    for (auto here = change; here != changes.end() && here->at < page + kPage; ++here) {
+      if (here->is_made()) expect(*here, page, expected);
+    }
+    same[i] = std::memcmp(expected, page, kPage) == 0;
   }
-  if (done.why_not != nullptr) {
-    syscost_raw_syscall(SYS_munmap, copy, kPage);
-  } else {
-    // Moving the page has reached every processor's translations; this reaches what it has fetched, where it is known.
-    syscost_raw_syscall(SYS_membarrier, kSyncCore, 0, 0);
-  }
-  return done;
+  return same;
 }
 
-bool forget_changes(unsigned char* page) {
-  const bool is_done = syscost_raw_syscall(SYS_madvise, reinterpret_cast<long>(page), kPage, MADV_DONTNEED) == 0;
+std::vector<bool> are_mapped_as_code(const Pages& pages) {
+  std::vector<bool> are_code(pages.count(), true);
+  std::FILE* const maps = std::fopen("/proc/self/maps", "re");
+  if (maps == nullptr) return are_code;
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+  char rights[5] = {};
+  while (std::fscanf(maps, "%" SCNxPTR "-%" SCNxPTR " %4s%*[^\n]", &begin, &end, rights) == 3) {
+    if (begin >= reinterpret_cast<std::uintptr_t>(pages.end)) break;
+    if (std::string_view(rights) == "r-xp") continue;
+    for (std::size_t i = 0; i < pages.count(); ++i) {
+      const auto page = reinterpret_cast<std::uintptr_t>(pages.begin) + i * kPage;
+      if (page >= begin && page < end) are_code[i] = false;
+    }
+  }
+  std::fclose(maps);
+  return are_code;
+}
+
+const char* replace_code(const Pages& pages, std::span<const Change> changes, CopyOf source, const CodeFile& file) {
+  const bool is_of_file = source != CopyOf::memory;
+  const auto bytes = static_cast<long>(pages.bytes());
+  const long copy = syscost_raw_syscall(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
+                                        is_of_file ? MAP_PRIVATE : MAP_PRIVATE | MAP_ANONYMOUS,
+                                        is_of_file ? file.descriptor : -1, is_of_file ? file.offset : 0);
+  if (is_error(copy)) return "there is no memory for a copy of the code";
+  auto* const into = reinterpret_cast<unsigned char*>(copy);
+  if (source != CopyOf::file) std::memcpy(into, pages.begin, pages.bytes());
+  for (const Change& change : changes) {
+    // A page that is not written to stays the file's.
+    if (source != CopyOf::file || change.content != change.original) {
+      put(change, pages, into);
+    }
+  }
+  const char* why_not = nullptr;
+  if (syscost_raw_syscall(SYS_mprotect, copy, bytes, PROT_READ | PROT_EXEC) != 0) {
+    why_not = "memory may not be made executable here";
+  } else if (is_error(syscost_raw_syscall(SYS_mremap, copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+                                          reinterpret_cast<long>(pages.begin)))) {
+    why_not = "code may not be replaced here";
+  }
+  if (why_not != nullptr) {
+    syscost_raw_syscall(SYS_munmap, copy, bytes);
+    return why_not;
+  }
+  // Moving pages has reached every processor's translations; this reaches what it has fetched, where it is known.
+  syscost_raw_syscall(SYS_membarrier, kSyncCore, 0, 0);
+  // Else the program would see faults where it sees none without us. Older kernels do not know it.
+  syscost_raw_syscall(SYS_madvise, reinterpret_cast<long>(pages.begin), bytes, kPopulateForReading);
+  return nullptr;
+}
+
+bool forget_changes(const Pages& pages) {
+  const auto bytes = static_cast<long>(pages.bytes());
+  const bool is_done = syscost_raw_syscall(SYS_madvise, reinterpret_cast<long>(pages.begin), bytes, MADV_DONTNEED) == 0;
   if (is_done) syscost_raw_syscall(SYS_membarrier, kSyncCore, 0, 0);
   return is_done;
 }

@@ -107,10 +107,13 @@ class DispatchBackend final : public Backend {
   /// The kernel arms only the thread that asks for it.
   bool attaches_on_any_thread() const override { return false; }
   std::string remark() const override { return remark_; }
+  std::string arrangement() const override {
+    return patching_ == Patching::allowed ? Patches::describe_coverage() : std::string();
+  }
 
  private:
   Result<void> prove();
-  void patch_trapped();
+  void patch();
   /// Counts the other threads of this process: is the opener alone, and which threads are never seen?
   void count_others();
   void add_remark(const std::string& text);
@@ -156,9 +159,7 @@ Result<void> DispatchBackend::start(double unobserved_ns, const ClockRate& clock
   if (Result<void> proof = prove(); !proof.ok()) return proof;
   if (patching_ == Patching::allowed) {
     if (const std::string obstacle = Patches::obstacle(); !obstacle.empty()) give_up_patching(obstacle);
-    // Trapped once, the site of getppid_ns() is known.
-    getppid_ns(1);
-    patch_trapped();
+    if (patching_ == Patching::allowed) patch();
   }
   clock.settle();
   // A trapped call takes about ten times as long as a patched one, so fewer of them are enough.
@@ -196,14 +197,13 @@ void DispatchBackend::give_up_patching(const std::string& reason) {
   add_remark("every call is trapped, none patched: " + reason);
 }
 
-void DispatchBackend::patch_trapped() {
-  if (patching_ == Patching::never) return;
+void DispatchBackend::patch() {
   if (syscost_state.has_filter) {
     give_up_patching(
         "the program has installed a seccomp filter, and the filter may kill it for the calls that patching needs");
     return;
   }
-  if (const std::string why_not = patches_.patch_trapped(); !why_not.empty()) give_up_patching(why_not);
+  if (const std::string why_not = patches_.apply(); !why_not.empty()) give_up_patching(why_not);
 }
 
 /// Leaves the process lane armed.
@@ -224,8 +224,10 @@ DispatchBackend::~DispatchBackend() {
   const Guard guard = between_windows();
   // A jump that cannot be taken away is met by threads that are not watched any more.
   std::atomic_ref(syscost_has_older_threads).store(1);
-  patches_.undo();
   forget_ended_threads();
+  // A thread that a timed pass made has not passed the stub. It may stand in what undo() would take away.
+  if (syscost_is_alone != 0 && count_threads() != 1) std::atomic_ref(syscost_is_alone).store(0);
+  patches_.undo();
   disarm_every_lane();
   std::atomic_ref(syscost_is_alone).store(0);
   last_generation.store(lanes_.generation());
@@ -296,10 +298,7 @@ Result<std::uint64_t> DispatchBackend::hidden_losses() {
   call_from_here(SYS_getppid);
   if (syscost_state.stood_aside != StoodAside::no) return why_aside(syscost_state.stood_aside);
   if (!is_watched) return count_losses();
-  if (trapped.load() != before) {
-    patch_trapped();
-    return count_losses();
-  }
+  if (trapped.load() != before) return count_losses();
   return Failure{"something outside syscost switched Syscall User Dispatch off, so calls are not counted any more",
                  "choose another backend"};
 }

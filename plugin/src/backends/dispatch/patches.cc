@@ -3,17 +3,12 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <sys/mman.h>
+#include <signal.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cinttypes>
 #include <cstdint>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
-#include <utility>
 
 #include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/state.h"
@@ -22,12 +17,7 @@
 namespace syscost::dispatch {
 namespace {
 
-using signal_safe::kTrampolineBytes;
-
-constexpr std::size_t kTrampolinesBytes = 16 * kPage;
-constexpr std::size_t kMostPatches = kTrampolinesBytes / kTrampolineBytes;
-constexpr std::intptr_t kReach = std::intptr_t{1} << 30;  // half of what a near jump can, for room on both sides
-constexpr long kRegisterSyncCore = 1 << 6;                // MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE
+constexpr long kRegisterSyncCore = 1 << 6;  // MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE
 
 bool is_under_sanitizer() {
   constexpr const char* kRuntimes[] = {"__asan_init", "__tsan_init", "__lsan_init", "__msan_init", "__hwasan_init"};
@@ -35,27 +25,12 @@ bool is_under_sanitizer() {
                      [](const char* name) { return dlsym(RTLD_DEFAULT, name) != nullptr; });
 }
 
-/// True when the site always makes the same call, and it needs no care.
-bool makes_plain_call(const Site& site) {
-  constexpr unsigned char kMovToEax = 0xb8;
-  std::uint32_t number = 0;
-  if (site.displaced[0] != kMovToEax || site.displaced_bytes != kJumpBytes) return false;
-  std::memcpy(&number, site.displaced + 1, sizeof number);
-  return number < sizeof syscost_is_special && syscost_is_special[number] == 0;
-}
-
-unsigned char* page_start(unsigned char* address) {
-  return reinterpret_cast<unsigned char*>(reinterpret_cast<std::uintptr_t>(address) & ~(kPage - 1));
-}
-
-}  // namespace
-
 /// The file that libc's text comes from, open while pages are replaced.
 class LibcFile {
  public:
   LibcFile()
-      : descriptor_(static_cast<int>(
-            syscost_raw_syscall(SYS_openat, AT_FDCWD, address_of_path(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))) {}
+      : descriptor_(static_cast<int>(syscost_raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(libc_text().path),
+                                                         O_RDONLY | O_CLOEXEC | O_NONBLOCK))) {}
   ~LibcFile() {
     if (descriptor_ >= 0) syscost_raw_syscall(SYS_close, descriptor_);
   }
@@ -67,9 +42,149 @@ class LibcFile {
   }
 
  private:
-  static long address_of_path() { return reinterpret_cast<long>(libc_text().path); }
   int descriptor_;
 };
+
+/// No handler runs meanwhile: it could make a thread. Only raw syscalls may be made, because SIGSYS is held, too.
+class SignalsHeld {
+ public:
+  SignalsHeld() { change(SIG_BLOCK, ~std::uint64_t{0}, &before_); }
+  ~SignalsHeld() { change(SIG_SETMASK, before_, nullptr); }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+
+ private:
+  static void change(int how, std::uint64_t mask, std::uint64_t* before) {
+    syscost_raw_syscall(SYS_rt_sigprocmask, how, reinterpret_cast<long>(&mask), reinterpret_cast<long>(before),
+                        sizeof mask);
+  }
+  std::uint64_t before_ = 0;
+};
+
+bool is_alone() {
+  return std::atomic_ref(syscost_is_alone).load() != 0;
+}
+
+bool lies_within(const Patch& patch, const Pages& pages) {
+  return std::all_of(patch.changes.begin(), patch.changes.end(), [&pages](const Change& change) {
+    return change.at >= pages.begin && change.at + change.count <= pages.end;
+  });
+}
+
+bool touches(const Patch& patch, const Pages& pages) {
+  return std::any_of(patch.changes.begin(), patch.changes.end(),
+                     [&pages](const Change& change) { return pages.hold(change); });
+}
+
+/// What apply() wants of `patch`, and undo().
+bool may_come(const Patch& patch, const Pages& pages, bool alone) {
+  return patch.is_in_place || (lies_within(patch, pages) && (alone || !patch.site.is_split));
+}
+bool must_stay(const Patch& patch, const Pages& pages, bool alone) {
+  return patch.is_in_place && (!lies_within(patch, pages) || (patch.site.is_split && !alone));
+}
+using IsWanted = bool (*)(const Patch& patch, const Pages& pages, bool alone);
+
+/// A short jump must not lead to what something else has written over its bridge.
+bool shall_be_there(const Patch& patch, const Pages& pages, IsWanted is_wanted, bool alone) {
+  if (must_stay(patch, pages, alone)) return true;
+  auto is_foreign = [](const Change& change) { return change.is_foreign(); };
+  return is_wanted(patch, pages, alone) && std::none_of(patch.changes.begin(), patch.changes.end(), is_foreign);
+}
+
+/// All changes that `pages` hold, in order of address. Those of patches that are not wanted keep what was there at
+/// first; what something else has written over them stays.
+std::vector<Change> changes_of(const Pages& pages, IsWanted is_wanted, bool alone) {
+  std::vector<Change> changes;
+  for (const Patch& patch : patch_plan().patches) {
+    if (!touches(patch, pages)) continue;
+    const bool is_there = shall_be_there(patch, pages, is_wanted, alone);
+    for (const Change& change : patch.changes) {
+      if (!pages.hold(change) || change.is_foreign()) continue;
+      changes.push_back(change);
+      const bool is_to_stay = change.at == patch.site.bridge && patch.leaves_bridge(alone);
+      if (!is_to_stay && !is_there) changes.back().content = change.original;
+    }
+  }
+  std::sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.at < b.at; });
+  return changes;
+}
+
+/// Puts into `pages` what is wanted there. Returns why not, or null.
+const char* replace(const Pages& pages, CopyOf source, IsWanted is_wanted) {
+  const LibcFile file;
+  const char* why_not = nullptr;
+  bool alone = is_alone();
+  for (bool is_done = false; !is_done;) {
+    alone = is_alone();
+    const std::vector<Change> changes = changes_of(pages, is_wanted, alone);
+    const SignalsHeld held;
+    is_done = is_alone() == alone;
+    if (is_done) why_not = replace_code(pages, changes, source, file.at(pages.begin));
+  }
+  if (why_not != nullptr) return why_not;
+  for (Patch& patch : patch_plan().patches) {
+    if (!touches(patch, pages)) continue;
+    const bool is_there = shall_be_there(patch, pages, is_wanted, alone);
+    patch.has_left_bridge = !is_there && patch.leaves_bridge(alone);
+    patch.is_in_place = is_there;
+  }
+  return nullptr;
+}
+
+/// What a page is now.
+enum class State : std::uint8_t {
+  of_file,   ///< As libc's file has it, but for what is ours.
+  changed,   ///< Something else has written there.
+  not_code,  ///< It may be written, or not be executed: something else is about to change it.
+};
+
+std::vector<State> look_at(const Pages& pages) {
+  std::vector<Change> ours;
+  for (const Patch& patch : patch_plan().patches) ours.insert(ours.end(), patch.changes.begin(), patch.changes.end());
+  std::sort(ours.begin(), ours.end(), [](const Change& a, const Change& b) { return a.at < b.at; });
+  const LibcFile file;
+  const std::vector<bool> are_code = are_mapped_as_code(pages);
+  // What may not be read is not looked at.
+  const std::vector<bool> are_same = compare_with_file(pages, are_code, ours, file.at(pages.begin));
+  std::vector<State> found;
+  for (std::size_t i = 0; i < pages.count(); ++i) {
+    found.push_back(!are_code[i] ? State::not_code : are_same[i] ? State::of_file : State::changed);
+  }
+  return found;
+}
+
+bool has(const std::vector<State>& pages, State some) {
+  return std::find(pages.begin(), pages.end(), some) != pages.end();
+}
+bool are_all_of_file(const std::vector<State>& pages) {
+  return !has(pages, State::changed) && !has(pages, State::not_code);
+}
+
+Pages page_at(const Pages& pages, std::size_t index) {
+  return {pages.begin + index * kPage, pages.begin + (index + 1) * kPage};
+}
+
+/// Of `pages`, what may go.
+void take_away(const Pages& pages, CopyOf source) {
+  std::vector<Patch>& patches = patch_plan().patches;
+  const bool alone = is_alone();
+  std::vector<Patch*> here;
+  for (Patch& patch : patches) {
+    if ((patch.is_in_place || patch.has_left_bridge) && touches(patch, pages)) here.push_back(&patch);
+  }
+  if (here.empty()) return;
+  const bool is_all_to_go = std::none_of(here.begin(), here.end(), [&](const Patch* patch) {
+    return must_stay(*patch, pages, alone) || patch->leaves_bridge(alone);
+  });
+  if (source != CopyOf::file || !is_all_to_go || !forget_changes(pages)) {
+    replace(pages, source, must_stay);
+    return;
+  }
+  for (Patch* patch : here) patch->is_in_place = patch->has_left_bridge = false;
+}
+
+}  // namespace
 
 std::string Patches::obstacle() {
   if (is_under_sanitizer()) return "a sanitizer watches this program";
@@ -80,141 +195,74 @@ std::string Patches::obstacle() {
   return {};
 }
 
-std::string Patches::reserve_trampolines() {
-  const auto near = reinterpret_cast<std::intptr_t>(libc_text().begin);
-  std::ifstream maps("/proc/self/maps");
-  std::intptr_t gap = 1 << 16;  // never address 0
-  for (std::string line; std::getline(maps, line);) {
-    std::uintptr_t begin = 0;
-    std::uintptr_t end = 0;
-    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR, &begin, &end) != 2) continue;
-    const auto room = static_cast<std::intptr_t>(begin) - static_cast<std::intptr_t>(kTrampolinesBytes);
-    // Right below a mapping, so that the stack of a growing one above keeps its room.
-    if (room >= gap && room > near - kReach && room < near + kReach) {
-      void* mapped = mmap(reinterpret_cast<void*>(room & ~static_cast<std::intptr_t>(kPage - 1)), kTrampolinesBytes,
-                          PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-      if (mapped != MAP_FAILED) {
-        trampolines_ = static_cast<unsigned char*>(mapped);
-        break;
-      }
+std::string Patches::apply() {
+  const PatchPlan& plan = patch_plan();
+  if (!plan.why_not.empty()) return plan.why_not;
+  const Pages all = plan.pages();
+  const std::vector<State> states = look_at(all);
+  std::vector<Part> parts;
+  if (are_all_of_file(states)) {
+    parts = {{all, CopyOf::file}};
+  } else {
+    // If only some pages differ, something else has changed those: a tracer's breakpoint for example.
+    const State wanted = has(states, State::of_file) ? State::of_file : State::changed;
+    for (std::size_t i = 0; i < all.count(); ++i) {
+      const Pages page = page_at(all, i);
+      const bool is_changed = std::any_of(plan.patches.begin(), plan.patches.end(),
+                                          [&page](const Patch& patch) { return lies_within(patch, page); });
+      if (!is_changed || states[i] != wanted) continue;
+      parts.push_back({page, wanted == State::of_file ? CopyOf::file : CopyOf::memory});
     }
-    gap = static_cast<std::intptr_t>(end);
   }
-  if (trampolines_ == nullptr) return "there is no room for jumps near libc";
-  trampolines_copy_.resize(kTrampolinesBytes);
-  syscost_state.trampolines = reinterpret_cast<std::uint64_t>(trampolines_);
-  syscost_state.trampolines_bytes = kTrampolinesBytes;
-  return {};
-}
-
-std::array<unsigned char, kJumpBytes> Patches::add_trampoline(const Site& site) {
-  unsigned char* at = trampolines_copy_.data() + used_bytes_;
-  auto append = [&at](const void* bytes, std::size_t count) {
-    std::memcpy(at, bytes, count);
-    at += count;
-  };
-  constexpr unsigned char kLoadRcx[] = {0x48, 0xb9};                              // movabs $way_back,%rcx
-  constexpr unsigned char kLoadR11[] = {0x49, 0xbb};                              // movabs $way_back,%r11
-  constexpr unsigned char kJumpToNext8[] = {0xff, 0x25, 0x00, 0x00, 0x00, 0x00};  // jmp *0(%rip)
-  const bool is_plain = makes_plain_call(site);
-  const void* stub = is_plain ? syscost_stub_plain : syscost_stub;
-  append(site.displaced, site.displaced_bytes);
-  append(is_plain ? kLoadR11 : kLoadRcx, sizeof kLoadRcx);
-  append(&site.return_address, sizeof site.return_address);
-  append(kJumpToNext8, sizeof kJumpToNext8);
-  append(&stub, sizeof stub);
-  trampolines_copy_[used_bytes_ + kTrampolineBytes - 1] = static_cast<unsigned char>(site.displaced_bytes);
-
-  const std::intptr_t distance = trampolines_ + used_bytes_ - (site.displaced + kJumpBytes);
-  const auto near = static_cast<std::int32_t>(distance);
-  std::array<unsigned char, kJumpBytes> jump = {0xe9};
-  std::memcpy(jump.data() + 1, &near, sizeof near);
-  used_bytes_ += kTrampolineBytes;
-  return jump;
-}
-
-const char* Patches::show_trampolines(std::size_t first_byte) {
-  for (std::size_t page = first_byte / kPage * kPage; page < used_bytes_; page += kPage) {
-    const Replaced done = replace_page(trampolines_ + page, trampolines_copy_.data() + page, nullptr, {});
-    if (done.why_not != nullptr) return done.why_not;
-  }
-  return nullptr;
-}
-
-Patches::PatchedPage& Patches::page_of(const Site& site) {
-  unsigned char* const start = page_start(site.displaced);
-  for (PatchedPage& page : pages_) {
-    if (page.start == start) return page;
-  }
-  PatchedPage& fresh = pages_.emplace_back();
-  fresh.start = start;
-  std::copy_n(start, kPage, fresh.original.begin());
-  return fresh;
-}
-
-std::string Patches::patch_trapped() {
-  std::vector<Site> proven;
-  for (std::uint64_t& place : syscost_state.sites) {
-    std::atomic_ref entry(place);
-    const std::uint64_t address = entry.load(std::memory_order_relaxed);
-    if (address == 0 || (address & signal_safe::kAsked) != 0) continue;
-    // Asked once: a site that cannot be proven is trapped for ever.
-    entry.store(address | signal_safe::kAsked);
-    const std::optional<Site> site = prove_site(reinterpret_cast<const unsigned char*>(address));
-    const bool has_room = used_bytes_ / kTrampolineBytes + proven.size() < kMostPatches;
-    if (site.has_value() && has_room) proven.push_back(*site);
-  }
-  if (proven.empty()) return {};
-  if (trampolines_ == nullptr) {
-    if (std::string why_not = reserve_trampolines(); !why_not.empty()) return why_not;
-  }
-  std::sort(proven.begin(), proven.end(), [](const Site& a, const Site& b) { return a.displaced < b.displaced; });
-
-  const std::size_t first_byte = used_bytes_;
-  std::vector<std::array<unsigned char, kJumpBytes>> jumps;
-  for (const Site& site : proven) jumps.push_back(add_trampoline(site));
-  if (const char* why_not = show_trampolines(first_byte); why_not != nullptr) {
-    used_bytes_ = first_byte;
-    if (first_byte == 0) {
-      syscost_state.trampolines_bytes = 0;
-      munmap(std::exchange(trampolines_, nullptr), kTrampolinesBytes);
+  for (const Part& part : parts) {
+    if (const char* why_not = replace(part.pages, part.source, may_come); why_not != nullptr) {
+      undo();
+      return why_not;
     }
-    return why_not;
-  }
-  const LibcFile file;
-  for (std::size_t i = 0; i < proven.size();) {
-    PatchedPage& page = page_of(proven[i]);
-    std::array<unsigned char, kPage> content;
-    std::copy_n(page.start, kPage, content.begin());
-    const std::size_t first = i;
-    for (; i < proven.size() && page_start(proven[i].displaced) == page.start; ++i) {
-      std::copy_n(jumps[i].begin(), kJumpBytes, content.begin() + (proven[i].displaced - page.start));
-    }
-    const Replaced done = replace_page(page.start, content.data(), page.original.data(), file.at(page.start));
-    if (done.why_not != nullptr) return done.why_not;
-    page.is_of_file = done.is_of_file;
-    page.sites.insert(page.sites.end(), proven.begin() + static_cast<std::ptrdiff_t>(first),
-                      proven.begin() + static_cast<std::ptrdiff_t>(i));
+    parts_.push_back(part);
   }
   return {};
 }
 
 void Patches::undo() {
   // A filter of the program may kill it for what follows.
-  if (pages_.empty() || syscost_state.has_filter) return;
-  const LibcFile file;
-  for (const PatchedPage& page : pages_) {
-    if (page.sites.empty() || (page.is_of_file && forget_changes(page.start))) continue;
-    std::array<unsigned char, kPage> content;
-    std::copy_n(page.start, kPage, content.begin());
-    for (const Site& site : page.sites) {
-      const auto at = site.displaced - page.start;
-      std::copy_n(page.original.begin() + at, kJumpBytes, content.begin() + at);
+  if (parts_.empty() || syscost_state.has_filter) return;
+  for (const Part& part : parts_) {
+    const Pages& all = part.pages;
+    const std::vector<State> states = look_at(all);
+    if (are_all_of_file(states)) {
+      take_away(all, CopyOf::file);
+      continue;
     }
-    replace_page(page.start, content.data(), page.original.data(), file.at(page.start));
+    const CopyOf other = has(states, State::of_file) ? CopyOf::memory_over_file : CopyOf::memory;
+    // What something else has written stays: a hook of the program's own for example.
+    for (std::size_t i = 0; i < all.count(); ++i) {
+      if (states[i] == State::not_code) continue;
+      take_away(page_at(all, i), states[i] == State::of_file ? CopyOf::file : other);
+    }
   }
-  pages_.clear();
-  for (std::uint64_t& place : syscost_state.sites) std::atomic_ref(place).store(0);
+  parts_.clear();
+}
+
+std::string Patches::describe_coverage() {
+  const PatchPlan& plan = patch_plan();
+  std::size_t in_place = 0;
+  std::size_t waiting = 0;
+  for (const Patch& patch : plan.patches) {
+    if (patch.is_in_place) ++in_place;
+    if (!patch.is_in_place && patch.site.is_split) ++waiting;
+  }
+  std::size_t total = plan.patches.size();
+  for (const unsigned refused : plan.refused) total += refused;
+  std::string others;
+  auto add = [&others](std::size_t count, const std::string& why) {
+    if (count != 0) others += (others.empty() ? ": " : ", ") + std::to_string(count) + " " + why;
+  };
+  for (std::size_t i = 0; i < kRefusals; ++i) add(plan.refused[i], describe(static_cast<Refusal>(i)));
+  add(waiting, "across a cache line, while other threads run");
+  add(plan.patches.size() - in_place - waiting, "on pages that something else has changed");
+  return std::to_string(in_place) + " of " + std::to_string(total) + " call sites of libc patched" +
+         (others.empty() ? "" : ", the rest trapped" + others);
 }
 
 }  // namespace syscost::dispatch

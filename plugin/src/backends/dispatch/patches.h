@@ -2,19 +2,16 @@
 //
 // Patches: call sites that reach the stub by a jump instead of a signal.
 //
-// Each patched site jumps to a trampoline of its own, mapped within reach of a near jump: the displaced instruction,
-// the way back in rcx, and the stub. Other threads may be running the very bytes, so whole pages are replaced
-// (code_pages.h); where the kernel refuses that, calls go on being trapped. Nothing at address 0 is mapped; all is
-// undone by undo(). Trampolines stay for ever: a thread may be in one.
+// All sites of libc that are proven (sites.h) are patched when the backend opens. Other threads may be running the very
+// bytes, so pages are replaced (code_pages.h), all in one step where they are libc's file's; where the kernel refuses
+// that, calls go on being trapped. Nothing at address 0 is mapped; all is undone by undo(), but for bridges that a
+// thread may be in.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <string>
 #include <vector>
 
-#include "backends/dispatch/code_pages.h"
-#include "backends/dispatch/sites.h"
+#include "backends/dispatch/patch_plan.h"
 
 namespace syscost::dispatch {
 
@@ -28,32 +25,23 @@ class Patches {
   Patches(const Patches&) = delete;
   Patches& operator=(const Patches&) = delete;
 
-  /// Patches what was trapped since the last call and can be proven safe. Makes syscalls, none of them dispatched.
-  /// Returns why nothing can be patched here, or nothing.
-  std::string patch_trapped();
-  /// Puts libc's code back. A jump that the kernel does not let us take away stays; the stub goes on serving it.
+  /// Patches every proven site. Makes syscalls. Returns why nothing can be patched here, or nothing.
+  std::string apply();
+  /// Puts libc's code back. A jump that the kernel does not let us take away stays, and so do those that another thread
+  /// may be about to execute; the stub goes on serving them.
   void undo();
 
+  /// "506 of 526 call sites of libc patched, the rest trapped: 18 ..."
+  static std::string describe_coverage();
+
  private:
-  /// A page of libc with jumps in it.
-  struct PatchedPage {
-    unsigned char* start = nullptr;
-    std::array<unsigned char, kPage> original = {};
-    std::vector<Site> sites;
-    bool is_of_file = false;
+  /// Pages that were replaced together.
+  struct Part {
+    Pages pages;
+    CopyOf source = CopyOf::file;
   };
 
-  std::string reserve_trampolines();
-  /// Writes the trampoline of `site` into the copy of the trampolines; returns the jump to it.
-  std::array<unsigned char, kJumpBytes> add_trampoline(const Site& site);
-  /// Why the trampolines from `first_byte` on could not be put into place, or null.
-  const char* show_trampolines(std::size_t first_byte);
-  PatchedPage& page_of(const Site& site);
-
-  std::vector<PatchedPage> pages_;
-  unsigned char* trampolines_ = nullptr;
-  std::vector<unsigned char> trampolines_copy_;
-  std::size_t used_bytes_ = 0;
+  std::vector<Part> parts_;
 };
 
 }  // namespace syscost::dispatch

@@ -1,172 +1,179 @@
 // SPDX-License-Identifier: MIT
 #include "backends/dispatch/sites.h"
 
-#include <dlfcn.h>
-#include <link.h>
-#include <unistd.h>
+#include <emmintrin.h>
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <numeric>
+#include <utility>
 
-#if SYSCOST_HAS_ZYDIS
-#include <Zydis/Zydis.h>
-#endif
-
-// libgcc's search of the unwind tables, which the C++ runtime rests on; it has no public header.
-struct dwarf_eh_bases {  // NOLINT(readability-identifier-naming): libgcc's name
-  void* tbase;
-  void* dbase;
-  void* func;
-};
-extern "C" const void* _Unwind_Find_FDE(const void* address, dwarf_eh_bases* bases);  // NOLINT: libgcc's name
+#include "backends/dispatch/bridges.h"
 
 namespace syscost::dispatch {
 namespace {
 
 constexpr std::size_t kSyscallBytes = 2;
-// Functions of libc that call the kernel are short; longer ones are not worth the decoding.
-constexpr std::ptrdiff_t kFarthest = 4096;
 constexpr unsigned kRtSigreturn = 15;
 
-struct Instruction {
-  std::size_t bytes = 0;  ///< 0 = unknown
-  bool may_move = false;  ///< Does the same elsewhere, and continues with the next instruction.
-};
-
-// ---- what compilers and libc's own assembler write before a syscall ------------------------------------------------
-
-Instruction decode_usual(const unsigned char* code) {
-  constexpr unsigned char kEndbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-  if (std::memcmp(code, kEndbr64, sizeof kEndbr64) == 0) return {4, false};
-  std::size_t prefix = 0;
-  if ((code[0] & 0xf0) == 0x40) prefix = 1;  // REX
-  const bool is_wide = prefix == 1 && (code[0] & 8) != 0;
-  const unsigned char opcode = code[prefix];
-  const unsigned char modrm = code[prefix + 1];
-  // mov $imm32,%reg
-  if ((opcode & 0xf8) == 0xb8 && !is_wide) return {prefix + 5, true};
-  // mov, xor, test, or between registers
-  const bool is_plain = opcode == 0x89 || opcode == 0x8b || opcode == 0x31 || opcode == 0x85 || opcode == 0x09;
-  if (is_plain && (modrm & 0xc0) == 0xc0) return {prefix + 2, true};
-  // mov disp8(%rsp),%reg
-  if (opcode == 0x8b && (modrm & 0xc7) == 0x44 && code[prefix + 2] == 0x24) return {prefix + 4, true};
-  // cmpb $imm8,disp32(%rip): whether libc is single-threaded
-  if (prefix == 0 && opcode == 0x80 && modrm == 0x3d) return {7, false};
-  // je, jne disp8
-  if (prefix == 0 && (opcode == 0x74 || opcode == 0x75)) return {2, false};
-  // push, pop
-  if ((opcode & 0xf0) == 0x50) return {prefix + 1, true};
-  return {};
+bool returns_from_signal(const unsigned char* syscall, const Text& text) {
+  constexpr unsigned char kReturnsFromSignal[] = {0x48, 0xc7, 0xc0, kRtSigreturn, 0, 0, 0};
+  constexpr std::ptrdiff_t kBytes = sizeof kReturnsFromSignal;
+  return syscall - text.begin >= kBytes && std::memcmp(syscall - kBytes, kReturnsFromSignal, kBytes) == 0;
 }
 
-// ---- everything else ------------------------------------------------------------------------------------------------
-
-#if SYSCOST_HAS_ZYDIS
-struct Disassembler {
-  decltype(&ZydisDecoderDecodeInstruction) decode = nullptr;
-  ZydisDecoder decoder{};
-};
-
-const Disassembler* disassembler() {
-  static const Disassembler* const loaded = []() -> const Disassembler* {
-    static Disassembler made;
-    void* library = dlopen(SYSCOST_ZYDIS_SONAME, RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) return nullptr;
-    auto* init = reinterpret_cast<decltype(&ZydisDecoderInit)>(dlsym(library, "ZydisDecoderInit"));
-    made.decode =
-        reinterpret_cast<decltype(&ZydisDecoderDecodeInstruction)>(dlsym(library, "ZydisDecoderDecodeInstruction"));
-    if (init == nullptr || made.decode == nullptr) return nullptr;
-    return ZYAN_SUCCESS(init(&made.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ? &made : nullptr;
-  }();
-  return loaded;
+/// What other processors fetch must change in one piece: within a cache line.
+bool is_in_one_line(const unsigned char* begin, std::size_t bytes) {
+  constexpr std::uintptr_t kLine = 64;
+  const auto address = reinterpret_cast<std::uintptr_t>(begin);
+  return address / kLine == (address + bytes - 1) / kLine;
 }
 
-Instruction decode_any(const unsigned char* code, const unsigned char* end) {
-  const Disassembler* with = disassembler();
-  if (with == nullptr) return {};
-  ZydisDecodedInstruction decoded;
-  const auto left = static_cast<std::size_t>(end - code);
-  if (!ZYAN_SUCCESS(with->decode(&with->decoder, nullptr, code, std::min(left, kLongestInstruction), &decoded))) {
-    return {};
+class Prover {
+ public:
+  Prover(const Text& text, FindFunction find) : text_(text), find_(find) {}
+
+  Sites run() {
+    const unsigned char* at = text_.begin;
+    while (const unsigned char* syscall = next_syscall(at)) {
+      at = syscall + kSyscallBytes;
+      if (syscall < decoded_to_) continue;  // looked at with its function
+      std::optional<Function> function = find_(syscall);
+      if (!function.has_value()) function = find_(syscall - 1);
+      if (!function.has_value() || !look_at(*function, syscall)) refuse(Refusal::unknown_code);
+    }
+    find_bridges(text_, find_, wishes_);
+    for (const BridgeWish& wish : wishes_) {
+      Site site = wish.site;
+      if (site.bridge == nullptr && site.displaced_bytes < kJumpBytes) {
+        refuse(Refusal::no_bridge);
+        continue;
+      }
+      if (site.bridge == nullptr) site.is_split = true;
+      sites_.proven.push_back(site);
+    }
+    std::sort(sites_.proven.begin(), sites_.proven.end(),
+              [](const Site& a, const Site& b) { return a.displaced < b.displaced; });
+    return std::move(sites_);
   }
-  const bool goes_elsewhere =
-      (decoded.attributes & ZYDIS_ATTRIB_IS_RELATIVE) != 0 || decoded.meta.category == ZYDIS_CATEGORY_CALL ||
-      decoded.meta.category == ZYDIS_CATEGORY_RET || decoded.meta.category == ZYDIS_CATEGORY_UNCOND_BR ||
-      decoded.meta.category == ZYDIS_CATEGORY_COND_BR || decoded.meta.category == ZYDIS_CATEGORY_SYSCALL ||
-      decoded.meta.category == ZYDIS_CATEGORY_INTERRUPT;
-  return {decoded.length, !goes_elsewhere};
-}
-#else
-Instruction decode_any(const unsigned char* /*code*/, const unsigned char* /*end*/) {
-  return {};
-}
-#endif
 
-int find_text(dl_phdr_info* info, std::size_t /*size*/, void* into) {
-  auto& text = *static_cast<Text*>(into);
-  const auto* base = reinterpret_cast<const unsigned char*>(info->dlpi_addr);
-  const auto* inside = reinterpret_cast<const unsigned char*>(&::getppid);
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const ElfW(Phdr)& part = info->dlpi_phdr[i];
-    if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
-    const unsigned char* begin = base + part.p_vaddr;
-    if (inside < begin || inside >= begin + part.p_memsz) continue;
-    // A static program's libc is its own text; it is not for us to tell the two apart.
-    const bool is_program = info->dlpi_name == nullptr || info->dlpi_name[0] == '\0';
-    if (!is_program) text = {begin, begin + part.p_memsz, info->dlpi_name, static_cast<std::int64_t>(part.p_offset)};
-    return 1;
+ private:
+  const unsigned char* next_syscall(const unsigned char* from) const {
+    auto is = [](const unsigned char* bytes, char value) {
+      return _mm_cmpeq_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes)), _mm_set1_epi8(value));
+    };
+    constexpr std::ptrdiff_t kAtOnce = 16;
+    for (; text_.end - from > kAtOnce; from += kAtOnce) {
+      const int found = _mm_movemask_epi8(_mm_and_si128(is(from, 0x0f), is(from + 1, 0x05)));
+      if (found != 0) return from + __builtin_ctz(static_cast<unsigned>(found));
+    }
+    for (; text_.end - from >= static_cast<std::ptrdiff_t>(kSyscallBytes); ++from) {
+      if (from[0] == 0x0f && from[1] == 0x05) return from;
+    }
+    return nullptr;
   }
-  return 0;
-}
+
+  void refuse(Refusal why) { ++sites_.refused[static_cast<std::size_t>(why)]; }
+
+  /// False when it is not known whether there is an instruction at `syscall`.
+  bool look_at(const Function& function, const unsigned char* syscall) {
+    const FunctionCode& code = code_of(function);
+    if (function.begin != last_function_) {
+      for (const KernelCall& call : code.calls) look_at(call, code);
+    }
+    last_function_ = function.begin;
+    if (code.is_whole) decoded_to_ = function.end;
+    auto is_there = [syscall](const KernelCall& call) { return call.syscall == syscall; };
+    return (code.is_whole && syscall < function.end) || std::any_of(code.calls.begin(), code.calls.end(), is_there);
+  }
+
+  void look_at(const KernelCall& call, const FunctionCode& code) {
+    if (returns_from_signal(call.syscall, text_)) return refuse(Refusal::ends_a_signal);
+    if (call.before == nullptr || !call.decoded_before.may_move()) return refuse(Refusal::cannot_move);
+    const std::size_t bytes = call.decoded_before.bytes;
+    if (bytes < kShortJumpBytes) return refuse(Refusal::no_bridge);
+    Site site{const_cast<unsigned char*>(call.before), bytes, call.syscall + kSyscallBytes};
+    const bool is_long = bytes >= kJumpBytes;
+    if (is_long && is_in_one_line(call.before, kJumpBytes)) {
+      sites_.proven.push_back(site);
+      return;
+    }
+    // A bridge is better than a jump that other processors fetch in two pieces.
+    site.is_split = !is_in_one_line(call.before, kShortJumpBytes);
+    if (site.is_split && is_long) {
+      sites_.proven.push_back(site);
+    } else {
+      wishes_.push_back({site, code, padding_near(site, code.function)});
+    }
+  }
+
+  /// What stands between the functions that a short jump at `site` reaches.
+  std::vector<Padding> padding_near(const Site& site, const Function& own) {
+    constexpr std::ptrdiff_t kReach = 128;
+    std::vector<Padding> found;
+    std::optional<Function> function = own;
+    while (function.has_value() && function->end - site.displaced < kReach) {
+      const Padding padding = padding_after(code_of(*function), text_, find_);
+      if (padding.begin == padding.end) break;
+      found.push_back(padding);
+      function = padding.end < text_.end ? find_(padding.end) : std::nullopt;
+    }
+    function = own;
+    while (function.has_value() && site.displaced - function->begin < kReach) {
+      const unsigned char* const begin = function->begin;
+      function = function_before(begin);
+      if (!function.has_value()) break;
+      const Padding padding = padding_after(code_of(*function), text_, find_);
+      if (padding.end == begin) found.push_back(padding);
+    }
+    return found;
+  }
+
+  std::optional<Function> function_before(const unsigned char* begin) const {
+    constexpr std::ptrdiff_t kMost = 64;
+    for (const unsigned char* at = begin - 1; at >= text_.begin && begin - at <= kMost; --at) {
+      if (std::optional<Function> found = find_(at); found.has_value()) return found;
+    }
+    return std::nullopt;
+  }
+
+  const FunctionCode& code_of(const Function& function) {
+    const auto [place, is_new] = read_.try_emplace(function.begin);
+    if (is_new) place->second = read_code(function, text_);
+    return place->second;
+  }
+
+  Text text_;
+  FindFunction find_;
+  Sites sites_;
+  std::vector<BridgeWish> wishes_;
+  std::map<const unsigned char*, FunctionCode> read_;
+  const unsigned char* decoded_to_ = nullptr;
+  const unsigned char* last_function_ = nullptr;
+};
 
 }  // namespace
 
-bool has_disassembler() {
-#if SYSCOST_HAS_ZYDIS
-  return disassembler() != nullptr;
-#else
-  return false;
-#endif
+const char* describe(Refusal why) {
+  switch (why) {
+    case Refusal::ends_a_signal:
+      return "at the end of signal handlers, which debuggers know by its bytes";
+    case Refusal::cannot_move:
+      return "after an instruction that cannot be moved";
+    case Refusal::no_bridge:
+      return "without room for a jump nearby";
+    default:
+      return "in code that cannot be decoded";
+  }
 }
 
-Text libc_text() {
-  static const Text text = [] {
-    Text found;
-    dl_iterate_phdr(find_text, &found);
-    return found;
-  }();
-  return text;
+std::size_t Sites::total() const {
+  return std::accumulate(refused.begin(), refused.end(), proven.size());
 }
 
-std::optional<Site> prove_site(const unsigned char* return_address) {
-  const Text text = libc_text();
-  if (return_address < text.begin + kLongestInstruction || return_address > text.end) return std::nullopt;
-  const unsigned char* syscall = return_address - kSyscallBytes;
-  if (syscall[0] != 0x0f || syscall[1] != 0x05) return std::nullopt;
-  dwarf_eh_bases bases{};
-  if (_Unwind_Find_FDE(syscall, &bases) == nullptr || bases.func == nullptr) return std::nullopt;
-  const auto* at = static_cast<const unsigned char*>(bases.func);
-  if (at < text.begin || syscall - at > kFarthest) return std::nullopt;
-  const unsigned char* last = nullptr;
-  Instruction decoded;
-  while (at < syscall) {
-    decoded = decode_usual(at);
-    if (decoded.bytes == 0) decoded = decode_any(at, text.end);
-    if (decoded.bytes == 0) return std::nullopt;
-    last = at;
-    at += decoded.bytes;
-  }
-  if (at != syscall || last == nullptr || !decoded.may_move || decoded.bytes < kJumpBytes) return std::nullopt;
-  // Unwinders know a signal's return by these bytes: they stay.
-  constexpr unsigned char kReturnsFromSignal[] = {0x48, 0xc7, 0xc0, kRtSigreturn, 0, 0, 0};
-  if (std::memcmp(syscall - sizeof kReturnsFromSignal, kReturnsFromSignal, sizeof kReturnsFromSignal) == 0) {
-    return std::nullopt;
-  }
-  // What other processors fetch must change in one piece: within a cache line.
-  const auto address = reinterpret_cast<std::uintptr_t>(last);
-  constexpr std::uintptr_t kLine = 64;
-  if (address / kLine != (address + kJumpBytes - 1) / kLine) return std::nullopt;
-  return Site{const_cast<unsigned char*>(last), decoded.bytes, return_address};
+Sites prove_sites(const Text& text, FindFunction find) {
+  return Prover(text, find).run();
 }
 
 }  // namespace syscost::dispatch

@@ -2,43 +2,57 @@
 //
 // Which call sites may be patched, and how that is known.
 //
-// A site is patched by writing a near jump over the one instruction right before its `syscall`, if that is five bytes
-// or longer: `mov $1,%eax` in most of libc. Code that jumps to that instruction finds our jump instead. Code that jumps
-// to the `syscall` after it still finds the `syscall`, and is dispatched. No code jumps into the middle of an
-// instruction. So the proof needs only the places where instructions begin: decoding from the start of the function
-// (found in the unwind table) must arrive exactly at both. This file decodes compilers' usual prologues; libZydis, if
-// installed, decodes the rest. Only libc is patched: it is never unloaded, and all the hot calls are in it.
+// A site is patched by writing a jump over the one instruction right before its `syscall`: `mov $1,%eax` in most of
+// libc. Code that jumps to that instruction finds our jump instead. Code that jumps to the `syscall` after it still
+// finds the `syscall`, and is dispatched. No code jumps into the middle of an instruction. So the proof of the site
+// needs only the places where instructions begin: decoding from the start of the function (found in the unwind table)
+// must arrive exactly at both.
+//
+// Five bytes hold a jump to anywhere. Of two to four bytes (`xor %eax,%eax` before read's `syscall`) the first two hold
+// a jump to somewhere near: to five bytes of padding, the *bridge*, which hold a jump to anywhere. decision 0034 says
+// how it is known that nothing else executes them. Only libc is patched: it is never unloaded, and all the hot calls
+// are in it.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <optional>
+#include <vector>
+
+#include "backends/dispatch/functions.h"
 
 namespace syscost::dispatch {
 
-inline constexpr std::size_t kLongestInstruction = 15;
 inline constexpr std::size_t kJumpBytes = 5;
+inline constexpr std::size_t kShortJumpBytes = 2;
 
 /// A site proven safe to patch.
 struct Site {
   unsigned char* displaced = nullptr;  ///< The instruction before `syscall`; the jump goes here.
   std::size_t displaced_bytes = 0;
   const unsigned char* return_address = nullptr;  ///< Right after the `syscall`.
+  unsigned char* bridge = nullptr;                ///< Where a short jump leads; null = the jump is a long one.
+  bool is_split = false;  ///< The jump crosses a cache line: other processors may fetch its bytes in two pieces.
 };
 
-/// The proof for the site that returns to `return_address`, or nothing. Reads code, allocates nothing.
-std::optional<Site> prove_site(const unsigned char* return_address);
-
-/// True when libZydis could be loaded: more sites can be proven. Loads it at the first call.
-bool has_disassembler();
-
-/// The text of libc that prove_site() accepts, [begin, end); both null when there is none.
-struct Text {
-  const unsigned char* begin = nullptr;
-  const unsigned char* end = nullptr;
-  const char* path = "";         ///< Of libc's file.
-  std::int64_t file_offset = 0;  ///< Of `begin`.
+/// Why a site is not patched.
+enum class Refusal {
+  unknown_code,   ///< The function is in no unwind table, or cannot be decoded.
+  ends_a_signal,  ///< Unwinders know a signal's return by its bytes.
+  cannot_move,    ///< The instruction before the `syscall` depends on where it is.
+  no_bridge,      ///< No padding nearby is proven to be unused.
 };
-Text libc_text();
+inline constexpr std::size_t kRefusals = 4;
+/// "at ...", of one site or many.
+const char* describe(Refusal why);
+
+struct Sites {
+  std::vector<Site> proven;  ///< In order of address.
+  std::array<unsigned, kRefusals> refused = {};
+
+  std::size_t total() const;
+};
+
+/// Every call site in `text`. Reads code and changes nothing.
+Sites prove_sites(const Text& text, FindFunction find);
 
 }  // namespace syscost::dispatch

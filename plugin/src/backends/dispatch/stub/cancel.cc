@@ -122,13 +122,28 @@ bool runs_beside(const Guard& guard, const SignalFrame& frame, const Thread* thr
   return reinterpret_cast<std::uint64_t>(&frame) - thread->signal_stack.start < thread->signal_stack.bytes;
 }
 
-bool is_in_trampoline(std::uint64_t at) {
+bool is_in_trampolines(std::uint64_t at) {
   return at - syscost_state.trampolines < syscost_state.trampolines_bytes;
+}
+
+/// Where in a trampoline the code at `at` is, or goes by its next jump: from a bridge (sites.h), or from a site itself.
+/// 0 = nowhere.
+std::uint64_t trampoline_of(std::uint64_t at) {
+  constexpr unsigned char kJump = 0xe9;
+  constexpr std::uint64_t kJumpBytes = 5;
+  if (is_in_trampolines(at)) return at;
+  const bool is_patched = at - syscost_state.patched_text + kJumpBytes <= syscost_state.patched_text_bytes &&
+                          at >= syscost_state.patched_text;
+  if (!is_patched || read_at<unsigned char>(at) != kJump) return 0;
+  const auto distance = static_cast<std::int32_t>(read_at<std::uint32_t>(at + 1));
+  const std::uint64_t to = at + kJumpBytes + static_cast<std::uint64_t>(std::int64_t{distance});
+  return is_in_trampolines(to) ? to : 0;
 }
 
 /// True where unwinders do not see the caller, or a trap stack is in use, and the call has never been made.
 bool has_yet_to_call(Interrupted& code) {
-  if (is_in_trampoline(code.at(REG_RIP)) || code.is_within(syscost_stub_trapped, syscost_stub_trapped_end)) return true;
+  if (trampoline_of(code.at(REG_RIP)) != 0) return true;
+  if (code.is_within(syscost_stub_trapped, syscost_stub_trapped_end)) return true;
   return code.is_within(syscost_stub_flags_kept, syscost_stub_calls) && is_on_trap_stack(code.call());
 }
 
@@ -151,13 +166,12 @@ std::uint64_t* way_back(Interrupted& code) {
 }
 
 /// On the way to the stub from a patched site.
-void leave_trampoline(SignalFrame& frame) {
-  std::uint64_t& at = frame.registers[REG_RIP];
+void leave_trampoline(SignalFrame& frame, std::uint64_t at) {
   const std::uint64_t start = at - (at - syscost_state.trampolines) % kTrampolineBytes;
   const std::uint64_t displaced_bytes = read_at<unsigned char>(start + kTrampolineBytes - 1);
   constexpr std::uint64_t kOpcode = 2;  // of the instruction that loads the return address
   const std::uint64_t site = read_at<std::uint64_t>(start + displaced_bytes + kOpcode) - kSyscallBytes;
-  at = at == start ? site - displaced_bytes : site;
+  frame.registers[REG_RIP] = at == start ? site - displaced_bytes : site;
 }
 
 }  // namespace
@@ -204,8 +218,8 @@ void adopt_call(SignalFrame& frame, Thread& thread) {
 void show_call_site(SignalFrame& frame) {
   Interrupted code(frame);
   const std::uint64_t at = code.at(REG_RIP);
-  if (is_in_trampoline(at)) {
-    leave_trampoline(frame);
+  if (const std::uint64_t trampoline = trampoline_of(at); trampoline != 0) {
+    leave_trampoline(frame, trampoline);
   } else if (code.is_within(syscost_stub, syscost_stub_framed)) {
     code.go_back(code.at(REG_RCX), 0);
   } else if (code.is_within(syscost_stub_framed, syscost_stub_kept)) {

@@ -33,17 +33,6 @@ long set_action(int signal, const KernelSigaction* action, KernelSigaction* befo
                              sizeof(std::uint64_t));
 }
 
-/// Remembered, so that the backend can patch the site between two windows. Lossy, never wrong.
-void remember_site(std::uint64_t return_address) {
-  const std::uint64_t hash = return_address * 0x9E37'79B9'7F4A'7C15ULL >> 54;
-  for (std::uint64_t i = 0; i < 4; ++i) {
-    std::atomic_ref place(syscost_state.sites[(hash + i) % kSites]);
-    std::uint64_t seen = place.load(std::memory_order_relaxed);
-    if ((seen & ~kAsked) == return_address || (seen == 0 && place.compare_exchange_strong(seen, return_address)))
-      return;
-  }
-}
-
 /// By a process, which may say so of itself, not by what the thread did.
 bool was_sent(const SignalInfo& info) {
   return static_cast<std::int32_t>(info.code) <= 0 || info.code == kUserDispatch;
@@ -118,7 +107,6 @@ void make_call(const Guard& guard, SignalFrame& frame, Thread* thread, unsigned 
     if (thread != nullptr) announce_waiting(*thread);  // it comes after the return
     return;
   } else {
-    remember_site(return_address);
     const bool is_known = thread != nullptr && thread == calling_thread(guard);
     if (is_known && static_cast<std::uint32_t>(registers[REG_RAX]) == SYS_exit) {
       end_thread(guard, frame, *thread);

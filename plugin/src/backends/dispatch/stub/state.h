@@ -26,10 +26,8 @@ inline constexpr std::uint32_t kErrnos = 256;        ///< errnos with a table en
 inline constexpr std::uint32_t kLogRecords = 16384;  ///< Calls that crossed a boundary, not yet read.
 inline constexpr std::uint32_t kThreads = 16384;     ///< Threads seen at the same time; more are reported as unseen.
 inline constexpr std::uint32_t kSaved = 8;           ///< Nested vforks of one thread.
-inline constexpr std::uint32_t kSites = 1024;        ///< Trapped call sites remembered.
 /// The last byte says how long the instruction is that it begins with; then comes the load of the return address.
 inline constexpr std::uint64_t kTrampolineBytes = 48;
-inline constexpr std::uint64_t kAsked = 1ULL << 63;  ///< In a remembered site: the backend has looked at it.
 
 /// Which segment a lane's calls belong to: generation << 8 | lane << 1 | bank; 0 = disarmed.
 using Control = std::uint64_t;
@@ -177,9 +175,10 @@ struct State {
   std::uint64_t frame_bytes;              ///< What the kernel needs on a stack to deliver a signal.
   VectorPart vector_parts[kVectorParts];  ///< By number; 0 bytes = there is none.
   std::uint64_t ns_per_tick;              ///< Fixed point, 32 bits after the point; 0 = no usable clock.
-  std::uint64_t sites[kSites];            ///< Return addresses of trapped calls, each once; 0 = free.
   std::uint64_t trampolines;              ///< Where patched sites jump to; each of kTrampolineBytes.
   std::uint64_t trampolines_bytes;
+  std::uint64_t patched_text;  ///< Where they are reached from; libc's.
+  std::uint64_t patched_text_bytes;
   std::uint32_t thread_high;  ///< Threads [0, thread_high) were in use at some time.
   StoodAside stood_aside;
   char* arena;

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+//
+// Five bytes of padding for each short jump, proven to be executed by nothing else.
+#pragma once
+
+#include <vector>
+
+#include "backends/dispatch/sites.h"
+
+namespace syscost::dispatch {
+
+/// A site that needs a bridge, and where one may be.
+struct BridgeWish {
+  Site site;
+  FunctionCode function;
+  std::vector<Padding> between_functions;  ///< Near the site.
+};
+
+/// Sets `bridge` of each site that gets one.
+void find_bridges(const Text& text, FindFunction find, std::vector<BridgeWish>& wishes);
+
+}  // namespace syscost::dispatch
