@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// Tests of Catch2 2, each with a known number of getppid calls, in a program that knows nothing of syscost.
+// Tests of Catch2 2 or 3, each with a known number of getppid calls, in a program that knows nothing of syscost.
 #define CATCH_CONFIG_MAIN
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifdef SYSCOST_TEST_CATCH_AMALGAMATED
+#include <catch_amalgamated.hpp>
+#else
 #include <catch2/catch.hpp>
+#endif
 
 namespace {
 
