@@ -178,9 +178,12 @@ void set_run_id() {
 }
 
 /// Tests in a program that the agent cannot enter would go unmeasured, without a word.
-void refuse_unreachable_tests(const ProgramFile& program, const std::string& name) {
+void refuse_unreachable_tests(const ProgramFile& program, const std::string& name, const std::string& folder) {
   if (!program.holds_tests) return;
   if (program.is_for_injection) {
+    for (const std::string& part : {folder + "/" + agent::kInjectProgram, folder + "/" + agent::kGuestProgram}) {
+      if (access(part.c_str(), X_OK) != 0) refuse(part + ": " + std::strerror(errno), "reinstall syscost");
+    }
     const inject::Obstacle obstacle = inject::try_tracing();
     if (!obstacle.why.empty()) {
       refuse("nothing can be preloaded into " + name + ", and what is done instead cannot be done: " + obstacle.why,
@@ -258,7 +261,7 @@ int run(int argc, char** argv) {
   if (is_whole) {
     start_outside(*program, shown_name);
   } else {
-    refuse_unreachable_tests(*program, name);
+    refuse_unreachable_tests(*program, name, folder);
     set_preload(folder);
     outside::hold_shared();
     notes.emplace();

@@ -24,6 +24,8 @@ constexpr const char* kAsanOrder = "verify_asan_link_order=0";
 /// Beside libsyscost-preload.so: executes a program into which nothing can be preloaded. Its arguments: the program's
 /// path, and the program's own arguments from the name on.
 constexpr const char* kInjectProgram = "syscost-inject";
+/// What that program puts into the other one.
+constexpr const char* kGuestProgram = "syscost-guest";
 
 /// Texts that each program with a framework has, whatever was stripped: first of GoogleTest a line that it prints; of
 /// Catch2 3 and 2, of doctest and of Google Benchmark the name of a class, which is there unless the program was built

@@ -151,7 +151,7 @@ int run(int argc, char** argv) {
   }
   const char* const program = argv[1];
   std::vector<std::string> environment = program_environment();
-  Guest guest{beside("syscost-guest"), guest_environment(environment), 0};
+  Guest guest{beside(agent::kGuestProgram), guest_environment(environment), 0};
   sigset_t before;
   sigset_t all;
   sigfillset(&all);
