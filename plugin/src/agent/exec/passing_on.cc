@@ -96,7 +96,7 @@ bool keep_what_is_passed_on() {
   const std::size_t folder = slash != nullptr ? static_cast<std::size_t>(slash - preload) + 1 : 0;
   if (folder + std::strlen(kInjectProgram) < sizeof g_kept.inject) {
     std::memcpy(g_kept.inject, preload, folder);
-    std::strcpy(g_kept.inject + folder, kInjectProgram);
+    std::memcpy(g_kept.inject + folder, kInjectProgram, std::strlen(kInjectProgram) + 1);
   }
   g_kept.is_passing_on = g_kept.preload != nullptr;
   return g_kept.is_passing_on;
