@@ -29,8 +29,8 @@ inline constexpr const char* kRunFooter =
     R"(bench run [OPTIONS] -- COMMAND [ARG]...
 
 Measures programs as they are: COMMAND needs no rebuild, and its output and exit code stay its own. If COMMAND has
-tests of GoogleTest, Catch2 or doctest, or is a program that starts others (a shell, ctest, make), each test has rows
-as if its program were linked with syscost. Any other COMMAND is measured as a whole, with the programs that it starts, in a row of kind
+tests of GoogleTest, Catch2 or doctest, or benchmarks of Google Benchmark, or is a program that starts others (a shell,
+ctest, make), each test has rows as if its program were linked with syscost. Any other COMMAND is measured as a whole, with the programs that it starts, in a row of kind
 `process`. --tests and --process choose between the two. Each option of a test program works, without its prefix:
 --csv for --syscost_csv. The summary goes to stderr.
 Exit codes: that of COMMAND; 1 if COMMAND succeeded and nothing was measured; 2 usage, or COMMAND cannot be measured.

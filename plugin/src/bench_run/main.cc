@@ -287,7 +287,7 @@ int run(int argc, char** argv) {
   if (!is_whole && !has_rows_of_this_run(csv, size_before)) {
     std::fprintf(stderr,
                  "bench: no program below %s reported a test, so nothing was measured\n"
-                 "  fix: let it start test programs of GoogleTest, Catch2 or doctest; or measure it as a whole:\n"
+                 "  fix: let it start programs of GoogleTest, Google Benchmark, Catch2 or doctest; or measure it as a whole:\n"
                  "       bench run --process -- %s\n",
                  name.c_str(), name.c_str());
     return end.exit_code() != 0 ? end.exit_code() : kExitNothingMeasured;

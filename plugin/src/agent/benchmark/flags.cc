@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "agent/benchmark/reporters.h"
 #include "agent/common/variables.h"
 #include "syscost/adapter.h"
 #include "syscost/counting.h"
@@ -51,7 +52,7 @@ std::int64_t asked_repetitions() {
 
 const std::map<std::string, std::string>& counting_flags() {
   static const auto* const flags = new std::map<std::string, std::string>{
-      {"min_time", "2"},
+      {"min_time", reporters().has_skips ? "2s" : "2"},  // since 1.8 it warns if there is no unit
       {"min_warmup_time", "0"},
       {"repetitions", std::to_string(asked_repetitions() + 1)},
       {"enable_random_interleaving", "false"},
