@@ -39,6 +39,16 @@ void BM_Few(benchmark::State& state) {
 }
 BENCHMARK(BM_Few)->Iterations(5);
 
+struct Other {
+  virtual ~Other() = default;
+  virtual void nothing() {}
+};
+/// A class with two bases.
+class BM_Bases : public benchmark::Fixture, public Other {};
+BENCHMARK_F(BM_Bases, One)(benchmark::State& state) {
+  for (auto _ : state) syscall(SYS_getppid);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {

@@ -10,8 +10,12 @@
 
 namespace syscost::benchmark_adapter {
 
-RecordSender::RecordSender(PositionOf position_of, bool has_keys, std::string stop_message)
-    : position_of_(std::move(position_of)), has_keys_(has_keys), stop_message_(std::move(stop_message)) {
+RecordSender::RecordSender(PositionOf position_of, bool has_keys, std::string stop_message,
+                           std::optional<Unavailable> unseen)
+    : position_of_(std::move(position_of)),
+      has_keys_(has_keys),
+      stop_message_(std::move(stop_message)),
+      unseen_(std::move(unseen)) {
   expect_next();
 }
 
@@ -28,6 +32,7 @@ void RecordSender::report(const std::vector<TimedRun>& runs) {
   }
   std::optional<Unavailable> why_not;
   record.passes = Passes::instance().take(why_not);
+  if (record.passes.empty() && unseen_.has_value()) why_not = unseen_;
   if (record.repetitions == 0) {
     // Aggregates come after the repetitions, and then the passes were taken already; or instead of them.
     if (record.passes.empty() || runs.empty()) return;

@@ -71,7 +71,12 @@ void open_counted_call() {
   const adapter::CountingStart started = adapter::start_counting(framework);
   benchmark_adapter::send_start(started.backend, started.note, started.why_not);
   if (started.why_not.has_value()) adapter::end_counting();
-  counting().sender.emplace(position_of, true, std::string());
+  counting().sender.emplace(
+      position_of, true, std::string(),
+      Unavailable{
+          "Its loop was not seen: its class was compiled with -fno-rtti, or derives from Google Benchmark's other "
+          "than by its first base.",
+          "Compile it with RTTI, or link the program with syscost::benchmark."});
 }
 
 // ---- the reporters' functions

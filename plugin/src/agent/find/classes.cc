@@ -162,6 +162,21 @@ bool passes_each_slot_on(const Module& module, const std::uintptr_t* slots, int 
   return true;
 }
 
+/// The typeinfo that names its first base at `word`; 0 where it is none. With one base: its own vtable, the class's
+/// name, the base. With several: its own vtable, the name, flags and how many, and for each the base and its place. The
+/// first one's vtable is the class's own where it lies at the beginning of an object.
+std::uintptr_t derived_typeinfo(const Modules& modules, const Module& module, const std::uintptr_t* word) {
+  const auto before = word - begin_of_data(module, word);
+  if (before >= 2 && is_read_only_data(modules, word[-1])) return address(word - 2);
+  constexpr std::uintptr_t kMostFlags = 3;
+  constexpr std::uintptr_t kMostBases = 64;
+  if (before < 3 || !is_read_only_data(modules, word[-2])) return 0;
+  const std::uintptr_t flags = word[-1] & 0xffffffff;
+  const std::uintptr_t bases = word[-1] >> 32U;
+  const std::uintptr_t offset = word[1] >> 8U;
+  return flags <= kMostFlags && bases >= 1 && bases <= kMostBases && offset == 0 ? address(word - 3) : 0;
+}
+
 }  // namespace
 
 Modules framework_modules() {
@@ -188,9 +203,8 @@ std::vector<Vtable> vtables_of_derived(const Modules& modules, const char* name)
     add_vtables_of(found, modules, classes[i]);
     for (const Module& module : modules) {
       for (const std::uintptr_t* word : holders(module, classes[i])) {
-        // A typeinfo of a class with one base: its own vtable, the class's name, the base.
-        if (word - begin_of_data(module, word) < 2 || !is_read_only_data(modules, word[-1])) continue;
-        const std::uintptr_t derived = address(word - 2);
+        const std::uintptr_t derived = derived_typeinfo(modules, module, word);
+        if (derived == 0) continue;
         if (std::find(classes.begin(), classes.end(), derived) == classes.end()) classes.push_back(derived);
       }
     }
