@@ -20,6 +20,7 @@
 #include "commands/runs.h"
 #include "commands/show.h"
 #include "commands/summary.h"
+#include "commands/watch.h"
 #include "render/paint.h"
 #include "render/screen.h"
 
@@ -48,6 +49,8 @@ int dispatch(const Options& options, std::ostream& out, std::ostream& err) {
   switch (options.command) {
     case cli::Command::run:
       return commands::run_programs(options, err);
+    case cli::Command::watch:
+      return commands::watch(options, paint, out, err);
     case cli::Command::summary:
       return commands::summary(options, paint, out, err);
     case cli::Command::compare:

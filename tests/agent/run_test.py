@@ -67,6 +67,33 @@ class Tests(RunCase):
         self.assertEqual(done.out.split().count("syscost-ebpf-he"), 1, done.out)
         self.assertEqual(self.getppids(), {"Shapes.CallsThreeTimes": 3})
 
+    def test_the_intervals_of_a_command_add_up_to_the_whole(self):
+        for backend in ("ebpf", "seccomp"):
+            with self.subTest(backend=backend):
+                done = self.bench_run(f"--csv={self.csv}", f"--backend={backend}", "--interval=100ms", "--process", "--", "sh", "-c",
+                                      "for i in 1 2 3 4; do cat /dev/null; sleep 0.08; done", code=None)
+                if done.code != 0:
+                    self.skipTest(done.err)
+                sums = {}
+                for row in self.rows(record="syscall"):
+                    counts = sums.setdefault(row["kind"], {})
+                    counts[row["syscall"]] = counts.get(row["syscall"], 0) + int(row["entries"])
+                self.assertEqual(sums["interval"], sums["process"])
+                self.assertGreaterEqual(len(self.rows(kind="interval", record="test")), 2)
+                watched = self.run_program(BENCH, "watch", self.csv)
+                self.assertIn("sh, ", watched.out)
+                os.remove(self.csv)
+
+    def test_live_prints_the_intervals_and_keeps_the_exit_code(self):
+        done = self.bench_run("--live", "--interval=100ms", "--process", "--", "sh", "-c", "sleep 0.35; echo out; exit 3", code=3)
+        self.assertEqual(done.out, "out\n")
+        self.assertRegex(done.err, r"sh, [0-9.]+ s: [0-9.]+ calls/s, ")
+
+    def test_intervals_of_tests_are_refused(self):
+        done = self.bench_run("--interval=1s", "--", PLAIN, code=2)
+        self.assertIn("add --process to measure it as a whole", done.err)
+        self.assertIn("not 5", self.bench_run("--interval=5", "--", "true", code=2).err)
+
     @staticmethod
     def shard_of(path):
         with open(path, newline="", encoding="utf-8") as file:

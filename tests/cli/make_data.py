@@ -527,6 +527,15 @@ def main():
     save_bytes("bazel/target/test.outputs/outputs.zip", b"PK")
     save("bazel/other/test.outputs/tests.csv", window("Log.Reads", [opens(4)], 5000))
 
+    # A server in intervals of a second; one of the last has many failed calls.
+    def interval(number):
+        reads = call("read", "desc", [300] * 40)
+        misses = call("openat", "file;desc", [900] * 800, {"ENOENT": 790}) if number == 28 else opens(4)
+        idle = call("epoll_wait", "desc;wait", [20_000_000] * 30)
+        return window("server", [reads, misses, idle], 1_000_000_000, kind="interval", repetition=number, program="server")
+    save("intervals.csv", [line for number in range(30) for line in interval(number)]
+         + window("server", [call("read", "desc", [300] * 1200)], 30_000_000_000, kind="process", program="server"))
+
     # Broken, each in one way.
     good = window("Log.Stays", [write(2)], 1500)
     after = window("Log.After", [write(1)], 700)

@@ -16,16 +16,19 @@ namespace {
 using syscost::bench::simulation::AlarmsResult;
 using syscost::bench::simulation::CallChange;
 using syscost::bench::simulation::CpuResult;
+using syscost::bench::simulation::Load;
 using syscost::bench::simulation::Noise;
 using syscost::bench::simulation::simulate_alarms;
 using syscost::bench::simulation::simulate_counts;
 using syscost::bench::simulation::simulate_cpu;
 using syscost::bench::simulation::simulate_steps;
 using syscost::bench::simulation::simulate_times;
+using syscost::bench::simulation::simulate_unusual;
 using syscost::bench::simulation::StepsResult;
 using syscost::bench::simulation::TimesResult;
 using syscost::bench::simulation::TimesSetup;
 using syscost::bench::simulation::to_string;
+using syscost::bench::simulation::UnusualResult;
 
 std::string share(std::size_t part, std::size_t whole) {
   return fmt::format("{:.1f} %", 100 * static_cast<double>(part) / static_cast<double>(whole));
@@ -135,6 +138,24 @@ void print_steps(std::size_t histories, std::uint64_t seed) {
   }
 }
 
+void print_unusual(std::uint64_t seed) {
+  fmt::print(
+      "\nOne syscall of a command that is watched, intervals of 1 s: called unusual in an hour, and of jumps found\n");
+  fmt::print("{:<7} {:>8}  {:>7} {:>7} {:>6}  {:>8} {:>8} {:>8}\n", "load", "calls/s", "low", "medium", "high", "twice",
+             "5 times", "20 times");
+  constexpr std::size_t kIntervals = 36'000;
+  for (const Load load : {Load::steady, Load::uneven, Load::bursty, Load::timer}) {
+    for (const double mean : {1.0, 30.0, 1000.0}) {
+      const UnusualResult twice = simulate_unusual(load, mean, 2, kIntervals, seed);
+      const auto found = [&](double jump) {
+        return fmt::format("{:.0f} %", 100 * simulate_unusual(load, mean, jump, kIntervals, seed).found);
+      };
+      fmt::print("{:<7} {:>8}  {:>7.1f} {:>7.1f} {:>6.1f}  {:>8} {:>8} {:>8}\n", to_string(load), mean,
+                 twice.low_per_hour, twice.medium_per_hour, twice.high_per_hour, found(2), found(5), found(20));
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -150,4 +171,5 @@ int main(int argc, char** argv) {
   print_counts(comparisons, seed);
   print_alarms(comparisons, seed);
   print_steps(comparisons, seed);
+  print_unusual(seed);
 }

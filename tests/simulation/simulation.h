@@ -97,4 +97,24 @@ struct StepsResult {
 /// log-normal.
 StepsResult simulate_steps(std::size_t runs, double noise, double slowdown, std::size_t histories, std::uint64_t seed);
 
+/// How the calls of a syscall in an interval scatter while nothing changes.
+enum class Load {
+  steady,  ///< Independent calls: Poisson.
+  uneven,  ///< Log-normal, with a standard deviation of 30 %.
+  bursty,  ///< Poisson around a mean that is drawn anew for each interval, exponentially.
+  timer,   ///< Always the same; in every 30th interval, by chance, ten times more.
+};
+std::string_view to_string(Load load);
+
+/// Of a command that is watched, see stats/unusual.h.
+struct UnusualResult {
+  double low_per_hour = 0;  ///< Values called unusual in an hour of intervals of a second; of any severity.
+  double medium_per_hour = 0;
+  double high_per_hour = 0;
+  double found = 0;  ///< Share of the jumps that were called unusual at once, of any severity.
+};
+
+/// A syscall with `mean` calls in each of `intervals`; apart from them, each value is taken again `jump` times as large.
+UnusualResult simulate_unusual(Load load, double mean, double jump, std::size_t intervals, std::uint64_t seed);
+
 }  // namespace syscost::bench::simulation

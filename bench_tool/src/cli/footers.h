@@ -41,6 +41,17 @@ Examples:
   bench run -- rsync -a src dst             any program
   bench run --process --children -- make    all programs below make, a row for each)";
 
+inline constexpr const char* kWatchFooter =
+    R"(RUN has intervals if `bench run --interval TIME` wrote it. Prints the newest interval: for each syscall its calls,
+errors and time in the kernel per second, and its p99 over the last minute. Below: what was unusual in all intervals,
+against the minute before each. docs/statistics.md says when a value is called unusual.
+`bench run --live` prints the same while the command runs.
+
+Examples:
+  bench run --csv server.csv --interval 1s -- ./server      one row of each syscall for each second
+  bench watch server.csv                                    also while the server runs
+  bench run --live -- ./server >server.log 2>&1             the table is on the terminal, and changes)";
+
 inline constexpr const char* kSummaryFooter =
     R"(Prints the syscalls of all tests, and one line for each test, the worst first. With --details, and if you select one
 test: a table per test with the columns of strace -c, waits apart from work, errnos of failed calls, findings.

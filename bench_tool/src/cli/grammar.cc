@@ -130,6 +130,11 @@ void add_run_options(CLI::App& app, Options& options, int most_ids) {
 void add_measuring_options(CLI::App& app, Raw& raw) {
   app.add_flag("--tests", raw.ignored_flag, "Measure the tests below COMMAND, whatever program it is");
   app.add_flag("--process", raw.ignored_flag, "Measure COMMAND as a whole, with the programs that it starts");
+  app.add_option("--interval", raw.ignored,
+                 "Of a COMMAND measured as a whole: also write a row for each interval, 100ms to 1440m")
+      ->type_name("TIME");
+  app.add_flag("--live", raw.ignored_flag,
+               "Of a COMMAND measured as a whole: show the newest interval, and what is unusual in it, while it runs");
   for (const session::OptionEntry& entry : session::option_table()) {
     if (!entry.is_flag() || entry.name == "help") continue;
     const std::string name = "--" + std::string(entry.name);
@@ -157,6 +162,12 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
   run_command =
       app.add_subcommand("run", "Run a command, and measure its tests or the whole of it")->footer(kRunFooter);
   add_measuring_options(*run_command, raw);
+
+  watch = app.add_subcommand("watch", "The intervals of a command, and what was unusual in them")->footer(kWatchFooter);
+  watch->add_option("RUN", options.runs, kRunHelp)->required()->expected(1);
+  watch->add_flag("--all", options.all, "Show all that was unusual (20)");
+  add_color_option(*watch, raw);
+  add_run_options(*watch, options, 1);
 
   summary = app.add_subcommand("summary", "The syscalls of each test")->footer(kSummaryFooter);
   summary->add_option("RUN", options.runs, kRunHelp)->required();

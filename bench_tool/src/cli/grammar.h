@@ -37,6 +37,7 @@ struct Grammar {
 
   CLI::App app;
   CLI::App* run_command = nullptr;
+  CLI::App* watch = nullptr;
   CLI::App* summary = nullptr;
   CLI::App* show = nullptr;
   CLI::App* compare = nullptr;

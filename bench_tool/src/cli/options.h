@@ -15,7 +15,7 @@
 
 namespace syscost::bench::cli {
 
-enum class Command { run, summary, show, runs, log, compare, ab, doctor, baseline_update, check, confirm };
+enum class Command { run, watch, summary, show, runs, log, compare, ab, doctor, baseline_update, check, confirm };
 enum class Format { text, md, csv, json };
 /// Of compare and ab, for CI systems, in the place of a Format.
 enum class Report { none, junit, sarif, github };

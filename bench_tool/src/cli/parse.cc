@@ -17,8 +17,9 @@
 namespace syscost::bench::cli {
 namespace {
 
-constexpr std::array<std::string_view, 12> kCommands = {"run",     "summary", "show",     "hist",  "log",     "runs",
-                                                        "compare", "ab",      "baseline", "check", "confirm", "doctor"};
+constexpr std::array<std::string_view, 13> kCommands = {"run",   "watch",   "summary", "show", "hist",
+                                                        "log",   "runs",    "compare", "ab",   "baseline",
+                                                        "check", "confirm", "doctor"};
 
 /// True when the options before the command ask for help.
 bool asks_for_help(const std::vector<std::string>& args) {
@@ -58,6 +59,7 @@ Parsed parse(const std::vector<std::string>& args) {
     return usage_error(
         fmt::format("{}\nTry `bench {}--help`.", error.what(), chosen.empty() ? "" : chosen.front()->get_name() + " "));
   }
+  if (grammar.watch->parsed()) options.command = Command::watch;
   if (grammar.summary->parsed()) options.command = Command::summary;
   if (grammar.show->parsed()) {
     options.command = Command::show;

@@ -4,12 +4,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <ostream>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
+
+#include "commands/run_live.h"
 
 namespace syscost::bench::commands {
 
@@ -19,6 +23,12 @@ int run_programs(const cli::Options& options, std::ostream& err) {
   const std::string program = (bench.parent_path() / SYSCOST_RUN_FROM_BENCH).lexically_normal();
   std::vector<std::string> arguments = {"bench run"};
   arguments.insert(arguments.end(), options.run_arguments.begin(), options.run_arguments.end());
+  const auto mark = std::find(arguments.begin(), arguments.end(), "--");
+  const auto live = std::find(arguments.begin(), mark, "--live");
+  if (live != mark) {
+    arguments.erase(live);
+    return run_live(program, std::move(arguments), options);
+  }
   std::vector<char*> pointers;
   pointers.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) pointers.push_back(argument.data());

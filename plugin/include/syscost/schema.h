@@ -87,8 +87,11 @@ inline constexpr std::array kColumnNames = {
 inline constexpr std::size_t kColumnCount = kColumnNames.size();
 
 /// Values of column `kind`: what the window was opened for.
-inline constexpr std::array<std::string_view, 8> kKinds = {"test",  "suite",     "environment", "loop",
-                                                           "scope", "benchmark", "process",     "gpu_kernel"};
+inline constexpr std::array<std::string_view, 9> kKinds = {
+    "test", "suite", "environment", "loop", "scope", "benchmark", "process", "interval", "gpu_kernel"};
+
+/// Kind of a piece of the time of a command that was measured as a whole.
+inline constexpr std::string_view kKindInterval = "interval";
 
 /// Kind of a figure of a GPU's kernels or copies; and its name before kNamesSince.
 inline constexpr std::string_view kKindGpuKernel = "gpu_kernel";

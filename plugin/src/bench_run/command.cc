@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "bench_run/command.h"
 
+#include <poll.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 
 namespace syscost::bench_run {
@@ -54,6 +58,25 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
+/// Returns when the process has ended, or cannot be watched.
+void tick_until_end(pid_t process, Tick tick) {
+  using Clock = std::chrono::steady_clock;
+  const int watched = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
+  if (watched < 0) return;
+  const auto length = std::chrono::milliseconds(tick.milliseconds);
+  for (Clock::time_point until = Clock::now() + length;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+    pollfd end{watched, POLLIN, 0};
+    const int ready = poll(&end, 1, static_cast<int>(std::max<std::int64_t>(left, 0)));
+    if (ready > 0 || (ready < 0 && errno != EINTR)) break;
+    if (Clock::now() < until) continue;
+    tick.make();
+    // Of ticks that were missed, as while this process was stopped, one is made.
+    for (const auto now = Clock::now(); until <= now;) until += length;
+  }
+  ::close(watched);
+}
+
 }  // namespace
 
 int CommandEnd::exit_code() const {
@@ -61,7 +84,7 @@ int CommandEnd::exit_code() const {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-CommandEnd run_command(const std::string& path, const std::vector<std::string>& command) {
+CommandEnd run_command(const std::string& path, const std::vector<std::string>& command, Tick tick) {
   std::vector<std::string> texts = command;
   const std::vector<char*> arguments = pointers_to(texts);
   // A file that the kernel does not know is a script without its first line: the shell runs it.
@@ -86,6 +109,7 @@ CommandEnd run_command(const std::string& path, const std::vector<std::string>& 
   }
   g_command = child;
   const Signals signals;
+  if (tick.milliseconds > 0) tick_until_end(child, tick);
   while (waitpid(child, &end.status, 0) < 0 && errno == EINTR) {
   }
   g_command = 0;

@@ -3,7 +3,7 @@
 // Runs the command as a shell would: its own descriptors, its own signals, its exit code.
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,6 +22,11 @@ struct CommandEnd {
 /// of the terminal are for the command: this process ignores them meanwhile. It passes on SIGTERM and SIGHUP.
 ///
 /// Before the command executes, its process makes no other call than execve.
-CommandEnd run_command(const std::string& path, const std::vector<std::string>& command);
+/// Until its end, `tick.make` is called each `tick.milliseconds`, unless that is 0.
+struct Tick {
+  std::uint64_t milliseconds = 0;
+  void (*make)() = nullptr;
+};
+CommandEnd run_command(const std::string& path, const std::vector<std::string>& command, Tick tick = {});
 
 }  // namespace syscost::bench_run

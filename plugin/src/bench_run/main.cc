@@ -200,6 +200,22 @@ bool is_measured_whole(What what, const ProgramFile& program) {
   return what == What::process;
 }
 
+/// Ends this program where --interval says what cannot be done.
+Tick tick_of(const CommandLine& line, bool is_whole) {
+  if (line.interval.empty()) return {};
+  const std::optional<std::uint64_t> milliseconds = milliseconds_in(line.interval);
+  if (!milliseconds) {
+    refuse("--interval takes a time from 100ms to 1440m, not " + line.interval,
+           "for example --interval=500ms, --interval=1s or --interval=5m");
+  }
+  if (!is_whole) {
+    refuse("--interval divides the time of a command that is measured as a whole, and of " + line.command.front() +
+               " the tests are measured",
+           "add --process to measure it as a whole, or leave --interval out");
+  }
+  return {*milliseconds, outside::next_interval};
+}
+
 /// Ends this program where the command cannot be measured from outside.
 void start_outside(const ProgramFile& program, const std::string& name) {
   const char* const backend = getenv("SYSCOST_BACKEND");
@@ -257,6 +273,7 @@ int run(int argc, char** argv) {
   set_run_id();
   const std::string shown_name = name.substr(name.rfind('/') + 1);
   const bool is_whole = is_measured_whole(line.what, *program);
+  const Tick tick = tick_of(line, is_whole);
   std::optional<Notes> notes;
   if (is_whole) {
     start_outside(*program, shown_name);
@@ -272,11 +289,12 @@ int run(int argc, char** argv) {
   if (is_whole) {
     forget_variables();
     outside::open(shown_name);
+    if (tick.milliseconds > 0) outside::open_intervals();
   }
   const bool is_injected = !is_whole && program->is_for_injection;
   std::vector<std::string> command = line.command;
   if (is_injected) command.insert(command.begin(), {agent::kInjectProgram, *path});
-  const CommandEnd end = run_command(is_injected ? folder + "/" + agent::kInjectProgram : *path, command);
+  const CommandEnd end = run_command(is_injected ? folder + "/" + agent::kInjectProgram : *path, command, tick);
   if (is_whole && end.error == 0) {
     outside::close(is_by_program ? program->process_name() : "", end.has_passed() ? "passed" : "failed");
   } else if (is_whole) {

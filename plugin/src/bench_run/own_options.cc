@@ -2,8 +2,10 @@
 #include "bench_run/own_options.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "session/options/option_table.h"
@@ -42,12 +44,28 @@ CommandLine split_command_line(int argc, char** argv) {
       line.what = What::tests;
     } else if (*option == "--process") {
       line.what = What::process;
+    } else if (option->starts_with("--interval=")) {
+      line.interval = option->substr(option->find('=') + 1);
+    } else if (*option == "--interval") {
+      line.interval = option + 1 != end ? *++option : "(nothing)";
     } else {
       line.options.push_back(*option);
     }
   }
   if (end != arguments.end()) line.command.assign(end + 1, arguments.end());
   return line;
+}
+
+std::optional<std::uint64_t> milliseconds_in(std::string_view text) {
+  double number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
+  const double factor = unit == "ms" ? 1 : unit == "s" ? 1000 : unit == "m" ? 60'000 : 0;
+  constexpr double kLeast = 100;
+  constexpr double kMost = 24.0 * 60 * 60'000;
+  const double milliseconds = number * factor;
+  if (error != std::errc() || !(milliseconds >= kLeast && milliseconds <= kMost)) return std::nullopt;
+  return static_cast<std::uint64_t>(milliseconds);
 }
 
 std::vector<Variable> as_variables(const std::vector<std::string>& options, const std::string& folder) {

@@ -3,7 +3,10 @@
 // The command line of syscost-run: options of test programs without their prefix, then "--", then the command.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace syscost::bench_run {
@@ -16,11 +19,15 @@ enum class What {
 };
 
 struct CommandLine {
+  std::string interval;  ///< --interval: "1s"; empty = none.
   What what = What::by_program;
   std::vector<std::string> options;  ///< "--csv=FILE", "--csv", "FILE"; without those of this program.
   std::vector<std::string> command;  ///< The program first.
 };
 CommandLine split_command_line(int argc, char** argv);
+
+/// Milliseconds of "500ms", "1s", "0.5s" or "2m"; empty for another text, and for less than 100 ms.
+std::optional<std::uint64_t> milliseconds_in(std::string_view text);
 
 /// An option as the variable that says the same: "SYSCOST_CSV", "FILE".
 struct Variable {

@@ -171,6 +171,24 @@ void WindowBook::close(Window* window, detail::CostData& into) {
     read_segment(window->lane, ended);
     backend_.read_crossings(*this);
   }
+  hand_out(window, into);
+}
+
+WindowBook::Window* WindowBook::replace(Window* ended, detail::CostData& into) {
+  std::lock_guard guard(lock_);
+  Window& window = windows_.emplace_back(Reach::process, Lane::kProcess, memory_);
+  window.losses_at_open = backend_.losses();
+  window.stretches.reserve(2);
+  if (ended->is_running()) ended->stretches.back().end = latest_ + 1;
+  start(window, latest_ + 1);
+  split_process(true);
+  window.losses_at_open.late = backend_.losses().late;
+  hand_out(ended, into);
+  return &window;
+}
+
+// Gives the counts of a window that has ended to its owner, and deletes it.
+void WindowBook::hand_out(Window* window, detail::CostData& into) {
   into.table.merge(window->table);
   into.children.merge(window->children);
   Losses now = backend_.losses();

@@ -44,6 +44,10 @@ class WindowBook final : private CrossingSink {
   /// and the window of a thread that has ended.
   void close(Window* window, detail::CostData& into);
 
+  /// Ends the process window `ended` as close() does, and opens the next one at the same boundary: each call of the two
+  /// is in one of them, and in one only.
+  Window* replace(Window* ended, detail::CostData& into);
+
   /// Stop and resume charging calls to the process window `window`, which stays open: for a loop inside a test, which
   /// has its own window.
   void suspend(Window* window);
@@ -86,6 +90,7 @@ class WindowBook final : private CrossingSink {
 
   // All under lock_.
   void start(Window& window, Generation first) { window.stretches.push_back({first, kOpen}); }
+  void hand_out(Window* window, detail::CostData& into);
   void split_process(bool arm);
   void read_segment(Lane lane, Generation ended);
   void read_children(Generation ended);

@@ -41,8 +41,17 @@ void open(std::string_view command) {
   session::process_session().windows().open_command(command, own_program());
 }
 
+void open_intervals() {
+  session::process_session().intervals().begin();
+}
+
+void next_interval() {
+  session::process_session().intervals().next();
+}
+
 void close(std::string_view own_program, std::string_view outcome) {
   session::Session& session = session::process_session();
+  session.intervals().end();
   session.windows().set_own_program(own_program);
   session.windows().close(outcome, 0);
   session.finish();

@@ -26,6 +26,11 @@ SYSCOST_EXPORT void hold_shared();
 /// What the processes below ask for from now on is counted. The last thing it does is one store.
 SYSCOST_EXPORT void open(std::string_view command);
 
+/// After open(): the time is divided into intervals, with a row of kind `interval` each. next_interval() ends one and
+/// begins the next; close() ends the last one.
+SYSCOST_EXPORT void open_intervals();
+SYSCOST_EXPORT void next_interval();
+
 /// Writes the rows: kind `process`, and the name that open() got. The calls of `own_program` are in them, and each
 /// other program has rows of its own; an empty name: the rows have the calls of all programs. `outcome`: "passed" or
 /// "failed".

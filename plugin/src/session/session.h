@@ -13,6 +13,7 @@
 #include "session/tools/tracing.h"
 #include "session/windows/measurement.h"
 #include "session/windows/scopes.h"
+#include "session/windows/intervals.h"
 #include "session/windows/windows.h"
 #include "syscost/adapter.h"
 
@@ -36,6 +37,7 @@ class Session {
   bool is_started() const { return shared_.is_started.load(std::memory_order_acquire); }
 
   Windows& windows() { return windows_; }
+  Intervals& intervals() { return intervals_; }
   Scopes& scopes() { return scopes_; }
   Loops& loops() { return loops_; }
   Tracing& tools() { return tools_; }
@@ -65,6 +67,7 @@ class Session {
   Measurement shared_;
   Tracing tools_;
   Windows windows_{shared_, tools_};
+  Intervals intervals_{shared_};
   Scopes scopes_{shared_, [this] { return loops_.attach_for_scope(); }};
   Loops loops_{shared_, windows_, tools_};
   bool has_new_options_ = false;  // since the last start()

@@ -69,5 +69,16 @@ TEST(EqualCounts, NeverRegressWhereOnlyVolatileCallsChange) {
   EXPECT_EQ(simulate_counts(CallChange::replaced_by_volatile, 200, 10, kSeed), 0U);
 }
 
+TEST(Unusual, IsNeverSaidOfASteadyLoad) {
+  for (const double mean : {1.0, 30.0, 1000.0}) {
+    EXPECT_EQ(simulate_unusual(Load::steady, mean, 1, 3600, kSeed).low_per_hour, 0) << mean;
+  }
+}
+
+TEST(Unusual, IsSaidOfEveryJumpThatIsLarge) {
+  EXPECT_GE(simulate_unusual(Load::steady, 30, 5, 3600, kSeed).found, 0.99);
+  EXPECT_GE(simulate_unusual(Load::uneven, 1000, 5, 3600, kSeed).found, 0.95);
+}
+
 }  // namespace
 }  // namespace syscost::bench::simulation

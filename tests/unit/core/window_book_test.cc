@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "fake_backend.h"
 
@@ -58,6 +59,32 @@ TEST_F(WindowBookTest, StartsEachWindowAtZero) {
   close(first);
   WindowBook::Window* second = open();
   EXPECT_EQ(close(second).entries, 0U);
+}
+
+TEST_F(WindowBookTest, ReplacesAWindowWithoutAGapOrAnOverlap) {
+  WindowBook::Window* whole = open();
+  WindowBook::Window* piece = open();
+  std::vector<std::uint64_t> pieces;
+  for (int calls = 1; calls <= 3; ++calls) {
+    for (int i = 0; i < calls; ++i) kernel_.call();
+    detail::CostData cost(std::pmr::get_default_resource());
+    piece = book_.replace(piece, cost);
+    pieces.push_back(cost.table.at(kReadId).entries);
+  }
+  kernel_.call();
+  const FakeBackend::Inside crossing = kernel_.enter();
+  detail::CostData cost(std::pmr::get_default_resource());
+  piece = book_.replace(piece, cost);
+  kernel_.leave(crossing);
+  const Tally last = close(piece);
+  EXPECT_EQ(pieces, (std::vector<std::uint64_t>{1, 2, 3}));
+  EXPECT_EQ(cost.table.at(kReadId).entries, 2U);
+  EXPECT_EQ(cost.table.at(kReadId).calls, 1U) << "the other one was in flight";
+  EXPECT_EQ(last.entries, 0U);
+  EXPECT_EQ(last.carried_in, 1U);
+  const Tally all = close(whole);
+  EXPECT_EQ(all.entries, 8U);
+  EXPECT_EQ(all.calls, 8U);
 }
 
 TEST_F(WindowBookTest, KeepsWhatChildrenDoApartByProgramInEveryProcessWindow) {

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+#include "commands/run_live.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <system_error>
+
+#include "commands/watch.h"
+#include "csv/problems.h"
+#include "render/paint.h"
+#include "render/screen.h"
+
+namespace syscost::bench::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+volatile sig_atomic_t g_child = 0;
+
+void pass_on(int signal) {
+  const int kept = errno;
+  if (g_child > 0) ::kill(static_cast<pid_t>(g_child), signal);
+  errno = kept;
+}
+
+/// The value of `--name=VALUE` or `--name VALUE` before `--`.
+std::optional<std::string> value_of(const std::vector<std::string>& arguments, const std::string& name) {
+  for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
+    if (arguments[i].starts_with(name + "=")) return arguments[i].substr(name.size() + 1);
+    if (arguments[i] == name && i + 1 < arguments.size()) return arguments[i + 1];
+  }
+  return std::nullopt;
+}
+
+/// A folder for the CSV that nobody named; removed at the end.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::error_code error;
+    path_ = (fs::temp_directory_path(error) / "bench-live-XXXXXX").string();
+    if (error || ::mkdtemp(path_.data()) == nullptr) path_.clear();
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+render::Screen screen_of_stderr() {
+  winsize size{};
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return {80, 24};
+  return {size.ws_col, size.ws_row};
+}
+
+/// What is shown while the command runs.
+class View {
+ public:
+  View(const cli::Options& options, std::string csv)
+      : options_(options),
+        csv_(std::move(csv)),
+        is_terminal_(::isatty(STDERR_FILENO) == 1 && render::user_takes_color()) {}
+
+  /// Shows intervals that were written since the last time.
+  void refresh() {
+    std::error_code error;
+    const std::uintmax_t size = fs::file_size(csv_, error);
+    if (error || size == shown_size_) return;
+    shown_size_ = size;
+    csv::Problems torn;  // a row that is being written
+    const WatchedRun run = load_watched(options_, csv_, torn);
+    if (run.intervals.size() <= shown_) return;
+    if (is_terminal_) {
+      draw(run);
+    } else {
+      for (std::size_t at = shown_; at < run.intervals.size(); ++at) std::cerr << interval_line(run, at);
+    }
+    shown_ = run.intervals.size();
+  }
+
+  void show_end() {
+    refresh();
+    if (!is_terminal_ || shown_ == 0) return;
+    csv::Problems ignored;
+    constexpr std::size_t kMost = 10;
+    const std::string unusual = unusual_text(load_watched(options_, csv_, ignored), kMost, render::Paint(true));
+    std::cerr << (unusual.empty() ? "" : "\n") << unusual;
+  }
+
+ private:
+  void draw(const WatchedRun& run) {
+    constexpr const char* kClear = "\033[H\033[2J";
+    std::cerr << kClear << newest_interval_text(run, screen_of_stderr(), render::Paint(true)) << std::flush;
+  }
+
+  const cli::Options& options_;
+  std::string csv_;
+  bool is_terminal_;
+  std::uintmax_t shown_size_ = 0;
+  std::size_t shown_ = 0;
+};
+
+int exit_code_of(int status) {
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/// Starts syscost-run. Returns its process, or -1 with errno.
+pid_t start(const std::string& program, std::vector<std::string>& arguments) {
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  const pid_t child = ::fork();
+  if (child != 0) return child;
+  ::execv(program.c_str(), pointers.data());
+  fmt::print(stderr, "bench: {}: {}\n", program, std::strerror(errno));
+  ::_exit(cli::kExitBadInput);
+}
+
+}  // namespace
+
+int run_live(const std::string& program, std::vector<std::string> arguments, const cli::Options& options) {
+  const TemporaryFolder temporary;
+  const char* const variable = ::getenv("SYSCOST_CSV");
+  std::optional<std::string> csv = value_of(arguments, "--csv");
+  if (!csv && variable != nullptr && *variable != '\0') csv = variable;
+  if (!csv) {
+    if (temporary.path().empty()) {
+      fmt::print(stderr, "bench: no temporary folder can be made; set TMPDIR, or name a file: --csv FILE\n");
+      return cli::kExitBadInput;
+    }
+    csv = temporary.path() + "/run.csv";
+    arguments.insert(arguments.begin() + 1, "--csv=" + *csv);
+  }
+  if (!value_of(arguments, "--interval")) arguments.insert(arguments.begin() + 1, "--interval=1s");
+  const pid_t child = start(program, arguments);
+  if (child < 0) {
+    fmt::print(stderr, "bench: no process can be started: {}\n", std::strerror(errno));
+    return cli::kExitBadInput;
+  }
+  g_child = child;
+  // The terminal sends these to the command, too. The table stays until the command has ended.
+  ::signal(SIGINT, SIG_IGN);
+  ::signal(SIGQUIT, SIG_IGN);
+  ::signal(SIGTERM, pass_on);
+  ::signal(SIGHUP, pass_on);
+  View view(options, *csv);
+  int status = 0;
+  for (pid_t ended = 0; ended == 0;) {
+    constexpr int kBetweenLooks_ms = 100;
+    ::poll(nullptr, 0, kBetweenLooks_ms);
+    ended = ::waitpid(child, &status, WNOHANG);
+    if (ended < 0 && errno == EINTR) ended = 0;
+    view.refresh();
+  }
+  g_child = 0;
+  view.show_end();
+  return exit_code_of(status);
+}
+
+}  // namespace syscost::bench::commands

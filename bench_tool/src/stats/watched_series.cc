@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "stats/watched_series.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "model/lists.h"
+#include "syscost/schema.h"
+
+namespace syscost::bench::stats {
+namespace {
+
+constexpr double kMinute = 60;
+/// A mean of fewer calls says little about the time of a call.
+constexpr double kLeastCalls = 20;
+constexpr double kNsPerSecond = 1e9;
+
+double number_of(const model::Measured& calls, const model::Measured& entries) {
+  if (calls.has_value()) return static_cast<double>(*calls);
+  return static_cast<double>(entries.value_or(0));
+}
+
+std::optional<double> optional_of(const model::Measured& number) {
+  return number.has_value() ? std::optional(static_cast<double>(*number)) : std::nullopt;
+}
+
+void add(std::optional<double>& sum, const std::optional<double>& more) {
+  if (sum && more) *sum += *more;
+}
+
+WatchedInterval interval_of(const model::Dataset& data, std::uint32_t index) {
+  const model::Sample& sample = data.samples[index];
+  WatchedInterval interval;
+  interval.number = sample.repetition;
+  interval.seconds = static_cast<double>(sample.totals.wall_ns.value_or(0)) / kNsPerSecond;
+  interval.has_losses = sample.totals.late.value_or(0) + sample.totals.lost.value_or(0) > 0;
+  interval.sample = index;
+  for (const model::SyscallRow& row : data.rows_of(index)) {
+    const auto [found, is_new] = interval.by_syscall.try_emplace(data.text(row.syscall));
+    IntervalCalls& calls = found->second;
+    calls.calls += number_of(row.calls, row.entries);
+    calls.sample = index;
+    calls.is_wait = model::has_class(data.text(row.classes), "wait");
+    if (is_new) {
+      calls.errors = optional_of(row.errors);
+      calls.kernel_ns = optional_of(row.latency_sum_ns);
+    } else {
+      add(calls.errors, optional_of(row.errors));
+      add(calls.kernel_ns, optional_of(row.latency_sum_ns));
+    }
+  }
+  return interval;
+}
+
+/// The value of one interval, brought to `seconds`; none where it was not measured.
+std::optional<double> value_of(const WatchedInterval& interval, const std::string& syscall, Watched what,
+                               double seconds) {
+  const auto found = interval.by_syscall.find(syscall);
+  if (found == interval.by_syscall.end()) {
+    return what == Watched::time_per_call ? std::nullopt : std::optional(0.0);
+  }
+  const IntervalCalls& calls = found->second;
+  switch (what) {
+    case Watched::calls:
+      return calls.calls * seconds / interval.seconds;
+    case Watched::errors:
+      return calls.errors ? std::optional(*calls.errors * seconds / interval.seconds) : std::nullopt;
+    case Watched::time_per_call:
+      // A wait takes as long as there is nothing to do.
+      if (calls.is_wait || calls.calls < kLeastCalls || !calls.kernel_ns) return std::nullopt;
+      return *calls.kernel_ns / calls.calls;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<WatchedInterval> intervals_of(const model::Dataset& data, std::string& command) {
+  const model::Sample* newest = nullptr;
+  for (const model::Sample& sample : data.samples) {
+    if (data.text(sample.kind) != schema::kKindInterval) continue;
+    if (newest == nullptr ||
+        data.text(data.context(sample).started_at) >= data.text(data.context(*newest).started_at)) {
+      newest = &sample;
+    }
+  }
+  std::vector<WatchedInterval> intervals;
+  if (newest == nullptr) return intervals;
+  command = data.text(newest->test);
+  for (std::uint32_t i = 0; i < data.samples.size(); ++i) {
+    const model::Sample& sample = data.samples[i];
+    if (sample.kind != newest->kind || sample.context != newest->context || sample.test != newest->test) continue;
+    if (WatchedInterval one = interval_of(data, i); one.seconds > 0) intervals.push_back(std::move(one));
+  }
+  std::sort(intervals.begin(), intervals.end(),
+            [](const WatchedInterval& a, const WatchedInterval& b) { return a.number < b.number; });
+  return intervals;
+}
+
+std::size_t first_of_minute(const std::vector<WatchedInterval>& intervals, std::size_t at) {
+  double seconds = 0;
+  std::size_t first = at;
+  while (first > 0 && seconds + intervals[first - 1].seconds <= kMinute * 1.01) seconds += intervals[--first].seconds;
+  return first;
+}
+
+std::vector<Finding> findings_in(const std::vector<WatchedInterval>& intervals, std::size_t at) {
+  std::vector<Finding> findings;
+  const WatchedInterval& now = intervals[at];
+  const std::size_t first = first_of_minute(intervals, at);
+  if (at - first < kLeastBefore || now.seconds < intervals[at - 1].seconds / 2) return findings;
+  std::set<std::string> syscalls;
+  for (std::size_t i = first; i <= at; ++i) {
+    for (const auto& [name, calls] : intervals[i].by_syscall) syscalls.insert(name);
+  }
+  for (const std::string& syscall : syscalls) {
+    for (const Watched what : {Watched::calls, Watched::errors, Watched::time_per_call}) {
+      const std::optional<double> value = value_of(now, syscall, what, now.seconds);
+      if (!value) continue;
+      std::vector<double> before;
+      for (std::size_t i = first; i < at; ++i) {
+        if (const auto one = value_of(intervals[i], syscall, what, now.seconds)) before.push_back(*one);
+      }
+      const Measure measure = what == Watched::time_per_call ? Measure::duration : Measure::count;
+      if (const auto unusual = judge_unusual(*value, before, measure)) {
+        findings.push_back({at, syscall, what, *value, *unusual});
+      }
+    }
+  }
+  std::sort(findings.begin(), findings.end(),
+            [](const Finding& a, const Finding& b) { return std::abs(a.unusual.z) > std::abs(b.unusual.z); });
+  return findings;
+}
+
+}  // namespace syscost::bench::stats

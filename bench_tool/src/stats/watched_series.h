@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// A watched series: the time of a command in pieces, as `bench run --interval` wrote them, and what is unusual in one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/dataset.h"
+#include "stats/unusual.h"
+
+namespace syscost::bench::stats {
+
+/// One syscall in one interval.
+struct IntervalCalls {
+  double calls = 0;  ///< Entries where the backend knows no calls.
+  std::optional<double> errors;
+  std::optional<double> kernel_ns;
+  std::uint32_t sample = 0;  ///< Of the dataset: where its histogram is.
+  bool is_wait = false;
+};
+
+struct WatchedInterval {
+  std::uint64_t number = 0;  ///< From 0.
+  double seconds = 0;
+  bool has_losses = false;  ///< Its counts are lower bounds.
+  std::map<std::string, IntervalCalls, std::less<>> by_syscall;
+  std::uint32_t sample = 0;
+};
+
+/// The intervals of the command whose first interval started last in the data, in order. `command`: its name.
+std::vector<WatchedInterval> intervals_of(const model::Dataset& data, std::string& command);
+
+/// What is compared with the minute before.
+enum class Watched { calls, errors, time_per_call };
+
+struct Finding {
+  std::size_t interval = 0;  ///< Index.
+  std::string syscall;
+  Watched what{};
+  double value = 0;  ///< Of calls and errors: for an interval of this length. Time in ns.
+  Unusual unusual;
+};
+
+/// What is unusual in intervals[at] against those that lie in the minute before it; the most unusual first. Nothing in
+/// an interval that is cut off, shorter than half of those before.
+std::vector<Finding> findings_in(const std::vector<WatchedInterval>& intervals, std::size_t at);
+
+/// The first of the intervals that lie in the minute before intervals[at].
+std::size_t first_of_minute(const std::vector<WatchedInterval>& intervals, std::size_t at);
+
+}  // namespace syscost::bench::stats
