@@ -100,8 +100,10 @@ extern "C" {
 __attribute__((visibility("hidden"))) extern std::atomic<void*> syscost_late_slots[];
 __attribute__((visibility("hidden"))) extern void* const syscost_late_stand_ins[];
 __attribute__((visibility("hidden"), used)) void syscost_late_load();
-/// Weak: it is there in a program that calls what users call (early.cc).
+/// Weak: in a program that calls what users call, that of early.cc takes its place. It is defined, because gold gives a
+/// weak hidden symbol that is undefined an address.
 __attribute__((weak, visibility("hidden"))) extern const syscost::late::Stubs syscost_late_early;
+const syscost::late::Stubs syscost_late_early = {nullptr, nullptr, nullptr};
 }
 // NOLINTEND(readability-identifier-naming)
 
@@ -226,7 +228,7 @@ void for_each_stub(Visit visit) {
   const syscost::late::Stubs of_adapters = {kNames, syscost_late_slots, syscost_late_stand_ins};
   const syscost::late::Stubs* const all[] = {&of_adapters, &syscost_late_early};
   for (const syscost::late::Stubs* const stubs : all) {
-    if (stubs == nullptr) continue;
+    if (stubs->names == nullptr) continue;
     std::atomic<void*>* slot = stubs->slots;
     void* const* stand_in = stubs->stand_ins;
     for (const char* name = stubs->names; *name != '\0'; name += std::strlen(name) + 1) {
@@ -269,7 +271,7 @@ __attribute__((constructor(101))) void load_at_start(int argc, char** argv, char
     if (begins_with(*environment, kLibraryPath)) g_library_path = *environment + std::strlen(kLibraryPath);
   }
   g_is_asked = is_asked;
-  if (is_asked || &syscost_late_early != nullptr || is_library_there()) syscost_late_load();
+  if (is_asked || syscost_late_early.names != nullptr || is_library_there()) syscost_late_load();
 }
 
 }  // namespace

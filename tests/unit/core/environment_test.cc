@@ -39,7 +39,7 @@ struct Exception {
   std::string_view file;
   std::string_view way;
 };
-constexpr std::array<Exception, 21> kExceptions = {{
+constexpr std::array<Exception, 23> kExceptions = {{
     {"plugin/src/os/environment.cc", "environ"},
     {"plugin/src/os/environment.cc", "getenv"},
     // Without the library, in the user's program: null under AT_SECURE.
@@ -57,6 +57,7 @@ constexpr std::array<Exception, 21> kExceptions = {{
     {"plugin/src/agent/exec/passing_on.cc", "environ"},
     // Only a program that was preloaded has it, and the loader preloads nothing where there are more rights.
     {"plugin/src/agent/hooks.cc", "getenv"},
+    {"plugin/src/agent/benchmark/flags.cc", "getenv"},
     // `bench`, and what `bench run` executes, run with their user's rights only.
     {"plugin/src/agent/inject/main.cc", "environ"},
     {"plugin/src/agent/inject/main.cc", "getenv"},
@@ -65,6 +66,7 @@ constexpr std::array<Exception, 21> kExceptions = {{
     {"plugin/src/bench_run/out_of_reach.cc", "getenv"},
     {"plugin/src/bench_run/program_file.cc", "getenv"},
     {"bench_tool/src/render/screen.cc", "getenv"},
+    {"bench_tool/src/commands/run_live.cc", "getenv"},
     {"bench_tool/src/commands/child.cc", "environ"},
     {"bench_tool/src/commands/child.cc", "posix_spawnp"},
 }};
