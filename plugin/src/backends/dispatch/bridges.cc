@@ -35,7 +35,7 @@ __m128i are(__m128i bytes, int mask, int value) {
   const __m128i masked = _mm_and_si128(bytes, _mm_set1_epi8(static_cast<char>(mask)));
   return _mm_cmpeq_epi8(masked, _mm_set1_epi8(static_cast<char>(value)));
 }
-constexpr std::ptrdiff_t kAtOnce = 16;
+constexpr std::ptrdiff_t kBytesAtOnce = 16;
 
 /// Where long jumps and calls may lead: all bytes of the text are looked at as if an opcode ended there. Those that
 /// would lead farther than a text is long are left out. Made for speed: a text has a million bytes.
@@ -183,7 +183,7 @@ class Slots {
   void leave_out_if_short_jumps_reach(Slot& slot) {
     const unsigned char* at = std::max(text_.begin + 1, slot.begin - kFarthestBack);
     const unsigned char* const last = std::min(text_.end, slot.begin + kJumpBytes + kFarthestBack);
-    for (; at < last && text_.end - at >= kAtOnce; at += kAtOnce) {
+    for (; at < last && text_.end - at >= kBytesAtOnce; at += kBytesAtOnce) {
       for (unsigned found = distances_to(slot.begin, at); found != 0; found &= found - 1) {
         leave_out_if_short_jump_reaches(slot, at + __builtin_ctz(found));
       }

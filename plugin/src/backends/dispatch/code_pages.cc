@@ -46,12 +46,12 @@ std::vector<bool> compare_with_file(const Pages& pages, const std::vector<bool>&
   if (file.descriptor < 0) return same;
   // The file is read, not mapped: a program that changed its root may have given the file's name to an empty file,
   // where touching a mapping is SIGBUS, or to a pipe.
-  constexpr std::size_t kAtOnce = 8;
-  std::vector<unsigned char> of_file(kAtOnce * kPage);
+  constexpr std::size_t kPagesAtOnce = 8;
+  std::vector<unsigned char> of_file(kPagesAtOnce * kPage);
   auto change = changes.begin();
   long got = 0;
   for (std::size_t i = 0; i < pages.count(); ++i) {
-    const std::size_t offset = i % kAtOnce * kPage;
+    const std::size_t offset = i % kPagesAtOnce * kPage;
     if (offset == 0) {
       got = syscost_raw_syscall(SYS_pread64, file.descriptor, reinterpret_cast<long>(of_file.data()),
                                 static_cast<long>(of_file.size()), file.offset + static_cast<long>(i * kPage));

@@ -19,7 +19,7 @@ namespace {
 
 using signal_safe::kTrampolineBytes;
 
-constexpr std::intptr_t kReach = std::intptr_t{1} << 30;  // half of what a near jump can, for room on both sides
+constexpr std::intptr_t kReachOfAJump = std::intptr_t{1} << 30;  // half of what a near jump can, for room on both sides
 
 /// True when the site always makes the same call, and it needs no care.
 bool makes_plain_call(const Site& site) {
@@ -42,7 +42,7 @@ std::uintptr_t page_of(const unsigned char* address) {
 /// True for memory from where a near jump reaches all of libc, and back.
 bool is_near_libc(std::intptr_t begin) {
   const auto near = reinterpret_cast<std::intptr_t>(libc_text().begin);
-  return begin > near - kReach && begin < near + kReach;
+  return begin > near - kReachOfAJump && begin < near + kReachOfAJump;
 }
 
 /// Memory within reach of libc, in which trampolines can be written; null when there is no room.

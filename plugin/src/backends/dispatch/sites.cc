@@ -63,8 +63,8 @@ class Prover {
     auto is = [](const unsigned char* bytes, char value) {
       return _mm_cmpeq_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes)), _mm_set1_epi8(value));
     };
-    constexpr std::ptrdiff_t kAtOnce = 16;
-    for (; text_.end - from > kAtOnce; from += kAtOnce) {
+    constexpr std::ptrdiff_t kBytesCompared = 16;
+    for (; text_.end - from > kBytesCompared; from += kBytesCompared) {
       const int found = _mm_movemask_epi8(_mm_and_si128(is(from, 0x0f), is(from + 1, 0x05)));
       if (found != 0) return from + __builtin_ctz(static_cast<unsigned>(found));
     }
@@ -110,17 +110,17 @@ class Prover {
 
   /// What stands between the functions that a short jump at `site` reaches.
   std::vector<Padding> padding_near(const Site& site, const Function& own) {
-    constexpr std::ptrdiff_t kReach = 128;
+    constexpr std::ptrdiff_t kReachOfAShortJump = 128;
     std::vector<Padding> found;
     std::optional<Function> function = own;
-    while (function.has_value() && function->end - site.displaced < kReach) {
+    while (function.has_value() && function->end - site.displaced < kReachOfAShortJump) {
       const Padding padding = padding_after(code_of(*function), text_, find_);
       if (padding.begin == padding.end) break;
       found.push_back(padding);
       function = padding.end < text_.end ? find_(padding.end) : std::nullopt;
     }
     function = own;
-    while (function.has_value() && site.displaced - function->begin < kReach) {
+    while (function.has_value() && site.displaced - function->begin < kReachOfAShortJump) {
       const unsigned char* const begin = function->begin;
       function = function_before(begin);
       if (!function.has_value()) break;
