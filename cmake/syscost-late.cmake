@@ -9,6 +9,8 @@ include("${CMAKE_CURRENT_LIST_DIR}/syscost-adapter.cmake")
 function(syscost_add_late target folder library)
   add_library(${target} STATIC EXCLUDE_FROM_ALL "${folder}/late.cc" "${folder}/early.cc" "${folder}/stand_ins.cc"
                                               "${folder}/adapter_stand_ins.cc")
+  # Of its archive, a program takes the members that it needs: each file is one, also where a project builds in unity.
+  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
   syscost_own_language(${target} 17)
   # Assembler text: link-time optimisation does not see the names in it.
   target_compile_options(${target} PRIVATE -fno-lto)

@@ -13,7 +13,7 @@ namespace {
 
 using Visit = int (*)(dl_phdr_info*, std::size_t, void*);
 
-const Program* g_program = nullptr;
+const Program* g_started_program = nullptr;
 
 struct Visitor {
   Visit visit;
@@ -23,9 +23,9 @@ struct Visitor {
 
 int visit_next(dl_phdr_info* info, std::size_t size, void* context) {
   auto& visitor = *static_cast<Visitor*>(context);
-  if (g_program == nullptr || visitor.has_shown_program) return visitor.visit(info, size, visitor.context);
+  if (g_started_program == nullptr || visitor.has_shown_program) return visitor.visit(info, size, visitor.context);
   visitor.has_shown_program = true;
-  dl_phdr_info program = g_program->info();
+  dl_phdr_info program = g_started_program->info();
   program.dlpi_adds = info->dlpi_adds;
   program.dlpi_subs = info->dlpi_subs;
   if (const int result = visitor.visit(&program, size, visitor.context); result != 0) return result;
@@ -45,7 +45,7 @@ std::size_t g_exit_count = 0;
 }  // namespace
 
 void show_program(const Program& program) {
-  g_program = &program;
+  g_started_program = &program;
   const char* const slash = std::strrchr(program.name(), '/');
   program_invocation_name = const_cast<char*>(program.name());
   program_invocation_short_name = const_cast<char*>(slash != nullptr ? slash + 1 : program.name());
