@@ -15,8 +15,7 @@ std::string backend_name(const Session& session) {
 
 bool PassTracer::attach() {
   const Result<void> attached = profilers().tools().attach();
-  attach_failure_.reset();
-  if (!attached.ok()) attach_failure_ = attached.failure();
+  attach_failure_ = attached.ok() ? std::nullopt : std::optional(attached.failure());
   return attached.ok();
 }
 
