@@ -87,8 +87,8 @@ inline constexpr std::array kColumnNames = {
 inline constexpr std::size_t kColumnCount = kColumnNames.size();
 
 /// Values of column `kind`: what the window was opened for.
-inline constexpr std::array<std::string_view, 9> kKinds = {
-    "test", "suite", "environment", "loop", "scope", "benchmark", "process", "interval", "gpu_kernel"};
+inline constexpr std::array<std::string_view, 9> kKinds = {"test",      "suite",   "environment", "loop",      "scope",
+                                                           "benchmark", "process", "interval",    "gpu_kernel"};
 
 /// Kind of a piece of the time of a command that was measured as a whole.
 inline constexpr std::string_view kKindInterval = "interval";

@@ -303,11 +303,12 @@ int run(int argc, char** argv) {
   if (end.error != 0) refuse(name + ": " + std::strerror(end.error), "give a program that this machine can execute");
   if (notes) notes->print();
   if (!is_whole && !has_rows_of_this_run(csv, size_before)) {
-    std::fprintf(stderr,
-                 "bench: no program below %s reported a test, so nothing was measured\n"
-                 "  fix: let it start programs of GoogleTest, Google Benchmark, Catch2 or doctest; or measure it as a whole:\n"
-                 "       bench run --process -- %s\n",
-                 name.c_str(), name.c_str());
+    std::fprintf(
+        stderr,
+        "bench: no program below %s reported a test, so nothing was measured\n"
+        "  fix: let it start programs of GoogleTest, Google Benchmark, Catch2 or doctest; or measure it as a whole:\n"
+        "       bench run --process -- %s\n",
+        name.c_str(), name.c_str());
     return end.exit_code() != 0 ? end.exit_code() : kExitNothingMeasured;
   }
   if (prints_summary) print_summary(folder, csv);
