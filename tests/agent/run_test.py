@@ -89,6 +89,10 @@ class Tests(RunCase):
         self.assertEqual(done.out, "out\n")
         self.assertRegex(done.err, r"sh, [0-9.]+ s: [0-9.]+ calls/s, ")
 
+    def test_a_command_with_rows_that_cannot_be_written_does_not_end_with_0(self):
+        done = self.bench_run("--csv=/dev/full", "--process", "--", "true", code=1)
+        self.assertIn("/dev/full", done.err)
+
     def test_intervals_of_tests_are_refused(self):
         done = self.bench_run("--interval=1s", "--", PLAIN, code=2)
         self.assertIn("add --process to measure it as a whole", done.err)

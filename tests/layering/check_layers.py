@@ -40,7 +40,7 @@ PLUGIN = {
     "profilers/launcher": ["os"],
     "profilers/bpftrace": ["core", "os", "profilers", "profilers/launcher"],
     "profilers/perf": ["os", "profilers", "profilers/launcher"],
-    "bench_run": ["agent/common", "agent/find", "agent/inject", "session", "session/options"],
+    "bench_run": ["agent/common", "agent/find", "agent/inject", "os", "session", "session/options"],
     "gpu/cupti": ["os", "profilers"],
     "gpu/ioctl": ["core"],
     "gpu_stamps": ["os", "profilers", "session", "session/tools"],
@@ -69,7 +69,7 @@ BENCH = {
     "budgets": ["csv", "model", "render", "stats", "syscost"],
     "cli": ["budgets", "csv", "model", "plugin/session/options", "render", "stats", "syscost"],
     "gpu_stamps": ["cli", "csv", "render", "syscost/gpu"],
-    "commands": ["budgets", "cli", "csv", "gpu_stamps", "model", "render", "stats", "syscost"],
+    "commands": ["budgets", "cli", "csv", "gpu_stamps", "model", "plugin/os", "render", "stats", "syscost"],
     ".": ["cli", "commands", "render"],
     "shell": ["cli", "plugin/backends/ebpf/helper", "plugin/core", "plugin/session/options"],
 }

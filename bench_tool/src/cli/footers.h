@@ -50,7 +50,7 @@ against the minute before each. docs/statistics.md says when a value is called u
 Examples:
   bench run --csv server.csv --interval 1s -- ./server      one row of each syscall for each second
   bench watch server.csv                                    also while the server runs
-  bench run --live -- ./server >server.log 2>&1             the table is on the terminal, and changes)";
+  bench run --live -- ./server >server.log                  the table is on the terminal, and changes)";
 
 inline constexpr const char* kSummaryFooter =
     R"(Prints the syscalls of all tests, and one line for each test, the worst first. With --details, and if you select one

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -22,6 +23,7 @@
 
 #include "commands/watch.h"
 #include "csv/problems.h"
+#include "os/private_folder.h"
 #include "render/paint.h"
 #include "render/screen.h"
 
@@ -52,8 +54,10 @@ class TemporaryFolder {
  public:
   TemporaryFolder() {
     std::error_code error;
-    path_ = (fs::temp_directory_path(error) / "bench-live-XXXXXX").string();
-    if (error || ::mkdtemp(path_.data()) == nullptr) path_.clear();
+    const fs::path folder = fs::temp_directory_path(error);
+    const std::string in = error ? std::string() : private_folder(folder.string());
+    path_ = in + "/bench-live-XXXXXX";
+    if (in.empty() || ::mkdtemp(path_.data()) == nullptr) path_.clear();
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
@@ -86,9 +90,15 @@ class View {
     std::error_code error;
     const std::uintmax_t size = fs::file_size(csv_, error);
     if (error || size == shown_size_) return;
+    // Each look reads the whole file. Of a file that has grown large, looks are seldom.
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point begin = Clock::now();
+    if (begin < next_look_) return;
     shown_size_ = size;
     csv::Problems torn;  // a row that is being written
     const WatchedRun run = load_watched(options_, csv_, torn);
+    constexpr int kShareOfTime = 20;
+    next_look_ = Clock::now() + kShareOfTime * (Clock::now() - begin);
     if (run.intervals.size() <= shown_) return;
     if (is_terminal_) {
       draw(run);
@@ -99,6 +109,7 @@ class View {
   }
 
   void show_end() {
+    next_look_ = {};
     refresh();
     if (!is_terminal_ || shown_ == 0) return;
     csv::Problems ignored;
@@ -118,6 +129,7 @@ class View {
   bool is_terminal_;
   std::uintmax_t shown_size_ = 0;
   std::size_t shown_ = 0;
+  std::chrono::steady_clock::time_point next_look_{};
 };
 
 int exit_code_of(int status) {
@@ -125,12 +137,13 @@ int exit_code_of(int status) {
 }
 
 /// Starts syscost-run. Returns its process, or -1 with errno.
-pid_t start(const std::string& program, std::vector<std::string>& arguments) {
+pid_t start(const std::string& program, std::vector<std::string>& arguments, const struct sigaction& of_children) {
   std::vector<char*> pointers;
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
   const pid_t child = ::fork();
   if (child != 0) return child;
+  ::sigaction(SIGCHLD, &of_children, nullptr);
   ::execv(program.c_str(), pointers.data());
   fmt::print(stderr, "bench: {}: {}\n", program, std::strerror(errno));
   ::_exit(cli::kExitBadInput);
@@ -142,6 +155,7 @@ int run_live(const std::string& program, std::vector<std::string> arguments, con
   const TemporaryFolder temporary;
   const char* const variable = ::getenv("SYSCOST_CSV");
   std::optional<std::string> csv = value_of(arguments, "--csv");
+  if (!csv) csv = value_of(arguments, "--syscost_csv");
   if (!csv && variable != nullptr && *variable != '\0') csv = variable;
   if (!csv) {
     if (temporary.path().empty()) {
@@ -152,7 +166,20 @@ int run_live(const std::string& program, std::vector<std::string> arguments, con
     arguments.insert(arguments.begin() + 1, "--csv=" + *csv);
   }
   if (!value_of(arguments, "--interval")) arguments.insert(arguments.begin() + 1, "--interval=1s");
-  const pid_t child = start(program, arguments);
+  // The file may hold other runs.
+  cli::Options own = options;
+  const char* const given = ::getenv("SYSCOST_RUN_ID");
+  const std::string id =
+      given != nullptr && *given != '\0'
+          ? given
+          : fmt::format("live-{}-{}", ::getpid(), std::chrono::system_clock::now().time_since_epoch().count());
+  ::setenv("SYSCOST_RUN_ID", id.c_str(), 1);
+  own.run_ids = {id};
+  struct sigaction of_children {};
+  struct sigaction waiting {};
+  waiting.sa_handler = SIG_DFL;
+  ::sigaction(SIGCHLD, &waiting, &of_children);
+  const pid_t child = start(program, arguments, of_children);
   if (child < 0) {
     fmt::print(stderr, "bench: no process can be started: {}\n", std::strerror(errno));
     return cli::kExitBadInput;
@@ -161,15 +188,17 @@ int run_live(const std::string& program, std::vector<std::string> arguments, con
   // The terminal sends these to the command, too. The table stays until the command has ended.
   ::signal(SIGINT, SIG_IGN);
   ::signal(SIGQUIT, SIG_IGN);
+  ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGTERM, pass_on);
   ::signal(SIGHUP, pass_on);
-  View view(options, *csv);
+  View view(own, *csv);
   int status = 0;
   for (pid_t ended = 0; ended == 0;) {
     constexpr int kBetweenLooks_ms = 100;
     ::poll(nullptr, 0, kBetweenLooks_ms);
     ended = ::waitpid(child, &status, WNOHANG);
-    if (ended < 0 && errno == EINTR) ended = 0;
+    if (ended < 0 && errno != EINTR) return cli::kExitBadInput;
+    ended = std::max(ended, pid_t{0});
     view.refresh();
   }
   g_child = 0;

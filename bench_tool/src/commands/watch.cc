@@ -91,12 +91,6 @@ std::map<std::string, std::string, std::less<>> percentiles(const WatchedRun& ru
   return by_name;
 }
 
-double total_seconds(const WatchedRun& run, std::size_t until) {
-  double seconds = 0;
-  for (std::size_t i = 0; i < until; ++i) seconds += run.intervals[i].seconds;
-  return seconds;
-}
-
 }  // namespace
 
 WatchedRun load_watched(const cli::Options& options, const std::string& file, csv::Problems& problems) {
@@ -117,7 +111,7 @@ std::string newest_interval_text(const WatchedRun& run, const render::Screen& sc
   const WatchedInterval& now = run.intervals[at];
   const std::vector<Finding> findings = stats::findings_in(run.intervals, at);
   std::string text =
-      paint.bold(run.command) + fmt::format(", {:.3g} s, interval {} of {:.3g} s: {}\n\n", total_seconds(run, at + 1),
+      paint.bold(run.command) + fmt::format(", {:.3g} s, interval {} of {:.3g} s: {}\n\n", now.begin_s + now.seconds,
                                             at + 1, now.seconds, totals_text(now));
   std::vector<std::pair<std::string, stats::IntervalCalls>> rows(now.by_syscall.begin(), now.by_syscall.end());
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
@@ -126,8 +120,11 @@ std::string newest_interval_text(const WatchedRun& run, const render::Screen& sc
     };
     return key(a.second) > key(b.second);
   });
-  constexpr std::size_t kOtherLines = 6;
-  const std::size_t room = screen.height > kOtherLines + 1 ? screen.height - kOtherLines : rows.size();
+  constexpr std::size_t kMostFindings = 3;
+  const std::size_t other_lines = 5 + std::min(kMostFindings, findings.size());
+  const std::size_t room = screen.height == 0            ? rows.size()
+                           : screen.height > other_lines ? screen.height - other_lines
+                                                         : 1;
   const auto p99 = percentiles(run, at);
   render::Table table({{"calls/s", render::Align::right},
                        {"errors/s", render::Align::right},
@@ -143,7 +140,6 @@ std::string newest_interval_text(const WatchedRun& run, const render::Screen& sc
   }
   text += table.text(2, 2, screen.width);
   if (rows.size() > room) text += fmt::format("{} more syscalls\n", rows.size() - room);
-  constexpr std::size_t kMostFindings = 3;
   for (std::size_t i = 0; i < std::min(kMostFindings, findings.size()); ++i) {
     const std::string words = findings[i].syscall + ": " + words_of(findings[i], now.seconds);
     text += painted("unusual: " + words, findings[i].unusual.severity, paint) + '\n';
@@ -156,7 +152,8 @@ std::string newest_interval_text(const WatchedRun& run, const render::Screen& sc
 
 std::string interval_line(const WatchedRun& run, std::size_t at) {
   const WatchedInterval& interval = run.intervals[at];
-  std::string line = fmt::format("{}, {:.3g} s: {}", run.command, total_seconds(run, at + 1), totals_text(interval));
+  std::string line =
+      fmt::format("{}, {:.3g} s: {}", run.command, interval.begin_s + interval.seconds, totals_text(interval));
   for (const Finding& finding : stats::findings_in(run.intervals, at)) {
     line += fmt::format("; unusual: {} {}", finding.syscall, words_of(finding, interval.seconds));
   }
@@ -176,7 +173,7 @@ std::string unusual_text(const WatchedRun& run, std::size_t most, const render::
   for (std::size_t i = 0; i < std::min(most, all.size()); ++i) {
     const Finding& one = all[i];
     text += fmt::format(
-        "  at {:.3g} s  {}\n", total_seconds(run, one.interval),
+        "  at {:.3g} s  {}\n", run.intervals[one.interval].begin_s,
         painted(one.syscall + ": " + words_of(one, run.intervals[one.interval].seconds), one.unusual.severity, paint));
   }
   if (all.size() > most) text += fmt::format("  {} more\n", all.size() - most);

@@ -174,7 +174,7 @@ Dataset load(csv::Run run, const LoadOptions& options, csv::Problems& problems) 
   if (is_empty && has_files && problems.count() == problems_before) {
     problems.add(run.name, 0, "holds a header and no row: no test was measured");
   }
-  for (std::string& fault : missing_shards(data)) problems.add(run.name, 0, std::move(fault));
+  for (std::string& fault : missing_shards(data, run.is_folder)) problems.add(run.name, 0, std::move(fault));
   if (options.is_printable) data.make_printable();
   return data;
 }

@@ -93,7 +93,7 @@ std::string shards_text(const Dataset& data) {
   return here.size() == total ? fmt::format("in {} shards", total) : fmt::format("only {} of {}", list_of(here), total);
 }
 
-std::vector<std::string> missing_shards(const Dataset& data) {
+std::vector<std::string> missing_shards(const Dataset& data, bool is_folder) {
   std::vector<std::string> faults;
   for (const auto& [key, runs] : shards_of(data)) {
     const auto& [program, total] = key;
@@ -105,7 +105,7 @@ std::vector<std::string> missing_shards(const Dataset& data) {
         faults.push_back(fault_of(program, total, numbers));
       }
     }
-    const bool is_chosen = alone.size() == 1 && data.files.size() == 1;
+    const bool is_chosen = alone.size() == 1 && !is_folder;
     if (!alone.empty() && alone.size() < total && !is_chosen) faults.push_back(fault_of(program, total, alone));
   }
   return faults;

@@ -18,7 +18,8 @@ namespace syscost::bench::model {
 std::string shards_text(const Dataset& data);
 
 /// A sentence for each program of which some shards are here and others are not. Shards with a run_id in common belong
-/// together; those with one of their own are taken as one run. One shard alone in one file is what somebody chose.
-std::vector<std::string> missing_shards(const Dataset& data);
+/// together; those with one of their own are taken as one run. One shard alone is what somebody chose, unless the run
+/// is a folder: then others may not have arrived.
+std::vector<std::string> missing_shards(const Dataset& data, bool is_folder);
 
 }  // namespace syscost::bench::model

@@ -12,6 +12,8 @@ namespace syscost::bench::stats {
 namespace {
 
 constexpr double kMinute = 60;
+constexpr std::size_t kMostIntervals = 600;  // of 100 ms, the shortest that are written
+constexpr std::size_t kLeastIntervals = 30;  // of intervals over two seconds
 /// A mean of fewer calls says little about the time of a call.
 constexpr double kLeastCalls = 20;
 constexpr double kNsPerSecond = 1e9;
@@ -95,13 +97,19 @@ std::vector<WatchedInterval> intervals_of(const model::Dataset& data, std::strin
   }
   std::sort(intervals.begin(), intervals.end(),
             [](const WatchedInterval& a, const WatchedInterval& b) { return a.number < b.number; });
+  for (std::size_t i = 1; i < intervals.size(); ++i) {
+    intervals[i].begin_s = intervals[i - 1].begin_s + intervals[i - 1].seconds;
+  }
   return intervals;
 }
 
 std::size_t first_of_minute(const std::vector<WatchedInterval>& intervals, std::size_t at) {
   double seconds = 0;
   std::size_t first = at;
-  while (first > 0 && seconds + intervals[first - 1].seconds <= kMinute * 1.01) seconds += intervals[--first].seconds;
+  while (first > 0 && at - first < kMostIntervals &&
+         (seconds + intervals[first - 1].seconds <= kMinute * 1.01 || at - first < kLeastIntervals)) {
+    seconds += intervals[--first].seconds;
+  }
   return first;
 }
 

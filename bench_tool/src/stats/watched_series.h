@@ -26,6 +26,7 @@ struct IntervalCalls {
 
 struct WatchedInterval {
   std::uint64_t number = 0;  ///< From 0.
+  double begin_s = 0;        ///< Since the first interval began.
   double seconds = 0;
   bool has_losses = false;  ///< Its counts are lower bounds.
   std::map<std::string, IntervalCalls, std::less<>> by_syscall;
@@ -50,7 +51,7 @@ struct Finding {
 /// an interval that is cut off, shorter than half of those before.
 std::vector<Finding> findings_in(const std::vector<WatchedInterval>& intervals, std::size_t at);
 
-/// The first of the intervals that lie in the minute before intervals[at].
+/// The first of the intervals that lie in the minute before intervals[at]; of long ones the 30 before it.
 std::size_t first_of_minute(const std::vector<WatchedInterval>& intervals, std::size_t at);
 
 }  // namespace syscost::bench::stats

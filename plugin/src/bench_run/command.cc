@@ -36,6 +36,7 @@ class Signals {
     sigaction(SIGQUIT, &ignoring, &before_[1]);
     sigaction(SIGTERM, &passing, &before_[2]);
     sigaction(SIGHUP, &passing, &before_[3]);
+    sigaction(SIGPIPE, &ignoring, &before_[4]);
   }
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
@@ -44,10 +45,11 @@ class Signals {
     sigaction(SIGQUIT, &before_[1], nullptr);
     sigaction(SIGTERM, &before_[2], nullptr);
     sigaction(SIGHUP, &before_[3], nullptr);
+    sigaction(SIGPIPE, &before_[4], nullptr);
   }
 
  private:
-  struct sigaction before_[4]{};
+  struct sigaction before_[5]{};
 };
 
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
@@ -92,11 +94,19 @@ CommandEnd run_command(const std::string& path, const std::vector<std::string>& 
   shell_texts.insert(shell_texts.end(), command.begin() + 1, command.end());
   const std::vector<char*> shell_arguments = pointers_to(shell_texts);
 
+  // Where SIGCHLD is ignored, the kernel throws the end of a child away. The command must find it ignored, too.
+  struct sigaction of_children {};
+  struct sigaction waiting {};
+  waiting.sa_handler = SIG_DFL;
+  sigaction(SIGCHLD, &waiting, &of_children);
+  const bool ignores_children = of_children.sa_handler == SIG_IGN;
+
   static volatile int error = 0;
   error = 0;
   // vfork: fork() would make calls of its own in the child, and they would be counted as the command's.
   const pid_t child = vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork)
   if (child == 0) {
+    if (ignores_children) sigaction(SIGCHLD, &of_children, nullptr);
     execv(path.c_str(), arguments.data());
     if (errno == ENOEXEC) execv("/bin/sh", shell_arguments.data());
     error = errno;
@@ -110,10 +120,13 @@ CommandEnd run_command(const std::string& path, const std::vector<std::string>& 
   g_command = child;
   const Signals signals;
   if (tick.milliseconds > 0) tick_until_end(child, tick);
-  while (waitpid(child, &end.status, 0) < 0 && errno == EINTR) {
+  pid_t ended = 0;
+  while ((ended = waitpid(child, &end.status, 0)) < 0 && errno == EINTR) {
   }
+  if (ended < 0) end.error = errno;
+  sigaction(SIGCHLD, &of_children, nullptr);
   g_command = 0;
-  end.error = error;
+  if (error != 0) end.error = error;
   return end;
 }
 

@@ -21,7 +21,8 @@ struct CommandEnd {
 /// Executes the file at `path` with the arguments `command` (the program's name first) and waits for its end. Signals
 /// of the terminal are for the command: this process ignores them meanwhile. It passes on SIGTERM and SIGHUP.
 ///
-/// Before the command executes, its process makes no other call than execve.
+/// Before the command executes, its process makes no other call than execve; one more, rt_sigaction, where this process
+/// was started with SIGCHLD ignored.
 /// Until its end, `tick.make` is called each `tick.milliseconds`, unless that is 0.
 struct Tick {
   std::uint64_t milliseconds = 0;

@@ -98,8 +98,9 @@ bool has_rows_of_this_run(const std::string& path, off_t begin) {
 class TemporaryCsv {
  public:
   TemporaryCsv() {
-    folder_ = temporary_folder() + "/bench-run-XXXXXX";
-    if (mkdtemp(folder_.data()) == nullptr) {
+    const std::string in = temporary_folder();
+    folder_ = in + "/bench-run-XXXXXX";
+    if (in.empty() || mkdtemp(folder_.data()) == nullptr) {
       refuse("no temporary folder can be made: " + folder_ + ": " + std::strerror(errno),
              "set TMPDIR to a folder where you may write, or name a file: bench run --csv=run.csv -- ...");
     }
@@ -128,14 +129,18 @@ std::string set_variables(const std::vector<std::string>& options) {
     setenv(variable.name.c_str(), variable.value.c_str(), 1);
   }
   const char* const csv = getenv("SYSCOST_CSV");
-  return csv != nullptr ? csv : "";
+  if (csv == nullptr || *csv == '\0') return {};
+  // Programs below may have another working directory.
+  if (*csv != '/') setenv("SYSCOST_CSV", (working_directory() + "/" + csv).c_str(), 1);
+  return getenv("SYSCOST_CSV");
 }
 
 /// The folder for files that Bazel brings back from the machine that ran a test; empty elsewhere. `--run_under` cannot
 /// name it, because Bazel does not expand variables there.
 std::string folder_of_bazel() {
   const char* const folder = getenv("TEST_UNDECLARED_OUTPUTS_DIR");
-  return folder != nullptr ? folder : "";
+  if (folder == nullptr || *folder == '\0') return {};
+  return *folder == '/' ? folder : working_directory() + "/" + folder;
 }
 
 /// A command that is measured as a whole gets the environment that it has alone. A program below it that is linked with
@@ -231,13 +236,18 @@ void start_outside(const ProgramFile& program, const std::string& name) {
   if (!adapter::take_options(&count, arguments.data())) std::exit(kExitBadInput);
   if (const std::optional<Unavailable> why = outside::start(name, program.build_id))
     refuse(why->reason, why->how_to_fix);
+  if (program.kind == agent::FileKind::privileged && outside::takes_rights()) {
+    refuse(name + " is set-uid, set-gid or has file capabilities, and would run without them under backend seccomp",
+           "measure it with --backend=ebpf, which needs CAP_BPF and CAP_PERFMON");
+  }
 }
 
 void print_summary(const std::string& folder, const std::string& csv) {
   std::fflush(nullptr);
   const std::string bench = folder + "/" SYSCOST_BENCH_FROM_LIBEXEC;
   const int out = dup(STDOUT_FILENO);
-  dup2(STDERR_FILENO, STDOUT_FILENO);  // the command's output stays its own
+  // The command's output stays its own: without standard error there is no summary.
+  if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return;
   unsetenv("LD_PRELOAD");
   const CommandEnd end = run_command(bench, {"bench", "summary", csv});
   if (end.error != 0) std::fprintf(stderr, "bench: %s: %s\n", bench.c_str(), std::strerror(end.error));
@@ -295,8 +305,9 @@ int run(int argc, char** argv) {
   std::vector<std::string> command = line.command;
   if (is_injected) command.insert(command.begin(), {agent::kInjectProgram, *path});
   const CommandEnd end = run_command(is_injected ? folder + "/" + agent::kInjectProgram : *path, command, tick);
+  bool has_all_rows = true;
   if (is_whole && end.error == 0) {
-    outside::close(is_by_program ? program->process_name() : "", end.has_passed() ? "passed" : "failed");
+    has_all_rows = outside::close(is_by_program ? program->process_name() : "", end.has_passed() ? "passed" : "failed");
   } else if (is_whole) {
     outside::discard();
   }
@@ -312,7 +323,7 @@ int run(int argc, char** argv) {
     return end.exit_code() != 0 ? end.exit_code() : kExitNothingMeasured;
   }
   if (prints_summary) print_summary(folder, csv);
-  return end.exit_code();
+  return end.exit_code() != 0 || has_all_rows ? end.exit_code() : kExitNothingMeasured;
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "agent/common/variables.h"
 #include "agent/inject/permission.h"
+#include "os/private_folder.h"
 
 namespace syscost::bench_run {
 namespace {
@@ -56,11 +57,13 @@ std::optional<OutOfReach> out_of_reach(const std::string& name, FileKind kind) {
 
 std::string temporary_folder() {
   const char* const variable = getenv("TMPDIR");
-  return variable != nullptr && *variable != '\0' ? variable : "/tmp";
+  return private_folder(variable != nullptr && *variable != '\0' ? variable : "/tmp");
 }
 
-Notes::Notes() : path_(temporary_folder() + "/bench-run-notes-XXXXXX") {
-  const int fd = mkostemp(path_.data(), 0);
+Notes::Notes() {
+  const std::string folder = temporary_folder();
+  path_ = folder + "/bench-run-notes-XXXXXX";
+  const int fd = folder.empty() ? -1 : mkostemp(path_.data(), 0);
   if (fd < 0) {
     path_.clear();
     return;

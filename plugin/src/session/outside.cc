@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "session/outside.h"
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <array>
@@ -32,6 +33,11 @@ std::optional<Unavailable> start(std::string_view program, std::string_view buil
   return std::nullopt;
 }
 
+bool takes_rights() {
+  const session::OpenBackend* const opened = session::process_session().backend().current();
+  return opened != nullptr && opened->backend->name() == "seccomp" && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
+}
+
 void hold_shared() {
   static std::shared_ptr<void> held;
   held = session::hold_shared(session::process_session().options());
@@ -49,12 +55,13 @@ void next_interval() {
   session::process_session().intervals().next();
 }
 
-void close(std::string_view own_program, std::string_view outcome) {
+bool close(std::string_view own_program, std::string_view outcome) {
   session::Session& session = session::process_session();
   session.intervals().end();
   session.windows().set_own_program(own_program);
   session.windows().close(outcome, 0);
   session.finish();
+  return session.problem().empty();
 }
 
 void discard() {

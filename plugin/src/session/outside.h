@@ -19,6 +19,10 @@ namespace syscost::outside {
 /// opened. Prints the header line. `program` and `build_id`: the columns of the command's rows.
 SYSCOST_EXPORT std::optional<Unavailable> start(std::string_view program, std::string_view build_id);
 
+/// After start(): true where the backend takes the rights of set-uid programs below, as a seccomp filter of an ordinary
+/// user does (no_new_privs).
+SYSCOST_EXPORT bool takes_rights();
+
 /// For tests below that measure themselves: what their backend shares is made now, and stays until this process ends.
 /// Otherwise the first of them, and the next after a pause, would wait for it.
 SYSCOST_EXPORT void hold_shared();
@@ -34,7 +38,8 @@ SYSCOST_EXPORT void next_interval();
 /// Writes the rows: kind `process`, and the name that open() got. The calls of `own_program` are in them, and each
 /// other program has rows of its own; an empty name: the rows have the calls of all programs. `outcome`: "passed" or
 /// "failed".
-SYSCOST_EXPORT void close(std::string_view own_program, std::string_view outcome);
+/// False where rows are missing; the reason is printed.
+SYSCOST_EXPORT bool close(std::string_view own_program, std::string_view outcome);
 
 /// Forgets what was counted.
 SYSCOST_EXPORT void discard();

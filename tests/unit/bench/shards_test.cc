@@ -37,14 +37,15 @@ model::Dataset dataset_of(const std::string& rows, std::size_t files) {
 TEST(Shards, AllOfThemAreOneRun) {
   const model::Dataset data = dataset_of(shard("2 of 2", "b") + shard("1 of 2", "a"), 2);
   EXPECT_EQ(shards_text(data), "in 2 shards");
-  EXPECT_EQ(missing_shards(data), Texts());
+  EXPECT_EQ(missing_shards(data, true), Texts());
 }
 
 TEST(Shards, ThatAreMissingAreNamed) {
   const model::Dataset data = dataset_of(shard("1 of 4", "a") + shard("4 of 4", "b"), 2);
   EXPECT_EQ(shards_text(data), "only shards 1 and 4 of 4");
-  EXPECT_EQ(missing_shards(data), Texts{"shards 2 and 3 of 4 of tests are missing: only shards 1 and 4 are here; bring "
-                                        "the CSV of each shard, or run what is missing"});
+  EXPECT_EQ(missing_shards(data, true),
+            Texts{"shards 2 and 3 of 4 of tests are missing: only shards 1 and 4 are here; bring "
+                  "the CSV of each shard, or run what is missing"});
 }
 
 TEST(Shards, OfOneRunIdBelongTogether) {
@@ -52,15 +53,17 @@ TEST(Shards, OfOneRunIdBelongTogether) {
   const model::Dataset data = dataset_of(
       shard("1 of 3", "a") + shard("2 of 3", "a") + shard("1 of 3", "b") + shard("2 of 3", "b") + shard("3 of 3", "b"),
       2);
-  ASSERT_EQ(missing_shards(data).size(), 1U);
-  EXPECT_EQ(missing_shards(data)[0].find("shard 3 of 3 of tests is missing: only shards 1 and 2 are here"), 0U);
+  ASSERT_EQ(missing_shards(data, true).size(), 1U);
+  EXPECT_EQ(missing_shards(data, true)[0].find("shard 3 of 3 of tests is missing: only shards 1 and 2 are here"), 0U);
 }
 
 TEST(Shards, OneAloneInAFileIsWhatSomebodyChose) {
   const std::string one = shard("2 of 4", "a");
-  EXPECT_EQ(missing_shards(dataset_of(one, 1)), Texts());
+  EXPECT_EQ(missing_shards(dataset_of(one, 1), false), Texts());
+  EXPECT_EQ(missing_shards(dataset_of(one, 1), true).size(), 1U) << "of a folder others may not have arrived";
   EXPECT_EQ(shards_text(dataset_of(one, 1)), "only shard 2 of 4");
-  EXPECT_EQ(missing_shards(dataset_of(one + shard("1 of 1", "b", "other"), 2)).size(), 1U) << "a tree of two programs";
+  EXPECT_EQ(missing_shards(dataset_of(one + shard("1 of 1", "b", "other"), 2), true).size(), 1U)
+      << "a tree of two programs";
 }
 
 TEST(Shards, OfDifferentProgramsAreNotMixed) {
@@ -68,8 +71,8 @@ TEST(Shards, OfDifferentProgramsAreNotMixed) {
                                              shard("1 of 3", "c", "two") + shard("2 of 3", "d", "two"),
                                          4);
   EXPECT_EQ(shards_text(data), "");
-  ASSERT_EQ(missing_shards(data).size(), 1U);
-  EXPECT_EQ(missing_shards(data)[0].find("shard 3 of 3 of two is missing"), 0U);
+  ASSERT_EQ(missing_shards(data, true).size(), 1U);
+  EXPECT_EQ(missing_shards(data, true)[0].find("shard 3 of 3 of two is missing"), 0U);
 }
 
 TEST(Shards, ThatAFileClaimsWithoutSenseAreNone) {
@@ -81,8 +84,8 @@ TEST(Shards, ThatAFileClaimsWithoutSenseAreNone) {
 
 TEST(Shards, OfWhichThereAreManyAreNotAllNamed) {
   const model::Dataset data = dataset_of(shard("1 of 100000", "a") + shard("2 of 100000", "b"), 2);
-  EXPECT_EQ(missing_shards(data)[0].find("shards 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14 and 99986 more of"), 0U)
-      << missing_shards(data)[0];
+  EXPECT_EQ(missing_shards(data, true)[0].find("shards 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14 and 99986 more of"), 0U)
+      << missing_shards(data, true)[0];
 }
 
 }  // namespace

@@ -85,6 +85,17 @@ TEST(WatchedSeries, HasItsIntervalsInOrderAndFindsTheOneThatDiffers) {
   }
 }
 
+TEST(WatchedSeries, OfLongIntervalsTheThirtyBeforeCount) {
+  std::string rows;
+  for (int i = 0; i < 40; ++i) rows += interval(i, i == 35 ? 9000 : 100, "10000000000");
+  model::LoadOptions options;
+  options.keep_intervals = true;
+  std::string command;
+  const std::vector<WatchedInterval> intervals = intervals_of(testing::load(rows, options).data, command);
+  EXPECT_EQ(first_of_minute(intervals, 35), 5U);
+  EXPECT_FALSE(findings_in(intervals, 35).empty());
+}
+
 TEST(WatchedSeries, DoesNotJudgeAnIntervalThatIsCutOff) {
   std::string rows;
   for (int i = 0; i < 30; ++i) rows += interval(i, 100);

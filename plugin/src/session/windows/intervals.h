@@ -2,7 +2,8 @@
 //
 // Intervals: the time of a command's window in pieces, with a row each (`bench run --interval`).
 //
-// An interval ends where the next one begins, so the counts of all of them add up to those of the command.
+// An interval ends where the next one begins, so the entries of all of them add up to those of the command. A call that
+// ends in a later interval than it began is in flight in one and carried in in the other, and has no time there.
 #pragma once
 
 #include <cstdint>
