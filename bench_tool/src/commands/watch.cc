@@ -111,7 +111,7 @@ std::string newest_interval_text(const WatchedRun& run, const render::Screen& sc
   const WatchedInterval& now = run.intervals[at];
   const std::vector<Finding> findings = stats::findings_in(run.intervals, at);
   std::string text =
-      paint.bold(run.command) + fmt::format(", {:.3g} s, interval {} of {:.3g} s: {}\n\n", now.begin_s + now.seconds,
+      paint.bold(run.command) + fmt::format(", {:.3g} s, interval {} of {:.3g} s\n{}\n\n", now.begin_s + now.seconds,
                                             at + 1, now.seconds, totals_text(now));
   std::vector<std::pair<std::string, stats::IntervalCalls>> rows(now.by_syscall.begin(), now.by_syscall.end());
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
@@ -121,7 +121,7 @@ std::string newest_interval_text(const WatchedRun& run, const render::Screen& sc
     return key(a.second) > key(b.second);
   });
   constexpr std::size_t kMostFindings = 3;
-  const std::size_t other_lines = 5 + std::min(kMostFindings, findings.size());
+  const std::size_t other_lines = 6 + std::min(kMostFindings, findings.size());
   const std::size_t room = screen.height == 0            ? rows.size()
                            : screen.height > other_lines ? screen.height - other_lines
                                                          : 1;
