@@ -32,6 +32,7 @@ model::Dataset load_all(const cli::Options& options, csv::Problems& problems) {
   csv::Run all{fmt::format("{}", fmt::join(options.runs, " ")), false, {}};
   for (const std::string& argument : options.runs) {
     csv::Run run = csv::find_files(argument, options.folders, problems);
+    all.is_folder = all.is_folder || run.is_folder;
     for (csv::Input& file : run.files) all.files.push_back(std::move(file));
   }
   model::LoadOptions load;

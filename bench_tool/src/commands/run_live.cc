@@ -49,7 +49,7 @@ std::optional<std::string> value_of(const std::vector<std::string>& arguments, c
   return std::nullopt;
 }
 
-/// A folder for the CSV that nobody named; removed at the end.
+/// A folder for the CSV if the user gives no --csv; it is removed at the end.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

@@ -33,7 +33,7 @@ struct WatchedInterval {
   std::uint32_t sample = 0;
 };
 
-/// The intervals of the command whose first interval started last in the data, in order. `command`: its name.
+/// The intervals of the newest run in the data, in order. `command` becomes the name of its command.
 std::vector<WatchedInterval> intervals_of(const model::Dataset& data, std::string& command);
 
 /// What is compared with the minute before.
