@@ -15,6 +15,7 @@
 #include "backends/dispatch/patches.h"
 #include "backends/dispatch/probe.h"
 #include "backends/dispatch/segments.h"
+#include "backends/dispatch/still_dispatched.h"
 #include "backends/dispatch/stub/arming.h"
 #include "backends/dispatch/stub/memory.h"
 #include "backends/dispatch/stub/raw.h"
@@ -29,39 +30,10 @@ namespace {
 
 using signal_safe::Guard;
 using signal_safe::kLanes;
-using signal_safe::StoodAside;
 using signal_safe::Thread;
 
 Guard between_windows() {
   return signal_safe::EntryPoint::enter();
-}
-
-/// One call that is dispatched wherever the calling thread is armed: it comes from outside the stub, and no patch knows
-/// this place.
-long call_from_here(long number) {
-  long result = number;
-  asm volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
-  return result;
-}
-
-Failure why_aside(StoodAside reason) {
-  constexpr const char* kFix = "measure this program with another backend";
-  switch (reason) {
-    case StoodAside::own_dispatch:
-      return {"the program uses Syscall User Dispatch itself, so the dispatch backend stopped counting", kFix};
-    case StoodAside::own_gs:
-      return {
-          "the program sets the gs register, which the dispatch backend needs to identify threads, so it stopped "
-          "counting",
-          kFix};
-    case StoodAside::own_sigsys_file:
-      return {
-          "the program reads SIGSYS from a signalfd, which takes it from the dispatch backend, so it stopped counting",
-          kFix};
-    default:
-      return {"the program disabled the time-stamp counter (PR_SET_TSC), so the dispatch backend stopped counting",
-              kFix};
-  }
 }
 
 // So many calls take some microseconds; reading the clock takes a hundredth of that.
@@ -113,11 +85,9 @@ class DispatchBackend final : public Backend {
 
  private:
   Result<void> prove();
-  void patch();
   /// Counts the other threads of this process: is the opener alone, and which threads are never seen?
   void count_others();
   void add_remark(const std::string& text);
-  void give_up_patching(const std::string& reason);
   /// All of them are of threads that get no lane.
   std::uint64_t count_losses() { return losses_of_unseen_ = unwatched_.count_losses() + older_.count_losses(); }
 
@@ -158,8 +128,10 @@ Result<void> DispatchBackend::start(double unobserved_ns, const ClockRate& clock
   count_others();
   if (Result<void> proof = prove(); !proof.ok()) return proof;
   if (patching_ == Patching::allowed) {
-    if (const std::string obstacle = Patches::obstacle(); !obstacle.empty()) give_up_patching(obstacle);
-    if (patching_ == Patching::allowed) patch();
+    if (const std::string why_not = patches_.apply(); !why_not.empty()) {
+      patching_ = Patching::never;
+      add_remark("every call is trapped, none patched: " + why_not);
+    }
   }
   clock.settle();
   // A trapped call takes about ten times as long as a patched one, so fewer of them are enough.
@@ -192,24 +164,10 @@ void DispatchBackend::add_remark(const std::string& text) {
   remark_.append(remark_.empty() ? "" : "; ").append(text);
 }
 
-void DispatchBackend::give_up_patching(const std::string& reason) {
-  patching_ = Patching::never;
-  add_remark("every call is trapped, none patched: " + reason);
-}
-
-void DispatchBackend::patch() {
-  if (syscost_state.has_filter) {
-    give_up_patching(
-        "the program has installed a seccomp filter, and the filter may kill it for the calls that patching needs");
-    return;
-  }
-  if (const std::string why_not = patches_.apply(); !why_not.empty()) give_up_patching(why_not);
-}
-
 /// Leaves the process lane armed.
 Result<void> DispatchBackend::prove() {
   boundary(Lane::kProcess, Next::kArm);
-  for (std::uint64_t i = 0; i < kKnownCalls; ++i) call_from_here(SYS_getppid);
+  for (std::uint64_t i = 0; i < kKnownCalls; ++i) make_dispatched_call(SYS_getppid);
   boundary(Lane::kProcess, Next::kArm);
   CallTable counted(&quiet_memory());
   read(Lane::kProcess, counted);
@@ -285,22 +243,8 @@ void DispatchBackend::read_crossings(CrossingSink& sink) {
 // ---- between windows ------------------------------------------------------------------------------------------------
 
 Result<std::uint64_t> DispatchBackend::hidden_losses() {
-  const Guard guard = between_windows();
-  if (syscost_gs_was_changed != 0) signal_safe::stand_aside(guard, StoodAside::own_gs);
-  if (syscost_state.stood_aside != StoodAside::no) return why_aside(syscost_state.stood_aside);
-  const bool is_watched = signal_safe::calling_thread(guard) != nullptr;
-  // In a timed pass, or a thread that one made.
-  if (signal_safe::gs_base() == &syscost_foreign_thread) return count_losses();
-  // A call of ours must come by the stub, or we are not there. On a thread older than us it does not; on one that has
-  // lost its gs base the handler of ours sees that.
-  std::atomic_ref trapped(syscost_state.trapped);
-  const std::uint64_t before = trapped.load();
-  call_from_here(SYS_getppid);
-  if (syscost_state.stood_aside != StoodAside::no) return why_aside(syscost_state.stood_aside);
-  if (!is_watched) return count_losses();
-  if (trapped.load() != before) return count_losses();
-  return Failure{"something outside syscost switched Syscall User Dispatch off, so calls are not counted any more",
-                 "choose another backend"};
+  if (Result<void> counts = check_still_dispatched(); !counts.ok()) return counts.failure();
+  return count_losses();
 }
 
 Result<void> DispatchBackend::detach() {
@@ -316,7 +260,7 @@ Result<void> DispatchBackend::detach() {
 }
 
 Result<void> DispatchBackend::attach() {
-  if (syscost_state.stood_aside != StoodAside::no) return why_aside(syscost_state.stood_aside);
+  if (Result<void> counts = check_not_aside(); !counts.ok()) return counts;
   const Guard guard = between_windows();
   Thread* thread = std::exchange(detached_, nullptr);
   // Unwatched, the thread may have blocked SIGSYS or given it a handler.
@@ -337,7 +281,7 @@ Result<void> DispatchBackend::attach() {
 }  // namespace
 
 Result<std::unique_ptr<Backend>> open_backend(Patching patching, const Filter* filter) {
-  if (syscost_state.stood_aside != StoodAside::no) return why_aside(syscost_state.stood_aside);
+  if (Result<void> counts = check_not_aside(); !counts.ok()) return counts.failure();
   if (Result<void> possible = check_requirements(); !possible.ok()) return possible.failure();
   if (is_open.exchange(true)) {
     return Failure{"dispatch is open in this process already", "close the other one first"};

@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <cstdint>
 
 #include "backends/dispatch/stub/raw.h"
+#include "backends/dispatch/stub/signals_held.h"
 #include "backends/dispatch/stub/state.h"
 #include "backends/dispatch/tracer.h"
 
@@ -43,22 +43,6 @@ class LibcFile {
 
  private:
   int descriptor_;
-};
-
-/// No handler runs meanwhile: it could make a thread. Only raw syscalls may be made, because SIGSYS is held, too.
-class SignalsHeld {
- public:
-  SignalsHeld() { change(SIG_BLOCK, ~std::uint64_t{0}, &before_); }
-  ~SignalsHeld() { change(SIG_SETMASK, before_, nullptr); }
-  SignalsHeld(const SignalsHeld&) = delete;
-  SignalsHeld& operator=(const SignalsHeld&) = delete;
-
- private:
-  static void change(int how, std::uint64_t mask, std::uint64_t* before) {
-    syscost_raw_syscall(SYS_rt_sigprocmask, how, reinterpret_cast<long>(&mask), reinterpret_cast<long>(before),
-                        sizeof mask);
-  }
-  std::uint64_t before_ = 0;
 };
 
 bool is_alone() {
@@ -118,7 +102,8 @@ const char* replace(const Pages& pages, CopyOf source, IsWanted is_wanted) {
   for (bool is_done = false; !is_done;) {
     alone = is_alone();
     const std::vector<Change> changes = changes_of(pages, is_wanted, alone);
-    const SignalsHeld held;
+    // A handler could make a thread.
+    const signal_safe::SignalsHeld held;
     is_done = is_alone() == alone;
     if (is_done) why_not = replace_code(pages, changes, source, file.at(pages.begin));
   }
@@ -196,6 +181,10 @@ std::string Patches::obstacle() {
 }
 
 std::string Patches::apply() {
+  if (std::string why_not = obstacle(); !why_not.empty()) return why_not;
+  if (syscost_state.has_filter) {
+    return "the program has installed a seccomp filter, and the filter may kill it for the calls that patching needs";
+  }
   const PatchPlan& plan = patch_plan();
   if (!plan.why_not.empty()) return plan.why_not;
   const Pages all = plan.pages();

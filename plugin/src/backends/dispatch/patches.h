@@ -25,7 +25,8 @@ class Patches {
   Patches(const Patches&) = delete;
   Patches& operator=(const Patches&) = delete;
 
-  /// Patches every proven site. Makes syscalls. Returns why nothing can be patched here, or nothing.
+  /// Patches every proven site unless there is an obstacle. Makes syscalls. Returns why nothing can be patched here, or
+  /// nothing.
   std::string apply();
   /// Puts libc's code back. A jump that the kernel does not let us take away stays, and so do those that another thread
   /// may be about to execute; the stub goes on serving them.

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "backends/common/self_test.h"
+#include "backends/dispatch/still_dispatched.h"
 #include "backends/dispatch/stub/arming.h"
 #include "backends/dispatch/stub/memory.h"
 #include "backends/dispatch/stub/raw.h"
@@ -48,10 +49,7 @@ bool has_shadow_stack() {
   signal_safe::let_sigsys_through(*thread);
   syscost_state.lanes[0].control = signal_safe::control_of(1, 0, 0);
   syscost_selector = 1;
-  for (std::uint64_t i = 0; i < kKnownCalls; ++i) {
-    long result = SYS_getppid;
-    asm volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
-  }
+  for (std::uint64_t i = 0; i < kKnownCalls; ++i) make_dispatched_call(SYS_getppid);
   syscost_selector = 0;
   std::uint64_t counted = 0;
   for (std::uint32_t slot = 0; thread->account != nullptr && slot < signal_safe::kSlots; ++slot) {

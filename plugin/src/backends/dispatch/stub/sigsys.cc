@@ -10,6 +10,7 @@
 #include "backends/dispatch/stub/arming.h"
 #include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/signals.h"
+#include "backends/dispatch/stub/signals_held.h"
 #include "backends/dispatch/stub/user_memory.h"
 
 namespace syscost::signal_safe {
@@ -19,22 +20,6 @@ enum PlaceState : std::uint32_t { kEmpty, kInUse, kFull };
 
 /// si_code of a notice. Negative: another may not be sent to other threads.
 constexpr auto kNotice = static_cast<std::uint32_t>(-0x5343);
-
-/// No handler of the program runs meanwhile: one that never returns would leave a place half written.
-class SignalsHeld {
- public:
-  SignalsHeld() { change(SIG_BLOCK, ~std::uint64_t{0}, &before_); }
-  ~SignalsHeld() { change(SIG_SETMASK, before_, nullptr); }
-  SignalsHeld(const SignalsHeld&) = delete;
-  SignalsHeld& operator=(const SignalsHeld&) = delete;
-
- private:
-  static void change(int how, std::uint64_t mask, std::uint64_t* before) {
-    syscost_raw_syscall(SYS_rt_sigprocmask, how, reinterpret_cast<long>(&mask), reinterpret_cast<long>(before),
-                        sizeof mask);
-  }
-  std::uint64_t before_ = 0;
-};
 
 bool is_full(const PendingSignal& place) {
   return std::atomic_ref(const_cast<std::uint32_t&>(place.state)).load() == kFull;
@@ -108,6 +93,7 @@ bool has_waiting(const Thread& thread) {
 
 bool take_sigsys(Thread& thread, SignalInfo& into) {
   if (!has_waiting(thread)) return false;
+  // A handler of the program that never returns would leave a place half written.
   const SignalsHeld held;
   return take(thread.pending, into) || take(syscost_state.pending, into);
 }
