@@ -57,6 +57,7 @@ Value value_of(const OptionEntry& option) {
       value.is_list = option.kind != ValueKind::word;
       break;
     case ValueKind::on_off:
+    case ValueKind::on_words:
     case ValueKind::text:
     case ValueKind::number:
       break;

@@ -139,7 +139,7 @@ void add_measuring_options(CLI::App& app, Raw& raw) {
     if (!entry.is_flag() || entry.name == "help") continue;
     const std::string name = "--" + std::string(entry.name);
     const std::string about = session::plain_text(entry.about);
-    if (entry.kind == session::ValueKind::on_off) {
+    if (entry.stands_alone()) {
       app.add_flag(name, raw.ignored_flag, about);
       continue;
     }

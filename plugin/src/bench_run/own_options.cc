@@ -81,7 +81,7 @@ std::vector<Variable> as_variables(const std::vector<std::string>& options, cons
     std::string value = "1";
     if (equals != std::string_view::npos) {
       value = name.substr(equals + 1);
-    } else if (option->kind != session::ValueKind::on_off && i + 1 < options.size()) {
+    } else if (!option->stands_alone() && i + 1 < options.size()) {
       value = options[++i];
     }
     variables.push_back({session::variable_of(*option), in_folder(*option, value, folder)});

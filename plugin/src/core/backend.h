@@ -22,6 +22,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/call_stack.h"
 #include "core/child_tables.h"
 #include "core/filter.h"
 #include "core/syscall_id.h"
@@ -133,9 +134,9 @@ class Backend {
   /// Ends `lane`'s segment and starts the next; returns its generation (0 unless Next::kArm). One store.
   virtual Generation boundary(Lane lane, Next next) = 0;
 
-  /// The word that boundary() stores for the process's lane: while it is 0, nothing is counted there. Null if there is no
-  /// such word. For code that has to make a call of its own between the program and a boundary: it stores 0, makes the
-  /// call, and puts the value back.
+  /// The word that boundary() stores for the process's lane: while it is 0, nothing is counted there. Null if there is
+  /// no such word. For code that has to make a call of its own between the program and a boundary: it stores 0, makes
+  /// the call, and puts the value back.
   virtual std::uint64_t* process_control() { return nullptr; }
 
   /// Adds the counts of `lane`'s previous segment to `into`, and clears them. Call it after each boundary that ended an
@@ -154,6 +155,10 @@ class Backend {
   /// Lost events that only a syscall shows; not part of losses(). Cumulative. Fails if the backend was disabled: a test
   /// may have closed every file descriptor. Counts since the last call of this function are then too low.
   virtual Result<std::uint64_t> hidden_losses() = 0;
+  /// What the backend knows of the stacks that CallDetail::stack names; null if it has none. Lives as long as the
+  /// backend.
+  virtual const StackSource* stacks() const { return nullptr; }
+
   /// The part of the last hidden_losses() that threads lost which cannot be inside a thread scope. It leaves the counts
   /// of thread scopes exact.
   virtual std::uint64_t hidden_losses_beside_scopes() const { return 0; }

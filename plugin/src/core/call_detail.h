@@ -3,7 +3,8 @@
 // CallDetail: what distinguishes one call of a syscall from another, beyond the syscall's number.
 //
 // `ioctl` is one number for thousands of requests: a launch, a copy and an allocation on a GPU are all ioctls. With
-// --syscost_detail a backend keeps separate counts for calls that differ in one of these fields.
+// --syscost_detail a backend keeps separate counts for calls that differ in one of these fields; with --syscost_where
+// for calls of different places in the program.
 #pragma once
 
 #include <array>
@@ -39,6 +40,7 @@ struct CallDetail {
   std::uint32_t request = 0;      ///< ioctl's second argument: the 32 bits that the kernel uses.
   std::uint32_t command = 0;      ///< The command in the request's argument, if a rule gives its position.
   std::uint32_t status = 0;       ///< The driver's error in the argument of a call that succeeded; 0 = no failure.
+  std::uint32_t stack = 0;        ///< The call's stack, in its backend's StackSource (call_stack.h); 0 = none.
 
   std::uint32_t major() const { return device >> 20; }
   std::uint32_t minor() const { return device & 0xf'ffffU; }

@@ -79,6 +79,10 @@ Result<void> Session::start(const adapter::Framework& framework) {
 }
 
 Result<void> Session::start_outside(std::string_view program, std::string_view build_id) {
+  if (shared_.options.where.wanted) {
+    return Failure{"a command measured as a whole is seen from outside, without call stacks (--where)",
+                   "measure its tests: bench run --tests --where -- COMMAND; or leave --where out"};
+  }
   shared_.options.children = true;
   Result<void> started = start({"bench run"});
   if (!started.ok()) return started;
@@ -95,13 +99,14 @@ Result<void> Session::take_over(Options options) {
   if (is_same_filter) options.filter = shared_.options.filter;
   if (options == shared_.options) return {};
   const bool is_same_way = options.backend == shared_.options.backend && options.children == shared_.options.children &&
-                           options.details == shared_.options.details;
+                           options.details == shared_.options.details && options.where == shared_.options.where;
   if ((is_started() && !(is_same_filter && is_same_way)) ||
       (shared_.recorder.has_csv() && options.csv != shared_.options.csv) || tools_.is_on()) {
     return Failure{
-        "a static initialiser measured before main(), and the flags name another file, backend, filter or detail",
-        "write --syscost_csv, --syscost_backend, --syscost_filter, --syscost_detail, --syscost_profile: syscost reads "
-        "these before main()"};
+        "a static initialiser measured before main(), and the flags name another file, backend, filter, detail or "
+        "where",
+        "write --syscost_csv, --syscost_backend, --syscost_filter, --syscost_detail, --syscost_where, "
+        "--syscost_profile: syscost reads these before main()"};
   }
   shared_.options = std::move(options);
   has_new_options_ = true;

@@ -34,7 +34,7 @@ TEST(OptionTable, NamesEachOptionOnceAndGroupByGroup) {
     EXPECT_GE(option.group, before) << option.name;
     before = option.group;
     EXPECT_NE(option.about, "") << option.name;
-    EXPECT_EQ(option.value.empty(), option.kind == ValueKind::on_off) << option.name;
+    EXPECT_EQ(option.value.empty(), option.stands_alone()) << option.name;
     EXPECT_EQ(find_option(option.name, false), &option);
     EXPECT_EQ(find_option(option.name, true) != nullptr, option.is_flag()) << option.name;
   }
@@ -61,6 +61,7 @@ TEST(OptionTable, SendsEachValueWhereItsKindBelongs) {
       case ValueKind::number:
         EXPECT_TRUE(goes_to(&Options::cycles));
         break;
+      case ValueKind::on_words:
       case ValueKind::word:
       case ValueKind::words:
       case ValueKind::names:
@@ -73,7 +74,8 @@ TEST(OptionTable, SendsEachValueWhereItsKindBelongs) {
 TEST(OptionTable, TakesEachWordThatItNamesAndNoOther) {
   for (const OptionEntry& option : option_table()) {
     for (const Word& word : option.words) EXPECT_EQ(complaint(option, word.text), "") << option.name;
-    if (option.kind != ValueKind::word && option.kind != ValueKind::words) continue;
+    if (option.kind != ValueKind::word && option.kind != ValueKind::words && option.kind != ValueKind::on_words)
+      continue;
     EXPECT_NE(complaint(option, "nonsense").find("\"nonsense\" is not one of " + list_of_words(option.words)),
               std::string::npos)
         << option.name;

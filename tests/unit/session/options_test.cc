@@ -109,6 +109,31 @@ TEST(Options, CountsChildrenOnlyWhereAskedTo) {
             std::string::npos);
 }
 
+TEST(Options, TellsCallsApartByTheirLinesOnlyWhereAskedTo) {
+  EXPECT_FALSE(options({"--syscost_csv=x"}).where.wanted);
+  EXPECT_TRUE(options({"--syscost_where", "--syscost_csv=x"}).where.wanted);
+  EXPECT_TRUE(options({}, {"SYSCOST_WHERE=1"}).where.wanted);
+  EXPECT_FALSE(options({"--syscost_where=0"}, {"SYSCOST_WHERE=skip=third_party"}).where.wanted);
+  const WhereRequest where = options({"--syscost_where=skip=third_party,skip=/opt/lib"}).where;
+  EXPECT_TRUE(where.wanted);
+  EXPECT_EQ(where.skip, (std::vector<std::string>{"third_party", "/opt/lib"}));
+  EXPECT_EQ(options({"--syscost_where=1"}, {"SYSCOST_WHERE=skip=third_party"}).where.skip, std::vector<std::string>());
+  EXPECT_NE(complaint({"--syscost_where=perhaps"}).find("not one of skip=PATH, or alone: 1, 0, true, false"),
+            std::string::npos);
+  EXPECT_NE(complaint({"--syscost_where=skip="}).find("the path of a source file or folder is missing"),
+            std::string::npos);
+  EXPECT_NE(complaint({"--syscost_where=1,skip=a"}), "");
+}
+
+TEST(Options, RefusesLinesBesideWhatHasNone) {
+  EXPECT_NE(complaint({"--syscost_where", "--syscost_backend=none"}).find("none counts nothing"), std::string::npos);
+  EXPECT_NE(complaint({"--syscost_where", "--syscost_detail=ioctl"}).find("only ebpf has details"), std::string::npos);
+  EXPECT_NE(complaint({"--syscost_where", "--syscost_children"}).find("dispatch ends in a child process"),
+            std::string::npos);
+  EXPECT_EQ(complaint({"--syscost_where=0", "--syscost_children"}), "");
+  EXPECT_EQ(complaint({"--syscost_where", "--syscost_backend=dispatch-trap"}), "");
+}
+
 TEST(Options, TakesSeveralProfilesAtOnce) {
   const Options both = options({"--syscost_profile=syscalls,bpftrace"});
   EXPECT_TRUE(both.profile_syscalls);

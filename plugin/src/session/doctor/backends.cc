@@ -45,6 +45,7 @@ struct BackendRequest {
   const Filter* filter = nullptr;  ///< Null = everything.
   bool children = false;
   DetailRequest details;  ///< How to distinguish calls of one syscall.
+  bool stacks = false;    ///< A call stack for each call.
 };
 
 /// For a backend that leaves no trace when it is closed (docs/decisions/0003).
@@ -59,6 +60,11 @@ Failure has_no_details(const char* backend) {
   return {
       std::string("backend ") + backend + " does not support --syscost_detail: it cannot separate calls of one syscall",
       "use --syscost_backend ebpf (--syscost_doctor says what it needs), or leave --syscost_detail out"};
+}
+
+Failure has_no_stacks(const char* backend, const char* why) {
+  return {std::string("backend ") + backend + " has no call stacks (--syscost_where): " + why,
+          "use --syscost_backend dispatch, which needs no privilege, or leave --syscost_where out"};
 }
 
 /// `details`, with the rules for the drivers of this machine.
@@ -77,6 +83,9 @@ Failure counts_no_children(const char* backend) {
 // ---- each backend ---------------------------------------------------------------------------------------------------
 
 OpenedBackend open_ebpf([[maybe_unused]] const BackendRequest& request) {
+  if (request.stacks) {
+    return has_no_stacks("ebpf", "in the kernel, a stack of code without frame pointers costs forty times as much");
+  }
 #if SYSCOST_HAS_EBPF
   return ebpf::open_backend(request.details, request.children, request.filter);
 #else
@@ -89,10 +98,15 @@ Result<Trial> try_ebpf() {
 }
 
 #if SYSCOST_HAS_DISPATCH
+Failure stacks_come_later() {
+  return {"--syscost_where is not built yet", "leave it out"};
+}
+
 OpenedBackend open_dispatch(const BackendRequest& request) {
   // Dispatch ends at fork: a child runs without the handler that counts.
   if (request.children) return counts_no_children("dispatch");
   if (request.details.any()) return has_no_details("dispatch");
+  if (request.stacks) return stacks_come_later();
   return dispatch::open_backend(dispatch::Patching::allowed, request.filter);
 }
 OpenedBackend open_dispatch_automatically(const BackendRequest& request) {
@@ -102,6 +116,7 @@ OpenedBackend open_dispatch_automatically(const BackendRequest& request) {
 OpenedBackend open_dispatch_trap(const BackendRequest& request) {
   if (request.children) return counts_no_children("dispatch-trap");
   if (request.details.any()) return has_no_details("dispatch-trap");
+  if (request.stacks) return stacks_come_later();
   return dispatch::open_backend(dispatch::Patching::never, request.filter);
 }
 #else
@@ -119,6 +134,7 @@ Result<Trial> try_dispatch() {
 
 OpenedBackend open_seccomp([[maybe_unused]] const BackendRequest& request) {
   if (request.details.any()) return has_no_details("seccomp");
+  if (request.stacks) return has_no_stacks("seccomp", "it counts in another process, which does not see them");
 #if SYSCOST_HAS_SECCOMP
   return seccomp::open_backend(request.filter, request.children);
 #else
@@ -175,6 +191,8 @@ void add(std::string& list, const std::string& item) {
 }
 
 OpenedBackend open_first(const BackendRequest& request) {
+  // The only one that has them.
+  if (request.stacks) return open_dispatch_automatically(request);
   std::string reasons, fixes, first_parts;
   for (const Entry& entry : kBackends) {
     if (entry.open_automatically == nullptr) continue;
@@ -196,7 +214,8 @@ OpenedBackend open_first(const BackendRequest& request) {
 }  // namespace
 
 OpenedBackend open_backend(const Options& options) {
-  const BackendRequest request{options.filter.get(), options.children, with_rules(options.details)};
+  const BackendRequest request{options.filter.get(), options.children, with_rules(options.details),
+                               options.where.wanted};
   earlier_failures_text().clear();
   for (const Entry& entry : kBackends) {
     if (options.backend == entry.choice) return entry.open(request);
@@ -208,7 +227,7 @@ std::shared_ptr<void> hold_shared([[maybe_unused]] const Options& options) {
 #if SYSCOST_HAS_EBPF
   const bool is_ebpf = options.backend == BackendChoice::automatic || options.backend == BackendChoice::ebpf;
   // With details or children, each process has a helper of its own.
-  if (is_ebpf && !options.children && !options.details.any()) return ebpf::hold_helper();
+  if (is_ebpf && !options.children && !options.details.any() && !options.where.wanted) return ebpf::hold_helper();
 #endif
   return nullptr;
 }

@@ -68,7 +68,7 @@ class Columns {
 
   static std::string second(const OptionEntry& option) {
     if (!option.is_flag()) return {};
-    return variable_of(option) + (option.kind == ValueKind::on_off ? "=1" : "");
+    return variable_of(option) + (option.stands_alone() ? "=1" : "");
   }
 
   std::size_t meaning_at() const { return flag_width_ + variable_width_; }

@@ -61,6 +61,18 @@ std::string take_detail(Options& options, std::string_view value) {
   return {};
 }
 
+std::string take_where(Options& options, std::string_view value) {
+  constexpr std::string_view kSkip = "skip=";
+  options.where = {};
+  options.where.wanted = value != "0" && value != "false";
+  if (!value.starts_with(kSkip)) return {};
+  for (const std::string& part : split(value, ',')) {
+    if (part.size() == kSkip.size()) return "after skip= the path of a source file or folder is missing";
+    options.where.skip.push_back(part.substr(kSkip.size()));
+  }
+  return {};
+}
+
 std::string take_scripts(Options& options, std::string_view value) {
   options.lists_scripts = value == "list";
   options.scripts.clear();
@@ -141,6 +153,12 @@ constexpr std::array kOptions = {
                 .target = take_detail,
                 .words = kDetailWords,
                 .more = "csv-format.md#details"},
+    OptionEntry{.group = Group::counting,
+                .name = "where",
+                .kind = Kind::on_words,
+                .about = "split the calls of one syscall by the line that made them (not built yet)",
+                .target = take_where,
+                .words = kWhereWords},
 
     OptionEntry{.group = Group::loops,
                 .name = "cycles",

@@ -28,6 +28,7 @@ std::string_view title_of(OptionGroup group);
 /// What a value is: how it is checked, and how a shell completes it.
 enum class ValueKind {
   on_off,    ///< 1, 0, true or false; a flag alone means 1.
+  on_words,  ///< The same, or several of the words, with commas between. A value of the flag follows an equals sign.
   text,      ///< Anything, but not nothing.
   file,      ///< A path; not empty.
   folder,    ///< A path; not empty.
@@ -40,7 +41,7 @@ enum class ValueKind {
 };
 
 struct Word {
-  /// What follows a colon is a name of the user's choice: "thread:NAME".
+  /// What follows a colon or an equals sign is of the user's choice: "thread:NAME", "skip=PATH".
   std::string_view text;
   std::string_view about;
 };
@@ -65,6 +66,9 @@ inline constexpr std::array kDetailWords = {
     Word{"ioctl", "rows for each request, by device and name"},
     Word{"thread:NAME", "separate rows for the threads with a name that begins with NAME"},
 };
+inline constexpr std::array kWhereWords = {
+    Word{"skip=PATH", "the line is never in a source file or folder of this path, but in its caller"},
+};
 inline constexpr std::array kScriptWords = {Word{"list", "show all scripts, and run nothing"}};
 inline constexpr std::array kUnavailableWords = {Word{"skip", "skip the test"}, Word{"fail", "fail the test"}};
 
@@ -78,7 +82,7 @@ struct OptionEntry {
   OptionGroup group = OptionGroup::results;
   std::string_view name;  ///< --syscost_NAME, SYSCOST_NAME
   ValueKind kind = ValueKind::text;
-  std::string_view value = {};  ///< FILE, as people read it; empty for on_off.
+  std::string_view value = {};  ///< FILE, as people read it; empty if a flag needs none.
   std::string_view about;       ///< One sentence without its full stop; `code` stands between two backticks.
   Target target;
   std::span<const Word> words = {};
@@ -88,6 +92,8 @@ struct OptionEntry {
   Source Options::*source = nullptr;  ///< Keeps where the value came from.
 
   bool is_flag() const { return group != OptionGroup::variables; }
+  /// True if a flag alone means 1, and the next argument is not its value.
+  bool stands_alone() const { return kind == ValueKind::on_off || kind == ValueKind::on_words; }
 };
 
 /// By group, in the order in which people read them.

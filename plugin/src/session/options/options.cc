@@ -80,14 +80,18 @@ std::string one_of(std::string_view value, std::string_view choices) {
   return "\"" + std::string(value) + "\" is not one of " + std::string(choices);
 }
 
+bool is_on_or_off(std::string_view value) {
+  return value == "1" || value == "true" || value == "0" || value == "false";
+}
+
 bool has_empty_part(const std::vector<std::string>& parts) {
   return std::find(parts.begin(), parts.end(), "") != parts.end();
 }
 
 bool is_one_of(std::string_view value, std::span<const Word> words) {
   return std::any_of(words.begin(), words.end(), [&](const Word& word) {
-    const std::size_t colon = word.text.find(':');
-    return colon == std::string_view::npos ? value == word.text : value.starts_with(word.text.substr(0, colon + 1));
+    const std::size_t mark = word.text.find_first_of(":=");
+    return mark == std::string_view::npos ? value == word.text : value.starts_with(word.text.substr(0, mark + 1));
   });
 }
 
@@ -103,8 +107,14 @@ std::optional<std::uint64_t> number_of(const OptionEntry& option, std::string_vi
 std::string fault_of(const OptionEntry& option, std::string_view value) {
   switch (option.kind) {
     case ValueKind::on_off:
-      if (value != "1" && value != "true" && value != "0" && value != "false")
-        return one_of(value, "1, 0, true, false");
+      if (!is_on_or_off(value)) return one_of(value, "1, 0, true, false");
+      break;
+    case ValueKind::on_words:
+      if (is_on_or_off(value)) break;
+      for (const std::string& part : split(value, ',')) {
+        if (is_one_of(part, option.words)) continue;
+        return one_of(part, list_of_words(option.words) + ", or alone: 1, 0, true, false");
+      }
       break;
     case ValueKind::text:
       if (value.empty()) return "the value is empty";
@@ -192,6 +202,28 @@ Result<void> read_environment(const std::vector<std::string>& environment, Optio
   return {};
 }
 
+/// What does not go together with call stacks.
+Result<void> check_where(const Options& all) {
+  if (!all.where.wanted) return {};
+  if (all.backend == BackendChoice::none) {
+    return Failure{"--syscost_where tells counted calls apart, but --syscost_backend none counts nothing",
+                   "use --syscost_backend dispatch, or leave --syscost_where out"};
+  }
+  if (all.details.any()) {
+    return Failure{
+        "--syscost_where and --syscost_detail do not work together: only dispatch has call stacks, and only ebpf has "
+        "details",
+        "leave one of them out, or make two runs"};
+  }
+  if (all.children) {
+    return Failure{
+        "--syscost_where and --syscost_children do not work together: only dispatch has call stacks, and dispatch ends "
+        "in a child process",
+        "leave one of them out, or make two runs"};
+  }
+  return {};
+}
+
 /// Checks flags that have no effect without another one. A variable may be set permanently; a flag is for this run, so
 /// a flag without effect is a mistake.
 Result<void> check_together(const Options& all) {
@@ -224,6 +256,7 @@ Result<void> check_together(const Options& all) {
         "children",
         "leave one of them out, or make two runs"};
   }
+  if (Result<void> where = check_where(all); !where.ok()) return where;
   if (is_flag(all.bpf_source) && !all.lists_scripts && !all.profile_bpftrace) {
     return Failure{"--syscost_bpf requires --syscost_profile bpftrace",
                    "add --syscost_profile=bpftrace, or leave the scripts out"};
@@ -266,7 +299,7 @@ Result<ParsedOptions> parse_options(const std::vector<std::string>& arguments,
     std::string_view value = "1";
     if (std::size_t equals = argument.find('='); equals != std::string_view::npos) {
       value = argument.substr(equals + 1);
-    } else if (known->kind != ValueKind::on_off) {
+    } else if (!known->stands_alone()) {
       if (i + 1 == arguments.size() || arguments[i + 1].starts_with("--")) {
         return Failure{spelled + " needs a value", "write " + spelled + "=VALUE; --syscost_help shows examples"};
       }

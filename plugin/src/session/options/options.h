@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/call_detail.h"
+#include "core/call_stack.h"
 #include "core/filter.h"
 #include "os/result.h"
 
@@ -48,6 +49,7 @@ struct Options {
   std::shared_ptr<const Filter> filter;  ///< Null = count everything.
   bool children = false;                 ///< Count children too, in rows of their own.
   DetailRequest details;                 ///< Without rules: open_backend() adds them (doctor/backends.cc).
+  WhereRequest where;                    ///< Tell calls apart by their call stacks.
   std::optional<std::uint64_t> cycles;
   std::optional<std::uint64_t> repeats;   ///< Timed, and as many counted, passes of a loop.
   std::optional<std::uint64_t> warm_ups;  ///< Passes of a loop before them.

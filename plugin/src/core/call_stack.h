@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+//
+// Call stacks: the places in the program from which its calls came.
+//
+// A number and a result say what a program did, and not which line did it. With --syscost_where a backend keeps
+// separate counts for each (syscall, call stack). A stack has a small number, CallDetail::stack, so tables and windows
+// handle it like any other detail. The frames are addresses in files; names and lines are found later, in another
+// process.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace syscost {
+
+/// The stacks that --syscost_where requests.
+struct WhereRequest {
+  bool wanted = false;
+  std::vector<std::string> skip;  ///< As given: paths of sources that are never the line of a call.
+
+  bool operator==(const WhereRequest&) const = default;
+};
+
+/// Index of a module that is none: the address is outside every file.
+inline constexpr std::uint32_t kNoModule = ~std::uint32_t{0};
+
+/// One frame of a call stack.
+struct StackFrame {
+  std::uint32_t module = kNoModule;  ///< For StackSource::module().
+  /// The return address minus the module's load bias, so an address as in the file's symbol table; of kNoModule the
+  /// address itself.
+  std::uint64_t offset = 0;
+
+  bool operator==(const StackFrame&) const = default;
+};
+
+/// A file that was loaded when a stack with it was first seen. The file may have been replaced since.
+struct Module {
+  std::string path;      ///< Absolute; `[vdso]` for the kernel's.
+  std::string build_id;  ///< In hexadecimal; empty = the file has none.
+};
+
+/// Why a stack has no further frames.
+enum class StackEnd : std::uint8_t {
+  complete,               ///< The last frame is where the thread began.
+  no_unwind_information,  ///< The tables say nothing about the caller of the last frame.
+  too_deep,               ///< There were more frames than a stack holds.
+};
+
+/// What a backend knows of its call stacks. Read it between windows: it may look files up. `stack` is a
+/// CallDetail::stack other than 0 that this backend gave.
+class StackSource {
+ public:
+  virtual ~StackSource() = default;
+  StackSource(const StackSource&) = delete;
+  StackSource& operator=(const StackSource&) = delete;
+
+  /// Innermost first. The first frame is the instruction after the syscall, each other one a return address.
+  virtual std::span<const StackFrame> frames(std::uint32_t stack) const = 0;
+  virtual StackEnd end(std::uint32_t stack) const = 0;
+  /// `index` is a StackFrame::module other than kNoModule.
+  virtual const Module& module(std::uint32_t index) const = 0;
+
+ protected:
+  StackSource() = default;
+};
+
+}  // namespace syscost
