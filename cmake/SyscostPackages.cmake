@@ -59,7 +59,7 @@ sources of the adapters for GoogleTest and Google Benchmark.")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME syscost-tools)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "${CPACK_DEBIAN_LIBRARY_PACKAGE_NAME} (= ${version})")
-set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS "libbpf1")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS "libbpf1, libcurl4 | libcurl4t64 | libcurl3-gnutls | libcurl3t64-gnutls")
 # What `bench run` starts needs the library, which is in another package.
 syscost_built_prefix(built)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${built}/lib")

@@ -20,6 +20,7 @@ libcli11-dev    | -            | command line of bench
 nlohmann-json3-dev | -         | JSON of bench
 libboost-dev    | -            | Boost.Math, the distributions for bench's statistics
 zlib1g-dev      | -            | .csv.gz files in bench
+libcurl4-openssl-dev | -       | headers for bench export; the library is opened at run time
 libtomlplusplus-dev | -        | reader of bench's budgets
 "
 
@@ -45,6 +46,7 @@ libclang-rt-dev | -            | ThreadSanitizer of clang, for a consumer of tha
 libcap2-bin     | capsh        | runs tests with fewer capabilities
 dpkg-dev        | dpkg-shlibdeps | makes the Debian packages, to compare their lists of files
 file            | file         | asks the packages' programs what they are
+openssl         | openssl      | makes a certificate for the receiver of bench export
 "
 
 readonly packages_package="

@@ -15,6 +15,7 @@
 #include "commands/compare.h"
 #include "commands/confirm.h"
 #include "commands/doctor.h"
+#include "commands/export.h"
 #include "commands/log.h"
 #include "commands/run_programs.h"
 #include "commands/runs.h"
@@ -69,6 +70,8 @@ int dispatch(const Options& options, std::ostream& out, std::ostream& err) {
       return commands::runs(options, out, err);
     case cli::Command::log:
       return commands::log(options, paint, out, err);
+    case cli::Command::export_run:
+      return commands::export_run(options, out, err);
     case cli::Command::doctor:
       return commands::doctor(options, out, err);
   }

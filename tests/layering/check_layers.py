@@ -66,10 +66,12 @@ BENCH = {
     "model": ["csv", "syscost"],
     "stats": ["csv", "model", "syscost"],
     "render": ["csv", "model", "stats"],
+    "otlp": ["csv", "model", "render", "stats", "syscost"],
     "budgets": ["csv", "model", "render", "stats", "syscost"],
     "cli": ["budgets", "csv", "model", "plugin/session/options", "render", "stats", "syscost"],
     "gpu_stamps": ["cli", "csv", "render", "syscost/gpu"],
-    "commands": ["budgets", "cli", "csv", "gpu_stamps", "model", "plugin/os", "render", "stats", "syscost"],
+    "commands": ["budgets", "cli", "csv", "gpu_stamps", "model", "otlp", "plugin/os", "render",
+                 "stats", "syscost"],
     ".": ["cli", "commands", "render"],
     "shell": ["cli", "plugin/backends/ebpf/helper", "plugin/core", "plugin/session/options"],
 }

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/check_arguments.h"
+#include "cli/export_arguments.h"
 #include "cli/footers.h"
 #include "cli/raw_options.h"
 #include "cli/validators.h"
@@ -242,6 +243,9 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
   log->add_option("--threshold", options.threshold, "Change of a time in percent that matters (3)");
   add_count_options(*log, raw);
   add_output_options(*log, raw);
+
+  export_command = add_export_command(app, options, kRunHelp);
+  add_run_options(*export_command, options, 1);
 
   doctor = app.add_subcommand("doctor", "Show whether this machine can measure")->footer(kDoctorFooter);
   doctor->add_option("BINARY", options.binary, "A test or benchmark linked with syscost");

@@ -47,6 +47,7 @@ struct Grammar {
   CLI::App* confirm = nullptr;
   CLI::App* runs = nullptr;
   CLI::App* log = nullptr;
+  CLI::App* export_command = nullptr;
   CLI::App* doctor = nullptr;
 
   /// What an option takes, where it is checked after the parser (raw_options.cc).

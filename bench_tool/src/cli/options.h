@@ -9,13 +9,28 @@
 #include <vector>
 
 #include "cli/check_options.h"
+#include "cli/export_options.h"
 #include "csv/find_files.h"
 #include "render/screen.h"
 #include "stats/count_policy.h"
 
 namespace syscost::bench::cli {
 
-enum class Command { run, watch, summary, show, runs, log, compare, ab, doctor, baseline_update, check, confirm };
+enum class Command {
+  run,
+  watch,
+  summary,
+  show,
+  runs,
+  log,
+  compare,
+  ab,
+  doctor,
+  baseline_update,
+  check,
+  confirm,
+  export_run
+};
 enum class Format { text, md, csv, json };
 /// Of compare and ab, for CI systems, in the place of a Format.
 enum class Report { none, junit, sarif, github };
@@ -82,6 +97,7 @@ struct Options {
   std::string config;  ///< compare, ab, confirm: a file with rules for counts; empty = kBudgetsFile where there is one.
 
   CheckOptions check;  ///< baseline and check
+  ExportOptions to;    ///< export
 
   bool for_people() const { return report == Report::none && (format == Format::text || format == Format::md); }
   /// True if control characters in printed names are made visible; JSON has escapes of its own.

@@ -17,9 +17,9 @@
 namespace syscost::bench::cli {
 namespace {
 
-constexpr std::array<std::string_view, 13> kCommands = {"run",   "watch",   "summary", "show", "hist",
-                                                        "log",   "runs",    "compare", "ab",   "baseline",
-                                                        "check", "confirm", "doctor"};
+constexpr std::array<std::string_view, 14> kCommands = {"run",   "watch",   "summary", "show",  "hist",
+                                                        "log",   "runs",    "compare", "ab",    "baseline",
+                                                        "check", "confirm", "export",  "doctor"};
 
 /// True when the options before the command ask for help.
 bool asks_for_help(const std::vector<std::string>& args) {
@@ -92,6 +92,7 @@ Parsed parse(const std::vector<std::string>& args) {
   }
   if (grammar.runs->parsed()) options.command = Command::runs;
   if (grammar.log->parsed()) options.command = Command::log;
+  if (grammar.export_command->parsed()) options.command = Command::export_run;
   if (grammar.doctor->parsed()) options.command = Command::doctor;
   return finish(std::move(options), raw);
 }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cli/check_arguments.h"
+#include "cli/export_arguments.h"
 #include "csv/printable.h"
 #include "model/suggestion.h"
 
@@ -104,6 +105,7 @@ Parsed finish(Options options, const Raw& raw) {
     return usage_error("too many --run: one for each RUN");
   }
   if (const std::string fault = check_fault(options); !fault.empty()) return usage_error(fault);
+  if (const std::string fault = export_fault(options); !fault.empty()) return usage_error(fault);
   if (options.command == Command::ab) options.gate = kGates.at(options.is_counts_only ? "counts" : "all");
   if (raw.gate) {
     const std::optional<Gate> gate = gate_of(*raw.gate);

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstddef>
+#include <string>
 
 namespace syscost::bench::model {
 namespace {
@@ -19,6 +21,16 @@ int number_at(std::string_view text, std::size_t at, std::size_t length) {
   int number = 0;
   std::from_chars(text.data() + at, text.data() + at + length, number);
   return number;
+}
+
+/// `+02:00` at the end of a time, in minutes; nullopt for `Z` and anything else.
+std::optional<int> offset_minutes(std::string_view zone) {
+  if (zone.size() != 6 || (zone[0] != '+' && zone[0] != '-') || zone[3] != ':') return std::nullopt;
+  for (const std::size_t at : {1, 2, 4, 5}) {
+    if (!is_digit(zone[at])) return std::nullopt;
+  }
+  const int minutes = number_at(zone, 1, 2) * 60 + number_at(zone, 4, 2);
+  return zone[0] == '-' ? -minutes : minutes;
 }
 
 int days_of(int year, int month) {
@@ -47,6 +59,31 @@ bool is_time(std::string_view text) {
 std::string_view sortable_time(std::string_view time) {
   if (time.ends_with('Z')) time.remove_suffix(1);
   return time;
+}
+
+std::optional<std::uint64_t> unix_ns(std::string_view time) {
+  std::string utc(time);
+  int offset = 0;
+  if (const std::size_t zone = time.size() - std::min<std::size_t>(time.size(), 6); zone > 0) {
+    if (const auto minutes = offset_minutes(time.substr(zone))) {
+      offset = *minutes;
+      utc = std::string(time.substr(0, zone)) + 'Z';
+    }
+  }
+  if (utc.empty() || !is_time(utc)) return std::nullopt;
+  const int year = number_at(utc, 0, 4);
+  if (year < 1970 || year > 2261) return std::nullopt;  // 63 bits of ns end in 2262
+  const std::chrono::sys_days day = std::chrono::year(year) / number_at(utc, 5, 2) / number_at(utc, 8, 2);
+  std::chrono::nanoseconds since = day.time_since_epoch();
+  since += std::chrono::hours(number_at(utc, 11, 2)) + std::chrono::minutes(number_at(utc, 14, 2) - offset) +
+           std::chrono::seconds(number_at(utc, 17, 2));
+  if (since.count() < 0) return std::nullopt;
+  std::uint64_t unit_ns = 100'000'000;
+  auto ns = static_cast<std::uint64_t>(since.count());
+  for (std::size_t at = kPattern.size() + 1; at < utc.size() - 1 && unit_ns > 0; ++at, unit_ns /= 10) {
+    ns += unit_ns * static_cast<std::uint64_t>(utc[at] - '0');
+  }
+  return ns;
 }
 
 }  // namespace syscost::bench::model

@@ -29,7 +29,8 @@ void add_to(std::optional<std::uint64_t>& sum, const model::Measured& number) {
   sum = sum && number.has_value() ? std::optional(*sum + *number) : std::nullopt;
 }
 
-/// What is wrong with a row's latencies; "" when they were added.
+}  // namespace
+
 std::string add_latency(const model::Dataset& data, const SyscallRow& row, Histogram& sum) {
   Histogram one;
   const std::string& text = data.text(row.histogram);
@@ -47,8 +48,6 @@ std::string add_latency(const model::Dataset& data, const SyscallRow& row, Histo
   sum.merge(one);
   return {};
 }
-
-}  // namespace
 
 std::vector<SyscallLatency> latencies_of(const model::Dataset& data, const model::Group& group,
                                          const model::SyscallChoice& choice, csv::Problems& problems) {

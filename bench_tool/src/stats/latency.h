@@ -45,6 +45,10 @@ struct SyscallLatency {
 std::vector<SyscallLatency> latencies_of(const model::Dataset& data, const model::Group& group,
                                          const model::SyscallChoice& choice, csv::Problems& problems);
 
+/// Adds the latencies of a row that has them (latency_count and latency_sum_ns). Returns what is wrong with its
+/// histogram; "" when they were added.
+std::string add_latency(const model::Dataset& data, const model::SyscallRow& row, Histogram& sum);
+
 /// The percentile, if at least 10 values lie beyond it; with fewer it would be a guess.
 std::optional<std::uint64_t> percentile_ns(const Histogram& latency, double fraction);
 

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#include "cli/export_arguments.h"
+
+#include <cmath>
+#include <map>
+
+#include "cli/validators.h"
+
+namespace syscost::bench::cli {
+namespace {
+
+const char* const kExportFooter =
+    R"(Writes tests as spans, and their counts, times and latencies as metrics, in the JSON of the OpenTelemetry protocol:
+into a FILE (- for standard output), or to a receiver at URL by HTTP, packed by gzip. bench adds /v1/traces and
+/v1/metrics to URL. Without --otlp it takes OTEL_EXPORTER_OTLP_ENDPOINT. Headers, for example a password, come from
+OTEL_EXPORTER_OTLP_HEADERS. The same run has the same ids each time. docs/fleet-history.md lists all names.
+If the receiver is busy (429, 502, 503, 504) or does not listen, bench tries again, until --timeout.
+Exit codes: 0 all was taken; 2 usage, input or I/O, or the receiver refused something.
+
+Examples:
+  bench export out.csv --otlp http://localhost:4318
+  bench export out.csv --otlp run.jsonl     a file, one request a line
+  bench export out.csv --otlp http://localhost:9090/api/v1/otlp --only metrics     Prometheus
+  bench export results/ --recursive --dry-run      says what would be sent, and where)";
+
+}  // namespace
+
+CLI::App* add_export_command(CLI::App& app, Options& options, const char* run_help) {
+  auto* command = app.add_subcommand("export", "Send a run to OpenTelemetry: tests as spans, counts as metrics");
+  command->footer(kExportFooter);
+  command->add_option("RUN", options.runs, run_help)->required();
+  command->add_option("--otlp", options.to.otlp, "Where to: a file, - or an address (OTEL_EXPORTER_OTLP_ENDPOINT)")
+      ->type_name("FILE|URL")
+      ->check(not_empty());
+  command->add_option("--only", options.to.only, "traces or metrics (both)")
+      ->check(CLI::IsMember({"traces", "metrics"}));
+  command->add_flag("--fine", options.is_fine,
+                    "Latencies in all buckets, 8 for each power of two; without it, one for each power of two");
+  command
+      ->add_option("--timeout", options.to.timeout_s, "Time limit of all requests and waits together, in seconds (60)")
+      ->type_name("SECONDS");
+  command->add_flag("--dry-run", options.to.is_dry_run, "Say what would be sent, and send or write nothing");
+  command
+      ->add_option("--test,--filter", options.tests,
+                   "Only tests that match, in the syntax of --gtest_filter: Log.*:Net.?-*Slow*")
+      ->type_name("PATTERN")
+      ->check(not_empty());
+  return command;
+}
+
+std::string export_fault(const Options& options) {
+  constexpr double kMost = 86'400;
+  if (options.command != Command::export_run) return {};
+  const double timeout_s = options.to.timeout_s;
+  if (!std::isfinite(timeout_s) || timeout_s <= 0 || timeout_s > kMost) {
+    return "--timeout takes a number of seconds, above 0 and at most 86400";
+  }
+  return {};
+}
+
+}  // namespace syscost::bench::cli

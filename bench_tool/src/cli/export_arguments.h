@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+//
+// The command line of `export`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "cli/options.h"
+
+namespace syscost::bench::cli {
+
+/// Adds the options that this command alone has.
+CLI::App* add_export_command(CLI::App& app, Options& options, const char* run_help);
+
+/// What is wrong with its options, or "".
+std::string export_fault(const Options& options);
+
+}  // namespace syscost::bench::cli
