@@ -27,6 +27,7 @@
 #include "backends/ebpf/ebpf_backend.h"
 #include "backends/ebpf/loaded_programs.h"
 #include "in_child.h"
+#include "os/confinement.h"
 #include "os/parked_descriptors.h"
 
 namespace syscost::ebpf {
@@ -61,6 +62,9 @@ class HeldPrograms : public testing::TestWithParam<Held> {
     const Result<std::unique_ptr<Backend>> tried = open_backend();
     if (!tried.ok()) GTEST_SKIP() << tried.failure().reason << "; " << tried.failure().how_to_fix;
     if (is_held_by_the_process(GetParam()) && geteuid() != 0) GTEST_SKIP() << "a network namespace needs root";
+    if (GetParam() == Held::by_the_process_on_perf_events && !has_tracefs()) {
+      GTEST_SKIP() << "no tracefs: mount -t tracefs nodev /sys/kernel/tracing";
+    }
   }
 
   /// Runs `body` in a child that has opened a backend.
