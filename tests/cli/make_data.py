@@ -307,8 +307,105 @@ def make_history():
     save_bytes("damaged.csv.gz", whole[:300] + bytes(byte ^ 0x55 for byte in whole[300:320]) + whole[320:])
 
 
+SITED_SOURCE = """// SPDX-License-Identifier: MIT
+// The program of tests/cli/data/sites_new.csv: its annotations point at these lines.
+#include <fstream>
+
+void open(std::ofstream& log) {
+  log.open("log.txt");
+}
+
+void batch(std::ofstream& log) {
+  for (int i = 0; i < 100; ++i) log << i << std::endl;
+}
+
+void close(std::ofstream& log) {
+  log.close();
+}
+"""
+
+
+def make_sites():
+    """Runs with --syscost_where: rows that name the lines that make the calls."""
+    def at(place, name, classes, latencies, errnos=None, **cells):
+        return call(name, classes, latencies, errnos, detail=place and "at " + place, **cells)
+
+    def opens(moved, **errnos):
+        return at(f"sites/log.cc:{6 + moved} open+1", "openat", "file;desc", [900] * (1 + sum(errnos.values())), errnos)
+
+    closes = lambda moved: at(f"sites/log.cc:{14 + moved} close+1", "close", "desc", [300])
+    stays = [at("sites/index.cc:40 Index::save+7", "write", "desc", [120] * 3),
+             at("sites/index.cc:52 Index::save+19", "write", "desc", [110] * 2),
+             at("libdb.so db::commit", "fsync", "desc", [40000]),
+             at("libdb.so+0x1a2b", "pwrite64", "desc", [500] * 4),
+             at("libc.so.6 start_thread", "rseq", "", [90]),
+             at("unknown: no unwind information", "read", "desc", [400] * 2),
+             at("", "read", "desc", [400]),
+             at("sites/index.cc:33 std::vector<Entry>::operator+++2", "futex", "wait;volatile", [250000] * 3)]
+    # OLD writes once, when the log is closed; in NEW each line is written, and lines above moved everything by four.
+    old_calls = [opens(-4), at("sites/log.cc:10 close+1", "write", "desc", [700]), closes(-4)]
+    new_calls = [opens(0), at("sites/log.cc:10 batch+1", "write", "desc", [110] * 100), closes(0)]
+    moved = [dict(one, detail=one["detail"].replace("sites/index.cc:40", "sites/index.cc:43")
+                  .replace("sites/index.cc:52", "sites/index.cc:55").replace("Index::save+19", "Index::save+19"))
+             for one in stays]
+    stat = lambda count, errno: at("sites/far/away/folder/of/the/tree/lookup.cc:118 "
+                                   "app::storage::detail::PathCache<Entry>::probe_all+12", "stat", "file",
+                                   [200] * count, {errno: count})
+    loop = lambda line: [at(f"sites/log.cc:{line} batch+1", "write", "desc", [110] * 8)]
+    def run(batch, save, probes, line, **key):
+        return (repeated("Log.Batch", [(batch, 52000 + i) for i in range(2)], **key) + window("Index.Saves", save, 900000, **key)
+                + window("Index.Probes", probes, 30000, **key)
+                + loops("Log.Batch", "flush", [(loop(line), 3000), (loop(line), 3010)], 4, **key))
+    key = dict(backend="dispatch")
+    save("sites_old.csv", run(old_calls, stays, [opens(-4), stat(2, "ENOENT")], 6, **key))
+    new = dict(key, run_id="1795229999-23")
+    save("sites_new.csv", run(new_calls, moved, [opens(0), stat(6, "ENOENT"), at("sites/gone.cc:3 Gone::probe", "stat", "file",
+                                                                                [200] * 2, {"EACCES": 2})], 10, **new))
+    # The same two without the flag.
+    def plain(calls):
+        names = {}
+        for one in calls:
+            names.setdefault(one["syscall"], []).append(one)
+        rows = []
+        for same in names.values():
+            latencies = [int(ns) for one in same for ns, times in (bucket.split(":") for bucket in one["histogram"].split())
+                         for _ in range(int(times))]
+            errnos = {}
+            for one in same:
+                for errno, times in (item.split(":") for item in one["errnos"].split()):
+                    errnos[errno] = errnos.get(errno, 0) + int(times)
+            rows.append(dict(call(same[0]["syscall"], same[0]["class"], latencies, errnos),
+                             latency_sum_ns=sum(one["latency_sum_ns"] for one in same),
+                             latency_min_ns=min(one["latency_min_ns"] for one in same),
+                             latency_max_ns=max(one["latency_max_ns"] for one in same)))
+        return rows
+    def plain_run(batch, save, probes, **key):
+        return (repeated("Log.Batch", [(plain(batch), 52000 + i) for i in range(2)], **key)
+                + window("Index.Saves", plain(save), 900000, **key) + window("Index.Probes", plain(probes), 30000, **key)
+                + loops("Log.Batch", "flush", [(plain(loop(6)), 3000), (plain(loop(6)), 3010)], 4, **key))
+    save("sites_plain_old.csv", plain_run(old_calls, stays, [opens(-4), stat(2, "ENOENT")], **key))
+    # Many lines of a generated file.
+    many = lambda more: [at(f"gen/table.cc:{10 * i + 3} fill_{i}+2", "write", "desc", [100] * (i + more)) for i in range(1, 12)]
+    save("sites_many_old.csv", window("Table.Fills", many(0), 5000))
+    save("sites_many_new.csv", window("Table.Fills", many(2), 5000, run_id="1795229999-23"))
+    save_bytes("sites/log.cc", SITED_SOURCE.encode())
+    save_bytes("budgets_sites.toml", b'''[[budget]]
+test = ["Log.*"]
+measure = "calls"
+of = "write"
+max = 10
+
+[[budget]]
+test = ["Index.*"]
+measure = "errors"
+max = 3
+per = "program"
+''')
+
+
 def main():
     make_history()
+    make_sites()
     make_moved()
     write = lambda count, ns=110: call("write", "desc", [ns] * count)
     opens = lambda count, **errnos: call("openat", "file;desc", [900] * count, errnos)

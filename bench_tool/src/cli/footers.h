@@ -62,6 +62,7 @@ Examples:
   bench summary out.csv
   bench summary out.csv --sort kernel --top 20
   bench summary out.csv --test 'Log.*' --details
+  bench summary out.csv --where             which lines make the calls
   bench summary results/                    every *.csv of the folder
   bench summary out.csv --all-runs          pool all runs of the file, not only the newest
   bench summary out.csv --format json | jq '.tests[].calls')";
@@ -75,6 +76,7 @@ Examples:
   bench show out.csv Log.Write %file,!close a class of them, with an exception
   bench show out.csv --test 'Log.*' write   the same of several tests
   bench show out.csv --sort calls --top 3   the three tests with the most calls
+  bench show out.csv Log.Write --where      the lines of the program that make its calls
   bench show out.csv Log.Write write --fine full resolution: 8 rows per power of two
   bench show stamps.csv                     what the GPU stamps of each launch say
   bench show stamps.csv sum_tree --svg sum.svg      and a picture of one)";

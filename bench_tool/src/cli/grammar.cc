@@ -172,7 +172,11 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
 
   summary = app.add_subcommand("summary", "The syscalls of each test")->footer(kSummaryFooter);
   summary->add_option("RUN", options.runs, kRunHelp)->required();
-  summary->add_flag("--details", options.has_details, "Print the table of every test");
+  auto* details = summary->add_flag("--details", options.has_details, "Print the table of every test");
+  summary
+      ->add_flag("--where", options.has_where,
+                 "Print the lines of the program that make the calls, of all tests together; RUN needs --syscost_where")
+      ->excludes(details);
   add_selection_options(*summary, *this, kSummaryKeys);
   add_output_options(*summary, raw);
   add_size_option(*summary, options, "1000000");
@@ -185,7 +189,10 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
                    "Its name, or a part that only one test has; of a stamp file a part of the launches' names");
   show->add_option("SYSCALL", options.syscall, "Only these: names, %classes, /regex/, !negations, with commas between");
   add_selection_options(*show, *this, kSummaryKeys);
-  show->add_flag("--fine", options.is_fine, "Full resolution: 8 rows per power of two");
+  auto* fine = show->add_flag("--fine", options.is_fine, "Full resolution: 8 rows per power of two");
+  show->add_flag("--where", options.has_where,
+                 "Print the lines of the program that make the calls; RUN needs --syscost_where")
+      ->excludes(fine);
   show->add_option("--svg", options.svg, "Write the picture of one launch of a stamp file to FILE")
       ->type_name("FILE")
       ->check(not_empty());

@@ -85,6 +85,7 @@ struct Options {
   std::string sort;                  ///< --sort: one of the command's keys; empty = worst first, or as in the file.
   std::optional<std::size_t> top;    ///< --top: so many tests at most, 0 = all; none = what the screen has room for.
   bool has_details = false;          ///< summary: the tables of each test.
+  bool has_where = false;            ///< summary, show: the lines of the program that make the calls.
   std::optional<std::size_t> width;  ///< --width: 0 = any.
   render::Screen screen;             ///< Room for text; see run().
   bool is_fine = false;

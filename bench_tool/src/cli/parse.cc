@@ -69,7 +69,7 @@ Parsed parse(const std::vector<std::string>& args) {
       if (!options.syscall.empty()) return usage_error("show takes a TEST or --test, not both");
       options.syscall = std::exchange(options.test, "");
     }
-    if (!options.test.empty() && (!options.sort.empty() || raw.top)) {
+    if (!options.test.empty() && (!options.sort.empty() || raw.top) && !options.has_where) {
       return usage_error("--sort and --top select among several tests: leave TEST out, or give --test PATTERN");
     }
   }

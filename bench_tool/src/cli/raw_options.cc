@@ -59,10 +59,14 @@ std::optional<std::string> set_policy(Options& options, const Raw& raw) {
 
 /// What is wrong with --sort, --top and --width; "" for nothing.
 std::string read_selection(Options& options, const Raw& raw) {
-  const std::vector<std::string>& keys = options.command == Command::compare ? kCompareKeys : kSummaryKeys;
+  // With --where, --sort orders lines, unless it is to choose among tests.
+  const bool sorts_lines = options.has_where && (options.command == Command::summary || !options.test.empty());
+  const std::vector<std::string>& keys = sorts_lines                           ? kSiteKeys
+                                         : options.command == Command::compare ? kCompareKeys
+                                                                               : kSummaryKeys;
   if (!options.sort.empty() && std::find(keys.begin(), keys.end(), options.sort) == keys.end()) {
-    return fmt::format("--sort takes {}, not \"{}\"{}", fmt::join(keys, ", "), options.sort,
-                       model::or_rather(options.sort, keys));
+    return fmt::format("--sort{} takes {}, not \"{}\"{}", sorts_lines ? " of lines (--where)" : "",
+                       fmt::join(keys, ", "), options.sort, model::or_rather(options.sort, keys));
   }
   if (raw.top) {
     options.top = whole_number(*raw.top);

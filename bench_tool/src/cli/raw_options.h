@@ -32,6 +32,8 @@ inline const std::map<std::string, Gate, std::less<>> kGates = {{"counts", {.cou
 
 inline const std::vector<std::string> kSummaryKeys = {"worst", "wall",   "kernel", "waits",
                                                       "calls", "errors", "name",   "file"};
+/// Of --where: the order of lines.
+inline const std::vector<std::string> kSiteKeys = {"kernel", "calls", "errors", "name"};
 inline const std::vector<std::string> kCompareKeys = {"worst", "calls", "wall", "name", "file"};
 
 /// Text of the options that need a second look after CLI11's.

@@ -128,6 +128,7 @@ class Measurement {
   bool look_at(const stats::InterimAnalysis& look) {
     progress_.clear();
     model::LoadOptions load;
+    load.keep_sites = true;
     load.is_printable = options_.is_printable();
     problems = {};
     result.old_data = model::load(runs_.folder_of_a(), load, problems);

@@ -11,6 +11,7 @@
 #include "commands/check_words.h"
 #include "commands/compare_ci.h"
 #include "commands/gate.h"
+#include "commands/site_text.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -32,7 +33,8 @@ std::string_view rule_of(const Comparison& row) {
 
 std::string text_of(const Comparison& row) {
   const std::string change = change_cell(row);
-  return change.empty() ? state_of(row) : state_of(row) + ": " + change;
+  const std::string lines = site_sentence(site_lines(row, kFewSiteLines, kRunSide));
+  return state_of(row) + (change.empty() ? "" : ": " + change) + (lines.empty() ? "" : "; " + lines);
 }
 
 /// `syscost.toml:12`, where a limit stands; --gate-p99 stands nowhere.
@@ -53,7 +55,7 @@ render::CiReport check_ci(const CheckSettings& settings, const CheckResult& resu
     const auto [suite, test] = ci_names(one);
     render::CiCase line{one.name, std::string(suite), std::string(test), result.locations.find(one.name), {}, {}, {}};
     if (is_red(one)) {
-      line.failures.push_back({rule_of(one), text_of(one)});
+      line.failures.push_back({rule_of(one), text_of(one), grown_line(one)});
     } else if (result.has_baseline && is_unjudged(one)) {
       line.no_answer = text_of(one);
     }
@@ -63,10 +65,11 @@ render::CiReport check_ci(const CheckSettings& settings, const CheckResult& resu
     const std::string name = limit.test + ": " + limit.title;
     render::CiCase line{name, "limit", name, result.locations.find(limit.test), {}, {}, {}};
     if (!line.location) line.location = place_of(limit.where);
+    const std::string lines = limit.sites.empty() ? "" : "; " + site_sentence(limit.sites);
     if (!limit.fails) {
-      line.warning = sentence_of(limit);
+      line.warning = sentence_of(limit) + lines;
     } else if (limit.is_judged) {
-      line.failures.push_back({"limit", sentence_of(limit)});
+      line.failures.push_back({"limit", sentence_of(limit) + lines, {}});
     } else {
       line.no_answer = sentence_of(limit);
     }

@@ -17,6 +17,7 @@
 #include "stats/baseline_windows.h"
 #include "stats/empty_windows.h"
 #include "stats/scatter.h"
+#include "stats/site_changes.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -123,7 +124,12 @@ std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) 
     if (outcome == model::kOutcomeFailed && stats::has_failed(*rows[i].new_window)) ungate(rows[i], "failed");
   }
   const std::vector<stats::ScatteredProgram> scattered = stats::judge_together(policy, rows);
-  for (std::size_t i = 0; i < rows.size(); ++i) result.rows[i].comparison = std::move(rows[i]);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::optional<std::size_t> in_run = result.rows[i].run_index;
+    // A baseline holds no sites.
+    stats::explain_by_sites({}, {&result.data, in_run ? &result.groups[*in_run] : nullptr}, rows[i]);
+    result.rows[i].comparison = std::move(rows[i]);
+  }
   if (!has_pair && result.has_baseline) return "no test of the run is in the baseline, so nothing was judged";
   add_warnings(result);
   for (const stats::ScatteredProgram& program : scattered) result.warnings.push_back(stats::warning_of(program));
@@ -205,6 +211,7 @@ std::string judge_run(const cli::Options& options, const CheckSettings& settings
   result.baseline_file = settings.baseline_file;
   model::LoadOptions load;
   load.is_printable = true;  // names are those of the baseline
+  load.keep_sites = true;
   load.keep_histograms = settings.needs_histograms;
   // The file of a further run is ours, so all its rows count, under any run_id.
   const bool is_first = run == options.runs.front();

@@ -7,6 +7,7 @@
 
 #include "commands/check_words.h"
 #include "commands/comparison_json.h"
+#include "commands/site_json.h"
 #include "csv/printable.h"
 #include "render/markdown.h"
 #include "render/size_cap.h"
@@ -17,6 +18,19 @@ namespace syscost::bench::commands {
 namespace {
 
 using stats::Comparison;
+
+/// Null if the lines are not known.
+render::Json budget_sites_json(const BudgetLine& line) {
+  if (line.sites.empty()) return nullptr;
+  render::Json sites = render::Json::array();
+  for (const SiteLine& one : line.sites) {
+    if (!one.site) continue;
+    sites.push_back(site_json(*one.site));
+    sites.back()["syscall"] = one.count;
+    sites.back()["share"] = one.amount;
+  }
+  return sites;
+}
 
 /// The rows that need attention, red ones first.
 std::vector<const CheckedRow*> shown_rows(const CheckResult& result, bool all) {
@@ -47,9 +61,9 @@ std::string test_table(const std::vector<const CheckedRow*>& shown, const render
     narrow.add_row({one.name, state, calls_cell(one)});
   }
   if (whole.empty()) return {};
-  if (width == 0 || whole.width(2, 2) <= width) return whole.text();
-  // What changed stands below its test.
-  std::istringstream lines(narrow.text(2, 2, width));
+  const bool fits = width == 0 || whole.width(2, 2) <= width;
+  // If the table is too wide, what changed stands below its test. Lines of the program always do.
+  std::istringstream lines(fits ? whole.text() : narrow.text(2, 2, width));
   std::string out;
   std::string line;
   std::getline(lines, line);
@@ -58,7 +72,8 @@ std::string test_table(const std::vector<const CheckedRow*>& shown, const render
     std::getline(lines, line);
     out += line + '\n';
     const std::string change = change_cell(row->comparison);
-    if (!change.empty()) out += render::wrapped("    " + change, width, 0) + '\n';
+    if (!fits && !change.empty()) out += render::wrapped("    " + change, width, 0) + '\n';
+    out += site_block(site_lines(row->comparison, kFewSiteLines, kRunSide), width);
   }
   return out;
 }
@@ -70,10 +85,20 @@ std::string limit_table(const std::vector<BudgetLine>& limits, const render::Pai
     table.add_row(
         {one.test, one.title, one.fails ? paint.red(one.value) : one.value, one.limit, one.reason, one.where});
     const std::string test = one.fails ? paint.red(one.test) : one.test;
-    sentences += render::wrapped(test + ": " + sentence_of(one), width, 4) + '\n';
+    sentences += render::wrapped(test + ": " + sentence_of(one), width, 4) + '\n' + site_block(one.sites, width);
   }
   if (table.empty()) return {};
-  return width == 0 || table.width(2, 2) <= width ? table.text() : sentences;
+  if (width != 0 && table.width(2, 2) > width) return sentences;
+  std::istringstream lines(table.text());
+  std::string out;
+  std::string line;
+  std::getline(lines, line);
+  out += line + '\n';
+  for (const BudgetLine& one : limits) {
+    std::getline(lines, line);
+    out += line + '\n' + site_block(one.sites, width);
+  }
+  return out;
 }
 
 }  // namespace
@@ -99,22 +124,30 @@ std::string check_markdown(const CheckSettings& settings, const CheckResult& res
                        {"verdict", render::Align::left, render::Cells::markdown},
                        {"calls"},
                        {"change"}});
+  std::vector<std::string> names;
+  std::vector<std::vector<SiteLine>> lines;
   for (const CheckedRow* row : shown_rows(result, all)) {
     const Comparison& one = row->comparison;
     const std::string state = state_of(one);
+    names.push_back(one.name);
+    lines.push_back(site_lines(one, kFewSiteLines, kRunSide));
     table.add_row({one.name, is_red(one) ? "**" + state + "**" : state, calls_cell(one), change_cell(one)});
   }
-  if (!table.empty()) out += table.markdown() + '\n';
+  if (!table.empty()) out += table.markdown() + '\n' + site_list(names, lines);
   render::Table budgets({{"test", render::Align::left, render::Cells::names},
                          {"limit"},
                          {"is"},
                          {"may be"},
                          {"because"},
                          {"stated in", render::Align::left, render::Cells::names}});
+  names.clear();
+  lines.clear();
   for (const BudgetLine& line : budget_lines(settings, result)) {
     budgets.add_row({line.test, line.title, line.value, line.limit, line.reason, line.where});
+    names.push_back(line.test);
+    lines.push_back(line.sites);
   }
-  if (!budgets.empty()) out += budgets.markdown() + '\n';
+  if (!budgets.empty()) out += budgets.markdown() + '\n' + site_list(names, lines);
   return render::capped_markdown(out + render::escaped_lines(check_notes(result)), most_bytes);
 }
 
@@ -134,7 +167,8 @@ std::string check_json(const CheckSettings& settings, const CheckResult& result)
                         {"is", line.value},
                         {"may_be", line.limit},
                         {"reason", line.reason},
-                        {"where", line.where}});
+                        {"where", line.where},
+                        {"sites", budget_sites_json(line)}});
   }
   Json surroundings = Json::object();
   for (const auto& [name, value] : result.baseline.surroundings) surroundings[name] = value;

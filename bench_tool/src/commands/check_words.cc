@@ -94,7 +94,8 @@ std::vector<BudgetLine> budget_lines(const CheckSettings& settings, const CheckR
   for (const budgets::Finding& one : result.judgement.exceeded) {
     const budgets::Budget& budget = settings.budgets[one.budget];
     const std::string of = one.of.empty() ? budget.title() : fmt::format("{} of {}", budget.measure->name, one.of);
-    lines.push_back({budget.fails, true, budget.where, one.test, of, one.value, one.limit, budget.reason});
+    lines.push_back({budget.fails, true, budget.where, one.test, of, one.value, one.limit, budget.reason,
+                     budget_sites(budget, one, result, kFewSiteLines)});
   }
   for (const auto* list : {&result.judgement.unmatched, &result.judgement.unjudged}) {
     for (const auto& [index, why] : *list) {

@@ -5,12 +5,17 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "commands/check.h"
+#include "commands/site_text.h"
 #include "stats/false_alarms.h"
 
 namespace syscost::bench::commands {
+
+/// How check calls the run that it judges, within a sentence.
+inline constexpr std::string_view kRunSide = "the run";
 
 /// `ok`, `red` or `not judged`.
 std::string verdict_word(const CheckSettings& settings, const CheckResult& result);
@@ -33,9 +38,15 @@ struct BudgetLine {
   std::string value;
   std::string limit;
   std::string reason;
+  std::vector<SiteLine> sites = {};  ///< The lines that reach it, the most expensive first; empty: unknown.
 };
 /// Those that fail first.
 std::vector<BudgetLine> budget_lines(const CheckSettings& settings, const CheckResult& result);
+
+/// Of a finding that exceeds a budget of calls, errors or kernel time: which lines make how much of it; at most `most`
+/// and the rest. Empty where it is not known.
+std::vector<SiteLine> budget_sites(const budgets::Budget& budget, const budgets::Finding& finding,
+                                   const CheckResult& result, std::size_t most);
 
 /// `calls of openat is 5, and may be at most 4; each file is opened once (syscost.toml:12)`.
 std::string sentence_of(const BudgetLine& line);

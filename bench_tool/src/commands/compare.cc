@@ -23,6 +23,7 @@
 #include "model/loader.h"
 #include "stats/empty_windows.h"
 #include "stats/pairing.h"
+#include "stats/site_changes.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -67,9 +68,10 @@ std::optional<std::size_t> own_window(const model::Dataset& data, const std::vec
 }
 
 /// Groups of one side as pairing sees them, with their summaries.
-std::vector<stats::PairCandidate> summarize_side(model::Dataset& data, std::vector<WindowSummary>& windows) {
+std::vector<stats::PairCandidate> summarize_side(model::Dataset& data, std::vector<WindowSummary>& windows,
+                                                 std::vector<model::Group>& groups) {
   // A tool's counts of a window equal ours, or the run printed the difference. Its times include the tool.
-  const std::vector<model::Group> groups = model::group_samples(data, model::Tools::left_out);
+  groups = model::group_samples(data, model::Tools::left_out);
   windows = stats::summarize_all(data, groups, true);
   std::vector<stats::PairCandidate> candidates;
   candidates.reserve(groups.size());
@@ -79,7 +81,22 @@ std::vector<stats::PairCandidate> summarize_side(model::Dataset& data, std::vect
     candidates.push_back({model::base_name(data, group), data.text(group.program), group.is_test(data) && !window, part,
                           window ? window : group.owner});
   }
+  if (!data.has_sites) groups = {};  // as large as the names of all tests
   return candidates;
+}
+
+/// Says which lines changed, of the rows that `pairs` became.
+void explain(const std::vector<stats::Pair>& pairs, const std::vector<model::Group>& old_groups,
+             const std::vector<model::Group>& new_groups, CompareResult& result) {
+  if (!result.old_data.has_sites && !result.new_data.has_sites) return;
+  const auto side = [](const model::Dataset& data, const std::vector<model::Group>& groups,
+                       const std::optional<std::size_t>& index) {
+    return stats::SitedWindow{&data, index && !groups.empty() ? &groups[*index] : nullptr};
+  };
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    stats::explain_by_sites(side(result.old_data, old_groups, pairs[i].old_index),
+                            side(result.new_data, new_groups, pairs[i].new_index), result.rows[i]);
+  }
 }
 
 void write(const cli::Options& options, const CompareResult& result, const render::Paint& paint, std::ostream& out,
@@ -147,6 +164,7 @@ model::LoadOptions load_options(const cli::Options& options, std::size_t side) {
   load.folders = options.folders;
   load.all_runs = options.all_runs;
   load.tests = model::TestChoice(options.tests);
+  load.keep_sites = true;
   load.is_printable = options.is_printable();
   if (!options.run_ids.empty()) load.run_id = options.run_ids[std::min(side, options.run_ids.size() - 1)];
   return load;
@@ -173,8 +191,10 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
   const bool old_has_details = model::has_details(result.old_data);
   const bool only_one_has_details = old_has_details != model::has_details(result.new_data);
   if (only_one_has_details) model::fold_details(old_has_details ? result.old_data : result.new_data);
-  const auto old_side = summarize_side(result.old_data, result.old_windows);
-  const auto new_side = summarize_side(result.new_data, result.new_windows);
+  std::vector<model::Group> old_groups;
+  std::vector<model::Group> new_groups;
+  const auto old_side = summarize_side(result.old_data, result.old_windows, old_groups);
+  const auto new_side = summarize_side(result.new_data, result.new_windows, new_groups);
   const stats::Pairing pairing = stats::pair_windows(old_side, new_side, options.pairs);
   if (!pairing.faults.empty()) return pairing.faults;
   result.gate = options.gate;
@@ -202,6 +222,7 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
     result.rows.push_back(stats::compare_windows(old_window, new_window, options.counts));
   }
   result.scattered = stats::judge_together(options.counts, result.rows);
+  explain(pairing.pairs, old_groups, new_groups, result);
   for (const stats::ScatteredProgram& program : result.scattered) {
     result.warnings.push_back(stats::warning_of(program));
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "commands/gate.h"
+#include "commands/site_text.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -29,7 +30,10 @@ const WindowSummary& window_of(const Comparison& row) {
 
 /// Why a row fails by `word`: `+99 write`, `wall 45.2 us -> 97.0 us, ...`.
 std::string evidence(const Comparison& row, std::string_view word) {
-  if (word == "counts") return "calls: " + breakdown(row);
+  if (word == "counts") {
+    const std::string lines = site_sentence(site_lines(row, kFewSiteLines));
+    return "calls: " + breakdown(row) + (lines.empty() ? "" : "; " + lines);
+  }
   if (word == "wall") return "wall: " + time_cell(row, kWallTime, "");
   if (word == "cpu") return "cpu: " + time_cell(row, kCpuTime, "");
   if (word == "missing") return "missing: OLD has it, and NEW does not";
@@ -59,7 +63,8 @@ render::CiReport compare_ci(const CompareResult& result) {
     const auto [suite, test] = ci_names(row);
     render::CiCase one{row.name, std::string(suite), std::string(test), result.locations.find(row.name), {}, {}, {}};
     for (const std::string_view word : gate_failures(row, result.gate)) {
-      one.failures.push_back({word, evidence(row, word)});
+      one.failures.push_back({word, evidence(row, word), {}});
+      if (word == "counts") one.failures.back().location = grown_line(row);
     }
     if (lacks_answer(row, result.gate)) one.no_answer = no_answer(row);
     report.cases.push_back(std::move(one));

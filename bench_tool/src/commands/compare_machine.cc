@@ -7,6 +7,7 @@
 #include "commands/compare.h"
 #include "commands/comparison_json.h"
 #include "commands/gate.h"
+#include "commands/site_json.h"
 #include "render/csv_writer.h"
 #include "render/json.h"
 #include "render/units.h"
@@ -77,6 +78,25 @@ Json time_json(const stats::Comparison& row, const TimeKind& kind) {
           {"needed_n", time.needed_n == 0 ? Json(nullptr) : Json(time.needed_n)}};
 }
 
+/// The lines of a changed count; null if they are not known.
+Json sites_json(const stats::Delta& delta) {
+  if (delta.sites.empty()) return nullptr;
+  Json sites = Json::array();
+  for (const stats::SiteChange& one : delta.sites) {
+    using Kind = stats::SiteChange::Kind;
+    Json json = site_json(one.site);
+    json["change"] = one.kind == Kind::is_new   ? "new"
+                     : one.kind == Kind::gone   ? "gone"
+                     : one.kind == Kind::in_new ? "in_new"
+                     : one.more() > 0           ? "grew"
+                                                : "shrank";
+    json["old"] = one.kind == Kind::in_new ? Json(nullptr) : to_json(one.old_count.median);
+    json["new"] = to_json(one.new_count.median);
+    sites.push_back(std::move(json));
+  }
+  return sites;
+}
+
 Json row_json(const stats::Comparison& row) {
   Json deltas = Json::array();
   for (const stats::Delta& delta : row.deltas) {
@@ -92,7 +112,8 @@ Json row_json(const stats::Comparison& row) {
                                  : delta.change == stats::Change::moved  ? "moved"
                                                                          : "near"},
                       {"gated", delta.is_gated()},
-                      {"new_errno", delta.is_new_errno && !delta.errno_name.empty()}});
+                      {"new_errno", delta.is_new_errno && !delta.errno_name.empty()},
+                      {"sites", sites_json(delta)}});
   }
   Json split = nullptr;
   if (row.kernel_split) {

@@ -8,6 +8,7 @@
 
 #include "commands/compare.h"
 #include "commands/gate.h"
+#include "commands/site_text.h"
 #include "render/markdown.h"
 #include "render/size_cap.h"
 #include "render/table.h"
@@ -57,7 +58,9 @@ std::string table_of(const CompareResult& result, const std::vector<const Compar
     if (has_cpu) cells.push_back(time_cell(row, kCpuTime, ""));
     table.add_row(std::move(cells));
   }
-  return table.markdown() + '\n';
+  std::vector<std::vector<SiteLine>> lines;
+  for (const Comparison* row : shown) lines.push_back(site_lines(*row, kFewSiteLines));
+  return table.markdown() + '\n' + site_list(names, lines);
 }
 
 /// A folded part; a click opens it. GitHub reads the body as Markdown only if an empty line follows the summary.

@@ -8,9 +8,11 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <sstream>
 
 #include "commands/compare.h"
 #include "commands/gate.h"
+#include "commands/site_text.h"
 #include "render/table.h"
 #include "render/text_width.h"
 #include "render/units.h"
@@ -136,6 +138,36 @@ std::size_t lines(std::string_view text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
+/// What stands under a row: which lines of the program changed.
+std::string block_of(const Comparison& row, std::size_t width) {
+  return site_block(site_lines(row, kFewSiteLines), width);
+}
+
+/// The table, with the lines of the program under each row.
+std::string with_sites(const std::string& table, const std::vector<const Comparison*>& shown, std::size_t width) {
+  std::istringstream rows(table);
+  std::string out;
+  std::string line;
+  std::getline(rows, line);
+  out += line + '\n';
+  for (const Comparison* row : shown) {
+    std::getline(rows, line);
+    out += line + '\n' + block_of(*row, width);
+  }
+  return out;
+}
+
+/// How many of `shown` fit into `room` lines; at least `fewest`.
+std::size_t fitting(const std::vector<const Comparison*>& shown, std::size_t room, std::size_t fewest,
+                    std::size_t width) {
+  std::size_t used = 0;
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    used += 1 + lines(block_of(*shown[i], width));
+    if (used > room && i >= fewest) return i;
+  }
+  return shown.size();
+}
+
 /// The unit of all windows in the rows that are shown; empty if they have several units.
 std::string_view common_unit(const CompareResult& result, bool all) {
   std::optional<std::string_view> unit;
@@ -171,7 +203,9 @@ std::string table_of(const CompareResult& result, const cli::Options& options,
   }
   if (table.empty()) return {};
   const bool fits = width == 0 || table.width(2, 4) <= width;
-  return '\n' + (fits ? table.text(2, 4) : narrow_compare_table(shown, names, unit, result.gate, width, paint));
+  const std::string text =
+      fits ? table.text(2, 4) : narrow_compare_table(shown, names, unit, result.gate, width, paint);
+  return '\n' + with_sites(text, shown, width);
 }
 
 }  // namespace
@@ -236,15 +270,17 @@ std::string compare_text(const CompareResult& result, const cli::Options& option
     // A blank line, the titles, and the shell's prompt at the end.
     const std::size_t around = lines(out) + lines(below) + 3;
     const std::size_t room = std::max(height, around + kFewestRows) - around;
-    if (shown.size() > room) {
-      shown.resize(room);
+    if (const std::size_t fit = fitting(shown, room, kFewestRows, width); fit < shown.size()) {
+      shown.resize(fit);
       const std::size_t lines_before = lines(out);
       out = heading(result, options, shown, paint);
       // The text now names the rows that are left out, which may take one more line.
-      shown.resize(std::max(room + lines_before, lines(out) + kFewestRows) - lines(out));
+      shown.resize(fitting(shown, std::max(room + lines_before, lines(out)) - lines(out), kFewestRows, width));
       out = heading(result, options, shown, paint);
     }
-    if (around + shown.size() + lines(split) > height) split.clear();
+    std::size_t rows = 0;
+    for (const Comparison* row : shown) rows += 1 + lines(block_of(*row, width));
+    if (around + rows + lines(split) > height) split.clear();
   }
   return out + table_of(result, options, shown, paint) + below + split;
 }

@@ -13,6 +13,7 @@
 #include "commands/chosen_tests.h"
 #include "commands/named_test.h"
 #include "commands/show_render.h"
+#include "commands/where.h"
 #include "csv/find_files.h"
 #include "csv/printable.h"
 #include "csv/problems.h"
@@ -49,6 +50,55 @@ std::vector<Part> parts_of(const model::Dataset& data, const std::vector<model::
   return parts;
 }
 
+/// The sites of `named` and of the loops that ran in it.
+std::vector<SitedTest> sited_tests(const model::Dataset& data, const std::vector<model::Group>& groups,
+                                   const model::Group& named, const model::SyscallChoice& choice,
+                                   const std::string& key) {
+  std::vector<SitedTest> tests;
+  for (const model::Group& group : groups) {
+    if (&group != &named && (!group.owner || &groups[*group.owner] != &named)) continue;
+    stats::SiteTotals totals(data);
+    totals.add(group, choice);
+    tests.push_back({stats::summarize(data, group, false), totals.all()});
+    stats::sort_sites(tests.back().sites, key);
+  }
+  return tests;
+}
+
+/// The message if no test made a call that SYSCALL selects.
+void print_made(const std::string& test, const std::string& asked, const std::set<std::string_view>& made,
+                std::ostream& err) {
+  const std::string all = made.empty() ? "no syscalls" : fmt::format("{}", fmt::join(made, ", "));
+  err << csv::printable(fmt::format("bench: {} made no {}; it made {}", test, asked, all)) << '\n';
+}
+
+int show_where(const cli::Options& options, const model::Dataset& data, const std::vector<SitedTest>& tests,
+               const render::Paint& paint, const csv::Problems& problems, std::ostream& out, std::ostream& err) {
+  const bool has_any = std::any_of(tests.begin(), tests.end(), [](const SitedTest& one) { return !one.sites.empty(); });
+  if (!has_any && !options.syscall.empty()) {
+    std::set<std::string_view> made;
+    for (const SitedTest& test : tests) {
+      for (const stats::SyscallSummary& one : test.window.syscalls) made.insert(one.name);
+    }
+    print_made(tests.front().window.name, options.syscall, made, err);
+    problems.print(err);
+    return cli::kExitBadInput;
+  }
+  switch (options.format) {
+    case cli::Format::json:
+      out << show_where_json(data, tests);
+      break;
+    case cli::Format::csv:
+      out << show_where_csv(tests);
+      break;
+    default:
+      out << show_where_text(tests, options, paint);
+      break;
+  }
+  problems.print(err);
+  return problems.empty() ? cli::kExitOk : cli::kExitBadInput;
+}
+
 }  // namespace
 
 int show(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {
@@ -71,7 +121,8 @@ int show(const cli::Options& options, const render::Paint& paint, std::ostream& 
   load_options.all_runs = options.all_runs;
   load_options.is_printable = options.is_printable();
   if (!options.run_ids.empty()) load_options.run_id = options.run_ids.front();
-  load_options.keep_histograms = true;
+  load_options.keep_histograms = !options.has_where;
+  load_options.keep_sites = options.has_where;
   load_options.tests = model::TestChoice(options.tests);
   NamedTest named = load_named(std::move(run), load_options, options.test, problems);
   const model::Dataset& data = named.data;
@@ -84,7 +135,9 @@ int show(const cli::Options& options, const render::Paint& paint, std::ostream& 
     note_no_test(data, load_options.tests, problems);
     return fail();
   }
-  const bool chooses = !options.tests.empty() || !options.sort.empty() || options.top.has_value();
+  // With TEST and --where, --sort and --top choose among its lines.
+  const bool chooses =
+      !options.tests.empty() || (options.test.empty() && (!options.sort.empty() || options.top.has_value()));
   if (chooses) {
     const std::string key = options.sort.empty() ? "worst" : options.sort;
     groups = ordered_groups(data, groups, key, options.top.value_or(0));
@@ -95,10 +148,23 @@ int show(const cli::Options& options, const render::Paint& paint, std::ostream& 
   }
   std::vector<const model::Group*> found = find_test(data, groups, options.test);
   if (options.test.empty() && !chooses) prefer_tests(data, found);
-  const bool takes_several = chooses && options.format != cli::Format::json;
+  const bool takes_several = chooses && (options.format != cli::Format::json || options.has_where);
   if (found.size() != 1 && !takes_several) {
     print_candidates(named, found, options.test, "show", err);
     return fail();
+  }
+  if (options.has_where) {
+    if (!data.has_sites) {
+      err << no_sites_text(data);
+      return fail();
+    }
+    std::vector<SitedTest> tests;
+    for (const model::Group* one : found) {
+      for (SitedTest& test : sited_tests(data, groups, *one, *choice, site_key(options))) {
+        tests.push_back(std::move(test));
+      }
+    }
+    return show_where(options, data, tests, paint, problems, out, err);
   }
   std::vector<Part> parts;
   for (const model::Group* one : found) {
@@ -110,10 +176,7 @@ int show(const cli::Options& options, const render::Paint& paint, std::ostream& 
     for (const Part& part : parts) {
       for (const stats::SyscallSummary& one : part.window.syscalls) made.insert(one.name);
     }
-    const std::string all = made.empty() ? "no syscalls" : fmt::format("{}", fmt::join(made, ", "));
-    err << csv::printable(
-               fmt::format("bench: {} made no {}; it made {}", parts.front().window.name, options.syscall, all))
-        << '\n';
+    print_made(parts.front().window.name, options.syscall, made, err);
     return fail();
   }
   switch (options.format) {

@@ -9,6 +9,7 @@
 #include "commands/chosen_tests.h"
 #include "commands/run_line.h"
 #include "commands/summary_overview.h"
+#include "commands/where.h"
 #include "csv/problems.h"
 #include "model/group.h"
 #include "model/loader.h"
@@ -37,6 +38,7 @@ void summarize_into(SummarizedRun& run, const std::vector<Group>& groups) {
 }  // namespace
 
 int summary(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {
+  if (options.has_where) return summary_where(options, paint, out, err);
   csv::Problems problems;
   model::LoadOptions load_options;
   load_options.folders = options.folders;

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/fold_details.h"
 #include "model/named_windows.h"
 #include "model/run_selection.h"
 #include "syscost/schema.h"
@@ -169,6 +170,7 @@ void Collector::absorb(Collector& part, std::uint64_t lines_before) {
   for (const NameId test : part.left_out_tests_) left_out_tests_.insert(names[test]);
   duplicates_.absorb(part.duplicates_, names, samples, file, shift);
   data_.is_partial = data_.is_partial || part.data_.is_partial;
+  data_.has_sites = data_.has_sites || part.data_.has_sites;
 }
 
 Dataset Collector::finish(const std::string& name) {
@@ -177,6 +179,7 @@ Dataset Collector::finish(const std::string& name) {
   data_.index();
   duplicates_.drop_scattered(data_);
   duplicates_.report(data_, problems_);
+  if (data_.has_sites) fold_sites(data_, options_.keep_sites);
   for (const NameId test : left_out_tests_) data_.left_out_tests.push_back(data_.text(test));
   return std::move(data_);
 }

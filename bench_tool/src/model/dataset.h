@@ -95,6 +95,10 @@ class Dataset {
   std::vector<RunFacts> runs;
   std::deque<Sample> samples;  ///< In order of first appearance. A deque: a million are not moved.
   RowStore rows;
+  /// The rows before fold_sites() added the sites of each syscall up; only where LoadOptions::keep_sites asks for them
+  /// and a row names a site.
+  RowStore site_rows;
+  bool has_sites = false;                   ///< A row names a site; see model/site.h.
   std::vector<std::string> left_out_tests;  ///< Names of those that LoadOptions::tests did not choose, each once.
   bool is_partial = false;                  ///< Windows that LoadOptions::test_part cannot mean were left out.
 

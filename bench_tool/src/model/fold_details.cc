@@ -5,9 +5,11 @@
 #include <array>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/lists.h"
+#include "model/site.h"
 
 namespace syscost::bench::model {
 namespace {
@@ -18,14 +20,22 @@ constexpr std::array kSums = {&SyscallRow::entries,        &SyscallRow::calls,  
                               &SyscallRow::denied,         &SyscallRow::errors,        &SyscallRow::per_run_calls,
                               &SyscallRow::per_run_errors, &SyscallRow::latency_count, &SyscallRow::latency_sum_ns};
 
-Measured sum(const Measured& a, const Measured& b) {
-  return a.has_value() && b.has_value() ? Measured(*a + *b) : Measured();
+using Rows = std::vector<const SyscallRow*>;
+
+/// A sum that is too large is as unknown as one with a missing part.
+Measured sum(const Rows& rows, Measured SyscallRow::*field) {
+  std::uint64_t total = 0;
+  for (const SyscallRow* row : rows) {
+    const Measured& one = row->*field;
+    if (!one.has_value() || __builtin_add_overflow(total, *one, &total) || total > Measured::kLargest) return {};
+  }
+  return Measured(total);
 }
 
-std::string sum_of_errnos(const std::string& a, const std::string& b) {
+std::string sum_of_errnos(const Dataset& data, const Rows& rows, NameId SyscallRow::*field) {
   std::map<std::string, std::uint64_t, std::less<>> counts;
-  for (const std::string* text : {&a, &b}) {
-    const auto list = parse_errnos(*text);
+  for (const SyscallRow* row : rows) {
+    const auto list = parse_errnos(data.text(row->*field));
     if (!list.has_value()) continue;
     for (const auto& [name, count] : *list) counts[std::string(name)] += count;
   }
@@ -36,24 +46,44 @@ std::string sum_of_errnos(const std::string& a, const std::string& b) {
   return text;
 }
 
-void add(Dataset& data, const SyscallRow& from, SyscallRow& into) {
-  for (Measured SyscallRow::*field : kSums) into.*field = sum(into.*field, from.*field);
-  // Empty if nothing was timed. An empty one changes neither the least nor the greatest value.
-  if (from.latency_min_ns.has_value()) {
-    into.latency_min_ns = Measured(std::min(*from.latency_min_ns, into.latency_min_ns.value_or(*from.latency_min_ns)));
-  }
-  if (from.latency_max_ns.has_value()) {
-    into.latency_max_ns = Measured(std::max(*from.latency_max_ns, into.latency_max_ns.value_or(0)));
-  }
-  for (NameId SyscallRow::*list : {&SyscallRow::errnos, &SyscallRow::per_run_errnos}) {
-    if (from.*list == kNoName) continue;
-    into.*list = data.names.intern(sum_of_errnos(data.text(into.*list), data.text(from.*list)));
-  }
-  if (from.histogram != kNoName) {
+SyscallRow folded_row(Dataset& data, const Rows& rows, NameId detail) {
+  SyscallRow into = *rows.front();
+  into.detail = detail;
+  if (rows.size() == 1) return into;
+  for (Measured SyscallRow::*field : kSums) into.*field = sum(rows, field);
+  std::string histogram;
+  for (const SyscallRow* row : rows) {
+    // Empty if nothing was timed. An empty one changes neither the least nor the greatest value.
+    if (const Measured& least = row->latency_min_ns; least.has_value()) {
+      into.latency_min_ns = Measured(std::min(*least, into.latency_min_ns.value_or(*least)));
+    }
+    if (const Measured& most = row->latency_max_ns; most.has_value()) {
+      into.latency_max_ns = Measured(std::max(*most, into.latency_max_ns.value_or(0)));
+    }
     // A list may name a bucket twice.
-    const std::string gap = into.histogram == kNoName ? "" : " ";
-    into.histogram = data.names.intern(data.text(into.histogram) + gap + data.text(from.histogram));
+    if (row->histogram != kNoName) histogram += (histogram.empty() ? "" : " ") + data.text(row->histogram);
   }
+  into.histogram = data.names.intern(histogram);
+  for (NameId SyscallRow::*list : {&SyscallRow::errnos, &SyscallRow::per_run_errnos}) {
+    into.*list = data.names.intern(sum_of_errnos(data, rows, list));
+  }
+  return into;
+}
+
+/// Rows of one sample, with those of equal syscall and `detail_of` as one.
+template <class DetailOf>
+std::vector<SyscallRow> folded_rows(Dataset& data, const std::vector<SyscallRow>& rows, DetailOf detail_of) {
+  std::map<std::pair<NameId, NameId>, std::size_t> first;
+  std::vector<Rows> same;
+  for (const SyscallRow& row : rows) {
+    const auto [at, is_new] = first.try_emplace({row.syscall, detail_of(row)}, same.size());
+    if (is_new) same.emplace_back();
+    same[at->second].push_back(&row);
+  }
+  std::vector<SyscallRow> folded;
+  folded.reserve(same.size());
+  for (const Rows& one : same) folded.push_back(folded_row(data, one, detail_of(*one.front())));
+  return folded;
 }
 
 }  // namespace
@@ -71,19 +101,34 @@ bool has_details(const Dataset& data) {
 void fold_details(Dataset& data) {
   for (std::uint32_t sample = 0; sample < data.samples.size(); ++sample) {
     const std::vector<SyscallRow> rows = data.rows_of(sample);
-    std::map<NameId, std::size_t> first;
-    std::vector<SyscallRow> folded;
-    for (SyscallRow row : rows) {
-      const auto [at, is_new] = first.try_emplace(row.syscall, folded.size());
-      row.detail = kNoName;
-      if (is_new) {
-        folded.push_back(row);
-      } else {
-        add(data, row, folded[at->second]);
-      }
-    }
-    if (!rows.empty()) data.rows.replace(sample, folded);
+    if (rows.empty()) continue;
+    data.rows.replace(sample, folded_rows(data, rows, [](const SyscallRow&) { return kNoName; }));
   }
+  data.index();
+}
+
+void fold_sites(Dataset& data, bool keeps) {
+  std::vector<bool> is_site_name(data.names.size());
+  for (NameId id = 0; id < is_site_name.size(); ++id) is_site_name[id] = is_site(data.text(id));
+  // Names that folding adds are lists.
+  const auto has_site = [&](const SyscallRow& row) {
+    return row.detail < is_site_name.size() && is_site_name[row.detail];
+  };
+  data.has_sites = false;
+  RowStore folded;
+  std::vector<SyscallRow> rows;
+  for (std::uint32_t sample = 0; sample < data.samples.size(); ++sample) {
+    rows.clear();
+    data.rows.of(sample, rows);
+    if (std::any_of(rows.begin(), rows.end(), has_site)) {
+      data.has_sites = true;
+      rows = folded_rows(data, rows, [&](const SyscallRow& row) { return has_site(row) ? kNoName : row.detail; });
+    }
+    for (const SyscallRow& row : rows) folded.append(row);
+  }
+  if (!data.has_sites) return;  // the runs with sites were left out
+  if (keeps) data.site_rows = std::move(data.rows);
+  data.rows = std::move(folded);
   data.index();
 }
 

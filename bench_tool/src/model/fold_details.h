@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: MIT
 //
-// Details away: a run that tells calls of one syscall apart (--syscost_detail) beside one that does not.
+// Details away: rows that tell calls of one syscall apart, added up to one row.
 //
-// Held against each other as they are, the plain run's row would be gone and each detail new. Added up, the details are
-// that row: they are disjoint.
+// A run with --syscost_detail beside one without: held against each other as they are, the plain run's row would be
+// gone and each detail new. A run with --syscost_where: an edit moves lines, and moved lines must change no verdict.
+// Rows of one window are disjoint, so their sum is the row that a plain run has.
 #pragma once
 
 #include "model/dataset.h"
 
 namespace syscost::bench::model {
 
-/// True when some `syscall` row says which calls of its syscall it holds.
+/// True when some `syscall` row says which calls of its syscall it holds. Sites are no such details: the loader folds
+/// them.
 bool has_details(const Dataset& data);
 
 /// Adds the details of each syscall of a sample up into one row. Percentiles stay right: histograms add up too.
 void fold_details(Dataset& data);
+
+/// Adds the sites of each syscall of a sample up into one row; other details stay. Sets Dataset::has_sites. If `keeps`,
+/// the rows as they were become Dataset::site_rows.
+void fold_sites(Dataset& data, bool keeps);
 
 }  // namespace syscost::bench::model

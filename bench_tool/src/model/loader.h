@@ -23,6 +23,7 @@ struct LoadOptions {
   bool keep_rows = true;                      ///< False: windows without their syscalls.
   bool keep_intervals = false;   ///< Windows of kind `interval`; they repeat what the command's window says.
   bool keep_histograms = false;  ///< For tests that `test_part`, a part of a display name, may mean.
+  bool keep_sites = false;       ///< Dataset::site_rows. Dataset::rows never tell the sites of a syscall apart.
   std::string test_part;
   bool only_test_part = false;  ///< Other windows are not kept, where the files can be read a second time for them.
   TestChoice tests;             ///< Windows of other tests are not kept.

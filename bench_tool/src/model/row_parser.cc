@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "model/lists.h"
+#include "model/site.h"
 #include "model/start_time.h"
 
 namespace syscost::bench::model {
@@ -293,6 +294,7 @@ void RowParser::name_call(const csv::Row& row, SyscallRow& parsed) {
     };
     Call call{data_.names.intern(syscall), data_.names.intern(detail), data_.names.intern(classes), {}, {}, {}, 0};
     // Two of the three names are one entry. That entry and the third name are another one.
+    data_.has_sites = data_.has_sites || is_site(detail);
     const std::uint64_t call_and_detail = find(std::uint64_t{call.syscall} << 32U | call.detail);
     at = find(1ULL << 63U | call_and_detail << 32U | call.classes);
     if (calls_[at].syscall == kNoName) {

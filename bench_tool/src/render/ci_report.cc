@@ -30,14 +30,22 @@ std::string command(std::string_view word, const std::string& title, const std::
   return fmt::format("::{} {}title={}::{}\n", word, where, escaped_github(title, true), escaped_github(text, false));
 }
 
-Json location_json(const CiCase& one) {
+Json location_json(const CiCase& one, const std::optional<model::Location>& location) {
   Json out = Json::object();
-  if (one.location) {
-    out["physicalLocation"] = {{"artifactLocation", {{"uri", one.location->file}}},
-                               {"region", {{"startLine", std::max<std::uint64_t>(one.location->line, 1)}}}};
+  if (location) {
+    out["physicalLocation"] = {{"artifactLocation", {{"uri", location->file}}},
+                               {"region", {{"startLine", std::max<std::uint64_t>(location->line, 1)}}}};
   }
   out["logicalLocations"] = Json::array({{{"fullyQualifiedName", one.name}, {"kind", "function"}}});
   return out;
+}
+
+/// Of `failure`, or else of the first failure with one; the test's if none has any.
+std::optional<model::Location> nearest_location(const CiCase& one, const CiFailure* failure) {
+  if (failure != nullptr) return failure->location ? failure->location : one.location;
+  const auto found = std::find_if(one.failures.begin(), one.failures.end(),
+                                  [](const CiFailure& other) { return other.location.has_value(); });
+  return found == one.failures.end() ? one.location : found->location;
 }
 
 std::string texts_of(const CiCase& one) {
@@ -103,7 +111,7 @@ std::string sarif(const CiReport& report) {
                          {"ruleIndex", rule - report.rules.begin()},
                          {"level", "error"},
                          {"message", {{"text", one.name + ": " + failure.text}}},
-                         {"locations", Json::array({location_json(one)})},
+                         {"locations", Json::array({location_json(one, nearest_location(one, &failure))})},
                          {"partialFingerprints", {{"syscostTest/v1", id + " " + one.name}}}});
     }
     if (one.warning.empty()) continue;
@@ -127,7 +135,7 @@ std::string github_commands(const CiReport& report) {
   for (const CiCase& one : report.cases) {
     const std::string title = fmt::format("syscost: {}", one.name);
     if (!one.failures.empty()) {
-      errors += command("error", title, one.location, texts_of(one));
+      errors += command("error", title, nearest_location(one, nullptr), texts_of(one));
     } else if (!one.no_answer.empty() || !one.warning.empty()) {
       warnings += command("warning", title, one.location, one.no_answer.empty() ? one.warning : one.no_answer);
     }

@@ -23,6 +23,7 @@ struct CiRule {
 struct CiFailure {
   std::string_view rule;
   std::string text;
+  std::optional<model::Location> location;  ///< The line that causes it, if it is known: nearer than that of the test.
 };
 
 /// A test, or a limit.

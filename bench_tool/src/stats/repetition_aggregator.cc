@@ -27,11 +27,11 @@ bool knows(const Series& series, Measured SyscallRow::*field) {
 
 }  // namespace
 
-GroupRows::GroupRows(const model::Dataset& data, const model::Group& group) {
+GroupRows::GroupRows(const model::RowStore& rows, const model::Group& group) {
   begins_.reserve(group.samples.size() + 1);
   for (const std::uint32_t sample : group.samples) {
     begins_.push_back(rows_.size());
-    data.rows.of(sample, rows_);
+    rows.of(sample, rows_);
   }
   begins_.push_back(rows_.size());
 }

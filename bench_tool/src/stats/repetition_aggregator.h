@@ -27,7 +27,9 @@ using ErrnoNumbers = std::map<std::string, Spread, std::less<>>;
 /// The rows of a group's samples, unpacked. They stay where they are as long as this object lives.
 class GroupRows {
  public:
-  GroupRows(const model::Dataset& data, const model::Group& group);
+  GroupRows(const model::Dataset& data, const model::Group& group) : GroupRows(data.rows, group) {}
+  /// Of other rows of the same samples: Dataset::site_rows.
+  GroupRows(const model::RowStore& rows, const model::Group& group);
 
   /// Of repetition `i`.
   std::span<const model::SyscallRow> of(std::size_t i) const {

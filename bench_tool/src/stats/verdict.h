@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "stats/count_policy.h"
+#include "stats/site_alignment.h"
 #include "stats/time_verdict.h"
 #include "stats/verdict_word.h"
 #include "stats/window_summary.h"
@@ -35,6 +36,8 @@ struct Delta {
   bool is_volatile = false;
   bool is_new_errno = false;  ///< The syscall did not fail this way in any repetition of OLD.
   bool is_per_run = false;    ///< Made once per run of a benchmark's loop; else per iteration.
+
+  std::vector<SiteChange> sites;  ///< The lines that make these calls; see explain_by_sites(). Empty: unknown.
 
   bool is_gated() const { return !is_volatile && change != Change::moved; }
   bool is_exact() const { return old_count.is_exact() && new_count.is_exact(); }

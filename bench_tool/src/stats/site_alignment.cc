@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+#include "stats/site_alignment.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace syscost::bench::stats {
+namespace {
+
+using model::Site;
+using List = std::vector<const SiteCount*>;
+
+constexpr Spread kNone{1, 0, 0, 0};
+
+bool is_apart(const Spread& a, const Spread& b, double rounding) {
+  // Figures of an iteration are quotients.
+  const double allowed = rounding + 1e-9 * std::max(a.max, b.max);
+  return a.min - b.max > allowed || b.min - a.max > allowed;
+}
+
+/// A function, or what is nearest to it: where it stands, and its name.
+struct FunctionKey {
+  int kind = 0;       ///< 0: with lines, 1: of a module, 2: addresses of a module, 3: unknown.
+  std::string place;  ///< The file, the module, or why it is unknown.
+  std::string function;
+
+  auto operator<=>(const FunctionKey&) const = default;
+};
+
+FunctionKey key_of(const Site& site) {
+  if (site.has_line()) return {0, site.file, site.function};
+  if (site.is_unknown()) return {3, site.unknown, ""};
+  return {site.offset ? 2 : 1, site.module, site.function};
+}
+
+/// The sites of one function, in the order of their lines.
+struct Function {
+  List old_sites;
+  List new_sites;
+};
+
+std::uint64_t position_of(const Site& site) {
+  return site.has_line() ? site.line : site.offset.value_or(0);
+}
+
+void sort_by_position(List& sites) {
+  std::stable_sort(sites.begin(), sites.end(),
+                   [](const SiteCount* a, const SiteCount* b) { return position_of(a->site) < position_of(b->site); });
+}
+
+/// True for the same line of a function, wherever the function stands.
+bool is_same_line(const Site& a, const Site& b) {
+  if (a.line_in_function && b.line_in_function) return *a.line_in_function == *b.line_in_function;
+  return position_of(a) == position_of(b);
+}
+
+double total(const List& sites) {
+  double sum = 0;
+  for (const SiteCount* one : sites) sum += one->count.median;
+  return sum;
+}
+
+class Alignment {
+ public:
+  Alignment(double rounding, std::vector<SiteChange>& out) : rounding_(rounding), out_(out) {}
+
+  void gone(const SiteCount& one) { add(one.site, SiteChange::Kind::gone, one.count, kNone); }
+  void is_new(const SiteCount& one) { add(one.site, SiteChange::Kind::is_new, kNone, one.count); }
+
+  /// Matches the lines of a function, so that as few as possible have changed.
+  void function(const List& old_sites, const List& new_sites) {
+    // A function of so many lines is generated; its lines are matched by their places alone.
+    constexpr std::size_t kMostPairs = 250'000;
+    const std::size_t columns = new_sites.size() + 1;
+    if (old_sites.size() * new_sites.size() > kMostPairs) return by_line(old_sites, new_sites);
+    // cost[i][j]: of the first i lines of OLD and the first j of NEW.
+    std::vector<Cost> cost((old_sites.size() + 1) * columns);
+    for (std::size_t i = 0; i <= old_sites.size(); ++i) {
+      for (std::size_t j = 0; j <= new_sites.size(); ++j) {
+        if (i + j == 0) continue;
+        Cost& best = cost[i * columns + j];
+        best = kNever;
+        if (i > 0) best = std::min(best, sum(cost[(i - 1) * columns + j], unpaired(*old_sites[i - 1])));
+        if (j > 0) best = std::min(best, sum(cost[i * columns + j - 1], unpaired(*new_sites[j - 1])));
+        if (i == 0 || j == 0) continue;
+        best = std::min(best, sum(cost[(i - 1) * columns + j - 1], paired(*old_sites[i - 1], *new_sites[j - 1])));
+      }
+    }
+    for (std::size_t i = old_sites.size(), j = new_sites.size(); i + j > 0;) {
+      const Cost& best = cost[i * columns + j];
+      if (i > 0 && j > 0 &&
+          best == sum(cost[(i - 1) * columns + j - 1], paired(*old_sites[i - 1], *new_sites[j - 1]))) {
+        pair(*old_sites[--i], *new_sites[--j]);
+      } else if (i > 0 && best == sum(cost[(i - 1) * columns + j], unpaired(*old_sites[i - 1]))) {
+        gone(*old_sites[--i]);
+      } else {
+        is_new(*new_sites[--j]);
+      }
+    }
+  }
+
+  /// True if both make the same calls, line by line.
+  bool is_same(const List& old_sites, const List& new_sites) const {
+    return std::equal(old_sites.begin(), old_sites.end(), new_sites.begin(), new_sites.end(),
+                      [&](const SiteCount* a, const SiteCount* b) { return !is_apart(a->count, b->count, rounding_); });
+  }
+
+ private:
+  /// Lines that changed, by how many calls, and lines that moved.
+  using Cost = std::tuple<std::uint64_t, double, std::uint64_t>;
+  static constexpr Cost kNever{std::uint64_t{1} << 40U, 0, 0};
+
+  static Cost sum(const Cost& a, const Cost& b) {
+    return {std::get<0>(a) + std::get<0>(b), std::get<1>(a) + std::get<1>(b), std::get<2>(a) + std::get<2>(b)};
+  }
+
+  Cost unpaired(const SiteCount& one) const {
+    return is_apart(one.count, kNone, rounding_) ? Cost{1, one.count.median, 0} : Cost{0, 0, 0};
+  }
+
+  /// Of two different lines with different counts no one knows whether they are the same.
+  Cost paired(const SiteCount& a, const SiteCount& b) const {
+    const bool is_moved = !is_same_line(a.site, b.site);
+    if (!is_apart(a.count, b.count, rounding_)) return {0, 0, is_moved ? 1 : 0};
+    return is_moved ? kNever : Cost{1, std::abs(a.count.median - b.count.median), 0};
+  }
+
+  void by_line(const List& old_sites, const List& new_sites) {
+    std::map<std::uint64_t, const SiteCount*> left;
+    const auto line = [](const Site& site) { return site.line_in_function.value_or(position_of(site)); };
+    for (const SiteCount* one : old_sites) {
+      if (!left.emplace(line(one->site), one).second) gone(*one);
+    }
+    for (const SiteCount* one : new_sites) {
+      const auto found = left.find(line(one->site));
+      if (found == left.end()) {
+        is_new(*one);
+        continue;
+      }
+      pair(*found->second, *one);
+      left.erase(found);
+    }
+    for (const auto& [at, one] : left) gone(*one);
+  }
+
+  void pair(const SiteCount& a, const SiteCount& b) { add(b.site, SiteChange::Kind::changed, a.count, b.count); }
+
+  void add(const Site& site, SiteChange::Kind kind, const Spread& before, const Spread& now) {
+    if (is_apart(before, now, rounding_)) out_.push_back({site, kind, before, now});
+  }
+
+  double rounding_;
+  std::vector<SiteChange>& out_;
+};
+
+using Functions = std::map<FunctionKey, Function>;
+
+bool is_only_old(const Function& one) {
+  return !one.old_sites.empty() && one.new_sites.empty();
+}
+
+bool is_only_new(const Function& one) {
+  return one.old_sites.empty() && !one.new_sites.empty();
+}
+
+/// Takes out functions that only have a new name or stand in another file.
+void drop_renamed(const Alignment& alignment, Functions& functions) {
+  const auto drop = [&](auto is_alike) {
+    for (auto& [old_key, old_function] : functions) {
+      if (!is_only_old(old_function)) continue;
+      for (auto& [new_key, new_function] : functions) {
+        if (!is_only_new(new_function) || !is_alike(old_key, new_key)) continue;
+        if (!alignment.is_same(old_function.old_sites, new_function.new_sites)) continue;
+        old_function.old_sites.clear();
+        new_function.new_sites.clear();
+        break;
+      }
+    }
+  };
+  drop([](const FunctionKey& a, const FunctionKey& b) { return !a.function.empty() && a.function == b.function; });
+  drop([](const FunctionKey& a, const FunctionKey& b) { return a.kind == b.kind && a.place == b.place; });
+}
+
+/// Takes out functions with lines on one side alone, because the other build has no line information, if they make as
+/// many calls as before.
+void drop_without_lines(Functions& functions, double rounding) {
+  for (auto& [key, plain] : functions) {
+    if (key.kind != 1) continue;
+    const bool is_old = is_only_old(plain);
+    if (!is_old && !is_only_new(plain)) continue;
+    List& mine = is_old ? plain.old_sites : plain.new_sites;
+    std::vector<List*> others;
+    double sum = 0;
+    for (auto& [other_key, other] : functions) {
+      if (other_key.kind != 0 || other_key.function != key.function) continue;
+      if (!(is_old ? is_only_new(other) : is_only_old(other))) continue;
+      others.push_back(is_old ? &other.new_sites : &other.old_sites);
+      sum += total(*others.back());
+    }
+    if (others.empty() || std::abs(sum - total(mine)) > rounding + 1e-9 * sum) continue;
+    mine.clear();
+    for (List* one : others) one->clear();
+  }
+}
+
+void sort_changes(std::vector<SiteChange>& changes) {
+  const auto key = [](const SiteChange& one) {
+    return std::tuple(-std::abs(one.more()), one.kind == SiteChange::Kind::gone, std::string_view(one.site.file),
+                      position_of(one.site), std::string_view(one.site.module), std::string_view(one.site.function));
+  };
+  std::stable_sort(changes.begin(), changes.end(),
+                   [&](const SiteChange& a, const SiteChange& b) { return key(a) < key(b); });
+}
+
+}  // namespace
+
+std::vector<SiteChange> align_sites(const std::vector<SiteCount>& old_sites, const std::vector<SiteCount>& new_sites,
+                                    double rounding) {
+  Functions functions;
+  for (const SiteCount& one : old_sites) functions[key_of(one.site)].old_sites.push_back(&one);
+  for (const SiteCount& one : new_sites) functions[key_of(one.site)].new_sites.push_back(&one);
+  for (auto& [key, function] : functions) {
+    sort_by_position(function.old_sites);
+    sort_by_position(function.new_sites);
+  }
+  std::vector<SiteChange> changes;
+  Alignment alignment(rounding, changes);
+  drop_renamed(alignment, functions);
+  drop_without_lines(functions, rounding);
+  for (const auto& [key, function] : functions) alignment.function(function.old_sites, function.new_sites);
+  sort_changes(changes);
+  return changes;
+}
+
+std::vector<SiteChange> sites_in_new(const std::vector<SiteCount>& new_sites) {
+  std::vector<SiteChange> changes;
+  for (const SiteCount& one : new_sites) {
+    if (one.count.max > 0) changes.push_back({one.site, SiteChange::Kind::in_new, kNone, one.count});
+  }
+  sort_changes(changes);
+  return changes;
+}
+
+}  // namespace syscost::bench::stats
