@@ -180,7 +180,7 @@ std::string find_endpoint(Signal signal, const std::string& argument, const Envi
     return fmt::format("{}: {}", headers_name, fault);
   }
   const auto [packed_name, packed] = variable(environment, names.packed, kPackedVariable);
-  if (packed != "" && packed != "gzip" && packed != "none") {
+  if (!packed.empty() && packed != "gzip" && packed != "none") {
     return fmt::format("{} is gzip or none, not \"{}\"", packed_name, csv::printable(packed));
   }
   endpoint.is_packed = packed != "none";

@@ -35,8 +35,9 @@ bool find(void* library, const char* name, Function& function) {
   return function != nullptr;
 }
 
-/// Returns what is wrong, or "".
-std::string load(CurlApi& api) {
+/// None: `fault` says what is wrong.
+std::optional<CurlApi> load(std::string& fault) {
+  CurlApi api;
   // Debian's two builds differ in what encrypts; the functions are the same.
   std::string why;
   void* library = nullptr;
@@ -46,9 +47,10 @@ std::string load(CurlApi& api) {
     if (why.empty()) why = dlerror();
   }
   if (library == nullptr) {
-    return "libcurl.so.4 cannot be loaded, and bench sends by it: " + why +
-           "\nInstall it (Debian 12, Ubuntu: apt-get install libcurl4; Debian 13: libcurl4t64; Fedora: dnf install "
-           "libcurl), or write a file with --otlp FILE, which needs no libcurl.";
+    fault = "libcurl.so.4 cannot be loaded, and bench sends by it: " + why +
+            "\nInstall it (Debian 12, Ubuntu: apt-get install libcurl4; Debian 13: libcurl4t64; Fedora: dnf install "
+            "libcurl), or write a file with --otlp FILE, which needs no libcurl.";
+    return std::nullopt;
   }
   const bool has_all =
       find(library, "curl_global_init", api.global_init) && find(library, "curl_easy_init", api.init) &&
@@ -57,9 +59,10 @@ std::string load(CurlApi& api) {
       find(library, "curl_easy_strerror", api.strerror) && find(library, "curl_slist_append", api.append) &&
       find(library, "curl_slist_free_all", api.free_all);
   if (!has_all || api.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
-    return "libcurl.so.4 lacks a function that bench needs. Install libcurl 7.66 or newer.";
+    fault = "libcurl.so.4 lacks a function that bench needs. Install libcurl 7.66 or newer.";
+    return std::nullopt;
   }
-  return {};
+  return api;
 }
 
 /// Called by libcurl with pieces of the reply's body.
@@ -139,15 +142,14 @@ class CurlTransport : public Transport {
 }  // namespace
 
 std::unique_ptr<Transport> open_libcurl(std::string& fault) {
-  CurlApi api;
-  fault = load(api);
-  if (!fault.empty()) return nullptr;
-  CURL* const handle = api.init();
+  const std::optional<CurlApi> api = load(fault);
+  if (!api) return nullptr;
+  CURL* const handle = api->init();
   if (handle == nullptr) {
     fault = "libcurl has no memory for a connection";
     return nullptr;
   }
-  return std::make_unique<CurlTransport>(api, handle);
+  return std::make_unique<CurlTransport>(*api, handle);
 }
 
 }  // namespace syscost::bench::otlp
