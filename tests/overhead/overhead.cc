@@ -38,6 +38,8 @@ constexpr int kSlowCalls = 300;
 /// Limits of dispatch, in times of what the empty pair adds: armed, and while nothing is counted.
 constexpr double kMostArmed = 0.5;
 constexpr double kMostIdle = 0.1;
+/// The same of keeping an event for --syscost_trace, above dispatch armed.
+constexpr double kMostTraced = 0.08;
 
 /// The most that the slowest round's bare call may take, in times of the fastest's, for limits to mean anything.
 constexpr double kMostUnsteady = 1.5;
@@ -108,6 +110,7 @@ std::vector<Instrument> instruments() {
       {"dispatch detached", nullptr, [] { return run_worker({}, "dispatch:detached", kFastCalls); }, {}, {}},
       {"dispatch disarmed", nullptr, [] { return run_worker({}, "dispatch:disarmed", kFastCalls); }, {}, {}},
       {"dispatch armed", nullptr, [] { return run_worker({}, "dispatch:armed", kFastCalls); }, {}, {}},
+      {"dispatch, traced", nullptr, [] { return run_worker({}, "traced:armed", kFastCalls); }, {}, {}},
       {"dispatch, two threads", nullptr, [] { return run_worker({}, "dispatch:beside", kFastCalls); }, {}, {}},
       {"dispatch-trap armed", nullptr, [] { return run_worker({}, "trap:armed", kFastCalls); }, {}, {}},
       {"seccomp, not selected", nullptr, [] { return run_worker({}, "unselected:armed", kFastCalls); }, {}, {}},
@@ -244,6 +247,11 @@ void report_dispatch(const std::vector<Instrument>& all) {
   const std::optional<double> check = added_by(all, "kernel's dispatch check");
   if (pair) {
     if (armed) judge("dispatch armed at most half of the empty pair", *armed <= kMostArmed * *pair);
+    if (const std::optional<double> traced = added_by(all, "dispatch, traced"); traced && armed) {
+      fmt::print("    an event of --syscost_trace: {:.1f} ns above dispatch armed, {:.2f} of the empty pair\n",
+                 *traced - *armed, (*traced - *armed) / *pair);
+      judge("an event of --syscost_trace at most 0.08 of the empty pair", *traced - *armed <= kMostTraced * *pair);
+    }
     // Detached is how a loop's timed passes run; disarmed is the time between windows.
     if (const std::optional<double> detached = added_by(all, "dispatch detached")) {
       judge("dispatch detached at most a tenth of the empty pair", *detached <= kMostIdle * *pair);

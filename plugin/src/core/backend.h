@@ -23,19 +23,15 @@
 #include <string_view>
 
 #include "core/call_stack.h"
+#include "core/call_trace.h"
 #include "core/child_tables.h"
 #include "core/filter.h"
+#include "core/segments_held.h"
 #include "core/syscall_id.h"
 #include "core/tally.h"
 #include "os/result.h"
 
 namespace syscost {
-
-/// Names a segment; 0 = disarmed. Grows by one with every armed boundary, over all lanes.
-using Generation = std::uint64_t;
-
-/// Index of a lane: 0 the process, others a thread's own.
-enum class Lane : std::uint32_t { kProcess = 0 };
 
 /// What a backend can measure. If a flag is false, its column is empty in every row, by construction.
 struct Capabilities {
@@ -76,6 +72,7 @@ struct Crossing {
   int error = 0;  ///< errno, 0 = success.
   bool has_latency = false;
   std::uint64_t latency_ns = 0;
+  bool is_traced = false;  ///< trace() has an event of it.
 };
 
 /// Receives crossings; a plain interface because std::function may allocate.
@@ -149,6 +146,9 @@ class Backend {
 
   /// Delivers the crossings recorded since the last time.
   virtual void read_crossings(CrossingSink& sink) = 0;
+
+  /// The calls one by one; null unless the backend was opened with a trace.
+  virtual CallTrace* trace() { return nullptr; }
 
   /// Losses that reading memory shows. Cumulative.
   virtual Losses losses() const = 0;

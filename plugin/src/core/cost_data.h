@@ -14,6 +14,7 @@
 
 #include "core/child_tables.h"
 #include "core/filter.h"
+#include "core/segments_held.h"
 #include "core/tally.h"
 
 namespace syscost::detail {
@@ -29,7 +30,7 @@ struct Measured {
 
 struct CostData {
   /// `memory` must outlive every Cost that shares these numbers.
-  explicit CostData(std::pmr::memory_resource* memory) : table(memory), children(memory) {}
+  explicit CostData(std::pmr::memory_resource* memory) : table(memory), children(memory), segments(memory) {}
 
   CallTable table;
   ChildTables children;  ///< Not in `table`.
@@ -37,6 +38,9 @@ struct CostData {
   std::shared_ptr<const Filter> filter;  ///< What was counted; null = everything.
   std::uint64_t late = 0;                ///< Counted into the window after it had been read.
   std::uint64_t lost = 0;                ///< Happened and was not recorded.
+  // With a trace (call_trace.h) only.
+  std::uint64_t trace_lost = 0;  ///< Calls in the table without an event.
+  SegmentsHeld segments;         ///< Which events are the window's.
 };
 
 /// The table without details: `table` itself if it has none, else `room`, which must be empty and gets the sums.

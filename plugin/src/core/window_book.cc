@@ -8,18 +8,12 @@ namespace syscost {
 
 WindowBook::WindowBook(Backend& backend, std::pmr::memory_resource& memory)
     : backend_(backend),
+      trace_(backend.trace()),
       memory_(memory),
       windows_(&memory),
       thread_lanes_(&memory),
       segment_(&memory),
       segment_children_(&memory) {}
-
-bool WindowBook::Window::holds(Generation generation, Lane on) const {
-  if (reach == Reach::thread && on != lane) return false;
-  // The newest stretch is the likely one.
-  return std::any_of(stretches.rbegin(), stretches.rend(),
-                     [&](const Stretch& stretch) { return generation >= stretch.first && generation < stretch.end; });
-}
 
 WindowBook::ThreadLane* WindowBook::find(Lane lane) {
   auto at = std::find_if(thread_lanes_.begin(), thread_lanes_.end(),
@@ -29,7 +23,7 @@ WindowBook::ThreadLane* WindowBook::find(Lane lane) {
 
 bool WindowBook::process_window_running() const {
   return std::any_of(windows_.begin(), windows_.end(),
-                     [](const Window& window) { return window.reach == Reach::process && window.is_running(); });
+                     [](const Window& window) { return window.held.reach == Reach::process && window.is_running(); });
 }
 
 // ---- boundaries -----------------------------------------------------------------------------------------------------
@@ -56,7 +50,7 @@ void WindowBook::split_process(bool arm) {
 void WindowBook::read_children(Generation ended) {
   backend_.read_children(segment_children_);
   for (Window& window : windows_) {
-    if (window.holds(ended, Lane::kProcess)) window.children.merge(segment_children_);
+    if (window.held.holds(ended, Lane::kProcess)) window.children.merge(segment_children_);
   }
   segment_children_.clear();
 }
@@ -66,33 +60,38 @@ void WindowBook::read_segment(Lane lane, Generation ended) {
   Window* only = nullptr;
   int holders = 0;
   for (Window& window : windows_) {
-    if (!window.holds(ended, lane)) continue;
+    if (!window.held.holds(ended, lane)) continue;
     only = &window;
     ++holders;
   }
   if (holders == 1) {
     backend_.read(lane, only->table);
+    if (trace_ != nullptr) only->untraced += trace_->take_untraced(lane);
     return;
   }
   backend_.read(lane, segment_);
+  const std::uint64_t untraced = trace_ != nullptr ? trace_->take_untraced(lane) : 0;
   for (Window& window : windows_) {
-    if (window.holds(ended, lane)) window.table.merge(segment_);
+    if (!window.held.holds(ended, lane)) continue;
+    window.table.merge(segment_);
+    window.untraced += untraced;
   }
   segment_.clear();
 }
 
 void WindowBook::add(const Crossing& crossing) {
   for (Window& window : windows_) {
-    if (!window.holds(crossing.returned_in, crossing.returned_lane)) continue;
+    if (!window.held.holds(crossing.returned_in, crossing.returned_lane)) continue;
     CallTable& table = crossing.program.empty() ? window.table : window.children.at(crossing.program);
     Tally& tally = table.at(crossing.id);
-    if (!window.holds(crossing.entered_in, crossing.lane)) {
+    if (!window.held.holds(crossing.entered_in, crossing.lane)) {
       ++tally.carried_in;
       continue;
     }
     switch (crossing.outcome) {
       case Crossing::Outcome::kCall:
         ++tally.calls;
+        if (trace_ != nullptr && !crossing.is_traced) ++window.untraced;
         tally.errors.add(crossing.error);
         break;
       case Crossing::Outcome::kRestart:
@@ -114,8 +113,8 @@ void WindowBook::abandon(Lane lane) {
   if (thread == nullptr) return;
   thread->windows = 0;
   for (Window& window : windows_) {
-    if (window.reach == Reach::thread && window.lane == lane && window.is_running()) {
-      window.stretches.back().end = latest_ + 1;
+    if (window.held.reach == Reach::thread && window.held.lane == lane && window.is_running()) {
+      window.held.stretches.back().end = latest_ + 1;
     }
   }
 }
@@ -132,7 +131,7 @@ WindowBook::Window* WindowBook::open(Reach reach) {
   if (acquired.was_left_open) abandon(lane);
   Window& window = windows_.emplace_back(reach, lane, memory_);
   window.losses_at_open = backend_.losses();
-  window.stretches.reserve(2);
+  window.held.stretches.reserve(2);
   // Later generations belong to the window. Those of other lanes do not, because holds() compares the lane.
   start(window, latest_ + 1);
   if (reach == Reach::process) {
@@ -153,22 +152,22 @@ WindowBook::Window* WindowBook::open(Reach reach) {
 
 void WindowBook::close(Window* window, detail::CostData& into) {
   std::lock_guard guard(lock_);
-  if (window->reach == Reach::process) {
+  if (window->held.reach == Reach::process) {
     // Choose the next segment without the window, but read the ending one with it, because it is still the window's.
     if (window->is_running()) {
-      window->stretches.back().end = latest_ + 1;
+      window->held.stretches.back().end = latest_ + 1;
       split_process(process_window_running());
     }
-  } else if (ThreadLane* thread = find(window->lane); thread != nullptr && window->is_running()) {
+  } else if (ThreadLane* thread = find(window->held.lane); thread != nullptr && window->is_running()) {
     Generation ended = thread->generation;
-    window->stretches.back().end = latest_ + 1;
+    window->held.stretches.back().end = latest_ + 1;
     if (--thread->windows == 0) {
-      backend_.boundary(window->lane, Next::kFollowProcess);
+      backend_.boundary(window->held.lane, Next::kFollowProcess);
       thread_lanes_.erase(thread_lanes_.begin() + (thread - thread_lanes_.data()));
     } else {
-      latest_ = thread->generation = backend_.boundary(window->lane, Next::kArm);
+      latest_ = thread->generation = backend_.boundary(window->held.lane, Next::kArm);
     }
-    read_segment(window->lane, ended);
+    read_segment(window->held.lane, ended);
     backend_.read_crossings(*this);
   }
   hand_out(window, into);
@@ -178,8 +177,8 @@ WindowBook::Window* WindowBook::replace(Window* ended, detail::CostData& into) {
   std::lock_guard guard(lock_);
   Window& window = windows_.emplace_back(Reach::process, Lane::kProcess, memory_);
   window.losses_at_open = backend_.losses();
-  window.stretches.reserve(2);
-  if (ended->is_running()) ended->stretches.back().end = latest_ + 1;
+  window.held.stretches.reserve(2);
+  if (ended->is_running()) ended->held.stretches.back().end = latest_ + 1;
   start(window, latest_ + 1);
   split_process(true);
   window.losses_at_open.late = backend_.losses().late;
@@ -191,6 +190,12 @@ WindowBook::Window* WindowBook::replace(Window* ended, detail::CostData& into) {
 void WindowBook::hand_out(Window* window, detail::CostData& into) {
   into.table.merge(window->table);
   into.children.merge(window->children);
+  if (trace_ != nullptr) {
+    into.trace_lost += window->untraced;
+    into.segments.reach = window->held.reach;
+    into.segments.lane = window->held.lane;
+    into.segments.stretches.assign(window->held.stretches.begin(), window->held.stretches.end());
+  }
   Losses now = backend_.losses();
   into.late += now.late - window->losses_at_open.late;
   into.lost += now.lost - window->losses_at_open.lost;
@@ -200,8 +205,13 @@ void WindowBook::hand_out(Window* window, detail::CostData& into) {
 void WindowBook::suspend(Window* window) {
   std::lock_guard guard(lock_);
   if (!window->is_running()) return;
-  window->stretches.back().end = latest_ + 1;
+  window->held.stretches.back().end = latest_ + 1;
   split_process(process_window_running());
+}
+
+bool WindowBook::pause_trace(CallTrace& trace) {
+  std::lock_guard guard(lock_);
+  return trace.pause();
 }
 
 void WindowBook::resume(Window* window) {

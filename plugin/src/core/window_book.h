@@ -17,7 +17,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <list>
 #include <memory_resource>
 #include <vector>
@@ -53,31 +52,25 @@ class WindowBook final : private CrossingSink {
   void suspend(Window* window);
   void resume(Window* window);
 
- private:
-  /// Generations [first, end) count for the window.
-  struct Stretch {
-    Generation first;
-    Generation end;
-  };
-  static constexpr Generation kOpen = std::numeric_limits<Generation>::max();
+  /// As CallTrace::pause(), beside other threads that open and close windows.
+  bool pause_trace(CallTrace& trace);
 
- public:
   /// Opaque to callers.
   class Window {
    public:
     Window(Reach its_reach, Lane its_lane, std::pmr::memory_resource& memory)
-        : reach(its_reach), lane(its_lane), stretches(&memory), table(&memory), children(&memory) {}
+        : held(&memory), table(&memory), children(&memory) {
+      held.reach = its_reach;
+      held.lane = its_lane;
+    }
 
-    /// True when calls entered on `on` in segment `generation` are the window's.
-    bool holds(Generation generation, Lane on) const;
-    bool is_running() const { return !stretches.empty() && stretches.back().end == kOpen; }
+    bool is_running() const { return !held.stretches.empty() && held.stretches.back().end == SegmentsHeld::kOpen; }
 
-    Reach reach;
-    Lane lane;
-    std::pmr::vector<Stretch> stretches;
+    SegmentsHeld held;
     CallTable table;
     ChildTables children;
     Losses losses_at_open;
+    std::uint64_t untraced = 0;
   };
 
  private:
@@ -89,7 +82,7 @@ class WindowBook final : private CrossingSink {
   };
 
   // All under lock_.
-  void start(Window& window, Generation first) { window.stretches.push_back({first, kOpen}); }
+  void start(Window& window, Generation first) { window.held.stretches.push_back({first, SegmentsHeld::kOpen}); }
   void hand_out(Window* window, detail::CostData& into);
   void split_process(bool arm);
   void read_segment(Lane lane, Generation ended);
@@ -100,6 +93,7 @@ class WindowBook final : private CrossingSink {
   void abandon(Lane lane);
 
   Backend& backend_;
+  CallTrace* const trace_;  // null = none
   std::pmr::memory_resource& memory_;
   SpinLock lock_;
   std::pmr::list<Window> windows_;

@@ -23,6 +23,7 @@
 #include "backends/dispatch/stub/sigsys.h"
 #include "backends/dispatch/stub/trap_stacks.h"
 #include "backends/dispatch/threads.h"
+#include "backends/dispatch/trace.h"
 #include "os/quiet_memory.h"
 
 namespace syscost::dispatch {
@@ -55,6 +56,8 @@ class DispatchBackend final : public Backend {
   /// Counts only the calls that `filter` selects from now on; the others are neither counted nor lost. After start(),
   /// because the filter may leave the calls of its proof out.
   void select(const Filter& filter);
+  /// After start(), which finds out whether there is a clock.
+  Result<void> start_trace(std::uint64_t events, const Filter* filter);
 
   std::string_view name() const override { return name_; }
   Capabilities capabilities() const override {
@@ -71,6 +74,7 @@ class DispatchBackend final : public Backend {
   std::uint64_t* process_control() override { return &syscost_state.lanes[0].control; }
   void read(Lane lane, CallTable& into) override;
   void read_crossings(CrossingSink& sink) override;
+  CallTrace* trace() override { return trace_.get(); }
   Losses losses() const override { return {late_, segments_.lost()}; }
   Result<std::uint64_t> hidden_losses() override;
   std::uint64_t hidden_losses_beside_scopes() const override { return losses_of_unseen_; }
@@ -97,6 +101,7 @@ class DispatchBackend final : public Backend {
   Segments segments_;
   const Filter* filter_ = nullptr;
   Lanes lanes_{last_generation.load()};
+  std::unique_ptr<Trace> trace_;  // null = none
   std::uint64_t late_ = 0;
   std::uint64_t losses_of_unseen_ = 0;
   Thread* opener_ = nullptr;    // the thread that was armed by us
@@ -220,6 +225,14 @@ void DispatchBackend::select(const Filter& filter) {
   std::atomic_ref(directory.ignores_unlisted).store(filter.may_select_beyond() ? 0 : 1);
 }
 
+Result<void> DispatchBackend::start_trace(std::uint64_t events, const Filter* filter) {
+  Result<std::unique_ptr<Trace>> opened = Trace::open(events, lanes_);
+  if (!opened.ok()) return opened.failure();
+  trace_ = std::move(opened.value());
+  if (filter != nullptr) trace_->select(*filter);
+  return {};
+}
+
 // ---- windows --------------------------------------------------------------------------------------------------------
 
 std::optional<AcquiredLane> DispatchBackend::acquire_lane() {
@@ -280,7 +293,7 @@ Result<void> DispatchBackend::attach() {
 
 }  // namespace
 
-Result<std::unique_ptr<Backend>> open_backend(Patching patching, const Filter* filter) {
+Result<std::unique_ptr<Backend>> open_backend(Patching patching, const Filter* filter, std::uint64_t trace_events) {
   if (Result<void> counts = check_not_aside(); !counts.ok()) return counts.failure();
   if (Result<void> possible = check_requirements(); !possible.ok()) return possible.failure();
   if (is_open.exchange(true)) {
@@ -297,6 +310,9 @@ Result<std::unique_ptr<Backend>> open_backend(Patching patching, const Filter* f
   auto backend = std::make_unique<DispatchBackend>(patching);
   if (Result<void> started = backend->start(unobserved_ns, clock); !started.ok()) return started.failure();
   if (filter != nullptr) backend->select(*filter);
+  if (trace_events > 0) {
+    if (Result<void> trace = backend->start_trace(trace_events, filter); !trace.ok()) return trace.failure();
+  }
   return std::unique_ptr<Backend>(std::move(backend));
 }
 

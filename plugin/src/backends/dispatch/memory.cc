@@ -43,27 +43,6 @@ std::uint64_t clock_ns() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-struct Instant {
-  std::uint64_t ticks = 0;
-  std::uint64_t ns = 0;
-};
-
-/// Both clocks at one time: of several tries the one that took the shortest.
-Instant read_both_clocks() {
-  Instant best;
-  std::uint64_t shortest = ~std::uint64_t{0};
-  for (int i = 0; i < 8; ++i) {
-    const std::uint64_t before = signal_safe::read_ticks();
-    const std::uint64_t ns = clock_ns();
-    const std::uint64_t took = signal_safe::read_ticks() - before;
-    if (took < shortest) {
-      shortest = took;
-      best = {before + took / 2, ns};
-    }
-  }
-  return best;
-}
-
 /// The position of each part of the processor's vector state in a signal's frame. On a virtual machine each cpuid takes
 /// tens of microseconds, so this reads only the enabled parts.
 void learn_vector_parts() {
@@ -88,6 +67,22 @@ void learn_vector_parts() {
 }
 
 }  // namespace
+
+// Of several tries the one that took the shortest.
+Instant read_both_clocks() {
+  Instant best;
+  std::uint64_t shortest = ~std::uint64_t{0};
+  for (int i = 0; i < 8; ++i) {
+    const std::uint64_t before = signal_safe::read_ticks();
+    const std::uint64_t ns = clock_ns();
+    const std::uint64_t took = signal_safe::read_ticks() - before;
+    if (took < shortest) {
+      shortest = took;
+      best = {before + took / 2, ns};
+    }
+  }
+  return best;
+}
 
 Result<void> reserve_memory() {
   if (syscost_state.arena != nullptr) return {};

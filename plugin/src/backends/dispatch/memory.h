@@ -12,6 +12,13 @@ namespace syscost::dispatch {
 /// The arena and the lanes; once per process, kept for ever, because a thread may be in the stub at any time.
 Result<void> reserve_memory();
 
+/// The time-stamp counter and the monotonic clock at one time, some ten nanoseconds apart at most.
+struct Instant {
+  std::uint64_t ticks = 0;
+  std::uint64_t ns = 0;
+};
+Instant read_both_clocks();
+
 /// Measures how long a tick of the time-stamp counter is, against the monotonic clock, from construction to settle():
 /// over what opening the backend takes anyway, and half a millisecond at least. Leaves the stub without a clock where
 /// the counter does not run evenly.

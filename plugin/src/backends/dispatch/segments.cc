@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <iterator>
+#include <utility>
 
 #include "backends/common/drain_bits.h"
 #include "backends/dispatch/stub/raw.h"
@@ -75,6 +76,7 @@ void deliver(const signal_safe::LogRecord& entry, CrossingSink& sink) {
   crossing.error = entry.error;
   crossing.has_latency = entry.has_latency != 0;
   crossing.latency_ns = entry.latency_ns;
+  crossing.is_traced = entry.is_traced != 0;
   sink.add(crossing);
 }
 
@@ -112,8 +114,23 @@ std::uint64_t Segments::wait_for_recordings(std::uint64_t max_spins) {
   return misplaced;
 }
 
+bool Segments::waits_for_any() {
+  const std::uint32_t high = load(syscost_state.thread_high);
+  for (std::uint32_t i = 0; i < high; ++i) {
+    const Thread& thread = syscost_threads[i];
+    if (thread.given_up != 0 && load(thread.open) == thread.given_up) return true;
+  }
+  return false;
+}
+
 void Segments::take(Lane lane, std::uint32_t bank, CallTable& into) {
   visit_accounts(lane, [&](Account& account) { take_account(account, bank, into); });
+}
+
+std::uint64_t Segments::take_untraced(Lane lane, std::uint32_t bank) {
+  std::uint64_t untraced = 0;
+  visit_accounts(lane, [&](Account& account) { untraced += std::exchange(account.untraced[bank], 0); });
+  return untraced;
 }
 
 void Segments::clear_leftovers(Lane lane, std::uint32_t bank) {
@@ -122,6 +139,7 @@ void Segments::clear_leftovers(Lane lane, std::uint32_t bank) {
                [&](std::uint32_t slot) { *account.cells[bank][slot] = {}; });
     drain_bits(account.dirty_errors[bank], std::size(account.dirty_errors[bank]),
                [&](std::uint32_t error_slot) { account.errors[bank][error_slot] = 0; });
+    account.untraced[bank] = 0;
   });
 }
 

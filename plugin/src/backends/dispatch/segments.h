@@ -27,8 +27,12 @@ class Segments {
   /// Returns the number of calls that may have been, or may yet be, counted into a bank that is not theirs: recordings
   /// that had not ended in time, and those given up before that have ended since.
   [[nodiscard]] static std::uint64_t wait_for_recordings(std::uint64_t max_spins = kMaxSpins);
+  /// True if a recording has been given up and has not ended: its thread may write yet.
+  [[nodiscard]] static bool waits_for_any();
   /// Adds the counts of `lane`'s `bank` to `into` and clears them.
   static void take(Lane lane, std::uint32_t bank, CallTable& into);
+  /// The calls in `lane`'s `bank` without an event of the trace; sets the number to 0.
+  static std::uint64_t take_untraced(Lane lane, std::uint32_t bank);
   /// Clears what stragglers left in `lane`'s `bank`. They were counted as late when it was read.
   static void clear_leftovers(Lane lane, std::uint32_t bank);
   /// Delivers the crossings logged since the last call. One that is being written this very moment belongs to a later

@@ -6,6 +6,7 @@
 #include "backends/dispatch/stub/bucket.h"
 #include "backends/dispatch/stub/frames.h"
 #include "backends/dispatch/stub/memory.h"
+#include "backends/dispatch/stub/trace_buffer.h"
 
 namespace syscost::signal_safe {
 namespace {
@@ -146,13 +147,14 @@ __attribute__((always_inline)) inline void add_latency(Cell& cell, std::uint64_t
   move_edge(cell.latency_max_ns, ns, [](std::uint64_t fresh, std::uint64_t kept) { return fresh > kept; });
 }
 
-void count(const Guard& guard, Account& account, std::uint32_t bank, std::uint32_t slot, const Outcome& outcome) {
+/// False if there is no cell: the call is lost.
+bool count(const Guard& guard, Account& account, std::uint32_t bank, std::uint32_t slot, const Outcome& outcome) {
   Cell* cell = cell_of(guard, account, bank, slot);
   Account* home = cell != nullptr ? &account : &syscost_state.shared_account;
   if (cell == nullptr) cell = cell_of(guard, *home, bank, slot);
   if (cell == nullptr) {
     add(syscost_state.lost, 1, true);
-    return;
+    return false;
   }
   const bool is_shared = home->is_shared;
   set_bit(home->dirty[bank], slot, is_shared);
@@ -162,18 +164,41 @@ void count(const Guard& guard, Account& account, std::uint32_t bank, std::uint32
   } else {
     add(cell->calls_untimed, 1, is_shared);
   }
-  if (outcome.error == 0) return;
+  if (outcome.error == 0) return true;
   const std::uint32_t error_slot = error_slot_of(slot, static_cast<std::uint32_t>(outcome.error));
   std::uint64_t* errors = error_slot < kErrorSlots ? errors_of(guard, *home, bank) : nullptr;
   if (errors == nullptr) {
     add(syscost_state.lost, 1, true);
-    return;
+    return true;
   }
   set_bit(home->dirty_errors[bank], error_slot, is_shared);
   add(errors[error_slot], 1, is_shared);
+  return true;
 }
 
-void log_crossing(const Call& call, Control returned, std::uint32_t slot, const Outcome& outcome) {
+/// A call as it is recorded: `call` came back at `now`, unless it never does.
+struct Recording {
+  const Call& call;
+  std::uint64_t now;
+  bool has_result;
+};
+
+bool keep_if_traced(const Guard& guard, const Recording& recording, Control returned) {
+  return syscost_trace_mode == TraceMode::on &&
+         keep_event(guard, recording.call, recording.now, returned, recording.has_result);
+}
+
+/// An event of a call that was counted in `account`, if there is a trace.
+__attribute__((always_inline)) inline void trace(const Guard& guard, const Recording& recording, Control control,
+                                                 Account& account) {
+  if (syscost_trace_mode == TraceMode::off) [[likely]]
+    return;
+  if (!keep_if_traced(guard, recording, control)) add(account.untraced[bank_of(control)], 1, account.is_shared);
+}
+
+void log_crossing(const Guard& guard, const Recording& recording, Control returned, std::uint32_t slot,
+                  const Outcome& outcome) {
+  const Call& call = recording.call;
   std::atomic_ref produced(syscost_state.log_produced);
   std::uint64_t index = produced.load();
   do {
@@ -189,6 +214,8 @@ void log_crossing(const Call& call, Control returned, std::uint32_t slot, const 
   entry.slot = slot;
   entry.error = outcome.error;
   entry.has_latency = outcome.has_latency ? 1 : 0;
+  // One that entered before any window is none of a window's calls.
+  entry.is_traced = call.control != 0 && keep_if_traced(guard, recording, returned) ? 1 : 0;
   std::atomic_ref(entry.sequence).store(index + 1, std::memory_order_release);
 }
 
@@ -217,26 +244,30 @@ __attribute__((noinline)) void record_any(const Guard& guard, const Call& call, 
   const Outcome outcome = outcome_of(call, now, has_result);
   if (control == call.control) {
     Account* account = lane.account != nullptr ? lane.account : account_of(guard, *call.thread);
-    count(guard, *account, bank_of(control), slot, outcome);
+    if (count(guard, *account, bank_of(control), slot, outcome)) {
+      trace(guard, {call, now, has_result}, control, *account);
+    }
   } else {
-    log_crossing(call, control, slot, outcome);
+    log_crossing(guard, {call, now, has_result}, control, slot, outcome);
   }
 }
 
 /// The common case: a call of the usual table that succeeded in the segment it entered, and not the first of its kind.
 /// False when it is another.
-inline bool record_common(const Call& call, std::uint64_t now) {
+template <bool kIsTraced>
+inline bool record_common(const Guard& guard, const Call& call, std::uint64_t now) {
   const Thread& thread = *call.thread;
   const Lane& lane = *thread.lane;
   const Control control = load(lane.control);
   if (control != call.control || control == 0 || call.number >= kNumbers || call.abi != 0) return false;
   if (static_cast<std::int64_t>(call.result) < 0 || now < call.start || syscost_state.ns_per_tick == 0) return false;
   const std::uint32_t slot = syscost_state.directory.slot_of[call.number] - 1;
-  const Account* account = lane.account != nullptr ? lane.account : thread.account;
+  Account* account = lane.account != nullptr ? lane.account : thread.account;
   if (slot >= kSlots || account == nullptr || account->is_shared) return false;
   Cell* cell = account->cells[bank_of(control)][slot];
   if (cell == nullptr || cell->is_marked == 0) return false;
   add_latency(*cell, to_ns(now - call.start), false);
+  if constexpr (kIsTraced) trace(guard, {call, now, true}, control, *account);
   return true;
 }
 
@@ -270,7 +301,9 @@ __attribute__((noinline)) bool was_left(std::uint64_t outer, const Call& call, s
   return !is_on(call.thread->own_stack, place);
 }
 
-/// Once for the stub, once for the others: the stub's own shall hold all of it.
+/// Once for the stub, once for the others: the stub's own shall hold all of it. Whether there is a trace is decided
+/// before: it begins and ends while nothing is armed.
+template <bool kIsTraced>
 __attribute__((always_inline)) inline void record_announced(const Guard& guard, const Call& call, std::uint64_t now,
                                                             std::uint64_t place, bool has_result) {
   Thread& thread = *call.thread;
@@ -283,21 +316,25 @@ __attribute__((always_inline)) inline void record_announced(const Guard& guard, 
   show_announcement();
   if (outer != 0 && was_left(outer, call, place)) [[unlikely]]
     outer = 0;
-  if (!has_result || !record_common(call, now)) [[unlikely]]
+  if (!has_result || !record_common<kIsTraced>(guard, call, now)) [[unlikely]]
     record_any(guard, call, now, has_result);
   add(thread.ended, 1, false);
   // What this one interrupted is under way again.
   open.store(outer, std::memory_order_release);
 }
 
+__attribute__((noinline)) void record_traced(const Guard& guard, const Call& call, std::uint64_t now) {
+  record_announced<true>(guard, call, now, place_of(call), true);
+}
+
 }  // namespace
 
 void record(const Guard& guard, const Call& call, std::uint64_t now) {
-  record_announced(guard, call, now, place_of(call), true);
+  record_announced<true>(guard, call, now, place_of(call), true);
 }
 
 void record_return(const Guard& guard, const Call& call, std::uint64_t stack_pointer) {
-  record_announced(guard, call, 0, stack_pointer, false);
+  record_announced<true>(guard, call, 0, stack_pointer, false);
 }
 
 }  // namespace syscost::signal_safe
@@ -305,5 +342,7 @@ void record_return(const Guard& guard, const Call& call, std::uint64_t stack_poi
 // NOLINTNEXTLINE(readability-identifier-naming): the stub's name
 extern "C" void syscost_record(syscost::signal_safe::Call* call, std::uint64_t now) {
   const syscost::signal_safe::Guard guard = syscost::signal_safe::EntryPoint::enter();
-  syscost::signal_safe::record_announced(guard, *call, now, syscost::signal_safe::place_of(*call), true);
+  if (syscost_trace_mode != syscost::signal_safe::TraceMode::off) [[unlikely]]
+    return syscost::signal_safe::record_traced(guard, *call, now);
+  syscost::signal_safe::record_announced<false>(guard, *call, now, syscost::signal_safe::place_of(*call), true);
 }

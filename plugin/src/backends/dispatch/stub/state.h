@@ -60,6 +60,7 @@ struct Account {
   std::uint64_t* errors[kBanks];  ///< [kErrorSlots]
   std::uint64_t dirty[kBanks][kSlots / 64];
   std::uint64_t dirty_errors[kBanks][kErrorSlots / 64];
+  std::uint64_t untraced[kBanks];  ///< Calls in the cells without an event (trace_buffer.h).
   bool is_shared;
 };
 
@@ -130,7 +131,7 @@ struct LogRecord {
   std::uint32_t slot;
   std::int32_t error;
   std::uint32_t has_latency;
-  std::uint32_t padding;
+  std::uint32_t is_traced;
 };
 
 inline constexpr std::uint64_t kDelivered = 1ULL << 63;

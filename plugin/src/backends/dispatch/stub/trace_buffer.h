@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+//
+// The trace: an event for each call that is counted, in the order in which its thread made them.
+//
+// The memory is mapped and touched before the first window. A thread takes a chunk of it at a time, so threads share
+// nothing but the number of the next chunk, and a thread that a window makes needs no preparation. If no chunk is left,
+// the call is counted as usual, and also counted in its account's `untraced`. A signal handler may interrupt a thread
+// that writes an event: it has taken its units by one instruction before, so the handler's events get others.
+//
+// Strings are copied only if the call's result shows that the kernel has read them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/dispatch/stub/call.h"
+
+namespace syscost::signal_safe {
+
+enum class TraceKind : std::uint32_t {
+  none = 0,   ///< Not used, or a handler left its thread's recording by longjmp.
+  event = 1,  ///< TraceEvent
+  text = 2,   ///< TraceText, of the event before it.
+};
+
+struct TraceEvent {
+  TraceKind kind;  ///< Written last.
+  std::uint32_t number;
+  std::uint32_t thread;  ///< The kernel's id.
+  std::uint8_t abi;
+  std::uint8_t has_result;  ///< 0 = a call that never comes back: rt_sigreturn.
+  std::uint8_t texts;       ///< TraceTexts that follow.
+  std::uint8_t padding;
+  std::uint64_t start;  ///< Ticks.
+  std::uint64_t end;
+  std::uint64_t result;
+  Arguments given;
+  Control entered;
+  Control returned;
+};
+
+/// A part of a string that the kernel has read; the next unit may go on with it.
+struct TraceText {
+  static constexpr std::uint32_t kBytes = 96;
+  TraceKind kind;
+  std::uint8_t argument;
+  std::uint8_t bytes;
+  std::uint8_t is_cut;  ///< The string is longer than what is kept of it.
+  std::uint8_t padding;
+  char text[kBytes];
+};
+
+union TraceUnit {
+  TraceEvent event;
+  TraceText text;
+};
+static_assert(sizeof(TraceEvent) == 104 && sizeof(TraceText) == 104);
+
+/// What is kept of one string; a call has at most two.
+inline constexpr std::uint32_t kTextUnits = 3;
+inline constexpr std::uint32_t kTextBytes = kTextUnits * TraceText::kBytes;
+
+inline constexpr std::uint64_t kTraceChunkBytes = 4096;
+inline constexpr std::uint64_t kTraceChunkUnits = (kTraceChunkBytes - sizeof(std::uint64_t)) / sizeof(TraceUnit);
+
+/// A page of events of one thread.
+struct alignas(kTraceChunkBytes) TraceChunk {
+  std::uint64_t used;  ///< Units; may be more than there are.
+  TraceUnit units[kTraceChunkUnits];
+};
+
+struct TraceBuffer {
+  TraceChunk* chunks;
+  std::uint64_t count;
+  std::uint64_t taken;             ///< Chunks [0, taken) are in use.
+  TraceChunk* chunk_of[kThreads];  ///< By a thread's place in syscost_threads.
+  /// By number, of the usual table: bit N is set if argument N is a string that the kernel has read if the call
+  /// succeeded.
+  std::uint8_t strings[kNumbers];
+  /// A seccomp filter may have answered in the kernel's place: a result proves nothing.
+  bool doubts_results;
+};
+
+enum class TraceMode : char {
+  off = 0,
+  on = 1,
+  paused = 2,  ///< Events are being read: calls are counted as untraced.
+};
+
+/// Keeps an event of `call`, which has been counted. False if there was no room. `returned` is its lane's control of
+/// now. Only within a recording (record.h): the reader waits for those.
+bool keep_event(const Guard& guard, const Call& call, std::uint64_t now, Control returned, bool has_result);
+
+}  // namespace syscost::signal_safe
+
+// NOLINTBEGIN(readability-identifier-naming): beside the stub's
+extern "C" {
+extern syscost::signal_safe::TraceBuffer syscost_trace;
+extern syscost::signal_safe::TraceMode syscost_trace_mode;
+}
+// NOLINTEND(readability-identifier-naming)

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+//
+// The trace of the dispatch backend: makes the buffer that the stub keeps events in, and reads it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "backends/dispatch/lanes.h"
+#include "backends/dispatch/memory.h"
+#include "backends/dispatch/stub/trace_buffer.h"
+#include "core/call_trace.h"
+#include "core/filter.h"
+#include "os/result.h"
+
+namespace syscost::dispatch {
+
+class Trace final : public CallTrace {
+ public:
+  /// Maps and touches room for about `events` events; a string takes the room of one to three. Between windows. `lanes`
+  /// must outlive it.
+  static Result<std::unique_ptr<Trace>> open(std::uint64_t events, const Lanes& lanes);
+  ~Trace() override;
+  Trace(const Trace&) = delete;
+  Trace& operator=(const Trace&) = delete;
+
+  /// Events of the calls that `filter` does not select are not delivered.
+  void select(const Filter& filter) { filter_ = &filter; }
+
+  std::uint64_t take_untraced(Lane lane) override;
+  bool pause() override;
+  void deliver(CallEventSink& sink) override;
+  void restart() override;
+
+ private:
+  Trace(void* memory, std::size_t bytes, std::uint64_t chunks, const Lanes& lanes);
+  std::uint64_t collect();
+
+  void* const memory_;
+  const std::size_t bytes_;
+  const signal_safe::TraceEvent** const order_;  // in the memory, after the chunks
+  const Lanes& lanes_;
+  const Filter* filter_ = nullptr;
+  Instant started_;
+  bool is_given_up_ = false;
+};
+
+}  // namespace syscost::dispatch

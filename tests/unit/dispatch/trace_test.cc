@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: MIT
+//
+// The trace of the dispatch backend: the events of a window are its calls, each with what it was called with, and what
+// has no room is counted.
+#include "core/call_trace.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "opened.h"
+
+namespace syscost::dispatch {
+namespace {
+
+constexpr std::uint64_t kRoom = 1000;
+
+struct Events final : CallEventSink {
+  void add(const CallEvent& event) override { all.push_back(event); }
+  std::vector<CallEvent> of(const SegmentsHeld& window) const {
+    std::vector<CallEvent> some;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(some),
+                 [&](const CallEvent& event) { return event.is_of(window); });
+    return some;
+  }
+  std::vector<CallEvent> all;
+};
+
+std::uint64_t calls_of(const detail::CostData& cost) {
+  std::uint64_t calls = 0;
+  for (const auto& [id, tally] : cost.table) calls += tally.calls;
+  return calls;
+}
+
+class TraceTest : public testing::TestWithParam<Patching> {
+ protected:
+  void open(std::uint64_t room = kRoom) {
+    opened_.emplace(GetParam(), room);
+    ASSERT_NE(opened_->backend, nullptr);
+    ASSERT_NE(opened_->backend->trace(), nullptr);
+    book_.emplace(*opened_->backend, quiet_memory());
+  }
+  CallTrace& trace() { return *opened_->backend->trace(); }
+
+  /// The calls of `body` in a window, one by one.
+  template <class Body>
+  std::vector<CallEvent> events_of(Body body) {
+    WindowBook::Window* window = book_->open(Reach::process);
+    body();
+    detail::CostData cost(&quiet_memory());
+    book_->close(window, cost);
+    lost_ = cost.trace_lost;
+    calls_ = calls_of(cost);
+    EXPECT_TRUE(book_->pause_trace(trace()));
+    Events events;
+    trace().deliver(events);
+    trace().restart();
+    const std::vector<CallEvent> own = events.of(cost.segments);
+    EXPECT_EQ(own.size() + lost_, calls_);
+    return own;
+  }
+
+  std::optional<OpenedDispatch> opened_;
+  std::optional<WindowBook> book_;
+  std::uint64_t lost_ = 0;
+  std::uint64_t calls_ = 0;
+};
+
+INSTANTIATE_TEST_SUITE_P(Ways, TraceTest, testing::Values(Patching::allowed, Patching::never),
+                         [](const auto& way) { return way.param == Patching::allowed ? "patched" : "trapped"; });
+
+TEST_P(TraceTest, KeepsCallsInOrderWithArgumentsAndResults) {
+  open();
+  const std::vector<CallEvent> events = events_of([] {
+    const int fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (lseek(fd, 12, SEEK_CUR) < 0) abort();
+    close(fd);
+    close(-1);
+  });
+  ASSERT_EQ(events.size(), 4U);
+  const CallEvent& opening = events[0];
+  EXPECT_EQ(opening.id, (SyscallId{Abi::x86_64, SYS_openat}));
+  EXPECT_EQ(opening.arguments[2], static_cast<std::uint64_t>(O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(opening.texts.size(), 1U);
+  EXPECT_EQ(opening.texts[0].argument, 1U);
+  EXPECT_EQ(opening.texts[0].text, "/dev/null");
+  EXPECT_EQ(events[1].id.number, static_cast<std::uint32_t>(SYS_lseek));
+  EXPECT_EQ(events[1].arguments[0], static_cast<std::uint64_t>(opening.result));
+  EXPECT_EQ(events[1].arguments[1], 12U);
+  EXPECT_EQ(events[3].result, -EBADF);
+  for (const CallEvent& event : events) {
+    EXPECT_EQ(event.thread, static_cast<std::uint32_t>(gettid()));
+    EXPECT_TRUE(event.latency_ns.has_value());
+  }
+  EXPECT_TRUE(std::is_sorted(events.begin(), events.end(),
+                             [](const CallEvent& a, const CallEvent& b) { return a.start_ns < b.start_ns; }));
+}
+
+TEST_P(TraceTest, TimesAreThoseOfTheMonotonicClock) {
+  open();
+  const auto now_ns = [] {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+  };
+  constexpr std::uint64_t kOff = 1000;  // two readings of two clocks
+  const std::uint64_t before = now_ns();
+  const std::vector<CallEvent> events = events_of([] { syscall(SYS_getppid); });
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_GE(events[0].start_ns + kOff, before);
+  EXPECT_LE(events[0].start_ns + *events[0].latency_ns, now_ns() + kOff);
+}
+
+TEST_P(TraceTest, CountsWhatHasNoRoom) {
+  open(100);
+  const std::vector<CallEvent> events = events_of([] {
+    for (int i = 0; i < 1000; ++i) syscall(SYS_getppid);
+  });
+  EXPECT_EQ(calls_, 1000U);
+  EXPECT_GE(events.size(), 100U);
+  EXPECT_GT(lost_, 0U);
+  // The next window has room again.
+  EXPECT_EQ(events_of([] { syscall(SYS_getppid); }).size(), 1U);
+  EXPECT_EQ(lost_, 0U);
+}
+
+TEST_P(TraceTest, KeepsTheFirstBytesOfALongPath) {
+  open();
+  const std::string path = "/" + std::string(500, 'x');
+  const std::vector<CallEvent> events = events_of([&] { access(path.c_str(), R_OK); });
+  ASSERT_EQ(events.size(), 1U);
+  ASSERT_EQ(events[0].texts.size(), 0U) << "ENAMETOOLONG says nothing of what was read";
+  const std::string existing = std::string(200, '/') + "dev/null";
+  const std::vector<CallEvent> whole = events_of([&] { access(existing.c_str(), R_OK); });
+  ASSERT_EQ(whole.at(0).texts.size(), 1U);
+  EXPECT_EQ(whole[0].texts[0].text, existing);
+  EXPECT_FALSE(whole[0].texts[0].is_cut);
+  const std::string longer = std::string(600, '/') + "dev/null";
+  const std::vector<CallEvent> cut = events_of([&] { access(longer.c_str(), R_OK); });
+  ASSERT_EQ(cut.at(0).texts.size(), 1U);
+  EXPECT_EQ(cut[0].texts[0].text, std::string(288, '/'));
+  EXPECT_TRUE(cut[0].texts[0].is_cut);
+}
+
+TEST_P(TraceTest, KeepsBothPathsOfARename) {
+  open();
+  const std::vector<CallEvent> events = events_of([] { rename("/nonexistent/from", "/nonexistent/to"); });
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].result, -ENOENT);
+  ASSERT_EQ(events[0].texts.size(), 2U);
+  EXPECT_EQ(events[0].texts[0].text, "/nonexistent/from");
+  EXPECT_EQ(events[0].texts[1].text, "/nonexistent/to");
+}
+
+/// Two pages, the second unreadable.
+char* page_before_a_hole() {
+  void* pages = mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  mprotect(static_cast<char*>(pages) + 4096, 4096, PROT_NONE);
+  return static_cast<char*>(pages);
+}
+
+TEST_P(TraceTest, NeverReadsWhatTheKernelDidNot) {
+  open();
+  char* page = page_before_a_hole();
+  std::fill(page, page + 4096, '/');
+  const std::vector<CallEvent> events = events_of([&] {
+    syscall(SYS_openat, AT_FDCWD, 1, O_RDONLY);
+    syscall(SYS_openat, AT_FDCWD, page + 4000, O_RDONLY);
+    syscall(SYS_openat, AT_FDCWD, page + 4096, O_RDONLY);
+    syscall(SYS_utimensat, -1, nullptr, nullptr, 0);
+    syscall(SYS_openat, AT_FDCWD, page + 4096, -1);
+    // The first path is not there, so the kernel may not have looked at the second.
+    syscall(SYS_rename, "", page + 4096);
+    syscall(SYS_getxattr, "/nonexistent", page + 4096, nullptr, 0);
+  });
+  munmap(page, 8192);
+  ASSERT_EQ(events.size(), 7U);
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_TRUE(events[i].texts.empty()) << i;
+}
+
+TEST_P(TraceTest, ReadsAStringUpToTheEndOfItsPage) {
+  open();
+  char* page = page_before_a_hole();
+  const std::string path = "/dev/null";
+  char* at = page + 4096 - path.size() - 1;
+  std::copy(path.c_str(), path.c_str() + path.size() + 1, at);
+  const std::vector<CallEvent> events = events_of([&] { access(at, R_OK); });
+  munmap(page, 8192);
+  ASSERT_EQ(events.at(0).texts.size(), 1U);
+  EXPECT_EQ(events[0].texts[0].text, path);
+}
+
+TEST_P(TraceTest, BelievesNoResultBeyondASeccompFilter) {
+  const auto child = [&] {
+    open();
+    char* page = page_before_a_hole();
+    sock_filter program[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+                             BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_access, 0, 1),
+                             BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO),  // 0: success
+                             BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    sock_fprog filter = {4, program};
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) _exit(2);
+    const std::vector<CallEvent> events = events_of([&] {
+      syscall(SYS_access, page + 4096, R_OK);
+      syscall(SYS_access, "/dev/null", R_OK);
+    });
+    const bool is_right = events.size() == 2 && events[0].result == 0 && events[0].texts.empty() &&
+                          events[1].texts.size() == 1 && events[1].texts[0].text == "/dev/null";
+    _exit(is_right ? 0 : 1);
+  };
+  if (kIsSanitized) GTEST_SKIP() << "the sanitizer makes calls of its own";
+  EXPECT_EXIT(child(), testing::ExitedWithCode(0), "");
+}
+
+TEST_P(TraceTest, KeepsCallsOfThreadsThatTheWindowMakes) {
+  open();
+  constexpr int kThreads = 5;
+  constexpr int kCalls = 100;
+  std::vector<CallEvent> events = events_of([] {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([] {
+        for (int call = 0; call < kCalls; ++call) syscall(SYS_getppid, call);
+      });
+    }
+    for (std::thread& one : threads) one.join();
+  });
+  std::map<std::uint32_t, std::uint64_t> next;
+  for (const CallEvent& event : events) {
+    if (event.id.number != SYS_getppid) continue;
+    EXPECT_EQ(event.arguments[0], next[event.thread]++) << "out of order in its thread";
+  }
+  EXPECT_EQ(next.size(), static_cast<std::size_t>(kThreads));
+  for (const auto& [thread, count] : next) EXPECT_EQ(count, static_cast<std::uint64_t>(kCalls));
+}
+
+TEST_P(TraceTest, GivesEachOfTwoNestedWindowsItsCalls) {
+  open();
+  WindowBook::Window* outer = book_->open(Reach::process);
+  syscall(SYS_getppid);
+  WindowBook::Window* inner = book_->open(Reach::thread);
+  syscall(SYS_getppid);
+  syscall(SYS_getppid);
+  detail::CostData of_inner(&quiet_memory());
+  book_->close(inner, of_inner);
+  syscall(SYS_getppid);
+  detail::CostData of_outer(&quiet_memory());
+  book_->close(outer, of_outer);
+  ASSERT_TRUE(book_->pause_trace(trace()));
+  Events events;
+  trace().deliver(events);
+  EXPECT_EQ(events.of(of_inner.segments).size(), 2U);
+  EXPECT_EQ(events.of(of_outer.segments).size(), 4U);
+  EXPECT_EQ(of_inner.trace_lost + of_outer.trace_lost, 0U);
+}
+
+TEST_P(TraceTest, KeepsACallThatEndsInALaterSegmentOfItsWindow) {
+  open();
+  int ends[2] = {};
+  ASSERT_EQ(pipe(ends), 0);
+  WindowBook::Window* outer = book_->open(Reach::process);
+  std::atomic<bool> reads{false};
+  std::thread reader([&] {
+    char byte = 0;
+    reads = true;
+    if (read(ends[0], &byte, 1) != 1) abort();
+  });
+  while (!reads) std::this_thread::yield();
+  WindowBook::Window* inner = book_->open(Reach::process);
+  if (write(ends[1], "x", 1) != 1) abort();
+  reader.join();
+  detail::CostData of_inner(&quiet_memory());
+  book_->close(inner, of_inner);
+  detail::CostData of_outer(&quiet_memory());
+  book_->close(outer, of_outer);
+  ASSERT_TRUE(book_->pause_trace(trace()));
+  Events events;
+  trace().deliver(events);
+  EXPECT_EQ(events.of(of_inner.segments).size() + of_inner.trace_lost, calls_of(of_inner));
+  EXPECT_EQ(events.of(of_outer.segments).size() + of_outer.trace_lost, calls_of(of_outer));
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST_P(TraceTest, KeepsCallsOfHandlersAndTheirReturn) {
+  open();
+  struct sigaction action = {};
+  action.sa_handler = [](int) { syscall(SYS_getppid); };
+  struct sigaction before = {};
+  sigaction(SIGUSR1, &action, &before);
+  const std::vector<CallEvent> events = events_of([] {
+    for (int i = 0; i < 10; ++i) syscall(SYS_tgkill, getpid(), gettid(), SIGUSR1);
+  });
+  sigaction(SIGUSR1, &before, nullptr);
+  const auto count = [&](long number) {
+    return std::count_if(events.begin(), events.end(),
+                         [&](const CallEvent& event) { return event.id.number == static_cast<std::uint32_t>(number); });
+  };
+  EXPECT_EQ(count(SYS_getppid), 10);
+  EXPECT_EQ(count(SYS_rt_sigreturn), 10);
+  for (const CallEvent& event : events) {
+    EXPECT_EQ(event.latency_ns.has_value(), event.id.number != static_cast<std::uint32_t>(SYS_rt_sigreturn));
+  }
+}
+
+TEST_P(TraceTest, SeesForkChildrenNeitherAsEventsNorInItsMemory) {
+  open();
+  const std::vector<CallEvent> events = events_of([] {
+    const pid_t child = fork();
+    if (child == 0) {
+      for (int i = 0; i < 100; ++i) syscall(SYS_getppid);
+      _exit(0);
+    }
+    waitpid(child, nullptr, 0);
+  });
+  EXPECT_TRUE(std::none_of(events.begin(), events.end(), [](const CallEvent& event) {
+    return event.id.number == static_cast<std::uint32_t>(SYS_getppid);
+  }));
+}
+
+TEST_P(TraceTest, TouchesNoNewMemoryInAWindow) {
+  open();
+  rusage before{};
+  rusage after{};
+  // All memory for events is there: keeping them causes no fault. That for the counts comes with the first call.
+  for (int i = 0; i < 4; ++i) {
+    events_of([&] {
+      getrusage(RUSAGE_SELF, &before);
+      syscall(SYS_getppid);
+    });
+  }
+  events_of([&] {
+    getrusage(RUSAGE_SELF, &before);
+    for (int i = 0; i < 500; ++i) syscall(SYS_getppid);
+    getrusage(RUSAGE_SELF, &after);
+  });
+  EXPECT_EQ(after.ru_minflt - before.ru_minflt, 0);
+}
+
+}  // namespace
+}  // namespace syscost::dispatch
