@@ -33,29 +33,29 @@ struct SiteRow {
   bool is_site = true;
 };
 
-std::optional<double> number(const Sum& sum) {
+std::optional<double> as_number(const Sum& sum) {
   return sum ? std::optional(static_cast<double>(*sum)) : std::nullopt;
 }
 
-std::string count(const Sum& sum) {
+std::string sum_cell(const Sum& sum) {
   return sum ? std::to_string(*sum) : render::kNotMeasured;
 }
 
 /// Blank for none, as in summary.
-std::string errors(const Sum& sum) {
-  return sum == std::uint64_t{0} ? "" : count(sum);
+std::string errors_or_blank(const Sum& sum) {
+  return sum == std::uint64_t{0} ? "" : sum_cell(sum);
 }
 
-void add(Sum& sum, const Sum& more) {
+void add_part(Sum& sum, const Sum& more) {
   sum = sum && more ? Sum(*sum + *more) : std::nullopt;
 }
 
 SiteRow sum_of(const std::vector<SiteTotal>& sites, std::size_t first, std::string where) {
   SiteRow row{{}, std::move(where), false};
   for (std::size_t i = first; i < sites.size(); ++i) {
-    add(row.total.calls, sites[i].calls);
-    add(row.total.errors, sites[i].errors);
-    add(row.total.kernel_ns, sites[i].kernel_ns);
+    add_part(row.total.calls, sites[i].calls);
+    add_part(row.total.errors, sites[i].errors);
+    add_part(row.total.kernel_ns, sites[i].kernel_ns);
   }
   return row;
 }
@@ -67,8 +67,8 @@ struct TableStyle {
   bool markdown = false;
 };
 
-render::Table table_of(const std::vector<SiteRow>& rows, const Sum& whole_ns, const TableStyle& style,
-                       std::size_t where_width) {
+render::Table site_table(const std::vector<SiteRow>& rows, const Sum& whole_ns, const TableStyle& style,
+                         std::size_t where_width) {
   const auto where = [&](const SiteRow& row) {
     if (!row.is_site) return row.where;
     if (!style.markdown) return fitted_site(row.total.site, where_width);
@@ -76,12 +76,12 @@ render::Table table_of(const std::vector<SiteRow>& rows, const Sum& whole_ns, co
   };
   render::ColumnTable<SiteRow> table({
       {{style.waits ? "% of waits" : "% of work", Align::right},
-       [&](const SiteRow& row) { return share(number(row.total.kernel_ns), number(whole_ns)); }},
+       [&](const SiteRow& row) { return share(as_number(row.total.kernel_ns), as_number(whole_ns)); }},
       {{style.waits ? "blocked" : "kernel", Align::right},
-       [](const SiteRow& row) { return duration(number(row.total.kernel_ns)); }},
-      {{"calls", Align::right}, [](const SiteRow& row) { return count(row.total.calls); }},
+       [](const SiteRow& row) { return duration(as_number(row.total.kernel_ns)); }},
+      {{"calls", Align::right}, [](const SiteRow& row) { return sum_cell(row.total.calls); }},
       {.head = {"errors", Align::right},
-       .cell = [](const SiteRow& row) { return errors(row.total.errors); },
+       .cell = [](const SiteRow& row) { return errors_or_blank(row.total.errors); },
        .is_shown = style.has_errors},
       {.head = {"tests", Align::right},
        .cell = [](const SiteRow& row) { return row.is_site ? std::to_string(row.total.tests) : ""; },
@@ -109,8 +109,8 @@ std::string sites_text(const std::vector<SiteTotal>& all, bool waits, bool has_t
   if (sites.size() > 1) rows.push_back(whole);
   TableStyle style{waits, has_tests, false, markdown};
   style.has_errors = std::any_of(sites.begin(), sites.end(), [](const SiteTotal& one) { return one.errors != 0U; });
-  if (markdown) return table_of(rows, whole.total.kernel_ns, style, 0).markdown() + '\n';
-  const render::Table table = table_of(rows, whole.total.kernel_ns, style, 0);
+  if (markdown) return site_table(rows, whole.total.kernel_ns, style, 0).markdown() + '\n';
+  const render::Table table = site_table(rows, whole.total.kernel_ns, style, 0);
   if (width == 0 || table.width(2, 2) <= width) return table.text();
   // The last column gets what the others leave.
   std::vector<SiteRow> others = rows;
@@ -119,8 +119,8 @@ std::string sites_text(const std::vector<SiteTotal>& all, bool waits, bool has_t
     row.where.clear();
   }
   constexpr std::size_t kTitle = 5;  // `where`
-  const std::size_t beside = table_of(others, whole.total.kernel_ns, style, 0).width(2, 2) - kTitle;
-  return table_of(rows, whole.total.kernel_ns, style, std::max(width - std::min(width, beside), kTitle)).text();
+  const std::size_t beside = site_table(others, whole.total.kernel_ns, style, 0).width(2, 2) - kTitle;
+  return site_table(rows, whole.total.kernel_ns, style, std::max(width - std::min(width, beside), kTitle)).text();
 }
 
 std::string tables_of(const std::vector<SiteTotal>& sites, bool has_tests, const cli::Options& options) {

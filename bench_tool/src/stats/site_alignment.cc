@@ -69,8 +69,8 @@ class Alignment {
  public:
   Alignment(double rounding, std::vector<SiteChange>& out) : rounding_(rounding), out_(out) {}
 
-  void gone(const SiteCount& one) { add(one.site, SiteChange::Kind::gone, one.count, kNone); }
-  void is_new(const SiteCount& one) { add(one.site, SiteChange::Kind::is_new, kNone, one.count); }
+  void gone(const SiteCount& one) { add_change(one.site, SiteChange::Kind::gone, one.count, kNone); }
+  void is_new(const SiteCount& one) { add_change(one.site, SiteChange::Kind::is_new, kNone, one.count); }
 
   /// Matches the lines of a function, so that as few as possible have changed.
   void function(const List& old_sites, const List& new_sites) {
@@ -85,18 +85,18 @@ class Alignment {
         if (i + j == 0) continue;
         Cost& best = cost[i * columns + j];
         best = kNever;
-        if (i > 0) best = std::min(best, sum(cost[(i - 1) * columns + j], unpaired(*old_sites[i - 1])));
-        if (j > 0) best = std::min(best, sum(cost[i * columns + j - 1], unpaired(*new_sites[j - 1])));
+        if (i > 0) best = std::min(best, joined(cost[(i - 1) * columns + j], unpaired(*old_sites[i - 1])));
+        if (j > 0) best = std::min(best, joined(cost[i * columns + j - 1], unpaired(*new_sites[j - 1])));
         if (i == 0 || j == 0) continue;
-        best = std::min(best, sum(cost[(i - 1) * columns + j - 1], paired(*old_sites[i - 1], *new_sites[j - 1])));
+        best = std::min(best, joined(cost[(i - 1) * columns + j - 1], paired(*old_sites[i - 1], *new_sites[j - 1])));
       }
     }
     for (std::size_t i = old_sites.size(), j = new_sites.size(); i + j > 0;) {
       const Cost& best = cost[i * columns + j];
       if (i > 0 && j > 0 &&
-          best == sum(cost[(i - 1) * columns + j - 1], paired(*old_sites[i - 1], *new_sites[j - 1]))) {
+          best == joined(cost[(i - 1) * columns + j - 1], paired(*old_sites[i - 1], *new_sites[j - 1]))) {
         pair(*old_sites[--i], *new_sites[--j]);
-      } else if (i > 0 && best == sum(cost[(i - 1) * columns + j], unpaired(*old_sites[i - 1]))) {
+      } else if (i > 0 && best == joined(cost[(i - 1) * columns + j], unpaired(*old_sites[i - 1]))) {
         gone(*old_sites[--i]);
       } else {
         is_new(*new_sites[--j]);
@@ -115,7 +115,7 @@ class Alignment {
   using Cost = std::tuple<std::uint64_t, double, std::uint64_t>;
   static constexpr Cost kNever{std::uint64_t{1} << 40U, 0, 0};
 
-  static Cost sum(const Cost& a, const Cost& b) {
+  static Cost joined(const Cost& a, const Cost& b) {
     return {std::get<0>(a) + std::get<0>(b), std::get<1>(a) + std::get<1>(b), std::get<2>(a) + std::get<2>(b)};
   }
 
@@ -148,9 +148,9 @@ class Alignment {
     for (const auto& [at, one] : left) gone(*one);
   }
 
-  void pair(const SiteCount& a, const SiteCount& b) { add(b.site, SiteChange::Kind::changed, a.count, b.count); }
+  void pair(const SiteCount& a, const SiteCount& b) { add_change(b.site, SiteChange::Kind::changed, a.count, b.count); }
 
-  void add(const Site& site, SiteChange::Kind kind, const Spread& before, const Spread& now) {
+  void add_change(const Site& site, SiteChange::Kind kind, const Spread& before, const Spread& now) {
     if (is_apart(before, now, rounding_)) out_.push_back({site, kind, before, now});
   }
 

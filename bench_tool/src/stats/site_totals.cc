@@ -13,7 +13,7 @@ namespace {
 using model::Measured;
 using model::SyscallRow;
 
-void add_to(std::optional<std::uint64_t>& sum, const Measured& number) {
+void add_measured(std::optional<std::uint64_t>& sum, const Measured& number) {
   std::uint64_t total = 0;
   const bool fits = sum && number.has_value() && !__builtin_add_overflow(*sum, *number, &total);
   sum = fits ? std::optional(total) : std::nullopt;
@@ -42,9 +42,9 @@ void SiteTotals::add(const model::Group& group, const model::SyscallChoice& choi
         total.site = model::parse_site(detail);
       }
       if (found->second.tests.emplace(group.program, group.test).second) ++total.tests;
-      add_to(total.calls, row.calls.has_value() ? row.calls : row.entries);
-      add_to(total.errors, row.errors);
-      add_to(total.kernel_ns, row.latency_sum_ns);
+      add_measured(total.calls, row.calls.has_value() ? row.calls : row.entries);
+      add_measured(total.errors, row.errors);
+      add_measured(total.kernel_ns, row.latency_sum_ns);
       if (row.errnos == model::kNoName) continue;
       if (const auto errnos = model::parse_errnos(data_.text(row.errnos))) {
         for (const auto& [errno_name, count] : *errnos) total.errnos[std::string(errno_name)] += count;
