@@ -21,8 +21,11 @@ struct BackendColumn {
   std::string missing;  ///< Why it cannot work on this machine as it is, with the remedy; empty = it must work.
 };
 
-/// Every column, with `missing` filled by looking at this process's privileges, and `knows_latency` by looking at its
-/// processor.
+/// The column of programs that are not linked with syscost: on each backend, they have the backend's rows.
+constexpr const char* kNotLinked = "not linked";
+
+/// Every column of a backend, with `missing` filled by looking at this process's privileges, and `knows_latency` by
+/// looking at its processor.
 const std::vector<BackendColumn>& backends();
 
 /// What this kernel lacks for a program to dispatch its syscalls to itself, with the remedy; empty = nothing.

@@ -44,6 +44,10 @@ std::string strace_name(const std::string& name) {
   return name.substr(name.find(':') + 1);  // npos + 1 = 0: all of it
 }
 
+std::string not_linked_test(const Window& window) {
+  return window.name.empty() ? "window" : "window_" + window.name;
+}
+
 const std::vector<Case>& cases() {
   // Families register in link order; readers want the numbers' order.
   static const bool sorted = [] {

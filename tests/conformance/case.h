@@ -118,7 +118,7 @@ struct Case {
   std::string death_style = {};
   /// Backend -> a text: named, it must refuse to start, with exit status 2 and a message that contains the text.
   std::map<std::string, std::string> refusals = {};
-  /// Backend -> why the case cannot hold there.
+  /// Backend -> why the case cannot hold there. `not linked`: under `bench run`, on each backend.
   std::map<std::string, std::string> unsupported = {};
 };
 
@@ -128,6 +128,9 @@ std::map<std::string, std::string> and_dispatch(const std::string& reason,
 
 /// What strace prints for our `name`: it names the table that a call went through nowhere, we do by a prefix (`i386:`).
 std::string strace_name(const std::string& name);
+
+/// In the program that is not linked with syscost, the test that is this window.
+std::string not_linked_test(const Window& window);
 
 /// All cases by number, then name.
 const std::vector<Case>& cases();

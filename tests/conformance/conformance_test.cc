@@ -4,8 +4,10 @@
 //
 // Each (backend, case) is a test in one or two ways: `..._bare` compares the backend's answer with the table, without
 // anything else in the picture; `..._under_strace` compares it with strace's log of the same run as well. Column
-// `oracle` runs the case without a window and compares the table itself with strace. A case that cannot hold is skipped
-// with the reason from the table. A case that needs what this machine lacks is skipped with the remedy.
+// `oracle` runs the case without a window and compares the table itself with strace. Column `not linked` runs each case
+// on each backend in a program that is not linked with syscost, under `bench run`, and compares its rows with the
+// table. A case that cannot hold is skipped with the reason from the table. A case that needs what this machine lacks
+// is skipped with the remedy.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -19,6 +21,7 @@
 #include "backends.h"
 #include "case.h"
 #include "compare.h"
+#include "csv_rows.h"
 #include "driver.h"
 #include "markdown.h"
 #include "measured.h"
@@ -33,7 +36,7 @@ namespace fs = std::filesystem;
 constexpr int kSkipped = 77;
 constexpr int kDeadlineSeconds = 300;
 
-enum class Oracle { none, strace };
+enum class Way { alone, under_strace, not_linked };
 
 /// A folder for one run, removed unless the run failed.
 class Workspace {
@@ -65,14 +68,16 @@ struct Start {
   std::vector<std::string> before_strace;
   std::vector<std::string> before_program;
   std::string program = CONFORMANCE_CASE_PROGRAM;
+  std::string not_linked = CONFORMANCE_NOT_LINKED_PROGRAM;
   std::vector<std::string> environment;
 };
 
-Start sanitizer_start(std::string program) {
+Start sanitizer_start(std::string program, std::string not_linked) {
   Start start;
   // Sanitizers reserve fixed address ranges, which a kernel that randomises more widely than they expect takes away.
   start.before_program = {"setarch", "-R"};
   start.program = std::move(program);
+  start.not_linked = std::move(not_linked);
   if (start.program.empty()) start.missing = "the compiler cannot link this sanitizer; install its runtime library";
   if (run_program({"setarch", "-R", "true"}, {}, 10).status != 0) {
     start.missing = "setarch -R is denied; in a container run with --security-opt seccomp=unconfined";
@@ -98,11 +103,11 @@ Start start_of(Setting setting) {
       if (!is_on_path("gdb")) start.missing = "needs gdb: apt-get install gdb";
       break;
     case Setting::sanitize_address:
-      return sanitizer_start(CONFORMANCE_CASE_ADDRESS);
+      return sanitizer_start(CONFORMANCE_CASE_ADDRESS, CONFORMANCE_NOT_LINKED_ADDRESS);
     case Setting::sanitize_thread:
-      return sanitizer_start(CONFORMANCE_CASE_THREAD);
+      return sanitizer_start(CONFORMANCE_CASE_THREAD, CONFORMANCE_NOT_LINKED_THREAD);
     case Setting::sanitize_leak:
-      return sanitizer_start(CONFORMANCE_CASE_LEAK);
+      return sanitizer_start(CONFORMANCE_CASE_LEAK, CONFORMANCE_NOT_LINKED_LEAK);
   }
   return start;
 }
@@ -132,12 +137,13 @@ bool is_under_a_filter() {
 
 class Conformance : public testing::Test {
  public:
-  Conformance(const Case& one, const BackendColumn& backend, Oracle oracle)
-      : case_(one), backend_(backend), oracle_(oracle) {}
+  Conformance(const Case& one, const BackendColumn& backend, Way way) : case_(one), backend_(backend), way_(way) {}
 
   void TestBody() override {
-    if (auto reason = case_.unsupported.find(backend_.name); reason != case_.unsupported.end()) {
-      GTEST_SKIP() << "unsupported on " << backend_.name << ": " << reason->second;
+    for (const std::string& column : {backend_.name, std::string(way_ == Way::not_linked ? kNotLinked : "")}) {
+      if (auto reason = case_.unsupported.find(column); reason != case_.unsupported.end()) {
+        GTEST_SKIP() << "unsupported on " << column << ": " << reason->second;
+      }
     }
     if (!backend_.missing.empty()) GTEST_SKIP() << backend_.name << " " << backend_.missing;
     if (const char* reason = unsupported_under_a_filter(); reason != nullptr && is_under_a_filter()) {
@@ -149,12 +155,14 @@ class Conformance : public testing::Test {
                    << " takes latencies; run on a processor with an invariant one";
     }
     Start start = start_of(case_.setting);
-    if (oracle_ == Oracle::strace && !is_on_path("strace")) start.missing = "needs strace: apt-get install strace";
+    if (way_ == Way::under_strace && !is_on_path("strace")) start.missing = "needs strace: apt-get install strace";
     if (!start.missing.empty()) GTEST_SKIP() << start.missing;
 
     Workspace workspace;
     std::vector<std::string> command = command_for(start, workspace);
-    if (backend_.opens_scopes) start.environment.push_back("SYSCOST_BACKEND=" + backend_.name);
+    if (backend_.opens_scopes && way_ != Way::not_linked) {
+      start.environment.push_back("SYSCOST_BACKEND=" + backend_.name);
+    }
     Ended ended = run_program(command, start.environment, kDeadlineSeconds);
     std::string what = joined(command) + "\n" + ended.output;
     ASSERT_FALSE(ended.timed_out) << "no end after " << kDeadlineSeconds << " s: " << what;
@@ -164,9 +172,13 @@ class Conformance : public testing::Test {
       EXPECT_NE(ended.output.find("fix: "), std::string::npos) << what;
       return;
     }
+    if (ended.status == kSkipped && way_ == Way::not_linked) GTEST_SKIP() << ended.output;
     if (ended.status == kSkipped) GTEST_SKIP() << Measured(from_json(read_file(workspace.file("out.json")))).missing;
     ASSERT_EQ(ended.status, 0) << what;
-    compare(from_json(read_file(workspace.file("out.json"))), workspace);
+    const Measured measured = way_ == Way::not_linked ? from_csv(case_, read_file(workspace.file("out.csv")))
+                                                      : from_json(read_file(workspace.file("out.json")));
+    for (const std::string& problem : measured.problems) ADD_FAILURE() << problem;
+    compare(measured, workspace);
     if (HasFailure()) std::printf("%s\n", what.c_str());
   }
 
@@ -174,15 +186,26 @@ class Conformance : public testing::Test {
   /// Why the case cannot hold here if this program is under a container engine's seccomp profile; null = it can.
   const char* unsupported_under_a_filter() const {
     if (case_.needs_no_seccomp_filter) return "some calls are answered before the kernel sees them";
-    if (backend_.name == "seccomp" && oracle_ == Oracle::strace) {
+    if (backend_.name == "seccomp" && way_ == Way::under_strace) {
       return "the calls it denies do not reach ours, and strace sees them";
     }
     return nullptr;
   }
 
+  std::vector<std::string> not_linked_command(const Start& start, const Workspace& workspace) const {
+    std::vector<std::string> command = {
+        CONFORMANCE_BENCH, "run", "--tests", "--backend", backend_.name, "--csv", workspace.file("out.csv"), "--"};
+    command.insert(command.end(), start.before_strace.begin(), start.before_strace.end());
+    command.insert(command.end(), start.before_program.begin(), start.before_program.end());
+    command.push_back(start.not_linked);
+    command.push_back(case_.name);
+    return command;
+  }
+
   std::vector<std::string> command_for(const Start& start, const Workspace& workspace) const {
+    if (way_ == Way::not_linked) return not_linked_command(start, workspace);
     std::vector<std::string> command = start.before_strace;
-    if (oracle_ == Oracle::strace) {
+    if (way_ == Way::under_strace) {
       for (const std::string& word : {std::string("strace"), std::string("-f"), std::string("-s"), std::string("128"),
                                       std::string("-o"), workspace.file("strace.log")}) {
         command.push_back(word);
@@ -195,7 +218,7 @@ class Conformance : public testing::Test {
     command.push_back(workspace.file("out.json"));
     if (!backend_.opens_scopes) {
       command.emplace_back("--bare");
-    } else if (oracle_ == Oracle::strace) {
+    } else if (way_ == Way::under_strace) {
       command.emplace_back("--nested");
     }
     return command;
@@ -203,7 +226,7 @@ class Conformance : public testing::Test {
 
   void compare(const Measured& measured, const Workspace& workspace) const {
     StraceLog log;
-    if (oracle_ == Oracle::strace) {
+    if (way_ == Way::under_strace) {
       std::ifstream file(workspace.file("strace.log"));
       log = StraceLog::parse(file);
       for (const std::string& error : log.errors()) ADD_FAILURE() << "strace.log: " << error;
@@ -211,7 +234,7 @@ class Conformance : public testing::Test {
     }
     for (const Window& window : case_.windows) {
       std::optional<StraceWindow> strace;
-      if (oracle_ == Oracle::strace) {
+      if (way_ == Way::under_strace) {
         strace = log.window(marker_name(case_, window));
         ASSERT_TRUE(strace.has_value()) << "strace.log has no markers for window '" << window.name << "'";
       }
@@ -234,24 +257,25 @@ class Conformance : public testing::Test {
 
   const Case& case_;
   const BackendColumn& backend_;
-  const Oracle oracle_;
+  const Way way_;
 };
 
-void register_test(const Case& one, const BackendColumn& backend, Oracle oracle) {
+void register_test(const Case& one, const BackendColumn& backend, Way way) {
   std::array<char, 8> number = {};
   std::snprintf(number.data(), number.size(), "%02d", one.number);
   std::string name = std::string(number.data()) + "_" + one.name;
-  name += oracle == Oracle::strace ? "_under_strace" : "_bare";
+  name += way == Way::under_strace ? "_under_strace" : way == Way::not_linked ? "_not_linked" : "_bare";
   testing::RegisterTest(("conformance_" + backend.name).c_str(), name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                        [&one, &backend, oracle]() -> testing::Test* { return new Conformance(one, backend, oracle); });
+                        [&one, &backend, way]() -> testing::Test* { return new Conformance(one, backend, way); });
 }
 
 void register_all() {
   for (const BackendColumn& backend : backends()) {
     for (const Case& one : cases()) {
       bool takes_strace = one.setting == Setting::plain || one.setting == Setting::pid_namespace;
-      if (backend.opens_scopes) register_test(one, backend, Oracle::none);
-      if (takes_strace) register_test(one, backend, Oracle::strace);
+      if (backend.opens_scopes) register_test(one, backend, Way::alone);
+      if (takes_strace) register_test(one, backend, Way::under_strace);
+      if (backend.opens_scopes && *CONFORMANCE_BENCH != '\0') register_test(one, backend, Way::not_linked);
     }
   }
 }

@@ -28,6 +28,10 @@ seccomp counts entries only. So in column `seccomp` "exact" means that `entered`
 ([backends](backends.md#what-seccomp-counts)). Under strace, a signal can interrupt a call before the supervisor has it. The kernel
 restarts the call, so it is entered again. So strace may show more entries than the backend: those that ended this way (`? ERESTARTSYS`).
 
+Column `not linked` is about the same case in a program that is not linked with syscost, measured by
+`bench run` ([measure programs as they are](run-anything.md)). There each window is the body of a GoogleTest test, and its rows are
+those of the CSV. "as linked" means: with each backend, the rows equal column `expected` as they do in the backend's own column.
+
 Column `oracle` compares column `expected` with strace alone, without any backend. It shows that the expected numbers are right.
 Cases with the same number belong together; some numbers have no case.
 
@@ -102,13 +106,18 @@ void write_answer(std::ostream& out, const Case& one, const BackendColumn& backe
   }
 }
 
+void write_not_linked(std::ostream& out, const Case& one) {
+  const auto reason = one.unsupported.find(kNotLinked);
+  out << (reason == one.unsupported.end() ? "as linked" : "unsupported: " + reason->second);
+}
+
 }  // namespace
 
 std::string conformance_page() {
   std::ostringstream page;
   page << kIntroduction << "| case | behaviour | expected |";
   for (const BackendColumn& backend : backends()) page << ' ' << backend.name << " |";
-  page << "\n|---|---|---|";
+  page << ' ' << kNotLinked << " |\n|---|---|---|---|";
   for (std::size_t i = 0; i < backends().size(); ++i) page << "---|";
   page << '\n';
   for (const Case& one : cases()) {
@@ -120,7 +129,9 @@ std::string conformance_page() {
       write_answer(page, one, backend);
       page << " |";
     }
-    page << '\n';
+    page << ' ';
+    write_not_linked(page, one);
+    page << " |\n";
   }
   return page.str();
 }
