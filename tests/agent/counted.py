@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a CSV says of each window, without what differs between two processes that do the same: for comparisons of a
 program that is linked with syscost and one that is not."""
+import collections
 import csv
 import re
 
@@ -11,8 +12,21 @@ ITS_OWN = re.compile(r"run_id|started_at|program|pid|build_id|build_type|.*_ns|.
 BY_CHANCE = {"futex", "getrandom", "sched_yield", "madvise", "munmap", "mprotect", "mmap", "brk", "rt_sigreturn"}
 
 
+def rows_of_windows(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if row["kind"] != "run" and row["syscall"] not in BY_CHANCE:
+                yield row, tuple(sorted((k, v) for k, v in row.items() if v and not ITS_OWN.fullmatch(k)))
+
+
 def counted(path):
     """The rows of windows, each a tuple of (column, value) in the order of the columns' names."""
-    with open(path, newline="", encoding="utf-8") as file:
-        return sorted(tuple(sorted((k, v) for k, v in row.items() if v and not ITS_OWN.fullmatch(k)))
-                      for row in csv.DictReader(file) if row["kind"] != "run" and row["syscall"] not in BY_CHANCE)
+    return sorted(comparable for _, comparable in rows_of_windows(path))
+
+
+def counted_by_window(path):
+    """The same, by (program, kind, test, window). Processes that run the same test add rows to one window."""
+    windows = collections.defaultdict(list)
+    for row, comparable in rows_of_windows(path):
+        windows[row["program"], row["kind"], row["test"], row["window"]].append(comparable)
+    return {window: tuple(sorted(rows)) for window, rows in windows.items()}

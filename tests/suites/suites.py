@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Test suites that we did not write: where their sources come from, and how they are built with us linked."""
+"""Test suites that we did not write: where their sources come from, and how they are built with us linked.
+
+A suite's tests are GoogleTest's unless "framework" names another one. "programs" are programs of such a suite, and the words
+that make each write its report to the file {xml}."""
 import re
 import shutil
 import subprocess
@@ -86,6 +89,31 @@ openssl(client_temp_req req -new -batch ${config} -key client.key.pem)
 openssl(client.cert.pem x509 -in client_temp_req -days 370 -req -CA rootCA.cert.pem -CAkey rootCA.key.pem -CAcreateserial)
 add_test(NAME httplib_test COMMAND httplib_test)
 """},
+    # Pipes, descriptors and redirected output. Its authors' tests of compilers and installations are left out.
+    "fmtlib": {"package": "fmtlib", "cmake": ["-DFMT_TEST=ON", "-DFMT_DOC=OFF"],
+               "targets": [f"{name}-test" for name in ("args", "assert", "color", "core", "gtest-extra", "os", "ostream", "posix-mock",
+                                                       "printf", "scan", "std", "unicode", "xchar")]},
+    # Databases in files: locks, journals, fsync.
+    "sqlitecpp": {"package": "sqlitecpp", "syncs": True,
+                  "cmake": ["-DSQLITECPP_BUILD_TESTS=ON", "-DSQLITECPP_INTERNAL_SQLITE=OFF", "-DSQLITECPP_RUN_CPPLINT=OFF",
+                            "-DSQLITECPP_RUN_CPPCHECK=OFF", "-DSQLITECPP_BUILD_EXAMPLES=OFF"]},
+    # Catch2. Sockets of ZeroMQ, with its threads. ctest runs each test in a process of its own.
+    "cppzmq": {"package": "cppzmq", "framework": "catch2", "beside": True, "ports": True, "cmake": ["-DCPPZMQ_BUILD_TESTS=ON"],
+               "programs": {"bin/unit_tests": ["-r", "junit", "-o", "{xml}"]}},
+    # doctest. Allocators, also of virtual memory.
+    "foonathan-memory": {"package": "foonathan-memory", "framework": "doctest", "cmake": [],
+                         "programs": {"foonathan_memory_test": ["-r=junit", "-o={xml}"]}, "lists": """
+set(FOONATHAN_MEMORY_BUILD_EXAMPLES OFF)
+set(FOONATHAN_MEMORY_BUILD_TESTS OFF)
+set(FOONATHAN_MEMORY_BUILD_TOOLS OFF)
+add_subdirectory(${SOURCE} memory)
+file(GLOB sources ${SOURCE}/test/*.cpp ${SOURCE}/test/detail/*.cpp)
+list(FILTER sources EXCLUDE REGEX "/(profiling|benchmark)\\.cpp$")
+add_executable(foonathan_memory_test ${sources})
+target_include_directories(foonathan_memory_test PRIVATE ${SOURCE}/include/foonathan/memory /usr/include/doctest)
+target_link_libraries(foonathan_memory_test PRIVATE foonathan_memory)
+add_test(NAME test COMMAND foonathan_memory_test)
+"""},
 }
 
 
@@ -146,10 +174,14 @@ def build(name, suite, args, linked):
     ours, last = "", ""
     if linked:
         lib = (args.build / "lib").resolve()
-        adapter = adapter_for(source / suite["gtest"], name, args) if "gtest" in suite else lib / "libsyscost_gtest.a"
-        ours = f"-Wl,-u,syscost_gtest_registration {adapter} {lib}/libsyscost_late.a"
+        framework = suite.get("framework", "gtest")
+        adapter = lib / f"libsyscost_{framework}.a"
+        if "gtest" in suite:
+            adapter = adapter_for(source / suite["gtest"], name, args)
+        start = "" if framework == "gtest" else ",-u,main,--wrap=main"
+        ours = f"-Wl,-u,syscost_{framework}_registration{start} {adapter} {lib}/libsyscost_late.a"
         # For programs that are no tests and link no GoogleTest, which ours need.
-        last = "" if "source" in suite or "gtest" in suite else "-lgtest -lpthread"
+        last = "" if "source" in suite or "gtest" in suite or framework != "gtest" else "-lgtest -lpthread"
     # Before the program's own objects and libraries, which bring GoogleTest; of shared libraries none gets ours, nor do
     # the programs by which CMake tries the C compiler.
     options += [f"-DCMAKE_CXX_LINK_FLAGS={ours}", f"-DCMAKE_CXX_STANDARD_LIBRARIES={last}"]
