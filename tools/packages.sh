@@ -80,6 +80,16 @@ bpftrace        | bpftrace     | a profile under each kernel
 linux-perf      | perf         | a profile under each kernel
 "
 
+readonly packages_matrix="
+catch2          | -            | Catch2, for the program that the others of its kind are compared with
+doctest-dev     | -            | the same of doctest
+clang           | clang        | another compiler
+lld             | lld          | another linker
+libc++-dev      | -            | another C++ library
+libc++abi-dev   | -            | the same
+musl-tools      | musl-gcc     | another C library
+"
+
 readonly packages_lint="
 clang-format    | clang-format | layout of the code
 clang-tidy      | clang-tidy   | the checks of .clang-tidy
