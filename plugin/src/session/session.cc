@@ -23,7 +23,7 @@ void Session::read_run(const adapter::Framework& framework, bool is_new) {
   if (is_new) shared_.run = read_run_info(shared_.options, framework.build_type);
   if (shared_.options.build_type.empty()) shared_.run.build_type = framework.build_type;
   shared_.run.selection = framework.selection;
-  shared_.run.shard = shard_of(framework.name);
+  shared_.run.shard = shard_of(framework.name, process_arguments());
   if (shared_.options.filter != nullptr) shared_.run.filter = shared_.options.filter->text();
   shared_.run.backend = shared_.backend.current() != nullptr ? shared_.backend.current()->backend->name() : "none";
   shared_.recorder.set_run(shared_.run);

@@ -36,16 +36,25 @@ TEST(SurroundingsTest, SayWhatTheKernelAndTheEnvironmentSay) {
 }
 
 TEST(SurroundingsTest, TheShardIsThatOfGoogleTestAndCountsFromOne) {
-  EXPECT_EQ(shard_of("GoogleTest"), "");
+  EXPECT_EQ(shard_of("GoogleTest", {}), "");
   setenv("GTEST_TOTAL_SHARDS", "4", 1);
-  EXPECT_EQ(shard_of("GoogleTest"), "");
+  EXPECT_EQ(shard_of("GoogleTest", {}), "");
   setenv("GTEST_SHARD_INDEX", "1", 1);
-  EXPECT_EQ(shard_of("GoogleTest"), "2 of 4");
-  EXPECT_EQ(shard_of("Google Benchmark"), "") << "it has no shards, whatever the variables say";
+  EXPECT_EQ(shard_of("GoogleTest", {}), "2 of 4");
+  EXPECT_EQ(shard_of("Google Benchmark", {}), "") << "it has no shards, whatever the variables say";
   setenv("GTEST_SHARD_INDEX", "4", 1);
-  EXPECT_EQ(shard_of("GoogleTest"), "");
+  EXPECT_EQ(shard_of("GoogleTest", {}), "");
   unsetenv("GTEST_TOTAL_SHARDS");
   unsetenv("GTEST_SHARD_INDEX");
+}
+
+TEST(SurroundingsTest, AShardOfCatch2IsKnownByItsArguments) {
+  EXPECT_EQ(shard_of("Catch2", {"tests", "--shard-count", "4", "--shard-index", "1"}), "2 of 4");
+  EXPECT_EQ(shard_of("Catch2", {"tests", "--shard-count=4", "--shard-index:0", "[fast]"}), "1 of 4");
+  EXPECT_EQ(shard_of("Catch2", {"tests", "--shard-count", "4"}), "");
+  EXPECT_EQ(shard_of("Catch2", {"tests", "--shard-index", "1", "--shard-count"}), "");
+  EXPECT_EQ(shard_of("Catch2", {"tests", "--shard-count", "1", "--shard-index", "0"}), "");
+  EXPECT_EQ(shard_of("doctest", {"tests", "--shard-count", "4", "--shard-index", "1"}), "") << "it has no shards";
 }
 
 TEST(SurroundingsTest, TheDepthOfAFolderIsTheNumberOfFoldersAboveAndWithIt) {

@@ -17,6 +17,34 @@ bool begins_with(std::string_view text, std::string_view beginning) {
   return text.compare(0, beginning.size(), beginning) == 0;
 }
 
+/// Options of Catch2 with a value that may be a word of its own. Those that select tests are not among them.
+bool takes_next_word(std::string_view option) {
+  for (const char* const one : {"-r",
+                                "--reporter",
+                                "-o",
+                                "--out",
+                                "-n",
+                                "--name",
+                                "-x",
+                                "--abortx",
+                                "-w",
+                                "--warn",
+                                "-d",
+                                "--durations",
+                                "-D",
+                                "--min-duration",
+                                "-v",
+                                "--verbosity",
+                                "--order",
+                                "--rng-seed",
+                                "--use-colour",
+                                "--colour-mode",
+                                "--wait-for-keypress"}) {
+    if (option == one) return true;
+  }
+  return false;
+}
+
 /// Both frameworks take the names of tests as arguments without a dash, or filters with -tc and the like.
 const char* selection() {
   std::vector<std::string> arguments = adapter::started_with();
@@ -27,6 +55,10 @@ const char* selection() {
   adapter::take_prefixed_options(&argc, argv.data());
   for (int i = 1; i < argc; ++i) {
     const std::string_view one = argv[static_cast<std::size_t>(i)];
+    if (takes_next_word(one)) {
+      ++i;
+      continue;
+    }
     if (!begins_with(one, "-") || begins_with(one, "-t") || begins_with(one, "--test") || begins_with(one, "--shard"))
       return "subset";
   }

@@ -78,6 +78,19 @@ std::string first_variable(std::initializer_list<const char*> names) {
   return "none";
 }
 
+/// The value of an option of Catch2, which may be a word of its own, or follow `=` or `:`. The last one counts.
+std::string value_of(const std::vector<std::string>& arguments, std::string_view option) {
+  std::string value;
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const std::string_view one = arguments[i];
+    if (!one.starts_with(option)) continue;
+    const std::string_view rest = one.substr(option.size());
+    if (rest.empty() && i + 1 < arguments.size()) value = arguments[i + 1];
+    if (rest.starts_with('=') || rest.starts_with(':')) value = rest.substr(1);
+  }
+  return value;
+}
+
 /// A baseline, which people commit, remembers the value: it need not say where somebody's home is.
 std::string preloaded() {
   return file_names_of(first_variable({"LD_PRELOAD"}));
@@ -139,13 +152,20 @@ Surroundings read_surroundings() {
   return all;
 }
 
-std::string shard_of(std::string_view framework) {
-  const char* const index = variable("GTEST_SHARD_INDEX");
-  const char* const total = variable("GTEST_TOTAL_SHARDS");
-  if (framework != "GoogleTest" || index == nullptr || total == nullptr) return {};
-  // GoogleTest ends the program where the two are no numbers, or the first is not below the second.
-  const long number = std::strtol(index, nullptr, 10);
-  const long all = std::strtol(total, nullptr, 10);
+std::string shard_of(std::string_view framework, const std::vector<std::string>& arguments) {
+  std::string index, total;
+  if (framework == "GoogleTest") {
+    const auto text = [](const char* value) { return value != nullptr ? value : ""; };
+    index = text(variable("GTEST_SHARD_INDEX"));
+    total = text(variable("GTEST_TOTAL_SHARDS"));
+  } else if (framework == "Catch2") {
+    index = value_of(arguments, "--shard-index");
+    total = value_of(arguments, "--shard-count");
+  }
+  if (index.empty() || total.empty()) return {};
+  // Both frameworks end the program where the two are no numbers, or the first is not below the second.
+  const long number = std::strtol(index.c_str(), nullptr, 10);
+  const long all = std::strtol(total.c_str(), nullptr, 10);
   return all > 1 && number >= 0 && number < all ? std::to_string(number + 1) + " of " + std::to_string(all) : "";
 }
 

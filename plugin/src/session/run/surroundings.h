@@ -20,9 +20,9 @@ using Surroundings = std::vector<std::pair<std::string, std::string>>;
 /// Reads them now. Makes a few syscalls.
 Surroundings read_surroundings();
 
-/// Which part of the tests this process runs: "2 of 4" for GTEST_SHARD_INDEX=1 and GTEST_TOTAL_SHARDS=4. "" for another
-/// framework than GoogleTest, and without shards.
-std::string shard_of(std::string_view framework);
+/// Which part of the tests this process runs: "2 of 4" for GTEST_SHARD_INDEX=1 and GTEST_TOTAL_SHARDS=4 of GoogleTest,
+/// and for `--shard-index 1 --shard-count 4` of Catch2 in `arguments`. "" for another framework, and without shards.
+std::string shard_of(std::string_view framework, const std::vector<std::string>& arguments);
 
 /// `name=value;name=value`. A value's own semicolons are commas; a long one is cut, and its length added.
 std::string to_text(const Surroundings& surroundings);
