@@ -99,7 +99,7 @@ add_test(NAME httplib_test COMMAND httplib_test)
                             "-DSQLITECPP_RUN_CPPCHECK=OFF", "-DSQLITECPP_BUILD_EXAMPLES=OFF"]},
     # Catch2. Sockets of ZeroMQ, with its threads. ctest runs each test in a process of its own.
     "cppzmq": {"package": "cppzmq", "framework": "catch2", "beside": True, "ports": True, "cmake": ["-DCPPZMQ_BUILD_TESTS=ON"],
-               "programs": {"bin/unit_tests": ["-r", "junit", "-o", "{xml}"]}},
+               "programs": {"tests/unit_tests": ["-r", "junit", "-o", "{xml}"]}},
     # doctest. Allocators, also of virtual memory.
     "foonathan-memory": {"package": "foonathan-memory", "framework": "doctest", "cmake": [],
                          "programs": {"foonathan_memory_test": ["-r=junit", "-o={xml}"]}, "lists": """
