@@ -29,6 +29,15 @@ class Below(RunCase):
         self.bench_run(f"--csv={self.csv}", "--", "env", "-i", "A=1", "sh", "-c", f"test $A = 1 && env -i {PLAIN} {ONE_TEST}")
         self.assertEqual(self.getppids(), {"WithFixture.One": 14})
 
+    def test_below_programs_that_start_another_one(self):
+        for starter in (["setpriv", "--no-new-privs"], ["ionice", "-c3"], ["chrt", "-o", "0"], ["strace", "-f", "-o", "/dev/null"]):
+            if not shutil.which(starter[0]):
+                continue
+            with self.subTest(starter=starter):
+                self.bench_run(f"--csv={self.csv}", "--", *starter, PLAIN, ONE_TEST)
+                self.assertEqual(self.getppids(), {"WithFixture.One": 14})
+                os.remove(self.csv)
+
     def test_an_empty_environment_stays_empty_but_for_ours(self):
         done = self.bench_run("--tests", "--csv", self.csv, "--", "env", "-i", "A=1", "env", code=1)
         names = {line.split("=", 1)[0] for line in done.out.splitlines()}

@@ -64,10 +64,11 @@ void check_options(const std::vector<std::string>& options) {
 /// A shell, a runner of tests, an interpreter: programs that start others, among them perhaps test programs.
 bool is_launcher(const ProgramFile& program) {
   if (program.kind == FileKind::script) return true;
-  static constexpr std::array<std::string_view, 30> kLaunchers = {
-      "bash", "bazel",  "busybox", "chroot",  "cmake",   "ctest",   "dash",  "env",      "fish", "gdb",
-      "make", "meson",  "nice",    "ninja",   "nohup",   "numactl", "perl",  "prove",    "rr",   "runuser",
-      "sh",   "stdbuf", "setarch", "taskset", "timeout", "unshare", "xargs", "xvfb-run", "zsh",  "valgrind"};
+  static constexpr std::array<std::string_view, 36> kLaunchers = {
+      "bash", "bazel",   "busybox", "chroot",  "chrt",    "cmake",    "ctest", "dash",     "env",
+      "fish", "gdb",     "ionice",  "make",    "meson",   "nice",     "ninja", "nohup",    "numactl",
+      "perl", "prove",   "rr",      "runuser", "setarch", "setpriv",  "sh",    "stdbuf",   "strace",
+      "sudo", "taskset", "time",    "timeout", "unshare", "valgrind", "xargs", "xvfb-run", "zsh"};
   const std::string name = program.process_name();
   return std::find(kLaunchers.begin(), kLaunchers.end(), name) != kLaunchers.end() || name.starts_with("python");
 }
