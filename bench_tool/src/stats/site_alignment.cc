@@ -15,7 +15,7 @@ namespace {
 using model::Site;
 using List = std::vector<const SiteCount*>;
 
-constexpr Spread kNone{1, 0, 0, 0};
+constexpr Spread kNoSpread{1, 0, 0, 0};
 
 bool is_apart(const Spread& a, const Spread& b, double rounding) {
   // Figures of an iteration are quotients.
@@ -69,8 +69,8 @@ class Alignment {
  public:
   Alignment(double rounding, std::vector<SiteChange>& out) : rounding_(rounding), out_(out) {}
 
-  void gone(const SiteCount& one) { add_change(one.site, SiteChange::Kind::gone, one.count, kNone); }
-  void is_new(const SiteCount& one) { add_change(one.site, SiteChange::Kind::is_new, kNone, one.count); }
+  void gone(const SiteCount& one) { add_change(one.site, SiteChange::Kind::gone, one.count, kNoSpread); }
+  void is_new(const SiteCount& one) { add_change(one.site, SiteChange::Kind::is_new, kNoSpread, one.count); }
 
   /// Matches the lines of a function, so that as few as possible have changed.
   void function(const List& old_sites, const List& new_sites) {
@@ -120,7 +120,7 @@ class Alignment {
   }
 
   Cost unpaired(const SiteCount& one) const {
-    return is_apart(one.count, kNone, rounding_) ? Cost{1, one.count.median, 0} : Cost{0, 0, 0};
+    return is_apart(one.count, kNoSpread, rounding_) ? Cost{1, one.count.median, 0} : Cost{0, 0, 0};
   }
 
   /// Of two different lines with different counts no one knows whether they are the same.
@@ -240,7 +240,7 @@ std::vector<SiteChange> align_sites(const std::vector<SiteCount>& old_sites, con
 std::vector<SiteChange> sites_in_new(const std::vector<SiteCount>& new_sites) {
   std::vector<SiteChange> changes;
   for (const SiteCount& one : new_sites) {
-    if (one.count.max > 0) changes.push_back({one.site, SiteChange::Kind::in_new, kNone, one.count});
+    if (one.count.max > 0) changes.push_back({one.site, SiteChange::Kind::in_new, kNoSpread, one.count});
   }
   sort_changes(changes);
   return changes;
