@@ -25,7 +25,7 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(version "${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}")
 
 # What is opened at run time is in no list of dependencies.
-set(opened "libbpf1, libseccomp2")
+set(opened "libbpf1, libdw1, libseccomp2")
 
 # Lines of at most 79 characters, which Debian asks for. The synopsis is the first of each description.
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")

@@ -12,6 +12,7 @@ g++             | g++          | compiles everything (C++20)
 cmake           | cmake        | configures the build
 ninja-build     | ninja        | runs the build
 libbpf-dev      | -            | loads the eBPF programs
+libdw-dev       | -            | finds the lines of calls (--syscost_where)
 libseccomp-dev  | -            | writes the seccomp backend's filter
 libgtest-dev    | -            | GoogleTest, for the adapter, the demos and the tests
 libbenchmark-dev | -           | Google Benchmark, for its adapter

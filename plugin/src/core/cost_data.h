@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 
+#include "core/call_stack.h"
 #include "core/child_tables.h"
 #include "core/filter.h"
 #include "core/segments_held.h"
@@ -33,6 +34,8 @@ struct CostData {
   explicit CostData(std::pmr::memory_resource* memory) : table(memory), children(memory), segments(memory) {}
 
   CallTable table;
+  /// What CallDetail::stack names in `table`; null = nothing, or sites (core/call_site.h).
+  const StackSource* stacks = nullptr;
   ChildTables children;  ///< Not in `table`.
   Measured measured;
   std::shared_ptr<const Filter> filter;  ///< What was counted; null = everything.

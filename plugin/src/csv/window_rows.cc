@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "csv/window_rows.h"
 
+#include <algorithm>
+#include <vector>
+
+#include "core/call_site.h"
 #include "core/syscall_table.h"
 #include "csv/row.h"
 #include "os/errno_names.h"
@@ -113,6 +117,35 @@ void set_tally(Row& row, SyscallId id, const Tally& tally, const PerRunParts* pe
   if (can.latency) set_latency(row, tally.latency.dense());
 }
 
+/// Without the number of a site, which depends on what was measured before.
+SyscallId without_site(SyscallId id) {
+  id.detail.stack = 0;
+  return id;
+}
+
+/// `nvidiactl RM_ALLOC`, `at src/log.cc:17 Log::batch+3`.
+std::string text_of_detail(const CallDetail& detail) {
+  if (detail.stack == 0) return detail_text(detail);
+  CallDetail request = detail;
+  request.stack = 0;
+  const std::string text = request.empty() ? std::string() : detail_text(request) + " ";
+  return text + std::string(text_of_site(detail.stack));
+}
+
+/// By syscall and detail, and calls of different sites by the sites' texts: two runs have the same order.
+std::vector<const CallTable::Entry*> in_order_of_rows(const CallTable& table) {
+  std::vector<const CallTable::Entry*> entries;
+  entries.reserve(table.size());
+  for (const CallTable::Entry& entry : table) entries.push_back(&entry);
+  std::stable_sort(entries.begin(), entries.end(), [](const CallTable::Entry* a, const CallTable::Entry* b) {
+    const SyscallId left = without_site(a->id);
+    const SyscallId right = without_site(b->id);
+    if (left != right) return left < right;
+    return text_of_site(a->id.detail.stack) < text_of_site(b->id.detail.stack);
+  });
+  return entries;
+}
+
 }  // namespace
 
 WindowRows::WindowRows(const RunColumns& run) : surroundings_(run.surroundings) {
@@ -201,12 +234,13 @@ void WindowRows::append_children(std::string& out, const WindowColumns& window, 
 
 void WindowRows::append_syscalls(std::string& out, const WindowColumns& window, const CallTable& table,
                                  const Capabilities& capabilities) const {
-  for (const auto& [id, tally] : table) {
+  for (const CallTable::Entry* const entry : in_order_of_rows(table)) {
+    const auto& [id, tally] = *entry;
     if (tally.empty()) continue;
     Row syscall(out, run_, Column::kKind);
     set_key(syscall, window, schema::kRecordSyscall);
     syscall.set(Column::kSyscall, syscall_name(id));
-    if (!id.detail.empty()) syscall.set(Column::kDetail, detail_text(id.detail));
+    if (!id.detail.empty()) syscall.set(Column::kDetail, text_of_detail(id.detail));
     syscall.set(Column::kOrigin, schema::kOriginSyscost);
     set_tally(syscall, id, tally, window.per_run, capabilities);
     syscall.end();

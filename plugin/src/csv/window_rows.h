@@ -51,7 +51,7 @@ class WindowRows {
   void append_run(std::string& out) const;
 
   /// Appends the window's rows to `out`, and those of kind `process` for its children. `cost` is null if nothing was
-  /// counted.
+  /// counted. Call stacks in `cost` must have been replaced by sites (core/call_site.h).
   void append(std::string& out, const WindowColumns& window, const detail::CostData* cost,
               const Capabilities& capabilities) const;
   /// Appends a tool's rows of the same window. From `window` they take the key, the outcome, the iterations and the

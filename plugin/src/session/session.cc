@@ -50,6 +50,7 @@ Result<void> Session::start(const adapter::Framework& framework) {
              shared_.options.requests_anything()) {
     return Failure{shared_.backend.why_not()->reason, shared_.backend.why_not()->how_to_fix};
   }
+  if (shared_.options.where.wanted) shared_.recorder.set_call_sites(&shared_.call_sites());
   shared_.has_framework = shared_.has_framework || !framework.name.empty();
   read_run(framework, is_new);
   if (!is_new) return {};

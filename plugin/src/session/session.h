@@ -11,9 +11,9 @@
 #include "session/loops/loops.h"
 #include "session/options/options.h"
 #include "session/tools/tracing.h"
+#include "session/windows/intervals.h"
 #include "session/windows/measurement.h"
 #include "session/windows/scopes.h"
-#include "session/windows/intervals.h"
 #include "session/windows/windows.h"
 #include "syscost/adapter.h"
 
@@ -50,6 +50,7 @@ class Session {
   /// True if a backend is open.
   bool can_count() const { return shared_.backend.current() != nullptr; }
   const BackendHolder& backend() const { return shared_.backend; }
+  CallSites& call_sites() { return shared_.call_sites(); }
   bool is_fork_child() const { return shared_.is_fork_child(); }
   void note_problem(const Failure& failure) { shared_.recorder.note_problem(failure); }
   std::string problem() const { return shared_.recorder.problem(); }

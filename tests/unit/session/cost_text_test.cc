@@ -6,6 +6,7 @@
 #include <iterator>
 #include <memory>
 
+#include "core/call_site.h"
 #include "core/cost_data.h"
 #include "session/two_process/cost_access.h"
 #include "syscost/counting.h"
@@ -77,6 +78,19 @@ TEST(CostText, ComesBackAsItWas) {
   EXPECT_EQ(to_text(after), text);
 }
 
+TEST(CostText, CarriesTheSitesOfCalls) {
+  auto data = std::make_shared<detail::CostData>(std::pmr::get_default_resource());
+  SyscallId write{Abi::x86_64, SYS_write};
+  write.detail.stack = number_of_site("at src/log.cc:17 Log::batch+3; or @1:2:so");
+  data->table.at(write).calls = 5;
+  const std::string text = to_text(Cost(std::move(data)));
+  const Cost after = cost_from_text(text);
+  ASSERT_TRUE(after.available()) << text;
+  EXPECT_EQ(detail::CostAccess::data(after)->table.find(write)->calls, 5U);
+  EXPECT_FALSE(cost_from_text("2 1 1 1 1 0 0 ;0 1 0 0 0 0 0 0 0 7 0 5 0 0 0 0 |||0 0 0 0 .").available())
+      << "a site without a text";
+}
+
 TEST(CostText, KeepsWhatWasNotMeasuredUnknown) {
   auto data = std::make_shared<detail::CostData>(std::pmr::get_default_resource());
   data->measured = {.entries = true, .calls = false, .errors = false, .latency = false};
@@ -91,7 +105,7 @@ TEST(CostText, IsNoNumberWhenItWasCutOrIsSomethingElse) {
   for (std::size_t size = 0; size < text.size(); ++size) {
     EXPECT_FALSE(cost_from_text(text.substr(0, size)).available()) << text.substr(0, size);
   }
-  for (const char* bad : {"", "2 1 1 1 1 0 0 .", "hello", "1 1 1 1 1 0 0 x.", "1 1 1 1 1 0 0 ;9 9 ."}) {
+  for (const char* bad : {"", "1 1 1 1 1 0 0 .", "hello", "2 1 1 1 1 0 0 x.", "2 1 1 1 1 0 0 ;9 9 ."}) {
     EXPECT_FALSE(cost_from_text(bad).available()) << bad;
   }
 }

@@ -2,16 +2,21 @@
 //
 // A Cost as one line of text: how the numbers of a counting process reach the process that writes them down.
 //
-//     1 <entries calls errors latency: measured?> <late> <lost> ;<syscall>;<syscall> <child> <child>.
-//     <syscall> = abi number <detail: file driver_thread has_command device request command status> entries calls
+//     2 <entries calls errors latency: measured?> <late> <lost> <site> <site> ;<syscall>;<syscall> <child> <child>.
+//     <site>    = @number:length:text
+//     <syscall> = abi number <detail: file driver_thread has_command device request command status site> entries calls
 //     restarts no_return carried_in denied | errno:count ... | count sum min max
 //                 bucket:count ...
 //     <child>   = >length:program;<syscall>;<syscall>
 #include <charconv>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 
+#include "core/call_site.h"
+#include "session/process/messages.h"
 #include "session/process_session.h"
 #include "session/two_process/cost_access.h"
 #include "syscost/counting.h"
@@ -19,7 +24,7 @@
 namespace syscost::adapter {
 namespace {
 
-constexpr std::string_view kVersion = "1";
+constexpr std::string_view kVersion = "2";
 
 void put(std::string& text, std::uint64_t number) {
   text += std::to_string(number);
@@ -73,8 +78,8 @@ void put_tally(std::string& text, SyscallId id, const Tally& tally) {
        {std::uint64_t{static_cast<std::uint8_t>(id.abi)}, std::uint64_t{id.number},
         std::uint64_t{static_cast<std::uint8_t>(id.detail.file)}, std::uint64_t{id.detail.is_driver_thread},
         std::uint64_t{id.detail.has_command}, std::uint64_t{id.detail.device}, std::uint64_t{id.detail.request},
-        std::uint64_t{id.detail.command}, std::uint64_t{id.detail.status}, tally.entries, tally.calls, tally.restarts,
-        tally.no_return, tally.carried_in, tally.denied}) {
+        std::uint64_t{id.detail.command}, std::uint64_t{id.detail.status}, std::uint64_t{id.detail.stack},
+        tally.entries, tally.calls, tally.restarts, tally.no_return, tally.carried_in, tally.denied}) {
     put(text, number);
   }
   text += '|';
@@ -101,7 +106,23 @@ void put_table(std::string& text, const CallTable& table) {
   }
 }
 
-void take_tally(Reader& in, CallTable& table) {
+/// The texts of the sites in `table`: numbers of sites differ between processes.
+void put_sites(std::string& text, const CallTable& table) {
+  std::set<std::uint32_t> sites;
+  for (const auto& [id, tally] : table) {
+    if (id.detail.stack != 0) sites.insert(id.detail.stack);
+  }
+  for (const std::uint32_t site : sites) {
+    const std::string_view its_text = text_of_site(site);
+    text += '@' + std::to_string(site) + ':' + std::to_string(its_text.size()) + ':';
+    text += its_text;
+  }
+}
+
+/// This process's number for each number in the text.
+using SiteNumbers = std::map<std::uint64_t, std::uint32_t>;
+
+void take_tally(Reader& in, CallTable& table, const SiteNumbers& sites) {
   const std::uint64_t abi = in.number();
   const std::uint64_t number = in.number();
   CallDetail detail;
@@ -110,6 +131,11 @@ void take_tally(Reader& in, CallTable& table) {
   detail.has_command = in.number() != 0;
   for (std::uint32_t* field : {&detail.device, &detail.request, &detail.command, &detail.status}) {
     *field = static_cast<std::uint32_t>(in.number());
+  }
+  if (const std::uint64_t site = in.number(); site != 0) {
+    const auto known = sites.find(site);
+    if (known == sites.end()) return in.fail();
+    detail.stack = known->second;
   }
   if (in.failed() || abi >= kAbiCount) return in.fail();
   Tally& tally = table.at({static_cast<Abi>(abi), static_cast<std::uint32_t>(number), detail});
@@ -139,12 +165,21 @@ void take_tally(Reader& in, CallTable& table) {
 std::string to_text(const Cost& cost) {
   const detail::CostData* data = detail::CostAccess::data(cost);
   if (data == nullptr) return {};
+  // Only this process can look its stacks up.
+  detail::CostData of_sites(std::pmr::new_delete_resource());
+  if (data->stacks != nullptr) {
+    session::CallSites& sites = session::process_session().call_sites();
+    sites.replace_stacks(*data, of_sites);
+    for (const Failure& failure : sites.take_failures()) session::say_failure(failure);
+    data = &of_sites;
+  }
   std::string text = std::string(kVersion) + ' ';
   for (bool measured : {data->measured.entries, data->measured.calls, data->measured.errors, data->measured.latency}) {
     put(text, measured ? 1 : 0);
   }
   put(text, data->late);
   put(text, data->lost);
+  put_sites(text, data->table);
   put_table(text, data->table);
   for (const auto& [program, table] : data->children) {
     text.append(">").append(std::to_string(program.size())).append(":").append(program);
@@ -157,7 +192,7 @@ Cost cost_from_text(std::string_view text) {
   const Unavailable not_a_cost{"The counting process sent numbers that cannot be read.",
                                "Link the program and libsyscost of one version."};
   Reader in(text);
-  if (in.number() != 1) return Cost(not_a_cost);
+  if (in.number() != 2) return Cost(not_a_cost);
   auto data = std::make_shared<detail::CostData>(std::pmr::new_delete_resource());
   data->measured.entries = in.number() != 0;
   data->measured.calls = in.number() != 0;
@@ -168,10 +203,15 @@ Cost cost_from_text(std::string_view text) {
   if (const Result<session::ParsedOptions>& parsed = session::process_options(); parsed.ok()) {
     data->filter = parsed.value().options.filter;
   }
-  while (!in.failed() && in.take(';')) take_tally(in, data->table);
+  SiteNumbers sites;
+  while (!in.failed() && in.take('@')) {
+    const std::uint64_t number = in.number(':');
+    sites[number] = number_of_site(in.text(in.number(':')));
+  }
+  while (!in.failed() && in.take(';')) take_tally(in, data->table, sites);
   while (!in.failed() && in.take('>')) {
     CallTable& child = data->children.at(in.text(in.number(':')));
-    while (!in.failed() && in.take(';')) take_tally(in, child);
+    while (!in.failed() && in.take(';')) take_tally(in, child, sites);
   }
   in.expect('.');
   if (in.failed() || !in.at_end()) return Cost(not_a_cost);
@@ -185,6 +225,7 @@ Cost sum(const std::vector<Cost>& parts) {
     if (data == nullptr) return part;
     whole->table.merge(data->table);
     whole->children.merge(data->children);
+    whole->stacks = data->stacks;
     whole->measured = data->measured;
     whole->filter = data->filter;
     whole->late += data->late;

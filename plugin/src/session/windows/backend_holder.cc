@@ -46,6 +46,7 @@ std::shared_ptr<detail::CostData> OpenBackend::new_cost() const {
                     .latency = capabilities.latency,
                     .uncountable = capabilities.uncountable};
   cost->filter = filter;
+  cost->stacks = backend->stacks();
   return cost;
 }
 

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@
 #include "os/fork_detector.h"
 #include "os/quiet_memory.h"
 #include "session/options/options.h"
+#include "session/where/call_sites.h"
 #include "session/windows/backend_holder.h"
 #include "session/windows/open_window.h"
 #include "session/windows/recorder.h"
@@ -34,6 +36,14 @@ struct Measurement {
         backend(std::move(opener), options),
         scopes(quiet_memory()),
         recorder(scopes) {}
+
+  /// The sites of calls; made when they are first needed. Call it with the recorder's lock, or in a process with one
+  /// thread.
+  CallSites& call_sites() {
+    if (sites == nullptr) sites = make_call_sites(options.where);
+    return *sites;
+  }
+
   Measurement(const Measurement&) = delete;
   Measurement& operator=(const Measurement&) = delete;
 
@@ -47,6 +57,7 @@ struct Measurement {
   BackendHolder backend;
   ScopeRecords scopes;
   Recorder recorder;
+  std::unique_ptr<CallSites> sites;
 
   // Set by the windows.
   std::optional<OpenWindow> window;

@@ -56,7 +56,19 @@ void Recorder::add(const csv::WindowColumns& window, const detail::CostData* cos
   if (cost != nullptr && cost->late + cost->lost > 0) judge_losses(window, *cost);
   if (!sink_.has_value()) return;
   add_run_row();
+  if (cost != nullptr && cost->stacks != nullptr && sites_ != nullptr) {
+    return add_sites(window, *cost, capabilities);
+  }
   rows_->append(pending_, window, cost, capabilities);
+}
+
+/// Adds the rows of calls that have stacks, one for each site.
+void Recorder::add_sites(const csv::WindowColumns& window, const detail::CostData& cost,
+                         const Capabilities& capabilities) {
+  detail::CostData of_sites(&quiet_memory());
+  sites_->replace_stacks(cost, of_sites);
+  for (const Failure& failure : sites_->take_failures()) say_failure(failure);
+  rows_->append(pending_, window, &of_sites, capabilities);
 }
 
 /// If events were lost, counts are lower bounds. The exit code must show it, because CI often reads nothing else.

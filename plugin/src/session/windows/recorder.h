@@ -19,6 +19,7 @@
 #include "csv/sink.h"
 #include "csv/window_rows.h"
 #include "os/result.h"
+#include "session/where/call_sites.h"
 #include "session/windows/scope_records.h"
 #include "session/windows/writing_lock.h"
 
@@ -50,6 +51,9 @@ class Recorder {
   bool has_csv() const { return sink_.has_value(); }
   /// Empty without a CSV.
   std::string csv_path() const { return sink_.has_value() ? sink_->path() : std::string(); }
+
+  /// Finds the lines of calls that have stacks; needed if a backend has call stacks. `sites` must outlive it.
+  void set_call_sites(CallSites* sites) { sites_ = sites; }
 
   /// The columns of every row that follows. The run's own row goes before the next window's.
   void set_run(const csv::RunColumns& run);
@@ -90,9 +94,11 @@ class Recorder {
   void add_scope(const ScopeRow& row);
   void say_that_rows_wait(Failure failure);
   void add_run_row();
+  void add_sites(const csv::WindowColumns& window, const detail::CostData& cost, const Capabilities& capabilities);
   void judge_losses(const csv::WindowColumns& window, const detail::CostData& cost);
 
   ScopeRecords* scopes_ = nullptr;  // null = there are no scopes
+  CallSites* sites_ = nullptr;
   bool prints_scopes_ = false;
   WritingLock lock_;
   std::optional<csv::Sink> sink_;

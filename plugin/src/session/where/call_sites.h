@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+//
+// CallSites: from the call stacks that a backend counted to the sites that rows name.
+//
+// A stack is looked up when a window with a call of it is recorded for the first time. The answers are kept, because
+// the next test comes past the same lines.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <memory_resource>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/call_stack.h"
+#include "core/cost_data.h"
+#include "os/result.h"
+#include "symbols/site.h"
+#include "symbols/source_tree.h"
+#include "symbols/symbols_link.h"
+
+namespace syscost::session {
+
+/// Not thread-safe: the caller holds the lock of the rows. Makes syscalls: between windows only.
+class CallSites {
+ public:
+  /// `memory` must outlive it.
+  CallSites(const WhereRequest& request, std::unique_ptr<symbols::Symbolizer> symbolizer,
+            std::pmr::memory_resource& memory);
+
+  /// Adds `cost` to `into`, with the number of a site (core/call_site.h) in place of each stack. Calls of one site are
+  /// added up.
+  void replace_stacks(const detail::CostData& cost, detail::CostData& into);
+
+  /// One line for each stack and syscall, for flamegraph.pl and speedscope: `main;Log::batch;write src/log.cc:17 100`.
+  /// Empty if no call has a stack.
+  std::string folded(const detail::CostData& cost);
+
+  /// What could not be looked up since the last time, each once.
+  std::vector<Failure> take_failures();
+
+ private:
+  struct StackKey {
+    const StackSource* source;
+    std::uint32_t stack;
+    auto operator<=>(const StackKey&) const = default;
+  };
+  struct AddressKey {
+    const Module* module;  // in files_
+    symbols::Address address;
+    auto operator<=>(const AddressKey&) const = default;
+  };
+
+  void look_up_new_stacks(const detail::CostData& cost);
+  void look_up(const std::pmr::set<AddressKey>& addresses);
+  void look_up(const Module& module, std::span<const symbols::Address> addresses);
+  std::vector<symbols::ResolvedFrame> resolve(StackKey key);
+  const Module& kept(const StackSource& source, std::uint32_t index);
+  void note(Failure failure);
+
+  std::pmr::memory_resource& memory_;
+  std::unique_ptr<symbols::Symbolizer> symbolizer_;
+  symbols::SiteRule rule_;
+  symbols::SourceTree tree_;
+  std::map<std::pair<std::string, std::string>, Module> files_;  // by path and build id
+  std::pmr::map<std::pair<const StackSource*, std::uint32_t>, const Module*> modules_;
+  std::pmr::map<StackKey, std::uint32_t> sites_;
+  std::pmr::map<AddressKey, symbols::Place> places_;
+  std::set<std::string> said_;
+  std::vector<Failure> failures_;
+};
+
+/// With the helper that is installed. `request` must be wanted.
+std::unique_ptr<CallSites> make_call_sites(const WhereRequest& request);
+
+}  // namespace syscost::session

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+//
+// The site of a call: the innermost place in its stack that is the user's.
+//
+// A write is made in libc, for a stream of libstdc++, and parts of the stream are inlined from headers. None of that is
+// what people can change. The line that they can change is the first one outside of it.
+#pragma once
+
+#include <cstdint>
+#include <memory_resource>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/call_stack.h"
+#include "symbols/source_frame.h"
+#include "symbols/source_tree.h"
+
+namespace syscost::symbols {
+
+/// One frame of a stack, with what is known of it.
+struct ResolvedFrame {
+  const Module* module = nullptr;  ///< Null: outside every file.
+  std::uint64_t offset = 0;
+  const Place* place = nullptr;  ///< Null: nothing is known.
+};
+
+/// What is not the user's.
+struct SiteRule {
+  /// --syscost_where skip=PATH: files and folders. A relative path matches wherever it stands in a source's path.
+  std::vector<std::string> skipped;
+  std::string main_program;  ///< Its code is the user's wherever it lies.
+
+  bool skips_module(const Module& module) const;
+  bool skips_source(std::string_view file) const;
+};
+
+/// The text of a row: `at src/log.cc:17 Log::batch+3`; csv-format.md has all forms. Never empty.
+std::pmr::string site_text(std::span<const ResolvedFrame> frames, StackEnd end, const SiteRule& rule, SourceTree& tree,
+                           std::pmr::memory_resource& memory);
+
+/// The frames from the outermost to the innermost, with semicolons between, for flamegraph.pl and speedscope.
+std::pmr::string folded_text(std::span<const ResolvedFrame> frames, StackEnd end, std::pmr::memory_resource& memory);
+
+}  // namespace syscost::symbols
