@@ -91,6 +91,17 @@ TEST_F(Symbols, LeaveNoChildThatAWaitCouldFind) {
   EXPECT_EQ(errno, ECHILD);
 }
 
+TEST_F(Symbols, AreReadByAProcessThatCanOnlyRead) {
+  ASSERT_TRUE(ask("/nowhere").ok());
+  const std::string status = syscost::testing::read_file("/proc/" + std::to_string(link_.helper()) + "/status");
+  EXPECT_NE(status.find("NoNewPrivs:\t1\n"), std::string::npos) << status;
+  EXPECT_NE(status.find("Seccomp:\t2\n"), std::string::npos) << status;
+  // CAP_DAC_READ_SEARCH or nothing.
+  EXPECT_TRUE(status.find("CapPrm:\t0000000000000004\n") != std::string::npos ||
+              status.find("CapPrm:\t0000000000000000\n") != std::string::npos)
+      << status;
+}
+
 TEST_F(Symbols, SayThatTheHelperIsMissing) {
   SymbolsLink link(*std::pmr::get_default_resource(), "/nowhere/syscost-symbols");
   const std::vector<Address> addresses{{1, false}};

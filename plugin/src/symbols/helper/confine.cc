@@ -75,14 +75,14 @@ constexpr std::uint32_t kDenied = SECCOMP_RET_ERRNO | EPERM;
       load(offsetof(seccomp_data, nr)),
   };
   for (const long number : std::initializer_list<long>{
-           SYS_read,           SYS_pread64,       SYS_readv,        SYS_preadv,      SYS_close,  SYS_lseek,
-           SYS_fstat,          SYS_stat,          SYS_lstat,        SYS_newfstatat,  SYS_statx,  SYS_access,
-           SYS_faccessat,      SYS_faccessat2,    SYS_readlink,     SYS_readlinkat,  SYS_getcwd, SYS_mmap,
-           SYS_munmap,         SYS_mremap,        SYS_mprotect,     SYS_madvise,     SYS_brk,    SYS_futex,
-           SYS_getrandom,      SYS_clock_gettime, SYS_gettimeofday, SYS_getpid,      SYS_gettid, SYS_rt_sigaction,
-           SYS_rt_sigprocmask, SYS_rt_sigreturn,  SYS_getdents64,   SYS_fadvise64,   SYS_sendto, SYS_recvfrom,
-           SYS_fcntl,          SYS_prlimit64,     SYS_sysinfo,      SYS_sched_yield, SYS_alarm,  SYS_setitimer,
-           SYS_exit,           SYS_exit_group}) {
+           SYS_read,           SYS_pread64,       SYS_readv,        SYS_preadv,     SYS_close,     SYS_lseek,
+           SYS_fstat,          SYS_stat,          SYS_lstat,        SYS_newfstatat, SYS_statx,     SYS_access,
+           SYS_faccessat,      SYS_faccessat2,    SYS_readlink,     SYS_readlinkat, SYS_getcwd,    SYS_mmap,
+           SYS_munmap,         SYS_mremap,        SYS_mprotect,     SYS_madvise,    SYS_brk,       SYS_futex,
+           SYS_getrandom,      SYS_clock_gettime, SYS_gettimeofday, SYS_getpid,     SYS_gettid,    SYS_rt_sigaction,
+           SYS_rt_sigprocmask, SYS_rt_sigreturn,  SYS_getdents64,   SYS_fadvise64,  SYS_sendto,    SYS_recvfrom,
+           SYS_fcntl,          SYS_sysinfo,       SYS_sched_yield,  SYS_alarm,      SYS_setitimer, SYS_exit,
+           SYS_exit_group}) {
     program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(number), 0, 1));
     program.push_back(answer(SECCOMP_RET_ALLOW));
   }
