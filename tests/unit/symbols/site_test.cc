@@ -18,8 +18,8 @@ namespace {
 class Site : public ::testing::Test {
  protected:
   struct Known {
-    std::string function;
-    std::string file;
+    std::string function = {};
+    std::string file = {};
     std::uint32_t line = 0;
     std::uint32_t first_line = 0;
   };
