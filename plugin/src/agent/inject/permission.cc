@@ -45,9 +45,13 @@ Obstacle why_denied(bool is_traced) {
     return {"a debugger or strace traces it, and a process has one tracer",
             "run it without the tracer; or link the program dynamically"};
   }
-  if (yama_scope() >= 2) {
-    return {"the system lets users trace no process (kernel.yama.ptrace_scope is " + std::to_string(yama_scope()) + ")",
-            "ask the administrator for kernel.yama.ptrace_scope=1; or link the program dynamically"};
+  if (const int scope = yama_scope(); scope >= 2) {
+    constexpr int kUntilRestart = 3;  // the kernel then refuses another value
+    return {scope < kUntilRestart ? "the system lets users trace no process (kernel.yama.ptrace_scope is 2)"
+                                  : "the system lets no one trace a process (kernel.yama.ptrace_scope is 3)",
+            std::string("ask the administrator for kernel.yama.ptrace_scope=1") +
+                (scope < kUntilRestart ? "" : ", which takes a restart of the machine") +
+                "; or link the program dynamically"};
   }
   if (status_value("Seccomp") != 0) {
     return {"a seccomp filter denies ptrace",
