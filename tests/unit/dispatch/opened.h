@@ -25,8 +25,8 @@ inline constexpr bool kHasRuntimeThread = false;
 
 /// OpenBackend at construction, closed at the end. Tests ask for `backend` first.
 struct OpenedDispatch {
-  explicit OpenedDispatch(Patching patching = Patching::allowed, std::uint64_t trace_events = 0) {
-    Result<std::unique_ptr<Backend>> opened = open_backend(patching, nullptr, trace_events);
+  explicit OpenedDispatch(Patching patching = Patching::allowed, std::uint64_t trace_events = 0, bool stacks = false) {
+    Result<std::unique_ptr<Backend>> opened = open_backend(patching, nullptr, trace_events, stacks);
     EXPECT_TRUE(opened.ok()) << opened.failure().reason;
     if (opened.ok()) backend = std::move(opened.value());
   }

@@ -10,6 +10,7 @@
 
 #include "backends/common/selected_only.h"
 #include "backends/common/self_test.h"
+#include "backends/dispatch/call_stacks.h"
 #include "backends/dispatch/lanes.h"
 #include "backends/dispatch/memory.h"
 #include "backends/dispatch/patches.h"
@@ -52,7 +53,7 @@ class DispatchBackend final : public Backend {
   DispatchBackend(const DispatchBackend&) = delete;
   DispatchBackend& operator=(const DispatchBackend&) = delete;
 
-  Result<void> start(double unobserved_ns, const ClockRate& clock);
+  Result<void> start(bool with_stacks, double unobserved_ns, const ClockRate& clock);
   /// Counts only the calls that `filter` selects from now on; the others are neither counted nor lost. After start(),
   /// because the filter may leave the calls of its proof out.
   void select(const Filter& filter);
@@ -83,6 +84,7 @@ class DispatchBackend final : public Backend {
   /// The kernel arms only the thread that asks for it.
   bool attaches_on_any_thread() const override { return false; }
   std::string remark() const override { return remark_; }
+  const StackSource* stacks() const override { return stacks_.get(); }
   std::string arrangement() const override {
     return patching_ == Patching::allowed ? Patches::describe_coverage() : std::string();
   }
@@ -111,11 +113,12 @@ class DispatchBackend final : public Backend {
   bool has_signals_ = false;
   Calibration calibration_;
   std::string remark_;
+  std::unique_ptr<CallStacks> stacks_;  // null = not requested
 };
 
 // ---- start and end --------------------------------------------------------------------------------------------------
 
-Result<void> DispatchBackend::start(double unobserved_ns, const ClockRate& clock) {
+Result<void> DispatchBackend::start(bool with_stacks, double unobserved_ns, const ClockRate& clock) {
   const Guard guard = between_windows();
   opener_ = signal_safe::calling_thread(guard);
   if (opener_ == nullptr) opener_ = signal_safe::take_thread(guard);
@@ -139,6 +142,12 @@ Result<void> DispatchBackend::start(double unobserved_ns, const ClockRate& clock
     }
   }
   clock.settle();
+  // After the proof, which adds up no stacks; before the calls that show what counting costs.
+  if (with_stacks) {
+    Result<std::unique_ptr<CallStacks>> stacks = CallStacks::start(*opener_);
+    if (!stacks.ok()) return stacks.failure();
+    stacks_ = std::move(stacks.value());
+  }
   // A trapped call takes about ten times as long as a patched one, so fewer of them are enough.
   constexpr int kTrapped = 20;
   const double observed_ns = getppid_ns(patching_ == Patching::never ? kTrapped : kCalibrationCalls);
@@ -257,6 +266,8 @@ void DispatchBackend::read_crossings(CrossingSink& sink) {
 
 Result<std::uint64_t> DispatchBackend::hidden_losses() {
   if (Result<void> counts = check_still_dispatched(); !counts.ok()) return counts.failure();
+  // Older threads unload libraries unseen.
+  if (stacks_ != nullptr && syscost_has_older_threads != 0) CallStacks::check_modules();
   return count_losses();
 }
 
@@ -281,6 +292,7 @@ Result<void> DispatchBackend::attach() {
   std::atomic_ref(syscost_state.pauses).fetch_add(1);
   std::atomic_ref(syscost_selector).store(1);
   unwatched_.end_timed_passes();
+  if (stacks_ != nullptr) CallStacks::check_modules();
   if (thread == nullptr) return {};
   if (long error = signal_safe::arm_calling_thread(guard, *thread); error < 0) {
     return errno_failure("arm", "Syscall User Dispatch", static_cast<int>(-error));
@@ -293,7 +305,8 @@ Result<void> DispatchBackend::attach() {
 
 }  // namespace
 
-Result<std::unique_ptr<Backend>> open_backend(Patching patching, const Filter* filter, std::uint64_t trace_events) {
+Result<std::unique_ptr<Backend>> open_backend(Patching patching, const Filter* filter, std::uint64_t trace_events,
+                                              bool stacks) {
   if (Result<void> counts = check_not_aside(); !counts.ok()) return counts.failure();
   if (Result<void> possible = check_requirements(); !possible.ok()) return possible.failure();
   if (is_open.exchange(true)) {
@@ -308,7 +321,7 @@ Result<std::unique_ptr<Backend>> open_backend(Patching patching, const Filter* f
   const double unobserved_ns = getppid_ns(kCalibrationCalls);
   if (Result<void> tried = try_in_child(); !tried.ok()) return fail(tried.failure());
   auto backend = std::make_unique<DispatchBackend>(patching);
-  if (Result<void> started = backend->start(unobserved_ns, clock); !started.ok()) return started.failure();
+  if (Result<void> started = backend->start(stacks, unobserved_ns, clock); !started.ok()) return started.failure();
   if (filter != nullptr) backend->select(*filter);
   if (trace_events > 0) {
     if (Result<void> trace = backend->start_trace(trace_events, filter); !trace.ok()) return trace.failure();

@@ -22,8 +22,8 @@ Result<void> check_for_debugger();
 /// Tries itself out in a forked child, takes SIGSYS over, arms the calling thread, and proves that it works: 64 known
 /// calls must be counted as exactly 64. Between windows only. One at a time in a process. It counts what `filter`
 /// selects (null = everything; it must outlive the backend), and keeps up to `trace_events` calls one by one
-/// (0 = none; core/call_trace.h).
+/// (0 = none; core/call_trace.h). With `stacks` each call gets its call stack.
 Result<std::unique_ptr<Backend>> open_backend(Patching patching, const Filter* filter = nullptr,
-                                              std::uint64_t trace_events = 0);
+                                              std::uint64_t trace_events = 0, bool stacks = false);
 
 }  // namespace syscost::dispatch

@@ -7,6 +7,8 @@
 
 #include "backends/common/drain_bits.h"
 #include "backends/dispatch/stub/raw.h"
+#include "backends/dispatch/stub/where.h"
+#include "os/quiet_memory.h"
 #include "os/spin_lock.h"
 #include "syscost/histogram.h"
 
@@ -55,7 +57,27 @@ void take_cell(Cell& cell, Tally& into) {
   cell = {};
 }
 
+/// The calls that were counted by their stacks. Where memory is scarce they are added up.
+void take_places(Account& account, std::uint32_t bank, CallTable& into) {
+  signal_safe::Places* places = load(account.places[bank]);
+  if (places == nullptr) return;
+  const bool is_scarce = is_quiet_memory_scarce();
+  signal_safe::Place* place = load(places->first);
+  for (std::uint32_t left = load(places->used); left > 0 && place != nullptr; --left, place = place->next_made) {
+    SyscallId id = syscall_of(static_cast<std::uint32_t>(place->key >> 32));
+    if (!is_scarce) id.detail.stack = static_cast<std::uint32_t>(place->key);
+    Tally& tally = into.at(id);
+    take_cell(place->cell, tally);
+    for (signal_safe::PlaceError* error = load(place->errors); error != nullptr; error = load(error->next)) {
+      tally.errors.add(static_cast<int>(error->error), error->count);
+      error->count = 0;
+    }
+  }
+  std::atomic_ref(places->used).store(0);
+}
+
 void take_account(Account& account, std::uint32_t bank, CallTable& into) {
+  take_places(account, bank, into);
   drain_bits(account.dirty[bank], std::size(account.dirty[bank]),
              [&](std::uint32_t slot) { take_cell(*account.cells[bank][slot], into.at(syscall_of(slot))); });
   drain_bits(account.dirty_errors[bank], std::size(account.dirty_errors[bank]), [&](std::uint32_t error_slot) {
@@ -73,6 +95,7 @@ void deliver(const signal_safe::LogRecord& entry, CrossingSink& sink) {
   crossing.returned_in = signal_safe::generation_of(entry.returned);
   crossing.returned_lane = Lane{signal_safe::lane_of(entry.returned)};
   crossing.id = syscall_of(entry.slot);
+  crossing.id.detail.stack = entry.stack;
   crossing.error = entry.error;
   crossing.has_latency = entry.has_latency != 0;
   crossing.latency_ns = entry.latency_ns;

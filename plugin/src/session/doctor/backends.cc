@@ -98,16 +98,11 @@ Result<Trial> try_ebpf() {
 }
 
 #if SYSCOST_HAS_DISPATCH
-Failure stacks_come_later() {
-  return {"--syscost_where is not built yet", "leave it out"};
-}
-
 OpenedBackend open_dispatch(const BackendRequest& request) {
   // Dispatch ends at fork: a child runs without the handler that counts.
   if (request.children) return counts_no_children("dispatch");
   if (request.details.any()) return has_no_details("dispatch");
-  if (request.stacks) return stacks_come_later();
-  return dispatch::open_backend(dispatch::Patching::allowed, request.filter);
+  return dispatch::open_backend(dispatch::Patching::allowed, request.filter, 0, request.stacks);
 }
 OpenedBackend open_dispatch_automatically(const BackendRequest& request) {
   if (Result<void> debugger = dispatch::check_for_debugger(); !debugger.ok()) return debugger.failure();
@@ -116,8 +111,7 @@ OpenedBackend open_dispatch_automatically(const BackendRequest& request) {
 OpenedBackend open_dispatch_trap(const BackendRequest& request) {
   if (request.children) return counts_no_children("dispatch-trap");
   if (request.details.any()) return has_no_details("dispatch-trap");
-  if (request.stacks) return stacks_come_later();
-  return dispatch::open_backend(dispatch::Patching::never, request.filter);
+  return dispatch::open_backend(dispatch::Patching::never, request.filter, 0, request.stacks);
 }
 #else
 OpenedBackend open_dispatch(const BackendRequest&) {

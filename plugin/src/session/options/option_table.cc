@@ -156,7 +156,7 @@ constexpr std::array kOptions = {
     OptionEntry{.group = Group::counting,
                 .name = "where",
                 .kind = Kind::on_words,
-                .about = "split the calls of one syscall by the line that made them (not built yet)",
+                .about = "split the calls of one syscall by the line that made them",
                 .target = take_where,
                 .words = kWhereWords},
 

@@ -141,7 +141,7 @@ void take_tally(Reader& in, CallTable& table, const SiteNumbers& sites) {
   Tally& tally = table.at({static_cast<Abi>(abi), static_cast<std::uint32_t>(number), detail});
   for (std::uint64_t* field :
        {&tally.entries, &tally.calls, &tally.restarts, &tally.no_return, &tally.carried_in, &tally.denied}) {
-    *field = in.number();
+    *field += in.number();  // calls of several stacks arrive one by one
   }
   in.expect('|');
   while (!in.failed() && !in.take('|')) {

@@ -46,6 +46,7 @@ struct Call {
   Arguments given;  ///< What the program passed, and gets back.
   std::uint64_t abi;
   std::uint64_t stack_pointer;  ///< The caller's.
+  std::uint64_t frame_pointer;  ///< The caller's rbp, while it is counted with --syscost_where.
 };
 
 /// How far below the caller's stack pointer a Call on its stack lies: the red zone is left alone.

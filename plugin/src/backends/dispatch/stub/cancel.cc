@@ -8,6 +8,7 @@
 #include "backends/dispatch/stub/record.h"
 #include "backends/dispatch/stub/special.h"
 #include "backends/dispatch/stub/trap_stacks.h"
+#include "backends/dispatch/stub/unwind.h"
 #include "backends/dispatch/stub/user_memory.h"
 
 // NOLINTBEGIN(readability-identifier-naming): places in the stub
@@ -183,6 +184,7 @@ void settle_call(const Guard& guard, SignalFrame& frame, const Thread* thread) {
     if (call.thread->lane->control != 0) {
       call.result = code.at(REG_RAX);
       call.abi = 0;
+      call.frame_pointer = code.at(REG_RBP);
       record(guard, call, read_ticks());
     }
     code.go_on_after_call();
@@ -200,7 +202,11 @@ void settle_call(const Guard& guard, SignalFrame& frame, const Thread* thread) {
     if (to == nullptr) return;
     const std::uint64_t return_address = *to;
     *to = reinterpret_cast<std::uint64_t>(syscost_call_is_over);
+    // An unwinding may be in a function that uses vector registers (unwind.cc): they belong to what runs on.
+    const bool unwinds = stack_pointer_outside(code.at(REG_RSP)) != code.at(REG_RSP);
+    if (unwinds) load_vectors(frame);
     syscost_run_on(frame.registers);
+    if (unwinds) store_vectors(frame);
     code.at(REG_RCX) = code.at(REG_RIP) = return_address;
   }
 }

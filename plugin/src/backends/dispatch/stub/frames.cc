@@ -123,6 +123,30 @@ bool is_on(const Stack& stack, std::uint64_t address) {
   return (stack.flags & kAutodisarm) == 0 && holds(stack, address);
 }
 
+void load_vectors(const SignalFrame& frame) {
+  if (frame.vector_state == 0) return;
+  const std::uint64_t features = vector_header(frame.vector_state).features;
+  if (features == 0) {
+    asm volatile("fxrstor64 (%0)" : : "r"(frame.vector_state) : "memory");
+    return;
+  }
+  const auto low = static_cast<std::uint32_t>(features);
+  const auto high = static_cast<std::uint32_t>(features >> 32);
+  asm volatile("xrstor64 (%0)" : : "r"(frame.vector_state), "a"(low), "d"(high) : "memory");
+}
+
+void store_vectors(SignalFrame& frame) {
+  if (frame.vector_state == 0) return;
+  const std::uint64_t features = vector_header(frame.vector_state).features;
+  if (features == 0) {
+    asm volatile("fxsave64 (%0)" : : "r"(frame.vector_state) : "memory");
+    return;
+  }
+  const auto low = static_cast<std::uint32_t>(features);
+  const auto high = static_cast<std::uint32_t>(features >> 32);
+  asm volatile("xsave64 (%0)" : : "r"(frame.vector_state), "a"(low), "d"(high) : "memory");
+}
+
 Thread* interrupted_thread(const Guard& guard, SignalFrame& frame) {
   if (Thread* owner = owner_of(frame.stack); owner != nullptr) return owner;
   Thread* thread = calling_thread(guard);

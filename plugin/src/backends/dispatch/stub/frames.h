@@ -35,6 +35,10 @@ inline SignalFrame& frame_of(void* context) {
   return *reinterpret_cast<SignalFrame*>(static_cast<char*>(context) - offsetof(SignalFrame, flags));
 }
 
+/// The vector registers become those of `frame`, and the other way round.
+void load_vectors(const SignalFrame& frame);
+void store_vectors(SignalFrame& frame);
+
 /// True when `address` lies on `stack`, in the kernel's sense: a stack that is forgotten while a handler runs on it
 /// (SS_AUTODISARM) never counts.
 bool is_on(const Stack& stack, std::uint64_t address);

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "backends/dispatch/stub/bucket.h"
+#include "backends/dispatch/stub/call_stacks.h"
 #include "backends/dispatch/stub/frames.h"
 #include "backends/dispatch/stub/memory.h"
 #include "backends/dispatch/stub/trace_buffer.h"
@@ -196,7 +197,7 @@ __attribute__((always_inline)) inline void trace(const Guard& guard, const Recor
   if (!keep_if_traced(guard, recording, control)) add(account.untraced[bank_of(control)], 1, account.is_shared);
 }
 
-void log_crossing(const Guard& guard, const Recording& recording, Control returned, std::uint32_t slot,
+void log_crossing(const Guard& guard, const Recording& recording, Control returned, std::uint64_t key,
                   const Outcome& outcome) {
   const Call& call = recording.call;
   std::atomic_ref produced(syscost_state.log_produced);
@@ -211,9 +212,10 @@ void log_crossing(const Guard& guard, const Recording& recording, Control return
   entry.entered = call.control;
   entry.returned = returned;
   entry.latency_ns = outcome.latency_ns;
-  entry.slot = slot;
+  entry.slot = static_cast<std::uint32_t>(key >> 32);
   entry.error = outcome.error;
   entry.has_latency = outcome.has_latency ? 1 : 0;
+  entry.stack = static_cast<std::uint32_t>(key);
   // One that entered before any window is none of a window's calls.
   entry.is_traced = call.control != 0 && keep_if_traced(guard, recording, returned) ? 1 : 0;
   std::atomic_ref(entry.sequence).store(index + 1, std::memory_order_release);
@@ -248,7 +250,56 @@ __attribute__((noinline)) void record_any(const Guard& guard, const Call& call, 
       trace(guard, {call, now, has_result}, control, *account);
     }
   } else {
-    log_crossing(guard, {call, now, has_result}, control, slot, outcome);
+    log_crossing(guard, {call, now, has_result}, control, place_key(slot, 0), outcome);
+  }
+}
+
+// ---- with the call's stack ------------------------------------------------------------------------------------------
+
+/// False where there is no memory: then the call is counted without its stack.
+bool count_by_stack(const Guard& guard, Account& account, Control control, KeptUnwinding& kept,
+                    const Outcome& outcome) {
+  if (account.is_shared) return false;
+  Place* place = counting_place(guard, account, control, kept);
+  if (place == nullptr) return false;
+  std::uint64_t* errors = nullptr;
+  if (outcome.error != 0) {
+    errors = error_of(*place, static_cast<std::uint32_t>(outcome.error));
+    if (errors == nullptr) return false;
+  }
+  if (outcome.has_latency) {
+    add_latency(place->cell, outcome.latency_ns, false);
+  } else {
+    add(place->cell.calls_untimed, 1, false);
+  }
+  if (errors != nullptr) add(*errors, 1, false);
+  return true;
+}
+
+/// As record_any(), for a recording that interrupts no other one of the thread.
+__attribute__((noinline)) void record_with_stack(const Guard& guard, const Call& call, std::uint64_t now,
+                                                 bool has_result) {
+  Lane& lane = *call.thread->lane;
+  const Control control = load(lane.control);
+  if (control == 0) return;
+  const std::uint32_t slot = slot_of(call);
+  if (slot == kNotSelected) return;
+  if (slot >= kSlots) {
+    add(syscost_state.lost, 1, true);
+    return;
+  }
+  const Outcome outcome = outcome_of(call, now, has_result);
+  KeptUnwinding* kept = stack_of(guard, call, slot);
+  if (kept == nullptr) add(syscost_where_state.beyond_limits, 1, true);
+  if (control != call.control) {
+    const std::uint64_t key = place_key(slot, kept != nullptr ? kept->stack : 0);
+    log_crossing(guard, {call, now, has_result}, control, key, outcome);
+    return;
+  }
+  Account* account = lane.account != nullptr ? lane.account : account_of(guard, *call.thread);
+  const bool has_stack = kept != nullptr && count_by_stack(guard, *account, control, *kept, outcome);
+  if (has_stack || count(guard, *account, bank_of(control), slot, outcome)) {
+    trace(guard, {call, now, has_result}, control, *account);
   }
 }
 
@@ -307,6 +358,8 @@ template <bool kIsTraced>
 __attribute__((always_inline)) inline void record_announced(const Guard& guard, const Call& call, std::uint64_t now,
                                                             std::uint64_t place, bool has_result) {
   Thread& thread = *call.thread;
+  // Also of calls that are not counted.
+  if (kIsTraced && syscost_where != 0 && static_cast<std::int64_t>(call.result) >= 0) note_unmapping(call);
   if (load(thread.lane->control) == 0) return;
   // Announced before the control is read. So if a reader has stored a new control and sees no recording under way, no
   // thread writes to the old bank any more. This is not one step: a handler in between puts back what it found.
@@ -316,8 +369,11 @@ __attribute__((always_inline)) inline void record_announced(const Guard& guard, 
   show_announcement();
   if (outer != 0 && was_left(outer, call, place)) [[unlikely]]
     outer = 0;
-  if (!has_result || !record_common<kIsTraced>(guard, call, now)) [[unlikely]]
+  if (kIsTraced && syscost_where != 0 && outer == 0) {
+    record_with_stack(guard, call, now, has_result);
+  } else if (!has_result || !record_common<kIsTraced>(guard, call, now)) [[unlikely]] {
     record_any(guard, call, now, has_result);
+  }
   add(thread.ended, 1, false);
   // What this one interrupted is under way again.
   open.store(outer, std::memory_order_release);
@@ -342,7 +398,11 @@ void record_return(const Guard& guard, const Call& call, std::uint64_t stack_poi
 // NOLINTNEXTLINE(readability-identifier-naming): the stub's name
 extern "C" void syscost_record(syscost::signal_safe::Call* call, std::uint64_t now) {
   const syscost::signal_safe::Guard guard = syscost::signal_safe::EntryPoint::enter();
-  if (syscost_trace_mode != syscost::signal_safe::TraceMode::off) [[unlikely]]
+  // One decision for both: nearly always there is neither a trace nor a stack.
+  if ((static_cast<char>(syscost_trace_mode) | syscost_where) != 0) [[unlikely]] {
+    // The stub leaves rbp as the program has it.
+    call->frame_pointer = *static_cast<const std::uint64_t*>(__builtin_frame_address(0));
     return syscost::signal_safe::record_traced(guard, *call, now);
+  }
   syscost::signal_safe::record_announced<false>(guard, *call, now, syscost::signal_safe::place_of(*call), true);
 }

@@ -69,6 +69,9 @@ void return_from_handler(const Guard& guard, SignalFrame& frame, Thread* thread)
   if (thread != nullptr) {
     Call call{};
     call.number = SYS_rt_sigreturn;
+    call.return_address = frame.registers[REG_RIP];
+    call.stack_pointer = frame.registers[REG_RSP];
+    call.frame_pointer = frame.registers[REG_RBP];
     call.thread = thread;
     call.control = thread->lane->control;
     record_return(guard, call, frame.registers[REG_RSP]);

@@ -14,6 +14,7 @@
 
 #include "backends/dispatch/stub/arming.h"
 #include "backends/dispatch/stub/call.h"
+#include "backends/dispatch/stub/call_stacks.h"
 #include "backends/dispatch/stub/frames.h"
 #include "backends/dispatch/stub/memory.h"
 #include "backends/dispatch/stub/raw.h"
@@ -105,7 +106,8 @@ void leave_process(const Guard& guard, Child kind) {
   set_gs_base(&syscost_child_thread);
 }
 
-void begin_child(const Guard& guard, Child kind) {
+/// `stack_top`: above the stack that it begins on.
+void begin_child(const Guard& guard, Child kind, std::uint64_t stack_top) {
   if (kind != Child::thread) {
     leave_process(guard, kind);
     return;
@@ -122,6 +124,7 @@ void begin_child(const Guard& guard, Child kind) {
     return;
   }
   own->blocks_sigsys = parent->blocks_sigsys;
+  note_stack(*own, stack_top);
   if (arm_calling_thread(guard, *own) < 0) {
     set_gs_base(&syscost_foreign_thread);
     give_thread_back(guard, *own);
@@ -261,6 +264,7 @@ using syscost::signal_safe::Guard;
 
 std::uint64_t syscost_prepare(Call* call) {
   const Guard guard = EntryPoint::enter();
+  call->frame_pointer = *static_cast<const std::uint64_t*>(__builtin_frame_address(0));
   call->control = call->thread->lane->control;
   call->used = call->given;
   call->note = 0;
@@ -273,14 +277,15 @@ bool syscost_finish(Call* call, std::uint64_t now) {
 }
 
 /// The first steps of a child on a stack of its own.
-void syscost_child(Call* /*call*/, std::uint64_t kind) {
+void syscost_child(Call* call, std::uint64_t kind) {
   const Guard guard = EntryPoint::enter();
-  syscost::signal_safe::begin_child(guard, static_cast<syscost::signal_safe::Child>(kind));
+  syscost::signal_safe::begin_child(guard, static_cast<syscost::signal_safe::Child>(kind), call->stack_pointer);
 }
 
 /// After a clone that shared the stack: the child's first steps, or the parent's next.
 void syscost_return_from_shared(Call* call, std::uint64_t now) {
   const Guard guard = EntryPoint::enter();
+  call->frame_pointer = *static_cast<const std::uint64_t*>(__builtin_frame_address(0));
   syscost::signal_safe::return_from_shared(guard, *call, now);
 }
 }

@@ -54,6 +54,8 @@ struct Cell {
   std::uint64_t buckets[kBuckets];
 };
 
+struct Places;
+
 /// The counts of one thread, or of one lane. Cells come from the arena when first needed.
 struct Account {
   Cell* cells[kBanks][kSlots];
@@ -61,6 +63,7 @@ struct Account {
   std::uint64_t dirty[kBanks][kSlots / 64];
   std::uint64_t dirty_errors[kBanks][kErrorSlots / 64];
   std::uint64_t untraced[kBanks];  ///< Calls in the cells without an event (trace_buffer.h).
+  Places* places[kBanks];          ///< Of calls that are counted by their stacks (where.h); null = there are none.
   bool is_shared;
 };
 
@@ -132,6 +135,8 @@ struct LogRecord {
   std::int32_t error;
   std::uint32_t has_latency;
   std::uint32_t is_traced;
+  std::uint32_t stack;  ///< CallDetail::stack
+  std::uint32_t padding;
 };
 
 inline constexpr std::uint64_t kDelivered = 1ULL << 63;

@@ -553,6 +553,30 @@ syscost_raw_syscall:
         .cfi_endproc
         .size syscost_raw_syscall, . - syscost_raw_syscall
 
+/* rdi = a function, rsi = its argument, rdx = a stack, rcx = where our stack pointer is stored (unwind.cc). */
+        .p2align 4
+        .globl syscost_call_on_stack
+        .hidden syscost_call_on_stack
+        .type syscost_call_on_stack, @function
+syscost_call_on_stack:
+        .cfi_startproc
+        push %rbp
+        .cfi_def_cfa_offset 16
+        .cfi_offset %rbp, -16
+        mov %rsp, %rbp
+        .cfi_def_cfa_register %rbp
+        mov %rdi, %rax
+        mov %rsi, %rdi
+        mov %rsp, (%rcx)
+        mov %rdx, %rsp
+        call *%rax
+        mov %rbp, %rsp
+        pop %rbp
+        .cfi_def_cfa %rsp, 8
+        ret
+        .cfi_endproc
+        .size syscost_call_on_stack, . - syscost_call_on_stack
+
 /* What a trapped exit continues in, on the caller's stack, of which it needs nothing: r11 = what says that this thread's
    record is in use. From the first instruction on another thread may take the record, with the stacks that belong to it.
    A kernel that refuses is asked again, as by libc. */

@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "backends/dispatch/stub/raw.h"
+#include "backends/dispatch/stub/unwind.h"
 #include "backends/dispatch/stub/user_memory.h"
 
 namespace syscost::signal_safe {
@@ -15,7 +16,6 @@ namespace {
 struct TrapStack {
   unsigned char room[kTrapStackBytes - 256];  ///< For the stub's C code.
   Call call;
-  std::uint64_t padding;
 };
 // Kept in step with stub_x86_64.S.
 static_assert(sizeof(TrapStack) == kTrapStackBytes && kTrapStackBytes == 1024 && kTrapStacks == 4);
@@ -81,6 +81,7 @@ bool holds_trapped_calls(const Guard& /*guard*/, const Thread* but) {
 }
 
 Call* call_above(std::uint64_t stack_pointer) {
+  stack_pointer = stack_pointer_outside(stack_pointer);
   const auto arena = reinterpret_cast<std::uint64_t>(syscost_state.arena);
   if (stack_pointer - arena >= syscost_state.arena_bytes) return nullptr;
   // Nearly always its own; but a coroutine that a handler has left may go on in another thread.
@@ -92,7 +93,7 @@ Call* call_above(std::uint64_t stack_pointer) {
 }
 
 std::uint64_t users_stack_pointer(const SignalFrame& frame) {
-  const std::uint64_t stack_pointer = frame.registers[REG_RSP];
+  const std::uint64_t stack_pointer = stack_pointer_outside(frame.registers[REG_RSP]);
   const Call* call = call_above(stack_pointer);
   return call != nullptr ? call->stack_pointer : stack_pointer;
 }

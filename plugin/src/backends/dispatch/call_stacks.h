@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+//
+// The call stacks of --syscost_where, outside of the user's calls: their memory, and what was seen of them.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "backends/dispatch/stub/state.h"
+#include "core/call_stack.h"
+#include "os/result.h"
+
+namespace syscost::dispatch {
+
+/// Reads what the stub has noted. Thread-safe.
+class CallStacks final : public StackSource {
+ public:
+  /// From now on each counted call gets its stack. `opener` is the calling thread. Fails where the C library does not
+  /// say where a function's unwind table is (glibc before 2.35, musl), or where there is no memory. Between windows.
+  static Result<std::unique_ptr<CallStacks>> start(const signal_safe::Thread& opener);
+  /// Calls get no stack any more. What was seen stays, for the next one.
+  ~CallStacks() override;
+  CallStacks(const CallStacks&) = delete;
+  CallStacks& operator=(const CallStacks&) = delete;
+
+  std::span<const StackFrame> frames(std::uint32_t stack) const override;
+  StackEnd end(std::uint32_t stack) const override;
+  const Module& module(std::uint32_t index) const override;
+
+  /// Files may have been unloaded while no call was seen. Between windows.
+  static void check_modules();
+
+ private:
+  CallStacks() = default;
+
+  mutable std::mutex mutex_;
+  mutable std::map<std::uint32_t, std::vector<StackFrame>> frames_;
+  mutable std::map<std::uint32_t, Module> modules_;
+};
+
+}  // namespace syscost::dispatch

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+#include "backends/dispatch/stub/call_stacks.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <atomic>
+#include <cstddef>
+
+#include "backends/dispatch/stub/unwind.h"
+#include "backends/dispatch/stub/user_memory.h"
+
+namespace syscost::signal_safe {
+namespace {
+
+template <class T>
+T load(const T& word) {
+  return std::atomic_ref(const_cast<T&>(word)).load(std::memory_order_acquire);
+}
+
+std::uint32_t index_of(const Thread& thread) {
+  return static_cast<std::uint32_t>(&thread - syscost_threads);
+}
+
+Walker* walker_of(const Thread& thread) {
+  const std::uint32_t index = index_of(thread);
+  if (index >= kThreads) return nullptr;
+  std::atomic_ref place(syscost_where_state.walkers[index]);
+  Walker* walker = place.load(std::memory_order_relaxed);
+  if (walker != nullptr) return walker;
+  walker = static_cast<Walker*>(take_where_memory(sizeof(Walker)));
+  place.store(walker, std::memory_order_release);
+  return walker;
+}
+
+// ---- numbers of stacks ----------------------------------------------------------------------------------------------
+
+std::uint64_t hash_of(const Walk& walk) {
+  constexpr std::uint64_t kFactor = 0x9e37'79b9'7f4a'7c15;
+  std::uint64_t hash = static_cast<std::uint64_t>(walk.end) + 1;
+  for (std::uint32_t i = 0; i < walk.frames; ++i) {
+    hash = (hash ^ walk.frame[i]) * kFactor;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+bool is_same(const KnownStack& stack, const Walk& walk, std::uint64_t hash) {
+  if (stack.hash != hash || stack.frames != walk.frames || stack.end != walk.end) return false;
+  for (std::uint32_t i = 0; i < walk.frames; ++i) {
+    if (stack.frame[i] != walk.frame[i]) return false;
+  }
+  return true;
+}
+
+KnownStack* make_stack(const Walk& walk, std::uint64_t hash) {
+  const std::uint64_t bytes = offsetof(KnownStack, frame) + walk.frames * sizeof(PackedFrame);
+  auto* stack = static_cast<KnownStack*>(take_where_memory(bytes));
+  if (stack == nullptr) return nullptr;
+  stack->hash = hash;
+  stack->frames = walk.frames;
+  stack->end = walk.end;
+  copy_bytes(reinterpret_cast<std::uint64_t>(stack->frame), reinterpret_cast<std::uint64_t>(walk.frame),
+             walk.frames * sizeof(PackedFrame));
+  return stack;
+}
+
+/// The number of the stack that has just been unwound; 0 where there is no room for one more.
+std::uint32_t number_of(const Walk& walk) {
+  WhereState& where = syscost_where_state;
+  const std::uint64_t hash = hash_of(walk);
+  KnownStack* fresh = nullptr;
+  for (std::uint32_t probe = 0; probe < kStackPlaces; ++probe) {
+    const auto index = static_cast<std::uint32_t>(hash + probe) % kStackPlaces;
+    std::atomic_ref place(where.stacks[index]);
+    KnownStack* known = place.load(std::memory_order_acquire);
+    if (known == nullptr) {
+      if (load(where.stacks_used) >= kMaxStacks) return 0;
+      if (fresh == nullptr) fresh = make_stack(walk, hash);
+      if (fresh == nullptr) return 0;
+      if (place.compare_exchange_strong(known, fresh)) {
+        std::atomic_ref(where.stacks_used).fetch_add(1);
+        return index + 1;
+      }
+    }
+    if (is_same(*known, walk, hash)) return index + 1;
+  }
+  return 0;
+}
+
+// ---- unwinding ------------------------------------------------------------------------------------------------------
+
+struct Task {
+  const Guard& guard;
+  const Thread& thread;
+  Walker& walker;
+  WalkStart start;
+  std::uint64_t number;
+  KeptUnwinding& kept;
+};
+
+/// The place of `words` words; what there was is left to nobody.
+bool make_room(KeptUnwinding& kept, std::uint32_t words) {
+  if (kept.capacity >= words) return true;
+  constexpr std::uint32_t kLeast = 32;
+  std::uint32_t capacity = kLeast;
+  while (capacity < words) capacity *= 2;
+  auto* room = static_cast<Word*>(take_where_memory(capacity * sizeof(Word)));
+  if (room == nullptr) return false;
+  kept.word = room;
+  kept.capacity = capacity;
+  return true;
+}
+
+/// Runs on the walker's stack.
+void learn(void* argument) {
+  Task& task = *static_cast<Task*>(argument);
+  KeptUnwinding& kept = task.kept;
+  const std::uint64_t code_epoch = load(syscost_where_state.code_epoch);
+  const std::uint64_t memory_epoch = load(syscost_where_state.memory_epoch);
+  kept.ip = 0;
+  kept.place = nullptr;
+  kept.control = 0;
+  unwind(task.guard, task.thread, task.walker, task.start);
+  const Walk& walk = task.walker.walk;
+  kept.stack = number_of(walk);
+  if (walk.is_unrepeatable != 0 || !make_room(kept, walk.words)) return;
+  for (std::uint32_t i = 0; i < walk.words; ++i) kept.word[i] = walk.word[i];
+  kept.words = walk.words;
+  kept.sp = task.start.sp;
+  kept.rbp = task.start.rbp;
+  kept.number = task.number;
+  kept.needs_rbp = walk.needs_rbp;
+  kept.is_foreign = walk.is_foreign;
+  kept.code_epoch = code_epoch;
+  kept.memory_epoch = memory_epoch;
+  kept.ip = task.start.ip;
+}
+
+/// True if what was read then would be read now. Each word tells where the next one is: so it stops at the first that
+/// differs.
+inline bool holds(const KeptUnwinding& kept, const WalkStart& start, std::uint64_t number) {
+  if (kept.ip != start.ip || kept.sp != start.sp || kept.number != number) return false;
+  if (kept.code_epoch != load(syscost_where_state.code_epoch)) return false;
+  if (kept.needs_rbp != 0 && kept.rbp != start.rbp) return false;
+  if (kept.is_foreign != 0 && kept.memory_epoch != load(syscost_where_state.memory_epoch)) return false;
+  for (const Word *word = kept.word, *end = word + kept.words; word != end; ++word) {
+    if (read_at<std::uint64_t>(word->address) != word->value) return false;
+  }
+  return true;
+}
+
+/// True if the call has unmapped the stack that it was made on.
+bool has_lost_its_stack(const Call& call) {
+  return call.number == SYS_munmap && call.abi == 0 && call.stack_pointer - call.given.rdi < call.given.rsi;
+}
+
+}  // namespace
+
+KeptUnwinding* stack_of(const Guard& guard, const Call& call, std::uint32_t slot) {
+  Walker* walker = walker_of(*call.thread);
+  if (walker == nullptr || has_lost_its_stack(call)) return nullptr;
+  constexpr std::uint64_t kBelowInt80 = 136;  // where its stub keeps the way back
+  WalkStart start{call.return_address, call.stack_pointer, call.frame_pointer, call.given.rdi, false};
+  if (call.abi == 1) start.ip = read_at<std::uint64_t>(call.stack_pointer - kBelowInt80);
+  start.is_clone = call.abi == 0 && (call.number == SYS_clone || call.number == SYS_clone3);
+  const std::uint64_t number = call.number | call.abi << 62;
+  constexpr std::uint64_t kFactor = 0x9e37'79b9'7f4a'7c15;
+  const std::uint64_t hash = (start.ip ^ start.sp << 20 ^ number) * kFactor;
+  KeptUnwinding& kept = walker->kept[hash >> 56];
+  static_assert(kKeptUnwindings == 256);
+  if (!holds(kept, start, number)) {
+    Task task{guard, *call.thread, *walker, start, number, kept};
+    syscost_call_on_stack(learn, &task, walker->stack + kWalkStackBytes, &walker->stack_pointer_outside);
+    kept.slot = slot;
+  }
+  return kept.stack != 0 ? &kept : nullptr;
+}
+
+namespace {
+
+void begin_segment(Places& places, Control control) {
+  for (Place*& list : places.list) list = nullptr;
+  places.last = nullptr;
+  std::atomic_ref(places.used).store(0);
+  places.control = control;
+}
+
+/// The next of those that were made before, or a new one.
+Place* next_place(Places& places) {
+  Place* next = places.last != nullptr ? places.last->next_made : places.first;
+  if (next == nullptr) {
+    next = static_cast<Place*>(take_where_memory(sizeof(Place)));
+    if (next == nullptr) return nullptr;
+    (places.last != nullptr ? places.last->next_made : places.first) = next;
+  }
+  // A recording that was late may have counted here after it had been read.
+  if ((next->cell.calls_untimed | next->cell.latency_least) != 0) next->cell = {};
+  for (PlaceError* error = next->errors; error != nullptr; error = error->next) {
+    error->error = 0;
+    error->count = 0;
+  }
+  return next;
+}
+
+Places* places_of(Account& account, Control control) {
+  std::atomic_ref known(account.places[bank_of(control)]);
+  Places* places = known.load(std::memory_order_relaxed);
+  if (places != nullptr) return places;
+  places = static_cast<Places*>(take_where_memory(sizeof(Places)));
+  known.store(places, std::memory_order_release);
+  return places;
+}
+
+}  // namespace
+
+Place* counting_place(const Guard& /*guard*/, Account& account, Control control, KeptUnwinding& kept) {
+  if (kept.control == control && kept.account == &account && kept.place != nullptr) return kept.place;
+  Places* places = places_of(account, control);
+  if (places == nullptr) return nullptr;
+  if (places->control != control) begin_segment(*places, control);
+  const std::uint64_t key = place_key(kept.slot, kept.stack);
+  constexpr std::uint64_t kFactor = 0x9e37'79b9'7f4a'7c15;
+  Place*& list = places->list[key * kFactor >> 57];
+  static_assert(kPlaceLists == 128);
+  Place* place = list;
+  while (place != nullptr && place->key != key) place = place->next_in_list;
+  if (place == nullptr) {
+    place = next_place(*places);
+    if (place == nullptr) return nullptr;
+    place->key = key;
+    place->next_in_list = list;
+    list = place;
+    places->last = place;
+    std::atomic_ref(places->used).store(places->used + 1, std::memory_order_release);
+  }
+  kept.control = control;
+  kept.account = &account;
+  kept.place = place;
+  return place;
+}
+
+std::uint64_t* error_of(Place& place, std::uint32_t error) {
+  PlaceError** link = &place.errors;
+  for (; *link != nullptr; link = &(*link)->next) {
+    PlaceError& one = **link;
+    if (one.error == 0) one.error = error;
+    if (one.error == error) return &one.count;
+  }
+  auto* fresh = static_cast<PlaceError*>(take_where_memory(sizeof(PlaceError)));
+  if (fresh == nullptr) return nullptr;
+  fresh->error = error;
+  std::atomic_ref(*link).store(fresh, std::memory_order_release);
+  return &fresh->count;
+}
+
+void note_unmapping(const Call& call) {
+  if (call.abi != 0) return;
+  const Arguments& given = call.given;
+  switch (call.number) {
+    case SYS_munmap:
+    case SYS_mprotect:
+    case SYS_mremap:
+      return forget_code(given.rdi, given.rsi);
+    case SYS_mmap:
+      if ((given.r10 & MAP_FIXED) != 0) forget_code(given.rdi, given.rsi);
+      return;
+    case SYS_shmdt:
+    case SYS_shmat:
+      return forget_code(0, 0);
+    default:
+      return;
+  }
+}
+
+void note_stack(const Thread& own, std::uint64_t top) {
+  if (syscost_where_state.stack_tops == nullptr || index_of(own) >= kThreads) return;
+  std::atomic_ref(syscost_where_state.stack_tops[index_of(own)]).store(top);
+}
+
+}  // namespace syscost::signal_safe

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+//
+// Where the caller of a piece of code is, by the unwind tables (.eh_frame) that the code comes with.
+//
+// The tables say for each instruction how the caller's registers are found. A walk over a stack needs three of them:
+// the instruction pointer, the stack pointer and rbp. So what the tables say of an instruction fits into 64 bits, a
+// Rule, which can be kept (unwind.h). The tables are those that exceptions use; nothing here trusts anything else.
+//
+// The format: "DWARF Debugging Information Format", 6.4, and the Linux Standard Base's description of .eh_frame.
+#pragma once
+
+#include <cstdint>
+
+namespace syscost::signal_safe {
+
+enum class RuleKind : std::uint8_t {
+  none,         ///< No table covers the instruction.
+  unsupported,  ///< What the table says does not fit into a Rule.
+  outermost,    ///< The thread began here.
+  from_rsp,     ///< The caller's frame begins at rsp + cfa.
+  from_rbp,     ///< At rbp + cfa.
+  from_memory,  ///< At the address that stands at rbp + cfa: a function that aligned its frame.
+  plt,          ///< At rsp + 8, or 16 from the instruction at `cfa` of its 16 bytes on.
+  signal,       ///< The kernel's frame of a signal: its registers lie at rsp + cfa.
+  other_place,  ///< At rsp + cfa, with the return address at another place of it: the stub's frame.
+  in_call,      ///< Both stand in a Call at rsp (call.h): the stub's frame.
+  in_rdi,       ///< At rsp + cfa, with the return address in rdi: vfork.
+};
+
+/// Where the caller's rbp is.
+enum class SavedRbp : std::uint8_t {
+  same,      ///< Not saved: the callee has not changed it.
+  in_frame,  ///< At an offset of the caller's frame.
+  at_rbp,    ///< Where rbp points to.
+};
+
+/// How to find the caller from one instruction. As one word, so that it can be stored and loaded in one step.
+class Rule {
+ public:
+  static constexpr std::uint32_t kNoModule = 0xfff;  ///< And no module has a greater index.
+  static constexpr std::int64_t kMostCfa = (std::int64_t{1} << 29) - 1;
+  static constexpr std::int64_t kMostOffset = (std::int64_t{1} << 15) - 1;
+
+  constexpr Rule() : Rule(RuleKind::none, 0) {}
+  constexpr explicit Rule(std::uint64_t word) : word_(word) {}
+  constexpr Rule(RuleKind kind, std::int64_t cfa, SavedRbp saved = SavedRbp::same, std::int64_t offset = 0)
+      : word_(static_cast<std::uint64_t>(kind) | static_cast<std::uint64_t>(saved) << 4 |
+              std::uint64_t{kNoModule} << 6 | (static_cast<std::uint64_t>(offset) & 0xffff) << 18 |
+              static_cast<std::uint64_t>(cfa) << 34) {}
+
+  constexpr std::uint64_t word() const { return word_; }
+  constexpr RuleKind kind() const { return static_cast<RuleKind>(word_ & 0xf); }
+  constexpr SavedRbp saved_rbp() const { return static_cast<SavedRbp>(word_ >> 4 & 3); }
+  constexpr std::uint32_t module() const { return static_cast<std::uint32_t>(word_ >> 6) & 0xfff; }
+  /// Of the saved rbp, or of the return address, from where the caller's frame begins.
+  constexpr std::int64_t offset() const { return static_cast<std::int16_t>(word_ >> 18); }
+  constexpr std::int64_t cfa() const { return static_cast<std::int64_t>(word_) >> 34; }
+
+  constexpr Rule in_module(std::uint32_t module) const {
+    return Rule((word_ & ~(std::uint64_t{0xfff} << 6)) | std::uint64_t{module} << 6);
+  }
+
+ private:
+  std::uint64_t word_;
+};
+
+/// The rule for the instruction that the byte at `address` belongs to, by the table of tables (.eh_frame_hdr) of its
+/// file. Reads memory of the file only.
+Rule read_rule(const void* eh_frame_header, std::uint64_t address);
+
+}  // namespace syscost::signal_safe

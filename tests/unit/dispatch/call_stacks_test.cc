@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: MIT
+//
+// The call stacks of --syscost_where: each stack is compared with what _Unwind_Backtrace says at the same place.
+#include <alloca.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "backends/dispatch/stub/state.h"
+#include "opened.h"
+
+namespace syscost::dispatch {
+namespace {
+
+constexpr std::uint32_t kNumber = SYS_getppid;
+
+/// Return addresses, innermost first, of one marked call.
+struct Truth {
+  std::array<std::uintptr_t, 160> address;
+  std::size_t used = 0;
+};
+std::array<Truth, 512> truths;
+std::atomic<std::size_t> truths_used{0};
+
+_Unwind_Reason_Code note_frame(_Unwind_Context* context, void* argument) {
+  auto& truth = *static_cast<Truth*>(argument);
+  int is_before = 0;
+  const std::uintptr_t ip = _Unwind_GetIPInfo(context, &is_before);
+  // As a return address: one more than the interrupted instruction.
+  if (truth.used < truth.address.size() && ip != 0) truth.address[truth.used++] = ip + (is_before != 0 ? 1 : 0);
+  return _URC_NO_REASON;
+}
+
+/// The callers of this function, then one getppid with the same callers.
+__attribute__((noinline)) void mark() {
+  Truth& truth = truths[truths_used.fetch_add(1) % truths.size()];
+  truth.used = 0;
+  _Unwind_Backtrace(note_frame, &truth);
+  syscall(kNumber);
+  asm volatile("" : : : "memory");
+}
+
+__attribute__((noinline)) void recurse(int depth) {
+  if (depth > 0) recurse(depth - 1);
+  if (depth == 0) mark();
+  asm volatile("" : : : "memory");
+}
+
+__attribute__((noinline)) void realigned(std::size_t bytes) {
+  alignas(64) char aligned[64];
+  auto* room = static_cast<char*>(alloca(bytes));
+  asm volatile("" : : "r"(aligned), "r"(room) : "memory");
+  mark();
+  asm volatile("" : : "r"(aligned), "r"(room) : "memory");
+}
+
+int compare(const void* a, const void* b) {
+  mark();
+  return *static_cast<const int*>(a) - *static_cast<const int*>(b);
+}
+
+void handler(int /*signal*/) {
+  mark();
+}
+
+__attribute__((noinline)) void raise_on_own_stack() {
+  static char room[64 * 1024];
+  stack_t own{};
+  own.ss_sp = room;
+  own.ss_size = sizeof room;
+  stack_t before{};
+  sigaltstack(&own, &before);
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_ONSTACK;
+  struct sigaction old {};
+  sigaction(SIGUSR1, &action, &old);
+  raise(SIGUSR1);
+  action.sa_flags = 0;
+  sigaction(SIGUSR1, &action, nullptr);
+  raise(SIGUSR1);
+  sigaction(SIGUSR1, &old, nullptr);
+  sigaltstack(&before, nullptr);
+}
+
+sigjmp_buf place_to_go_on;
+void leaving_handler(int /*signal*/) {
+  mark();
+  siglongjmp(place_to_go_on, 1);
+}
+
+__attribute__((noinline)) void leave_a_handler() {
+  struct sigaction action {};
+  action.sa_handler = leaving_handler;
+  struct sigaction old {};
+  sigaction(SIGUSR2, &action, &old);
+  if (sigsetjmp(place_to_go_on, 1) == 0) raise(SIGUSR2);
+  mark();
+  sigaction(SIGUSR2, &old, nullptr);
+}
+
+__attribute__((noinline)) void catch_it() {
+  try {
+    throw std::runtime_error("thrown");
+  } catch (const std::runtime_error&) {
+    mark();
+  }
+}
+
+void make_marked_calls() {
+  mark();
+  for (int depth : {1, 5, 40}) recurse(depth);
+  realigned(17);
+  realigned(400);
+  std::array<int, 9> numbers{5, 3, 8, 1, 9, 2, 7, 4, 6};
+  std::qsort(numbers.data(), numbers.size(), sizeof(int), compare);
+  [] { mark(); }();
+  for (int i = 0; i < 3; ++i) raise_on_own_stack();
+  leave_a_handler();
+  catch_it();
+  std::thread([] { recurse(3); }).join();
+}
+
+struct Counted {
+  std::uint64_t calls = 0;
+  std::uint64_t with_stack = 0;
+  std::map<std::uint32_t, std::uint64_t> by_stack;  // of getppid
+};
+
+template <class Body>
+Counted count_by_stack(Backend& backend, Body body, std::uint32_t number = kNumber) {
+  WindowBook book(backend, quiet_memory());
+  WindowBook::Window* window = book.open(Reach::process);
+  body();
+  detail::CostData cost(&quiet_memory());
+  book.close(window, cost);
+  EXPECT_EQ(cost.lost + cost.late, 0U);
+  Counted counted;
+  for (const auto& [id, tally] : cost.table) {
+    if (id.number != number) continue;
+    counted.calls += tally.calls;
+    if (id.detail.stack != 0) counted.with_stack += tally.calls;
+    counted.by_stack[id.detail.stack] += tally.calls;
+  }
+  return counted;
+}
+
+std::uintptr_t bias_of(const std::string& path) {
+  std::FILE* maps = std::fopen("/proc/self/maps", "re");
+  std::uintptr_t bias = 0;
+  char line[4096];
+  while (std::fgets(line, sizeof line, maps) != nullptr) {
+    const std::string text = line;
+    if (text.find(path) == std::string::npos) continue;
+    bias = std::strtoull(line, nullptr, 16);
+    break;
+  }
+  std::fclose(maps);
+  return bias;
+}
+
+/// The return addresses of a stack, as long as its files are loaded where their first page is.
+std::vector<std::uintptr_t> addresses(const StackSource& source, std::uint32_t stack) {
+  std::vector<std::uintptr_t> found;
+  for (const StackFrame& frame : source.frames(stack)) {
+    if (frame.module == kNoModule) {
+      found.push_back(frame.offset);
+    } else {
+      found.push_back(bias_of(source.module(frame.module).path) + frame.offset);
+    }
+  }
+  return found;
+}
+
+class CallStacksTest : public testing::TestWithParam<Patching> {
+ protected:
+  CallStacksTest() : opened_(GetParam(), 0, true) {}
+  Backend& backend() { return *opened_.backend; }
+  const StackSource& source() { return *opened_.backend->stacks(); }
+  OpenedDispatch opened_;
+};
+INSTANTIATE_TEST_SUITE_P(PatchedAndTrapped, CallStacksTest, testing::Values(Patching::allowed, Patching::never));
+
+TEST_P(CallStacksTest, AreThoseOfTheUnwinderOfExceptions) {
+  mark();  // the unwinder of exceptions makes calls of its own at first
+  truths_used = 0;
+  const Counted counted = count_by_stack(backend(), make_marked_calls);
+  EXPECT_EQ(counted.calls, truths_used.load());
+  EXPECT_EQ(counted.with_stack, counted.calls);
+  std::map<std::vector<std::uintptr_t>, int> expected;
+  for (std::size_t i = 0; i < truths_used; ++i) {
+    // From the caller of mark() on.
+    expected[{truths[i].address.begin() + 1,
+              truths[i].address.begin() + static_cast<std::ptrdiff_t>(truths[i].used)}]++;
+  }
+  std::map<std::vector<std::uintptr_t>, int> found;
+  for (const auto& [stack, calls] : counted.by_stack) {
+    std::vector<std::uintptr_t> frames = addresses(source(), stack);
+    const StackFrame last = source().frames(stack).back();
+    EXPECT_EQ(source().end(stack), StackEnd::complete)
+        << frames.size() << " frames, the last is in "
+        << (last.module == kNoModule ? "no file" : source().module(last.module).path) << " at " << std::hex
+        << last.offset;
+    ASSERT_GE(frames.size(), 2U);
+    // syscall() of libc, and mark().
+    found[{frames.begin() + 2, frames.end()}] += static_cast<int>(calls);
+  }
+  EXPECT_EQ(found, expected);
+}
+
+TEST_P(CallStacksTest, CountEachCallOnceWithItsError) {
+  WindowBook book(backend(), quiet_memory());
+  WindowBook::Window* window = book.open(Reach::process);
+  for (int i = 0; i < 100; ++i) {
+    syscall(SYS_close, -1);
+    if (i % 2 == 0) syscall(SYS_close, -1);
+  }
+  detail::CostData cost(&quiet_memory());
+  book.close(window, cost);
+  std::uint64_t calls = 0;
+  std::uint64_t errors = 0;
+  std::size_t stacks = 0;
+  for (const auto& [id, tally] : cost.table) {
+    if (id.number != SYS_close) continue;
+    ++stacks;
+    calls += tally.calls;
+    errors += tally.errors.count(EBADF);
+    EXPECT_EQ(tally.latency.count(), tally.calls);
+  }
+  EXPECT_EQ(calls, 150U);
+  EXPECT_EQ(errors, 150U);
+  EXPECT_EQ(stacks, 2U);
+}
+
+TEST_P(CallStacksTest, HaveAPathAndABuildIdForEachModule) {
+  const Counted counted = count_by_stack(backend(), mark);
+  ASSERT_EQ(counted.by_stack.size(), 1U);
+  const std::span<const StackFrame> frames = source().frames(counted.by_stack.begin()->first);
+  ASSERT_GE(frames.size(), 3U);
+  EXPECT_NE(source().module(frames[0].module).path.find("libc.so"), std::string::npos);
+  EXPECT_EQ(source().module(frames[0].module).build_id.size(), 40U);
+  EXPECT_NE(source().module(frames[1].module).path.find("call_stacks_tests"), std::string::npos);
+}
+
+TEST_P(CallStacksTest, HaveTheCallersOfAClone) {
+  const Counted counted = count_by_stack(
+      backend(), [] { std::thread([] {}).join(); }, SYS_clone3);
+  const Counted older = counted.calls != 0 ? counted : Counted{1, 1, {}};
+  for (const auto& [stack, calls] : older.by_stack) {
+    EXPECT_EQ(source().end(stack), StackEnd::complete);
+    EXPECT_GT(source().frames(stack).size(), 4U);
+  }
+}
+
+/// Code of our own without a table: one call of getppid, and back.
+constexpr unsigned char kWithoutTable[] = {0xb8, 110, 0, 0, 0, 0x0f, 0x05, 0xc3};
+
+TEST_P(CallStacksTest, EndWhereThereIsNoTable) {
+  void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(page, MAP_FAILED);
+  std::copy(std::begin(kWithoutTable), std::end(kWithoutTable), static_cast<unsigned char*>(page));
+  ASSERT_EQ(mprotect(page, 4096, PROT_READ | PROT_EXEC), 0);
+  const Counted counted = count_by_stack(backend(), reinterpret_cast<void (*)()>(page));
+  ASSERT_EQ(counted.by_stack.size(), 1U);
+  EXPECT_EQ(source().end(counted.by_stack.begin()->first), StackEnd::no_unwind_information);
+  EXPECT_EQ(source().frames(counted.by_stack.begin()->first).size(), 1U);
+  munmap(page, 4096);
+}
+
+TEST_P(CallStacksTest, SurviveAStackPointerThatIsNone) {
+  const Counted counted = count_by_stack(backend(), [] {
+    long result = kNumber;
+    asm volatile("mov %%rsp, %%r12\n\tmov $0x1000, %%rsp\n\tsyscall\n\tmov %%r12, %%rsp"
+                 : "+a"(result)
+                 :
+                 : "r12", "rcx", "r11", "memory");
+  });
+  EXPECT_EQ(counted.calls, 1U);
+}
+
+TEST_P(CallStacksTest, LeaveVectorRegistersAlone) {
+  alignas(32) std::array<std::uint64_t, 2> before{0x1122334455667788, 0x99aabbccddeeff00};
+  alignas(32) std::array<std::uint64_t, 2> after{};
+  const Counted counted = count_by_stack(backend(), [&] {
+    long result = kNumber;  // a place that no call came from yet: unwound for the first time
+    asm volatile(
+        "movdqa %1, %%xmm0\n\tmovdqa %1, %%xmm15\n\tsyscall\n\tpxor %%xmm1, %%xmm1\n\tpor %%xmm15, %%xmm1\n\t"
+        "pand %%xmm0, %%xmm1\n\tmovdqa %%xmm1, %2"
+        : "+a"(result)
+        : "m"(before), "m"(after)
+        : "rcx", "r11", "xmm0", "xmm1", "xmm15", "memory");
+  });
+  EXPECT_EQ(counted.with_stack, 1U);
+  EXPECT_EQ(before, after);
+}
+
+TEST_P(CallStacksTest, AreNoneWithoutTheRequest) {
+  opened_.backend.reset();
+  OpenedDispatch plain(GetParam());
+  EXPECT_EQ(plain.backend->stacks(), nullptr);
+  const Counted counted = count_by_stack(*plain.backend, mark);
+  EXPECT_EQ(counted.with_stack, 0U);
+  EXPECT_EQ(counted.calls, 1U);
+}
+
+}  // namespace
+}  // namespace syscost::dispatch
