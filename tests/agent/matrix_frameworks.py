@@ -28,8 +28,16 @@ def numbers(version):
     return tuple(map(int, version.split(".")))
 
 
-class GoogleTest:
+class Framework:
     """Sources: those of the framework, which may be a shared library, and then main() and the tests."""
+
+    @staticmethod
+    def comparable(rows, others):
+        """Both, without what may differ between two runs of one program."""
+        return rows, others
+
+
+class GoogleTest(Framework):
     reference = "adapter_many_shapes"
     flags = ("--gtest_filter=-Hostile.*:Forks.*",)
     passed = "[       OK ]"
@@ -50,13 +58,8 @@ class GoogleTest:
                 [(folder / "src/gtest_main.cc", []),
                  (TOP / "tests/adapters/programs/many_shapes_test.cc", old)])
 
-    @staticmethod
-    def comparable(rows, others):
-        """Both, without what may differ between two runs of one program."""
-        return rows, others
 
-
-class GoogleBenchmark:
+class GoogleBenchmark(Framework):
     reference = "agent_benchmark_kinds_linked"
     flags = ("--benchmark_min_time=0.001",)
     passed = "BM_"
@@ -80,7 +83,7 @@ class GoogleBenchmark:
         return sure(rows), sure(others)
 
 
-class Catch2:
+class Catch2(Framework):
     reference = "agent_catch2_tests_linked"
     flags = ("~Fails", "~Throws")  # they print, each version in its own way
     passed = "passed"
@@ -95,10 +98,8 @@ class Catch2:
         return ([f"-I{folder}/extras", "-DSYSCOST_TEST_CATCH_AMALGAMATED"], [folder / "extras/catch_amalgamated.cpp"],
                 [(PROGRAMS / "catch2_tests.cc", [])])
 
-    comparable = GoogleTest.comparable
 
-
-class Doctest:
+class Doctest(Framework):
     reference = "agent_doctest_tests_linked"
     flags = ("--test-case-exclude=Fails*,Throws",)
     passed = "passed"
@@ -108,8 +109,6 @@ class Doctest:
         folder = from_repository(args.doctest_repo, "--doctest-repo", version if numbers(version) < (2, 4, 8) else f"v{version}",
                                  ["doctest/doctest.h"], args.work / "source" / f"doctest-{version}")
         return [f"-I{folder}"], [], [(PROGRAMS / "doctest_tests.cc", [])]
-
-    comparable = GoogleTest.comparable
 
 
 FRAMEWORKS = {"gtest": GoogleTest, "benchmark": GoogleBenchmark, "catch2": Catch2, "doctest": Doctest}

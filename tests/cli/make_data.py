@@ -621,6 +621,11 @@ def main():
         save(f"shards/machine_{number}/tests.csv", shard(number, windows))
         if number != 2:
             save(f"shards_lost/machine_{number}/tests.csv", shard(number, windows))
+    # A history: of the second run a shard is lost, the third is another one alone.
+    for run, numbers in {"build-1": (1, 2, 3), "build-2": (1, 2), "by-hand": (3,)}.items():
+        for number in numbers:
+            lines = [line.replace(f"machine{number}-7", run) for line in shard(number, shards[number])]
+            save(f"shards_history/{run}/machine_{number}.csv", lines)
     save_bytes("bazel/target/test.outputs/outputs.zip", b"PK")
     save("bazel/other/test.outputs/tests.csv", window("Log.Reads", [opens(4)], 5000))
 

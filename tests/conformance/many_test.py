@@ -12,6 +12,7 @@ import os
 import pwd
 import random
 import re
+import select
 import shutil
 import signal
 import socket
@@ -241,9 +242,10 @@ class Many(unittest.TestCase):
         copies = self.start(8, "again")
         self.assert_one_pair(copies)
         (helper,) = helpers()
+        ended = os.pidfd_open(helper)
+        self.addCleanup(os.close, ended)
         os.kill(helper, signal.SIGKILL)
-        while helpers():
-            time.sleep(0.001)
+        self.assertTrue(select.select([ended], [], [], 60)[0])
         late = self.start(1)  # starts another helper
         self.assertNotEqual(late[0].programs, copies[0].programs)
         for copy in copies:
@@ -411,13 +413,19 @@ class Many(unittest.TestCase):
         listener.listen()
         return [[listener], list(socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))]
 
-    def test_idle_connections_keep_no_one_from_the_helper_for_everyone(self):
-        helper = subprocess.Popen(["prlimit", "--nofile=600:600", HELPER, "--for-everyone"])  # pylint: disable=consider-using-with
+    def serve_everyone(self, *wrapper):
+        """Starts a helper for all users, and returns it once it listens."""
+        helper = subprocess.Popen([*wrapper, HELPER, "--for-everyone"])  # pylint: disable=consider-using-with
         self.addCleanup(helper.wait)
         self.addCleanup(helper.kill)
+        # No event says that a process listens: polling.
         while not names_of_helpers():
             self.assertIsNone(helper.poll())
             time.sleep(0.001)
+        return helper
+
+    def test_idle_connections_keep_no_one_from_the_helper_for_everyone(self):
+        self.serve_everyone("prlimit", "--nofile=600:600")
         (name,) = names_of_helpers()
         crowd = [socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(700)]
         self.addCleanup(lambda: [one.close() for one in crowd])
@@ -441,12 +449,7 @@ class Many(unittest.TestCase):
         self.assertIn(b"only root can write to", done.stderr)
 
     def test_a_helper_for_everyone_serves_all_users_by_one_pair_and_stays(self):
-        helper = subprocess.Popen([HELPER, "--for-everyone"])  # pylint: disable=consider-using-with
-        self.addCleanup(helper.wait)
-        self.addCleanup(helper.kill)
-        while not names_of_helpers():
-            self.assertIsNone(helper.poll())
-            time.sleep(0.001)
+        helper = self.serve_everyone()
         copies = self.start(2) + self.start(2, user="nobody", group="nogroup", extra_groups=[])
         self.assert_one_pair(copies)
         self.assert_exact(copies)

@@ -29,7 +29,7 @@ PLUGIN = {
     "agent/find": ["agent/common"],
     "agent/gtest": ["adapters/gtest", "agent", "agent/find"],
     "agent/guest": ["agent/common", "agent/find"],
-    "agent/inject": ["agent/common", "agent/find"],
+    "agent/inject": ["agent/common", "agent/find", "os"],
     "backends/common": ["core"],
     "backends/dispatch/stub": [],
     "arguments": ["arguments/tables", "core", "os"],

@@ -17,7 +17,7 @@ constexpr std::size_t kFarthest = 50;
 std::size_t description_begin(std::string_view line, std::size_t margin) {
   const std::size_t gap = std::min(line.find("  ", margin), line.size());
   const std::size_t begin = line.find_first_not_of(' ', gap);
-  return begin == std::string_view::npos || begin > kFarthest ? 4 : begin - margin;
+  return begin > kFarthest ? 4 : begin - margin;  // npos is farther, too
 }
 
 /// `Usage: ...`, `Exit codes: ...`: such a line does not continue the line above it.

@@ -19,7 +19,7 @@ int log(const cli::Options& options, const render::Paint& paint, std::ostream& o
     for (csv::Input& input : one.files) all.files.push_back(std::move(input));
   }
   model::LoadOptions load;
-  load.all_runs = true;
+  load.all_runs = load.is_history = true;
   load.is_printable = options.is_printable();
   const NamedTest named = load_named(std::move(all), load, options.test, problems);
   const std::vector<const model::Group*> found = find_test(named.data, named.groups, options.test);

@@ -55,7 +55,7 @@ int runs(const cli::Options& options, std::ostream& out, std::ostream& err) {
   csv::Problems problems;
   model::LoadOptions load;
   load.folders = options.folders;
-  load.all_runs = true;
+  load.all_runs = load.is_history = true;
   load.keep_rows = false;
   load.is_printable = options.is_printable();
   std::vector<RunEntry> entries;

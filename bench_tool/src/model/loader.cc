@@ -174,7 +174,8 @@ Dataset load(csv::Run run, const LoadOptions& options, csv::Problems& problems) 
   if (is_empty && has_files && problems.count() == problems_before) {
     problems.add(run.name, 0, "holds a header and no row: no test was measured");
   }
-  for (std::string& fault : missing_shards(data, run.is_folder)) problems.add(run.name, 0, std::move(fault));
+  const RunsAre runs = options.is_history ? RunsAre::apart : run.is_folder ? RunsAre::one_folder : RunsAre::one_file;
+  for (std::string& fault : missing_shards(data, runs)) problems.add(run.name, 0, std::move(fault));
   if (options.is_printable) data.make_printable();
   return data;
 }

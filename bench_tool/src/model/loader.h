@@ -20,6 +20,7 @@ struct LoadOptions {
   csv::Folders folders = csv::Folders::flat;  ///< Where load() of a path looks for files.
   std::string run_id;                         ///< Only this run, as --run names it; empty = the newest of each file.
   bool all_runs = false;                      ///< Every run, pooled.
+  bool is_history = false;                    ///< Runs stay apart: shards of one do not stand in for those of another.
   bool keep_rows = true;                      ///< False: windows without their syscalls.
   bool keep_intervals = false;   ///< Windows of kind `interval`; they repeat what the command's window says.
   bool keep_histograms = false;  ///< For tests that `test_part`, a part of a display name, may mean.

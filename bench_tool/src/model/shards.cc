@@ -93,7 +93,7 @@ std::string shards_text(const Dataset& data) {
   return here.size() == total ? fmt::format("in {} shards", total) : fmt::format("only {} of {}", list_of(here), total);
 }
 
-std::vector<std::string> missing_shards(const Dataset& data, bool is_folder) {
+std::vector<std::string> missing_shards(const Dataset& data, RunsAre runs_are) {
   std::vector<std::string> faults;
   for (const auto& [key, runs] : shards_of(data)) {
     const auto& [program, total] = key;
@@ -102,10 +102,11 @@ std::vector<std::string> missing_shards(const Dataset& data, bool is_folder) {
       if (numbers.size() == 1) {
         alone.insert(numbers.begin(), numbers.end());
       } else if (numbers.size() < total) {
-        faults.push_back(fault_of(program, total, numbers));
+        const std::string of_run = runs_are == RunsAre::apart ? fmt::format("run {}: ", data.text(run)) : "";
+        faults.push_back(of_run + fault_of(program, total, numbers));
       }
     }
-    const bool is_chosen = alone.size() == 1 && !is_folder;
+    const bool is_chosen = runs_are == RunsAre::apart || (runs_are == RunsAre::one_file && alone.size() == 1);
     if (!alone.empty() && alone.size() < total && !is_chosen) faults.push_back(fault_of(program, total, alone));
   }
   return faults;

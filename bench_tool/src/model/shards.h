@@ -13,13 +13,19 @@
 
 namespace syscost::bench::model {
 
-/// Which shards of the tests the run has: "in 4 shards", "only shard 2 of 4"; "" without shards, and where programs
-/// differ.
+/// Names the shards that the run has: "in 4 shards", "only shard 2 of 4". Returns "" if there are no shards, or if
+/// programs have different ones.
 std::string shards_text(const Dataset& data);
 
-/// A sentence for each program of which some shards are here and others are not. Shards with a run_id in common belong
-/// together; those with one of their own are taken as one run. One shard alone is what somebody chose, unless the run
-/// is a folder: then others may not have arrived.
-std::vector<std::string> missing_shards(const Dataset& data, bool is_folder);
+/// How the runs of a dataset belong together.
+enum class RunsAre {
+  one_file,    ///< They are one run. One shard alone is what somebody chose.
+  one_folder,  ///< They are one run. If one shard is alone, the others may not have arrived.
+  apart,       ///< Each is a run of a history. One shard alone has a run_id of its own, or is what somebody chose.
+};
+
+/// Returns a sentence for each program of which some shards are here and others are missing. Shards with a run_id in
+/// common belong together. Each shard with a run_id of its own is taken as a part of one run, unless runs are apart.
+std::vector<std::string> missing_shards(const Dataset& data, RunsAre runs);
 
 }  // namespace syscost::bench::model

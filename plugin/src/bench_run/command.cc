@@ -12,6 +12,8 @@
 #include <chrono>
 #include <csignal>
 
+#include "os/null_ended.h"
+
 namespace syscost::bench_run {
 namespace {
 
@@ -52,14 +54,6 @@ class Signals {
   struct sigaction before_[5]{};
 };
 
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  pointers.reserve(texts.size() + 1);
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 /// Returns when the process has ended, or cannot be watched.
 void tick_until_end(pid_t process, Tick tick) {
   using Clock = std::chrono::steady_clock;
@@ -87,12 +81,11 @@ int CommandEnd::exit_code() const {
 }
 
 CommandEnd run_command(const std::string& path, const std::vector<std::string>& command, Tick tick) {
-  std::vector<std::string> texts = command;
-  const std::vector<char*> arguments = pointers_to(texts);
+  const std::vector<char*> arguments = null_ended(command);
   // A file that the kernel does not know is a script without its first line: the shell runs it.
   std::vector<std::string> shell_texts = {"sh", path};
   shell_texts.insert(shell_texts.end(), command.begin() + 1, command.end());
-  const std::vector<char*> shell_arguments = pointers_to(shell_texts);
+  const std::vector<char*> shell_arguments = null_ended(shell_texts);
 
   // Where SIGCHLD is ignored, the kernel throws the end of a child away. The command must find it ignored, too.
   struct sigaction of_children {};
@@ -103,8 +96,9 @@ CommandEnd run_command(const std::string& path, const std::vector<std::string>& 
 
   static volatile int error = 0;
   error = 0;
-  // vfork: fork() would make calls of its own in the child, and they would be counted as the command's.
-  const pid_t child = vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork)
+  // NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork): the child restores SIGCHLD only.
+  // fork() would make calls of its own in the child, and they would be counted as the command's.
+  const pid_t child = vfork();
   if (child == 0) {
     if (ignores_children) sigaction(SIGCHLD, &of_children, nullptr);
     execv(path.c_str(), arguments.data());
@@ -112,6 +106,7 @@ CommandEnd run_command(const std::string& path, const std::vector<std::string>& 
     error = errno;
     _exit(127);
   }
+  // NOLINTEND(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork)
   CommandEnd end;
   if (child < 0) {
     end.error = errno;

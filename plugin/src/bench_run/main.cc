@@ -24,6 +24,7 @@
 #include "bench_run/out_of_reach.h"
 #include "bench_run/own_options.h"
 #include "bench_run/program_file.h"
+#include "os/null_ended.h"
 #include "session/outside.h"
 #include "syscost/adapter.h"
 
@@ -49,9 +50,7 @@ std::string own_folder() {
 void check_options(const std::vector<std::string>& options) {
   std::vector<std::string> texts = {"bench"};
   texts.insert(texts.end(), options.begin(), options.end());
-  std::vector<char*> arguments;
-  for (std::string& text : texts) arguments.push_back(text.data());
-  arguments.push_back(nullptr);
+  std::vector<char*> arguments = null_ended(texts);
   int count = static_cast<int>(texts.size());
   if (!adapter::take_options(&count, arguments.data())) std::exit(kExitBadInput);
   if (count > 1) {

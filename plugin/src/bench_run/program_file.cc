@@ -58,7 +58,7 @@ std::string interpreter_of(std::string_view text) {
     if (begin == std::string_view::npos) break;
     line.remove_prefix(begin);
     const std::size_t end = std::min(line.find_first_of(" \t"), line.size());
-    const std::string word(line.substr(0, end));
+    std::string word(line.substr(0, end));
     line.remove_prefix(end);
     const bool is_env = word == "env" || word.ends_with("/env");
     if (is_env || word.front() == '-' || word.find('=') != std::string::npos) continue;

@@ -16,6 +16,7 @@
 #include <csignal>
 #include <cstdint>
 
+#include "os/null_ended.h"
 #include "os/own_calls.h"
 #include "os/shared_clone.h"
 
@@ -119,14 +120,6 @@ void be_its_parent(void* argument) {
   end_child(0);
 }
 
-std::vector<char*> pointers(const std::vector<std::string>& words) {
-  std::vector<char*> result;
-  result.reserve(words.size() + 1);
-  for (const std::string& word : words) result.push_back(const_cast<char*>(word.c_str()));  // NOLINT
-  result.push_back(nullptr);
-  return result;
-}
-
 }  // namespace
 
 // Like posix_spawn, but without a child. A child with exit signal 0 would be as quiet only until it executes, which
@@ -136,8 +129,8 @@ Result<DetachedProcess> start_detached(const DetachedProgram& program) {
   void* stacks = mmap(nullptr, 2 * kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   if (stacks == MAP_FAILED) return errno_failure("reserve a stack for", program.arguments[0], errno);
   char* const first_top = static_cast<char*>(stacks) + kStackBytes;
-  const std::vector<char*> argv = pointers(program.arguments);
-  const std::vector<char*> envp = pointers(program.environment);
+  const std::vector<char*> argv = null_ended(program.arguments);
+  const std::vector<char*> envp = null_ended(program.environment);
   Launch launch{.path = argv[0],
                 .arguments = argv.data(),
                 .environment = envp.data(),

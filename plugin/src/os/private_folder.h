@@ -27,7 +27,7 @@ inline std::string private_folder(const std::string& folder) {
   if (is_private_folder(folder)) return folder;
   constexpr int kNames = 10;
   for (int i = 0; i < kNames; ++i) {
-    const std::string own = folder + "/syscost-" + std::to_string(geteuid()) + (i == 0 ? "" : "-" + std::to_string(i));
+    std::string own = folder + "/syscost-" + std::to_string(geteuid()) + (i == 0 ? "" : "-" + std::to_string(i));
     if (mkdir(own.c_str(), S_IRWXU) != 0 && errno != EEXIST) return {};
     if (is_private_folder(own)) return own;
   }

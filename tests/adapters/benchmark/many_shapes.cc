@@ -157,6 +157,7 @@ void BM_CountsItself(benchmark::State& state) {
 BENCHMARK(BM_CountsItself);
 
 void BM_Slow(benchmark::State& state) {
+  // How long the body takes is what decides how often it is counted.
   for (auto _ : state) usleep(150000);
 }
 BENCHMARK(BM_Slow)->UseRealTime();

@@ -89,7 +89,8 @@ void BM_Batch(benchmark::State& state) {
 }
 BENCHMARK(BM_Batch);
 
-class BM_Fixture : public benchmark::Fixture {
+class BM_Fixture  // NOLINT(readability-identifier-naming): a benchmark's name begins with it
+    : public benchmark::Fixture {
  public:
   void SetUp(const benchmark::State& /*state*/) override { call(30); }
   void TearDown(const benchmark::State& /*state*/) override { call(30); }

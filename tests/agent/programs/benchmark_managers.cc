@@ -16,9 +16,11 @@ class Manager : public benchmark::MemoryManager {
   int stops = 0;
 
  private:
+  // NOLINTBEGIN(modernize-use-override): each version declares one of the two
   void Start() override { ++starts; }
-  void Stop(Result* result) override { stop(*result); }  // NOLINT: not an override in each version
+  void Stop(Result* result) override { stop(*result); }
   void Stop(Result& result) { stop(result); }
+  // NOLINTEND(modernize-use-override)
   void stop(Result& result) {
     ++stops;
     result.num_allocs = 16;
@@ -44,7 +46,9 @@ struct Other {
   virtual void nothing() {}
 };
 /// A class with two bases.
-class BM_Bases : public benchmark::Fixture, public Other {};
+class BM_Bases  // NOLINT(readability-identifier-naming): a benchmark's name begins with it
+    : public benchmark::Fixture,
+      public Other {};
 BENCHMARK_F(BM_Bases, One)(benchmark::State& state) {
   for (auto _ : state) syscall(SYS_getppid);
 }

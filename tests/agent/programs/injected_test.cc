@@ -50,11 +50,11 @@ struct Timer {
 // Most of the process's time passes between tests.
 class Signals : public testing::TestWithParam<int> {
  protected:
-  static void SetUpTestSuite() { timer = new Timer; }
-  static void TearDownTestSuite() { delete timer; }
-  static Timer* timer;
+  static void SetUpTestSuite() { timer_ = new Timer; }
+  static void TearDownTestSuite() { delete timer_; }
+  static Timer* timer_;
 };
-Timer* Signals::timer = nullptr;
+Timer* Signals::timer_ = nullptr;
 TEST_P(Signals, FindTheirThread) {
   EXPECT_EQ(g_strangers.load(), 0);
 }

@@ -13,6 +13,7 @@ namespace syscost::bench {
 namespace {
 
 using model::missing_shards;
+using model::RunsAre;
 using model::shards_text;
 using testing::load;
 using testing::run_row;
@@ -37,13 +38,13 @@ model::Dataset dataset_of(const std::string& rows, std::size_t files) {
 TEST(Shards, AllOfThemAreOneRun) {
   const model::Dataset data = dataset_of(shard("2 of 2", "b") + shard("1 of 2", "a"), 2);
   EXPECT_EQ(shards_text(data), "in 2 shards");
-  EXPECT_EQ(missing_shards(data, true), Texts());
+  EXPECT_EQ(missing_shards(data, RunsAre::one_folder), Texts());
 }
 
 TEST(Shards, ThatAreMissingAreNamed) {
   const model::Dataset data = dataset_of(shard("1 of 4", "a") + shard("4 of 4", "b"), 2);
   EXPECT_EQ(shards_text(data), "only shards 1 and 4 of 4");
-  EXPECT_EQ(missing_shards(data, true),
+  EXPECT_EQ(missing_shards(data, RunsAre::one_folder),
             Texts{"shards 2 and 3 of 4 of tests are missing: only shards 1 and 4 are here; bring "
                   "the CSV of each shard, or run what is missing"});
 }
@@ -53,17 +54,31 @@ TEST(Shards, OfOneRunIdBelongTogether) {
   const model::Dataset data = dataset_of(
       shard("1 of 3", "a") + shard("2 of 3", "a") + shard("1 of 3", "b") + shard("2 of 3", "b") + shard("3 of 3", "b"),
       2);
-  ASSERT_EQ(missing_shards(data, true).size(), 1U);
-  EXPECT_EQ(missing_shards(data, true)[0].find("shard 3 of 3 of tests is missing: only shards 1 and 2 are here"), 0U);
+  ASSERT_EQ(missing_shards(data, RunsAre::one_folder).size(), 1U);
+  EXPECT_EQ(missing_shards(data, RunsAre::one_folder)[0].find(
+                "shard 3 of 3 of tests is missing: only shards 1 and 2 are here"),
+            0U);
 }
 
 TEST(Shards, OneAloneInAFileIsWhatSomebodyChose) {
   const std::string one = shard("2 of 4", "a");
-  EXPECT_EQ(missing_shards(dataset_of(one, 1), false), Texts());
-  EXPECT_EQ(missing_shards(dataset_of(one, 1), true).size(), 1U) << "of a folder others may not have arrived";
+  EXPECT_EQ(missing_shards(dataset_of(one, 1), RunsAre::one_file), Texts());
+  EXPECT_EQ(missing_shards(dataset_of(one, 1), RunsAre::one_folder).size(), 1U)
+      << "of a folder others may not have arrived";
   EXPECT_EQ(shards_text(dataset_of(one, 1)), "only shard 2 of 4");
-  EXPECT_EQ(missing_shards(dataset_of(one + shard("1 of 1", "b", "other"), 2), true).size(), 1U)
+  EXPECT_EQ(missing_shards(dataset_of(one + shard("1 of 1", "b", "other"), 2), RunsAre::one_folder).size(), 1U)
       << "a tree of two programs";
+}
+
+TEST(Shards, OfARunInAHistoryAreNotReplacedByThoseOfAnother) {
+  const std::string whole = shard("1 of 3", "a") + shard("2 of 3", "a") + shard("3 of 3", "a");
+  EXPECT_EQ(
+      missing_shards(dataset_of(whole + shard("1 of 3", "b") + shard("2 of 3", "b"), 2), RunsAre::apart),
+      Texts{"run b: shard 3 of 3 of tests is missing: only shards 1 and 2 are here; bring the CSV of each shard, or "
+            "run what is missing"});
+  // Each shard alone is a run of its own here.
+  EXPECT_EQ(missing_shards(dataset_of(whole + shard("2 of 3", "b") + shard("3 of 3", "c"), 3), RunsAre::apart),
+            Texts());
 }
 
 TEST(Shards, OfDifferentProgramsAreNotMixed) {
@@ -71,8 +86,8 @@ TEST(Shards, OfDifferentProgramsAreNotMixed) {
                                              shard("1 of 3", "c", "two") + shard("2 of 3", "d", "two"),
                                          4);
   EXPECT_EQ(shards_text(data), "");
-  ASSERT_EQ(missing_shards(data, true).size(), 1U);
-  EXPECT_EQ(missing_shards(data, true)[0].find("shard 3 of 3 of two is missing"), 0U);
+  ASSERT_EQ(missing_shards(data, RunsAre::one_folder).size(), 1U);
+  EXPECT_EQ(missing_shards(data, RunsAre::one_folder)[0].find("shard 3 of 3 of two is missing"), 0U);
 }
 
 TEST(Shards, ThatAFileClaimsWithoutSenseAreNone) {
@@ -84,8 +99,10 @@ TEST(Shards, ThatAFileClaimsWithoutSenseAreNone) {
 
 TEST(Shards, OfWhichThereAreManyAreNotAllNamed) {
   const model::Dataset data = dataset_of(shard("1 of 100000", "a") + shard("2 of 100000", "b"), 2);
-  EXPECT_EQ(missing_shards(data, true)[0].find("shards 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14 and 99986 more of"), 0U)
-      << missing_shards(data, true)[0];
+  EXPECT_EQ(missing_shards(data, RunsAre::one_folder)[0].find(
+                "shards 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14 and 99986 more of"),
+            0U)
+      << missing_shards(data, RunsAre::one_folder)[0];
 }
 
 }  // namespace

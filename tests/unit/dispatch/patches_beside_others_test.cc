@@ -40,7 +40,7 @@ class BusyThread {
 
   static bool calls_are_right() {
     char zeros[8] = "\1\1\1\1\1\1\1";
-    return getppid() == parent_ && read(zero_, zeros, sizeof zeros) == sizeof zeros && zeros[0] == 0 && zeros[7] == 0 &&
+    return getppid() == parent_ && read(kZero, zeros, sizeof zeros) == sizeof zeros && zeros[0] == 0 && zeros[7] == 0 &&
            lseek(-1, 0, SEEK_CUR) == -1 && errno == EBADF;
   }
 
@@ -53,7 +53,7 @@ class BusyThread {
 
   /// Of the process that made the last thread: a death test is a process of its own.
   static inline std::atomic<pid_t> parent_{0};
-  static inline const int zero_ = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+  static inline const int kZero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
   std::atomic<bool> is_over_{false};
   std::atomic<bool> is_right_{true};
   std::thread thread_;
@@ -182,7 +182,7 @@ TEST_F(PatchedLibcDeathTest, LeaveBridgesWhereATimedPassMadeAThread) {
     if (!std::equal(jump.begin(), jump.end(), bridge)) std::_Exit(2);
     if (!thread->stop()) std::_Exit(3);
     // Alone again, all is undone.
-    OpenedDispatch();
+    { const OpenedDispatch opened; }
     std::_Exit(std::equal(jump.begin(), jump.end(), bridge) ? 4 : 0);
   };
   EXPECT_EXIT(close_beside_thread(), testing::ExitedWithCode(0), "");

@@ -34,12 +34,12 @@ Bytes join(std::initializer_list<Bytes> parts) {
 /// Functions and what lies between them, from the beginning of a page on.
 class Code {
  public:
-  Code() { text_.reserve(sizeof g_memory); }
+  Code() { text_.reserve(sizeof memory_); }
 
   Code& function(const Bytes& bytes, bool has_landing_pads = false) {
     const std::size_t begin = text_.size();
     gap(bytes);
-    functions_.push_back({g_memory + begin, g_memory + text_.size(), has_landing_pads});
+    functions_.push_back({memory_ + begin, memory_ + text_.size(), has_landing_pads});
     return *this;
   }
   Code& gap(const Bytes& bytes) {
@@ -50,23 +50,23 @@ class Code {
   Code& fill(std::size_t offset) { return gap(Bytes(offset - text_.size(), 0x06)); }
 
   Sites prove() {
-    std::fill(std::begin(g_memory), std::end(g_memory), static_cast<unsigned char>(0x06));
-    std::copy(text_.begin(), text_.end(), std::begin(g_memory));
-    g_functions = functions_;
+    std::fill(std::begin(memory_), std::end(memory_), static_cast<unsigned char>(0x06));
+    std::copy(text_.begin(), text_.end(), std::begin(memory_));
+    known_functions_ = functions_;
     auto find = [](const unsigned char* address) -> std::optional<Function> {
-      for (const Function& function : g_functions) {
+      for (const Function& function : known_functions_) {
         if (address >= function.begin && address < function.end) return function;
       }
       return std::nullopt;
     };
-    return prove_sites({g_memory, std::end(g_memory)}, find);
+    return prove_sites({memory_, std::end(memory_)}, find);
   }
 
-  static std::ptrdiff_t offset(const unsigned char* address) { return address - g_memory; }
+  static std::ptrdiff_t offset(const unsigned char* address) { return address - memory_; }
 
  private:
-  alignas(4096) static inline unsigned char g_memory[8192];
-  static inline std::vector<Function> g_functions;
+  alignas(4096) static inline unsigned char memory_[8192];
+  static inline std::vector<Function> known_functions_;
   Bytes text_;
   std::vector<Function> functions_;
 };

@@ -285,4 +285,3 @@ TEST_F(RunFilesOfPrograms, AreNotTakenWhereTheyWouldHaveLowNumbers) {
 
 }  // namespace
 }  // namespace syscost::ebpf
-#include "../sanitized.h"

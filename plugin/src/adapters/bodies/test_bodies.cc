@@ -82,7 +82,7 @@ void TestBodies::run_start(const char* framework) {
   is_started_ = true;
 }
 
-void TestBodies::run_end() {
+void TestBodies::run_end() const {
   if (is_started_) adapter::finish();
 }
 
@@ -100,7 +100,7 @@ void TestBodies::body_start() {
   adapter::open_window(name);
 }
 
-void TestBodies::body_end() {
+void TestBodies::body_end() const {
   if (is_window_open_ && !adapter::is_fork_child()) adapter::pause_window();
 }
 

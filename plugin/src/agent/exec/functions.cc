@@ -84,7 +84,7 @@ std::size_t count_of(char* const* arguments) {
   injected[2] = const_cast<char*>(path); /* a program without any argument gets its name */       \
   injected[3] = nullptr;                                                                          \
   for (std::size_t i = 0; i < count_of(arguments) + (count_of(arguments) != 0 ? 1 : 0); ++i)      \
-  injected[i + 2] = arguments[i]
+  injected[i + 2] = (arguments)[i]
 
 int execute(const char* path, char* const* arguments, char* const* theirs) {
   if (!is_passing_on()) return libc().execve(path, arguments, theirs);
@@ -136,6 +136,7 @@ std::size_t count_pointers(va_list list) {
 
 }  // namespace
 
+// NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved ones
 #pragma GCC visibility push(default)
 extern "C" {
 
@@ -200,3 +201,4 @@ int posix_spawnp(pid_t* child, const char* name, const posix_spawn_file_actions_
 
 }  // extern "C"
 #pragma GCC visibility pop
+// NOLINTEND(readability-inconsistent-declaration-parameter-name)

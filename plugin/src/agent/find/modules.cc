@@ -58,7 +58,7 @@ int visit_one(dl_phdr_info* info, std::size_t /*size*/, void* context) {
   if (is_of_the_system_or_ours(path) || std::strlen(path) >= sizeof Module::path) return 0;
   static Module module;  // too large for a stack; one thread asks, before main()
   module = Module();
-  std::strcpy(module.path, path);
+  std::memcpy(module.path, path, std::strlen(path) + 1);
   read_segments(*info, module);
   const auto& visit = *static_cast<const Visit*>(context);
   return visit.visit(module, visit.context) ? 0 : 1;

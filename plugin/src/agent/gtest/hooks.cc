@@ -154,21 +154,25 @@ void on_iteration_start(const void* repeater, const void* unit_test, int iterati
 
 // ---- windows --------------------------------------------------------------------------------------------------------
 
+void begin_environments(const void* repeater, const void* unit_test, int EventSlots::*slot, const char* window) {
+  pass_on(repeater, slot, unit_test);
+  if (is_ours(repeater)) run().windows.environments_start(window);
+}
+void end_environments(const void* repeater, const void* unit_test, int EventSlots::*slot) {
+  if (is_ours(repeater)) run().windows.environments_end();
+  pass_on(repeater, slot, unit_test);
+}
 void on_set_up_start(const void* repeater, const void* unit_test) {
-  pass_on(repeater, &EventSlots::set_up_start, unit_test);
-  if (is_ours(repeater)) run().windows.environments_start("set-up");
+  begin_environments(repeater, unit_test, &EventSlots::set_up_start, "set-up");
 }
 void on_set_up_end(const void* repeater, const void* unit_test) {
-  if (is_ours(repeater)) run().windows.environments_end();
-  pass_on(repeater, &EventSlots::set_up_end, unit_test);
+  end_environments(repeater, unit_test, &EventSlots::set_up_end);
 }
 void on_tear_down_start(const void* repeater, const void* unit_test) {
-  pass_on(repeater, &EventSlots::tear_down_start, unit_test);
-  if (is_ours(repeater)) run().windows.environments_start("tear-down");
+  begin_environments(repeater, unit_test, &EventSlots::tear_down_start, "tear-down");
 }
 void on_tear_down_end(const void* repeater, const void* unit_test) {
-  if (is_ours(repeater)) run().windows.environments_end();
-  pass_on(repeater, &EventSlots::tear_down_end, unit_test);
+  end_environments(repeater, unit_test, &EventSlots::tear_down_end);
 }
 
 std::optional<gtest::Suite> read_suite(const void* test_suite, bool may_be_libcxx) {

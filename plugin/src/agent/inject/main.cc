@@ -24,6 +24,7 @@
 #include "agent/inject/guest_start.h"
 #include "agent/inject/permission.h"
 #include "agent/inject/tracee.h"
+#include "os/null_ended.h"
 
 namespace syscost::inject {
 namespace {
@@ -135,14 +136,6 @@ int start_tracer(const Guest& guest, const char* program) {
   return error;
 }
 
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  pointers.reserve(texts.size() + 1);
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 int run(int argc, char** argv) {
   if (argc < 3) {
     std::fputs("syscost-inject: bench run executes it; it needs a program and its arguments, argument 0 included\n",
@@ -163,7 +156,7 @@ int run(int argc, char** argv) {
     note_denied(program);
     sigprocmask(SIG_SETMASK, &before, nullptr);
   }
-  const std::vector<char*> variables = pointers_to(environment);
+  const std::vector<char*> variables = null_ended(environment);
   // Not by libc's function: the preloaded part stands before it, and would execute this program again.
   syscall(SYS_execve, program, argv + 2, variables.data());
   const int error = errno;

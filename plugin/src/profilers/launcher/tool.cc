@@ -15,6 +15,8 @@
 #include <string_view>
 #include <utility>
 
+#include "os/null_ended.h"
+
 namespace syscost::profilers {
 namespace {
 
@@ -96,10 +98,7 @@ void Tool::execute(int input, int output, int errors, int order, int ack, int re
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  std::vector<char*> argv;
-  argv.reserve(arguments_.size() + 1);
-  for (const std::string& argument : arguments_) argv.push_back(const_cast<char*>(argument.c_str()));  // NOLINT
-  argv.push_back(nullptr);
+  const std::vector<char*> argv = null_ended(arguments_);
   execv(argv[0], argv.data());
   const int error = errno;
   [[maybe_unused]] const ssize_t told = write(report, &error, sizeof error);

@@ -17,6 +17,7 @@
 
 #include "os/environment.h"
 #include "os/high_fd.h"
+#include "os/null_ended.h"
 #include "session/options/options.h"
 #include "session/two_process/pipe_marks.h"
 
@@ -144,11 +145,9 @@ ChildRun::ChildRun(std::string_view request, std::vector<std::string> variables)
     if (!entry.starts_with(pipe_marks::kVariable)) variables_.push_back(std::move(entry));
   }
   for (std::string& variable : variables) variables_.push_back(std::move(variable));
-  for (std::string& argument : arguments_) argv_.push_back(argument.data());
-  argv_.push_back(nullptr);
-  for (std::string& variable : variables_) envp_.push_back(variable.data());
-  envp_.push_back(counting_variable_);
-  envp_.push_back(nullptr);
+  argv_ = null_ended(arguments_);
+  envp_ = null_ended(variables_);
+  envp_.insert(envp_.end() - 1, counting_variable_);
 }
 
 void ChildRun::become_counting_process(int pipe, int errors, pid_t parent) {
