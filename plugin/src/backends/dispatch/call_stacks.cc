@@ -26,7 +26,7 @@ using signal_safe::KnownStack;
 using signal_safe::WhereState;
 
 // Address space: pages are taken when they are touched.
-constexpr std::size_t kArenaBytes = std::size_t{256} << 20;
+constexpr std::size_t kStackArenaBytes = std::size_t{256} << 20;
 constexpr std::size_t kSmallStackArenaBytes = std::size_t{8} << 20;  // under RLIMIT_AS
 
 /// The vector registers that a function may use, in what the stub has room for.
@@ -44,7 +44,7 @@ Result<void> reserve_memory_of_stacks() {
   WhereState& where = syscost_where_state;
   if (where.arena != nullptr) return {};
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  std::size_t bytes = kArenaBytes;
+  std::size_t bytes = kStackArenaBytes;
   void* arena = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kFlags, -1, 0);
   if (arena == MAP_FAILED) arena = mmap(nullptr, bytes = kSmallStackArenaBytes, PROT_READ | PROT_WRITE, kFlags, -1, 0);
   if (arena == MAP_FAILED) return errno_failure("reserve", "memory for call stacks", errno);
