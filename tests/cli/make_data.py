@@ -389,6 +389,8 @@ def make_sites():
     save("sites_many_old.csv", window("Table.Fills", many(0), 5000))
     save("sites_many_new.csv", window("Table.Fills", many(2), 5000, run_id="1795229999-23"))
     save_bytes("sites/log.cc", SITED_SOURCE.encode())
+    save_bytes("sites/stacks.folded", b"main;Log::batch;std::endl;write sites/log.cc:10 100\nmain;close;close sites/log.cc:14 1\n")
+    save_bytes("sites/torn.folded", b"main;Log::batch;write 100\nmain;clo")
     save_bytes("budgets_sites.toml", b'''[[budget]]
 test = ["Log.*"]
 measure = "calls"

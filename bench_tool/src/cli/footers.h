@@ -79,7 +79,8 @@ Examples:
   bench show out.csv Log.Write --where      the lines of the program that make its calls
   bench show out.csv Log.Write write --fine full resolution: 8 rows per power of two
   bench show stamps.csv                     what the GPU stamps of each launch say
-  bench show stamps.csv sum_tree --svg sum.svg      and a picture of one)";
+  bench show stamps.csv sum_tree --svg sum.svg      and a picture of one
+  bench show stacks.folded --svg flame.svg  a flame graph of call stacks)";
 
 inline constexpr const char* kCompareFooter =
     R"(Counts are exact: any growth of a syscall's calls or of an errno is a regression; the last column names it.

@@ -193,7 +193,8 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
   show->add_flag("--where", options.has_where,
                  "Print the lines of the program that make the calls; RUN needs --syscost_where")
       ->excludes(fine);
-  show->add_option("--svg", options.svg, "Write the picture of one launch of a stamp file to FILE")
+  show->add_option("--svg", options.svg,
+                   "Write a picture to FILE: of one launch of a stamp file, of folded stacks, or of --where")
       ->type_name("FILE")
       ->check(not_empty());
   add_output_options(*show, raw);

@@ -62,7 +62,7 @@ struct Options {
   std::vector<std::string> runs;           ///< RUN arguments: files or folders.
   std::string test;                        ///< show, log: full name or a unique part of it.
   std::string syscall;                     ///< show: a selector (model/syscall_choice.h); empty = all.
-  std::string svg;                         ///< show: file for a picture of GPU stamps; empty = none.
+  std::string svg;                         ///< show: file for a picture; empty = none.
   std::string binary;                      ///< doctor: empty = say how.
   std::vector<std::string> run_arguments;  ///< run: its options, --, the command; syscost-run reads them.
   std::vector<std::string> a;              ///< ab: a command and its arguments.

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "commands/chosen_tests.h"
+#include "commands/flame.h"
 #include "commands/named_test.h"
 #include "commands/show_render.h"
 #include "commands/where.h"
@@ -84,6 +85,13 @@ int show_where(const cli::Options& options, const model::Dataset& data, const st
     problems.print(err);
     return cli::kExitBadInput;
   }
+  if (!options.svg.empty()) {
+    if (const std::string fault = draw_sites(options.svg, tests); !fault.empty()) {
+      problems.print(err);
+      err << "bench: " << fault << '\n';
+      return cli::kExitBadInput;
+    }
+  }
   switch (options.format) {
     case cli::Format::json:
       out << show_where_json(data, tests);
@@ -102,6 +110,7 @@ int show_where(const cli::Options& options, const model::Dataset& data, const st
 }  // namespace
 
 int show(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {
+  if (is_folded_file(options.runs.front())) return show_folded(options, err);
   csv::Problems problems;
   csv::Run run = csv::find_files(options.runs.front(), options.folders, problems);
 #ifdef SYSCOST_HAS_GPU_STAMPS
@@ -142,8 +151,8 @@ int show(const cli::Options& options, const render::Paint& paint, std::ostream& 
     const std::string key = options.sort.empty() ? "worst" : options.sort;
     groups = ordered_groups(data, groups, key, options.top.value_or(0));
   }
-  if (!options.svg.empty()) {
-    err << "bench: --svg draws a stamp file, and " << csv::printable(options.runs.front()) << " is none\n";
+  if (!options.svg.empty() && !options.has_where) {
+    err << "bench: --svg draws a stamp file, a file of folded stacks, or the lines of a test (--where)\n";
     return fail();
   }
   std::vector<const model::Group*> found = find_test(data, groups, options.test);

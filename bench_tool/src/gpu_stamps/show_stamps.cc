@@ -4,9 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <ostream>
 
 #include "csv/printable.h"
@@ -14,6 +11,7 @@
 #include "gpu_stamps/render_stamps.h"
 #include "gpu_stamps/stamps_reader.h"
 #include "render/markdown.h"
+#include "render/svg.h"
 
 namespace syscost::bench::gpu_stamps {
 namespace {
@@ -37,16 +35,6 @@ void print_candidates(const std::vector<gpu::StampedLaunch>& launches, std::ostr
   for (std::size_t i = 0; i < launches.size() && i < kMostShown; ++i)
     err << "  " << csv::printable(name_of(launches[i])) << '\n';
   if (launches.size() > kMostShown) err << "  and " << launches.size() - kMostShown << " more\n";
-}
-
-/// True when the picture was written.
-bool write_picture(const std::string& path, const std::string& picture, std::ostream& err) {
-  std::ofstream file(path, std::ios::binary);
-  file << picture;
-  file.close();
-  if (file) return true;
-  err << fmt::format("bench: {} cannot be written: {}\n", csv::printable(path), std::strerror(errno));
-  return false;
 }
 
 std::string text_of(const std::vector<Analysis>& analyses, const render::Paint& paint) {
@@ -106,7 +94,12 @@ int show_stamps(const cli::Options& options, csv::Input& input, const render::Pa
   std::vector<Analysis> analyses;
   analyses.reserve(chosen.size());
   for (const gpu::StampedLaunch& launch : chosen) analyses.push_back(analyze(launch));
-  if (!options.svg.empty() && !write_picture(options.svg, stamps_svg(analyses.front()), err)) return fail();
+  if (!options.svg.empty()) {
+    if (const std::string fault = render::write_picture(options.svg, stamps_svg(analyses.front())); !fault.empty()) {
+      err << "bench: " << fault << '\n';
+      return fail();
+    }
+  }
   switch (options.format) {
     case cli::Format::json:
       out << stamps_json(options.runs.front(), analyses);

@@ -7,22 +7,11 @@
 #include <array>
 #include <cmath>
 
-#include "csv/printable.h"
 #include "gpu_stamps/render_stamps.h"
 #include "gpu_stamps/svg.h"
 #include "render/units.h"
-#include "render/xml.h"
 
 namespace syscost::bench::gpu_stamps {
-
-std::string xml_text(std::string_view text) {
-  return render::escaped_xml(csv::printable(text));
-}
-
-std::string svg_text(double x, double y, std::string_view text, std::string_view attributes) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}{}>{}</text>\n", x, y, attributes.empty() ? "" : " ", attributes,
-                     xml_text(text));
-}
 
 std::string shade(double share) {
   // Equal steps of lightness from pale yellow over green to dark blue, told apart without colour vision too.
@@ -52,11 +41,7 @@ std::string stamps_svg(const Analysis& analysis) {
     subtitle += "; by how much the timer steps is not recorded";
   }
   if (launch.overflowed.value_or(0) > 0) subtitle += fmt::format("; {} stamps are missing", *launch.overflowed);
-  std::string out = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
-      "font-family=\"system-ui, sans-serif\" font-size=\"12\" fill=\"#1b1b1b\">\n"
-      "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
-      kPictureWidth, height);
+  std::string out = render::svg_head(kPictureWidth, height);
   out += svg_text(16, 24, name_of(launch), "font-size=\"15\" font-weight=\"600\"");
   out += svg_text(16, 42, subtitle, "fill=\"#555555\"");
   return out + timeline.svg + heat_map.svg + "</svg>\n";

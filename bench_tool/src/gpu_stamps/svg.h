@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "gpu_stamps/analysis.h"
+#include "render/svg.h"
 
 namespace syscost::bench::gpu_stamps {
 
@@ -20,10 +21,8 @@ struct Drawing {
   double height = 0;
 };
 
-/// `text`, printable, with what XML reserves written as entities.
-std::string xml_text(std::string_view text);
-
-std::string svg_text(double x, double y, std::string_view text, std::string_view attributes = {});
+using render::svg_text;
+using render::xml_text;
 
 /// From light (0) to dark (1): `#rrggbb`.
 std::string shade(double share);
