@@ -61,6 +61,7 @@ Result<void> Session::start(const adapter::Framework& framework) {
   if (!shared_.options.is_counting_process) {
     if (Result<void> tools = tools_.start(); !tools.ok()) return tools;
   }
+  if (Result<void> traces = traces_.start(); !traces.ok()) return traces;
   if (!shared_.options.csv.empty() && !shared_.recorder.has_csv()) {
     Result<std::string> path = resolve_path(shared_.options.csv, shared_.options.csv_source);
     if (!path.ok()) return path.failure();
@@ -100,7 +101,8 @@ Result<void> Session::take_over(Options options) {
   if (is_same_filter) options.filter = shared_.options.filter;
   if (options == shared_.options) return {};
   const bool is_same_way = options.backend == shared_.options.backend && options.children == shared_.options.children &&
-                           options.details == shared_.options.details && options.where == shared_.options.where;
+                           options.details == shared_.options.details && options.trace == shared_.options.trace &&
+                           options.where == shared_.options.where;
   if ((is_started() && !(is_same_filter && is_same_way)) ||
       (shared_.recorder.has_csv() && options.csv != shared_.options.csv) || tools_.is_on()) {
     return Failure{
@@ -119,7 +121,9 @@ void Session::finish() {
 }
 
 void Session::conclude() {
-  if (!is_fork_child() && is_started()) shared_.recorder.conclude();
+  if (is_fork_child() || !is_started()) return;
+  traces_.conclude_process();
+  shared_.recorder.conclude();
 }
 
 }  // namespace syscost::session

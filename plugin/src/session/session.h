@@ -11,6 +11,7 @@
 #include "session/loops/loops.h"
 #include "session/options/options.h"
 #include "session/tools/tracing.h"
+#include "session/trace/traces.h"
 #include "session/windows/intervals.h"
 #include "session/windows/measurement.h"
 #include "session/windows/scopes.h"
@@ -67,7 +68,8 @@ class Session {
 
   Measurement shared_;
   Tracing tools_;
-  Windows windows_{shared_, tools_};
+  Traces traces_{shared_};
+  Windows windows_{shared_, tools_, traces_};
   Intervals intervals_{shared_};
   Scopes scopes_{shared_, [this] { return loops_.attach_for_scope(); }};
   Loops loops_{shared_, windows_, tools_};

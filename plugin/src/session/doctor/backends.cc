@@ -44,8 +44,9 @@ struct Trial {
 struct BackendRequest {
   const Filter* filter = nullptr;  ///< Null = everything.
   bool children = false;
-  DetailRequest details;  ///< How to distinguish calls of one syscall.
-  bool stacks = false;    ///< A call stack for each call.
+  DetailRequest details;           ///< How to distinguish calls of one syscall.
+  bool stacks = false;             ///< A call stack for each call.
+  std::uint64_t trace_events = 0;  ///< Each call, as far as there is room; 0 = none.
 };
 
 /// For a backend that leaves no trace when it is closed (docs/decisions/0003).
@@ -67,6 +68,11 @@ Failure has_no_stacks(const char* backend, const char* why) {
           "use --syscost_backend dispatch, which needs no privilege, or leave --syscost_where out"};
 }
 
+Failure has_no_trace(const char* backend) {
+  return {std::string("backend ") + backend + " does not keep each call (--syscost_trace)",
+          "use --syscost_backend dispatch, which needs no privilege, or leave --syscost_trace out"};
+}
+
 /// `details`, with the rules for the drivers of this machine.
 DetailRequest with_rules(DetailRequest details) {
 #if SYSCOST_HAS_GPU_IOCTL
@@ -83,6 +89,7 @@ Failure counts_no_children(const char* backend) {
 // ---- each backend ---------------------------------------------------------------------------------------------------
 
 OpenedBackend open_ebpf([[maybe_unused]] const BackendRequest& request) {
+  if (request.trace_events > 0) return has_no_trace("ebpf");
   if (request.stacks) {
     return has_no_stacks("ebpf", "in the kernel, a stack of code without frame pointers costs forty times as much");
   }
@@ -102,7 +109,7 @@ OpenedBackend open_dispatch(const BackendRequest& request) {
   // Dispatch ends at fork: a child runs without the handler that counts.
   if (request.children) return counts_no_children("dispatch");
   if (request.details.any()) return has_no_details("dispatch");
-  return dispatch::open_backend(dispatch::Patching::allowed, request.filter, 0, request.stacks);
+  return dispatch::open_backend(dispatch::Patching::allowed, request.filter, request.trace_events, request.stacks);
 }
 OpenedBackend open_dispatch_automatically(const BackendRequest& request) {
   if (Result<void> debugger = dispatch::check_for_debugger(); !debugger.ok()) return debugger.failure();
@@ -111,7 +118,7 @@ OpenedBackend open_dispatch_automatically(const BackendRequest& request) {
 OpenedBackend open_dispatch_trap(const BackendRequest& request) {
   if (request.children) return counts_no_children("dispatch-trap");
   if (request.details.any()) return has_no_details("dispatch-trap");
-  return dispatch::open_backend(dispatch::Patching::never, request.filter, 0, request.stacks);
+  return dispatch::open_backend(dispatch::Patching::never, request.filter, request.trace_events, request.stacks);
 }
 #else
 OpenedBackend open_dispatch(const BackendRequest&) {
@@ -127,6 +134,7 @@ Result<Trial> try_dispatch() {
 }
 
 OpenedBackend open_seccomp([[maybe_unused]] const BackendRequest& request) {
+  if (request.trace_events > 0) return has_no_trace("seccomp");
   if (request.details.any()) return has_no_details("seccomp");
   if (request.stacks) return has_no_stacks("seccomp", "it counts in another process, which does not see them");
 #if SYSCOST_HAS_SECCOMP
@@ -186,7 +194,7 @@ void add(std::string& list, const std::string& item) {
 
 OpenedBackend open_first(const BackendRequest& request) {
   // The only one that has them.
-  if (request.stacks) return open_dispatch_automatically(request);
+  if (request.stacks || request.trace_events > 0) return open_dispatch_automatically(request);
   std::string reasons, fixes, first_parts;
   for (const Entry& entry : kBackends) {
     if (entry.open_automatically == nullptr) continue;
@@ -209,7 +217,7 @@ OpenedBackend open_first(const BackendRequest& request) {
 
 OpenedBackend open_backend(const Options& options) {
   const BackendRequest request{options.filter.get(), options.children, with_rules(options.details),
-                               options.where.wanted};
+                               options.where.wanted, options.trace.wanted ? options.trace.events : 0};
   earlier_failures_text().clear();
   for (const Entry& entry : kBackends) {
     if (options.backend == entry.choice) return entry.open(request);
@@ -221,7 +229,8 @@ std::shared_ptr<void> hold_shared([[maybe_unused]] const Options& options) {
 #if SYSCOST_HAS_EBPF
   const bool is_ebpf = options.backend == BackendChoice::automatic || options.backend == BackendChoice::ebpf;
   // With details or children, each process has a helper of its own.
-  if (is_ebpf && !options.children && !options.details.any() && !options.where.wanted) return ebpf::hold_helper();
+  if (is_ebpf && !options.children && !options.details.any() && !options.where.wanted && !options.trace.wanted)
+    return ebpf::hold_helper();
 #endif
   return nullptr;
 }

@@ -13,6 +13,7 @@
 #include "session/loops/spread.h"
 #include "session/process/messages.h"
 #include "session/windows/report_line.h"
+#include "session/windows/window_trace.h"
 
 namespace syscost::session {
 namespace {
@@ -275,6 +276,8 @@ std::vector<std::string> LoopRun::write_rows() {
       timed_[i].after.fill(columns, timed_[i].before);
       columns.overhead_estimate_ns = 0;  // nothing was attached
     }
+    const std::string detail = with_trace_lost({}, i < counted_.size() ? counted_[i].get() : nullptr);
+    columns.excluded = detail;
     loops_.add_row(columns, i < counted_.size() ? counted_[i].get() : nullptr, can);
   }
   if (!is_traced_) return {};

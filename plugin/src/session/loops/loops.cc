@@ -42,6 +42,9 @@ void Loops::leave(std::string_view name, const std::vector<std::string>& lines) 
       }
     }
   }
+  if (shared_.options.trace.wanted && shared_.window.has_value()) {
+    shared_.slices.add("loop " + std::string(name), shared_.window->loop_start_ns, monotonic_ns(), nullptr);
+  }
   windows_.leave_out_pause(name);
   shared_.in_loop.store(false);
   windows_.charge_again();

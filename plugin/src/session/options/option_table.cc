@@ -2,8 +2,11 @@
 #include "session/options/option_table.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 namespace syscost::session {
@@ -71,6 +74,19 @@ std::string take_where(Options& options, std::string_view value) {
     options.where.skip.push_back(part.substr(kSkip.size()));
   }
   return {};
+}
+
+std::string take_trace(Options& options, std::string_view value) {
+  constexpr std::string_view kEvents = "events=";
+  constexpr std::uint64_t kMost = 100'000'000;
+  options.trace = {};
+  options.trace.wanted = value != "0" && value != "false";
+  if (!value.starts_with(kEvents)) return {};
+  const std::string_view number = value.substr(kEvents.size());
+  std::uint64_t& events = options.trace.events;
+  const auto [rest, error] = std::from_chars(number.data(), number.data() + number.size(), events);
+  if (error == std::errc() && rest == number.data() + number.size() && events > 0 && events <= kMost) return {};
+  return "\"" + std::string(number) + "\" is not a whole number from 1 to " + std::to_string(kMost);
 }
 
 std::string take_scripts(Options& options, std::string_view value) {
@@ -216,10 +232,17 @@ constexpr std::array kOptions = {
                 .target = &Options::bpf_sudo,
                 .source = &Options::bpf_sudo_source},
     OptionEntry{.group = Group::tools,
+                .name = "trace",
+                .kind = Kind::on_words,
+                .about = "write each call of a test, one by one, as text of strace and for Perfetto",
+                .target = take_trace,
+                .words = kTraceWords,
+                .more = "trace.md"},
+    OptionEntry{.group = Group::tools,
                 .name = "artifacts",
                 .kind = Kind::folder,
                 .value = "DIR",
-                .about = "where the tools' output goes",
+                .about = "where the output of tools and traces goes",
                 .target = &Options::artifacts,
                 .preset = "`syscost_artifacts` in the folder of the CSV, or here if there is no CSV",
                 .source = &Options::artifacts_source},

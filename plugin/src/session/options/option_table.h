@@ -69,6 +69,9 @@ inline constexpr std::array kDetailWords = {
 inline constexpr std::array kWhereWords = {
     Word{"skip=PATH", "the line is never in a source file or folder of this path, but in its caller"},
 };
+inline constexpr std::array kTraceWords = {
+    Word{"events=N", "room for N events of a test (default 65536); calls beyond it are counted"},
+};
 inline constexpr std::array kScriptWords = {Word{"list", "show all scripts, and run nothing"}};
 inline constexpr std::array kUnavailableWords = {Word{"skip", "skip the test"}, Word{"fail", "fail the test"}};
 

@@ -224,6 +224,18 @@ Result<void> check_where(const Options& all) {
   return {};
 }
 
+/// What does not go together with a trace.
+Result<void> check_trace(const Options& all) {
+  if (!all.trace.wanted) return {};
+  const char* other = all.backend == BackendChoice::none ? "--syscost_backend none, which sees no calls"
+                      : all.details.any()                ? "--syscost_detail, which only ebpf has"
+                      : all.children                     ? "--syscost_children: dispatch ends in a child process"
+                                                         : nullptr;
+  if (other == nullptr) return {};
+  return Failure{"--syscost_trace needs the backend dispatch, and does not work together with " + std::string(other),
+                 "leave one of them out, or make two runs"};
+}
+
 /// Checks flags that have no effect without another one. A variable may be set permanently; a flag is for this run, so
 /// a flag without effect is a mistake.
 Result<void> check_together(const Options& all) {
@@ -257,6 +269,7 @@ Result<void> check_together(const Options& all) {
         "leave one of them out, or make two runs"};
   }
   if (Result<void> where = check_where(all); !where.ok()) return where;
+  if (Result<void> trace = check_trace(all); !trace.ok()) return trace;
   if (is_flag(all.bpf_source) && !all.lists_scripts && !all.profile_bpftrace) {
     return Failure{"--syscost_bpf requires --syscost_profile bpftrace",
                    "add --syscost_profile=bpftrace, or leave the scripts out"};
@@ -269,8 +282,8 @@ Result<void> check_together(const Options& all) {
     return Failure{"--syscost_bpf_sudo requires --syscost_profile bpftrace or perf",
                    "add --syscost_profile=bpftrace, or leave it out"};
   }
-  if (is_flag(all.artifacts_source) && !all.wants_tools()) {
-    return Failure{"--syscost_artifacts requires --syscost_profile bpftrace, perf or cupti",
+  if (is_flag(all.artifacts_source) && !all.wants_tools() && !all.trace.wanted) {
+    return Failure{"--syscost_artifacts requires --syscost_profile bpftrace, perf or cupti, or --syscost_trace",
                    "add --syscost_profile=bpftrace, or leave the folder out"};
   }
   return {};

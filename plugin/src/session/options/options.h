@@ -28,6 +28,15 @@ enum class BackendChoice { automatic, ebpf, dispatch, dispatch_trap, seccomp, no
 /// Where relative paths of an option start.
 enum class Source { absent, command_line, environment };
 
+/// --syscost_trace: each call of a window, in files.
+struct TraceRequest {
+  static constexpr std::uint64_t kUsualEvents = 65'536;
+  bool wanted = false;
+  std::uint64_t events = kUsualEvents;  ///< Most of one window.
+
+  bool operator==(const TraceRequest&) const = default;
+};
+
 struct Options {
   std::string csv;  ///< As given; empty = no CSV.
   Source csv_source = Source::absent;
@@ -50,6 +59,7 @@ struct Options {
   bool children = false;                 ///< Count children too, in rows of their own.
   DetailRequest details;                 ///< Without rules: open_backend() adds them (doctor/backends.cc).
   WhereRequest where;                    ///< Tell calls apart by their call stacks.
+  TraceRequest trace;
   std::optional<std::uint64_t> cycles;
   std::optional<std::uint64_t> repeats;   ///< Timed, and as many counted, passes of a loop.
   std::optional<std::uint64_t> warm_ups;  ///< Passes of a loop before them.
@@ -80,6 +90,7 @@ struct Options {
   void drop_output() {
     csv.clear();
     profile_syscalls = profile_bpftrace = profile_perf = profile_cupti = false;
+    trace = {};
     is_backend_named = doctor = help = lists_scripts = markers = false;
   }
   /// The same for a counting process, but it keeps the tools, which observe its windows.
@@ -96,8 +107,8 @@ struct Options {
 
   /// True if an option makes the session start.
   bool requests_anything() const {
-    return !is_counting_process &&
-           (!csv.empty() || profile_syscalls || wants_tools() || is_backend_named || doctor || help || lists_scripts);
+    return !is_counting_process && (!csv.empty() || profile_syscalls || trace.wanted || wants_tools() ||
+                                    is_backend_named || doctor || help || lists_scripts);
   }
 };
 

@@ -70,6 +70,10 @@ void TimingSession::start_or_exit(const adapter::Framework& framework) {
 }
 
 std::vector<std::string> TimingSession::counting_variables_or_exit() const {
+  if (options_.trace.wanted) {
+    refuse({"--syscost_trace does not work with Google Benchmark: a benchmark's calls are counted in another process",
+            "leave --syscost_trace out, or trace a test with the same code"});
+  }
   if (!options_.wants_tools()) return {};
   const Result<std::string> root = artifacts_root(options_);
   if (!root.ok()) refuse(root.failure());

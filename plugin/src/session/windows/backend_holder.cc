@@ -58,6 +58,7 @@ std::shared_ptr<const detail::CostData> OpenBackend::with_losses(std::shared_ptr
   all->children.merge(cost->children);
   all->late = cost->late;
   all->lost = cost->lost + hidden;
+  all->trace_lost = cost->trace_lost;
   return all;
 }
 

@@ -27,6 +27,7 @@
 #include "session/windows/open_window.h"
 #include "session/windows/recorder.h"
 #include "session/windows/scope_records.h"
+#include "session/windows/slices.h"
 
 namespace syscost::session {
 
@@ -35,6 +36,7 @@ struct Measurement {
       : options(std::move(its_options)),
         backend(std::move(opener), options),
         scopes(quiet_memory()),
+        slices(quiet_memory()),
         recorder(scopes) {}
 
   /// The sites of calls; made when they are first needed. Call it with the recorder's lock, or in a process with one
@@ -56,6 +58,7 @@ struct Measurement {
   ForkDetector fork_detector;
   BackendHolder backend;
   ScopeRecords scopes;
+  Slices slices;  ///< With a trace only.
   Recorder recorder;
   std::unique_ptr<CallSites> sites;
 

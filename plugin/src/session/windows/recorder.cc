@@ -8,6 +8,7 @@
 #include "os/quiet_memory.h"
 #include "session/process/messages.h"
 #include "session/windows/report_line.h"
+#include "session/windows/window_trace.h"
 
 namespace syscost::session {
 
@@ -130,6 +131,8 @@ void Recorder::add_scope(const ScopeRow& row) {
   // Losses that were found while the row waited may have happened in the scope.
   const std::shared_ptr<const detail::CostData> cost =
       opened.with_losses(row.cost, opened.hidden_losses(row.reach) - row.hidden_losses_before);
+  const std::string detail = with_trace_lost({}, cost.get());
+  columns.excluded = detail;
   if (!row.is_traced) columns.overhead_estimate_ns = opened.overhead_estimate_ns(*cost);
   add(columns, cost.get(), can);
   if (prints_scopes_) say("scope " + std::string(row.name) + ": " + report_line(*cost, row.wall_ns));

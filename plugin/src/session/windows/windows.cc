@@ -203,7 +203,8 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
   if (int cycles = cycles_.load(std::memory_order_relaxed); cycles > 0) {
     columns.iterations = static_cast<std::uint64_t>(cycles);
   }
-  columns.excluded = window.excluded;
+  const std::string detail = with_trace_lost(window.excluded, cost.get());
+  columns.excluded = detail;
   std::vector<std::string> tool_lines;
   if (window.is_traced) {
     // All times include the tool's, so the row has none.
@@ -214,6 +215,10 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
     columns.wall_ns = end_ns - window.start_ns;
     usage_after.fill(columns, window.usage_before);
     if (cost != nullptr) columns.overhead_estimate_ns = window.opened->overhead_estimate_ns(*cost);
+  }
+  if (shared_.options.trace.wanted) {
+    shared_.recorder.enter_file();
+    trace_.conclude(window, spoken_name(columns.kind, columns.test, columns.window), end_ns, cost);
   }
   if (cost != nullptr && window.is_command) take_children(*cost, window);
   if (cost != nullptr) remove_framework_writes(cost->table, framework_writes);

@@ -12,13 +12,15 @@
 
 #include "session/windows/measurement.h"
 #include "session/windows/window_tools.h"
+#include "session/windows/window_trace.h"
 #include "syscost/adapter.h"
 
 namespace syscost::session {
 
 class Windows {
  public:
-  Windows(Measurement& shared, WindowTools& tools) : shared_(shared), tools_(tools) {}
+  Windows(Measurement& shared, WindowTools& tools, WindowTrace& trace)
+      : shared_(shared), tools_(tools), trace_(trace) {}
 
   void open(const adapter::WindowName& name);
   /// The window of a command that runs below this process: its counts are those of the processes below. `starter` as in
@@ -55,6 +57,7 @@ class Windows {
 
   Measurement& shared_;
   WindowTools& tools_;
+  WindowTrace& trace_;
   std::atomic<bool> is_closing_{false};  // the open window; never reset before the next one opens
   std::atomic<int> cycles_{0};           // last answer inside the open window; 0 = none
 };

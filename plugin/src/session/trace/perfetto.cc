@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#include "session/trace/perfetto.h"
+
+#include "arguments/call_text.h"
+#include "core/syscall_table.h"
+
+namespace syscost::session {
+namespace {
+
+void put_number(std::string& out, std::uint64_t value) {
+  constexpr std::uint64_t kMore = 0x80;
+  for (; value >= kMore; value >>= 7) out += static_cast<char>(value | kMore);
+  out += static_cast<char>(value);
+}
+
+// Kinds of fields.
+constexpr std::uint32_t kNumber = 0;
+constexpr std::uint32_t kBytes = 2;
+
+void put(std::string& out, std::uint32_t field, std::uint64_t value) {
+  put_number(out, field << 3 | kNumber);
+  put_number(out, value);
+}
+void put(std::string& out, std::uint32_t field, std::string_view bytes) {
+  put_number(out, field << 3 | kBytes);
+  put_number(out, bytes.size());
+  out += bytes;
+}
+
+namespace trace {
+constexpr std::uint32_t kPacket = 1;
+}
+namespace packet {
+constexpr std::uint32_t kTimestamp = 8, kSequence = 10, kEvent = 11, kInterned = 12, kFlags = 13, kTrack = 60;
+constexpr std::uint64_t kStateCleared = 1, kNeedsState = 2;
+}  // namespace packet
+namespace track {
+constexpr std::uint32_t kId = 1, kName = 2, kProcess = 3, kThread = 4, kParent = 5;
+}
+namespace process {
+constexpr std::uint32_t kPid = 1, kName = 6;
+}
+namespace thread {
+constexpr std::uint32_t kPid = 1, kTid = 2;
+}
+namespace event {
+constexpr std::uint32_t kNotes = 4, kType = 9, kNameId = 10, kTrack = 11;
+constexpr std::uint32_t kBegin = 1, kEnd = 2, kInstant = 3;
+}  // namespace event
+namespace note {
+constexpr std::uint32_t kNameId = 1, kInt = 4, kText = 6;
+}
+namespace interned {
+constexpr std::uint32_t kNames = 2, kNoteNames = 3, kId = 1, kText = 2;
+}
+
+// Ids of tracks.
+constexpr std::uint64_t kProcessTrack = 1;
+constexpr std::uint64_t kThreadTracks = 1'000;
+constexpr std::uint64_t kSliceTracks = 1ULL << 40;
+
+}  // namespace
+
+PerfettoTrace::PerfettoTrace(std::uint32_t process_id, std::string_view program, MappedText& out)
+    : process_(process_id), out_(out) {
+  std::string described;
+  put(described, process::kPid, process_);
+  put(described, process::kName, program);
+  std::string descriptor;
+  put(descriptor, track::kId, kProcessTrack);
+  put(descriptor, track::kProcess, described);
+  std::string one;
+  put(one, packet::kTrack, descriptor);
+  emit(std::move(one));
+}
+
+void PerfettoTrace::emit(std::string one) {
+  put(one, packet::kSequence, 1);
+  put(one, packet::kFlags, has_begun_ ? packet::kNeedsState : packet::kStateCleared);
+  has_begun_ = true;
+  std::string framed;
+  put(framed, trace::kPacket, one);
+  out_.append(framed);
+}
+
+std::uint64_t PerfettoTrace::track_of(std::uint32_t thread_id) {
+  const std::uint64_t id = kThreadTracks + thread_id;
+  if (!threads_.insert(thread_id).second) return id;
+  std::string described;
+  put(described, thread::kPid, process_);
+  put(described, thread::kTid, thread_id);
+  std::string descriptor;
+  put(descriptor, track::kId, id);
+  put(descriptor, track::kParent, kProcessTrack);
+  put(descriptor, track::kThread, described);
+  std::string one;
+  put(one, packet::kTrack, descriptor);
+  emit(std::move(one));
+  return id;
+}
+
+std::uint64_t PerfettoTrace::name_id(std::map<std::string, std::uint64_t, std::less<>>& known, std::string_view name,
+                                     std::uint32_t field, std::string& interned) {
+  const auto found = known.find(name);
+  if (found != known.end()) return found->second;
+  const std::uint64_t id = known.size() + 1;
+  known.emplace(name, id);
+  std::string entry;
+  put(entry, interned::kId, id);
+  put(entry, interned::kText, name);
+  put(interned, field, entry);
+  return id;
+}
+
+void PerfettoTrace::begin(std::uint32_t type, std::uint64_t track_id, std::string_view name, std::uint64_t at_ns,
+                          const std::vector<Note>& notes) {
+  std::string names;
+  std::string one_event;
+  put(one_event, event::kType, type);
+  put(one_event, event::kTrack, track_id);
+  put(one_event, event::kNameId, name_id(names_, name, interned::kNames, names));
+  for (const Note& each : notes) {
+    std::string one_note;
+    put(one_note, note::kNameId, name_id(note_names_, each.name, interned::kNoteNames, names));
+    if (each.is_number) {
+      put(one_note, note::kInt, static_cast<std::uint64_t>(each.number));
+    } else {
+      put(one_note, note::kText, each.text);
+    }
+    put(one_event, event::kNotes, one_note);
+  }
+  std::string one;
+  put(one, packet::kTimestamp, at_ns);
+  put(one, packet::kEvent, one_event);
+  if (!names.empty()) put(one, packet::kInterned, names);
+  emit(std::move(one));
+}
+
+void PerfettoTrace::end(std::uint64_t track_id, std::uint64_t at_ns) {
+  std::string one_event;
+  put(one_event, event::kType, event::kEnd);
+  put(one_event, event::kTrack, track_id);
+  std::string one;
+  put(one, packet::kTimestamp, at_ns);
+  put(one, packet::kEvent, one_event);
+  emit(std::move(one));
+}
+
+void PerfettoTrace::add_slice(std::string_view name, std::uint64_t start_ns, std::uint64_t end_ns,
+                              const std::vector<Note>& notes) {
+  const std::uint64_t id = kSliceTracks + slices_++;
+  std::string descriptor;
+  put(descriptor, track::kId, id);
+  put(descriptor, track::kParent, kProcessTrack);
+  put(descriptor, track::kName, name);
+  std::string one;
+  put(one, packet::kTrack, descriptor);
+  emit(std::move(one));
+  begin(event::kBegin, id, name, start_ns, notes);
+  end(id, end_ns);
+}
+
+void PerfettoTrace::add(const CallEvent& call) {
+  std::vector<Note> notes;
+  for (const ArgumentText& argument : argument_texts(call)) {
+    notes.push_back({argument.name.empty() ? std::string_view("argument") : argument.name, argument.text});
+  }
+  notes.push_back({"result", result_text(call)});
+  const std::uint64_t track_id = track_of(call.thread);
+  if (!call.latency_ns.has_value()) {
+    begin(event::kInstant, track_id, syscall_name(call.id), call.start_ns, notes);
+    return;
+  }
+  begin(event::kBegin, track_id, syscall_name(call.id), call.start_ns, notes);
+  end(track_id, call.start_ns + *call.latency_ns);
+}
+
+}  // namespace syscost::session

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// PerfettoTrace: writes a trace that https://ui.perfetto.dev opens. The format is protobuf; a dozen fields of
+// Perfetto's trace_packet.proto are enough, so there is no library. tests/trace/perfetto.proto has the fields that are
+// used.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/call_trace.h"
+#include "session/trace/mapped_text.h"
+
+namespace syscost::session {
+
+class PerfettoTrace {
+ public:
+  /// A name with a text or a number.
+  struct Note {
+    std::string_view name;
+    std::string text;
+    std::int64_t number = 0;
+    bool is_number = false;
+  };
+
+  PerfettoTrace(std::uint32_t process, std::string_view program, MappedText& out);
+
+  /// A named stretch on a track of its own, below the process's.
+  void add_slice(std::string_view name, std::uint64_t start_ns, std::uint64_t end_ns, const std::vector<Note>& notes);
+  /// A call on its thread's track.
+  void add(const CallEvent& event);
+
+ private:
+  std::uint64_t track_of(std::uint32_t thread);
+  std::uint64_t name_id(std::map<std::string, std::uint64_t, std::less<>>& known, std::string_view name,
+                        std::uint32_t field, std::string& interned);
+  void begin(std::uint32_t type, std::uint64_t track, std::string_view name, std::uint64_t at_ns,
+             const std::vector<Note>& notes);
+  void end(std::uint64_t track, std::uint64_t at_ns);
+  void emit(std::string packet);
+
+  const std::uint32_t process_;
+  MappedText& out_;
+  bool has_begun_ = false;
+  std::set<std::uint32_t> threads_;
+  std::map<std::string, std::uint64_t, std::less<>> names_;
+  std::map<std::string, std::uint64_t, std::less<>> note_names_;
+  std::uint64_t slices_ = 0;
+};
+
+}  // namespace syscost::session

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "session/trace/traces.h"
+
+#include <unistd.h>
+
+#include <ctime>
+#include <utility>
+#include <vector>
+
+#include "os/quiet_memory.h"
+#include "session/tools/profiler_session.h"
+#include "session/trace/mapped_text.h"
+#include "session/trace/perfetto.h"
+#include "session/trace/strace_text.h"
+#include "session/windows/report_line.h"
+
+namespace syscost::session {
+namespace {
+
+std::uint64_t clock_ns(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+/// A name, and the numbers that show whether each call has its event.
+struct Checked {
+  const Slice& slice;
+  std::uint64_t events = 0;
+};
+
+std::vector<PerfettoTrace::Note> notes_of(const Checked& checked) {
+  if (checked.slice.cost == nullptr) return {};
+  std::uint64_t calls = 0;
+  for (const auto& [id, tally] : checked.slice.cost->table) calls += tally.calls;
+  const auto number = [](std::string_view name, std::uint64_t value) {
+    return PerfettoTrace::Note{name, {}, static_cast<std::int64_t>(value), true};
+  };
+  return {number("calls", calls), number("events", checked.events),
+          number("trace_lost", checked.slice.cost->trace_lost)};
+}
+
+/// Writes events as they come, and counts those of each slice.
+class Writer final : public CallEventSink {
+ public:
+  Writer(PerfettoTrace& perfetto, MappedText& text, std::vector<Checked>& slices)
+      : perfetto_(perfetto), text_(text), slices_(slices) {}
+
+  void add(const CallEvent& event) override {
+    text_.append(strace_line(event, realtime_ns_));
+    perfetto_.add(event);
+    for (Checked& one : slices_) {
+      if (one.slice.cost != nullptr && event.is_of(one.slice.cost->segments)) ++one.events;
+    }
+  }
+
+ private:
+  PerfettoTrace& perfetto_;
+  MappedText& text_;
+  std::vector<Checked>& slices_;
+  const std::uint64_t realtime_ns_ = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+};
+
+CallTrace* trace_of(const OpenBackend* opened) {
+  return opened != nullptr ? opened->backend->trace() : nullptr;
+}
+
+}  // namespace
+
+Result<void> Traces::start() {
+  if (!shared_.options.trace.wanted || artifacts_.has_value()) return {};
+  const Result<std::string> root = artifacts_root(shared_.options);
+  if (!root.ok()) return root.failure();
+  Result<Artifacts> opened = Artifacts::open(root.value(), shared_.run.run_id, shared_.run.program);
+  if (!opened.ok()) return opened.failure();
+  artifacts_.emplace(std::move(opened.value()));
+  return {};
+}
+
+/// That of the tools, if they have made one.
+Result<std::string> Traces::folder_of(const OpenWindow& window) const {
+  if (!window.folder.empty()) return window.folder;
+  std::string name = window.test;
+  if (!window.name.empty()) name += (name.empty() ? "" : " ") + window.name;
+  if (window.repetition > 0) name += "." + std::to_string(window.repetition);
+  return artifacts_->make_folder({}, name);
+}
+
+void Traces::write(CallTrace& trace, const std::string& folder, std::string_view spoken, const Slice* window) {
+  MappedText text;
+  MappedText bytes;
+  const Slices::Waiting waiting = shared_.slices.take();
+  std::vector<Checked> slices;
+  if (window != nullptr) slices.push_back({*window});
+  for (const Slice& slice : waiting.all) slices.push_back({slice});
+  PerfettoTrace perfetto(static_cast<std::uint32_t>(getpid()), shared_.run.program, bytes);
+  Writer writer(perfetto, text, slices);
+  trace.deliver(writer);
+  for (const Checked& one : slices) {
+    perfetto.add_slice(one.slice.name, one.slice.start_ns, one.slice.end_ns, notes_of(one));
+  }
+  if (!text.is_whole() || !bytes.is_whole()) {
+    shared_.recorder.note_problem({"there was no memory to write the trace of " + std::string(spoken),
+                                   "keep fewer events: --syscost_trace=events=N"});
+    return;
+  }
+  for (const auto& [name, content] :
+       {std::pair{"trace.strace", text.view()}, std::pair{"trace.pftrace", bytes.view()}}) {
+    Result<void> written = artifacts_->write(folder, name, content);
+    if (!written.ok()) shared_.recorder.note_problem(written.failure());
+  }
+}
+
+void Traces::conclude(const OpenWindow& window, const std::string& spoken, std::uint64_t end_ns,
+                      const std::shared_ptr<const detail::CostData>& cost) {
+  CallTrace* trace = trace_of(window.opened);
+  if (trace == nullptr || !artifacts_.has_value()) return;
+  if (!window.opened->book.pause_trace(*trace)) {
+    if (!std::exchange(has_told_of_pause_, true)) {
+      shared_.recorder.note_problem(
+          {"the trace ends before " + spoken + ": a thread was stopped in the middle of a call",
+           "leave --syscost_trace out for this program"});
+    }
+    return;
+  }
+  const bool has_calls = cost != nullptr && !is_empty(cost->table);
+  if (has_calls || window.kind == adapter::Kind::test) {
+    Slice own(spoken, quiet_memory());
+    own.start_ns = window.start_ns;
+    own.end_ns = end_ns;
+    own.cost = cost;
+    const Result<std::string> folder = folder_of(window);
+    if (folder.ok()) {
+      write(*trace, folder.value(), spoken, &own);
+    } else {
+      shared_.recorder.note_problem(folder.failure());
+    }
+  }
+  trace->restart();
+}
+
+void Traces::conclude_process() {
+  OpenBackend* opened = shared_.backend.current();
+  CallTrace* trace = trace_of(opened);
+  if (trace == nullptr || !artifacts_.has_value() || shared_.has_framework || !opened->book.pause_trace(*trace)) return;
+  const Result<std::string> folder = artifacts_->make_folder({}, "process " + std::to_string(getpid()));
+  if (folder.ok()) {
+    write(*trace, folder.value(), "the process", nullptr);
+  } else {
+    shared_.recorder.note_problem(folder.failure());
+  }
+}
+
+}  // namespace syscost::session

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+//
+// Traces: the files of --syscost_trace. For each window two new files in its artifacts' folder: `trace.strace`, text as
+// of strace, and `trace.pftrace` for Perfetto. In a program without tests, one pair for the process, at its end.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "session/tools/artifacts.h"
+#include "session/windows/measurement.h"
+#include "session/windows/window_trace.h"
+
+namespace syscost::session {
+
+class Traces final : public WindowTrace {
+ public:
+  explicit Traces(Measurement& shared) : shared_(shared) {}
+
+  /// Makes the folder, if the options request a trace.
+  Result<void> start();
+  void conclude(const OpenWindow& window, const std::string& spoken, std::uint64_t end_ns,
+                const std::shared_ptr<const detail::CostData>& cost) override;
+  /// At the process's end: writes what scopes outside of windows have left.
+  void conclude_process();
+
+ private:
+  void write(CallTrace& trace, const std::string& folder_name, std::string_view spoken, const Slice* window);
+  Result<std::string> folder_of(const OpenWindow& window) const;
+
+  Measurement& shared_;
+  std::optional<Artifacts> artifacts_;
+  bool has_told_of_pause_ = false;
+};
+
+}  // namespace syscost::session

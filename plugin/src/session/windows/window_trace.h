@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+//
+// WindowTrace: the files of --syscost_trace, as a window sees them. session/trace implements the interface.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/cost_data.h"
+#include "session/windows/backend_holder.h"
+#include "session/windows/open_window.h"
+
+namespace syscost::session {
+
+class WindowTrace {
+ public:
+  virtual ~WindowTrace() = default;
+
+  /// Writes the files of a window that was closed, and forgets its events. `cost` still has all calls of the window;
+  /// null if its counts are void. Makes syscalls: between windows. The caller holds Recorder's lock.
+  virtual void conclude(const OpenWindow& window, const std::string& spoken, std::uint64_t end_ns,
+                        const std::shared_ptr<const detail::CostData>& cost) = 0;
+};
+
+/// Column `detail` of a window with calls that have no event: `trace lost 12`, after `before`.
+inline std::string with_trace_lost(std::string before, const detail::CostData* cost) {
+  if (cost == nullptr || cost->trace_lost == 0) return before;
+  return (before.empty() ? "" : before + "; ") + "trace lost " + std::to_string(cost->trace_lost);
+}
+
+}  // namespace syscost::session
