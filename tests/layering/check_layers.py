@@ -32,6 +32,7 @@ PLUGIN = {
     "agent/inject": ["agent/common", "agent/find", "os"],
     "backends/common": ["core"],
     "backends/dispatch/stub": [],
+    "backends/dispatch/command": ["backends/dispatch/stub"],
     "arguments": ["arguments/tables", "core", "os"],
     "backends/dispatch": ["arguments", "backends/common", "backends/dispatch/stub", "core", "os"],
     "backends/ebpf": ["backends/common", "backends/ebpf/helper", "core", "os"],

@@ -154,6 +154,15 @@ void forget_variables() {
   for (const std::string& name : names) unsetenv(name.c_str());
 }
 
+/// AddressSanitizer's library ends a program where another one comes before it. Ours may: it replaces no function that
+/// allocates.
+void add_asan_order() {
+  const char* const asan = getenv("ASAN_OPTIONS");
+  setenv("ASAN_OPTIONS",
+         (asan != nullptr && *asan != '\0' ? std::string(asan) + ":" + agent::kAsanOrder : agent::kAsanOrder).c_str(),
+         1);
+}
+
 void set_preload(const std::string& folder) {
   const std::string ours = folder + "/libsyscost-preload.so";
   if (ours.find_first_of(" :") != std::string::npos) {
@@ -164,12 +173,7 @@ void set_preload(const std::string& folder) {
   const char* const theirs = getenv("LD_PRELOAD");
   setenv("LD_PRELOAD", theirs != nullptr && *theirs != '\0' ? (ours + ":" + theirs).c_str() : ours.c_str(), 1);
   setenv(agent::kPreloadVariable, ours.c_str(), 1);
-  // AddressSanitizer's library ends a program where another one comes before it. Ours may: it replaces no function that
-  // allocates.
-  const char* const asan = getenv("ASAN_OPTIONS");
-  setenv("ASAN_OPTIONS",
-         (asan != nullptr && *asan != '\0' ? std::string(asan) + ":" + agent::kAsanOrder : agent::kAsanOrder).c_str(),
-         1);
+  add_asan_order();
 }
 
 /// One run of test programs that start one after another, or side by side, has one id.
@@ -221,20 +225,65 @@ Tick tick_of(const CommandLine& line, bool is_whole) {
   return {*milliseconds, outside::next_interval};
 }
 
-/// Ends this program where the command cannot be measured from outside.
-void start_outside(const ProgramFile& program, const std::string& name) {
-  const char* const backend = getenv("SYSCOST_BACKEND");
-  if (backend != nullptr && std::string_view(backend).starts_with("dispatch")) {
-    refuse(
-        "backend " + std::string(backend) + " counts inside test programs, and " + name + " is measured from outside",
-        "leave --backend out, or use --backend=ebpf or --backend=seccomp; to measure tests below it: --tests");
+/// Why the programs of a command cannot count themselves; empty where they can.
+std::string obstacle_inside(const ProgramFile& program, const std::string& name, const std::string& library) {
+  ProgramFile file = program;
+  if (file.kind == FileKind::script) {
+    const std::optional<std::string> path = find_program(file.interpreter);
+    const std::optional<ProgramFile> found = path ? read_program(*path) : std::nullopt;
+    if (!found) return file.interpreter + ", which runs " + name + ", cannot be read";
+    file = *found;
   }
+  switch (file.kind) {
+    case FileKind::static_linked:
+      return name + " is linked statically";
+    case FileKind::other_libc:
+      return name + " uses another C library than glibc";
+    case FileKind::other_machine:
+      return name + " is a 32-bit program or one for another processor";
+    case FileKind::privileged:
+      return name + " is set-uid, set-gid or has file capabilities, so the loader preloads nothing into it";
+    case FileKind::script:
+    case FileKind::dynamic_glibc:
+      break;
+  }
+  if (library.find_first_of(" :") != std::string::npos) {
+    return "syscost lies in a folder with a blank or a colon in its path, which LD_PRELOAD cannot hold";
+  }
+  return access(library.c_str(), R_OK) != 0 ? library + ": " + std::strerror(errno) : std::string();
+}
+
+/// Lets each program of the command count itself.
+void set_command_preload(const std::string& library, const std::string& memory) {
+  const char* const theirs = getenv("LD_PRELOAD");
+  setenv("LD_PRELOAD", theirs != nullptr && *theirs != '\0' ? (library + ":" + theirs).c_str() : library.c_str(), 1);
+  setenv(agent::kCommandVariable, memory.c_str(), 1);
+  add_asan_order();
+}
+
+/// Each part of the command that is not in its rows.
+void print_not_counted() {
+  for (const outside::NotCounted& one : outside::not_counted()) {
+    std::string why = one.why;
+    if (const auto program = one.is_program_file ? read_program(one.what) : std::nullopt; program) {
+      if (const std::string obstacle = obstacle_inside(*program, one.what, {}); !obstacle.empty()) why = obstacle;
+    }
+    std::fprintf(stderr,
+                 "bench: not in the counts: %s: %s\n"
+                 "  fix: --backend=seccomp or --backend=ebpf counts it, too\n",
+                 one.what.c_str(), why.c_str());
+  }
+}
+
+/// Ends this program where the command cannot be measured from outside.
+void start_outside(const ProgramFile& program, const std::string& name, const std::string& library) {
   std::array<char, 8> us{"bench"};
   std::array<char, 32> children{"--syscost_children"};
   std::array<char*, 3> arguments{us.data(), children.data(), nullptr};
   int count = 2;
   if (!adapter::take_options(&count, arguments.data())) std::exit(kExitBadInput);
-  if (const std::optional<Unavailable> why = outside::start(name, program.build_id))
+  if (const std::optional<Unavailable> why =
+          outside::start(name, program.build_id, obstacle_inside(program, name, library)))
     refuse(why->reason, why->how_to_fix);
   if (program.kind == agent::FileKind::privileged && outside::takes_rights()) {
     refuse(name + " is set-uid, set-gid or has file capabilities, and would run without them under backend seccomp",
@@ -285,8 +334,9 @@ int run(int argc, char** argv) {
   const bool is_whole = is_measured_whole(line.what, *program);
   const Tick tick = tick_of(line, is_whole);
   std::optional<Notes> notes;
+  const std::string command_library = folder + "/libsyscost-command.so";
   if (is_whole) {
-    start_outside(*program, shown_name);
+    start_outside(*program, shown_name, command_library);
   } else {
     refuse_unreachable_tests(*program, name, folder);
     set_preload(folder);
@@ -298,6 +348,9 @@ int run(int argc, char** argv) {
   const bool is_by_program = children != nullptr && std::string_view(children) != "0";
   if (is_whole) {
     forget_variables();
+    if (const std::string memory = outside::command_memory(); !memory.empty()) {
+      set_command_preload(command_library, memory);
+    }
     outside::open(shown_name);
     if (tick.milliseconds > 0) outside::open_intervals();
   }
@@ -307,6 +360,7 @@ int run(int argc, char** argv) {
   const CommandEnd end = run_command(is_injected ? folder + "/" + agent::kInjectProgram : *path, command, tick);
   bool has_all_rows = true;
   if (is_whole && end.error == 0) {
+    print_not_counted();
     has_all_rows = outside::close(is_by_program ? program->process_name() : "", end.has_passed() ? "passed" : "failed");
   } else if (is_whole) {
     outside::discard();

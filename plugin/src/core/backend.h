@@ -21,6 +21,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/call_stack.h"
 #include "core/call_trace.h"
@@ -105,6 +106,13 @@ inline Calibration added_by_counting(double armed_ns, double unobserved_ns) {
   return {.armed_ns_per_call = armed_ns - unobserved_ns, .measured = true};
 }
 
+/// A part of a command that is not in its counts.
+struct BlindSpot {
+  std::string what;  ///< A program as it was executed, or "a process".
+  std::string why;
+  bool is_not_loaded = false;  ///< `what` is a program's file, and the file may say more than `why`.
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -121,6 +129,12 @@ class Backend {
 
   /// How this process set it up, for --syscost_doctor; empty = the usual way.
   virtual std::string arrangement() const { return {}; }
+
+  /// For a backend that counts inside the programs of a command (`bench run`): what these need to find the memory in
+  /// which they count. Empty for others.
+  virtual std::string command_memory() const { return {}; }
+  /// Of such a backend, when the command has ended: each is a lost event of hidden_losses(), too.
+  virtual std::vector<BlindSpot> blind_spots() const { return {}; }
 
   /// A lane for the calling thread, until boundary(lane, kFollowProcess). A thread that has a lane gets the same one.
   /// Empty if too many threads are inside scopes at once (capabilities().lanes), or if a seccomp filter denies the

@@ -25,12 +25,26 @@ std::string own_program() {
 
 }  // namespace
 
-std::optional<Unavailable> start(std::string_view program, std::string_view build_id) {
+std::optional<Unavailable> start(std::string_view program, std::string_view build_id,
+                                 std::string_view obstacle_inside) {
   session::Session& session = session::process_session();
-  if (const Result<void> started = session.start_outside(program, build_id); !started.ok()) {
+  if (const Result<void> started = session.start_outside(program, build_id, obstacle_inside); !started.ok()) {
     return Unavailable(started.failure());
   }
   return std::nullopt;
+}
+
+std::string command_memory() {
+  const session::OpenBackend* const opened = session::process_session().backend().current();
+  return opened != nullptr ? opened->backend->command_memory() : std::string();
+}
+
+std::vector<NotCounted> not_counted() {
+  std::vector<NotCounted> all;
+  const session::OpenBackend* const opened = session::process_session().backend().current();
+  if (opened == nullptr) return all;
+  for (const BlindSpot& spot : opened->backend->blind_spots()) all.push_back({spot.what, spot.why, spot.is_not_loaded});
+  return all;
 }
 
 bool takes_rights() {

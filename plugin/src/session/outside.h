@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "syscost/adapter.h"
 #include "syscost/cost.h"
@@ -16,8 +17,22 @@
 namespace syscost::outside {
 
 /// Starts the session, with a backend that counts child processes. Says why where that cannot be; then nothing is
-/// opened. Prints the header line. `program` and `build_id`: the columns of the command's rows.
-SYSCOST_EXPORT std::optional<Unavailable> start(std::string_view program, std::string_view build_id);
+/// opened. Prints the header line. `program` and `build_id`: the columns of the command's rows. `obstacle_inside`: why
+/// nothing can be preloaded into the command, as the rest of a sentence; empty = it can.
+SYSCOST_EXPORT std::optional<Unavailable> start(std::string_view program, std::string_view build_id,
+                                                std::string_view obstacle_inside);
+
+/// After start(): where the programs of the command count themselves, what they need to find the memory in which they
+/// do. Empty where they are counted from outside.
+SYSCOST_EXPORT std::string command_memory();
+
+/// After the command has ended: what of it is not in the rows, and why.
+struct NotCounted {
+  std::string what;
+  std::string why;
+  bool is_program_file = false;  ///< `what` is the path of a program into which nothing was loaded.
+};
+SYSCOST_EXPORT std::vector<NotCounted> not_counted();
 
 /// After start(): true where the backend takes the rights of set-uid programs below, as a seccomp filter of an ordinary
 /// user does (no_new_privs).

@@ -80,12 +80,14 @@ Result<void> Session::start(const adapter::Framework& framework) {
   return {};
 }
 
-Result<void> Session::start_outside(std::string_view program, std::string_view build_id) {
+Result<void> Session::start_outside(std::string_view program, std::string_view build_id,
+                                    std::string_view obstacle_inside) {
   if (shared_.options.where.wanted) {
     return Failure{"a command measured as a whole is seen from outside, without call stacks (--where)",
                    "measure its tests: bench run --tests --where -- COMMAND; or leave --where out"};
   }
   shared_.options.children = true;
+  shared_.options.obstacle_inside_command = obstacle_inside;
   Result<void> started = start({"bench run"});
   if (!started.ok()) return started;
   csv::RunColumns run = shared_.run;

@@ -31,7 +31,8 @@ class Session {
   /// request.
   Result<void> start(const adapter::Framework& framework);
   /// The same for a command that runs below this process (session/outside.h).
-  Result<void> start_outside(std::string_view program, std::string_view build_id);
+  /// `obstacle_inside`: why nothing can be preloaded into it; empty = it can.
+  Result<void> start_outside(std::string_view program, std::string_view build_id, std::string_view obstacle_inside);
   /// Uses `options` from the next start() on: for a static initialiser that measured before main() read the flags.
   /// Fails if something is open already that does not match them.
   Result<void> take_over(Options options);

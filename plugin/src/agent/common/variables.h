@@ -8,6 +8,10 @@ namespace syscost::agent {
 /// The path in LD_PRELOAD that is ours. It does not begin with SYSCOST_, because those are options.
 constexpr const char* kPreloadVariable = "_SYSCOST_PRELOAD";
 
+/// Where the programs of a command count themselves: the memory in which they do, and its mark. Known to
+/// backends/dispatch/stub/command.h.
+constexpr const char* kCommandVariable = "_SYSCOST_COMMAND";
+
 /// A file to which programs below write a line for each program that cannot be measured: one of these words, a space,
 /// and the program's path.
 constexpr const char* kNotesVariable = "_SYSCOST_NOTES";

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "session/doctor/known_latency.h"
@@ -16,6 +18,7 @@
 #include "gpu/ioctl/knowledge.h"
 #endif
 #if SYSCOST_HAS_DISPATCH
+#include "backends/dispatch/command_backend.h"
 #include "backends/dispatch/dispatch_backend.h"
 #endif
 #if SYSCOST_HAS_SECCOMP
@@ -44,9 +47,10 @@ struct Trial {
 struct BackendRequest {
   const Filter* filter = nullptr;  ///< Null = everything.
   bool children = false;
-  DetailRequest details;           ///< How to distinguish calls of one syscall.
-  bool stacks = false;             ///< A call stack for each call.
-  std::uint64_t trace_events = 0;  ///< Each call, as far as there is room; 0 = none.
+  DetailRequest details;                                    ///< How to distinguish calls of one syscall.
+  bool stacks = false;                                      ///< A call stack for each call.
+  std::uint64_t trace_events = 0;                           ///< Each call, as far as there is room; 0 = none.
+  std::optional<std::string> obstacle_inside_command = {};  ///< As in Options.
 };
 
 /// For a backend that leaves no trace when it is closed (docs/decisions/0003).
@@ -105,20 +109,33 @@ Result<Trial> try_ebpf() {
 }
 
 #if SYSCOST_HAS_DISPATCH
-OpenedBackend open_dispatch(const BackendRequest& request) {
+OpenedBackend open_dispatch_as(const char* name, dispatch::Patching patching, const BackendRequest& request) {
+  if (request.details.any()) return has_no_details(name);
+  if (request.obstacle_inside_command) {
+    if (request.obstacle_inside_command->empty()) return dispatch::open_command_backend(name, request.filter);
+    return Failure{
+        std::string(name) + " counts inside the programs of a command, and " + *request.obstacle_inside_command,
+        "use --backend=ebpf or --backend=seccomp"};
+  }
   // Dispatch ends at fork: a child runs without the handler that counts.
-  if (request.children) return counts_no_children("dispatch");
-  if (request.details.any()) return has_no_details("dispatch");
-  return dispatch::open_backend(dispatch::Patching::allowed, request.filter, request.trace_events, request.stacks);
+  if (request.children) return counts_no_children(name);
+  return dispatch::open_backend(patching, request.filter, request.trace_events, request.stacks);
+}
+OpenedBackend open_dispatch(const BackendRequest& request) {
+  return open_dispatch_as("dispatch", dispatch::Patching::allowed, request);
 }
 OpenedBackend open_dispatch_automatically(const BackendRequest& request) {
+  if (request.obstacle_inside_command) {
+    return Failure{
+        "for a command as a whole, dispatch is taken only if it is named, because it does not see the dynamic "
+        "loader's calls and static programs",
+        "use --backend=dispatch"};
+  }
   if (Result<void> debugger = dispatch::check_for_debugger(); !debugger.ok()) return debugger.failure();
   return open_dispatch(request);
 }
 OpenedBackend open_dispatch_trap(const BackendRequest& request) {
-  if (request.children) return counts_no_children("dispatch-trap");
-  if (request.details.any()) return has_no_details("dispatch-trap");
-  return dispatch::open_backend(dispatch::Patching::never, request.filter, request.trace_events, request.stacks);
+  return open_dispatch_as("dispatch-trap", dispatch::Patching::never, request);
 }
 #else
 OpenedBackend open_dispatch(const BackendRequest&) {
@@ -216,8 +233,12 @@ OpenedBackend open_first(const BackendRequest& request) {
 }  // namespace
 
 OpenedBackend open_backend(const Options& options) {
-  const BackendRequest request{options.filter.get(), options.children, with_rules(options.details),
-                               options.where.wanted, options.trace.wanted ? options.trace.events : 0};
+  const BackendRequest request{options.filter.get(),
+                               options.children,
+                               with_rules(options.details),
+                               options.where.wanted,
+                               options.trace.wanted ? options.trace.events : 0,
+                               options.obstacle_inside_command};
   earlier_failures_text().clear();
   for (const Entry& entry : kBackends) {
     if (options.backend == entry.choice) return entry.open(request);

@@ -80,6 +80,10 @@ struct Options {
 
   bool operator==(const Options&) const = default;
 
+  /// This process measures a command (session/outside.h): of what is counted inside its programs, why that cannot be;
+  /// empty = it can. Unset: no command is measured.
+  std::optional<std::string> obstacle_inside_command;
+
   /// This process counts for another process, which writes and prints (syscost/counting.h).
   bool is_counting_process = false;
 

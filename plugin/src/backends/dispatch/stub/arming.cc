@@ -6,6 +6,7 @@
 
 #include <atomic>
 
+#include "backends/dispatch/stub/command.h"
 #include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/signals.h"
 #include "backends/dispatch/stub/sigsys.h"
@@ -65,6 +66,7 @@ bool is_being_born(const Guard& guard) {
 void stand_aside(const Guard& guard, StoodAside reason) {
   if (syscost_state.stood_aside != StoodAside::no) return;
   syscost_state.stood_aside = reason;
+  if (command_counts != nullptr) add_shared(command_counts->aside[static_cast<std::uint32_t>(reason)], 1);
   std::atomic_ref(syscost_selector).store(0);
   if (reason == StoodAside::no_clock) {
     // Patched sites lead to the stub all the same, which stamps while anything is armed.

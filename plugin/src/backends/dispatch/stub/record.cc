@@ -5,6 +5,7 @@
 
 #include "backends/dispatch/stub/bucket.h"
 #include "backends/dispatch/stub/call_stacks.h"
+#include "backends/dispatch/stub/command.h"
 #include "backends/dispatch/stub/frames.h"
 #include "backends/dispatch/stub/memory.h"
 #include "backends/dispatch/stub/trace_buffer.h"
@@ -55,8 +56,7 @@ void move_edge(std::uint64_t& word, std::uint64_t value, Nearer is_nearer) {
 
 // ---- the directory --------------------------------------------------------------------------------------------------
 
-std::uint32_t allocate_slot(std::uint64_t syscall) {
-  Directory& directory = syscost_state.directory;
+std::uint32_t allocate_slot(Directory& directory, std::uint64_t syscall) {
   std::atomic_ref used(directory.slots_used);
   if (used.load() >= kSlots) return kSlots;
   const std::uint32_t fresh = used.fetch_add(1);
@@ -72,17 +72,15 @@ std::uint32_t slots_in_use(const std::uint32_t& used, std::uint32_t most) {
 
 // Numbers beyond the tables are rare and never valid. Two threads that see one first at the same time give it two
 // slots, which the reader adds up.
-std::uint32_t slot_of_unlisted(std::uint64_t syscall) {
-  const Directory& directory = syscost_state.directory;
+std::uint32_t slot_of_unlisted(Directory& directory, std::uint64_t syscall) {
   for (std::uint32_t slot = 0; slot < slots_in_use(directory.slots_used, kSlots); ++slot) {
     if (load(directory.syscall_of[slot]) == syscall) return slot;
   }
-  return allocate_slot(syscall);
+  return allocate_slot(directory, syscall);
 }
 
 /// The slot of the call's syscall; kSlots if none is left, kNotSelected if the call is not counted.
-std::uint32_t slot_of(const Call& call) {
-  Directory& directory = syscost_state.directory;
+std::uint32_t slot_of(Directory& directory, const Call& call) {
   std::uint64_t abi = call.abi;
   std::uint64_t number = static_cast<std::uint32_t>(call.number);  // all that the kernel looks at
   if (abi == 0 && number >= kX32Bit && number < 2 * kX32Bit) {
@@ -91,20 +89,19 @@ std::uint32_t slot_of(const Call& call) {
   }
   if (number >= kNumbers) {
     if (directory.ignores_unlisted != 0) return kNotSelected;
-    return slot_of_unlisted(kUnlisted | abi << 32 | static_cast<std::uint32_t>(number));
+    return slot_of_unlisted(directory, kUnlisted | abi << 32 | static_cast<std::uint32_t>(number));
   }
   std::uint32_t& entry = directory.slot_of[abi * kNumbers + number];
   std::uint32_t known = load(entry);
   if (known == kNotSelected) return known;
   if (known != 0) return known - 1;
-  const std::uint32_t fresh = allocate_slot(abi << 32 | number);
+  const std::uint32_t fresh = allocate_slot(directory, abi << 32 | number);
   if (fresh >= kSlots) return kSlots;
   if (std::atomic_ref(entry).compare_exchange_strong(known, fresh + 1)) return fresh;
   return known - 1;
 }
 
-std::uint32_t allocate_error_slot(std::uint32_t key) {
-  Directory& directory = syscost_state.directory;
+std::uint32_t allocate_error_slot(Directory& directory, std::uint32_t key) {
   std::atomic_ref used(directory.error_slots_used);
   if (used.load() >= kErrorSlots) return kErrorSlots;
   const std::uint32_t fresh = used.fetch_add(1);
@@ -113,19 +110,18 @@ std::uint32_t allocate_error_slot(std::uint32_t key) {
   return fresh;
 }
 
-std::uint32_t error_slot_of(std::uint32_t slot, std::uint32_t error) {
-  Directory& directory = syscost_state.directory;
+std::uint32_t error_slot_of(Directory& directory, std::uint32_t slot, std::uint32_t error) {
   const std::uint32_t key = slot << 16 | error;
   if (error >= kErrnos) {
     for (std::uint32_t i = 0; i < slots_in_use(directory.error_slots_used, kErrorSlots); ++i) {
       if (load(directory.error_of[i]) == key) return i;
     }
-    return allocate_error_slot(key);
+    return allocate_error_slot(directory, key);
   }
   std::uint32_t& entry = directory.error_slot_of[slot * kErrnos + error];
   std::uint32_t known = load(entry);
   if (known != 0) return known - 1;
-  const std::uint32_t fresh = allocate_error_slot(key);
+  const std::uint32_t fresh = allocate_error_slot(directory, key);
   if (fresh >= kErrorSlots) return kErrorSlots;
   if (std::atomic_ref(entry).compare_exchange_strong(known, fresh + 1)) return fresh;
   return known - 1;
@@ -166,7 +162,8 @@ bool count(const Guard& guard, Account& account, std::uint32_t bank, std::uint32
     add(cell->calls_untimed, 1, is_shared);
   }
   if (outcome.error == 0) return true;
-  const std::uint32_t error_slot = error_slot_of(slot, static_cast<std::uint32_t>(outcome.error));
+  const std::uint32_t error_slot =
+      error_slot_of(syscost_state.directory, slot, static_cast<std::uint32_t>(outcome.error));
   std::uint64_t* errors = error_slot < kErrorSlots ? errors_of(guard, *home, bank) : nullptr;
   if (errors == nullptr) {
     add(syscost_state.lost, 1, true);
@@ -232,12 +229,30 @@ Outcome outcome_of(const Call& call, std::uint64_t now, bool has_result) {
   return outcome;
 }
 
+/// For a process of a command (command.h).
+void record_in_command(const Call& call, std::uint64_t now, bool has_result) {
+  ProgramCounts& program = *program_counts;
+  const std::uint32_t slot = slot_of(program.directory, call);
+  if (slot == kNotSelected) return;
+  if (slot >= kSlots) return add(command_counts->lost, 1, true);
+  const Outcome outcome = outcome_of(call, now, has_result);
+  if (outcome.has_latency) {
+    add_latency(program.cells[slot], outcome.latency_ns, true);
+  } else {
+    add(program.cells[slot].calls_untimed, 1, true);
+  }
+  if (outcome.error == 0) return;
+  const std::uint32_t error_slot = error_slot_of(program.directory, slot, static_cast<std::uint32_t>(outcome.error));
+  add(error_slot < kErrorSlots ? program.errors[error_slot] : command_counts->lost, 1, true);
+}
+
 /// All but the announcement. Kept out of the way of the common case.
 __attribute__((noinline)) void record_any(const Guard& guard, const Call& call, std::uint64_t now, bool has_result) {
   Lane& lane = *call.thread->lane;
   const Control control = load(lane.control);
   if (control == 0) return;
-  const std::uint32_t slot = slot_of(call);
+  if (program_counts != nullptr) return record_in_command(call, now, has_result);
+  const std::uint32_t slot = slot_of(syscost_state.directory, call);
   if (slot == kNotSelected) return;
   if (slot >= kSlots) {
     add(syscost_state.lost, 1, true);

@@ -111,7 +111,8 @@ void make_call(const Guard& guard, SignalFrame& frame, Thread* thread, unsigned 
     return;
   } else {
     const bool is_known = thread != nullptr && thread == calling_thread(guard);
-    if (is_known && static_cast<std::uint32_t>(registers[REG_RAX]) == SYS_exit) {
+    const bool is_lent = is_known && thread->waits_for_child != 0;
+    if (is_known && !is_lent && static_cast<std::uint32_t>(registers[REG_RAX]) == SYS_exit) {
       end_thread(guard, frame, *thread);
       return;
     }

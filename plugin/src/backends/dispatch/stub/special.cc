@@ -15,6 +15,7 @@
 #include "backends/dispatch/stub/arming.h"
 #include "backends/dispatch/stub/call.h"
 #include "backends/dispatch/stub/call_stacks.h"
+#include "backends/dispatch/stub/command.h"
 #include "backends/dispatch/stub/frames.h"
 #include "backends/dispatch/stub/memory.h"
 #include "backends/dispatch/stub/raw.h"
@@ -65,9 +66,15 @@ Plan save_for_shared(Call& call) {
   return Plan::shared_stack;
 }
 
+/// False for the records of threads that are not counted.
+bool is_record(const Thread& thread) {
+  return &thread != &syscost_foreign_thread && &thread != &syscost_child_thread;
+}
+
 /// A child that begins on its maker's stack, in memory that both have. On a trap stack the call waits for its maker.
 Plan plan_shared(Call& call) {
   if (!is_on_trap_stack(call)) return save_for_shared(call);
+  if (command_counts != nullptr && is_record(*call.thread)) lend_record(call);
   call.note = static_cast<std::uint64_t>(Child::waited_for);
   return Plan::call;
 }
@@ -77,7 +84,10 @@ Plan plan_clone(Call& call, std::uint64_t flags, std::uint64_t stack) {
   // be.
   const bool is_waited_for = (flags & CLONE_VFORK) != 0 && (flags & CLONE_THREAD) == 0;
   if ((flags & CLONE_VM) != 0 && !is_waited_for) std::atomic_ref(syscost_is_alone).store(0);
-  if (stack != 0) return leave_for_child(call, stack, flags);
+  if (stack != 0) {
+    if (command_counts != nullptr && is_record(*call.thread) && child_of(flags) == Child::waited_for) lend_record(call);
+    return leave_for_child(call, stack, flags);
+  }
   // Without a stack and with memory of its own the child finds all this in its copy.
   return (flags & CLONE_VM) != 0 ? plan_shared(call) : Plan::call;
 }
@@ -94,6 +104,7 @@ Plan plan_clone3(Call& call) {
 /// In a child that is a process of its own: its signals, and its signal stack, are what the program believes.
 void leave_process(const Guard& guard, Child kind) {
   if (gs_base() == &syscost_child_thread) return;
+  if (command_counts != nullptr && count_in_child(guard, kind == Child::process, kind == Child::waited_for)) return;
   Thread* parent = calling_thread(guard);
   // If the child's maker waits, actions are not worth the calls: the child will soon be another program.
   if (kind == Child::process) give_signals_back(guard, true);
@@ -115,9 +126,13 @@ void begin_child(const Guard& guard, Child kind, std::uint64_t stack_top) {
   Thread* parent = calling_thread(guard);
   Thread* own = nullptr;
   // A child of a thread that is not watched is not watched.
+  const bool is_filtered = command_counts != nullptr && syscost_state.has_filter;
   if (parent != nullptr) {
-    own = take_thread(guard);
-    if (own == nullptr) std::atomic_ref(syscost_state.unseen_threads).fetch_add(1);
+    own = is_filtered ? nullptr : take_thread(guard);
+    if (own == nullptr) {
+      std::atomic_ref(syscost_state.unseen_threads).fetch_add(1);
+      note_blind(is_filtered ? Blind::filtered : Blind::thread);
+    }
   }
   if (own == nullptr) {
     set_gs_base(&syscost_foreign_thread);
@@ -129,6 +144,7 @@ void begin_child(const Guard& guard, Child kind, std::uint64_t stack_top) {
     set_gs_base(&syscost_foreign_thread);
     give_thread_back(guard, *own);
     std::atomic_ref(syscost_state.unseen_threads).fetch_add(1);
+    note_blind(Blind::thread);
     return;
   }
   announce_waiting(*own);
@@ -153,9 +169,16 @@ void return_from_shared(const Guard& guard, Call& call, std::uint64_t now) {
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
 
+/// A child that runs with its maker's record is another process.
+bool is_lent(const void* base) {
+  const auto* thread = static_cast<const Thread*>(base);
+  return thread >= syscost_threads && thread < syscost_threads + kThreads && thread->waits_for_child != 0;
+}
+
 /// The thread that a call belongs to, as far as signals go. Actions are the process's, masks the thread's.
 bool is_in_our_process() {
-  return syscost_state.stood_aside == StoodAside::no && gs_base() != &syscost_child_thread;
+  const void* const base = gs_base();
+  return syscost_state.stood_aside == StoodAside::no && base != &syscost_child_thread && !is_lent(base);
 }
 bool is_watched(const Call& call) {
   return syscost_state.stood_aside == StoodAside::no && call.thread != &syscost_foreign_thread;
@@ -179,6 +202,7 @@ bool is_clone(const Call& call) {
 Plan prepare(const Guard& guard, Call& call) {
   if (is_watched(call)) prepare_signals(guard, call);
   if (is_in_our_process() && sends_signal(call.number)) prepare_send(call);
+  if (is_clone(call)) call.before.flags = 0;  // nothing is lent
   switch (call.number) {
     case SYS_rt_sigreturn:
       prepare_return(guard, call);
@@ -192,6 +216,12 @@ Plan prepare(const Guard& guard, Call& call) {
     case SYS_rt_sigaction:
       // In timed passes the kernel may have the program's own.
       if (is_in_our_process() && syscost_state.has_signals) prepare_sigaction(call);
+      // A child that runs with its maker's record needs SIGSYS as its maker does: it is only asked for.
+      if (is_lent(gs_base()) && call.given.rdi == kSigsys) call.used.rsi = 0;
+      break;
+    case SYS_execve:
+    case SYS_execveat:
+      if (command_counts != nullptr) prepare_execution(call);
       break;
     case SYS_seccomp:
       if (is_in_our_process()) syscost_state.has_filter = true;
@@ -205,7 +235,7 @@ Plan prepare(const Guard& guard, Call& call) {
       if (call.given.rdi == kSetGs) stand_aside(guard, StoodAside::own_gs);
       break;
     case SYS_exit:
-      if (call.thread != &syscost_foreign_thread) {
+      if (call.thread != &syscost_foreign_thread && !is_lent(call.thread)) {
         Thread& thread = *call.thread;
         // From here on no record counts a handler that interrupts us, and it runs on no stack that another may take.
         if (thread.blocks_sigsys != 0) set_blocked_in_kernel(true);
@@ -236,9 +266,16 @@ bool finish(const Guard& guard, Call& call, std::uint64_t now) {
     leave_process(guard, is_shared ? Child::waited_for : Child::process);
     return is_shared;
   }
+  if (is_clone(call)) take_record_back(call);
+  if (command_counts != nullptr && (call.number == SYS_execve || call.number == SYS_execveat)) finish_execution(call);
   if (has_result(call)) record(guard, call, now);
   if (is_watched(call)) finish_signals(guard, call);
   if (call.number == SYS_rt_sigaction && is_in_our_process()) finish_sigaction(call);
+  // As the program has it: not ours.
+  const bool is_asked_for_sigsys = call.number == SYS_rt_sigaction && call.given.rdi == kSigsys && is_lent(gs_base());
+  if (is_asked_for_sigsys && call.result == 0 && call.given.rdx != 0) {
+    write_at(call.given.rdx, signal_beliefs.actions[kSigsys]);
+  }
   if (sends_signal(call.number)) finish_send(call);
   if (!has_result(call)) record(guard, call, now);
   return false;

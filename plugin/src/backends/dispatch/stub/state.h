@@ -25,7 +25,7 @@ inline constexpr std::uint32_t kAbis = 3;            ///< core/syscall_id.h
 inline constexpr std::uint32_t kErrnos = 256;        ///< errnos with a table entry; others are searched for.
 inline constexpr std::uint32_t kLogRecords = 16384;  ///< Calls that crossed a boundary, not yet read.
 inline constexpr std::uint32_t kThreads = 16384;     ///< Threads seen at the same time; more are reported as unseen.
-inline constexpr std::uint32_t kSaved = 8;           ///< Nested vforks of one thread.
+inline constexpr std::uint32_t kSaved = 7;           ///< Nested vforks of one thread.
 /// The last byte says how long the instruction is that it begins with; then comes the load of the return address.
 inline constexpr std::uint64_t kTrampolineBytes = 48;
 
@@ -114,6 +114,11 @@ struct alignas(64) Thread {
   std::uint32_t saved_depth = {};
   std::uint32_t id = {};  // the kernel's; 0 = not armed
   Saved saved[kSaved] = {};
+  std::uint64_t execution_room = {};  // command.h: what a child in this memory leaves to its maker
+  std::uint32_t waits_for_child =
+      {};  // this record is lent to that child (command.h); of children in each other, how many
+  std::uint32_t padding = {};
+  std::uint64_t unused[3] = {};
   Stack own_stack = {};     // the signal stack that the program believes it has
   Stack signal_stack = {};  // ours, which the kernel knows; kept for the next thread. 0 bytes = there was no memory
   std::uint32_t hides_stack = {};     // has had a signal stack that the kernel forgets while a handler runs on it

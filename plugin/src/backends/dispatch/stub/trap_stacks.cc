@@ -67,6 +67,22 @@ void free_trap_stacks(Thread& thread) {
   for (std::uint64_t i = 0; i < kTrapStacks; ++i) stacks_of(thread)[i].call.thread = nullptr;
 }
 
+std::uint64_t trap_stacks_in_use(const Thread& thread) {
+  std::uint64_t in_use = 0;
+  if (thread.signal_stack.bytes == 0) return in_use;
+  for (std::uint64_t i = 0; i < kTrapStacks; ++i) {
+    if (stacks_of(thread)[i].call.thread != nullptr) in_use |= 1ULL << i;
+  }
+  return in_use;
+}
+
+void keep_trap_stacks(Thread& thread, std::uint64_t in_use) {
+  if (thread.signal_stack.bytes == 0) return;
+  for (std::uint64_t i = 0; i < kTrapStacks; ++i) {
+    if ((in_use >> i & 1) == 0) stacks_of(thread)[i].call.thread = nullptr;
+  }
+}
+
 bool holds_trapped_calls(const Guard& /*guard*/, const Thread* but) {
   for (std::uint32_t i = 0; i < syscost_state.thread_high; ++i) {
     const Thread& thread = syscost_threads[i];

@@ -29,6 +29,10 @@ bool enter_on_trap_stack(const Guard& guard, SignalFrame& frame, Thread& thread,
 /// None is in use.
 void free_trap_stacks(Thread& thread);
 
+/// Which are in use, as bits; and the others are free from now on.
+std::uint64_t trap_stacks_in_use(const Thread& thread);
+void keep_trap_stacks(Thread& thread, std::uint64_t in_use);
+
 /// True while a call of any thread, `but` one, is under way on a trap stack. A handler that the kernel enters there
 /// itself has our signal stack for its stack: some kilobytes.
 bool holds_trapped_calls(const Guard& guard, const Thread* but);
