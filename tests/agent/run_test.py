@@ -344,10 +344,9 @@ class Refusals(RunCase):
         self.assertIn('"eppf" is not one of', self.refused("--backend=eppf", "--", "ls"))
         self.assertIn("bench run needs a command", self.refused())
         self.assertIn("no_such_program: No such file", self.refused("--", "no_such_program"))
-        self.assertIn("counts inside test programs", self.refused("--backend=dispatch", "--", "ls"))
         temporary = os.path.join(self.folder, "temporary")
         os.mkdir(temporary)
-        self.bench_run("--backend=dispatch", "--", "ls", code=2, TMPDIR=temporary)
+        self.bench_run("--backend=dispatch", "--", os.path.join(BIN, "agent_static"), code=2, TMPDIR=temporary)
         self.assertEqual(os.listdir(temporary), [])
 
     def test_tests_that_cannot_be_entered_are_refused(self):
