@@ -270,7 +270,7 @@ void print_not_counted() {
     }
     std::fprintf(stderr,
                  "bench: not in the counts: %s: %s\n"
-                 "  fix: --backend=seccomp or --backend=ebpf counts it, too\n",
+                 "  fix: use --backend=seccomp or --backend=ebpf, which count it, too\n",
                  one.what.c_str(), why.c_str());
   }
 }

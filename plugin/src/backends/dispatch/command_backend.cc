@@ -30,13 +30,13 @@ using signal_safe::ProgramCounts;
 using signal_safe::StoodAside;
 
 template <class T>
-T load(const T& word) {
-  return std::atomic_ref(const_cast<T&>(word)).load(std::memory_order_acquire);
+T load_shared(const T& word) {
+  return std::atomic_ref(const_cast<T&>(word)).load_shared(std::memory_order_acquire);
 }
 
 /// What has been added to a word since it was read the last time.
 std::uint64_t take_growth(const std::uint64_t& word, std::uint64_t& before) {
-  const std::uint64_t now = load(word);
+  const std::uint64_t now = load_shared(word);
   const std::uint64_t growth = now - before;
   before = now;
   return growth;
@@ -54,7 +54,7 @@ struct ReadSoFar {
 };
 
 SyscallId syscall_of(const ProgramCounts& program, std::uint32_t slot) {
-  const std::uint64_t value = load(program.directory.syscall_of[slot]);
+  const std::uint64_t value = load_shared(program.directory.syscall_of[slot]);
   return {static_cast<Abi>(value >> 32 & 3), static_cast<std::uint32_t>(value)};
 }
 
@@ -78,15 +78,15 @@ void take_cell(Cell& cell, ReadSoFar::OneCell& before, SyscallId id, CallTable& 
 }
 
 void take_program(ProgramCounts& program, ReadSoFar& before, CallTable& into) {
-  const std::uint32_t slots = std::min(load(program.directory.slots_used), signal_safe::kSlots);
+  const std::uint32_t slots = std::min(load_shared(program.directory.slots_used), signal_safe::kSlots);
   for (std::uint32_t slot = 0; slot < slots; ++slot) {
     take_cell(program.cells[slot], before.cells[slot], syscall_of(program, slot), into);
   }
-  const std::uint32_t errors = std::min(load(program.directory.error_slots_used), signal_safe::kErrorSlots);
+  const std::uint32_t errors = std::min(load_shared(program.directory.error_slots_used), signal_safe::kErrorSlots);
   for (std::uint32_t slot = 0; slot < errors; ++slot) {
     const std::uint64_t count = take_growth(program.errors[slot], before.errors[slot]);
     if (count == 0) continue;
-    const std::uint32_t error = load(program.directory.error_of[slot]);
+    const std::uint32_t error = load_shared(program.directory.error_of[slot]);
     into.at(syscall_of(program, error >> 16)).errors.add(static_cast<int>(error & 0xffff), count);
   }
 }
@@ -159,7 +159,7 @@ class CommandBackend final : public Backend {
   void read(Lane /*lane*/, CallTable& /*into*/) override {}
   void read_children(ChildTables& into) override;
   void read_crossings(CrossingSink& /*sink*/) override {}
-  Losses losses() const override { return {0, load(counts_.lost)}; }
+  Losses losses() const override { return {0, load_shared(counts_.lost)}; }
   Result<std::uint64_t> hidden_losses() override;
   Result<void> detach() override { return {}; }
   Result<void> attach() override { return {}; }
@@ -182,7 +182,7 @@ std::string CommandBackend::command_memory() const {
 void CommandBackend::read_children(ChildTables& into) {
   for (std::size_t i = 0; i < programs_.size(); ++i) {
     ProgramCounts& program = counts_.programs[i];
-    if (load(program.making) != Making::done) continue;
+    if (load_shared(program.making) != Making::done) continue;
     if (programs_[i] == nullptr) programs_[i] = std::make_unique<ReadSoFar>();
     take_program(program, *programs_[i], into.at(program.name));
   }
@@ -191,21 +191,21 @@ void CommandBackend::read_children(ChildTables& into) {
 /// The images that were announced and do not count are those that are left. While the command runs, one may just begin.
 Result<std::uint64_t> CommandBackend::hidden_losses() {
   std::uint64_t lost = 0;
-  for (const auto& image : counts_.images) lost += load(image.making) == Making::done ? 1 : 0;
-  for (const std::uint64_t& blind : counts_.blind) lost += load(blind);
-  for (const std::uint64_t& aside : counts_.aside) lost += load(aside);
+  for (const auto& image : counts_.images) lost += load_shared(image.making) == Making::done ? 1 : 0;
+  for (const std::uint64_t& blind : counts_.blind) lost += load_shared(blind);
+  for (const std::uint64_t& aside : counts_.aside) lost += load_shared(aside);
   return lost;
 }
 
 std::vector<BlindSpot> CommandBackend::blind_spots() const {
   std::vector<BlindSpot> spots;
   for (const auto& image : counts_.images) {
-    if (load(image.making) == Making::done) {
+    if (load_shared(image.making) == Making::done) {
       spots.push_back({image.path, reason_of(image.blind), image.blind == Blind::not_loaded});
     }
   }
   for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(Blind::count_); ++i) {
-    const std::uint64_t count = load(counts_.blind[i]);
+    const std::uint64_t count = load_shared(counts_.blind[i]);
     const auto blind = static_cast<Blind>(i);
     if (count == 0) continue;
     const char* const what = blind == Blind::thread ? "a thread" : "a process";
@@ -213,7 +213,7 @@ std::vector<BlindSpot> CommandBackend::blind_spots() const {
         {what + (count > 1 ? " and " + std::to_string(count - 1) + " more" : std::string()), reason_of(blind)});
   }
   for (std::uint32_t i = 1; i < std::size(counts_.aside); ++i) {
-    const std::uint64_t count = load(counts_.aside[i]);
+    const std::uint64_t count = load_shared(counts_.aside[i]);
     if (count == 0) continue;
     spots.push_back({"a process" + (count > 1 ? " and " + std::to_string(count - 1) + " more" : std::string()) +
                          ", from some time on",
