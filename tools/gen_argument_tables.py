@@ -344,6 +344,8 @@ def main():
     if options.check:
         faults = differences_of_constants((options.out / "constants.inc").read_text(encoding="utf-8"))
         print("\n".join(faults), end="\n" if faults else "")
+        if faults:
+            print("write the tables anew and commit them: ./dev update arguments")
         return 1 if faults else 0
     events = options.tracefs / "events/syscalls"
     if not events.is_dir():

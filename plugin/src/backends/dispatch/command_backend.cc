@@ -31,7 +31,7 @@ using signal_safe::StoodAside;
 
 template <class T>
 T load_shared(const T& word) {
-  return std::atomic_ref(const_cast<T&>(word)).load_shared(std::memory_order_acquire);
+  return std::atomic_ref(const_cast<T&>(word)).load(std::memory_order_acquire);
 }
 
 /// What has been added to a word since it was read the last time.

@@ -297,7 +297,7 @@ __attribute__((noinline)) void record_with_stack(const Guard& guard, const Call&
   Lane& lane = *call.thread->lane;
   const Control control = load(lane.control);
   if (control == 0) return;
-  const std::uint32_t slot = slot_of(call);
+  const std::uint32_t slot = slot_of(syscost_state.directory, call);
   if (slot == kNotSelected) return;
   if (slot >= kSlots) {
     add(syscost_state.lost, 1, true);
