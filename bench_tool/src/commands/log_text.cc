@@ -48,7 +48,7 @@ std::string bar(const HistoryRun& run, double most, std::size_t width) {
   return std::string(share > 0 ? std::max<std::size_t>(filled, 1) : 0, '@');
 }
 
-std::string duration(const HistoryRun& run, stats::Numbers WindowSummary::*numbers) {
+std::string duration_of(const HistoryRun& run, stats::Numbers WindowSummary::*numbers) {
   return !run.window || !((*run.window).*numbers) ? std::string() : render::duration((*run.window).*numbers);
 }
 
@@ -83,7 +83,7 @@ render::Table log_table(const TestLog& log, std::size_t width) {
     rows.push_back(
         {minutes_of(log.data->text(context.started_at)), context.is_plain ? std::string() : log.data->text(run.run_id),
          log.data->text(context.label), log.data->text(context.commit).substr(0, kFewCommitDigits), calls_text(run),
-         bar(run, most, bar_width), duration(run, &WindowSummary::wall_ns), duration(run, &WindowSummary::cpu_ns),
+         bar(run, most, bar_width), duration_of(run, &WindowSummary::wall_ns), duration_of(run, &WindowSummary::cpu_ns),
          run.window ? stats::outcome_text(*run.window) : std::string()});
   }
   for (std::size_t i = columns.size(); i-- > 0;) {
