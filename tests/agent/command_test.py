@@ -32,7 +32,6 @@ make -f rules
 perl -e 'system("ls"); print `wc words`'
 awk '{ n += NF } END { print n }' words
 sed s/a/b/ words
-grep -c a words
 gzip -c words
 xz -c words
 bash -c 'for i in 1 2 3; do (ls | sort) >out; done; cat <out'

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <memory_resource>
+#include <new>
 #include <span>
 #include <string>
 
@@ -29,21 +30,52 @@ struct Measured {
   std::span<const SyscallId> uncountable = {};  ///< Syscalls that the backend never sees.
 };
 
-struct CostData {
-  /// `memory` must outlive every Cost that shares these numbers.
-  explicit CostData(std::pmr::memory_resource* memory) : table(memory), children(memory), segments(memory) {}
+/// What few windows have.
+struct CostExtra {
+  explicit CostExtra(std::pmr::memory_resource* memory) : segments(memory) {}
 
-  CallTable table;
-  /// What CallDetail::stack names in `table`; null = nothing, or sites (core/call_site.h).
+  /// What CallDetail::stack names in the table; null = nothing, or sites (core/call_site.h).
   const StackSource* stacks = nullptr;
-  ChildTables children;  ///< Not in `table`.
-  Measured measured;
-  std::shared_ptr<const Filter> filter;  ///< What was counted; null = everything.
-  std::uint64_t late = 0;                ///< Counted into the window after it had been read.
-  std::uint64_t lost = 0;                ///< Happened and was not recorded.
   // With a trace (call_trace.h) only.
   std::uint64_t trace_lost = 0;  ///< Calls in the table without an event.
   SegmentsHeld segments;         ///< Which events are the window's.
+};
+
+struct DeleteCostExtra {
+  void operator()(CostExtra* extra) const {
+    std::pmr::polymorphic_allocator<CostExtra> allocator(extra->segments.stretches.get_allocator().resource());
+    extra->~CostExtra();
+    allocator.deallocate(extra, 1);
+  }
+};
+
+/// Thousands of these wait for their rows in one test, and a few bytes more are a larger block of quiet memory.
+struct CostData {
+  /// `memory` must outlive every Cost that shares these numbers.
+  explicit CostData(std::pmr::memory_resource* memory) : table(memory), children(memory) {}
+
+  CallTable table;
+  ChildTables children;  ///< Not in `table`.
+  Measured measured;
+  std::shared_ptr<const Filter> filter;               ///< What was counted; null = everything.
+  std::uint64_t late = 0;                             ///< Counted into the window after it had been read.
+  std::uint64_t lost = 0;                             ///< Happened and was not recorded.
+  std::unique_ptr<CostExtra, DeleteCostExtra> extra;  ///< Null = nothing of it.
+
+  const StackSource* stacks() const { return extra == nullptr ? nullptr : extra->stacks; }
+  std::uint64_t trace_lost() const { return extra == nullptr ? 0 : extra->trace_lost; }
+  /// Null without a trace.
+  const SegmentsHeld* segments() const {
+    return extra == nullptr || extra->segments.stretches.empty() ? nullptr : &extra->segments;
+  }
+  /// Makes it if there is none, of the memory that `table` has.
+  CostExtra& make_extra() {
+    if (extra == nullptr) {
+      std::pmr::polymorphic_allocator<CostExtra> allocator(table.memory());
+      extra.reset(new (allocator.allocate(1)) CostExtra(table.memory()));
+    }
+    return *extra;
+  }
 };
 
 /// The table without details: `table` itself if it has none, else `room`, which must be empty and gets the sums.

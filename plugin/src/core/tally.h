@@ -186,6 +186,7 @@ class CallTable {
     used_ = 0;
   }
 
+  std::pmr::memory_resource* memory() const { return order_.get_allocator().resource(); }
   bool empty() const { return used_ == 0; }
   std::size_t size() const { return used_; }
   Iterator begin() const { return Iterator(order_.data()); }

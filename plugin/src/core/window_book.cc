@@ -191,10 +191,11 @@ void WindowBook::hand_out(Window* window, detail::CostData& into) {
   into.table.merge(window->table);
   into.children.merge(window->children);
   if (trace_ != nullptr) {
-    into.trace_lost += window->untraced;
-    into.segments.reach = window->held.reach;
-    into.segments.lane = window->held.lane;
-    into.segments.stretches.assign(window->held.stretches.begin(), window->held.stretches.end());
+    detail::CostExtra& extra = into.make_extra();
+    extra.trace_lost += window->untraced;
+    extra.segments.reach = window->held.reach;
+    extra.segments.lane = window->held.lane;
+    extra.segments.stretches.assign(window->held.stretches.begin(), window->held.stretches.end());
   }
   Losses now = backend_.losses();
   into.late += now.late - window->losses_at_open.late;

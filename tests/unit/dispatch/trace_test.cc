@@ -68,13 +68,13 @@ class TraceTest : public testing::TestWithParam<Patching> {
     body();
     detail::CostData cost(&quiet_memory());
     book_->close(window, cost);
-    lost_ = cost.trace_lost;
+    lost_ = cost.trace_lost();
     calls_ = calls_of(cost);
     EXPECT_TRUE(book_->pause_trace(trace()));
     Events events;
     trace().deliver(events);
     trace().restart();
-    const std::vector<CallEvent> own = events.of(cost.segments);
+    const std::vector<CallEvent> own = events.of(*cost.segments());
     EXPECT_EQ(own.size() + lost_, calls_);
     return own;
   }
@@ -269,9 +269,9 @@ TEST_P(TraceTest, GivesEachOfTwoNestedWindowsItsCalls) {
   ASSERT_TRUE(book_->pause_trace(trace()));
   Events events;
   trace().deliver(events);
-  EXPECT_EQ(events.of(of_inner.segments).size(), 2U);
-  EXPECT_EQ(events.of(of_outer.segments).size(), 4U);
-  EXPECT_EQ(of_inner.trace_lost + of_outer.trace_lost, 0U);
+  EXPECT_EQ(events.of(*of_inner.segments()).size(), 2U);
+  EXPECT_EQ(events.of(*of_outer.segments()).size(), 4U);
+  EXPECT_EQ(of_inner.trace_lost() + of_outer.trace_lost(), 0U);
 }
 
 TEST_P(TraceTest, KeepsACallThatEndsInALaterSegmentOfItsWindow) {
@@ -296,8 +296,8 @@ TEST_P(TraceTest, KeepsACallThatEndsInALaterSegmentOfItsWindow) {
   ASSERT_TRUE(book_->pause_trace(trace()));
   Events events;
   trace().deliver(events);
-  EXPECT_EQ(events.of(of_inner.segments).size() + of_inner.trace_lost, calls_of(of_inner));
-  EXPECT_EQ(events.of(of_outer.segments).size() + of_outer.trace_lost, calls_of(of_outer));
+  EXPECT_EQ(events.of(*of_inner.segments()).size() + of_inner.trace_lost(), calls_of(of_inner));
+  EXPECT_EQ(events.of(*of_outer.segments()).size() + of_outer.trace_lost(), calls_of(of_outer));
   close(ends[0]);
   close(ends[1]);
 }

@@ -69,10 +69,10 @@ class CallSitesTest : public ::testing::Test {
   }
   /// Calls by the text of the site.
   std::map<std::string, std::uint64_t> sites() {
-    cost_.stacks = &stacks_;
+    cost_.make_extra().stacks = &stacks_;
     detail::CostData of_sites(std::pmr::get_default_resource());
     sites_.replace_stacks(cost_, of_sites);
-    EXPECT_EQ(of_sites.stacks, nullptr);
+    EXPECT_EQ(of_sites.stacks(), nullptr);
     std::map<std::string, std::uint64_t> found;
     for (const auto& [id, tally] : of_sites.table) found[std::string(text_of_site(id.detail.stack))] += tally.calls;
     EXPECT_EQ(found.size(), of_sites.table.size()) << "one entry for each text";
@@ -128,14 +128,14 @@ TEST_F(CallSitesTest, FoldsStacksForFlameGraphs) {
   count(stack({0x1703, 0x2000}), 3);
   count(stack({0x1703, 0x2000}), 4);
   count(0, 1);
-  cost_.stacks = &stacks_;
+  cost_.make_extra().stacks = &stacks_;
   EXPECT_EQ(sites_.folded(cost_), "run;run;run;write /nowhere/app.cc:23 7\n");
 }
 
 TEST_F(CallSitesTest, MakesARowOfEachSite) {
   count(stack({0x1703, 0x2000}), 3);
   count(stack({0x1703, 0x3000}), 4);
-  cost_.stacks = &stacks_;
+  cost_.make_extra().stacks = &stacks_;
   detail::CostData of_sites(std::pmr::get_default_resource());
   sites_.replace_stacks(cost_, of_sites);
   csv::WindowColumns window;

@@ -37,7 +37,7 @@ std::vector<PerfettoTrace::Note> notes_of(const Checked& checked) {
     return PerfettoTrace::Note{name, {}, static_cast<std::int64_t>(value), true};
   };
   return {number("calls", calls), number("events", checked.events),
-          number("trace_lost", checked.slice.cost->trace_lost)};
+          number("trace_lost", checked.slice.cost->trace_lost())};
 }
 
 /// Writes events as they come, and counts those of each slice.
@@ -50,7 +50,10 @@ class Writer final : public CallEventSink {
     text_.append(strace_line(event, realtime_ns_));
     perfetto_.add(event);
     for (Checked& one : slices_) {
-      if (one.slice.cost != nullptr && event.is_of(one.slice.cost->segments)) ++one.events;
+      if (one.slice.cost != nullptr && one.slice.cost->segments() != nullptr &&
+          event.is_of(*one.slice.cost->segments())) {
+        ++one.events;
+      }
     }
   }
 

@@ -167,7 +167,7 @@ std::string to_text(const Cost& cost) {
   if (data == nullptr) return {};
   // Only this process can look its stacks up.
   detail::CostData of_sites(std::pmr::new_delete_resource());
-  if (data->stacks != nullptr) {
+  if (data->stacks() != nullptr) {
     session::CallSites& sites = session::process_session().call_sites();
     sites.replace_stacks(*data, of_sites);
     for (const Failure& failure : sites.take_failures()) session::say_failure(failure);
@@ -225,7 +225,7 @@ Cost sum(const std::vector<Cost>& parts) {
     if (data == nullptr) return part;
     whole->table.merge(data->table);
     whole->children.merge(data->children);
-    whole->stacks = data->stacks;
+    if (data->stacks() != nullptr) whole->make_extra().stacks = data->stacks();
     whole->measured = data->measured;
     whole->filter = data->filter;
     whole->late += data->late;

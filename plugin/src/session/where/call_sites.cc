@@ -130,7 +130,7 @@ std::vector<ResolvedFrame> CallSites::resolve(StackKey key) {
 void CallSites::look_up_new_stacks(const detail::CostData& cost) {
   std::pmr::set<StackKey> fresh(&memory_);
   for (const auto& [id, tally] : cost.table) {
-    const StackKey key{cost.stacks, id.detail.stack};
+    const StackKey key{cost.stacks(), id.detail.stack};
     if (key.stack != 0 && !sites_.contains(key)) fresh.insert(key);
   }
   if (fresh.empty()) return;
@@ -164,11 +164,11 @@ void CallSites::look_up_new_stacks(const detail::CostData& cost) {
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
 void CallSites::replace_stacks(const detail::CostData& cost, detail::CostData& into) {
-  if (cost.stacks != nullptr) look_up_new_stacks(cost);
+  if (cost.stacks() != nullptr) look_up_new_stacks(cost);
   for (const auto& [id, tally] : cost.table) {
     SyscallId site = id;
-    if (cost.stacks != nullptr && id.detail.stack != 0) {
-      site.detail.stack = sites_.find(StackKey{cost.stacks, id.detail.stack})->second;
+    if (cost.stacks() != nullptr && id.detail.stack != 0) {
+      site.detail.stack = sites_.find(StackKey{cost.stacks(), id.detail.stack})->second;
     }
     into.table.at(site).merge(tally);
   }
@@ -180,13 +180,13 @@ void CallSites::replace_stacks(const detail::CostData& cost, detail::CostData& i
 }
 
 std::string CallSites::folded(const detail::CostData& cost) {
-  if (cost.stacks == nullptr) return {};
+  if (cost.stacks() == nullptr) return {};
   look_up_new_stacks(cost);
   std::map<std::string, std::uint64_t> lines;  // different stacks can have the same names
   for (const auto& [id, tally] : cost.table) {
     const std::uint64_t calls = cost.measured.calls ? tally.calls : tally.entries;
     if (id.detail.stack == 0 || calls == 0) continue;
-    const StackKey key{cost.stacks, id.detail.stack};
+    const StackKey key{cost.stacks(), id.detail.stack};
     std::string line(symbols::folded_text(resolve(key), key.source->end(key.stack), memory_));
     line.append(";").append(syscall_name(id));
     const std::string_view place = line_of(text_of_site(sites_.find(key)->second));

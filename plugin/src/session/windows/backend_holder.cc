@@ -46,7 +46,7 @@ std::shared_ptr<detail::CostData> OpenBackend::new_cost() const {
                     .latency = capabilities.latency,
                     .uncountable = capabilities.uncountable};
   cost->filter = filter;
-  cost->stacks = backend->stacks();
+  if (const StackSource* stacks = backend->stacks(); stacks != nullptr) cost->make_extra().stacks = stacks;
   return cost;
 }
 
@@ -58,7 +58,7 @@ std::shared_ptr<const detail::CostData> OpenBackend::with_losses(std::shared_ptr
   all->children.merge(cost->children);
   all->late = cost->late;
   all->lost = cost->lost + hidden;
-  all->trace_lost = cost->trace_lost;
+  if (cost->trace_lost() != 0) all->make_extra().trace_lost = cost->trace_lost();
   return all;
 }
 

@@ -57,7 +57,7 @@ void Recorder::add(const csv::WindowColumns& window, const detail::CostData* cos
   if (cost != nullptr && cost->late + cost->lost > 0) judge_losses(window, *cost);
   if (!sink_.has_value()) return;
   add_run_row();
-  if (cost != nullptr && cost->stacks != nullptr && sites_ != nullptr) {
+  if (cost != nullptr && cost->stacks() != nullptr && sites_ != nullptr) {
     return add_sites(window, *cost, capabilities);
   }
   rows_->append(pending_, window, cost, capabilities);

@@ -53,7 +53,7 @@ Cost Scopes::close(ScopeRecord* scope) {
   opened.book.close(scope->book_window, *cost);
   if (!opened.clock_is_quiet) end_ns = monotonic_ns();
   const bool wants_row = !scope->name.empty() && (shared_.recorder.has_csv() || shared_.prints_scopes());
-  if (cost->segments.stretches.size() > 0) {
+  if (cost->segments() != nullptr) {
     shared_.slices.add(scope->name.empty() ? std::string_view("measure") : scope->name, scope->start_ns, end_ns, cost);
   }
   const Reach reach = scope->reach;

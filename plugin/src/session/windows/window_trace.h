@@ -25,8 +25,8 @@ class WindowTrace {
 
 /// Column `detail` of a window with calls that have no event: `trace lost 12`, after `before`.
 inline std::string with_trace_lost(std::string before, const detail::CostData* cost) {
-  if (cost == nullptr || cost->trace_lost == 0) return before;
-  return (before.empty() ? "" : before + "; ") + "trace lost " + std::to_string(cost->trace_lost);
+  if (cost == nullptr || cost->trace_lost() == 0) return before;
+  return (before.empty() ? "" : before + "; ") + "trace lost " + std::to_string(cost->trace_lost());
 }
 
 }  // namespace syscost::session
