@@ -18,7 +18,8 @@ RESUMED = re.compile(r"(\d+) +<\.\.\. (\w+) resumed>(.*)")
 RESULT = re.compile(r".*\)\s+= (-?\w+|\? ERESTARTNOHAND)(?: (E\w+))?.*")
 # How often they come depends on timing, or on where memory lies.
 BY_CHANCE = {"futex", "brk", "mmap", "munmap", "mprotect", "madvise", "sched_yield", "restart_syscall", "mremap",
-             "set_robust_list", "rseq", "gettid"}
+             "set_robust_list", "rseq", "gettid",
+             "rt_sigreturn"}  # two children that end together are one SIGCHLD
 # Ordinary programs. Each line is one command of a shell, in a folder with the files that `setUp` makes.
 COMMANDS = """
 ls -l /usr
