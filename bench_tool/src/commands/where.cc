@@ -19,7 +19,8 @@
 namespace syscost::bench::commands {
 namespace {
 
-/// Windows whose calls are in no other window: a scope lies in its test, and tools count what we count.
+/// True for windows that may be added up. Calls of a scope are also calls of its test, and tools count what syscost
+/// counts.
 bool adds_up(const model::Dataset& data, const model::Group& group) {
   return data.text(group.kind) != "scope" && data.text(group.kind) != schema::kKindGpuKernel &&
          data.text(group.origin) == schema::kOriginSyscost;

@@ -30,7 +30,8 @@ class Symbolizer {
   /// Looks the addresses of one file up; at most kMaxAddresses. Fails if nothing can be looked up at all, or if this
   /// file ended the helper. If only this file cannot be used, `answer` has the reason.
   virtual Result<void> look_up(const Module& module, std::span<const Address> addresses, Answer& answer) = 0;
-  /// No further look_up() follows for now.
+  /// Call it after a batch of look_up(). In a process that adopts orphans it ends the helper, which a wait() would
+  /// find.
   virtual void pause() {}
 };
 

@@ -51,7 +51,7 @@ class ScriptedTransport : public Transport {
   std::deque<Reply> replies_;
 };
 
-/// A sender whose clock only moves when it waits.
+/// A sender with a clock of the test: time passes only while the sender waits.
 class Sending {
  public:
   Sending(std::deque<Reply> replies, milliseconds limit) : transport(std::move(replies)) {

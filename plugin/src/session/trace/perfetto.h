@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// PerfettoTrace: writes a trace that https://ui.perfetto.dev opens. The format is protobuf; a dozen fields of
-// Perfetto's trace_packet.proto are enough, so there is no library. tests/trace/perfetto.proto has the fields that are
-// used.
+// PerfettoTrace: writes a trace in the format of https://ui.perfetto.dev, which is protobuf. A dozen fields of
+// Perfetto's trace_packet.proto are enough, so there is no library.
 #pragma once
 
 #include <cstdint>

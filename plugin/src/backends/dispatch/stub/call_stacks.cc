@@ -99,7 +99,7 @@ struct Task {
   KeptUnwinding& kept;
 };
 
-/// The place of `words` words; what there was is left to nobody.
+/// Reserves room for `words` words. Room that was reserved before is not used again.
 bool make_room(KeptUnwinding& kept, std::uint32_t words) {
   if (kept.capacity >= words) return true;
   constexpr std::uint32_t kLeast = 32;
