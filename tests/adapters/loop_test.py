@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """syscost::loop from outside: its rows must hold exactly what a call of the body makes, times the calls of a pass."""
+import collections
 import os
 import re
 import shutil
@@ -228,6 +229,23 @@ class LoopsAndScopes(LoopCase):
         self.assertEqual(self.counts("loop"), [5] * 4)
         # The scope sees every pass: warm-up, timed, counted.
         self.assertIn(f"around: {5 * 9} getppid", done.out)
+
+    def test_scopes_around_a_loop_have_no_call_of_ours(self):
+        for flag in self.each_backend_that_can_detach():
+            for further in ((), ("--syscost_where",)) if "dispatch" in flag else ((),):
+                self.csv += "+"
+                self.measure("InsideScopesOfBothReaches", flag, *further, *self.FLAGS)
+                rows = {name: collections.Counter() for name in ("process", "thread")}
+                for row in self.rows(kind="scope", record="syscall"):
+                    rows[row["window"]][row["syscall"]] += int(row["calls"])
+                self.assertEqual(rows, {"process": {"getppid": 45, "getpgrp": 20000}, "thread": {"getppid": 45}})
+                self.assertEqual({row["lost"] for row in self.rows(kind="scope", record="test")}, {"0"})
+
+    def test_a_scope_from_test_to_test_has_no_call_of_ours(self):
+        for flag in self.each_backend_that_can_detach():
+            self.run_program(LOOPS, "--gtest_filter=FromTestToTest.*", "--gtest_brief=1", f"--syscost_csv={self.csv}", flag)
+            calls = {row["syscall"]: row["calls"] for row in self.rows(kind="scope", record="syscall")}
+            self.assertEqual(calls, {"getppid": "2"})
 
     @unittest.skipIf(UNDER_A_FILTER, FILTER_REASON)
     def test_what_a_thread_did_while_nothing_was_attached_is_not_made_up(self):

@@ -35,15 +35,21 @@ void WindowBook::split_process(bool arm) {
   process_generation_ = backend_.boundary(Lane::kProcess, arm ? Next::kArm : Next::kDisarm);
   if (arm) latest_ = process_generation_;
   for (ThreadLane& thread : thread_lanes_) {
-    Generation thread_ended = thread.generation;
-    latest_ = thread.generation = backend_.boundary(thread.lane, Next::kArm);
-    read_segment(thread.lane, thread_ended);
+    if (!thread.is_muted) continue_lane(thread);
   }
   if (ended != 0) {
     read_segment(Lane::kProcess, ended);
     if (backend_.capabilities().children) read_children(ended);
   }
   backend_.read_crossings(*this);
+}
+
+// Ends the running segment of a thread's lane, and starts the next one.
+void WindowBook::continue_lane(ThreadLane& thread) {
+  const Generation ended = thread.generation;
+  thread.generation = backend_.boundary(thread.lane, thread.is_muted ? Next::kDisarm : Next::kArm);
+  latest_ = std::max(latest_, thread.generation);
+  if (ended != 0) read_segment(thread.lane, ended);
 }
 
 // Calls of children in a segment of the process belong to every process window that holds the segment.
@@ -138,9 +144,7 @@ WindowBook::Window* WindowBook::open(Reach reach) {
     split_process(true);
   } else if (ThreadLane* thread = find(lane)) {
     ++thread->windows;
-    Generation ended = thread->generation;
-    latest_ = thread->generation = backend_.boundary(lane, Next::kArm);
-    read_segment(lane, ended);
+    continue_lane(*thread);
   } else {
     thread_lanes_.push_back({lane, 1, 0});
     latest_ = thread_lanes_.back().generation = backend_.boundary(lane, Next::kArm);
@@ -161,13 +165,12 @@ void WindowBook::close(Window* window, detail::CostData& into) {
   } else if (ThreadLane* thread = find(window->held.lane); thread != nullptr && window->is_running()) {
     Generation ended = thread->generation;
     window->held.stretches.back().end = latest_ + 1;
-    if (--thread->windows == 0) {
-      backend_.boundary(window->held.lane, Next::kFollowProcess);
-      thread_lanes_.erase(thread_lanes_.begin() + (thread - thread_lanes_.data()));
+    if (--thread->windows == 0 && !thread->is_muted) {
+      give_back(*thread);
+      read_segment(window->held.lane, ended);
     } else {
-      latest_ = thread->generation = backend_.boundary(window->held.lane, Next::kArm);
+      continue_lane(*thread);
     }
-    read_segment(window->held.lane, ended);
     backend_.read_crossings(*this);
   }
   hand_out(window, into);
@@ -199,7 +202,7 @@ void WindowBook::hand_out(Window* window, detail::CostData& into) {
   }
   Losses now = backend_.losses();
   into.late += now.late - window->losses_at_open.late;
-  into.lost += now.lost - window->losses_at_open.lost;
+  into.lost += now.lost - window->losses_at_open.lost + window->lost;
   windows_.remove_if([&](const Window& candidate) { return &candidate == window; });
 }
 
@@ -208,6 +211,49 @@ void WindowBook::suspend(Window* window) {
   if (!window->is_running()) return;
   window->held.stretches.back().end = latest_ + 1;
   split_process(process_window_running());
+}
+
+// ---- syscost's own calls
+// ---------------------------------------------------------------------------------------------
+
+std::optional<Lane> WindowBook::mute() {
+  const std::optional<AcquiredLane> acquired = backend_.acquire_lane();
+  std::lock_guard guard(lock_);
+  if (!acquired.has_value()) {
+    for (Window& window : windows_) {
+      if (window.held.reach == Reach::process && window.is_running()) ++window.lost;
+    }
+    if (process_window_running()) split_process(false);
+    return std::nullopt;
+  }
+  if (acquired->was_left_open) abandon(acquired->lane);
+  ThreadLane* thread = find(acquired->lane);
+  if (thread == nullptr) thread = &thread_lanes_.emplace_back(ThreadLane{acquired->lane, 0, 0});
+  thread->is_muted = true;
+  continue_lane(*thread);
+  return acquired->lane;
+}
+
+void WindowBook::unmute(std::optional<Lane> muted) {
+  std::lock_guard guard(lock_);
+  if (!muted.has_value()) {
+    if (process_window_running()) split_process(true);
+    return;
+  }
+  ThreadLane* thread = find(*muted);
+  if (thread == nullptr || !thread->is_muted) return;
+  thread->is_muted = false;
+  if (thread->windows > 0) {
+    continue_lane(*thread);
+  } else {
+    give_back(*thread);
+  }
+}
+
+// The thread's calls are the process lane's again.
+void WindowBook::give_back(const ThreadLane& thread) {
+  backend_.boundary(thread.lane, Next::kFollowProcess);
+  thread_lanes_.erase(thread_lanes_.begin() + (&thread - thread_lanes_.data()));
 }
 
 bool WindowBook::pause_trace(CallTrace& trace) {

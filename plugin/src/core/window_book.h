@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <list>
 #include <memory_resource>
+#include <optional>
 #include <vector>
 
 #include "core/backend.h"
@@ -52,6 +53,14 @@ class WindowBook final : private CrossingSink {
   void suspend(Window* window);
   void resume(Window* window);
 
+  /// The calling thread's calls belong to no window until unmute(): they are syscost's own. Calls of other threads
+  /// count as before. Not nested. The first time on a thread it may make one syscall, which counts nowhere. Returns the
+  /// thread's lane. Empty if it cannot get one: then the process windows count nothing for this time, and each has lost
+  /// an event.
+  std::optional<Lane> mute();
+  /// Ends mute(), which returned `muted`, on the same thread.
+  void unmute(std::optional<Lane> muted);
+
   /// As CallTrace::pause(), beside other threads that open and close windows.
   bool pause_trace(CallTrace& trace);
 
@@ -71,14 +80,16 @@ class WindowBook final : private CrossingSink {
     ChildTables children;
     Losses losses_at_open;
     std::uint64_t untraced = 0;
+    std::uint64_t lost = 0;  ///< While calls could not be told from syscost's own.
   };
 
  private:
-  /// A thread lane on which at least one window is open.
+  /// A thread lane on which at least one window is open, or which is muted.
   struct ThreadLane {
     Lane lane;
     int windows;
     Generation generation;
+    bool is_muted = false;
   };
 
   // All under lock_.
@@ -90,6 +101,8 @@ class WindowBook final : private CrossingSink {
   void add(const Crossing& crossing) override;
   bool process_window_running() const;
   ThreadLane* find(Lane lane);
+  void continue_lane(ThreadLane& thread);
+  void give_back(const ThreadLane& thread);
   void abandon(Lane lane);
 
   Backend& backend_;

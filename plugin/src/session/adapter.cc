@@ -14,6 +14,7 @@
 #include "session/process_session.h"
 #include "session/run/run_info.h"
 #include "session/run/run_owner.h"
+#include "session/windows/own_calls.h"
 
 namespace syscost::adapter {
 
@@ -59,10 +60,12 @@ Report close_window(std::string_view outcome, int framework_writes) {
 }
 
 void pause_window() {
-  session::process_session().windows().stop_charging();
+  std::optional<session::OwnCalls> own;
+  session::process_session().windows().stop_charging(own);
 }
 
 void resume_window() {
+  const session::OwnCalls own(session::process_session().loops().backend());
   session::process_session().windows().leave_out_pause({});
   session::process_session().windows().charge_again();
 }

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -193,6 +194,48 @@ TEST(Loop, InsideAScopeIsCountedAndNotTimed) {
   for (auto it : syscost::loop("inside")) call(1);
   const syscost::Cost cost = scope.stop();
   std::printf("around: %s\n", cost.to_string().c_str());
+}
+
+// What syscost does between the passes is not the scopes'. What another thread does then is the process's.
+TEST(Loop, InsideScopesOfBothReaches) {
+  std::atomic<int> stage{-1};
+  std::thread beside([&stage] {
+    stage.store(0);
+    while (stage.load() == 0) {
+    }
+    for (int i = 0; i < 20'000; ++i) getpgrp();
+    stage.store(2);
+    while (stage.load() == 2) {
+    }
+  });
+  while (stage.load() != 0) {
+  }
+  {
+    const syscost::Scope process("process", syscost::Reach::process);
+    const syscost::Scope thread("thread", syscost::Reach::thread);
+    stage.store(1);
+    for (auto it : syscost::loop("inside")) call(1);
+    while (stage.load() == 1) {
+    }
+  }
+  stage.store(3);
+  beside.join();
+}
+
+// Their scope sees the end of one test and the beginning of the next.
+class FromTestToTest : public ::testing::Test {
+ protected:
+  static std::unique_ptr<syscost::Scope> scope_;
+};
+std::unique_ptr<syscost::Scope> FromTestToTest::scope_;
+
+TEST_F(FromTestToTest, Begins) {
+  scope_ = std::make_unique<syscost::Scope>("between", syscost::Reach::process);
+  call(1);
+}
+TEST_F(FromTestToTest, Ends) {
+  call(1);
+  scope_.reset();
 }
 
 // A thread that was in the kernel when the backend went off, and is in another call when it comes on again.

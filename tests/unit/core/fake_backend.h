@@ -86,6 +86,8 @@ class FakeBackend final : public Backend {
   void use_thread_lane(Lane lane) { next_lane_ = lane; }
   /// Counts only what `filter` selects; null = everything.
   void select(const Filter* filter) { is_selected_ = filter == nullptr || filter->selects(kRead); }
+  /// The lane on which calls of `lane`'s thread are counted.
+  Lane charged_lane(Lane lane) { return controls_.contains(lane) ? lane : Lane::kProcess; }
   bool armed(Lane lane) { return controls_.contains(lane) && controls_[lane] != 0; }
 
   std::string_view name() const override { return "fake"; }
@@ -97,8 +99,9 @@ class FakeBackend final : public Backend {
   }
   Generation boundary(Lane lane, Next next) override {
     ended_[lane] = controls_[lane];
-    controls_[lane] = next == Next::kArm ? ++generation_ : 0;
-    return controls_[lane];
+    const Generation started = controls_[lane] = next == Next::kArm ? ++generation_ : 0;
+    if (next == Next::kFollowProcess) controls_.erase(lane);
+    return started;
   }
   void read(Lane lane, CallTable& into) override {
     losses_.late += std::exchange(late_at_next_read_, 0);
@@ -122,7 +125,6 @@ class FakeBackend final : public Backend {
   Result<void> attach() override { return {}; }
 
  private:
-  Lane charged_lane(Lane lane) { return armed(lane) ? lane : Lane::kProcess; }
   CallTable& tallies(Generation generation) {
     auto [at, is_new] = tables_.try_emplace(generation, std::pmr::get_default_resource());
     return at->second;

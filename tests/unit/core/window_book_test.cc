@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -284,6 +285,58 @@ TEST_F(WindowBookTest, ChargesWhatCameTooLateToTheWindowsThatMissIt) {
   kernel_.be_late_at_next_read(2);
   close(outer);
   EXPECT_EQ(late_, 3U);
+}
+
+TEST_F(WindowBookTest, ChargesAMutedThreadToNoWindow) {
+  WindowBook::Window* process = open();
+  WindowBook::Window* thread = open(Reach::thread);
+  kernel_.call(Lane{1});
+  const std::optional<Lane> muted = book_.mute();
+  EXPECT_EQ(muted, Lane{1});
+  kernel_.call(Lane{1});  // syscost's own
+  kernel_.call();         // another thread's
+  close(open());          // splits the segments of every lane
+  kernel_.call(Lane{1});
+  WindowBook::Window* pass = open();
+  book_.unmute(muted);
+  kernel_.call(Lane{1});
+  EXPECT_EQ(close(pass).calls, 1U);
+  EXPECT_EQ(close(thread).calls, 2U);
+  EXPECT_EQ(close(process).calls, 3U);
+  EXPECT_EQ(lost_, 0U);
+}
+
+TEST_F(WindowBookTest, GivesTheLaneOfAMutedThreadBack) {
+  WindowBook::Window* process = open();
+  const std::optional<Lane> muted = book_.mute();
+  kernel_.call(Lane{1});
+  book_.unmute(muted);
+  kernel_.call(Lane{1});
+  EXPECT_EQ(kernel_.charged_lane(Lane{1}), Lane::kProcess);
+  EXPECT_EQ(close(process).calls, 1U);
+}
+
+TEST_F(WindowBookTest, EndsAThreadsWindowWhileTheThreadIsMuted) {
+  WindowBook::Window* process = open();
+  WindowBook::Window* thread = open(Reach::thread);
+  const std::optional<Lane> muted = book_.mute();
+  EXPECT_EQ(close(thread).calls, 0U);
+  kernel_.call(Lane{1});
+  book_.unmute(muted);
+  kernel_.call(Lane{1});
+  EXPECT_EQ(close(process).calls, 1U);
+}
+
+TEST_F(WindowBookTest, SaysThatCallsMayBeMissingWhereAMutedThreadHasNoLane) {
+  WindowBook::Window* process = open();
+  kernel_.use_thread_lane(Lane::kProcess);
+  const std::optional<Lane> muted = book_.mute();
+  EXPECT_FALSE(muted.has_value());
+  kernel_.call();
+  book_.unmute(muted);
+  kernel_.call();
+  EXPECT_EQ(close(process).calls, 1U);
+  EXPECT_EQ(lost_, 1U);
 }
 
 TEST_F(WindowBookTest, OpensNoThreadWindowWithoutALane) {

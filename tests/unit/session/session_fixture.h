@@ -35,7 +35,7 @@ class FrailBackend final : public Backend {
   Calibration calibration() const override { return {.armed_ns_per_call = 100, .measured = true}; }
   std::optional<AcquiredLane> acquire_lane() override { return fake_.acquire_lane(); }
   Generation boundary(Lane lane, Next next) override {
-    if (watcher_) watcher_(next == Next::kArm ? "ours opens" : "ours closes");
+    if (watcher_ && lane == Lane::kProcess) watcher_(next == Next::kArm ? "ours opens" : "ours closes");
     return fake_.boundary(lane, next);
   }
   void read(Lane lane, CallTable& into) override { fake_.read(lane, into); }

@@ -67,6 +67,7 @@ LoopRun::LoopRun(Loops& loops, std::string_view name)
 LoopRun::~LoopRun() {
   // A fork child that leaves the loop owns none of this.
   if (loops_.is_fork_child()) return;
+  const OwnCalls own(loops_.backend());
   const std::lock_guard guard(loops_.running().mutex);
   if (!is_entered_) return;
   say("loop " + name_ + " was left early, " + abandon_pass());
@@ -103,22 +104,36 @@ void LoopRun::end_process(Loops& loops) {
   loop.finish();
 }
 
+/// True in a pass that counts nothing of its own: all but counted and traced ones.
+bool LoopRun::is_timing() const {
+  return phase_ == Phase::calibration || phase_ == Phase::warm_up || phase_ == Phase::timed;
+}
+
 std::uint64_t LoopRun::next_pass() {
   if (loops_.is_fork_child()) return phase_ == Phase::fresh ? (phase_ = Phase::once, 1) : 0;
-  const std::lock_guard guard(loops_.running().mutex);
-  const BetweenPasses between(loops_.running(), is_entered_);
-  if (calls_ > 0) {
-    if (phase_ == Phase::traced) {
-      end_traced_pass();
-    } else if (window_ != nullptr) {
-      counted_.push_back(loops_.close_window(*opened_, std::exchange(window_, nullptr)));
-    } else {
-      end_pass(monotonic_ns());
-    }
+  const std::uint64_t now_ns = is_timing() ? monotonic_ns() : 0;
+  if (phase_ != Phase::fresh) own_.emplace(loops_.backend());
+  std::uint64_t calls = 0;
+  {
+    const std::lock_guard guard(loops_.running().mutex);
+    const BetweenPasses between(loops_.running(), is_entered_);
+    if (calls_ > 0) end_running_pass(now_ns);
+    if (!has_times_) attach_backend();
+    choose_phase();
+    calls = start_pass();
   }
-  if (!has_times_) attach_backend();
-  choose_phase();
-  return start_pass();
+  own_.reset();
+  return calls;
+}
+
+void LoopRun::end_running_pass(std::uint64_t now_ns) {
+  if (phase_ == Phase::traced) {
+    end_traced_pass();
+  } else if (window_ != nullptr) {
+    counted_.push_back(loops_.close_window(*opened_, std::exchange(window_, nullptr)));
+  } else {
+    end_pass(now_ns);
+  }
 }
 
 /// Notes the times of a pass without the backend that ended at `now_ns`.
@@ -158,7 +173,7 @@ void LoopRun::calibrate(std::uint64_t elapsed_ns) {
 void LoopRun::choose_phase() {
   switch (phase_) {
     case Phase::fresh:
-      if (!loops_.enter(name_)) {
+      if (!loops_.enter(name_, own_)) {
         phase_ = Phase::once;
         return;
       }
@@ -218,6 +233,8 @@ std::uint64_t LoopRun::start_pass() {
     default:
       if (phase_ != Phase::calibration) calls_ = plan_.cycles;
       usage_before_ = Usage::now();
+      // While it is timed, nothing is counted, and the clock is read last.
+      if (has_times_) own_.reset();
       start_ns_ = monotonic_ns();
       return calls_;
   }

@@ -13,18 +13,20 @@
 // exit() unwinds nothing: if any thread calls it, the loop stays where it is. So the code at the end of the process
 // knows the running loop, and finishes it at a moment when the loop is inside its body.
 //
-// Between passes nothing is armed, so this code may allocate and write. Only the first and the last step of next_pass()
-// belong to a pass: reading the clock, or closing and opening the window.
+// Between passes this thread's calls count nowhere (own_calls.h), so this code may allocate and write. Only the first
+// and the last step of next_pass() belong to a pass: reading the clock, or closing and opening the window.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "session/loops/loops.h"
+#include "session/windows/own_calls.h"
 #include "session/windows/usage.h"
 
 namespace syscost::session {
@@ -66,6 +68,8 @@ class LoopRun {
     Usage after;
   };
 
+  bool is_timing() const;
+  void end_running_pass(std::uint64_t now_ns);
   void end_pass(std::uint64_t now_ns);
   void choose_phase();
   std::uint64_t start_pass();
@@ -89,6 +93,7 @@ class LoopRun {
   std::uint64_t calls_ = 0;           // of the running pass
   std::uint64_t pass_ = 0;            // of the running phase, from 0
   std::uint64_t start_ns_ = 0;        // of the running pass
+  std::optional<OwnCalls> own_;       // between passes
   Usage usage_before_;
   WindowBook::Window* window_ = nullptr;  // of the running counted pass
   OpenBackend* opened_ = nullptr;

@@ -16,16 +16,17 @@ bool Loops::claim_loop() {
   return shared_.in_loop.compare_exchange_strong(expected, true);
 }
 
-bool Loops::enter(std::string_view name) {
+bool Loops::enter(std::string_view name, std::optional<OwnCalls>& own) {
   if (!claim_loop()) {
     static std::atomic<bool> has_said{false};
     if (!has_said.exchange(true)) {
+      const OwnCalls own_message(backend());
       say("loop " + std::string(name) +
           " runs while another loop runs: it is not measured, and its body runs once each time");
     }
     return false;
   }
-  windows_.stop_charging();
+  windows_.stop_charging(own);
   return true;
 }
 
@@ -52,7 +53,7 @@ void Loops::leave(std::string_view name, const std::vector<std::string>& lines) 
 
 bool Loops::pause_test() {
   if (!claim_loop()) return false;
-  windows_.stop_charging();
+  windows_.stop_charging(own_);
   return true;
 }
 
@@ -62,6 +63,7 @@ void Loops::resume_test(std::string_view name) {
   windows_.leave_out_pause(excluded.ends_with(name) ? std::string_view() : name);
   shared_.in_loop.store(false);
   windows_.charge_again();
+  own_.reset();
 }
 
 Result<void> Loops::detach_backend(OpenBackend& opened) {

@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "session/tools/tracing.h"
 #include "session/windows/measurement.h"
+#include "session/windows/own_calls.h"
 #include "session/windows/windows.h"
 
 namespace syscost::session {
@@ -24,8 +26,8 @@ class Loops {
  public:
   Loops(Measurement& shared, Windows& windows, Tracing& tools) : shared_(shared), windows_(windows), tools_(tools) {}
 
-  /// Stops charging the running test. False, with a message, if another loop runs already.
-  bool enter(std::string_view name);
+  /// Stops charging the running test, and makes `own`. False, with a message, if another loop runs already.
+  bool enter(std::string_view name, std::optional<OwnCalls>& own);
   /// Writes the loop's rows, keeps `lines` for people, and charges the test again.
   void leave(std::string_view name, const std::vector<std::string>& lines);
   /// Stops charging the running test for other work that is not the test's. False, without a message, if a loop runs
@@ -81,6 +83,7 @@ class Loops {
   Windows& windows_;
   Tracing& tools_;
   Running running_;
+  std::optional<OwnCalls> own_;  // while the test is paused
 };
 
 }  // namespace syscost::session

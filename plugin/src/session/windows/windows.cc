@@ -100,6 +100,11 @@ void Windows::discard() {
   shared_.window.reset();
 }
 
+/// For OwnCalls. A scope that opens later waits for the recorder's lock, which the caller holds.
+OpenBackend* Windows::backend_of_open_scopes() const {
+  return shared_.scopes.open_count() > 0 ? shared_.backend.current() : nullptr;
+}
+
 /// Opens the window that was made.
 void Windows::arm() {
   OpenWindow& window = *shared_.window;
@@ -110,6 +115,7 @@ void Windows::arm() {
   shared_.has_window.store(true, std::memory_order_release);
   // Wait for another thread that writes the rows of its last scope: its calls are not part of this window.
   const Recorder::Lock guard = shared_.recorder.take_lock();
+  const OwnCalls own(backend_of_open_scopes());
   // If no memory can be added, the pool uses malloc.
   if (tools_.is_on() && window.kind == adapter::Kind::test && !window.is_command) {
     shared_.recorder.enter_file();
@@ -187,6 +193,7 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
   std::shared_ptr<const Unavailable> why_not;
   // The window is open, so no thread of ours writes the file.
   const Recorder::Lock guard = shared_.recorder.take_lock_inside_window();
+  const OwnCalls own(backend_of_open_scopes());
   std::shared_ptr<detail::CostData> cost = read_and_check(window, why_not);
   if (!clock_is_quiet) end_ns = monotonic_ns();
   if (window.book_window == nullptr) write_marker("syscost-end", window);
@@ -264,10 +271,12 @@ void Windows::end_at_exit() {
   say(name + ": " + report.line);
 }
 
-void Windows::stop_charging() {
+void Windows::stop_charging(std::optional<OwnCalls>& own) {
+  // A tool would see the syscall that the thread's first OwnCalls makes.
+  if (shared_.window.has_value() && shared_.window->is_traced) tools_.disarm();
+  own.emplace(shared_.backend.current());
   if (!shared_.window.has_value()) return;
   OpenWindow& window = *shared_.window;
-  if (window.is_traced) tools_.disarm();
   if (window.book_window != nullptr) {
     window.opened->book.suspend(window.book_window);
     // Losses of the test so far that only a syscall shows must not be charged to the loop. If the backend was disabled,

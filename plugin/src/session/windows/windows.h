@@ -8,9 +8,11 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "session/windows/measurement.h"
+#include "session/windows/own_calls.h"
 #include "session/windows/window_tools.h"
 #include "session/windows/window_trace.h"
 #include "syscost/adapter.h"
@@ -34,10 +36,10 @@ class Windows {
   /// For a process that ends with the window open: the row has the counts so far, and no outcome.
   void end_at_exit();
 
-  // For a loop inside the window, on the window's thread. They do nothing if no window is open.
+  // For a loop inside the window, on the window's thread. They leave the window alone if none is open.
 
-  /// From now on, calls and time are not charged to the window.
-  void stop_charging();
+  /// From now on, calls and time are not charged to the window. Makes `own` before its first syscall.
+  void stop_charging(std::optional<OwnCalls>& own);
   /// Takes the time since stop_charging() out of the window. Its row says that it excludes loop `excluded`, unless that
   /// is empty.
   void leave_out_pause(std::string_view excluded);
@@ -49,6 +51,7 @@ class Windows {
 
  private:
   void arm();
+  OpenBackend* backend_of_open_scopes() const;
   void write_marker(const char* what, const OpenWindow& window) const;
   std::shared_ptr<detail::CostData> read_and_check(OpenWindow& window, std::shared_ptr<const Unavailable>& why_not);
   bool claim_closing();

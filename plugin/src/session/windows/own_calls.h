@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+//
+// OwnCalls: the calling thread works for syscost while one of these exists. A scope of the user's may be open at that
+// time, around a loop or on another thread: none of the thread's calls is charged to it.
+#pragma once
+
+#include <optional>
+
+#include "session/windows/backend_holder.h"
+
+namespace syscost::session {
+
+class OwnCalls {
+ public:
+  /// `opened`: the backend that counts; null = none.
+  explicit OwnCalls(OpenBackend* opened) : opened_(opened) {
+    if (opened_ != nullptr) lane_ = opened_->book.mute();
+  }
+  ~OwnCalls() {
+    if (opened_ != nullptr) opened_->book.unmute(lane_);
+  }
+  OwnCalls(const OwnCalls&) = delete;
+  OwnCalls& operator=(const OwnCalls&) = delete;
+
+ private:
+  OpenBackend* const opened_;
+  std::optional<Lane> lane_;
+};
+
+}  // namespace syscost::session
