@@ -46,7 +46,7 @@ RECIPES = {
          ("tests/kernels/checks.py", r'(?m)^FIRST = .*"{backend}": \('),
          ("tests/soak/CMakeLists.txt", r"\b{folder}\b"), ("tests/agent/run_test.py", r'"{folder}"'),
          ("tests/shell/completions_test.py", r"\b{backend}\b")],
-        [("tests/overhead/worker.cc", r"\b{folder}::open_backend\("), ("tests/overhead/overhead.cc", r'armed", nullptr,'),
+        [("tests/overhead/worker.cc", r"\b{folder}::open_backend\("), ("tests/overhead/instruments.cc", r'armed", nullptr,'),
          ("tests/overhead/start_up.cc", r'"{folder}"'), ("tests/overhead/commands.cc", r'with\("'), ("docs/performance.md", r"\b{backend}\b")],
         [("docs/backends.md", r"(?m)^\| {backend} \|"), ("docs/security.md", r"\b{folder}\b"), ("docs/csv-format.md", r"`{backend}`"),
          ("docs/architecture.md", r"`plugin/src/backends/{folder}`"), ("docs/without-root.md", r"\b{folder}\b"),

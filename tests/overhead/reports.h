@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// The parts of the report that come after the table of instruments. Each prints its lines; each throws
-// std::runtime_error when a program that it needs fails.
+// The sections of the report. Each prints its lines, and throws std::runtime_error if a program that it needs fails.
 #pragma once
 
 namespace overhead {
+
+/// The table of instruments: the time that each adds to one call, in ns. Then the limits of the eBPF backend and of
+/// dispatch.
+void report_calls(int rounds);
 
 /// Boundary, read and rows of one window, in microseconds.
 void report_windows(int rounds);
