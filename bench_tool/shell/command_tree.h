@@ -9,13 +9,13 @@
 
 namespace syscost::bench::shell {
 
-/// What a value is, as far as a shell can complete it.
+/// How a shell can complete a value.
 enum class Completion { none, words, files, folders };
 
 struct Value {
   std::string name;  ///< FILE; as --help names it.
   Completion completion = Completion::none;
-  std::vector<std::string> words;  ///< Of Completion::words.
+  std::vector<std::string> words;  ///< The choices, for Completion::words.
   bool is_list = false;            ///< Several of the words, with commas between.
 };
 
@@ -38,7 +38,7 @@ struct Command {
   std::vector<std::string> path;     ///< baseline, update; empty = the program itself.
   std::vector<std::string> aliases;  ///< Other words for the last of the path.
   std::string about;
-  std::string footer;  ///< What --help says below the options.
+  std::string footer;  ///< The text that --help prints below the options.
   std::vector<Option> options;
   std::vector<Positional> positionals;
   std::vector<Command> commands;

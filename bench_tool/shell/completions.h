@@ -9,10 +9,10 @@
 
 namespace syscost::bench::shell {
 
-/// What is completed.
+/// The program to complete.
 struct Program {
   std::string name;      ///< bench. The shells' functions begin with it.
-  bool is_bound = true;  ///< To this name. False: users bind the functions to their own programs.
+  bool is_bound = true;  ///< The functions complete this name. False: users bind them to their own programs.
   std::string about;     ///< The first comment of a script.
   Command root;
 };

@@ -16,7 +16,8 @@ std::string main_page(const Command& command);
 /// bench-COMMAND(1).
 std::string command_page(const Command& command);
 
-/// Of a program that has no grammar: `help` is what its --help prints, a line `Usage: ...`, paragraphs, `Options:`.
+/// Returns the page of a program without a grammar. `help`: the output of its --help: a line `Usage: ...`, paragraphs,
+/// `Options:`.
 std::string page_of_help(const std::string& name, int section, const std::string& about, std::string_view help);
 
 }  // namespace syscost::bench::shell

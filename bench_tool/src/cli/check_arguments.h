@@ -17,7 +17,7 @@ CLI::App* add_check_command(CLI::App& app, Options& options, std::string& run, c
 CLI::App* add_confirm_command(CLI::App& app, Options& options, std::string& old_run, std::string& new_run,
                               const char* run_help);
 
-/// What is wrong with their options, or "".
+/// Returns the fault of their options as a sentence, or "".
 std::string check_fault(const Options& options);
 
 }  // namespace syscost::bench::cli

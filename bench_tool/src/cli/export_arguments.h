@@ -13,7 +13,7 @@ namespace syscost::bench::cli {
 /// Adds the options that this command alone has.
 CLI::App* add_export_command(CLI::App& app, Options& options, const char* run_help);
 
-/// What is wrong with its options, or "".
+/// Returns the fault of its options as a sentence, or "".
 std::string export_fault(const Options& options);
 
 }  // namespace syscost::bench::cli

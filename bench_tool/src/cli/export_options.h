@@ -10,8 +10,8 @@ namespace syscost::bench::cli {
 struct ExportOptions {
   std::string otlp;         ///< A file, `-` for stdout, or an address; empty = the variables of OpenTelemetry.
   std::string only;         ///< `traces` or `metrics`; empty = both.
-  double timeout_s = 60;    ///< Of all requests and waits together.
-  bool is_dry_run = false;  ///< Says what would be sent.
+  double timeout_s = 60;    ///< For all requests and waits together.
+  bool is_dry_run = false;  ///< Prints the requests and sends nothing.
 };
 
 }  // namespace syscost::bench::cli

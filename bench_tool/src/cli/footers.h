@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What --help says below the options of each command.
+// The text that --help prints below the options of each command.
 #pragma once
 
 namespace syscost::bench::cli {

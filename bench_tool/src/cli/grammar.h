@@ -30,7 +30,7 @@ struct Grammar {
 
   Options options;
   Raw raw;
-  std::string run;  ///< Of show.
+  std::string run;  ///< The RUN of show.
   std::string old_run;
   std::string new_run;
   std::string checked_run;
@@ -50,7 +50,7 @@ struct Grammar {
   CLI::App* export_command = nullptr;
   CLI::App* doctor = nullptr;
 
-  /// What an option takes, where it is checked after the parser (raw_options.cc).
+  /// The words that an option takes, if they are checked after the parser (raw_options.cc).
   std::map<const CLI::Option*, LaterWords> later_words;
 };
 

@@ -32,7 +32,7 @@ enum class Command {
   export_run
 };
 enum class Format { text, md, csv, json };
-/// Of compare and ab, for CI systems, in the place of a Format.
+/// The report for CI systems that compare and ab print instead of a Format.
 enum class Report { none, junit, sarif, github };
 /// The measures that can end in exit code 1.
 struct Gate {

@@ -32,7 +32,7 @@ inline const std::map<std::string, Gate, std::less<>> kGates = {{"counts", {.cou
 
 inline const std::vector<std::string> kSummaryKeys = {"worst", "wall",   "kernel", "waits",
                                                       "calls", "errors", "name",   "file"};
-/// Of --where: the order of lines.
+/// The orders of lines that --where takes.
 inline const std::vector<std::string> kSiteKeys = {"kernel", "calls", "errors", "name"};
 inline const std::vector<std::string> kCompareKeys = {"worst", "calls", "wall", "name", "file"};
 
@@ -49,7 +49,7 @@ struct Raw {
   std::string color = "auto";
   std::optional<std::string> top;
   std::optional<std::string> width;
-  // Of run: another program reads them.
+  // The options of run: another program reads them.
   std::string ignored;
   bool ignored_flag = false;
 };

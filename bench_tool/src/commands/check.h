@@ -55,11 +55,11 @@ struct CheckResult {
   bool has_baseline = false;
   std::string baseline_file;
   model::Baseline baseline;
-  std::vector<stats::WindowSummary> baseline_windows;  ///< Of the same order.
+  std::vector<stats::WindowSummary> baseline_windows;  ///< In the same order.
   model::Dataset data;
   std::vector<model::Group> groups;
   std::vector<stats::WindowSummary> windows;
-  std::deque<stats::WindowSummary> empty_windows;  ///< Of set-ups that made no call.
+  std::deque<stats::WindowSummary> empty_windows;  ///< For set-ups that made no call.
   std::vector<CheckedRow> rows;  ///< Those of the baseline, in its order, then those that only the run has.
   budgets::Judgement judgement;
   std::vector<std::string> warnings;
@@ -80,7 +80,7 @@ bool is_as_before(stats::Verdict verdict);
 bool is_red(const stats::Comparison& row);
 /// No number to judge it by: ends in exit code 3.
 bool is_unjudged(const stats::Comparison& row);
-/// Of all of it.
+/// The verdict of the whole check.
 enum class CheckVerdict { ok, red, not_judged };
 CheckVerdict verdict_of(const CheckSettings& settings, const CheckResult& result);
 

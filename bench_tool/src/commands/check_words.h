@@ -43,8 +43,8 @@ struct BudgetLine {
 /// Those that fail first.
 std::vector<BudgetLine> budget_lines(const CheckSettings& settings, const CheckResult& result);
 
-/// Of a finding that exceeds a budget of calls, errors or kernel time: which lines make how much of it; at most `most`
-/// and the rest. Empty where it is not known.
+/// Returns the lines of the program that make the calls, errors or kernel time above a budget, and how much each makes:
+/// at most `most` lines and one for the rest. Empty if they are not known.
 std::vector<SiteLine> budget_sites(const budgets::Budget& budget, const budgets::Finding& finding,
                                    const CheckResult& result, std::size_t most);
 

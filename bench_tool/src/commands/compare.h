@@ -26,7 +26,7 @@ namespace syscost::bench::commands {
 /// Returns the exit code: 2 before 1 before 3, because a verdict on half-read input is none.
 int compare(const cli::Options& asked, const render::Paint& paint, std::ostream& out, std::ostream& err);
 
-/// What a comparison comes to.
+/// The result of a comparison.
 struct Conclusion {
   int exit_code = cli::kExitOk;
   std::string text;  ///< For people: the word, the exit code, and its reason.
@@ -38,17 +38,17 @@ struct CompareResult {
   model::Dataset new_data;
   std::vector<stats::WindowSummary> old_windows;
   std::vector<stats::WindowSummary> new_windows;
-  std::deque<stats::WindowSummary> empty_windows;  ///< Of set-ups that a side has and made no call in.
+  std::deque<stats::WindowSummary> empty_windows;  ///< For set-ups that one side has, without a call.
   std::vector<stats::Comparison> rows;             ///< All, changed or not.
   std::string paired;                              ///< `A -> B (one test in each file)`; empty when names decided.
   std::vector<std::string> warnings;
   std::vector<stats::ScatteredProgram> scattered;  ///< Each has a warning.
-  std::string count_rules;  ///< What a file says of counts that may vary; see commands/count_rules.h.
+  std::string count_rules;  ///< The rules of a file for counts that may vary; see commands/count_rules.h.
   stats::ComparableTimes comparable;
   cli::Gate gate = {.counts = true};
-  model::TestLocations locations;  ///< Where tests are written; of those that --locations names.
+  model::TestLocations locations;  ///< Where tests are written, from the files that --locations names.
   stats::TimeLimits limits;
-  std::string old_backend;  ///< Under which the times of a side were taken.
+  std::string old_backend;  ///< The backend under which the times of OLD were taken; the next is NEW's.
   std::string new_backend;
   bool names_sides = false;  ///< The sides are files that people gave, so that a header says which.
   Conclusion conclusion;     ///< Set by report(), from all rows.
@@ -105,7 +105,8 @@ inline constexpr TimeKind kCpuTime = {"cpu", &stats::Comparison::cpu, &stats::Wi
 std::string time_cell(const stats::Comparison& row, const TimeKind& kind, std::string_view titled_unit);
 /// True if processor time deserves a column: it was judged, or it is gated.
 bool has_cpu_column(const CompareResult& result, const std::vector<const stats::Comparison*>& shown);
-/// Whether more calls or slower calls changed the kernel time, for each row with several repetitions. "" for none.
+/// Says for each row with several repetitions if more calls or slower calls changed the kernel time. "" if there is no
+/// such row.
 std::string kernel_split_text(const std::vector<const stats::Comparison*>& shown, bool all, bool markdown,
                               std::size_t width = 0);
 /// `1024 -> 1`, with the range where repetitions differ.

@@ -14,7 +14,7 @@ namespace syscost::bench::commands {
 /// `Log.Writes` as suite and test; of anything else its kind is the suite.
 std::pair<std::string_view, std::string_view> ci_names(const stats::Comparison& row);
 
-/// What fails the gate is a failure, with the rule it fails by: counts, wall, ...
+/// Returns a case for each row. A row that fails the gate is a failure, with the rule that it breaks: counts, wall, ...
 render::CiReport compare_ci(const CompareResult& result);
 
 }  // namespace syscost::bench::commands

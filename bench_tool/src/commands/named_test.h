@@ -16,7 +16,7 @@ namespace syscost::bench::commands {
 
 struct NamedTest {
   model::Dataset data;
-  std::vector<model::Group> groups;  ///< Of data: all, or those that TEST may mean.
+  std::vector<model::Group> groups;  ///< The groups of `data`: all, or those that TEST may mean.
 };
 
 /// Reads the tests that `test` may mean from `run`; if it means none, the names of all tests.
@@ -27,8 +27,7 @@ NamedTest load_named(csv::Run run, model::LoadOptions options, const std::string
 std::vector<const model::Group*> find_test(const model::Dataset& data, const std::vector<model::Group>& groups,
                                            const std::string& asked);
 
-/// Of tests that were found, the only one that is a test or benchmark, if there is one, whatever its suite or its
-/// children have.
+/// Reduces `found` to its only test or benchmark, if it holds exactly one. Rows of its suite and of its children go.
 void prefer_tests(const model::Dataset& data, std::vector<const model::Group*>& found);
 
 /// The message of `command` if no test was found, or several: the names of the tests that exist.

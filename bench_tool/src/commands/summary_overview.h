@@ -21,7 +21,7 @@ namespace syscost::bench::commands {
 /// True if `a` comes before `b` in the order `key`: worst, wall, kernel, waits, calls, errors or name.
 bool comes_first(const OverviewLine& a, const OverviewLine& b, const std::string& key);
 
-/// Of one RUN. Windows are added in any order and not kept.
+/// The overview of one RUN. You add windows in any order; they are not kept.
 class Overview {
  public:
   void add(const stats::WindowSummary& window);

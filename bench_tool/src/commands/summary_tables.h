@@ -23,7 +23,7 @@ struct OverviewLine {
   std::string name;
   std::string outcome;  ///< Empty where all repetitions passed.
   bool has_failed = false;
-  /// What its numbers are per: "call" of a loop's body, "iteration" of a benchmark; empty: they are the window's own.
+  /// The unit of its numbers: per "call" of a loop's body, per "iteration" of a benchmark; empty: for the whole window.
   std::string_view unit;
   std::optional<double> wall_ns, work_ns, wait_ns, calls, errors;
   std::string mostly;  ///< The syscall that took most of its time in the kernel.

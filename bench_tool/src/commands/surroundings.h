@@ -21,7 +21,8 @@ std::vector<std::string> surroundings_lines(const model::Dataset& before, const 
 /// The facts worth remembering in a baseline, under the names of its head.
 std::vector<std::pair<std::string, std::string>> facts_to_remember(const model::Dataset& data);
 
-/// What a difference of the fact with this name, as facts_to_remember() has it, does to counts. "" for an unknown name.
+/// Says how counts change if the fact with this name differs between runs. Names are those of facts_to_remember(); ""
+/// for an unknown name.
 std::string_view advice_on(std::string_view name);
 
 }  // namespace syscost::bench::commands

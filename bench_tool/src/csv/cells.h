@@ -33,7 +33,7 @@ class Cells {
   /// The same for a line that begins with the same bytes as the one before, up to column `shared`.
   SplitFault split_after(std::string_view line, std::size_t shared);
 
-  /// Of a line without fault.
+  /// The cell in `column`, without quotes. The last line must have had no fault.
   std::string_view operator[](std::size_t column) const {
     return {base_ + begins_[column], begins_[column + 1] - begins_[column] - 1U};
   }
@@ -53,8 +53,8 @@ class Cells {
   SplitFault split_quoted(std::string_view line);
 
   std::size_t columns_;
-  const char* base_ = nullptr;  ///< What begins_ counts from.
-  Begins in_line_{};            ///< Where each cell begins in the line; of a line without quotes its cells.
+  const char* base_ = nullptr;  ///< begins_ counts from here.
+  Begins in_line_{};            ///< Where each cell begins in the line, with its quotes.
   Begins in_text_{};            ///< Where each cell begins in unquoted_.
   const std::uint32_t* begins_ = in_line_.data();
   std::string unquoted_;  ///< The cells of a line with quotes, without the quotes; one byte follows each.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What kind of file a RUN is, told by its content: a name proves nothing.
+// Detects the kind of a RUN's file by its content, because a name proves nothing.
 #pragma once
 
 #include "csv/input.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Inflate: files that were packed by gzip, read as what is in them.
+// Inflate: unpacks files that gzip packed, while they are read.
 //
 // People keep runs for months, and packed ones take a thirtieth of the space. A packed file may be cut short, damaged,
 // or made to unpack to more than any machine can hold. Each of these ends in a message. Reading takes the memory of one
@@ -22,8 +22,8 @@ inline constexpr std::uint64_t kAnyUnpackedBytes = std::uint64_t{64} << 20;
 /// True for the beginning of a file that gzip wrote.
 bool is_gzip(std::string_view beginning);
 
-/// What `packed` delivers, unpacked. Several packed files in a row are read as one. It throws std::system_error if
-/// `packed` does, and if the data are cut short, damaged, or unpack to too much.
+/// Returns a reader that unpacks the bytes of `packed`. It reads several packed files in a row as one. It throws
+/// std::system_error if `packed` does, and if the data are cut short, damaged, or unpack to too much.
 ReadBytes inflated(ReadBytes packed);
 
 }  // namespace syscost::bench::csv

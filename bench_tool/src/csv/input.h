@@ -33,22 +33,23 @@ class Input {
 
   const std::string& path() const { return path_; }
 
-  /// Opens the file unless it is open. False when that fails, which is then noted in `problems`.
+  /// Opens the file if it is not open. If that fails, notes the reason in `problems` and returns false.
   bool open(Problems& problems);
   /// A pipe that was closed cannot be read again.
   void close();
 
-  // Of an open input:
+  // The input must be open for the following.
 
-  /// Its bytes have a place: any part can be read, more than once, by several threads at once. False for packed files.
+  /// True for a regular file that is not packed: several threads can read any part of it, at once and more than once.
   bool is_regular() const { return is_regular_; }
-  /// Of a regular file, when it was opened.
+  /// The size of a regular file in bytes, from when it was opened.
   std::uint64_t size() const { return size_; }
   /// The first 256 bytes, or all if there are fewer. For a pipe this waits for its writer.
   std::string_view beginning();
-  /// All bytes. Of what is not regular, to be called once. The input must outlive what it returns, as for bytes_of().
+  /// Returns a reader of all bytes, which the input must outlive. Call it once if the file is not regular.
   ReadBytes bytes();
-  /// Of a regular file: `size` bytes from `offset` on; 0: to the end, however far that is by then.
+  /// Returns a reader of `size` bytes of a regular file from `offset` on, which the input must outlive. `size` 0: to
+  /// the end that the file has when it is read.
   ReadBytes bytes_of(std::uint64_t offset, std::uint64_t size) const;
 
  private:
@@ -61,10 +62,10 @@ class Input {
   ReadBytes stream_;       ///< If the file is not regular: the bytes after the beginning.
   std::string beginning_;  ///< If the file is not regular: already read.
   bool has_beginning_ = false;
-  bool has_ended_ = false;  ///< Of a pipe or terminal: the beginning is all of it.
+  bool has_ended_ = false;  ///< If the file is not regular: `beginning_` holds all of it.
 };
 
-/// All of a small text file; nullopt where it cannot be read, which is then noted in `problems`.
+/// Returns the text of a small file. If it cannot be read, notes that in `problems` and returns nullopt.
 std::optional<std::string> read_text(const std::string& path, Problems& problems);
 
 }  // namespace syscost::bench::csv

@@ -52,10 +52,10 @@ class LineSource {
 
   ReadBytes read_bytes_;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0;     ///< Of the bytes that were not handed out.
+  std::size_t begin_ = 0;     ///< Where the bytes begin that were not handed out yet.
   std::size_t searched_ = 0;  ///< No line ends before this.
-  std::size_t end_ = 0;       ///< Of the bytes that were read.
-  bool has_nul_ = false;      ///< Somewhere in them.
+  std::size_t end_ = 0;       ///< Where the bytes end that were read.
+  bool has_nul_ = false;      ///< A zero byte is among them.
   bool is_at_end_ = false;
   std::uint64_t lines_ = 0;
 };

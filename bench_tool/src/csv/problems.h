@@ -18,16 +18,16 @@ namespace syscost::bench::csv {
 /// Not thread-safe: one reader, one Problems; merge with append().
 class Problems {
  public:
-  /// Lines named per file; of the rest only the number is kept, so that a file of garbage does not fill the memory.
+  /// The most lines that are named per file. The rest are counted only, so that a file of garbage does not fill memory.
   static constexpr std::size_t kNamedPerFile = 20;
 
   /// Notes `message` about `file`; `line` counts from 1, 0 means the file as a whole.
   void add(const std::string& file, std::uint64_t line, std::string message);
   /// Notes `count` more about `file` that are not named, because more than kNamedPerFile were.
   void add_unnamed(const std::string& file, std::size_t count);
-  /// `lines_before`: how many lines stand before those that `other` counted.
+  /// Adds the notes of `other`. `lines_before`: the lines of the file before the first line that `other` counted.
   void append(const Problems& other, std::uint64_t lines_before = 0);
-  /// Of another reading of perhaps the same files: leaves out what is noted here already.
+  /// Adds the notes of another reading, perhaps of the same files. Leaves out notes that are here already.
   void append_unnoted(const Problems& other);
 
   bool empty() const { return total_ == 0; }

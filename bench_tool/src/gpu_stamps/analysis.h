@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the stamps of one launch say about it. A figure that they do not hold says why; a time that the timer cannot
-// resolve stays what it is here, and is printed as `<=` the resolution.
+// The figures of one launch, from its stamps. A figure that the stamps do not hold has a reason instead. A time below
+// the resolution of the timer is not changed here; it is printed as `<=` the resolution.
 //
 // Figures that the measured process writes as well come from syscost/gpu/stamp_figures.h, so that both agree.
 #pragma once
@@ -30,7 +30,7 @@ struct Figure {
   const Value& operator*() const { return *value; }
 };
 
-/// Of values that have an order.
+/// Percentiles of a set of values.
 struct Ranks {
   std::size_t count = 0;
   std::uint64_t p50 = 0;
@@ -38,17 +38,17 @@ struct Ranks {
   std::uint64_t max = 0;
 };
 
-/// What is looked at as one: a warp, or a block where only blocks were stamped.
+/// The unit of analysis: a warp, or a block if only blocks were stamped.
 struct Unit {
   std::optional<gpu::Extent3> block;
   gpu::Recorded block_number;
-  gpu::Recorded warp;  ///< Empty of a block.
+  gpu::Recorded warp;  ///< Empty for a block.
   gpu::Recorded sm;
   gpu::Recorded entry_ns;
   gpu::Recorded first_exit_ns;
   gpu::Recorded exit_ns;
-  gpu::Recorded work;       ///< Of all its threads.
-  gpu::Recorded work_room;  ///< What it could have done in the same steps: 32 times the most one thread did.
+  gpu::Recorded work;       ///< The sum over its threads.
+  gpu::Recorded work_room;  ///< The most work in the same steps: 32 times the work of its busiest thread.
   std::vector<const gpu::Stamp*> stamps;
 
   gpu::Recorded took_ns() const;
@@ -56,7 +56,7 @@ struct Unit {
 
 struct ExitSpread {
   Ranks ns;
-  std::optional<double> share_resolved;     ///< Of warps with a spread over the resolution.
+  std::optional<double> share_resolved;     ///< The share of warps with a spread above the resolution.
   std::optional<std::uint64_t> groups_max;  ///< Most groups of exits in one warp, apart by more than the resolution.
   std::optional<Ranks> cycles;              ///< By the SM's clock, which is finer.
 };

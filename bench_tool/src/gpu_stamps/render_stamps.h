@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What stamps say, rendered: for people, or the same numbers for machines.
+// The figures of stamps as text for people, or as the same numbers for machines.
 #pragma once
 
 #include <string>

@@ -24,7 +24,7 @@ inline constexpr const char* kOutcomeVaries = "varies";
 /// That of a test that failed in a repetition. It has none, either.
 inline constexpr const char* kOutcomeFailed = "failed";
 
-/// What a number came to over the repetitions of a window.
+/// The range of a number over the repetitions of a window.
 struct Range {
   double least = 0;
   double middle = 0;
@@ -46,7 +46,7 @@ struct BaselineCell {
 struct BaselineWindow {
   std::string program;
   std::string name;     ///< As it is printed, without the program: `Log.Write, loop flush`.
-  std::string kind;     ///< Of schema::kKinds.
+  std::string kind;     ///< One of schema::kKinds.
   std::string outcome;  ///< `passed`, `skipped`, `varies`; empty where the kind has none.
   std::size_t n = 0;    ///< Repetitions, over all runs.
   std::vector<BaselineCell> cells;
@@ -60,7 +60,7 @@ struct Baseline {
   /// The parts of the environment that may change counts: backend, kernel release, filter, ...; a value may be empty.
   std::vector<std::pair<std::string, std::string>> surroundings;
   std::size_t runs = 0;
-  /// Of stats/false_alarms.h, over `runs`; none where they are fewer than 3.
+  /// The count that stats/false_alarms.h makes over `runs`; none if there are fewer than 3 runs.
   std::optional<std::size_t> tests_that_departed;
   std::map<std::string, std::string> classes;  ///< By name of the syscall, without detail: `file;desc`.
   std::vector<BaselineWindow> windows;

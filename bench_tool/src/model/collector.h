@@ -48,9 +48,10 @@ class Collector {
   void take_plain(const PlainRepetition& one);
   /// Takes over what `part` collected from the current file after its first `lines_before` lines.
   void absorb(Collector& part, std::uint64_t lines_before);
-  /// What was collected so far; the rows are not in order yet. Of the runs that are left out it has the contexts.
+  /// Returns the rows collected so far, which are not in order yet. It also has the contexts of the runs that are left
+  /// out.
   const Dataset& so_far() const { return data_; }
-  /// Leaves the runs that were asked for, each row once, and hands out the result.
+  /// Keeps the requested runs, each row once, and returns the result. Call it once.
   Dataset finish(const std::string& name);
 
  private:
@@ -72,7 +73,7 @@ class Collector {
   bool leaves_out_others_ = false;
   Duplicates duplicates_;
   std::unordered_set<NameId> left_out_tests_;
-  // Of the row that was taken last, for the next one if it has the same key; kNoSample: its rows are left out.
+  // The sample of the last row. The next row has it too if its key is the same. kNoSample: its rows are left out.
   std::uint32_t row_sample_ = RowStore::kNoSample;
   csv::Skip skip_ = csv::Skip::nothing;
   bool keeps_histogram_ = false;

@@ -38,18 +38,18 @@ struct Context {
   bool operator==(const Context&) const = default;
 };
 
-/// What a `run` row says: what a program's run found around it.
+/// The facts of a `run` row: the surroundings of a program's run.
 struct RunFacts {
   std::uint32_t context = 0;
   NameId surroundings = kNoName;  ///< `cpus=2;locale=C`, see docs/csv-format.md.
 };
 
-/// What a `test` row says about its window as a whole. Times in ns.
+/// The figures of a `test` row: they describe its whole window. Times in ns.
 struct Totals {
   NameId outcome = kNoName;
   NameId excludes = kNoName;  ///< `excludes loop flush`: ran inside it and has rows of its own.
   Measured iterations;
-  Measured counted_iterations;  ///< Those the counts belong to, where they are not `iterations`.
+  Measured counted_iterations;  ///< The iterations that were counted, if they are not `iterations`.
   Measured wall_ns;
   Measured user_ns;
   Measured system_ns;

@@ -22,7 +22,7 @@ struct Group {
   NameId program = kNoName;  ///< Name of the program without its folder, so that two builds of it are one.
   std::vector<std::uint32_t> samples;
   bool is_ambiguous = false;  ///< Another program of the RUN has a window of this name.
-  /// Of a loop: the test or set-up it ran in, an index into the list it stands in; none when that has no row.
+  /// For a loop: the index of the test or set-up that it ran in, in the same list. None if that test has no row.
   std::optional<std::size_t> owner;
 
   bool is_test(const Dataset& data) const { return data.text(kind) == "test"; }

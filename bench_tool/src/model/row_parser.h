@@ -18,7 +18,7 @@
 
 namespace syscost::bench::model {
 
-/// Each parse function returns what is wrong with the row, or "".
+/// Each parse function returns the fault of the row as a sentence, or "".
 class RowParser {
  public:
   /// Interns into `data` and adds its contexts; `data` must outlive the parser.
@@ -31,7 +31,7 @@ class RowParser {
   }
   /// Fills the key members of `key`.
   std::string parse_key(const csv::Row& row, Sample& key, bool& is_test_row);
-  /// Of a row of record `run`.
+  /// Reads a row of record `run` into `run`.
   std::string parse_run(const csv::Row& row, RunFacts& run);
   /// True when the row's key is the one that parse_key() read last, so that it need not be read again.
   bool repeats_key(const csv::Row& row) const {

@@ -55,7 +55,7 @@ class RowStore {
     std::uint32_t key;   ///< The same for calls of the same syscall and detail.
     std::uint32_t next;  ///< The call that followed it last time.
   };
-  /// What numbers in packed rows mean. Rows of another store come with theirs.
+  /// The meaning of the numbers in packed rows. absorb() takes over rows together with their dictionary.
   struct Dictionary {
     std::vector<Call> calls;
     std::vector<NameId> names;  ///< Empty: ids mean themselves.
@@ -69,8 +69,8 @@ class RowStore {
   struct Extent {
     std::uint32_t sample, rows;
     std::uint32_t block, offset;
-    std::uint32_t file, line;  ///< Of the first.
-    bool continues = false;    ///< The extent before, which ended with its block.
+    std::uint32_t file, line;  ///< Where the first row stands in the CSV.
+    bool continues = false;    ///< Continues the extent before it, because that reached the end of its block.
   };
 
   std::uint32_t call_of(const SyscallRow& row);
@@ -84,8 +84,8 @@ class RowStore {
   std::uint32_t last_call_ = 0;
   std::uint32_t last_line_ = 0;
   std::size_t filled_ = 0;                   ///< Bytes of the last block.
-  std::vector<std::uint32_t> seen_;          ///< By a call's key: in which stretch of a sample's rows it was last.
-  std::uint32_t stretch_ = 0;                ///< Of rows of one sample that follow each other.
+  std::vector<std::uint32_t> seen_;          ///< By a call's key: the number of the stretch that had it last.
+  std::uint32_t stretch_ = 0;                ///< The number of this stretch: rows of one sample that follow each other.
   std::vector<std::uint32_t> first_extent_;  ///< By sample, after index(); with one more at the end.
   std::size_t size_ = 0;
 };

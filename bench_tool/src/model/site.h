@@ -37,7 +37,7 @@ struct Site {
 /// True if the cell `detail` of a `syscall` row names a site.
 bool is_site(std::string_view detail);
 
-/// Of a cell for which is_site() is true. An empty cell is a call without a stack: its site is unknown.
+/// Reads a cell for which is_site() is true. An empty cell is a call without a stack: its site is unknown.
 Site parse_site(std::string_view detail);
 
 /// `src/log.cc:17`, `liblog.so`, `liblog.so+0x1234`, `unknown`.

@@ -10,7 +10,7 @@
 
 namespace syscost::bench::model {
 
-/// What a `syscall` row says. Times in ns.
+/// The figures of a `syscall` row. Times in ns.
 struct SyscallRow {
   std::uint32_t sample = 0;
   std::uint32_t file = 0;  ///< Index into Dataset::files.

@@ -21,9 +21,10 @@ struct Location {
 
 class TestLocations {
  public:
-  /// Reads `path`; returns what is wrong with it, or "". May be called for several files.
+  /// Reads `path`. Returns its fault as a sentence, or "". You may call it for several files.
   std::string load(const std::string& path);
-  /// Of a test by its name (`Suite.Test`); of `Suite.Test, loop f` and `A -> B` the test's (B's).
+  /// Finds a test by its name (`Suite.Test`). `Suite.Test, loop f` finds Suite.Test; `A -> B` finds B. None if no file
+  /// lists the test.
   std::optional<Location> find(std::string_view test) const;
 
  private:

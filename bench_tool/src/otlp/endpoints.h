@@ -27,19 +27,19 @@ struct Header {
   std::string value;
 };
 
-/// Of one signal.
+/// Where the requests of one signal go.
 struct Endpoint {
-  std::string url;              ///< Whole, with /v1/traces or /v1/metrics.
+  std::string url;              ///< The whole address, with /v1/traces or /v1/metrics.
   std::string from;             ///< Where the address comes from: `--otlp` or the name of a variable.
-  std::vector<Header> headers;  ///< Those of the user.
-  std::string certificates;     ///< A file with those that are trusted; empty: as libcurl has it.
+  std::vector<Header> headers;  ///< The headers that the user set.
+  std::string certificates;     ///< A file with the trusted certificates; empty: libcurl's default.
   bool is_packed = true;        ///< gzip
 };
 
-/// What messages show of an address: no query, which may hold a key.
+/// Returns the address for messages: without its query, which may hold a key.
 std::string shown_url(std::string_view url);
 
-/// True for what is an address and not the name of a file.
+/// True if `argument` is an address, not the name of a file.
 bool is_url(std::string_view argument);
 
 /// Fills `endpoint`; `argument` is empty or a base address, to which a path is added for each signal. Returns what is

@@ -41,7 +41,7 @@ struct ProcessRun {
 /// problem.
 std::vector<ProcessRun> process_runs(const model::Dataset& data, csv::Problems& problems);
 
-/// What all spans and points of a process have in common.
+/// Returns the attributes that all spans and points of a process share.
 Attributes resource_of(const model::Dataset& data, const ProcessRun& process);
 
 }  // namespace syscost::bench::otlp

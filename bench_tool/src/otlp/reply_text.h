@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a receiver answered to an export: nothing, or how much of it it refused, and why.
+// A receiver's answer to an export: how many items it refused, and why.
 #pragma once
 
 #include <cstdint>

@@ -34,7 +34,7 @@ class Requests {
 
   Requests(Signal signal, TakeRequest take) : signal_(signal), take_(std::move(take)) {}
 
-  /// What follows belongs to this resource, which is JSON (encode.h).
+  /// The items that you add after this belong to `resource`, which is JSON (encode.h).
   void begin_resource(std::string resource);
   void add(const Span& span);
   void add(const NumberPoint& point);

@@ -16,7 +16,7 @@
 namespace syscost::bench::otlp {
 
 struct Reply {
-  long status = 0;                                  ///< Of HTTP; 0: there was none.
+  long status = 0;                                  ///< The HTTP status; 0: there was none.
   std::string body;                                 ///< Its beginning: at most 64 KiB.
   std::string redirect_url;                         ///< Where a redirection leads.
   std::optional<std::chrono::seconds> retry_after;  ///< How long the receiver asks to wait.

@@ -14,7 +14,7 @@
 
 namespace syscost::bench::render {
 
-/// What a case can fail by.
+/// A rule that a case can break.
 struct CiRule {
   std::string_view id;  ///< SARIF's is syscost/ID.
   const char* text;
@@ -33,8 +33,8 @@ struct CiCase {
   std::string test;
   std::optional<model::Location> location;
   std::vector<CiFailure> failures;
-  std::string no_answer;  ///< Why it was not judged; "" where it was.
-  std::string warning;    ///< What is wrong with it and fails nothing.
+  std::string no_answer;  ///< Why it was not judged; "" if it was.
+  std::string warning;    ///< A fault that does not fail the gate.
 };
 
 struct CiReport {

@@ -26,7 +26,7 @@ Json to_json(std::optional<std::uint64_t> value);
 Json to_json(const stats::Numbers& numbers);
 /// "file;desc" as ["file", "desc"].
 Json classes_json(std::string_view classes);
-/// What a RUN is: its name, files, and the identity of each program run that was used.
+/// Describes a RUN: its name, its files, and the identity of each program run that was used.
 Json source_json(const model::Dataset& data);
 
 /// Indented text with a line feed at the end. Bytes that are not UTF-8 are replaced, never an error; what cannot be

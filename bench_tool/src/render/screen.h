@@ -15,7 +15,8 @@ struct Screen {
   std::size_t height = 0;  ///< Lines; 0: any number.
 };
 
-/// Of standard output: of a terminal what COLUMNS and LINES say, else the terminal itself, else 80 x 24.
+/// Returns the screen of standard output. For a terminal, COLUMNS and LINES decide; without them the terminal itself
+/// does; without its answer it is 80 x 24.
 Screen screen_of_stdout();
 
 /// False where the user wants no colour (NO_COLOR), or the terminal takes none (TERM=dumb).

@@ -12,7 +12,7 @@ namespace syscost::bench::render {
 
 enum class Align { left, right };
 
-/// What cells hold, for Markdown: text that is escaped, names that become code, or Markdown.
+/// How Markdown writes cells: as escaped text, as names in code style, or unchanged.
 enum class Cells { text, names, markdown };
 
 /// Where a cell's text gives way if the table is too wide.

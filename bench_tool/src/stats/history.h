@@ -26,7 +26,7 @@ inline constexpr std::size_t kMostRunsBefore = 20;
 
 struct HistoryRun {
   model::NameId run_id = model::kNoName;
-  const model::Context* context = nullptr;  ///< Of the program that started first.
+  const model::Context* context = nullptr;  ///< The program that started first.
   std::optional<WindowSummary> window;      ///< None if the test did not run.
   std::optional<WindowSummary> before;      ///< The runs that it was compared with, if the counts changed.
   std::optional<Comparison> step;           ///< How they changed.

@@ -22,8 +22,8 @@ struct PairCandidate {
   std::string name;                  ///< Without the program.
   std::string program;               ///< Tells windows of the same name apart.
   bool is_test = false;              ///< Suites and environments do not count as "one test".
-  std::string loop;                  ///< Of a loop its name, else empty.
-  std::optional<std::size_t> owner;  ///< Of a loop: what it ran in, an index into its side.
+  std::string loop;                  ///< The name of a loop; else empty.
+  std::optional<std::size_t> owner;  ///< For a loop: the window that it ran in, an index into its side.
 };
 
 struct Pair {

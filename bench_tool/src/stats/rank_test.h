@@ -24,7 +24,7 @@ struct RankTest {
   bool is_exact = true;
 };
 
-/// Of at least one value on each side.
+/// Compares two samples. Each side needs at least one value.
 RankTest rank_test(std::span<const double> old_values, std::span<const double> new_values);
 
 /// The smallest p that samples of these sizes can give: 2 / C(n1 + n2, n1). 1 where a side is empty.

@@ -28,10 +28,10 @@ using ErrnoNumbers = std::map<std::string, Spread, std::less<>>;
 class GroupRows {
  public:
   GroupRows(const model::Dataset& data, const model::Group& group) : GroupRows(data.rows, group) {}
-  /// Of other rows of the same samples: Dataset::site_rows.
+  /// Reads other rows of the same samples, for example Dataset::site_rows.
   GroupRows(const model::RowStore& rows, const model::Group& group);
 
-  /// Of repetition `i`.
+  /// The rows of repetition `i`.
   std::span<const model::SyscallRow> of(std::size_t i) const {
     return {rows_.data() + begins_[i], begins_[i + 1] - begins_[i]};
   }
@@ -96,7 +96,7 @@ class RepetitionAggregator {
 
   Numbers column(const Series& series, model::Measured model::SyscallRow::*field,
                  PerRunCalls per_run = PerRunCalls::left_out) const;
-  /// What repetition `i`'s row of `series` says in `field`, per iteration. The row must be there and have it.
+  /// Returns `field` of the row that repetition `i` has for `series`, per iteration. The row and the value must exist.
   double value(const Series& series, std::size_t i, model::Measured model::SyscallRow::*field,
                PerRunCalls per_run = PerRunCalls::left_out) const;
 
@@ -124,7 +124,7 @@ class RepetitionAggregator {
   const GroupRows& rows_;
   std::vector<double> divisors_;        // of counts
   std::vector<double> time_divisors_;   // of times
-  mutable std::vector<double> values_;  ///< Of the column that is being folded: a million columns need no memory each.
+  mutable std::vector<double> values_;  ///< The column that is being folded. All columns share it.
   bool is_per_iteration_ = false;
 };
 

@@ -11,10 +11,10 @@
 
 namespace syscost::bench::stats {
 
-/// Whether the two runs took their times under the same conditions.
+/// Says if the two runs took their times under the same conditions.
 struct ComparableTimes {
-  bool measured = true;    ///< Of windows that were measured while they were timed.
-  bool unmeasured = true;  ///< Of loops and benchmarks, which are timed in passes of their own.
+  bool measured = true;    ///< True for windows that were measured while they were timed.
+  bool unmeasured = true;  ///< True for loops and benchmarks, which are timed in passes of their own.
 };
 
 /// Judges the wall times of all rows as one family, and their processor times as another. A row gets no time verdict

@@ -29,7 +29,8 @@ std::vector<ScatteredProgram> allow_for_scatter(const CountPolicy& policy, std::
 /// `httplib_test: counts of 51 of its 160 tests ...`, with what to do; a warning.
 std::string warning_of(const ScatteredProgram& program);
 
-/// What the rows of one comparison say together: finds moved calls, then allows for scatter.
+/// Judges the rows of one comparison together: finds moved calls, then allows for scatter. Returns the programs that
+/// scatter.
 std::vector<ScatteredProgram> judge_together(const CountPolicy& policy, std::vector<Comparison>& rows);
 
 }  // namespace syscost::bench::stats

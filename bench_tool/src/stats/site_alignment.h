@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Which sites of OLD are which of NEW.
+// Finds for each site of OLD the same site in NEW.
 //
 // Between two builds, lines move: by text inserted above a function or inside it. A function may be renamed, and a file
 // may move. None of this changes a count. So sites of one syscall are matched by file, function and line within the
@@ -35,9 +35,9 @@ struct SiteChange {
   double more() const { return new_count.median - old_count.median; }
 };
 
-/// What changed between sites of one syscall; the largest change first. Two counts that differ by at most `rounding`
-/// are the same, and so are two that vary, if their ranges overlap. If all counts are exact and `rounding` is 0, the
-/// changes add up to the difference of all counts.
+/// Returns the changes between sites of one syscall, the largest one first. Two counts that differ by at most
+/// `rounding` are the same, and so are two that vary, if their ranges overlap. If all counts are exact and `rounding`
+/// is 0, the changes add up to the difference of all counts.
 std::vector<SiteChange> align_sites(const std::vector<SiteCount>& old_sites, const std::vector<SiteCount>& new_sites,
                                     double rounding);
 

@@ -22,7 +22,7 @@ struct Spread {
   bool is_exact() const { return min == max; }
 };
 
-/// Of at least one value; nullopt of none.
+/// Describes `values`; nullopt if there are none.
 std::optional<Spread> spread_of(std::vector<double> values);
 /// The same; it sorts them.
 std::optional<Spread> spread_in(std::span<double> values);

@@ -38,7 +38,7 @@ struct TimeVerdict {
   std::optional<MedianInterval> old_median;
   std::optional<MedianInterval> new_median;
   std::optional<Ratio> ratio;        ///< New / old.
-  std::optional<double> p;           ///< Of the rank test; none where a side has fewer than 2 samples.
+  std::optional<double> p;           ///< From the rank test; none if a side has fewer than 2 samples.
   std::optional<double> adjusted_p;  ///< Over the family and the looks: compare this with alpha.
   std::size_t needed_n = 0;          ///< insufficient: samples that each side needs.
   std::string reason;                ///< incomparable: why.

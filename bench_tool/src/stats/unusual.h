@@ -28,14 +28,14 @@ struct Unusual {
 /// With fewer values before it nothing is known of what is usual.
 inline constexpr std::size_t kLeastBefore = 20;
 
-/// What a value can differ by although nothing changed, besides the scatter that is seen.
+/// The least scale of a value. It may differ by this although nothing changed, even if the values before it are equal.
 enum class Measure {
   count,     ///< Calls of an interval: the square root of the median, at least 1.
   duration,  ///< A mean time: a twentieth of the median.
 };
 
-/// None where the value fits, `before` has less than kLeastBefore values, or one of them was as high or as low: what
-/// comes every half minute is not unusual.
+/// Judges `value` against the values `before` it. None if it fits, if `before` has fewer than kLeastBefore values, or
+/// if one of them was as high or as low: something that happens every half minute is not unusual.
 std::optional<Unusual> judge_unusual(double value, std::span<const double> before, Measure measure);
 
 }  // namespace syscost::bench::stats

@@ -66,7 +66,7 @@ struct Comparison {
   bool is_plain = false;            ///< A side holds times alone, so that `verdict` is that of the times.
 
   bool is_paired() const { return old_window != nullptr && new_window != nullptr; }
-  /// Of wall time; of either time.
+  /// True if the wall time, the processor time, or one of the two has this verdict.
   bool has_wall_verdict(Verdict word) const { return time && time->verdict == word; }
   bool has_cpu_verdict(Verdict word) const { return cpu && cpu->verdict == word; }
   bool has_time_verdict(Verdict word) const { return has_wall_verdict(word) || has_cpu_verdict(word); }
@@ -81,7 +81,7 @@ struct Comparison {
 /// Compares two windows (either may be null, not both).
 Comparison compare_windows(const WindowSummary* old_window, const WindowSummary* new_window, const CountPolicy& policy);
 
-/// What the counts of a window that changed come to. `is_undecided`: of some syscall nothing can be said.
+/// Returns the verdict of a window from the changes of its counts. `is_undecided`: some syscall could not be judged.
 Verdict verdict_of(const std::vector<Delta>& deltas, bool is_undecided);
 
 /// moved_calls.cc. Finds calls that only moved between the tests of a program, and takes them out of the verdicts: what

@@ -20,12 +20,12 @@ struct IntervalCalls {
   double calls = 0;  ///< Entries where the backend knows no calls.
   std::optional<double> errors;
   std::optional<double> kernel_ns;
-  std::uint32_t sample = 0;  ///< Of the dataset: where its histogram is.
+  std::uint32_t sample = 0;  ///< Index into the dataset's samples: finds the histogram.
   bool is_wait = false;
 };
 
 struct WatchedInterval {
-  std::uint64_t number = 0;  ///< From 0.
+  std::uint64_t number = 0;  ///< Counts from 0.
   double begin_s = 0;        ///< Since the first interval began.
   double seconds = 0;
   bool has_losses = false;  ///< Its counts are lower bounds.
@@ -36,22 +36,23 @@ struct WatchedInterval {
 /// The intervals of the newest run in the data, in order. `command` becomes the name of its command.
 std::vector<WatchedInterval> intervals_of(const model::Dataset& data, std::string& command);
 
-/// What is compared with the minute before.
+/// The figures that are compared with the minute before.
 enum class Watched { calls, errors, time_per_call };
 
 struct Finding {
   std::size_t interval = 0;  ///< Index.
   std::string syscall;
   Watched what{};
-  double value = 0;  ///< Of calls and errors: for an interval of this length. Time in ns.
+  double value = 0;  ///< Calls or errors in an interval of this length, or the time of a call in ns.
   Unusual unusual;
 };
 
-/// What is unusual in intervals[at] against those that lie in the minute before it; the most unusual first. Nothing in
-/// an interval that is cut off, shorter than half of those before.
+/// Compares intervals[at] with the intervals of the minute before it. Returns the unusual figures, the most unusual one
+/// first; none if the interval was cut off, so that it is shorter than half of those before.
 std::vector<Finding> findings_in(const std::vector<WatchedInterval>& intervals, std::size_t at);
 
-/// The first of the intervals that lie in the minute before intervals[at]; of long ones the 30 before it.
+/// Returns the index of the first interval in the minute before intervals[at]. If intervals are long, it goes back 30
+/// of them.
 std::size_t first_of_minute(const std::vector<WatchedInterval>& intervals, std::size_t at);
 
 }  // namespace syscost::bench::stats

@@ -54,9 +54,9 @@ struct SyscallSummary : CallFigures {
   const CallFigures& with_per_run() const { return spread ? *spread : *this; }
 };
 
-/// What processor time is judged by. Empty if a repetition has none.
+/// The samples by which processor time is judged. Empty if a repetition has none.
 struct CpuSamples {
-  std::vector<double> times_ns;          ///< Of each repetition, per iteration where wall times are.
+  std::vector<double> times_ns;          ///< One for each repetition, per iteration if wall times are.
   std::vector<double> process_times_ns;  ///< The median of these in each process.
   /// The common divisor of all readings of getrusage()'s clock: its step, or a multiple of it; a microsecond, or a
   /// tick. 0: all are 0. 1: another clock, which counts nanoseconds.
@@ -67,22 +67,22 @@ struct CpuSamples {
 struct WindowSummary {
   std::string name;
   std::string_view program;             ///< Without its folder.
-  std::string_view test;                ///< As in the CSV; of a suite's set-up the suite, of an environment's "".
-  std::string_view kind;                ///< Of schema::kKinds.
-  std::string_view origin;              ///< What counted: syscost, or a tool beside it. A tool changes the times.
-  std::string_view loop;                ///< Of a loop its name, else empty.
-  std::string owner;                    ///< Of a loop the name of the test or set-up it ran in; empty outside of them.
-  bool follows_owner = false;           ///< Of a loop: its owner has rows too, and stands before it.
-  std::set<std::string_view> excludes;  ///< `excludes loop flush`: what ran inside it and is not in its numbers.
+  std::string_view test;                ///< As in the CSV. For a suite's set-up: the suite; for an environment's: "".
+  std::string_view kind;                ///< One of schema::kKinds.
+  std::string_view origin;              ///< The counter: syscost, or a tool beside it. A tool changes the times.
+  std::string_view loop;                ///< The name of a loop; else empty.
+  std::string owner;                    ///< For a loop: the test or set-up that it ran in; empty outside of them.
+  bool follows_owner = false;           ///< For a loop: its owner has rows, too, and comes before it.
+  std::set<std::string_view> excludes;  ///< `excludes loop flush`: it ran inside, and these numbers leave it out.
   std::size_t n = 0;                    ///< Repetitions.
-  std::size_t incomplete = 0;           ///< Of these with rows missing: counts are lower bounds.
-  std::size_t uncounted = 0;            ///< Of these without any count.
+  std::size_t incomplete = 0;           ///< Repetitions with missing rows: their counts are lower bounds.
+  std::size_t uncounted = 0;            ///< Repetitions without any count.
   std::map<std::string_view, std::size_t> outcomes;
-  /// Selectors of what its repetitions counted; "" = everything. Counts under different selectors are not comparable.
+  /// The selectors of its repetitions; "" = they counted everything. Counts of different selectors are not comparable.
   std::set<std::string_view> filters;
   bool is_per_iteration = false;  ///< Every repetition says how often its body ran, and the numbers are per pass.
   Numbers iterations;
-  Numbers counted_passes;  ///< What counts were divided by, in each repetition; nullopt if they were not.
+  Numbers counted_passes;  ///< The divisor of the counts in each repetition; nullopt if they were not divided.
   Numbers wall_ns;
   std::vector<double> times_ns;          ///< wall_ns of each repetition; empty where one has none.
   std::vector<double> process_times_ns;  ///< The median of these in each process.
@@ -95,7 +95,7 @@ struct WindowSummary {
   Numbers calls;
   Numbers entries;
   Numbers errors;
-  Numbers per_run_calls;       ///< Of all its syscalls; nullopt where one's are not known apart.
+  Numbers per_run_calls;       ///< Of all its syscalls; nullopt if one syscall's are not known apart.
   Numbers per_run_work_calls;  ///< Of those that are not waits.
   Numbers spread_calls;        ///< With the per-run calls, spread over the iterations.
   Numbers spread_entries;
