@@ -5,14 +5,8 @@
 #include "core/call_trace.h"
 
 #include <fcntl.h>
-#include <gtest/gtest.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,73 +14,17 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
-#include <iterator>
+#include <ctime>
 #include <map>
-#include <optional>
-#include <string>
 #include <thread>
 #include <vector>
 
-#include "opened.h"
+#include "traced.h"
 
 namespace syscost::dispatch {
 namespace {
 
-constexpr std::uint64_t kRoom = 1000;
-
-struct Events final : CallEventSink {
-  void add(const CallEvent& event) override { all.push_back(event); }
-  std::vector<CallEvent> of(const SegmentsHeld& window) const {
-    std::vector<CallEvent> some;
-    std::copy_if(all.begin(), all.end(), std::back_inserter(some),
-                 [&](const CallEvent& event) { return event.is_of(window); });
-    return some;
-  }
-  std::vector<CallEvent> all;
-};
-
-std::uint64_t calls_of(const detail::CostData& cost) {
-  std::uint64_t calls = 0;
-  for (const auto& [id, tally] : cost.table) calls += tally.calls;
-  return calls;
-}
-
-class TraceTest : public testing::TestWithParam<Patching> {
- protected:
-  void open(std::uint64_t room = kRoom) {
-    opened_.emplace(GetParam(), room);
-    ASSERT_NE(opened_->backend, nullptr);
-    ASSERT_NE(opened_->backend->trace(), nullptr);
-    book_.emplace(*opened_->backend, quiet_memory());
-  }
-  CallTrace& trace() { return *opened_->backend->trace(); }
-
-  /// The calls of `body` in a window, one by one.
-  template <class Body>
-  std::vector<CallEvent> events_of(Body body) {
-    WindowBook::Window* window = book_->open(Reach::process);
-    body();
-    detail::CostData cost(&quiet_memory());
-    book_->close(window, cost);
-    lost_ = cost.trace_lost();
-    calls_ = calls_of(cost);
-    EXPECT_TRUE(book_->pause_trace(trace()));
-    Events events;
-    trace().deliver(events);
-    trace().restart();
-    const std::vector<CallEvent> own = events.of(*cost.segments());
-    EXPECT_EQ(own.size() + lost_, calls_);
-    return own;
-  }
-
-  std::optional<OpenedDispatch> opened_;
-  std::optional<WindowBook> book_;
-  std::uint64_t lost_ = 0;
-  std::uint64_t calls_ = 0;
-};
-
-INSTANTIATE_TEST_SUITE_P(Ways, TraceTest, testing::Values(Patching::allowed, Patching::never),
-                         [](const auto& way) { return way.param == Patching::allowed ? "patched" : "trapped"; });
+INSTANTIATE_TEST_SUITE_P(Ways, TraceTest, testing::Values(Patching::allowed, Patching::never), way_name);
 
 TEST_P(TraceTest, KeepsCallsInOrderWithArgumentsAndResults) {
   open();
@@ -141,95 +79,6 @@ TEST_P(TraceTest, CountsWhatHasNoRoom) {
   // The next window has room again.
   EXPECT_EQ(events_of([] { syscall(SYS_getppid); }).size(), 1U);
   EXPECT_EQ(lost_, 0U);
-}
-
-TEST_P(TraceTest, KeepsTheFirstBytesOfALongPath) {
-  open();
-  const std::string path = "/" + std::string(500, 'x');
-  const std::vector<CallEvent> events = events_of([&] { access(path.c_str(), R_OK); });
-  ASSERT_EQ(events.size(), 1U);
-  ASSERT_EQ(events[0].texts.size(), 0U) << "ENAMETOOLONG says nothing of what was read";
-  const std::string existing = std::string(200, '/') + "dev/null";
-  const std::vector<CallEvent> whole = events_of([&] { access(existing.c_str(), R_OK); });
-  ASSERT_EQ(whole.at(0).texts.size(), 1U);
-  EXPECT_EQ(whole[0].texts[0].text, existing);
-  EXPECT_FALSE(whole[0].texts[0].is_cut);
-  const std::string longer = std::string(600, '/') + "dev/null";
-  const std::vector<CallEvent> cut = events_of([&] { access(longer.c_str(), R_OK); });
-  ASSERT_EQ(cut.at(0).texts.size(), 1U);
-  EXPECT_EQ(cut[0].texts[0].text, std::string(288, '/'));
-  EXPECT_TRUE(cut[0].texts[0].is_cut);
-}
-
-TEST_P(TraceTest, KeepsBothPathsOfARename) {
-  open();
-  const std::vector<CallEvent> events = events_of([] { rename("/nonexistent/from", "/nonexistent/to"); });
-  ASSERT_EQ(events.size(), 1U);
-  EXPECT_EQ(events[0].result, -ENOENT);
-  ASSERT_EQ(events[0].texts.size(), 2U);
-  EXPECT_EQ(events[0].texts[0].text, "/nonexistent/from");
-  EXPECT_EQ(events[0].texts[1].text, "/nonexistent/to");
-}
-
-/// Two pages, the second unreadable.
-char* page_before_a_hole() {
-  void* pages = mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  mprotect(static_cast<char*>(pages) + 4096, 4096, PROT_NONE);
-  return static_cast<char*>(pages);
-}
-
-TEST_P(TraceTest, NeverReadsWhatTheKernelDidNot) {
-  open();
-  char* page = page_before_a_hole();
-  std::fill(page, page + 4096, '/');
-  const std::vector<CallEvent> events = events_of([&] {
-    syscall(SYS_openat, AT_FDCWD, 1, O_RDONLY);
-    syscall(SYS_openat, AT_FDCWD, page + 4000, O_RDONLY);
-    syscall(SYS_openat, AT_FDCWD, page + 4096, O_RDONLY);
-    syscall(SYS_utimensat, -1, nullptr, nullptr, 0);
-    syscall(SYS_openat, AT_FDCWD, page + 4096, -1);
-    // The first path is not there, so the kernel may not have looked at the second.
-    syscall(SYS_rename, "", page + 4096);
-    syscall(SYS_getxattr, "/nonexistent", page + 4096, nullptr, 0);
-  });
-  munmap(page, 8192);
-  ASSERT_EQ(events.size(), 7U);
-  for (std::size_t i = 0; i < 5; ++i) EXPECT_TRUE(events[i].texts.empty()) << i;
-}
-
-TEST_P(TraceTest, ReadsAStringUpToTheEndOfItsPage) {
-  open();
-  char* page = page_before_a_hole();
-  const std::string path = "/dev/null";
-  char* at = page + 4096 - path.size() - 1;
-  std::copy(path.c_str(), path.c_str() + path.size() + 1, at);
-  const std::vector<CallEvent> events = events_of([&] { access(at, R_OK); });
-  munmap(page, 8192);
-  ASSERT_EQ(events.at(0).texts.size(), 1U);
-  EXPECT_EQ(events[0].texts[0].text, path);
-}
-
-TEST_P(TraceTest, BelievesNoResultBeyondASeccompFilter) {
-  const auto child = [&] {
-    open();
-    char* page = page_before_a_hole();
-    sock_filter program[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
-                             BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_access, 0, 1),
-                             BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO),  // 0: success
-                             BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-    sock_fprog filter = {4, program};
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) _exit(2);
-    const std::vector<CallEvent> events = events_of([&] {
-      syscall(SYS_access, page + 4096, R_OK);
-      syscall(SYS_access, "/dev/null", R_OK);
-    });
-    const bool is_right = events.size() == 2 && events[0].result == 0 && events[0].texts.empty() &&
-                          events[1].texts.size() == 1 && events[1].texts[0].text == "/dev/null";
-    _exit(is_right ? 0 : 1);
-  };
-  if (kIsSanitized) GTEST_SKIP() << "the sanitizer makes calls of its own";
-  EXPECT_EXIT(child(), testing::ExitedWithCode(0), "");
 }
 
 TEST_P(TraceTest, KeepsCallsOfThreadsThatTheWindowMakes) {

@@ -235,10 +235,12 @@ void DispatchBackend::select(const Filter& filter) {
 }
 
 Result<void> DispatchBackend::start_trace(std::uint64_t events, const Filter* filter) {
-  Result<std::unique_ptr<Trace>> opened = Trace::open(events, lanes_);
+  Result<std::unique_ptr<Trace>> opened = Trace::open(events, lanes_, patching_ == Patching::allowed);
   if (!opened.ok()) return opened.failure();
   trace_ = std::move(opened.value());
   if (filter != nullptr) trace_->select(*filter);
+  if (!trace_->why_no_strings().empty())
+    add_remark("the trace has addresses instead of paths: " + trace_->why_no_strings());
   return {};
 }
 

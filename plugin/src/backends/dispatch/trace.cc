@@ -2,7 +2,6 @@
 #include "backends/dispatch/trace.h"
 
 #include <sys/mman.h>
-#include <sys/prctl.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,6 +16,7 @@
 #include "backends/common/selected_only.h"
 #include "backends/dispatch/segments.h"
 #include "backends/dispatch/stub/trace_buffer.h"
+#include "backends/dispatch/stub/trace_strings.h"
 #include "core/syscall_table.h"
 
 namespace syscost::dispatch {
@@ -32,11 +32,6 @@ using signal_safe::TraceUnit;
 
 void set_mode(TraceMode mode) {
   std::atomic_ref(syscost_trace_mode).store(mode, std::memory_order_seq_cst);
-}
-
-/// True if a seccomp filter may answer calls in the kernel's place, also if that is not known.
-bool has_seccomp_filter() {
-  return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0;
 }
 
 /// Which arguments are strings that the kernel reads in each call that succeeds.
@@ -107,7 +102,7 @@ void take_event(const TraceEvent& from, const Times& times, CallEvent& into) {
 
 }  // namespace
 
-Result<std::unique_ptr<Trace>> Trace::open(std::uint64_t events, const Lanes& lanes) {
+Result<std::unique_ptr<Trace>> Trace::open(std::uint64_t events, const Lanes& lanes, bool sees_all) {
   if (syscost_state.ns_per_tick == 0) {
     return Failure{"the time-stamp counter does not run evenly here, so a trace (--syscost_trace) would have no times",
                    "leave --syscost_trace out"};
@@ -122,10 +117,10 @@ Result<std::unique_ptr<Trace>> Trace::open(std::uint64_t events, const Lanes& la
   }
   // A fork child is not traced, and forking must not take longer.
   static_cast<void>(madvise(memory, bytes, MADV_DONTFORK));
-  return std::unique_ptr<Trace>(new Trace(memory, bytes, chunks, lanes));
+  return std::unique_ptr<Trace>(new Trace(memory, bytes, chunks, lanes, sees_all));
 }
 
-Trace::Trace(void* memory, std::size_t bytes, std::uint64_t chunks, const Lanes& lanes)
+Trace::Trace(void* memory, std::size_t bytes, std::uint64_t chunks, const Lanes& lanes, bool sees_all)
     : memory_(memory),
       bytes_(bytes),
       order_(reinterpret_cast<const TraceEvent**>(static_cast<TraceChunk*>(memory) + chunks)),
@@ -133,8 +128,8 @@ Trace::Trace(void* memory, std::size_t bytes, std::uint64_t chunks, const Lanes&
   syscost_trace.chunks = static_cast<TraceChunk*>(memory);
   syscost_trace.count = chunks;
   syscost_trace.taken = chunks;  // none is clean: restart()
-  syscost_trace.doubts_results = has_seccomp_filter();
   learn_strings();
+  copies_.start(sees_all);
   restart();
 }
 
@@ -143,6 +138,7 @@ Trace::~Trace() {
   // A thread that stands in the middle of an event may write yet.
   if (is_given_up_) return;
   set_mode(TraceMode::off);
+  signal_safe::stop_copies();
   std::fill(std::begin(syscost_trace.chunk_of), std::end(syscost_trace.chunk_of), nullptr);
   syscost_trace.chunks = nullptr;
   syscost_trace.count = syscost_trace.taken = 0;
@@ -194,6 +190,7 @@ void Trace::restart() {
   std::fill(std::begin(syscost_trace.chunk_of), std::end(syscost_trace.chunk_of), nullptr);
   std::atomic_ref(syscost_trace.taken).store(0);
   started_ = read_both_clocks();
+  copies_.check();
   set_mode(TraceMode::on);
 }
 

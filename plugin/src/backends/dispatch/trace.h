@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "backends/dispatch/lanes.h"
 #include "backends/dispatch/memory.h"
+#include "backends/dispatch/string_copies.h"
 #include "backends/dispatch/stub/trace_buffer.h"
 #include "core/call_trace.h"
 #include "core/filter.h"
@@ -19,14 +21,16 @@ namespace syscost::dispatch {
 class Trace final : public CallTrace {
  public:
   /// Maps and touches room for about `events` events; a string takes the room of one to three. Between windows. `lanes`
-  /// must outlive it.
-  static Result<std::unique_ptr<Trace>> open(std::uint64_t events, const Lanes& lanes);
+  /// must outlive it. `sees_all`: calls of threads older than the backend pass the stub, too.
+  static Result<std::unique_ptr<Trace>> open(std::uint64_t events, const Lanes& lanes, bool sees_all);
   ~Trace() override;
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
   /// Events of the calls that `filter` does not select are not delivered.
   void select(const Filter& filter) { filter_ = &filter; }
+  /// Why events have addresses instead of strings; empty if they have strings.
+  const std::string& why_no_strings() const { return copies_.why_not(); }
 
   std::uint64_t take_untraced(Lane lane) override;
   bool pause() override;
@@ -34,7 +38,7 @@ class Trace final : public CallTrace {
   void restart() override;
 
  private:
-  Trace(void* memory, std::size_t bytes, std::uint64_t chunks, const Lanes& lanes);
+  Trace(void* memory, std::size_t bytes, std::uint64_t chunks, const Lanes& lanes, bool sees_all);
   std::uint64_t collect();
 
   void* const memory_;
@@ -42,6 +46,7 @@ class Trace final : public CallTrace {
   const signal_safe::TraceEvent** const order_;  // in the memory, after the chunks
   const Lanes& lanes_;
   const Filter* filter_ = nullptr;
+  StringCopies copies_;
   Instant started_;
   bool is_given_up_ = false;
 };

@@ -13,6 +13,7 @@
 #include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/record.h"
 #include "backends/dispatch/stub/sigsys.h"
+#include "backends/dispatch/stub/trace_strings.h"
 #include "backends/dispatch/stub/trap_stacks.h"
 #include "backends/dispatch/stub/user_memory.h"
 
@@ -101,6 +102,7 @@ void make_call(const Guard& guard, SignalFrame& frame, Thread* thread, unsigned 
   std::atomic_ref(syscost_state.trapped).fetch_add(1, std::memory_order_relaxed);
   if (thread != nullptr) thread->trapped_in = syscost_state.pauses + 1;
   if (architecture == kArchI386) {
+    note_unusual_call(1, registers[REG_RAX]);
     // Every register is an argument: the way back lies on the stack, below the red zone.
     registers[REG_RSP] -= 136;
     write_at(registers[REG_RSP], return_address);

@@ -25,14 +25,15 @@
 #include "backends/dispatch/stub/sigsys.h"
 #include "backends/dispatch/stub/special.h"
 #include "backends/dispatch/stub/stacks.h"
+#include "backends/dispatch/stub/trace_strings.h"
 #include "backends/dispatch/stub/user_memory.h"
 
 namespace syscost::signal_safe {
 namespace {
 
-constexpr std::uint64_t kSetSeccomp = 22;
+constexpr std::uint32_t kSetSeccomp = 22;
 constexpr std::uint64_t kSetGs = 0x1001;
-constexpr std::uint64_t kSetTsc = 26;
+constexpr std::uint32_t kSetTsc = 26;
 constexpr std::uint64_t kTscKills = 2;  // PR_TSC_SIGSEGV
 
 // ---- children -------------------------------------------------------------------------------------------------------
@@ -199,7 +200,15 @@ bool is_clone(const Call& call) {
   return call.number == SYS_clone || call.number == SYS_clone3 || call.number == SYS_fork || call.number == SYS_vfork;
 }
 
+/// Before the filter: it may kill us for calls that the program does not make.
+void expect_filter() {
+  syscost_state.has_filter = true;
+  stop_copies();
+}
+
 Plan prepare(const Guard& guard, Call& call) {
+  // All that the kernel looks at.
+  const auto option = static_cast<std::uint32_t>(call.given.rdi);
   if (is_watched(call)) prepare_signals(guard, call);
   if (is_in_our_process() && sends_signal(call.number)) prepare_send(call);
   if (is_clone(call)) call.before.flags = 0;  // nothing is lent
@@ -224,12 +233,12 @@ Plan prepare(const Guard& guard, Call& call) {
       if (command_counts != nullptr) prepare_execution(call);
       break;
     case SYS_seccomp:
-      if (is_in_our_process()) syscost_state.has_filter = true;
+      if (is_in_our_process()) expect_filter();
       break;
     case SYS_prctl:
-      if (call.given.rdi == kSetSeccomp && is_in_our_process()) syscost_state.has_filter = true;
-      if (call.given.rdi == kSetDispatch) stand_aside(guard, StoodAside::own_dispatch);
-      if (call.given.rdi == kSetTsc && call.given.rsi == kTscKills) stand_aside(guard, StoodAside::no_clock);
+      if (option == kSetSeccomp && is_in_our_process()) expect_filter();
+      if (option == kSetDispatch) stand_aside(guard, StoodAside::own_dispatch);
+      if (option == kSetTsc && call.given.rsi == kTscKills) stand_aside(guard, StoodAside::no_clock);
       break;
     case SYS_arch_prctl:
       if (call.given.rdi == kSetGs) stand_aside(guard, StoodAside::own_gs);

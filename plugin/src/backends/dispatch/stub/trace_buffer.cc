@@ -6,12 +6,10 @@
 #include <atomic>
 
 #include "backends/dispatch/stub/raw.h"
-#include "backends/dispatch/stub/user_memory.h"
+#include "backends/dispatch/stub/trace_strings.h"
 
 namespace syscost::signal_safe {
 namespace {
-
-constexpr std::uint64_t kPage = 4096;
 
 /// The next chunk for a thread; null if none is left.
 __attribute__((noinline)) TraceUnit* take_units_of_next_chunk(TraceChunk*& own, std::uint64_t units) {
@@ -39,6 +37,15 @@ TraceUnit* take_units(const Thread& thread, std::uint64_t units) {
   return take_units_of_next_chunk(own, units);
 }
 
+/// Gives back those of `taken` units from `first` on that are not used, unless a handler has taken others meanwhile.
+void give_back(TraceUnit* first, std::uint64_t taken, std::uint64_t used) {
+  const std::uint64_t address = reinterpret_cast<std::uint64_t>(first) & ~(kTraceChunkBytes - 1);
+  auto* chunk = reinterpret_cast<TraceChunk*>(address);
+  const auto index = static_cast<std::uint64_t>(first - chunk->units);
+  std::uint64_t expected = index + taken;
+  asm volatile("cmpxchgq %2, %1" : "+a"(expected), "+m"(chunk->used) : "r"(index + used) : "cc");
+}
+
 // ---- strings --------------------------------------------------------------------------------------------------------
 
 std::uint64_t argument_of(const Arguments& all, unsigned index) {
@@ -54,48 +61,6 @@ bool is_error_of_lookup(std::int64_t result) {
 /// True if the kernel has read the strings of a call that ended with `result`.
 bool shows_strings_read(std::int64_t result) {
   return result >= 0 || is_error_of_lookup(result);
-}
-
-struct String {
-  std::uint64_t address;
-  std::uint32_t bytes;  ///< That are kept.
-  bool is_cut;
-};
-
-/// Measures the string at `address`, as far as it is kept. Where a result proves nothing it asks the kernel for each
-/// page. 0 bytes, and no address, if it cannot be read.
-String measure_string(std::uint64_t address, bool asks) {
-  String found{address, 0, false};
-  if (address < kPage) return {};  // null: a call that takes none
-  for (; found.bytes < kTextBytes; ++found.bytes) {
-    const std::uint64_t at = address + found.bytes;
-    const bool is_new_page = found.bytes == 0 || at % kPage == 0;
-    if (asks && is_new_page && !is_readable(at & ~std::uint64_t{7}, sizeof(std::uint64_t))) return {};
-    if (read_at<char>(at) == 0) return found;
-  }
-  found.is_cut = read_at<char>(address + kTextBytes - 1) != 0;
-  return found;
-}
-
-std::uint32_t units_of(const String& string) {
-  if (string.address == 0) return 0;
-  return string.bytes == 0 ? 1 : (string.bytes + TraceText::kBytes - 1) / TraceText::kBytes;
-}
-
-TraceUnit* put_string(TraceUnit* at, const String& string, unsigned argument) {
-  std::uint32_t done = 0;
-  for (std::uint32_t unit = 0; unit < units_of(string); ++unit, ++at) {
-    TraceText& part = at->text;
-    const std::uint32_t left = string.bytes - done;
-    const std::uint32_t bytes = left < TraceText::kBytes ? left : TraceText::kBytes;
-    part.argument = static_cast<std::uint8_t>(argument);
-    part.bytes = static_cast<std::uint8_t>(bytes);
-    part.is_cut = string.is_cut ? 1 : 0;
-    copy_bytes(reinterpret_cast<std::uint64_t>(part.text), string.address + done, bytes);
-    part.kind = TraceKind::text;
-    done += bytes;
-  }
-  return at;
 }
 
 void put_event(TraceEvent& event, const Call& call, std::uint64_t now, Control returned, bool has_result) {
@@ -118,26 +83,19 @@ void show(TraceEvent& event) {
   event.kind = TraceKind::event;
 }
 
-constexpr unsigned kArguments = 6;
-
 __attribute__((noinline)) bool keep_with_strings(const Call& call, std::uint64_t now, Control returned,
                                                  unsigned arguments) {
-  // A call that failed may have read one of two strings only.
-  const bool has_two = (arguments & (arguments - 1)) != 0;
-  const bool asks = (has_two && static_cast<std::int64_t>(call.result) < 0) || syscost_trace.doubts_results ||
-                    syscost_state.has_filter;
-  String strings[kArguments] = {};
-  std::uint32_t units = 0;
-  for (unsigned i = 0; i < kArguments; ++i) {
-    if ((arguments >> i & 1) != 0) strings[i] = measure_string(argument_of(call.given, i), asks);
-    units += units_of(strings[i]);
-  }
-  TraceUnit* at = take_units(*call.thread, 1 + units);
+  std::uint64_t taken = 1;
+  for (unsigned left = arguments; left != 0; left &= left - 1) taken += kTextUnits;
+  TraceUnit* at = take_units(*call.thread, taken);
   if (at == nullptr) return false;
   put_event(at->event, call, now, returned, true);
-  at->event.texts = static_cast<std::uint8_t>(units);
-  TraceUnit* next = at + 1;
-  for (unsigned i = 0; i < kArguments; ++i) next = put_string(next, strings[i], i);
+  std::uint64_t used = 1;
+  for (unsigned i = 0; arguments >> i != 0; ++i) {
+    if ((arguments >> i & 1) != 0) used += put_string(at + used, argument_of(call.given, i), i);
+  }
+  at->event.texts = static_cast<std::uint8_t>(used - 1);
+  give_back(at, taken, used);
   show(at->event);
   return true;
 }

@@ -7,7 +7,8 @@
 // the call is counted as usual, and also counted in its account's `untraced`. A signal handler may interrupt a thread
 // that writes an event: it has taken its units by one instruction before, so the handler's events get others.
 //
-// Strings are copied only if the call's result shows that the kernel has read them.
+// Strings are copied only if the call's result shows that the kernel has read them, and by the kernel
+// (trace_strings.h).
 #pragma once
 
 #include <cstddef>
@@ -77,8 +78,6 @@ struct TraceBuffer {
   /// By number, of the usual table: bit N is set if argument N is a string that the kernel has read if the call
   /// succeeded.
   std::uint8_t strings[kNumbers];
-  /// A seccomp filter may have answered in the kernel's place: a result proves nothing.
-  bool doubts_results;
 };
 
 enum class TraceMode : char {

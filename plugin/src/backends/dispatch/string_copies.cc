@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "backends/dispatch/string_copies.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+#include "backends/dispatch/stub/raw.h"
+#include "backends/dispatch/stub/state.h"
+#include "backends/dispatch/stub/trace_strings.h"
+
+namespace syscost::dispatch {
+namespace {
+
+/// True if a seccomp filter may judge our calls, also if that is not known.
+bool has_seccomp_filter() {
+  return syscost_raw_syscall(SYS_prctl, PR_GET_SECCOMP) != 0;
+}
+
+/// As the stub makes the call: 0, or -errno.
+long try_a_copy() {
+  char from = 's';
+  char into = 0;
+  const iovec string{&from, 1};
+  const iovec room{&into, 1};
+  const long copied = syscost_raw_syscall(SYS_process_vm_readv, syscost_state.process, reinterpret_cast<long>(&room), 1,
+                                          reinterpret_cast<long>(&string), 1, 0);
+  return copied < 0 ? copied : copied == 1 && into == from ? 0 : -EIO;
+}
+
+/// Waits for the child's end, and ends it if a supervisor of the filter does not answer. True if nothing killed it.
+bool survives(long child) {
+  constexpr long kAll = 0x4000'0000;  // __WALL: also a child without exit signal
+  constexpr int kPatienceMs = 1000;
+  constexpr long kNsOfMs = 1'000'000;
+  const timespec pause{0, kNsOfMs};
+  int status = -1;
+  for (int waited = 0;; ++waited) {
+    if (waited == kPatienceMs) syscost_raw_syscall(SYS_kill, child, SIGKILL);
+    const long options = waited < kPatienceMs ? kAll | WNOHANG : kAll;
+    const long reaped = syscost_raw_syscall(SYS_wait4, child, reinterpret_cast<long>(&status), options, 0);
+    if (reaped == child) return status == 0;
+    if (reaped < 0 && reaped != -EINTR) return false;
+    if (reaped == 0) syscost_raw_syscall(SYS_nanosleep, reinterpret_cast<long>(&pause), 0);
+  }
+}
+
+/// True if a process under our filters may make the call. The child makes it with our arguments: whether it may read
+/// our memory does not matter.
+bool is_safe_in_a_child() {
+  const long child = syscost_raw_syscall(SYS_clone, 0, 0, 0, 0, 0);  // no exit signal: the program sees no SIGCHLD
+  if (child < 0) return false;
+  if (child == 0) {
+    // A filter that kills leaves no core.
+    syscost_raw_syscall(SYS_prctl, PR_SET_DUMPABLE, 0);
+    try_a_copy();
+    for (;;) syscost_raw_syscall(SYS_exit_group, 0);
+  }
+  return survives(child);
+}
+
+}  // namespace
+
+void StringCopies::start(bool sees_all) {
+  has_filter_ = has_seccomp_filter();
+  if (!sees_all && syscost_has_older_threads != 0) {
+    why_not_ = "a thread that is older than the backend may install a seccomp filter unseen";
+  } else if (syscost_state.has_filter) {
+    why_not_ = "the program has installed a seccomp filter, and the filter may kill it for process_vm_readv";
+  } else if (has_filter_ && !is_safe_in_a_child()) {
+    why_not_ = "a seccomp filter kills a process that calls process_vm_readv";
+  } else if (const long error = try_a_copy(); error != 0) {
+    why_not_ = std::string("process_vm_readv fails: ") + std::strerror(static_cast<int>(-error));
+  }
+  std::atomic_ref(syscost_string_copies.are_possible).store(why_not_.empty());
+}
+
+void StringCopies::check() const {
+  if (why_not_.empty() && !has_filter_ && has_seccomp_filter()) signal_safe::stop_copies();
+}
+
+}  // namespace syscost::dispatch

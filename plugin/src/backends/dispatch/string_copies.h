@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+//
+// StringCopies: decides whether the stub may copy strings of the program for a trace (stub/trace_strings.h).
+#pragma once
+
+#include <string>
+
+namespace syscost::dispatch {
+
+class StringCopies {
+ public:
+  /// Tries process_vm_readv. If a seccomp filter may kill the process for it, a child tries it first. Between windows.
+  /// `sees_all`: a thread older than the backend cannot install a filter unseen, because its calls pass the stub, too.
+  void start(bool sees_all);
+  /// Stops the copies if a filter has been installed that the stub has not seen. Between windows.
+  void check() const;
+
+  /// Why nothing is copied; empty if strings are.
+  const std::string& why_not() const { return why_not_; }
+
+ private:
+  std::string why_not_;
+  bool has_filter_ = false;
+};
+
+}  // namespace syscost::dispatch

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "backends/dispatch/stub/trace_strings.h"
+
+#include <sys/syscall.h>
+
+#include <atomic>
+
+#include "backends/dispatch/stub/raw.h"
+
+namespace syscost::signal_safe {
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+
+/// The kernel's iovec.
+struct Stretch {
+  std::uint64_t address;
+  std::uint64_t bytes;
+};
+
+std::uint64_t least(std::uint64_t a, std::uint64_t b) {
+  return a < b ? a : b;
+}
+
+/// While it exists, a thread that is about to install a filter waits.
+class Copying {
+ public:
+  Copying() { std::atomic_ref(syscost_string_copies.under_way).fetch_add(1); }
+  ~Copying() { std::atomic_ref(syscost_string_copies.under_way).fetch_sub(1); }
+  Copying(const Copying&) = delete;
+  Copying& operator=(const Copying&) = delete;
+
+  /// After its construction: so either it sees that copies have been stopped, or who stops them sees it.
+  static bool is_allowed() { return std::atomic_ref(syscost_string_copies.are_possible).load(); }
+};
+
+/// Copies the bytes [from, to) of the string at `address`. False if not all of them can be read.
+bool copy_bytes_of(TraceUnit* units, std::uint64_t address, std::uint64_t from, std::uint64_t to) {
+  Stretch into[kTextUnits];
+  long stretches = 0;
+  for (std::uint64_t at = from; at < to;) {
+    const std::uint64_t offset = at % TraceText::kBytes;
+    const std::uint64_t bytes = least(TraceText::kBytes - offset, to - at);
+    into[stretches++] = {reinterpret_cast<std::uint64_t>(units[at / TraceText::kBytes].text.text + offset), bytes};
+    at += bytes;
+  }
+  const Stretch string{address + from, to - from};
+  const long copied = syscost_raw_syscall(SYS_process_vm_readv, syscost_state.process, reinterpret_cast<long>(into),
+                                          stretches, reinterpret_cast<long>(&string), 1, 0);
+  return copied == static_cast<long>(to - from);
+}
+
+/// Where the string ends, if that is in [from, to); else `to`.
+std::uint64_t end_of(const TraceUnit* units, std::uint64_t from, std::uint64_t to) {
+  std::uint64_t at = from;
+  while (at < to && units[at / TraceText::kBytes].text.text[at % TraceText::kBytes] != 0) ++at;
+  return at;
+}
+
+/// Sets `length` to what is kept of the string. No page is touched beyond the string's end: the program may be told of
+/// it (userfaultfd).
+bool copy_string(TraceUnit* units, std::uint64_t address, std::uint64_t& length) {
+  std::uint64_t known = 0;
+  while (known < kTextBytes) {
+    const std::uint64_t to = least(kTextBytes, known + kPage - (address + known) % kPage);
+    if (!copy_bytes_of(units, address, known, to)) return false;
+    length = end_of(units, known, to);
+    if (length < to) return true;
+    known = to;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::uint32_t put_string(TraceUnit* units, std::uint64_t address, unsigned argument) {
+  if (address < kPage) return 0;  // null: a call that takes none
+  const Copying copying;
+  std::uint64_t length = 0;
+  if (!Copying::is_allowed() || !copy_string(units, address, length)) return 0;
+  std::uint32_t used = 0;
+  for (std::uint64_t done = 0; used == 0 || done < length; ++used) {
+    TraceText& part = units[used].text;
+    const std::uint64_t bytes = least(TraceText::kBytes, length - done);
+    part.argument = static_cast<std::uint8_t>(argument);
+    part.bytes = static_cast<std::uint8_t>(bytes);
+    part.is_cut = length == kTextBytes ? 1 : 0;
+    part.kind = TraceKind::text;
+    done += bytes;
+  }
+  return used;
+}
+
+void stop_copies() {
+  if (!std::atomic_ref(syscost_string_copies.are_possible).exchange(false)) return;
+  constexpr int kPatience = 1 << 22;  // some 100 ms
+  for (int i = 0; i < kPatience && std::atomic_ref(syscost_string_copies.under_way).load() != 0; ++i) {
+    asm volatile("pause");
+  }
+}
+
+void note_unusual_call(std::uint64_t abi, std::uint64_t number) {
+  constexpr std::uint64_t kX32Bit = 0x4000'0000;
+  constexpr std::uint64_t kPrctl32 = 172;
+  constexpr std::uint64_t kSeccomp32 = 354;
+  const std::uint64_t usual = number & ~kX32Bit;
+  if (abi == 1 ? number == kPrctl32 || number == kSeccomp32 : usual == SYS_prctl || usual == SYS_seccomp) stop_copies();
+}
+
+}  // namespace syscost::signal_safe
+
+// NOLINTBEGIN(readability-identifier-naming): beside the stub's
+extern "C" {
+syscost::signal_safe::CopyState syscost_string_copies{};
+}
+// NOLINTEND(readability-identifier-naming)

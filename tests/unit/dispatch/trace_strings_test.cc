@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT
+//
+// The strings of a trace: kept if the kernel has read them, and copied so that neither memory that is gone nor a
+// seccomp filter can end the program for it.
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "traced.h"
+
+namespace syscost::dispatch {
+namespace {
+
+using TraceStringsTest = TraceTest;
+
+INSTANTIATE_TEST_SUITE_P(Ways, TraceStringsTest, testing::Values(Patching::allowed, Patching::never), way_name);
+
+TEST_P(TraceStringsTest, KeepsTheFirstBytesOfALongPath) {
+  open();
+  const std::string path = "/" + std::string(500, 'x');
+  const std::vector<CallEvent> events = events_of([&] { access(path.c_str(), R_OK); });
+  ASSERT_EQ(events.size(), 1U);
+  ASSERT_EQ(events[0].texts.size(), 0U) << "ENAMETOOLONG says nothing of what was read";
+  const std::string existing = std::string(200, '/') + "dev/null";
+  const std::vector<CallEvent> whole = events_of([&] { access(existing.c_str(), R_OK); });
+  ASSERT_EQ(whole.at(0).texts.size(), 1U);
+  EXPECT_EQ(whole[0].texts[0].text, existing);
+  EXPECT_FALSE(whole[0].texts[0].is_cut);
+  const std::string longer = std::string(600, '/') + "dev/null";
+  const std::vector<CallEvent> cut = events_of([&] { access(longer.c_str(), R_OK); });
+  ASSERT_EQ(cut.at(0).texts.size(), 1U);
+  EXPECT_EQ(cut[0].texts[0].text, std::string(288, '/'));
+  EXPECT_TRUE(cut[0].texts[0].is_cut);
+}
+
+TEST_P(TraceStringsTest, KeepsBothPathsOfARename) {
+  open();
+  const std::vector<CallEvent> events = events_of([] { rename("/nonexistent/from", "/nonexistent/to"); });
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].result, -ENOENT);
+  ASSERT_EQ(events[0].texts.size(), 2U);
+  EXPECT_EQ(events[0].texts[0].text, "/nonexistent/from");
+  EXPECT_EQ(events[0].texts[1].text, "/nonexistent/to");
+}
+
+/// Two pages, the second unreadable.
+char* page_before_a_hole() {
+  void* pages = mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  mprotect(static_cast<char*>(pages) + 4096, 4096, PROT_NONE);
+  return static_cast<char*>(pages);
+}
+
+TEST_P(TraceStringsTest, NeverReadsWhatTheKernelDidNot) {
+  open();
+  char* page = page_before_a_hole();
+  std::fill(page, page + 4096, '/');
+  const std::vector<CallEvent> events = events_of([&] {
+    syscall(SYS_openat, AT_FDCWD, 1, O_RDONLY);
+    syscall(SYS_openat, AT_FDCWD, page + 4000, O_RDONLY);
+    syscall(SYS_openat, AT_FDCWD, page + 4096, O_RDONLY);
+    syscall(SYS_utimensat, -1, nullptr, nullptr, 0);
+    syscall(SYS_openat, AT_FDCWD, page + 4096, -1);
+    // The first path is not there, so the kernel may not have looked at the second.
+    syscall(SYS_rename, "", page + 4096);
+    syscall(SYS_getxattr, "/nonexistent", page + 4096, nullptr, 0);
+  });
+  munmap(page, 8192);
+  ASSERT_EQ(events.size(), 7U);
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_TRUE(events[i].texts.empty()) << i;
+}
+
+TEST_P(TraceStringsTest, ReadsAStringUpToTheEndOfItsPage) {
+  open();
+  char* page = page_before_a_hole();
+  const std::string path = "/dev/null";
+  char* at = page + 4096 - path.size() - 1;
+  std::copy(path.c_str(), path.c_str() + path.size() + 1, at);
+  const std::vector<CallEvent> events = events_of([&] { access(at, R_OK); });
+  munmap(page, 8192);
+  ASSERT_EQ(events.at(0).texts.size(), 1U);
+  EXPECT_EQ(events[0].texts[0].text, path);
+}
+
+// ---- memory that is gone --------------------------------------------------------------------------------------------
+
+constexpr std::uint64_t kMuchRoom = 100'000;
+
+/// A FIFO: opening it to write returns only when somebody opens it to read.
+class Fifo {
+ public:
+  Fifo() {
+    if (mkdtemp(folder_) == nullptr || mkfifo(path().c_str(), 0600) != 0) abort();
+  }
+  ~Fifo() {
+    unlink(path().c_str());
+    rmdir(folder_);
+  }
+  Fifo(const Fifo&) = delete;
+  Fifo& operator=(const Fifo&) = delete;
+
+  std::string path() const { return std::string(folder_) + "/fifo"; }
+
+ private:
+  char folder_[32] = "/tmp/syscost_trace_XXXXXX";
+};
+
+/// Waits until `thread` waits in syscall `number`: then the kernel has its path.
+void wait_until_in(pid_t thread, long number) {
+  const std::string file = "/proc/self/task/" + std::to_string(thread) + "/syscall";
+  for (;;) {
+    long current = -1;
+    std::ifstream(file) >> current;
+    if (current == number) return;
+    usleep(100);  // so that few of these calls fill the trace
+  }
+}
+
+/// Opens a FIFO by the path at `where`, and calls `remove` after the kernel has read the path and before the call
+/// returns.
+template <class Remove>
+void open_and_remove(char* where, Remove remove) {
+  const Fifo fifo;
+  std::strcpy(where, fifo.path().c_str());
+  std::atomic<pid_t> writer{0};
+  std::thread opening([&] {
+    writer = gettid();
+    close(static_cast<int>(syscall(SYS_open, where, O_WRONLY)));
+  });
+  while (writer == 0) std::this_thread::yield();
+  wait_until_in(writer, SYS_open);
+  remove();
+  const int reader = open(fifo.path().c_str(), O_RDONLY | O_NONBLOCK);
+  opening.join();
+  close(reader);
+}
+
+const CallEvent* find(const std::vector<CallEvent>& events, long number) {
+  const auto found = std::find_if(events.begin(), events.end(), [&](const CallEvent& event) {
+    return event.id.number == static_cast<std::uint32_t>(number);
+  });
+  return found == events.end() ? nullptr : &*found;
+}
+
+TEST_P(TraceStringsTest, AStringThatIsUnmappedBeforeItIsCopiedIsAnAddress) {
+  open(kMuchRoom);
+  auto* page = static_cast<char*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  const std::vector<CallEvent> events = events_of([&] { open_and_remove(page, [&] { munmap(page, 4096); }); });
+  const CallEvent* opening = find(events, SYS_open);
+  ASSERT_NE(opening, nullptr);
+  EXPECT_GE(opening->result, 0);
+  EXPECT_TRUE(opening->texts.empty());
+}
+
+TEST_P(TraceStringsTest, AStringInAFileThatIsCutIsAnAddress) {
+  open(kMuchRoom);
+  const int file = memfd_create("path", MFD_CLOEXEC);
+  ASSERT_EQ(ftruncate(file, 4096), 0);
+  auto* page = static_cast<char*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+  const std::vector<CallEvent> events =
+      events_of([&] { open_and_remove(page, [&] { EXPECT_EQ(ftruncate(file, 0), 0); }); });
+  munmap(page, 4096);
+  close(file);
+  const CallEvent* opening = find(events, SYS_open);
+  ASSERT_NE(opening, nullptr);
+  EXPECT_GE(opening->result, 0);
+  EXPECT_TRUE(opening->texts.empty());
+}
+
+TEST_P(TraceStringsTest, SurvivesAThreadThatMapsAndUnmapsThePath) {
+  open(kMuchRoom);
+  auto* page = static_cast<char*>(mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  constexpr int kCalls = 2000;
+  const std::vector<CallEvent> events = events_of([&] {
+    std::atomic<bool> ends{false};
+    std::thread mapping([&] {
+      while (!ends) {
+        mmap(page, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        std::strcpy(page, "/dev/null");
+        std::this_thread::yield();
+        mprotect(page, 4096, PROT_NONE);
+      }
+    });
+    for (int i = 0; i < kCalls; ++i) syscall(SYS_access, page, R_OK);
+    ends = true;
+    mapping.join();
+  });
+  munmap(page, 4096);
+  for (const CallEvent& event : events) {
+    if (event.id.number != SYS_access || event.texts.empty()) continue;
+    // The page may be new, and empty.
+    EXPECT_TRUE(event.texts[0].text == "/dev/null" || event.texts[0].text.empty()) << event.texts[0].text;
+  }
+}
+
+// ---- seccomp filters ------------------------------------------------------------------------------------------------
+
+/// From now on the filter answers `number` with `answer`.
+bool install_filter(long number, std::uint32_t answer) {
+  sock_filter program[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+                           BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(number), 0, 1),
+                           BPF_STMT(BPF_RET | BPF_K, answer), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  sock_fprog filter = {4, program};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+class TraceFiltersTest : public TraceStringsTest {
+ protected:
+  void SetUp() override {
+    if (kIsSanitized) GTEST_SKIP() << "the sanitizer makes calls of its own";
+  }
+  /// The path of an access to /dev/null; "-" if the event has none.
+  std::string path_of_access() {
+    const std::vector<CallEvent> events = events_of([] { syscall(SYS_access, "/dev/null", R_OK); });
+    return events.size() != 1 ? "no event" : events[0].texts.empty() ? "-" : events[0].texts[0].text;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Ways, TraceFiltersTest, testing::Values(Patching::allowed, Patching::never), way_name);
+
+/// In a child, because a filter stays.
+template <class Body>
+void expect_in_child(Body body) {
+  EXPECT_EXIT(_exit(body() ? 0 : 1), testing::ExitedWithCode(0), "");
+}
+
+TEST_P(TraceFiltersTest, CopiesNothingAfterTheProgramHasInstalledAFilter) {
+  expect_in_child([&] {
+    open();
+    if (path_of_access() != "/dev/null") return false;
+    if (!install_filter(SYS_process_vm_readv, SECCOMP_RET_KILL_PROCESS)) return false;
+    return path_of_access() == "-";
+  });
+}
+
+TEST_P(TraceFiltersTest, CopiesNothingWhileAFilterIsInstalled) {
+  expect_in_child([&] {
+    open();
+    const std::vector<CallEvent> events = events_of([&] {
+      std::atomic<bool> ends{false};
+      std::thread calling([&] {
+        while (!ends) syscall(SYS_access, "/dev/null", R_OK);
+      });
+      sock_filter program[] = {
+          BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+      sock_fprog filter = {4, program};
+      prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+      if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) != 0) _exit(2);
+      ends = true;
+      calling.join();
+    });
+    return !events.empty();
+  });
+}
+
+TEST_P(TraceFiltersTest, AnInheritedFilterThatKillsForTheCopyLeavesAddresses) {
+  expect_in_child([&] {
+    if (!install_filter(SYS_process_vm_readv, SECCOMP_RET_KILL_PROCESS)) return false;
+    open();
+    return path_of_access() == "-" && opened_->backend->remark().find("a seccomp filter kills") != std::string::npos;
+  });
+}
+
+TEST_P(TraceFiltersTest, AnInheritedFilterThatDeniesTheCopyLeavesAddresses) {
+  expect_in_child([&] {
+    if (!install_filter(SYS_process_vm_readv, SECCOMP_RET_ERRNO | EPERM)) return false;
+    open();
+    return path_of_access() == "-" &&
+           opened_->backend->remark().find("process_vm_readv fails: Operation not permitted") != std::string::npos;
+  });
+}
+
+TEST_P(TraceFiltersTest, CopiesUnderAnInheritedFilterThatAllowsIt) {
+  expect_in_child([&] {
+    if (!install_filter(SYS_acct, SECCOMP_RET_KILL_PROCESS)) return false;
+    open();
+    return path_of_access() == "/dev/null" && opened_->backend->remark().find("addresses") == std::string::npos;
+  });
+}
+
+TEST_P(TraceFiltersTest, BelievesNoResultThatAFilterGives) {
+  expect_in_child([&] {
+    if (!install_filter(SYS_access, SECCOMP_RET_ERRNO)) return false;  // 0: success
+    open();
+    char* page = page_before_a_hole();
+    const std::vector<CallEvent> events = events_of([&] {
+      syscall(SYS_access, page + 4096, R_OK);
+      syscall(SYS_faccessat, AT_FDCWD, "/dev/null", R_OK);
+    });
+    return events.size() == 2 && events[0].result == 0 && events[0].texts.empty() && events[1].texts.size() == 1 &&
+           events[1].texts[0].text == "/dev/null";
+  });
+}
+
+}  // namespace
+}  // namespace syscost::dispatch
