@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "bench.h"
+#include "os/standard_descriptors.h"
 
 int main(int argc, char** argv) {
+  syscost::fill_standard_descriptors();
   std::ios::sync_with_stdio(false);
   return syscost::bench::bench_main(std::vector<std::string>(argv + 1, argv + argc), std::cout, std::cerr);
 }

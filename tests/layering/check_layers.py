@@ -78,7 +78,7 @@ BENCH = {
     "gpu_stamps": ["cli", "csv", "render", "syscost/gpu"],
     "commands": ["budgets", "cli", "csv", "gpu_stamps", "model", "otlp", "plugin/os", "render",
                  "stats", "syscost"],
-    ".": ["cli", "commands", "render"],
+    ".": ["cli", "commands", "plugin/os", "render"],
     "shell": ["cli", "plugin/backends/ebpf/helper", "plugin/core", "plugin/session/options"],
 }
 # Two halves of one protocol, in two processes: the only folders that include each other.

@@ -37,7 +37,7 @@ RECIPES = {
          ("tests/layering/check_layers.py", r'"session/doctor": [^\]]*"backends/{folder}"')],
         [(f"{OPTIONS}/options.cc", r"use --syscost_backend "),
          ("plugin/src/core/cost.cc", r"Use one that can: --syscost_backend "),
-         ("plugin/src/bench_run/main.cc", r"use --backend=")],
+         ("plugin/src/bench_run/whole_command.cc", r"use --backend=")],
         [("tests/unit/{folder}/CMakeLists.txt", r"syscost_backend_{folder}")],
         [("tests/conformance/backends.cc", r'{\.name = "{backend}"')],
         [("tests/backends.py", r'(?m)^BACKENDS = .*"{backend}"'), ("tests/backends.py", r'(?m)^AUTOMATIC = .*"{folder}"'),

@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -23,7 +22,8 @@
 
 #include "commands/watch.h"
 #include "csv/problems.h"
-#include "os/private_folder.h"
+#include "os/passing_signals.h"
+#include "os/run_folder.h"
 #include "render/paint.h"
 #include "render/screen.h"
 
@@ -32,12 +32,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-volatile sig_atomic_t g_child = 0;
+/// Where the CSV is if the user names none. Static, so that a signal removes it.
+std::optional<RunFolder> g_folder;
 
-void pass_on(int signal) {
-  const int kept = errno;
-  if (g_child > 0) ::kill(static_cast<pid_t>(g_child), signal);
-  errno = kept;
+void remove_folder() {
+  if (g_folder) g_folder->remove();
 }
 
 /// The value of `--name=VALUE` or `--name VALUE` before `--`.
@@ -49,27 +48,13 @@ std::optional<std::string> value_of(const std::vector<std::string>& arguments, c
   return std::nullopt;
 }
 
-/// A folder for the CSV if the user gives no --csv; it is removed at the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::error_code error;
-    const fs::path folder = fs::temp_directory_path(error);
-    const std::string in = error ? std::string() : private_folder(folder.string());
-    path_ = in + "/bench-live-XXXXXX";
-    if (in.empty() || ::mkdtemp(path_.data()) == nullptr) path_.clear();
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
+/// The CSV that the user names; empty = none.
+std::string named_csv(const std::vector<std::string>& arguments) {
+  if (const auto csv = value_of(arguments, "--csv")) return *csv;
+  if (const auto csv = value_of(arguments, "--syscost_csv")) return *csv;
+  const char* const variable = ::getenv("SYSCOST_CSV");
+  return variable != nullptr ? variable : "";
+}
 
 render::Screen screen_of_stderr() {
   winsize size{};
@@ -152,18 +137,19 @@ pid_t start(const std::string& program, std::vector<std::string>& arguments, con
 }  // namespace
 
 int run_live(const std::string& program, std::vector<std::string> arguments, const cli::Options& options) {
-  const TemporaryFolder temporary;
-  const char* const variable = ::getenv("SYSCOST_CSV");
-  std::optional<std::string> csv = value_of(arguments, "--csv");
-  if (!csv) csv = value_of(arguments, "--syscost_csv");
-  if (!csv && variable != nullptr && *variable != '\0') csv = variable;
-  if (!csv) {
-    if (temporary.path().empty()) {
+  PassingSignals signals(remove_folder);
+  std::string csv = named_csv(arguments);
+  const char* const to_keep = ::getenv("TEST_UNDECLARED_OUTPUTS_DIR");
+  if (csv.empty() && to_keep != nullptr && *to_keep != '\0') csv = std::string(to_keep) + "/syscost.csv";
+  if (csv.empty()) {
+    std::error_code error;
+    g_folder.emplace(fs::temp_directory_path(error).string());
+    if (!g_folder->is_made()) {
       fmt::print(stderr, "bench: no temporary folder can be made; set TMPDIR, or name a file: --csv FILE\n");
       return cli::kExitBadInput;
     }
-    csv = temporary.path() + "/run.csv";
-    arguments.insert(arguments.begin() + 1, "--csv=" + *csv);
+    csv = g_folder->rows();
+    arguments.insert(arguments.begin() + 1, "--csv=" + csv);
   }
   if (!value_of(arguments, "--interval")) arguments.insert(arguments.begin() + 1, "--interval=1s");
   // The file may hold other runs.
@@ -179,29 +165,26 @@ int run_live(const std::string& program, std::vector<std::string> arguments, con
   struct sigaction waiting {};
   waiting.sa_handler = SIG_DFL;
   ::sigaction(SIGCHLD, &waiting, &of_children);
+  PassingSignals::begin_command();
   const pid_t child = start(program, arguments, of_children);
   if (child < 0) {
     fmt::print(stderr, "bench: no process can be started: {}\n", std::strerror(errno));
     return cli::kExitBadInput;
   }
-  g_child = child;
-  // The terminal sends these to the command, too. The table stays until the command has ended.
-  ::signal(SIGINT, SIG_IGN);
-  ::signal(SIGQUIT, SIG_IGN);
-  ::signal(SIGPIPE, SIG_IGN);
-  ::signal(SIGTERM, pass_on);
-  ::signal(SIGHUP, pass_on);
-  View view(own, *csv);
+  // The table stays until the command has ended.
+  signals.set_command(child);
+  View view(own, csv);
   int status = 0;
-  for (pid_t ended = 0; ended == 0;) {
+  for (bool has_ended = false; !has_ended;) {
     constexpr int kBetweenLooks_ms = 100;
     ::poll(nullptr, 0, kBetweenLooks_ms);
-    ended = ::waitpid(child, &status, WNOHANG);
-    if (ended < 0 && errno != EINTR) return cli::kExitBadInput;
-    ended = std::max(ended, pid_t{0});
+    siginfo_t info{};
+    const int waited = ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT);
+    has_ended = waited != 0 ? errno != EINTR : info.si_pid != 0;
     view.refresh();
   }
-  g_child = 0;
+  signals.end_command();
+  if (::waitpid(child, &status, 0) < 0) return cli::kExitBadInput;
   view.show_end();
   return exit_code_of(status);
 }

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <csignal>
 
 #include "os/null_ended.h"
@@ -17,70 +17,56 @@
 namespace syscost::bench_run {
 namespace {
 
-std::atomic<pid_t> g_command{0};
-
-void pass_on(int signal) {
-  const int kept = errno;
-  if (const pid_t command = g_command.load(); command > 0) kill(command, signal);
-  errno = kept;
-}
-
-/// The signals as they are while the command runs.
-class Signals {
+/// Waits for the end of a child, and leaves its status for waitpid().
+class EndOf {
  public:
-  Signals() {
-    struct sigaction ignoring {};
-    ignoring.sa_handler = SIG_IGN;
-    struct sigaction passing {};
-    passing.sa_handler = pass_on;
-    passing.sa_flags = SA_RESTART;
-    sigaction(SIGINT, &ignoring, &before_[0]);
-    sigaction(SIGQUIT, &ignoring, &before_[1]);
-    sigaction(SIGTERM, &passing, &before_[2]);
-    sigaction(SIGHUP, &passing, &before_[3]);
-    sigaction(SIGPIPE, &ignoring, &before_[4]);
+  explicit EndOf(pid_t process) : process_(process), fd_(static_cast<int>(syscall(SYS_pidfd_open, process, 0))) {}
+  EndOf(const EndOf&) = delete;
+  EndOf& operator=(const EndOf&) = delete;
+  ~EndOf() {
+    if (fd_ >= 0) ::close(fd_);
   }
-  Signals(const Signals&) = delete;
-  Signals& operator=(const Signals&) = delete;
-  ~Signals() {
-    sigaction(SIGINT, &before_[0], nullptr);
-    sigaction(SIGQUIT, &before_[1], nullptr);
-    sigaction(SIGTERM, &before_[2], nullptr);
-    sigaction(SIGHUP, &before_[3], nullptr);
-    sigaction(SIGPIPE, &before_[4], nullptr);
+
+  /// True once the child has ended. May return earlier than asked.
+  bool comes_within(std::int64_t milliseconds) const {
+    // Without a descriptor of the process, as below a filter of a container, looks at it now and then.
+    constexpr std::int64_t kBetweenLooks_ms = 20;
+    pollfd end{fd_, POLLIN, 0};
+    const std::int64_t longest = fd_ >= 0 ? INT_MAX : kBetweenLooks_ms;
+    const int ready =
+        poll(&end, fd_ >= 0 ? 1 : 0, static_cast<int>(std::clamp<std::int64_t>(milliseconds, 0, longest)));
+    if (fd_ >= 0) return ready > 0;
+    siginfo_t info{};
+    return waitid(P_PID, static_cast<id_t>(process_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0;
   }
 
  private:
-  struct sigaction before_[5]{};
+  pid_t process_;
+  int fd_;
 };
 
-/// Returns when the process has ended, or cannot be watched.
 void tick_until_end(pid_t process, Tick tick) {
   using Clock = std::chrono::steady_clock;
-  const int watched = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
-  if (watched < 0) return;
+  const EndOf end(process);
   const auto length = std::chrono::milliseconds(tick.milliseconds);
   for (Clock::time_point until = Clock::now() + length;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
-    pollfd end{watched, POLLIN, 0};
-    const int ready = poll(&end, 1, static_cast<int>(std::max<std::int64_t>(left, 0)));
-    if (ready > 0 || (ready < 0 && errno != EINTR)) break;
+    if (end.comes_within(left)) return;
     if (Clock::now() < until) continue;
     tick.make();
     // Of ticks that were missed, as while this process was stopped, one is made.
     for (const auto now = Clock::now(); until <= now;) until += length;
   }
-  ::close(watched);
 }
 
 }  // namespace
 
 int CommandEnd::exit_code() const {
-  if (error != 0) return error == ENOENT ? 127 : 126;
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-CommandEnd run_command(const std::string& path, const std::vector<std::string>& command, Tick tick) {
+CommandEnd run_command(const std::string& path, const std::vector<std::string>& command, PassingSignals& signals,
+                       Tick tick) {
   const std::vector<char*> arguments = null_ended(command);
   // A file that the kernel does not know is a script without its first line: the shell runs it.
   std::vector<std::string> shell_texts = {"sh", path};
@@ -98,6 +84,7 @@ CommandEnd run_command(const std::string& path, const std::vector<std::string>& 
   error = 0;
   // NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork): the child restores SIGCHLD only.
   // fork() would make calls of its own in the child, and they would be counted as the command's.
+  PassingSignals::begin_command();
   const pid_t child = vfork();
   if (child == 0) {
     if (ignores_children) sigaction(SIGCHLD, &of_children, nullptr);
@@ -108,20 +95,18 @@ CommandEnd run_command(const std::string& path, const std::vector<std::string>& 
   }
   // NOLINTEND(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork)
   CommandEnd end;
-  if (child < 0) {
-    end.error = errno;
-    return end;
+  if (child < 0) end.error = errno;
+  signals.set_command(child);
+  if (child > 0) {
+    if (tick.milliseconds > 0) tick_until_end(child, tick);
+    siginfo_t info{};
+    while (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+    }
+    signals.end_command();
+    if (waitpid(child, &end.status, 0) < 0) end.error = errno;
+    if (error != 0) end.error = error;
   }
-  g_command = child;
-  const Signals signals;
-  if (tick.milliseconds > 0) tick_until_end(child, tick);
-  pid_t ended = 0;
-  while ((ended = waitpid(child, &end.status, 0)) < 0 && errno == EINTR) {
-  }
-  if (ended < 0) end.error = errno;
   sigaction(SIGCHLD, &of_children, nullptr);
-  g_command = 0;
-  if (error != 0) end.error = error;
   return end;
 }
 

@@ -7,27 +7,31 @@
 #include <string>
 #include <vector>
 
+#include "os/passing_signals.h"
+
 namespace syscost::bench_run {
 
 struct CommandEnd {
   int error = 0;   ///< errno where it could not be executed; else 0.
   int status = 0;  ///< As waitpid() gives it.
 
-  /// As a shell gives it: 128 and the signal's number where a signal ended it.
+  /// As a shell gives it: 128 and the signal's number where a signal ended it. Of a command that was executed.
   int exit_code() const;
   bool has_passed() const { return error == 0 && status == 0; }
 };
 
-/// Executes the file at `path` with the arguments `command` (the program's name first) and waits for its end. Signals
-/// of the terminal are for the command: this process ignores them meanwhile. It passes on SIGTERM and SIGHUP.
-///
-/// Before the command executes, its process makes no other call than execve; one more, rt_sigaction, where this process
-/// was started with SIGCHLD ignored.
-/// Until its end, `tick.make` is called each `tick.milliseconds`, unless that is 0.
+/// While the command runs, `make` is called each `milliseconds`, unless that is 0.
 struct Tick {
   std::uint64_t milliseconds = 0;
   void (*make)() = nullptr;
 };
-CommandEnd run_command(const std::string& path, const std::vector<std::string>& command, Tick tick = {});
+
+/// Executes the file at `path` with the arguments `command` (the program's name first) and waits for its end. `signals`
+/// go to it.
+///
+/// Before the command executes, its process makes no other call than execve; one more, rt_sigaction, where this process
+/// was started with SIGCHLD ignored.
+CommandEnd run_command(const std::string& path, const std::vector<std::string>& command, PassingSignals& signals,
+                       Tick tick = {});
 
 }  // namespace syscost::bench_run

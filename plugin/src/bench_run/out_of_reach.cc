@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "bench_run/out_of_reach.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -8,10 +9,10 @@
 #include <fstream>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "agent/common/variables.h"
 #include "agent/inject/permission.h"
-#include "os/private_folder.h"
 
 namespace syscost::bench_run {
 namespace {
@@ -55,25 +56,14 @@ std::optional<OutOfReach> out_of_reach(const std::string& name, FileKind kind) {
   return std::nullopt;
 }
 
-std::string temporary_folder() {
-  const char* const variable = getenv("TMPDIR");
-  return private_folder(variable != nullptr && *variable != '\0' ? variable : "/tmp");
-}
-
-Notes::Notes() {
-  const std::string folder = temporary_folder();
-  path_ = folder + "/bench-run-notes-XXXXXX";
-  const int fd = folder.empty() ? -1 : mkostemp(path_.data(), 0);
+Notes::Notes(std::string path) : path_(std::move(path)) {
+  const int fd = path_.empty() ? -1 : open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) {
     path_.clear();
     return;
   }
   close(fd);
   setenv(agent::kNotesVariable, path_.c_str(), 1);
-}
-
-Notes::~Notes() {
-  if (!path_.empty()) unlink(path_.c_str());
 }
 
 void Notes::print() const {

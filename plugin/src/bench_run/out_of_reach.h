@@ -18,15 +18,12 @@ struct OutOfReach {
 /// Nothing where the agent can be preloaded into a program of this kind.
 std::optional<OutOfReach> out_of_reach(const std::string& name, agent::FileKind kind);
 
-/// The file for the lines of programs below. Removed at the end.
+/// The file for the lines of programs below.
 class Notes {
  public:
-  /// Makes the file in the folder for temporary files, and tells the programs below of it. Where no file can be made
-  /// there, nothing is noted.
-  Notes();
-  Notes(const Notes&) = delete;
-  Notes& operator=(const Notes&) = delete;
-  ~Notes();
+  /// Makes the file at `path`, where nothing is, and tells the programs below of it. Where no file can be made there,
+  /// nothing is noted.
+  explicit Notes(std::string path);
 
   /// Prints each program once.
   void print() const;
@@ -34,8 +31,5 @@ class Notes {
  private:
   std::string path_;
 };
-
-/// The folder for temporary files.
-std::string temporary_folder();
 
 }  // namespace syscost::bench_run

@@ -103,11 +103,18 @@ std::optional<std::string> find_program(const std::string& command) {
 
 std::optional<ProgramFile> read_program(const std::string& path) {
   std::array<char, PATH_MAX> real{};
-  if (::realpath(path.c_str(), real.data()) == nullptr) return std::nullopt;
   ProgramFile program;
-  program.path = real.data();
-  const FileView file(program.path.c_str());
-  if (!file.is_open()) return std::nullopt;
+  program.path_to_execute = path;
+  // A file without a name, as one that was deleted, has a path in /proc/self/fd only.
+  const bool has_name = ::realpath(path.c_str(), real.data()) != nullptr && ::access(real.data(), F_OK) == 0;
+  program.path = has_name ? real.data() : path;
+  errno = 0;
+  const FileView file(path.c_str());
+  if (!file.is_open()) {
+    struct stat status {};
+    if (errno == 0) errno = ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) ? EISDIR : EACCES;
+    return std::nullopt;
+  }
   program.kind = file.kind();
   if (program.kind == FileKind::script) {
     program.interpreter = interpreter_of(std::string_view(file.bytes(), file.size()));

@@ -14,7 +14,8 @@ namespace syscost::bench_run {
 using agent::FileKind;
 
 struct ProgramFile {
-  std::string path;  ///< Absolute, without symbolic links.
+  std::string path;             ///< Absolute, without symbolic links where the file has such a name.
+  std::string path_to_execute;  ///< As it was found.
   FileKind kind = FileKind::script;
   std::string interpreter;        ///< Of a dynamic program, its loader; of a script, the program that runs it.
   bool is_for_injection = false;  ///< FileView::is_for_injection(), and it gives no rights.
@@ -29,7 +30,7 @@ struct ProgramFile {
 /// may be executed; errno says why.
 std::optional<std::string> find_program(const std::string& command);
 
-/// Reads the file at `path`.
+/// Reads the file at `path`. Nothing where it cannot be read or is a folder (EISDIR); errno says why.
 std::optional<ProgramFile> read_program(const std::string& path);
 
 }  // namespace syscost::bench_run

@@ -26,12 +26,22 @@ Failure lock_failure(const FileLock& lock, int fd, const std::string& path) {
           "hold it for one write only"};
 }
 
-Result<int> open_for_append(const std::string& path) {
+int open_retrying(const std::string& path, int more_flags) {
   int fd;
   do {
-    fd = ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+    fd = ::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | more_flags, 0666);
   } while (fd < 0 && errno == EINTR);
-  if (fd < 0) return errno_failure("write the CSV file", path, errno);
+  return fd;
+}
+
+Failure no_file(const std::string& path, int error) {
+  return errno_failure("write the CSV file", path, error);
+}
+
+Result<int> open_for_append(const std::string& path, Lifetime lifetime) {
+  int fd = open_retrying(path, O_CREAT);
+  if (fd < 0 && errno == ENOENT && lifetime == Lifetime::temporary) fd = open_retrying("/dev/null", 0);
+  if (fd < 0) return no_file(path, errno);
   return move_fd_high(fd);
 }
 
@@ -50,10 +60,10 @@ bool is_own_output(const struct stat& file) {
 
 }  // namespace
 
-Result<Sink> Sink::open(const std::string& path) {
-  Result<int> fd = open_for_append(path);
+Result<Sink> Sink::open(const std::string& path, Lifetime lifetime) {
+  Result<int> fd = open_for_append(path, lifetime);
   if (!fd.ok()) return fd.failure();
-  Sink sink(path, fd.value());
+  Sink sink(path, fd.value(), lifetime);
   if (Result<void> remembered = sink.remember_file(); !remembered.ok()) return remembered.failure();
   const FileLock lock(sink.fd_);
   if (!lock.is_held()) return lock_failure(lock, sink.fd_, path);
@@ -61,9 +71,26 @@ Result<Sink> Sink::open(const std::string& path) {
   return sink;
 }
 
+Result<void> Sink::check(const std::string& path) {
+  if (const int fd = open_retrying(path, 0); fd >= 0) {
+    Sink sink(path, fd, Lifetime::kept);
+    if (Result<void> remembered = sink.remember_file(); !remembered.ok()) return remembered;
+    if (!sink.is_regular_) return {};
+    const Result<HeaderState> header = check_header(fd, path);
+    return header.ok() ? Result<void>() : header.failure();
+  }
+  if (errno != ENOENT) return no_file(path, errno);
+  struct stat link {};
+  if (lstat(path.c_str(), &link) == 0) return {};  // a link to a file that is not there yet
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  if (faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0) return no_file(path, errno);
+  return {};
+}
+
 Sink::Sink(Sink&& other) noexcept
     : path_(std::move(other.path_)),
       fd_(std::exchange(other.fd_, -1)),
+      lifetime_(other.lifetime_),
       is_regular_(other.is_regular_),
       has_header_(other.has_header_),
       is_locked_out_(other.is_locked_out_),
@@ -74,6 +101,7 @@ Sink::Sink(Sink&& other) noexcept
 Sink& Sink::operator=(Sink&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(fd_, other.fd_);
+  std::swap(lifetime_, other.lifetime_);
   std::swap(is_regular_, other.is_regular_);
   std::swap(has_header_, other.has_header_);
   std::swap(is_locked_out_, other.is_locked_out_);
@@ -131,10 +159,10 @@ Result<void> Sink::append(std::string_view rows) {
 Result<void> Sink::make_usable() {
   struct stat now {};
   const bool is_ours = fd_ >= 0 && fstat(fd_, &now) == 0 && now.st_dev == device_ && now.st_ino == inode_;
-  if (is_ours && (now.st_nlink > 0 || !is_regular_)) return {};
+  if (is_ours && (now.st_nlink > 0 || !is_regular_ || lifetime_ == Lifetime::temporary)) return {};
   if (is_ours) close(fd_);
   fd_ = -1;
-  Result<Sink> reopened = open(path_);
+  Result<Sink> reopened = open(path_, lifetime_);
   if (!reopened.ok()) return reopened.failure();
   const bool had_header = has_header_;
   *this = std::move(reopened.value());

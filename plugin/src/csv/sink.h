@@ -16,12 +16,20 @@
 
 namespace syscost::csv {
 
+/// How long the file stays.
+enum class Lifetime {
+  kept,
+  temporary,  ///< It goes with another process. Then nothing reads the rows, so they go to /dev/null.
+};
+
 /// Not thread-safe. Makes syscalls: between windows only.
 class Sink {
  public:
   /// Opens or creates the file and, if it is empty, writes the header. Fails if it cannot be written, or holds
   /// something else than rows of this schema version. `path` is absolute.
-  static Result<Sink> open(const std::string& path);
+  static Result<Sink> open(const std::string& path, Lifetime lifetime = Lifetime::kept);
+  /// Fails where open() would, as far as one can know without creating the file or waiting for its lock.
+  static Result<void> check(const std::string& path);
 
   Sink(Sink&& other) noexcept;
   Sink& operator=(Sink&& other) noexcept;
@@ -36,7 +44,7 @@ class Sink {
   const std::string& path() const { return path_; }
 
  private:
-  Sink(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  Sink(std::string path, int fd, Lifetime lifetime) : path_(std::move(path)), fd_(fd), lifetime_(lifetime) {}
 
   Result<void> remember_file();
   Result<void> check_or_write_header();
@@ -46,6 +54,7 @@ class Sink {
 
   std::string path_;
   int fd_ = -1;
+  Lifetime lifetime_ = Lifetime::kept;
   bool is_regular_ = false;
   bool has_header_ = false;  ///< For devices: their contents cannot be read back.
   bool is_locked_out_ = false;

@@ -11,6 +11,7 @@
 
 #include "session/doctor/backends.h"
 #include "session/process_session.h"
+#include "session/windows/recorder.h"
 
 namespace syscost::outside {
 namespace {
@@ -50,6 +51,11 @@ std::vector<NotCounted> not_counted() {
 bool takes_rights() {
   const session::OpenBackend* const opened = session::process_session().backend().current();
   return opened != nullptr && opened->backend->name() == "seccomp" && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
+}
+
+std::optional<Unavailable> check_csv(const std::string& path) {
+  const Result<void> checked = session::Recorder::check_csv(path);
+  return checked.ok() ? std::nullopt : std::optional<Unavailable>(checked.failure());
 }
 
 void hold_shared() {

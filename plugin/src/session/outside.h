@@ -38,6 +38,9 @@ SYSCOST_EXPORT std::vector<NotCounted> not_counted();
 /// user does (no_new_privs).
 SYSCOST_EXPORT bool takes_rights();
 
+/// Why no rows can be written to the CSV at the absolute path `path`; nothing where they can. Creates no file.
+SYSCOST_EXPORT std::optional<Unavailable> check_csv(const std::string& path);
+
 /// For tests below that measure themselves: what their backend shares is made now, and stays until this process ends.
 /// Otherwise the first of them, and the next after a pause, would wait for it.
 SYSCOST_EXPORT void hold_shared();

@@ -65,7 +65,7 @@ Result<void> Session::start(const adapter::Framework& framework) {
   if (!shared_.options.csv.empty() && !shared_.recorder.has_csv()) {
     Result<std::string> path = resolve_path(shared_.options.csv, shared_.options.csv_source);
     if (!path.ok()) return path.failure();
-    Result<void> csv = shared_.recorder.open_csv(path.value());
+    Result<void> csv = shared_.recorder.open_csv(path.value(), lifetime_of_csv(path.value()));
     if (!csv.ok()) return csv;
   }
   if (shared_.options.requests_anything()) {

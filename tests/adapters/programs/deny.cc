@@ -3,7 +3,7 @@
 // Runs a program under a seccomp profile like a container's: deny EPERM|ENOSYS WHAT[,WHAT...] PROGRAM [ARGUMENT...]
 //
 // WHAT is what a backend needs: bpf, prctl, seccomp, or dispatch, which is the one question of prctl's that arms
-// Syscall User Dispatch. `bench run` needs ptrace for some programs.
+// Syscall User Dispatch. `bench run` needs ptrace for some programs, and uses pidfd_open.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -31,11 +31,9 @@ void load(std::vector<sock_filter>& code, std::size_t offset) {
 /// False for an unknown word.
 bool add_rule(std::vector<sock_filter>& code, const std::string& what, unsigned answer) {
   const bool is_dispatch = what == "dispatch";
-  static const std::map<std::string, unsigned> kNumbers = {{"bpf", SYS_bpf},
-                                                           {"seccomp", SYS_seccomp},
-                                                           {"prctl", SYS_prctl},
-                                                           {"ptrace", SYS_ptrace},
-                                                           {"dispatch", SYS_prctl}};
+  static const std::map<std::string, unsigned> kNumbers = {
+      {"bpf", SYS_bpf},       {"seccomp", SYS_seccomp},       {"prctl", SYS_prctl},
+      {"ptrace", SYS_ptrace}, {"pidfd_open", SYS_pidfd_open}, {"dispatch", SYS_prctl}};
   const auto number = kNumbers.find(what);
   if (number == kNumbers.end()) return false;
   const std::uint8_t steps = is_dispatch ? 3 : 1;
@@ -62,7 +60,8 @@ int main(int argc, char** argv) {
   std::istringstream words(argv[2]);
   for (std::string word; std::getline(words, word, ',');) {
     if (add_rule(code, word, answer)) continue;
-    std::fprintf(stderr, "deny: cannot deny '%s'; there are bpf, prctl, ptrace, seccomp, dispatch\n", word.c_str());
+    std::fprintf(stderr, "deny: cannot deny '%s'; there are bpf, prctl, ptrace, pidfd_open, seccomp, dispatch\n",
+                 word.c_str());
     return 64;
   }
   code.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));

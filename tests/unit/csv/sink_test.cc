@@ -92,6 +92,34 @@ TEST_F(SinkTest, RefusesPathsItCannotWriteTo) {
   EXPECT_NE(failure_of(folder_.file("pipe")).find("pipe"), std::string::npos);
 }
 
+TEST_F(SinkTest, IsCheckedWithoutMakingTheFile) {
+  EXPECT_TRUE(Sink::check(path_).ok());
+  EXPECT_EQ(access(path_.c_str(), F_OK), -1);
+  ASSERT_TRUE(open().append("a\n").ok());
+  EXPECT_TRUE(Sink::check(path_).ok());
+  EXPECT_EQ(contents(), header_line() + "a\n");
+  EXPECT_FALSE(Sink::check(folder_.file("missing/out.csv")).ok());
+  EXPECT_FALSE(Sink::check(folder_.path()).ok());
+  write_file(folder_.file("notes"), "my notes\n");
+  EXPECT_FALSE(Sink::check(folder_.file("notes")).ok());
+  EXPECT_TRUE(Sink::check("/dev/null").ok());
+}
+
+TEST_F(SinkTest, WritesRowsOfATemporaryFileNowhereOnceItsFolderIsGone) {
+  const std::string folder = folder_.file("temporary");
+  ASSERT_EQ(mkdir(folder.c_str(), 0700), 0);
+  const std::string path = folder + "/out.csv";
+  Result<Sink> before = Sink::open(path, Lifetime::temporary);
+  ASSERT_TRUE(before.ok());
+  ASSERT_EQ(unlink(path.c_str()), 0);
+  ASSERT_EQ(rmdir(folder.c_str()), 0);
+  EXPECT_TRUE(before.value().append("a\n").ok());
+  Result<Sink> after = Sink::open(path, Lifetime::temporary);
+  ASSERT_TRUE(after.ok()) << after.failure().reason;
+  EXPECT_TRUE(after.value().append("a\n").ok());
+  EXPECT_FALSE(Sink::open(path).ok());
+}
+
 TEST_F(SinkTest, RefusesTheProgramsOwnOutput) {
   const int saved = dup(STDERR_FILENO);
   const int file = ::open(path_.c_str(), O_RDWR | O_CREAT, 0600);

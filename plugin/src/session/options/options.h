@@ -25,6 +25,9 @@ namespace syscost::session {
 
 enum class BackendChoice { automatic, ebpf, dispatch, dispatch_trap, seccomp, none };
 
+/// A variable that `bench run` sets for tests below: the path of a CSV that goes with `bench run`.
+inline constexpr const char* kTemporaryCsv = "SYSCOST_INTERNAL_TEMPORARY_CSV";
+
 /// Where relative paths of an option start.
 enum class Source { absent, command_line, environment };
 

@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "os/environment.h"
 #include "os/small_file.h"
 #include "session/run/commit.h"
 #include "session/run/run_owner.h"
@@ -123,6 +124,11 @@ Result<std::string> resolve_path(const std::string& path, Source source) {
                    "use an absolute one, e.g. SYSCOST_CSV=$PWD/out.csv"};
   }
   return start + (start.ends_with('/') ? "" : "/") + path;
+}
+
+csv::Lifetime lifetime_of_csv(const std::string& path) {
+  const char* const temporary = variable(kTemporaryCsv);
+  return temporary != nullptr && path == temporary ? csv::Lifetime::temporary : csv::Lifetime::kept;
 }
 
 bool are_one_file(const std::string& one, const std::string& other) {

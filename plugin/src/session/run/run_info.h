@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "csv/run_columns.h"
+#include "csv/sink.h"
 #include "session/options/options.h"
 
 namespace syscost::session {
@@ -25,6 +26,9 @@ std::string header_line(const csv::RunColumns& run, const std::string& how, cons
 /// ctest runs, because each test may have another working directory and one variable serves all tests. Every other
 /// relative path starts in the working directory. Fails if the folder of the tests cannot be found.
 Result<std::string> resolve_path(const std::string& path, Source source);
+
+/// Of the CSV at the absolute path `path`: temporary where `bench run` made it.
+csv::Lifetime lifetime_of_csv(const std::string& path);
 
 /// True if both paths name one regular file, through links too, and also if it does not exist yet. False for other
 /// kinds of files, like /dev/null.

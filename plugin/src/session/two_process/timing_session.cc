@@ -65,7 +65,7 @@ void TimingSession::start_or_exit(const adapter::Framework& framework) {
   if (options_.csv.empty() || recorder_.has_csv()) return;
   Result<std::string> path = resolve_path(options_.csv, options_.csv_source);
   if (!path.ok()) refuse(path.failure());
-  Result<void> csv = recorder_.open_csv(path.value());
+  Result<void> csv = recorder_.open_csv(path.value(), lifetime_of_csv(path.value()));
   if (!csv.ok()) refuse(csv.failure());
 }
 

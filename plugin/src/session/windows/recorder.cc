@@ -34,8 +34,8 @@ Recorder::Lock Recorder::take_lock_within_a_second() {
 
 // ---- rows ----
 
-Result<void> Recorder::open_csv(const std::string& path) {
-  Result<csv::Sink> sink = csv::Sink::open(path);
+Result<void> Recorder::open_csv(const std::string& path, csv::Lifetime lifetime) {
+  Result<csv::Sink> sink = csv::Sink::open(path, lifetime);
   if (!sink.ok()) return sink.failure();
   sink_.emplace(std::move(sink.value()));
   return {};

@@ -47,7 +47,9 @@ class Recorder {
   void set_prints_scopes(bool prints_scopes) { prints_scopes_ = prints_scopes; }
 
   /// Opens the CSV at the absolute path `path`.
-  Result<void> open_csv(const std::string& path);
+  Result<void> open_csv(const std::string& path, csv::Lifetime lifetime = csv::Lifetime::kept);
+  /// True if open_csv() would do, as far as one can know without creating the file.
+  static Result<void> check_csv(const std::string& path) { return csv::Sink::check(path); }
   bool has_csv() const { return sink_.has_value(); }
   /// Empty without a CSV.
   std::string csv_path() const { return sink_.has_value() ? sink_->path() : std::string(); }

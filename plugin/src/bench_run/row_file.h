@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+//
+// The CSV of a run: the one that the user names, else one that goes when the run ends.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+namespace syscost::bench_run {
+
+/// One in a process.
+class RowFile {
+ public:
+  /// `named`: what set_variables() returned. Tells the programs below where the file is. Ends this program where no
+  /// temporary file can be made.
+  explicit RowFile(std::string named);
+
+  const std::string& path() const { return path_; }
+  /// The user looks at it later, so no summary is printed.
+  bool is_named() const { return is_named_; }
+
+  /// Ends this program where no rows can be written to the file. Creates nothing: a program below, which may have
+  /// another user, does that.
+  void check() const;
+
+  /// A program below may outlive this one. If the file is gone then, its rows go nowhere, and its verdict stays.
+  void let_programs_outlive_it() const;
+
+  /// True when rows of this run stand in the CSV, or it cannot be read back, as a device. Another program may have
+  /// appended to the file meanwhile.
+  bool has_rows_of_this_run() const;
+
+  /// A second file that goes when the run ends; empty where none can be made.
+  static std::string file_for_notes();
+
+  /// For the handler of a signal that ends this process.
+  static void remove_temporary();
+
+ private:
+  std::string path_;
+  bool is_named_;
+  off_t size_before_ = 0;
+};
+
+}  // namespace syscost::bench_run
