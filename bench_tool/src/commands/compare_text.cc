@@ -1,37 +1,32 @@
 // SPDX-License-Identifier: MIT
 //
-// compare for people: a table of what changed, the verdicts, and what to know about the times.
+// compare for people, on a screen: the verdict, a table of the rows that changed, and notes on the numbers.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <optional>
 #include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "commands/compare.h"
 #include "commands/gate.h"
 #include "commands/site_text.h"
 #include "render/table.h"
 #include "render/text_width.h"
-#include "render/units.h"
 #include "stats/pairing.h"
 
 namespace syscost::bench::commands {
 namespace {
 
 using stats::Comparison;
-using stats::Numbers;
 using stats::Verdict;
 using stats::WindowSummary;
 
 /// So many lines of a screen, regardless of the rest.
 constexpr std::size_t kFewestRows = 3;
-
-bool is_counted_window(const WindowSummary* window) {
-  return window != nullptr && (window->calls || window->entries);
-}
 
 bool has_time_change(const Comparison& row) {
   return !row.is_plain && (row.has_time_verdict(Verdict::regressed) || row.has_time_verdict(Verdict::improved));
@@ -60,40 +55,6 @@ std::string remark(const Comparison& row, const cli::Gate& gate, const render::P
   if (!text.empty()) text += "  ";
   if (row.verdict == Verdict::regressed || !failures.empty()) return paint.red(text + word);
   return text + word;
-}
-
-/// `7.3 %`: how much of the wall time of a side's tests measuring added by the CSV's own estimates; nullopt where a
-/// test has none, or nothing was measured while it was timed.
-std::optional<std::string> added_share(const std::vector<WindowSummary>& windows) {
-  double overhead_ns = 0;
-  double wall_ns = 0;
-  for (const WindowSummary& window : windows) {
-    if (window.is_set_up() || window.is_timed_apart()) continue;
-    if (!window.wall_ns || !window.overhead_ns) return std::nullopt;
-    const double passes = window.passes();
-    overhead_ns += window.overhead_ns->median * passes;
-    wall_ns += window.wall_ns->median * passes;
-  }
-  if (wall_ns <= 0) return std::nullopt;
-  return fmt::format("{:.1f} %", 100 * overhead_ns / wall_ns);
-}
-
-bool is_all_timed_apart(const std::vector<WindowSummary>& windows) {
-  return std::all_of(windows.begin(), windows.end(), [](const WindowSummary& one) { return one.is_timed_apart(); });
-}
-
-/// Under which conditions the wall times were taken, if they differ from those of an unmeasured run: a line, or "".
-std::string taken_under(const CompareResult& result) {
-  if (is_all_timed_apart(result.old_windows) || is_all_timed_apart(result.new_windows)) return {};
-  const auto old_share = added_share(result.old_windows);
-  const auto new_share = added_share(result.new_windows);
-  const std::string text = fmt::format(
-      "wall: taken under {}", result.old_backend == result.new_backend
-                                  ? result.old_backend
-                                  : fmt::format("{} in OLD and {} in NEW", result.old_backend, result.new_backend));
-  if (!old_share || !new_share) return text + "; what measuring added was not estimated for all of it\n";
-  return fmt::format("{}; measuring added about {} of OLD's and {} of NEW's (estimated)\n", text, *old_share,
-                     *new_share);
 }
 
 /// The result of the comparison: how many rows have each verdict.
@@ -210,56 +171,6 @@ std::string table_of(const CompareResult& result, const cli::Options& options,
 
 }  // namespace
 
-std::string calls_cell(const Comparison& row, std::string_view titled_unit) {
-  auto count = [&](const WindowSummary* window) {
-    if (window == nullptr) return std::string();
-    const bool is_entries = row.counts_entries || !window->calls;
-    // If one side does not separate per-run calls, those of the other side are spread over the iterations too.
-    const bool spreads = is_counted_window(row.old_window) && is_counted_window(row.new_window) && !row.tells_per_run;
-    const Numbers& numbers = is_entries ? (spreads ? window->spread_entries : window->entries)
-                                        : (spreads ? window->spread_calls : window->calls);
-    return render::count(numbers) + std::string(numbers ? unit_beside(*window, titled_unit) : "");
-  };
-  std::string old_count = count(row.old_window);
-  std::string new_count = count(row.new_window);
-  const char* unit = row.counts_entries ? " entries" : "";
-  if (row.old_window == nullptr) return new_count;
-  if (row.new_window == nullptr || old_count == new_count) return old_count + unit;
-  return old_count + " -> " + new_count + unit;
-}
-
-std::string number_notes(const CompareResult& result, const std::vector<const Comparison*>& shown) {
-  std::string out;
-  auto is_loop = [](const Comparison* row) {
-    return !(row->old_window != nullptr ? row->old_window : row->new_window)->loop.empty();
-  };
-  const bool has_loop = std::any_of(shown.begin(), shown.end(), is_loop);
-  if (!has_loop || !std::all_of(shown.begin(), shown.end(), is_loop)) out += taken_under(result);
-  if (has_loop) out += "wall: of loops, taken with nothing attached\n";
-  bool has_single = false;
-  bool is_benchmark = true;
-  for (const Comparison* row : shown) {
-    if (!row->is_paired() || is_loop(row) || (row->old_window->n > 1 && row->new_window->n > 1)) continue;
-    has_single = true;
-    is_benchmark = is_benchmark && row->old_window->kind == "benchmark" && row->new_window->kind == "benchmark";
-  }
-  if (has_single) {
-    out += fmt::format("n=1: one run of a test says little about its time; {} gives medians\n",
-                       is_benchmark ? "--benchmark_repetitions=10" : "--gtest_repeat=3");
-  }
-  return out;
-}
-
-std::string_view unit_of(const WindowSummary& window) {
-  if (!window.is_per_iteration) return "";
-  // Processes have figures per pass below a benchmark only.
-  return window.kind == "benchmark" || window.kind == "process" ? "/iteration" : "/call";
-}
-
-std::string_view unit_beside(const WindowSummary& window, std::string_view titled_unit) {
-  return titled_unit.empty() ? unit_of(window) : "";
-}
-
 std::string compare_text(const CompareResult& result, const cli::Options& options, const render::Paint& paint) {
   const std::size_t width = options.screen.width;
   std::vector<const Comparison*> shown = chosen_rows(result, options);
@@ -283,48 +194,6 @@ std::string compare_text(const CompareResult& result, const cli::Options& option
     if (around + rows + lines(split) > height) split.clear();
   }
   return out + table_of(result, options, shown, paint) + below + split;
-}
-
-std::string breakdown(const Comparison& row) {
-  std::string out;
-  bool in_errnos = false;
-  for (const stats::Delta& delta : row.deltas) {
-    const bool is_errno = !delta.errno_name.empty();
-    if (!out.empty()) out += is_errno && !in_errnos ? "; " : ", ";
-    in_errnos = is_errno;
-    const std::string& what = is_errno ? delta.errno_name : delta.syscall;
-    if (delta.is_exact()) {
-      const double change = delta.new_count.median - delta.old_count.median;
-      out += fmt::format("{}{} {}", change > 0 ? '+' : '-', render::count(std::abs(change)), what);
-      // It does not decide the verdict, so it must not look like the number that does.
-      const bool is_beside = row.verdict != Verdict::near && !delta.is_volatile;
-      if (delta.change == stats::Change::near && is_beside) out += " (near)";
-    } else {  // a difference of medians would hide what varies
-      out += fmt::format("{} {} -> {}", what, render::count(std::optional(delta.old_count)),
-                         render::count(std::optional(delta.new_count)));
-      if (delta.change == stats::Change::near) out += " (near)";
-    }
-    if (delta.is_per_run) out += " (per run)";
-    if (is_errno && delta.is_new_errno) out += fmt::format(" (new in {})", delta.syscall);
-    if (delta.is_volatile) out += " (volatile)";
-    if (delta.change == stats::Change::moved) out += " (moved)";
-  }
-  return out;
-}
-
-std::string verdict_line(const CompareResult& result) {
-  // Bad news first.
-  static constexpr std::array<Verdict, 11> kOrder = {
-      Verdict::regressed,    Verdict::errored, Verdict::inconclusive, Verdict::insufficient,
-      Verdict::incomparable, Verdict::missing, Verdict::added,        Verdict::improved,
-      Verdict::near,         Verdict::moved,   Verdict::same};
-  std::string out;
-  for (Verdict verdict : kOrder) {
-    const auto times = std::count_if(result.rows.begin(), result.rows.end(),
-                                     [&](const Comparison& row) { return !row.is_plain && row.verdict == verdict; });
-    if (times != 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", times, stats::to_string(verdict));
-  }
-  return out;
 }
 
 }  // namespace syscost::bench::commands

@@ -70,6 +70,16 @@ std::string syscall_row(const Cells& cells) {
   return row(values, cells);
 }
 
+std::string window_rows(const std::vector<std::tuple<std::string, std::string, int>>& rows) {
+  int total = 0;
+  std::string text;
+  for (const auto& [syscall, detail, calls] : rows) {
+    total += calls;
+    text += syscall_row({{"syscall", syscall}, {"detail", detail}, {"calls", std::to_string(calls)}});
+  }
+  return test_row({{"total_calls", std::to_string(total)}}) + text;
+}
+
 std::string without_cpu_ns(const std::string& text) {
   constexpr auto kGone = static_cast<std::size_t>(schema::Column::kCpuNs);
   std::istringstream lines(text);

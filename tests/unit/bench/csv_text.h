@@ -5,6 +5,8 @@
 
 #include <map>
 #include <string>
+#include <tuple>
+#include <vector>
 
 namespace syscost::bench::testing {
 
@@ -19,6 +21,9 @@ std::string test_row(const Cells& cells = {});
 std::string run_row(const Cells& cells = {});
 /// A `syscall` row of the same window: one `write` by default.
 std::string syscall_row(const Cells& cells = {});
+
+/// The rows of one window: (syscall, detail, calls) of each.
+std::string window_rows(const std::vector<std::tuple<std::string, std::string, int>>& rows);
 
 /// `text` (lines without quotes) without its column `cpu_ns`, as versions before 5 wrote it.
 std::string without_cpu_ns(const std::string& text);

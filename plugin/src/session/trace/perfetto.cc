@@ -69,9 +69,7 @@ PerfettoTrace::PerfettoTrace(std::uint32_t process_id, std::string_view program,
   std::string descriptor;
   put(descriptor, track::kId, kProcessTrack);
   put(descriptor, track::kProcess, described);
-  std::string one;
-  put(one, packet::kTrack, descriptor);
-  emit(std::move(one));
+  emit_track(descriptor);
 }
 
 void PerfettoTrace::emit(std::string one) {
@@ -81,6 +79,12 @@ void PerfettoTrace::emit(std::string one) {
   std::string framed;
   put(framed, trace::kPacket, one);
   out_.append(framed);
+}
+
+void PerfettoTrace::emit_track(std::string_view descriptor) {
+  std::string one;
+  put(one, packet::kTrack, descriptor);
+  emit(std::move(one));
 }
 
 std::uint64_t PerfettoTrace::track_of(std::uint32_t thread_id) {
@@ -93,9 +97,7 @@ std::uint64_t PerfettoTrace::track_of(std::uint32_t thread_id) {
   put(descriptor, track::kId, id);
   put(descriptor, track::kParent, kProcessTrack);
   put(descriptor, track::kThread, described);
-  std::string one;
-  put(one, packet::kTrack, descriptor);
-  emit(std::move(one));
+  emit_track(descriptor);
   return id;
 }
 
@@ -153,9 +155,7 @@ void PerfettoTrace::add_slice(std::string_view name, std::uint64_t start_ns, std
   put(descriptor, track::kId, id);
   put(descriptor, track::kParent, kProcessTrack);
   put(descriptor, track::kName, name);
-  std::string one;
-  put(one, packet::kTrack, descriptor);
-  emit(std::move(one));
+  emit_track(descriptor);
   begin(event::kBegin, id, name, start_ns, notes);
   end(id, end_ns);
 }

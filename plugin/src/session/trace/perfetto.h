@@ -42,6 +42,7 @@ class PerfettoTrace {
              const std::vector<Note>& notes);
   void end(std::uint64_t track, std::uint64_t at_ns);
   void emit(std::string packet);
+  void emit_track(std::string_view descriptor);
 
   const std::uint32_t process_;
   MappedText& out_;
