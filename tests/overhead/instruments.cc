@@ -71,6 +71,7 @@ std::vector<Instrument> instruments() {
       {"dispatch disarmed", nullptr, [] { return run_worker({}, "dispatch:disarmed", kFastCalls); }, {}, {}},
       {"dispatch armed", nullptr, [] { return run_worker({}, "dispatch:armed", kFastCalls); }, {}, {}},
       {"dispatch, traced", nullptr, [] { return run_worker({}, "traced:armed", kFastCalls); }, {}, {}},
+      {"dispatch, 14 functions", nullptr, [] { return run_worker({}, "where:armed", kFastCalls); }, {}, {}},
       {"dispatch, two threads", nullptr, [] { return run_worker({}, "dispatch:beside", kFastCalls); }, {}, {}},
       {"dispatch-trap armed", nullptr, [] { return run_worker({}, "trap:armed", kFastCalls); }, {}, {}},
       {"seccomp, not selected", nullptr, [] { return run_worker({}, "unselected:armed", kFastCalls); }, {}, {}},

@@ -6,7 +6,7 @@
 //
 // Prints nanoseconds per getppid and per 1-byte write to /dev/null, each the least of nine batches of CALLS. MODE says
 // what this process does to itself first; instruments that work from outside (strace, perf trace, bpftrace, syscount)
-// run around mode `bare`.
+// run around mode `bare`. With `where:` the calls have a stack of 14 functions.
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fcntl.h>
@@ -50,12 +50,30 @@ double ns_per_call(int calls, Call call) {
   return *std::min_element(batches.begin(), batches.end());
 }
 
-void time_calls(int calls) {
-  int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-  double getppid_ns = ns_per_call(calls, [] { getppid(); });
-  double write_ns = ns_per_call(calls, [null] { return write(null, "x", 1); });
-  close(null);
-  std::printf("getppid_ns %.1f write_ns %.1f\n", getppid_ns, write_ns);
+struct Times {
+  double getppid_ns;
+  double write_ns;
+};
+
+/// With --syscost_where a call costs more if there are more functions on its stack: there are `depth` ones above this.
+// NOLINTNEXTLINE(misc-no-recursion): a deep stack is what it is for
+__attribute__((noinline)) Times times_at(int depth, int calls) {
+  Times times{};
+  if (depth > 0) {
+    times = times_at(depth - 1, calls);
+  } else {
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    times.getppid_ns = ns_per_call(calls, [] { getppid(); });
+    times.write_ns = ns_per_call(calls, [null] { return write(null, "x", 1); });
+    close(null);
+  }
+  asm volatile("" : : "r"(&times) : "memory");  // not a tail call, which would leave no function on the stack
+  return times;
+}
+
+void time_calls(int calls, int depth = 0) {
+  const Times times = times_at(depth, calls);
+  std::printf("getppid_ns %.1f write_ns %.1f\n", times.getppid_ns, times.write_ns);
 }
 
 [[noreturn]] void give_up(const char* what) {
@@ -83,6 +101,7 @@ std::unique_ptr<syscost::Backend> open_backend(std::string_view name) {
       : name == "trap"       ? syscost::dispatch::open_backend(syscost::dispatch::Patching::never)
       : name == "seccomp"    ? open_seccomp(false)
       : name == "unselected" ? open_seccomp(true)
+      : name == "where"      ? syscost::dispatch::open_backend(syscost::dispatch::Patching::allowed, nullptr, 0, true)
                              : syscost::ebpf::open_backend();
   if (!backend.ok()) give_up(backend.failure().reason.c_str());
   return std::move(backend.value());
@@ -124,6 +143,21 @@ void print_seen(const syscost::CallTable& table, const char* key, std::uint32_t 
   std::printf("%s %.1f\n", key, static_cast<double>(tally->latency.dense().percentile_ns(0.5)));
 }
 
+/// How much deeper a call must be for a stack of kFrames functions.
+int missing_depth(syscost::Backend& backend, syscost::WindowBook& book) {
+  constexpr int kFrames = 14;
+  syscost::WindowBook::Window* window = book.open(syscost::Reach::process);
+  times_at(0, 1);
+  syscost::detail::CostData cost(&syscost::quiet_memory());
+  book.close(window, cost);
+  for (const auto& [id, tally] : cost.table) {
+    if (id.number != SYS_getppid || id.detail.stack == 0) continue;
+    const auto frames = static_cast<int>(backend.stacks()->frames(id.detail.stack).size());
+    if (frames <= kFrames) return kFrames - frames;
+  }
+  give_up("the calls have no stacks, or longer ones");
+}
+
 /// What one window costs: opening it, closing it, and reading the counts of one syscall.
 void time_windows(syscost::WindowBook& book) {
   for (syscost::Reach reach : {syscost::Reach::process, syscost::Reach::thread}) {
@@ -144,7 +178,8 @@ int main(int argc, char** argv) {
   if (argc != 3) {
     give_up(
         "usage: overhead_worker bare|empty_pair|clock_pair|kernel_check|"
-        "[ebpf:|dispatch:|traced:|trap:|seccomp:|unselected:](stay|detached|disarmed|armed|beside|windows) CALLS");
+        "[ebpf:|dispatch:|traced:|where:|trap:|seccomp:|unselected:](stay|detached|disarmed|armed|beside|windows) "
+        "CALLS");
   }
   std::string_view mode = argv[1];
   const std::size_t colon = mode.find(':');
@@ -177,8 +212,9 @@ int main(int argc, char** argv) {
     if (mode == "windows") {
       time_windows(book);
     } else if (mode == "armed" || mode == "beside") {
+      const int depth = backend->stacks() != nullptr ? missing_depth(*backend, book) : 0;
       syscost::WindowBook::Window* window = book.open(syscost::Reach::process);
-      time_calls(calls);
+      time_calls(calls, depth);
       syscost::detail::CostData cost(&syscost::quiet_memory());
       book.close(window, cost);
       if (cost.lost != 0 || cost.late != 0 || cost.trace_lost() != 0) give_up("syscost lost events");

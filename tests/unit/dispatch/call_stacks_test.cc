@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -244,6 +245,31 @@ TEST_P(CallStacksTest, CountEachCallOnceWithItsError) {
   EXPECT_EQ(calls, 150U);
   EXPECT_EQ(errors, 150U);
   EXPECT_EQ(stacks, 2U);
+}
+
+/// Each expansion is a caller of its own, with the same stack pointer.
+template <int kCaller>
+__attribute__((noinline)) void call_from() {
+  syscall(kNumber);
+  asm volatile("" : : "i"(kCaller) : "memory");
+}
+
+TEST_P(CallStacksTest, TellMoreCallersApartThanAreKept) {
+  const Counted counted = count_by_stack(backend(), [] {
+    for (int i = 0; i < 100; ++i) {
+      call_from<0>();
+      call_from<1>();
+      call_from<2>();
+      if (i % 2 == 0) call_from<3>();
+      if (i % 4 == 0) call_from<4>();
+      if (i % 5 == 0) call_from<5>();
+      call_from<0>();
+    }
+  });
+  EXPECT_EQ(counted.with_stack, counted.calls);
+  std::multiset<std::uint64_t> calls;
+  for (const auto& [stack, count] : counted.by_stack) calls.insert(count);
+  EXPECT_EQ(calls, (std::multiset<std::uint64_t>{20, 25, 50, 100, 100, 100, 100}));
 }
 
 TEST_P(CallStacksTest, HaveAPathAndABuildIdForEachModule) {

@@ -22,6 +22,8 @@
 extern "C" {
 extern const char syscost_stub_left[];
 void syscost_record();
+void syscost_record_plain();
+void syscost_record_observed();
 }
 // NOLINTEND(readability-identifier-naming)
 
@@ -44,6 +46,12 @@ enum class By {
   libc,              ///< lseek, patched by a long jump
   libc_over_bridge,  ///< read, by a short one
   own_instruction
+};
+
+struct Case {
+  const char* name;
+  By by;
+  bool has_stacks;  ///< --syscost_where
 };
 
 /// A file in which each call moves the offset by one.
@@ -108,7 +116,7 @@ void look_back_and_leave(int /*signal*/) {
   if (g_leaves) siglongjmp(g_jump, 1);
 }
 
-class InterruptedCounts : public testing::TestWithParam<By> {
+class InterruptedCounts : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
     if (kIsSanitized) GTEST_SKIP() << "the sanitizer has handlers of its own";
@@ -128,8 +136,8 @@ class InterruptedCounts : public testing::TestWithParam<By> {
     return opened_.count(steps_.number(), body);
   }
 
-  OpenedDispatch opened_;
-  Steps steps_{GetParam()};
+  OpenedDispatch opened_{Patching::allowed, 0, GetParam().has_stacks};
+  Steps steps_{GetParam().by};
 };
 
 TEST_P(InterruptedCounts, AreRightAfterWhicheverInstructionAHandlerLeaves) {
@@ -244,15 +252,20 @@ TEST_P(InterruptedCounts, AreRightAtWhicheverInstructionOfOursAHandlerInterrupts
   _Unwind_Backtrace(look, nullptr);  // loads the unwinder
   handle_traps(look_back_and_leave);
   if (!are_there_breakpoints()) GTEST_SKIP() << "perf_event_open makes no breakpoints here";
-  constexpr std::uint64_t kOfRecord = 700;  // bytes: its common case
-  const std::uint64_t record = address(reinterpret_cast<const void*>(&syscost_record));
+  const auto range_of = [](void (*function)(), std::uint64_t bytes) {
+    const std::uint64_t begin = address(reinterpret_cast<const void*>(function));
+    return Range{begin, begin + bytes};
+  };
+  // Their common cases.
+  const Range common =
+      GetParam().has_stacks ? range_of(syscost_record_observed, 1400) : range_of(syscost_record_plain, 700);
   static int interrupted = 0;
   interrupted = 0;
   const Way way = way_from(steps_.function());
   for (const bool leaves : {false, true}) {
     g_leaves = leaves;
     for (const Range& range : {way.bridge, way.trampoline, Range{address(syscost_stub), address(syscost_stub_left)},
-                               Range{record, record + kOfRecord}}) {
+                               range_of(syscost_record, 40), common}) {
       for (std::uint64_t at = range.begin; at < range.end; ++at) {
         const Breakpoint breakpoint(at);
         g_hits = 0;
@@ -276,10 +289,12 @@ TEST_P(InterruptedCounts, AreRightAtWhicheverInstructionOfOursAHandlerInterrupts
 }
 
 INSTANTIATE_TEST_SUITE_P(Dispatch, InterruptedCounts,
-                         testing::Values(By::libc, By::libc_over_bridge, By::own_instruction), [](const auto& one) {
-                           if (one.param == By::libc) return "Patched";
-                           return one.param == By::libc_over_bridge ? "PatchedOverABridge" : "Trapped";
-                         });
+                         testing::Values(Case{"Patched", By::libc, false},
+                                         Case{"PatchedOverABridge", By::libc_over_bridge, false},
+                                         Case{"Trapped", By::own_instruction, false},
+                                         Case{"PatchedWithStacks", By::libc, true},
+                                         Case{"TrappedWithStacks", By::own_instruction, true}),
+                         [](const auto& one) { return one.param.name; });
 
 }  // namespace
 }  // namespace syscost::dispatch

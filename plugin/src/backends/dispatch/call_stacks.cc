@@ -58,8 +58,6 @@ Result<void> reserve_memory_of_stacks() {
   take(where.stacks, signal_safe::kStackPlaces);
   take(where.rules, signal_safe::kRules);
   take(where.modules, signal_safe::kModules);
-  take(where.walkers, signal_safe::kThreads);
-  take(where.stack_tops, signal_safe::kThreads);
   return {};
 }
 
@@ -128,7 +126,7 @@ std::string hexadecimal(const unsigned char* bytes, std::size_t count) {
 
 }  // namespace
 
-Result<std::unique_ptr<CallStacks>> CallStacks::start(const signal_safe::Thread& opener) {
+Result<std::unique_ptr<CallStacks>> CallStacks::start(signal_safe::Thread& opener) {
   WhereState& where = syscost_where_state;
   where.find_object = reinterpret_cast<signal_safe::FindObject>(dlsym(RTLD_DEFAULT, "_dl_find_object"));
   if (where.find_object == nullptr) {
@@ -138,7 +136,7 @@ Result<std::unique_ptr<CallStacks>> CallStacks::start(const signal_safe::Thread&
         "leave --syscost_where out, or run where glibc is 2.35 or newer"};
   }
   if (Result<void> memory = reserve_memory_of_stacks(); !memory.ok()) return memory.failure();
-  signal_safe::note_stack(opener, own_stack_top());
+  opener.stack_top = own_stack_top();
   check_modules();
   std::unique_ptr<CallStacks> stacks(new CallStacks());
   std::atomic_ref(syscost_where).store(1);

@@ -20,7 +20,7 @@ class CallStacks final : public StackSource {
  public:
   /// From now on each counted call gets its stack. `opener` is the calling thread. Fails where the C library does not
   /// say where a function's unwind table is (glibc before 2.35, musl), or where there is no memory. Between windows.
-  static Result<std::unique_ptr<CallStacks>> start(const signal_safe::Thread& opener);
+  static Result<std::unique_ptr<CallStacks>> start(signal_safe::Thread& opener);
   /// Calls get no stack any more. What was seen stays, for the next one.
   ~CallStacks() override;
   CallStacks(const CallStacks&) = delete;

@@ -10,7 +10,7 @@
 
 namespace syscost::signal_safe {
 
-inline std::uint32_t bucket_of(std::uint64_t ns) {
+__attribute__((always_inline)) inline std::uint32_t bucket_of(std::uint64_t ns) {
   if (ns < 8) return static_cast<std::uint32_t>(ns);
   if (ns >= 1ULL << 40) return kBuckets - 1;
   const std::uint32_t exponent = 63 - static_cast<std::uint32_t>(__builtin_clzll(ns));

@@ -18,14 +18,8 @@ T load(const T& word) {
   return std::atomic_ref(const_cast<T&>(word)).load(std::memory_order_acquire);
 }
 
-std::uint32_t index_of(const Thread& thread) {
-  return static_cast<std::uint32_t>(&thread - syscost_threads);
-}
-
-Walker* walker_of(const Thread& thread) {
-  const std::uint32_t index = index_of(thread);
-  if (index >= kThreads) return nullptr;
-  std::atomic_ref place(syscost_where_state.walkers[index]);
+Walker* walker_of(Thread& thread) {
+  std::atomic_ref place(thread.walker);
   Walker* walker = place.load(std::memory_order_relaxed);
   if (walker != nullptr) return walker;
   walker = static_cast<Walker*>(take_where_memory(sizeof(Walker)));
@@ -100,16 +94,17 @@ struct Task {
 };
 
 /// Reserves room for `words` words. Room that was reserved before is not used again.
-bool make_room(KeptUnwinding& kept, std::uint32_t words) {
-  if (kept.capacity >= words) return true;
-  constexpr std::uint32_t kLeast = 32;
-  std::uint32_t capacity = kLeast;
-  while (capacity < words) capacity *= 2;
-  auto* room = static_cast<Word*>(take_where_memory(capacity * sizeof(Word)));
-  if (room == nullptr) return false;
-  kept.word = room;
-  kept.capacity = capacity;
-  return true;
+Word* make_room(KeptUnwinding& kept, std::uint32_t words) {
+  if (kept.capacity < words) {
+    constexpr std::uint32_t kLeast = 32;
+    std::uint32_t capacity = kLeast;
+    while (capacity < words) capacity *= 2;
+    auto* room = static_cast<Word*>(take_where_memory(capacity * sizeof(Word)));
+    if (room == nullptr) return nullptr;
+    kept.word = room;
+    kept.capacity = capacity;
+  }
+  return const_cast<Word*>(kept.word);
 }
 
 /// Runs on the walker's stack.
@@ -124,30 +119,20 @@ void learn(void* argument) {
   unwind(task.guard, task.thread, task.walker, task.start);
   const Walk& walk = task.walker.walk;
   kept.stack = number_of(walk);
-  if (walk.is_unrepeatable != 0 || !make_room(kept, walk.words)) return;
-  for (std::uint32_t i = 0; i < walk.words; ++i) kept.word[i] = walk.word[i];
-  kept.words = walk.words;
+  const std::uint32_t groups = (walk.words + kWordsAtOnce - 1) / kWordsAtOnce;
+  Word* word = walk.is_unrepeatable == 0 ? make_room(kept, groups * kWordsAtOnce) : nullptr;
+  if (word == nullptr) return;
+  for (std::uint32_t i = 0; i < groups * kWordsAtOnce; ++i) word[i] = walk.word[i < walk.words ? i : walk.words - 1];
+  kept.groups = groups;
   kept.sp = task.start.sp;
   kept.rbp = task.start.rbp;
   kept.number = task.number;
   kept.needs_rbp = walk.needs_rbp;
   kept.is_foreign = walk.is_foreign;
+  kept.has_condition = walk.needs_rbp | walk.is_foreign;
   kept.code_epoch = code_epoch;
   kept.memory_epoch = memory_epoch;
   kept.ip = task.start.ip;
-}
-
-/// True if what was read then would be read now. Each word tells where the next one is: so it stops at the first that
-/// differs.
-inline bool holds(const KeptUnwinding& kept, const WalkStart& start, std::uint64_t number) {
-  if (kept.ip != start.ip || kept.sp != start.sp || kept.number != number) return false;
-  if (kept.code_epoch != load(syscost_where_state.code_epoch)) return false;
-  if (kept.needs_rbp != 0 && kept.rbp != start.rbp) return false;
-  if (kept.is_foreign != 0 && kept.memory_epoch != load(syscost_where_state.memory_epoch)) return false;
-  for (const Word *word = kept.word, *end = word + kept.words; word != end; ++word) {
-    if (read_at<std::uint64_t>(word->address) != word->value) return false;
-  }
-  return true;
 }
 
 /// True if the call has unmapped the stack that it was made on.
@@ -160,21 +145,24 @@ bool has_lost_its_stack(const Call& call) {
 KeptUnwinding* stack_of(const Guard& guard, const Call& call, std::uint32_t slot) {
   Walker* walker = walker_of(*call.thread);
   if (walker == nullptr || has_lost_its_stack(call)) return nullptr;
-  constexpr std::uint64_t kBelowInt80 = 136;  // where its stub keeps the way back
-  WalkStart start{call.return_address, call.stack_pointer, call.frame_pointer, call.given.rdi, false};
-  if (call.abi == 1) start.ip = read_at<std::uint64_t>(call.stack_pointer - kBelowInt80);
-  start.is_clone = call.abi == 0 && (call.number == SYS_clone || call.number == SYS_clone3);
-  const std::uint64_t number = call.number | call.abi << 62;
-  constexpr std::uint64_t kFactor = 0x9e37'79b9'7f4a'7c15;
-  const std::uint64_t hash = (start.ip ^ start.sp << 20 ^ number) * kFactor;
-  KeptUnwinding& kept = walker->kept[hash >> 56];
-  static_assert(kKeptUnwindings == 256);
-  if (!holds(kept, start, number)) {
-    Task task{guard, *call.thread, *walker, start, number, kept};
-    syscost_call_on_stack(learn, &task, walker->stack + kWalkStackBytes, &walker->stack_pointer_outside);
-    kept.slot = slot;
+  CallPlace place = place_of_call(call);
+  if (call.abi == 1) {
+    constexpr std::uint64_t kBelowInt80 = 136;  // where its stub keeps the way back
+    place.ip = read_at<std::uint64_t>(call.stack_pointer - kBelowInt80);
+    place.number |= std::uint64_t{1} << 62;
   }
-  return kept.stack != 0 ? &kept : nullptr;
+  KeptUnwinding* kept = nullptr;
+  for (KeptUnwinding& one : walker->kept[set_of(place)]) {
+    if (holds(one, place, call.frame_pointer)) return one.stack != 0 ? &one : nullptr;
+    if (one.ip == 0) kept = &one;
+  }
+  if (kept == nullptr) kept = &walker->kept[set_of(place)][walker->next_way++ % kKeptWays];
+  const bool is_clone = call.abi == 0 && (call.number == SYS_clone || call.number == SYS_clone3);
+  const WalkStart start{place.ip, place.sp, call.frame_pointer, call.given.rdi, is_clone};
+  Task task{guard, *call.thread, *walker, start, place.number, *kept};
+  syscost_call_on_stack(learn, &task, walker->stack + kWalkStackBytes, &walker->stack_pointer_outside);
+  kept->slot = slot;
+  return kept->stack != 0 ? kept : nullptr;
 }
 
 namespace {
@@ -271,11 +259,6 @@ void note_unmapping(const Call& call) {
     default:
       return;
   }
-}
-
-void note_stack(const Thread& own, std::uint64_t top) {
-  if (syscost_where_state.stack_tops == nullptr || index_of(own) >= kThreads) return;
-  std::atomic_ref(syscost_where_state.stack_tops[index_of(own)]).store(top);
 }
 
 }  // namespace syscost::signal_safe

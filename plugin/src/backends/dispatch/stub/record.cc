@@ -47,7 +47,7 @@ void set_bit(std::uint64_t* words, std::uint32_t bit, bool is_shared) {
 
 /// Stores `value` when it is nearer the edge than what is there. Nearly always it is not.
 template <class Nearer>
-void move_edge(std::uint64_t& word, std::uint64_t value, Nearer is_nearer) {
+__attribute__((always_inline)) inline void move_edge(std::uint64_t& word, std::uint64_t value, Nearer is_nearer) {
   std::atomic_ref edge(word);
   std::uint64_t seen = edge.load(std::memory_order_relaxed);
   while (is_nearer(value, seen) && !edge.compare_exchange_weak(seen, value)) {
@@ -318,6 +318,20 @@ __attribute__((noinline)) void record_with_stack(const Guard& guard, const Call&
   }
 }
 
+/// The common case of that: a call that succeeded in the segment it entered, and of which the thread knows the stack
+/// and the place in that segment. False when it is another.
+__attribute__((always_inline)) inline bool record_known_stack(const Guard& guard, const Call& call, std::uint64_t now) {
+  const Lane& lane = *call.thread->lane;
+  const Control control = load(lane.control);
+  if (control != call.control || control == 0 || call.abi != 0) return false;
+  if (static_cast<std::int64_t>(call.result) < 0 || now < call.start || syscost_state.ns_per_tick == 0) return false;
+  const KeptUnwinding* kept = known_stack(call);
+  if (kept == nullptr || kept->control != control) return false;
+  add_latency(kept->place->cell, to_ns(now - call.start), false);
+  trace(guard, {call, now, true}, control, *kept->account);
+  return true;
+}
+
 /// The common case: a call of the usual table that succeeded in the segment it entered, and not the first of its kind.
 /// False when it is another.
 template <bool kIsTraced>
@@ -373,8 +387,11 @@ template <bool kIsTraced>
 __attribute__((always_inline)) inline void record_announced(const Guard& guard, const Call& call, std::uint64_t now,
                                                             std::uint64_t place, bool has_result) {
   Thread& thread = *call.thread;
+  const bool with_stack = kIsTraced && syscost_where != 0;
+  const bool unmaps = with_stack && may_unmap(call);
   // Also of calls that are not counted.
-  if (kIsTraced && syscost_where != 0 && static_cast<std::int64_t>(call.result) >= 0) note_unmapping(call);
+  if (unmaps && static_cast<std::int64_t>(call.result) >= 0) [[unlikely]]
+    note_unmapping(call);
   if (load(thread.lane->control) == 0) return;
   // Announced before the control is read. So if a reader has stored a new control and sees no recording under way, no
   // thread writes to the old bank any more. This is not one step: a handler in between puts back what it found.
@@ -384,18 +401,15 @@ __attribute__((always_inline)) inline void record_announced(const Guard& guard, 
   show_announcement();
   if (outer != 0 && was_left(outer, call, place)) [[unlikely]]
     outer = 0;
-  if (kIsTraced && syscost_where != 0 && outer == 0) {
-    record_with_stack(guard, call, now, has_result);
+  if (with_stack && outer == 0) {
+    if (!has_result || unmaps || !record_known_stack(guard, call, now)) [[unlikely]]
+      record_with_stack(guard, call, now, has_result);
   } else if (!has_result || !record_common<kIsTraced>(guard, call, now)) [[unlikely]] {
     record_any(guard, call, now, has_result);
   }
   add(thread.ended, 1, false);
   // What this one interrupted is under way again.
   open.store(outer, std::memory_order_release);
-}
-
-__attribute__((noinline)) void record_traced(const Guard& guard, const Call& call, std::uint64_t now) {
-  record_announced<true>(guard, call, now, place_of(call), true);
 }
 
 }  // namespace
@@ -410,14 +424,26 @@ void record_return(const Guard& guard, const Call& call, std::uint64_t stack_poi
 
 }  // namespace syscost::signal_safe
 
-// NOLINTNEXTLINE(readability-identifier-naming): the stub's name
-extern "C" void syscost_record(syscost::signal_safe::Call* call, std::uint64_t now) {
+// NOLINTBEGIN(readability-identifier-naming): the stub's names
+extern "C" {
+/// If there is a trace, or calls have stacks.
+__attribute__((noinline)) void syscost_record_observed(syscost::signal_safe::Call* call, std::uint64_t now) {
   const syscost::signal_safe::Guard guard = syscost::signal_safe::EntryPoint::enter();
-  // One decision for both: nearly always there is neither a trace nor a stack.
-  if ((static_cast<char>(syscost_trace_mode) | syscost_where) != 0) [[unlikely]] {
-    // The stub leaves rbp as the program has it.
-    call->frame_pointer = *static_cast<const std::uint64_t*>(__builtin_frame_address(0));
-    return syscost::signal_safe::record_traced(guard, *call, now);
-  }
+  // The stub leaves rbp as the program has it.
+  call->frame_pointer = *static_cast<const std::uint64_t*>(__builtin_frame_address(0));
+  syscost::signal_safe::record_announced<true>(guard, *call, now, syscost::signal_safe::place_of(*call), true);
+}
+
+__attribute__((noinline)) void syscost_record_plain(const syscost::signal_safe::Call* call, std::uint64_t now) {
+  const syscost::signal_safe::Guard guard = syscost::signal_safe::EntryPoint::enter();
   syscost::signal_safe::record_announced<false>(guard, *call, now, syscost::signal_safe::place_of(*call), true);
 }
+
+void syscost_record(syscost::signal_safe::Call* call, std::uint64_t now) {
+  // One decision for both: nearly always there is neither a trace nor a stack. Both are jumps: the frame is theirs.
+  if ((static_cast<char>(syscost_trace_mode) | syscost_where) != 0) [[unlikely]]
+    return syscost_record_observed(call, now);
+  syscost_record_plain(call, now);
+}
+}
+// NOLINTEND(readability-identifier-naming)

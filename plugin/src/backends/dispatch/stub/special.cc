@@ -140,7 +140,7 @@ void begin_child(const Guard& guard, Child kind, std::uint64_t stack_top) {
     return;
   }
   own->blocks_sigsys = parent->blocks_sigsys;
-  note_stack(*own, stack_top);
+  own->stack_top = stack_top;
   if (arm_calling_thread(guard, *own) < 0) {
     set_gs_base(&syscost_foreign_thread);
     give_thread_back(guard, *own);

@@ -55,6 +55,7 @@ struct Cell {
 };
 
 struct Places;
+struct Walker;
 
 /// The counts of one thread, or of one lane. Cells come from the arena when first needed.
 struct Account {
@@ -118,7 +119,9 @@ struct alignas(64) Thread {
   std::uint32_t waits_for_child =
       {};  // this record is lent to that child (command.h); of children in each other, how many
   std::uint32_t padding = {};
-  std::uint64_t unused[3] = {};
+  Walker* walker = {};           // where.h; null until the first call of which the stack is found
+  std::uint64_t stack_top = {};  // where the thread's stack begins; 0 = unknown
+  std::uint64_t unused = {};
   Stack own_stack = {};     // the signal stack that the program believes it has
   Stack signal_stack = {};  // ours, which the kernel knows; kept for the next thread. 0 bytes = there was no memory
   std::uint32_t hides_stack = {};     // has had a signal stack that the kernel forgets while a handler runs on it

@@ -182,7 +182,7 @@ class Unwinder {
         rbp_(start.rbp),
         rdi_(start.rdi),
         is_clone_(start.is_clone),
-        top_(syscost_where_state.stack_tops[&thread - syscost_threads]) {}
+        top_(thread.stack_top) {}
 
   void run() {
     walk_.frames = walk_.words = walk_.needs_rbp = walk_.is_foreign = walk_.is_unrepeatable = 0;
@@ -392,7 +392,7 @@ std::uint64_t stack_pointer_outside(std::uint64_t stack_pointer) {
   const WhereState& where = syscost_where_state;
   if (stack_pointer - reinterpret_cast<std::uint64_t>(where.arena) >= where.arena_bytes) return stack_pointer;
   for (std::uint32_t i = 0; i < syscost_state.thread_high; ++i) {
-    const Walker* walker = load(where.walkers[i]);
+    const Walker* walker = load(syscost_threads[i].walker);
     if (walker == nullptr) continue;
     // A full stack's pointer is the end.
     if (stack_pointer - reinterpret_cast<std::uint64_t>(walker->stack) <= kWalkStackBytes) {

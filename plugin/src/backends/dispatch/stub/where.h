@@ -20,7 +20,8 @@ inline constexpr std::uint32_t kRules = 1 << 14;            ///< Kept rules of a
 inline constexpr std::uint32_t kModules = 2048;             ///< Loaded files; frames of others have no module.
 inline constexpr std::uint32_t kMaxModuleName = 4096;       ///< Bytes.
 inline constexpr std::uint32_t kMaxBuildId = 64;            ///< Bytes.
-inline constexpr std::uint32_t kKeptUnwindings = 256;       ///< Of a thread.
+inline constexpr std::uint32_t kKeptSets = 64;              ///< Of a thread: unwindings that are kept, by a hash.
+inline constexpr std::uint32_t kKeptWays = 4;               ///< In each set: as many stacks of one hash are told apart.
 inline constexpr std::uint32_t kPlaceLists = 128;           ///< Of an account's bank.
 inline constexpr std::uint64_t kVectorBytes = 2816;         ///< For the vector registers, up to AVX-512's.
 inline constexpr std::uint64_t kWalkStackBytes = 8192;      ///< An unwinding runs on; also in a library's function.
@@ -97,26 +98,29 @@ struct Word {
   std::uint64_t address;
   std::uint64_t value;
 };
+inline constexpr std::uint32_t kWordsAtOnce = 4;  ///< A stack's words are compared in groups, the last one filled up.
 
 /// The end of an unwinding, kept by the thread: if the same words stand there, the stack is the same.
-struct KeptUnwinding {
-  std::uint64_t ip;
+struct alignas(128) KeptUnwinding {
+  // In one cache line: what each call is compared with, and where it counts.
+  std::uint64_t ip;  ///< 0 = nothing is kept here.
   std::uint64_t sp;
-  std::uint64_t rbp;
-  std::uint64_t number;
-  std::uint32_t words;
-  std::uint32_t capacity;
-  std::uint32_t stack;
-  std::uint32_t needs_rbp;
+  std::uint64_t number;  ///< The syscall's; kept_number().
   std::uint64_t code_epoch;
-  std::uint64_t memory_epoch;  ///< Only if is_foreign.
-  std::uint32_t is_foreign;    ///< It read other memory than that of the thread's stack.
-  std::uint32_t slot;
-  Word* word;
-  // Where its calls counted last.
-  Control control;
-  const Account* account;
+  const Word* word;
+  std::uint32_t groups;         ///< Of kWordsAtOnce words.
+  std::uint32_t has_condition;  ///< needs_rbp or is_foreign.
+  Control control;  ///< The segment in which its calls counted last, and where: in a place of their account.
   Place* place;
+  // The rest.
+  std::uint64_t rbp;
+  std::uint64_t memory_epoch;  ///< Only if is_foreign.
+  std::uint32_t needs_rbp;
+  std::uint32_t is_foreign;  ///< It read other memory than that of the thread's stack.
+  std::uint32_t stack;
+  std::uint32_t slot;
+  Account* account;
+  std::uint32_t capacity;  ///< Words.
 };
 
 /// An unwinding while it is made.
@@ -140,7 +144,8 @@ struct Walker {
   std::uint64_t proven_at;  ///< The memory epoch plus 1 in which these pages could be read.
   std::uint32_t proven_next;
   Walk walk;
-  KeptUnwinding kept[kKeptUnwindings];
+  std::uint32_t next_way;  ///< The next one to be replaced, in any set.
+  KeptUnwinding kept[kKeptSets][kKeptWays];
 };
 
 /// glibc's struct dl_find_object.
@@ -165,11 +170,9 @@ struct WhereState {
   std::uint64_t beyond_limits;  ///< Calls that were counted without a stack because a limit was reached.
   std::uint32_t stacks_used;
   std::uint32_t modules_used;
-  KnownStack** stacks;        ///< [kStackPlaces]
-  KeptRule* rules;            ///< [kRules]
-  KnownModule* modules;       ///< [kModules]
-  Walker** walkers;           ///< [kThreads]
-  std::uint64_t* stack_tops;  ///< [kThreads] where each thread's stack begins; 0 = unknown
+  KnownStack** stacks;   ///< [kStackPlaces]
+  KeptRule* rules;       ///< [kRules]
+  KnownModule* modules;  ///< [kModules]
 };
 
 }  // namespace syscost::signal_safe
