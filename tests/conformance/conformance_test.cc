@@ -6,8 +6,9 @@
 // anything else in the picture; `..._under_strace` compares it with strace's log of the same run as well. Column
 // `oracle` runs the case without a window and compares the table itself with strace. Column `not linked` runs each case
 // on each backend in a program that is not linked with syscost, under `bench run`, and compares its rows with the
-// table. A case that cannot hold is skipped with the reason from the table. A case that needs what this machine lacks
-// is skipped with the remedy.
+// table. On the backends that can do it, each case runs once more with --syscost_where and with --syscost_trace, under
+// strace where that is possible: counts are the same, and no call of syscost is inside a window. A case that cannot
+// hold is skipped with the reason from the table. A case that needs what this machine lacks is skipped with the remedy.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -37,6 +38,15 @@ constexpr int kSkipped = 77;
 constexpr int kDeadlineSeconds = 300;
 
 enum class Way { alone, under_strace, not_linked };
+
+/// What a run requests besides counts: they must stay the same.
+struct Request {
+  const char* name;
+  const char* variable;
+};
+constexpr Request kNothing = {"", ""};
+constexpr Request kWhere = {"_where", "SYSCOST_WHERE=1"};
+constexpr Request kTrace = {"_trace", "SYSCOST_TRACE=1"};
 
 /// A folder for one run, removed unless the run failed.
 class Workspace {
@@ -137,7 +147,8 @@ bool is_under_a_filter() {
 
 class Conformance : public testing::Test {
  public:
-  Conformance(const Case& one, const BackendColumn& backend, Way way) : case_(one), backend_(backend), way_(way) {}
+  Conformance(const Case& one, const BackendColumn& backend, Way way, const Request& request)
+      : case_(one), backend_(backend), way_(way), request_(request) {}
 
   void TestBody() override {
     for (const std::string& column : {backend_.name, std::string(way_ == Way::not_linked ? kNotLinked : "")}) {
@@ -162,6 +173,10 @@ class Conformance : public testing::Test {
     std::vector<std::string> command = command_for(start, workspace);
     if (backend_.opens_scopes && way_ != Way::not_linked) {
       start.environment.push_back("SYSCOST_BACKEND=" + backend_.name);
+    }
+    if (*request_.variable != '\0') {
+      start.environment.emplace_back(request_.variable);
+      start.environment.push_back("SYSCOST_ARTIFACTS=" + workspace.file("artifacts"));
     }
     Ended ended = run_program(command, start.environment, kDeadlineSeconds);
     std::string what = joined(command) + "\n" + ended.output;
@@ -258,15 +273,17 @@ class Conformance : public testing::Test {
   const Case& case_;
   const BackendColumn& backend_;
   const Way way_;
+  const Request& request_;
 };
 
-void register_test(const Case& one, const BackendColumn& backend, Way way) {
+void register_test(const Case& one, const BackendColumn& backend, Way way, const Request& request = kNothing) {
   std::array<char, 8> number = {};
   std::snprintf(number.data(), number.size(), "%02d", one.number);
   std::string name = std::string(number.data()) + "_" + one.name;
   name += way == Way::under_strace ? "_under_strace" : way == Way::not_linked ? "_not_linked" : "_bare";
-  testing::RegisterTest(("conformance_" + backend.name).c_str(), name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                        [&one, &backend, way]() -> testing::Test* { return new Conformance(one, backend, way); });
+  testing::RegisterTest(
+      ("conformance_" + backend.name + request.name).c_str(), name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+      [&one, &backend, way, &request]() -> testing::Test* { return new Conformance(one, backend, way, request); });
 }
 
 void register_all() {
@@ -276,6 +293,10 @@ void register_all() {
       if (backend.opens_scopes) register_test(one, backend, Way::alone);
       if (takes_strace) register_test(one, backend, Way::under_strace);
       if (backend.opens_scopes && *CONFORMANCE_BENCH != '\0') register_test(one, backend, Way::not_linked);
+      if (!backend.keeps_stacks) continue;
+      for (const Request* request : {&kWhere, &kTrace}) {
+        register_test(one, backend, takes_strace ? Way::under_strace : Way::alone, *request);
+      }
     }
   }
 }

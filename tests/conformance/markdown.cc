@@ -32,6 +32,9 @@ Column `not linked` is about the same case in a program that is not linked with 
 `bench run` ([measure programs as they are](run-anything.md)). There each window is the body of a GoogleTest test, and its rows are
 those of the CSV. "as linked" means: with each backend, the rows equal column `expected` as they do in the backend's own column.
 
+With `dispatch` and `dispatch-trap`, each case also runs once with [`--syscost_where`](where.md) and once with
+[`--syscost_trace`](trace.md), under strace if possible. The numbers are the same.
+
 Column `oracle` compares column `expected` with strace alone, without any backend. It shows that the expected numbers are right.
 Cases with the same number belong together; some numbers have no case.
 
