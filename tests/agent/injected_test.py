@@ -2,7 +2,6 @@
 """`bench run` with programs into which nothing can be preloaded: static ones have the rows of the linked program, and see
 nothing of syscost in their process."""
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -10,7 +9,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "adapters"))
 from adapter_case import BIN, DENY, NO_CAPABILITIES, main  # noqa: E402
-from run_case import BENCH, CALM, RunCase  # noqa: E402
+from run_case import BENCH, RunCase  # noqa: E402
 
 STATIC, PIE = os.path.join(BIN, "agent_static_shapes"), os.path.join(BIN, "agent_static_pie_shapes")
 INJECTED = os.path.join(BIN, "agent_injected")
@@ -43,9 +42,7 @@ class Rows(InjectedCase):
 
     @unittest.skipUnless(NO_CAPABILITIES, "needs root, to become an ordinary user")
     def test_also_for_an_ordinary_user(self):
-        self.run_program(*NO_CAPABILITIES, "-c", f"{BENCH} run --csv={self.csv} -- {STATIC} --gtest_filter=WithFixture.*")
-        self.assertEqual(self.getppids(), {"WithFixture.One": 14, "WithFixture.Two": 24})
-        self.assertEqual(self.getppids("suite"), {"WithFixture set-up": 7, "WithFixture tear-down": 8})
+        self.check_as_ordinary_user(STATIC)
 
     def test_the_run_says_the_programs_own_name_and_build(self):
         self.bench_run(f"--csv={self.csv}", "--", STATIC, ONE_TEST)
@@ -56,21 +53,12 @@ class Rows(InjectedCase):
             self.assertIn(run["build_id"], notes)
 
     def test_the_output_and_the_verdict_are_the_programs_own(self):
-        times = re.compile(r"\(\d+ ms( total)?\)")
-        flags = (CALM, "--gtest_shuffle", "--gtest_random_seed=5", "--gtest_repeat=2")
-        alone = self.run_program(STATIC, *flags, code=None, SYSCOST_TEST_FAIL="1")
-        measured = self.bench_run(f"--csv={self.csv}", "--", STATIC, *flags, code=alone.code, SYSCOST_TEST_FAIL="1")
-        self.assertEqual(times.sub("", measured.out), times.sub("", alone.out))
+        self.check_output_and_verdict(STATIC, SYSCOST_TEST_FAIL="1")
 
 
 class Starts(InjectedCase):
     def test_below_ctest_and_shells_and_without_an_environment(self):
-        with open(os.path.join(self.folder, "CTestTestfile.cmake"), "w", encoding="utf-8") as file:
-            file.write(f'add_test(one {STATIC} --gtest_filter=Shapes.CallsThreeTimes)\n'
-                       f'add_test(two sh -c "env -i {PIE} {ONE_TEST}")\n')
-        self.bench_run(f"--csv={self.csv}", "--", "ctest", "-j2")
-        self.assertEqual(self.getppids(), {"Shapes.CallsThreeTimes": 3, "WithFixture.One": 14})
-        self.assertEqual(len({row["run_id"] for row in self.rows()}), 1)
+        self.check_below_ctest(f"{STATIC} --gtest_filter=Shapes.CallsThreeTimes", f'sh -c "env -i {PIE} {ONE_TEST}"')
 
     def test_each_way_to_execute_it(self):
         for way in "execve execvp execl posix_spawn posix_spawnp vfork null".split():

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What the tests of `bench run` share: running it, and comparing rows with those of a linked program."""
 import os
+import re
 import shutil
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "adapters"))
-from adapter_case import BIN, MANY, Case  # noqa: E402
+from adapter_case import BIN, MANY, NO_CAPABILITIES, Case  # noqa: E402
 from counted import counted  # noqa: E402
 
 BENCH = os.path.join(BIN, "bench")
@@ -30,6 +31,27 @@ class RunCase(Case):
         done = self.bench_run(f"--csv={self.csv}", "--", program, *flags, code=code, **variables)
         self.assertEqual(self.counted(), expected)
         return done
+
+    def check_output_and_verdict(self, program, **variables):
+        """They are the same with and without `bench run`."""
+        flags = (CALM, "--gtest_shuffle", "--gtest_random_seed=5", "--gtest_repeat=2")
+        alone = self.run_program(program, *flags, code=None, **variables)
+        measured = self.bench_run(f"--csv={self.csv}", "--", program, *flags, code=alone.code, **variables)
+        times = re.compile(r"\(\d+ ms( total)?\)")
+        self.assertEqual(times.sub("", measured.out), times.sub("", alone.out))
+
+    def check_as_ordinary_user(self, program):
+        self.run_program(*NO_CAPABILITIES, "-c", f"{BENCH} run --csv={self.csv} -- {program} --gtest_filter=WithFixture.*")
+        self.assertEqual(self.getppids(), {"WithFixture.One": 14, "WithFixture.Two": 24})
+        self.assertEqual(self.getppids("suite"), {"WithFixture set-up": 7, "WithFixture tear-down": 8})
+
+    def check_below_ctest(self, *commands):
+        """ctest runs Shapes.CallsThreeTimes and WithFixture.One, by a command each. They are one run."""
+        with open(os.path.join(self.folder, "CTestTestfile.cmake"), "w", encoding="utf-8") as file:
+            file.writelines(f"add_test(number_{number} {command})\n" for number, command in enumerate(commands))
+        self.bench_run(f"--csv={self.csv}", "--", "ctest", "-j2")
+        self.assertEqual(self.getppids(), {"Shapes.CallsThreeTimes": 3, "WithFixture.One": 14})
+        self.assertEqual(len({row["run_id"] for row in self.rows()}), 1)
 
     def copy_of(self, program, *strip):
         copy = os.path.join(self.folder, "my_tests")

@@ -11,7 +11,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "adapters"))
 from adapter_case import FILTER_REASON, MANY, NO_CAPABILITIES, PLAIN, UNDER_A_FILTER, BIN, main  # noqa: E402
-from run_case import BENCH, CALM, RunCase  # noqa: E402
+from run_case import BENCH, RunCase  # noqa: E402
 
 
 class Tests(RunCase):
@@ -33,27 +33,17 @@ class Tests(RunCase):
     @unittest.skipUnless(NO_CAPABILITIES, "needs root, to become an ordinary user")
     @unittest.skipUnless(os.uname().machine == "x86_64", "dispatch is for x86-64")
     def test_also_for_an_ordinary_user(self):
-        self.run_program(*NO_CAPABILITIES, "-c", f"{BENCH} run --csv={self.csv} -- {PLAIN} --gtest_filter=WithFixture.*")
-        self.assertEqual(self.getppids(), {"WithFixture.One": 14, "WithFixture.Two": 24})
-        self.assertEqual(self.getppids("suite"), {"WithFixture set-up": 7, "WithFixture tear-down": 8})
+        self.check_as_ordinary_user(PLAIN)
 
     def test_the_output_and_the_verdict_are_the_programs_own(self):
-        times = re.compile(r"\(\d+ ms( total)?\)")
         for variables in ({}, {"SYSCOST_TEST_FAIL": "1"}):
-            flags = (CALM, "--gtest_shuffle", "--gtest_random_seed=5", "--gtest_repeat=2")
-            alone = self.run_program(PLAIN, *flags, code=None, **variables)
-            measured = self.bench_run(f"--csv={self.csv}", "--", PLAIN, *flags, code=alone.code, **variables)
-            self.assertEqual(times.sub("", measured.out), times.sub("", alone.out))
+            self.check_output_and_verdict(PLAIN, **variables)
         self.assertEqual({row["outcome"] for row in self.rows(kind="test", record="test", test="Outcomes.Throws")},
                          {"passed", "failed"})
 
     def test_a_suite_that_ctest_runs(self):
-        with open(os.path.join(self.folder, "CTestTestfile.cmake"), "w", encoding="utf-8") as file:
-            file.write(f'add_test(one {PLAIN} --gtest_filter=Shapes.CallsThreeTimes)\n'
-                       f'add_test(two sh -c "{PLAIN} --gtest_filter=WithFixture.One")\n')
-        self.bench_run(f"--csv={self.csv}", "--", "ctest", "-j2")
-        self.assertEqual(self.getppids(), {"Shapes.CallsThreeTimes": 3, "WithFixture.One": 14})
-        self.assertEqual(len({row["run_id"] for row in self.rows()}), 1)
+        self.check_below_ctest(f"{PLAIN} --gtest_filter=Shapes.CallsThreeTimes",
+                               f'sh -c "{PLAIN} --gtest_filter=WithFixture.One"')
 
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "needs root, for a namespace and eBPF, and unshare")
     def test_the_helper_is_there_before_the_first_test_program(self):

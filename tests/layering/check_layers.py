@@ -17,7 +17,7 @@ PLUGIN = {
     "core": ["core/tables", "os"],
     "csv": ["core", "os"],
     "late": ["core"],
-    "adapters/benchmark": ["late"],
+    "adapters/benchmark": ["agent/find", "late"],
     "adapters/bodies": ["agent/find", "late"],
     "adapters/catch2": ["adapters/bodies", "agent/find", "late"],
     "adapters/doctest": ["adapters/bodies", "agent/find", "late"],
