@@ -36,6 +36,15 @@ class Assertions(Case):
         self.assertEqual(self.getppids()["Assertions.CountScopesOfTheirOwn"], 6)
         self.assertEqual(self.getppids()["Assertions.Hold"], 3 * 3 + 2)
 
+    def test_name_the_lines_where_calls_have_them(self):
+        done = self.run_program(ASSERTIONS, "--gtest_filter=*FailWithTheBreakdown", "--syscost_where",
+                                "--syscost_backend=dispatch", f"--syscost_csv={self.csv}", code=None)
+        if done.code == 2:
+            self.skipTest(done.err)
+        self.assertRegex(done.out, r"all syscalls: 4 getppid\n  4 getppid at \S*assertions_test\.cc:\d+ \S*call\S*\n")
+        # None of the work for the message is charged to the test.
+        self.assertEqual({row["syscall"] for row in self.rows(kind="test", record="syscall")}, {"getppid", "write"})
+
     @unittest.skipUnless(NO_CAPABILITIES and shutil.which("capsh"), "needs root and capsh to drop capabilities")
     def test_skip_here_and_fail_in_ci_where_nothing_can_count(self):
         one = [*NO_BACKEND, "-c", f"{ASSERTIONS} --gtest_filter=*.ReadAValueFirst:*.Hold"]

@@ -171,9 +171,16 @@ struct SyscallCost {
   Histogram latency;          ///< One value per returned entry (calls and restarts), by the kernel's clock.
 };
 
+/// Calls of one syscall that one line of the program made.
+struct CallSite {
+  std::string syscall;      ///< As SyscallCost::name.
+  std::string place;        ///< `at src/log.cc:17 Log::batch`, as the CSV's column `detail` has it; docs/where.md.
+  std::uint64_t calls = 0;  ///< That returned a result to the program; at least 1.
+};
+
 namespace detail {
 struct CostData;    // src/core/cost_data.h
-struct CostAccess;  // src/session/two_process/cost_access.h
+struct CostAccess;  // src/core/cost_access.h
 }  // namespace detail
 
 /// What one window asked of the kernel: a value, cheap to copy, readable from any thread.

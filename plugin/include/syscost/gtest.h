@@ -18,12 +18,16 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <vector>
+
 #include "syscost/loop.h"
 #include "syscost/syscost.h"
 
 namespace syscost::gtest_detail {
 
-/// The verdict of one assertion, with the whole cost in its message.
+/// The verdict of one assertion. Its message has the whole cost and, with --syscost_where, the lines that made the
+/// calls.
 template <class Limit, class Holds>
 testing::AssertionResult check_calls(const Cost& cost, const char* selector, const char* comparison, Limit limit,
                                      Holds holds, const char* statement) {
@@ -33,6 +37,12 @@ testing::AssertionResult check_calls(const Cost& cost, const char* selector, con
   failure << "calls of \"" << selector << "\": expected " << comparison << ' ' << limit << ", counted " << calls
           << "\nby: " << statement;
   if (cost.available()) failure << "\nall syscalls: " << cost.to_string();
+  constexpr std::size_t kMostSites = 6;
+  const std::vector<CallSite> sites = call_sites(cost, selector);
+  for (std::size_t i = 0; i < sites.size() && i < kMostSites; ++i) {
+    failure << "\n  " << sites[i].calls << ' ' << sites[i].syscall << ' ' << sites[i].place;
+  }
+  if (sites.size() > kMostSites) failure << "\n  and " << sites.size() - kMostSites << " more lines";
   return failure;
 }
 

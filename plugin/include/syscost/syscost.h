@@ -14,6 +14,7 @@
 
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "syscost/cost.h"
 #include "syscost/export.h"
@@ -66,6 +67,12 @@ Cost measure(Body&& body, Reach reach = Reach::thread) {
   std::forward<Body>(body)();
   return scope.stop();
 }
+
+/// The lines that made the calls of `cost` which `selector` selects, most calls first. Empty without --syscost_where,
+/// in a fork child, and while a tool of --syscost_profile is attached, which would see the work. Calls without a known
+/// stack are in no line. Reads debug information, so it can take long: for the message of a failure. Any thread; none
+/// of its syscalls is counted.
+SYSCOST_EXPORT std::vector<CallSite> call_sites(const Cost& cost, std::string_view selector = "*");
 
 /// How often a test should repeat the call it is about: --cycles (--syscost_cycles, SYSCOST_CYCLES) or else `fallback`.
 /// The running test's row carries the answer in column `iterations`, so that `bench` can show figures per call. The

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "core/cost_access.h"
 #include "os/kept_errno.h"
 #include "session/process_session.h"
 
@@ -33,6 +34,13 @@ Cost Scope::stop() {
   const KeptErrno kept;
   if (record_ != nullptr) cost_ = session::process_session().scopes().close(std::exchange(record_, nullptr));
   return cost_;
+}
+
+std::vector<CallSite> call_sites(const Cost& cost, std::string_view selector) {
+  const KeptErrno kept;
+  const detail::CostData* const data = detail::CostAccess::data(cost);
+  if (data == nullptr) return {};
+  return session::process_session().scopes().sites(*data, selector);
 }
 
 int cycles(int fallback) {

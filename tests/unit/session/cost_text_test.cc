@@ -8,7 +8,7 @@
 
 #include "core/call_site.h"
 #include "core/cost_data.h"
-#include "session/two_process/cost_access.h"
+#include "core/cost_access.h"
 #include "syscost/counting.h"
 
 namespace syscost::adapter {

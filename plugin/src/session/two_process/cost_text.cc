@@ -16,9 +16,9 @@
 #include <string_view>
 
 #include "core/call_site.h"
+#include "core/cost_access.h"
 #include "session/process/messages.h"
 #include "session/process_session.h"
-#include "session/two_process/cost_access.h"
 #include "syscost/counting.h"
 
 namespace syscost::adapter {

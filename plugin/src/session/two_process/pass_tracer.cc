@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "session/two_process/cost_access.h"
+#include "core/cost_access.h"
 #include "session/two_process/traced_text.h"
 
 namespace syscost::session {

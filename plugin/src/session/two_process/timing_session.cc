@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/cost_access.h"
 #include "core/per_run_part.h"
 #include "session/doctor/doctor.h"
 #include "session/options/help.h"
@@ -14,7 +15,6 @@
 #include "session/run/run_info.h"
 #include "session/tools/gpu_kernel_rows.h"
 #include "session/tools/profiler_session.h"
-#include "session/two_process/cost_access.h"
 #include "session/two_process/traced_text.h"
 
 namespace syscost::session {

@@ -9,6 +9,7 @@
 #include <functional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "session/windows/measurement.h"
 #include "syscost/syscost.h"
@@ -24,6 +25,8 @@ class Scopes {
   /// Opens a scope and returns it; null if it cannot count, with the reason in `cost`. Any thread.
   ScopeRecord* open(std::string_view name, Reach reach, Cost& cost);
   Cost close(ScopeRecord* scope);
+  /// As syscost::call_sites(). Any thread; makes syscalls, which are not counted.
+  std::vector<CallSite> sites(const detail::CostData& cost, std::string_view selector);
 
  private:
   Measurement& shared_;
