@@ -21,6 +21,7 @@
 #include "commands/runs.h"
 #include "commands/show.h"
 #include "commands/summary.h"
+#include "commands/trace.h"
 #include "commands/watch.h"
 #include "render/paint.h"
 #include "render/screen.h"
@@ -58,6 +59,8 @@ int dispatch(const Options& options, std::ostream& out, std::ostream& err) {
       return commands::compare(options, paint, out, err);
     case cli::Command::show:
       return commands::show(options, paint, out, err);
+    case cli::Command::trace:
+      return commands::trace(options, paint, out, err);
     case cli::Command::ab:
       return commands::ab(options, paint, out, err);
     case cli::Command::baseline_update:

@@ -12,6 +12,8 @@ import os
 import re
 import sys
 
+from make_traces import make_folders
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 # The folder of the program that runs, because tests/gpu_stamps imports this module.
 DATA = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "data")
@@ -681,8 +683,16 @@ def main():
                + (after[0] + "\n" + after[1] + "\n").encode())
 
 
+def make_runs_of_traces():
+    run = window("Log.WritesABatch", [call("write", "desc", [110] * 2, {})], 700)
+    save("traces/run.csv", run)
+    save("traces/untraced.csv", [line.replace("1795225951-17", "1795225999-18") for line in run])
+
+
 if __name__ == "__main__":
     main()
     make_times()
     make_policy()
     make_names()
+    make_folders(DATA)
+    make_runs_of_traces()

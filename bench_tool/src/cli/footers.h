@@ -18,6 +18,7 @@ Examples:
   my_tests --syscost_csv out.csv            write a CSV
   bench summary out.csv                     the syscalls of each test
   bench show out.csv Log.Write write        latency histogram of one syscall in one test
+  bench trace Log.Write out.csv             its calls one by one, after a run with --syscost_trace
   bench log Log.Write history/              in which run its calls changed
   bench compare main.csv pr.csv             what changed; exit code 1 if a count grew
   bench ab -- main/tests -- pr/tests        runs both in turns: counts and times

@@ -8,6 +8,7 @@
 #include "cli/export_arguments.h"
 #include "cli/footers.h"
 #include "cli/raw_options.h"
+#include "cli/trace_arguments.h"
 #include "cli/validators.h"
 #include "session/options/option_table.h"
 #include "syscost/schema.h"
@@ -199,6 +200,9 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
       ->check(not_empty());
   add_output_options(*show, raw);
   add_run_options(*show, options, 1);
+
+  trace = add_trace_command(app, options);
+  add_output_options(*trace, raw);
 
   compare = app.add_subcommand("compare", "What changed between two runs")->footer(kCompareFooter);
   compare->add_option("OLD", old_run, kRunHelp)->required();

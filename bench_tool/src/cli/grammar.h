@@ -40,6 +40,7 @@ struct Grammar {
   CLI::App* watch = nullptr;
   CLI::App* summary = nullptr;
   CLI::App* show = nullptr;
+  CLI::App* trace = nullptr;
   CLI::App* compare = nullptr;
   CLI::App* ab = nullptr;
   CLI::App* baseline_update = nullptr;

@@ -10,6 +10,7 @@
 
 #include "cli/check_options.h"
 #include "cli/export_options.h"
+#include "cli/trace_options.h"
 #include "csv/find_files.h"
 #include "render/screen.h"
 #include "stats/count_policy.h"
@@ -21,6 +22,7 @@ enum class Command {
   watch,
   summary,
   show,
+  trace,
   runs,
   log,
   compare,
@@ -99,6 +101,7 @@ struct Options {
 
   CheckOptions check;  ///< baseline and check
   ExportOptions to;    ///< export
+  TraceOptions trace;  ///< trace
 
   bool for_people() const { return report == Report::none && (format == Format::text || format == Format::md); }
   /// True if control characters in printed names are made visible; JSON has escapes of its own.

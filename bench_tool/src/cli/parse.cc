@@ -17,9 +17,9 @@
 namespace syscost::bench::cli {
 namespace {
 
-constexpr std::array<std::string_view, 14> kCommands = {"run",   "watch",   "summary", "show",  "hist",
-                                                        "log",   "runs",    "compare", "ab",    "baseline",
-                                                        "check", "confirm", "export",  "doctor"};
+constexpr std::array<std::string_view, 15> kCommands = {"run",      "watch", "summary", "show",    "trace",
+                                                        "hist",     "log",   "runs",    "compare", "ab",
+                                                        "baseline", "check", "confirm", "export",  "doctor"};
 
 /// True when the options before the command ask for help.
 bool asks_for_help(const std::vector<std::string>& args) {
@@ -73,6 +73,7 @@ Parsed parse(const std::vector<std::string>& args) {
       return usage_error("--sort and --top select among several tests: leave TEST out, or give --test PATTERN");
     }
   }
+  if (grammar.trace->parsed()) options.command = Command::trace;
   if (grammar.compare->parsed()) {
     options.command = Command::compare;
     options.runs = {grammar.old_run, grammar.new_run};

@@ -12,6 +12,7 @@
 
 #include "cli/check_arguments.h"
 #include "cli/export_arguments.h"
+#include "cli/trace_arguments.h"
 #include "csv/printable.h"
 #include "model/suggestion.h"
 
@@ -110,6 +111,7 @@ Parsed finish(Options options, const Raw& raw) {
   }
   if (const std::string fault = check_fault(options); !fault.empty()) return usage_error(fault);
   if (const std::string fault = export_fault(options); !fault.empty()) return usage_error(fault);
+  if (const std::string fault = read_trace_options(options); !fault.empty()) return usage_error(fault);
   if (options.command == Command::ab) options.gate = kGates.at(options.is_counts_only ? "counts" : "all");
   if (raw.gate) {
     const std::optional<Gate> gate = gate_of(*raw.gate);

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "fuzz_reader.h"
+#include "fuzz_trace.h"
 
 namespace {
 
@@ -19,17 +20,46 @@ void read_any(const std::string& text) {
   syscost::bench::fuzz::read_any_bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
 }
 
+std::string text_of(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+void read_any_trace(const std::string& text) {
+  syscost::bench::fuzz::read_any_trace(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+}
+
+TEST(Corpus, OfTracesIsReadWithoutBreakingAnInvariant) {
+  std::size_t files = 0;
+  for (const char* folder : {"tests/fuzz/trace/corpus", "tests/cli/data/traces"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(SYSCOST_SOURCE_DIR) / folder)) {
+      if (!entry.is_regular_file()) continue;
+      const std::string text = text_of(entry.path());
+      SCOPED_TRACE(entry.path());
+      // Cut and changed at each byte.
+      for (std::size_t at = 0; at <= text.size(); ++at) {
+        read_any_trace(text.substr(0, at));
+        std::string changed = text;
+        if (at < text.size()) changed[at] = static_cast<char>(changed[at] ^ 0x2b);
+        read_any_trace(changed);
+      }
+      ++files;
+    }
+  }
+  EXPECT_GT(files, 10U);
+}
+
 TEST(Corpus, IsReadWithoutBreakingAnInvariant) {
   std::size_t files = 0;
   for (const char* folder : {"tests/fuzz/bench/corpus", "tests/cli/data"}) {
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(SYSCOST_SOURCE_DIR) / folder)) {
       if (!entry.is_regular_file()) continue;
-      std::ifstream in(entry.path(), std::ios::binary);
-      std::ostringstream text;
-      text << in.rdbuf();
+      const std::string text = text_of(entry.path());
       SCOPED_TRACE(entry.path());
-      read_any(text.str());
-      for (std::size_t cut = 1; cut < 6; ++cut) read_any(text.str().substr(0, text.str().size() * cut / 6));
+      read_any(text);
+      for (std::size_t cut = 1; cut < 6; ++cut) read_any(text.substr(0, text.size() * cut / 6));
       ++files;
     }
   }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "session/trace/perfetto.h"
 
+#include <algorithm>
+#include <cstddef>
+
 #include "arguments/call_text.h"
 #include "core/syscall_table.h"
 
@@ -44,14 +47,14 @@ namespace thread {
 constexpr std::uint32_t kPid = 1, kTid = 2;
 }
 namespace event {
-constexpr std::uint32_t kNotes = 4, kType = 9, kNameId = 10, kTrack = 11;
+constexpr std::uint32_t kCategoryIds = 3, kNotes = 4, kType = 9, kNameId = 10, kTrack = 11;
 constexpr std::uint32_t kBegin = 1, kEnd = 2, kInstant = 3;
 }  // namespace event
 namespace note {
 constexpr std::uint32_t kNameId = 1, kInt = 4, kText = 6;
 }
 namespace interned {
-constexpr std::uint32_t kNames = 2, kNoteNames = 3, kId = 1, kText = 2;
+constexpr std::uint32_t kCategories = 1, kNames = 2, kNoteNames = 3, kId = 1, kText = 2;
 }
 
 // Ids of tracks.
@@ -114,13 +117,18 @@ std::uint64_t PerfettoTrace::name_id(std::map<std::string, std::uint64_t, std::l
   return id;
 }
 
-void PerfettoTrace::begin(std::uint32_t type, std::uint64_t track_id, std::string_view name, std::uint64_t at_ns,
+void PerfettoTrace::begin(std::uint32_t type, std::uint64_t track_id, const Title& title, std::uint64_t at_ns,
                           const std::vector<Note>& notes) {
   std::string names;
   std::string one_event;
+  for (std::string_view rest = title.categories; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(';'), rest.size());
+    put(one_event, event::kCategoryIds, name_id(categories_, rest.substr(0, end), interned::kCategories, names));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
   put(one_event, event::kType, type);
   put(one_event, event::kTrack, track_id);
-  put(one_event, event::kNameId, name_id(names_, name, interned::kNames, names));
+  put(one_event, event::kNameId, name_id(names_, title.name, interned::kNames, names));
   for (const Note& each : notes) {
     std::string one_note;
     put(one_note, note::kNameId, name_id(note_names_, each.name, interned::kNoteNames, names));
@@ -148,15 +156,15 @@ void PerfettoTrace::end(std::uint64_t track_id, std::uint64_t at_ns) {
   emit(std::move(one));
 }
 
-void PerfettoTrace::add_slice(std::string_view name, std::uint64_t start_ns, std::uint64_t end_ns,
+void PerfettoTrace::add_slice(const Title& title, std::uint64_t start_ns, std::uint64_t end_ns,
                               const std::vector<Note>& notes) {
   const std::uint64_t id = kSliceTracks + slices_++;
   std::string descriptor;
   put(descriptor, track::kId, id);
   put(descriptor, track::kParent, kProcessTrack);
-  put(descriptor, track::kName, name);
+  put(descriptor, track::kName, title.name);
   emit_track(descriptor);
-  begin(event::kBegin, id, name, start_ns, notes);
+  begin(event::kBegin, id, title, start_ns, notes);
   end(id, end_ns);
 }
 
@@ -167,11 +175,13 @@ void PerfettoTrace::add(const CallEvent& call) {
   }
   notes.push_back({"result", result_text(call)});
   const std::uint64_t track_id = track_of(call.thread);
+  const std::string name = syscall_name(call.id);
+  const std::string classes = class_list(call.id);
   if (!call.latency_ns.has_value()) {
-    begin(event::kInstant, track_id, syscall_name(call.id), call.start_ns, notes);
+    begin(event::kInstant, track_id, {name, classes}, call.start_ns, notes);
     return;
   }
-  begin(event::kBegin, track_id, syscall_name(call.id), call.start_ns, notes);
+  begin(event::kBegin, track_id, {name, classes}, call.start_ns, notes);
   end(track_id, call.start_ns + *call.latency_ns);
 }
 

@@ -27,10 +27,17 @@ class PerfettoTrace {
     bool is_number = false;
   };
 
+  struct Title {
+    std::string_view name;
+    std::string_view categories;  ///< With `;` between them: classes of a call; kWindow, kScope.
+  };
+  static constexpr std::string_view kWindow = "window";
+  static constexpr std::string_view kScope = "scope";
+
   PerfettoTrace(std::uint32_t process, std::string_view program, MappedText& out);
 
   /// A named stretch on a track of its own, below the process's.
-  void add_slice(std::string_view name, std::uint64_t start_ns, std::uint64_t end_ns, const std::vector<Note>& notes);
+  void add_slice(const Title& title, std::uint64_t start_ns, std::uint64_t end_ns, const std::vector<Note>& notes);
   /// A call on its thread's track.
   void add(const CallEvent& event);
 
@@ -38,7 +45,7 @@ class PerfettoTrace {
   std::uint64_t track_of(std::uint32_t thread);
   std::uint64_t name_id(std::map<std::string, std::uint64_t, std::less<>>& known, std::string_view name,
                         std::uint32_t field, std::string& interned);
-  void begin(std::uint32_t type, std::uint64_t track, std::string_view name, std::uint64_t at_ns,
+  void begin(std::uint32_t type, std::uint64_t track, const Title& title, std::uint64_t at_ns,
              const std::vector<Note>& notes);
   void end(std::uint64_t track, std::uint64_t at_ns);
   void emit(std::string packet);
@@ -48,6 +55,7 @@ class PerfettoTrace {
   MappedText& out_;
   bool has_begun_ = false;
   std::set<std::uint32_t> threads_;
+  std::map<std::string, std::uint64_t, std::less<>> categories_;
   std::map<std::string, std::uint64_t, std::less<>> names_;
   std::map<std::string, std::uint64_t, std::less<>> note_names_;
   std::uint64_t slices_ = 0;

@@ -100,7 +100,9 @@ void Traces::write(CallTrace& trace, const std::string& folder, std::string_view
   Writer writer(perfetto, text, slices);
   trace.deliver(writer);
   for (const Checked& one : slices) {
-    perfetto.add_slice(one.slice.name, one.slice.start_ns, one.slice.end_ns, notes_of(one));
+    const bool is_window = window != nullptr && &one == slices.data();
+    perfetto.add_slice({one.slice.name, is_window ? PerfettoTrace::kWindow : PerfettoTrace::kScope}, one.slice.start_ns,
+                       one.slice.end_ns, notes_of(one));
   }
   if (!text.is_whole() || !bytes.is_whole()) {
     shared_.recorder.note_problem({"there was no memory to write the trace of " + std::string(spoken),

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+#include "commands/trace.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <ostream>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "csv/find_files.h"
+#include "csv/printable.h"
+#include "model/loader.h"
+#include "model/suggestion.h"
+#include "model/syscall_choice.h"
+#include "render/markdown.h"
+#include "trace/find_traces.h"
+
+namespace syscost::bench::commands {
+namespace {
+
+namespace fs = std::filesystem;
+using trace::Call;
+using trace::FoundTrace;
+using trace::TraceFile;
+
+constexpr const char* kArtifacts = "syscost_artifacts";
+constexpr std::size_t kNamed = 10;
+constexpr const char* kHowTo =
+    "Run the tests with --syscost_trace (SYSCOST_TRACE=1), which needs --syscost_backend dispatch.\n";
+
+bool is_trace_file(const std::string& path) {
+  return path.ends_with(".pftrace");
+}
+
+/// Where traces are looked for, and of which runs.
+struct Place {
+  std::string folder;
+  std::set<std::string> run_ids;  ///< Empty = all.
+};
+
+/// Prints why there is none.
+std::optional<Place> place_of(const cli::Options& options, csv::Problems& problems, std::ostream& err) {
+  const std::string& from = options.trace.from;
+  Place place{from.empty() ? kArtifacts : from, {options.run_ids.begin(), options.run_ids.end()}};
+  if (from.ends_with(".strace")) {
+    err << "bench: " << csv::printable(from) << " is text; give the trace.pftrace beside it\n";
+    return std::nullopt;
+  }
+  std::error_code error;
+  if (!from.empty() && !fs::is_directory(from, error)) {
+    model::LoadOptions load;
+    load.keep_rows = false;
+    if (!options.run_ids.empty()) load.run_id = options.run_ids.front();
+    const model::Dataset data = model::load(from, load, problems);
+    if (data.contexts.empty()) return std::nullopt;
+    place.run_ids.clear();
+    for (const model::Context& context : data.contexts) place.run_ids.insert(std::string(data.text(context.run_id)));
+    const fs::path beside = fs::path(from).parent_path() / kArtifacts;
+    place.folder = beside.string();
+  }
+  if (fs::is_directory(place.folder, error)) return place;
+  err << "bench: there is no folder " << csv::printable(place.folder) << '\n'
+      << kHowTo << "If its artifacts are elsewhere (--syscost_artifacts), give that folder as FILE.\n";
+  return std::nullopt;
+}
+
+void print_several(const std::vector<FoundTrace>& found, const std::string& asked, std::ostream& err) {
+  err << csv::printable(fmt::format("bench: {} traces are of tests with \"{}\" in their names:", found.size(), asked))
+      << '\n';
+  for (std::size_t i = 0; i < std::min(found.size(), kNamed); ++i) {
+    err << "  " << csv::printable(found[i].path) << '\n';
+  }
+  if (found.size() > kNamed) err << fmt::format("  and {} more\n", found.size() - kNamed);
+  err << "Give more of the name, or one of these files: bench trace FILE\n";
+}
+
+void print_none(const std::vector<FoundTrace>& all, const std::string& asked, std::ostream& err) {
+  std::vector<std::string> names;
+  for (const FoundTrace& one : all) names.push_back(one.test);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  err << csv::printable(fmt::format("bench: no trace is of a test with \"{}\" in its name{}", asked,
+                                    model::or_rather(asked, names)))
+      << '\n';
+  const std::size_t rest = names.size() > kNamed ? names.size() - kNamed : 0;
+  names.resize(names.size() - rest);
+  err << csv::printable(fmt::format("There are traces of {}{}", fmt::join(names, ", "),
+                                    rest == 0 ? "" : fmt::format(" and {} more", rest)))
+      << '\n';
+}
+
+/// The path of the trace; prints why there is none.
+std::optional<std::string> path_of(const cli::Options& options, csv::Problems& problems, std::ostream& err) {
+  if (options.trace.from.empty() && is_trace_file(options.trace.test)) return options.trace.test;
+  if (is_trace_file(options.trace.from)) return options.trace.from;
+  const std::optional<Place> place = place_of(options, problems, err);
+  if (!place) return std::nullopt;
+  std::vector<FoundTrace> all = trace::find_traces(place->folder, place->run_ids, problems);
+  if (all.empty()) {
+    const bool is_of_run = !place->run_ids.empty();
+    err << csv::printable(fmt::format("bench: {} holds no trace{}", place->folder,
+                                      is_of_run ? fmt::format(" of run {}", fmt::join(place->run_ids, ", ")) : ""))
+        << '\n'
+        << kHowTo;
+    return std::nullopt;
+  }
+  std::vector<FoundTrace> found = trace::of_test(all, options.trace.test);
+  if (found.empty()) {
+    print_none(trace::of_newest_run(std::move(all)), options.trace.test, err);
+    return std::nullopt;
+  }
+  found = trace::of_newest_run(std::move(found));
+  if (found.size() == 1) return found.front().path;
+  print_several(found, options.trace.test, err);
+  return std::nullopt;
+}
+
+std::optional<std::vector<char>> bytes_of(const std::string& path, csv::Problems& problems) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::error_code error;
+  if (file && !fs::is_directory(path, error)) return bytes;
+  problems.add(path, 0, "cannot be read: " + std::generic_category().message(errno != 0 ? errno : EIO));
+  return std::nullopt;
+}
+
+/// A file that was given must be of TEST.
+bool is_asked_for(const cli::Options& options, const TraceFile& file, std::ostream& err) {
+  if (!is_trace_file(options.trace.from)) return true;
+  const std::string name = name_of(file);
+  if (name.find(options.trace.test) != std::string::npos) return true;
+  err << "bench: "
+      << csv::printable(fmt::format("{} is the trace of {}, not of {}", file.path, name, options.trace.test)) << '\n';
+  return false;
+}
+
+bool is_under_way(const cli::TraceOptions& options, const TraceFile& file, const Call& call) {
+  if (options.between.empty()) return true;
+  const std::int64_t start = at_ns(file, call);
+  if (start > options.to_ns) return false;
+  if (!call.took_ns || start >= options.from_ns) return start >= options.from_ns;
+  return *call.took_ns >= static_cast<std::uint64_t>(options.from_ns) - static_cast<std::uint64_t>(start);
+}
+
+template <class Values, class Value>
+bool is_one_of(const Values& values, const Value& value) {
+  return values.empty() || std::find(values.begin(), values.end(), value) != values.end();
+}
+
+std::vector<const Call*> chosen(const cli::TraceOptions& options, const model::SyscallChoice& choice,
+                                const TraceFile& file) {
+  std::vector<const Call*> calls;
+  for (const Call& call : file.calls) {
+    if (options.is_errors_only && call.error().empty()) continue;
+    if (!options.errnos.empty() && !is_one_of(options.errnos, call.error())) continue;
+    if (!is_one_of(options.thread_ids, call.thread) || !is_under_way(options, file, call)) continue;
+    if (!choice.matches(std::string(call.name), {}, file.categories[call.categories])) continue;
+    calls.push_back(&call);
+  }
+  const std::size_t most = std::min(options.most.value_or(calls.size()), calls.size());
+  if (!options.last.empty()) {
+    calls.erase(calls.begin(), calls.end() - static_cast<std::ptrdiff_t>(most));
+  } else {
+    if (!options.slowest.empty()) {
+      std::stable_sort(calls.begin(), calls.end(),
+                       [](const Call* a, const Call* b) { return a->took_ns > b->took_ns; });
+    }
+    calls.resize(most);
+  }
+  return calls;
+}
+
+/// The message if no call is chosen.
+void print_made(const TraceFile& file, std::ostream& err) {
+  std::map<std::string_view, std::size_t> made;
+  for (const Call& call : file.calls) ++made[call.name];
+  std::vector<std::string> words;
+  for (const auto& [name, count] : made) words.push_back(fmt::format("{} {}", count, name));
+  err << csv::printable(fmt::format("bench: no call of {} matches; its trace has {}", name_of(file),
+                                    words.empty() ? "none" : fmt::format("{}", fmt::join(words, ", "))))
+      << '\n';
+}
+
+}  // namespace
+
+std::string name_of(const TraceFile& file) {
+  if (const trace::Slice* window = file.window()) return std::string(window->name);
+  return fmt::format("process {} ({})", file.process, file.program);
+}
+
+std::int64_t at_ns(const TraceFile& file, const Call& call) {
+  return static_cast<std::int64_t>(call.start_ns - file.origin_ns());
+}
+
+std::string arguments_text(const TraceFile& file, const Call& call) {
+  std::string text;
+  for (std::size_t i = 0; i < call.note_count; ++i) {
+    text.append(i == 0 ? "" : ", ").append(file.notes[call.first_note + i].text);
+  }
+  return text;
+}
+
+int trace(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {
+  csv::Problems problems;
+  const auto fail = [&] {
+    problems.print(err);
+    return cli::kExitBadInput;
+  };
+  std::string fault;
+  const std::optional<model::SyscallChoice> choice = model::SyscallChoice::parse(options.trace.syscall, fault);
+  if (!choice) {
+    err << "bench: --syscall " << csv::printable(fault) << '\n';
+    return fail();
+  }
+  const std::optional<std::string> path = path_of(options, problems, err);
+  if (!path) return fail();
+  std::optional<std::vector<char>> bytes = bytes_of(*path, problems);
+  if (!bytes) return fail();
+  const TraceFile file = trace::read_trace(*path, *std::move(bytes), problems);
+  if (file.calls.empty() && file.slices.empty()) return fail();
+  if (!is_asked_for(options, file, err)) return fail();
+  const ShownTrace shown{file, chosen(options.trace, *choice, file)};
+  if (shown.calls.empty() && !file.calls.empty()) {
+    print_made(file, err);
+    return fail();
+  }
+  switch (options.format) {
+    case cli::Format::json:
+      out << trace_json(shown);
+      break;
+    case cli::Format::csv:
+      out << trace_csv(shown);
+      break;
+    case cli::Format::md:
+      out << render::code_block(trace_text(shown, render::Paint(false), 0));
+      break;
+    case cli::Format::text:
+      out << trace_text(shown, paint, options.screen.width);
+      break;
+  }
+  problems.print(err);
+  return problems.empty() ? cli::kExitOk : cli::kExitBadInput;
+}
+
+}  // namespace syscost::bench::commands

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "trace/find_traces.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace syscost::bench::trace {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// `text` as it begins as the name of a folder (plugin/src/session/tools/artifacts.cc): a changed name also has a hash
+/// at its end.
+std::string as_folder(std::string_view text) {
+  constexpr std::size_t kLongest = 120;
+  std::string name(text.substr(0, kLongest));
+  for (char& c : name) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                          std::string_view("._-+=,@ ").find(c) != std::string_view::npos;
+    if (!is_plain) c = '_';
+  }
+  return name;
+}
+
+/// Without the hash.
+std::string_view without_hash(std::string_view folder) {
+  constexpr std::size_t kHash = 9;  // -a666d464
+  if (folder.size() <= kHash || folder[folder.size() - kHash] != '-') return folder;
+  const std::string_view digits = folder.substr(folder.size() - kHash + 1);
+  const bool is_hash = digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  return is_hash ? folder.substr(0, folder.size() - kHash) : folder;
+}
+
+bool is_folder_of(std::string_view folder, const std::string& name) {
+  return folder == name || without_hash(folder) == name;
+}
+
+}  // namespace
+
+std::vector<FoundTrace> find_traces(const std::string& folder, const std::set<std::string>& run_ids,
+                                    csv::Problems& problems) {
+  std::vector<FoundTrace> found;
+  std::error_code error;
+  fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error);
+  while (!error && at != fs::recursive_directory_iterator()) {
+    const fs::path& path = at->path();
+    if (path.filename() == kTraceName) {
+      const fs::path test = path.parent_path();
+      const fs::path run = test.parent_path().parent_path();
+      const std::string run_name = run.filename().string();
+      const bool is_wanted = run_ids.empty() || std::any_of(run_ids.begin(), run_ids.end(), [&](const std::string& id) {
+                               return is_folder_of(run_name, as_folder(id));
+                             });
+      if (is_wanted) found.push_back({path.string(), test.filename().string(), run.string()});
+    }
+    at.increment(error);
+  }
+  if (error) problems.add(folder, 0, "cannot be read: " + error.message());
+  std::sort(found.begin(), found.end(), [](const FoundTrace& a, const FoundTrace& b) { return a.path < b.path; });
+  return found;
+}
+
+std::vector<FoundTrace> of_newest_run(std::vector<FoundTrace> traces) {
+  std::map<std::string, fs::file_time_type> times;
+  for (const FoundTrace& one : traces) {
+    std::error_code error;
+    const fs::file_time_type time = fs::last_write_time(one.path, error);
+    fs::file_time_type& last = times.try_emplace(one.run, fs::file_time_type::min()).first->second;
+    if (!error) last = std::max(last, time);
+  }
+  if (traces.empty()) return traces;
+  const auto newest =
+      std::max_element(times.begin(), times.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  std::erase_if(traces, [&](const FoundTrace& one) { return one.run != newest->first; });
+  return traces;
+}
+
+std::vector<FoundTrace> of_test(const std::vector<FoundTrace>& traces, const std::string& asked) {
+  const std::string name = as_folder(asked);
+  std::vector<FoundTrace> exact;
+  std::vector<FoundTrace> partly;
+  for (const FoundTrace& one : traces) {
+    if (is_folder_of(one.test, name)) exact.push_back(one);
+    if (without_hash(one.test).find(name) != std::string_view::npos) partly.push_back(one);
+  }
+  return exact.empty() ? partly : exact;
+}
+
+}  // namespace syscost::bench::trace

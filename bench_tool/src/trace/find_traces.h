@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+//
+// Finds the traces that --syscost_trace left: ROOT/RUN/PROGRAM/TEST/trace.pftrace.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "csv/problems.h"
+
+namespace syscost::bench::trace {
+
+inline constexpr const char* kTraceName = "trace.pftrace";
+
+/// A trace by its path. The names are those of its folders, in which some characters of the test's name are `_`.
+struct FoundTrace {
+  std::string path;
+  std::string test;
+  std::string run;  ///< The path of the run's folder.
+};
+
+/// All traces in `folder` and below it. If `run_ids` is not empty, only those of these runs. Follows no links.
+std::vector<FoundTrace> find_traces(const std::string& folder, const std::set<std::string>& run_ids,
+                                    csv::Problems& problems);
+
+/// Those of the run that wrote last.
+std::vector<FoundTrace> of_newest_run(std::vector<FoundTrace> traces);
+
+/// Those of the test `asked`, or, if there are none, of tests with `asked` in their names.
+std::vector<FoundTrace> of_test(const std::vector<FoundTrace>& traces, const std::string& asked);
+
+}  // namespace syscost::bench::trace

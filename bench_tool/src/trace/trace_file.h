@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+//
+// TraceFile: a trace.pftrace that --syscost_trace wrote, read back. Any bytes may come: what is no such trace is a
+// problem, what is cut is used as far as it goes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "csv/problems.h"
+
+namespace syscost::bench::trace {
+
+/// An argument, or a number of a slice.
+struct Note {
+  std::string_view name;
+  std::string_view text;
+  std::uint64_t number = 0;
+};
+
+struct Call {
+  std::string_view name;
+  std::string_view result;  ///< `3`, `-1 ENOENT (No such file or directory)`
+  std::uint64_t start_ns = 0;
+  std::optional<std::uint64_t> took_ns;
+  std::uint32_t thread = 0;
+  std::uint32_t categories = 0;  ///< TraceFile::categories
+  std::size_t first_note = 0;    ///< Its arguments: TraceFile::notes[first_note, first_note + note_count)
+  std::size_t note_count = 0;
+
+  /// `ENOENT`; empty for a call that succeeded.
+  std::string_view error() const;
+};
+
+/// A window, a scope or a loop.
+struct Slice {
+  std::string_view name;
+  std::uint64_t start_ns = 0;
+  std::optional<std::uint64_t> took_ns;
+  bool is_window = false;
+  std::optional<std::uint64_t> calls;
+  std::optional<std::uint64_t> events;
+  std::optional<std::uint64_t> lost;  ///< Calls without an event.
+};
+
+struct TraceFile {
+  TraceFile() = default;
+  TraceFile(TraceFile&&) = default;
+  TraceFile& operator=(TraceFile&&) = default;
+  TraceFile(const TraceFile&) = delete;  // the texts are parts of `bytes`
+  TraceFile& operator=(const TraceFile&) = delete;
+
+  std::string path;
+  std::vector<char> bytes;
+  std::string_view program;
+  std::uint64_t process = 0;
+  std::vector<Call> calls;  ///< In the order of their starts.
+  std::vector<Note> notes;
+  std::vector<std::string> categories = {""};  ///< `file;desc`, as column `class` of a CSV.
+  std::vector<Slice> slices;
+
+  /// The test's own; null in a program without tests.
+  const Slice* window() const;
+  /// What times count from: the window's start, else the first event's.
+  std::uint64_t origin_ns() const;
+};
+
+/// Reads `bytes`, a file named `path`. Notes what is wrong with it; then the result has what comes before.
+TraceFile read_trace(std::string path, std::vector<char> bytes, csv::Problems& problems);
+
+}  // namespace syscost::bench::trace
