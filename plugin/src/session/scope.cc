@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "core/cost_access.h"
 #include "os/kept_errno.h"
 #include "session/process_session.h"
 
@@ -38,9 +37,7 @@ Cost Scope::stop() {
 
 std::vector<CallSite> call_sites(const Cost& cost, std::string_view selector) {
   const KeptErrno kept;
-  const detail::CostData* const data = detail::CostAccess::data(cost);
-  if (data == nullptr) return {};
-  return session::process_session().scopes().sites(*data, selector);
+  return cost.available() ? session::process_session().scopes().sites(cost, selector) : std::vector<CallSite>();
 }
 
 int cycles(int fallback) {

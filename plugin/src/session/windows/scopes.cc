@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/call_site.h"
+#include "core/cost_access.h"
 #include "core/selector.h"
 #include "core/syscall_table.h"
 #include "os/quiet_memory.h"
@@ -86,8 +87,9 @@ Cost Scopes::close(ScopeRecord* scope) {
   return Cost(opened.with_losses(std::move(cost), opened.hidden_losses(reach) - hidden_before));
 }
 
-std::vector<CallSite> Scopes::sites(const detail::CostData& cost, std::string_view selector) {
-  if (cost.stacks() == nullptr || shared_.is_fork_child() || shared_.tools_epoch.load() % 2 != 0) return {};
+std::vector<CallSite> Scopes::sites(const Cost& cost, std::string_view selector) {
+  const detail::CostData& data = *detail::CostAccess::data(cost);
+  if (data.stacks() == nullptr || shared_.is_fork_child() || shared_.tools_epoch.load() % 2 != 0) return {};
   const OwnCalls own(shared_.backend.current());
   const Recorder::Lock guard = shared_.recorder.take_lock_inside_window();
   shared_.recorder.enter_file();
@@ -95,7 +97,7 @@ std::vector<CallSite> Scopes::sites(const detail::CostData& cost, std::string_vi
   const Result<Selector> chosen = Selector::parse(selector, &quiet_memory());
   if (!chosen.ok()) return {};
   detail::CostData of_sites(&quiet_memory());
-  shared_.call_sites().replace_stacks(cost, of_sites);
+  shared_.call_sites().replace_stacks(data, of_sites);
   std::map<std::pair<std::string, std::uint32_t>, std::uint64_t> calls;
   for (const auto& [id, tally] : of_sites.table) {
     const bool is_known = id.detail.stack != 0 && tally.calls > 0;
