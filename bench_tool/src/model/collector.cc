@@ -215,18 +215,21 @@ std::uint32_t Collector::sample_of(const Sample& wanted) {
 
 std::uint64_t Collector::hash_of(const Sample& key) const {
   std::uint64_t hash = key.pid;
-  for (const std::uint32_t part :
-       {data_.context(key).run_id, key.kind, key.test, key.window, key.parent, key.origin, key.repetition}) {
+  const Context& of = data_.context(key);
+  for (const std::uint32_t part : {of.run_id, of.host, of.program, of.started_at, key.kind, key.test, key.window,
+                                   key.parent, key.origin, key.repetition}) {
     hash = (hash ^ part) * 0x9E3779B97F4A7C15U;
     hash ^= hash >> 32U;
   }
   return hash;
 }
 
+/// Processes of one run on several machines, or in several containers, may have the same pid.
 bool Collector::is_same_window(const Sample& a, const Sample& b) const {
   const auto key = [&](const Sample& one) {
-    return std::tie(data_.context(one).run_id, one.kind, one.test, one.window, one.parent, one.origin, one.repetition,
-                    one.pid);
+    const Context& of = data_.context(one);
+    return std::tie(of.run_id, of.host, of.program, of.started_at, one.kind, one.test, one.window, one.parent,
+                    one.origin, one.repetition, one.pid);
   };
   return key(a) == key(b);
 }

@@ -180,8 +180,16 @@ TEST(Loader, FindsAWindowsRowsWhenTheFileWasSorted) {
 }
 
 TEST(Loader, ReadsTheKeyAgainWhereverOneOfItsColumnsDiffers) {
-  const Cells keys[] = {{{"pid", "8"}},    {{"repetition", "1"}},    {{"test", "Suite.Tesu"}},
-                        {{"window", "w"}}, {{"origin", "bpftrace"}}, {{"kind", "loop"}}};
+  const Cells keys[] = {{{"pid", "8"}},
+                        {{"repetition", "1"}},
+                        {{"test", "Suite.Tesu"}},
+                        {{"window", "w"}},
+                        {{"origin", "bpftrace"}},
+                        {{"kind", "loop"}},
+                        // The process is another one, although its pid is the same.
+                        {{"host", "x"}},
+                        {{"program", "x"}},
+                        {{"started_at", "2026-11-20T01:00:00.000Z"}}};
   std::string rows;
   for (const Cells& key : keys) rows += test_row() + test_row(key);
   const Loaded loaded = load(rows);

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""Two shards of a suite on two executors, as a service of remote execution runs them.
+
+An executor is a sandbox of its own: namespaces for mounts, processes, network, IPC and host name, and a root folder with
+the system's programs, syscost and the declared inputs. It shares no memory, no temporary folder and no socket with the
+other one. Only the folder of the undeclared outputs comes back.
+"""
+import os
+import shlex
+import shutil
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "adapters"))
+from adapter_case import BIN, PLAIN, main  # noqa: E402
+from surroundings_test import ROOT, needs  # noqa: E402
+from run_case import BENCH, RunCase  # noqa: E402
+
+TESTS = "--gtest_filter=WithFixture.*:Shapes.CallsThreeTimes"
+SYSTEM = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
+ENTER = """set -e
+mount --make-rprivate /
+mount --rbind /usr {root}/usr
+mount --rbind /dev {root}/dev
+mount --bind {build} {root}{build}
+mount -t proc none {root}/proc
+mount -t tmpfs none {root}/tmp
+hostname {name}
+exec chroot {root} env -i {variables} {command}
+"""
+
+
+@ROOT
+@needs("unshare")
+class TwoExecutors(RunCase):
+    def execute(self, shard, of, program, run_id="build7", code=0):
+        """Runs one shard on an executor of its own, and returns the folder that comes back."""
+        name = f"executor{shard}"
+        root = os.path.join(self.folder, name)
+        build = os.path.dirname(BIN)
+        for folder in ("usr", "dev", "proc", "tmp", "execroot", "outputs", build.lstrip("/")):
+            os.makedirs(os.path.join(root, folder))
+        for folder in SYSTEM:
+            if os.path.islink(f"/{folder}"):
+                os.symlink(os.readlink(f"/{folder}"), os.path.join(root, folder))
+        shutil.copy(program, os.path.join(root, "execroot", "tests"))
+        variables = {"PATH": "/usr/bin:/bin", "TEST_UNDECLARED_OUTPUTS_DIR": "/outputs", "SYSCOST_RUN_ID": run_id,
+                     "GTEST_TOTAL_SHARDS": of, "GTEST_SHARD_INDEX": shard}
+        script = ENTER.format(root=root, build=build, name=name, variables=shlex.join(f"{k}={v}" for k, v in variables.items()),
+                              command=shlex.join([BENCH, "run", "--", "/execroot/tests", TESTS]))
+        self.run_program("unshare", "--mount", "--pid", "--net", "--ipc", "--uts", "--fork", "--kill-child", "sh", "-c", script,
+                         code=code)
+        back = os.path.join(self.folder, "testlogs", f"shard_{shard + 1}_of_{of}", "test.outputs")
+        shutil.copytree(os.path.join(root, "outputs"), back)
+        shutil.rmtree(root)
+        return back
+
+    def bench(self, *arguments, code=0):
+        return self.run_program(BENCH, *arguments, code=code)
+
+    def test_their_files_are_one_run_and_are_judged_as_one(self):
+        tree = os.path.join(self.folder, "testlogs")
+        for shard in range(2):
+            self.assertEqual(os.listdir(self.execute(shard, 2, PLAIN)), ["syscost.csv"])
+        whole = self.bench("summary", "--recursive", tree)
+        self.assertIn("run build7 in 2 shards", whole.out)
+        baseline = os.path.join(self.folder, "syscost.baseline")
+        shutil.copy(PLAIN, os.path.join(self.folder, "tests"))
+        self.bench_run("--csv", self.csv, "--", os.path.join(self.folder, "tests"), TESTS)
+        self.bench("baseline", "update", self.csv, "-o", baseline)
+        self.assertEqual(self.getppids(), {"Shapes.CallsThreeTimes": 3, "WithFixture.One": 14, "WithFixture.Two": 24})
+        self.bench("check", "--recursive", tree, "--baseline", baseline)
+        shutil.rmtree(os.path.join(tree, "shard_2_of_2"))
+        part = self.bench("check", "--recursive", tree, "--baseline", baseline, code=2)
+        self.assertIn("shard 2 of 2", part.err)
+
+
+if __name__ == "__main__":
+    main()
