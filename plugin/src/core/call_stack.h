@@ -62,6 +62,8 @@ class StackSource {
   virtual StackEnd end(std::uint32_t stack) const = 0;
   /// `index` is a StackFrame::module other than kNoModule.
   virtual const Module& module(std::uint32_t index) const = 0;
+  /// How many calls of the process so far have no stack, because there was no room for one more.
+  virtual std::uint64_t calls_beyond_limits() const { return 0; }
 
  protected:
   StackSource() = default;

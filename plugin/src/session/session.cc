@@ -118,6 +118,17 @@ Result<void> Session::take_over(Options options) {
   return {};
 }
 
+void Session::say_calls_without_line() const {
+  const OpenBackend* opened = shared_.backend.current();
+  const StackSource* stacks = opened != nullptr ? opened->backend->stacks() : nullptr;
+  const std::uint64_t calls = stacks != nullptr ? stacks->calls_beyond_limits() : 0;
+  if (calls == 0) return;
+  say_failure({std::to_string(calls) + (calls == 1 ? " call was" : " calls were") +
+                   " counted without a line (--syscost_where): the program has more different call stacks than syscost "
+                   "has room for",
+               "measure fewer tests in one process (--gtest_filter)"});
+}
+
 void Session::finish() {
   if (!is_fork_child() && is_started()) shared_.recorder.finish();
 }
@@ -125,6 +136,7 @@ void Session::finish() {
 void Session::conclude() {
   if (is_fork_child() || !is_started()) return;
   traces_.conclude_process();
+  say_calls_without_line();
   shared_.recorder.conclude();
 }
 

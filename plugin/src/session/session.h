@@ -66,6 +66,7 @@ class Session {
  private:
   std::string backend_note() const;
   void read_run(const adapter::Framework& framework, bool is_new);
+  void say_calls_without_line() const;
 
   Measurement shared_;
   Tracing tools_;

@@ -2,6 +2,7 @@
 //
 // The call stacks of --syscost_where: each stack is compared with what _Unwind_Backtrace says at the same place.
 #include <alloca.h>
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -22,6 +23,7 @@
 #include <vector>
 
 #include "backends/dispatch/stub/state.h"
+#include "backends/dispatch/stub/where.h"
 #include "opened.h"
 
 namespace syscost::dispatch {
@@ -59,6 +61,11 @@ __attribute__((noinline)) void recurse(int depth) {
   if (depth > 0) recurse(depth - 1);
   if (depth == 0) mark();
   asm volatile("" : : : "memory");
+}
+
+/// With optimisation this is a jump: the function is not on the stack.
+__attribute__((noinline)) void pass_on() {
+  return mark();
 }
 
 __attribute__((noinline)) void realigned(std::size_t bytes) {
@@ -125,6 +132,7 @@ __attribute__((noinline)) void catch_it() {
 void make_marked_calls() {
   mark();
   for (int depth : {1, 5, 40}) recurse(depth);
+  pass_on();
   realigned(17);
   realigned(400);
   std::array<int, 9> numbers{5, 3, 8, 1, 9, 2, 7, 4, 6};
@@ -332,6 +340,91 @@ TEST_P(CallStacksTest, LeaveVectorRegistersAlone) {
   });
   EXPECT_EQ(counted.with_stack, 1U);
   EXPECT_EQ(before, after);
+}
+
+// ---- code that goes and comes ---------------------------------------------------------------------------------------
+
+class Plugin {
+ public:
+  explicit Plugin(const char* path) : handle_(dlopen(path, RTLD_NOW | RTLD_LOCAL)) {}
+  ~Plugin() {
+    if (handle_ != nullptr) dlclose(handle_);
+  }
+  Plugin(const Plugin&) = delete;
+  Plugin& operator=(const Plugin&) = delete;
+
+  int (*function() const)() {
+    return handle_ != nullptr ? reinterpret_cast<int (*)()>(dlsym(handle_, "call_from_plugin")) : nullptr;
+  }
+
+ private:
+  void* handle_;
+};
+
+TEST_P(CallStacksTest, AreThoseOfTheLibraryThatIsLoadedNow) {
+  std::set<std::uintptr_t> places;
+  const Counted counted = count_by_stack(backend(), [&] {
+    for (int round = 0; round < 3; ++round) {
+      for (const char* path : {SYSCOST_TEST_PLUGIN_1, SYSCOST_TEST_PLUGIN_2, SYSCOST_TEST_PLUGIN_2}) {
+        const Plugin plugin(path);
+        ASSERT_NE(plugin.function(), nullptr);
+        places.insert(reinterpret_cast<std::uintptr_t>(plugin.function()));
+        for (int i = 0; i < 5; ++i) plugin.function()();
+      }
+    }
+  });
+  EXPECT_EQ(places.size(), 1U) << "the libraries lie at different addresses, so this test shows nothing";
+  EXPECT_EQ(counted.calls, 45U);
+  std::map<std::string, std::uint64_t> calls_by_library;
+  for (const auto& [stack, calls] : counted.by_stack) {
+    ASSERT_NE(stack, 0U);
+    EXPECT_EQ(source().end(stack), StackEnd::complete);
+    const std::span<const StackFrame> frames = source().frames(stack);
+    ASSERT_GE(frames.size(), 3U);
+    const std::string& path = source().module(frames[1].module).path;
+    EXPECT_EQ(source().module(frames[2].module).path, path);
+    calls_by_library[path] += calls;
+  }
+  EXPECT_EQ(calls_by_library,
+            (std::map<std::string, std::uint64_t>{{SYSCOST_TEST_PLUGIN_1, 15}, {SYSCOST_TEST_PLUGIN_2, 30}}));
+}
+
+// ---- limits ---------------------------------------------------------------------------------------------------------
+
+TEST_P(CallStacksTest, EndAtTheMostFunctions) {
+  const Counted counted = count_by_stack(backend(), [] {
+    recurse(200);
+    recurse(201);
+  });
+  EXPECT_EQ(counted.calls, 2U);
+  // The callers beyond are not known, so both are one.
+  ASSERT_EQ(counted.by_stack.size(), 1U);
+  const std::uint32_t stack = counted.by_stack.begin()->first;
+  EXPECT_EQ(source().end(stack), StackEnd::too_deep);
+  EXPECT_EQ(source().frames(stack).size(), signal_safe::kMaxFrames);
+}
+
+__attribute__((noinline)) void call_at_each_leaf(int depth) {
+  if (depth == 0) {
+    syscall(kNumber);
+  } else {
+    call_at_each_leaf(depth - 1);
+    asm volatile("" : : : "memory");
+    call_at_each_leaf(depth - 1);
+  }
+  asm volatile("" : : : "memory");
+}
+
+// The last one: from here on there is no room for stacks.
+TEST_P(CallStacksTest, BeyondTheLimitAreCountedWithoutAStack) {
+  constexpr int kDepth = 16;
+  constexpr std::uint64_t kLeaves = 1 << kDepth;
+  static_assert(kLeaves > signal_safe::kMaxStacks);
+  const std::uint64_t before = source().calls_beyond_limits();
+  const Counted counted = count_by_stack(backend(), [] { call_at_each_leaf(kDepth); });
+  EXPECT_EQ(counted.calls, kLeaves);
+  EXPECT_GE(counted.calls - counted.with_stack, kLeaves - signal_safe::kMaxStacks);
+  EXPECT_EQ(source().calls_beyond_limits() - before, counted.calls - counted.with_stack);
 }
 
 TEST_P(CallStacksTest, AreNoneWithoutTheRequest) {

@@ -200,6 +200,7 @@ TEST(Options, RefusesFlagsOfAToolThatIsNotAskedFor) {
     EXPECT_EQ(complaint({flag, "--syscost_profile=bpftrace"}), "") << flag;
   }
   EXPECT_EQ(complaint({"--syscost_artifacts=a", "--syscost_profile=perf"}), "");
+  EXPECT_EQ(complaint({"--syscost_artifacts=a", "--syscost_where"}), "");
   EXPECT_FALSE(options({}, {"SYSCOST_BPF=syslat", "SYSCOST_ARTIFACTS=/a"}).requests_anything())
       << "may be set for good";
 }

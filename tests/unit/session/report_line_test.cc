@@ -83,6 +83,19 @@ TEST(RemoveFrameworkWrites, TakesThemOutWhereOnlyCallsAreMeasured) {
   EXPECT_EQ(Cost(cost).calls("write"), 0);
 }
 
+TEST(RemoveFrameworkWrites, TakesThemOutOfAllLines) {
+  auto cost = cost_data();
+  SyscallId write{Abi::x86_64, SYS_write};
+  for (const std::uint32_t stack : {3U, 4U}) {
+    write.detail.stack = stack;
+    cost->table.at(write).calls = 1;
+  }
+  remove_framework_writes(cost->table, 1);
+  EXPECT_EQ(Cost(cost).calls("write"), 2);
+  remove_framework_writes(cost->table, 2);
+  EXPECT_EQ(Cost(cost).calls("write"), 0);
+}
+
 TEST(RemoveFrameworkWrites, LeavesAMixtureAlone) {
   auto cost = cost_data();
   count(*cost, SYS_write, 3, 100);

@@ -183,6 +183,10 @@ const Module& CallStacks::module(std::uint32_t index) const {
   return at->second;
 }
 
+std::uint64_t CallStacks::calls_beyond_limits() const {
+  return std::atomic_ref(syscost_where_state.beyond_limits).load();
+}
+
 void CallStacks::check_modules() {
   WhereState& where = syscost_where_state;
   if (where.modules == nullptr) return;

@@ -29,6 +29,7 @@ class CallStacks final : public StackSource {
   std::span<const StackFrame> frames(std::uint32_t stack) const override;
   StackEnd end(std::uint32_t stack) const override;
   const Module& module(std::uint32_t index) const override;
+  std::uint64_t calls_beyond_limits() const override;
 
   /// Files may have been unloaded while no call was seen. Between windows.
   static void check_modules();

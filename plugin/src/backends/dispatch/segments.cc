@@ -67,7 +67,9 @@ void take_places(Account& account, std::uint32_t bank, CallTable& into) {
     SyscallId id = syscall_of(static_cast<std::uint32_t>(place->key >> 32));
     if (!is_scarce) id.detail.stack = static_cast<std::uint32_t>(place->key);
     Tally& tally = into.at(id);
+    const std::uint64_t calls_before = tally.calls;
     take_cell(place->cell, tally);
+    if (is_scarce) std::atomic_ref(syscost_where_state.beyond_limits).fetch_add(tally.calls - calls_before);
     for (signal_safe::PlaceError* error = load(place->errors); error != nullptr; error = load(error->next)) {
       tally.errors.add(static_cast<int>(error->error), error->count);
       error->count = 0;

@@ -282,9 +282,10 @@ Result<void> check_together(const Options& all) {
     return Failure{"--syscost_bpf_sudo requires --syscost_profile bpftrace or perf",
                    "add --syscost_profile=bpftrace, or leave it out"};
   }
-  if (is_flag(all.artifacts_source) && !all.wants_tools() && !all.trace.wanted) {
-    return Failure{"--syscost_artifacts requires --syscost_profile bpftrace, perf or cupti, or --syscost_trace",
-                   "add --syscost_profile=bpftrace, or leave the folder out"};
+  if (is_flag(all.artifacts_source) && !all.wants_tools() && !all.trace.wanted && !all.where.wanted) {
+    return Failure{
+        "--syscost_artifacts requires --syscost_profile bpftrace, perf or cupti, or --syscost_trace or --syscost_where",
+        "add --syscost_profile=bpftrace, or leave the folder out"};
   }
   return {};
 }

@@ -93,9 +93,15 @@ struct Options {
   /// True if tools observe windows.
   bool wants_tools() const { return profile_bpftrace || profile_perf || profile_cupti; }
 
+  /// True if each window has a file of its call stacks, among the other files of the run.
+  bool writes_stacks() const {
+    return where.wanted && !is_counting_process && (!artifacts.empty() || trace.wanted || wants_tools());
+  }
+
   /// Resets each option that prints or writes. The options that decide about counting stay.
   void drop_output() {
     csv.clear();
+    artifacts.clear();
     profile_syscalls = profile_bpftrace = profile_perf = profile_cupti = false;
     trace = {};
     is_backend_named = doctor = help = lists_scripts = markers = false;
@@ -115,7 +121,7 @@ struct Options {
   /// True if an option makes the session start.
   bool requests_anything() const {
     return !is_counting_process && (!csv.empty() || profile_syscalls || trace.wanted || wants_tools() ||
-                                    is_backend_named || doctor || help || lists_scripts);
+                                    writes_stacks() || is_backend_named || doctor || help || lists_scripts);
   }
 };
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <ctime>
+#include <memory_resource>
 #include <utility>
 #include <vector>
 
@@ -71,7 +72,8 @@ CallTrace* trace_of(const OpenBackend* opened) {
 }  // namespace
 
 Result<void> Traces::start() {
-  if (!shared_.options.trace.wanted || artifacts_.has_value()) return {};
+  const bool has_files = shared_.options.trace.wanted || shared_.options.writes_stacks();
+  if (!has_files || artifacts_.has_value()) return {};
   const Result<std::string> root = artifacts_root(shared_.options);
   if (!root.ok()) return root.failure();
   Result<Artifacts> opened = Artifacts::open(root.value(), shared_.run.run_id, shared_.run.program);
@@ -81,12 +83,14 @@ Result<void> Traces::start() {
 }
 
 /// That of the tools, if they have made one.
-Result<std::string> Traces::folder_of(const OpenWindow& window) const {
+Result<std::string> Traces::folder_of(OpenWindow& window) const {
   if (!window.folder.empty()) return window.folder;
   std::string name = window.test;
   if (!window.name.empty()) name += (name.empty() ? "" : " ") + window.name;
   if (window.repetition > 0) name += "." + std::to_string(window.repetition);
-  return artifacts_->make_folder({}, name);
+  Result<std::string> made = artifacts_->make_folder({}, name);
+  if (made.ok()) window.folder = made.value();
+  return made;
 }
 
 void Traces::write(CallTrace& trace, const std::string& folder, std::string_view spoken, const Slice* window) {
@@ -116,7 +120,7 @@ void Traces::write(CallTrace& trace, const std::string& folder, std::string_view
   }
 }
 
-void Traces::conclude(const OpenWindow& window, const std::string& spoken, std::uint64_t end_ns,
+void Traces::conclude(OpenWindow& window, const std::string& spoken, std::uint64_t end_ns,
                       const std::shared_ptr<const detail::CostData>& cost) {
   CallTrace* trace = trace_of(window.opened);
   if (trace == nullptr || !artifacts_.has_value()) return;
@@ -142,6 +146,16 @@ void Traces::conclude(const OpenWindow& window, const std::string& spoken, std::
     }
   }
   trace->restart();
+}
+
+void Traces::write_stacks(OpenWindow& window, const detail::CostData& cost) {
+  if (!artifacts_.has_value() || !shared_.options.writes_stacks()) return;
+  const std::pmr::string text = shared_.call_sites().folded(cost);
+  if (text.empty()) return;
+  const Result<std::string> folder = folder_of(window);
+  const Result<void> written =
+      folder.ok() ? artifacts_->write(folder.value(), "stacks.folded", text) : folder.failure();
+  if (!written.ok()) shared_.recorder.note_problem(written.failure());
 }
 
 void Traces::conclude_process() {

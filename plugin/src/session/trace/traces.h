@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Traces: the files of --syscost_trace. For each window two new files in its artifacts' folder: `trace.strace`, text as
-// of strace, and `trace.pftrace` for Perfetto. In a program without tests, one pair for the process, at its end.
+// Traces: the files of --syscost_trace and --syscost_where in the artifacts' folder of each window: `trace.strace`,
+// text as of strace, `trace.pftrace` for Perfetto, and `stacks.folded`, call stacks for flamegraph.pl. In a program
+// without tests, one pair of traces for the process, at its end.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +21,17 @@ class Traces final : public WindowTrace {
  public:
   explicit Traces(Measurement& shared) : shared_(shared) {}
 
-  /// Makes the folder, if the options request a trace.
+  /// Makes the folder, if the options request a trace or the files of stacks.
   Result<void> start();
-  void conclude(const OpenWindow& window, const std::string& spoken, std::uint64_t end_ns,
+  void conclude(OpenWindow& window, const std::string& spoken, std::uint64_t end_ns,
                 const std::shared_ptr<const detail::CostData>& cost) override;
+  void write_stacks(OpenWindow& window, const detail::CostData& cost) override;
   /// At the process's end: writes what scopes outside of windows have left.
   void conclude_process();
 
  private:
   void write(CallTrace& trace, const std::string& folder_name, std::string_view spoken, const Slice* window);
-  Result<std::string> folder_of(const OpenWindow& window) const;
+  Result<std::string> folder_of(OpenWindow& window) const;
 
   Measurement& shared_;
   std::optional<Artifacts> artifacts_;

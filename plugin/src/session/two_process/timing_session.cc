@@ -74,6 +74,12 @@ std::vector<std::string> TimingSession::counting_variables_or_exit() const {
     refuse({"--syscost_trace does not work with Google Benchmark: a benchmark's calls are counted in another process",
             "leave --syscost_trace out, or trace a test with the same code"});
   }
+  if (options_.where.wanted && options_.artifacts_source == Source::command_line && !options_.wants_tools()) {
+    refuse(
+        {"--syscost_artifacts with --syscost_where alone does not work with Google Benchmark: a benchmark has no file "
+         "of its call stacks",
+         "leave --syscost_artifacts out: bench show --where --svg draws the lines of a benchmark"});
+  }
   if (!options_.wants_tools()) return {};
   const Result<std::string> root = artifacts_root(options_);
   if (!root.ok()) refuse(root.failure());

@@ -179,21 +179,21 @@ void CallSites::replace_stacks(const detail::CostData& cost, detail::CostData& i
   into.lost += cost.lost;
 }
 
-std::string CallSites::folded(const detail::CostData& cost) {
-  if (cost.stacks() == nullptr) return {};
+std::pmr::string CallSites::folded(const detail::CostData& cost) {
+  std::pmr::string text(&memory_);
+  if (cost.stacks() == nullptr) return text;
   look_up_new_stacks(cost);
-  std::map<std::string, std::uint64_t> lines;  // different stacks can have the same names
+  std::pmr::map<std::pmr::string, std::uint64_t> lines(&memory_);  // different stacks can have the same names
   for (const auto& [id, tally] : cost.table) {
     const std::uint64_t calls = cost.measured.calls ? tally.calls : tally.entries;
     if (id.detail.stack == 0 || calls == 0) continue;
     const StackKey key{cost.stacks(), id.detail.stack};
-    std::string line(symbols::folded_text(resolve(key), key.source->end(key.stack), memory_));
+    std::pmr::string line = symbols::folded_text(resolve(key), key.source->end(key.stack), memory_);
     line.append(";").append(syscall_name(id));
     const std::string_view place = line_of(text_of_site(sites_.find(key)->second));
     if (!place.empty()) line.append(" ").append(place);
     lines[line] += calls;
   }
-  std::string text;
   for (const auto& [line, calls] : lines) text.append(line).append(" ").append(std::to_string(calls)).append("\n");
   return text;
 }

@@ -39,7 +39,7 @@ class CallSites {
 
   /// One line for each stack and syscall, for flamegraph.pl and speedscope: `main;Log::batch;write src/log.cc:17 100`.
   /// Empty if no call has a stack.
-  std::string folded(const detail::CostData& cost);
+  std::pmr::string folded(const detail::CostData& cost);
 
   /// What could not be looked up since the last time, each once.
   std::vector<Failure> take_failures();

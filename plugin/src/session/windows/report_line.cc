@@ -106,12 +106,17 @@ std::string breakdown_per_call(const detail::CostData& cost, std::uint64_t calls
 }
 
 void remove_framework_writes(CallTable& table, int count) {
-  constexpr SyscallId kWrite{Abi::x86_64, SYS_write};
   if (count <= 0) return;
-  const Tally* writes = table.find(kWrite);
-  // Entries that are not measured are 0; measured ones are at least as many as calls.
-  if (writes == nullptr || std::max(writes->entries, writes->calls) != static_cast<std::uint64_t>(count)) return;
-  table.at(kWrite).clear();
+  const auto is_write = [](const SyscallId& id) { return id.abi == Abi::x86_64 && id.number == SYS_write; };
+  std::uint64_t writes = 0;  // from all lines
+  for (const auto& [id, tally] : table) {
+    // Entries that are not measured are 0; measured ones are at least as many as calls.
+    if (is_write(id)) writes += std::max(tally.entries, tally.calls);
+  }
+  if (writes != static_cast<std::uint64_t>(count)) return;
+  for (const auto& [id, tally] : table) {
+    if (is_write(id)) table.at(id).clear();
+  }
 }
 
 bool is_empty(const CallTable& table) {

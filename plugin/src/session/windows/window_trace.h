@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// WindowTrace: the files of --syscost_trace, as a window sees them. session/trace implements the interface.
+// WindowTrace: the files of --syscost_trace and --syscost_where, as a window sees them. session/trace implements the
+// interface.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,11 @@ class WindowTrace {
 
   /// Writes the files of a window that was closed, and forgets its events. `cost` still has all calls of the window;
   /// null if its counts are void. Makes syscalls: between windows. The caller holds Recorder's lock.
-  virtual void conclude(const OpenWindow& window, const std::string& spoken, std::uint64_t end_ns,
+  virtual void conclude(OpenWindow& window, const std::string& spoken, std::uint64_t end_ns,
                         const std::shared_ptr<const detail::CostData>& cost) = 0;
+  /// Writes the call stacks of a window that was closed, if the run has a folder for them. `cost` has the calls of the
+  /// window's rows. As conclude().
+  virtual void write_stacks(OpenWindow& window, const detail::CostData& cost) = 0;
 };
 
 /// Column `detail` of a window with calls that have no event: `trace lost 12`, after `before`.

@@ -229,6 +229,10 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
   }
   if (cost != nullptr && window.is_command) take_children(*cost, window);
   if (cost != nullptr) remove_framework_writes(cost->table, framework_writes);
+  if (cost != nullptr && shared_.options.writes_stacks()) {
+    shared_.recorder.enter_file();
+    trace_.write_stacks(window, *cost);
+  }
   const bool has_numbers =
       cost != nullptr && (!is_empty(cost->table) || !cost->children.empty() || cost->lost + cost->late > 0);
   if (has_numbers || window.kind == adapter::Kind::test) shared_.recorder.add(columns, cost.get(), can);

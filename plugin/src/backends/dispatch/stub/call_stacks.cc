@@ -168,7 +168,6 @@ KeptUnwinding* stack_of(const Guard& guard, const Call& call, std::uint32_t slot
 namespace {
 
 void begin_segment(Places& places, Control control) {
-  for (Place*& list : places.list) list = nullptr;
   places.last = nullptr;
   std::atomic_ref(places.used).store(0);
   places.control = control;
@@ -209,16 +208,22 @@ Place* counting_place(const Guard& /*guard*/, Account& account, Control control,
   if (places->control != control) begin_segment(*places, control);
   const std::uint64_t key = place_key(kept.slot, kept.stack);
   constexpr std::uint64_t kFactor = 0x9e37'79b9'7f4a'7c15;
-  Place*& list = places->list[key * kFactor >> 57];
-  static_assert(kPlaceLists == 128);
-  Place* place = list;
+  static_assert(kPlaceLists == 1 << (64 - 53));
+  PlaceList& list = places->list[key * kFactor >> 53];
+  if (list.control != control) {
+    // In this order, because a handler may leave by longjmp in between.
+    list.first = nullptr;
+    asm volatile("" : : : "memory");
+    list.control = control;
+  }
+  Place* place = list.first;
   while (place != nullptr && place->key != key) place = place->next_in_list;
   if (place == nullptr) {
     place = next_place(*places);
     if (place == nullptr) return nullptr;
     place->key = key;
-    place->next_in_list = list;
-    list = place;
+    place->next_in_list = list.first;
+    list.first = place;
     places->last = place;
     std::atomic_ref(places->used).store(places->used + 1, std::memory_order_release);
   }

@@ -305,14 +305,15 @@ __attribute__((noinline)) void record_with_stack(const Guard& guard, const Call&
   }
   const Outcome outcome = outcome_of(call, now, has_result);
   KeptUnwinding* kept = stack_of(guard, call, slot);
-  if (kept == nullptr) add(syscost_where_state.beyond_limits, 1, true);
   if (control != call.control) {
+    if (kept == nullptr) add(syscost_where_state.beyond_limits, 1, true);
     const std::uint64_t key = place_key(slot, kept != nullptr ? kept->stack : 0);
     log_crossing(guard, {call, now, has_result}, control, key, outcome);
     return;
   }
   Account* account = lane.account != nullptr ? lane.account : account_of(guard, *call.thread);
   const bool has_stack = kept != nullptr && count_by_stack(guard, *account, control, *kept, outcome);
+  if (!has_stack) add(syscost_where_state.beyond_limits, 1, true);
   if (has_stack || count(guard, *account, bank_of(control), slot, outcome)) {
     trace(guard, {call, now, has_result}, control, *account);
   }

@@ -22,7 +22,7 @@ inline constexpr std::uint32_t kMaxModuleName = 4096;       ///< Bytes.
 inline constexpr std::uint32_t kMaxBuildId = 64;            ///< Bytes.
 inline constexpr std::uint32_t kKeptSets = 64;              ///< Of a thread: unwindings that are kept, by a hash.
 inline constexpr std::uint32_t kKeptWays = 4;               ///< In each set: as many stacks of one hash are told apart.
-inline constexpr std::uint32_t kPlaceLists = 128;           ///< Of an account's bank.
+inline constexpr std::uint32_t kPlaceLists = 2048;          ///< Of an account's bank, by a hash.
 inline constexpr std::uint64_t kVectorBytes = 2816;         ///< For the vector registers, up to AVX-512's.
 inline constexpr std::uint64_t kWalkStackBytes = 8192;      ///< An unwinding runs on; also in a library's function.
 inline constexpr std::uint64_t kLargestFrame = 1ULL << 26;  ///< Bytes; a larger one is taken for an error.
@@ -84,13 +84,19 @@ constexpr std::uint64_t place_key(std::uint32_t slot, std::uint32_t stack) {
   return std::uint64_t{slot} << 32 | stack;
 }
 
+/// Places with the same hash.
+struct PlaceList {
+  Control control;  ///< The list is one of this segment; empty in others.
+  Place* first;
+};
+
 /// The places of one account's bank. A thread that begins a segment takes those of the last one again.
 struct Places {
   Control control;     ///< Of the segment that they are for.
   std::uint32_t used;  ///< The first so many in the order in which they were made.
   Place* first;
   Place* last;  ///< In use.
-  Place* list[kPlaceLists];
+  PlaceList list[kPlaceLists];
 };
 
 /// What an unwinding read.
