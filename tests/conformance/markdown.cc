@@ -33,7 +33,8 @@ Column `not linked` is about the same case in a program that is not linked with 
 those of the CSV. "as linked" means: with each backend, the rows equal column `expected` as they do in the backend's own column.
 
 With `dispatch` and `dispatch-trap`, each case also runs once with [`--syscost_where`](where.md) and once with
-[`--syscost_trace`](trace.md), under strace if possible. The numbers are the same.
+[`--syscost_trace`](trace.md), under strace if possible. The numbers are the same, and strace sees no call of syscost inside a window, except
+`process_vm_readv`, by which a trace copies strings.
 
 Column `oracle` compares column `expected` with strace alone, without any backend. It shows that the expected numbers are right.
 Cases with the same number belong together; some numbers have no case.
