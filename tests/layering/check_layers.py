@@ -4,8 +4,8 @@
 
 Reads the #include lines of plugin/src and of bench_tool. An include that the tables below do not allow is a fault: either
 it goes the wrong way, or docs/architecture.md and the table have to say that it is right. A line of a table that nothing
-uses is a fault, too, and so is a way round in a table: folders that include each other are one folder. --print writes the
-tables with the number of includes.
+uses is a fault, too, and so is a way round in a table: folders that include each other are one folder. A folder of the plugin that
+docs/architecture.md does not name is a fault as well. --print writes the tables with the number of includes.
 """
 import os
 import re
@@ -153,8 +153,17 @@ def exists(source, folder, roots):
                if not prefix or folder == prefix or folder.startswith(prefix + "/"))
 
 
+def unnamed(source):
+    """The folders of the plugin that the page does not name: by their path, or by the last part of it."""
+    with open(os.path.join(source, "docs/architecture.md"), encoding="utf-8") as file:
+        page = file.read()
+    return [folder for folder in PLUGIN
+            if not any(f"`{name}`" in page for name in (f"plugin/src/{folder}", os.path.basename(folder), os.path.basename(folder) + "/"))]
+
+
 def main():
     faults = [fault for tree in TREES for fault in faults_of(sys.argv[1], *tree)]
+    faults += [f"docs/architecture.md does not name the folder {folder}" for folder in unnamed(sys.argv[1])]
     for fault in faults:
         print(f"check_layers: {fault}", file=sys.stderr)
     return 1 if faults else 0
