@@ -38,6 +38,7 @@ const Unavailable* Cost::unavailable() const {
 Count::Holding Count::compare(const Count& /*other*/) const {
   refuse();
 }
+// NOLINTNEXTLINE(performance-unnecessary-value-param): the signature of the library
 Cost::Cost(Unavailable /*why*/) {
   refuse();
 }

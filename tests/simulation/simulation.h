@@ -114,7 +114,8 @@ struct UnusualResult {
   double found = 0;  ///< Share of the jumps that were called unusual at once, of any severity.
 };
 
-/// A syscall with `mean` calls in each of `intervals`; apart from them, each value is taken again `jump` times as large.
+/// A syscall with `mean` calls in each of `intervals`; apart from them, each value is taken again `jump` times as
+/// large.
 UnusualResult simulate_unusual(Load load, double mean, double jump, std::size_t intervals, std::uint64_t seed);
 
 }  // namespace syscost::bench::simulation

@@ -29,7 +29,7 @@ struct FunctionKey {
   std::string place;  ///< The file, the module, or why it is unknown.
   std::string function;
 
-  auto operator<=>(const FunctionKey&) const = default;
+  friend auto operator<=>(const FunctionKey&, const FunctionKey&) = default;
 };
 
 FunctionKey key_of(const Site& site) {

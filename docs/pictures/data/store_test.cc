@@ -23,7 +23,9 @@ void append(int records) {
   }
 }
 
-TEST(Wal, AppendsABatch) { append(200); }
+TEST(Wal, AppendsABatch) {
+  append(200);
+}
 
 TEST(Wal, Syncs) {
   append(20);

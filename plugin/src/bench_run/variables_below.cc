@@ -42,8 +42,9 @@ std::string set_variables(const std::vector<std::string>& options) {
   const char* const csv = getenv("SYSCOST_CSV");
   if (csv == nullptr || *csv == '\0') return {};
   // Programs below may have another working directory.
-  if (*csv != '/') setenv("SYSCOST_CSV", (working_directory() + "/" + csv).c_str(), 1);
-  return getenv("SYSCOST_CSV");
+  const std::string path = *csv != '/' ? working_directory() + "/" + csv : csv;
+  setenv("SYSCOST_CSV", path.c_str(), 1);
+  return path;
 }
 
 void set_run_id() {

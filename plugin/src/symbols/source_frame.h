@@ -19,7 +19,7 @@ struct Address {
   /// False for a return address: the call is before it. True for the address at which a signal interrupted the code.
   bool is_exact = false;
 
-  auto operator<=>(const Address&) const = default;
+  friend auto operator<=>(const Address&, const Address&) = default;
 };
 
 struct SourceFrame {

@@ -198,8 +198,8 @@ std::vector<std::uintptr_t> addresses(const StackSource& source, std::uint32_t s
 class CallStacksTest : public testing::TestWithParam<Patching> {
  protected:
   CallStacksTest() : opened_(GetParam(), 0, true) {}
-  Backend& backend() { return *opened_.backend; }
-  const StackSource& source() { return *opened_.backend->stacks(); }
+  Backend& backend() const { return *opened_.backend; }
+  const StackSource& source() const { return *opened_.backend->stacks(); }
   OpenedDispatch opened_;
 };
 INSTANTIATE_TEST_SUITE_P(PatchedAndTrapped, CallStacksTest, testing::Values(Patching::allowed, Patching::never));

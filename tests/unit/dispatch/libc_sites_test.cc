@@ -94,8 +94,8 @@ TEST_F(LibcSites, HaveBridgesThatNoJumpReaches) {
                              (here.flow == Flow::call && (*at == 0xe8 || at[1] == 0xe8));
       if (is_direct) {
         const bool is_long = *at == 0xe8 || *at == 0xe9 || (here.bytes >= 6 && next[-5] >= 0x80);
-        std::int32_t distance = static_cast<std::int8_t>(
-            next[-1]);  // NOLINT(bugprone-signed-char-misuse): the processor extends the sign, too
+        // NOLINTNEXTLINE(bugprone-signed-char-misuse): the processor extends the sign, too
+        std::int32_t distance = static_cast<std::int8_t>(next[-1]);
         if (is_long || here.bytes >= 5) __builtin_memcpy(&distance, next - 4, 4);
         EXPECT_FALSE(bridge_at(next + distance)) << std::hex << at - text.begin;
       }

@@ -32,16 +32,16 @@ INSTANTIATE_TEST_SUITE_P(Ways, TraceStringsTest, testing::Values(Patching::allow
 TEST_P(TraceStringsTest, KeepsTheFirstBytesOfALongPath) {
   open();
   const std::string path = "/" + std::string(500, 'x');
-  const std::vector<CallEvent> events = events_of([&] { access(path.c_str(), R_OK); });
+  const std::vector<CallEvent> events = events_of([&] { static_cast<void>(access(path.c_str(), R_OK)); });
   ASSERT_EQ(events.size(), 1U);
   ASSERT_EQ(events[0].texts.size(), 0U) << "ENAMETOOLONG says nothing of what was read";
   const std::string existing = std::string(200, '/') + "dev/null";
-  const std::vector<CallEvent> whole = events_of([&] { access(existing.c_str(), R_OK); });
+  const std::vector<CallEvent> whole = events_of([&] { static_cast<void>(access(existing.c_str(), R_OK)); });
   ASSERT_EQ(whole.at(0).texts.size(), 1U);
   EXPECT_EQ(whole[0].texts[0].text, existing);
   EXPECT_FALSE(whole[0].texts[0].is_cut);
   const std::string longer = std::string(600, '/') + "dev/null";
-  const std::vector<CallEvent> cut = events_of([&] { access(longer.c_str(), R_OK); });
+  const std::vector<CallEvent> cut = events_of([&] { static_cast<void>(access(longer.c_str(), R_OK)); });
   ASSERT_EQ(cut.at(0).texts.size(), 1U);
   EXPECT_EQ(cut[0].texts[0].text, std::string(288, '/'));
   EXPECT_TRUE(cut[0].texts[0].is_cut);
@@ -89,7 +89,7 @@ TEST_P(TraceStringsTest, ReadsAStringUpToTheEndOfItsPage) {
   const std::string path = "/dev/null";
   char* at = page + 4096 - path.size() - 1;
   std::copy(path.c_str(), path.c_str() + path.size() + 1, at);
-  const std::vector<CallEvent> events = events_of([&] { access(at, R_OK); });
+  const std::vector<CallEvent> events = events_of([&] { static_cast<void>(access(at, R_OK)); });
   munmap(page, 8192);
   ASSERT_EQ(events.at(0).texts.size(), 1U);
   EXPECT_EQ(events[0].texts[0].text, path);

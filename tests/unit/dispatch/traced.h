@@ -59,7 +59,7 @@ class TraceTest : public testing::TestWithParam<Patching> {
     Events events;
     trace().deliver(events);
     trace().restart();
-    const std::vector<CallEvent> own = events.of(*cost.segments());
+    std::vector<CallEvent> own = events.of(*cost.segments());
     EXPECT_EQ(own.size() + lost_, calls_);
     return own;
   }

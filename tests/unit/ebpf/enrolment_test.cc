@@ -19,10 +19,10 @@
 #include <thread>
 #include <vector>
 
+#include "../sanitized.h"
 #include "backends/ebpf/loaded_programs.h"
 #include "backends/ebpf/shared.h"
 #include "os/parked_descriptors.h"
-#include "../sanitized.h"
 
 namespace syscost::ebpf {
 namespace {

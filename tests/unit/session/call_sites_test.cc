@@ -56,7 +56,7 @@ class FakeSymbolizer final : public symbols::Symbolizer {
 class CallSitesTest : public ::testing::Test {
  protected:
   /// A stack of app that was in libc.
-  std::uint32_t stack(std::vector<std::uint64_t> offsets) {
+  std::uint32_t stack(const std::vector<std::uint64_t>& offsets) {
     std::vector<StackFrame> frames{{1, 0x99}};
     for (const std::uint64_t offset : offsets) frames.push_back({offset == kSignalReturn ? 1U : 0U, offset});
     stacks_.stacks.push_back(frames);

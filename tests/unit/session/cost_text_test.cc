@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "core/call_site.h"
-#include "core/cost_data.h"
 #include "core/cost_access.h"
+#include "core/cost_data.h"
 #include "syscost/counting.h"
 
 namespace syscost::adapter {

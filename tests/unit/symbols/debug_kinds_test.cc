@@ -123,7 +123,7 @@ class DebugKinds : public ::testing::TestWithParam<Kind> {};
 
 TEST_P(DebugKinds, FindsFunctionsAndLines) {
   const syscost::testing::TemporaryFolder folder;
-  const std::string work = folder.path();
+  const std::string& work = folder.path();
   const std::string command = "( " + filled(GetParam().compile, work) + " ) 2>" + work + "/log";
   if (std::system(command.c_str()) != 0) GTEST_SKIP() << syscost::testing::read_file(work + "/log");
   const std::string program = work + "/subject";

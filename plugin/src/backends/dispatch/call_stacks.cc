@@ -53,6 +53,7 @@ Result<void> reserve_memory_of_stacks() {
   where.arena = static_cast<char*>(arena);
   const auto take = [](auto*& table, std::size_t count) {
     using Item = std::remove_reference_t<decltype(*table)>;
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): the items of one table are pointers
     table = static_cast<Item*>(signal_safe::take_where_memory(count * sizeof(Item)));
   };
   take(where.stacks, signal_safe::kStackPlaces);

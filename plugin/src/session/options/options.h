@@ -57,17 +57,17 @@ struct Options {
   Source bpf_sudo_source = Source::absent;
   Source artifacts_source = Source::absent;
   BackendChoice backend = BackendChoice::automatic;
-  bool is_backend_named = false;         ///< The user chose a backend, or "auto", explicitly.
+  bool is_backend_named = false;  ///< The user chose a backend, or "auto", explicitly.
+  bool children = false;          ///< Count children too, in rows of their own.
+  bool quick = false;
+  bool allow_lost = false;               ///< Lost events do not fail the run.
   std::shared_ptr<const Filter> filter;  ///< Null = count everything.
-  bool children = false;                 ///< Count children too, in rows of their own.
   DetailRequest details;                 ///< Without rules: open_backend() adds them (doctor/backends.cc).
   WhereRequest where;                    ///< Tell calls apart by their call stacks.
   TraceRequest trace;
   std::optional<std::uint64_t> cycles;
   std::optional<std::uint64_t> repeats;   ///< Timed, and as many counted, passes of a loop.
   std::optional<std::uint64_t> warm_ups;  ///< Passes of a loop before them.
-  bool quick = false;
-  bool allow_lost = false;  ///< Lost events do not fail the run.
   std::string label;
   Source label_source = Source::absent;
   bool doctor = false;

@@ -39,7 +39,7 @@ class PerfettoTrace {
   /// A named stretch on a track of its own, below the process's.
   void add_slice(const Title& title, std::uint64_t start_ns, std::uint64_t end_ns, const std::vector<Note>& notes);
   /// A call on its thread's track.
-  void add(const CallEvent& event);
+  void add(const CallEvent& call);
 
  private:
   std::uint64_t track_of(std::uint32_t thread);
@@ -48,7 +48,7 @@ class PerfettoTrace {
   void begin(std::uint32_t type, std::uint64_t track, const Title& title, std::uint64_t at_ns,
              const std::vector<Note>& notes);
   void end(std::uint64_t track, std::uint64_t at_ns);
-  void emit(std::string packet);
+  void emit(std::string one);
   void emit_track(std::string_view descriptor);
 
   const std::uint32_t process_;

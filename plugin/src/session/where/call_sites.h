@@ -48,12 +48,12 @@ class CallSites {
   struct StackKey {
     const StackSource* source;
     std::uint32_t stack;
-    auto operator<=>(const StackKey&) const = default;
+    friend auto operator<=>(const StackKey&, const StackKey&) = default;
   };
   struct AddressKey {
     const Module* module;  // in files_
     symbols::Address address;
-    auto operator<=>(const AddressKey&) const = default;
+    friend auto operator<=>(const AddressKey&, const AddressKey&) = default;
   };
 
   void look_up_new_stacks(const detail::CostData& cost);

@@ -307,7 +307,7 @@ std::string ModuleSymbols::symbol_at(Dwarf_Addr address) {
 
 // ---- lines ----------------------------------------------------------------------------------------------------------
 
-void ModuleSymbols::add_line(Unit& unit, Dwarf_Addr pc, SourceFrame& frame) {
+void ModuleSymbols::add_line(Unit& unit, Dwarf_Addr pc, SourceFrame& frame) const {
   Dwarf_Line* const line = dw_.dwarf_getsrc_die(&unit.lines, pc);
   if (line == nullptr) return;
   int number = 0;
@@ -316,7 +316,7 @@ void ModuleSymbols::add_line(Unit& unit, Dwarf_Addr pc, SourceFrame& frame) {
   frame.file = normalised(unit.folder, dw_.dwarf_linesrc(line, nullptr, nullptr));
 }
 
-void ModuleSymbols::add_first_line(const Unit& unit, Dwarf_Die& die, SourceFrame& frame) {
+void ModuleSymbols::add_first_line(const Unit& unit, Dwarf_Die& die, SourceFrame& frame) const {
   Dwarf_Attribute attribute;
   Dwarf_Word line = 0;
   if (dw_.dwarf_formudata(dw_.dwarf_attr_integrate(&die, DW_AT_decl_line, &attribute), &line) != 0) return;

@@ -64,8 +64,8 @@ class ModuleSymbols {
   void collect_inlined(Dwarf_Die parent, Dwarf_Addr pc, std::vector<Dwarf_Die>& chain, int depth);
   std::string function_name(Dwarf_Die& die, const std::string& symbol);
   std::string scoped_name(Dwarf_Die die, int depth);
-  void add_line(Unit& unit, Dwarf_Addr pc, SourceFrame& frame);
-  void add_first_line(const Unit& unit, Dwarf_Die& die, SourceFrame& frame);
+  void add_line(Unit& unit, Dwarf_Addr pc, SourceFrame& frame) const;
+  void add_first_line(const Unit& unit, Dwarf_Die& die, SourceFrame& frame) const;
   bool is_signal_frame(Dwarf_Addr address);
   std::string symbol_at(Dwarf_Addr address);
 

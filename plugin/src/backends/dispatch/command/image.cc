@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// libsyscost-command.so: what `bench run` preloads into a command that dispatch counts as a whole, and into each
-// program that it executes. It arms the process before the first constructor runs (it is linked with -z initfirst), and
-// from then on all calls come to the stub. What the dynamic loader called before is not counted.
+// libsyscost-command.so: `bench run` preloads it into a command that dispatch counts as a whole, and into each program
+// that the command executes. It arms the process before the first constructor runs (it is linked with -z initfirst),
+// and from then on all calls come to the stub. The earlier calls of the dynamic loader are not counted.
 //
 // It links nothing, not even libc: each process below has it, and libc is not initialised yet. Its calls are its own.
 #include <elf.h>
@@ -38,7 +38,7 @@ std::size_t length_of(const char* text) {
   return length;
 }
 
-/// The rest of `text` after `start`; null where it begins otherwise.
+/// Returns the rest of `text` after `start`; null if `text` does not begin with `start`.
 char* after(char* text, const char* start) {
   for (; *start != '\0'; ++text, ++start) {
     if (*text != *start) return nullptr;
@@ -55,7 +55,8 @@ bool contains(const char* text, const char* part) {
   return false;
 }
 
-/// Writes `text` to `to` from `at` on, and a 0. Returns where that is; `size` where there is no room.
+/// Writes `count` bytes of `text` to `to` from `at` on, and a zero byte. Returns the position of the zero byte; `size`
+/// if there is no room.
 std::size_t append(char* to, std::size_t size, std::size_t at, const char* text, std::size_t count) {
   if (at + count + 1 > size) return size;
   for (std::size_t i = 0; i < count; ++i) to[at + i] = text[i];
@@ -69,7 +70,7 @@ std::size_t append(char* to, std::size_t size, std::size_t at, const char* text,
 char their_preload[kPathRoom];
 char their_asan[kPathRoom];
 
-/// The variable that names the memory; null where it is not there.
+/// Returns the variable that names the memory; null if it is not set.
 char* find_variable(char** list) {
   char* found = nullptr;
   for (char** one = list; *one != nullptr; ++one) {
@@ -78,14 +79,15 @@ char* find_variable(char** list) {
   return found;
 }
 
-/// Keeps `rest`, what a variable holds without us, in `room`. False where there is no room.
+/// Keeps `rest`, the value of a variable without our part, in `room`. False if there is no room.
 template <std::size_t size>
 bool keep(char (&room)[size], const char* name, const char* rest, std::size_t count) {
   const std::size_t end = append(room, size, 0, name, length_of(name));
   return end != size && append(room, size, end, rest, count) != size;
 }
 
-/// Takes our variables out of the list, and notes them. False, with the list as it was, where there is no room.
+/// Takes our variables out of the list, and notes them. If there is no room, returns false and leaves the list as it
+/// is.
 bool take_variables(char** list) {
   char* preload = nullptr;
   char* asan = nullptr;
@@ -134,7 +136,7 @@ std::uint64_t number_of(const char*& text, unsigned base) {
   }
 }
 
-/// The memory that `value`, "PATH:COOKIE", names; null where it is not that of `bench run`.
+/// Maps the memory that `value`, "PATH:COOKIE", names; null if it is not the memory of `bench run`.
 CommandCounts* map_command(const char* value) {
   char path[64];
   std::size_t size = 0;
@@ -158,7 +160,7 @@ CommandCounts* map_command(const char* value) {
 
 Lane lanes[kLanes];
 
-/// For the records of threads and the stacks that belong to them.
+/// Reserves memory for the records of threads and for their stacks.
 bool reserve_memory(const CommandCounts& command) {
   std::uint64_t bytes = std::uint64_t{64} << 20;
   constexpr std::uint64_t kSmall = std::uint64_t{4} << 20;  // under RLIMIT_AS
@@ -189,8 +191,10 @@ std::uint64_t auxiliary(char** list, std::uint64_t type) {
   return 0;
 }
 
-/// The first bytes of a file of /proc.
+/// Reads the first bytes of a file of /proc into `into`, and ends them with a zero byte. Returns how many they are; 0
+/// if the file cannot be read.
 std::size_t read_file(const char* path, char* into, std::size_t size) {
+  into[0] = '\0';
   const long file = syscost_raw_syscall(SYS_open, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;
   const long bytes = syscost_raw_syscall(SYS_read, file, reinterpret_cast<long>(into), static_cast<long>(size - 1));
@@ -200,7 +204,7 @@ std::size_t read_file(const char* path, char* into, std::size_t size) {
   return count;
 }
 
-/// One that stops at each signal, or replays calls.
+/// True if gdb, lldb or rr traces this process: they stop at each signal, or replay calls.
 bool is_debugged() {
   char text[1024];
   read_file("/proc/self/status", text, sizeof text);
@@ -227,7 +231,7 @@ bool has_shadow_stack() {
   return syscost_raw_syscall(SYS_arch_prctl, kStatus, reinterpret_cast<long>(&features)) == 0 && (features & 1) != 0;
 }
 
-/// Blind::count_ where nothing is.
+/// Returns the reason why this program cannot count; Blind::count_ if there is none.
 Blind obstacle(char** environment, bool has_filter) {
   constexpr std::uint64_t kHwcap2 = 26;
   constexpr std::uint64_t kHasFsgsbase = 2;
@@ -254,7 +258,7 @@ const char* name_of_program(char* room, std::size_t size) {
   return name;
 }
 
-/// False where the kernel refuses something.
+/// Arms the process. False if the kernel refuses a step.
 bool arm(const Guard& guard) {
   Thread* const thread = take_thread(guard);
   if (thread == nullptr) return false;
@@ -269,7 +273,7 @@ bool arm(const Guard& guard) {
   return true;
 }
 
-/// The execve that began this program has returned no result to anyone: that the program runs says that it succeeded.
+/// Counts the execve that began this program. It returned no result, but it succeeded, because the program runs.
 void count_execution(const Guard& guard) {
   Call call{};
   call.number = SYS_execve;
@@ -301,7 +305,7 @@ void count_execution(const Guard& guard) {
   ProgramCounts* const program = find_program(guard, *command, name_of_program(path, sizeof path));
   if (program == nullptr) add_shared(command->lost, 1);
   if (program == nullptr || !reserve_memory(*command) || !take_variables(environment)) return refuse(Blind::refused);
-  // From here on what the stub calls finds the command.
+  // From here on the functions that the stub calls find the command.
   command_counts = command;
   program_counts = program;
   if (!arm(guard)) {
