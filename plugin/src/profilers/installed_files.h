@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Where the launcher and the shipped scripts lie: beside libsyscost.so, wherever that was put.
+// Finds the launcher and the shipped scripts. They lie beside libsyscost.so, wherever that is installed.
 //
-// The library asks the dynamic linker where it was loaded from and goes on from there, so that an installed tree may be
-// moved, and the build tree, which is laid out alike, works without installing.
+// The dynamic linker says where the library was loaded from. So you may move an installed tree; and the build tree
+// works without installing, because it has the same layout.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@
 
 namespace syscost::profilers {
 
-/// Absolute path of the executable. Fails when it is not there.
+/// Absolute path of the executable. Fails if it does not exist.
 Result<std::string> find_launcher();
 
-/// Absolute path of the folder with the shipped scripts; empty when there is none.
+/// Absolute path of the folder with the shipped scripts; empty if there is none.
 std::string shipped_scripts_folder();
 
 }  // namespace syscost::profilers

@@ -2,9 +2,9 @@
 //
 // Profiler: another tool that looks at one window of this process: bpftrace with some scripts, or perf.
 //
-// The tool runs beside us, attached from before the window's first call until after its last. What it prints is kept as
-// it is, parsed, and, where it holds counts or latencies of syscalls, comes into the CSV under the tool's own origin.
-// Its times never reach a timing column: a window that a profiler looked at has none.
+// The tool runs beside us, attached from before the window's first call until after its last. Its output is kept as it
+// is, and parsed. Counts and latencies of syscalls come into the CSV, under the tool's own origin. A window that a
+// profiler observes has no times in the timing columns.
 //
 // attach() and detach() enter the kernel and take long (starting bpftrace takes a third of a second), so they happen
 // between windows. arm() and disarm() are one store each: a script counts only while the word they write is 1, so that
@@ -31,13 +31,14 @@ struct LatencyBucket {
   bool operator==(const LatencyBucket&) const = default;
 };
 
-/// What a tool says of one syscall (the x86-64 table's number). What it does not say is empty.
+/// The figures of a tool for one syscall (its number in the x86-64 table). A figure that the tool does not have is
+/// empty.
 struct SyscallFigures {
   int number = 0;
   std::optional<std::uint64_t> entries;               ///< Trips into the kernel that began while the window was armed.
-  std::optional<std::uint64_t> returned;              ///< Of those, the ones that came back while it was armed.
+  std::optional<std::uint64_t> returned;              ///< Those that returned while it was armed.
   std::vector<std::pair<int, std::uint64_t>> errors;  ///< errno (positive) and how often.
-  bool has_errors = false;                            ///< The tool looked for errors; false: `errors` says nothing.
+  bool has_errors = false;                            ///< The tool counts errors; false: `errors` means nothing.
   std::vector<LatencyBucket> latency;                 ///< Of `returned`; powers of two.
   std::optional<std::uint64_t> latency_sum_ns;
   std::optional<std::uint64_t> latency_min_ns;
@@ -66,18 +67,18 @@ struct TimeFigure {
   bool operator==(const TimeFigure&) const = default;
 };
 
-/// What one script or command of a tool found in one window.
+/// The output of one script or command of a tool for one window.
 struct Output {
   std::string script;                    ///< "syslat"; "stat" and "record" of perf.
   std::vector<Artifact> artifacts;       ///< The tool's text, the same parsed as JSON, pictures.
   std::string summary;                   ///< For people, a few lines, names in place of numbers.
-  std::vector<SyscallFigures> syscalls;  ///< Empty where the script counts no syscalls.
-  bool counts_syscalls = false;          ///< True: `syscalls` is complete, so that none there means none made.
-  std::vector<TimeFigure> times;         ///< Of what a GPU did.
-  std::uint64_t lost_events = 0;         ///< As the tool reports.
+  std::vector<SyscallFigures> syscalls;  ///< Empty if the script counts no syscalls.
+  bool counts_syscalls = false;   ///< True: `syscalls` is complete; a syscall that is missing there was not made.
+  std::vector<TimeFigure> times;  ///< Times of work on a GPU.
+  std::uint64_t lost_events = 0;  ///< As reported by the tool.
 };
 
-/// What the window's word holds. A tool that could not read it sees 0, which is neither: a loss that it can count.
+/// The values of the window's word. A tool that cannot read it sees 0, which is neither of them, and counts a loss.
 inline constexpr std::uint64_t kArmed = 1;
 inline constexpr std::uint64_t kDisarmed = 2;
 
@@ -89,7 +90,7 @@ class Profiler {
   virtual std::string_view name() const = 0;
 
   /// Tries everything that was requested: attaches, makes a known number of known calls, and must see exactly these.
-  /// Fails with cause and fix. Once, at start-up.
+  /// Fails with cause and fix. Call it once, at start-up.
   virtual Result<void> check() = 0;
 
   /// Starts the tool and returns when it is attached. Not thread-safe. Fails when it cannot be started or ended at
@@ -106,8 +107,8 @@ class Profiler {
     after_disarming();
   }
 
-  /// True for a tool that is part of this process, with threads and calls of its own: while it is there nothing is
-  /// counted, and once it was there nothing is timed.
+  /// True for a tool that is part of this process, with threads and calls of its own: while it is attached, nothing is
+  /// counted, and after it was attached, nothing is timed.
   virtual bool runs_inside() const { return false; }
 
   /// Stops the tool, waits until it is gone and returns what it found. Leaves no process, pipe or file.
@@ -125,7 +126,7 @@ class Profiler {
   std::atomic<std::uint64_t>* word_;
 };
 
-/// What the flags ask of the profilers.
+/// The requests of the flags for the profilers.
 struct ProfilerOptions {
   std::vector<std::string> scripts;  ///< --syscost_bpf: names of shipped scripts or of files in `script_folders`.
   std::vector<std::string> script_folders;  ///< --syscost_bpf_path, searched before ours.
@@ -143,10 +144,10 @@ struct ScriptInfo {
 Result<std::unique_ptr<Profiler>> make_bpftrace(const ProfilerOptions& options);
 Result<std::unique_ptr<Profiler>> make_perf(const ProfilerOptions& options);
 
-/// Fails for a folder of `options` that is not there: what is in it would be missed in silence.
+/// Fails for a folder of `options` that does not exist, because its scripts would be missing silently.
 Result<void> check_script_folders(const ProfilerOptions& options);
 
-/// The scripts that can be named, the folders of `options` first.
+/// Returns the scripts that --syscost_bpf can name, those in the folders of `options` first.
 std::vector<ScriptInfo> list_scripts(const ProfilerOptions& options);
 
 }  // namespace syscost::profilers

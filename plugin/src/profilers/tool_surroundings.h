@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a tool is started with: where it lies, and an environment that no test has touched.
+// Finds a tool's executable, and makes an environment for it that no test has changed.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ namespace syscost::profilers {
 /// systems keep tools of root's. Fails with `how_to_get`.
 Result<std::string> find_tool(const std::string& tool, std::string_view how_to_get);
 
-/// PATH with those folders, HOME, TMPDIR, and what begins with `tool_prefix` ("BPFTRACE_"), as they are now. Nothing
-/// else: LD_PRELOAD and sanitizer options are for the test, not for the tool.
+/// Returns PATH with those folders, HOME, TMPDIR, and the variables that begin with `tool_prefix` ("BPFTRACE_"), as
+/// they are now. It leaves all others out: LD_PRELOAD and sanitizer options are for the test, not for the tool.
 std::vector<std::string> tool_environment(std::string_view tool_prefix);
 
 /// The value of NAME in such a list, or empty.

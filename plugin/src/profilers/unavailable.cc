@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The profilers of a build that has none: asking for one is an error with its cause, like every missing capability.
+// The profilers of a build without profilers: a request for one is an error with its cause, as for every missing
+// capability.
 #include "profilers/profiler.h"
 
 namespace syscost::profilers {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// WindowWord: the eight bytes of our memory that a script reads to know whether the window is open.
+// WindowWord: eight bytes of our memory. A script reads them to see if the window is open.
 //
 // A script reads them in the context of the process, and cannot wait for a page: so the page is touched, locked, and
-// kept out of what moves pages about. A fork child gets a page of zeros of its own, so that it neither opens nor closes
+// protected from being moved. A fork child gets a page of zeros of its own, so that it neither opens nor closes
 // anything.
 #pragma once
 

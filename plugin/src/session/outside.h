@@ -16,17 +16,17 @@
 
 namespace syscost::outside {
 
-/// Starts the session, with a backend that counts child processes. Says why where that cannot be; then nothing is
-/// opened. Prints the header line. `program` and `build_id`: the columns of the command's rows. `obstacle_inside`: why
-/// nothing can be preloaded into the command, as the rest of a sentence; empty = it can.
+/// Starts the session, with a backend that counts child processes. Returns the reason if that is not possible; then
+/// nothing is opened. Prints the header line. `program` and `build_id`: the columns of the command's rows.
+/// `obstacle_inside`: why nothing can be preloaded into the command, as the rest of a sentence; empty = it can.
 SYSCOST_EXPORT std::optional<Unavailable> start(std::string_view program, std::string_view build_id,
                                                 std::string_view obstacle_inside);
 
-/// After start(): where the programs of the command count themselves, what they need to find the memory in which they
-/// do. Empty where they are counted from outside.
+/// After start(): the text by which the programs of the command find the memory in which they count themselves. Empty
+/// if they are counted from outside.
 SYSCOST_EXPORT std::string command_memory();
 
-/// After the command has ended: what of it is not in the rows, and why.
+/// After the command has ended: a part of it that is not in the rows, and the reason.
 struct NotCounted {
   std::string what;
   std::string why;
@@ -34,18 +34,18 @@ struct NotCounted {
 };
 SYSCOST_EXPORT std::vector<NotCounted> not_counted();
 
-/// After start(): true where the backend takes the rights of set-uid programs below, as a seccomp filter of an ordinary
-/// user does (no_new_privs).
+/// After start(): true if set-uid programs below lose their rights by the backend, as by a seccomp filter of an
+/// ordinary user (no_new_privs).
 SYSCOST_EXPORT bool takes_rights();
 
-/// Why no rows can be written to the CSV at the absolute path `path`; nothing where they can. Creates no file.
+/// Returns why no rows can be written to the CSV at the absolute path `path`; none if they can. Creates no file.
 SYSCOST_EXPORT std::optional<Unavailable> check_csv(const std::string& path);
 
-/// For tests below that measure themselves: what their backend shares is made now, and stays until this process ends.
-/// Otherwise the first of them, and the next after a pause, would wait for it.
+/// For tests below that measure themselves: makes the part that their backends share, and keeps it until this process
+/// ends. Otherwise the first of them, and the next one after a pause, would wait for it.
 SYSCOST_EXPORT void hold_shared();
 
-/// What the processes below ask for from now on is counted. The last thing it does is one store.
+/// From now on the calls of the processes below are counted. Its last step is one store.
 SYSCOST_EXPORT void open(std::string_view command);
 
 /// After open(): the time is divided into intervals, with a row of kind `interval` each. next_interval() ends one and
@@ -59,7 +59,7 @@ SYSCOST_EXPORT void next_interval();
 /// False where rows are missing; the reason is printed.
 SYSCOST_EXPORT bool close(std::string_view own_program, std::string_view outcome);
 
-/// Forgets what was counted.
+/// Forgets the counts.
 SYSCOST_EXPORT void discard();
 
 /// Backend::process_control() of this process's session; null where no backend is open. For agent/guest.

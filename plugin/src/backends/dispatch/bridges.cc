@@ -19,10 +19,10 @@ constexpr std::ptrdiff_t kFarthestOn = 127;
 /// Room for one bridge.
 struct Slot {
   const unsigned char* begin = nullptr;
-  Padding padding;  ///< That it is a part of.
+  Padding padding;  ///< The padding that holds it.
   const unsigned char* inside =
       nullptr;              ///< The beginning of the function that it is inside of; null between functions.
-  bool is_reached = false;  ///< By something that may be a jump, or is taken already.
+  bool is_reached = false;  ///< Something that may be a jump leads here, or a site has this slot already.
 
   bool covers(const unsigned char* address) const { return address >= begin && address < begin + kJumpBytes; }
 };
@@ -30,7 +30,7 @@ struct Slot {
 __m128i bytes_at(const unsigned char* from) {
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
 }
-/// All ones where `bytes` have `value` in the bits of `mask`.
+/// Returns a byte of ones for each byte of `bytes` that has `value` in the bits of `mask`, and 0 for the others.
 __m128i are(__m128i bytes, int mask, int value) {
   const __m128i masked = _mm_and_si128(bytes, _mm_set1_epi8(static_cast<char>(mask)));
   return _mm_cmpeq_epi8(masked, _mm_set1_epi8(static_cast<char>(value)));
@@ -45,7 +45,7 @@ class DistanceScan {
 
   static constexpr std::ptrdiff_t kBytes = 4;
 
-  /// Offsets of more distances; none = that was all.
+  /// Returns the offsets of more distances; none at the end.
   std::span<const std::uint32_t> more_distances() {
     std::size_t count = 0;
     if (at_ == 1 && (*begin_ & 0xfe) == 0xe8) found_[count++] = 1;
@@ -54,7 +54,7 @@ class DistanceScan {
       std::uint64_t opcodes =
           opcodes_in(at) | opcodes_in(at + 16) << 16 | opcodes_in(at + 32) << 32 | opcodes_in(at + 48) << 48;
       const std::size_t more = count + static_cast<std::size_t>(__builtin_popcountll(opcodes));
-      // Most have less than eight: without a branch for each.
+      // Most have fewer than eight, so eight are written without a branch for each.
       constexpr std::size_t kFew = 8;
       for (std::size_t i = count; i < count + kFew || i < more; ++i) {
         found_[i] = static_cast<std::uint32_t>(at_ + __builtin_ctzll(opcodes | kNone) + 1);
@@ -90,8 +90,8 @@ class DistanceScan {
   std::array<std::uint32_t, 2048> found_;
 };
 
-/// Which of the 16 bytes at `code` would lead to the five bytes at `to` as the distance of a short jump. Modulo 256:
-/// not all of them do.
+/// Returns a bit for each of the 16 bytes at `code` that may be the distance of a short jump to the five bytes at `to`.
+/// It compares modulo 256, so some of the bits are wrong.
 unsigned distances_to(const unsigned char* to, const unsigned char* code) {
   const __m128i order = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   const __m128i least = _mm_sub_epi8(_mm_set1_epi8(static_cast<char>(to - code - 1)), order);
@@ -159,7 +159,7 @@ class Slots {
         std::count_if(slots_.begin(), slots_.end(), [&](const Slot& slot) { return suits(slot, site); }));
   }
 
-  /// Null where there is none.
+  /// Takes the first free slot that suits `site`, and returns it; null if there is none.
   unsigned char* take_for(const Site& site) {
     const auto found = std::find_if(slots_.begin(), slots_.end(), [&](const Slot& slot) { return suits(slot, site); });
     if (found == slots_.end()) return nullptr;
@@ -191,16 +191,17 @@ class Slots {
     for (; at < last; ++at) leave_out_if_short_jump_reaches(slot, at);
   }
 
-  /// By the distance at `distance`.
+  /// Takes the slot out if the byte at `distance` may be the distance of a short jump to it.
   void leave_out_if_short_jump_reaches(Slot& slot, const unsigned char* distance) {
     if (slot.is_reached || !is_short_jump(distance)) return;
     if (!slot.covers(distance + 1 + static_cast<std::int8_t>(*distance))) return;
-    // What stands in padding is not executed either.
+    // Padding is not executed, so it holds no jump.
     if (distance > slot.padding.begin && distance <= slot.padding.end) return;
     slot.is_reached = may_end_a_jump(distance + 1);
   }
 
-  /// 1 where a slot is, or a function with a slot inside; at the end, one that does not.
+  /// Returns for each block of the text: 1 if it holds a slot, or a function with a slot inside. One 0 more stands at
+  /// the end.
   std::vector<char> blocks_that_matter() const {
     std::vector<char> blocks(block_of(text_.end) + 2);
     auto set = [&](const unsigned char* begin, const unsigned char* end) {
@@ -212,7 +213,7 @@ class Slots {
     return blocks;
   }
 
-  /// `distance` may be that of a jump to `target`.
+  /// Takes out the slots at `target`, because `distance` may be the distance of a jump to it.
   void leave_out_slots_at(const unsigned char* target, const unsigned char* distance) {
     auto is_before = [](const Slot& slot, const unsigned char* address) { return slot.begin + kJumpBytes <= address; };
     auto slot = std::lower_bound(slots_.begin(), slots_.end(), target, is_before);
@@ -248,7 +249,7 @@ class Slots {
   Text text_;
   FindFunction find_;
   std::vector<Slot> slots_;
-  std::map<const unsigned char*, const unsigned char*> functions_;  ///< With slots inside: from end to beginning.
+  std::map<const unsigned char*, const unsigned char*> functions_;  ///< By end: the beginning. Those with slots inside.
 };
 
 }  // namespace
@@ -258,12 +259,12 @@ void find_bridges(const Text& text, FindFunction find, std::vector<BridgeWish>& 
   for (const BridgeWish& wish : wishes) {
     for (const Padding& padding : wish.between_functions) slots.add(padding, nullptr);
     const FunctionCode& code = wish.function;
-    // A label before padding that only such a jump leads to would show nowhere.
+    // If only an indirect jump led to a label before the padding, nothing would show it.
     if (code.is_whole && !code.has_indirect_jump && !code.function.has_landing_pads) slots.add(code);
   }
   slots.sort();
   slots.leave_out_what_is_reached();
-  // Those with the least choice first.
+  // The sites with the least choice come first.
   std::vector<std::pair<std::size_t, BridgeWish*>> in_order;
   for (BridgeWish& wish : wishes) in_order.emplace_back(slots.count_for(wish.site), &wish);
   std::stable_sort(in_order.begin(), in_order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });

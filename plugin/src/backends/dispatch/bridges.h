@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Five bytes of padding for each short jump, proven to be executed by nothing else.
+// Finds five bytes of padding for each short jump, and proves that nothing else executes them.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace syscost::dispatch {
 
-/// A site that needs a bridge, and where one may be.
+/// A site that needs a bridge, and the padding where one may be.
 struct BridgeWish {
   Site site;
   FunctionCode function;

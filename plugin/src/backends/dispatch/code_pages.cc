@@ -22,7 +22,7 @@ bool is_error(long result) {
   return result < 0 && result > -4096;
 }
 
-/// Puts those bytes of its content into `copy`, the copy of `pages`, that lie within it.
+/// Writes the content of `change` into `copy`, the copy of `pages`, as far as it lies within these pages.
 void put(const Change& change, const Pages& pages, unsigned char* copy) {
   for (std::size_t i = 0; i < change.count; ++i) {
     const auto at = static_cast<std::size_t>(change.at + i - pages.begin);
@@ -30,7 +30,7 @@ void put(const Change& change, const Pages& pages, unsigned char* copy) {
   }
 }
 
-/// `expected`, what the file has of `page`, shall have the content of `change`.
+/// Applies `change` to `expected`, the bytes that the file has for `page`, where they are the original ones.
 void expect(const Change& change, const unsigned char* page, unsigned char* expected) {
   for (std::size_t i = 0; i < change.count; ++i) {
     const auto at = static_cast<std::size_t>(change.at + i - page);
@@ -113,9 +113,10 @@ const char* replace_code(const Pages& pages, std::span<const Change> changes, Co
     syscost_raw_syscall(SYS_munmap, copy, bytes);
     return why_not;
   }
-  // Moving pages has reached every processor's translations; this reaches what it has fetched, where it is known.
+  // Moving pages has updated the address translation of each processor. This also discards the instructions that it has
+  // fetched already, if the kernel knows the command.
   syscost_raw_syscall(SYS_membarrier, kSyncCore, 0, 0);
-  // Else the program would see faults where it sees none without us. Older kernels do not know it.
+  // Without it, the program would have page faults that it has not without us. Older kernels do not know it.
   syscost_raw_syscall(SYS_madvise, reinterpret_cast<long>(pages.begin), bytes, kPopulateForReading);
   return nullptr;
 }

@@ -22,7 +22,7 @@ inline constexpr std::size_t kPage = 4096;
 /// which debuggers and profilers look at.
 struct CodeFile {
   int descriptor = -1;
-  std::int64_t offset = 0;  ///< Of the first page.
+  std::int64_t offset = 0;  ///< Where the first page is in the file.
 };
 
 /// Some bytes of code: as they were at first, and as they shall be.
@@ -33,7 +33,7 @@ struct Change {
   std::array<unsigned char, 5> content = {};
 
   bool is_made() const { return std::equal(at, at + count, content.begin()); }
-  /// Something else has written there.
+  /// True if something else has written there.
   bool is_foreign() const { return !is_made() && !std::equal(at, at + count, original.begin()); }
 };
 
@@ -47,22 +47,22 @@ struct Pages {
   bool hold(const Change& change) const { return change.at < end && change.at + change.count > begin; }
 };
 
-/// For each page: is it `readable`, and as the file has it, but for those of `changes` that are there? They come in
-/// order of address.
+/// Returns for each page: true if it is `readable` and equal to the file, except for `changes` that are made. `changes`
+/// are in order of address.
 std::vector<bool> compare_with_file(const Pages& pages, const std::vector<bool>& readable,
                                     std::span<const Change> changes, const CodeFile& file);
 
-/// For each page: may it be read and executed, and nothing else? If /proc is not there, all may.
+/// Returns for each page: true if it may be read and executed, but not written. All true if /proc is missing.
 std::vector<bool> are_mapped_as_code(const Pages& pages);
 
-/// What a copy is made of, and whether its mapping is the file's. The kernel knows breakpoints of uprobes by the file.
+/// The source of a copy, and if its mapping is the file's. The kernel finds breakpoints of uprobes by the file.
 enum class CopyOf { file, memory_over_file, memory };
 
-/// Moves a copy over `pages` in which every change has its content. Makes syscalls of its own only, none of them
-/// dispatched, and allocates nothing. Returns why not, or null.
+/// Moves a copy over `pages`, in which each change has its content. Makes only syscalls that are not dispatched, and
+/// allocates nothing. Returns the reason if it fails, else null.
 const char* replace_code(const Pages& pages, std::span<const Change> changes, CopyOf source, const CodeFile& file);
 
-/// Gives replaced pages of the file back to it. False when the kernel refuses.
+/// Maps the file again where its pages were replaced. False if the kernel refuses.
 bool forget_changes(const Pages& pages);
 
 }  // namespace syscost::dispatch

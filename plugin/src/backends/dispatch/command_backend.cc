@@ -34,7 +34,7 @@ T load_shared(const T& word) {
   return std::atomic_ref(const_cast<T&>(word)).load(std::memory_order_acquire);
 }
 
-/// What has been added to a word since it was read the last time.
+/// Returns by how much a word grew since it was read last.
 std::uint64_t take_growth(const std::uint64_t& word, std::uint64_t& before) {
   const std::uint64_t now = load_shared(word);
   const std::uint64_t growth = now - before;
@@ -42,7 +42,7 @@ std::uint64_t take_growth(const std::uint64_t& word, std::uint64_t& before) {
   return growth;
 }
 
-/// What was read of one program so far.
+/// The counts of one program that were read so far.
 struct ReadSoFar {
   struct OneCell {
     std::uint64_t calls_untimed = 0;
@@ -69,8 +69,8 @@ void take_cell(Cell& cell, ReadSoFar::OneCell& before, SyscallId id, CallTable& 
   Tally& tally = into.at(id);
   tally.calls += untimed + timed;
   for (std::size_t bucket = 0; bucket < fresh.size(); ++bucket) tally.latency.add_bucket(bucket, fresh[bucket]);
-  // The edges of what was counted since the last time. A call that is being counted this moment may be in this reading
-  // with its bucket, and in the next one with its edge.
+  // The least and the greatest latency since the last reading. A call that is being counted this moment may be in this
+  // reading with its bucket, and in the next one with its edge.
   const std::uint64_t least = std::atomic_ref(cell.latency_least).exchange(0);
   const std::uint64_t greatest = std::atomic_ref(cell.latency_max_ns).exchange(0);
   tally.latency.add_exact(timed, take_growth(cell.latency_sum_ns, before.latency_sum_ns), least != 0 ? least - 1 : 0,
@@ -188,7 +188,7 @@ void CommandBackend::read_children(ChildTables& into) {
   }
 }
 
-/// The images that were announced and do not count are those that are left. While the command runs, one may just begin.
+/// Returns the number of images that were announced and do not count. While the command runs, one may just begin.
 Result<std::uint64_t> CommandBackend::hidden_losses() {
   std::uint64_t lost = 0;
   for (const auto& image : counts_.images) lost += load_shared(image.making) == Making::done ? 1 : 0;
@@ -238,7 +238,7 @@ Result<std::unique_ptr<Backend>> open_command_backend(std::string_view name, con
   const ClockRate clock;
   if (Result<void> tried = try_in_child(); !tried.ok()) return tried.failure();
   clock.settle();
-  // Not inherited: the programs open it by its name in /proc, so a program that closes its descriptors changes nothing.
+  // The programs do not inherit it. They open it by its name in /proc, so it does not matter if one closes descriptors.
   const int file = memfd_create("syscost-command", MFD_CLOEXEC);
   if (file < 0) return errno_failure("make", "memory for the counts of a command", errno);
   void* at = MAP_FAILED;
@@ -257,7 +257,7 @@ Result<std::unique_ptr<Backend>> open_command_backend(std::string_view name, con
   counts->ns_per_tick = syscost_state.ns_per_tick;
   std::copy(std::begin(syscost_state.vector_parts), std::end(syscost_state.vector_parts), counts->vector_parts);
   if (filter != nullptr) select(*filter, *counts);
-  // The command itself, of which the process is not known yet.
+  // The command itself; its process is not known yet.
   counts->images[0].blind = Blind::not_loaded;
   std::atomic_ref(counts->images[0].making).store(Making::done);
   return std::unique_ptr<Backend>(std::make_unique<CommandBackend>(name, counts, file));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// dispatch from inside a command: what `bench run` takes for a command that it measures as a whole, where it may not
-// use ebpf. Each program of the command counts itself, into memory that this process makes and reads (stub/command.h).
+// dispatch from inside a command: `bench run` uses it for a command that it measures as a whole, if it may not use
+// ebpf. Each program of the command counts itself, into memory that this process makes and reads (stub/command.h).
 #pragma once
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 //
 // The dispatch backend: sees syscalls without any privilege, by Syscall User Dispatch.
 //
-// Linux >= 5.11 on x86-64. What the stub does is in backends/dispatch/stub/README.md, what cannot be seen this way in
-// docs/backends.md.
+// Linux >= 5.11 on x86-64. backends/dispatch/stub/README.md describes the stub; docs/backends.md lists the calls that
+// it cannot see.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ namespace syscost::dispatch {
 
 enum class Patching { allowed, never };
 
-/// Fails, with what to tell it, when a debugger would stop at every dispatched call. `auto` then leaves dispatch alone.
+/// Fails if a debugger would stop at every dispatched call; the failure has the debugger's setting against it. `auto`
+/// then skips dispatch.
 Result<void> check_for_debugger();
 
 /// Tries itself out in a forked child, takes SIGSYS over, arms the calling thread, and proves that it works: 64 known

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-// libgcc's search of the unwind tables, which the C++ runtime rests on; it has no public header.
+// libgcc's search of the unwind tables, which the C++ runtime uses. It has no public header.
 struct dwarf_eh_bases {  // NOLINT(readability-identifier-naming): libgcc's name
   void* tbase;
   void* dbase;
@@ -28,7 +28,7 @@ int find_text(dl_phdr_info* info, std::size_t /*size*/, void* into) {
     if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
     const unsigned char* begin = base + part.p_vaddr;
     if (inside < begin || inside >= begin + part.p_memsz) continue;
-    // A static program's libc is its own text; it is not for us to tell the two apart.
+    // A static program holds libc in its own text; we do not separate the two.
     const bool is_program = info->dlpi_name == nullptr || info->dlpi_name[0] == '\0';
     if (!is_program) text = {begin, begin + part.p_memsz, info->dlpi_name, static_cast<std::int64_t>(part.p_offset)};
     return 1;
@@ -68,7 +68,7 @@ std::optional<Function> find_function(const unsigned char* address) {
   const unsigned char* const begin = entry + 8 + value_at<std::int32_t>(entry + 8);
   const unsigned char* const end = begin + value_at<std::uint32_t>(entry + 12);
   if (begin != bases.func || address < begin || address >= end) return std::nullopt;
-  // Of the shared part: its length, 0, its version, and a letter for each thing that its entries have.
+  // The shared part has its length, 0, its version, and a letter for each thing that its entries have.
   const char* const letters = reinterpret_cast<const char*>(shared + 9);
   return Function{begin, end, std::strchr(letters, 'L') != nullptr};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Functions of libc, as the unwind tables know them, and what their code is made of.
+// The functions of libc, from its unwind tables, and the instructions of their code.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@ namespace syscost::dispatch {
 struct Text {
   const unsigned char* begin = nullptr;
   const unsigned char* end = nullptr;
-  const char* path = "";         ///< Of libc's file.
-  std::int64_t file_offset = 0;  ///< Of `begin`.
+  const char* path = "";         ///< The path of libc's file.
+  std::int64_t file_offset = 0;  ///< Where `begin` is in the file.
 };
 Text libc_text();
 
-/// What one entry of the unwind tables is about: the code in [begin, end).
+/// The code [begin, end) of one entry of the unwind tables.
 struct Function {
   const unsigned char* begin = nullptr;
   const unsigned char* end = nullptr;
-  bool has_landing_pads = false;  ///< Unwinders may enter it in its middle.
+  bool has_landing_pads = false;  ///< An unwinder may enter it in the middle.
 };
 
-/// The function that the byte at `address` belongs to, or nothing.
+/// Returns the function that the byte at `address` belongs to; none if there is none.
 using FindFunction = std::optional<Function> (*)(const unsigned char* address);
 std::optional<Function> find_function(const unsigned char* address);
 
@@ -37,7 +37,7 @@ struct Padding {
   const unsigned char* end = nullptr;
 };
 
-/// A `syscall`, and the instruction that stands right before it.
+/// A `syscall` instruction, and the instruction right before it.
 struct KernelCall {
   const unsigned char* syscall = nullptr;
   const unsigned char* before = nullptr;  ///< Null when the function begins with the syscall.
@@ -48,17 +48,18 @@ struct KernelCall {
 struct FunctionCode {
   Function function;
   bool is_whole = false;         ///< It could be decoded to its end, where the last instruction ends, too.
-  bool never_falls_out = false;  ///< Its last instruction does not lead to what stands after it.
+  bool never_falls_out = false;  ///< Its last instruction does not lead to the code after it.
   bool has_indirect_jump = false;
   std::vector<KernelCall> calls;
   std::vector<Padding> unreached;  ///< Padding right after an instruction that does not lead there.
 };
 FunctionCode read_code(const Function& function, const Text& text);
 
-/// False only where `function` could be decoded as far as `end`, and no direct jump or call ends there.
+/// False only if `function` could be decoded as far as `end`, and no direct jump or call ends there.
 bool may_end_in_jump(const Function& function, const unsigned char* end);
 
-/// The padding between `code` and the next function, empty unless that is all there is and nothing falls into it.
+/// Returns the padding between `code` and the next function. Empty if anything else stands there, or if `code` falls
+/// into it.
 Padding padding_after(const FunctionCode& code, const Text& text, FindFunction find);
 
 }  // namespace syscost::dispatch

@@ -4,7 +4,7 @@
 namespace syscost::dispatch {
 namespace {
 
-/// What follows an opcode.
+/// The parts that follow an opcode.
 enum Shape : std::uint8_t {
   kNoShape = 0,
   kAlone = 1,       // nothing
@@ -16,7 +16,7 @@ enum Shape : std::uint8_t {
   kRelative32 = 64,
 };
 
-/// From `first` to `last` of the opcodes of one map.
+/// The opcodes from `first` to `last` of one map.
 struct Opcodes {
   unsigned char first, last;
   unsigned shape;
@@ -89,7 +89,7 @@ class Reader {
  public:
   Reader(const unsigned char* code, const unsigned char* end) : code_(code), at_(code) {
     const auto left = static_cast<std::size_t>(end - code);
-    // What is beyond the end reads as zeros, and makes the instruction too long.
+    // Bytes beyond the end read as zeros, and make the instruction too long.
     end_ = code + (left < kLongestInstruction ? left : kLongestInstruction);
   }
 
@@ -208,7 +208,7 @@ class Reader {
     return kShapes.two_byte[opcode];
   }
 
-  /// VEX and EVEX: which map the opcode is of.
+  /// Reads a VEX or EVEX prefix; returns the map of the opcode.
   unsigned read_vector_prefix(unsigned char prefix) {
     if (rex_ != 0 || has_66_ || repeats_) return kNoShape;
     const unsigned map = prefix == 0xc5 ? 1 : next() & (prefix == 0xc4 ? 0x1f : 7);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Where the instructions of x86-64 code begin, and where each of them leads.
+// Decodes x86-64 code: where each instruction begins, and where it leads.
 //
-// Complete for what compilers emit; what this does not know has no length. A test compares every instruction of libc
-// with libZydis.
+// It knows all instructions that compilers emit. An instruction that it does not know has no length. A test compares
+// every instruction of libc with libZydis.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,12 @@ inline constexpr std::size_t kLongestInstruction = 15;
 /// Where control goes after an instruction.
 enum class Flow : std::uint8_t {
   next,           ///< To the next instruction.
-  call,           ///< There too, unless what it calls never returns.
+  call,           ///< To the next instruction, too, unless the called function never returns.
   branch,         ///< To the next instruction, or to its target.
   jump,           ///< To its target.
-  indirect_jump,  ///< Where a register or memory says.
+  indirect_jump,  ///< To an address in a register or in memory.
   ends,           ///< Nowhere in this function: a return, ud2.
-  kernel,         ///< syscall and its like.
+  kernel,         ///< Into the kernel: syscall, sysenter, int.
 };
 
 struct Instruction {
@@ -31,11 +31,11 @@ struct Instruction {
   bool is_nop = false;
 
   bool never_goes_on() const { return flow == Flow::jump || flow == Flow::indirect_jump || flow == Flow::ends; }
-  /// Does the same elsewhere, and continues with the next instruction.
+  /// True if it does the same at another address, and continues with the next instruction.
   bool may_move() const { return flow == Flow::next && !is_relative; }
 };
 
-/// The instruction at `code`, which ends before `end`.
+/// Decodes the instruction at `code`, in text that ends at `end`.
 Instruction decode(const unsigned char* code, const unsigned char* end);
 
 }  // namespace syscost::dispatch

@@ -38,7 +38,7 @@ std::optional<AcquiredLane> Lanes::acquire(Thread& thread) {
     if (own.owner == &thread) return AcquiredLane{Lane{lane}, was_left};
     if (own.owner != nullptr && !was_left) continue;
     own.owner = &thread;
-    // The lane is not armed yet, so this changes nothing but who will be asked.
+    // The lane is not armed yet, so the thread only reads another control word from now on.
     std::atomic_ref(thread.lane).store(&syscost_state.lanes[lane]);
     return AcquiredLane{Lane{lane}, was_left};
   }

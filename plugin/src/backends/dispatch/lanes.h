@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The lanes that threads count in: which of a lane's two banks takes what is called now, and which thread is inside a
-// scope of its own. A boundary stores one control word, which the stub reads.
+// The lanes that threads count in. Each lane has two banks; one of them takes the present calls. A thread inside a
+// scope of its own has a lane for itself. A boundary stores one control word, which the stub reads.
 #pragma once
 
 #include <array>
@@ -14,13 +14,14 @@
 
 namespace syscost::dispatch {
 
-/// Memory accesses only. Any thread acquires; callers of the rest hold the window book's lock.
+/// Memory accesses only. Any thread may call acquire(). For the other functions, the caller holds the window book's
+/// lock.
 class Lanes {
  public:
   /// Generations go on after `last`: a record in the log names them, and an earlier backend of this process made some.
   explicit Lanes(Generation last) : generation_(last) {}
 
-  /// The lane that `thread` has already, or a free one; empty when there is none.
+  /// Returns the lane that `thread` has already, else a free one; empty if there is none.
   std::optional<AcquiredLane> acquire(signal_safe::Thread& thread);
   /// As Backend::boundary.
   Generation boundary(Lane lane, Next next);
@@ -39,7 +40,7 @@ class Lanes {
   Generation generation_;
 };
 
-/// Disarms all lanes, whichever thread owns them: at the end.
+/// Disarms the lanes of all threads, at the end.
 void disarm_every_lane();
 
 }  // namespace syscost::dispatch

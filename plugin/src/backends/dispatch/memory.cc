@@ -68,7 +68,7 @@ void learn_vector_parts() {
 
 }  // namespace
 
-// Of several tries the one that took the shortest.
+// Keeps the shortest of several tries.
 Instant read_both_clocks() {
   Instant best;
   std::uint64_t shortest = ~std::uint64_t{0};
@@ -89,7 +89,7 @@ Result<void> reserve_memory() {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   void* lanes = map(std::max(page, kLanes * sizeof(signal_safe::Lane)));
   if (lanes == nullptr) return errno_failure("reserve", "memory for the dispatch backend", errno);
-  // A child made by fork finds every lane disarmed: it is not measured, whatever it inherited.
+  // A child made by fork finds every lane disarmed, because it is not measured.
   if (madvise(lanes, std::max(page, kLanes * sizeof(signal_safe::Lane)), MADV_WIPEONFORK) != 0) {
     return errno_failure("set", "MADV_WIPEONFORK", errno);
   }

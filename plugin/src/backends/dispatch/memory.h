@@ -9,7 +9,8 @@
 
 namespace syscost::dispatch {
 
-/// The arena and the lanes; once per process, kept for ever, because a thread may be in the stub at any time.
+/// Reserves the arena and the lanes, once per process. They stay for ever, because a thread may be in the stub at any
+/// time.
 Result<void> reserve_memory();
 
 /// The time-stamp counter and the monotonic clock at one time, some ten nanoseconds apart at most.
@@ -20,8 +21,8 @@ struct Instant {
 Instant read_both_clocks();
 
 /// Measures how long a tick of the time-stamp counter is, against the monotonic clock, from construction to settle():
-/// over what opening the backend takes anyway, and half a millisecond at least. Leaves the stub without a clock where
-/// the counter does not run evenly.
+/// over the time that opening the backend takes anyway, and half a millisecond at least. The stub gets no clock if the
+/// counter does not run evenly.
 class ClockRate {
  public:
   ClockRate();

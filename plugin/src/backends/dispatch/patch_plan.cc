@@ -39,13 +39,13 @@ std::uintptr_t page_of(const unsigned char* address) {
   return reinterpret_cast<std::uintptr_t>(address) & ~(kPage - 1);
 }
 
-/// True for memory from where a near jump reaches all of libc, and back.
+/// True if a near jump from this memory reaches all of libc, and one from libc reaches this memory.
 bool is_near_libc(std::intptr_t begin) {
   const auto near = reinterpret_cast<std::intptr_t>(libc_text().begin);
   return begin > near - kReachOfAJump && begin < near + kReachOfAJump;
 }
 
-/// Memory within reach of libc, in which trampolines can be written; null when there is no room.
+/// Maps writable memory for trampolines within reach of libc; null if there is no room.
 unsigned char* map_near_libc(std::size_t bytes) {
   auto map = [bytes](std::intptr_t at, int flags) {
     return mmap(reinterpret_cast<void*>(at), bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);

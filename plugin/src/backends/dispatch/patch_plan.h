@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What is to be written where, so that call sites of libc jump to the stub. Made once in a process, from libc's code as
-// it was: it must be known later, when that code has our jumps in it.
+// The bytes to write, and where, so that call sites of libc jump to the stub. The plan is made once in a process, from
+// the unchanged code of libc, because later that code has our jumps in it.
 #pragma once
 
 #include <span>
@@ -19,7 +19,7 @@ struct Patch {
   Site site;
   std::vector<Change> changes;  ///< In order of address: the site's jump, and the bridge.
   bool is_in_place = false;
-  bool has_left_bridge = false;  ///< Taken away but for its bridge, because a thread may be about to jump there.
+  bool has_left_bridge = false;  ///< Only its bridge is left, because a thread may be about to jump there.
 
   /// True if its bridge stays when it is taken away.
   bool leaves_bridge(bool alone) const { return site.bridge != nullptr && !alone && (is_in_place || has_left_bridge); }
@@ -30,11 +30,11 @@ struct PatchPlan {
   std::vector<Patch> patches;
   std::array<unsigned, kRefusals> refused = {};
 
-  /// The pages that are changed.
+  /// The pages that it changes.
   Pages pages() const;
 };
 
-/// Trampolines stay for ever: a thread may be in one.
+/// Returns the plan of this process. Its trampolines stay for ever, because a thread may be in one.
 PatchPlan& patch_plan();
 
 }  // namespace syscost::dispatch

@@ -60,7 +60,7 @@ bool touches(const Patch& patch, const Pages& pages) {
                      [&pages](const Change& change) { return pages.hold(change); });
 }
 
-/// What apply() wants of `patch`, and undo().
+/// True if apply() may write `patch` into `pages`.
 bool may_come(const Patch& patch, const Pages& pages, bool alone) {
   return patch.is_in_place || (lies_within(patch, pages) && (alone || !patch.site.is_split));
 }
@@ -69,15 +69,16 @@ bool must_stay(const Patch& patch, const Pages& pages, bool alone) {
 }
 using IsWanted = bool (*)(const Patch& patch, const Pages& pages, bool alone);
 
-/// A short jump must not lead to what something else has written over its bridge.
+/// True if the jump of `patch` shall be there. A short jump must not lead to a bridge that something else has
+/// overwritten.
 bool shall_be_there(const Patch& patch, const Pages& pages, IsWanted is_wanted, bool alone) {
   if (must_stay(patch, pages, alone)) return true;
   auto is_foreign = [](const Change& change) { return change.is_foreign(); };
   return is_wanted(patch, pages, alone) && std::none_of(patch.changes.begin(), patch.changes.end(), is_foreign);
 }
 
-/// All changes that `pages` hold, in order of address. Those of patches that are not wanted keep what was there at
-/// first; what something else has written over them stays.
+/// Returns all changes of `pages`, in order of address. A patch that is not wanted gets its original bytes back, unless
+/// something else has written over it.
 std::vector<Change> changes_of(const Pages& pages, IsWanted is_wanted, bool alone) {
   std::vector<Change> changes;
   for (const Patch& patch : patch_plan().patches) {
@@ -94,7 +95,7 @@ std::vector<Change> changes_of(const Pages& pages, IsWanted is_wanted, bool alon
   return changes;
 }
 
-/// Puts into `pages` what is wanted there. Returns why not, or null.
+/// Replaces `pages` with the wanted patches. Returns the reason if it fails, else null.
 const char* replace(const Pages& pages, CopyOf source, IsWanted is_wanted) {
   const LibcFile file;
   const char* why_not = nullptr;
@@ -117,11 +118,11 @@ const char* replace(const Pages& pages, CopyOf source, IsWanted is_wanted) {
   return nullptr;
 }
 
-/// What a page is now.
+/// The present state of a page.
 enum class State : std::uint8_t {
-  of_file,   ///< As libc's file has it, but for what is ours.
+  of_file,   ///< Equal to libc's file, except for our changes.
   changed,   ///< Something else has written there.
-  not_code,  ///< It may be written, or not be executed: something else is about to change it.
+  not_code,  ///< Writable or not executable: something else is about to change it.
 };
 
 std::vector<State> look_at(const Pages& pages) {
@@ -130,7 +131,7 @@ std::vector<State> look_at(const Pages& pages) {
   std::sort(ours.begin(), ours.end(), [](const Change& a, const Change& b) { return a.at < b.at; });
   const LibcFile file;
   const std::vector<bool> are_code = are_mapped_as_code(pages);
-  // What may not be read is not looked at.
+  // Pages that may not be read are skipped.
   const std::vector<bool> are_same = compare_with_file(pages, are_code, ours, file.at(pages.begin));
   std::vector<State> found;
   for (std::size_t i = 0; i < pages.count(); ++i) {
@@ -150,7 +151,7 @@ Pages page_at(const Pages& pages, std::size_t index) {
   return {pages.begin + index * kPage, pages.begin + (index + 1) * kPage};
 }
 
-/// Of `pages`, what may go.
+/// Takes the patches away from `pages`, except bridges that a thread may need.
 void take_away(const Pages& pages, CopyOf source) {
   std::vector<Patch>& patches = patch_plan().patches;
   const bool alone = is_alone();
@@ -214,7 +215,7 @@ std::string Patches::apply() {
 }
 
 void Patches::undo() {
-  // A filter of the program may kill it for what follows.
+  // A seccomp filter of the program may kill it for the following calls.
   if (parts_.empty() || syscost_state.has_filter) return;
   for (const Part& part : parts_) {
     const Pages& all = part.pages;
@@ -224,7 +225,7 @@ void Patches::undo() {
       continue;
     }
     const CopyOf other = has(states, State::of_file) ? CopyOf::memory_over_file : CopyOf::memory;
-    // What something else has written stays: a hook of the program's own for example.
+    // Bytes that something else has written stay, for example a hook of the program.
     for (std::size_t i = 0; i < all.count(); ++i) {
       if (states[i] == State::not_code) continue;
       take_away(page_at(all, i), states[i] == State::of_file ? CopyOf::file : other);

@@ -4,7 +4,7 @@
 //
 // All sites of libc that are proven (sites.h) are patched when the backend opens. Other threads may be running the very
 // bytes, so pages are replaced (code_pages.h), all in one step where they are libc's file's; where the kernel refuses
-// that, calls go on being trapped. Nothing at address 0 is mapped; all is undone by undo(), but for bridges that a
+// that, calls are still trapped. Nothing is mapped at address 0. undo() takes everything away except bridges that a
 // thread may be in.
 #pragma once
 
@@ -17,7 +17,8 @@ namespace syscost::dispatch {
 
 class Patches {
  public:
-  /// Why nothing can be patched here, found out by looking: a sanitizer, a tracer, ...; empty = it can.
+  /// Returns why nothing can be patched here, for example because of a sanitizer or a tracer; empty = it can. It tries
+  /// nothing.
   static std::string obstacle();
 
   Patches() = default;
@@ -25,8 +26,8 @@ class Patches {
   Patches(const Patches&) = delete;
   Patches& operator=(const Patches&) = delete;
 
-  /// Patches every proven site unless there is an obstacle. Makes syscalls. Returns why nothing can be patched here, or
-  /// nothing.
+  /// Patches every proven site unless there is an obstacle. Makes syscalls. Returns the reason if nothing can be
+  /// patched, else an empty text.
   std::string apply();
   /// Puts libc's code back. A jump that the kernel does not let us take away stays, and so do those that another thread
   /// may be about to execute; the stub goes on serving them.

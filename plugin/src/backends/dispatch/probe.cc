@@ -31,7 +31,7 @@ bool has_shadow_stack() {
   return syscost_raw_syscall(SYS_arch_prctl, kStatus, reinterpret_cast<long>(&features)) == 0 && (features & 1) != 0;
 }
 
-/// Runs in the child; never returns. Touches no lock and no heap: other threads' were copied in any state.
+/// Runs in the child; never returns. Uses no lock and no heap, because other threads may have left them in any state.
 [[noreturn]] void be_the_child() {
   const signal_safe::Guard guard = signal_safe::EntryPoint::enter();
   struct Leave {
@@ -113,7 +113,7 @@ Result<void> check_requirements() {
 }
 
 Result<void> try_in_child() {
-  // No exit signal: the program's SIGCHLD handler has no part in this. The flags of fork.
+  // The flags of fork, but no exit signal, so that the program's SIGCHLD handler is not called.
   const long pid = syscall(SYS_clone, 0, nullptr, nullptr, nullptr, 0);
   if (pid < 0) return errno_failure("fork", "a child to try Syscall User Dispatch in", errno);
   if (pid == 0) be_the_child();

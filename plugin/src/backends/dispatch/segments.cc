@@ -26,7 +26,7 @@ T load(const T& word) {
   return std::atomic_ref(const_cast<T&>(word)).load(std::memory_order_acquire);
 }
 
-/// Calls visit(account) for every account that the lane's calls may be in.
+/// Calls visit(account) for each account that may hold calls of the lane.
 template <class Visit>
 void visit_accounts(Lane lane, Visit visit) {
   if (lane != Lane::kProcess) {
@@ -57,7 +57,7 @@ void take_cell(Cell& cell, Tally& into) {
   cell = {};
 }
 
-/// The calls that were counted by their stacks. Where memory is scarce they are added up.
+/// Takes the calls that were counted by their stacks. If memory is scarce, they are added up.
 void take_places(Account& account, std::uint32_t bank, CallTable& into) {
   signal_safe::Places* places = load(account.places[bank]);
   if (places == nullptr) return;
@@ -178,7 +178,7 @@ void Segments::take_crossings(CrossingSink& sink) {
       deliver(entry, sink);
       std::atomic_ref(entry.sequence).store(sequence | signal_safe::kDelivered);
     } else if (sequence != ((position + 1) | signal_safe::kDelivered)) {
-      // Being written; unless half a log later it is still not there, and others need the room.
+      // It is being written. If half a log later it is still not there, it is given up, because others need the room.
       if (produced - position < signal_safe::kLogRecords / 2) {
         all_before_delivered = false;
       } else {

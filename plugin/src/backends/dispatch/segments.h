@@ -21,17 +21,17 @@ class Segments {
  public:
   Segments();
 
-  /// Some seconds.
+  /// The longest wait: some seconds.
   static constexpr std::uint64_t kMaxSpins = 100'000'000;
 
-  /// Returns the number of calls that may have been, or may yet be, counted into a bank that is not theirs: recordings
-  /// that had not ended in time, and those given up before that have ended since.
+  /// Returns the number of calls that were or will be counted into the wrong bank: recordings that did not end in time,
+  /// and recordings that were given up earlier and have ended since.
   [[nodiscard]] static std::uint64_t wait_for_recordings(std::uint64_t max_spins = kMaxSpins);
   /// True if a recording has been given up and has not ended: its thread may write yet.
   [[nodiscard]] static bool waits_for_any();
   /// Adds the counts of `lane`'s `bank` to `into` and clears them.
   static void take(Lane lane, std::uint32_t bank, CallTable& into);
-  /// The calls in `lane`'s `bank` without an event of the trace; sets the number to 0.
+  /// Returns the number of calls in `lane`'s `bank` without an event in the trace, and sets it to 0.
   static std::uint64_t take_untraced(Lane lane, std::uint32_t bank);
   /// Clears what stragglers left in `lane`'s `bank`. They were counted as late when it was read.
   static void clear_leftovers(Lane lane, std::uint32_t bank);

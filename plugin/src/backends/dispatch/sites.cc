@@ -23,7 +23,7 @@ bool returns_from_signal(const unsigned char* syscall, const Text& text) {
   return syscall - text.begin >= kBytes && std::memcmp(syscall - kBytes, kReturnsFromSignal, kBytes) == 0;
 }
 
-/// What other processors fetch must change in one piece: within a cache line.
+/// True if the bytes lie within one cache line, so that other processors fetch them in one piece.
 bool is_in_one_line(const unsigned char* begin, std::size_t bytes) {
   constexpr std::uintptr_t kLine = 64;
   const auto address = reinterpret_cast<std::uintptr_t>(begin);
@@ -76,7 +76,7 @@ class Prover {
 
   void refuse(Refusal why) { ++sites_.refused[static_cast<std::size_t>(why)]; }
 
-  /// False when it is not known whether there is an instruction at `syscall`.
+  /// False if it is not known that an instruction begins at `syscall`.
   bool look_at(const Function& function, const unsigned char* syscall) {
     const FunctionCode& code = code_of(function);
     if (function.begin != last_function_) {
@@ -108,7 +108,7 @@ class Prover {
     }
   }
 
-  /// What stands between the functions that a short jump at `site` reaches.
+  /// Returns the padding between functions that a short jump at `site` reaches.
   std::vector<Padding> padding_near(const Site& site, const Function& own) {
     constexpr std::ptrdiff_t kReachOfAShortJump = 128;
     std::vector<Padding> found;

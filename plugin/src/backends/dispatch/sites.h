@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Which call sites may be patched, and how that is known.
+// Finds the call sites that may be patched, and proves that each is safe.
 //
 // A site is patched by writing a jump over the one instruction right before its `syscall`: `mov $1,%eax` in most of
 // libc. Code that jumps to that instruction finds our jump instead. Code that jumps to the `syscall` after it still
@@ -9,8 +9,8 @@
 // must arrive exactly at both.
 //
 // Five bytes hold a jump to anywhere. Of two to four bytes (`xor %eax,%eax` before read's `syscall`) the first two hold
-// a jump to somewhere near: to five bytes of padding, the *bridge*, which hold a jump to anywhere. decision 0034 says
-// how it is known that nothing else executes them. Only libc is patched: it is never unloaded, and all the hot calls
+// a jump to somewhere near: to five bytes of padding, the *bridge*, which hold a jump to anywhere. Decision 0034
+// says why nothing else executes them. Only libc is patched: it is never unloaded, and all the hot calls
 // are in it.
 #pragma once
 
@@ -30,19 +30,19 @@ struct Site {
   unsigned char* displaced = nullptr;  ///< The instruction before `syscall`; the jump goes here.
   std::size_t displaced_bytes = 0;
   const unsigned char* return_address = nullptr;  ///< Right after the `syscall`.
-  unsigned char* bridge = nullptr;                ///< Where a short jump leads; null = the jump is a long one.
+  unsigned char* bridge = nullptr;                ///< The target of a short jump; null = the jump is a long one.
   bool is_split = false;  ///< The jump crosses a cache line: other processors may fetch its bytes in two pieces.
 };
 
 /// Why a site is not patched.
 enum class Refusal {
   unknown_code,   ///< The function is in no unwind table, or cannot be decoded.
-  ends_a_signal,  ///< Unwinders know a signal's return by its bytes.
-  cannot_move,    ///< The instruction before the `syscall` depends on where it is.
+  ends_a_signal,  ///< Unwinders recognise the return from a signal by its bytes.
+  cannot_move,    ///< The instruction before the `syscall` depends on its address.
   no_bridge,      ///< No padding nearby is proven to be unused.
 };
 inline constexpr std::size_t kRefusals = 4;
-/// "at ...", of one site or many.
+/// Returns the reason as text: "at ...", for one site or many.
 const char* describe(Refusal why);
 
 struct Sites {
@@ -52,7 +52,7 @@ struct Sites {
   std::size_t total() const;
 };
 
-/// Every call site in `text`. Reads code and changes nothing.
+/// Examines every call site in `text`. Reads code and changes nothing.
 Sites prove_sites(const Text& text, FindFunction find);
 
 }  // namespace syscost::dispatch

@@ -30,7 +30,7 @@ void for_each_thread(Body body) {
 /// /proc/self/task/TID/stat: "tid (name) state ppid pgrp session tty tpgid flags ..."; the name may hold anything.
 struct Status {
   bool is_there = false;
-  bool is_known = false;  ///< What follows could be read.
+  bool is_known = false;  ///< The following fields could be read.
   char state = 0;
   unsigned long flags = 0;
 };
@@ -138,7 +138,7 @@ Activity activity_of(pid_t thread) {
   Activity found;
   if (!status.is_there) return found;
   found.is_there = true;
-  // What a thread that runs has used so far is not in the next figure yet.
+  // The next figure lacks the time since a running thread was scheduled.
   found.is_running = !status.is_known || status.state == 'R';
   std::ifstream(task / "schedstat") >> found.run_ns;
   return found;
@@ -154,7 +154,7 @@ std::size_t count_runtime_threads() {
 void OlderThreads::begin(std::size_t unseen) {
   threads_.clear();
   if (unseen <= count_runtime_threads()) return;
-  // Beside threads that an earlier backend armed it is not known which are unseen.
+  // If an earlier backend armed threads, it is not known which threads are unseen.
   are_known_ = count_armed_threads() == 1;
   const auto self = static_cast<pid_t>(syscall(SYS_gettid));
   for (const pid_t thread : calling_threads()) {

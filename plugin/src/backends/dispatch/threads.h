@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The threads of this process, as /proc shows them: those that dispatch cannot see must be told from the others.
+// Reads the threads of this process from /proc, and finds those that dispatch cannot see.
 #pragma once
 
 #include <sys/types.h>
@@ -11,22 +11,23 @@
 
 namespace syscost::dispatch {
 
-/// All of them, also those that are ending and the kernel's workers; 0 where there is no /proc.
+/// Counts all threads, also threads that are ending and the kernel's workers; 0 if there is no /proc.
 std::size_t count_threads();
 
-/// Those that may make calls, in ascending order: not ending, not io_uring's.
+/// Returns the ids of threads that may make calls, ascending: without threads that are ending, and io_uring's.
 std::vector<pid_t> calling_threads();
 
-/// Takes back the records of threads that have ended while calls were not dispatched: no call of ours said so.
+/// Frees the records of threads that ended while calls were not dispatched, so that the stub did not see their end.
 void forget_ended_threads();
 
-/// How many threads have a record of ours.
+/// Returns the number of threads that have a record of ours.
 std::size_t count_armed_threads();
 
-/// How many of `all` threads are not armed. They are told apart by number alone: asking each would interrupt it.
+/// Returns how many of `all` threads are not armed. It compares numbers only, because asking a thread interrupts it.
 std::size_t count_unseen_threads(std::size_t all);
 
-/// Threads that were made in timed passes, while nothing was watched: one that lives on is never seen. Not thread-safe.
+/// Threads that were made in timed passes, while dispatch was off: dispatch never sees one that lives on. Not
+/// thread-safe.
 class UnwatchedThreads {
  public:
   void begin_timed_passes() { before_ = calling_threads(); }
@@ -43,7 +44,7 @@ class UnwatchedThreads {
 /// Threads older than the backend, which it does not see: static initialisers and libraries make them. Not thread-safe.
 class OlderThreads {
  public:
-  /// To be called when the backend has opened, with the number of threads that it does not see.
+  /// Call it when the backend is open, with the number of threads that it does not see.
   void begin(std::size_t unseen);
   /// Returns the lost events so far. Each call adds one for each such thread that has run since the call before.
   std::uint64_t count_losses();

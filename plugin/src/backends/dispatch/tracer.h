@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// The process that traces this one: a debugger stops at every SIGSYS, strace only gets slower.
+// Finds the process that traces this one: a debugger stops at every SIGSYS; strace only gets slower.
 #pragma once
 
 namespace syscost::dispatch {
 
-/// The process that traces us; 0 = none.
+/// Returns the process that traces this one; 0 = none.
 int tracer_pid();
 
 }  // namespace syscost::dispatch

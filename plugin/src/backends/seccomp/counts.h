@@ -12,17 +12,17 @@
 
 namespace syscost::seccomp {
 
-/// Returns once no call is being counted that was when this was called, or after about a tenth of a second: then false,
-/// and one call may still be counted into a bank that has ended.
+/// Waits until the supervisor has counted the call that it is at, for about a tenth of a second at most. Returns false
+/// if it has not: then this call may still be counted into a bank that has ended.
 [[nodiscard]] bool wait_for_supervisor(const Shared& shared);
 
 /// Adds the entries in `bank` that `filter` selects (null = all) to `into`, and clears it.
 void take(Bank& bank, const Filter* filter, CallTable& into);
 
-/// True when something was counted into it since it was cleared.
+/// True if calls were counted into `bank` since it was cleared.
 bool is_touched(const Bank& bank);
 
-/// Clears what a straggler left. It was reported when the bank was read.
+/// Clears calls that were counted too late. They were reported when the bank was read.
 void clear(Bank& bank);
 
 }  // namespace syscost::seccomp

@@ -17,7 +17,7 @@
 namespace syscost::seccomp {
 namespace {
 
-/// Those that restart_syscall may resume.
+/// The calls that restart_syscall may resume.
 constexpr std::array<std::uint32_t, 4> kResumable = {SYS_nanosleep, SYS_clock_nanosleep, SYS_poll, SYS_futex};
 
 bool is_resumption(std::uint32_t number) {
@@ -49,7 +49,7 @@ class Rules {
   void add_arch(std::uint32_t arch) { note(api_.seccomp_arch_add(context_, arch)); }
   void remove_arch(std::uint32_t arch) { note(api_.seccomp_arch_remove(context_, arch)); }
   void allow(int number) { note(api_.seccomp_rule_add_array(context_, SCMP_ACT_ALLOW, number, 0, nullptr)); }
-  /// For a number that libseccomp may be too old to know: then it stays as it is.
+  /// Allows `number`. If libseccomp is too old to know it, nothing changes.
   void try_to_allow(int number) { api_.seccomp_rule_add_array(context_, SCMP_ACT_ALLOW, number, 0, nullptr); }
   void allow_with_cookie(int number, std::uint64_t cookie) {
     const scmp_arg_cmp sixth{5, SCMP_CMP_EQ, cookie, 0};
@@ -60,7 +60,7 @@ class Rules {
     if (error_ == 0) other.context_ = nullptr;
   }
   void write_to(int fd) { note(api_.seccomp_export_bpf(context_, fd)); }
-  /// The first errno; 0 when all went well.
+  /// The first errno; 0 if all steps succeeded.
   int error() const { return error_; }
 
  private:
@@ -74,7 +74,8 @@ class Rules {
 };
 
 Result<std::vector<sock_filter>> read_program(Rules& rules) {
-  // Not a file, nor one in memory: a test may run under a limit of their size. What does not fit is an error.
+  // A pipe, because a test may run under a limit on the size of files, also of those in memory. A program that does not
+  // fit is an error.
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return errno_failure("make", "a pipe", errno);
   rules.write_to(ends[1]);

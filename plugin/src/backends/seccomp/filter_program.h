@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// FilterProgram: which syscalls stop and tell the supervisor, as the program that the kernel runs at each entry.
+// FilterProgram: the program that the kernel runs at each entry of a syscall. It decides which calls stop and notify
+// the supervisor.
 //
-// Everything that --syscost_filter selects, with these exceptions and additions:
+// All calls that --syscost_filter selects do, with these exceptions and additions:
 //
-//   rt_sigreturn, sigreturn   never: a signal that arrived in the microseconds before the supervisor has taken note
-//                             would make the kernel answer EINTR, and a return from a handler that returns crashes
-//   gettid, futex             not when the sixth argument, which both ignore, is our cookie: our own
-//   restart_syscall           whenever a call it may resume is selected, and then those four all: it is counted as the
-//                             call that the thread made last, so that must be known
-//   other ABIs, new numbers   always: the supervisor drops what is not selected. They are rare
+//   rt_sigreturn, sigreturn   never: if a signal arrived before the supervisor has received the notification, the
+//   kernel
+//                             would return EINTR, and a sigreturn that returns crashes the program
+//   gettid, futex             not if the sixth argument, which both ignore, is our cookie: the call is our own
+//   restart_syscall           if one of the four calls that it may resume is selected; then all four are, too: it is
+//                             counted as the last call of the thread, so that call must be known
+//   other ABIs, new numbers   always, because they are rare: the supervisor drops those that are not selected
 #pragma once
 
 #include <linux/filter.h>
@@ -28,10 +30,10 @@ namespace syscost::seccomp {
 inline constexpr std::array kUncountable = {SyscallId{Abi::x86_64, 15}, SyscallId{Abi::x32, 513},
                                             SyscallId{Abi::i386, 173}, SyscallId{Abi::i386, 119}};
 
-/// The kernel's sentence for "go on with what a signal stopped".
+/// True for restart_syscall, by which the kernel continues a call that a signal stopped.
 bool is_restart_syscall(SyscallId id);
 
-/// `filter` null = everything. `cookie` is not 0. Makes syscalls: between windows.
+/// Makes the program. `filter` null = everything. `cookie` is not 0. Makes syscalls: between windows only.
 Result<std::vector<sock_filter>> make_filter_program(const Filter* filter, std::uint64_t cookie);
 
 }  // namespace syscost::seccomp

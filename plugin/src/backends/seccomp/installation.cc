@@ -17,7 +17,7 @@
 namespace syscost::seccomp {
 namespace {
 
-/// What this process is under; never given back.
+/// The filter of this process. It stays for the life of the process.
 struct Installed {
   Shared* shared = nullptr;
   pid_t process = 0;

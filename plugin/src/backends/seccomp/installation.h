@@ -10,8 +10,8 @@
 
 namespace syscost::seccomp {
 
-/// Installs filter and supervisor, after a forked probe has shown that both work; at the second call answers what there
-/// is, which must have been made for the same filter. Between windows only.
+/// Installs filter and supervisor, after a forked probe has shown that both work. A second call returns the installed
+/// one, and fails if it was made for another filter. Between windows only.
 Result<Shared*> install(const Filter* filter, bool children);
 
 }  // namespace syscost::seccomp

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// libseccomp, found at run time, for the reason that libbpf is (docs/decisions/0001): a measured program must start on
-// a machine without it, and must not meet its symbols.
+// Loads libseccomp at run time, for the same reason as libbpf (docs/decisions/0001): a measured program must start on a
+// machine without it, and must not see its symbols.
 #pragma once
 
 #include <seccomp.h>
@@ -27,7 +27,7 @@ struct LibseccompApi {
 #undef SYSCOST_LIBSECCOMP_POINTER
 };
 
-/// Opens libseccomp.so.2, once per process; later calls answer the same. Thread-safe.
+/// Opens libseccomp.so.2, once per process; later calls return the same. Thread-safe.
 Result<const LibseccompApi*> open_libseccomp();
 
 }  // namespace syscost::seccomp

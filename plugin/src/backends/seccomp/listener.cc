@@ -91,7 +91,7 @@ Result<void> check_user_notification() {
   if (seccomp(SECCOMP_GET_ACTION_AVAIL, 0, &action) != 0 || seccomp(SECCOMP_GET_NOTIF_SIZES, 0, &sizes) != 0) {
     return explain_install_failure(errno);
   }
-  // Closes nothing. The supervisor parts from this process's files by it.
+  // It closes nothing here. The supervisor uses the call to separate its files from this process's.
   if (syscall(SYS_close_range, UINT_MAX, UINT_MAX, 0U) != 0) {
     Failure failure = errno_failure("call", "close_range", errno);
     failure.how_to_fix =

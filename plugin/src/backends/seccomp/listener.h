@@ -17,13 +17,13 @@
 namespace syscost::seccomp {
 
 /// Puts the calling thread, and with `all_threads` the whole process, under `program` for good. Returns the listener,
-/// or a negative errno. Sets no_new_privs where the kernel insists. Allocates nothing.
+/// or a negative errno. Sets no_new_privs if the kernel requires it. Allocates nothing.
 int install_filter(const std::vector<sock_filter>& program, bool all_threads);
 
 /// Why install_filter() failed, for people.
 Failure explain_install_failure(int error);
 
-/// Fails where the kernel, or a profile we run under, has no user notification.
+/// Fails if the kernel has no user notification, or a container's seccomp profile forbids it.
 Result<void> check_user_notification();
 
 /// A call that is waiting for an answer.
@@ -34,27 +34,28 @@ struct Notification {
   std::uint32_t number = 0;
 };
 
-/// Where the kernel writes a notification: all zero before, whatever it makes of it. Larger than any kernel's yet.
+/// Memory for a notification of the kernel, larger than that of any kernel so far. All bytes must be 0 before
+/// receive().
 struct Mailbox {
   alignas(8) char bytes[512];
 
-  /// Of the notification in it; 0 = it is empty.
+  /// The id of the notification in it; 0 = it is empty.
   std::uint64_t id() const;
   void clear();
 };
 
-/// Waits for a notification. False when interrupted, or when the call it was about has gone. Clear `mailbox` once it is
-/// answered.
+/// Waits for a notification. False if a signal interrupts it, or if the notified call has ended. Clear `mailbox` after
+/// you answered it.
 bool receive(int listener, Mailbox& mailbox, Notification& notification);
 
-/// Lets the call go on. False when it has gone meanwhile.
+/// Lets the call continue. False if it has ended meanwhile.
 bool let_continue(int listener, std::uint64_t id);
 
-/// Asks the kernel to wake the receiver on the caller's CPU, which takes a fifth of the time (Linux 6.6); where it
-/// cannot, nothing changes.
+/// Asks the kernel to wake the receiver on the caller's CPU, which takes a fifth of the time (Linux 6.6). An older
+/// kernel ignores it.
 void ask_for_synchronous_wakeup(int listener);
 
-/// True when no living task is under the filter any more.
+/// True if no living task is under the filter any more.
 bool has_hung_up(int listener);
 
 }  // namespace syscost::seccomp

@@ -2,15 +2,15 @@
 //
 // The proof that user notification works here, before this process is put under a filter for good.
 //
-// A child is put under it instead, makes 64 known calls, and this process plays the supervisor: it must count exactly
-// 64. What cannot be undone ends with the child.
+// A child installs the filter instead, and makes 64 known calls. This process acts as its supervisor, and must count
+// exactly 64. The filter ends with the child.
 #pragma once
 
 #include "os/result.h"
 
 namespace syscost::seccomp {
 
-/// Between windows only.
+/// Fails if user notification does not work here. Between windows only.
 Result<void> probe();
 
 }  // namespace syscost::seccomp

@@ -17,7 +17,7 @@ std::string_view read_link(const char* path, std::array<char, kSize>& into) {
   return {into.data(), length > 0 ? static_cast<std::size_t>(length) : 0};
 }
 
-/// The file's name at the end of a path as /proc shows it.
+/// Returns the file's name at the end of a path from /proc.
 std::string_view last_part(std::string_view path) {
   constexpr std::string_view kDeleted = " (deleted)";
   if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());

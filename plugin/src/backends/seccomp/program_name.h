@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ProgramNames: which program a thread's process runs, for the supervisor, which neither locks nor allocates.
+// ProgramNames: finds the program that a thread's process runs. It neither locks nor allocates, for the supervisor.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace syscost::seccomp {
 
-/// Names' length, with the zero at the end; longer ones are cut.
+/// The room for a name, with the zero at the end; longer names are cut.
 inline constexpr std::size_t kProgramName = 64;
 using ProgramName = std::array<char, kProgramName>;
 
@@ -17,8 +17,8 @@ class ProgramNames {
  public:
   ProgramNames();
 
-  /// The last part of the path of the program that `thread` runs; "unknown" where the kernel does not tell us, as of a
-  /// process that gained privileges, or where /proc is another PID namespace's. Without control characters.
+  /// The last part of the path of the program that `thread` runs; "unknown" if the kernel hides it, as for a
+  /// process that gained privileges, or if /proc belongs to another PID namespace. Without control characters.
   ProgramName of(std::int32_t thread) const;
 
  private:

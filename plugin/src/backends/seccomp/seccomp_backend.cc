@@ -21,7 +21,7 @@
 namespace syscost::seccomp {
 namespace {
 
-/// The calling thread's id, once it was read; `cookie` identifies the installation that read it.
+/// The calling thread's id. `cookie` identifies the installation that read it.
 struct ThreadIdentity {
   std::uint64_t cookie = 0;
   std::int32_t thread = 0;
@@ -48,7 +48,7 @@ class SeccompBackend final : public Backend {
   }
   void read(Lane lane, CallTable& into) override;
   void read_children(ChildTables& into) override;
-  // An entry has no end here that could fall into another segment.
+  // This backend sees no ends of calls, so none can end in a later segment.
   void read_crossings(CrossingSink&) override {}
   Losses losses() const override { return {late_, shared_.lost.load(std::memory_order_relaxed)}; }
   Result<std::uint64_t> hidden_losses() override;
@@ -58,7 +58,8 @@ class SeccompBackend final : public Backend {
   }
   Result<void> attach() override { return {}; }
 
-  /// The proof that it counts, and what counting adds to a call, given what the same call takes unobserved.
+  /// Proves that it counts, and measures the time that counting adds to a call. `unobserved_ns`: the time of that call
+  /// without counting.
   Result<void> prove_and_calibrate(double unobserved_ns);
 
  private:
@@ -84,7 +85,7 @@ class SeccompBackend final : public Backend {
 
 // ---- lanes ----------------------------------------------------------------------------------------------------------
 
-/// 0 when a filter of the user's forbids the question.
+/// Returns the calling thread's id; 0 if a filter of the user forbids gettid.
 std::int32_t SeccompBackend::identify_thread() const {
   if (t_identity.cookie == shared_.cookie) return t_identity.thread;
   const long thread = syscall(SYS_gettid, 0, 0, 0, 0, 0, shared_.cookie);
@@ -105,7 +106,7 @@ std::optional<AcquiredLane> SeccompBackend::acquire_lane() {
   for (std::uint32_t lane = 1; lane < kLanes; ++lane) {
     const LaneHolder::Answer answer = lanes_[lane].holder.take();
     if (answer == LaneHolder::Answer::held) continue;
-    // Its last thread is not inside any more; its id may be another's by now.
+    // The last thread has left the lane. Another thread may have its id by now.
     const std::int32_t before = std::exchange(lanes_[lane].thread, thread);
     if (before != 0 && shared_.lane_of[before].load() == lane) shared_.lane_of[before].store(0);
     shared_.lane_of[thread].store(static_cast<std::uint8_t>(lane));
@@ -169,7 +170,7 @@ constexpr int kTimedCalls = 50;
 
 Result<void> SeccompBackend::prove_and_calibrate(double unobserved_ns) {
   const SyscallId known{kNativeAbi, SYS_getppid};
-  // The probe has proved that the kernel notifies; with a filter that leaves getppid out there is no more to see.
+  // The probe has proved that the kernel notifies. If the filter leaves getppid out, no more can be tested.
   if (filter_ != nullptr && !filter_->selects(known)) return {};
   const std::optional<AcquiredLane> acquired = acquire_lane();
   if (!acquired.has_value()) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The seccomp backend: how often each syscall is entered, without privilege. It knows no result and no time.
+// The seccomp backend: counts how often each syscall is entered, without privilege. It sees no results and no times.
 //
-// README.md says how it works; docs/backends.md what it can and cannot know.
+// README.md says how it works; docs/backends.md lists what it can and cannot count.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace syscost::seccomp {
 /// Between windows only.
 Result<std::unique_ptr<Backend>> open_backend(const Filter* filter, bool children = false);
 
-/// The same question without the consequence.
+/// Tests in a child if open_backend() would work, and leaves this process without a filter.
 Result<void> probe_backend();
 
 }  // namespace syscost::seccomp

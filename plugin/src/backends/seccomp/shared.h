@@ -47,7 +47,7 @@ constexpr std::uint32_t bank_of(std::uint64_t control) {
   return control & 1;
 }
 
-/// What one segment counted. Cells are found through the bits, so that reading costs as much as was called.
+/// The counts of one segment. Bits show the cells that were used, so that reading takes time for these only.
 struct Bank {
   std::atomic<std::uint64_t> touched[(kIndexes + 63) / 64];
   std::atomic<std::uint64_t> entries[kIndexes];
@@ -59,7 +59,7 @@ struct Bank {
   Unlisted unlisted[kUnlistedNumbers];
 };
 
-/// How far the two have come in starting; a futex word.
+/// How far the start of the two processes has come; a futex word.
 enum Phase : std::uint32_t {
   kWaiting = 0,  ///< The supervisor waits for the listener.
   kListening,    ///< The filter is installed; `listener` is its number in the shared descriptor table.
@@ -68,7 +68,7 @@ enum Phase : std::uint32_t {
 };
 
 /// All zero at first.
-// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): words of different writers keep out of each other's lines
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): words of different writers lie in different cache lines
 struct Shared {
   // Set before the supervisor starts.
   std::uint64_t cookie;  ///< As sixth argument: a call of ours, which the filter lets pass without a notification.
@@ -93,7 +93,7 @@ struct Shared {
 
   Bank banks[kLanes][2];
 
-  std::atomic<pid_t> own_sessions[kTools];  ///< Of tools that we run: their calls are no child's; 0 = none.
+  std::atomic<pid_t> own_sessions[kTools];  ///< Of tools that we run, which are not counted as children; 0 = none.
 
   // Children, by program; accounts are never given back while a run lasts.
   std::atomic<bool> counts_children;
@@ -106,12 +106,12 @@ struct Shared {
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint8_t>::is_always_lock_free);
 
-/// Memory for a process and its supervisor, zeroed; only the pages that are used become real. Null without memory.
+/// Maps zeroed memory for a process and its supervisor. Only used pages take memory. Null if there is none.
 Shared* map_shared();
 void unmap_shared(Shared* shared);
 
-/// Waits until `shared.phase` is no longer `seen`, or `timeout_ms` have passed. With `cookie` a call that the filter
-/// lets pass.
+/// Waits until `shared.phase` is no longer `seen`, or `timeout_ms` have passed. Its call carries the cookie, so the
+/// filter lets it pass.
 void wait_for_phase(Shared& shared, std::uint32_t seen, int timeout_ms);
 void set_phase(Shared& shared, Phase phase);
 

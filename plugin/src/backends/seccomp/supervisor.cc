@@ -23,7 +23,7 @@
 namespace syscost::seccomp {
 namespace {
 
-/// Where a syscall has its cell; kIndexes for numbers beyond the tables.
+/// Returns the index of a syscall's cell; kIndexes for numbers beyond the tables.
 std::size_t index_of(SyscallId id) {
   if (id.number >= Filter::kNumbers) return kIndexes;
   return static_cast<std::size_t>(id.abi) * Filter::kNumbers + id.number;
@@ -38,14 +38,14 @@ void increment(std::atomic<std::uint64_t>& cell) {
   cell.store(cell.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-/// The thread is stopped in its call while we ask, so the answer holds; a thread of a process that is not the measured
-/// one is a child's.
+/// True if the thread belongs to `process`. The thread is stopped in its call while we ask, so the answer stays true.
+/// A thread of any other process belongs to a child.
 bool is_of_process(pid_t process, std::int32_t thread) {
   return syscall(SYS_tgkill, process, thread, 0) == 0 || errno == EPERM;
 }
 
-/// True for a tool of ours and each process it started, also before it leads a session. The thread stands still in its
-/// call, so the answer holds.
+/// True for a tool of ours and each process that it started, also before it leads a session. The thread is stopped in
+/// its call, so the answer stays true.
 bool is_ours(const Shared& shared, std::int32_t thread) {
   return std::any_of(std::begin(shared.own_sessions), std::end(shared.own_sessions), [&](const auto& cell) {
     const pid_t session = cell.load(std::memory_order_relaxed);
@@ -88,7 +88,7 @@ void wake_up_every_second() {
   setitimer(ITIMER_REAL, &second, nullptr);
 }
 
-/// What a killed server left half done: a call that waits for an answer, a count that was begun.
+/// Completes the work of a killed server: answers the call that waits, and ends the count that was begun.
 void repair(Shared& shared, int listener) {
   if (shared.mailbox.id() != 0) let_continue(listener, shared.mailbox.id());
   shared.mailbox.clear();
@@ -164,7 +164,7 @@ void Counter::count(const Notification& notification) {
   if (index < kIndexes && (shared_.is_left_out[index / 64].load(std::memory_order_relaxed) >> index % 64 & 1) != 0) {
     return;
   }
-  // Nothing armed: no need to ask which process it belongs to.
+  // Nothing is armed, so it does not matter which process the thread belongs to.
   if (shared_.lane_of[thread].load(std::memory_order_relaxed) == 0 && shared_.lanes[0].control.load() == 0) return;
   if (is_of_process(shared_.measured.load(std::memory_order_relaxed), thread)) {
     count_for(thread, id);
@@ -173,7 +173,7 @@ void Counter::count(const Notification& notification) {
   }
 }
 
-/// The account of the program that the thread's process runs; null when there is none left.
+/// Returns the account of the program that the thread's process runs; null if none is left.
 Shared::Program* Counter::account_of(std::int32_t thread) {
   const ProgramName name = names_.of(thread);
   const std::uint32_t used = shared_.programs_used.load(std::memory_order_relaxed);
@@ -237,7 +237,7 @@ void run_supervisor(Shared& shared, pid_t creator) {
       if (server == 0) prctl(PR_SET_NAME, "syscost-count");
       // Without a server below it the guard serves alone.
       if (serve(shared, listener, server == 0 ? guard : getppid()) == Served::kNoProcessIsLeft) _exit(0);
-      // Somebody killed the guard: this process takes its place.
+      // The guard was killed: this process takes its place.
       prctl(PR_SET_NAME, "syscost-guard");
       continue;
     }

@@ -4,7 +4,7 @@
 //
 // While a call waits for its answer its thread stands still, so the lane and segment that the supervisor reads for it
 // are the thread's own at its entry. Other threads may pass a boundary meanwhile; but a call that is counted after a
-// boundary has had no effect before it, so no one can tell that it began earlier.
+// boundary has had no effect before it, so it does not matter that it began earlier.
 //
 // Everything here runs in a process that was cloned from a program with threads: no allocation, no lock, no library
 // that has either.
@@ -25,14 +25,14 @@ namespace syscost::seccomp {
 /// The syscall that a notification is about.
 SyscallId syscall_id_of(std::uint32_t arch, std::uint32_t number);
 
-/// Counts notifications into the shared memory. What it remembers of threads is its own process's.
+/// Counts notifications into the shared memory. It keeps the last call of each thread in memory of its own process.
 class Counter {
  public:
   /// `shared` must outlive it. Maps memory.
   explicit Counter(Shared& shared);
 
-  /// The calling thread's entry into `id`, if it belongs to the measured process, or to a child and children count.
-  /// Restarted calls are counted as the call they go on with.
+  /// Counts the notified call if its thread belongs to the measured process, or to a child and children are counted.
+  /// A restarted call is counted as the call that it continues.
   void count(const Notification& notification);
 
   /// Counts without asking which process the thread belongs to.
@@ -51,13 +51,13 @@ class Counter {
 
 enum class Served { kNoProcessIsLeft, kGuardIsGone };
 
-/// Receives, counts and lets continue, until no process is left under the filter, or `guard` is no longer its parent,
-/// which it checks once a second.
+/// Receives notifications, counts them, and lets the calls continue, until no process is left under the filter, or
+/// until `guard` is no longer its parent. It checks the parent once a second.
 Served serve(Shared& shared, int listener, pid_t guard);
 
-/// The first process of the supervisor: waits until the filter is installed, takes the listener, and keeps a serving
-/// process running below it, which takes its place should it be killed. Shares its creator's descriptors when it
-/// begins. Never returns.
+/// The first process of the supervisor. It waits until the filter is installed, takes the listener, and keeps a serving
+/// process running below it. If it is killed, that process takes its place. When it begins, it shares its creator's
+/// descriptors. Never returns.
 [[noreturn]] void run_supervisor(Shared& shared, pid_t creator);
 
 }  // namespace syscost::seccomp

@@ -33,11 +33,12 @@ void add_map_keys(std::vector<std::string>& environment) {
     environment.push_back(std::string(name) + "=" + std::string(kMapKeys));
 }
 
-/// bpftrace takes the kernel's types together with those of modules, which it may look for with CAP_SYS_ADMIN only;
-/// without it, as a container's root is, it takes none, and scripts that name one fail. A file that is named it reads.
+/// bpftrace reads the kernel's types together with those of modules, for which it needs CAP_SYS_ADMIN. Without it, as
+/// for a container's root, it reads none, and scripts that name a type fail. But it reads a file that the variable
+/// names.
 void add_kernel_types(std::vector<std::string>& environment) {
   constexpr const char* kTypes = "/sys/kernel/btf/vmlinux";
-  // bpftrace is root, also when sudo makes it so: what counts is what root can have here.
+  // bpftrace runs as root, with sudo or without: so the capabilities that root can have here decide.
   if (holds(read_confinement().bounding, CAP_SYS_ADMIN) || access(kTypes, R_OK) != 0) return;
   if (value_in(environment, "BPFTRACE_BTF").empty()) environment.push_back(std::string("BPFTRACE_BTF=") + kTypes);
 }
@@ -82,7 +83,7 @@ Result<void> BpftraceCommand::ask_version() {
   if (Result<void> judged = judge_version(version.value().output, tool_); !judged.ok()) return judged;
   Result<CommandResult> help = run_whole(launcher_, environment_, {tool_, "--help"});
   if (!help.ok()) return help.failure();
-  // Both came within a few versions; 0.17 has neither.
+  // Both features came within a few versions; 0.17 has neither.
   warns_unasked_ = (help.value().output + help.value().errors).find("--no-warnings") != std::string::npos;
   return {};
 }
@@ -91,7 +92,7 @@ Command BpftraceCommand::with_gate(const std::vector<std::string>& arguments) co
   std::vector<std::string> line;
   if (uses_sudo()) {
     line = {sudo_, "-n"};
-    // sudo makes an environment of its own.
+    // sudo starts it with an environment of its own.
     for (const std::string& entry : environment_) {
       if (entry.starts_with("BPFTRACE_")) line.push_back(entry);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// BpftraceCommand: the bpftrace of this machine, found and judged, and how it is started.
+// BpftraceCommand: finds the bpftrace of this machine, checks it, and makes its command lines.
 #pragma once
 
 #include <string>
@@ -23,21 +23,21 @@ class BpftraceCommand {
   const std::string& launcher() const { return launcher_; }
   const std::vector<std::string>& environment() const { return environment_; }
   bool uses_sudo() const { return !sudo_.empty(); }
-  /// It numbers processes as its own namespace does. 0.17 does not.
+  /// True if it uses the process numbers of its own PID namespace. 0.17 does not.
   bool knows_pid_namespaces() const { return warns_unasked_; }
 
  private:
   BpftraceCommand() = default;
   Result<void> ask_version();
-  /// A map that is full is told, not passed over. But where bpftrace knows PID namespaces, it warns inside of one of
-  /// every event of a process outside: too many to be read.
+  /// Returns the flags by which bpftrace reports a full map. A bpftrace that handles PID namespaces, started inside
+  /// one, also warns of every event of a process outside. That is too much to read, so all warnings are off then.
   std::vector<std::string> flags_of_warnings() const;
 
   std::string launcher_;
   std::string tool_;
   std::string sudo_;  // empty: not used
   std::vector<std::string> environment_;
-  bool warns_unasked_ = false;  // Of a full map. Since that is so, -k warns of lookups that find nothing too: a flood.
+  bool warns_unasked_ = false;  // it reports a full map without -k; with -k also each failed lookup
 };
 
 }  // namespace syscost::profilers

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kInstall = "install bpftrace 0.17 or later (Debian: apt-get install bpftrace)";
 
-/// A container that may not mount is shown the host's.
+/// A container that may not mount gets the host's tracefs.
 std::string how_to_get_tracefs(const Confinement& here) {
   constexpr const char* kPath = "/sys/kernel/tracing";
   const bool can_mount = (here.effective >> CAP_SYS_ADMIN & 1) != 0;
@@ -26,7 +26,7 @@ std::string how_to_get_tracefs(const Confinement& here) {
   return std::string("mount it: mount -t tracefs nodev ") + kPath;
 }
 
-/// What the container keeps from bpftrace, which is its root.
+/// Returns the right that the container denies to bpftrace, although it runs as root; none if it has all.
 std::optional<Failure> denied_by_container(const Confinement& here) {
   if (here.container == Container::none) return std::nullopt;
   if (here.in_user_namespace) {

@@ -47,14 +47,14 @@ std::optional<std::vector<LatencyBucket>> latency(const MapValue& value) {
   return result;
 }
 
-/// Of the string that begins `text`, with its quotes.
+/// Returns the length of the string literal at the begin of `text`, with its quotes.
 std::size_t string_length(std::string_view text) {
   std::size_t at = 1;
   while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
   return std::min(at + 1, text.size());
 }
 
-/// `source` without its comments and strings: what looks like a comment in a string is none.
+/// Returns `source` without its comments and strings. A comment mark inside a string does not begin a comment.
 std::string code_of(std::string_view source) {
   std::string result;
   for (std::size_t at = 0; at < source.size();) {
@@ -142,7 +142,7 @@ Result<Figures> figures_of(const BpftraceOutput& output, const ScriptMaps& maps)
   for (auto& [number, syscall] : by_number) {
     syscall.has_errors = maps.has_errors;
     std::sort(syscall.errors.begin(), syscall.errors.end());
-    // A map that the script fills and that does not name this syscall says 0 of it.
+    // If the script fills the map, and the map does not name this syscall, its number is 0.
     if (maps.has_entries && !syscall.entries) syscall.entries = 0;
     if (maps.has_latency) {
       syscall.returned = 0;

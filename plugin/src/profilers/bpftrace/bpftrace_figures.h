@@ -19,7 +19,8 @@
 
 namespace syscost::profilers {
 
-/// Which of the agreed maps a script's source names: an empty map is not printed, so the output does not say.
+/// The agreed maps that a script's source names. The output does not show it, because bpftrace does not print an empty
+/// map.
 struct ScriptMaps {
   bool has_syscalls = false;  ///< Entries or latencies.
   bool has_entries = false;
@@ -34,7 +35,7 @@ struct Figures {
   std::uint64_t unread = 0;
 };
 
-/// Fails when an agreed map holds what its name does not say: text, negative counts, a key that is no number.
+/// Fails if the content of an agreed map does not fit its name: text, a negative count, a key that is no number.
 Result<Figures> figures_of(const BpftraceOutput& output, const ScriptMaps& maps);
 
 }  // namespace syscost::profilers

@@ -130,7 +130,7 @@ class Parser {
   std::string_view peek_line() const { return rest_.substr(0, rest_.find('\n')); }
   static bool is_indented(std::string_view line) { return line.starts_with("    ") || line.starts_with("\t"); }
 
-  /// Of a map's name, when `line` starts an entry; else 0.
+  /// Returns the length of the map's name, if `line` starts an entry; else 0.
   static std::size_t end_of_name(std::string_view line) {
     if (line.front() != '@') return 0;
     std::size_t end = 1;

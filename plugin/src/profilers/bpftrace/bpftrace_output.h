@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// Reads what bpftrace prints.
+// Reads the output of bpftrace.
 //
 // bpftrace can print JSON, but a run prints either that or the text that people know, and the text is what goes into
 // the artifacts byte for byte. Counts and bucket bounds are exact in it: the bounds are whole numbers with binary
 // suffixes.
 //
-// Proven on 0.17 and 0.23: scalars, keyed maps, hist(), lhist(), stats(), avg(), stacks as keys and as values, strings,
-// tuples, and printf lines in between. What is cut off in the middle is an error, never half a number. A printf that
-// prints what a map looks like is taken for a map: the text does not tell them apart.
+// Tested with 0.17 and 0.23: scalars, keyed maps, hist(), lhist(), stats(), avg(), stacks as keys and as values,
+// strings, tuples, and printf lines in between. Text that is cut off is an error, never half a number. If a printf
+// prints the text of a map, it is read as a map, because the text shows no difference.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@
 
 namespace syscost::profilers {
 
-/// [lower, upper); a side that is open is empty. The last bucket of 0.17's hist(), [2G, 4G), also holds everything
+/// [lower, upper); an open side is empty. The last bucket of 0.17's hist(), [2G, 4G), also holds everything
 /// above.
 struct HistogramBucket {
   std::optional<std::int64_t> lower;
@@ -31,7 +31,7 @@ struct HistogramBucket {
   bool operator==(const HistogramBucket&) const = default;
 };
 
-/// What stats() keeps.
+/// The numbers of stats().
 struct Statistics {
   std::int64_t count = 0;
   std::int64_t average = 0;
@@ -39,11 +39,11 @@ struct Statistics {
   bool operator==(const Statistics&) const = default;
 };
 
-/// uint64_t only for what int64_t cannot hold; text is everything else: strings, tuples, stacks (one frame a line).
+/// uint64_t only for numbers that int64_t cannot hold; text for all else: strings, tuples, stacks (one frame a line).
 using MapValue = std::variant<std::int64_t, std::uint64_t, Statistics, std::vector<HistogramBucket>, std::string>;
 
 struct MapEntry {
-  std::string key;  ///< What stands between the brackets, line breaks included; empty where there are none.
+  std::string key;  ///< The text between the brackets, with line breaks; empty if there are no brackets.
   MapValue value;
 };
 
@@ -59,10 +59,10 @@ struct BpftraceOutput {
   std::uint64_t lost_events = 0;   ///< The sum of "Lost N events".
 };
 
-/// Fails when the text ends in the middle of a line, a key or a histogram, or a histogram holds something else.
+/// Fails if the text ends in the middle of a line, a key or a histogram, or if a line of a histogram is not a bucket.
 Result<BpftraceOutput> parse_bpftrace_output(std::string_view text);
 
-/// The parts of a key, "1, 9" as "1" and "9". A string that holds ", " is more parts than it was.
+/// Splits a key: "1, 9" into "1" and "9". A string with ", " inside is split, too.
 std::vector<std::string_view> key_parts(std::string_view key);
 
 /// The sum of a histogram's counts.

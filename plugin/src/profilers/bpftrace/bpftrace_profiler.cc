@@ -4,7 +4,7 @@
 //
 // bpftrace -c starts its command only when every probe is attached, and detaches them when the command ends. So the
 // command is a gate (launcher/protocol.h): when it says "ready", the window may open, and closing the gate ends the
-// trace. No sleep, no guess. docs/decisions tells what else was tried.
+// trace. Nothing sleeps or guesses. docs/decisions lists the other ways that were tried.
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -43,7 +43,7 @@ class BpftraceProfiler final : private WindowWord, public Profiler {
   Result<std::vector<Output>> detach() override;
 
  private:
-  /// Our number as scripts know processes by it: that of the initial PID namespace, or of bpftrace's own.
+  /// Returns the number of this process for scripts: in the initial PID namespace, or in bpftrace's own.
   Result<std::string> global_pid();
   Result<Output> read_output(std::size_t index, CommandResult& result) const;
   Failure explain(const CommandResult& result, const Script& script) const {
@@ -57,7 +57,7 @@ class BpftraceProfiler final : private WindowWord, public Profiler {
   std::string global_pid_;
 };
 
-/// bpftrace says where a map was full: what should have been counted there is lost.
+/// Returns how often bpftrace reported that a map was full: these events are lost.
 std::uint64_t failed_updates(const BpftraceOutput& output) {
   return static_cast<std::uint64_t>(std::count_if(output.lines.begin(), output.lines.end(), [](const auto& line) {
     return line.find("WARNING: Failed to map_update_elem") != std::string::npos ||
@@ -109,7 +109,7 @@ Result<void> BpftraceProfiler::attach() {
   Result<bool> ready = link_.start(commands);
   if (!ready.ok()) return ready.failure();
   if (ready.value()) return {};
-  // The one that failed, not those that were stopped because of it.
+  // Report the one that failed, not those that were stopped because of it.
   const std::vector<CommandResult>& results = link_.results();
   std::size_t failed = 0;
   for (std::size_t i = 0; i < results.size(); ++i) {

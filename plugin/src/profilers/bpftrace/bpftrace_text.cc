@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Beyond these a summary is no summary; the artifact has it all.
+/// A summary shows no more than these; the artifact has everything.
 constexpr std::size_t kShownSyscalls = 8;
 constexpr std::size_t kShownEntries = 12;
 constexpr std::size_t kBarWidth = 40;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What bpftrace found, as JSON for machines and as a few lines with names for people.
+// Writes the output of bpftrace as JSON for machines, and as a few lines with names for people.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ namespace syscost::profilers {
 std::string to_json(std::string_view script, const BpftraceOutput& output, const std::vector<SyscallFigures>& syscalls);
 
 /// Syscalls with their histograms, the most frequent first; then the other maps as bpftrace draws them. Ends with a
-/// line end; empty when there is nothing.
+/// line break; empty if there is nothing.
 std::string to_summary(const BpftraceOutput& output, const std::vector<SyscallFigures>& syscalls);
 
 }  // namespace syscost::profilers

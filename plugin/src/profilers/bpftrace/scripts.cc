@@ -35,7 +35,7 @@ std::string purpose_of(std::string_view source, std::string_view name) {
 Result<std::string> read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return errno_failure("read", path, errno);
-  // Not by iterators of the buffer: these throw what an extraction notes.
+  // Iterators of the buffer would throw on an error that the stream only notes.
   std::ostringstream text;
   text << file.rdbuf();
   if (text.bad()) return errno_failure("read", path, errno);
@@ -49,7 +49,7 @@ std::vector<std::string> folders_of(const ProfilerOptions& options) {
   return folders;
 }
 
-/// For a script that is named as a file is.
+/// The remedy for a script that was named like a file.
 std::string how_to_name(std::string_view name) {
   const std::filesystem::path path(name);
   const std::string folder = path.parent_path().string();
@@ -61,7 +61,7 @@ Failure unknown_script(const ProfilerOptions& options, std::string_view name) {
   const std::vector<ScriptInfo> all = list_scripts(options);
   std::string known;
   std::string nearest;
-  std::size_t least = 3;  // further off is another word, not a typing error
+  std::size_t least = 3;  // a larger distance means another word, not a typing error
   for (const ScriptInfo& script : all) {
     known.append(known.empty() ? "" : ", ").append(script.name);
     if (const std::size_t steps = edit_distance(name, script.name); steps < least) {
@@ -99,7 +99,7 @@ std::vector<ScriptInfo> list_scripts(const ProfilerOptions& options) {
     std::sort(paths.begin(), paths.end());
     for (const std::filesystem::path& path : paths) {
       std::string name = path.stem().string();
-      if (!names.insert(name).second) continue;  // a folder before this one has it
+      if (!names.insert(name).second) continue;  // an earlier folder has it
       const Result<std::string> source = read_file(path.string());
       std::string purpose = source.ok() ? purpose_of(source.value(), name) : "cannot be read";
       found.push_back({std::move(name), std::move(purpose), path.string()});

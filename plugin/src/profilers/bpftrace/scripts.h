@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Finds scripts by name: the user's folders first, then what syscost ships.
+// Finds scripts by name: first in the user's folders, then among those that syscost ships.
 #pragma once
 
 #include <string>
@@ -12,13 +12,13 @@
 
 namespace syscost::profilers {
 
-/// A script that was found, with what is in it.
+/// A script that was found, and its text.
 struct Script {
   ScriptInfo info;
   std::string source;
 };
 
-/// The script of that name. Fails for an unknown name, with the nearest known one, and for a script that it cannot
+/// Finds the script `name`. Fails for an unknown name, with the nearest known one, and for a script that it cannot
 /// read.
 Result<Script> find_script(const ProfilerOptions& options, std::string_view name);
 

@@ -15,7 +15,7 @@
 namespace syscost::profilers {
 namespace {
 
-/// For a tool that was told to end and did not: first SIGTERM, then SIGKILL, each after this long.
+/// The wait for a tool that does not end when it is stopped: first SIGTERM, then SIGKILL, each after this time.
 constexpr std::chrono::seconds kPatience{2};
 
 }  // namespace
@@ -63,7 +63,7 @@ void Launcher::end_all() {
   const auto have_ended = [this] {
     return std::none_of(tools_.begin(), tools_.end(), [](const Tool& tool) { return tool.is_running(); });
   };
-  // One that did not get ready would not end either, and has had its time.
+  // A tool that did not get ready would not end either, and has had its time.
   if (!is_abandoned_ && !has_given_up_ && wait_until(have_ended, patient(limits_.stop)) == Answer::late) {
     for (std::size_t i = 0; i < tools_.size(); ++i) {
       if (tools_[i].is_running()) send(FrameType::kTimedOut, i, nullptr, 0);
@@ -77,7 +77,7 @@ void Launcher::end_all() {
 
   for (std::size_t i = 0; i < tools_.size() && !is_abandoned_; ++i) {
     if (tools_[i].kind() != Tool::Kind::filter) continue;
-    // What is recorded is the filter's alone from here on.
+    // From here on only the filter needs the recording.
     tools_[i].start(i == 0 ? std::string() : std::move(tools_[i - 1].output()));
     const auto has_ended = [this, i] { return tools_[i].has_ended(); };
     if (wait_until(has_ended, patient(limits_.stop)) == Answer::late) {

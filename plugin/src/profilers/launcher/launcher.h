@@ -25,17 +25,18 @@ class Launcher {
   Launcher(int link, int owner, int signals, std::vector<Tool> tools, Limits limits)
       : link_(link), owner_(owner), signals_(signals), tools_(std::move(tools)), limits_(limits) {}
 
-  /// From start to end. When it returns, no tool runs, except one of sudo's that cannot be killed.
+  /// Runs the tools from start to end. When it returns, no tool runs, except one that sudo started and that cannot be
+  /// killed.
   void run();
 
  private:
   enum class Answer { yes, late, abandoned };
 
-  /// Polls until `is_done` or until patience is over; abandoned: the owner is gone, or we were told to end.
+  /// Polls until `is_done`, or until the patience is over. Abandoned: the owner is gone, or the launcher was stopped.
   template <class Condition>
   Answer wait_until(Condition is_done, std::optional<Patience> patience, bool heeds_owner = true);
   std::chrono::nanoseconds cpu_time() const;
-  /// As long as the tools do something.
+  /// Patience that lasts as long as the tools work.
   Patience patient(std::chrono::milliseconds limit) const {
     return {limit, kMostLimits - 1, Patience::Clock::now(), cpu_time()};
   }

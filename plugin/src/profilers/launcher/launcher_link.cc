@@ -26,8 +26,8 @@ using Clock = std::chrono::steady_clock;
 /// The launcher ends tools that do not end by themselves; that takes it this long beyond its own limits.
 constexpr std::chrono::seconds kLauncherPatience{10};
 
-/// A pidfd of the launcher, or -1 when it is gone. Its number may have gone to another process since, which is not to
-/// be waited for or killed.
+/// Opens a pidfd of the launcher; -1 if it is gone. Another process may have its number by now: that must be neither
+/// waited for nor killed.
 int open_launcher(pid_t launcher, const std::string& path) {
   const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, launcher, 0));
   if (pidfd < 0) return -1;
@@ -117,7 +117,7 @@ Result<void> LauncherLink::stop() {
     end_launcher();
     return launcher_ended();
   }
-  // Every command may take its time, the filters after the others.
+  // Each command may use its whole time, and the filters start after the others.
   Result<bool> ready = read_frames(2 * kMostLimits * limits_.stop + kLauncherPatience);
   close_descriptor(link_);
   end_launcher();
@@ -200,7 +200,7 @@ void LauncherLink::end_launcher() {
   if (is_ours) pidfd = static_cast<int>(syscall(SYS_pidfd_open, launcher_, 0));
   if (reaped < 0) pidfd = open_launcher(launcher_, launcher_path_);
   if (pidfd >= 0) {
-    // It ends by itself when the link is closed; where a copy of the link lives on in another process, it is told.
+    // It ends by itself when the link is closed. If another process has a copy of the link, it needs the signal.
     syscall(SYS_pidfd_send_signal, pidfd, SIGTERM, nullptr, 0);
     const Clock::time_point deadline = Clock::now() + kLauncherPatience;
     while (true) {

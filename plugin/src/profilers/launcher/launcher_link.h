@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// LauncherLink: one run of the profile launcher, seen from the measured process.
+// LauncherLink: the measured process's side of one run of the profile launcher.
 //
 // The launcher is started so that a test cannot notice it: no SIGCHLD, invisible to wait(), none of the test's
-// descriptors in it, one close-on-exec descriptor of ours at a high number. And so that a test cannot break it: signal
-// masks, dispositions, umask, limits and environment are not what the test made of them.
+// descriptors in it, one close-on-exec descriptor of ours at a high number. A test cannot break it: its signal masks,
+// dispositions, umask, limits and environment do not depend on what the test changed.
 //
 // Makes syscalls: between windows only. Not thread-safe.
 #pragma once
@@ -27,19 +27,19 @@ struct Command {
   std::vector<std::string> arguments;  ///< The first is an absolute path.
 };
 
-/// What came of it.
+/// The result of a command.
 struct CommandResult {
   std::string output;
   std::string errors;
   int start_errno = 0;  ///< Why it could not be executed; 0: it was.
   int wait_status = 0;
   bool was_ready = false;
-  bool ended_early = false;    ///< Before it was told to.
-  bool has_timed_out = false;  ///< Was not ready, or did not end, in time, and did nothing meanwhile.
+  bool ended_early = false;    ///< It ended before it was stopped.
+  bool has_timed_out = false;  ///< It was not ready, or did not end, in time, and did no work meanwhile.
   bool is_truncated = false;
 };
 
-/// Of a tool that does nothing. One that works is waited for longer (launcher/patience.h).
+/// How long to wait for a tool that does no work. The launcher waits longer for one that works (launcher/patience.h).
 struct LauncherLimits {
   std::chrono::milliseconds start{30'000};
   std::chrono::milliseconds stop{30'000};
@@ -49,21 +49,21 @@ class LauncherLink {
  public:
   /// `environment` is the commands' whole environment, "NAME=value".
   LauncherLink(std::string launcher_path, std::vector<std::string> environment, LauncherLimits limits);
-  /// Ends what still runs, without asking for results.
+  /// Ends the launcher and the commands that still run, without results.
   ~LauncherLink();
   LauncherLink(const LauncherLink&) = delete;
   LauncherLink& operator=(const LauncherLink&) = delete;
 
-  /// Starts the launcher and `commands` and returns when every one is ready: true. Or when one failed: false, results()
-  /// say why, and nothing runs any more. Fails when the launcher itself does.
+  /// Starts the launcher and `commands`. Returns true when all are ready. If one fails, returns false: results() say
+  /// why, and nothing runs any more. Fails if the launcher itself fails.
   Result<bool> start(const std::vector<Command>& commands);
 
-  /// Stops the commands, waits for their ends and fills results(). Fails when the test closed our descriptor or the
-  /// launcher is gone; nothing runs any more then either.
+  /// Stops the commands, waits for their ends and fills results(). Fails if the test closed our descriptor, or if the
+  /// launcher is gone; then, too, nothing runs any more.
   Result<void> stop();
 
   bool is_running() const { return launcher_ > 0; }
-  /// As many as commands, after start() said false or stop() succeeded.
+  /// One for each command, after start() returned false or stop() succeeded.
   std::vector<CommandResult>& results() { return results_; }
 
  private:

@@ -2,9 +2,8 @@
 //
 // syscost-profile-launcher: runs bpftrace or perf beside a measured process, and ends them when it ends.
 //
-// What it does must not happen in the measured process: starting children that the test's wait() could see, reading
-// their pipes, waiting for them, cleaning up after a crash. It is started by libsyscost.so (launcher_link.h), not by
-// people.
+// Its work must not happen in the measured process: starting children that the test's wait() could see, reading their
+// pipes, waiting for them, cleaning up after a crash. libsyscost.so starts it (launcher_link.h); people do not.
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -28,9 +27,9 @@
 namespace syscost::profilers {
 namespace {
 
-// bpftrace starts us when all its probes are attached, and detaches them when we end.
+// bpftrace starts this program when all its probes are attached, and detaches them when it ends.
 int be_the_gate() {
-  prctl(PR_SET_NAME, "syscost-gate");  // not the launcher's name, by which people would take it for one
+  prctl(PR_SET_NAME, "syscost-gate");  // the launcher has another name
   if (write(STDIN_FILENO, &kReadyByte, 1) != 1) return 1;
   char byte = 0;
   while (read(STDIN_FILENO, &byte, 1) < 0 && errno == EINTR) {

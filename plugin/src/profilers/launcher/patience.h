@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Patience: how long the launcher waits for tools: for as long as they do something.
+// Patience: the launcher waits for tools as long as they work.
 //
-// A limit in seconds alone cannot tell a tool that hangs from one that a loaded machine lets run a hundredth of the
-// time. The CPU time that the tools used can: a limit that passed without any of it is over, any other begins again.
-// Not for ever, for a tool that runs in circles.
+// A limit in seconds alone does not distinguish a tool that hangs from one that gets a hundredth of the time on a
+// loaded machine. The CPU time of the tools does: if they used none, the limit is over, else it begins again. The
+// number of renewals is limited, because a tool may run in an endless loop.
 #pragma once
 
 #include <chrono>
@@ -15,14 +15,14 @@ class Patience {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `used`: the CPU time of all tools that run. With `renewals` 0 the limit is one, whatever they do.
+  /// `used`: the CPU time of all running tools. With `renewals` 0 the limit ends even if they work.
   Patience(std::chrono::milliseconds limit, int renewals, Clock::time_point now, std::chrono::nanoseconds used)
       : limit_(limit), renewals_(renewals), until_(now + limit), used_(used) {}
 
-  /// When is_renewed() is to be asked.
+  /// Call is_renewed() at this time.
   Clock::time_point until() const { return until_; }
 
-  /// True when something was done since the limit began: it begins again, with another until().
+  /// True if the tools worked since the limit began. Then it begins again, with another until().
   bool is_renewed(Clock::time_point now, std::chrono::nanoseconds used) {
     if (used == used_ || renewals_ == 0) return false;
     --renewals_;

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// What the measured process and its profile launcher say to each other.
+// The protocol between the measured process and its profile launcher.
 //
-// The process starts the launcher with its commands as arguments; later it says one thing, "stop". The launcher answers
-// in frames. Both are of one build, so that there are no versions to negotiate; a frame that makes no sense ends the
-// talk.
+// The process starts the launcher with its commands as arguments; later it sends one word, "stop". The launcher answers
+// in frames. Both are of one build, so there are no versions to negotiate. An invalid frame ends the connection.
 //
 //     syscost-profile-launcher START_MS STOP_MS (KIND COUNT ARGUMENT...)...    (the limits: patience.h)
 //     syscost-profile-launcher gate
 //
-// The second form is what bpftrace starts by -c: it says "ready" on its standard input, which is a socket, and ends
-// when told or when the other end is gone. In a command's arguments, kGatePlaceholder becomes that form, spelt so that
-// it holds no space where bpftrace would cut it.
+// bpftrace starts the second form by -c: it sends "ready" on its standard input, which is a socket, and ends when it
+// gets a byte or when the other end is gone. In a command's arguments, kGatePlaceholder becomes that form, without the
+// spaces at which bpftrace would cut it.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +19,7 @@
 namespace syscost::profilers {
 
 /// How a command says that it is ready, and how it is stopped.
-inline constexpr std::string_view kGateKind = "gate";        ///< Ready when its gate says so; stopped by the gate.
+inline constexpr std::string_view kGateKind = "gate";  ///< Ready when its gate sends "ready"; stopped by the gate.
 inline constexpr std::string_view kControlKind = "control";  ///< perf: enabled over --control fd:3,4; SIGINT stops it.
 inline constexpr std::string_view kWholeKind = "whole";      ///< Runs to its end; ready when it has ended.
 /// Like `whole`, but started when everything else was stopped; reads what the command before it printed.
@@ -29,10 +28,10 @@ inline constexpr std::string_view kFilterKind = "filter";
 inline constexpr std::string_view kGatePlaceholder = "{gate}";
 inline constexpr std::string_view kGateArgument = "gate";
 
-inline constexpr int kLinkDescriptor = 3;   ///< Of the launcher: the socket to the measured process,
+inline constexpr int kLinkDescriptor = 3;   ///< In the launcher: the socket to the measured process,
 inline constexpr int kOwnerDescriptor = 4;  ///< and a pidfd of that process.
 
-inline constexpr int kControlReadDescriptor = 3;  ///< Of a `control` command: it reads our orders here,
+inline constexpr int kControlReadDescriptor = 3;  ///< In a `control` command: it reads our orders here,
 inline constexpr int kControlAckDescriptor = 4;   ///< and acknowledges here.
 
 inline constexpr char kStopByte = 'S';
@@ -41,8 +40,8 @@ inline constexpr char kReadyByte = 'R';
 enum class FrameType : std::uint32_t {
   kReady = 1,     ///< Every command is ready. No bytes.
   kTimedOut = 2,  ///< A command was not ready, or had not ended, in time; `tool` says which. No bytes.
-  kOutput = 3,    ///< What `tool` printed.
-  kErrors = 4,    ///< What it printed on standard error.
+  kOutput = 3,    ///< The standard output of `tool`.
+  kErrors = 4,    ///< The standard error of `tool`.
   kEnded = 5,     ///< ToolEnd of `tool`.
   kDone = 6,      ///< Nothing follows.
 };
@@ -56,19 +55,20 @@ static_assert(sizeof(FrameHeader) == 16, "no hidden padding");
 
 struct ToolEnd {
   std::int32_t start_errno;  ///< 0, or why it could not be executed.
-  std::int32_t wait_status;  ///< As wait(2) says.
+  std::int32_t wait_status;  ///< The status of wait(2).
   std::uint8_t was_ready;
-  std::uint8_t ended_early;   ///< Before it was told to.
-  std::uint8_t was_killed;    ///< It did not end when told, and was killed.
+  std::uint8_t ended_early;   ///< It ended before it was stopped.
+  std::uint8_t was_killed;    ///< It did not end when it was stopped, and was killed.
   std::uint8_t is_truncated;  ///< It printed more than is kept.
   std::uint32_t padding;
 };
 static_assert(sizeof(ToolEnd) == 16, "no hidden padding");
 
-/// A limit of the launcher's passes so often at most, when the commands go on working (patience.h).
+/// A limit begins at most so often while the commands work (patience.h).
 inline constexpr int kMostLimits = 20;
 
-/// What is kept of one command's output. bpftrace's maps are some kilobytes; perf's recordings some megabytes.
+/// The most bytes that are kept of one command's output. bpftrace's maps are some kilobytes; perf's recordings some
+/// megabytes.
 inline constexpr std::uint64_t kMaxOutputBytes = 256ULL << 20;
 
 }  // namespace syscost::profilers

@@ -20,13 +20,13 @@
 namespace syscost::profilers {
 namespace {
 
-/// Both ends of a pipe; -1 where there is none.
+/// Both ends of a pipe; -1 if there is none.
 struct Pipe {
   int read = -1;
   int write = -1;
 };
 
-// Ends are made non-blocking on our side only: a tool that reads EAGAIN may take it for a failure.
+// Only our ends are made non-blocking: a tool may treat EAGAIN as a failure.
 void set_nonblocking(int fd) {
   fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
@@ -252,7 +252,7 @@ void Tool::reap() {
   int status = 0;
   const pid_t done = waitpid(pid_, &status, WNOHANG);
   if (done != pid_) return;
-  // What it wrote last is in the pipes; a grandchild that keeps them open is not waited for.
+  // Its last output is in the pipes. We do not wait for a grandchild that keeps them open.
   read_into(output_fd_, output_);
   read_into(errors_fd_, errors_);
   for (int* fd : {&pidfd_, &gate_, &order_, &ack_, &input_, &output_fd_, &errors_fd_}) close_fd(*fd);

@@ -2,8 +2,8 @@
 //
 // Tool: one command that the launcher runs, from its start until it is reaped.
 //
-// Nothing here waits: the launcher polls every descriptor of every tool at once, so that one that hangs cannot keep
-// another from ending, nor the launcher from seeing that the measured process is gone.
+// Nothing here waits: the launcher polls all descriptors of all tools at once. So a tool that hangs cannot stop another
+// one from ending, and the launcher still sees when the measured process is gone.
 #pragma once
 
 #include <poll.h>
@@ -32,21 +32,22 @@ class Tool {
   bool is_ready() const { return is_ready_; }
   bool has_ended() const { return has_ended_; }
 
-  /// Forks and executes. What fails shows as a tool that has ended, with ToolEnd::start_errno. `input` is fed to its
-  /// standard input, where it has no gate.
+  /// Forks and executes. After a failure the tool has ended, with ToolEnd::start_errno. A tool without a gate gets
+  /// `input` on its standard input.
   void start(std::string input);
 
-  /// Lets go of the gate, or orders the end: what happens next shows when the descriptors are polled.
+  /// Closes the gate, or sends the order to end. poll(2) shows when the tool has ended.
   void stop();
   /// SIGTERM or SIGKILL.
   void kill(int signal);
 
   /// Its descriptors, for poll(2).
   void add_to(std::vector<pollfd>& polled) const;
-  /// Reads and writes what can be without waiting. To be called after every poll.
+  /// Reads and writes without waiting. Call it after each poll.
   void pump();
 
-  /// What it has used of the CPU. 0 when it does not run, and what a child of its own uses, sudo's, is not in.
+  /// Returns the CPU time that it used; 0 if it does not run. The time of its children is missing, for example of
+  /// sudo's.
   std::chrono::nanoseconds cpu_time() const;
 
   ToolEnd end() const { return end_; }
@@ -81,10 +82,10 @@ class Tool {
   ToolEnd end_{};
 };
 
-/// The gate as bpftrace's -c takes it: one word without spaces, wherever this program is installed.
+/// The gate's command for bpftrace's -c: one word without spaces, also if the path of this program has some.
 std::string gate_command();
 
-/// Closes and forgets.
+/// Closes `fd`, and sets it to -1.
 void close_fd(int& fd);
 
 }  // namespace syscost::profilers

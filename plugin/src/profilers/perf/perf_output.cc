@@ -18,7 +18,7 @@ std::string text_in(const Json& object, const char* name) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-/// perf writes numbers as text, as in "counter-value" : "1.000000"; a version that writes them bare is read too.
+/// perf writes numbers as text, as in "counter-value" : "1.000000"; a version without the quotes is read, too.
 std::optional<double> number_in(const Json& object, const char* name) {
   const auto found = object.find(name);
   if (found == object.end()) return std::nullopt;

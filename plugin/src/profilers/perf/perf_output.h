@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Reads what perf prints: counters of `perf stat -j`, and whether there is a stack in what became of `perf record`.
+// Reads the output of perf: the counters of `perf stat -j`, and if a recording of `perf record` has stacks.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ struct PerfCounter {
   std::string reason;  ///< Why there is no value, in perf's words: "<not supported>".
 };
 
-/// Fails when no line is a counter.
+/// Fails if no line is a counter.
 Result<std::vector<PerfCounter>> read_counters(std::string_view printed);
 
 /// {"tool": "perf", "command": "stat", "counters": [...]}.
@@ -30,8 +30,8 @@ std::string to_json(const std::vector<PerfCounter>& counters);
 /// For people: a line for each counter, and one for all that have the same reason to be missing.
 std::string summary_of(const std::vector<PerfCounter>& counters);
 
-/// False where no sample was taken: perf's flame graph script then prints a root without children, as JSON and in its
-/// page alike, and `perf script` nothing.
+/// False if no sample was taken: then perf's flame graph script prints a root without children, in its JSON and in its
+/// page, and `perf script` prints nothing.
 bool has_stacks(std::string_view printed);
 
 }  // namespace syscost::profilers

@@ -33,12 +33,12 @@ namespace {
 
 constexpr std::string_view kHowToGetPerf = "install perf (Debian: apt-get install linux-perf)";
 
-/// Software counters are everywhere; what the machine does not have of the others is said by perf, counter by counter.
+/// Software counters exist everywhere. perf reports each other counter that the machine lacks.
 constexpr const char* kEvents =
     "task-clock,context-switches,cpu-migrations,page-faults,major-faults,"
     "cycles,instructions,branches,branch-misses,cache-references,cache-misses";
 
-/// Where the page may be that perf's flame graph script fills: a distribution's, and npm's for a whole machine.
+/// Where the page for perf's flame graph script may be: from a distribution, or from npm for the whole machine.
 constexpr std::array<const char*, 3> kFlamePages = {
     "/usr/share/d3-flame-graph/d3-flamegraph-base.html",
     "/usr/local/lib/node_modules/d3-flame-graph/dist/templates/d3-flamegraph-base.html",
@@ -59,7 +59,7 @@ bool exists(const std::string& path) {
   return std::filesystem::exists(path, error);
 }
 
-/// perf ends itself by the SIGINT that stops it.
+/// perf ends by the SIGINT that stops it.
 bool ended_well(const CommandResult& result) {
   const bool is_interrupted = WIFSIGNALED(result.wait_status) && WTERMSIG(result.wait_status) == SIGINT;
   const bool is_clean = WIFEXITED(result.wait_status) && WEXITSTATUS(result.wait_status) == 0;
@@ -188,7 +188,7 @@ Result<std::vector<Output>> PerfProfiler::detach() {
   return std::vector<Output>{std::move(output), read_record()};
 }
 
-/// Makes a known number of page faults, and wants to see at least these.
+/// Makes a known number of page faults. perf must count at least these.
 Result<void> PerfProfiler::check() {
   constexpr std::size_t kPages = 64;
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));

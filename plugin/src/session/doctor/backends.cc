@@ -43,7 +43,7 @@ struct Trial {
           std::string("build it where ") + library + " is installed (Debian: apt-get install " + library + "-dev)"};
 }
 
-/// What to count.
+/// The calls and details that a backend shall count.
 struct BackendRequest {
   const Filter* filter = nullptr;  ///< Null = everything.
   bool children = false;
@@ -53,7 +53,7 @@ struct BackendRequest {
   std::optional<std::string> obstacle_inside_command = {};  ///< As in Options.
 };
 
-/// For a backend that leaves no trace when it is closed (docs/decisions/0003).
+/// Tries a backend that leaves the process unchanged when it is closed (docs/decisions/0003).
 Result<Trial> open_and_close(OpenedBackend (*open)(const BackendRequest&)) {
   OpenedBackend backend = open({});
   if (!backend.ok()) return backend.failure();

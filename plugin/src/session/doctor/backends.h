@@ -23,15 +23,15 @@ Result<std::unique_ptr<Backend>> open_backend(const Options& options);
 /// between them, and a hint to --syscost_doctor. Empty if it opened the first.
 std::string failures_of_earlier_backends();
 
-/// While the result lives, programs that are started with `options` pay less for opening the backend: what they share
-/// is there. Null where they share nothing.
+/// While the result lives, programs with the same `options` open the backend faster, because the part that they share
+/// exists already. Null if they share nothing.
 std::shared_ptr<void> hold_shared(const Options& options);
 
-/// Whether one backend works on this machine, found out by trying.
+/// The result of trying one backend on this machine.
 struct BackendHealth {
   std::string name;
   bool works = false;
-  std::string finding;                           ///< What was seen to work, or why it does not.
+  std::string finding;                           ///< The proof that it works, or the reason why it does not.
   std::string how_to_fix;                        ///< Empty when it works.
   std::optional<std::uint64_t> getppid_ns = {};  ///< Median latency of getppid under it.
 };

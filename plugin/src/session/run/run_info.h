@@ -27,7 +27,7 @@ std::string header_line(const csv::RunColumns& run, const std::string& how, cons
 /// relative path starts in the working directory. Fails if the folder of the tests cannot be found.
 Result<std::string> resolve_path(const std::string& path, Source source);
 
-/// Of the CSV at the absolute path `path`: temporary where `bench run` made it.
+/// Returns the lifetime of the CSV at the absolute path `path`: temporary if `bench run` made it.
 csv::Lifetime lifetime_of_csv(const std::string& path);
 
 /// True if both paths name one regular file, through links too, and also if it does not exist yet. False for other

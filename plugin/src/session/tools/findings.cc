@@ -19,7 +19,7 @@ using profilers::SyscallFigures;
 using profilers::TimeFigure;
 using Number = std::optional<std::uint64_t>;
 
-/// What one stretch does not know is not known of both.
+/// If one stretch does not know a number, the sum is unknown.
 void add(Number& sum, const Number& number) {
   sum = sum.has_value() && number.has_value() ? Number(*sum + *number) : std::nullopt;
 }
@@ -80,7 +80,7 @@ void add_output(Output& whole, Output part, int number) {
   for (Artifact& artifact : part.artifacts) {
     whole.artifacts.push_back({numbered(artifact.name, number), std::move(artifact.content)});
   }
-  // A stretch in which nothing happened has nothing to say; what each of the others says is its own, as its files are.
+  // A stretch in which nothing happened has no text. Each other stretch has a text of its own, and files.
   const auto has_said = [](const Output& one) {
     return !one.summary.empty() && (!one.counts_syscalls || !one.syscalls.empty());
   };
@@ -92,7 +92,7 @@ void add_output(Output& whole, Output part, int number) {
   whole.counts_syscalls = whole.counts_syscalls && part.counts_syscalls;
   whole.lost_events += part.lost_events;
   add_times(whole.times, std::move(part.times));
-  // A stretch of which something is missing has no sums; then the whole has none.
+  // A stretch with lost events has no sums, so the whole has none.
   if (whole.lost_events > 0) std::erase_if(whole.times, [](const TimeFigure& figure) { return figure.is_sum; });
   for (SyscallFigures& figures : part.syscalls) {
     const auto same = std::find_if(whole.syscalls.begin(), whole.syscalls.end(),

@@ -39,7 +39,7 @@ csv::ToolSyscall row_of(const profilers::SyscallFigures& figures) {
   return row;
 }
 
-/// Nothing where no script counts syscalls: then there is no row to write.
+/// Returns the rows of a tool; none if no script counts syscalls.
 std::optional<csv::ToolWindow> rows_of(const ProfilerOutputs& findings) {
   csv::ToolWindow window;
   window.origin = findings.tool;
@@ -165,7 +165,7 @@ void ProfilerSession::write_files(const Findings& findings, const TracedName& na
     }
   }
   if (written.ok()) {
-    // Where the tool could not say what it saw there is no file, and no folder to look into: one that is empty goes.
+    // If the tool had no output, there is no file: then the empty folder is removed.
     std::error_code not_empty;
     if (!std::filesystem::remove(folder.value(), not_empty)) traced.lines.push_back(folder.value());
     return;

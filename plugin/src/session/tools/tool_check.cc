@@ -18,7 +18,7 @@ namespace {
 using profilers::Output;
 using profilers::SyscallFigures;
 
-/// What both sides say of one syscall.
+/// The numbers of both sides for one syscall.
 struct Sides {
   std::optional<std::uint64_t> tool_entries = 0;
   std::optional<std::uint64_t> tool_returned = 0;
@@ -59,7 +59,7 @@ std::map<std::uint32_t, Sides> sides_of(const Output& output, const detail::Cost
     sides.entries = tally.entries;
     sides.returned = tally.calls + tally.restarts;
   }
-  // A script says of all syscalls the same things; of those it did not see, that there were none.
+  // A script has the same figures for all syscalls. A syscall that it did not see was not made.
   bool knows_entries = true;
   bool knows_returned = true;
   for (const SyscallFigures& figures : output.syscalls) {
@@ -110,7 +110,7 @@ std::string tool_text(const Output& output) {
 constexpr std::array kMadeByTheBackend{SYS_rt_sigreturn,   SYS_prctl,  SYS_gettid,           SYS_sigaltstack,
                                        SYS_rt_sigprocmask, SYS_getuid, SYS_rt_tgsigqueueinfo};
 
-/// Of a backend that counts calls and no entries: it does not know restarts, which a tool sees as trips of their own.
+/// For a backend that counts calls and no entries: it does not see restarts, which a tool sees as trips of their own.
 void compare_calls(const std::map<std::uint32_t, Sides>& all, const detail::CostData& counted, ToolCheck& check) {
   if (!counted.measured.calls) return;
   for (const auto& [number, sides] : all) {

@@ -10,7 +10,7 @@ Result<void> Tracing::start() {
   return is_on() ? Result<void>() : profilers_.start(shared_.options, shared_.run);
 }
 
-/// False, with a message, when they cannot be attached.
+/// False, with a message, if they cannot be attached.
 bool Tracing::attach() {
   Result<void> attached = profilers_.tools().attach();
   if (!attached.ok()) {
@@ -21,7 +21,7 @@ bool Tracing::attach() {
   return true;
 }
 
-/// False, with a message, when they could not say what they found.
+/// False, with a message, if they had no output.
 bool Tracing::detach(Findings& findings) {
   Result<void> detached = profilers_.tools().detach(findings);
   shared_.tools_epoch.fetch_add(1);
@@ -41,7 +41,8 @@ bool Tracing::begin_test() {
   return attach();
 }
 
-/// For a loop. A scope around it would be charged with what stopping the tool takes: there it stays, disarmed.
+/// For a loop. If a scope is open around it, the tool stays attached, disarmed: the scope would be charged for stopping
+/// it.
 void Tracing::suspend(OpenWindow& window) {
   if (!window.is_traced || !profilers_.tools().is_attached() || shared_.scopes.open_count() > 0) return;
   const Recorder::Lock guard = shared_.recorder.take_lock();
@@ -60,7 +61,7 @@ std::vector<std::string> Tracing::conclude(OpenWindow& window, const csv::Window
                                            const detail::CostData* counted, int framework_writes) {
   shared_.recorder.enter_file();
   if (profilers_.tools().is_attached()) window.is_trace_whole = detach(findings_) && window.is_trace_whole;
-  // What is missing was said; numbers that are not whole can only differ.
+  // Incomplete numbers can only differ, and a message has named the missing part already.
   const TracedWindow traced =
       profilers_.conclude(std::exchange(findings_, {}), {"test " + window.test, folder_of(window)},
                           window.is_trace_whole ? counted : nullptr, shared_.run.backend, framework_writes);
@@ -68,7 +69,7 @@ std::vector<std::string> Tracing::conclude(OpenWindow& window, const csv::Window
   return traced.lines;
 }
 
-/// Of the test or set-up; made when it is needed.
+/// Returns the folder of the test or set-up; makes it when it is first needed.
 Result<std::string> Tracing::folder_of(OpenWindow& window) {
   if (!window.folder.empty()) return window.folder;
   std::string name = window.test;

@@ -131,7 +131,7 @@ int read_until_end(pid_t child, int pipe, int errors, Lines& lines, Tail& tail, 
     const auto waited = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - last_line).count();
     while (waited > said_seconds) on_wait(++said_seconds);
   }
-  // What it wrote between the last look and its end.
+  // Read the output between the last reading and its end.
   fcntl(pipe, F_SETFL, O_NONBLOCK);
   for (int i = 0; i < kMostReadsAfterwards && (is_open || has_errors) && read_what_is_there(0); ++i) continue;
   return status;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A Cost as one line of text: how the numbers of a counting process reach the process that writes them down.
+// A Cost as one line of text: a counting process sends its numbers this way to the process that writes rows.
 //
 //     2 <entries calls errors latency: measured?> <late> <lost> <site> <site> ;<syscall>;<syscall> <child> <child>.
 //     <site>    = @number:length:text
@@ -31,7 +31,7 @@ void put(std::string& text, std::uint64_t number) {
   text += ' ';
 }
 
-/// Takes numbers and marks off the front of a text; after the first that is not there, nothing.
+/// Takes numbers and marks from the front of a text. After the first one that is missing, it takes nothing.
 class Reader {
  public:
   explicit Reader(std::string_view text) : rest_(text) {}

@@ -32,7 +32,7 @@ class PassTracer {
   ProfilerSession& profilers() { return session_.tools().profilers(); }
 
   Session& session_;
-  std::optional<Failure> attach_failure_;  ///< Of the last attach().
+  std::optional<Failure> attach_failure_;  ///< The failure of the last attach().
 };
 
 /// The name of the open backend; `none` without one.

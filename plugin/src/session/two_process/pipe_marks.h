@@ -11,7 +11,7 @@ namespace syscost::session::pipe_marks {
 /// programs that a measured body starts inherit the variable, and are no counting processes. Google Benchmark's own
 /// main executes itself once more, and keeps its id.
 inline constexpr const char* kVariable = "SYSCOST_INTERNAL_COUNTING";
-/// The last line: everything was sent.
+/// The last line: all lines were sent.
 inline constexpr std::string_view kWhole = "\x04";
 /// A line: exit() or quick_exit() was called.
 inline constexpr std::string_view kLeaving = "\x05";

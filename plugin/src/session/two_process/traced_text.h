@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A TracedWindow as one line of text: how what tools saw in a process of its own reaches the process that writes it
-// down.
+// A TracedWindow as one line of text: a counting process sends the output of its tools this way to the process that
+// writes rows.
 #pragma once
 
 #include <optional>
@@ -12,9 +12,9 @@
 
 namespace syscost::session {
 
-/// Control characters of it may become spaces on the way.
+/// Control characters may become spaces on the way.
 std::string to_text(const TracedWindow& traced);
-/// Empty when the text is none.
+/// Reads the text of to_text(); none if it is cut or wrong.
 std::optional<TracedWindow> traced_from_text(std::string_view text);
 
 }  // namespace syscost::session

@@ -22,10 +22,10 @@ struct OpenWindow {
   std::thread::id owner = std::this_thread::get_id();
   /// The window of a command that runs below this process, instead of a test's (session/outside.h).
   bool is_command = false;
-  /// Of a command: only the calls of this program are the window's, those of others have rows of their own. Empty: all
-  /// are.
+  /// For a command: the window has the calls of this program only; other programs have rows of their own. Empty: it has
+  /// the calls of all programs.
   std::string own_program;
-  std::string starter;  ///< Of a command: the program of this process, as which the command's process began.
+  std::string starter;  ///< For a command: the program of this process. The command's process began as it.
   Usage usage_before;
   std::uint64_t start_ns = 0;
   // The loops inside, which are not part of the window.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Usage: what the kernel counts for each process anyway: processor time, context switches, page faults. And the clock.
+// Usage: the numbers that the kernel keeps for each process anyway: processor time, context switches, page faults. And
+// the clock.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +25,9 @@ struct Usage {
   static Usage now();
   /// The same of the children that ended and were waited for.
   static Usage of_children();
-  /// Adds what was used from `before` to `after`.
+  /// Adds the usage from `before` to `after`.
   void add(const Usage& after, const Usage& before);
-  /// Fills the columns with what was used from `before` to now.
+  /// Fills the columns with the usage from `before` to now.
   void fill(csv::WindowColumns& columns, const Usage& before) const;
 };
 
