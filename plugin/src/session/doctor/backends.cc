@@ -72,8 +72,8 @@ Failure has_no_stacks(const char* backend, const char* why) {
           "use --syscost_backend dispatch, which needs no privilege, or leave --syscost_where out"};
 }
 
-Failure has_no_trace(const char* backend) {
-  return {std::string("backend ") + backend + " does not keep each call (--syscost_trace)",
+Failure has_no_trace(const char* backend, const char* why) {
+  return {std::string("backend ") + backend + " does not keep each call (--syscost_trace): " + why,
           "use --syscost_backend dispatch, which needs no privilege, or leave --syscost_trace out"};
 }
 
@@ -93,7 +93,7 @@ Failure counts_no_children(const char* backend) {
 // ---- each backend ---------------------------------------------------------------------------------------------------
 
 OpenedBackend open_ebpf([[maybe_unused]] const BackendRequest& request) {
-  if (request.trace_events > 0) return has_no_trace("ebpf");
+  if (request.trace_events > 0) return has_no_trace("ebpf", "in the kernel, an event costs seven times as much");
   if (request.stacks) {
     return has_no_stacks("ebpf", "in the kernel, a stack of code without frame pointers costs forty times as much");
   }
@@ -151,7 +151,7 @@ Result<Trial> try_dispatch() {
 }
 
 OpenedBackend open_seccomp([[maybe_unused]] const BackendRequest& request) {
-  if (request.trace_events > 0) return has_no_trace("seccomp");
+  if (request.trace_events > 0) return has_no_trace("seccomp", "it sees that a call begins, and not its result");
   if (request.details.any()) return has_no_details("seccomp");
   if (request.stacks) return has_no_stacks("seccomp", "it counts in another process, which does not see them");
 #if SYSCOST_HAS_SECCOMP

@@ -231,13 +231,15 @@ constexpr std::array kOptions = {
                 .about = "start the tool with `sudo -n`; without this flag syscost never calls sudo",
                 .target = &Options::bpf_sudo,
                 .source = &Options::bpf_sudo_source},
-    OptionEntry{.group = Group::tools,
-                .name = "trace",
-                .kind = Kind::on_words,
-                .about = "write each call of a test, one by one, as text of strace and for Perfetto",
-                .target = take_trace,
-                .words = kTraceWords,
-                .more = "trace.md"},
+    OptionEntry{
+        .group = Group::tools,
+        .name = "trace",
+        .kind = Kind::on_words,
+        .about =
+            "write each call of a test, one by one, as text of strace and for Perfetto; needs the backend dispatch",
+        .target = take_trace,
+        .words = kTraceWords,
+        .more = "trace.md"},
     OptionEntry{
         .group = Group::tools,
         .name = "artifacts",
