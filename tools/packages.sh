@@ -33,6 +33,7 @@ ocl-icd-opencl-dev | -         | the GPU demo on OpenCL
 opencl-headers  | -            | the GPU demo on OpenCL
 pocl-opencl-icd | -            | runs it on the CPU where there is no GPU
 strace          | strace       | the oracle the counts are held against
+protobuf-compiler | protoc     | an independent reader of trace.pftrace
 make            | make         | builds the consumers' projects, as CMake does without a word about it
 pkg-config      | pkg-config   | builds a consumer without CMake
 python3         | python3      | helpers of the tests

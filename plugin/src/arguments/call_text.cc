@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <netinet/in.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -140,10 +141,25 @@ std::size_t count_for_futex(std::uint64_t operation) {
   }
 }
 
+/// For the options that programs use most.
+std::size_t count_for_prctl(std::uint64_t option, std::size_t all) {
+  constexpr std::array kGetters = {PR_GET_DUMPABLE, PR_GET_KEEPCAPS, PR_GET_SECCOMP, PR_GET_TIMERSLACK};
+  constexpr std::array kWithOne = {PR_GET_NAME,     PR_SET_NAME,     PR_GET_PDEATHSIG, PR_SET_PDEATHSIG,
+                                   PR_SET_DUMPABLE, PR_SET_KEEPCAPS, PR_SET_TIMERSLACK};
+  const auto is = [&](int known) { return known == static_cast<int>(option); };
+  if (std::any_of(kGetters.begin(), kGetters.end(), is)) return 1;
+  return std::any_of(kWithOne.begin(), kWithOne.end(), is) ? 2 : all;
+}
+
 bool reads_no_argument(std::uint64_t command) {
   constexpr std::array kGetters = {F_GETFD, F_GETFL, F_GETOWN, F_GETSIG, F_GETLEASE, F_GETPIPE_SZ, F_GET_SEALS};
   return std::find(kGetters.begin(), kGetters.end(), static_cast<int>(command)) != kGetters.end();
 }
+
+// Of the kernel's linux/mman.h and linux/membarrier.h; older headers lack some.
+constexpr std::uint64_t kMremapFixed = 2;
+constexpr std::uint64_t kMremapDontUnmap = 4;
+constexpr std::uint64_t kMembarrierCpu = 1;
 
 /// How many of the arguments the kernel looks at.
 std::size_t count_of(const CallEvent& event, std::size_t all) {
@@ -152,6 +168,9 @@ std::size_t count_of(const CallEvent& event, std::size_t all) {
   if (is_call(event.id, SYS_openat) && !takes_mode(values[2])) return 3;
   if (is_call(event.id, SYS_futex)) return count_for_futex(values[1]);
   if (is_call(event.id, SYS_fcntl) && reads_no_argument(values[1])) return 2;
+  if (is_call(event.id, SYS_prctl)) return count_for_prctl(values[0], all);
+  if (is_call(event.id, SYS_mremap) && (values[3] & (kMremapFixed | kMremapDontUnmap)) == 0) return 4;
+  if (is_call(event.id, SYS_membarrier) && (values[1] & kMembarrierCpu) == 0) return 2;
   return all;
 }
 
@@ -194,8 +213,10 @@ std::string description_of(int error) {
 
 std::string quoted(std::string_view text, bool is_cut) {
   std::string all = "\"";
-  for (const char c : text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
     const auto byte = static_cast<unsigned char>(c);
+    const bool before_digit = i + 1 < text.size() && text[i + 1] >= '0' && text[i + 1] <= '7';
     if (c == '"' || c == '\\') {
       all.append("\\").append(1, c);
     } else if (c == '\n') {
@@ -203,7 +224,7 @@ std::string quoted(std::string_view text, bool is_cut) {
     } else if (c == '\t') {
       all += "\\t";
     } else if (byte < 0x20 || byte >= 0x7f) {
-      all += formatted("\\%03llo", byte);
+      all += formatted(before_digit ? "\\%03llo" : "\\%llo", byte);
     } else {
       all += c;
     }

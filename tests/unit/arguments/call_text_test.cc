@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -60,6 +61,20 @@ TEST(CallText, LeavesOutWhatTheKernelDoesNotRead) {
   EXPECT_EQ(text_of(call(SYS_fcntl, {3, F_GETFL, 0xdead}, O_RDWR)), "3, F_GETFL = 0x2 (flags O_RDWR)");
   EXPECT_EQ(text_of(call(SYS_fcntl, {3, F_SETFD, FD_CLOEXEC})), "3, F_SETFD, FD_CLOEXEC = 0");
   EXPECT_EQ(text_of(call(SYS_futex, {0x1000, FUTEX_WAKE_PRIVATE, 1, 9, 9, 9}, 1)), "0x1000, FUTEX_WAKE_PRIVATE, 1 = 1");
+  EXPECT_EQ(text_of(call(SYS_mremap, {0x7000, 4096, 8192, MREMAP_MAYMOVE, 9}, 0x8000)),
+            "0x7000, 4096, 8192, MREMAP_MAYMOVE = 0x8000");
+  EXPECT_EQ(text_of(call(SYS_mremap, {0x7000, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, 0x8000}, 0x8000)),
+            "0x7000, 4096, 4096, MREMAP_MAYMOVE|MREMAP_FIXED, 0x8000 = 0x8000");
+  EXPECT_EQ(text_of(call(SYS_prctl, {PR_GET_NAME, 0x7000, 9, 9, 9})), "PR_GET_NAME, 0x7000 = 0");
+}
+
+TEST(CallText, EscapesBytesAsStraceDoes) {
+  EXPECT_EQ(quoted("\x01\xff", false), "\"\\1\\377\"");
+  EXPECT_EQ(quoted("\x01"
+                   "7",
+                   false),
+            "\"\\0017\"")
+      << "a digit after it would be read as a part";
 }
 
 TEST(CallText, ShowsNumbersWithoutANameAsNumbers) {
