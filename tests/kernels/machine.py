@@ -169,7 +169,11 @@ def follow(log, machine, deadline):
     """Prints what the guest prints, until it ends or the time is over."""
     shown = 0
     while True:
-        has_ended = machine.poll() is not None
+        try:
+            machine.wait(timeout=1)
+            has_ended = True
+        except subprocess.TimeoutExpired:
+            has_ended = False
         if os.path.exists(log):
             with open(log, "rb") as file:
                 file.seek(shown)
@@ -178,7 +182,6 @@ def follow(log, machine, deadline):
             print(text.decode(errors="replace"), end="", flush=True)
         if has_ended or time.monotonic() > deadline:
             return
-        time.sleep(1)
 
 
 def run(kernel, command, out, seconds):
