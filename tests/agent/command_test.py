@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from run_case import BENCH, BIN, RunCase  # noqa: E402
@@ -211,6 +212,24 @@ class Dispatch(RunCase):
         self.assertEqual(row["lost"], "1")
         os.remove(self.csv)
         self.of_dispatch("--allow_lost", "--", "sh", "-c", f"{static}; true")
+
+    @unittest.skipUnless(shutil.which("cc"), "needs a C compiler")
+    def test_a_process_with_a_strict_filter_ends_as_it_does_alone(self):
+        program = os.path.join(self.folder, "filters")
+        subprocess.run(["cc", "-o", program, os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "filters.c"),
+                        "-lpthread"], check=True)
+        for way, is_counted in (("strict", False), ("kills", False), ("denies", False), ("no_threads", False), ("usual", True)):
+            with self.subTest(way=way):
+                alone = self.run_program(program, way)
+                done = self.of_dispatch("--allow_lost", "--", program, way)
+                self.assertEqual(done.out, alone.out)
+                self.assertEqual("seccomp filter" not in done.err, is_counted, done.err)
+                [row] = self.rows(kind="process", record="test")
+                self.assertEqual(row["lost"] == "0", is_counted)
+                os.remove(self.csv)
+                # A whole command with lost events does not end with 0.
+                self.of_dispatch("--", program, way, code=0 if is_counted else 1)
+                os.remove(self.csv)
 
     def test_a_static_command_is_refused(self):
         done = self.of_dispatch("--", os.path.join(BIN, "agent_static"), code=2)

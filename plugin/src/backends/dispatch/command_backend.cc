@@ -125,6 +125,8 @@ const char* reason_of(StoodAside aside) {
       return "it sets the gs register, which dispatch needs to identify threads";
     case StoodAside::own_sigsys_file:
       return "it reads SIGSYS from a signalfd";
+    case StoodAside::own_filter:
+      return "it installed a seccomp filter that forbids calls which dispatch needs, as rt_sigreturn";
     default:
       return "it disabled the time-stamp counter (PR_SET_TSC)";
   }

@@ -68,7 +68,8 @@ void stand_aside(const Guard& guard, StoodAside reason) {
   syscost_state.stood_aside = reason;
   if (command_counts != nullptr) add_shared(command_counts->aside[static_cast<std::uint32_t>(reason)], 1);
   std::atomic_ref(syscost_selector).store(0);
-  if (reason == StoodAside::no_clock) {
+  // Strict mode of seccomp forbids the time-stamp counter, too.
+  if (reason == StoodAside::no_clock || reason == StoodAside::own_filter) {
     // Patched sites lead to the stub all the same, which stamps while anything is armed.
     std::atomic_ref(syscost_forbids_ticks).store(1);
     for (std::uint32_t lane = 0; lane < kLanes; ++lane) std::atomic_ref(syscost_state.lanes[lane].control).store(0);

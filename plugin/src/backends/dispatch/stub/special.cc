@@ -16,6 +16,7 @@
 #include "backends/dispatch/stub/call.h"
 #include "backends/dispatch/stub/call_stacks.h"
 #include "backends/dispatch/stub/command.h"
+#include "backends/dispatch/stub/filters.h"
 #include "backends/dispatch/stub/frames.h"
 #include "backends/dispatch/stub/memory.h"
 #include "backends/dispatch/stub/raw.h"
@@ -201,9 +202,13 @@ bool is_clone(const Call& call) {
 }
 
 /// Before the filter: it may kill us for calls that the program does not make.
-void expect_filter() {
+void expect_filter(const Guard& guard, const Call& call) {
   syscost_state.has_filter = true;
   stop_copies();
+  // In a test, patched calls of libc need no rt_sigreturn; here each call is trapped.
+  if (command_counts != nullptr && installs_filter(call) && !allows_traps(call)) {
+    stand_aside(guard, StoodAside::own_filter);
+  }
 }
 
 Plan prepare(const Guard& guard, Call& call) {
@@ -233,10 +238,10 @@ Plan prepare(const Guard& guard, Call& call) {
       if (command_counts != nullptr) prepare_execution(call);
       break;
     case SYS_seccomp:
-      if (is_in_our_process()) expect_filter();
+      if (is_in_our_process()) expect_filter(guard, call);
       break;
     case SYS_prctl:
-      if (option == kSetSeccomp && is_in_our_process()) expect_filter();
+      if (option == kSetSeccomp && is_in_our_process()) expect_filter(guard, call);
       if (option == kSetDispatch) stand_aside(guard, StoodAside::own_dispatch);
       if (option == kSetTsc && call.given.rsi == kTscKills) stand_aside(guard, StoodAside::no_clock);
       break;

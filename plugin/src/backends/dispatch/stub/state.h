@@ -163,7 +163,7 @@ struct Directory {
 };
 
 /// Why we stopped watching.
-enum class StoodAside : std::uint32_t { no, own_dispatch, own_gs, no_clock, own_sigsys_file };
+enum class StoodAside : std::uint32_t { no, own_dispatch, own_gs, no_clock, own_sigsys_file, own_filter };
 
 /// A part of the vector state in a signal's frame. What lies between the parts the kernel never writes.
 struct VectorPart {
