@@ -5,12 +5,14 @@
 
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <mutex>
 #include <span>
 #include <vector>
 
 #include "backends/dispatch/stub/state.h"
 #include "core/call_stack.h"
+#include "os/quiet_memory.h"
 #include "os/result.h"
 
 namespace syscost::dispatch {
@@ -38,7 +40,8 @@ class CallStacks final : public StackSource {
   CallStacks() = default;
 
   mutable std::mutex mutex_;
-  mutable std::map<std::uint32_t, std::vector<StackFrame>> frames_;
+  // In quiet memory: what a test finds in the heap must not depend on how many stacks were seen.
+  mutable std::pmr::map<std::uint32_t, std::pmr::vector<StackFrame>> frames_{&quiet_memory()};
   mutable std::map<std::uint32_t, Module> modules_;
 };
 

@@ -109,8 +109,8 @@ const Module& CallSites::kept(const StackSource& source, std::uint32_t index) {
 
 /// The frames of a stack, with the places that are known so far. After the frame of a signal handler's return, the next
 /// address is exact.
-std::vector<ResolvedFrame> CallSites::resolve(StackKey key) {
-  std::vector<ResolvedFrame> frames;
+std::pmr::vector<ResolvedFrame> CallSites::resolve(StackKey key) {
+  std::pmr::vector<ResolvedFrame> frames(&memory_);
   bool is_exact = false;
   for (const StackFrame& frame : key.source->frames(key.stack)) {
     ResolvedFrame& resolved = frames.emplace_back();

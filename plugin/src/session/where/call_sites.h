@@ -59,7 +59,7 @@ class CallSites {
   void look_up_new_stacks(const detail::CostData& cost);
   void look_up(const std::pmr::set<AddressKey>& addresses);
   void look_up(const Module& module, std::span<const symbols::Address> addresses);
-  std::vector<symbols::ResolvedFrame> resolve(StackKey key);
+  std::pmr::vector<symbols::ResolvedFrame> resolve(StackKey key);
   const Module& kept(const StackSource& source, std::uint32_t index);
   void note(Failure failure);
 

@@ -159,8 +159,11 @@ void ModuleSymbols::read_units() {
       if (begin < end && begin != 0) unit_stretches_.push_back({begin, end, index});
     }
   }
-  std::stable_sort(unit_stretches_.begin(), unit_stretches_.end(),
-                   [](const UnitStretch& a, const UnitStretch& b) { return a.begin < b.begin; });
+  // If two units have a copy of one function, the linker keeps the first one's code, and both say that it is theirs.
+  // The search goes backwards.
+  std::stable_sort(unit_stretches_.begin(), unit_stretches_.end(), [](const UnitStretch& a, const UnitStretch& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.unit > b.unit;
+  });
 }
 
 ModuleSymbols::Unit* ModuleSymbols::unit_at(Dwarf_Addr pc) {
