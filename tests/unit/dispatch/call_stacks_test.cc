@@ -22,6 +22,7 @@
 #include <thread>
 #include <vector>
 
+#include "../sanitized.h"
 #include "backends/dispatch/stub/state.h"
 #include "backends/dispatch/stub/where.h"
 #include "opened.h"
@@ -232,6 +233,7 @@ TEST_P(CallStacksTest, AreThoseOfTheUnwinderOfExceptions) {
 }
 
 TEST_P(CallStacksTest, CountEachCallOnceWithItsError) {
+  if (kIsSanitized) GTEST_SKIP() << "the sanitizer makes calls of its own";
   WindowBook book(backend(), quiet_memory());
   WindowBook::Window* window = book.open(Reach::process);
   for (int i = 0; i < 100; ++i) {

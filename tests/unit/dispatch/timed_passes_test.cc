@@ -72,6 +72,22 @@ TEST(Dispatch, CountsNothingOfAThreadInATimedPassNorOfThreadsItMakes) {
             2U);
 }
 
+TEST(Dispatch, TimesNothingBesideThreadsOfASanitizer) {
+  OpenedDispatch opened;
+  ASSERT_NE(opened.backend, nullptr);
+  std::atomic<bool> is_over{false};
+  std::thread beside([&] { is_over.wait(false); });
+  ASSERT_EQ(opened.backend->detach().ok(), !kIsSanitized);
+  if (!kIsSanitized) {
+    ASSERT_TRUE(opened.backend->attach().ok());
+  }
+  is_over = true;
+  is_over.notify_all();
+  beside.join();
+  EXPECT_TRUE(opened.backend->detach().ok());
+  ASSERT_TRUE(opened.backend->attach().ok());
+}
+
 TEST(Dispatch, TakesSigsysOverAgainAfterATimedPass) {
   OpenedDispatch opened(Patching::never);
   ASSERT_NE(opened.backend, nullptr);

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "../sanitized.h"
 #include "core/call_trace.h"
 #include "opened.h"
 
@@ -38,6 +39,9 @@ inline std::uint64_t calls_of(const detail::CostData& cost) {
 
 class TraceTest : public testing::TestWithParam<Patching> {
  protected:
+  void SetUp() override {
+    if (kIsSanitized) GTEST_SKIP() << "the sanitizer makes calls of its own";
+  }
   void open(std::uint64_t room = kRoom) {
     opened_.emplace(GetParam(), room);
     ASSERT_NE(opened_->backend, nullptr);

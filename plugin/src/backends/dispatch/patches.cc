@@ -19,12 +19,6 @@ namespace {
 
 constexpr long kRegisterSyncCore = 1 << 6;  // MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE
 
-bool is_under_sanitizer() {
-  constexpr const char* kRuntimes[] = {"__asan_init", "__tsan_init", "__lsan_init", "__msan_init", "__hwasan_init"};
-  return std::any_of(std::begin(kRuntimes), std::end(kRuntimes),
-                     [](const char* name) { return dlsym(RTLD_DEFAULT, name) != nullptr; });
-}
-
 /// The file that libc's text comes from, open while pages are replaced.
 class LibcFile {
  public:
@@ -171,6 +165,12 @@ void take_away(const Pages& pages, CopyOf source) {
 }
 
 }  // namespace
+
+bool is_under_sanitizer() {
+  constexpr const char* kRuntimes[] = {"__asan_init", "__tsan_init", "__lsan_init", "__msan_init", "__hwasan_init"};
+  return std::any_of(std::begin(kRuntimes), std::end(kRuntimes),
+                     [](const char* name) { return dlsym(RTLD_DEFAULT, name) != nullptr; });
+}
 
 std::string Patches::obstacle() {
   if (is_under_sanitizer()) return "a sanitizer watches this program";

@@ -15,6 +15,9 @@
 
 namespace syscost::dispatch {
 
+/// True in a program with the runtime of a sanitizer that keeps a signal stack for each thread.
+bool is_under_sanitizer();
+
 class Patches {
  public:
   /// Returns why nothing can be patched here, for example because of a sanitizer or a tracer; empty = it can. It tries
