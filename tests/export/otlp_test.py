@@ -412,7 +412,8 @@ class Sending(Case):
             for i in range(count):
                 writer.writerows(dict(row, test=f"Large.Test{i}") for row in window)
         with Receiver() as receiver:
-            self.check(export(path, "--otlp", receiver.url), 0)
+            # A build with sanitizers may take minutes.
+            self.check(export(path, "--otlp", receiver.url, "--timeout", "600"), 0)
             self.assertGreater(len(receiver.of("/v1/metrics")), 3)
             for one in receiver.requests:
                 self.assertLess(len(one.text), MEBIBYTE + 100_000)

@@ -159,7 +159,7 @@ bool Sender::wait(const Endpoint& target, const Reply& reply, int tries) {
   if (reply.retry_after) {
     fault_ += fmt::format("\nThe receiver asks to wait {} s. Try again then, or give a longer --timeout.",
                           reply.retry_after->count());
-  } else if (reply.status == 0) {
+  } else if (reply.status == 0 && sent_requests_ == 0) {
     fault_ += fmt::format(
         "\nDoes a collector listen there? The address comes from {}. Without one, `--otlp FILE` keeps the data in a "
         "file.",
