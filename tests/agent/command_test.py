@@ -231,6 +231,20 @@ class Dispatch(RunCase):
                 self.of_dispatch("--", program, way, code=0 if is_counted else 1)
                 os.remove(self.csv)
 
+    def test_programs_beyond_the_limit_are_named_and_lost_once(self):
+        for i in range(66):
+            shutil.copy("/bin/true", os.path.join(self.folder, f"t{i}"))
+        done = self.of_dispatch("--", "sh", "-c", "for one in ./t*; do $one; done", code=1)
+        self.assertEqual(done.err.count("64 other programs are counted already"), 3)  # sh is one of the 64
+        [row] = self.rows(kind="process", record="test")
+        self.assertEqual(row["lost"], "3")
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "needs root, to become another user")
+    def test_a_program_of_another_user_runs_and_is_named(self):
+        done = self.of_dispatch("--", "sh", "-c", "setpriv --reuid=65534 --regid=65534 --clear-groups id -u; true", code=1)
+        self.assertEqual(done.out, "65534\n")
+        self.assertRegex(done.err, r"not in the counts: \S*id: nothing was loaded into it: .*runs as another user")
+
     def test_a_static_command_is_refused(self):
         done = self.of_dispatch("--", os.path.join(BIN, "agent_static"), code=2)
         self.assertIn("is linked statically", done.err)

@@ -42,6 +42,7 @@ std::string obstacle_inside(const ProgramFile& program, const std::string& name,
   if (library.find_first_of(" :") != std::string::npos) {
     return "syscost lies in a folder with a blank or a colon in its path, which LD_PRELOAD cannot hold";
   }
+  if (library.empty()) return {};
   return access(library.c_str(), R_OK) != 0 ? library + ": " + std::strerror(errno) : std::string();
 }
 

@@ -116,6 +116,57 @@ TEST(Dispatch, ForgetsAThreadThatEndedBetweenTwoBackends) {
   EXPECT_TRUE(is_alone());
 }
 
+/// Makes calls when it is told to.
+class WaitingThread {
+ public:
+  WaitingThread() : thread_([this] { run(); }) {}
+  ~WaitingThread() {
+    ask(0);
+    thread_.join();
+  }
+  /// Returns when it has made `calls` calls.
+  void make(int calls) {
+    ask(calls);
+    while (asked_ >= 0) std::this_thread::yield();
+  }
+
+ private:
+  void ask(int calls) {
+    asked_ = calls;
+    asked_.notify_one();
+  }
+  void run() {
+    for (;;) {
+      asked_.wait(-1);
+      const int calls = asked_;
+      for (int i = 0; i < calls; ++i) syscall(SYS_getppid);
+      asked_ = -1;
+      if (calls == 0) return;
+    }
+  }
+
+  std::atomic<int> asked_{-1};
+  std::thread thread_;
+};
+
+TEST(Dispatch, CountsAThreadOfAnEarlierBackendAgain) {
+  if (kHasRuntimeThread) GTEST_SKIP() << "the sanitizer has a thread that is counted, too";
+  for (const Patching patching : {Patching::allowed, Patching::never}) {
+    auto opened = std::make_unique<OpenedDispatch>(patching);
+    ASSERT_NE(opened->backend, nullptr);
+    WaitingThread thread;
+    for (int round = 0; round < 10; ++round) {
+      EXPECT_EQ(opened->count(SYS_getppid, [&] { thread.make(100); }), 100U) << round;
+      opened.reset();
+      thread.make(100);  // seen by no backend
+      opened = std::make_unique<OpenedDispatch>(patching);
+      ASSERT_NE(opened->backend, nullptr);
+      // A thread that begins between two backends would be older than the second one.
+      EXPECT_EQ(opened->backend->losses().lost, 0U);
+    }
+  }
+}
+
 // ---- threads that are not seen --------------------------------------------------------------------------------------
 
 TEST(Dispatch, LosesAThreadForWhichThereIsNoPlaceAndSaysSo) {

@@ -94,8 +94,8 @@ void take_program(ProgramCounts& program, ReadSoFar& before, CallTable& into) {
 const char* reason_of(Blind blind) {
   switch (blind) {
     case Blind::not_loaded:
-      return "nothing was loaded into it: it is static, set-uid, for another C library, or in another root folder, or "
-             "it was ended before it began";
+      return "nothing was loaded into it: it is static, set-uid, for another C library, runs as another user or in "
+             "another root folder, or it was ended before it began";
     case Blind::filtered:
       return "it has installed a seccomp filter, which may kill it for the calls that counting needs";
     case Blind::too_old:
@@ -110,6 +110,8 @@ const char* reason_of(Blind blind) {
       return "the kernel refused memory or Syscall User Dispatch";
     case Blind::shared_process:
       return "it shares the memory of another process and runs beside it";
+    case Blind::many_programs:
+      return "64 other programs are counted already, and there is no room for more";
     case Blind::thread:
     case Blind::count_:
       break;

@@ -303,8 +303,8 @@ void count_execution(const Guard& guard) {
   }
   static char path[kPathRoom];
   ProgramCounts* const program = find_program(guard, *command, name_of_program(path, sizeof path));
-  if (program == nullptr) add_shared(command->lost, 1);
-  if (program == nullptr || !reserve_memory(*command) || !take_variables(environment)) return refuse(Blind::refused);
+  if (program == nullptr) return refuse(Blind::many_programs);
+  if (!reserve_memory(*command) || !take_variables(environment)) return refuse(Blind::refused);
   // From here on the functions that the stub calls find the command.
   command_counts = command;
   program_counts = program;

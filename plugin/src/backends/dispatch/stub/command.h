@@ -14,7 +14,7 @@
 
 namespace syscost::signal_safe {
 
-inline constexpr std::uint32_t kPrograms = 64;  ///< Distinct programs of a command; calls of more are counted as lost.
+inline constexpr std::uint32_t kPrograms = 64;  ///< Distinct programs of a command; more are not counted.
 inline constexpr std::uint32_t kImages = 64;    ///< Programs that begin at the same time; of more the names are lost.
 inline constexpr std::uint32_t kNameBytes = 64;
 inline constexpr std::uint32_t kPathBytes = 240;
@@ -42,6 +42,7 @@ enum class Blind : std::uint32_t {
   uses_gs,         ///< The program uses the gs register.
   refused,         ///< The kernel refused memory or Syscall User Dispatch.
   shared_process,  ///< A process that shares the memory of another and runs beside it.
+  many_programs,   ///< kPrograms programs have parts already.
   thread,          ///< There was no place for another thread, or the kernel refused.
   count_,
 };
