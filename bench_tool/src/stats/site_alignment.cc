@@ -29,6 +29,7 @@ struct FunctionKey {
   std::string place;  ///< The file, the module, or why it is unknown.
   std::string function;
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 within a defaulted <=> for ours
   friend auto operator<=>(const FunctionKey&, const FunctionKey&) = default;
 };
 
@@ -123,7 +124,7 @@ class Alignment {
     return is_apart(one.count, kNoSpread, rounding_) ? Cost{1, one.count.median, 0} : Cost{0, 0, 0};
   }
 
-  /// Of two different lines with different counts no one knows whether they are the same.
+  /// It is not known if two different lines with different counts are the same.
   Cost paired(const SiteCount& a, const SiteCount& b) const {
     const bool is_moved = !is_same_line(a.site, b.site);
     if (!is_apart(a.count, b.count, rounding_)) return {0, 0, is_moved ? 1 : 0};

@@ -16,13 +16,13 @@
 
 namespace syscost {
 
-/// SIGINT, SIGQUIT, SIGTERM and SIGHUP, as long as it lives. At most one at a time.
+/// Passes SIGINT, SIGQUIT, SIGTERM and SIGHUP on, as long as it lives. Make at most one at a time.
 class PassingSignals {
  public:
-  /// Before a command runs, such a signal ends this process as before, after `clean_up`, which a handler calls. Signals
+  /// Before a command runs, such a signal ends this process as before; its handler calls `clean_up` first. Signals
   /// that are ignored stay ignored until then, so that the command finds them ignored, too.
   explicit PassingSignals(void (*clean_up)() = nullptr) {
-    g_clean_up = clean_up;
+    clean_up_ = clean_up;
     for (std::size_t i = 0; i < kSignals.size(); ++i) {
       sigaction(kSignals[i], nullptr, &before_[i]);
       if (before_[i].sa_handler != SIG_IGN) pass(kSignals[i]);
@@ -36,7 +36,7 @@ class PassingSignals {
   }
 
   /// A command is about to start: signals wait for it.
-  static void begin_command() { g_is_starting = true; }
+  static void begin_command() { is_starting_ = true; }
 
   /// The command is process `command`, and gets the signals from now on. -1: it did not start. SIGPIPE is ignored.
   void set_command(pid_t command) {
@@ -44,9 +44,9 @@ class PassingSignals {
     struct sigaction ignoring {};
     ignoring.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &ignoring, nullptr);
-    g_command = command;
-    g_is_starting = false;
-    if (const int waiting = g_waiting.exchange(0); waiting != 0) {
+    command_ = command;
+    is_starting_ = false;
+    if (const int waiting = waiting_.exchange(0); waiting != 0) {
       if (command > 0) {
         kill(command, waiting);
       } else {
@@ -55,13 +55,13 @@ class PassingSignals {
     }
   }
 
-  /// The command has ended. To be called before its process id is given back, which waitpid() does.
+  /// The command has ended. Call it before waitpid() frees the process id.
   ///
   /// The next signal is then ignored, and the one after it ends this process: the first was often sent to both, and
   /// this process still writes what it knows of the command.
   void end_command() {
-    g_spares_one = true;
-    g_command = 0;
+    spares_one_ = true;
+    command_ = 0;
     for (std::size_t i = 0; i < kSignals.size(); ++i) {
       if (before_[i].sa_handler == SIG_IGN) sigaction(kSignals[i], &before_[i], nullptr);
     }
@@ -80,14 +80,14 @@ class PassingSignals {
 
   static void handle(int signal, siginfo_t* info, void*) {
     const int kept = errno;
-    // What a process sent has a code of at most 0. What the command sent to its whole group, it got itself.
+    // A signal from a process has a code of at most 0. If the command sent it to its whole group, it got it itself.
     const bool is_for_command = info->si_code <= 0;
-    if (const pid_t command = g_command; command > 0) {
+    if (const pid_t command = command_; command > 0) {
       if (is_for_command && info->si_pid != command) kill(command, signal);
-    } else if (g_is_starting) {
-      if (is_for_command) g_waiting = signal;
-    } else if (!g_spares_one.exchange(false)) {
-      if (g_clean_up != nullptr) g_clean_up();
+    } else if (is_starting_) {
+      if (is_for_command) waiting_ = signal;
+    } else if (!spares_one_.exchange(false)) {
+      if (void (*const clean_up)() = clean_up_; clean_up != nullptr) clean_up();
       struct sigaction ending {};
       ending.sa_handler = SIG_DFL;
       sigaction(signal, &ending, nullptr);
@@ -96,11 +96,11 @@ class PassingSignals {
     errno = kept;
   }
 
-  inline static std::atomic<pid_t> g_command{0};
-  inline static std::atomic<bool> g_is_starting{false};
-  inline static std::atomic<int> g_waiting{0};
-  inline static std::atomic<bool> g_spares_one{false};
-  inline static std::atomic<void (*)()> g_clean_up{nullptr};
+  inline static std::atomic<pid_t> command_{0};
+  inline static std::atomic<bool> is_starting_{false};
+  inline static std::atomic<int> waiting_{0};
+  inline static std::atomic<bool> spares_one_{false};
+  inline static std::atomic<void (*)()> clean_up_{nullptr};
   std::array<struct sigaction, kSignals.size()> before_{};
   struct sigaction pipe_before_ {};
 };

@@ -19,6 +19,7 @@ struct Address {
   /// False for a return address: the call is before it. True for the address at which a signal interrupted the code.
   bool is_exact = false;
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 within a defaulted <=> for ours
   friend auto operator<=>(const Address&, const Address&) = default;
 };
 

@@ -48,11 +48,13 @@ class CallSites {
   struct StackKey {
     const StackSource* source;
     std::uint32_t stack;
+    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 within a defaulted <=> for ours
     friend auto operator<=>(const StackKey&, const StackKey&) = default;
   };
   struct AddressKey {
     const Module* module;  // in files_
     symbols::Address address;
+    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 within a defaulted <=> for ours
     friend auto operator<=>(const AddressKey&, const AddressKey&) = default;
   };
 
