@@ -83,7 +83,7 @@ std::string example(std::string_view line) {
   return out;
 }
 
-/// What stands below the options of --help: paragraphs, exit codes and examples.
+/// The text below the options of --help: paragraphs, exit codes and examples.
 struct Footer {
   std::string synopsis;
   std::string description;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is completed: bench, by its grammar, and test programs, by the plugin's table of options.
+// The programs to complete: bench, by its grammar, and test programs, by the plugin's table of options.
 #include <sstream>
 #include <string_view>
 

@@ -5,7 +5,7 @@
 
 FMT_BEGIN_NAMESPACE
 namespace detail {
-// What fmt/format.h declares and leaves to the library.
+// Defines the functions that fmt/format.h declares and leaves to the library.
 template auto dragonbox::to_decimal(float value) noexcept -> dragonbox::decimal_fp<float>;
 template auto dragonbox::to_decimal(double value) noexcept -> dragonbox::decimal_fp<double>;
 template auto thousands_sep_impl(locale_ref locale) -> thousands_sep_result<char>;

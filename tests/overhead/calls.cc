@@ -49,8 +49,8 @@ std::optional<double> added_by(const std::vector<Instrument>& all, std::string_v
   return std::nullopt;
 }
 
-/// Whether the bare calls of the rounds took about the same: where they did not, what an instrument added is what
-/// happened meanwhile.
+/// True if the bare calls of the rounds took about the same time. If they did not, the machine changed meanwhile, and
+/// the times that instruments added mean nothing.
 bool is_steady(const std::vector<Sample>& bare) {
   const auto [least, most] = std::minmax_element(
       bare.begin(), bare.end(), [](const Sample& a, const Sample& b) { return a.getppid_ns < b.getppid_ns; });
@@ -110,7 +110,7 @@ struct RequestLimit {
   double most;  ///< In times of what the empty pair adds.
 };
 
-/// What one flag more costs above dispatch armed, which is dispatch without these flags.
+/// Prints the cost of one more flag above dispatch armed, which is dispatch without these flags.
 void report_request(const std::vector<Instrument>& all, const RequestLimit& limit, double armed, double pair) {
   const std::optional<double> with_it = added_by(all, limit.instrument);
   if (!with_it) return;

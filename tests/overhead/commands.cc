@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What counting a whole command costs: `bench run` against strace, perf trace and bpftrace. Each runs dd twice, with
-// few and with many calls; the difference of their CPU times has no start and no report in it, and belongs to the
-// calls.
+// The cost of counting a whole command: `bench run` against strace, perf trace and bpftrace. Each runs dd twice, with
+// few and with many calls. The difference of their CPU times belongs to the calls: it has no start and no report in it.
 #include <fmt/format.h>
 #include <unistd.h>
 

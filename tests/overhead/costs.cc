@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a test and a loop cost besides their syscalls, and what linking alone costs a test program.
+// The cost of a test and of a loop besides their syscalls, and the cost of linking alone.
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the reports share: the programs beside this one, the values they print, and medians of many runs.
+// The parts that the reports share: the programs beside this one, the values that they print, and medians.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What syscost::loop adds: to each call of its body, and once for each loop.
+// The cost of syscost::loop: for each call of its body, and once for each loop.
 //
 // usage: overhead_loops --syscost_csv=FILE --syscost_cycles=N --syscost_repeats=1 --syscost_warmup=0
 //

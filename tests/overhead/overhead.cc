@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// What seeing a syscall costs: ours against an empty pair of eBPF programs, strace, perf trace, bpftrace and syscount.
+// The cost of measuring a syscall: ours against an empty pair of eBPF programs, strace, perf trace, bpftrace and
+// syscount.
 //
-// Absolute times move with the machine and the hour; so every instrument is run once per round, in an order that
-// rotates, next to a bare run, and what is compared is the time each adds to one call. The report gives medians over
+// Absolute times change with the machine and the hour. So every instrument runs once per round, in an order that
+// rotates, next to a bare run. The report compares the time that each adds to one call. The report gives medians over
 // the rounds and ratios of medians. An instrument that is missing or does not work here is listed with the reason.
 //
 // usage: syscost_overhead [--rounds N] [--only SECTION]

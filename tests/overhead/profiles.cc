@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What each profile adds: every shipped script of bpftrace, and perf. Each run is compared with its own bare calls,
+// The cost of each profile: every shipped script of bpftrace, and perf. Each run is compared with its own bare calls,
 // since the machine's speed may have changed since the run before.
 #include <fmt/format.h>
 #include <unistd.h>

@@ -12,10 +12,10 @@ void report_calls(int rounds);
 /// Boundary, read and rows of one window, in microseconds.
 void report_windows(int rounds);
 
-/// What a call costs one of many measured processes, against one that is alone, and what opening the backend takes.
+/// The cost of a call in one of many measured processes, against one that is alone, and the time to open the backend.
 void report_many(int rounds);
 
-/// What syscost::loop adds to a call of its body, and once for each loop.
+/// The cost of syscost::loop for a call of its body, and once for each loop.
 void report_loops();
 
 /// 10 000 empty tests, linked with us against not linked, no flag given: the difference and its interval.
@@ -25,10 +25,11 @@ void report_empty_tests(int rounds);
 /// leaves the network namespace and adopts orphans.
 void report_start_up(int rounds);
 
-/// What bpftrace's scripts and perf add to a call while their window is open, and once for each window.
+/// The cost of bpftrace's scripts and of perf for a call while their window is open, and once for each window.
 void report_profiles(int rounds);
 
-/// What counting a whole command from outside adds to one call of it: `bench run`, strace, perf trace, bpftrace.
+/// The cost for one call of a command that is counted as a whole from outside: by `bench run`, strace, perf trace,
+/// bpftrace.
 void report_commands(int rounds);
 
 /// A Google Benchmark linked with us against the same not linked: without a flag, and with counts asked for.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a profile adds to a call while its window is open, and once for each window.
+// The cost of a profile for a call while its window is open, and once for each window.
 //
 // usage: overhead_traced_calls --syscost_profile=bpftrace|perf [--syscost_bpf=NAME] --syscost_backend=none
 //

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a test's window costs end to end: opened, closed, read, its rows formatted and appended to a CSV.
+// The cost of a test's whole window: opened, closed, read, its rows formatted and appended to a CSV.
 //
 // usage: overhead_windows --syscost_csv=FILE
 //

@@ -158,7 +158,7 @@ int missing_depth(syscost::Backend& backend, syscost::WindowBook& book) {
   give_up("the calls have no stacks, or longer ones");
 }
 
-/// What one window costs: opening it, closing it, and reading the counts of one syscall.
+/// Prints the cost of one window: to open it, to close it, and to read the counts of one syscall.
 void time_windows(syscost::WindowBook& book) {
   for (syscost::Reach reach : {syscost::Reach::process, syscost::Reach::thread}) {
     double ns = ns_per_call(2000, [&] {

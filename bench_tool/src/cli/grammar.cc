@@ -42,7 +42,7 @@ void add_output_options(CLI::App& app, Raw& raw) {
   add_color_option(app, raw);
 }
 
-/// Of the commands that judge.
+/// Adds the options of the commands that judge.
 void add_report_options(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--format", raw.format, "text (default), md, csv, json, junit, sarif or github")
       ->check(CLI::IsMember(kFormats) | CLI::IsMember(kReports));
@@ -56,7 +56,7 @@ void add_report_options(CLI::App& app, Options& options, Raw& raw) {
   add_color_option(app, raw);
 }
 
-/// Of the commands with Markdown that grows with the number of tests.
+/// Adds the option of commands with Markdown that grows with the number of tests.
 void add_size_option(CLI::App& app, Options& options, const char* most) {
   app.add_option("--max-bytes", options.max_bytes, fmt::format("Most bytes of --format md, 1000 or more ({})", most))
       ->type_name("N")
@@ -84,7 +84,7 @@ void add_count_options(CLI::App& app, Raw& raw) {
                  "Show changes of these syscalls and do not gate them, as for class %volatile; may be repeated");
 }
 
-/// What compare and ab have in common.
+/// Adds the options that compare and ab share.
 void add_judging_options(CLI::App& app, Grammar& grammar, const char* gate) {
   Options& options = grammar.options;
   Raw& raw = grammar.raw;

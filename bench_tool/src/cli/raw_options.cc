@@ -58,7 +58,7 @@ std::optional<std::string> set_policy(Options& options, const Raw& raw) {
   return std::nullopt;
 }
 
-/// What is wrong with --sort, --top and --width; "" for nothing.
+/// Reads --sort, --top and --width. Returns the fault as a sentence, or "".
 std::string read_selection(Options& options, const Raw& raw) {
   // With --where, --sort orders lines, unless it is to choose among tests.
   const bool sorts_lines = options.has_where && (options.command == Command::summary || !options.test.empty());

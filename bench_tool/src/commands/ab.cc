@@ -58,7 +58,7 @@ class Progress {
 
 enum class End { decided, budget, interrupted, failed };
 
-/// Of the first look that may decide; see stats/interim_analysis.h.
+/// The first look that may decide comes here; see stats/interim_analysis.h.
 constexpr double kFirstShares = 2;
 
 /// One measurement from the first round to the result.

@@ -28,7 +28,7 @@ bool is_within(const budgets::Budget& budget, const budgets::Finding& finding, c
   return budget.per != budgets::Per::program || window.program == finding.test;
 }
 
-/// What a line has of the measure; nullopt where it has none, or it is not known.
+/// Returns the part of the measure that a line has; nullopt if it has none, or if it is not known.
 std::optional<std::uint64_t> part_of(const SiteTotal& one, std::string_view measure, const std::string& of) {
   if (measure == "calls") return one.calls;
   if (measure == "kernel") return one.kernel_ns;

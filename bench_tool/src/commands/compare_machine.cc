@@ -45,7 +45,7 @@ Json median_json(const std::optional<stats::MedianInterval>& median) {
   return {{"median", median->median}, {"interval", interval_json(median->interval)}};
 }
 
-/// What was judged, one number a sample, in the order of the file.
+/// The judged values, one number a sample, in the order of the file.
 std::vector<double> samples_of(const stats::Comparison& row, const TimeKind& kind, const stats::WindowSummary* window) {
   if (window == nullptr) return {};
   const bool are_processes = stats::samples_are_processes(row);

@@ -74,13 +74,13 @@ std::string totals(const CompareResult& result, const std::vector<const Comparis
   return out + time_totals(result);
 }
 
-/// What to know about the numbers of the table.
+/// Returns the notes on the numbers of the table.
 std::string notes(const CompareResult& result, const std::vector<const Comparison*>& shown) {
   return time_notes(result).substr(time_totals(result).size()) + number_notes(result, shown);
 }
 
-/// What stands above the table: the verdict with its reason, what the two runs do not have in common, how many tests
-/// have which verdict, and what was compared.
+/// Returns the lines above the table: the verdict with its reason, the differences of the two runs, how many tests have
+/// which verdict, and the names of the compared files.
 std::string heading(const CompareResult& result, const cli::Options& options,
                     const std::vector<const Comparison*>& shown, const render::Paint& paint) {
   const auto block = [&](const std::string& text) { return render::wrapped(text, options.screen.width, 2); };
@@ -99,7 +99,7 @@ std::size_t lines(std::string_view text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-/// What stands under a row: which lines of the program changed.
+/// Returns the lines under a row: the lines of the program that changed.
 std::string block_of(const Comparison& row, std::size_t width) {
   return site_block(site_lines(row, kFewSiteLines), width);
 }

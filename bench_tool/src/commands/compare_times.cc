@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What compare says about times: the cell of a row, the notes below the table, and where kernel time went.
+// The texts of compare about times: the cell of a row, the notes below the table, and the cause of a change of kernel
+// time.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What two runs do not have in common, said before their numbers.
+// Warnings about the differences of two runs. They stand before the numbers.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -39,7 +39,7 @@ const char* word_of(Signal signal) {
   return signal == Signal::traces ? "traces" : "metrics";
 }
 
-/// What was handed over, by signal.
+/// The items that were handed over, by signal.
 struct Sent {
   std::array<std::size_t, 2> items{};
   std::array<std::size_t, 2> requests{};
@@ -144,15 +144,15 @@ bool hand_over(const cli::Options& options, const model::Dataset& data, const st
 class Target {
  public:
   virtual ~Target() = default;
-  /// What is wrong before the first request, or "".
+  /// Called before the first request. Returns the fault as a sentence, or "".
   virtual std::string open() { return {}; }
-  /// What is wrong, or "".
+  /// Takes a request. Returns the fault as a sentence, or "".
   virtual std::string take(const Request& request) = 0;
-  /// After the last request: what is wrong, or "".
+  /// Called after the last request. Returns the fault as a sentence, or "".
   virtual std::string finish() { return {}; }
-  /// What to say of a complete export; "": nothing.
+  /// Returns the message of a complete export, or "".
   virtual std::string done(const Sent& sent) const = 0;
-  /// What to say of an export that failed after some requests.
+  /// Returns the message of an export that failed after some requests, or "".
   virtual std::string broken_off(const Sent& /*sent*/) const { return {}; }
   virtual bool has_refused() const { return false; }
 };

@@ -62,7 +62,7 @@ render::Screen screen_of_stderr() {
   return {size.ws_col, size.ws_row};
 }
 
-/// What is shown while the command runs.
+/// The screen while the command runs.
 class View {
  public:
   View(const cli::Options& options, std::string csv)

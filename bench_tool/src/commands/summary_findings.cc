@@ -90,7 +90,7 @@ void add_syscall_findings(const stats::WindowSummary& window, const stats::Sysca
 std::vector<std::string> findings(const stats::WindowSummary& window) {
   std::vector<std::string> out;
   add_losses(window, out);
-  // What a tool saw of a window is said of the window itself.
+  // A tool observes a window of ours, and that window has the findings.
   if (!window.is_ours()) return out;
   for (const stats::SyscallSummary& syscall : window.syscalls) add_syscall_findings(window, syscall, out);
   return out;

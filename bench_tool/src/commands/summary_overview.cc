@@ -18,7 +18,7 @@ namespace {
 
 using stats::WindowSummary;
 
-/// Of a screen of 24 lines: so many syscalls, waits and tests. What a higher one has is theirs as well.
+/// A screen of 24 lines shows so many syscalls, waits and tests. They share the further lines of a higher screen.
 constexpr std::size_t kUsualHeight = 24;
 constexpr std::size_t kFewSyscalls = 4;
 constexpr std::size_t kFewWaits = 2;

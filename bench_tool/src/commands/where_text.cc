@@ -29,7 +29,7 @@ constexpr std::size_t kLinesAround = 10;
 /// A line of a table.
 struct SiteRow {
   SiteTotal total;
-  std::string where;  ///< Of a sum over sites what it is.
+  std::string where;  ///< The site; for a sum over sites, its name.
   bool is_site = true;
 };
 

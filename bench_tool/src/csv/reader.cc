@@ -25,8 +25,8 @@ std::string_view name_before(std::size_t column) {
   return schema::kColumnNames[column];
 }
 
-/// What is wrong with a header line; "" when it is a header of a version that bench reads. The columns always have the
-/// same order. `has_cpu_ns` becomes false for a version before kCpuNsSince.
+/// Returns the fault of a header line as a sentence; "" for a header of a version that bench reads. The columns always
+/// have the same order. `has_cpu_ns` becomes false for a version before kCpuNsSince.
 std::string header_fault(std::string_view line, bool& has_cpu_ns) {
   bool has_names_before = false;  // The first column with two names decides about all of them.
   for (std::size_t i = 0; i < schema::kColumnCount; ++i) {
@@ -198,7 +198,7 @@ class RowReader {
   Row row_;
   std::string key_;          ///< The bytes of the columns before `record` of the row that was handed out last.
   bool splits_key_ = false;  ///< The cells of the row still say where these columns begin.
-  std::string skipped_;      ///< What lines begin with that are not handed out.
+  std::string skipped_;      ///< Lines that begin with this are not handed out.
   bool skips_ = false;
 };
 

@@ -24,7 +24,7 @@ struct Cell {
   std::string title;
 };
 
-/// What is drawn: rows of equally many cells; a row or cell may stand for several, of which the greatest shows.
+/// The picture: rows of equally many cells. A row or a cell may stand for several; then it shows the greatest value.
 struct Grid {
   std::string caption;
   std::size_t columns = 1;

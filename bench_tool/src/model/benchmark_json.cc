@@ -46,7 +46,7 @@ Measured total_ns(const Json& entry, const char* key, double unit, std::uint64_t
   return total < 1e18 ? Measured(static_cast<std::uint64_t>(std::llround(total))) : Measured();
 }
 
-/// What is wrong with an entry's times; "" when they are in `one`.
+/// Reads an entry's times into `one`. Returns the fault as a sentence, or "".
 std::string read_times(const Json& entry, PlainRepetition& one) {
   const auto iterations = entry.find("iterations");
   if (iterations == entry.end() || !iterations->is_number_unsigned() || iterations->get<std::uint64_t>() == 0) {

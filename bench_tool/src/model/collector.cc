@@ -48,7 +48,7 @@ void Collector::begin_window(const Sample& key) {
   }
   skip_ = csv::Skip::nothing;
   if (is_left_out(key)) {
-    // What tools saw of it has the same columns before `record`.
+    // The rows of tools for the same window have the same columns before `record`.
     Sample seen_by_tools = key;
     seen_by_tools.origin = data_.names.intern(schema::kOriginBpftrace);
     if (is_left_out(seen_by_tools)) skip_ = csv::Skip::key;

@@ -26,7 +26,7 @@ std::string bad_cell(const csv::Row& row, Column column, std::string_view wanted
                      wanted);
 }
 
-/// What is wrong with a cell that is no number up to `largest`.
+/// Returns the fault of a cell that is no number up to `largest`.
 std::string bad_number(const csv::Row& row, Column column, std::uint64_t largest = Measured::kLargest) {
   const std::string_view text = row.text(column);
   const bool is_whole =
@@ -68,7 +68,7 @@ std::string_view filled_column(const csv::Row& row, Column first, Column last) {
   return schema::kColumnNames[column];
 }
 
-/// What is wrong with the columns that name the row's run. All records have these columns.
+/// Checks the columns that name the row's run. All records have them. Returns the fault as a sentence, or "".
 std::string check_run_columns(const csv::Row& row, Measured& version) {
   if (!parse_number(row, Column::kSchemaVersionColumn, version) || !version.has_value()) {
     return bad_number(row, Column::kSchemaVersionColumn);

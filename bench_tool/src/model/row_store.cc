@@ -24,7 +24,7 @@ constexpr std::array kTexts = {&SyscallRow::errnos, &SyscallRow::per_run_errnos,
 enum How : std::uint32_t {
   kNothing = 0,   ///< It was not measured.
   kZero = 1,      ///< 0
-  kAsBefore = 2,  ///< What entries (calls, where those are unknown) are.
+  kAsBefore = 2,  ///< Equal to entries; to calls, if entries are unknown.
   kWritten = 3,   ///< It follows.
 };
 constexpr unsigned kFirstTextBit = 2 * kNumbers.size();

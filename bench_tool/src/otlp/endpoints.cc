@@ -89,7 +89,7 @@ bool is_header_value(std::string_view value) {
   });
 }
 
-/// What is wrong with an address, or "". A base address gets a path added, so it has no query.
+/// Returns the fault of an address as a sentence, or "". A path is added to a base address, so it may have no query.
 std::string url_fault(std::string_view url, bool is_base) {
   const std::string scheme = lower_case(url.substr(0, url.find("://")));
   if (!is_url(url) || (scheme != "http" && scheme != "https")) {

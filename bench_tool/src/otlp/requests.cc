@@ -8,7 +8,7 @@
 namespace syscost::bench::otlp {
 namespace {
 
-/// Of a histogram: each point says what was counted since the run's start.
+/// The temporality of a histogram: each point has the counts since the run's start.
 constexpr int kCumulative = 2;
 
 std::string joined(const std::vector<std::string>& items) {

@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Of one request, as OpenTelemetry's exporters have it.
+/// The limit of one request, the same as in OpenTelemetry's exporters.
 constexpr milliseconds kMostOfOne{10'000};
 constexpr milliseconds kFirstWait{500};
 constexpr milliseconds kLongestWait{10'000};

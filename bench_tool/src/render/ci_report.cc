@@ -40,7 +40,7 @@ Json location_json(const CiCase& one, const std::optional<model::Location>& loca
   return out;
 }
 
-/// Of `failure`, or else of the first failure with one; the test's if none has any.
+/// Returns the location of `failure`, else of the first failure that has one, else of the test.
 std::optional<model::Location> nearest_location(const CiCase& one, const CiFailure* failure) {
   if (failure != nullptr) return failure->location ? failure->location : one.location;
   const auto found = std::find_if(one.failures.begin(), one.failures.end(),

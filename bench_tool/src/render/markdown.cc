@@ -20,7 +20,7 @@ bool is_beyond_ascii(char c) {
   return static_cast<unsigned char>(c) >= 0x80;
 }
 
-/// Whether text[at] could begin or end markup: CommonMark's, GitHub's strikethrough, formulas and bare links.
+/// True if text[at] could begin or end markup: CommonMark's, GitHub's strikethrough, formulas and bare links.
 bool is_markup(std::string_view text, std::size_t at) {
   const char next = at + 1 < text.size() ? text[at + 1] : ' ';
   switch (text[at]) {

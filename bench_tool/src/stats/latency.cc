@@ -15,7 +15,7 @@ namespace {
 
 using model::SyscallRow;
 
-/// Of rows that hold values.
+/// Adds the bound of a row that holds values.
 template <class Choose>
 void add_bound(std::optional<std::uint64_t>& bound, const model::Measured& number, bool is_first, Choose choose) {
   if (is_first) {

@@ -62,7 +62,7 @@ const Distribution& without_ties(std::size_t old_n, std::size_t new_n) {
 
 struct Ranked {
   double u = 0;
-  std::vector<std::size_t> group_sizes;  ///< Of equal values, ascending.
+  std::vector<std::size_t> group_sizes;  ///< Sizes of the groups of equal values, in ascending order of the values.
 
   bool has_ties() const {
     return std::any_of(group_sizes.begin(), group_sizes.end(), [](std::size_t size) { return size > 1; });

@@ -19,7 +19,7 @@ struct Kind {
   std::optional<TimeVerdict> Comparison::*verdict;
   const std::vector<double>& (*times_ns)(const WindowSummary&);
   const std::vector<double>& (*process_times_ns)(const WindowSummary&);
-  double clock_ns;  ///< What reading the clock twice adds to a loop's pass, at most.
+  double clock_ns;  ///< The most that reading the clock twice adds to a loop's pass.
 };
 
 constexpr Kind kWall = {

@@ -11,7 +11,7 @@ namespace {
 constexpr double kLow = 6;
 constexpr double kMedium = 10;
 constexpr double kHigh = 20;
-/// Of a normal distribution: its standard deviation, over its median absolute deviation.
+/// The standard deviation of a normal distribution, divided by its median absolute deviation.
 constexpr double kDeviationOfNormal = 1.4826;
 
 double median_of(std::vector<double>& values) {

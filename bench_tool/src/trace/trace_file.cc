@@ -15,7 +15,7 @@
 namespace syscost::bench::trace {
 namespace {
 
-/// What one packet says of an event.
+/// The event of one packet.
 struct Event {
   std::uint64_t type = 0;
   std::uint64_t track = 0;
@@ -53,7 +53,7 @@ class Reader {
  private:
   using Names = std::map<std::uint64_t, std::string_view>;
 
-  /// What is open on a track: the places of calls, or of slices.
+  /// The open events of a track: the places of calls, or of slices.
   struct Track {
     bool is_thread = false;
     std::uint32_t thread = 0;
