@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "backends/dispatch/stub/call_stacks.h"
+#include "backends/dispatch/stub/modules.h"
 #include "backends/dispatch/stub/unwind.h"
 #include "backends/dispatch/stub/where.h"
 

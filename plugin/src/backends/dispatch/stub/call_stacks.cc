@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 
+#include "backends/dispatch/stub/modules.h"
 #include "backends/dispatch/stub/unwind.h"
 #include "backends/dispatch/stub/user_memory.h"
 

@@ -3,9 +3,10 @@
 
 #include <atomic>
 
-#include "backends/dispatch/stub/bucket.h"
 #include "backends/dispatch/stub/call_stacks.h"
+#include "backends/dispatch/stub/cells.h"
 #include "backends/dispatch/stub/command.h"
+#include "backends/dispatch/stub/directory.h"
 #include "backends/dispatch/stub/frames.h"
 #include "backends/dispatch/stub/memory.h"
 #include "backends/dispatch/stub/trace_buffer.h"
@@ -13,136 +14,11 @@
 namespace syscost::signal_safe {
 namespace {
 
-constexpr std::uint64_t kX32Bit = 0x4000'0000;
-constexpr std::uint64_t kUnlisted = 1ULL << 63;
-
 std::uint64_t load(const std::uint64_t& word) {
   return std::atomic_ref(const_cast<std::uint64_t&>(word)).load(std::memory_order_acquire);
 }
-std::uint32_t load(const std::uint32_t& word) {
-  return std::atomic_ref(const_cast<std::uint32_t&>(word)).load(std::memory_order_acquire);
-}
-
-/// One instruction, so that a signal handler on this thread loses nothing and neither do we; locked where other
-/// threads write to the word too.
-void add(std::uint64_t& word, std::uint64_t value, bool is_shared) {
-  if (is_shared) {
-    asm volatile("lock addq %1, %0" : "+m"(word) : "er"(value) : "cc");
-  } else {
-    asm volatile("addq %1, %0" : "+m"(word) : "er"(value) : "cc");
-  }
-}
-
-/// Most of the time the bit is there.
-void set_bit(std::uint64_t* words, std::uint32_t bit, bool is_shared) {
-  std::uint64_t& word = words[bit / 64];
-  const std::uint64_t mask = 1ULL << (bit % 64);
-  if ((load(word) & mask) != 0) return;
-  if (is_shared) {
-    asm volatile("lock orq %1, %0" : "+m"(word) : "r"(mask) : "cc");
-  } else {
-    asm volatile("orq %1, %0" : "+m"(word) : "r"(mask) : "cc");
-  }
-}
-
-/// Stores `value` when it is nearer the edge than what is there. Nearly always it is not.
-template <class Nearer>
-__attribute__((always_inline)) inline void move_edge(std::uint64_t& word, std::uint64_t value, Nearer is_nearer) {
-  std::atomic_ref edge(word);
-  std::uint64_t seen = edge.load(std::memory_order_relaxed);
-  while (is_nearer(value, seen) && !edge.compare_exchange_weak(seen, value)) {
-  }
-}
-
-// ---- the directory --------------------------------------------------------------------------------------------------
-
-std::uint32_t allocate_slot(Directory& directory, std::uint64_t syscall) {
-  std::atomic_ref used(directory.slots_used);
-  if (used.load() >= kSlots) return kSlots;
-  const std::uint32_t fresh = used.fetch_add(1);
-  if (fresh >= kSlots) return kSlots;
-  std::atomic_ref(directory.syscall_of[fresh]).store(syscall);
-  return fresh;
-}
-
-std::uint32_t slots_in_use(const std::uint32_t& used, std::uint32_t most) {
-  const std::uint32_t count = load(used);
-  return count < most ? count : most;
-}
-
-// Numbers beyond the tables are rare and never valid. Two threads that see one first at the same time give it two
-// slots, which the reader adds up.
-std::uint32_t slot_of_unlisted(Directory& directory, std::uint64_t syscall) {
-  for (std::uint32_t slot = 0; slot < slots_in_use(directory.slots_used, kSlots); ++slot) {
-    if (load(directory.syscall_of[slot]) == syscall) return slot;
-  }
-  return allocate_slot(directory, syscall);
-}
-
-/// The slot of the call's syscall; kSlots if none is left, kNotSelected if the call is not counted.
-std::uint32_t slot_of(Directory& directory, const Call& call) {
-  std::uint64_t abi = call.abi;
-  std::uint64_t number = static_cast<std::uint32_t>(call.number);  // all that the kernel looks at
-  if (abi == 0 && number >= kX32Bit && number < 2 * kX32Bit) {
-    abi = 2;
-    number -= kX32Bit;
-  }
-  if (number >= kNumbers) {
-    if (directory.ignores_unlisted != 0) return kNotSelected;
-    return slot_of_unlisted(directory, kUnlisted | abi << 32 | static_cast<std::uint32_t>(number));
-  }
-  std::uint32_t& entry = directory.slot_of[abi * kNumbers + number];
-  std::uint32_t known = load(entry);
-  if (known == kNotSelected) return known;
-  if (known != 0) return known - 1;
-  const std::uint32_t fresh = allocate_slot(directory, abi << 32 | number);
-  if (fresh >= kSlots) return kSlots;
-  if (std::atomic_ref(entry).compare_exchange_strong(known, fresh + 1)) return fresh;
-  return known - 1;
-}
-
-std::uint32_t allocate_error_slot(Directory& directory, std::uint32_t key) {
-  std::atomic_ref used(directory.error_slots_used);
-  if (used.load() >= kErrorSlots) return kErrorSlots;
-  const std::uint32_t fresh = used.fetch_add(1);
-  if (fresh >= kErrorSlots) return kErrorSlots;
-  std::atomic_ref(directory.error_of[fresh]).store(key);
-  return fresh;
-}
-
-std::uint32_t error_slot_of(Directory& directory, std::uint32_t slot, std::uint32_t error) {
-  const std::uint32_t key = slot << 16 | error;
-  if (error >= kErrnos) {
-    for (std::uint32_t i = 0; i < slots_in_use(directory.error_slots_used, kErrorSlots); ++i) {
-      if (load(directory.error_of[i]) == key) return i;
-    }
-    return allocate_error_slot(directory, key);
-  }
-  std::uint32_t& entry = directory.error_slot_of[slot * kErrnos + error];
-  std::uint32_t known = load(entry);
-  if (known != 0) return known - 1;
-  const std::uint32_t fresh = allocate_error_slot(directory, key);
-  if (fresh >= kErrorSlots) return kErrorSlots;
-  if (std::atomic_ref(entry).compare_exchange_strong(known, fresh + 1)) return fresh;
-  return known - 1;
-}
 
 // ---- the cells ------------------------------------------------------------------------------------------------------
-
-struct Outcome {
-  int error;
-  bool has_latency;
-  std::uint64_t latency_ns;
-};
-
-/// Adds a latency to a cell. Nearly always four single instructions.
-__attribute__((always_inline)) inline void add_latency(Cell& cell, std::uint64_t ns, bool is_shared) {
-  add(cell.buckets[bucket_of(ns)], 1, is_shared);
-  add(cell.latency_sum_ns, ns, is_shared);
-  move_edge(cell.latency_least, ns + 1,
-            [](std::uint64_t fresh, std::uint64_t kept) { return kept == 0 || fresh < kept; });
-  move_edge(cell.latency_max_ns, ns, [](std::uint64_t fresh, std::uint64_t kept) { return fresh > kept; });
-}
 
 /// False if there is no cell: the call is lost.
 bool count(const Guard& guard, Account& account, std::uint32_t bank, std::uint32_t slot, const Outcome& outcome) {

@@ -1,138 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "backends/dispatch/stub/unwind.h"
 
-#include <elf.h>
-
 #include <atomic>
 #include <cstddef>
 
 #include "backends/dispatch/stub/cfi.h"
 #include "backends/dispatch/stub/frames.h"
+#include "backends/dispatch/stub/rules.h"
 #include "backends/dispatch/stub/user_memory.h"
 
 namespace syscost::signal_safe {
 namespace {
 
-static_assert(kModules < Rule::kNoModule);
-
 template <class T>
 T load(const T& word) {
   return std::atomic_ref(const_cast<T&>(word)).load(std::memory_order_acquire);
-}
-
-// ---- modules --------------------------------------------------------------------------------------------------------
-
-/// The public part of the loader's struct link_map.
-struct LinkMap {
-  std::uint64_t bias;
-  const char* name;
-};
-
-const char* copy_of(const char* name) {
-  std::uint32_t bytes = 0;
-  while (name[bytes] != 0 && bytes < kMaxModuleName) ++bytes;
-  auto* copy = static_cast<char*>(take_where_memory(bytes + 1));
-  if (copy == nullptr) return "";
-  copy_bytes(reinterpret_cast<std::uint64_t>(copy), reinterpret_cast<std::uint64_t>(name), bytes);
-  return copy;
-}
-
-/// The build id in the notes at `notes`.
-void read_build_id(KnownModule& module, std::uint64_t notes, std::uint64_t bytes) {
-  const std::uint64_t end = notes + bytes;
-  const auto padded = [](std::uint64_t length) { return (length + 3) & ~std::uint64_t{3}; };
-  while (notes + sizeof(Elf64_Nhdr) <= end) {
-    const auto note = read_at<Elf64_Nhdr>(notes);
-    const std::uint64_t name = notes + sizeof note;
-    const std::uint64_t content = name + padded(note.n_namesz);
-    constexpr std::uint32_t kGnu = 0x0055'4e47;
-    const bool is_gnu =
-        note.n_namesz == sizeof kGnu && name + sizeof kGnu <= end && read_at<std::uint32_t>(name) == kGnu;
-    if (is_gnu && note.n_type == NT_GNU_BUILD_ID && content + note.n_descsz <= end && note.n_descsz <= kMaxBuildId) {
-      copy_bytes(reinterpret_cast<std::uint64_t>(module.build_id), content, note.n_descsz);
-      module.build_id_bytes = note.n_descsz;
-      return;
-    }
-    notes = content + padded(note.n_descsz);
-  }
-}
-
-/// By the program headers, which are mapped with the file's beginning nearly always.
-void read_headers(KnownModule& module) {
-  if (module.end - module.begin < sizeof(Elf64_Ehdr)) return;
-  const auto header = read_at<Elf64_Ehdr>(module.begin);
-  constexpr std::uint32_t kElf = 0x464c'457f;
-  constexpr std::uint64_t kFirstPage = 4096;
-  const std::uint64_t headers_end = header.e_phoff + std::uint64_t{header.e_phnum} * sizeof(Elf64_Phdr);
-  if (read_at<std::uint32_t>(module.begin) != kElf || header.e_phentsize != sizeof(Elf64_Phdr) ||
-      header.e_phoff >= kFirstPage || headers_end > kFirstPage) {
-    return;
-  }
-  // The notes lie in a segment that is mapped from the file's beginning on, or not at all.
-  std::uint64_t mapped_end = 0;
-  for (std::uint32_t i = 0; i < header.e_phnum; ++i) {
-    const auto part = read_at<Elf64_Phdr>(module.begin + header.e_phoff + i * sizeof(Elf64_Phdr));
-    const bool is_first = part.p_type == PT_LOAD && module.bias + part.p_vaddr == module.begin;
-    if (is_first) mapped_end = module.begin + part.p_filesz;
-    const std::uint64_t notes = module.bias + part.p_vaddr;
-    if (part.p_type != PT_NOTE || module.build_id_bytes != 0) continue;
-    if (mapped_end != 0 && (notes < module.begin || notes + part.p_filesz > mapped_end)) continue;
-    if (notes < module.begin || notes + part.p_filesz > module.end) continue;
-    read_build_id(module, notes, part.p_filesz);
-  }
-}
-
-/// The index of the module that was found; Rule::kNoModule where there is no room for more.
-std::uint32_t module_of(const FoundObject& found) {
-  WhereState& where = syscost_where_state;
-  const auto map = reinterpret_cast<std::uint64_t>(found.link_map);
-  const std::uint32_t known = load(where.modules_used);
-  for (std::uint32_t i = 0; i < known && i < kModules; ++i) {
-    const KnownModule& module = where.modules[i];
-    if (load(module.is_ready) != 0 && module.begin == found.begin && module.link_map == map &&
-        load(module.is_retired) == 0) {
-      return i;
-    }
-  }
-  // Two threads that see one first at the same time make two of it, which have the same name.
-  if (known >= kModules) return Rule::kNoModule;
-  const std::uint32_t index = std::atomic_ref(where.modules_used).fetch_add(1);
-  if (index >= kModules) return Rule::kNoModule;
-  KnownModule& module = where.modules[index];
-  const auto& link = *static_cast<const LinkMap*>(found.link_map);
-  module.begin = found.begin;
-  module.end = found.end;
-  module.bias = link.bias;
-  module.link_map = map;
-  module.name = copy_of(link.name);
-  read_headers(module);
-  std::atomic_ref(module.is_ready).store(1, std::memory_order_release);
-  return index;
-}
-
-// ---- rules ----------------------------------------------------------------------------------------------------------
-
-/// _dl_find_object, which may use any register that a function may use.
-bool find_object(Walker& walker, std::uint64_t address, FoundObject& found) {
-  const std::uint64_t mask = syscost_where_state.vector_mask;
-  const auto low = static_cast<std::uint32_t>(mask);
-  const auto high = static_cast<std::uint32_t>(mask >> 32);
-  if (mask != 0) {
-    asm volatile("xsave64 %0" : "+m"(walker.vectors) : "a"(low), "d"(high) : "memory");
-  } else {
-    asm volatile("fxsave64 %0" : "+m"(walker.vectors) : : "memory");
-  }
-  // The program may have set the direction flag.
-  std::uint64_t flags = 0;
-  asm volatile("pushfq\n\tpop %0\n\tcld" : "=r"(flags) : : "memory", "cc");
-  const int missing = syscost_where_state.find_object(reinterpret_cast<void*>(address), &found);
-  asm volatile("push %0\n\tpopfq" : : "r"(flags) : "memory", "cc");
-  if (mask != 0) {
-    asm volatile("xrstor64 %0" : : "m"(walker.vectors), "a"(low), "d"(high) : "memory");
-  } else {
-    asm volatile("fxrstor64 %0" : : "m"(walker.vectors) : "memory");
-  }
-  return missing == 0;
 }
 
 /// The bytes of `mov $15, %rax; syscall`: libraries without a table for the return from a handler have these.
@@ -140,36 +22,6 @@ bool is_return_from_handler(std::uint64_t address) {
   constexpr std::uint64_t kFirst = 0x050f'0000'000f'c0c7;  // without the first byte, which is the prefix
   return read_at<unsigned char>(address) == 0x48 && read_at<std::uint64_t>(address + 1) == kFirst;
 }
-
-Rule find_rule(Walker& walker, std::uint64_t address, bool& is_in_file) {
-  FoundObject found;
-  found.eh_frame_header = nullptr;
-  is_in_file = find_object(walker, address, found);
-  if (!is_in_file) return {};
-  const Rule rule = found.eh_frame_header != nullptr ? read_rule(found.eh_frame_header, address) : Rule();
-  return rule.in_module(module_of(found));
-}
-
-std::uint64_t mixed(std::uint64_t address) {
-  return address * 0x9e37'79b9'7f4a'7c15;
-}
-
-Rule rule_at(Walker& walker, std::uint64_t address) {
-  const std::uint64_t mix = mixed(address) ^ load(syscost_where_state.code_epoch) * 0xd6e8'feb8'6659'fd93;
-  KeptRule& kept = syscost_where_state.rules[mixed(address) >> 50];
-  static_assert(kRules == 1 << (64 - 50));
-  const std::uint64_t word = std::atomic_ref(kept.rule).load(std::memory_order_relaxed);
-  if ((std::atomic_ref(kept.check).load(std::memory_order_relaxed) ^ word) == mix) return Rule(word);
-  bool is_in_file = false;
-  const Rule fresh = find_rule(walker, address, is_in_file);
-  // Elsewhere a file may be mapped at any time.
-  if (!is_in_file) return fresh;
-  std::atomic_ref(kept.rule).store(fresh.word(), std::memory_order_relaxed);
-  std::atomic_ref(kept.check).store(fresh.word() ^ mix, std::memory_order_relaxed);
-  return fresh;
-}
-
-// ---- the walk -------------------------------------------------------------------------------------------------------
 
 class Unwinder {
  public:
@@ -371,21 +223,6 @@ void* take_where_memory(std::uint64_t bytes) {
     if (at + bytes > where.arena_bytes) return nullptr;
   } while (!used.compare_exchange_weak(at, at + bytes));
   return where.arena + at;
-}
-
-void forget_code(std::uint64_t begin, std::uint64_t bytes) {
-  WhereState& where = syscost_where_state;
-  std::atomic_ref(where.memory_epoch).fetch_add(1);
-  bool had_code = false;
-  const std::uint32_t known = load(where.modules_used);
-  for (std::uint32_t i = 0; i < known && i < kModules; ++i) {
-    KnownModule& module = where.modules[i];
-    if (load(module.is_ready) == 0 || load(module.is_retired) != 0) continue;
-    if (module.begin >= begin + bytes || module.end <= begin) continue;
-    std::atomic_ref(module.is_retired).store(1);
-    had_code = true;
-  }
-  if (had_code) std::atomic_ref(where.code_epoch).fetch_add(1);
 }
 
 std::uint64_t stack_pointer_outside(std::uint64_t stack_pointer) {

@@ -29,9 +29,6 @@ void unwind(const Guard& guard, const Thread& thread, Walker& walker, const Walk
 /// Memory for stacks and places; zeroed, and never given back. Null when it is used up.
 void* take_where_memory(std::uint64_t bytes);
 
-/// [begin, begin + bytes) was unmapped, or replaced: its rules and modules are no more.
-void forget_code(std::uint64_t begin, std::uint64_t bytes);
-
 /// What stands where the stub was when the thread went on to a walker's stack; `stack_pointer` itself elsewhere.
 std::uint64_t stack_pointer_outside(std::uint64_t stack_pointer);
 

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+//
+// How the counts in cells change: by one instruction each.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "backends/dispatch/stub/bucket.h"
+#include "backends/dispatch/stub/state.h"
+
+namespace syscost::signal_safe {
+
+/// One instruction, so that a signal handler on this thread loses nothing and neither do we; locked where other
+/// threads write to the word too.
+inline void add(std::uint64_t& word, std::uint64_t value, bool is_shared) {
+  if (is_shared) {
+    asm volatile("lock addq %1, %0" : "+m"(word) : "er"(value) : "cc");
+  } else {
+    asm volatile("addq %1, %0" : "+m"(word) : "er"(value) : "cc");
+  }
+}
+
+/// Most of the time the bit is there.
+inline void set_bit(std::uint64_t* words, std::uint32_t bit, bool is_shared) {
+  std::uint64_t& word = words[bit / 64];
+  const std::uint64_t mask = 1ULL << (bit % 64);
+  if ((std::atomic_ref(word).load(std::memory_order_acquire) & mask) != 0) return;
+  if (is_shared) {
+    asm volatile("lock orq %1, %0" : "+m"(word) : "r"(mask) : "cc");
+  } else {
+    asm volatile("orq %1, %0" : "+m"(word) : "r"(mask) : "cc");
+  }
+}
+
+/// Stores `value` when it is nearer the edge than what is there. Nearly always it is not.
+template <class Nearer>
+__attribute__((always_inline)) inline void move_edge(std::uint64_t& word, std::uint64_t value, Nearer is_nearer) {
+  std::atomic_ref edge(word);
+  std::uint64_t seen = edge.load(std::memory_order_relaxed);
+  while (is_nearer(value, seen) && !edge.compare_exchange_weak(seen, value)) {
+  }
+}
+
+struct Outcome {
+  int error;
+  bool has_latency;
+  std::uint64_t latency_ns;
+};
+
+/// Adds a latency to a cell. Nearly always four single instructions.
+__attribute__((always_inline)) inline void add_latency(Cell& cell, std::uint64_t ns, bool is_shared) {
+  add(cell.buckets[bucket_of(ns)], 1, is_shared);
+  add(cell.latency_sum_ns, ns, is_shared);
+  move_edge(cell.latency_least, ns + 1,
+            [](std::uint64_t fresh, std::uint64_t kept) { return kept == 0 || fresh < kept; });
+  move_edge(cell.latency_max_ns, ns, [](std::uint64_t fresh, std::uint64_t kept) { return fresh > kept; });
+}
+
+}  // namespace syscost::signal_safe

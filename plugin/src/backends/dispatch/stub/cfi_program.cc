@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+#include "backends/dispatch/stub/cfi_program.h"
+
+namespace syscost::signal_safe::cfi {
+
+bool read_common(const unsigned char* at, Common& common) {
+  Reader in(at);
+  const std::uint64_t length = length_of(in);
+  common.end = in.at() + length;
+  in.skip(sizeof(std::uint32_t));
+  const unsigned char version = in.byte();
+  const unsigned char* augmentation = in.at();
+  while (in.byte() != 0) {
+  }
+  common.code_unit = in.unsigned_leb();
+  common.data_unit = in.signed_leb();
+  const std::uint64_t return_register = version == 1 ? in.byte() : in.unsigned_leb();
+  if (return_register != kRip) return false;
+  common.begin = in.at();
+  if (*augmentation == 0) return true;
+  if (*augmentation != 'z') return false;
+  common.has_more = true;
+  const std::uint64_t more = in.unsigned_leb();
+  common.begin = in.at() + more;
+  bool failed = false;
+  for (const unsigned char* letter = augmentation + 1; *letter != 0; ++letter) {
+    switch (*letter) {
+      case 'R':
+        common.pointers = in.byte();
+        break;
+      case 'P': {
+        const unsigned char encoding = in.byte();
+        in.pointer(encoding & 0xf, failed);
+        break;
+      }
+      case 'L':
+        in.skip(1);
+        break;
+      case 'S':
+        common.is_signal = true;
+        break;
+      default:
+        return false;
+    }
+  }
+  return !failed;
+}
+
+namespace {
+
+void set_place(Row& row, std::uint64_t name, Row::Place place, std::int64_t offset) {
+  if (name == kRbp) {
+    row.rbp = place;
+    row.rbp_offset = offset;
+  } else if (name == kRip) {
+    row.rip = place;
+    row.rip_offset = offset;
+  }
+}
+
+void restore(Row& row, std::uint64_t name, const Row& initial) {
+  if (name == kRbp) {
+    row.rbp = initial.rbp;
+    row.rbp_offset = initial.rbp_offset;
+    row.rbp_expression = initial.rbp_expression;
+  } else if (name == kRip) {
+    row.rip = initial.rip;
+    row.rip_offset = initial.rip_offset;
+    row.rip_expression = initial.rip_expression;
+    row.rip_register = initial.rip_register;
+  }
+}
+
+}  // namespace
+
+bool Program::run(const unsigned char* begin, const unsigned char* end, std::uint64_t location, std::uint64_t goal,
+                  Row& row) {
+  Reader in(begin);
+  while (in.at() < end) {
+    const unsigned char code = in.byte();
+    std::uint64_t advance = 0;
+    const std::uint64_t low = code & 0x3f;
+    switch (code & 0xc0) {
+      case 0x40:
+        advance = low * common_.code_unit;
+        break;
+      case 0x80:
+        set_place(row, low, Row::Place::in_frame, scaled(in.unsigned_leb()));
+        break;
+      case 0xc0:
+        restore(row, low, initial_);
+        break;
+      default:
+        if (!run_one(low, in, location, advance, row)) return false;
+    }
+    if (advance != 0 && location + advance > goal) return true;
+    location += advance;
+  }
+  return true;
+}
+
+// An instruction of the table each.
+// NOLINTNEXTLINE(readability-function-cognitive-complexity)
+bool Program::run_one(std::uint64_t code, Reader& in, std::uint64_t location, std::uint64_t& advance, Row& row) {
+  std::uint64_t name = 0;
+  switch (code) {
+    case 0x00:  // nop
+      return true;
+    case 0x01: {  // set_loc
+      bool failed = false;
+      advance = in.pointer(common_.pointers, failed) - location;
+      return !failed;
+    }
+    case 0x02:  // advance_loc1, 2, 4
+      advance = in.byte() * common_.code_unit;
+      return true;
+    case 0x03:
+      advance = in.number<std::uint16_t>() * common_.code_unit;
+      return true;
+    case 0x04:
+      advance = in.number<std::uint32_t>() * common_.code_unit;
+      return true;
+    case 0x05:  // offset_extended
+      name = in.unsigned_leb();
+      set_place(row, name, Row::Place::in_frame, scaled(in.unsigned_leb()));
+      return true;
+    case 0x11:  // offset_extended_sf
+      name = in.unsigned_leb();
+      set_place(row, name, Row::Place::in_frame, in.signed_leb() * common_.data_unit);
+      return true;
+    case 0x06:  // restore_extended
+      restore(row, in.unsigned_leb(), initial_);
+      return true;
+    case 0x07:  // undefined
+      set_place(row, in.unsigned_leb(), Row::Place::undefined, 0);
+      return true;
+    case 0x08:  // same_value
+      set_place(row, in.unsigned_leb(), Row::Place::same, 0);
+      return true;
+    case 0x09: {  // register
+      name = in.unsigned_leb();
+      const std::uint64_t from = in.unsigned_leb();
+      set_place(row, name, Row::Place::in_register, 0);
+      if (name == kRip) row.rip_register = from;
+      return true;
+    }
+    case 0x0a:  // remember_state
+      if (depth_ == kMostRemembered) return false;
+      copy_row(remembered_[depth_++], row);
+      return true;
+    case 0x0b:  // restore_state
+      if (depth_ == 0) return false;
+      copy_row(row, remembered_[--depth_]);
+      return true;
+    case 0x0c:  // def_cfa
+      row.cfa_register = in.unsigned_leb();
+      row.cfa_offset = static_cast<std::int64_t>(in.unsigned_leb());
+      row.cfa_expression = nullptr;
+      return true;
+    case 0x12:  // def_cfa_sf
+      row.cfa_register = in.unsigned_leb();
+      row.cfa_offset = in.signed_leb() * common_.data_unit;
+      row.cfa_expression = nullptr;
+      return true;
+    case 0x0d:  // def_cfa_register
+      row.cfa_register = in.unsigned_leb();
+      return true;
+    case 0x0e:  // def_cfa_offset
+      row.cfa_offset = static_cast<std::int64_t>(in.unsigned_leb());
+      return true;
+    case 0x13:  // def_cfa_offset_sf
+      row.cfa_offset = in.signed_leb() * common_.data_unit;
+      return true;
+    case 0x0f:  // def_cfa_expression
+      row.cfa_expression = in.at();
+      in.skip(in.unsigned_leb());
+      return true;
+    case 0x10: {  // expression
+      name = in.unsigned_leb();
+      const unsigned char* expression = in.at();
+      in.skip(in.unsigned_leb());
+      set_place(row, name, Row::Place::expression, 0);
+      if (name == kRbp) row.rbp_expression = expression;
+      if (name == kRip) row.rip_expression = expression;
+      return true;
+    }
+    case 0x16:  // val_expression
+      name = in.unsigned_leb();
+      in.skip(in.unsigned_leb());
+      set_place(row, name, Row::Place::other, 0);
+      return true;
+    case 0x14:  // val_offset
+      name = in.unsigned_leb();
+      in.unsigned_leb();
+      set_place(row, name, Row::Place::other, 0);
+      return true;
+    case 0x15:  // val_offset_sf
+      name = in.unsigned_leb();
+      in.signed_leb();
+      set_place(row, name, Row::Place::other, 0);
+      return true;
+    case 0x2e:  // GNU_args_size
+      in.unsigned_leb();
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace syscost::signal_safe::cfi
