@@ -54,22 +54,6 @@ std::uint32_t as_line(Dwarf_Word value) {
   return value <= 0x7fff'ffffU ? static_cast<std::uint32_t>(value) : 0;
 }
 
-bool is_scope(int tag) {
-  switch (tag) {
-    case DW_TAG_namespace:
-    case DW_TAG_class_type:
-    case DW_TAG_structure_type:
-    case DW_TAG_union_type:
-    case DW_TAG_enumeration_type:
-    case DW_TAG_interface_type:
-    case DW_TAG_subprogram:
-    case DW_TAG_module:
-      return true;
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
 ModuleSymbols::ModuleSymbols(const std::string& path, const std::string& build_id) : dw_(libdw()) {
@@ -244,59 +228,7 @@ void ModuleSymbols::collect_inlined(Dwarf_Die parent, Dwarf_Addr pc, std::vector
   } while (take_step() && dw_.dwarf_siblingof(&die, &die) == 0);
 }
 
-// ---- names ----------------------------------------------------------------------------------------------------------
-
-/// The name of `die`, a function, from the scopes around its declaration. Functions that other files cannot call have
-/// no linkage name in g++'s debug information.
-std::string ModuleSymbols::scoped_name(Dwarf_Die die, int depth) {
-  if (depth > kDeepest) return {};
-  for (int i = 0; i < kDeepest; ++i) {
-    Dwarf_Attribute attribute;
-    Dwarf_Die origin;
-    Dwarf_Attribute* found = dw_.dwarf_attr(&die, DW_AT_abstract_origin, &attribute);
-    if (found == nullptr) found = dw_.dwarf_attr(&die, DW_AT_specification, &attribute);
-    if (found == nullptr || dw_.dwarf_formref_die(found, &origin) == nullptr) break;
-    die = origin;
-  }
-  const Dwarf_Off key = dw_.dwarf_dieoffset(&die);
-  if (const auto known = names_.find(key); known != names_.end()) return known->second;
-  const char* own = dw_.dwarf_diename(&die);
-  std::string name = own != nullptr ? without_parameters(own) : std::string();
-  Dwarf_Die* scopes = nullptr;
-  const int count = dw_.dwarf_getscopes_die(&die, &scopes);
-  for (int i = 1; i < count && !name.empty(); ++i) {
-    const int tag = dw_.dwarf_tag(&scopes[i]);
-    if (!is_scope(tag)) continue;
-    if (tag == DW_TAG_subprogram) {
-      const std::string outer = scoped_name(scopes[i], depth + 1);
-      if (!outer.empty()) name.insert(0, outer + "::");
-      break;
-    }
-    const char* scope = dw_.dwarf_diename(&scopes[i]);
-    const std::string text = scope != nullptr          ? without_parameters(name_of_class(scope))
-                             : tag == DW_TAG_namespace ? "(anonymous namespace)"
-                             : name == "operator()"    ? "{lambda}"
-                                                       : "{unnamed}";
-    // The class says it all: `main::{lambda}`.
-    name = text == "{lambda}" && name == "operator()" ? text : text + "::" + name;
-  }
-  std::free(scopes);
-  return names_[key] = name;
-}
-
-/// `symbol` is the symbol table's name of the code, if the function is not inlined.
-std::string ModuleSymbols::function_name(Dwarf_Die& die, const std::string& symbol) {
-  Dwarf_Attribute attribute;
-  for (const unsigned kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
-    if (const char* name = dw_.dwarf_formstring(dw_.dwarf_attr_integrate(&die, kind, &attribute)); name != nullptr) {
-      return name_of_symbol(name);
-    }
-  }
-  std::string scoped = scoped_name(die, 0);
-  // With little debug information (-g1) there are no scopes, but the symbol has them.
-  if (symbol.size() > scoped.size() && symbol.ends_with("::" + scoped)) return symbol;
-  return scoped.empty() ? symbol : scoped;
-}
+// ---- symbols --------------------------------------------------------------------------------------------------------
 
 /// The name of the symbol that holds `address`; empty if none does.
 std::string ModuleSymbols::symbol_at(Dwarf_Addr address) {
@@ -375,7 +307,7 @@ Place ModuleSymbols::at(Address address) {
   dw_.dwarf_getsrcfiles(&unit->tree, &files, &file_count);
   for (std::size_t i = chain.size(); i-- > 0;) {
     Dwarf_Die& die = chain[i];
-    frame.function = function_name(die, i == 0 ? symbol : std::string());
+    frame.function = names_.name_of(die, i == 0 ? symbol : std::string());
     add_first_line(*unit, die, frame);
     place.frames.push_back(std::move(frame));
     // The next one is where this one was inlined.

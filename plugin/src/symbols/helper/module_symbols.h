@@ -10,13 +10,13 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <memory_resource>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "symbols/helper/entry_names.h"
 #include "symbols/helper/libdw_api.h"
 #include "symbols/source_frame.h"
 
@@ -62,8 +62,6 @@ class ModuleSymbols {
   void collect_functions(Dwarf_Die& parent, std::vector<Stretch>& into, int depth);
   bool take_step();
   void collect_inlined(Dwarf_Die parent, Dwarf_Addr pc, std::vector<Dwarf_Die>& chain, int depth);
-  std::string function_name(Dwarf_Die& die, const std::string& symbol);
-  std::string scoped_name(Dwarf_Die die, int depth);
   void add_line(Unit& unit, Dwarf_Addr pc, SourceFrame& frame) const;
   void add_first_line(const Unit& unit, Dwarf_Die& die, SourceFrame& frame) const;
   bool is_signal_frame(Dwarf_Addr address);
@@ -78,7 +76,7 @@ class ModuleSymbols {
   std::string reason_;
   std::vector<Unit> units_;
   std::vector<UnitStretch> unit_stretches_;  // by begin
-  std::map<Dwarf_Off, std::string> names_;   // by the offset of a function's declaration
+  EntryNames names_{dw_};
   std::uint64_t steps_ = 0;
 };
 
