@@ -3,10 +3,7 @@
 // The strings of a trace: kept if the kernel has read them, and copied so that neither memory that is gone nor a
 // seccomp filter can end the program for it.
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -55,13 +52,6 @@ TEST_P(TraceStringsTest, KeepsBothPathsOfARename) {
   ASSERT_EQ(events[0].texts.size(), 2U);
   EXPECT_EQ(events[0].texts[0].text, "/nonexistent/from");
   EXPECT_EQ(events[0].texts[1].text, "/nonexistent/to");
-}
-
-/// Two pages, the second unreadable.
-char* page_before_a_hole() {
-  void* pages = mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  mprotect(static_cast<char*>(pages) + 4096, 4096, PROT_NONE);
-  return static_cast<char*>(pages);
 }
 
 TEST_P(TraceStringsTest, NeverReadsWhatTheKernelDidNot) {
@@ -148,13 +138,6 @@ void open_and_remove(char* where, Remove remove) {
   close(reader);
 }
 
-const CallEvent* find(const std::vector<CallEvent>& events, long number) {
-  const auto found = std::find_if(events.begin(), events.end(), [&](const CallEvent& event) {
-    return event.id.number == static_cast<std::uint32_t>(number);
-  });
-  return found == events.end() ? nullptr : &*found;
-}
-
 TEST_P(TraceStringsTest, AStringThatIsUnmappedBeforeItIsCopiedIsAnAddress) {
   open(kMuchRoom);
   auto* page = static_cast<char*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
@@ -204,107 +187,6 @@ TEST_P(TraceStringsTest, SurvivesAThreadThatMapsAndUnmapsThePath) {
     // The page may be new, and empty.
     EXPECT_TRUE(event.texts[0].text == "/dev/null" || event.texts[0].text.empty()) << event.texts[0].text;
   }
-}
-
-// ---- seccomp filters ------------------------------------------------------------------------------------------------
-
-/// From now on the filter answers `number` with `answer`.
-bool install_filter(long number, std::uint32_t answer) {
-  sock_filter program[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
-                           BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(number), 0, 1),
-                           BPF_STMT(BPF_RET | BPF_K, answer), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-  sock_fprog filter = {4, program};
-  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
-}
-
-class TraceFiltersTest : public TraceStringsTest {
- protected:
-  void SetUp() override {
-    if (kIsSanitized) GTEST_SKIP() << "the sanitizer makes calls of its own";
-  }
-  /// The path of an access to /dev/null; "-" if the event has none.
-  std::string path_of_access() {
-    const std::vector<CallEvent> events = events_of([] { syscall(SYS_access, "/dev/null", R_OK); });
-    return events.size() != 1 ? "no event" : events[0].texts.empty() ? "-" : events[0].texts[0].text;
-  }
-};
-
-INSTANTIATE_TEST_SUITE_P(Ways, TraceFiltersTest, testing::Values(Patching::allowed, Patching::never), way_name);
-
-/// In a child, because a filter stays.
-template <class Body>
-void expect_in_child(Body body) {
-  EXPECT_EXIT(_exit(body() ? 0 : 1), testing::ExitedWithCode(0), "");
-}
-
-TEST_P(TraceFiltersTest, CopiesNothingAfterTheProgramHasInstalledAFilter) {
-  expect_in_child([&] {
-    open();
-    if (path_of_access() != "/dev/null") return false;
-    if (!install_filter(SYS_process_vm_readv, SECCOMP_RET_KILL_PROCESS)) return false;
-    return path_of_access() == "-";
-  });
-}
-
-TEST_P(TraceFiltersTest, CopiesNothingWhileAFilterIsInstalled) {
-  expect_in_child([&] {
-    open();
-    const std::vector<CallEvent> events = events_of([&] {
-      std::atomic<bool> ends{false};
-      std::thread calling([&] {
-        while (!ends) syscall(SYS_access, "/dev/null", R_OK);
-      });
-      sock_filter program[] = {
-          BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
-          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-      sock_fprog filter = {4, program};
-      prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-      if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) != 0) _exit(2);
-      ends = true;
-      calling.join();
-    });
-    return !events.empty();
-  });
-}
-
-TEST_P(TraceFiltersTest, AnInheritedFilterThatKillsForTheCopyLeavesAddresses) {
-  expect_in_child([&] {
-    if (!install_filter(SYS_process_vm_readv, SECCOMP_RET_KILL_PROCESS)) return false;
-    open();
-    return path_of_access() == "-" && opened_->backend->remark().find("a seccomp filter kills") != std::string::npos;
-  });
-}
-
-TEST_P(TraceFiltersTest, AnInheritedFilterThatDeniesTheCopyLeavesAddresses) {
-  expect_in_child([&] {
-    if (!install_filter(SYS_process_vm_readv, SECCOMP_RET_ERRNO | EPERM)) return false;
-    open();
-    return path_of_access() == "-" &&
-           opened_->backend->remark().find("process_vm_readv fails: Operation not permitted") != std::string::npos;
-  });
-}
-
-TEST_P(TraceFiltersTest, CopiesUnderAnInheritedFilterThatAllowsIt) {
-  expect_in_child([&] {
-    if (!install_filter(SYS_acct, SECCOMP_RET_KILL_PROCESS)) return false;
-    open();
-    return path_of_access() == "/dev/null" && opened_->backend->remark().find("addresses") == std::string::npos;
-  });
-}
-
-TEST_P(TraceFiltersTest, BelievesNoResultThatAFilterGives) {
-  expect_in_child([&] {
-    if (!install_filter(SYS_access, SECCOMP_RET_ERRNO)) return false;  // 0: success
-    open();
-    char* page = page_before_a_hole();
-    const std::vector<CallEvent> events = events_of([&] {
-      syscall(SYS_access, page + 4096, R_OK);
-      syscall(SYS_faccessat, AT_FDCWD, "/dev/null", R_OK);
-    });
-    return events.size() == 2 && events[0].result == 0 && events[0].texts.empty() && events[1].texts.size() == 1 &&
-           events[1].texts[0].text == "/dev/null";
-  });
 }
 
 }  // namespace

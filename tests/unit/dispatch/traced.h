@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -73,6 +74,21 @@ class TraceTest : public testing::TestWithParam<Patching> {
   std::uint64_t lost_ = 0;
   std::uint64_t calls_ = 0;
 };
+
+/// Two pages, the second unreadable.
+inline char* page_before_a_hole() {
+  void* pages = mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  mprotect(static_cast<char*>(pages) + 4096, 4096, PROT_NONE);
+  return static_cast<char*>(pages);
+}
+
+/// The first event of syscall `number`; null if there is none.
+inline const CallEvent* find(const std::vector<CallEvent>& events, long number) {
+  const auto found = std::find_if(events.begin(), events.end(), [&](const CallEvent& event) {
+    return event.id.number == static_cast<std::uint32_t>(number);
+  });
+  return found == events.end() ? nullptr : &*found;
+}
 
 /// For INSTANTIATE_TEST_SUITE_P.
 inline std::string way_name(const testing::TestParamInfo<Patching>& way) {
