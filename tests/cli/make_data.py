@@ -12,6 +12,7 @@ import os
 import re
 import sys
 
+from make_sched import make_sched
 from make_traces import make_folders
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -695,4 +696,5 @@ if __name__ == "__main__":
     make_policy()
     make_names()
     make_folders(DATA)
+    make_sched(save_bytes)
     make_runs_of_traces()

@@ -27,7 +27,8 @@ Examples:
   bench trace Log.Write out.csv             its calls in their order
   bench trace Log.Write --errors            only those that failed, from ./syscost_artifacts
   bench trace Log.Write --syscall '%file,!stat' --slowest 10
-  bench trace Log.Write --between 1ms 1.5ms --thread 4711)";
+  bench trace Log.Write --between 1ms 1.5ms --thread 4711
+  bench trace Log.Write --critical-path     where its wall time went, after a run with --syscost_sched)";
 
 /// `40`, `40us`, `1.5ms`: nanoseconds. Microseconds have no need of a unit, as in the output.
 std::optional<std::int64_t> nanoseconds(std::string_view text) {
@@ -72,7 +73,8 @@ CLI::App* add_trace_command(CLI::App& app, Options& options) {
   TraceOptions& own = options.trace;
   auto* command = app.add_subcommand("trace", "The calls of one test, one by one")->footer(kTraceFooter);
   command
-      ->add_option("TEST", own.test, "Its name, or a part that only one test has; or the file trace.pftrace of a test")
+      ->add_option("TEST", own.test,
+                   "Its name, or a part that only one test has; or its file trace.pftrace or sched.csv")
       ->required()
       ->check(not_empty());
   command
@@ -81,6 +83,11 @@ CLI::App* add_trace_command(CLI::App& app, Options& options) {
       ->check(not_empty());
   command->add_option("--syscall", own.syscall, "Only these: names, %classes, /regex/, !negations, with commas between")
       ->type_name("SELECTOR")
+      ->check(not_empty());
+  command->add_flag("--critical-path", own.is_critical_path,
+                    "Where the wall time went, through all threads, after a run with --syscost_sched");
+  command->add_option("--svg", options.svg, "With --critical-path: draw the threads and the path into FILE")
+      ->type_name("FILE")
       ->check(not_empty());
   command->add_flag("--errors", own.is_errors_only, "Only calls that failed");
   add_list(*command, "--errno", own.errnos, "NAME,...", "Only calls that failed with one of these: ENOENT,EAGAIN");
@@ -105,6 +112,18 @@ CLI::App* add_trace_command(CLI::App& app, Options& options) {
 
 std::string read_trace_options(Options& options) {
   TraceOptions& own = options.trace;
+  if (options.command == Command::trace && !options.svg.empty() && !own.is_critical_path) {
+    return "--svg needs --critical-path";
+  }
+  if (own.is_critical_path) {
+    const char* other = !own.syscall.empty()   ? "--syscall"
+                        : own.is_errors_only   ? "--errors"
+                        : !own.errnos.empty()  ? "--errno"
+                        : !own.threads.empty() ? "--thread"
+                        : !own.between.empty() ? "--between"
+                                               : nullptr;
+    if (other != nullptr) return fmt::format("{} chooses among calls, and --critical-path shows none", other);
+  }
   for (const std::string& text : own.threads) {
     const std::optional<std::size_t> id = whole_number(text);
     if (!id || *id == 0) return fmt::format("--thread takes ids of threads, not \"{}\"", text);

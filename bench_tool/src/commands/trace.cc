@@ -16,7 +16,8 @@
 #include <system_error>
 #include <utility>
 
-#include "csv/find_files.h"
+#include "commands/artifact.h"
+#include "commands/critical_path.h"
 #include "csv/printable.h"
 #include "model/loader.h"
 #include "model/suggestion.h"
@@ -29,99 +30,11 @@ namespace {
 
 namespace fs = std::filesystem;
 using trace::Call;
-using trace::FoundTrace;
 using trace::TraceFile;
 
-constexpr const char* kArtifacts = "syscost_artifacts";
-constexpr std::size_t kNamed = 10;
-constexpr const char* kHowTo =
-    "Run the tests with --syscost_trace (SYSCOST_TRACE=1), which needs --syscost_backend dispatch.\n";
-
-bool is_trace_file(const std::string& path) {
-  return path.ends_with(".pftrace");
-}
-
-/// Where traces are looked for, and of which runs.
-struct Place {
-  std::string folder;
-  std::set<std::string> run_ids;  ///< Empty = all.
-};
-
-/// Prints why there is none.
-std::optional<Place> place_of(const cli::Options& options, csv::Problems& problems, std::ostream& err) {
-  const std::string& from = options.trace.from;
-  Place place{from.empty() ? kArtifacts : from, {options.run_ids.begin(), options.run_ids.end()}};
-  if (from.ends_with(".strace")) {
-    err << "bench: " << csv::printable(from) << " is text; give the trace.pftrace beside it\n";
-    return std::nullopt;
-  }
-  std::error_code error;
-  if (!from.empty() && !fs::is_directory(from, error)) {
-    model::LoadOptions load;
-    load.keep_rows = false;
-    if (!options.run_ids.empty()) load.run_id = options.run_ids.front();
-    const model::Dataset data = model::load(from, load, problems);
-    if (data.contexts.empty()) return std::nullopt;
-    place.run_ids.clear();
-    for (const model::Context& context : data.contexts) place.run_ids.insert(std::string(data.text(context.run_id)));
-    const fs::path beside = fs::path(from).parent_path() / kArtifacts;
-    place.folder = beside.string();
-  }
-  if (fs::is_directory(place.folder, error)) return place;
-  err << "bench: there is no folder " << csv::printable(place.folder) << '\n'
-      << kHowTo << "If its artifacts are elsewhere (--syscost_artifacts), give that folder as FILE.\n";
-  return std::nullopt;
-}
-
-void print_several(const std::vector<FoundTrace>& found, const std::string& asked, std::ostream& err) {
-  err << csv::printable(fmt::format("bench: {} traces are of tests with \"{}\" in their names:", found.size(), asked))
-      << '\n';
-  for (std::size_t i = 0; i < std::min(found.size(), kNamed); ++i) {
-    err << "  " << csv::printable(found[i].path) << '\n';
-  }
-  if (found.size() > kNamed) err << fmt::format("  and {} more\n", found.size() - kNamed);
-  err << "Give more of the name, or one of these files: bench trace FILE\n";
-}
-
-void print_none(const std::vector<FoundTrace>& all, const std::string& asked, std::ostream& err) {
-  std::vector<std::string> names;
-  for (const FoundTrace& one : all) names.push_back(one.test);
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  err << csv::printable(fmt::format("bench: no trace is of a test with \"{}\" in its name{}", asked,
-                                    model::or_rather(asked, names)))
-      << '\n';
-  const std::size_t rest = names.size() > kNamed ? names.size() - kNamed : 0;
-  names.resize(names.size() - rest);
-  err << csv::printable(fmt::format("There are traces of {}{}", fmt::join(names, ", "),
-                                    rest == 0 ? "" : fmt::format(" and {} more", rest)))
-      << '\n';
-}
-
-/// The path of the trace; prints why there is none.
-std::optional<std::string> path_of(const cli::Options& options, csv::Problems& problems, std::ostream& err) {
-  if (options.trace.from.empty() && is_trace_file(options.trace.test)) return options.trace.test;
-  if (is_trace_file(options.trace.from)) return options.trace.from;
-  const std::optional<Place> place = place_of(options, problems, err);
-  if (!place) return std::nullopt;
-  std::vector<FoundTrace> all = trace::find_traces(place->folder, place->run_ids, problems);
-  if (all.empty()) {
-    const bool is_of_run = !place->run_ids.empty();
-    err << csv::printable(fmt::format("bench: {} holds no trace{}", place->folder,
-                                      is_of_run ? fmt::format(" of run {}", fmt::join(place->run_ids, ", ")) : ""))
-        << '\n'
-        << kHowTo;
-    return std::nullopt;
-  }
-  std::vector<FoundTrace> found = trace::of_test(all, options.trace.test);
-  if (found.empty()) {
-    print_none(trace::of_newest_run(std::move(all)), options.trace.test, err);
-    return std::nullopt;
-  }
-  found = trace::of_newest_run(std::move(found));
-  if (found.size() == 1) return found.front().path;
-  print_several(found, options.trace.test, err);
-  return std::nullopt;
-}
+constexpr ArtifactKind kTrace{
+    trace::kTraceName, ".pftrace", "trace",
+    "Run the tests with --syscost_trace (SYSCOST_TRACE=1), which needs --syscost_backend dispatch.\n"};
 
 std::optional<std::vector<char>> bytes_of(const std::string& path, csv::Problems& problems) {
   errno = 0;
@@ -135,7 +48,7 @@ std::optional<std::vector<char>> bytes_of(const std::string& path, csv::Problems
 
 /// A file that was given must be of TEST.
 bool is_asked_for(const cli::Options& options, const TraceFile& file, std::ostream& err) {
-  if (!is_trace_file(options.trace.from)) return true;
+  if (!options.trace.from.ends_with(kTrace.ending)) return true;
   const std::string name = name_of(file);
   if (name.find(options.trace.test) != std::string::npos) return true;
   err << "bench: "
@@ -210,6 +123,7 @@ std::string arguments_text(const TraceFile& file, const Call& call) {
 }
 
 int trace(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {
+  if (options.trace.is_critical_path) return critical_path(options, paint, out, err);
   csv::Problems problems;
   const auto fail = [&] {
     problems.print(err);
@@ -221,7 +135,7 @@ int trace(const cli::Options& options, const render::Paint& paint, std::ostream&
     err << "bench: --syscall " << csv::printable(fault) << '\n';
     return fail();
   }
-  const std::optional<std::string> path = path_of(options, problems, err);
+  const std::optional<std::string> path = find_artifact(options, kTrace, problems, err);
   if (!path) return fail();
   std::optional<std::vector<char>> bytes = bytes_of(*path, problems);
   if (!bytes) return fail();

@@ -42,14 +42,14 @@ bool is_folder_of(std::string_view folder, const std::string& name) {
 
 }  // namespace
 
-std::vector<FoundTrace> find_traces(const std::string& folder, const std::set<std::string>& run_ids,
-                                    csv::Problems& problems) {
+std::vector<FoundTrace> find_traces(const std::string& folder, std::string_view name,
+                                    const std::set<std::string>& run_ids, csv::Problems& problems) {
   std::vector<FoundTrace> found;
   std::error_code error;
   fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error);
   while (!error && at != fs::recursive_directory_iterator()) {
     const fs::path& path = at->path();
-    if (path.filename() == kTraceName) {
+    if (path.filename() == fs::path(name)) {
       const fs::path test = path.parent_path();
       const fs::path run = test.parent_path().parent_path();
       const std::string run_name = run.filename().string();

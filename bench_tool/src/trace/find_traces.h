@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Finds the traces that --syscost_trace left: ROOT/RUN/PROGRAM/TEST/trace.pftrace.
+// Finds the files that --syscost_trace and --syscost_sched left: ROOT/RUN/PROGRAM/TEST/trace.pftrace, and sched.csv.
 #pragma once
 
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "csv/problems.h"
@@ -20,9 +21,10 @@ struct FoundTrace {
   std::string run;  ///< The path of the run's folder.
 };
 
-/// All traces in `folder` and below it. If `run_ids` is not empty, only those of these runs. Follows no links.
-std::vector<FoundTrace> find_traces(const std::string& folder, const std::set<std::string>& run_ids,
-                                    csv::Problems& problems);
+/// All files called `name` in `folder` and below it. If `run_ids` is not empty, only those of these runs. Follows no
+/// links.
+std::vector<FoundTrace> find_traces(const std::string& folder, std::string_view name,
+                                    const std::set<std::string>& run_ids, csv::Problems& problems);
 
 /// Those of the run that wrote last.
 std::vector<FoundTrace> of_newest_run(std::vector<FoundTrace> traces);

@@ -27,6 +27,7 @@
 #include "core/call_trace.h"
 #include "core/child_tables.h"
 #include "core/filter.h"
+#include "core/scheduler_trace.h"
 #include "core/segments_held.h"
 #include "core/syscall_id.h"
 #include "core/tally.h"
@@ -163,6 +164,9 @@ class Backend {
 
   /// The calls one by one; null unless the backend was opened with a trace.
   virtual CallTrace* trace() { return nullptr; }
+  /// The scheduler's events; null unless the backend was opened with them. They are kept while the process's lane is
+  /// armed.
+  virtual SchedulerTrace* scheduler() { return nullptr; }
 
   /// Losses that reading memory shows. Cumulative.
   virtual Losses losses() const = 0;

@@ -86,6 +86,10 @@ Result<void> Session::start_outside(std::string_view program, std::string_view b
     return Failure{"a command measured as a whole is seen from outside, without call stacks (--where)",
                    "measure its tests: bench run --tests --where -- COMMAND; or leave --where out"};
   }
+  if (shared_.options.scheduler.wanted) {
+    return Failure{"a command measured as a whole is seen from outside: --sched shows the threads of one process",
+                   "measure its tests: bench run --tests --sched -- COMMAND; or leave --sched out"};
+  }
   shared_.options.children = true;
   shared_.options.obstacle_inside_command = obstacle_inside;
   Result<void> started = start({"bench run"});
@@ -104,7 +108,7 @@ Result<void> Session::take_over(Options options) {
   if (options == shared_.options) return {};
   const bool is_same_way = options.backend == shared_.options.backend && options.children == shared_.options.children &&
                            options.details == shared_.options.details && options.trace == shared_.options.trace &&
-                           options.where == shared_.options.where;
+                           options.scheduler == shared_.options.scheduler && options.where == shared_.options.where;
   if ((is_started() && !(is_same_filter && is_same_way)) ||
       (shared_.recorder.has_csv() && options.csv != shared_.options.csv) || tools_.is_on()) {
     return Failure{

@@ -32,7 +32,7 @@ class Traces : public testing::Test {
   }
   std::vector<FoundTrace> all(const std::set<std::string>& run_ids = {}) {
     csv::Problems problems;
-    std::vector<FoundTrace> found = find_traces(root_.string(), run_ids, problems);
+    std::vector<FoundTrace> found = find_traces(root_.string(), kTraceName, run_ids, problems);
     EXPECT_TRUE(problems.empty());
     return found;
   }

@@ -52,8 +52,10 @@ Result<std::unique_ptr<Backend>> open_held(Held held) {
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     if (unshare(CLONE_NEWNET) != 0) return errno_failure("get", "a network namespace", errno);
   }
-  return open_backend({.ioctls = held == Held::by_a_helper_of_its_own, .rules = {}, .driver_threads = {}},
-                      held == Held::by_a_helper_that_counts_children);
+  ProgramRequest request;
+  request.details.ioctls = held == Held::by_a_helper_of_its_own;
+  request.children = held == Held::by_a_helper_that_counts_children;
+  return open_backend(request);
 }
 
 class HeldPrograms : public testing::TestWithParam<Held> {

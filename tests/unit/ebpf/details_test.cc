@@ -51,7 +51,7 @@ class Fd {
 class Details : public testing::Test {
  protected:
   void open_backend_for(const DetailRequest& details) {
-    Result<std::unique_ptr<Backend>> opened = open_backend(details);
+    Result<std::unique_ptr<Backend>> opened = open_backend({.details = details});
     if (!opened.ok()) {
       // If programs without details work here, those with details must work too.
       ASSERT_FALSE(details.any() && open_backend().ok()) << opened.failure().reason;

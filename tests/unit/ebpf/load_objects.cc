@@ -70,12 +70,22 @@ bool is_accepted(const char* path, bool details, __u32 flags) {
     std::printf("%s: has not the constants that ask for details\n", name);
     return false;
   }
+  // The scheduler's programs keep nothing without room.
+  if (details &&
+      !(set_constant(object.get(), "scheduler_room", 1) && set_constant(object.get(), "has_preempt_count", 1))) {
+    std::printf("%s: has not the constants that ask for the scheduler's events\n", name);
+    return false;
+  }
   const bool takes_perf_events = kernel_is_at_least(5, 15);
   const char* left_out = takes_perf_events ? "" : ", those for perf events left out";
   int count = 0;
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, object.get()) {
-    if (bpf_program__type(program) == BPF_PROG_TYPE_TRACEPOINT && !takes_perf_events) continue;
+    const bool calls_task_pt_regs =
+        bpf_program__type(program) == BPF_PROG_TYPE_TRACEPOINT ||
+        std::string_view(bpf_program__section_name(program)).starts_with("?tp_btf/sched_switch") ||
+        std::string_view(bpf_program__section_name(program)).starts_with("?tp_btf/sched_wak");
+    if (calls_task_pt_regs && !takes_perf_events) continue;
     bpf_program__set_autoload(program, true);
     bpf_program__set_flags(program, flags);
     ++count;

@@ -74,7 +74,7 @@ TEST_F(ProtocolTest, AnEndThatIsGoneIsNoError) {
 }
 
 TEST_F(ProtocolTest, AQuestionsDescriptorsAreNotTaken) {
-  const Question sent = join_question({}, false);
+  const Question sent = join_question({});
   ASSERT_TRUE(send_message(ends_[0], &sent, sizeof sent, {{ends_[0], ends_[1]}, 2}));
   const int before = next_descriptor();
   Question received;
@@ -107,7 +107,7 @@ TEST_F(ProtocolTest, AnAnswerThatFindsTooFewFreeDescriptorsBringsTheFirst) {
 TEST_F(ProtocolTest, DetailsArriveAsTheyWereAskedFor) {
   DetailRequest asked{
       true, {{.device = 1, .device_mask = 2, .request = 3, .request_mask = 4}}, {"cuda-", "fifteen letters and more"}};
-  const DetailRequest arrived = details_of(join_question(asked, true));
+  const DetailRequest arrived = request_of(join_question({.details = asked, .children = true})).details;
   EXPECT_TRUE(arrived.ioctls);
   ASSERT_EQ(arrived.rules.size(), 1U);
   EXPECT_EQ(arrived.rules[0].request_mask, 4U);
@@ -115,11 +115,11 @@ TEST_F(ProtocolTest, DetailsArriveAsTheyWereAskedFor) {
 }
 
 TEST_F(ProtocolTest, NumbersInAQuestionAreNotBelieved) {
-  Question question = join_question({}, false);
+  Question question = join_question({});
   question.rule_count = 255;
   question.driver_thread_count = 255;
   for (auto& name : question.driver_threads) name.fill('x');  // no zero at the end
-  const DetailRequest details = details_of(question);
+  const DetailRequest details = request_of(question).details;
   EXPECT_EQ(details.rules.size(), kMaxRequestRules);
   ASSERT_EQ(details.driver_threads.size(), kMaxDriverThreads);
   EXPECT_EQ(details.driver_threads[0], std::string(kMaxThreadName, 'x'));

@@ -17,6 +17,8 @@
 #include "backends/ebpf/child_counts.h"
 #include "backends/ebpf/helper_link.h"
 #include "backends/ebpf/process_attachment.h"
+#include "backends/ebpf/scheduler_events.h"
+#include "backends/ebpf/scheduler_proof.h"
 #include "backends/ebpf/segments.h"
 #include "os/quiet_child.h"
 #include "os/quiet_memory.h"
@@ -38,6 +40,7 @@ class EbpfBackend final : public Backend {
       : programs_(std::move(programs)),
         segments_(programs_.memory()),
         children_(programs_.memory()),
+        scheduler_(programs_.memory().scheduler),
         memory_(programs_.memory()) {
     for (syscost_lane& lane : memory_.lanes().subspan(1)) store(lane.control, SYSCOST_FOLLOW_PROCESS);
   }
@@ -59,6 +62,9 @@ class EbpfBackend final : public Backend {
     return why.empty() ? "shares its BPF programs with other measured processes"
                        : "runs BPF programs of its own: " + why;
   }
+
+  std::string remark() const override { return remark_; }
+  SchedulerTrace* scheduler() override { return memory_.scheduler.empty() ? nullptr : &scheduler_; }
 
   std::optional<AcquiredLane> acquire_lane() override;
   Generation boundary(Lane lane, Next next) override;
@@ -90,6 +96,8 @@ class EbpfBackend final : public Backend {
   Result<void> prove_and_calibrate(double unobserved_ns);
   /// The proof that it counts children, if they were requested.
   Result<void> prove_children();
+  /// The same of the scheduler's events.
+  Result<void> prove_scheduler();
 
  private:
   std::uint64_t known_calls_of_a_child(int& error);
@@ -111,6 +119,8 @@ class EbpfBackend final : public Backend {
   ProcessAttachment programs_;
   Segments segments_;
   ChildCounts children_;
+  SchedulerEvents scheduler_;
+  std::string remark_;
   SharedMemory memory_;
   const Filter* filter_ = nullptr;  // null = everything is counted
   std::array<LaneState, SYSCOST_LANES> lanes_;
@@ -280,15 +290,24 @@ Result<void> EbpfBackend::prove_children() {
                  "report this with the output of --syscost_doctor and uname -a"};
 }
 
+Result<void> EbpfBackend::prove_scheduler() {
+  if (scheduler() == nullptr) return {};
+  Result<std::string> remark = prove_scheduler_events(*this, scheduler_);
+  if (!remark.ok()) return remark.failure();
+  remark_ = remark.value();
+  return {};
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Backend>> open_backend(const DetailRequest& details, bool children, const Filter* filter) {
+Result<std::unique_ptr<Backend>> open_backend(const ProgramRequest& request, const Filter* filter) {
   double unobserved_ns = getppid_ns();
-  Result<ProcessAttachment> programs = ProcessAttachment::open(details, children);
+  Result<ProcessAttachment> programs = ProcessAttachment::open(request);
   if (!programs.ok()) return programs.failure();
   auto backend = std::make_unique<EbpfBackend>(std::move(programs.value()));
   if (Result<void> proof = backend->prove_and_calibrate(unobserved_ns); !proof.ok()) return proof.failure();
   if (Result<void> proof = backend->prove_children(); !proof.ok()) return proof.failure();
+  if (Result<void> proof = backend->prove_scheduler(); !proof.ok()) return proof.failure();
   if (filter != nullptr) backend->select(*filter);
   return std::unique_ptr<Backend>(std::move(backend));
 }

@@ -8,17 +8,15 @@
 
 #include <memory>
 
+#include "backends/ebpf/program_request.h"
 #include "core/backend.h"
-#include "core/call_detail.h"
 #include "os/result.h"
 
 namespace syscost::ebpf {
 
 /// Loads, attaches, and proves that it works: 64 known calls must be counted as exactly 64. Between windows only.
-/// `details` says how to separate calls of one syscall. With `children` it counts the processes below too, by program.
 /// It counts what `filter` selects (null = everything; it must outlive the backend).
-Result<std::unique_ptr<Backend>> open_backend(const DetailRequest& details = {}, bool children = false,
-                                              const Filter* filter = nullptr);
+Result<std::unique_ptr<Backend>> open_backend(const ProgramRequest& request = {}, const Filter* filter = nullptr);
 
 /// Starts the helper that this user's processes share, unless it runs. It stays, with its programs loaded, while
 /// the result lives. Null where processes do not share one; those that count then find out why.

@@ -253,14 +253,14 @@ Result<std::unique_ptr<HelperLink>> HelperLink::join(Joined& joined, Obstacle& o
   for (int attempt = 0;; ++attempt) {
     Socket client;
     if (Result<void> connected = connect_or_start(client, obstacle); !connected.ok()) return connected.failure();
-    Result<std::optional<RunFiles>> files = take_place(client.get(), join_question({}, false), joined, obstacle);
+    Result<std::optional<RunFiles>> files = take_place(client.get(), join_question({}), joined, obstacle);
     if (!files.ok()) return files.failure();
     if (files.value()) return HelperLink::on(client.give_away(), *std::move(files.value()));
     if (attempt >= kAttempts) return silence(0);
   }
 }
 
-Result<std::unique_ptr<HelperLink>> HelperLink::start_own(const DetailRequest& details, bool children, Joined& joined,
+Result<std::unique_ptr<HelperLink>> HelperLink::start_own(const ProgramRequest& request, Joined& joined,
                                                           Obstacle& obstacle) {
   obstacle = Obstacle::surroundings;
   const std::string path = find_helper();
@@ -279,7 +279,7 @@ Result<std::unique_ptr<HelperLink>> HelperLink::start_own(const DetailRequest& d
   if (!helper.ok()) return helper.failure();
   client.trusts(geteuid());
   helpers.close_now();
-  Result<std::optional<RunFiles>> files = take_place(client.get(), join_question(details, children), joined, obstacle);
+  Result<std::optional<RunFiles>> files = take_place(client.get(), join_question(request), joined, obstacle);
   if (!files.ok()) return files.failure();
   if (!files.value()) return silence(0);
   return HelperLink::on(client.give_away(), *std::move(files.value()));

@@ -31,7 +31,7 @@ class HelperLink final : public Holder {
   /// On failure: why this process cannot share, and which obstacle that is.
   static Result<std::unique_ptr<HelperLink>> join(Joined& joined, Obstacle& obstacle);
   /// The same from a helper of this process's own.
-  static Result<std::unique_ptr<HelperLink>> start_own(const DetailRequest& details, bool children, Joined& joined,
+  static Result<std::unique_ptr<HelperLink>> start_own(const ProgramRequest& request, Joined& joined,
                                                        Obstacle& obstacle);
 
   ~HelperLink() override;

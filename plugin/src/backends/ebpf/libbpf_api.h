@@ -10,6 +10,7 @@
 #pragma once
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
 #include "os/result.h"
@@ -17,6 +18,11 @@
 namespace syscost::ebpf {
 
 #define SYSCOST_LIBBPF_FUNCTIONS(X) \
+  X(btf__find_by_name_kind)         \
+  X(btf__free)                      \
+  X(btf__load_vmlinux_btf)          \
+  X(btf__name_by_offset)            \
+  X(btf__type_by_id)                \
   X(bpf_map__fd)                    \
   X(bpf_map__set_autocreate)        \
   X(bpf_map__set_inner_map_fd)      \

@@ -9,9 +9,11 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "backends/ebpf/cpu_variables.h"
 #include "backends/ebpf/diagnosis.h"
 #include "backends/ebpf/libbpf_log.h"
 #include "backends/ebpf/skeleton.h"
@@ -55,6 +57,17 @@ void ask_for_details(syscost_bpf::syscost_bpf__rodata& constants, const DetailRe
   }
 }
 
+// ---- the scheduler's events -----------------------------------------------------------------------------------------
+
+void ask_for_scheduler_events(syscost_bpf::syscost_bpf__rodata& constants, std::uint32_t room) {
+  constants.scheduler_room = room;
+  const std::optional<CpuVariables> variables = find_cpu_variables();
+  constants.has_preempt_count = variables.has_value();
+  if (!variables) return;
+  constants.preempt_count_from_queue = variables->preempt_count_from_queue;
+  constants.current_task_from_queue = variables->current_task_from_queue;
+}
+
 // ---- programs -------------------------------------------------------------------------------------------------------
 
 std::vector<bpf_program*> counting_programs_of(const syscost_bpf& skeleton, Attachment attachment, bool children) {
@@ -75,14 +88,24 @@ std::vector<bpf_program*> following_programs_of(const syscost_bpf& skeleton, Att
   return {all.event_ch_exec, all.event_ch_end, all.on_fork};
 }
 
+std::vector<bpf_program*> scheduler_programs_of(const syscost_bpf& skeleton) {
+  const auto& all = skeleton.progs;
+  return {all.on_switch, all.on_waking, all.on_creation};
+}
+
 std::vector<int> descriptors_of(const std::vector<bpf_program*>& programs) {
   std::vector<int> descriptors;
   for (bpf_program* program : programs) descriptors.push_back(libbpf().bpf_program__fd(program));
   return descriptors;
 }
 
-/// By default the object loads no program for children, but it would make their maps all the same.
-int choose_programs(syscost_bpf& skeleton, Attachment attachment, bool children) {
+/// By default the object loads no program for children or the scheduler, but it would make their maps all the same.
+int choose_programs(syscost_bpf& skeleton, Attachment attachment, const ProgramRequest& request) {
+  const bool children = request.children;
+  const bool scheduler = request.scheduler_events > 0;
+  if (const int error = libbpf().bpf_map__set_autocreate(skeleton.maps.scheduler_events, scheduler); error != 0) {
+    return error;
+  }
   for (bpf_map* map : {skeleton.maps.children, skeleton.maps.child_cells, skeleton.maps.child_slots,
                        skeleton.maps.child_error_slots, skeleton.maps.child_threads, skeleton.maps.program_numbers}) {
     if (const int error = libbpf().bpf_map__set_autocreate(map, children); error != 0) return error;
@@ -91,6 +114,10 @@ int choose_programs(syscost_bpf& skeleton, Attachment attachment, bool children)
   if (children) {
     const std::vector<bpf_program*> following = following_programs_of(skeleton, attachment);
     wanted.insert(wanted.end(), following.begin(), following.end());
+  }
+  if (scheduler) {
+    const std::vector<bpf_program*> further = scheduler_programs_of(skeleton);
+    wanted.insert(wanted.end(), further.begin(), further.end());
   }
   for (bpf_program* program : wanted) {
     if (const int error = libbpf().bpf_program__set_autoload(program, true); error != 0) return error;
@@ -155,7 +182,12 @@ void LoadedPrograms::Destroy::operator()(syscost_bpf* skeleton) const {
 LoadedPrograms::LoadedPrograms(LoadedPrograms&& other) noexcept = default;
 LoadedPrograms::~LoadedPrograms() = default;
 
-Result<LoadedPrograms> LoadedPrograms::load(const DetailRequest& details, bool children) {
+Result<LoadedPrograms> LoadedPrograms::load(const ProgramRequest& request) {
+  const DetailRequest& details = request.details;
+  if (request.scheduler_events > 0 && !kernel_is_at_least(5, 15)) {
+    return Failure{"the kernel is too old to show what its scheduler does (--syscost_sched): that needs Linux 5.15",
+                   "leave --syscost_sched out"};
+  }
   if (Result<const LibbpfApi*> api = open_libbpf(); !api.ok()) return api.failure();
   const LibbpfLog log;
   const int cpus = libbpf().libbpf_num_possible_cpus();
@@ -167,7 +199,8 @@ Result<LoadedPrograms> LoadedPrograms::load(const DetailRequest& details, bool c
   }
   LoadedPrograms pair(static_cast<std::uint32_t>(cpus));
   pair.has_details_ = details.any();
-  pair.has_children_ = children;
+  pair.has_children_ = request.children;
+  pair.has_scheduler_events_ = request.scheduler_events > 0;
   pair.attachment_ = attachment_for_this_kernel();
   pair.skeleton_.reset(syscost_bpf__open());
   if (!pair.skeleton_) return loading_failure("open the BPF object", errno, log.words());
@@ -178,7 +211,12 @@ Result<LoadedPrograms> LoadedPrograms::load(const DetailRequest& details, bool c
     libbpf().bpf_map__set_max_entries(pair.skeleton_->maps.detail_slots, SYSCOST_DETAIL_SLOTS);
   }
 
-  if (const int error = choose_programs(*pair.skeleton_, pair.attachment_, children); error != 0) {
+  if (request.scheduler_events > 0) {
+    ask_for_scheduler_events(*pair.skeleton_->rodata, request.scheduler_events);
+    libbpf().bpf_map__set_max_entries(pair.skeleton_->maps.scheduler_events, 1 + request.scheduler_events);
+  }
+
+  if (const int error = choose_programs(*pair.skeleton_, pair.attachment_, request); error != 0) {
     return explain_failure("choose among the BPF programs", -error, log.words());
   }
 
@@ -208,6 +246,15 @@ std::vector<int> LoadedPrograms::programs() const {
   return programs;
 }
 
+std::vector<int> LoadedPrograms::counting_and_scheduler_programs() const {
+  std::vector<int> programs = counting_programs();
+  if (has_scheduler_events_) {
+    const std::vector<int> further = descriptors_of(scheduler_programs_of(*skeleton_));
+    programs.insert(programs.end(), further.begin(), further.end());
+  }
+  return programs;
+}
+
 std::vector<int> LoadedPrograms::further_maps() const {
   std::vector<int> maps;
   if (has_details_) maps.push_back(libbpf().bpf_map__fd(skeleton_->maps.detail_cells));
@@ -215,6 +262,7 @@ std::vector<int> LoadedPrograms::further_maps() const {
     maps.push_back(libbpf().bpf_map__fd(skeleton_->maps.children));
     maps.push_back(libbpf().bpf_map__fd(skeleton_->maps.child_cells));
   }
+  if (has_scheduler_events_) maps.push_back(libbpf().bpf_map__fd(skeleton_->maps.scheduler_events));
   return maps;
 }
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "backends/ebpf/attachment.h"
-#include "core/call_detail.h"
+#include "backends/ebpf/program_request.h"
 #include "os/result.h"
 
 struct syscost_bpf;
@@ -33,8 +33,8 @@ std::uint64_t build_hash();
 class LoadedPrograms {
  public:
   /// Loads, does not attach. 15-40 ms. On failure: which step, which errno, what to do.
-  /// A pair that tells calls apart by `details`, or counts `children`, is for one process.
-  static Result<LoadedPrograms> load(const DetailRequest& details = {}, bool children = false);
+  /// If the request needs_own_programs(), the pair is for one process.
+  static Result<LoadedPrograms> load(const ProgramRequest& request = {});
 
   LoadedPrograms(LoadedPrograms&& other) noexcept;
   LoadedPrograms& operator=(LoadedPrograms&&) = delete;
@@ -47,10 +47,12 @@ class LoadedPrograms {
   std::vector<int> counting_programs() const;
   /// Those that follow a child from birth to end; none without children.
   std::vector<int> following_programs() const;
-  /// All: those that count, then those that follow.
+  /// All that count or follow. The kernel may skip a run of them; of those for the scheduler it skips none.
   std::vector<int> programs() const;
+  /// In the order in which they are attached: those that count, then those for the scheduler's events.
+  std::vector<int> counting_and_scheduler_programs() const;
   /// What the process may map besides its place's map: the cells of details; what is known of children, and their
-  /// cells.
+  /// cells; the scheduler's events.
   std::vector<int> further_maps() const;
 
   /// A process's place. The caller must close `map`.
@@ -81,6 +83,7 @@ class LoadedPrograms {
   std::uint32_t serial_ = 0;
   bool has_details_ = false;
   bool has_children_ = false;
+  bool has_scheduler_events_ = false;
   Attachment attachment_ = Attachment::raw_tracepoints;
 };
 

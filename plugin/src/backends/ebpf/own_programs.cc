@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <utility>
 
 #include "backends/ebpf/missed_runs.h"
@@ -42,8 +43,8 @@ Failure out_of_reach(int error, const Failure& failure) {
 
 }  // namespace
 
-Result<std::unique_ptr<OwnPrograms>> OwnPrograms::load(const DetailRequest& details, bool children, Joined& joined) {
-  Result<LoadedPrograms> loaded = LoadedPrograms::load(details, children);
+Result<std::unique_ptr<OwnPrograms>> OwnPrograms::load(const ProgramRequest& request, Joined& joined) {
+  Result<LoadedPrograms> loaded = LoadedPrograms::load(request);
   if (!loaded.ok()) return loaded.failure();
   LoadedPrograms& pair = loaded.value();
   Result<std::vector<LoadedPrograms::ProcessSlot>> places = pair.make_slots(1);
@@ -56,18 +57,18 @@ Result<std::unique_ptr<OwnPrograms>> OwnPrograms::load(const DetailRequest& deta
   if (!further.ok()) return further.failure();
   for (const int map : further.value()) joined.maps.add(map);
 
-  const std::vector<int> counting = pair.counting_programs();
-  const Result<std::vector<int>> copies = duplicates(pair.programs());
+  const std::vector<int> attached = pair.counting_and_scheduler_programs();
+  std::vector<int> all = attached;
+  const std::vector<int> following = pair.following_programs();
+  all.insert(all.end(), following.begin(), following.end());
+  const std::size_t counting = pair.counting_programs().size();
+  const Result<std::vector<int>> copies = duplicates(all);
   if (!copies.ok()) return copies.failure();
   Result<ParkedDescriptors> programs = ParkedDescriptors::park(copies.value());
   if (!programs.ok()) return programs.failure();
-  std::unique_ptr<OwnPrograms> own(new OwnPrograms(std::move(programs.value()), counting.size()));
-  if (Result<void> attached = own->keep_attached(counting, own->counting_links_); !attached.ok()) {
-    return attached.failure();
-  }
-  if (Result<void> attached = own->keep_attached(pair.following_programs(), own->following_links_); !attached.ok()) {
-    return attached.failure();
-  }
+  std::unique_ptr<OwnPrograms> own(new OwnPrograms(std::move(programs.value()), counting, attached.size() - counting));
+  if (Result<void> kept = own->keep_attached(attached, own->counting_links_); !kept.ok()) return kept.failure();
+  if (Result<void> kept = own->keep_attached(following, own->following_links_); !kept.ok()) return kept.failure();
   return own;
 }
 
@@ -85,7 +86,7 @@ Result<void> OwnPrograms::attach() {
   Result<std::vector<int>> programs = programs_.copies();
   if (!programs.ok()) return out_of_reach(errno, programs.failure());
   const std::vector<int> all = programs.value();
-  programs.value().resize(counting_);
+  programs.value().resize(counting_ + scheduler_);
   Result<void> attached = keep_attached(programs.value(), counting_links_);
   close_each(all);
   return attached;
@@ -105,7 +106,10 @@ Result<Report> OwnPrograms::report() {
 Result<std::uint64_t> OwnPrograms::missed_runs(Runs /*wanted*/) {
   const Result<std::vector<int>> programs = programs_.copies();
   if (!programs.ok()) return out_of_reach(errno, programs.failure());
-  Result<std::uint64_t> missed = ebpf::missed_runs(programs.value());
+  std::vector<int> that_count = programs.value();
+  const auto scheduler = that_count.begin() + static_cast<std::ptrdiff_t>(counting_);
+  that_count.erase(scheduler, scheduler + static_cast<std::ptrdiff_t>(scheduler_));
+  Result<std::uint64_t> missed = ebpf::missed_runs(that_count);
   const int error = errno;
   close_each(programs.value());
   return missed.ok() ? missed : out_of_reach(error, missed.failure());

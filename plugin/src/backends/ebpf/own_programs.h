@@ -25,7 +25,7 @@ struct Joined {
 class OwnPrograms final : public Holder {
  public:
   /// Loads and attaches.
-  static Result<std::unique_ptr<OwnPrograms>> load(const DetailRequest& details, bool children, Joined& joined);
+  static Result<std::unique_ptr<OwnPrograms>> load(const ProgramRequest& request, Joined& joined);
 
   Result<void> attach() override;
   void detach() override;
@@ -33,11 +33,13 @@ class OwnPrograms final : public Holder {
   Result<std::uint64_t> missed_runs(Runs wanted) override;
 
  private:
-  OwnPrograms(ParkedDescriptors programs, std::size_t counting) : programs_(std::move(programs)), counting_(counting) {}
+  OwnPrograms(ParkedDescriptors programs, std::size_t counting, std::size_t scheduler)
+      : programs_(std::move(programs)), counting_(counting), scheduler_(scheduler) {}
   Result<void> keep_attached(const std::vector<int>& programs, ParkedDescriptors& links);
 
-  ParkedDescriptors programs_;  ///< Those that count first.
+  ParkedDescriptors programs_;  ///< Those that count first, then those for the scheduler's events.
   std::size_t counting_;
+  std::size_t scheduler_;
   ParkedDescriptors counting_links_;
   ParkedDescriptors following_links_;
 };

@@ -30,18 +30,20 @@ void leave_room_in_the_heap() {
 
 }  // namespace
 
-Result<ProcessAttachment> ProcessAttachment::open(const DetailRequest& details, bool children) {
-  if (details.any() || children) {
-    Result<ProcessAttachment> alone = open_alone(details, children);
+Result<ProcessAttachment> ProcessAttachment::open(const ProgramRequest& request) {
+  if (request.needs_own_programs()) {
+    Result<ProcessAttachment> alone = open_alone(request);
     if (alone.ok()) {
-      alone.value().why_alone_ = children ? "--syscost_children needs them" : "--syscost_detail needs them";
+      alone.value().why_alone_ = request.children        ? "--syscost_children needs them"
+                                 : request.details.any() ? "--syscost_detail needs them"
+                                                         : "--syscost_sched needs them";
     }
     return alone;
   }
   HelperLink::Obstacle obstacle{};
   Result<ProcessAttachment> shared = open_shared(obstacle);
   if (shared.ok()) return shared;
-  Result<ProcessAttachment> alone = open_alone({}, false);
+  Result<ProcessAttachment> alone = open_alone({});
   if (alone.ok()) {
     alone.value().why_alone_ = shared.failure().reason;
     return alone;
@@ -67,17 +69,17 @@ Result<ProcessAttachment> ProcessAttachment::open_shared(HelperLink::Obstacle& o
   if (!helper.ok()) return helper.failure();
   ProcessAttachment programs;
   programs.holder_ = std::move(helper.value());
-  if (Result<void> taken = programs.take(joined, {}, false); !taken.ok()) return taken.failure();
+  if (Result<void> taken = programs.take(joined, {}); !taken.ok()) return taken.failure();
   leave_room_in_the_heap();
   return programs;
 }
 
-Result<ProcessAttachment> ProcessAttachment::open_alone(const DetailRequest& details, bool children) {
+Result<ProcessAttachment> ProcessAttachment::open_alone(const ProgramRequest& request) {
   ProcessAttachment programs;
   Joined joined;
   HelperLink::Obstacle obstacle{};
-  if (details.any() || children) {
-    Result<std::unique_ptr<HelperLink>> helper = HelperLink::start_own(details, children, joined, obstacle);
+  if (request.needs_own_programs()) {
+    Result<std::unique_ptr<HelperLink>> helper = HelperLink::start_own(request, joined, obstacle);
     if (helper.ok()) {
       programs.holder_ = std::move(helper.value());
       leave_room_in_the_heap();
@@ -86,14 +88,14 @@ Result<ProcessAttachment> ProcessAttachment::open_alone(const DetailRequest& det
     }
   }
   if (programs.holder_ == nullptr) {
-    Result<std::unique_ptr<OwnPrograms>> own = OwnPrograms::load(details, children, joined);
+    Result<std::unique_ptr<OwnPrograms>> own = OwnPrograms::load(request, joined);
     if (!own.ok()) {
       joined.maps.close_all();
       return own.failure();
     }
     programs.holder_ = std::move(own.value());
   }
-  if (Result<void> taken = programs.take(joined, details, children); !taken.ok()) return taken.failure();
+  if (Result<void> taken = programs.take(joined, request); !taken.ok()) return taken.failure();
   return programs;
 }
 
@@ -109,17 +111,18 @@ Result<void*> map_shared(int map, std::size_t bytes, const char* what) {
 
 }  // namespace
 
-Result<void> ProcessAttachment::take(Joined& joined, const DetailRequest& details, bool children) {
-  Result<void> mapped = map_all(joined, details, children);
+Result<void> ProcessAttachment::take(Joined& joined, const ProgramRequest& request) {
+  Result<void> mapped = map_all(joined, request);
   joined.maps.close_all();
   if (!mapped.ok()) return mapped;
   missed_before_ = missed_runs_ = joined.missed_runs;
-  if (children) set_own_calls_cookie(SYSCOST_OWN_CALLS(memory_.cookie));
+  if (request.children) set_own_calls_cookie(SYSCOST_OWN_CALLS(memory_.cookie));
   return enrol(0);
 }
 
-Result<void> ProcessAttachment::map_all(const Joined& joined, const DetailRequest& details, bool children) {
-  const std::size_t expected = 1 + (details.any() ? 1 : 0) + (children ? 2 : 0);
+Result<void> ProcessAttachment::map_all(const Joined& joined, const ProgramRequest& request) {
+  const std::size_t expected =
+      1 + (request.details.any() ? 1 : 0) + (request.children ? 2 : 0) + (request.scheduler_events > 0 ? 1 : 0);
   if (joined.maps.count != expected || joined.cpu_count == 0) {
     return Failure{"the eBPF helper sent other maps than syscost requested", "report this with the output of ss -xlp"};
   }
@@ -128,13 +131,13 @@ Result<void> ProcessAttachment::map_all(const Joined& joined, const DetailReques
   if (!start.ok()) return start.failure();
   memory_ = {
       {static_cast<syscost_block*>(start.value()), map_blocks(joined.cpu_count)}, joined.cpu_count, joined.cookie, {}};
-  if (details.any()) {
+  if (request.details.any()) {
     const std::size_t cells = detail_cells(memory_.cpu_count);
     start = map_shared(*next++, cells * sizeof(syscost_cell), "the details' counters");
     if (!start.ok()) return start.failure();
     memory_.detail_cells = {static_cast<syscost_cell*>(start.value()), cells};
   }
-  if (children) {
+  if (request.children) {
     start = map_shared(*next++, sizeof(syscost_children), "the table of children");
     if (!start.ok()) return start.failure();
     memory_.children = static_cast<syscost_children*>(start.value());
@@ -142,6 +145,12 @@ Result<void> ProcessAttachment::map_all(const Joined& joined, const DetailReques
     start = map_shared(*next++, kCells * sizeof(syscost_cell), "the children's counters");
     if (!start.ok()) return start.failure();
     memory_.child_cells = {static_cast<syscost_cell*>(start.value()), kCells};
+  }
+  if (request.scheduler_events > 0) {
+    const std::size_t blocks = std::size_t{1} + request.scheduler_events;
+    start = map_shared(*next++, blocks * sizeof(syscost_scheduler_block), "the scheduler's events");
+    if (!start.ok()) return start.failure();
+    memory_.scheduler = {static_cast<syscost_scheduler_block*>(start.value()), blocks};
   }
   return {};
 }
@@ -163,6 +172,7 @@ ProcessAttachment::~ProcessAttachment() {
   for (const std::span<syscost_cell> cells : {memory_.detail_cells, memory_.child_cells}) {
     if (!cells.empty()) munmap(cells.data(), page_rounded(cells.size_bytes()));
   }
+  if (!memory_.scheduler.empty()) munmap(memory_.scheduler.data(), page_rounded(memory_.scheduler.size_bytes()));
 }
 
 // ---- registration ---------------------------------------------------------------------------------------------------

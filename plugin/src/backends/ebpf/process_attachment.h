@@ -19,7 +19,6 @@
 #include "backends/ebpf/holder.h"
 #include "backends/ebpf/loaded_programs.h"
 #include "backends/ebpf/shared.h"
-#include "core/call_detail.h"
 #include "os/result.h"
 
 namespace syscost::ebpf {
@@ -33,6 +32,8 @@ struct SharedMemory {
   std::span<syscost_cell> detail_cells{};
   syscost_children* children = nullptr;   ///< Null where they are not counted.
   std::span<syscost_cell> child_cells{};  ///< [bank][slot - SYSCOST_FIRST_CHILD_SLOT].
+  /// The head, then the events; empty where they are not kept.
+  std::span<syscost_scheduler_block> scheduler{};
 
   std::uint32_t shard_count() const { return cpu_count + SYSCOST_LANES - 1; }
   std::span<syscost_lane> lanes() const { return blocks[0].head.lanes; }
@@ -64,9 +65,7 @@ class Registrations {
 class ProcessAttachment {
  public:
   /// Joins the others, or loads and attaches. On failure: which step, which errno, what to do.
-  /// Programs that tell calls apart by `details` or count `children` are not shared: what they look for, and find, is
-  /// this process's.
-  static Result<ProcessAttachment> open(const DetailRequest& details, bool children);
+  static Result<ProcessAttachment> open(const ProgramRequest& request);
 
   ProcessAttachment(ProcessAttachment&& other) noexcept;
   ProcessAttachment& operator=(ProcessAttachment&&) = delete;
@@ -96,10 +95,10 @@ class ProcessAttachment {
  private:
   ProcessAttachment() : registrations_(std::make_unique<Registrations>()) {}
   static Result<ProcessAttachment> open_shared(HelperLink::Obstacle& obstacle);
-  static Result<ProcessAttachment> open_alone(const DetailRequest& details, bool children);
+  static Result<ProcessAttachment> open_alone(const ProgramRequest& request);
   /// Maps the maps and enrols.
-  Result<void> take(Joined& joined, const DetailRequest& details, bool children);
-  Result<void> map_all(const Joined& joined, const DetailRequest& details, bool children);
+  Result<void> take(Joined& joined, const ProgramRequest& request);
+  Result<void> map_all(const Joined& joined, const ProgramRequest& request);
   Result<void> enrol(std::uint64_t token) const;
   Failure not_enrolled() const;
   Runs runs_to_ask_for();

@@ -50,6 +50,7 @@ struct BackendRequest {
   DetailRequest details;                                    ///< How to distinguish calls of one syscall.
   bool stacks = false;                                      ///< A call stack for each call.
   std::uint64_t trace_events = 0;                           ///< Each call, as far as there is room; 0 = none.
+  std::uint32_t scheduler_events = 0;                       ///< The same of the scheduler's events.
   std::optional<std::string> obstacle_inside_command = {};  ///< As in Options.
 };
 
@@ -77,6 +78,11 @@ Failure has_no_trace(const char* backend, const char* why) {
           "use --syscost_backend dispatch, which needs no privilege, or leave --syscost_trace out"};
 }
 
+Failure has_no_scheduler_events(const char* backend) {
+  return {std::string("backend ") + backend + " does not see what the scheduler does (--syscost_sched)",
+          "use --syscost_backend ebpf (--syscost_doctor says what it needs), or leave --syscost_sched out"};
+}
+
 /// `details`, with the rules for the drivers of this machine.
 DetailRequest with_rules(DetailRequest details) {
 #if SYSCOST_HAS_GPU_IOCTL
@@ -98,7 +104,9 @@ OpenedBackend open_ebpf([[maybe_unused]] const BackendRequest& request) {
     return has_no_stacks("ebpf", "in the kernel, a stack of code without frame pointers costs forty times as much");
   }
 #if SYSCOST_HAS_EBPF
-  return ebpf::open_backend(request.details, request.children, request.filter);
+  return ebpf::open_backend(
+      {.details = request.details, .children = request.children, .scheduler_events = request.scheduler_events},
+      request.filter);
 #else
   return built_without("eBPF", "libbpf");
 #endif
@@ -111,6 +119,7 @@ Result<Trial> try_ebpf() {
 #if SYSCOST_HAS_DISPATCH
 OpenedBackend open_dispatch_as(const char* name, dispatch::Patching patching, const BackendRequest& request) {
   if (request.details.any()) return has_no_details(name);
+  if (request.scheduler_events > 0) return has_no_scheduler_events(name);
   if (request.obstacle_inside_command) {
     if (request.obstacle_inside_command->empty()) return dispatch::open_command_backend(name, request.filter);
     return Failure{
@@ -153,6 +162,7 @@ Result<Trial> try_dispatch() {
 OpenedBackend open_seccomp([[maybe_unused]] const BackendRequest& request) {
   if (request.trace_events > 0) return has_no_trace("seccomp", "it sees that a call begins, and not its result");
   if (request.details.any()) return has_no_details("seccomp");
+  if (request.scheduler_events > 0) return has_no_scheduler_events("seccomp");
   if (request.stacks) return has_no_stacks("seccomp", "it counts in another process, which does not see them");
 #if SYSCOST_HAS_SECCOMP
   return seccomp::open_backend(request.filter, request.children);
@@ -212,6 +222,7 @@ void add(std::string& list, const std::string& item) {
 OpenedBackend open_first(const BackendRequest& request) {
   // The only one that has them.
   if (request.stacks || request.trace_events > 0) return open_dispatch_automatically(request);
+  if (request.scheduler_events > 0) return open_ebpf(request);
   std::string reasons, fixes, first_parts;
   for (const Entry& entry : kBackends) {
     if (entry.open_automatically == nullptr) continue;
@@ -238,6 +249,7 @@ OpenedBackend open_backend(const Options& options) {
                                with_rules(options.details),
                                options.where.wanted,
                                options.trace.wanted ? options.trace.events : 0,
+                               options.scheduler.wanted ? static_cast<std::uint32_t>(options.scheduler.events) : 0,
                                options.obstacle_inside_command};
   earlier_failures_text().clear();
   for (const Entry& entry : kBackends) {
@@ -250,7 +262,8 @@ std::shared_ptr<void> hold_shared([[maybe_unused]] const Options& options) {
 #if SYSCOST_HAS_EBPF
   const bool is_ebpf = options.backend == BackendChoice::automatic || options.backend == BackendChoice::ebpf;
   // With details or children, each process has a helper of its own.
-  if (is_ebpf && !options.children && !options.details.any() && !options.where.wanted && !options.trace.wanted)
+  if (is_ebpf && !options.children && !options.details.any() && !options.where.wanted && !options.trace.wanted &&
+      !options.scheduler.wanted)
     return ebpf::hold_helper();
 #endif
   return nullptr;

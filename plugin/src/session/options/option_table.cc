@@ -76,17 +76,28 @@ std::string take_where(Options& options, std::string_view value) {
   return {};
 }
 
-std::string take_trace(Options& options, std::string_view value) {
+/// Of --syscost_trace and --syscost_sched: `events=N`, or on or off.
+template <class Request>
+std::string take_events(Request& request, std::string_view value, std::uint64_t least, std::uint64_t most) {
   constexpr std::string_view kEvents = "events=";
-  constexpr std::uint64_t kMost = 100'000'000;
-  options.trace = {};
-  options.trace.wanted = value != "0" && value != "false";
+  request = {};
+  request.wanted = value != "0" && value != "false";
   if (!value.starts_with(kEvents)) return {};
   const std::string_view number = value.substr(kEvents.size());
-  std::uint64_t& events = options.trace.events;
+  std::uint64_t& events = request.events;
   const auto [rest, error] = std::from_chars(number.data(), number.data() + number.size(), events);
-  if (error == std::errc() && rest == number.data() + number.size() && events > 0 && events <= kMost) return {};
-  return "\"" + std::string(number) + "\" is not a whole number from 1 to " + std::to_string(kMost);
+  if (error == std::errc() && rest == number.data() + number.size() && events >= least && events <= most) return {};
+  return "\"" + std::string(number) + "\" is not a whole number from " + std::to_string(least) + " to " +
+         std::to_string(most);
+}
+
+std::string take_trace(Options& options, std::string_view value) {
+  return take_events(options.trace, value, 1, 100'000'000);
+}
+
+std::string take_scheduler(Options& options, std::string_view value) {
+  // With less room, the backend could not prove that it sees what wakes a thread.
+  return take_events(options.scheduler, value, 1'000, 10'000'000);
 }
 
 std::string take_scripts(Options& options, std::string_view value) {
@@ -240,6 +251,13 @@ constexpr std::array kOptions = {
         .target = take_trace,
         .words = kTraceWords,
         .more = "trace.md"},
+    OptionEntry{.group = Group::tools,
+                .name = "sched",
+                .kind = Kind::on_words,
+                .about = "write when each thread of a test ran or waited, and what woke it; needs the backend ebpf",
+                .target = take_scheduler,
+                .words = kSchedulerWords,
+                .more = "critical-path.md"},
     OptionEntry{
         .group = Group::tools,
         .name = "artifacts",

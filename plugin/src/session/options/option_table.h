@@ -72,6 +72,9 @@ inline constexpr std::array kWhereWords = {
 inline constexpr std::array kTraceWords = {
     Word{"events=N", "room for N events of a test (default 65536); calls beyond it are counted"},
 };
+inline constexpr std::array kSchedulerWords = {
+    Word{"events=N", "room for N events of a test (default 65536); events beyond it are counted"},
+};
 inline constexpr std::array kScriptWords = {Word{"list", "show all scripts, and run nothing"}};
 inline constexpr std::array kUnavailableWords = {Word{"skip", "skip the test"}, Word{"fail", "fail the test"}};
 

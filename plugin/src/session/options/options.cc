@@ -236,6 +236,20 @@ Result<void> check_trace(const Options& all) {
                  "leave one of them out, or make two runs"};
 }
 
+/// What does not go together with the scheduler's events.
+Result<void> check_scheduler(const Options& all) {
+  if (!all.scheduler.wanted) return {};
+  const bool is_other_backend = all.backend != BackendChoice::automatic && all.backend != BackendChoice::ebpf;
+  const char* other = is_other_backend   ? "another --syscost_backend"
+                      : all.trace.wanted ? "--syscost_trace, which only dispatch has"
+                      : all.where.wanted ? "--syscost_where, which only dispatch has"
+                      : all.children     ? "--syscost_children: it shows the threads of one process"
+                                         : nullptr;
+  if (other == nullptr) return {};
+  return Failure{"--syscost_sched needs the backend ebpf, and does not work together with " + std::string(other),
+                 "leave one of them out, or make two runs"};
+}
+
 /// Checks flags that have no effect without another one. A variable may be set permanently; a flag is for this run, so
 /// a flag without effect is a mistake.
 Result<void> check_together(const Options& all) {
@@ -270,6 +284,7 @@ Result<void> check_together(const Options& all) {
   }
   if (Result<void> where = check_where(all); !where.ok()) return where;
   if (Result<void> trace = check_trace(all); !trace.ok()) return trace;
+  if (Result<void> scheduler = check_scheduler(all); !scheduler.ok()) return scheduler;
   if (is_flag(all.bpf_source) && !all.lists_scripts && !all.profile_bpftrace) {
     return Failure{"--syscost_bpf requires --syscost_profile bpftrace",
                    "add --syscost_profile=bpftrace, or leave the scripts out"};
@@ -282,9 +297,11 @@ Result<void> check_together(const Options& all) {
     return Failure{"--syscost_bpf_sudo requires --syscost_profile bpftrace or perf",
                    "add --syscost_profile=bpftrace, or leave it out"};
   }
-  if (is_flag(all.artifacts_source) && !all.wants_tools() && !all.trace.wanted && !all.where.wanted) {
+  if (is_flag(all.artifacts_source) && !all.wants_tools() && !all.trace.wanted && !all.scheduler.wanted &&
+      !all.where.wanted) {
     return Failure{
-        "--syscost_artifacts requires --syscost_profile bpftrace, perf or cupti, or --syscost_trace or --syscost_where",
+        "--syscost_artifacts requires --syscost_profile bpftrace, perf or cupti, --syscost_trace, --syscost_sched or "
+        "--syscost_where",
         "add --syscost_profile=bpftrace, or leave the folder out"};
   }
   return {};

@@ -40,6 +40,15 @@ struct TraceRequest {
   bool operator==(const TraceRequest&) const = default;
 };
 
+/// --syscost_sched: the scheduler's events of a window, in a file.
+struct SchedulerRequest {
+  static constexpr std::uint64_t kUsualEvents = 65'536;
+  bool wanted = false;
+  std::uint64_t events = kUsualEvents;  ///< Most of one window.
+
+  bool operator==(const SchedulerRequest&) const = default;
+};
+
 struct Options {
   std::string csv;  ///< As given; empty = no CSV.
   Source csv_source = Source::absent;
@@ -65,6 +74,7 @@ struct Options {
   DetailRequest details;                 ///< Without rules: open_backend() adds them (doctor/backends.cc).
   WhereRequest where;                    ///< Tell calls apart by their call stacks.
   TraceRequest trace;
+  SchedulerRequest scheduler;
   std::optional<std::uint64_t> cycles;
   std::optional<std::uint64_t> repeats;   ///< Timed, and as many counted, passes of a loop.
   std::optional<std::uint64_t> warm_ups;  ///< Passes of a loop before them.
@@ -104,6 +114,7 @@ struct Options {
     artifacts.clear();
     profile_syscalls = profile_bpftrace = profile_perf = profile_cupti = false;
     trace = {};
+    scheduler = {};
     is_backend_named = doctor = help = lists_scripts = markers = false;
   }
   /// The same for a counting process, but it keeps the tools, which observe its windows.
@@ -120,8 +131,9 @@ struct Options {
 
   /// True if an option makes the session start.
   bool requests_anything() const {
-    return !is_counting_process && (!csv.empty() || profile_syscalls || trace.wanted || wants_tools() ||
-                                    writes_stacks() || is_backend_named || doctor || help || lists_scripts);
+    return !is_counting_process &&
+           (!csv.empty() || profile_syscalls || trace.wanted || scheduler.wanted || wants_tools() || writes_stacks() ||
+            is_backend_named || doctor || help || lists_scripts);
   }
 };
 

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "session/trace/traces.h"
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
+#include <array>
 #include <ctime>
 #include <memory_resource>
 #include <utility>
 #include <vector>
 
 #include "os/quiet_memory.h"
+#include "session/process/messages.h"
 #include "session/tools/profiler_session.h"
 #include "session/trace/mapped_text.h"
 #include "session/trace/perfetto.h"
+#include "session/trace/scheduler_text.h"
 #include "session/trace/strace_text.h"
 #include "session/windows/report_line.h"
 
@@ -69,10 +73,15 @@ CallTrace* trace_of(const OpenBackend* opened) {
   return opened != nullptr ? opened->backend->trace() : nullptr;
 }
 
+SchedulerTrace* scheduler_of(const OpenBackend* opened) {
+  return opened != nullptr ? opened->backend->scheduler() : nullptr;
+}
+
 }  // namespace
 
 Result<void> Traces::start() {
-  const bool has_files = shared_.options.trace.wanted || shared_.options.writes_stacks();
+  const bool has_files =
+      shared_.options.trace.wanted || shared_.options.scheduler.wanted || shared_.options.writes_stacks();
   if (!has_files || artifacts_.has_value()) return {};
   const Result<std::string> root = artifacts_root(shared_.options);
   if (!root.ok()) return root.failure();
@@ -120,8 +129,52 @@ void Traces::write(CallTrace& trace, const std::string& folder, std::string_view
   }
 }
 
+void Traces::prepare(const OpenWindow& window) {
+  SchedulerTrace* scheduler = scheduler_of(window.opened);
+  if (scheduler != nullptr) scheduler->clear();
+}
+
 void Traces::conclude(OpenWindow& window, const std::string& spoken, std::uint64_t end_ns,
                       const std::shared_ptr<const detail::CostData>& cost) {
+  conclude_trace(window, spoken, end_ns, cost);
+  conclude_scheduler(window, spoken, end_ns, cost);
+}
+
+void Traces::conclude_scheduler(OpenWindow& window, const std::string& spoken, std::uint64_t end_ns,
+                                const std::shared_ptr<const detail::CostData>& cost) {
+  SchedulerTrace* scheduler = scheduler_of(window.opened);
+  if (scheduler == nullptr || !artifacts_.has_value()) return;
+  has_scheduler_window_ = true;
+  const bool has_calls = cost != nullptr && !is_empty(cost->table);
+  if (cost == nullptr || !(has_calls || window.kind == adapter::Kind::test)) return;
+  if (!window.excluded.empty()) {
+    if (!std::exchange(has_told_of_loop_, true)) {
+      say("there is no sched.csv of " + spoken + ": its time without its loops is not one stretch");
+    }
+    return;
+  }
+  std::array<char, 16> name{};
+  prctl(PR_GET_NAME, name.data());
+  SchedulerText text(static_cast<std::uint32_t>(gettid()), name.data(), window.start_ns, end_ns);
+  const std::uint64_t lost = scheduler->take(text);
+  text.finish(lost);
+  if (!text.text().is_whole()) {
+    shared_.recorder.note_problem({"there was no memory to write the scheduler's events of " + spoken,
+                                   "keep fewer events: --syscost_sched=events=N"});
+    return;
+  }
+  if (lost > 0) {
+    say("no room for " + std::to_string(lost) + " of the scheduler's events of " + spoken +
+        ": --syscost_sched=events=N makes room for N (now " + std::to_string(shared_.options.scheduler.events) + ")");
+  }
+  const Result<std::string> folder = folder_of(window);
+  const Result<void> written =
+      folder.ok() ? artifacts_->write(folder.value(), "sched.csv", text.text().view()) : folder.failure();
+  if (!written.ok()) shared_.recorder.note_problem(written.failure());
+}
+
+void Traces::conclude_trace(OpenWindow& window, const std::string& spoken, std::uint64_t end_ns,
+                            const std::shared_ptr<const detail::CostData>& cost) {
   CallTrace* trace = trace_of(window.opened);
   if (trace == nullptr || !artifacts_.has_value()) return;
   if (!window.opened->book.pause_trace(*trace)) {
@@ -160,6 +213,9 @@ void Traces::write_stacks(OpenWindow& window, const detail::CostData& cost) {
 
 void Traces::conclude_process() {
   OpenBackend* opened = shared_.backend.current();
+  if (shared_.options.scheduler.wanted && scheduler_of(opened) != nullptr && !has_scheduler_window_) {
+    say("--syscost_sched wrote nothing: there was no test");
+  }
   CallTrace* trace = trace_of(opened);
   if (trace == nullptr || !artifacts_.has_value() || shared_.has_framework || !opened->book.pause_trace(*trace)) return;
   const Result<std::string> folder = artifacts_->make_folder({}, "process " + std::to_string(getpid()));

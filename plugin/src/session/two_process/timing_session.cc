@@ -80,6 +80,10 @@ std::vector<std::string> TimingSession::counting_variables_or_exit() const {
          "of its call stacks",
          "leave --syscost_artifacts out: bench show --where --svg draws the lines of a benchmark"});
   }
+  if (options_.scheduler.wanted) {
+    refuse({"--syscost_sched does not work with Google Benchmark: it shows tests, and a benchmark runs many times",
+            "leave --syscost_sched out, or use it on a test with the same code"});
+  }
   if (!options_.wants_tools()) return {};
   const Result<std::string> root = artifacts_root(options_);
   if (!root.ok()) refuse(root.failure());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// WindowTrace: the files of --syscost_trace and --syscost_where, as a window sees them. session/trace implements the
-// interface.
+// WindowTrace: the files of --syscost_trace, --syscost_where and --syscost_sched, as a window sees them. session/trace
+// implements the interface.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,8 @@ class WindowTrace {
  public:
   virtual ~WindowTrace() = default;
 
+  /// Call it before a window opens.
+  virtual void prepare(const OpenWindow& window) = 0;
   /// Writes the files of a window that was closed, and forgets its events. `cost` still has all calls of the window;
   /// null if its counts are void. Makes syscalls: between windows. The caller holds Recorder's lock.
   virtual void conclude(OpenWindow& window, const std::string& spoken, std::uint64_t end_ns,

@@ -123,6 +123,7 @@ void Windows::arm() {
   }
   static_cast<void>(top_up_quiet_memory());
   window.usage_before = window.is_command ? Usage::of_children() : Usage::now();
+  trace_.prepare(window);
   write_marker("syscost-begin", window);
   window.start_ns = monotonic_ns();
   if (window.opened != nullptr) {
@@ -223,7 +224,7 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
     usage_after.fill(columns, window.usage_before);
     if (cost != nullptr) columns.overhead_estimate_ns = window.opened->overhead_estimate_ns(*cost);
   }
-  if (shared_.options.trace.wanted) {
+  if (shared_.options.trace.wanted || shared_.options.scheduler.wanted) {
     shared_.recorder.enter_file();
     trace_.conclude(window, spoken_name(columns.kind, columns.test, columns.window), end_ns, cost);
   }

@@ -82,8 +82,31 @@ struct files_struct {
   struct fdtable* fdt;
 };
 
+struct upid {
+  int nr;
+};
+
+struct pid {
+  unsigned int level;
+  struct upid numbers[];
+};
+
+struct rq;
+
+struct cfs_rq {
+  struct rq* rq;
+};
+
+struct sched_entity {
+  struct cfs_rq* cfs_rq;
+};
+
 struct task_struct {
   struct thread_info thread_info;
+  unsigned int __state;  // Linux 5.14
+  unsigned int flags;
+  struct sched_entity se;
+  struct pid* thread_pid;
   struct seccomp seccomp;
   struct signal_struct* signal;
   struct files_struct* files;

@@ -17,6 +17,7 @@
 // children (children.bpf.h), which have programs of their own. Those are loaded only with --syscost_children. `child`
 // is null for the process's own threads.
 #include "calls.bpf.h"
+#include "scheduler.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -156,6 +157,29 @@ int on_child_end(__u64* ctx) {
 SEC("?tp_btf/sched_process_fork")
 int on_fork(__u64* ctx) {
   handle_birth(bpf_get_current_task_btf(), (struct task_struct*)ctx[1]);
+  return 0;
+}
+
+// The scheduler's. Interrupts are off while they run, so no kernel keeps one of them from running.
+
+SEC("?tp_btf/sched_switch")
+int on_switch(__u64* ctx) {
+  struct task_struct* left = (struct task_struct*)ctx[1];
+  __u64 at_ns = bpf_ktime_get_ns();
+  see_switch(left, why_it_left(left, ctx[0] & 1), at_ns);
+  see_switch((struct task_struct*)ctx[2], SYSCOST_THREAD_RUNS, at_ns);
+  return 0;
+}
+
+SEC("?tp_btf/sched_waking")
+int on_waking(__u64* ctx) {
+  see_wake((struct task_struct*)ctx[0], SYSCOST_THREAD_WOKEN);
+  return 0;
+}
+
+SEC("?tp_btf/sched_wakeup_new")
+int on_creation(__u64* ctx) {
+  see_wake((struct task_struct*)ctx[0], SYSCOST_THREAD_CREATED);
   return 0;
 }
 

@@ -32,10 +32,12 @@ std::string text_of(const std::array<char, 480>& text) {
 
 }  // namespace
 
-Question join_question(const DetailRequest& details, bool children) {
+Question join_question(const ProgramRequest& request) {
+  const DetailRequest& details = request.details;
   Question question;
   question.request = Request::join;
-  question.children = children ? 1 : 0;
+  question.children = request.children ? 1 : 0;
+  question.scheduler_events = request.scheduler_events;
   question.ioctls = details.ioctls ? 1 : 0;
   question.rule_count = static_cast<std::uint8_t>(std::min(details.rules.size(), question.rules.size()));
   std::copy_n(details.rules.begin(), question.rule_count, question.rules.begin());
@@ -47,8 +49,11 @@ Question join_question(const DetailRequest& details, bool children) {
   return question;
 }
 
-DetailRequest details_of(const Question& question) {
-  DetailRequest details;
+ProgramRequest request_of(const Question& question) {
+  ProgramRequest request;
+  request.children = question.children != 0;
+  request.scheduler_events = std::min(question.scheduler_events, kMostSchedulerEvents);
+  DetailRequest& details = request.details;
   details.ioctls = question.ioctls != 0;
   details.rules.assign(question.rules.begin(),
                        question.rules.begin() + std::min<std::size_t>(question.rule_count, question.rules.size()));
@@ -56,7 +61,7 @@ DetailRequest details_of(const Question& question) {
     const auto& name = question.driver_threads[i];
     details.driver_threads.emplace_back(name.begin(), std::find(name.begin(), name.begin() + kMaxThreadName, '\0'));
   }
-  return details;
+  return request;
 }
 
 Address address_of(uid_t user) {

@@ -20,13 +20,13 @@
 #include <string>
 #include <string_view>
 
-#include "core/call_detail.h"
+#include "backends/ebpf/program_request.h"
 #include "os/passed_descriptors.h"
 #include "os/result.h"
 
 namespace syscost::ebpf {
 
-inline constexpr int kProtocolVersion = 3;
+inline constexpr int kProtocolVersion = 4;
 
 enum class Request : char {
   join = 'J',    ///< A place; attached.
@@ -42,12 +42,13 @@ struct Question {
   std::uint8_t ioctls = 0;
   std::uint8_t rule_count = 0;
   std::uint8_t driver_thread_count = 0;
+  std::uint32_t scheduler_events = 0;
   std::array<RequestRule, kMaxRequestRules> rules{};
   std::array<std::array<char, kMaxThreadName + 1>, kMaxDriverThreads> driver_threads{};
 };
-Question join_question(const DetailRequest& details, bool children);
+Question join_question(const ProgramRequest& request);
 /// Believes no number in it.
-DetailRequest details_of(const Question& question);
+ProgramRequest request_of(const Question& question);
 
 struct Answer {
   std::uint32_t has_failed = 0;

@@ -212,13 +212,12 @@ void Server::serve_joining() {
     const bool is_guest = client.user != geteuid();
     if (is_guest && !join_rate_.take(client.user, Clock::now())) continue;
     client.is_joining = false;
-    const bool wants_own = client.joining.children != 0 || details_of(client.joining).any();
-    if (wants_own && policy_ != Clients::one) {
-      refuse(client, {"shared programs count no details and no children", "report this"});
+    const ProgramRequest request = request_of(client.joining);
+    if (request.needs_own_programs() && policy_ != Clients::one) {
+      refuse(client, {"shared programs count no details and no children, and keep no events", "report this"});
       continue;
     }
-    if (!loaded_.has_value())
-      loaded_.emplace(LoadedPrograms::load(details_of(client.joining), client.joining.children != 0));
+    if (!loaded_.has_value()) loaded_.emplace(LoadedPrograms::load(request));
     if (!loaded_->ok()) {
       refuse(client, loaded_->failure());
     } else if (is_guest && count_of(client.user, true) + joining_of(client.user) >= places_of_a_guest()) {
@@ -276,7 +275,7 @@ void Server::answer(Client& client, const Answer& message, const PassedDescripto
 Result<void> Server::attach() {
   if (!links_.empty()) return {};
   LoadedPrograms& pair = loaded_->value();
-  Result<std::vector<int>> links = open_links(pair.counting_programs());
+  Result<std::vector<int>> links = open_links(pair.counting_and_scheduler_programs());
   if (!links.ok()) return links.failure();
   links_ = std::move(links.value());
   if (following_links_.empty()) {

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "commands/artifact.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <ostream>
+#include <set>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "csv/printable.h"
+#include "model/loader.h"
+#include "model/suggestion.h"
+#include "trace/find_traces.h"
+
+namespace syscost::bench::commands {
+namespace {
+
+namespace fs = std::filesystem;
+using trace::FoundTrace;
+
+constexpr const char* kArtifacts = "syscost_artifacts";
+constexpr std::size_t kNamed = 10;
+
+/// Where traces are looked for, and of which runs.
+struct Place {
+  std::string folder;
+  std::set<std::string> run_ids;  ///< Empty = all.
+};
+
+/// Prints why there is none.
+std::optional<Place> place_of(const cli::Options& options, const ArtifactKind& kind, csv::Problems& problems,
+                              std::ostream& err) {
+  const std::string& from = options.trace.from;
+  Place place{from.empty() ? kArtifacts : from, {options.run_ids.begin(), options.run_ids.end()}};
+  if (from.ends_with(".strace")) {
+    err << "bench: " << csv::printable(from) << " is text; give the trace.pftrace beside it\n";
+    return std::nullopt;
+  }
+  std::error_code error;
+  if (!from.empty() && !fs::is_directory(from, error)) {
+    model::LoadOptions load;
+    load.keep_rows = false;
+    if (!options.run_ids.empty()) load.run_id = options.run_ids.front();
+    const model::Dataset data = model::load(from, load, problems);
+    if (data.contexts.empty()) return std::nullopt;
+    place.run_ids.clear();
+    for (const model::Context& context : data.contexts) place.run_ids.insert(std::string(data.text(context.run_id)));
+    const fs::path beside = fs::path(from).parent_path() / kArtifacts;
+    place.folder = beside.string();
+  }
+  if (fs::is_directory(place.folder, error)) return place;
+  err << "bench: there is no folder " << csv::printable(place.folder) << '\n'
+      << kind.how_to << "If its artifacts are elsewhere (--syscost_artifacts), give that folder as FILE.\n";
+  return std::nullopt;
+}
+
+void print_several(const std::vector<FoundTrace>& found, const ArtifactKind& kind, const std::string& asked,
+                   std::ostream& err) {
+  err << csv::printable(
+             fmt::format("bench: {} {}s are of tests with \"{}\" in their names:", found.size(), kind.what, asked))
+      << '\n';
+  for (std::size_t i = 0; i < std::min(found.size(), kNamed); ++i) {
+    err << "  " << csv::printable(found[i].path) << '\n';
+  }
+  if (found.size() > kNamed) err << fmt::format("  and {} more\n", found.size() - kNamed);
+  err << "Give more of the name, or one of these files: bench trace FILE\n";
+}
+
+void print_none(const std::vector<FoundTrace>& all, const ArtifactKind& kind, const std::string& asked,
+                std::ostream& err) {
+  std::vector<std::string> names;
+  for (const FoundTrace& one : all) names.push_back(one.test);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  err << csv::printable(fmt::format("bench: no {} is of a test with \"{}\" in its name{}", kind.what, asked,
+                                    model::or_rather(asked, names)))
+      << '\n';
+  const std::size_t rest = names.size() > kNamed ? names.size() - kNamed : 0;
+  names.resize(names.size() - rest);
+  err << csv::printable(fmt::format("There are {}s of {}{}", kind.what, fmt::join(names, ", "),
+                                    rest == 0 ? "" : fmt::format(" and {} more", rest)))
+      << '\n';
+}
+
+}  // namespace
+
+std::optional<std::string> find_artifact(const cli::Options& options, const ArtifactKind& kind, csv::Problems& problems,
+                                         std::ostream& err) {
+  if (options.trace.from.empty() && options.trace.test.ends_with(kind.ending)) return options.trace.test;
+  if (options.trace.from.ends_with(kind.ending)) return options.trace.from;
+  const std::optional<Place> place = place_of(options, kind, problems, err);
+  if (!place) return std::nullopt;
+  std::vector<FoundTrace> all = trace::find_traces(place->folder, kind.file, place->run_ids, problems);
+  if (all.empty()) {
+    const bool is_of_run = !place->run_ids.empty();
+    err << csv::printable(fmt::format("bench: {} holds no {}{}", place->folder, kind.what,
+                                      is_of_run ? fmt::format(" of run {}", fmt::join(place->run_ids, ", ")) : ""))
+        << '\n'
+        << kind.how_to;
+    return std::nullopt;
+  }
+  std::vector<FoundTrace> found = trace::of_test(all, options.trace.test);
+  if (found.empty()) {
+    print_none(trace::of_newest_run(std::move(all)), kind, options.trace.test, err);
+    return std::nullopt;
+  }
+  found = trace::of_newest_run(std::move(found));
+  if (found.size() == 1) return found.front().path;
+  print_several(found, kind, options.trace.test, err);
+  return std::nullopt;
+}
+
+}  // namespace syscost::bench::commands

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+#include "trace/critical_path.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace syscost::bench::trace {
+namespace {
+
+using Event = SchedEvent;
+
+enum class State { runs, preempted, waits, blocked, absent, unknown };
+
+/// A stretch of one thread; never empty.
+struct Stretch {
+  std::uint64_t from_ns = 0;
+  std::uint64_t to_ns = 0;
+  State state{};
+  std::string call;                 ///< Of state blocked.
+  const Event* begun_by = nullptr;  ///< The wake-up or creation at its begin.
+};
+
+/// What one thread did, from 0 to the window's end, without gaps. Made from its events, in their order.
+class Timeline {
+ public:
+  Timeline(const std::vector<const Event*>& events, std::uint64_t wall_ns) : state_(state_before(events)) {
+    if (state_ == State::blocked) call_ = events.front()->call;
+    for (const Event* event : events) add(*event);
+    become(State::unknown, wall_ns);
+  }
+
+  /// The one that ends at `ns` or has it inside; `ns` is more than 0.
+  const Stretch& before(std::uint64_t ns) const {
+    return *std::lower_bound(stretches_.begin(), stretches_.end(), ns,
+                             [](const Stretch& one, std::uint64_t at) { return one.to_ns < at; });
+  }
+  /// True if the thread had a CPU at `ns`, or got or lost it then.
+  bool runs_at(std::uint64_t ns) const {
+    return std::any_of(stretches_.begin(), stretches_.end(), [&](const Stretch& one) {
+      return one.state == State::runs && one.from_ns <= ns && ns <= one.to_ns;
+    });
+  }
+  std::size_t contradictions() const { return contradictions_; }
+  const std::vector<Stretch>& stretches() const { return stretches_; }
+
+ private:
+  /// What the thread did when the window began, as its first events show.
+  static State state_before(const std::vector<const Event*>& events) {
+    const auto first =
+        std::find_if(events.begin(), events.end(), [](const Event* one) { return one->kind != Event::Kind::woken; });
+    const bool is_woken = first != events.begin();
+    if (first == events.end()) return is_woken ? State::blocked : State::runs;
+    switch ((*first)->kind) {
+      case Event::Kind::created:
+        return State::absent;
+      case Event::Kind::runs:
+        return is_woken ? State::blocked : State::waits;
+      default:
+        return State::runs;
+    }
+  }
+
+  /// Ends the stretch that is open, and begins the next.
+  void become(State state, std::uint64_t at_ns) {
+    if (at_ns > since_ns_) {
+      stretches_.push_back({since_ns_, at_ns, state_, call_, std::exchange(begun_by_, nullptr)});
+    }
+    since_ns_ = at_ns;
+    state_ = state;
+    call_.clear();
+  }
+
+  void add(const Event& event) {
+    switch (event.kind) {
+      case Event::Kind::runs:
+        return get_cpu(event);
+      case Event::Kind::preempted:
+        return leave_cpu(State::preempted, event);
+      case Event::Kind::blocks:
+        leave_cpu(State::blocked, event);
+        call_ = event.call;
+        return;
+      case Event::Kind::ends:
+        return leave_cpu(State::absent, event);
+      case Event::Kind::woken:
+        // Of a thread that runs: it was about to block, and perhaps it does.
+        if (state_ == State::runs) early_ = &event;
+        if (state_ == State::blocked) begin_to_wait(event);
+        return;
+      case Event::Kind::created:
+        if (state_ != State::absent) contradict();
+        return begin_to_wait(event);
+    }
+  }
+
+  void begin_to_wait(const Event& event) {
+    become(State::waits, std::max(event.at_ns, since_ns_));
+    begun_by_ = &event;
+    early_ = nullptr;
+  }
+
+  void leave_cpu(State state, const Event& event) {
+    if (state_ != State::runs) contradict();
+    become(state, event.at_ns);
+  }
+
+  void get_cpu(const Event& event) {
+    // A waker can come while the thread still leaves its CPU: then the wake-up has the earlier time.
+    if (state_ == State::blocked && early_ != nullptr) begin_to_wait(*early_);
+    early_ = nullptr;
+    // A thread that has a CPU already must have lost it in between, and one that is not there must have begun.
+    if (state_ == State::runs || state_ == State::absent) contradict();
+    if (state_ == State::blocked) ++contradictions_;  // nothing woke it
+    become(State::runs, event.at_ns);
+  }
+
+  /// The events before say that the thread cannot do what the next one says.
+  void contradict() {
+    state_ = State::unknown;
+    ++contradictions_;
+  }
+
+  std::vector<Stretch> stretches_;
+  std::size_t contradictions_ = 0;
+  State state_;
+  std::uint64_t since_ns_ = 0;
+  std::string call_;
+  const Event* begun_by_ = nullptr;
+  const Event* early_ = nullptr;  ///< A wake-up while the thread ran.
+};
+
+PathStep::Kind kind_of(State state) {
+  switch (state) {
+    case State::runs:
+      return PathStep::Kind::runs;
+    case State::preempted:
+      return PathStep::Kind::preempted;
+    case State::waits:
+      return PathStep::Kind::waits;
+    case State::blocked:
+      return PathStep::Kind::blocked;
+    case State::absent:
+    case State::unknown:
+      break;
+  }
+  return PathStep::Kind::unknown;
+}
+
+using Timelines = std::map<std::uint32_t, Timeline>;
+
+Timelines timelines_of(const SchedFile& file) {
+  std::map<std::uint32_t, std::vector<const Event*>> of_threads;
+  of_threads[file.thread];
+  for (const Event& event : file.events) {
+    of_threads[event.thread].push_back(&event);
+    if (event.waker_thread != 0) of_threads[event.waker_thread];
+  }
+  Timelines timelines;
+  for (const auto& [thread, events] : of_threads) timelines.emplace(thread, Timeline(events, file.wall_ns));
+  return timelines;
+}
+
+/// The walk backwards. Each step of it goes to an earlier time.
+class Walk {
+ public:
+  Walk(const SchedFile& file, CriticalPath& path)
+      : timelines_(timelines_of(file)), steps_(path.steps), thread_(file.thread), at_ns_(file.wall_ns) {
+    for (const auto& [thread, timeline] : timelines_) path.contradictions += timeline.contradictions();
+    for (const Event& event : file.events) {
+      const auto waker = event.waker == Waker::thread ? timelines_.find(event.waker_thread) : timelines_.end();
+      if (waker != timelines_.end() && !waker->second.runs_at(event.at_ns)) ++path.contradictions;
+    }
+    if (file.lost > 0 && file.lost_after_ns < at_ns_) add(file.lost_after_ns, PathStep::Kind::unknown);
+    while (at_ns_ > 0) go_back();
+    std::reverse(steps_.begin(), steps_.end());
+  }
+
+ private:
+  PathStep& add(std::uint64_t from_ns, PathStep::Kind kind) {
+    PathStep& step = steps_.emplace_back();
+    step.from_ns = from_ns;
+    step.to_ns = std::exchange(at_ns_, from_ns);
+    step.thread = thread_;
+    step.kind = kind;
+    return step;
+  }
+
+  /// Over one stretch of the thread, and, if another thread woke it at the begin of the stretch, to that one.
+  void go_back() {
+    const Stretch& stretch = timelines_.at(thread_).before(at_ns_);
+    // A thread that woke another one had a CPU then. If its events do not say so, one is missing.
+    const bool has_hidden_part = std::exchange(is_at_waker_, false) && !timelines_.at(thread_).runs_at(at_ns_);
+    PathStep& step = add(stretch.from_ns, has_hidden_part ? PathStep::Kind::unknown : kind_of(stretch.state));
+    if (step.kind == PathStep::Kind::blocked) {
+      step.call = stretch.call;
+      step.ended_by = std::exchange(ended_by_, Waker::unknown);
+    }
+    ended_by_ = Waker::unknown;
+    if (stretch.begun_by == nullptr) return;
+    const Event& wake = *stretch.begun_by;
+    if (wake.waker != Waker::thread) {
+      ended_by_ = wake.waker;
+      return;
+    }
+    if (wake.waker_thread == 0 || wake.waker_thread == thread_) return;
+    step.woken_by = wake.waker_thread;
+    step.is_created = wake.kind == Event::Kind::created;
+    step.woken_from = wake.call;
+    step.waker_call = wake.waker_call;
+    thread_ = wake.waker_thread;
+    is_at_waker_ = true;
+  }
+
+  const Timelines timelines_;
+  std::vector<PathStep>& steps_;  ///< Backwards, until the walk is over.
+  std::uint32_t thread_;
+  std::uint64_t at_ns_;
+  bool is_at_waker_ = false;         ///< The walk has come to `thread_` because it woke another one at `at_ns_`.
+  Waker ended_by_ = Waker::unknown;  ///< What ended the stretch before `at_ns_`, if the thread was blocked in it.
+};
+
+}  // namespace
+
+CriticalPath critical_path(const SchedFile& file) {
+  CriticalPath path;
+  const Walk walk(file, path);
+  return path;
+}
+
+std::vector<PathStep> all_threads(const SchedFile& file) {
+  std::vector<PathStep> all;
+  for (const auto& [thread, timeline] : timelines_of(file)) {
+    for (const Stretch& stretch : timeline.stretches()) {
+      if (stretch.state == State::absent) continue;
+      PathStep& step = all.emplace_back();
+      step.from_ns = stretch.from_ns;
+      step.to_ns = stretch.to_ns;
+      step.thread = thread;
+      step.kind = kind_of(stretch.state);
+      step.call = stretch.call;
+    }
+  }
+  return all;
+}
+
+}  // namespace syscost::bench::trace

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+//
+// The critical path of a window: where its wall time went, through all threads.
+//
+// The path is found by a walk backwards over the graph of who woke whom (waker and wakee). The walk begins at the
+// window's end, on the thread that closed the window. While a thread ran, or waited for a CPU, the time is that
+// thread's. At the time when a thread was woken by another one of the process, the walk goes on with the waker: until
+// then the wakee could not run, whatever it did before. If no thread of the process woke it, the time for which it was
+// blocked is part of the path, and the walk goes on with the same thread.
+//
+// So at each time one thread is on the path, and the steps add up to the wall time exactly. Where events are missing or
+// contradict each other, the time is `unknown` or blocked and ended by Waker::unknown; nothing is guessed. A kernel may
+// lose events without a count; the events around them then contradict each other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trace/sched_file.h"
+
+namespace syscost::bench::trace {
+
+struct PathStep {
+  enum class Kind {
+    runs,
+    preempted,  ///< Could run, and another thread had its CPU.
+    waits,      ///< Was woken or created, and waits for a CPU.
+    blocked,    ///< Until `ended_by`, which is not a thread of the process.
+    unknown,    ///< Events are missing.
+  };
+  std::uint64_t from_ns = 0;
+  std::uint64_t to_ns = 0;
+  std::uint32_t thread = 0;
+  Kind kind{};
+  std::string call = {};            ///< Of kind blocked: in which; empty = in none, for example a page fault.
+  Waker ended_by = Waker::unknown;  ///< Of kind blocked.
+  // If the step begins because a thread of the process woke or created this one, and is the step before:
+  std::uint32_t woken_by = 0;  ///< 0 = it does not.
+  bool is_created = false;
+  std::string woken_from = {};  ///< The call that this thread was blocked in.
+  std::string waker_call = {};  ///< The call that the waker was in.
+
+  std::uint64_t took_ns() const { return to_ns - from_ns; }
+};
+
+struct CriticalPath {
+  std::vector<PathStep> steps;     ///< By time, without gaps, from 0 to the wall time. No step is empty.
+  std::size_t contradictions = 0;  ///< Places, of all threads, where an event must be missing.
+};
+
+CriticalPath critical_path(const SchedFile& file);
+
+/// What each thread did, on the path or not, by thread and time. Times before a thread was created and after its end
+/// are left out.
+std::vector<PathStep> all_threads(const SchedFile& file);
+
+}  // namespace syscost::bench::trace
