@@ -238,6 +238,7 @@ class LoopsAndScopes(LoopCase):
                 rows = {name: collections.Counter() for name in ("process", "thread")}
                 for row in self.rows(kind="scope", record="syscall"):
                     rows[row["window"]][row["syscall"]] += int(row["calls"])
+                    self.assertEqual(row["detail"].startswith("at "), bool(further), row["detail"])
                 self.assertEqual(rows, {"process": {"getppid": 45, "getpgrp": 20000}, "thread": {"getppid": 45}})
                 self.assertEqual({row["lost"] for row in self.rows(kind="scope", record="test")}, {"0"})
 

@@ -77,6 +77,23 @@ class Counts(BenchmarkCase):
         [leaving] = self.rows(record="syscall", syscall="exit")
         self.assertEqual((leaving["entries"], leaving["calls"], leaving["no_return"]), ("2", "0", "2"))
 
+    def test_with_lines_the_rows_of_a_syscall_add_up_to_the_same(self):
+        names = ["BM_OneCall", "BM_OneCallThreads/threads:8", "BM_WritesAndSync/4", "BM_Pauses/iterations:200", "BM_Template<3>"]
+        done = self.run_program(SHAPES, "--syscost_where", f"--syscost_csv={self.csv}", QUICK,
+                                "--benchmark_filter=" + "|".join(f"^{name}$" for name in names), code=None)
+        if done.code != 0:
+            self.skipTest("dispatch does not work here: " + done.err)
+        for row in self.rows(record="test"):
+            calls, iterations = self.EXPECTED[row["test"]]
+            counted = int(row["counted_iterations"])
+            found = {}
+            for one in self.rows(record="syscall", test=row["test"]):
+                found[one["syscall"]] = found.get(one["syscall"], 0) + int(one["calls"])
+                self.assertRegex(one["detail"], "^at .*many_shapes", row["test"])
+            self.assertEqual(found, {syscall: count * counted for syscall, count in calls.items()}, row["test"])
+            self.assertEqual((row["backend"], row["lost"]), ("dispatch", "0"))
+        self.assertEqual(len(self.rows(record="test")), len(names))
+
     def test_a_limit_of_files_sizes_leaves_the_counts(self):
         # The process that counts writes to stderr, as Google Benchmark does.
         done = self.run_program("bash", "-c", f"ulimit -f 0; exec {SHAPES} {QUICK} --benchmark_filter=BM_OneCall$ "
