@@ -79,6 +79,12 @@ class Tests(RunCase):
         self.assertEqual(done.out, "out\n")
         self.assertRegex(done.err, r"sh, [0-9.]+ s: [0-9.]+ calls/s, ")
 
+    def test_live_writes_to_the_folder_that_bazel_brings_back(self):
+        done = self.bench_run("--live", "--process", "--", "true", TEST_UNDECLARED_OUTPUTS_DIR=self.folder)
+        self.assertNotIn("% of work", done.err, "no summary")
+        self.csv = os.path.join(self.folder, "syscost.csv")
+        self.assertEqual(len(self.rows(kind="process", record="test")), 1)
+
     def test_a_command_with_rows_that_cannot_be_written_does_not_end_with_0(self):
         done = self.bench_run("--csv=/dev/full", "--process", "--", "true", code=1)
         self.assertIn("/dev/full", done.err)

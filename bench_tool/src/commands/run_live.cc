@@ -11,7 +11,6 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +19,7 @@
 #include <optional>
 #include <system_error>
 
+#include "commands/live_rows.h"
 #include "commands/watch.h"
 #include "csv/problems.h"
 #include "os/passing_signals.h"
@@ -68,35 +68,21 @@ class View {
   View(const cli::Options& options, std::string csv)
       : options_(options),
         csv_(std::move(csv)),
+        rows_(options, csv_),
         is_terminal_(::isatty(STDERR_FILENO) == 1 && render::user_takes_color()) {}
 
   /// Shows intervals that were written since the last time.
   void refresh() {
-    std::error_code error;
-    const std::uintmax_t size = fs::file_size(csv_, error);
-    if (error || size == shown_size_) return;
-    // Each look reads the whole file. Of a file that has grown large, looks are seldom.
-    using Clock = std::chrono::steady_clock;
-    const Clock::time_point begin = Clock::now();
-    if (begin < next_look_) return;
-    shown_size_ = size;
-    csv::Problems torn;  // a row that is being written
-    const WatchedRun run = load_watched(options_, csv_, torn);
-    constexpr int kShareOfTime = 20;
-    next_look_ = Clock::now() + kShareOfTime * (Clock::now() - begin);
-    if (run.intervals.size() <= shown_) return;
-    if (is_terminal_) {
-      draw(run);
-    } else {
-      for (std::size_t at = shown_; at < run.intervals.size(); ++at) std::cerr << interval_line(run, at);
-    }
-    shown_ = run.intervals.size();
+    if (!rows_.read()) return;
+    const WatchedRun& run = rows_.newest();
+    if (is_terminal_) return draw(run);
+    const std::size_t all = run.intervals.size();
+    for (std::size_t at = all - rows_.new_intervals(); at < all; ++at) std::cerr << interval_line(run, at);
   }
 
   void show_end() {
-    next_look_ = {};
     refresh();
-    if (!is_terminal_ || shown_ == 0) return;
+    if (!is_terminal_ || rows_.intervals() == 0) return;
     csv::Problems ignored;
     constexpr std::size_t kMost = 10;
     const std::string unusual = unusual_text(load_watched(options_, csv_, ignored), kMost, render::Paint(true));
@@ -111,10 +97,8 @@ class View {
 
   const cli::Options& options_;
   std::string csv_;
+  LiveRows rows_;
   bool is_terminal_;
-  std::uintmax_t shown_size_ = 0;
-  std::size_t shown_ = 0;
-  std::chrono::steady_clock::time_point next_look_{};
 };
 
 int exit_code_of(int status) {
@@ -149,8 +133,8 @@ int run_live(const std::string& program, std::vector<std::string> arguments, con
       return cli::kExitBadInput;
     }
     csv = g_folder->rows();
-    arguments.insert(arguments.begin() + 1, "--csv=" + csv);
   }
+  if (named_csv(arguments).empty()) arguments.insert(arguments.begin() + 1, "--csv=" + csv);
   if (!value_of(arguments, "--interval")) arguments.insert(arguments.begin() + 1, "--interval=1s");
   // The file may hold other runs.
   cli::Options own = options;
@@ -165,6 +149,7 @@ int run_live(const std::string& program, std::vector<std::string> arguments, con
   struct sigaction waiting {};
   waiting.sa_handler = SIG_DFL;
   ::sigaction(SIGCHLD, &waiting, &of_children);
+  View view(own, csv);
   PassingSignals::begin_command();
   const pid_t child = start(program, arguments, of_children);
   if (child < 0) {
@@ -173,7 +158,6 @@ int run_live(const std::string& program, std::vector<std::string> arguments, con
   }
   // The table stays until the command has ended.
   signals.set_command(child);
-  View view(own, csv);
   int status = 0;
   for (bool has_ended = false; !has_ended;) {
     constexpr int kBetweenLooks_ms = 100;

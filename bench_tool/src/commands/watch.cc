@@ -93,15 +93,31 @@ std::map<std::string, std::string, std::less<>> percentiles(const WatchedRun& ru
 
 }  // namespace
 
-WatchedRun load_watched(const cli::Options& options, const std::string& file, csv::Problems& problems) {
+namespace {
+
+model::LoadOptions load_options(const cli::Options& options) {
   model::LoadOptions load;
   load.folders = options.folders;
   load.keep_intervals = true;
   load.keep_histograms = true;
   load.is_printable = true;
   if (!options.run_ids.empty()) load.run_id = options.run_ids.front();
+  return load;
+}
+
+}  // namespace
+
+WatchedRun load_watched(const cli::Options& options, const std::string& file, csv::Problems& problems) {
   WatchedRun run;
-  run.data = model::load(file, load, problems);
+  run.data = model::load(file, load_options(options), problems);
+  run.intervals = stats::intervals_of(run.data, run.command);
+  return run;
+}
+
+WatchedRun load_watched_text(const cli::Options& options, const std::string& file, std::string_view text,
+                             csv::Problems& problems) {
+  WatchedRun run;
+  run.data = model::load_text(file, text, load_options(options), problems);
   run.intervals = stats::intervals_of(run.data, run.command);
   return run;
 }
@@ -112,7 +128,7 @@ std::string newest_interval_text(const WatchedRun& run, const render::Screen& sc
   const std::vector<Finding> findings = stats::findings_in(run.intervals, at);
   std::string text =
       paint.bold(run.command) + fmt::format(", {:.3g} s, interval {} of {:.3g} s\n{}\n\n", now.begin_s + now.seconds,
-                                            at + 1, now.seconds, totals_text(now));
+                                            now.number + 1, now.seconds, totals_text(now));
   std::vector<std::pair<std::string, stats::IntervalCalls>> rows(now.by_syscall.begin(), now.by_syscall.end());
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
     const auto key = [](const stats::IntervalCalls& one) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <iosfwd>
 #include <string>
+#include <string_view>
 
 #include "cli/options.h"
 #include "model/dataset.h"
@@ -25,6 +26,9 @@ struct WatchedRun {
   std::vector<stats::WatchedInterval> intervals;
 };
 WatchedRun load_watched(const cli::Options& options, const std::string& file, csv::Problems& problems);
+/// The same of `text`, rows of the file below its header.
+WatchedRun load_watched_text(const cli::Options& options, const std::string& file, std::string_view text,
+                             csv::Problems& problems);
 
 /// The newest interval: a line of totals, and a table of its syscalls that fits the screen.
 std::string newest_interval_text(const WatchedRun& run, const render::Screen& screen, const render::Paint& paint);
