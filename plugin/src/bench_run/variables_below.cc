@@ -42,7 +42,7 @@ std::string set_variables(const std::vector<std::string>& options) {
   const char* const csv = getenv("SYSCOST_CSV");
   if (csv == nullptr || *csv == '\0') return {};
   // Programs below may have another working directory.
-  const std::string path = *csv != '/' ? working_directory() + "/" + csv : csv;
+  std::string path = *csv != '/' ? working_directory() + "/" + csv : csv;
   setenv("SYSCOST_CSV", path.c_str(), 1);
   return path;
 }

@@ -38,10 +38,10 @@ Guard between_windows() {
   return signal_safe::EntryPoint::enter();
 }
 
-// So many calls take some microseconds; reading the clock takes a hundredth of that.
+// So many calls take some microseconds. Reading the clock takes a hundredth of that time.
 constexpr int kCalibrationCalls = 60;
 
-// Between two backends of one process generations go on: a record in the log names them.
+// A later backend of the process continues the generations, because records in the log name them.
 std::atomic<Generation> last_generation{0};
 std::atomic<bool> is_open{false};
 
@@ -54,10 +54,10 @@ class DispatchBackend final : public Backend {
   DispatchBackend& operator=(const DispatchBackend&) = delete;
 
   Result<void> start(bool with_stacks, double unobserved_ns, const ClockRate& clock);
-  /// Counts only the calls that `filter` selects from now on; the others are neither counted nor lost. After start(),
-  /// because the filter may leave the calls of its proof out.
+  /// Counts only the calls that `filter` selects from now on; the others are neither counted nor lost. Call it after
+  /// start(), because the filter may leave out the calls of its proof.
   void select(const Filter& filter);
-  /// After start(), which finds out whether there is a clock.
+  /// Call it after start(), which finds out if there is a clock.
   Result<void> start_trace(std::uint64_t events, const Filter* filter);
 
   std::string_view name() const override { return name_; }
@@ -91,10 +91,10 @@ class DispatchBackend final : public Backend {
 
  private:
   Result<void> prove();
-  /// Counts the other threads of this process: is the opener alone, and which threads are never seen?
+  /// Counts the other threads of this process: notes if the opener is alone, and which threads are never seen.
   void count_others();
   void add_remark(const std::string& text);
-  /// All of them are of threads that get no lane.
+  /// All hidden losses are of threads that get no lane.
   std::uint64_t count_losses() { return losses_of_unseen_ = unwatched_.count_losses() + older_.count_losses(); }
 
   Patching patching_;
@@ -159,7 +159,7 @@ Result<void> DispatchBackend::start(bool with_stacks, double unobserved_ns, cons
 }
 
 void DispatchBackend::count_others() {
-  // Said first: a thread that a signal handler makes while they are counted takes it back.
+  // Set it first: if a signal handler makes a thread while they are counted, that thread resets it.
   std::atomic_ref(syscost_is_alone).store(1);
   forget_ended_threads();
   const std::size_t threads = count_threads();
@@ -178,7 +178,7 @@ void DispatchBackend::add_remark(const std::string& text) {
   remark_.append(remark_.empty() ? "" : "; ").append(text);
 }
 
-/// Leaves the process lane armed.
+/// Leaves the lane of the process armed.
 Result<void> DispatchBackend::prove() {
   boundary(Lane::kProcess, Next::kArm);
   for (std::uint64_t i = 0; i < kKnownCalls; ++i) make_dispatched_call(SYS_getppid);
@@ -194,10 +194,10 @@ Result<void> DispatchBackend::prove() {
 
 DispatchBackend::~DispatchBackend() {
   const Guard guard = between_windows();
-  // A jump that cannot be taken away is met by threads that are not watched any more.
+  // If a jump cannot be taken away, threads that are not watched any more run into it.
   std::atomic_ref(syscost_has_older_threads).store(1);
   forget_ended_threads();
-  // A thread that a timed pass made has not passed the stub. It may stand in what undo() would take away.
+  // A thread that a timed pass made has not passed the stub. It may be in code that undo() would take away.
   if (syscost_is_alone != 0 && count_threads() != 1) std::atomic_ref(syscost_is_alone).store(0);
   patches_.undo();
   disarm_every_lane();
@@ -268,7 +268,7 @@ void DispatchBackend::read_crossings(CrossingSink& sink) {
 
 Result<std::uint64_t> DispatchBackend::hidden_losses() {
   if (Result<void> counts = check_still_dispatched(); !counts.ok()) return counts.failure();
-  // Older threads unload libraries unseen.
+  // The stub does not see when older threads unload libraries.
   if (stacks_ != nullptr && syscost_has_older_threads != 0) CallStacks::check_modules();
   return count_losses();
 }
@@ -283,7 +283,7 @@ Result<void> DispatchBackend::detach() {
   }
   unwatched_.begin_timed_passes();
   detached_ = signal_safe::calling_thread(guard);
-  // Other threads' handlers need ours, because their signal stacks are ours.
+  // The signal stacks of other threads are ours, so their handlers still need our handler.
   const bool is_last = detached_ != nullptr && count_armed_threads() == 1;
   if (detached_ != nullptr) signal_safe::disarm_calling_thread(guard, is_last);
   std::atomic_ref(syscost_selector).store(0);
@@ -295,7 +295,7 @@ Result<void> DispatchBackend::attach() {
   if (Result<void> counts = check_not_aside(); !counts.ok()) return counts;
   const Guard guard = between_windows();
   Thread* thread = std::exchange(detached_, nullptr);
-  // Unwatched, the thread may have blocked SIGSYS or given it a handler.
+  // While it was not watched, the thread may have blocked SIGSYS or set a handler for it.
   if (thread != nullptr) static_cast<void>(signal_safe::take_signals_over(guard, *thread));
   std::atomic_ref(syscost_state.pauses).fetch_add(1);
   std::atomic_ref(syscost_selector).store(1);

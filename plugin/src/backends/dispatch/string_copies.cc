@@ -24,7 +24,7 @@ bool has_seccomp_filter() {
   return syscost_raw_syscall(SYS_prctl, PR_GET_SECCOMP) != 0;
 }
 
-/// As the stub makes the call: 0, or -errno.
+/// Makes the call as the stub does. Returns 0, or -errno.
 long try_a_copy() {
   char from = 's';
   char into = 0;
@@ -35,7 +35,7 @@ long try_a_copy() {
   return copied < 0 ? copied : copied == 1 && into == from ? 0 : -EIO;
 }
 
-/// Waits for the child's end, and ends it if a supervisor of the filter does not answer. True if nothing killed it.
+/// Waits for the end of `child`, and kills it if a supervisor of the filter does not answer. True if nothing killed it.
 bool survives(long child) {
   constexpr long kAll = 0x4000'0000;  // __WALL: also a child without exit signal
   constexpr int kPatienceMs = 1000;

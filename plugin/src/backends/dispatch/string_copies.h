@@ -15,7 +15,7 @@ class StringCopies {
   /// Stops the copies if a filter has been installed that the stub has not seen. Between windows.
   void check() const;
 
-  /// Why nothing is copied; empty if strings are.
+  /// Returns why no strings are copied; empty if they are.
   const std::string& why_not() const { return why_not_; }
 
  private:

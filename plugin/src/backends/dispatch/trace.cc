@@ -34,7 +34,7 @@ void set_mode(TraceMode mode) {
   std::atomic_ref(syscost_trace_mode).store(mode, std::memory_order_seq_cst);
 }
 
-/// Which arguments are strings that the kernel reads in each call that succeeds.
+/// Notes the arguments that are strings which the kernel reads in each successful call.
 void learn_strings() {
   for (std::uint32_t number = 0; number < signal_safe::kNumbers; ++number) {
     std::uint8_t bits = 0;
@@ -46,7 +46,7 @@ void learn_strings() {
   }
 }
 
-/// Makes a time of the time-stamp counter one of the clock, between two instants at which both are known.
+/// Converts times of the time-stamp counter into times of the clock, by two instants at which both are known.
 class Times {
  public:
   Times(const Instant& first, const Instant& last)
@@ -157,7 +157,7 @@ bool Trace::pause() {
   return !is_given_up_;
 }
 
-/// Puts the events in the order of their starts; returns how many there are.
+/// Sorts the events by their start. Returns their number.
 std::uint64_t Trace::collect() {
   std::uint64_t count = 0;
   const std::uint64_t chunks = std::min(syscost_trace.taken, syscost_trace.count);
