@@ -34,9 +34,11 @@ class SegmentsTest : public testing::Test {
 
   static constexpr std::uint32_t kSlot = 5;
 
-  syscost_cell& cell(std::uint32_t bank, std::uint32_t shard) { return this->shard(bank, shard).cells[kSlot]; }
-  syscost_bank& shard(std::uint32_t bank, std::uint32_t index) {
-    return memory_.bank(bank * memory_.shard_count() + index);
+  syscost_cell& cell(std::uint32_t bank, std::uint32_t partition) {
+    return this->partition(bank, partition).cells[kSlot];
+  }
+  syscost_bank& partition(std::uint32_t bank, std::uint32_t index) {
+    return memory_.bank(bank * memory_.partition_count() + index);
   }
   /// Does the same as sys_enter and sys_exit for `count` calls of `latency_ns` each.
   void calls(std::uint32_t bank, std::uint32_t index, std::uint64_t count, std::uint64_t latency_ns) {
@@ -48,8 +50,8 @@ class SegmentsTest : public testing::Test {
     target.latency_count += count;
     target.latency_sum_ns += count * latency_ns;
     target.buckets[syscost_bucket_of(latency_ns)] += count;
-    shard(bank, index).dirty_enter[0] |= 1ULL << kSlot;
-    shard(bank, index).dirty_exit[0] |= 1ULL << kSlot;
+    partition(bank, index).dirty_enter[0] |= 1ULL << kSlot;
+    partition(bank, index).dirty_exit[0] |= 1ULL << kSlot;
   }
   void crossing(std::uint64_t entered_in, std::uint64_t returned_in) {
     std::uint64_t index = memory_.directory().log_produced++;
@@ -106,10 +108,10 @@ TEST_F(SegmentsTest, TakesEverythingExactlyOnce) {
 TEST_F(SegmentsTest, CountsErrorsByErrnoAndInterruptedCallsAsEintr) {
   calls(1, 0, 2, 100);
   memory_.directory().error_of[9] = kSlot << 16 | EBADF;
-  shard(1, 0).errors[9] = 2;
-  shard(1, 0).dirty_errors[0] |= 1ULL << 9;
+  partition(1, 0).errors[9] = 2;
+  partition(1, 0).dirty_errors[0] |= 1ULL << 9;
   cell(1, 0).interrupted = 1;
-  shard(1, 0).dirty_deliver[0] |= 1ULL << kSlot;
+  partition(1, 0).dirty_deliver[0] |= 1ULL << kSlot;
   Segments segments(memory_);
   CallTable table(std::pmr::get_default_resource());
   segments.take(Lane::kProcess, 1, table);
@@ -121,14 +123,14 @@ TEST_F(SegmentsTest, CountsErrorsByErrnoAndInterruptedCallsAsEintr) {
 TEST_F(SegmentsTest, ClearsWhatAStragglerLeftSoThatTheNextSegmentStartsAtZero) {
   Segments segments(memory_);
   calls(0, 1, 5, 100);
-  shard(0, 1).errors[9] = 1;
-  shard(0, 1).dirty_errors[0] |= 1ULL << 9;
+  partition(0, 1).errors[9] = 1;
+  partition(0, 1).dirty_errors[0] |= 1ULL << 9;
   segments.clear_leftovers(Lane::kProcess, 0);
   CallTable table(std::pmr::get_default_resource());
   segments.take(Lane::kProcess, 0, table);
   EXPECT_TRUE(table.empty());
   EXPECT_EQ(cell(0, 1).buckets[syscost_bucket_of(100)], 0U);
-  EXPECT_EQ(shard(0, 1).errors[9], 0U);
+  EXPECT_EQ(partition(0, 1).errors[9], 0U);
 }
 
 TEST_F(SegmentsTest, KeepsNumbersBeyondTheTablesByNumber) {

@@ -28,14 +28,14 @@ struct SharedMemory {
   std::span<syscost_block> blocks;
   std::uint32_t cpu_count = 0;
   std::uint64_t cookie = 0;  ///< First argument of a registration call.
-  /// [bank][shard][slot - SYSCOST_SLOTS]; empty without details.
+  /// [bank][partition][slot - SYSCOST_SLOTS]; empty without details.
   std::span<syscost_cell> detail_cells{};
   syscost_children* children = nullptr;   ///< Null where they are not counted.
   std::span<syscost_cell> child_cells{};  ///< [bank][slot - SYSCOST_FIRST_CHILD_SLOT].
   /// The head, then the events; empty where they are not kept.
   std::span<syscost_scheduler_block> scheduler{};
 
-  std::uint32_t shard_count() const { return cpu_count + SYSCOST_LANES - 1; }
+  std::uint32_t partition_count() const { return cpu_count + SYSCOST_LANES - 1; }
   std::span<syscost_lane> lanes() const { return blocks[0].head.lanes; }
   /// Possible CPUs only.
   std::span<syscost_cpu> cpus() const { return std::span(blocks[0].head.cpus).first(cpu_count); }
@@ -44,7 +44,7 @@ struct SharedMemory {
     const std::uint64_t block = index / SYSCOST_LOG_BLOCK_RECORDS % SYSCOST_LOG_BLOCKS;
     return blocks[SYSCOST_FIRST_LOG_BLOCK + block].log.records[index % SYSCOST_LOG_BLOCK_RECORDS];
   }
-  /// Of [bank][shard].
+  /// Of [bank][partition].
   syscost_bank& bank(std::uint32_t index) const { return blocks[SYSCOST_FIRST_BANK + index].bank; }
 };
 

@@ -14,42 +14,43 @@ std::uint64_t Segments::wait_for_programs() const {
   return wait_for_programs_on(memory_.cpus());
 }
 
-Segments::Range Segments::shards_of(Lane lane, std::uint32_t bank) const {
-  std::uint32_t base = bank * memory_.shard_count();
+Segments::Range Segments::partitions_of(Lane lane, std::uint32_t bank) const {
+  std::uint32_t base = bank * memory_.partition_count();
   if (lane == Lane::kProcess) return {base, base + memory_.cpu_count};
   std::uint32_t own = base + memory_.cpu_count + static_cast<std::uint32_t>(lane) - 1;
   return {own, own + 1};
 }
 
 void Segments::take(Lane lane, std::uint32_t bank, CallTable& into) {
-  auto [first, end] = shards_of(lane, bank);
-  for (std::uint32_t shard = first; shard < end; ++shard) take_shard(shard, into);
+  auto [first, end] = partitions_of(lane, bank);
+  for (std::uint32_t partition = first; partition < end; ++partition) take_partition(partition, into);
 }
 
-void Segments::take_shard(std::uint32_t shard_index, CallTable& into) {
-  syscost_bank& shard = memory_.bank(shard_index);
+void Segments::take_partition(std::uint32_t partition_index, CallTable& into) {
+  syscost_bank& partition = memory_.bank(partition_index);
   __u64 touched[SYSCOST_DIRTY_WORDS] = {};
   for (std::size_t w = 0; w < dirty_words(); ++w) {
-    touched[w] = shard.dirty_enter[w] | shard.dirty_exit[w] | shard.dirty_deliver[w];
-    shard.dirty_enter[w] = shard.dirty_exit[w] = shard.dirty_deliver[w] = 0;
+    touched[w] = partition.dirty_enter[w] | partition.dirty_exit[w] | partition.dirty_deliver[w];
+    partition.dirty_enter[w] = partition.dirty_exit[w] = partition.dirty_deliver[w] = 0;
   }
   drain_bits(touched, dirty_words(),
-             [&](std::uint32_t slot) { take_cell(cell_at(shard_index, slot), into.at(syscall_of(slot))); });
-  drain_bits(shard.dirty_errors, SYSCOST_ERROR_DIRTY_WORDS, [&](std::uint32_t error_slot) {
+             [&](std::uint32_t slot) { take_cell(cell_at(partition_index, slot), into.at(syscall_of(slot))); });
+  drain_bits(partition.dirty_errors, SYSCOST_ERROR_DIRTY_WORDS, [&](std::uint32_t error_slot) {
     std::uint32_t error = memory_.directory().error_of[error_slot];
-    into.at(syscall_of(error >> 16)).errors.add(static_cast<int>(error & 0xffff), shard.errors[error_slot]);
-    shard.errors[error_slot] = 0;
+    into.at(syscall_of(error >> 16)).errors.add(static_cast<int>(error & 0xffff), partition.errors[error_slot]);
+    partition.errors[error_slot] = 0;
   });
 }
 
 void Segments::clear_leftovers(Lane lane, std::uint32_t bank) {
-  auto [first, end] = shards_of(lane, bank);
+  auto [first, end] = partitions_of(lane, bank);
   for (std::uint32_t index = first; index < end; ++index) {
-    syscost_bank& shard = memory_.bank(index);
-    for (auto* words : {shard.dirty_enter, shard.dirty_exit, shard.dirty_deliver}) {
+    syscost_bank& partition = memory_.bank(index);
+    for (auto* words : {partition.dirty_enter, partition.dirty_exit, partition.dirty_deliver}) {
       drain_bits(words, dirty_words(), [&](std::uint32_t slot) { cell_at(index, slot) = {}; });
     }
-    drain_bits(shard.dirty_errors, SYSCOST_ERROR_DIRTY_WORDS, [&](std::uint32_t slot) { shard.errors[slot] = 0; });
+    drain_bits(partition.dirty_errors, SYSCOST_ERROR_DIRTY_WORDS,
+               [&](std::uint32_t slot) { partition.errors[slot] = 0; });
   }
 }
 
@@ -111,9 +112,9 @@ std::uint64_t Segments::lost() const {
   return std::max(load(memory_.directory().log_lost), log_gaps_) + lost_on(memory_.cpus());
 }
 
-syscost_cell& Segments::cell_at(std::uint32_t shard, std::uint32_t slot) {
-  if (slot < SYSCOST_SLOTS) return memory_.bank(shard).cells[slot];
-  return memory_.detail_cells[std::size_t{shard} * SYSCOST_DETAIL_SLOTS + (slot - SYSCOST_SLOTS)];
+syscost_cell& Segments::cell_at(std::uint32_t partition, std::uint32_t slot) {
+  if (slot < SYSCOST_SLOTS) return memory_.bank(partition).cells[slot];
+  return memory_.detail_cells[std::size_t{partition} * SYSCOST_DETAIL_SLOTS + (slot - SYSCOST_SLOTS)];
 }
 
 SyscallId Segments::syscall_of(std::uint32_t slot) const {

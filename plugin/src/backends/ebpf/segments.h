@@ -2,11 +2,12 @@
 //
 // Reads what the programs counted, and clears it for the next segment.
 //
-// A segment's counts lie in one bank, split into shards (CPUs, or one thread's lane) so that programs never write to
-// the same cell at once. Before a bank is read, no program may be writing to it. The boundary has stored a new control,
-// and every program announces itself before it reads a control, so it is enough to wait until the programs that were
-// running at that moment have ended: nanoseconds, or longer where a virtual CPU was taken away mid-program. The wait is
-// bounded; a program that is still running then may add one event to a bank already read, and is counted as late.
+// A segment's counts lie in one bank, split into partitions (CPUs, or one thread's lane) so that programs never write
+// to the same cell at once. Before a bank is read, no program may be writing to it. The boundary has stored a new
+// control, and every program announces itself before it reads a control, so it is enough to wait until the programs
+// that were running at that moment have ended: nanoseconds, or longer where a virtual CPU was taken away mid-program.
+// The wait is bounded; a program that is still running then may add one event to a bank already read, and is counted as
+// late.
 #pragma once
 
 #include <cstdint>
@@ -43,10 +44,10 @@ class Segments {
     std::uint32_t first;
     std::uint32_t end;
   };
-  Range shards_of(Lane lane, std::uint32_t bank) const;
-  void take_shard(std::uint32_t shard, CallTable& into);
+  Range partitions_of(Lane lane, std::uint32_t bank) const;
+  void take_partition(std::uint32_t partition, CallTable& into);
   SyscallId syscall_of(std::uint32_t slot) const;
-  syscost_cell& cell_at(std::uint32_t shard, std::uint32_t slot);
+  syscost_cell& cell_at(std::uint32_t partition, std::uint32_t slot);
   /// Without details only the first slots are in use.
   std::size_t dirty_words() const { return memory_.detail_cells.empty() ? SYSCOST_SLOTS / 64 : SYSCOST_DIRTY_WORDS; }
 

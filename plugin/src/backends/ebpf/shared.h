@@ -102,7 +102,7 @@ struct syscost_detail {
 };
 SYSCOST_STATIC_ASSERT(sizeof(struct syscost_detail) == 24, "no hidden padding");
 
-/* One syscall, or one detail of it, of one segment on one shard. */
+/* One syscall, or one detail of it, of one segment on one partition. */
 struct syscost_cell {
   /* sys_enter */
   __u64 entries;
@@ -127,8 +127,8 @@ struct syscost_cell {
 };
 SYSCOST_STATIC_ASSERT(sizeof(struct syscost_cell) == 128 + 8 * SYSCOST_BUCKETS, "no hidden padding");
 
-/* What one shard counts in one bank: which cells were touched, the cells, the errors. A shard is a CPU (lane 0) or a
- * lane. */
+/* What one partition counts in one bank: which cells were touched, the cells, the errors. A partition is a CPU (lane 0)
+ * or a lane. */
 struct syscost_bank {
   __u64 dirty_enter[SYSCOST_DIRTY_WORDS];   /* sys_enter */
   __u64 dirty_exit[SYSCOST_DIRTY_WORDS];    /* sys_exit */
@@ -212,7 +212,7 @@ struct syscost_head {
 union syscost_block {
   struct syscost_head head;     /* block 0 */
   struct syscost_log_block log; /* SYSCOST_LOG_BLOCKS of them */
-  struct syscost_bank bank;     /* [bank][shard] */
+  struct syscost_bank bank;     /* [bank][partition] */
 };
 #define SYSCOST_FIRST_LOG_BLOCK 1
 #define SYSCOST_FIRST_BANK (SYSCOST_FIRST_LOG_BLOCK + SYSCOST_LOG_BLOCKS)

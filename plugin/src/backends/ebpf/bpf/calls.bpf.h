@@ -242,7 +242,7 @@ static __always_inline void handle_exit(const struct process* process, const str
   struct count_target target;
   find_bank(process, child, control, thread->entered_lane, &target);
   if (with_details && target.bank && result >= 0)
-    slot = slot_by_status(process, target.bank, target.shard, regs, thread);
+    slot = slot_by_status(process, target.bank, target.partition, regs, thread);
   if (!find_cell(child, slot, &target)) {
     cpu->lost_exit++;
     return;

@@ -127,7 +127,7 @@ static __noinline __u32 detailed_slot_of(struct syscost_directory* directory, st
 
 // A call can succeed for the kernel, and the driver reports a failure in its argument. Such a call is a detail of its
 // own. Its entry was counted before that was known, so the entry moves.
-static __noinline __u32 slot_by_status(const struct process* process, struct syscost_bank* bank, __u32 shard,
+static __noinline __u32 slot_by_status(const struct process* process, struct syscost_bank* bank, __u32 partition,
                                        struct pt_regs* regs, const struct thread_state* thread) {
   struct syscost_directory* directory = &process->head->directory;
   __u32 slot = thread->slot;
@@ -140,8 +140,8 @@ static __noinline __u32 slot_by_status(const struct process* process, struct sys
   failed.status = status;
   __u32 other = slot_of_detail(directory, &failed);
   if (other < SYSCOST_SLOTS) return slot;
-  struct syscost_cell* from = cell_at(bank, shard, slot);
-  struct syscost_cell* to = cell_at(bank, shard, other);
+  struct syscost_cell* from = cell_at(bank, partition, slot);
+  struct syscost_cell* to = cell_at(bank, partition, other);
   if (!from || !to) return slot;
   mark(bank->dirty_exit, slot);
   from->moved_out++;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 //
 // What the programs of syscost.bpf.c hold: the maps they share with the measured processes (shared.h), each thread's
-// state, and which lane, bank and shard a call is counted in.
+// state, and which lane, bank and partition a call is counted in.
 #pragma once
 
 #include "bounds.bpf.h"
@@ -41,7 +41,7 @@ __u64 targets[SYSCOST_TARGET_BUCKETS][SYSCOST_TARGET_WAYS] = {};
 struct process_map {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(map_flags, BPF_F_MMAPABLE);
-  __uint(max_entries, 1);  // head, log, banks * shards: set before loading
+  __uint(max_entries, 1);  // head, log, banks * partitions: set before loading
   // By size, because clang leaves the value type of an inner map out of the type information.
   __uint(key_size, sizeof(__u32));
   __uint(value_size, sizeof(union syscost_block));
@@ -58,7 +58,7 @@ struct {
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(map_flags, BPF_F_MMAPABLE);
-  __uint(max_entries, 1);  // banks * shards * detail slots, set before loading where details are asked for
+  __uint(max_entries, 1);  // banks * partitions * detail slots, set before loading where details are asked for
   __type(key, __u32);
   __type(value, struct syscost_cell);
 } detail_cells SEC(".maps");
@@ -209,21 +209,21 @@ static __always_inline void forget_past(const struct process* process, struct th
 }
 
 // The index of the bank in which `lane`, or for lane 0 this CPU, counts under `control`.
-static __always_inline __u32 shard_index(__u64 control, __u32 lane) {
-  __u32 shard = lane ? cpu_count + lane - 1 : bpf_get_smp_processor_id();
-  return (__u32)SYSCOST_CONTROL_BANK(control) * (cpu_count + SYSCOST_LANES - 1) + shard;
+static __always_inline __u32 partition_index(__u64 control, __u32 lane) {
+  __u32 partition = lane ? cpu_count + lane - 1 : bpf_get_smp_processor_id();
+  return (__u32)SYSCOST_CONTROL_BANK(control) * (cpu_count + SYSCOST_LANES - 1) + partition;
 }
 
-static __always_inline struct syscost_bank* bank_at(const struct process* process, __u32 shard) {
-  union syscost_block* block = block_at(process, SYSCOST_FIRST_BANK + shard);
+static __always_inline struct syscost_bank* bank_at(const struct process* process, __u32 partition) {
+  union syscost_block* block = block_at(process, SYSCOST_FIRST_BANK + partition);
   return block ? &block->bank : 0;
 }
 
-// The cell of a syscall or a detail; `bank` is the shard's.
-static __always_inline struct syscost_cell* cell_at(struct syscost_bank* bank, __u32 shard, __u32 slot) {
+// The cell of a syscall or a detail; `bank` is the partition's.
+static __always_inline struct syscost_cell* cell_at(struct syscost_bank* bank, __u32 partition, __u32 slot) {
   if (with_details && slot >= SYSCOST_SLOTS) {
     __u32 index = slot - SYSCOST_SLOTS;
-    __u32 key = shard * SYSCOST_DETAIL_SLOTS + index;
+    __u32 key = partition * SYSCOST_DETAIL_SLOTS + index;
     return index < SYSCOST_DETAIL_SLOTS ? bpf_map_lookup_elem(&detail_cells, &key) : 0;
   }
   return &AT(bank->cells, slot);

@@ -15,25 +15,25 @@
 struct count_target {
   struct syscost_bank* bank;
   struct syscost_cell* cell;
-  __u32 shard;  // for children the number of the bank
+  __u32 partition;  // for children the number of the bank
 };
 
 static __always_inline void find_bank(const struct process* process, const struct child* child, __u64 control,
                                       __u32 lane, struct count_target* target) {
   target->bank = 0;
   if (child) {
-    target->shard = SYSCOST_CONTROL_BANK(control);
+    target->partition = SYSCOST_CONTROL_BANK(control);
   } else {
-    target->shard = shard_index(control, lane);
-    target->bank = bank_at(process, target->shard);
+    target->partition = partition_index(control, lane);
+    target->bank = bank_at(process, target->partition);
   }
 }
 
 static __always_inline bool find_cell(const struct child* child, __u32 slot, struct count_target* target) {
   if (child) {
-    target->cell = child_cell_at(target->shard, slot);
+    target->cell = child_cell_at(target->partition, slot);
   } else {
-    target->cell = target->bank ? cell_at(target->bank, target->shard, slot) : 0;
+    target->cell = target->bank ? cell_at(target->bank, target->partition, slot) : 0;
   }
   return target->cell;
 }
@@ -45,13 +45,13 @@ static __always_inline bool find_count_target(const struct process* process, con
 }
 
 // `words` are those of the program that counts.
-#define MARK(child, target, slot, words)                       \
-  ({                                                           \
-    if (child) {                                               \
-      mark_child_slot((child)->memory, (target)->shard, slot); \
-    } else {                                                   \
-      mark((target)->bank->words, slot);                       \
-    }                                                          \
+#define MARK(child, target, slot, words)                           \
+  ({                                                               \
+    if (child) {                                                   \
+      mark_child_slot((child)->memory, (target)->partition, slot); \
+    } else {                                                       \
+      mark((target)->bank->words, slot);                           \
+    }                                                              \
   })
 
 static __always_inline void add_one(const struct child* child, __u64* field) {
@@ -78,7 +78,7 @@ static __always_inline void count_error(const struct process* process, const str
                                         struct syscost_cpu* cpu) {
   if (result >= 0 || result < -MAX_ERRNO) return;
   if (child) {
-    if (!count_child_error(child->memory, target->shard, slot, (__u32)-result)) cpu->lost_exit++;
+    if (!count_child_error(child->memory, target->partition, slot, (__u32)-result)) cpu->lost_exit++;
     return;
   }
   __u32 error_slot = error_slot_of(&process->head->directory, slot, (__u32)-result);
