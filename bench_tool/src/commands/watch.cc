@@ -95,7 +95,7 @@ std::map<std::string, std::string, std::less<>> percentiles(const WatchedRun& ru
 
 namespace {
 
-model::LoadOptions load_options(const cli::Options& options) {
+model::LoadOptions load_options_of_watch(const cli::Options& options) {
   model::LoadOptions load;
   load.folders = options.folders;
   load.keep_intervals = true;
@@ -109,7 +109,7 @@ model::LoadOptions load_options(const cli::Options& options) {
 
 WatchedRun load_watched(const cli::Options& options, const std::string& file, csv::Problems& problems) {
   WatchedRun run;
-  run.data = model::load(file, load_options(options), problems);
+  run.data = model::load(file, load_options_of_watch(options), problems);
   run.intervals = stats::intervals_of(run.data, run.command);
   return run;
 }
@@ -117,7 +117,7 @@ WatchedRun load_watched(const cli::Options& options, const std::string& file, cs
 WatchedRun load_watched_text(const cli::Options& options, const std::string& file, std::string_view text,
                              csv::Problems& problems) {
   WatchedRun run;
-  run.data = model::load_text(file, text, load_options(options), problems);
+  run.data = model::load_text(file, text, load_options_of_watch(options), problems);
   run.intervals = stats::intervals_of(run.data, run.command);
   return run;
 }
