@@ -23,7 +23,8 @@ class MappedText {
   MappedText& operator=(const MappedText&) = delete;
 
   void append(std::string_view text) {
-    if (size_ + text.size() > room_ && !grow(size_ + text.size())) {
+    if (text.empty()) return;
+    if ((start_ == nullptr || size_ + text.size() > room_) && !grow(size_ + text.size())) {
       is_whole_ = false;
       return;
     }
