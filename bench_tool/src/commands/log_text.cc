@@ -97,7 +97,7 @@ render::Table log_table(const TestLog& log, std::size_t width) {
 }
 
 /// `run 17, commit 43cf755a, 2026-11-21 01:52`.
-std::string name_of(const TestLog& log, const HistoryRun& run) {
+std::string name_of_run(const TestLog& log, const HistoryRun& run) {
   const model::Context& context = *run.context;
   std::string name = context.is_plain ? std::string() : "run " + log.data->text(run.run_id) + ", ";
   if (context.commit != model::kNoName) {
@@ -116,7 +116,7 @@ std::string heading(const TestLog& log) {
   }
   const std::string runs = fmt::format("{} run{}", log.runs.size(), log.runs.size() == 1 ? "" : "s, the oldest first");
   if (last == nullptr) return runs + ": no step\n";
-  return fmt::format("{}: {} step{} in {}\n", runs, steps, steps == 1 ? "," : "s, the last", name_of(log, *last));
+  return fmt::format("{}: {} step{} in {}\n", runs, steps, steps == 1 ? "," : "s, the last", name_of_run(log, *last));
 }
 
 std::string notes(const TestLog& log) {
@@ -172,7 +172,7 @@ std::string log_markdown(const TestLog& log) {
   std::string steps;
   for (const HistoryRun& run : log.runs) {
     for (const std::string& line : step_lines(run)) {
-      steps += "- " + render::escaped_markdown(name_of(log, run) + ": " + line) + '\n';
+      steps += "- " + render::escaped_markdown(name_of_run(log, run) + ": " + line) + '\n';
     }
   }
   if (!steps.empty()) out += steps + '\n';

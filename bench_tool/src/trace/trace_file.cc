@@ -16,7 +16,7 @@ namespace syscost::bench::trace {
 namespace {
 
 /// The event of one packet.
-struct Event {
+struct TraceEvent {
   std::uint64_t type = 0;
   std::uint64_t track = 0;
   std::string_view name;
@@ -139,7 +139,7 @@ class Reader {
   }
 
   /// More or longer ones are none of ours, and would take much memory.
-  void add_category(Event& event, std::string_view name) {
+  void add_category(TraceEvent& event, std::string_view name) {
     constexpr std::size_t kMost = 32;
     constexpr std::size_t kLongest = 64;
     if (event.categories.size() < kMost && name.size() <= kLongest) {
@@ -149,8 +149,8 @@ class Reader {
     }
   }
 
-  Event read_event(std::string_view bytes) {
-    Event event;
+  TraceEvent read_event(std::string_view bytes) {
+    TraceEvent event;
     event.first_note = into_.notes.size();
     Message message(bytes);
     for (Field field; message.next(field);) {
@@ -165,7 +165,7 @@ class Reader {
     return event;
   }
 
-  void take(const Event& event, std::uint64_t at_ns) {
+  void take(const TraceEvent& event, std::uint64_t at_ns) {
     const auto found = tracks_.find(event.track);
     if (found == tracks_.end()) {
       ++faults_;
@@ -198,7 +198,7 @@ class Reader {
     (track.is_thread ? into_.calls[place].took_ns : into_.slices[place].took_ns) = at_ns - start_ns;
   }
 
-  void begin_call(const Event& event, Track& track, std::uint64_t at_ns) {
+  void begin_call(const TraceEvent& event, Track& track, std::uint64_t at_ns) {
     Call call;
     call.name = event.name;
     call.start_ns = at_ns;
@@ -214,7 +214,7 @@ class Reader {
     into_.calls.push_back(call);
   }
 
-  void begin_slice(const Event& event, Track& track, std::uint64_t at_ns) {
+  void begin_slice(const TraceEvent& event, Track& track, std::uint64_t at_ns) {
     Slice slice;
     slice.name = event.name;
     slice.start_ns = at_ns;
