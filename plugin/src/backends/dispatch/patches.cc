@@ -19,6 +19,14 @@ namespace {
 
 constexpr long kRegisterSyncCore = 1 << 6;  // MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE
 
+bool is_there(const char* runtime) {
+  return dlsym(RTLD_DEFAULT, runtime) != nullptr;
+}
+
+bool is_under_sanitizer() {
+  return is_under_sanitizer_with_signal_stacks() || is_there("__tsan_init") || is_there("__lsan_init");
+}
+
 /// The file that libc's text comes from, open while pages are replaced.
 class LibcFile {
  public:
@@ -166,10 +174,8 @@ void take_away(const Pages& pages, CopyOf source) {
 
 }  // namespace
 
-bool is_under_sanitizer() {
-  constexpr const char* kRuntimes[] = {"__asan_init", "__tsan_init", "__lsan_init", "__msan_init", "__hwasan_init"};
-  return std::any_of(std::begin(kRuntimes), std::end(kRuntimes),
-                     [](const char* name) { return dlsym(RTLD_DEFAULT, name) != nullptr; });
+bool is_under_sanitizer_with_signal_stacks() {
+  return is_there("__asan_init") || is_there("__msan_init") || is_there("__hwasan_init");
 }
 
 std::string Patches::obstacle() {

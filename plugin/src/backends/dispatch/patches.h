@@ -15,8 +15,9 @@
 
 namespace syscost::dispatch {
 
-/// True in a program with the runtime of a sanitizer that keeps a signal stack for each thread.
-bool is_under_sanitizer();
+/// True in a program with the runtime of a sanitizer that gives each thread a signal stack, and unmaps at the thread's
+/// end what the kernel names as such.
+bool is_under_sanitizer_with_signal_stacks();
 
 class Patches {
  public:
