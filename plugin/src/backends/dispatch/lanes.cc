@@ -35,8 +35,8 @@ std::optional<AcquiredLane> Lanes::acquire(Thread& thread) {
     // A thread that ended inside a scope has left its record, or another thread has it by now.
     const bool was_left = own.owner != nullptr && (std::atomic_ref(own.owner->is_used).load() == 0 ||
                                                    own.owner->lane != &syscost_state.lanes[lane]);
-    if (own.owner == &thread) return AcquiredLane{Lane{lane}, was_left};
     if (own.owner != nullptr && !was_left) continue;
+    // That thread's record may be this one: records are used again.
     own.owner = &thread;
     // The lane is not armed yet, so the thread only reads another control word from now on.
     std::atomic_ref(thread.lane).store(&syscost_state.lanes[lane]);
