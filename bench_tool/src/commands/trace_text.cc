@@ -69,12 +69,12 @@ std::string losses(const TraceFile& file, const render::Paint& paint) {
   std::string text;
   for (const trace::Slice& slice : file.slices) {
     if ((window != nullptr && &slice != window) || slice.lost.value_or(0) == 0) continue;
-    const std::string whose = window != nullptr ? "" : csv::printable(fmt::format("{}: ", slice.name));
+    const std::string of_slice = window != nullptr ? "" : csv::printable(fmt::format("{}: ", slice.name));
     const std::string all = slice.calls ? fmt::format(" of {}", *slice.calls) : "";
     const bool is_one = *slice.lost == 1;
     text += paint.yellow(
                 fmt::format("{}{}{} call{} {} no event: the trace was full; --syscost_trace=events=N makes room for N",
-                            whose, *slice.lost, all, is_one && all.empty() ? "" : "s", is_one ? "has" : "have")) +
+                            of_slice, *slice.lost, all, is_one && all.empty() ? "" : "s", is_one ? "has" : "have")) +
             '\n';
   }
   return text;

@@ -2,11 +2,10 @@
 //
 // The critical path of a window: where its wall time went, through all threads.
 //
-// The path is found by a walk backwards over the graph of who woke whom (waker and wakee). The walk begins at the
-// window's end, on the thread that closed the window. While a thread ran, or waited for a CPU, the time is that
-// thread's. At the time when a thread was woken by another one of the process, the walk goes on with the waker: until
-// then the wakee could not run, whatever it did before. If no thread of the process woke it, the time for which it was
-// blocked is part of the path, and the walk goes on with the same thread.
+// A walk backwards in time finds the path. It begins at the window's end, on the thread that closed the window. While
+// that thread ran, or waited for a CPU, the time belongs to it. At the time when another thread of the process woke it,
+// the walk continues on the other thread, because the first one could not run before. If no thread of the process woke
+// it, the path has the time for which it was blocked, and the walk continues on the same thread.
 //
 // So at each time one thread is on the path, and the steps add up to the wall time exactly. Where events are missing or
 // contradict each other, the time is `unknown` or blocked and ended by Waker::unknown; nothing is guessed. A kernel may
