@@ -13,11 +13,11 @@
 // then hold the current thread: if it does not, the waker is unknown.
 #pragma once
 
+#include <bpf/bpf_core_read.h>
 #include "state.bpf.h"
 #include "syscall_numbers.bpf.h"
-#include <bpf/bpf_core_read.h>
 
-#define TASK_DEAD 0x80        // include/linux/sched.h
+#define TASK_DEAD 0x80         // include/linux/sched.h
 #define PF_KTHREAD 0x00200000  // include/linux/sched.h
 // include/linux/preempt.h
 #define SOFTIRQ_OFFSET 0x00000100
