@@ -145,7 +145,7 @@ ENUMERATED = {
 }
 # Names that glibc's headers give another value than the kernel.
 KERNELS = {"open_flags": {"O_LARGEFILE": 0x8000}}
-# Of names with one value, the one to print.
+# If several names have one value, this one is printed.
 PREFERRED = {"AF_UNIX", "PROT_NONE", "EFD_SEMAPHORE", "SIGIO", "SIGCHLD", "SIGABRT", "F_GETLK", "POSIX_FADV_DONTNEED", "FIONREAD",
              "IPPROTO_IP", "TCP_NODELAY", "TIOCOUTQ"}
 

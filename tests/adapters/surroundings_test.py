@@ -66,7 +66,7 @@ TABLE = [
           NO_CAPABILITY, WORKS, WORKS, "dispatch"),
 ]
 
-# What the reason must contain.
+# The reason must contain this text.
 REASONS = {
     NO_CAPABILITY: {"ebpf": "CAP_BPF"},
     BY_NAME: {"dispatch": "debugger"},

@@ -22,7 +22,7 @@ inline void handle(int signal, void (*handler)(int), int flags = 0) {
   sigaction(signal, &action, nullptr);
 }
 
-// Of the one case that a process runs. A case sets g_pid before its window, which shall not hold the call.
+// These belong to the one case that a process runs. A case sets g_pid before its window, which shall not hold the call.
 inline pid_t g_pid = 0;
 inline volatile sig_atomic_t g_handled = 0;
 inline std::string g_wrong;  ///< The first thing that was wrong.

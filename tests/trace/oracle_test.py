@@ -18,11 +18,11 @@ from traced_program import run_traced, skip
 TEST = "Calls.AreMade"
 ADDRESS = re.compile(r"0x[0-9a-f]+$")
 NUMBER = re.compile(r"-?\d+$")
-# What strace shows of memory: a structure, an array, a buffer, a string, a set of signals, the time or the word in it.
+# Memory as strace shows it: a structure, an array, a buffer, a string, a set of signals, the time or the word in it.
 CONTENT = re.compile(r'[\[{"~]|\.\.\.')
 # Calls of which a result is an id of this run, and arguments that are.
 IDS = {"getpid", "gettid", "getpgid", "kill", "tgkill"}
-# How much memory or what time there is.
+# Calls that return an amount of memory or a time.
 RESULT_OF_RUN = {"brk", "mmap", "mremap", "alarm"}
 
 

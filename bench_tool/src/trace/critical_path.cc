@@ -84,7 +84,7 @@ class Timeline {
       case Event::Kind::ends:
         return leave_cpu(State::absent, event);
       case Event::Kind::woken:
-        // Of a thread that runs: it was about to block, and perhaps it does.
+        // The thread still runs: it was about to block, and perhaps it does.
         if (state_ == State::runs) early_ = &event;
         if (state_ == State::blocked) begin_to_wait(event);
         return;

@@ -156,7 +156,7 @@ bool reads_no_argument(std::uint64_t command) {
   return std::find(kGetters.begin(), kGetters.end(), static_cast<int>(command)) != kGetters.end();
 }
 
-// Of the kernel's linux/mman.h and linux/membarrier.h; older headers lack some.
+// Values from the kernel's linux/mman.h and linux/membarrier.h; older headers lack some.
 constexpr std::uint64_t kMremapFixed = 2;
 constexpr std::uint64_t kMremapDontUnmap = 4;
 constexpr std::uint64_t kMembarrierCpu = 1;

@@ -54,7 +54,7 @@ void tick_until_end(pid_t process, Tick tick) {
     if (end.comes_within(left)) return;
     if (Clock::now() < until) continue;
     tick.make();
-    // Of ticks that were missed, as while this process was stopped, one is made.
+    // If ticks were missed, for example while this process was stopped, one is made for all of them.
     for (const auto now = Clock::now(); until <= now;) until += length;
   }
 }

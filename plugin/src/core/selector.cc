@@ -73,7 +73,7 @@ std::string_view take_term(std::string_view& rest, bool& more) {
   return trimmed(term);
 }
 
-// Whether the expression is found in a name of any table.
+// True if the expression is found in a name of any table.
 Result<bool> fits_any_name(const Regex& regex) {
   const auto fits = [&regex](std::string_view name) { return regex.is_found_in(name); };
   for (std::size_t abi = 0; abi < kAbiCount; ++abi) {

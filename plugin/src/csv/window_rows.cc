@@ -102,7 +102,7 @@ void set_tally(Row& row, SyscallId id, const Tally& tally, const PerRunParts* pe
   row.set(Column::kClass, class_list(id));
   row.set(Column::kEntries, measured(can.entries, tally.entries));
   row.set(Column::kCalls, measured(can.calls, tally.calls));
-  // What became of an entry is known where its end is seen.
+  // A backend knows how an entry ended only if it sees the end.
   const bool sees_ends = can.entries && can.calls;
   row.set(Column::kRestarts, measured(sees_ends, tally.restarts));
   row.set(Column::kInFlight, measured(sees_ends, tally.in_flight()));

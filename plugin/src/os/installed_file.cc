@@ -27,8 +27,9 @@ std::filesystem::path own_folder() {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): the auxiliary vector holds numbers
   const void* const headers = reinterpret_cast<const void*>(getauxval(AT_PHDR));
   const bool is_main_program = base == base_of(headers, main_program);
-  // Of a main program the linker has argv[0], which the caller makes up. What is started from here may get the
-  // program's rights, and a caller may start a link of his own: where he has fewer, nothing is beside it.
+  // For a main program the linker has argv[0], which the caller makes up. A program that is started from this folder
+  // may get the main program's rights, and a caller may start a link of his own. If he has fewer rights, the folder is
+  // unknown.
   if (is_main_program && has_more_rights_than_caller()) return {};
   std::error_code error;
   std::filesystem::path path = std::filesystem::canonical(is_main_program ? "/proc/self/exe" : ours.dli_fname, error);

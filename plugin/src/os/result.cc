@@ -14,7 +14,7 @@
 namespace syscost {
 namespace {
 
-// What usually cures an errno, whatever the operation was.
+// The usual cure of an errno, for any operation.
 std::string_view usual_remedy(int error) {
   switch (error) {
     case EACCES:

@@ -18,7 +18,7 @@ bool is_root_of_checkout(const std::string& folder) {
   }
   const std::string git = folder + "/.git";
   if (lstat(git.c_str(), &status) != 0) return false;
-  // Of a submodule and of a second worktree it is a file, which names the folder: `gitdir: ../.git/modules/json`.
+  // In a submodule and in a second worktree it is a file, which names the folder: `gitdir: ../.git/modules/json`.
   return !S_ISREG(status.st_mode) || read_small_file(git).find("/modules/") == std::string::npos;
 }
 

@@ -196,7 +196,7 @@ TEST(Loop, InsideAScopeIsCountedAndNotTimed) {
   std::printf("around: %s\n", cost.to_string().c_str());
 }
 
-// What syscost does between the passes is not the scopes'. What another thread does then is the process's.
+// The scopes do not have the calls that syscost makes between the passes. The process has calls of another thread then.
 TEST(Loop, InsideScopesOfBothReaches) {
   std::atomic<int> stage{-1};
   std::thread beside([&stage] {

@@ -196,7 +196,7 @@ void go_under_a_filter(Backend&) {
   prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
 }
 
-// What it did shows that no run of another program can be missing. Where it does not, all files are read; one of them
+// Its entries show that no run of another program can be missing. If they do not, all files are read; one of them
 // is closed here, and the helper is asked.
 TEST_F(OddHelper, AThreadThatWasAlwaysAloneLooksAtEntriesOnly) {
   if (kIsSanitized) GTEST_SKIP() << "the sanitizer has a thread of its own";

@@ -47,7 +47,7 @@ class TracedTest : public testing::Test {
   bool attach(const std::string& script) {
     if (!make(script)) return false;
     const Result<void> attached = profiler_->attach();
-    // What makes bpftrace itself impossible was found above.
+    // The code above has found each reason that makes bpftrace itself impossible.
     EXPECT_TRUE(attached.ok()) << text_of(attached.failure());
     return attached.ok();
   }

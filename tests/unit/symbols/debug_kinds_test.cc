@@ -170,7 +170,7 @@ TEST_P(DebugKinds, FindsFunctionsAndLines) {
     EXPECT_TRUE(std::string_view(frame.function).starts_with(expected[i].function)) << frame.function;
     EXPECT_TRUE(frame.first_line == 0 || frame.first_line + 2 >= frame.line) << frame.first_line;
     EXPECT_EQ(std::string_view(place.frames.back().function) == "main" || place.frames.size() == 1, true);
-    // Of lambdas g++ writes no first line; of split information clang writes no list of files that libdw could read.
+    // g++ writes no first line for lambdas; clang writes no list of files that libdw could read for split information.
     if (expected[i].name != "lambda" && GetParam().name != "clang_split") {
       EXPECT_NE(frame.first_line, 0U);
     }

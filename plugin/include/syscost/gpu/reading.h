@@ -79,7 +79,7 @@ inline void read_cells(const Layout& layout, const Losses& losses, const Cell* c
       stamp.first_exit_cycles = uncomplemented(cell.not_first_exit_cycles);
     }
     stamp.work = unless_zero(cell.work);
-    // Of a block the most of one thread says nothing about its warps.
+    // In a block, the most that one thread did says nothing about its warps.
     if (layout.level == Level::warp) stamp.work_max = unless_zero(cell.work_max);
     launch.scopes.push_back(stamp);
   }

@@ -190,7 +190,7 @@ class Listener {
   std::set<std::size_t> is_explained_;
   std::vector<std::size_t> dead_;
 
-  // Of the process that speaks.
+  // The next three belong to the process that speaks.
   std::size_t first_ = 0;
   std::vector<std::string> names_;
   bool is_listed_ = false;             // and its names are those of the first

@@ -99,7 +99,7 @@ class Listener {
   std::size_t next_ = 0;  ///< The position after the last record.
   std::size_t counted_ = 0;
 
-  // Of the process that speaks.
+  // The next four belong to the process that speaks.
   Record record_;
   std::string running_;  ///< The family of a benchmark that has begun.
   std::size_t done_here_ = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0
  *
- * What the BPF programs and a measured process share through an mmapped map: layout, limits, meanings.
+ * The map that the BPF programs and a measured process share by mmap: layout, limits, meanings.
  *
  * Each measured process has a map of its own, an array of blocks: its head, then the log, then the banks. Both sides
  * compile this file; sizes are asserted on both. Rules of access:

@@ -129,7 +129,7 @@ std::string without_parameters(std::string_view demangled) {
     } else if (rest.starts_with(" <")) {
       ++i;  // `operator<< <char>`
     } else if (rest.front() == ' ') {
-      // What was before is the return type.
+      // The text before it is the return type.
       name.clear();
       ++i;
     } else if (rest.front() == '[' && rest.starts_with("[abi:")) {

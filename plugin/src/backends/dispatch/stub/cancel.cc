@@ -160,7 +160,7 @@ std::uint64_t* way_back(Interrupted& code) {
   if (code.is_within(syscost_stub_leaving, syscost_stub_left)) return &code.at(REG_RCX);
   Call* below = call_above(code.at(REG_RSP));
   if (below == nullptr || code.at(REG_RSP) == reinterpret_cast<std::uint64_t>(below)) return nullptr;
-  // What the stub has called returns to right below the Call.
+  // A function that the stub has called has its return address right below the Call.
   const auto returns_to = reinterpret_cast<const char*>(reinterpret_cast<const std::uint64_t*>(below)[-1]);
   if (returns_to == syscost_stub_moved_counted) return &counted_by(*below).return_address;
   return returns_to == syscost_stub_counted ? &below->return_address : nullptr;

@@ -298,7 +298,7 @@ bool count_in_child(const Guard& guard, bool has_own_memory, bool is_waited_for)
       other.id = 0;
       other.is_used = 0;
     }
-    // What waited for the maker waits for it alone.
+    // Pending calls and waits of the maker belong to the maker alone.
     syscost_state.pending.state = 0;
     own->pending.state = 0;
     own->awaits_sigsys = 0;

@@ -285,7 +285,7 @@ __attribute__((always_inline)) inline void record_announced(const Guard& guard, 
     record_any(guard, call, now, has_result);
   }
   add(thread.ended, 1, false);
-  // What this one interrupted is under way again.
+  // The call that this one interrupted is under way again.
   open.store(outer, std::memory_order_release);
 }
 

@@ -188,7 +188,7 @@ void prepare_sigaction(Call& call) {
   }
   call.action = read_at<KernelSigaction>(call.given.rsi);
   call.note = kNoHandler;
-  // What a thread that is not watched has read of the kernel may come back here: it is what is believed.
+  // A thread that is not watched may read the kernel's action and set it here: that action is the believed one.
   if (!is_handler(call.action) || is_ours(call.action)) return;
   // Believed before the kernel has it: the signal may come in between.
   believed = call.action;

@@ -77,7 +77,7 @@ void return_from_handler(const Guard& guard, SignalFrame& frame, Thread* thread)
     call.control = thread->lane->control;
     record_return(guard, call, frame.registers[REG_RSP]);
     prepare_sigreturn(guard, *reinterpret_cast<SignalFrame*>(users), *thread);
-    // What is pending comes after the return, not on top of it: many would fill the stack.
+    // Pending signals come after the return, not on top of it: many would fill the stack.
     frame.mask = ~std::uint64_t{0};
   }
   frame.registers[REG_RIP] = reinterpret_cast<std::uint64_t>(syscost_sigreturn);

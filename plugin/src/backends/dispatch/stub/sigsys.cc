@@ -156,7 +156,7 @@ void prepare_send(Call& call) {
   const Sent sent = sent_by(call.number, call.used);
   if (sent.signal == nullptr || *sent.signal != kSigsys || thread_of(sent.thread) == nullptr) return;
   if (sent.info != 0 && !is_readable(sent.info, kInfoBytes)) return;
-  // Whether there is such a thread; then the rest.
+  // First see if there is such a thread; then do the rest.
   *sent.signal = 0;
   call.note = 1;
 }
