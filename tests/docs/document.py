@@ -111,6 +111,7 @@ def parse(text: str) -> list[Block | Hidden]:
     lines = text.splitlines()
     parts: list[Block | Hidden] = []
     pending: dict[str, list[str]] = {}
+    needs = "nothing"  # of the console block above
     index = 0
     previous = ""
     while index < len(lines):
@@ -126,13 +127,14 @@ def parse(text: str) -> list[Block | Hidden]:
             check_language(block)
             if block.language == RUN:
                 block.commands = read_commands(block, index + 1)
+                needs = block.needs
             parts.append(block)
             pending, index, previous = {}, end + 1, ""
             continue
         directive = read_directives(line, index + 1)
         if directive and directive[0] == "run":
-            # Unlike a block, it needs nothing unless the line above says so.
-            parts.append(Hidden(index + 1, directive[1], pending.pop("needs", ["nothing"])[-1]))
+            # It uses what the block above it left, which is missing where that block is skipped.
+            parts.append(Hidden(index + 1, directive[1], pending.pop("needs", [needs])[-1]))
         elif directive:
             pending.setdefault(directive[0], []).append(directive[1])
         elif line.strip():

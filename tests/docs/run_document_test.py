@@ -141,6 +141,17 @@ class PageTest(unittest.TestCase):
         code, output, _ = self.run_page("<!-- needs: counting -->\n<!-- run: false -->\n<!-- run: true -->\n")
         self.assertEqual(code, runner.SKIPPED, output)
 
+    def test_hidden_command_is_skipped_with_the_block_above_it(self):
+        self.can_count(False)
+        page = "```console\n$ true\n```\n<!-- run: false -->\n"
+        code, output, _ = self.run_page(page)
+        self.assertEqual(code, runner.SKIPPED, output)
+        self.assertIn("SKIPPED page.md:4: no capability", output)
+        self.fails("<!-- needs: nothing -->\n" + page, "hidden command ended with 1")
+        self.fails(page.replace("<!--", "<!-- needs: nothing -->\n<!--"), "hidden command ended with 1")
+        self.can_count(True)
+        self.fails(page, "hidden command ended with 1")
+
     def test_written_files_and_hidden_commands_serve_later_ones(self):
         self.passes("<!-- file: a/b.cpp -->\n```cpp\nint x;\n```\n<!-- run: grep -q x a/b.cpp -->\n"
                     "```console\n$ cat a/b.cpp\nint x;\n```\n")

@@ -25,6 +25,16 @@ using conformance::raw;
 
 constexpr int kUpTo = 1100;
 
+/// Leaves numbers free above kUpTo: an ordinary user's limit is often 1024. False if the hard limit is too low.
+bool can_open_above() {
+  rlimit files{};
+  constexpr rlim_t wanted = kUpTo + 100;
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_max < wanted) return false;
+  if (files.rlim_cur >= wanted) return true;
+  files.rlim_cur = wanted;
+  return setrlimit(RLIMIT_NOFILE, &files) == 0;
+}
+
 /// The file for the rows, as the driver says. A bare run has no rows; there it is a file of no use.
 std::string csv() {
   const char* path = std::getenv("ATTACK_CSV");
@@ -46,7 +56,8 @@ HOSTILE(closes_on_exec_everything, 20, "marks every descriptor close-on-exec, in
 }
 
 HOSTILE(takes_every_number, 20,
-        "closes every descriptor and opens its own file under every number: syscost writes nothing into it") {
+        "closes every descriptor and opens its own file under each number below 1100: syscost writes nothing into it") {
+  if (!can_open_above()) GTEST_SKIP() << "the limit of open files is too low: ulimit -Hn";
   raw(SYS_close_range, 3, ~0U, 0);
   const int file = open("mine", O_RDWR | O_CREAT | O_TRUNC, 0600);
   for (int number = 4; number < kUpTo; ++number) dup2(file, number);
@@ -58,7 +69,9 @@ HOSTILE(takes_every_number, 20,
   });
 }
 
-HOSTILE(puts_sockets_in_our_place, 20, "replaces every descriptor by a pipe: syscost neither reads nor fills it") {
+HOSTILE(puts_sockets_in_our_place, 20,
+        "replaces each descriptor below 1100 by a pipe: syscost neither reads nor fills it") {
+  if (!can_open_above()) GTEST_SKIP() << "the limit of open files is too low: ulimit -Hn";
   raw(SYS_close_range, 3, ~0U, 0);
   int ends[2] = {};
   ASSERT_EQ(pipe2(ends, O_NONBLOCK), 0);
@@ -70,6 +83,20 @@ HOSTILE(puts_sockets_in_our_place, 20, "replaces every descriptor by a pipe: sys
     char bytes[64] = {};
     EXPECT_EQ(read(number_of_reader, bytes, sizeof bytes), 1)
         << "something was written to the program's pipe, or read from it";
+  });
+}
+
+HOSTILE(leaves_no_number, 20, "closes every descriptor and opens its own file under every number up to the limit") {
+  const rlimit few = {64, 64};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  raw(SYS_close_range, 3, ~0U, 0);
+  const int file = open("mine", O_RDWR | O_CREAT | O_TRUNC, 0600);
+  for (int number = 4; number < 64; ++number) EXPECT_EQ(dup2(file, number), number);
+  call_both(10);
+  attack::later([file] {
+    struct stat status = {};
+    EXPECT_EQ(fstat(file, &status), 0);
+    EXPECT_EQ(status.st_size, 0) << "something was written to the program's file";
   });
 }
 

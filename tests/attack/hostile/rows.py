@@ -11,6 +11,8 @@ def read_rows(path):
         # A pipe that took the file's place would never be opened.
         if not os.path.isfile(path):
             return []
+        if not os.access(path, os.R_OK):
+            os.chmod(path, 0o600)  # with umask 777 a program writes a file that only root can read
         with open(path, newline="", encoding="utf-8", errors="replace") as file:
             return list(csv.DictReader(file))
     except OSError:
