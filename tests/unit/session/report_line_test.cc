@@ -50,6 +50,14 @@ TEST(ReportLine, SaysThatThereWasNothing) {
   EXPECT_EQ(report_line(*cost_data(), 100), "no syscalls");
 }
 
+TEST(ReportLine, SaysTheSameWhereOnlyCallsAreMeasured) {
+  auto cost = cost_data();
+  cost->measured.entries = false;
+  EXPECT_EQ(report_line(*cost, 100), "no syscalls");
+  count(*cost, SYS_write, 2, 5);
+  EXPECT_EQ(report_line(*cost, 100), "2 write, 10 ns in the kernel, 10 % of wall");
+}
+
 TEST(ReportLine, SaysUnderAFilterWhatWasCounted) {
   auto cost = cost_data();
   cost->filter = Filter::parse("%network,!accept").value();

@@ -34,15 +34,14 @@ namespace {
 
 std::string own_line(const detail::CostData& cost, std::uint64_t wall_ns) {
   std::string line = detail::breakdown(cost);
-  std::uint64_t entries = 0;
+  std::uint64_t counted = 0;
   std::uint64_t work = 0;
   std::uint64_t waiting = 0;
   for (const auto& [id, tally] : cost.table) {
-    entries += tally.entries;
+    counted += cost.measured.entries ? tally.entries : tally.calls;
     (overlaps(syscall_classes(id), SyscallClass::wait) ? waiting : work) += tally.latency.sum_ns();
   }
-  const bool has_times = cost.measured.latency && (entries > 0 || !cost.measured.entries);
-  if (!has_times) return line;
+  if (!cost.measured.latency || counted == 0) return line;
   line += ", " + format_ns(work) + " in the kernel";
   if (wall_ns > 0) {
     const double percent = 100.0 * static_cast<double>(work) / static_cast<double>(wall_ns);
