@@ -5,4 +5,7 @@
 BACKENDS = ("ebpf", "dispatch", "dispatch-trap", "seccomp")
 # Those that `auto` tries and --syscost_doctor reports, in that order. Each has a folder in plugin/src/backends.
 AUTOMATIC = ("ebpf", "dispatch", "seccomp")
+# Those that fill the columns `entries` and `calls`.
+COUNT_ENTRIES = ("ebpf", "seccomp")
+COUNT_CALLS = ("ebpf", "dispatch", "dispatch-trap")
 COUNT_CHILDREN = ("ebpf", "seccomp")

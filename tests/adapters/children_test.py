@@ -170,10 +170,7 @@ class ChildrenOnEbpf(Family, Case):
 
     def setUp(self):
         super().setUp()
-        done = self.run_program(CHILDREN, "--syscost_backend=ebpf", f"--syscost_csv={self.csv}.probe", "--gtest_filter=-*",
-                                code=None)
-        if done.code != 0:
-            self.skipTest(done.err)
+        self.needs("ebpf")
 
     def of_syscall(self, test, syscall, kind="process", parent=""):
         """The row of `syscall` of the test program's own fork children."""

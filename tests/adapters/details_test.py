@@ -20,6 +20,7 @@ class Details(Case):
         return done.stdout
 
     def test_each_request_has_a_row_and_they_add_up_to_the_total(self):
+        self.needs("ebpf")
         self.run_program(DETAILS, f"--syscost_csv={self.csv}", "--syscost_detail=ioctl")
         self.assertEqual(self.details("Ioctl.ThreeKinds"), THREE_KINDS)
         self.assertEqual(self.details("Ioctl.ThreeKinds", kind="scope"), THREE_KINDS)
@@ -33,23 +34,27 @@ class Details(Case):
         self.assertEqual(self.details("Ioctl.ThreeKinds"), {"": 5})
 
     def test_a_filter_that_leaves_ioctl_out_leaves_its_details_out(self):
+        self.needs("ebpf")
         self.run_program(DETAILS, f"--syscost_csv={self.csv}", "--syscost_detail=ioctl", "--syscost_filter=getppid",
                          "--gtest_filter=Ioctl.InADriversThread")
         self.assertEqual(self.details("Ioctl.InADriversThread"), {})
         self.assertEqual(self.details("Ioctl.InADriversThread", "getppid"), {"": 1, "driver thread": 7})
 
     def test_calls_of_a_drivers_threads_stand_apart(self):
+        self.needs("ebpf")
         self.run_program(DETAILS, f"--syscost_csv={self.csv}", "--syscost_detail=thread:cuda-Evt",
                          "--gtest_filter=Ioctl.InADriversThread")
         self.assertEqual(self.details("Ioctl.InADriversThread", "getppid"), {"": 1, "driver thread": 7})
         self.assertEqual(self.details("Ioctl.InADriversThread"), {"driver thread": 1})
 
     def test_the_line_under_a_test_adds_details_up(self):
+        self.needs("ebpf")
         done = self.run_program(DETAILS, "--syscost_profile=syscalls", "--syscost_detail=ioctl",
                                 "--gtest_filter=Ioctl.ThreeKinds")
         self.assertIn("[ SYSCOST  ] 5 ioctl (4 ENOTTY), ", done.out)
 
     def test_bench_shows_and_compares_each_request(self):
+        self.needs("ebpf")
         one = "--gtest_filter=Ioctl.OneMoreWhenAsked"
         self.run_program(DETAILS, "--syscost_csv=old.csv", "--syscost_detail=ioctl", one)
         self.run_program(DETAILS, "--syscost_csv=new.csv", "--syscost_detail=ioctl", one, ONE_MORE="1")

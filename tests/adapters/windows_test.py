@@ -6,7 +6,8 @@ import subprocess
 import unittest
 import xml.etree.ElementTree as xml
 
-from adapter_case import BACKENDS, BIN, EARLY, FILTER_REASON, MANY, UNDER_A_FILTER, USER_MAIN, Case, environment, main
+from adapter_case import (BACKENDS, BIN, COUNT_CALLS, COUNT_ENTRIES, EARLY, FILTER_REASON, MANY, UNDER_A_FILTER, USER_MAIN, Case,
+                          environment, main)
 
 
 class Windows(Case):
@@ -18,15 +19,26 @@ class Windows(Case):
         "Hostile.ComesAfter": 9, "Hostile.IsKilled": 0}
 
     def test_every_test_has_a_row_with_its_own_calls(self):
-        self.run_program(MANY, f"--syscost_csv={self.csv}")
-        self.assertEqual(self.getppids(), self.EXPECTED)
-        self.assertEqual({row["selection"] for row in self.rows()}, {"whole"})
-        self.assertEqual({row["backend"] for row in self.rows()}, {"ebpf"})
+        for backend in COUNT_CALLS:
+            with self.subTest(backend=backend):
+                self.needs(backend)
+                self.csv = os.path.join(self.folder, backend + ".csv")
+                self.run_program(MANY, f"--syscost_csv={self.csv}", f"--syscost_backend={backend}")
+                self.assertEqual(self.getppids(), self.EXPECTED)
+                self.assertEqual({row["selection"] for row in self.rows()}, {"whole"})
+                self.assertEqual({row["backend"] for row in self.rows()}, {backend})
 
     def test_an_empty_test_makes_no_call(self):
-        self.run_program(MANY, f"--syscost_csv={self.csv}", "--gtest_filter=Shapes.Empty:Shapes.CallsThreeTimes")
-        totals = {row["test"]: (row["total_entries"], row["total_calls"]) for row in self.rows(kind="test", record="test")}
-        self.assertEqual(totals, {"Shapes.Empty": ("0", "0"), "Shapes.CallsThreeTimes": ("3", "3")})
+        for backend in BACKENDS:
+            with self.subTest(backend=backend):
+                self.needs(backend)
+                self.csv = os.path.join(self.folder, backend + ".csv")
+                self.run_program(MANY, f"--syscost_csv={self.csv}", f"--syscost_backend={backend}",
+                                 "--gtest_filter=Shapes.Empty:Shapes.CallsThreeTimes")
+                for test, made in (("Shapes.Empty", "0"), ("Shapes.CallsThreeTimes", "3")):
+                    [row] = self.rows(kind="test", record="test", test=test)
+                    self.assertEqual(row["total_entries"], made if backend in COUNT_ENTRIES else "")
+                    self.assertEqual(row["total_calls"], made if backend in COUNT_CALLS else "")
 
     def test_the_run_says_once_what_it_found_around_it(self):
         self.run_program("sh", "-c", f"ulimit -S -n 200; exec {MANY} --gtest_filter=Shapes.*", SYSCOST_CSV=self.csv, TZ="UTC")
@@ -45,6 +57,7 @@ class Windows(Case):
     @unittest.skipUnless(shutil.which("strace"), "needs strace")
     @unittest.skipIf(UNDER_A_FILTER, FILTER_REASON)
     def test_a_window_of_ebpf_takes_twelve_calls_of_ours(self):
+        self.needs("ebpf")
         doctor = self.run_program(MANY, "--syscost_doctor").out
         if "shares its BPF programs" not in doctor:
             self.skipTest("the programs are this process's own; they are asked by other calls")
@@ -75,6 +88,7 @@ class Windows(Case):
     def test_no_backend_charges_what_the_printer_writes(self):
         for backend in BACKENDS:
             with self.subTest(backend=backend):
+                self.needs(backend)
                 if os.path.exists(self.csv):
                     os.remove(self.csv)
                 self.run_program(MANY, f"--syscost_csv={self.csv}", f"--syscost_backend={backend}",
@@ -101,13 +115,16 @@ class Windows(Case):
 
     def test_lines_and_properties_are_of_what_the_filter_selects(self):
         report = os.path.join(self.folder, "out.xml")
-        done = self.run_program(MANY, "--syscost_profile=syscalls", "--syscost_filter", "%file",
-                                "--gtest_filter=Shapes.CallsThreeTimes", f"--gtest_output=xml:{report}")
-        self.assertIn("[ SYSCOST  ] no syscalls (only %file counted)", done.out)
-        self.assertIn("only %file counted", done.err)
-        properties = {p.get("name"): p.get("value") for p in xml.parse(report).iter("property")}
-        self.assertEqual((properties["syscost_calls"], properties["syscost_lost"]), ("0", "0"))
-        self.assertNotIn("syscost_calls_getppid", properties)
+        for backend in COUNT_CALLS:
+            with self.subTest(backend=backend):
+                self.needs(backend)
+                done = self.run_program(MANY, "--syscost_profile=syscalls", f"--syscost_backend={backend}", "--syscost_filter", "%file",
+                                        "--gtest_filter=Shapes.CallsThreeTimes", f"--gtest_output=xml:{report}")
+                self.assertIn("[ SYSCOST  ] no syscalls (only %file counted)", done.out)
+                self.assertIn("only %file counted", done.err)
+                properties = {p.get("name"): p.get("value") for p in xml.parse(report).iter("property")}
+                self.assertEqual((properties["syscost_calls"], properties["syscost_lost"]), ("0", "0"))
+                self.assertNotIn("syscost_calls_getppid", properties)
 
     def test_a_filter_that_names_nothing_ends_the_program_before_any_test(self):
         done = self.run_program(MANY, "--syscost_profile=syscalls", "--syscost_filter=wriet", code=2)
@@ -165,14 +182,27 @@ class Windows(Case):
                          SYSCOST_TEST_KILL="1")
         self.assertEqual(self.names_of_tests(), ["Shapes.Empty", "Shapes.CallsThreeTimes", "Shapes.CallsFromAThread"])
 
-    def test_a_test_that_closes_all_descriptors_has_no_count_and_the_next_is_right(self):
-        done = self.run_program(MANY, f"--syscost_csv={self.csv}", "--gtest_filter=Hostile.*", code=1,
+    def test_a_test_that_closes_all_descriptors_has_no_count_on_ebpf_and_the_next_is_right(self):
+        self.needs("ebpf")
+        done = self.run_program(MANY, f"--syscost_csv={self.csv}", "--syscost_backend=ebpf", "--gtest_filter=Hostile.*", code=1,
                                 SYSCOST_TEST_HOSTILE="1")
         totals = {row["test"]: row["total_calls"] for row in self.rows(kind="test", record="test")}
         self.assertEqual(totals, {"Hostile.ClosesEveryDescriptor": "", "Hostile.ComesAfter": "9", "Hostile.IsKilled": "0"})
         self.assertIn("the counts of test Hostile.ClosesEveryDescriptor are void", done.err)
         self.assertIn("[       OK ] Hostile.ClosesEveryDescriptor", done.out)
         self.assertNotIn("[  FAILED  ] Hostile", done.out)
+
+    def test_a_test_that_closes_all_descriptors_is_counted_where_none_is_needed(self):
+        for backend in ("dispatch", "dispatch-trap"):
+            with self.subTest(backend=backend):
+                self.needs(backend)
+                self.csv = os.path.join(self.folder, backend + ".csv")
+                self.run_program(MANY, f"--syscost_csv={self.csv}", f"--syscost_backend={backend}", "--gtest_filter=Hostile.*",
+                                 SYSCOST_TEST_HOSTILE="1")
+                self.assertEqual(self.getppids(), {"Hostile.ClosesEveryDescriptor": 1, "Hostile.ComesAfter": 9, "Hostile.IsKilled": 0})
+                [closed] = self.rows(kind="test", record="syscall", syscall="close")
+                self.assertEqual(closed["calls"], str(4096 - 3))
+                self.assertEqual({row["lost"] for row in self.rows(kind="test", record="test")}, {"0"})
 
     def test_a_users_listener_and_main_stay_out_of_the_windows(self):
         self.run_program(USER_MAIN, SYSCOST_CSV=self.csv)

@@ -26,6 +26,7 @@ class Rows(InjectedCase):
         for program in programs:
             for backend in backends:
                 with self.subTest(program=program, backend=backend):
+                    self.needs(backend)
                     self.compare_with_linked(program, SYSCOST_BACKEND=backend)
                     os.remove(self.csv)
 
@@ -82,6 +83,7 @@ class Process(InjectedCase):
         alone = self.run_program(INJECTED)
         for backend in ("ebpf", "dispatch", "seccomp"):
             with self.subTest(backend=backend):
+                self.needs(backend)
                 done = self.bench_run(f"--csv={self.csv}", "--backend", backend, "--", INJECTED)
                 self.assertEqual(done.out.count("[       OK ]"), alone.out.count("[       OK ]"))
                 calls = {row["test"]: int(row["calls"] or row["entries"])
@@ -127,10 +129,7 @@ class Denied(InjectedCase):
         self.assertIn("a debugger or strace traces it", done.err)
 
     def test_a_set_uid_program_is_refused(self):
-        program = self.copy_of(STATIC)
-        os.chown(program, 1, 1)
-        os.chmod(program, 0o4755)
-        self.assertIn("set-uid", self.bench_run("--", program, code=2).err)
+        self.assertIn("set-uid", self.bench_run("--", self.set_uid_copy_of(STATIC), code=2).err)
 
 
 if __name__ == "__main__":

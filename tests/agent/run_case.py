@@ -60,3 +60,12 @@ class RunCase(Case):
         else:
             shutil.copy(program, copy)
         return copy
+
+    def set_uid_copy_of(self, program):
+        """It runs as another user than this process."""
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to give a program to another user")
+        copy = self.copy_of(program)
+        os.chown(copy, 1, 1)
+        os.chmod(copy, 0o4755)
+        return copy

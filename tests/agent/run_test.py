@@ -2,6 +2,7 @@
 """`bench run` from outside: the rows of a program that is not linked with syscost are those of the same program linked with
 it; the counts of any other command are those that strace sees; the command's output and exit code are its own."""
 import csv
+import itertools
 import os
 import re
 import shutil
@@ -10,7 +11,8 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "adapters"))
-from adapter_case import FILTER_REASON, MANY, NO_CAPABILITIES, PLAIN, UNDER_A_FILTER, BIN, main  # noqa: E402
+from adapter_case import (BIN, COUNT_CALLS, COUNT_CHILDREN, FILTER_REASON, MANY, NO_CAPABILITIES, PLAIN, UNDER_A_FILTER,  # noqa: E402
+                          main)
 from run_case import BENCH, RunCase  # noqa: E402
 
 
@@ -47,23 +49,21 @@ class Tests(RunCase):
 
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "needs root, for a namespace and eBPF, and unshare")
     def test_the_helper_is_there_before_the_first_test_program(self):
+        self.needs("ebpf")
         # In a network namespace of its own, another test's helper has another name, and is not seen here.
         names = ('for p in /proc/[0-9]*; do [ "$(readlink $p/ns/net)" = "$(readlink /proc/self/ns/net)" ] && cat $p/comm; done; '
                  'true')
         done = self.run_program("unshare", "-n", BENCH, "run", f"--csv={self.csv}", "--", "sh", "-c",
                                 f"{names}; {PLAIN} --gtest_brief=1 --gtest_filter=Shapes.CallsThreeTimes")
-        if "backend ebpf" not in done.err:
-            self.skipTest("eBPF cannot count here")
         self.assertEqual(done.out.split().count("syscost-ebpf-he"), 1, done.out)
         self.assertEqual(self.getppids(), {"Shapes.CallsThreeTimes": 3})
 
     def test_the_intervals_of_a_command_add_up_to_the_whole(self):
         for backend in ("ebpf", "seccomp"):
             with self.subTest(backend=backend):
-                done = self.bench_run(f"--csv={self.csv}", f"--backend={backend}", "--interval=100ms", "--process", "--", "sh", "-c",
-                                      "for i in 1 2 3 4; do cat /dev/null; sleep 0.08; done", code=None)
-                if done.code != 0:
-                    self.skipTest(done.err)
+                self.needs(backend)
+                self.bench_run(f"--csv={self.csv}", f"--backend={backend}", "--interval=100ms", "--process", "--", "sh", "-c",
+                               "for i in 1 2 3 4; do cat /dev/null; sleep 0.08; done")
                 sums = {}
                 for row in self.rows(record="syscall"):
                     counts = sums.setdefault(row["kind"], {})
@@ -220,6 +220,7 @@ class OtherFramework(RunCase):
             if backend == "dispatch" and os.uname().machine != "x86_64":
                 continue
             with self.subTest(backend=backend):
+                self.needs(backend)
                 counts, outcomes = self.measured(backend)
                 self.assertEqual(counts, expected)
                 self.assertEqual({test for test, outcome in outcomes.items() if outcome != "passed"}, failing)
@@ -278,15 +279,20 @@ class Commands(RunCase):
         with open(os.path.join(self.folder, "text"), "w", encoding="utf-8") as file:
             file.write("b\na\n" * 1000)
         log = os.path.join(self.folder, "strace")
-        for command in (["ls", "-la", "/etc"], ["sort", "text"], ["grep", "-c", "a", "text", "/none"], ["od", "-c", "text"],
-                        ["find", "/etc/ssl", "-name", "x"]):
-            with self.subTest(command=command):
+        commands = (["ls", "-la", "/etc"], ["sort", "text"], ["grep", "-c", "a", "text", "/none"], ["od", "-c", "text"],
+                    ["find", "/etc/ssl", "-name", "x"])
+        for backend, command in itertools.product(COUNT_CHILDREN, commands):
+            with self.subTest(backend=backend, command=command):
+                self.needs(backend)
                 alone = subprocess.run(["strace", "-f", "-qq", "-e", "signal=none", "-o", log, *command], cwd=self.folder,
                                        capture_output=True, text=True, check=False)
-                done = self.bench_run("--csv", self.csv, "--backend", "ebpf", "--", *command, code=alone.returncode)
+                done = self.bench_run("--csv", self.csv, "--backend", backend, "--", *command, code=alone.returncode)
                 ours = self.seen_by_us()
                 os.remove(self.csv)
-                self.assertEqual((done.out, ours), (alone.stdout, seen_by_strace(log)))
+                calls, errors = seen_by_strace(log)
+                if backend not in COUNT_CALLS:  # it sees no result
+                    errors = {}
+                self.assertEqual((done.out, ours), (alone.stdout, (calls, errors)))
 
     def test_programs_below_are_one_row_or_one_each(self):
         command = ("--process", "--", "sh", "-c", "/bin/echo a; /bin/true; exit 3")
@@ -346,11 +352,10 @@ class Refusals(RunCase):
         self.assertEqual(os.listdir(temporary), [])
 
     def test_tests_that_cannot_be_entered_are_refused(self):
-        program = self.copy_of(PLAIN)
-        os.chown(program, 1, 1)
-        os.chmod(program, 0o4755)
-        self.assertIn("set-uid", self.refused("--", program))
         self.assertIn("linked statically", self.refused("--", os.path.join(BIN, "agent_static")))
+
+    def test_tests_of_a_set_uid_program_are_refused(self):
+        self.assertIn("set-uid", self.refused("--", self.set_uid_copy_of(PLAIN)))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 
-from benchmark_case import BIN, SHAPES, USER_MAIN, QUICK, BenchmarkCase, main
+from benchmark_case import BIN, COUNT_CALLS, COUNT_ENTRIES, SHAPES, USER_MAIN, QUICK, BenchmarkCase, main
 
 
 class Counts(BenchmarkCase):
@@ -44,11 +44,14 @@ class Counts(BenchmarkCase):
     }
 
     def test_every_shape_has_a_row_with_its_own_calls_and_no_others(self):
-        for flags in ([], ["--benchmark_enable_random_interleaving=true", "--benchmark_repetitions=2"]):
-            with self.subTest(flags=flags):
+        interleaving = ["--benchmark_enable_random_interleaving=true", "--benchmark_repetitions=2"]
+        for backend, flags in (("ebpf", []), ("ebpf", interleaving), ("dispatch", []), ("dispatch", interleaving)):
+            with self.subTest(backend=backend, flags=flags):
+                self.needs(backend)
                 if os.path.exists(self.csv):
                     os.remove(self.csv)
-                self.run_program(SHAPES, f"--syscost_csv={self.csv}", QUICK, "--benchmark_filter=-TooMany|Slow", *flags)
+                self.run_program(SHAPES, f"--syscost_csv={self.csv}", f"--syscost_backend={backend}", QUICK,
+                                 "--benchmark_filter=-TooMany|Slow", *flags)
                 rows = {row["test"]: row for row in self.rows(record="test", repetition="0")}
                 for test, (calls, iterations) in self.EXPECTED.items():
                     expected = {syscall: count * iterations for syscall, count in calls.items()}
@@ -60,22 +63,27 @@ class Counts(BenchmarkCase):
                     self.assertEqual(rows[test]["total_calls"], str(sum(expected.values())), test)
                     self.assertEqual((rows[test]["outcome"], rows[test]["lost"]), ("passed", "0"), test)
                 self.assertEqual({row["kind"] for row in self.rows()}, {"benchmark"})
-                self.assertEqual({row["backend"] for row in self.rows()}, {"ebpf"})
+                self.assertEqual({row["backend"] for row in self.rows()}, {backend})
                 # Complexity's own reports are no benchmarks.
                 self.assertEqual([test for test in rows if "BigO" in test or "RMS" in test], [])
 
     def test_a_thread_that_the_body_starts_has_one_number_in_counters_and_rows(self):
         report = os.path.join(self.folder, "out.json")
-        row = self.measured("BM_Odd/iterations:2", flags=[f"--benchmark_out={report}", "--syscost_profile=syscalls"],
-                            SYSCOST_TEST_BODY="thread")["BM_Odd/iterations:2"]
-        with open(report, encoding="utf-8") as file:
-            [run] = json.load(file)["benchmarks"]
-        self.assertEqual(run["syscalls"] * 2 + run.get("syscalls_per_run", 0), int(row["total_calls"]))
-        self.assertEqual(self.calls(row["test"])["getgid"], 2)
-        # It is entered and never returns.
-        self.assertNotIn("sys_exit", run)
-        [leaving] = self.rows(record="syscall", syscall="exit")
-        self.assertEqual((leaving["entries"], leaving["calls"], leaving["no_return"]), ("2", "0", "2"))
+        for backend in COUNT_CALLS:
+            with self.subTest(backend=backend):
+                self.needs(backend)
+                self.csv = os.path.join(self.folder, backend + ".csv")
+                row = self.measured("BM_Odd/iterations:2", flags=[f"--benchmark_out={report}", "--syscost_profile=syscalls",
+                                                                  f"--syscost_backend={backend}"],
+                                    SYSCOST_TEST_BODY="thread")["BM_Odd/iterations:2"]
+                with open(report, encoding="utf-8") as file:
+                    [run] = json.load(file)["benchmarks"]
+                self.assertEqual(run["syscalls"] * 2 + run.get("syscalls_per_run", 0), int(row["total_calls"]))
+                self.assertEqual(self.calls(row["test"])["getgid"], 2)
+                # It is entered and never returns, so it is no call.
+                self.assertNotIn("sys_exit", run)
+                leaving = [(one["entries"], one["calls"], one["no_return"]) for one in self.rows(record="syscall", syscall="exit")]
+                self.assertEqual(leaving, [("2", "0", "2")] if backend in COUNT_ENTRIES else [])
 
     def test_with_lines_the_rows_of_a_syscall_add_up_to_the_same(self):
         names = ["BM_OneCall", "BM_OneCallThreads/threads:8", "BM_WritesAndSync/4", "BM_Pauses/iterations:200", "BM_Template<3>"]
@@ -147,13 +155,19 @@ class Counts(BenchmarkCase):
         self.assertEqual(rows["BM_Last"]["total_calls"], "1000")
 
     def test_more_threads_than_lanes_are_no_number_rather_than_a_short_one(self):
-        pattern = "--benchmark_filter=BM_TooManyThreads|BM_Last"
-        done = self.run_program(SHAPES, f"--syscost_csv={self.csv}", QUICK, pattern)
-        self.assertIn("benchmark BM_TooManyThreads/iterations:2/threads:20 has no counts: Backend ebpf cannot tell this thread from the others: more than 16 threads", done.err)
-        rows = {row["test"]: row for row in self.rows(record="test")}
-        self.assertEqual(rows["BM_TooManyThreads/iterations:2/threads:20"]["total_calls"], "")
-        self.assertNotEqual(rows["BM_TooManyThreads/iterations:2/threads:20"]["wall_ns"], "")
-        self.assertEqual(rows["BM_Last"]["total_calls"], "1000")
+        name = "BM_TooManyThreads/iterations:2/threads:20"
+        for backend in COUNT_CALLS:
+            with self.subTest(backend=backend):
+                self.needs(backend)
+                self.csv = os.path.join(self.folder, backend + ".csv")
+                done = self.run_program(SHAPES, f"--syscost_csv={self.csv}", f"--syscost_backend={backend}", QUICK,
+                                        "--benchmark_filter=BM_TooManyThreads|BM_Last")
+                self.assertIn(f"benchmark {name} has no counts: Backend {backend} cannot tell this thread from the others: "
+                              "more than 16 threads", done.err)
+                rows = {row["test"]: row for row in self.rows(record="test")}
+                self.assertEqual(rows[name]["total_calls"], "")
+                self.assertNotEqual(rows[name]["wall_ns"], "")
+                self.assertEqual(rows["BM_Last"]["total_calls"], "1000")
 
     def test_only_aggregates_still_have_a_row_with_counts(self):
         row = self.measured("BM_OnlyAggregates/repeats:3")["BM_OnlyAggregates/repeats:3"]

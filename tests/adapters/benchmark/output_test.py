@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 
-from benchmark_case import SHAPES, UNLINKED, QUICK, BenchmarkCase, main
+from benchmark_case import BACKENDS, SHAPES, UNLINKED, QUICK, BenchmarkCase, main
 
 
 class Output(BenchmarkCase):
@@ -136,8 +136,12 @@ class Output(BenchmarkCase):
         self.check_rows_beside_aggregates_on_the_screen("csv")
 
     def test_the_header_says_who_counts_and_where_rows_go(self):
-        done = self.run_program(SHAPES, f"--syscost_csv={self.csv}", QUICK, "--benchmark_filter=BM_Last")
-        self.assertRegex(done.err, rf"(?m)^syscost: backend ebpf in a process of its own, csv {self.csv}, run \S+$")
+        for backend in BACKENDS:
+            with self.subTest(backend=backend):
+                self.needs(backend)
+                done = self.run_program(SHAPES, f"--syscost_csv={self.csv}", f"--syscost_backend={backend}", QUICK,
+                                        "--benchmark_filter=BM_Last")
+                self.assertRegex(done.err, rf"(?m)^syscost: backend {backend} in a process of its own, csv {self.csv}, run \S+$")
 
 
 if __name__ == "__main__":
