@@ -21,8 +21,8 @@ RULES = [
     (re.compile(r"(, |\()p(?:=[01]\.\d+|<0\.0001)(?=, )"), r"\1p"),
     # A loop: its range of times, how many calls a calibrated pass has, and whether they agreed.
     (re.compile(r"\[[\d.]+ (?:ns|us|ms|s)\.\.[\d.]+ (?:ns|us|ms|s)\]"), "[#]"),
-    (re.compile(r"\bpasses of \d+ calls: (?:stable|UNSTABLE, \d+ % apart)"), "passes of # calls: #"),
-    (re.compile(r"\bn=(\d+) of \d+ calls"), r"n=\1 of # calls"),
+    (re.compile(r"\bpasses of \d+ calls?: (?:stable|UNSTABLE, \d+ % apart)"), "passes of # calls: #"),
+    (re.compile(r"\bn=(\d+) of \d+ calls?"), r"n=\1 of # calls"),
     # The cost of counting is not printed if other work on the machine hides it.
     (re.compile(r"(?:\d+ ns added per call while counting|what counting adds to a call is not measurable: the machine is busy)"),
      "# added per call while counting"),

@@ -204,6 +204,8 @@ class NormaliseTest(unittest.TestCase):
                              "run b-3-4 of x.csv, 2025-01-01T00:00:00.000Z, host, 6.1, unoptimised, backend ebpf"),
                             ("9 us a call [1 us, 2 us], 10 passes of 31 calls: stable",
                              "8 us a call [3 us, 7 us], 10 passes of 42 calls: UNSTABLE, 39 % apart"),
+                            ("2 us a call [1 us, 2 us], 3 passes of 1 call: stable", "2 us a call [1 us, 2 us], 3 passes of 52 calls: stable"),
+                            ("wall 1 us a call [1 us..2.5 us]  n=3 of 1 call", "wall 3 us a call [2 ns..3 s]  n=3 of 8 calls"),
                             ("wall 1 us a call [1 us..2.5 us]  n=3 of 15 calls", "wall 3 us a call [2 ns..3 s]  n=3 of 8 calls"),
                             ("1 us -> 2 us, 2.0x slower [1.9x..2.1x] (+-1.2 % -> +-10 %, n=10, p<0.0001, regressed)",
                              "1 us -> 2 us, 90 % slower [+85.1..+95.0 %] (+-1.0 % -> +-2.3 %, n=10, p=0.0003, regressed)"),
