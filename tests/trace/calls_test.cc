@@ -253,6 +253,7 @@ TEST(Slices, AreNested) {
   other.join();
   {
     const syscost::Scope inner("inner");
+    // This getppid is alone on its line.
     syscall(SYS_getppid);
   }
   struct sigaction action = {};

@@ -18,6 +18,13 @@ PROTO = pathlib.Path(__file__).resolve().parent / "trace.proto"
 CLEARED, NEEDS_STATE = 1, 2
 
 
+def marked_line(words):
+    """The line of calls_test.cc after the comment with these words."""
+    lines = pathlib.Path(__file__).with_name("calls_test.cc").read_text(encoding="utf-8").splitlines()
+    (line,) = [i for i, text in enumerate(lines, 1) if f"// {words}" in text]
+    return line + 1
+
+
 class Message(dict):
     """Fields by name; each is a list."""
 
@@ -29,7 +36,7 @@ class Message(dict):
 
 def unescaped(text):
     return re.sub(rb'\\([0-7]{3}|.)', lambda found: bytes([int(found[1], 8)]) if len(found[1]) == 3
-                  else {b"n": b"\n", b"t": b"\t", b"r": b"\r"}.get(found[1], found[1]), text.encode()).decode("utf-8")
+                  else {b"n": b"\n", b"t": b"\t", b"r": b"\r"}.get(found[1], found[1]), text.encode()).decode("utf-8", "backslashreplace")
 
 
 def read_text_format(lines):
@@ -55,7 +62,10 @@ class Reader:
     """Follows the packets in their order, as a reader of Perfetto's format must."""
 
     def __init__(self, trace):
-        self.names = {"event_categories": {}, "event_names": {}, "debug_annotation_names": {}}
+        self.names = {"event_categories": {}, "event_names": {}, "debug_annotation_names": {}, "function_names": {},
+                      "source_paths": {}, "mapping_paths": {}, "build_ids": {}, "mappings": {}, "frames": {},
+                      "callstacks": {}}
+        self.stacks = {}  # by (time, track)
         self.tracks = {}
         self.events = []  # (time, track, type, name, categories, annotations)
         for i, packet in enumerate(trace["packet"]):
@@ -64,7 +74,7 @@ class Reader:
             for kind, entries in packet.one("interned_data", {}).items():
                 for entry in entries:
                     assert entry.one("iid") not in self.names[kind], "a number has one name"
-                    self.names[kind][entry.one("iid")] = entry.one("name")
+                    self.names[kind][entry.one("iid")] = entry.one("name", entry.one("str", entry))
             track = packet.one("track_descriptor")
             if track is not None:
                 assert track.one("uuid") not in self.tracks, "a track is described once"
@@ -79,7 +89,21 @@ class Reader:
         categories = [self.names["event_categories"][one] for one in event.get("category_iids", [])]
         annotations = [(self.names["debug_annotation_names"][one.one("name_iid")],
                         one.one("int_value", one.one("string_value"))) for one in event.get("debug_annotations", [])]
+        if event.one("callstack_iid") is not None:
+            frames = self.names["callstacks"][event.one("callstack_iid")]["frame_ids"]
+            self.stacks[time, event.one("track_uuid")] = [self.frame(iid) for iid in frames]
         self.events.append((time, event.one("track_uuid"), event.one("type"), name, categories, annotations))
+
+    def frame(self, iid):
+        """(function, file of the source, line, file of the code)"""
+        frame = self.names["frames"][iid]
+        mapping = self.names["mappings"].get(frame.one("mapping_id"), Message())
+        assert (frame.one("rel_pc") is None) == (frame.one("mapping_id") is None), "an offset belongs to a file"
+        if mapping:
+            assert mapping.one("build_id") in self.names["build_ids"]
+        return (self.names["function_names"].get(frame.one("function_name_id")),
+                self.names["source_paths"].get(frame.one("source_path_iid")), frame.one("line_number"),
+                "/".join(self.names["mapping_paths"][path] for path in mapping.get("path_string_ids", [])))
 
     def slices(self):
         """(start, end, track, name, categories, annotations); begins and ends pair as a stack on each track, by time."""
@@ -110,10 +134,10 @@ class Perfetto(unittest.TestCase):
         cls.read = {test: cls.trace_of(test) for test in ("Calls.AreMade", "Slices.AreNested")}
 
     @classmethod
-    def trace_of(cls, test):
-        folder = pathlib.Path(cls.folder.name, test)
+    def trace_of(cls, test, *flags):
+        folder = pathlib.Path(cls.folder.name, "".join([test, *flags]))
         folder.mkdir()
-        trace = run_traced(PROGRAM, folder, test)
+        trace = run_traced(PROGRAM, folder, test, *flags)
         with open(trace / "trace.pftrace", "rb") as file:
             done = subprocess.run(["protoc", f"--proto_path={PROTO.parent}", "--decode=perfetto.protos.Trace", PROTO.name],
                                   stdin=file, capture_output=True, check=True)
@@ -141,6 +165,32 @@ class Perfetto(unittest.TestCase):
                     self.assertEqual(None if took is None else ns(took[1]), None if end is None else end - start)
             self.assertEqual(len(offsets), 1, "one constant is between the two clocks")
             self.assertFalse([kind for kind, left in calls.items() if left], "each slice is a line")
+
+    def test_a_call_has_its_stack_and_its_site(self):
+        reader, lines = self.trace_of("Slices.AreNested", "--syscost_where")
+        calls = [one for one in reader.slices() if "scope" not in one[4] and "window" not in one[4]]
+        sites = {}
+        for start, _, track, name, _, annotations in calls:
+            self.assertEqual(annotations[-1][0], "site")
+            site = annotations[-1][1]
+            sites.setdefault((name, site), []).append(reader.stacks[start, track])
+        in_text = {}
+        for call in map(Call, lines):
+            in_text[call.name, call.site] = in_text.get((call.name, call.site), 0) + 1
+        self.assertEqual({key: len(stacks) for key, stacks in sites.items()}, in_text)
+        for (name, site), stacks in sites.items():
+            for stack in stacks:
+                self.assertIn(stack[0][0], ("_start", "clone", "__clone", "clone3", "__clone3", "start_thread"), (name, stack))
+                self.assertTrue(all(frame[3].startswith(("/", "[")) for frame in stack), stack)
+            line = re.match(r"at (.*calls_test\.cc):(\d+) (.*?)(\+\d+)?$", site)
+            if line is None:
+                continue
+            for stack in stacks:
+                self.assertTrue(any((function, number) == (line[3], int(line[2])) and file.endswith("calls_test.cc")
+                                    for function, file, number, _ in stack if file), (site, stack))
+        marked = marked_line("This getppid is alone")
+        self.assertEqual([len(stacks) for (name, site), stacks in sites.items()
+                          if name == "getppid" and f"calls_test.cc:{marked} " in site], [1], sites.keys())
 
     def test_tracks_are_the_process_its_threads_and_its_scopes(self):
         reader, _ = self.read["Slices.AreNested"]

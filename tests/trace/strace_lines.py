@@ -41,7 +41,9 @@ class Call:
         self.thread = int(found["thread"])
         self.name = found["name"]
         self.arguments = split_arguments(found["arguments"])
-        self.result = found["result"]
+        # `3 (at src/log.cc:17 Log::batch+3)`: where a call came from.
+        self.result, _, site = found["result"].partition(" (at ")
+        self.site = "at " + site[:-1] if site else None
 
 
 def between_markers(lines):

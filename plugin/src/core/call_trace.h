@@ -34,6 +34,7 @@ struct CallEvent {
   bool has_arguments = false;
   std::array<std::uint64_t, 6> arguments = {};
   std::vector<Text> texts;
+  std::uint32_t stack = 0;  ///< As CallDetail::stack: in the backend's StackSource; 0 = none.
   Generation entered_in = 0;
   Lane lane = Lane::kProcess;  ///< On which it entered.
   Generation returned_in = 0;

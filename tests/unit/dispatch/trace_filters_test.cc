@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <string>
 #include <thread>
@@ -140,6 +141,14 @@ TEST_P(TraceFiltersTest, CopiesUnderAnInheritedFilterThatAllowsIt) {
     if (!install_filter(SYS_acct, SECCOMP_RET_KILL_PROCESS)) return false;
     open();
     return path_of_access() == "/dev/null" && opened_->backend->remark().find("addresses") == std::string::npos;
+  });
+}
+
+TEST_P(TraceFiltersTest, AnErrorThatAFilterMayHaveGivenShowsNothing) {
+  expect_in_child([&] {
+    if (!install_filter(SYS_access, SECCOMP_RET_ERRNO | EACCES)) return false;
+    open();
+    return path_of_access() == "-";
   });
 }
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -28,10 +29,6 @@ INSTANTIATE_TEST_SUITE_P(Ways, TraceStringsTest, testing::Values(Patching::allow
 
 TEST_P(TraceStringsTest, KeepsTheFirstBytesOfALongPath) {
   open();
-  const std::string path = "/" + std::string(500, 'x');
-  const std::vector<CallEvent> events = events_of([&] { static_cast<void>(access(path.c_str(), R_OK)); });
-  ASSERT_EQ(events.size(), 1U);
-  ASSERT_EQ(events[0].texts.size(), 0U) << "ENAMETOOLONG says nothing of what was read";
   const std::string existing = std::string(200, '/') + "dev/null";
   const std::vector<CallEvent> whole = events_of([&] { static_cast<void>(access(existing.c_str(), R_OK)); });
   ASSERT_EQ(whole.at(0).texts.size(), 1U);
@@ -52,6 +49,49 @@ TEST_P(TraceStringsTest, KeepsBothPathsOfARename) {
   ASSERT_EQ(events[0].texts.size(), 2U);
   EXPECT_EQ(events[0].texts[0].text, "/nonexistent/from");
   EXPECT_EQ(events[0].texts[1].text, "/nonexistent/to");
+}
+
+TEST_P(TraceStringsTest, KeepsThePathOfACallThatFailsAfterItHasBeenRead) {
+  open();
+  const std::string long_name = "/" + std::string(280, 'x');
+  const std::string long_path = std::string(5000, '/');
+  const std::vector<CallEvent> events = events_of([&] {
+    syscall(SYS_access, long_name.c_str(), R_OK);
+    syscall(SYS_access, long_path.c_str(), R_OK);
+    syscall(SYS_execve, "/dev/null", nullptr, nullptr);
+    syscall(SYS_chmod, "/proc/self/status", 0);
+    syscall(SYS_openat, AT_FDCWD, "/proc/self", O_RDONLY | O_NOFOLLOW);
+    syscall(SYS_openat, AT_FDCWD, "/dev/null/none", O_RDONLY);
+    syscall(SYS_openat, -5, "no/absolute/path", O_RDONLY);
+  });
+  struct Expected {
+    long error;
+    std::string text;
+  };
+  const std::vector<Expected> expected = {{ENAMETOOLONG, long_name},  {ENAMETOOLONG, std::string(288, '/')},
+                                          {EACCES, "/dev/null"},      {EPERM, "/proc/self/status"},
+                                          {ELOOP, "/proc/self"},      {ENOTDIR, "/dev/null/none"},
+                                          {EBADF, "no/absolute/path"}};
+  ASSERT_EQ(events.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(events[i].result, -expected[i].error) << i;
+    ASSERT_EQ(events[i].texts.size(), 1U) << i;
+    EXPECT_EQ(events[i].texts[0].text, expected[i].text) << i;
+  }
+}
+
+TEST_P(TraceStringsTest, KeepsNoPathThatTheKernelMayNotHaveRead) {
+  open();
+  const std::vector<CallEvent> events = events_of([] {
+    syscall(SYS_openat, AT_FDCWD, "/dev/null", O_TMPFILE | O_RDONLY);  // its flags contradict each other
+    syscall(SYS_inotify_add_watch, -1, "/dev/null", 1);
+    syscall(SYS_memfd_create, "name", ~0U);
+  });
+  ASSERT_EQ(events.size(), 3U);
+  for (const CallEvent& event : events) {
+    EXPECT_LT(event.result, 0);
+    EXPECT_TRUE(event.texts.empty());
+  }
 }
 
 TEST_P(TraceStringsTest, NeverReadsWhatTheKernelDidNot) {

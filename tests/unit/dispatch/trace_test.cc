@@ -17,6 +17,7 @@
 #include <ctime>
 #include <map>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "traced.h"
@@ -204,6 +205,33 @@ TEST_P(TraceTest, TouchesNoNewMemoryInAWindow) {
     getrusage(RUSAGE_SELF, &after);
   });
   EXPECT_EQ(after.ru_minflt - before.ru_minflt, 0);
+}
+
+TEST_P(TraceTest, GivesEachEventTheStackByWhichItsCallIsCounted) {
+  opened_.emplace(GetParam(), kRoom, true);
+  if (opened_->backend == nullptr || opened_->backend->stacks() == nullptr) GTEST_SKIP() << "no stacks here";
+  book_.emplace(*opened_->backend, quiet_memory());
+  WindowBook::Window* window = book_->open(Reach::process);
+  for (int i = 0; i < 7; ++i) syscall(SYS_getppid);
+  for (int i = 0; i < 5; ++i) close(-1);
+  detail::CostData cost(&quiet_memory());
+  book_->close(window, cost);
+  ASSERT_TRUE(book_->pause_trace(trace()));
+  Events events;
+  trace().deliver(events);
+  using Key = std::pair<std::uint32_t, std::uint32_t>;  // a syscall and a stack
+  std::map<Key, std::uint64_t> counted;
+  std::map<Key, std::uint64_t> traced;
+  for (const auto& [id, tally] : cost.table) {
+    if (tally.calls != 0) counted[{id.number, id.detail.stack}] += tally.calls;
+  }
+  for (const CallEvent& event : events.of(*cost.segments())) ++traced[{event.id.number, event.stack}];
+  EXPECT_EQ(traced, counted);
+  EXPECT_EQ(counted.size(), 2U);
+  for (const auto& [key, calls] : traced) {
+    ASSERT_NE(key.second, 0U);
+    EXPECT_FALSE(opened_->backend->stacks()->frames(key.second).empty());
+  }
 }
 
 }  // namespace

@@ -79,6 +79,7 @@ void StringCopies::start(bool sees_all) {
   } else if (const long error = try_a_copy(); error != 0) {
     why_not_ = std::string("process_vm_readv fails: ") + std::strerror(static_cast<int>(-error));
   }
+  syscost_string_copies.has_no_filter = !has_filter_;
   std::atomic_ref(syscost_string_copies.are_possible).store(why_not_.empty());
 }
 

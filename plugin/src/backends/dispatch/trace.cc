@@ -2,6 +2,7 @@
 #include "backends/dispatch/trace.h"
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
 #include <atomic>
@@ -34,13 +35,44 @@ void set_mode(TraceMode mode) {
   std::atomic_ref(syscost_trace_mode).store(mode, std::memory_order_seq_cst);
 }
 
-/// Notes the arguments that are strings which the kernel reads in each successful call.
+// Older headers lack them.
+constexpr std::uint32_t kFsopen = 430;
+constexpr std::uint32_t kFspick = 433;
+constexpr std::uint32_t kSetxattrat = 463;
+constexpr std::uint32_t kRemovexattrat = 466;
+
+/// True for calls that look at privileges, or at more than their flags, before they read their strings.
+bool checks_before_strings(std::uint32_t number) {
+  switch (number) {
+    case SYS_pivot_root:
+    case SYS_swapon:
+    case SYS_swapoff:
+    case SYS_fsetxattr:
+    case SYS_fgetxattr:
+    case SYS_fremovexattr:
+    case SYS_memfd_create:
+    case SYS_inotify_add_watch:
+    case SYS_name_to_handle_at:
+    case kFsopen:
+    case kFspick:
+      return true;
+    default:
+      return number >= kSetxattrat && number <= kRemovexattrat;
+  }
+}
+
+/// Notes the arguments that are strings which the kernel reads in each successful call, and what errors show of them.
 void learn_strings() {
   for (std::uint32_t number = 0; number < signal_safe::kNumbers; ++number) {
     std::uint8_t bits = 0;
     const auto arguments = syscall_arguments({Abi::x86_64, number});
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       if (arguments[i].kind == ArgumentKind::path) bits = static_cast<std::uint8_t>(bits | 1U << i);
+    }
+    if (bits != 0 && !checks_before_strings(number)) {
+      bits |= signal_safe::kReadsStringsFirst;
+      const bool has_directory = arguments[0].kind == ArgumentKind::directory;
+      if (has_directory) bits |= signal_safe::kReadsStringsBeforeDescriptor;
     }
     syscost_trace.strings[number] = bits;
   }
@@ -83,6 +115,7 @@ void take_event(const TraceEvent& from, const Times& times, CallEvent& into) {
   into.id = from.abi == static_cast<std::uint8_t>(Abi::x86_64) ? syscall_id_x86_64(from.number)
                                                                : SyscallId{static_cast<Abi>(from.abi), from.number};
   into.thread = from.thread;
+  into.stack = from.stack;
   into.start_ns = times.ns(from.start);
   into.latency_ns.reset();
   if (from.has_result != 0) into.latency_ns = from.end > from.start ? times.ns(from.end) - into.start_ns : 0;

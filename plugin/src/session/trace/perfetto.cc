@@ -6,29 +6,12 @@
 
 #include "arguments/call_text.h"
 #include "core/syscall_table.h"
+#include "session/trace/protobuf.h"
 
 namespace syscost::session {
 namespace {
 
-void put_number(std::string& out, std::uint64_t value) {
-  constexpr std::uint64_t kMore = 0x80;
-  for (; value >= kMore; value >>= 7) out += static_cast<char>(value | kMore);
-  out += static_cast<char>(value);
-}
-
-// Kinds of fields.
-constexpr std::uint32_t kNumber = 0;
-constexpr std::uint32_t kBytes = 2;
-
-void put(std::string& out, std::uint32_t field, std::uint64_t value) {
-  put_number(out, field << 3 | kNumber);
-  put_number(out, value);
-}
-void put(std::string& out, std::uint32_t field, std::string_view bytes) {
-  put_number(out, field << 3 | kBytes);
-  put_number(out, bytes.size());
-  out += bytes;
-}
+using protobuf::put;
 
 namespace trace {
 constexpr std::uint32_t kPacket = 1;
@@ -47,7 +30,7 @@ namespace thread {
 constexpr std::uint32_t kPid = 1, kTid = 2;
 }
 namespace event {
-constexpr std::uint32_t kCategoryIds = 3, kNotes = 4, kType = 9, kNameId = 10, kTrack = 11;
+constexpr std::uint32_t kCategoryIds = 3, kNotes = 4, kType = 9, kNameId = 10, kTrack = 11, kStack = 56;
 constexpr std::uint32_t kBegin = 1, kEnd = 2, kInstant = 3;
 }  // namespace event
 namespace note {
@@ -118,7 +101,7 @@ std::uint64_t PerfettoTrace::name_id(std::map<std::string, std::uint64_t, std::l
 }
 
 void PerfettoTrace::begin(std::uint32_t type, std::uint64_t track_id, const Title& title, std::uint64_t at_ns,
-                          const std::vector<Note>& notes) {
+                          const std::vector<Note>& notes, const TracedStack* stack) {
   std::string names;
   std::string one_event;
   for (std::string_view rest = title.categories; !rest.empty();) {
@@ -139,6 +122,7 @@ void PerfettoTrace::begin(std::uint32_t type, std::uint64_t track_id, const Titl
     }
     put(one_event, event::kNotes, one_note);
   }
+  if (stack != nullptr) put(one_event, event::kStack, stacks_.id_of(stack->number, stack->frames, names));
   std::string one;
   put(one, packet::kTimestamp, at_ns);
   put(one, packet::kEvent, one_event);
@@ -168,20 +152,21 @@ void PerfettoTrace::add_slice(const Title& title, std::uint64_t start_ns, std::u
   end(id, end_ns);
 }
 
-void PerfettoTrace::add(const CallEvent& call) {
+void PerfettoTrace::add(const CallEvent& call, const TracedStack* stack) {
   std::vector<Note> notes;
   for (const ArgumentText& argument : argument_texts(call)) {
     notes.push_back({argument.name.empty() ? std::string_view("argument") : argument.name, argument.text});
   }
   notes.push_back({"result", result_text(call)});
+  if (stack != nullptr) notes.push_back({"site", std::string(stack->site)});
   const std::uint64_t track_id = track_of(call.thread);
   const std::string name = syscall_name(call.id);
   const std::string classes = class_list(call.id);
   if (!call.latency_ns.has_value()) {
-    begin(event::kInstant, track_id, {name, classes}, call.start_ns, notes);
+    begin(event::kInstant, track_id, {name, classes}, call.start_ns, notes, stack);
     return;
   }
-  begin(event::kBegin, track_id, {name, classes}, call.start_ns, notes);
+  begin(event::kBegin, track_id, {name, classes}, call.start_ns, notes, stack);
   end(track_id, call.start_ns + *call.latency_ns);
 }
 

@@ -22,7 +22,7 @@ std::string seconds_text(std::uint64_t ns) {
 
 }  // namespace
 
-std::string strace_line(const CallEvent& event, std::uint64_t realtime_ns) {
+std::string strace_line(const CallEvent& event, std::uint64_t realtime_ns, std::string_view site) {
   std::string line = std::to_string(event.thread) + " " + seconds_text(event.start_ns + realtime_ns) + " " +
                      syscall_name(event.id) + "(";
   const char* comma = "";
@@ -31,6 +31,7 @@ std::string strace_line(const CallEvent& event, std::uint64_t realtime_ns) {
     comma = ", ";
   }
   line += ") = " + result_text(event);
+  if (!site.empty()) line.append(" (").append(site).append(")");
   if (event.latency_ns.has_value()) line += " <" + seconds_text(*event.latency_ns) + ">";
   return line + "\n";
 }

@@ -6,7 +6,10 @@
 
 #include <array>
 #include <ctime>
+#include <map>
 #include <memory_resource>
+#include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +20,7 @@
 #include "session/trace/perfetto.h"
 #include "session/trace/scheduler_text.h"
 #include "session/trace/strace_text.h"
+#include "session/where/call_sites.h"
 #include "session/windows/report_line.h"
 
 namespace syscost::session {
@@ -45,15 +49,45 @@ std::vector<PerfettoTrace::Note> notes_of(const Checked& checked) {
           number("trace_lost", checked.slice.cost->trace_lost())};
 }
 
+/// What the stacks of a trace's events are. Each is looked up once, and before the events are written.
+class EventStacks final : CallEventSink {
+ public:
+  /// `source`: null = the events have none.
+  EventStacks(CallTrace& trace, CallSites* sites, const StackSource* source) {
+    if (source == nullptr) return;
+    trace.deliver(*this);
+    sites->look_up(*source, numbers_);
+    for (const std::uint32_t number : numbers_) {
+      stacks_.try_emplace(number,
+                          TracedStack{number, sites->site_of(*source, number), sites->frames_of(*source, number)});
+    }
+  }
+
+  /// Null = it has none.
+  const TracedStack* of(const CallEvent& event) const {
+    const auto found = stacks_.find(event.stack);
+    return found != stacks_.end() ? &found->second : nullptr;
+  }
+
+ private:
+  void add(const CallEvent& event) override {
+    if (event.stack != 0) numbers_.insert(event.stack);
+  }
+
+  std::pmr::set<std::uint32_t> numbers_{&quiet_memory()};
+  std::pmr::map<std::uint32_t, TracedStack> stacks_{&quiet_memory()};
+};
+
 /// Writes events as they come, and counts those of each slice.
 class Writer final : public CallEventSink {
  public:
-  Writer(PerfettoTrace& perfetto, MappedText& text, std::vector<Checked>& slices)
-      : perfetto_(perfetto), text_(text), slices_(slices) {}
+  Writer(PerfettoTrace& perfetto, MappedText& text, std::vector<Checked>& slices, const EventStacks& stacks)
+      : perfetto_(perfetto), text_(text), slices_(slices), stacks_(stacks) {}
 
   void add(const CallEvent& event) override {
-    text_.append(strace_line(event, realtime_ns_));
-    perfetto_.add(event);
+    const TracedStack* stack = stacks_.of(event);
+    text_.append(strace_line(event, realtime_ns_, stack != nullptr ? stack->site : std::string_view()));
+    perfetto_.add(event, stack);
     for (Checked& one : slices_) {
       if (one.slice.cost != nullptr && one.slice.cost->segments() != nullptr &&
           event.is_of(*one.slice.cost->segments())) {
@@ -66,6 +100,7 @@ class Writer final : public CallEventSink {
   PerfettoTrace& perfetto_;
   MappedText& text_;
   std::vector<Checked>& slices_;
+  const EventStacks& stacks_;
   const std::uint64_t realtime_ns_ = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
 };
 
@@ -102,7 +137,8 @@ Result<std::string> Traces::folder_of(OpenWindow& window) const {
   return made;
 }
 
-void Traces::write(CallTrace& trace, const std::string& folder, std::string_view spoken, const Slice* window) {
+void Traces::write(CallTrace& trace, const StackSource* stacks, const std::string& folder, std::string_view spoken,
+                   const Slice* window) {
   MappedText text;
   MappedText bytes;
   const Slices::Waiting waiting = shared_.slices.take();
@@ -110,8 +146,12 @@ void Traces::write(CallTrace& trace, const std::string& folder, std::string_view
   if (window != nullptr) slices.push_back({*window});
   for (const Slice& slice : waiting.all) slices.push_back({slice});
   PerfettoTrace perfetto(static_cast<std::uint32_t>(getpid()), shared_.run.program, bytes);
-  Writer writer(perfetto, text, slices);
+  const EventStacks event_stacks(trace, stacks != nullptr ? &shared_.call_sites() : nullptr, stacks);
+  Writer writer(perfetto, text, slices, event_stacks);
   trace.deliver(writer);
+  if (stacks != nullptr) {
+    for (const Failure& failure : shared_.call_sites().take_failures()) say_failure(failure);
+  }
   for (const Checked& one : slices) {
     const bool is_window = window != nullptr && &one == slices.data();
     perfetto.add_slice({one.slice.name, is_window ? PerfettoTrace::kWindow : PerfettoTrace::kScope}, one.slice.start_ns,
@@ -193,7 +233,7 @@ void Traces::conclude_trace(OpenWindow& window, const std::string& spoken, std::
     own.cost = cost;
     const Result<std::string> folder = folder_of(window);
     if (folder.ok()) {
-      write(*trace, folder.value(), spoken, &own);
+      write(*trace, window.opened->backend->stacks(), folder.value(), spoken, &own);
     } else {
       shared_.recorder.note_problem(folder.failure());
     }
@@ -218,9 +258,12 @@ void Traces::conclude_process() {
   }
   CallTrace* trace = trace_of(opened);
   if (trace == nullptr || !artifacts_.has_value() || shared_.has_framework || !opened->book.pause_trace(*trace)) return;
+  // For the sites. If another thread holds the lock, the events have none.
+  const Recorder::Lock guard = shared_.recorder.take_lock_within_a_second();
+  const StackSource* const stacks = guard.owns_lock() ? opened->backend->stacks() : nullptr;
   const Result<std::string> folder = artifacts_->make_folder({}, "process " + std::to_string(getpid()));
   if (folder.ok()) {
-    write(*trace, folder.value(), "the process", nullptr);
+    write(*trace, stacks, folder.value(), "the process", nullptr);
   } else {
     shared_.recorder.note_problem(folder.failure());
   }

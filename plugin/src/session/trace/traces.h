@@ -32,7 +32,9 @@ class Traces final : public WindowTrace {
   void conclude_process();
 
  private:
-  void write(CallTrace& trace, const std::string& folder_name, std::string_view spoken, const Slice* window);
+  /// `stacks`: what the events' stacks are; null = they have none.
+  void write(CallTrace& trace, const StackSource* stacks, const std::string& folder, std::string_view spoken,
+             const Slice* window);
   void conclude_trace(OpenWindow& window, const std::string& spoken, std::uint64_t end_ns,
                       const std::shared_ptr<const detail::CostData>& cost);
   void conclude_scheduler(OpenWindow& window, const std::string& spoken, std::uint64_t end_ns,

@@ -133,6 +133,11 @@ void CallSites::look_up_new_stacks(const detail::CostData& cost) {
     const StackKey key{cost.stacks(), id.detail.stack};
     if (key.stack != 0 && !sites_.contains(key)) fresh.insert(key);
   }
+  look_up_stacks(fresh);
+}
+
+/// The stacks must have no site yet.
+void CallSites::look_up_stacks(const std::pmr::set<StackKey>& fresh) {
   if (fresh.empty()) return;
   // The first round finds the frames of signals; the second one looks exact addresses up.
   for (int round = 0; round < 2; ++round) {
@@ -159,6 +164,26 @@ void CallSites::look_up_new_stacks(const detail::CostData& cost) {
     const std::pmr::string text = symbols::site_text(resolve(key), key.source->end(key.stack), rule_, tree_, memory_);
     sites_.emplace(key, number_of_site(text));
   }
+}
+
+// ---- single stacks --------------------------------------------------------------------------------------------------
+
+void CallSites::look_up(const StackSource& source, const std::pmr::set<std::uint32_t>& stacks) {
+  std::pmr::set<StackKey> fresh(&memory_);
+  for (const std::uint32_t stack : stacks) {
+    const StackKey key{&source, stack};
+    if (stack != 0 && !sites_.contains(key)) fresh.insert(key);
+  }
+  look_up_stacks(fresh);
+}
+
+std::string_view CallSites::site_of(const StackSource& source, std::uint32_t stack) const {
+  const auto found = sites_.find(StackKey{&source, stack});
+  return found != sites_.end() ? text_of_site(found->second) : std::string_view();
+}
+
+std::pmr::vector<ResolvedFrame> CallSites::frames_of(const StackSource& source, std::uint32_t stack) {
+  return resolve({&source, stack});
 }
 
 // ---- tables ---------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,13 @@ class CallSites {
   /// Empty if no call has a stack.
   std::pmr::string folded(const detail::CostData& cost);
 
+  /// Looks stacks of a trace up, for site_of() and frames_of().
+  void look_up(const StackSource& source, const std::pmr::set<std::uint32_t>& stacks);
+  /// The text of the site of a stack that was looked up: `at src/log.cc:17 Log::batch+3`. Valid for ever.
+  std::string_view site_of(const StackSource& source, std::uint32_t stack) const;
+  /// Its frames, innermost first. Valid until another stack is looked up.
+  std::pmr::vector<symbols::ResolvedFrame> frames_of(const StackSource& source, std::uint32_t stack);
+
   /// What could not be looked up since the last time, each once.
   std::vector<Failure> take_failures();
 
@@ -59,6 +67,7 @@ class CallSites {
   };
 
   void look_up_new_stacks(const detail::CostData& cost);
+  void look_up_stacks(const std::pmr::set<StackKey>& stacks);
   void look_up(const std::pmr::set<AddressKey>& addresses);
   void look_up(const Module& module, std::span<const symbols::Address> addresses);
   std::pmr::vector<symbols::ResolvedFrame> resolve(StackKey key);

@@ -50,29 +50,19 @@ bool count(const Guard& guard, Account& account, std::uint32_t bank, std::uint32
   return true;
 }
 
-/// A call as it is recorded: `call` came back at `now`, unless it never does.
-struct Recording {
-  const Call& call;
-  std::uint64_t now;
-  bool has_result;
-};
-
-bool keep_if_traced(const Guard& guard, const Recording& recording, Control returned) {
-  return syscost_trace_mode == TraceMode::on &&
-         keep_event(guard, recording.call, recording.now, returned, recording.has_result);
+bool keep_if_traced(const Guard& guard, const Traced& traced) {
+  return syscost_trace_mode == TraceMode::on && keep_event(guard, traced);
 }
 
 /// An event of a call that was counted in `account`, if there is a trace.
-__attribute__((always_inline)) inline void trace(const Guard& guard, const Recording& recording, Control control,
-                                                 Account& account) {
+__attribute__((always_inline)) inline void trace(const Guard& guard, const Traced& traced, Account& account) {
   if (syscost_trace_mode == TraceMode::off) [[likely]]
     return;
-  if (!keep_if_traced(guard, recording, control)) add(account.untraced[bank_of(control)], 1, account.is_shared);
+  if (!keep_if_traced(guard, traced)) add(account.untraced[bank_of(traced.returned)], 1, account.is_shared);
 }
 
-void log_crossing(const Guard& guard, const Recording& recording, Control returned, std::uint64_t key,
-                  const Outcome& outcome) {
-  const Call& call = recording.call;
+void log_crossing(const Guard& guard, const Traced& traced, std::uint32_t slot, const Outcome& outcome) {
+  const Call& call = traced.call;
   std::atomic_ref produced(syscost_state.log_produced);
   std::uint64_t index = produced.load();
   do {
@@ -83,14 +73,14 @@ void log_crossing(const Guard& guard, const Recording& recording, Control return
   } while (!produced.compare_exchange_weak(index, index + 1));
   LogRecord& entry = syscost_state.log[index % kLogRecords];
   entry.entered = call.control;
-  entry.returned = returned;
+  entry.returned = traced.returned;
   entry.latency_ns = outcome.latency_ns;
-  entry.slot = static_cast<std::uint32_t>(key >> 32);
+  entry.slot = slot;
   entry.error = outcome.error;
   entry.has_latency = outcome.has_latency ? 1 : 0;
-  entry.stack = static_cast<std::uint32_t>(key);
+  entry.stack = traced.stack;
   // One that entered before any window is none of a window's calls.
-  entry.is_traced = call.control != 0 && keep_if_traced(guard, recording, returned) ? 1 : 0;
+  entry.is_traced = call.control != 0 && keep_if_traced(guard, traced) ? 1 : 0;
   std::atomic_ref(entry.sequence).store(index + 1, std::memory_order_release);
 }
 
@@ -138,10 +128,10 @@ __attribute__((noinline)) void record_any(const Guard& guard, const Call& call, 
   if (control == call.control) {
     Account* account = lane.account != nullptr ? lane.account : account_of(guard, *call.thread);
     if (count(guard, *account, bank_of(control), slot, outcome)) {
-      trace(guard, {call, now, has_result}, control, *account);
+      trace(guard, {call, now, control, 0, has_result}, *account);
     }
   } else {
-    log_crossing(guard, {call, now, has_result}, control, place_key(slot, 0), outcome);
+    log_crossing(guard, {call, now, control, 0, has_result}, slot, outcome);
   }
 }
 
@@ -183,15 +173,14 @@ __attribute__((noinline)) void record_with_stack(const Guard& guard, const Call&
   KeptUnwinding* kept = stack_of(guard, call, slot);
   if (control != call.control) {
     if (kept == nullptr) add(syscost_where_state.beyond_limits, 1, true);
-    const std::uint64_t key = place_key(slot, kept != nullptr ? kept->stack : 0);
-    log_crossing(guard, {call, now, has_result}, control, key, outcome);
+    log_crossing(guard, {call, now, control, kept != nullptr ? kept->stack : 0, has_result}, slot, outcome);
     return;
   }
   Account* account = lane.account != nullptr ? lane.account : account_of(guard, *call.thread);
   const bool has_stack = kept != nullptr && count_by_stack(guard, *account, control, *kept, outcome);
   if (!has_stack) add(syscost_where_state.beyond_limits, 1, true);
   if (has_stack || count(guard, *account, bank_of(control), slot, outcome)) {
-    trace(guard, {call, now, has_result}, control, *account);
+    trace(guard, {call, now, control, has_stack ? kept->stack : 0, has_result}, *account);
   }
 }
 
@@ -205,7 +194,7 @@ __attribute__((always_inline)) inline bool record_known_stack(const Guard& guard
   const KeptUnwinding* kept = known_stack(call);
   if (kept == nullptr || kept->control != control) return false;
   add_latency(kept->place->cell, to_ns(now - call.start), false);
-  trace(guard, {call, now, true}, control, *kept->account);
+  trace(guard, {call, now, control, kept->stack, true}, *kept->account);
   return true;
 }
 
@@ -224,7 +213,7 @@ inline bool record_common(const Guard& guard, const Call& call, std::uint64_t no
   Cell* cell = account->cells[bank_of(control)][slot];
   if (cell == nullptr || cell->is_marked == 0) return false;
   add_latency(*cell, to_ns(now - call.start), false);
-  if constexpr (kIsTraced) trace(guard, {call, now, true}, control, *account);
+  if constexpr (kIsTraced) trace(guard, {call, now, control, 0, true}, *account);
   return true;
 }
 

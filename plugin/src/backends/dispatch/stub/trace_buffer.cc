@@ -58,23 +58,49 @@ bool is_error_of_lookup(std::int64_t result) {
   return result == -ENOENT || result == -ENOTDIR || result == -ELOOP || result == -EEXIST || result == -EISDIR;
 }
 
-/// True if the kernel has read the strings of a call that ended with `result`.
-bool shows_strings_read(std::int64_t result) {
-  return result >= 0 || is_error_of_lookup(result);
+/// True unless the error may come before a call of kReadsStringsFirst has read its strings: from its flags and sizes,
+/// from memory, from a kernel that does not have it. A descriptor's error: only in some calls.
+bool comes_after_strings(std::int64_t result, bool descriptor_comes_after) {
+  switch (-result) {
+    case EFAULT:
+    case EINVAL:
+    case ENOMEM:
+    case ENOSYS:
+    case E2BIG:
+      return false;
+    case EBADF:
+      return descriptor_comes_after;
+    default:
+      return true;
+  }
 }
 
-void put_event(TraceEvent& event, const Call& call, std::uint64_t now, Control returned, bool has_result) {
+/// Bits of the arguments that are strings which the kernel has read, in a call that ended with `result`. `bits`: of
+/// TraceBuffer::strings.
+unsigned strings_read(unsigned bits, std::int64_t result) {
+  if (bits == 0) [[likely]]
+    return 0;
+  // A seccomp filter gives any error that it likes, before the kernel has read anything.
+  const bool shows = result >= 0 || is_error_of_lookup(result) ||
+                     ((bits & kReadsStringsFirst) != 0 && syscost_string_copies.has_no_filter &&
+                      comes_after_strings(result, (bits & kReadsStringsBeforeDescriptor) != 0));
+  return shows ? bits & kStringArguments : 0;
+}
+
+void put_event(TraceEvent& event, const Traced& traced) {
+  const Call& call = traced.call;
+  event.abi = static_cast<std::uint8_t>(call.abi);
+  event.has_result = traced.has_result ? 1 : 0;
+  event.texts = 0;
   event.number = static_cast<std::uint32_t>(call.number);
   event.thread = call.thread->id;
-  event.abi = static_cast<std::uint8_t>(call.abi);
-  event.has_result = has_result ? 1 : 0;
-  event.texts = 0;
+  event.stack = traced.stack;
   event.start = call.start;
-  event.end = now;
+  event.end = traced.now;
   event.result = call.result;
   event.given = call.given;
   event.entered = call.control;
-  event.returned = returned;
+  event.returned = traced.returned;
 }
 
 void show(TraceEvent& event) {
@@ -83,13 +109,13 @@ void show(TraceEvent& event) {
   event.kind = TraceKind::event;
 }
 
-__attribute__((noinline)) bool keep_with_strings(const Call& call, std::uint64_t now, Control returned,
-                                                 unsigned arguments) {
+__attribute__((noinline)) bool keep_with_strings(const Traced& traced, unsigned arguments) {
+  const Call& call = traced.call;
   std::uint64_t taken = 1;
   for (unsigned left = arguments; left != 0; left &= left - 1) taken += kTextUnits;
   TraceUnit* at = take_units(*call.thread, taken);
   if (at == nullptr) return false;
-  put_event(at->event, call, now, returned, true);
+  put_event(at->event, traced);
   std::uint64_t used = 1;
   for (unsigned i = 0; arguments >> i != 0; ++i) {
     if ((arguments >> i & 1) != 0) used += put_string(at + used, argument_of(call.given, i), i);
@@ -103,16 +129,15 @@ __attribute__((noinline)) bool keep_with_strings(const Call& call, std::uint64_t
 /// Bits of the arguments that are strings which the kernel has read.
 unsigned strings_of(const Call& call) {
   if (call.number >= kNumbers || call.abi != 0) return 0;
-  return syscost_trace.strings[call.number];
+  return strings_read(syscost_trace.strings[call.number], static_cast<std::int64_t>(call.result));
 }
 
 /// A return from a handler has no stamps: it never comes back.
-__attribute__((noinline)) bool keep_return(const Call& call, Control returned) {
-  TraceUnit* at = take_units(*call.thread, 1);
+__attribute__((noinline)) bool keep_return(const Traced& traced) {
+  TraceUnit* at = take_units(*traced.call.thread, 1);
   if (at == nullptr) return false;
-  const std::uint64_t ticks = read_ticks();
-  put_event(at->event, call, ticks, returned, false);
-  at->event.start = ticks;
+  put_event(at->event, traced);
+  at->event.start = at->event.end = read_ticks();
   at->event.given = {};
   show(at->event);
   return true;
@@ -120,17 +145,17 @@ __attribute__((noinline)) bool keep_return(const Call& call, Control returned) {
 
 }  // namespace
 
-bool keep_event(const Guard& /*guard*/, const Call& call, std::uint64_t now, Control returned, bool has_result) {
-  if (!has_result) [[unlikely]]
-    return keep_return(call, returned);
+bool keep_event(const Guard& /*guard*/, const Traced& traced) {
+  const Call& call = traced.call;
+  if (!traced.has_result) [[unlikely]]
+    return keep_return(traced);
   const unsigned strings = strings_of(call);
-  if (strings != 0 && shows_strings_read(static_cast<std::int64_t>(call.result))) [[unlikely]] {
-    return keep_with_strings(call, now, returned, strings);
-  }
+  if (strings != 0) [[unlikely]]
+    return keep_with_strings(traced, strings);
   TraceUnit* at = take_units(*call.thread, 1);
   if (at == nullptr) [[unlikely]]
     return false;
-  put_event(at->event, call, now, returned, true);
+  put_event(at->event, traced);
   show(at->event);
   return true;
 }

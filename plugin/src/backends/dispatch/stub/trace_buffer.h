@@ -18,7 +18,7 @@
 
 namespace syscost::signal_safe {
 
-enum class TraceKind : std::uint32_t {
+enum class TraceKind : std::uint8_t {
   none = 0,   ///< Not used, or a handler left its thread's recording by longjmp.
   event = 1,  ///< TraceEvent
   text = 2,   ///< TraceText, of the event before it.
@@ -26,13 +26,13 @@ enum class TraceKind : std::uint32_t {
 
 struct TraceEvent {
   TraceKind kind;  ///< Written last.
-  std::uint32_t number;
-  std::uint32_t thread;  ///< The kernel's id.
   std::uint8_t abi;
   std::uint8_t has_result;  ///< 0 = a call that never comes back: rt_sigreturn.
   std::uint8_t texts;       ///< TraceTexts that follow.
-  std::uint8_t padding;
-  std::uint64_t start;  ///< Ticks.
+  std::uint32_t number;
+  std::uint32_t thread;  ///< The kernel's id.
+  std::uint32_t stack;   ///< With --syscost_where: by which its call is counted. 0 = none.
+  std::uint64_t start;   ///< Ticks.
   std::uint64_t end;
   std::uint64_t result;
   Arguments given;
@@ -47,7 +47,6 @@ struct TraceText {
   std::uint8_t argument;
   std::uint8_t bytes;
   std::uint8_t is_cut;  ///< The string is longer than what is kept of it.
-  std::uint8_t padding;
   char text[kBytes];
 };
 
@@ -55,7 +54,7 @@ union TraceUnit {
   TraceEvent event;
   TraceText text;
 };
-static_assert(sizeof(TraceEvent) == 104 && sizeof(TraceText) == 104);
+static_assert(sizeof(TraceUnit) == 104 && sizeof(TraceEvent) == 104);
 
 /// What is kept of one string; a call has at most two.
 inline constexpr std::uint32_t kTextUnits = 3;
@@ -76,9 +75,17 @@ struct TraceBuffer {
   std::uint64_t taken;             ///< Chunks [0, taken) are in use.
   TraceChunk* chunk_of[kThreads];  ///< By a thread's place in syscost_threads.
   /// By number, of the usual table: bit N is set if argument N is a string that the kernel has read if the call
-  /// succeeded.
+  /// succeeded; above the arguments, what its errors show.
   std::uint8_t strings[kNumbers];
 };
+
+/// Bits of TraceBuffer::strings.
+inline constexpr std::uint8_t kStringArguments = 0x3f;
+/// The call reads its strings before it looks at anything else than its flags: nearly every error shows that they have
+/// been read.
+inline constexpr std::uint8_t kReadsStringsFirst = 0x40;
+/// It reads them before it looks at a descriptor, too.
+inline constexpr std::uint8_t kReadsStringsBeforeDescriptor = 0x80;
 
 enum class TraceMode : char {
   off = 0,
@@ -86,9 +93,17 @@ enum class TraceMode : char {
   paused = 2,  ///< Events are being read: calls are counted as untraced.
 };
 
-/// Keeps an event of `call`, which has been counted. False if there was no room. `returned` is its lane's control of
-/// now. Only within a recording (record.h): the reader waits for those.
-bool keep_event(const Guard& guard, const Call& call, std::uint64_t now, Control returned, bool has_result);
+/// A call that has been counted, as its event says it.
+struct Traced {
+  const Call& call;
+  std::uint64_t now;
+  Control returned;  ///< Its lane's control of now.
+  std::uint32_t stack;
+  bool has_result;
+};
+
+/// Keeps an event. False if there was no room. Only within a recording (record.h): the reader waits for those.
+bool keep_event(const Guard& guard, const Traced& traced);
 
 }  // namespace syscost::signal_safe
 

@@ -16,6 +16,7 @@ namespace syscost::signal_safe {
 
 struct CopyState {
   bool are_possible;        ///< Set between windows; cleared by stop_copies().
+  bool has_no_filter;       ///< No seccomp filter was there when copies became possible.
   std::uint64_t under_way;  ///< By all threads.
 };
 
