@@ -30,6 +30,7 @@ class Trace:
         self.data = b""
         self.names = {1: {}, 2: {}, 3: {}}
         self.tracks = set()
+        self.stacks = {}
         self.slices = 0
         self.packet(field(60, field(1, 1) + field(3, field(1, 17) + field(6, "demo_tests"))))
 
@@ -44,7 +45,15 @@ class Trace:
             fresh.append(field(kind, field(1, known[text]) + field(2, text)))
         return known[text]
 
-    def event(self, kind, track, at, name=None, classes=(), notes=()):
+    def stack(self, site, fresh):
+        """One frame: the function of the site."""
+        if site not in self.stacks:
+            iid = self.stacks[site] = len(self.stacks) + 1
+            fresh.append(field(5, field(1, iid) + field(2, site.split()[-1])) + field(6, field(1, iid) + field(2, iid))
+                         + field(7, field(1, iid) + field(2, iid)))
+        return self.stacks[site]
+
+    def event(self, kind, track, at, name=None, classes=(), notes=(), site=None):
         fresh = []
         body = b"".join(field(3, self.iid(1, one, fresh)) for one in classes)
         body += field(9, kind) + field(11, track)
@@ -52,14 +61,17 @@ class Trace:
             body += field(10, self.iid(2, name, fresh))
         for note, value in notes:
             body += field(4, field(1, self.iid(3, note, fresh)) + field(4 if isinstance(value, int) else 6, value))
+        if site is not None:
+            body += field(56, self.stack(site, fresh))
         self.packet(field(8, at) + field(11, body) + (field(12, b"".join(fresh)) if fresh else b""))
 
-    def call(self, thread, at, took, name, classes, arguments, result):
+    def call(self, thread, at, took, name, classes, arguments, result, site=None):
         track = 1000 + thread
         if thread not in self.tracks:
             self.tracks.add(thread)
             self.packet(field(60, field(1, track) + field(5, 1) + field(4, field(1, 17) + field(2, thread))))
-        self.event(3 if took is None else 1, track, at, name, classes, list(arguments) + [("result", result)])
+        notes = list(arguments) + [("result", result)] + ([] if site is None else [("site", site)])
+        self.event(3 if took is None else 1, track, at, name, classes, notes, site)
         if took is not None:
             self.event(2, track, at + took)
 
@@ -98,6 +110,23 @@ def make_traces(save):
     save("traces/damaged/trace.pftrace", whole.data[:300] + bytes(40) + whole.data[340:])
     save("traces/garbage/trace.pftrace", bytes(range(256)) * 4)
     save("traces/empty/trace.pftrace", b"")
+
+    sites = Trace()
+    batch, load = "at src/log.cc:17 demo::Log::batch+3", "at src/store/configuration.cc:104 demo::store::Configuration::load_all_of+12"
+    written = [("fd", "3"), ("buf", "0x55c6f5c8e400"), ("count", "64")]
+    sites.call(17, start + 1_000, 900, "write", ["desc"], written, "64", batch)
+    sites.call(17, start + 2_000, 2_180, "openat", ["file", "desc"],
+               [("dfd", "AT_FDCWD"), ("filename", '"/etc/demo/a/long/folder/settings.ini"'), ("flags", "O_RDONLY")],
+               "-1 ENOENT (No such file or directory)", load)
+    sites.call(17, start + 5_000, 800, "write", ["desc"], written, "64", batch)
+    sites.call(17, start + 6_000, 700, "close", ["desc"], [("fd", "3")], "0")
+    sites.slice("test Log.HasSites", "window", start, 9_000, [("calls", 4), ("events", 4), ("trace_lost", 0)])
+    save("traces/sites/trace.pftrace", sites.data)
+    save("traces/sites/trace.strace", b"")
+
+    text = b'17 1795225951.000008973 close(3) = 0 <0.000000700>\n'
+    save(f"{RUN}/Log.HasText/trace.strace", text)
+    save("traces/text/trace.strace", text)
 
     lost = Trace()
     lost.call(17, start - 1_500, 2_000, "read", ["desc"], [("fd", "0"), ("buf", "0x1"), ("count", "1")],

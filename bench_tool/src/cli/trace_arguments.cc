@@ -27,6 +27,7 @@ Examples:
   bench trace Log.Write out.csv             its calls in their order
   bench trace Log.Write --errors            only those that failed, from ./syscost_artifacts
   bench trace Log.Write --syscall '%file,!stat' --slowest 10
+  bench trace Log.Write --site log.cc:17    of one line, after a run with --syscost_where, too
   bench trace Log.Write --between 1ms 1.5ms --thread 4711
   bench trace Log.Write --critical-path     where its wall time went, after a run with --syscost_sched)";
 
@@ -91,6 +92,11 @@ CLI::App* add_trace_command(CLI::App& app, Options& options) {
       ->check(not_empty());
   command->add_flag("--errors", own.is_errors_only, "Only calls that failed");
   add_list(*command, "--errno", own.errnos, "NAME,...", "Only calls that failed with one of these: ENOENT,EAGAIN");
+  command
+      ->add_option("--site", own.site,
+                   "Only calls that came from here, after a run with --syscost_where: a part of the site, as log.cc:17")
+      ->type_name("TEXT")
+      ->check(not_empty());
   add_list(*command, "--thread", own.threads, "ID,...", "Only calls of these threads");
   command->add_option("--between", own.between, "Only calls under way between these times: 1ms 1.5ms")
       ->type_name("FROM TO")
@@ -119,6 +125,7 @@ std::string read_trace_options(Options& options) {
     const char* other = !own.syscall.empty()   ? "--syscall"
                         : own.is_errors_only   ? "--errors"
                         : !own.errnos.empty()  ? "--errno"
+                        : !own.site.empty()    ? "--site"
                         : !own.threads.empty() ? "--thread"
                         : !own.between.empty() ? "--between"
                                                : nullptr;

@@ -16,6 +16,7 @@ struct TraceOptions {
   std::string from;                  ///< FILE: a trace file, a CSV or a folder; empty = syscost_artifacts here.
   std::string syscall;               ///< A selector (model/syscall_choice.h).
   std::vector<std::string> errnos;   ///< `ENOENT`
+  std::string site;                  ///< A part of a site.
   bool is_critical_path = false;     ///< The critical path instead of the calls.
   bool is_errors_only = false;       ///< Calls that failed.
   std::vector<std::string> threads;  ///< Kernel's ids, as given.

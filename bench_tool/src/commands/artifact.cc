@@ -5,7 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <ostream>
 #include <set>
 #include <system_error>
@@ -23,7 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 using trace::FoundTrace;
 
-constexpr const char* kArtifacts = "syscost_artifacts";
 constexpr std::size_t kNamed = 10;
 
 /// Where traces are looked for, and of which runs.
@@ -37,10 +39,6 @@ std::optional<Place> place_of(const cli::Options& options, const ArtifactKind& k
                               std::ostream& err) {
   const std::string& from = options.trace.from;
   Place place{from.empty() ? kArtifacts : from, {options.run_ids.begin(), options.run_ids.end()}};
-  if (from.ends_with(".strace")) {
-    err << "bench: " << csv::printable(from) << " is text; give the trace.pftrace beside it\n";
-    return std::nullopt;
-  }
   std::error_code error;
   if (!from.empty() && !fs::is_directory(from, error)) {
     model::LoadOptions load;
@@ -86,16 +84,53 @@ void print_none(const std::vector<FoundTrace>& all, const ArtifactKind& kind, co
       << '\n';
 }
 
+/// True if there is only the text of what was asked for; prints where it is.
+bool has_only_text(const cli::Options& options, const ArtifactKind& kind, const Place& place, csv::Problems& problems,
+                   std::ostream& err) {
+  if (kind.text == nullptr) return false;
+  const std::vector<FoundTrace> found =
+      trace::of_test(trace::find_traces(place.folder, kind.text, place.run_ids, problems), options.trace.test);
+  if (found.empty()) return false;
+  err << "bench: there is no " << kind.file << " beside " << csv::printable(found.back().path)
+      << ", and bench reads no other file\nThe text has the same calls: read it as the output of strace -f -ttt -T.\n";
+  return true;
+}
+
+/// The file that stands beside the text that was given; empty, with a message, if there is none.
+std::optional<std::string> beside_text(const std::string& text, const ArtifactKind& kind, std::ostream& err) {
+  const fs::path file = fs::path(text).parent_path() / kind.file;
+  std::error_code error;
+  if (fs::exists(file, error)) return file.string();
+  err << "bench: " << csv::printable(text) << " is text, and there is no " << kind.file
+      << " beside it, which bench reads\n";
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<std::vector<char>> bytes_of(const std::string& path, csv::Problems& problems) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::error_code error;
+  if (file && !fs::is_directory(path, error)) return bytes;
+  problems.add(path, 0, "cannot be read: " + std::generic_category().message(errno != 0 ? errno : EIO));
+  return std::nullopt;
+}
 
 std::optional<std::string> find_artifact(const cli::Options& options, const ArtifactKind& kind, csv::Problems& problems,
                                          std::ostream& err) {
   if (options.trace.from.empty() && options.trace.test.ends_with(kind.ending)) return options.trace.test;
   if (options.trace.from.ends_with(kind.ending)) return options.trace.from;
+  for (const std::string* given : {&options.trace.from, &options.trace.test}) {
+    const bool is_file = given == &options.trace.from || options.trace.from.empty();
+    if (kind.text != nullptr && is_file && given->ends_with(".strace")) return beside_text(*given, kind, err);
+  }
   const std::optional<Place> place = place_of(options, kind, problems, err);
   if (!place) return std::nullopt;
   std::vector<FoundTrace> all = trace::find_traces(place->folder, kind.file, place->run_ids, problems);
   if (all.empty()) {
+    if (has_only_text(options, kind, *place, problems, err)) return std::nullopt;
     const bool is_of_run = !place->run_ids.empty();
     err << csv::printable(fmt::format("bench: {} holds no {}{}", place->folder, kind.what,
                                       is_of_run ? fmt::format(" of run {}", fmt::join(place->run_ids, ", ")) : ""))
@@ -105,6 +140,7 @@ std::optional<std::string> find_artifact(const cli::Options& options, const Arti
   }
   std::vector<FoundTrace> found = trace::of_test(all, options.trace.test);
   if (found.empty()) {
+    if (has_only_text(options, kind, *place, problems, err)) return std::nullopt;
     print_none(trace::of_newest_run(std::move(all)), kind, options.trace.test, err);
     return std::nullopt;
   }

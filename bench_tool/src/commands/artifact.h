@@ -6,6 +6,7 @@
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/options.h"
 #include "csv/problems.h"
@@ -13,11 +14,18 @@
 namespace syscost::bench::commands {
 
 struct ArtifactKind {
-  const char* file;    ///< Its name in a test's folder.
-  const char* ending;  ///< Of a path that names such a file itself.
-  const char* what;    ///< `trace`: in messages, where an `s` makes it a plural.
-  const char* how_to;  ///< A line that says how a run gets one.
+  const char* file;            ///< Its name in a test's folder.
+  const char* ending;          ///< Of a path that names such a file itself.
+  const char* what;            ///< `trace`: in messages, where an `s` makes it a plural.
+  const char* how_to;          ///< A line that says how a run gets one.
+  const char* text = nullptr;  ///< The name of a file beside it that has the same as text; null = there is none.
 };
+
+/// The folder beside a CSV in which the plugin leaves them.
+inline constexpr const char* kArtifacts = "syscost_artifacts";
+
+/// All of a file; empty, and a problem, if it cannot be read.
+std::optional<std::vector<char>> bytes_of(const std::string& path, csv::Problems& problems);
 
 /// The path of the file that `options.trace` names. Empty after it printed why there is none.
 std::optional<std::string> find_artifact(const cli::Options& options, const ArtifactKind& kind, csv::Problems& problems,

@@ -5,15 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <ostream>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include "commands/artifact.h"
@@ -28,23 +23,12 @@
 namespace syscost::bench::commands {
 namespace {
 
-namespace fs = std::filesystem;
 using trace::Call;
 using trace::TraceFile;
 
 constexpr ArtifactKind kTrace{
     trace::kTraceName, ".pftrace", "trace",
-    "Run the tests with --syscost_trace (SYSCOST_TRACE=1), which needs --syscost_backend dispatch.\n"};
-
-std::optional<std::vector<char>> bytes_of(const std::string& path, csv::Problems& problems) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  std::error_code error;
-  if (file && !fs::is_directory(path, error)) return bytes;
-  problems.add(path, 0, "cannot be read: " + std::generic_category().message(errno != 0 ? errno : EIO));
-  return std::nullopt;
-}
+    "Run the tests with --syscost_trace (SYSCOST_TRACE=1), which needs --syscost_backend dispatch.\n", "trace.strace"};
 
 /// A file that was given must be of TEST.
 bool is_asked_for(const cli::Options& options, const TraceFile& file, std::ostream& err) {
@@ -75,6 +59,7 @@ std::vector<const Call*> chosen(const cli::TraceOptions& options, const model::S
   for (const Call& call : file.calls) {
     if (options.is_errors_only && call.error().empty()) continue;
     if (!options.errnos.empty() && !is_one_of(options.errnos, call.error())) continue;
+    if (!options.site.empty() && csv::printable(call.site).find(options.site) == std::string::npos) continue;
     if (!is_one_of(options.thread_ids, call.thread) || !is_under_way(options, file, call)) continue;
     if (!choice.matches(std::string(call.name), {}, file.categories[call.categories])) continue;
     calls.push_back(&call);
@@ -90,6 +75,10 @@ std::vector<const Call*> chosen(const cli::TraceOptions& options, const model::S
     calls.resize(most);
   }
   return calls;
+}
+
+bool has_sites(const TraceFile& file) {
+  return std::any_of(file.calls.begin(), file.calls.end(), [](const Call& call) { return !call.site.empty(); });
 }
 
 /// The message if no call is chosen.
@@ -144,6 +133,11 @@ int trace(const cli::Options& options, const render::Paint& paint, std::ostream&
   if (!is_asked_for(options, file, err)) return fail();
   const ShownTrace shown{file, chosen(options.trace, *choice, file)};
   if (shown.calls.empty() && !file.calls.empty()) {
+    if (!options.trace.site.empty() && !has_sites(file)) {
+      err << "bench: " << csv::printable(file.path) << " says of no call where it came from\n"
+          << "Run the tests with --syscost_where, too (SYSCOST_WHERE=1).\n";
+      return fail();
+    }
     print_made(file, err);
     return fail();
   }

@@ -14,7 +14,7 @@ using trace::Note;
 using trace::Slice;
 using trace::TraceFile;
 
-Json error_json(std::string_view text) {
+Json text_or_null(std::string_view text) {
   return text.empty() ? Json(nullptr) : Json(text);
 }
 
@@ -31,7 +31,8 @@ Json call_json(const TraceFile& file, const Call& call) {
           {"classes", render::classes_json(file.categories[call.categories])},
           {"arguments", std::move(arguments)},
           {"result", call.result},
-          {"error", error_json(call.error())}};
+          {"error", text_or_null(call.error())},
+          {"site", text_or_null(call.site)}};
 }
 
 Json slice_json(const TraceFile& file, const Slice& slice) {
@@ -65,12 +66,13 @@ std::string trace_json(const ShownTrace& shown) {
 }
 
 std::string trace_csv(const ShownTrace& shown) {
-  render::CsvWriter csv({"at_ns", "took_ns", "thread", "syscall", "arguments", "result", "error"});
+  render::CsvWriter csv({"at_ns", "took_ns", "thread", "syscall", "arguments", "result", "error", "site"});
   for (const Call* call : shown.calls) {
     csv.number(static_cast<double>(at_ns(shown.file, *call)));
     csv.number(call->took_ns ? std::optional(static_cast<double>(*call->took_ns)) : std::nullopt);
     csv.number(static_cast<double>(call->thread)).cell(call->name);
-    csv.cell(arguments_text(shown.file, *call)).cell(call->result).cell(call->error()).end_row();
+    csv.cell(arguments_text(shown.file, *call)).cell(call->result).cell(call->error());
+    csv.cell(call->site).end_row();
   }
   return csv.text();
 }

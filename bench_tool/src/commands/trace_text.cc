@@ -7,8 +7,10 @@
 #include <set>
 #include <string_view>
 
+#include "commands/site_text.h"
 #include "commands/trace.h"
 #include "csv/printable.h"
+#include "model/site.h"
 #include "render/columns.h"
 #include "render/text_width.h"
 #include "render/units.h"
@@ -41,6 +43,33 @@ std::string call_text(const TraceFile& file, const Call& call, std::size_t width
   const std::size_t room = std::max(width, render::display_width(result) + kLeast) - render::display_width(result);
   if (width == 0 || render::display_width(text) <= room) return text + result;
   return render::shortened_end(text, room - 1) + ')' + result;
+}
+
+/// `at src/log.cc:17 Log::batch`; `width` 0: any.
+std::string site_text(const Call& call, std::size_t width) {
+  constexpr std::string_view kAt = "at ";
+  if (!model::is_site(call.site)) return csv::printable(call.site);
+  return std::string(kAt) +
+         csv::printable(fitted_site(model::parse_site(call.site), width == 0 ? 0 : width - kAt.size()));
+}
+
+/// The same, and where the call came from. If both do not fit, the site gets at most half.
+std::string line_text(const TraceFile& file, const Call& call, std::size_t width, const render::Paint& paint) {
+  constexpr std::size_t kGap = 2;
+  constexpr std::size_t kLeastSite = 16;
+  std::string site = call.site.empty() ? std::string() : site_text(call, 0);
+  std::size_t room = width;
+  if (width != 0 && !site.empty()) {
+    const std::size_t call_width = render::display_width(call_text(file, call, 0));
+    const std::size_t left = width > call_width + kGap ? width - call_width - kGap : 0;
+    const std::size_t most = std::max({left, width / 2, kLeastSite});
+    if (render::display_width(site) > most) site = site_text(call, most);
+    const std::size_t used = render::display_width(site) + kGap;
+    room = width > used + 1 ? width - used : 1;
+  }
+  const std::string text = call_text(file, call, room);
+  const std::string line = call.error().empty() ? text : paint.red(text);
+  return site.empty() ? line : line + std::string(kGap, ' ') + paint.dim(site);
 }
 
 std::string counted(std::uint64_t count, const char* what) {
@@ -108,9 +137,7 @@ std::string trace_text(const ShownTrace& shown, const render::Paint& paint, std:
     if (line == 0) {
       text += "call";
     } else {
-      const Call& call = *shown.calls[line - 1];
-      const std::string one = call_text(file, call, width == 0 ? 0 : std::max(width, used + 1) - used);
-      text += call.error().empty() ? one : paint.red(one);
+      text += line_text(file, *shown.calls[line - 1], width == 0 ? 0 : std::max(width, used + 1) - used, paint);
     }
     text += '\n';
   }

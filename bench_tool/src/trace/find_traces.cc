@@ -80,6 +80,17 @@ std::vector<FoundTrace> of_newest_run(std::vector<FoundTrace> traces) {
   return traces;
 }
 
+std::vector<FoundTrace> in_folder_of(const std::vector<FoundTrace>& traces, const std::string& name) {
+  const std::string folder = as_folder(name);
+  std::vector<FoundTrace> found;
+  std::copy_if(traces.begin(), traces.end(), std::back_inserter(found), [&](const FoundTrace& one) {
+    const std::string_view test = one.test;
+    const std::size_t mark = test.rfind('~');
+    return is_folder_of(test, folder) || (mark != std::string_view::npos && is_folder_of(test.substr(0, mark), folder));
+  });
+  return found;
+}
+
 std::vector<FoundTrace> of_test(const std::vector<FoundTrace>& traces, const std::string& asked) {
   const std::string name = as_folder(asked);
   std::vector<FoundTrace> exact;

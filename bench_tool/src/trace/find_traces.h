@@ -29,6 +29,9 @@ std::vector<FoundTrace> find_traces(const std::string& folder, std::string_view 
 /// Those of the run that wrote last.
 std::vector<FoundTrace> of_newest_run(std::vector<FoundTrace> traces);
 
+/// Those in the folders that a window called `name` has: the plugin adds `~2`, `~3` where one is there already.
+std::vector<FoundTrace> in_folder_of(const std::vector<FoundTrace>& traces, const std::string& name);
+
 /// Those of the test `asked`, or, if there are none, of tests with `asked` in their names.
 std::vector<FoundTrace> of_test(const std::vector<FoundTrace>& traces, const std::string& asked);
 

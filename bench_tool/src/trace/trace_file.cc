@@ -206,10 +206,15 @@ class Reader {
     call.categories = place_of(event.categories);
     call.first_note = event.first_note;
     call.note_count = event.note_count;
-    if (call.note_count != 0 && into_.notes.back().name == "result") {
-      call.result = into_.notes.back().text;
+    const auto take_last = [&](std::string_view name, std::string_view& text) {
+      if (call.note_count == 0) return;
+      const Note& last = into_.notes[call.first_note + call.note_count - 1];
+      if (last.name != name) return;
+      text = last.text;
       --call.note_count;
-    }
+    };
+    take_last("site", call.site);
+    take_last("result", call.result);
     if (event.type == kBegin) track.open.push_back(into_.calls.size());
     into_.calls.push_back(call);
   }

@@ -25,6 +25,7 @@ struct Note {
 struct Call {
   std::string_view name;
   std::string_view result;  ///< `3`, `-1 ENOENT (No such file or directory)`
+  std::string_view site;    ///< `at src/log.cc:17 Log::batch+3`; empty = it was not asked for, or had no room.
   std::uint64_t start_ns = 0;
   std::optional<std::uint64_t> took_ns;
   std::uint32_t thread = 0;
