@@ -52,11 +52,11 @@ def main():
     os.makedirs(work, exist_ok=True)
     path = modules(node, work)
     files = []
-    for name in sorted(os.listdir(data)):
+    for name in [*sorted(os.listdir(data)), os.path.join("traces", "run.csv")]:
         if not name.endswith(".csv"):
             continue
         for options in ([], ["--fine"]):
-            target = os.path.join(work, name + "".join(options) + ".jsonl")
+            target = os.path.join(work, name.replace(os.sep, "_") + "".join(options) + ".jsonl")
             if os.path.exists(target):
                 os.unlink(target)
             # Files with faults are exported as far as they can be read; then the exit code is 2.

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """`bench export`, sent to a receiver of our own: otlp_test.py BENCH DATA [unittest options]"""
 import csv
+import glob
 import gzip
 import json
 import os
@@ -17,9 +18,14 @@ import unittest
 
 from receiver import Answer, Receiver
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+# pylint: disable=wrong-import-position
+from make_traces import Trace
+
 BENCH, DATA = sys.argv.pop(1), sys.argv.pop(1)
 MAIN = os.path.join(DATA, "main.csv")
 LOOPS = os.path.join(DATA, "loops.csv")
+TRACED = os.path.join(DATA, "traces", "run.csv")
 BPFTRACE = os.path.join(DATA, "bpftrace.csv")
 MEBIBYTE = 1 << 20
 
@@ -292,6 +298,76 @@ class Files(Case):
             self.assertEqual(receiver.requests, [])
         self.check(export(MAIN, "--otlp", self.path("run.jsonl"), "--dry-run"), 0)
         self.assertEqual(os.listdir(self.folder), [])
+
+    def test_a_traced_call_is_a_span_below_its_test(self):
+        spans = [span for _, span in spans_of(lines_of(TRACED))]
+        (test,) = [one for one in spans if one["attributes"]["syscost.kind"] == "test"]
+        calls = [one for one in spans if one["attributes"]["syscost.kind"] == "call"]
+        self.assertEqual([one["name"] for one in calls],
+                         ["openat", "write", "write", "write", "newfstatat", "futex", "rt_sigreturn", "close"])
+        self.assertEqual(len({one["spanId"] for one in spans}), len(spans))
+        start = int(test["startTimeUnixNano"])
+        self.assertEqual([int(one["startTimeUnixNano"]) - start for one in calls][:3], [8_973, 22_000, 23_200])
+        for one in calls:
+            self.assertEqual(one["parentSpanId"], test["spanId"])
+            self.assertEqual(one["traceId"], test["traceId"])
+            self.assertLessEqual(int(one["endTimeUnixNano"]), int(test["endTimeUnixNano"]))
+        failed = calls[4]
+        self.assertEqual(int(failed["endTimeUnixNano"]) - int(failed["startTimeUnixNano"]), 2_180)
+        self.assertEqual(failed["attributes"], {
+            "syscost.kind": "call", "syscost.test": "Log.WritesABatch", "syscost.syscall": "newfstatat",
+            "syscost.class": "file", "syscost.arguments": 'AT_FDCWD, "/none", 0x7fff94356420, 0',
+            "syscost.result": "-1 ENOENT (No such file or directory)", "error.type": "ENOENT", "thread.id": "17",
+            "syscost.start": "derived", "syscost.duration": "measured"})
+        self.assertNotIn("status", failed, "a call that fails is no failure of the test")
+
+    def test_calls_without_a_span_are_counted_and_said(self):
+        # The row has 11 calls, and the trace 8.
+        done = export(TRACED, "--otlp", "-")
+        (test,) = [span for _, span in spans_of(map(json.loads, done.stdout.splitlines()))
+                   if span["attributes"]["syscost.kind"] == "test"]
+        self.assertEqual(test["droppedEventsCount"], 3)
+        self.assertEqual(test["attributes"]["syscost.calls_without_span"], "3")
+        self.check(done, 0, "3 traced calls of 1 window have no span")
+        done = export(TRACED, "--otlp", "-", "--only", "windows")
+        spans = [span for _, span in spans_of(map(json.loads, done.stdout.splitlines()))]
+        self.assertEqual([span for span in spans if span["attributes"]["syscost.kind"] == "call"
+                          or "droppedEventsCount" in span], [])
+        self.assertTrue(list(points_of(map(json.loads, done.stdout.splitlines()), "syscost.calls")))
+        self.assertEqual(done.stderr, "")
+
+    def test_a_window_has_at_most_a_thousand_spans_of_calls(self):
+        folder = self.path("many")
+        shutil.copytree(os.path.dirname(TRACED), folder)
+        trace = Trace()
+        for i in range(1234):
+            trace.call(17, 5_000 + 20 * i, 10, "getppid", [], [], "1")
+        trace.slice("test Log.WritesABatch", "window", 4_000, 97_000)
+        (path,) = glob.glob(os.path.join(folder, "syscost_artifacts", "*", "*", "Log.WritesABatch", "trace.pftrace"))
+        with open(path, "wb") as file:
+            file.write(trace.data)
+        rows = rows_of(TRACED)
+        with open(os.path.join(folder, "run.csv"), "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, rows[0].keys())
+            writer.writeheader()
+            writer.writerows({**row, "total_calls": "1300" if row["total_calls"] else ""} for row in rows)
+        done = export(os.path.join(folder, "run.csv"), "--otlp", "-", "--only", "traces")
+        spans = [span for _, span in spans_of(map(json.loads, done.stdout.splitlines()))]
+        self.assertEqual(len([one for one in spans if one["attributes"]["syscost.kind"] == "call"]), 1000)
+        self.assertEqual([one["droppedEventsCount"] for one in spans if "droppedEventsCount" in one], [300])
+        self.check(done, 0, "300 traced calls of 1 window have no span")
+
+    def test_a_trace_of_another_run_or_window_is_not_taken(self):
+        rows = rows_of(TRACED)
+        for name, value in (("pid", "18"), ("wall_ns", "97001"), ("test", "Log.Other"), ("run_id", "other")):
+            folder = self.path(name)
+            shutil.copytree(os.path.dirname(TRACED), folder)
+            with open(os.path.join(folder, "run.csv"), "w", newline="", encoding="utf-8") as file:
+                writer = csv.DictWriter(file, rows[0].keys())
+                writer.writeheader()
+                writer.writerows({**row, name: value if row[name] else ""} for row in rows)
+            spans = [span for _, span in spans_of(lines_of(os.path.join(folder, "run.csv")))]
+            self.assertEqual([one["name"] for one in spans if one["attributes"]["syscost.kind"] == "call"], [], name)
 
     def test_a_run_without_a_start_is_refused(self):
         path = self.path("no_start.csv")

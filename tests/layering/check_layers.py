@@ -74,7 +74,7 @@ BENCH = {
     "stats": ["csv", "model", "syscost"],
     "render": ["csv", "model", "stats"],
     "trace": ["csv"],
-    "otlp": ["csv", "model", "render", "stats", "syscost"],
+    "otlp": ["csv", "model", "render", "stats", "syscost", "trace"],
     "budgets": ["csv", "model", "render", "stats", "syscost"],
     "cli": ["budgets", "csv", "model", "plugin/session/options", "render", "stats", "syscost"],
     "gpu_stamps": ["cli", "csv", "render", "syscost/gpu"],

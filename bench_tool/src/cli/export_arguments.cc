@@ -32,8 +32,10 @@ CLI::App* add_export_command(CLI::App& app, Options& options, const char* run_he
   command->add_option("--otlp", options.to.otlp, "Where to: a file, - or an address (OTEL_EXPORTER_OTLP_ENDPOINT)")
       ->type_name("FILE|URL")
       ->check(not_empty());
-  command->add_option("--only", options.to.only, "traces or metrics (both)")
-      ->check(CLI::IsMember({"traces", "metrics"}));
+  command
+      ->add_option("--only", options.to.only,
+                   "traces or metrics; windows = both, without spans of traced calls (--syscost_trace)")
+      ->check(CLI::IsMember({"traces", "metrics", "windows"}));
   command->add_flag("--fine", options.is_fine,
                     "Latencies in all buckets, 8 for each power of two; without it, one for each power of two");
   command

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "commands/chosen_tests.h"
+#include "commands/export_calls.h"
 #include "csv/find_files.h"
 #include "csv/printable.h"
 #include "csv/problems.h"
@@ -103,12 +104,12 @@ model::Dataset load_runs(const cli::Options& options, csv::Problems& problems) {
 }
 
 bool is_wanted(const cli::Options& options, Signal signal) {
-  return options.to.only.empty() || options.to.only == word_of(signal);
+  return options.to.only.empty() || options.to.only == "windows" || options.to.only == word_of(signal);
 }
 
 /// Hands over all requests. False: one of them failed.
 bool hand_over(const cli::Options& options, const model::Dataset& data, const std::vector<otlp::ProcessRun>& processes,
-               const otlp::TakeRequest& take, ProgressLine& progress, csv::Problems& problems) {
+               const otlp::TakeRequest& take, ProgressLine& progress, ExportedCalls& calls, csv::Problems& problems) {
   std::size_t taken = 0;
   const otlp::TakeRequest counted = [&](Request&& request) {
     progress.wipe();
@@ -127,7 +128,11 @@ bool hand_over(const cli::Options& options, const model::Dataset& data, const st
     points.begin_resource(resource);
     if (is_wanted(options, Signal::traces)) spans.add(otlp::process_span(data, process));
     for (const otlp::PlacedWindow& window : process.windows) {
-      if (window.is_span && is_wanted(options, Signal::traces)) spans.add(otlp::window_span(data, process, window));
+      if (window.is_span && is_wanted(options, Signal::traces)) {
+        otlp::Span span = otlp::window_span(data, process, window);
+        calls.add(process, window, span, [&](otlp::Span&& call) { spans.add(call); });
+        spans.add(span);
+      }
       if (is_wanted(options, Signal::metrics)) {
         otlp::window_points(data, process, window, buckets, handle, problems);
       }
@@ -281,6 +286,7 @@ int export_run(const cli::Options& options, std::ostream& out, std::ostream& err
   }
   std::string fault = target->open();
   Sent sent;
+  ExportedCalls calls(options, data, problems);
   if (fault.empty()) {
     ProgressLine progress(err, processes.size());
     const otlp::TakeRequest take = [&](Request&& request) {
@@ -288,7 +294,7 @@ int export_run(const cli::Options& options, std::ostream& out, std::ostream& err
       if (fault.empty()) sent.add(request);
       return fault.empty();
     };
-    if (hand_over(options, data, processes, take, progress, problems)) fault = target->finish();
+    if (hand_over(options, data, processes, take, progress, calls, problems)) fault = target->finish();
   }
   problems.print(err);
   if (!fault.empty()) {
@@ -297,6 +303,7 @@ int export_run(const cli::Options& options, std::ostream& out, std::ostream& err
     return cli::kExitBadInput;
   }
   if (const std::string text = target->done(sent); !text.empty()) out << text << '\n';
+  if (const std::string text = calls.remark(); !text.empty()) err << "bench: " << text << '\n';
   return problems.empty() && !target->has_refused() ? cli::kExitOk : cli::kExitBadInput;
 }
 

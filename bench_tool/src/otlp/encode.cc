@@ -49,6 +49,7 @@ std::string span_json(const Span& span) {
   json["startTimeUnixNano"] = whole_number(span.start_unix_ns);
   json["endTimeUnixNano"] = whole_number(span.end_unix_ns);
   json["attributes"] = attributes_json(span.attributes);
+  if (span.dropped_events != 0) json["droppedEventsCount"] = span.dropped_events;
   if (span.status != Status::unset) {
     Json status = {{"code", static_cast<int>(span.status)}};
     if (!span.status_message.empty()) status["message"] = span.status_message;

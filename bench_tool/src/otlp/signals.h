@@ -2,8 +2,7 @@
 //
 // Signals: what is exported, as OpenTelemetry names it, before it becomes JSON.
 //
-// A span is a window with a beginning and an end; a data point is a number of a metric. The calls of a trace can become
-// spans of the same kind later: a call has a beginning, an end and a parent, which is its window's span.
+// A span is a window or a traced call: it has a beginning and an end. A data point is a number of a metric.
 #pragma once
 
 #include <cstdint>
@@ -56,6 +55,7 @@ struct Span {
   Status status = Status::unset;
   std::string status_message;
   Attributes attributes;
+  std::uint32_t dropped_events = 0;  ///< Calls of the window that a trace kept or lost, and that have no span.
 };
 
 /// Name, unit and description of a metric. They are the same in each export.

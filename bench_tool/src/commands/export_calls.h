@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+//
+// ExportedCalls: finds the traces of a run that is exported, and makes spans of their calls.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+#include "csv/problems.h"
+#include "model/dataset.h"
+#include "otlp/process_run.h"
+#include "otlp/signals.h"
+#include "trace/find_traces.h"
+
+namespace syscost::bench::commands {
+
+class ExportedCalls {
+ public:
+  /// Spans for each window: its first calls.
+  static constexpr std::size_t kMost = 1000;
+
+  /// `data` and `problems` must outlive it. Looks into folders.
+  ExportedCalls(const cli::Options& options, const model::Dataset& data, csv::Problems& problems)
+      : is_wanted_(options.to.only != "windows"), data_(data), problems_(problems) {}
+
+  /// Hands over a span for each call of the window whose span is `span`, if there is a trace of it. Calls of the window
+  /// that get none are counted in `span.dropped_events`.
+  void add(const otlp::ProcessRun& process, const otlp::PlacedWindow& window, otlp::Span& span,
+           const std::function<void(otlp::Span&&)>& take);
+
+  /// What people must know of it, or "".
+  std::string remark() const;
+
+ private:
+  const std::vector<trace::FoundTrace>& traces_of(const model::Context& context);
+
+  const bool is_wanted_;
+  const model::Dataset& data_;
+  csv::Problems& problems_;
+  std::map<std::pair<std::string, std::string>, std::vector<trace::FoundTrace>> traces_;  ///< By folder and run.
+  std::size_t left_out_ = 0;
+  std::size_t windows_ = 0;  ///< Of which calls were left out.
+};
+
+}  // namespace syscost::bench::commands
