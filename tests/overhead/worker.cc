@@ -96,12 +96,12 @@ constexpr std::uint64_t kTraced = 500'000;
 
 std::unique_ptr<syscost::Backend> open_backend(std::string_view name) {
   syscost::Result<std::unique_ptr<syscost::Backend>> backend =
-      name == "dispatch"     ? syscost::dispatch::open_backend(syscost::dispatch::Patching::allowed)
-      : name == "traced"     ? syscost::dispatch::open_backend(syscost::dispatch::Patching::allowed, nullptr, kTraced)
-      : name == "trap"       ? syscost::dispatch::open_backend(syscost::dispatch::Patching::never)
+      name == "dispatch" ? syscost::dispatch::open_backend(syscost::dispatch::Patching::allowed)
+      : name == "traced" ? syscost::dispatch::open_backend(syscost::dispatch::Patching::allowed, nullptr, {kTraced, {}})
+      : name == "trap"   ? syscost::dispatch::open_backend(syscost::dispatch::Patching::never)
       : name == "seccomp"    ? open_seccomp(false)
       : name == "unselected" ? open_seccomp(true)
-      : name == "where"      ? syscost::dispatch::open_backend(syscost::dispatch::Patching::allowed, nullptr, 0, true)
+      : name == "where"      ? syscost::dispatch::open_backend(syscost::dispatch::Patching::allowed, nullptr, {}, true)
                              : syscost::ebpf::open_backend();
   if (!backend.ok()) give_up(backend.failure().reason.c_str());
   return std::move(backend.value());

@@ -14,8 +14,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "arguments/arguments.h"
+#include "core/request_names.h"
 #include "os/errno_names.h"
 
 namespace syscost {
@@ -195,6 +197,14 @@ SyscallArgument kind_in(const CallEvent& event, std::size_t index, SyscallArgume
   return argument;
 }
 
+/// `RM_ALLOC COMPUTE /* nvidiactl */`: an ioctl's request, if the driver of its device is known; else empty.
+std::string driver_request(const CallEvent& event, std::size_t index) {
+  if (!is_call(event.id, SYS_ioctl) || index != 1) return {};
+  const RequestNames names = request_names(event.id.detail);
+  if (names.request.empty() || is_hexadecimal(names.request)) return {};
+  return names.request + " /* " + names.device + " */";
+}
+
 bool returns_address(SyscallId id) {
   constexpr std::array kCalls = {SYS_mmap, SYS_brk, SYS_mremap, SYS_shmat};
   return std::any_of(kCalls.begin(), kCalls.end(), [&](long number) { return is_call(id, number); });
@@ -246,6 +256,10 @@ std::vector<ArgumentText> argument_texts(const CallEvent& event) {
   const auto arguments = syscall_arguments(event.id);
   for (std::size_t i = 0; i < count_of(event, arguments.size()); ++i) {
     const SyscallArgument argument = kind_in(event, i, arguments[i]);
+    if (std::string request = driver_request(event, i); !request.empty()) {
+      texts.push_back({argument.name, std::move(request)});
+      continue;
+    }
     texts.push_back({argument.name, value_text(argument, event.arguments[i], text_of(event, i))});
   }
   return texts;

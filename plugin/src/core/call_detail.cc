@@ -10,6 +10,8 @@
 #include <mutex>
 #include <utility>
 
+#include "core/request_names.h"
+
 namespace syscost {
 namespace {
 
@@ -112,13 +114,9 @@ std::string request_text(const CallDetail& detail) {
   if (detail.file != FileKind::character_device && detail.file != FileKind::block_device) {
     return std::string(word_for(detail.file)) + " " + hexadecimal(detail.request);
   }
+  const RequestNames names = request_names(detail);
+  if (!names.request.empty()) return names.device + " " + names.request;
   const DeviceName& device = device_name(detail);
-  for (RequestNamer namer : g_namers) {
-    if (namer == nullptr) break;
-    RequestNames names = namer(detail, device);
-    if (names.request.empty()) continue;
-    return (names.device.empty() ? device.node : names.device) + " " + names.request;
-  }
   std::string text = device.node + " " + hexadecimal(detail.request);
   if (detail.has_command) text += " " + hexadecimal(detail.command);
   if (detail.status != 0) text += " status " + hexadecimal(detail.status);
@@ -134,6 +132,19 @@ void add_request_namer(RequestNamer namer) {
     place = namer;
     return;
   }
+}
+
+RequestNames request_names(const CallDetail& detail) {
+  if (detail.file != FileKind::character_device && detail.file != FileKind::block_device) return {};
+  const DeviceName& device = device_name(detail);
+  for (RequestNamer namer : g_namers) {
+    if (namer == nullptr) break;
+    RequestNames names = namer(detail, device);
+    if (names.request.empty()) continue;
+    if (names.device.empty()) names.device = device.node;
+    return names;
+  }
+  return {};
 }
 
 std::string detail_text(const CallDetail& detail) {

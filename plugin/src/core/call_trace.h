@@ -26,15 +26,14 @@ struct CallEvent {
     bool is_cut = false;  ///< It is longer.
   };
 
-  SyscallId id;
-  std::uint32_t thread = 0;                 ///< The kernel's id.
-  std::uint64_t start_ns = 0;               ///< CLOCK_MONOTONIC.
+  SyscallId id;                ///< With the stack by which it is counted, and with what an ioctl was made on.
+  std::uint32_t thread = 0;    ///< The kernel's id.
+  std::uint64_t start_ns = 0;  ///< CLOCK_MONOTONIC.
   std::optional<std::uint64_t> latency_ns;  ///< Empty for a call that never comes back: rt_sigreturn.
   std::int64_t result = 0;                  ///< -errno for a failure; 0 without a latency.
   bool has_arguments = false;
   std::array<std::uint64_t, 6> arguments = {};
   std::vector<Text> texts;
-  std::uint32_t stack = 0;  ///< As CallDetail::stack: in the backend's StackSource; 0 = none.
   Generation entered_in = 0;
   Lane lane = Lane::kProcess;  ///< On which it entered.
   Generation returned_in = 0;
@@ -52,6 +51,12 @@ class CallEventSink {
 
  protected:
   ~CallEventSink() = default;
+};
+
+/// What a trace is made for.
+struct CallTraceRequest {
+  std::uint64_t events = 0;        ///< About so many have room; 0 = no trace.
+  std::vector<RequestRule> rules;  ///< Where ioctls say more.
 };
 
 class CallTrace {

@@ -32,7 +32,8 @@ void read_any_trace(const std::uint8_t* data, std::size_t size) {
           "an empty file is a problem");
   commands::ShownTrace shown{file, {}};
   for (const trace::Call& call : file.calls) {
-    require(is_part(call.name, file.bytes) && is_part(call.result, file.bytes), "a text is a part of the file");
+    require(is_part(call.name, file.bytes) && is_part(call.result, file.bytes) && is_part(call.site, file.bytes),
+            "a text is a part of the file");
     require(call.first_note + call.note_count <= file.notes.size(), "a call's arguments are in the list");
     require(call.categories < file.categories.size(), "a call's categories are in the list");
     shown.calls.push_back(&call);

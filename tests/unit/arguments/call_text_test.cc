@@ -77,6 +77,19 @@ TEST(CallText, EscapesBytesAsStraceDoes) {
       << "a digit after it would be read as a part";
 }
 
+TEST(CallText, NamesAnIoctlAsTheDriverOfItsDevice) {
+  add_request_namer([](const CallDetail& detail, const DeviceName& /*device*/) -> RequestNames {
+    if (detail.major() != 4000) return {};
+    return {"card7", detail.has_command ? "RM_ALLOC COMPUTE" : "0xc020462a"};
+  });
+  CallEvent event = call(SYS_ioctl, {1, 0xc020462a, 0x10});
+  event.id.detail.file = FileKind::character_device;
+  event.id.detail.device = 4000U << 20;
+  EXPECT_EQ(text_of(event), "1, _IOC(_IOC_READ|_IOC_WRITE, 0x46, 0x2a, 0x20), 0x10 = 0") << "a request without a name";
+  event.id.detail.has_command = true;
+  EXPECT_EQ(text_of(event), "1, RM_ALLOC COMPUTE /* card7 */, 0x10 = 0");
+}
+
 TEST(CallText, ShowsNumbersWithoutANameAsNumbers) {
   EXPECT_EQ(text_of(call(SYS_openat, {5, 0x1000, 0x4000'0001})), "5, 0x1000, O_WRONLY|0x40000000 = 0");
   EXPECT_EQ(text_of(call(SYS_kill, {1, 40})), "1, 40 = 0");

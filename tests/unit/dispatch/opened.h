@@ -8,6 +8,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "../sanitized.h"
 #include "backends/dispatch/dispatch_backend.h"
@@ -25,8 +27,9 @@ inline constexpr bool kHasRuntimeThread = false;
 
 /// OpenBackend at construction, closed at the end. Tests ask for `backend` first.
 struct OpenedDispatch {
-  explicit OpenedDispatch(Patching patching = Patching::allowed, std::uint64_t trace_events = 0, bool stacks = false) {
-    Result<std::unique_ptr<Backend>> opened = open_backend(patching, nullptr, trace_events, stacks);
+  explicit OpenedDispatch(Patching patching = Patching::allowed, std::uint64_t trace_events = 0, bool stacks = false,
+                          std::vector<RequestRule> rules = {}) {
+    Result<std::unique_ptr<Backend>> opened = open_backend(patching, nullptr, {trace_events, std::move(rules)}, stacks);
     EXPECT_TRUE(opened.ok()) << opened.failure().reason;
     if (opened.ok()) backend = std::move(opened.value());
   }

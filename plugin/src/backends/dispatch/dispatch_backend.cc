@@ -58,7 +58,7 @@ class DispatchBackend final : public Backend {
   /// start(), because the filter may leave out the calls of its proof.
   void select(const Filter& filter);
   /// Call it after start(), which finds out if there is a clock.
-  Result<void> start_trace(std::uint64_t events, const Filter* filter);
+  Result<void> start_trace(const CallTraceRequest& request, const Filter* filter);
 
   std::string_view name() const override { return name_; }
   Capabilities capabilities() const override {
@@ -234,8 +234,8 @@ void DispatchBackend::select(const Filter& filter) {
   std::atomic_ref(directory.ignores_unlisted).store(filter.may_select_beyond() ? 0 : 1);
 }
 
-Result<void> DispatchBackend::start_trace(std::uint64_t events, const Filter* filter) {
-  Result<std::unique_ptr<Trace>> opened = Trace::open(events, lanes_, patching_ == Patching::allowed);
+Result<void> DispatchBackend::start_trace(const CallTraceRequest& request, const Filter* filter) {
+  Result<std::unique_ptr<Trace>> opened = Trace::open(request, lanes_, patching_ == Patching::allowed);
   if (!opened.ok()) return opened.failure();
   trace_ = std::move(opened.value());
   if (filter != nullptr) trace_->select(*filter);
@@ -313,7 +313,7 @@ Result<void> DispatchBackend::attach() {
 
 }  // namespace
 
-Result<std::unique_ptr<Backend>> open_backend(Patching patching, const Filter* filter, std::uint64_t trace_events,
+Result<std::unique_ptr<Backend>> open_backend(Patching patching, const Filter* filter, const CallTraceRequest& trace,
                                               bool stacks) {
   if (Result<void> counts = check_not_aside(); !counts.ok()) return counts.failure();
   if (Result<void> possible = check_requirements(); !possible.ok()) return possible.failure();
@@ -331,8 +331,8 @@ Result<std::unique_ptr<Backend>> open_backend(Patching patching, const Filter* f
   auto backend = std::make_unique<DispatchBackend>(patching);
   if (Result<void> started = backend->start(stacks, unobserved_ns, clock); !started.ok()) return started.failure();
   if (filter != nullptr) backend->select(*filter);
-  if (trace_events > 0) {
-    if (Result<void> trace = backend->start_trace(trace_events, filter); !trace.ok()) return trace.failure();
+  if (trace.events > 0) {
+    if (Result<void> begun = backend->start_trace(trace, filter); !begun.ok()) return begun.failure();
   }
   return std::unique_ptr<Backend>(std::move(backend));
 }

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "core/backend.h"
+#include "core/call_trace.h"
 #include "os/result.h"
 
 namespace syscost::dispatch {
@@ -22,9 +23,9 @@ Result<void> check_for_debugger();
 
 /// Tries itself out in a forked child, takes SIGSYS over, arms the calling thread, and proves that it works: 64 known
 /// calls must be counted as exactly 64. Between windows only. One at a time in a process. It counts what `filter`
-/// selects (null = everything; it must outlive the backend), and keeps up to `trace_events` calls one by one
-/// (0 = none; core/call_trace.h). With `stacks` each call gets its call stack.
+/// selects (null = everything; it must outlive the backend), and keeps calls one by one if `trace` requests it. With
+/// `stacks` each call gets its call stack.
 Result<std::unique_ptr<Backend>> open_backend(Patching patching, const Filter* filter = nullptr,
-                                              std::uint64_t trace_events = 0, bool stacks = false);
+                                              const CallTraceRequest& trace = {}, bool stacks = false);
 
 }  // namespace syscost::dispatch

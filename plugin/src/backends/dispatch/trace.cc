@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <iterator>
 #include <new>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,7 +18,9 @@
 #include "backends/common/selected_only.h"
 #include "backends/dispatch/segments.h"
 #include "backends/dispatch/stub/trace_buffer.h"
+#include "backends/dispatch/stub/trace_details.h"
 #include "backends/dispatch/stub/trace_strings.h"
+#include "core/call_detail.h"
 #include "core/syscall_table.h"
 
 namespace syscost::dispatch {
@@ -25,6 +28,7 @@ namespace {
 
 using signal_safe::kTraceChunkUnits;
 using signal_safe::TraceChunk;
+using signal_safe::TraceDetail;
 using signal_safe::TraceEvent;
 using signal_safe::TraceKind;
 using signal_safe::TraceMode;
@@ -61,20 +65,32 @@ bool checks_before_strings(std::uint32_t number) {
   }
 }
 
-/// Notes the arguments that are strings which the kernel reads in each successful call, and what errors show of them.
-void learn_strings() {
+/// Notes what an event has beside numbers: the arguments that are strings which the kernel reads in each successful
+/// call, what errors show of them, and the device of an ioctl.
+void learn_parts() {
   for (std::uint32_t number = 0; number < signal_safe::kNumbers; ++number) {
-    std::uint8_t bits = 0;
+    std::uint16_t bits = 0;
     const auto arguments = syscall_arguments({Abi::x86_64, number});
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-      if (arguments[i].kind == ArgumentKind::path) bits = static_cast<std::uint8_t>(bits | 1U << i);
+      if (arguments[i].kind == ArgumentKind::path) bits = static_cast<std::uint16_t>(bits | 1U << i);
     }
     if (bits != 0 && !checks_before_strings(number)) {
       bits |= signal_safe::kReadsStringsFirst;
       const bool has_directory = arguments[0].kind == ArgumentKind::directory;
       if (has_directory) bits |= signal_safe::kReadsStringsBeforeDescriptor;
     }
-    syscost_trace.strings[number] = bits;
+    if (number == SYS_ioctl) bits = signal_safe::kHasDetail;
+    syscost_trace.parts[number] = bits;
+  }
+}
+
+void learn_rules(std::span<const RequestRule> rules) {
+  static_assert(kMaxRequestRules <= signal_safe::DetailRules::kMost &&
+                RequestRule::kNowhere == signal_safe::DetailRule::kNowhere);
+  syscost_detail_rules.count = 0;
+  for (const RequestRule& rule : rules.first(std::min(rules.size(), kMaxRequestRules))) {
+    syscost_detail_rules.rule[syscost_detail_rules.count++] = {rule.device,       rule.device_mask, rule.request,
+                                                               rule.request_mask, rule.command_at,  rule.status_at};
   }
 }
 
@@ -100,10 +116,25 @@ const TraceUnit* unit_of(const TraceEvent& event) {
   return reinterpret_cast<const TraceUnit*>(&event);
 }
 
-void take_texts(const TraceEvent& from, CallEvent& into) {
+void take_detail(const TraceDetail& from, std::uint32_t request, CallDetail& into) {
+  into.file = from.is_block != 0 ? FileKind::block_device : FileKind::character_device;
+  into.device = from.device;
+  into.request = request;
+  into.has_command = from.has_command != 0;
+  into.command = from.command;
+  into.status = from.status;
+}
+
+/// After the id.
+void take_parts(const TraceEvent& from, CallEvent& into) {
   into.texts.clear();
-  for (std::size_t i = 1; i <= from.texts; ++i) {
-    const TraceText& part = unit_of(from)[i].text;
+  for (std::size_t i = 1; i <= from.parts; ++i) {
+    const TraceUnit& unit = unit_of(from)[i];
+    if (unit.detail.kind == TraceKind::detail) {
+      take_detail(unit.detail, static_cast<std::uint32_t>(from.given.rsi), into.id.detail);
+      continue;
+    }
+    const TraceText& part = unit.text;
     if (into.texts.empty() || into.texts.back().argument != part.argument) {
       into.texts.push_back({part.argument, {}, part.is_cut != 0});
     }
@@ -114,8 +145,8 @@ void take_texts(const TraceEvent& from, CallEvent& into) {
 void take_event(const TraceEvent& from, const Times& times, CallEvent& into) {
   into.id = from.abi == static_cast<std::uint8_t>(Abi::x86_64) ? syscall_id_x86_64(from.number)
                                                                : SyscallId{static_cast<Abi>(from.abi), from.number};
+  into.id.detail.stack = from.stack;
   into.thread = from.thread;
-  into.stack = from.stack;
   into.start_ns = times.ns(from.start);
   into.latency_ns.reset();
   if (from.has_result != 0) into.latency_ns = from.end > from.start ? times.ns(from.end) - into.start_ns : 0;
@@ -126,7 +157,7 @@ void take_event(const TraceEvent& from, const Times& times, CallEvent& into) {
   into.has_arguments = !is_32;
   const signal_safe::Arguments& given = from.given;
   into.arguments = {given.rdi, given.rsi, given.rdx, given.r10, given.r8, given.r9};
-  take_texts(from, into);
+  take_parts(from, into);
   into.entered_in = signal_safe::generation_of(from.entered);
   into.lane = Lane{signal_safe::lane_of(from.entered)};
   into.returned_in = signal_safe::generation_of(from.returned);
@@ -135,12 +166,12 @@ void take_event(const TraceEvent& from, const Times& times, CallEvent& into) {
 
 }  // namespace
 
-Result<std::unique_ptr<Trace>> Trace::open(std::uint64_t events, const Lanes& lanes, bool sees_all) {
+Result<std::unique_ptr<Trace>> Trace::open(const CallTraceRequest& request, const Lanes& lanes, bool sees_all) {
   if (syscost_state.ns_per_tick == 0) {
     return Failure{"the time-stamp counter does not run evenly here, so a trace (--syscost_trace) would have no times",
                    "leave --syscost_trace out"};
   }
-  const std::uint64_t chunks = std::max<std::uint64_t>((events + kTraceChunkUnits - 1) / kTraceChunkUnits, 1);
+  const std::uint64_t chunks = std::max<std::uint64_t>((request.events + kTraceChunkUnits - 1) / kTraceChunkUnits, 1);
   const std::size_t bytes = chunks * (sizeof(TraceChunk) + kTraceChunkUnits * sizeof(const TraceEvent*));
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   if (memory == MAP_FAILED) {
@@ -150,10 +181,11 @@ Result<std::unique_ptr<Trace>> Trace::open(std::uint64_t events, const Lanes& la
   }
   // A fork child is not traced, and forking must not take longer.
   static_cast<void>(madvise(memory, bytes, MADV_DONTFORK));
-  return std::unique_ptr<Trace>(new Trace(memory, bytes, chunks, lanes, sees_all));
+  return std::unique_ptr<Trace>(new Trace(memory, bytes, chunks, lanes, sees_all, request.rules));
 }
 
-Trace::Trace(void* memory, std::size_t bytes, std::uint64_t chunks, const Lanes& lanes, bool sees_all)
+Trace::Trace(void* memory, std::size_t bytes, std::uint64_t chunks, const Lanes& lanes, bool sees_all,
+             std::span<const RequestRule> rules)
     : memory_(memory),
       bytes_(bytes),
       order_(reinterpret_cast<const TraceEvent**>(static_cast<TraceChunk*>(memory) + chunks)),
@@ -161,7 +193,8 @@ Trace::Trace(void* memory, std::size_t bytes, std::uint64_t chunks, const Lanes&
   syscost_trace.chunks = static_cast<TraceChunk*>(memory);
   syscost_trace.count = chunks;
   syscost_trace.taken = chunks;  // none is clean: restart()
-  learn_strings();
+  learn_parts();
+  learn_rules(rules);
   copies_.start(sees_all);
   restart();
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "backends/dispatch/lanes.h"
@@ -20,9 +21,9 @@ namespace syscost::dispatch {
 
 class Trace final : public CallTrace {
  public:
-  /// Maps and touches room for about `events` events; a string takes the room of one to three. Between windows. `lanes`
-  /// must outlive it. `sees_all`: calls of threads older than the backend pass the stub, too.
-  static Result<std::unique_ptr<Trace>> open(std::uint64_t events, const Lanes& lanes, bool sees_all);
+  /// Maps and touches room for the events; a string takes the room of one to three. Between windows. `lanes` must
+  /// outlive it. `sees_all`: calls of threads older than the backend pass the stub, too.
+  static Result<std::unique_ptr<Trace>> open(const CallTraceRequest& request, const Lanes& lanes, bool sees_all);
   ~Trace() override;
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
@@ -38,7 +39,8 @@ class Trace final : public CallTrace {
   void restart() override;
 
  private:
-  Trace(void* memory, std::size_t bytes, std::uint64_t chunks, const Lanes& lanes, bool sees_all);
+  Trace(void* memory, std::size_t bytes, std::uint64_t chunks, const Lanes& lanes, bool sees_all,
+        std::span<const RequestRule> rules);
   std::uint64_t collect();
 
   void* const memory_;

@@ -91,6 +91,18 @@ DetailRequest with_rules(DetailRequest details) {
   return details;
 }
 
+#if SYSCOST_HAS_DISPATCH
+/// With the names and rules for the drivers of this machine.
+CallTraceRequest trace_request(std::uint64_t events) {
+  if (events == 0) return {};
+  DetailRequest details;
+#if SYSCOST_HAS_GPU_IOCTL
+  gpu::add_knowledge(details);
+#endif
+  return {events, std::move(details.rules)};
+}
+#endif
+
 Failure counts_no_children(const char* backend) {
   return {std::string("backend ") + backend + " does not count child processes (--syscost_children)",
           "use --syscost_backend ebpf or --syscost_backend seccomp, or leave --syscost_children out"};
@@ -128,7 +140,7 @@ OpenedBackend open_dispatch_as(const char* name, dispatch::Patching patching, co
   }
   // Dispatch ends at fork: a child runs without the handler that counts.
   if (request.children) return counts_no_children(name);
-  return dispatch::open_backend(patching, request.filter, request.trace_events, request.stacks);
+  return dispatch::open_backend(patching, request.filter, trace_request(request.trace_events), request.stacks);
 }
 OpenedBackend open_dispatch(const BackendRequest& request) {
   return open_dispatch_as("dispatch", dispatch::Patching::allowed, request);

@@ -65,13 +65,13 @@ class EventStacks final : CallEventSink {
 
   /// Null = it has none.
   const TracedStack* of(const CallEvent& event) const {
-    const auto found = stacks_.find(event.stack);
+    const auto found = stacks_.find(event.id.detail.stack);
     return found != stacks_.end() ? &found->second : nullptr;
   }
 
  private:
   void add(const CallEvent& event) override {
-    if (event.stack != 0) numbers_.insert(event.stack);
+    if (event.id.detail.stack != 0) numbers_.insert(event.id.detail.stack);
   }
 
   std::pmr::set<std::uint32_t> numbers_{&quiet_memory()};

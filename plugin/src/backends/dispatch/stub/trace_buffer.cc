@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "backends/dispatch/stub/raw.h"
+#include "backends/dispatch/stub/trace_details.h"
 #include "backends/dispatch/stub/trace_strings.h"
 
 namespace syscost::signal_safe {
@@ -76,10 +77,8 @@ bool comes_after_strings(std::int64_t result, bool descriptor_comes_after) {
 }
 
 /// Bits of the arguments that are strings which the kernel has read, in a call that ended with `result`. `bits`: of
-/// TraceBuffer::strings.
+/// TraceBuffer::parts.
 unsigned strings_read(unsigned bits, std::int64_t result) {
-  if (bits == 0) [[likely]]
-    return 0;
   // A seccomp filter gives any error that it likes, before the kernel has read anything.
   const bool shows = result >= 0 || is_error_of_lookup(result) ||
                      ((bits & kReadsStringsFirst) != 0 && syscost_string_copies.has_no_filter &&
@@ -91,7 +90,7 @@ void put_event(TraceEvent& event, const Traced& traced) {
   const Call& call = traced.call;
   event.abi = static_cast<std::uint8_t>(call.abi);
   event.has_result = traced.has_result ? 1 : 0;
-  event.texts = 0;
+  event.parts = 0;
   event.number = static_cast<std::uint32_t>(call.number);
   event.thread = call.thread->id;
   event.stack = traced.stack;
@@ -109,9 +108,12 @@ void show(TraceEvent& event) {
   event.kind = TraceKind::event;
 }
 
-__attribute__((noinline)) bool keep_with_strings(const Traced& traced, unsigned arguments) {
+/// `bits`: of TraceBuffer::parts.
+__attribute__((noinline)) bool keep_with_parts(const Traced& traced, unsigned bits) {
   const Call& call = traced.call;
-  std::uint64_t taken = 1;
+  const unsigned arguments = strings_read(bits, static_cast<std::int64_t>(call.result));
+  const bool has_detail = (bits & kHasDetail) != 0;
+  std::uint64_t taken = has_detail ? 2 : 1;
   for (unsigned left = arguments; left != 0; left &= left - 1) taken += kTextUnits;
   TraceUnit* at = take_units(*call.thread, taken);
   if (at == nullptr) return false;
@@ -120,16 +122,17 @@ __attribute__((noinline)) bool keep_with_strings(const Traced& traced, unsigned 
   for (unsigned i = 0; arguments >> i != 0; ++i) {
     if ((arguments >> i & 1) != 0) used += put_string(at + used, argument_of(call.given, i), i);
   }
-  at->event.texts = static_cast<std::uint8_t>(used - 1);
+  if (has_detail) used += put_detail(at[used], call);
+  at->event.parts = static_cast<std::uint8_t>(used - 1);
   give_back(at, taken, used);
   show(at->event);
   return true;
 }
 
-/// Bits of the arguments that are strings which the kernel has read.
-unsigned strings_of(const Call& call) {
+/// What its event has beside numbers: bits of TraceBuffer::parts.
+unsigned parts_of(const Call& call) {
   if (call.number >= kNumbers || call.abi != 0) return 0;
-  return strings_read(syscost_trace.strings[call.number], static_cast<std::int64_t>(call.result));
+  return syscost_trace.parts[call.number];
 }
 
 /// A return from a handler has no stamps: it never comes back.
@@ -149,9 +152,9 @@ bool keep_event(const Guard& /*guard*/, const Traced& traced) {
   const Call& call = traced.call;
   if (!traced.has_result) [[unlikely]]
     return keep_return(traced);
-  const unsigned strings = strings_of(call);
-  if (strings != 0) [[unlikely]]
-    return keep_with_strings(traced, strings);
+  const unsigned parts = parts_of(call);
+  if (parts != 0) [[unlikely]]
+    return keep_with_parts(traced, parts);
   TraceUnit* at = take_units(*call.thread, 1);
   if (at == nullptr) [[unlikely]]
     return false;

@@ -19,16 +19,17 @@
 namespace syscost::signal_safe {
 
 enum class TraceKind : std::uint8_t {
-  none = 0,   ///< Not used, or a handler left its thread's recording by longjmp.
-  event = 1,  ///< TraceEvent
-  text = 2,   ///< TraceText, of the event before it.
+  none = 0,    ///< Not used, or a handler left its thread's recording by longjmp.
+  event = 1,   ///< TraceEvent
+  text = 2,    ///< TraceText, of the event before it.
+  detail = 3,  ///< TraceDetail, of the event before it.
 };
 
 struct TraceEvent {
   TraceKind kind;  ///< Written last.
   std::uint8_t abi;
   std::uint8_t has_result;  ///< 0 = a call that never comes back: rt_sigreturn.
-  std::uint8_t texts;       ///< TraceTexts that follow.
+  std::uint8_t parts;       ///< TraceTexts or TraceDetails that follow.
   std::uint32_t number;
   std::uint32_t thread;  ///< The kernel's id.
   std::uint32_t stack;   ///< With --syscost_where: by which its call is counted. 0 = none.
@@ -50,9 +51,21 @@ struct TraceText {
   char text[kBytes];
 };
 
+/// What an ioctl was made on: CallDetail of core/call_detail.h.
+struct TraceDetail {
+  TraceKind kind;
+  std::uint8_t is_block;  ///< Else a character device.
+  std::uint8_t has_command;
+  std::uint8_t padding;
+  std::uint32_t device;
+  std::uint32_t command;
+  std::uint32_t status;
+};
+
 union TraceUnit {
   TraceEvent event;
   TraceText text;
+  TraceDetail detail;
 };
 static_assert(sizeof(TraceUnit) == 104 && sizeof(TraceEvent) == 104);
 
@@ -74,18 +87,20 @@ struct TraceBuffer {
   std::uint64_t count;
   std::uint64_t taken;             ///< Chunks [0, taken) are in use.
   TraceChunk* chunk_of[kThreads];  ///< By a thread's place in syscost_threads.
-  /// By number, of the usual table: bit N is set if argument N is a string that the kernel has read if the call
-  /// succeeded; above the arguments, what its errors show.
-  std::uint8_t strings[kNumbers];
+  /// By number, of the usual table: what an event has beside numbers. Nearly all calls have 0.
+  std::uint16_t parts[kNumbers];
 };
 
-/// Bits of TraceBuffer::strings.
-inline constexpr std::uint8_t kStringArguments = 0x3f;
+// Bits of TraceBuffer::parts.
+/// Bit N of these: argument N is a string, which the kernel has read if the call succeeded.
+inline constexpr std::uint16_t kStringArguments = 0x3f;
 /// The call reads its strings before it looks at anything else than its flags: nearly every error shows that they have
 /// been read.
-inline constexpr std::uint8_t kReadsStringsFirst = 0x40;
+inline constexpr std::uint16_t kReadsStringsFirst = 0x40;
 /// It reads them before it looks at a descriptor, too.
-inline constexpr std::uint8_t kReadsStringsBeforeDescriptor = 0x80;
+inline constexpr std::uint16_t kReadsStringsBeforeDescriptor = 0x80;
+/// The call has a TraceDetail.
+inline constexpr std::uint16_t kHasDetail = 0x100;
 
 enum class TraceMode : char {
   off = 0,

@@ -22,18 +22,6 @@ std::uint64_t least(std::uint64_t a, std::uint64_t b) {
   return a < b ? a : b;
 }
 
-/// While it exists, a thread that is about to install a filter waits.
-class Copying {
- public:
-  Copying() { std::atomic_ref(syscost_string_copies.under_way).fetch_add(1); }
-  ~Copying() { std::atomic_ref(syscost_string_copies.under_way).fetch_sub(1); }
-  Copying(const Copying&) = delete;
-  Copying& operator=(const Copying&) = delete;
-
-  /// After its construction: so either it sees that copies have been stopped, or who stops them sees it.
-  static bool is_allowed() { return std::atomic_ref(syscost_string_copies.are_possible).load(); }
-};
-
 /// Copies the bytes [from, to) of the string at `address`. False if not all of them can be read.
 bool copy_bytes_of(TraceUnit* units, std::uint64_t address, std::uint64_t from, std::uint64_t to) {
   Stretch into[kTextUnits];
@@ -72,6 +60,23 @@ bool copy_string(TraceUnit* units, std::uint64_t address, std::uint64_t& length)
 }
 
 }  // namespace
+
+Copying::Copying() {
+  std::atomic_ref(syscost_string_copies.under_way).fetch_add(1);
+}
+Copying::~Copying() {
+  std::atomic_ref(syscost_string_copies.under_way).fetch_sub(1);
+}
+bool Copying::is_allowed() {
+  return std::atomic_ref(syscost_string_copies.are_possible).load();
+}
+
+bool copy_from(std::uint64_t address, void* into, std::uint64_t bytes) {
+  const Stretch room{reinterpret_cast<std::uint64_t>(into), bytes};
+  const Stretch memory{address, bytes};
+  return syscost_raw_syscall(SYS_process_vm_readv, syscost_state.process, reinterpret_cast<long>(&room), 1,
+                             reinterpret_cast<long>(&memory), 1, 0) == static_cast<long>(bytes);
+}
 
 std::uint32_t put_string(TraceUnit* units, std::uint64_t address, unsigned argument) {
   if (address < kPage) return 0;  // null: a call that takes none

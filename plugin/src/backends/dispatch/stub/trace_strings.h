@@ -20,6 +20,21 @@ struct CopyState {
   std::uint64_t under_way;  ///< By all threads.
 };
 
+/// While it exists, a thread that is about to install a filter waits.
+class Copying {
+ public:
+  Copying();
+  ~Copying();
+  Copying(const Copying&) = delete;
+  Copying& operator=(const Copying&) = delete;
+
+  /// After its construction: so either it sees that copies have been stopped, or who stops them sees it.
+  static bool is_allowed();
+};
+
+/// Copies memory of the program. False if not all of it can be read. Only if Copying::is_allowed().
+bool copy_from(std::uint64_t address, void* into, std::uint64_t bytes);
+
 /// Copies the string at `address` into the texts of `units`, of which there are kTextUnits, and returns how many it
 /// takes. 0 if it cannot be read, or must not be.
 std::uint32_t put_string(TraceUnit* units, std::uint64_t address, unsigned argument);
