@@ -9,7 +9,7 @@
 #include "backends/dispatch/stub/directory.h"
 #include "backends/dispatch/stub/frames.h"
 #include "backends/dispatch/stub/memory.h"
-#include "backends/dispatch/stub/trace_buffer.h"
+#include "backends/dispatch/stub/trace_event.h"
 
 namespace syscost::signal_safe {
 namespace {
@@ -55,10 +55,16 @@ bool keep_if_traced(const Guard& guard, const Traced& traced) {
 }
 
 /// An event of a call that was counted in `account`, if there is a trace.
-__attribute__((always_inline)) inline void trace(const Guard& guard, const Traced& traced, Account& account) {
-  if (syscost_trace_mode == TraceMode::off) [[likely]]
-    return;
+void trace(const Guard& guard, const Traced& traced, Account& account) {
+  if (syscost_trace_mode == TraceMode::off) return;
   if (!keep_if_traced(guard, traced)) add(account.untraced[bank_of(traced.returned)], 1, account.is_shared);
+}
+
+/// The same, where it must be quick.
+__attribute__((always_inline)) inline void trace_common(const Guard& guard, const Traced& traced, Account& account) {
+  if (syscost_trace_mode == TraceMode::on && keep_common_event(traced)) [[likely]]
+    return;
+  trace(guard, traced, account);
 }
 
 void log_crossing(const Guard& guard, const Traced& traced, std::uint32_t slot, const Outcome& outcome) {
@@ -194,14 +200,15 @@ __attribute__((always_inline)) inline bool record_known_stack(const Guard& guard
   const KeptUnwinding* kept = known_stack(call);
   if (kept == nullptr || kept->control != control) return false;
   add_latency(kept->place->cell, to_ns(now - call.start), false);
-  trace(guard, {call, now, control, kept->stack, true}, *kept->account);
+  if (syscost_trace_mode != TraceMode::off) [[unlikely]]
+    trace_common(guard, {call, now, control, kept->stack, true}, *kept->account);
   return true;
 }
 
 /// The common case: a call of the usual table that succeeded in the segment it entered, and not the first of its kind.
 /// False when it is another.
 template <bool kIsTraced>
-inline bool record_common(const Guard& guard, const Call& call, std::uint64_t now) {
+__attribute__((always_inline)) inline bool record_common(const Guard& guard, const Call& call, std::uint64_t now) {
   const Thread& thread = *call.thread;
   const Lane& lane = *thread.lane;
   const Control control = load(lane.control);
@@ -213,7 +220,7 @@ inline bool record_common(const Guard& guard, const Call& call, std::uint64_t no
   Cell* cell = account->cells[bank_of(control)][slot];
   if (cell == nullptr || cell->is_marked == 0) return false;
   add_latency(*cell, to_ns(now - call.start), false);
-  if constexpr (kIsTraced) trace(guard, {call, now, control, 0, true}, *account);
+  if constexpr (kIsTraced) trace_common(guard, {call, now, control, 0, true}, *account);
   return true;
 }
 
@@ -247,13 +254,16 @@ __attribute__((noinline)) bool was_left(std::uint64_t outer, const Call& call, s
   return !is_on(call.thread->own_stack, place);
 }
 
+/// What is kept of a call.
+enum class Watched { counts, trace, all };
+
 /// Once for the stub, once for the others: the stub's own shall hold all of it. Whether there is a trace is decided
 /// before: it begins and ends while nothing is armed.
-template <bool kIsTraced>
+template <Watched kWatched>
 __attribute__((always_inline)) inline void record_announced(const Guard& guard, const Call& call, std::uint64_t now,
                                                             std::uint64_t place, bool has_result) {
   Thread& thread = *call.thread;
-  const bool with_stack = kIsTraced && syscost_where != 0;
+  const bool with_stack = kWatched == Watched::all && syscost_where != 0;
   const bool unmaps = with_stack && may_unmap(call);
   // Also of calls that are not counted.
   if (unmaps && static_cast<std::int64_t>(call.result) >= 0) [[unlikely]]
@@ -270,7 +280,7 @@ __attribute__((always_inline)) inline void record_announced(const Guard& guard, 
   if (with_stack && outer == 0) {
     if (!has_result || unmaps || !record_known_stack(guard, call, now)) [[unlikely]]
       record_with_stack(guard, call, now, has_result);
-  } else if (!has_result || !record_common<kIsTraced>(guard, call, now)) [[unlikely]] {
+  } else if (!has_result || !record_common<kWatched != Watched::counts>(guard, call, now)) [[unlikely]] {
     record_any(guard, call, now, has_result);
   }
   add(thread.ended, 1, false);
@@ -281,11 +291,11 @@ __attribute__((always_inline)) inline void record_announced(const Guard& guard, 
 }  // namespace
 
 void record(const Guard& guard, const Call& call, std::uint64_t now) {
-  record_announced<true>(guard, call, now, place_of(call), true);
+  record_announced<Watched::all>(guard, call, now, place_of(call), true);
 }
 
 void record_return(const Guard& guard, const Call& call, std::uint64_t stack_pointer) {
-  record_announced<true>(guard, call, 0, stack_pointer, false);
+  record_announced<Watched::all>(guard, call, 0, stack_pointer, false);
 }
 
 }  // namespace syscost::signal_safe
@@ -297,18 +307,28 @@ __attribute__((noinline)) void syscost_record_observed(syscost::signal_safe::Cal
   const syscost::signal_safe::Guard guard = syscost::signal_safe::EntryPoint::enter();
   // The stub leaves rbp as the program has it.
   call->frame_pointer = *static_cast<const std::uint64_t*>(__builtin_frame_address(0));
-  syscost::signal_safe::record_announced<true>(guard, *call, now, syscost::signal_safe::place_of(*call), true);
+  using syscost::signal_safe::Watched;
+  syscost::signal_safe::record_announced<Watched::all>(guard, *call, now, syscost::signal_safe::place_of(*call), true);
+}
+
+/// If there is a trace, and calls have no stacks.
+__attribute__((noinline)) void syscost_record_traced(const syscost::signal_safe::Call* call, std::uint64_t now) {
+  using syscost::signal_safe::Watched;
+  const syscost::signal_safe::Guard guard = syscost::signal_safe::EntryPoint::enter();
+  syscost::signal_safe::record_announced<Watched::trace>(guard, *call, now, syscost::signal_safe::place_of(*call),
+                                                         true);
 }
 
 __attribute__((noinline)) void syscost_record_plain(const syscost::signal_safe::Call* call, std::uint64_t now) {
   const syscost::signal_safe::Guard guard = syscost::signal_safe::EntryPoint::enter();
-  syscost::signal_safe::record_announced<false>(guard, *call, now, syscost::signal_safe::place_of(*call), true);
+  syscost::signal_safe::record_announced<syscost::signal_safe::Watched::counts>(
+      guard, *call, now, syscost::signal_safe::place_of(*call), true);
 }
 
 void syscost_record(syscost::signal_safe::Call* call, std::uint64_t now) {
   // One decision for both: nearly always there is neither a trace nor a stack. Both are jumps: the frame is theirs.
   if ((static_cast<char>(syscost_trace_mode) | syscost_where) != 0) [[unlikely]]
-    return syscost_record_observed(call, now);
+    return syscost_where != 0 ? syscost_record_observed(call, now) : syscost_record_traced(call, now);
   syscost_record_plain(call, now);
 }
 }

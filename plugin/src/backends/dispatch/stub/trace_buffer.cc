@@ -7,6 +7,7 @@
 
 #include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/trace_details.h"
+#include "backends/dispatch/stub/trace_event.h"
 #include "backends/dispatch/stub/trace_strings.h"
 
 namespace syscost::signal_safe {
@@ -25,16 +26,12 @@ __attribute__((noinline)) TraceUnit* take_units_of_next_chunk(TraceChunk*& own, 
   return fresh.units;
 }
 
-/// `units` that lie together; null if there is no room.
+/// Units that lie together; null if there is no room.
 TraceUnit* take_units(const Thread& thread, std::uint64_t units) {
   TraceChunk*& own = syscost_trace.chunk_of[&thread - syscost_threads];
   TraceChunk* chunk = std::atomic_ref(own).load(std::memory_order_relaxed);
-  if (chunk != nullptr) {
-    std::uint64_t at = units;
-    // One instruction, so that a handler of this thread takes others. No other thread writes to it.
-    asm volatile("xaddq %0, %1" : "+r"(at), "+m"(chunk->used) : : "cc");
-    if (at + units <= kTraceChunkUnits) return chunk->units + at;
-  }
+  TraceUnit* at = chunk != nullptr ? take_units_of(*chunk, units) : nullptr;
+  if (at != nullptr) return at;
   return take_units_of_next_chunk(own, units);
 }
 
@@ -86,28 +83,6 @@ unsigned strings_read(unsigned bits, std::int64_t result) {
   return shows ? bits & kStringArguments : 0;
 }
 
-void put_event(TraceEvent& event, const Traced& traced) {
-  const Call& call = traced.call;
-  event.abi = static_cast<std::uint8_t>(call.abi);
-  event.has_result = traced.has_result ? 1 : 0;
-  event.parts = 0;
-  event.number = static_cast<std::uint32_t>(call.number);
-  event.thread = call.thread->id;
-  event.stack = traced.stack;
-  event.start = call.start;
-  event.end = traced.now;
-  event.result = call.result;
-  event.given = call.given;
-  event.entered = call.control;
-  event.returned = traced.returned;
-}
-
-void show(TraceEvent& event) {
-  // The reader waits until no recording is under way; a handler of this thread reads nothing.
-  asm volatile("" : : : "memory");
-  event.kind = TraceKind::event;
-}
-
 /// `bits`: of TraceBuffer::parts.
 __attribute__((noinline)) bool keep_with_parts(const Traced& traced, unsigned bits) {
   const Call& call = traced.call;
@@ -127,12 +102,6 @@ __attribute__((noinline)) bool keep_with_parts(const Traced& traced, unsigned bi
   give_back(at, taken, used);
   show(at->event);
   return true;
-}
-
-/// What its event has beside numbers: bits of TraceBuffer::parts.
-unsigned parts_of(const Call& call) {
-  if (call.number >= kNumbers || call.abi != 0) return 0;
-  return syscost_trace.parts[call.number];
 }
 
 /// A return from a handler has no stamps: it never comes back.
