@@ -9,7 +9,7 @@ import sys
 import unittest
 import xml.etree.ElementTree as xml
 
-from adapter_case import (AUTOMATIC, BACKENDS, COUNT_CALLS, COUNT_ENTRIES, EARLY, FORKING_MAIN, MANY, NO_BACKEND, NO_CAPABILITIES,
+from adapter_case import (AUTOMATIC, BACKENDS, COUNT_CALLS, COUNT_ENTRIES, DENY, EARLY, FORKING_MAIN, MANY, NO_BACKEND, NO_CAPABILITIES,
                           OUR_MAIN, PLAIN, USER_MAIN, Case, main)
 
 
@@ -95,6 +95,12 @@ class Output(Case):
         if done.code == 77:
             self.skipTest("a network namespace of its own needs root")
         self.assertIn("runs BPF programs of its own: this process adopts orphans", done.out)
+
+    def test_bpf_programs_are_shared_under_a_filter_that_allows_bpf(self):
+        # As in a container of Docker that has CAP_BPF: its profile denies other calls.
+        self.needs("ebpf")
+        done = self.run_program(DENY, "EPERM", "seccomp", MANY, "--syscost_doctor")
+        self.assertIn("shares its BPF programs with other measured processes", done.out)
 
     def test_a_full_disk_changes_no_verdict_and_fails_the_program(self):
         done = self.run_program(MANY, "--gtest_filter=Shapes.*", code=1, SYSCOST_CSV="/dev/full")

@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -164,7 +163,7 @@ void wait_until_in(pid_t thread, long number) {
 template <class Remove>
 void open_and_remove(char* where, Remove remove) {
   const Fifo fifo;
-  std::strcpy(where, fifo.path().c_str());
+  std::copy_n(fifo.path().c_str(), fifo.path().size() + 1, where);
   std::atomic<pid_t> writer{0};
   std::thread opening([&] {
     writer = gettid();
@@ -211,8 +210,8 @@ TEST_P(TraceStringsTest, SurvivesAThreadThatMapsAndUnmapsThePath) {
     std::atomic<bool> ends{false};
     std::thread mapping([&] {
       while (!ends) {
-        mmap(page, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-        std::strcpy(page, "/dev/null");
+        static_cast<void>(mmap(page, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
+        std::copy_n("/dev/null", sizeof "/dev/null", page);
         std::this_thread::yield();
         mprotect(page, 4096, PROT_NONE);
       }

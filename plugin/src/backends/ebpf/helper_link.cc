@@ -104,7 +104,9 @@ std::optional<Failure> missing_right(const std::string& path) {
 bool is_bpf_filtered() {
   bpf_attr nothing{};
   nothing.info.bpf_fd = static_cast<__u32>(-1);
-  if (syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &nothing, sizeof nothing) == 0 || errno == EBADF) return false;
+  if (syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &nothing, sizeof nothing) == 0) return false;
+  // The kernel's own answers to a bad descriptor: bpf_obj_get_info_by_fd() in its kernel/bpf/syscall.c.
+  if (errno == EBADFD || errno == EBADF) return false;
   return errno == ENOSYS || read_confinement().has_seccomp_filter;
 }
 
