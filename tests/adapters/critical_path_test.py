@@ -6,7 +6,7 @@ import os
 import subprocess
 import unittest
 
-from adapter_case import BIN, NO_CAPABILITIES, Case, environment, main
+from adapter_case import BIN, NO_CAPABILITIES, PLAIN, Case, environment, main
 
 PIPELINE = os.path.join(BIN, "adapter_pipeline")
 BENCH = os.path.join(BIN, "bench")
@@ -21,6 +21,8 @@ def why_not():
 
 
 WHY_NOT = why_not()
+IN_THE_FUTURE = ["unshare", "--time", "--fork", "--monotonic", "1000"]
+NO_TIME_NAMESPACE = subprocess.run([*IN_THE_FUTURE, "true"], capture_output=True, check=False).returncode != 0
 
 
 @unittest.skipIf(WHY_NOT, "eBPF is not possible here: " + WHY_NOT)
@@ -59,11 +61,10 @@ class CriticalPath(Case):
                 seen.append((step["name"], step["syscall"], step["ended_by"]))
         # Between these there may be more, such as a wait for memory of the process.
         rest = iter(seen)
-        # The main thread waits for the reader's word, and then for its end if it has not ended by then.
-        for expected in ((("writer", "write", "reader", "read"),), (("reader", "clock_nanosleep", "interrupt"),),
-                         (("reader", "futex", "adapter_pipelin", "futex"), ("reader", "exit", "adapter_pipelin", "futex")),
-                         (("adapter_pipelin", "recvfrom", "other_process"),)):
-            self.assertTrue(any(one in expected for one in rest), f"{expected}: missing, or not in this order, in {seen}")
+        for expected in (("writer", "write", "reader", "read"), ("reader", "clock_nanosleep", "interrupt"),
+                         ("reader", "futex", "adapter_pipelin", "futex"),
+                         ("adapter_pipelin", "recvfrom", "other_process")):
+            self.assertIn(expected, rest, f"missing, or not in this order, in {seen}")
 
     def test_is_printed_so_that_it_adds_up(self):
         self.trace("--syscost_sched", ORDER)
@@ -105,13 +106,43 @@ class CriticalPath(Case):
 
     def test_what_does_not_go_together_is_refused(self):
         for flags, why in ((("--syscost_backend=dispatch",), "another --syscost_backend"),
+                           (("--syscost_backend=seccomp",), "another --syscost_backend"),
                            (("--syscost_backend=none",), "another --syscost_backend"),
-                           (("--syscost_trace",), "--syscost_trace"), (("--syscost_where",), "--syscost_where"),
-                           (("--syscost_children",), "--syscost_children")):
+                           (("--syscost_trace",), "--syscost_trace, which only dispatch has"),
+                           (("--syscost_where",), "--syscost_where, which only dispatch has"),
+                           (("--syscost_children",), "--syscost_children: it shows the threads of one process")):
             done = self.run_program(PIPELINE, "--syscost_sched", *flags, code=2)
-            self.assertIn("does not work together with " + why, done.out + done.err)
+            self.assertIn(f"--syscost_sched needs the backend ebpf, and does not work together with {why}\n"
+                          "  fix: leave one of them out, or make two runs\n", done.err)
         done = self.run_program(PIPELINE, "--syscost_sched=events=999", code=2)
-        self.assertIn("is not a whole number from 1000 to 10000000", done.out + done.err)
+        self.assertIn("is not a whole number from 1000 to 10000000", done.err)
+
+    def test_a_variable_is_refused_as_a_flag_is(self):
+        done = self.run_program(PIPELINE, "--syscost_where", code=2, SYSCOST_SCHED="1")
+        self.assertIn("does not work together with --syscost_where", done.err)
+
+    def test_a_command_as_a_whole_is_refused_by_what_was_written(self):
+        for what in (["--process", "--", PIPELINE], ["--", "true"]):
+            done = self.run_program(BENCH, "run", "--sched", f"--csv={self.csv}", *what, code=2)
+            self.assertIn("a command measured as a whole is seen from outside; the scheduler's events are those of one process "
+                          "(--sched)\n  fix: measure its tests: bench run --tests --sched -- COMMAND; or leave --sched out\n",
+                          done.err)
+            self.assertNotIn("children", done.err)
+
+    def test_of_a_program_that_is_not_linked_the_tests_have_a_file(self):
+        self.run_program(BENCH, "run", "--sched", f"--csv={self.csv}", "--", PLAIN, "--gtest_filter=*.*", "--gtest_brief=1",
+                         code=None)
+        self.assertTrue(glob.glob(os.path.join(self.folder, "**", "sched.csv"), recursive=True))
+
+    def test_a_program_without_a_test_is_told_so(self):
+        done = self.run_program(PIPELINE, "--syscost_sched", f"--syscost_csv={self.csv}", "--gtest_filter=None")
+        self.assertIn("--syscost_sched wrote nothing: there was no test", done.err)
+
+    @unittest.skipIf(NO_TIME_NAMESPACE, "no time namespace can be made here")
+    def test_another_clock_is_refused(self):
+        done = self.run_program(*IN_THE_FUTURE, PIPELINE, "--syscost_sched", f"--syscost_csv={self.csv}", code=2)
+        self.assertIn("the scheduler's events have another clock than this process: it is in a time namespace\n"
+                      "  fix: leave --syscost_sched out, or run it outside of the namespace\n", done.err)
 
     @unittest.skipUnless(NO_CAPABILITIES, "needs root, to give up rights")
     def test_without_the_rights_says_which_and_how_to_get_them(self):

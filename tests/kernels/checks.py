@@ -11,6 +11,7 @@ conformance suite, as --gtest_filter has it. OBJECT: made of the BPF sources by 
 """
 
 import csv
+import glob
 import json
 import os
 import re
@@ -21,6 +22,7 @@ import tempfile
 # docs/backends.md; ebpf's is that of task storage for tracing programs, dispatch's of Syscall User Dispatch.
 FIRST = {"ebpf": (5, 13), "dispatch": (5, 11), "dispatch-trap": (5, 11), "seccomp": (5, 9)}
 BACKENDS = tuple(FIRST)
+SCHEDULER_FIRST = (5, 15)  # docs/critical-path.md
 CYCLES = 1  # of 1024 writes a test: emulated, a call that seccomp stops takes milliseconds
 TRACED_CYCLES = 50
 # How libc's allocator spends its time differs with what ran before.
@@ -31,8 +33,12 @@ def release():
     return os.uname().release
 
 
+def is_older_than(version):
+    return tuple(int(part) for part in release().split("-")[0].split(".")[:2]) < version
+
+
 def is_too_old_for(backend):
-    return tuple(int(part) for part in release().split("-")[0].split(".")[:2]) < FIRST[backend]
+    return is_older_than(FIRST[backend])
 
 
 class Answers:
@@ -165,7 +171,36 @@ def profiles(answers):
                         writes == [TRACED_CYCLES], said[-20:])
 
 
-CHECKS = {check.__name__: check for check in (programs, doctor, smoke, profiles, conformance)}
+def scheduler(answers):
+    """Does the critical path of threads that wake each other fill the wall time, and is each waker known?"""
+    of = "critical path"
+    with tempfile.TemporaryDirectory(prefix="syscost-kernels-") as folder:
+        done = answers.run("adapter_pipeline", "--syscost_sched", f"--syscost_csv={folder}/rows.csv",
+                           "--gtest_filter=Pipeline.WaitsInOneOrder", folder=folder)
+        said = (done.stdout + done.stderr).splitlines()[-20:]
+        if done.returncode == 2:
+            old = next((line for line in said if "too old" in line), "")
+            answers.add(of, "refused", is_older_than(SCHEDULER_FIRST) and bool(old), [old] if old else said)
+            return
+        shown = answers.run("bench", "trace", "Pipeline.WaitsInOneOrder", "rows.csv", "--critical-path", "--format=json",
+                            folder=folder)
+        if done.returncode != 0 or shown.returncode != 0:
+            answers.add(of, f"exit codes {done.returncode} and {shown.returncode}", False, said + shown.stderr.splitlines())
+            return
+        path = json.loads(shown.stdout)
+        [file] = glob.glob(f"{folder}/**/Pipeline.WaitsInOneOrder/sched.csv", recursive=True)
+        wakers = [row["waker"] for row in rows_of(file) if row["event"] in ("woken", "created")]
+        with open(file, encoding="utf-8") as text:
+            lines = text.read().splitlines()
+    steps = path["critical_path"]
+    is_exact = sum(step["took_ns"] for step in steps) == path["wall_ns"] > 0
+    unknown = wakers.count("unknown")
+    answers.add(of, f"{'exact' if is_exact else 'INEXACT'}, {unknown} of {len(wakers)} wakers unknown"
+                + (f", events missing at {path['missing_at']}" if path["missing_at"] else ""),
+                is_exact and bool(wakers) and unknown == 0, lines)
+
+
+CHECKS = {check.__name__: check for check in (programs, doctor, smoke, scheduler, profiles, conformance)}
 
 
 def main():

@@ -4,12 +4,12 @@
 
     ./dev kernels [OPTION]... [SUITE]...
 
-Runs the BPF programs of two compilers, --syscost_doctor, a demo, bpftrace and perf, and the conformance suite under this
-machine's kernel, then under Debian's of each SUITE in a virtual machine (machine.py says how), and prints one table. Without
-a SUITE: bookworm (6.1), trixie (6.12) and sid (the newest).
+Runs the BPF programs of two compilers, --syscost_doctor, a demo, a critical path, bpftrace and perf, and the conformance
+suite under this machine's kernel, then under Debian's of each SUITE in a virtual machine (machine.py says how), and prints
+one table. Without a SUITE: bookworm (6.1), trixie (6.12) and sid (the newest).
 
   --kernel FILE.deb   under the kernel of that package, too; as often as you like
-  --only CHECK        programs, doctor, smoke, profiles or conformance; as often as you like
+  --only CHECK        programs, doctor, smoke, scheduler, profiles or conformance; as often as you like
   --without-host      not under this machine's kernel; nothing then says what the demo should count
   --under-strace      the conformance cases under strace, too, in an emulated machine; elsewhere they always are
   --minutes N         for one kernel at most; default 120

@@ -45,6 +45,35 @@ class Kernels(unittest.TestCase):
                 checks.doctor(asked)
             self.assertEqual([row["good"] for row in asked.rows], [good, True, True, good], release)
 
+    def test_a_critical_path_has_a_known_waker_for_each_wake_up_or_the_kernel_is_too_old(self):
+        def asked(release, code, err, wakers=(), took=100):
+            answers = checks.Answers("", "", "", [])
+
+            def run(program, *_, folder=None, **__):
+                if program == "bench":
+                    path = {"wall_ns": 100, "missing_at": 0, "critical_path": [{"took_ns": took}]}
+                    return mock.Mock(returncode=0, stdout=json.dumps(path), stderr="")
+                place = os.path.join(folder, "run/Pipeline.WaitsInOneOrder")
+                os.makedirs(place)
+                with open(os.path.join(place, "sched.csv"), "w", encoding="utf-8") as file:
+                    file.write("event,waker\n" + "".join(f"woken,{waker}\n" for waker in wakers) + "runs,\n")
+                return mock.Mock(returncode=code, stdout="", stderr=err)
+
+            with mock.patch.object(checks, "release", lambda: release), mock.patch.object(answers, "run", run), \
+                    mock.patch.object(answers, "write"), mock.patch("builtins.print"):
+                checks.scheduler(answers)
+            [row] = answers.rows
+            return row["is"], row["good"]
+
+        old = "syscost: the kernel is too old to show what its scheduler does"
+        self.assertEqual(asked("5.14.2", 2, old), ("refused", True))
+        self.assertEqual(asked("5.15.1", 2, old), ("refused", False))
+        self.assertEqual(asked("5.14.2", 2, "syscost: the verifier refuses"), ("refused", False))
+        self.assertEqual(asked("6.1.0", 0, "", ("thread", "interrupt")), ("exact, 0 of 2 wakers unknown", True))
+        self.assertEqual(asked("6.1.0", 0, "", ("thread", "unknown")), ("exact, 1 of 2 wakers unknown", False))
+        self.assertEqual(asked("6.1.0", 0, "", ("thread",), took=99), ("INEXACT, 0 of 1 wakers unknown", False))
+        self.assertFalse(asked("6.1.0", 0, "")[1])
+
     def test_a_case_that_fails_twice_failed(self):
         wrong = {"failures": [{"failure": "wrong"}, {"failure": "and worse"}]}
         for second, good in (({}, True), (wrong, False)):

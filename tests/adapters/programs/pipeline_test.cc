@@ -37,15 +37,31 @@ void sleep_by_the_kernel() {
   clock_nanosleep(CLOCK_MONOTONIC, 0, &duration, nullptr);
 }
 
-TEST(Pipeline, WaitsInOneOrder) {
-  std::array<int, 2> letters{};
-  std::array<int, 2> answers{};
+/// The threads end after the test: if it joined them, it would wait for the last of them, which is on a busy machine
+/// another one each time.
+class Pipeline : public testing::Test {
+ protected:
+  static void TearDownTestSuite() {
+    for (std::thread* thread : {&reader, &writer}) {
+      if (thread->joinable()) thread->join();
+    }
+  }
+
+  static inline std::thread reader;
+  static inline std::thread writer;
+  static inline std::array<int, 2> letters{};
+  static inline std::array<int, 2> answers{};
+  static inline std::atomic<int> is_done{0};
+  static inline std::atomic<int> reader_thread{0};
+};
+
+TEST_F(Pipeline, WaitsInOneOrder) {
   ASSERT_EQ(pipe(letters.data()), 0);
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, answers.data()), 0);
   const int main_thread = gettid();
-  std::atomic<int> is_done{0};
-  std::atomic<int> reader_thread{0};
-  std::thread reader([&] {
+  is_done = 0;
+  reader_thread = 0;
+  reader = std::thread([main_thread] {
     prctl(PR_SET_NAME, "reader");
     reader_thread = gettid();
     char letter = 0;
@@ -55,15 +71,13 @@ TEST(Pipeline, WaitsInOneOrder) {
     is_done = 1;
     syscall(SYS_futex, &is_done, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
   });
-  std::thread writer([&] {
+  writer = std::thread([] {
     prctl(PR_SET_NAME, "writer");
     while (reader_thread == 0) sched_yield();
     await_blocked("self", reader_thread, SYS_read);
     EXPECT_EQ(write(letters[1], "x", 1), 1);
   });
   while (is_done == 0) syscall(SYS_futex, &is_done, FUTEX_WAIT_PRIVATE, 0, nullptr, nullptr, 0);
-  reader.join();
-  writer.join();
   const std::string own_process = std::to_string(getpid());
   const pid_t child = fork();
   if (child == 0) {
@@ -77,11 +91,11 @@ TEST(Pipeline, WaitsInOneOrder) {
   EXPECT_EQ(status, 0);
 }
 
-TEST(Pipeline, HasNoWait) {
+TEST_F(Pipeline, HasNoWait) {
   EXPECT_GT(getpid(), 0);
 }
 
-TEST(Pipeline, HasALoop) {
+TEST_F(Pipeline, HasALoop) {
   for (auto it : syscost::loop("yield")) sched_yield();
 }
 

@@ -90,7 +90,7 @@ std::vector<bpf_program*> following_programs_of(const syscost_bpf& skeleton, Att
 
 std::vector<bpf_program*> scheduler_programs_of(const syscost_bpf& skeleton) {
   const auto& all = skeleton.progs;
-  return {all.on_switch, all.on_waking, all.on_creation};
+  return {all.on_switch, all.on_waking, all.on_creation, all.on_packet_sent, all.on_packet, all.on_packets_end};
 }
 
 std::vector<int> descriptors_of(const std::vector<bpf_program*>& programs) {
@@ -103,8 +103,8 @@ std::vector<int> descriptors_of(const std::vector<bpf_program*>& programs) {
 int choose_programs(syscost_bpf& skeleton, Attachment attachment, const ProgramRequest& request) {
   const bool children = request.children;
   const bool scheduler = request.scheduler_events > 0;
-  if (const int error = libbpf().bpf_map__set_autocreate(skeleton.maps.scheduler_events, scheduler); error != 0) {
-    return error;
+  for (bpf_map* map : {skeleton.maps.scheduler_events, skeleton.maps.packets, skeleton.maps.received}) {
+    if (const int error = libbpf().bpf_map__set_autocreate(map, scheduler); error != 0) return error;
   }
   for (bpf_map* map : {skeleton.maps.children, skeleton.maps.child_cells, skeleton.maps.child_slots,
                        skeleton.maps.child_error_slots, skeleton.maps.child_threads, skeleton.maps.program_numbers}) {

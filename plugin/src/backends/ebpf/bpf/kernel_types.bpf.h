@@ -23,6 +23,8 @@ typedef _Bool bool;
 enum bpf_map_type_subset {
   BPF_MAP_TYPE_HASH = 1,
   BPF_MAP_TYPE_ARRAY = 2,
+  BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+  BPF_MAP_TYPE_LRU_HASH = 9,
   BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
   BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
@@ -30,7 +32,7 @@ enum bpf_map_flags_subset {
   BPF_F_NO_PREALLOC = 1,
   BPF_F_MMAPABLE = 1024,
 };
-enum bpf_update_flags_subset { BPF_NOEXIST = 1 };
+enum bpf_update_flags_subset { BPF_ANY = 0, BPF_NOEXIST = 1 };
 enum bpf_storage_flags_subset { BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -114,6 +116,8 @@ struct task_struct {
   int pid;
   int tgid;
   __u64 start_boottime;  // Linux 5.5
+  unsigned long nvcsw;
+  unsigned long nivcsw;
   struct task_struct* group_leader;
   char comm[16];
 };

@@ -10,12 +10,15 @@
 // whatever thread it finds. The kernel's preempt_count says so. It is a variable of each CPU, and programs have no name
 // for it on kernels without CONFIG_KALLSYMS_ALL. But they know the address of another variable of the same CPU, its run
 // queue, and the kernel's type information has the distance between the two. A third variable, `current_task`, must
-// then hold the current thread: if it does not, the waker is unknown.
+// then hold the current thread: if it does not, the waker is unknown. A packet over loopback is received in the middle
+// of the sender's call (packets.bpf.h).
 #pragma once
 
-#include <bpf/bpf_core_read.h>
+#include "packets.bpf.h"
 #include "state.bpf.h"
 #include "syscall_numbers.bpf.h"
+// Above first: libbpf's headers use the types.
+#include <bpf/bpf_core_read.h>
 
 #define TASK_DEAD 0x80         // include/linux/sched.h
 #define PF_KTHREAD 0x00200000  // include/linux/sched.h
@@ -26,7 +29,8 @@
 
 // The thread's number in the namespace that it lives in; 0 when it has ended.
 static __always_inline __u32 own_thread_id(struct task_struct* task) {
-  struct pid* pid = task->thread_pid;
+  // A copy of the pointer is a number to the verifier. To a pointer, that of Linux 6.1 adds nothing but constants.
+  const struct pid* pid = BPF_CORE_READ(task, thread_pid);
   if (!pid) return 0;
   __u32 number = 0;
   const char* entry = (const char*)pid + bpf_core_field_offset(struct pid, numbers) +
@@ -113,7 +117,9 @@ static __always_inline enum context current_context(struct task_struct* current)
       bpf_probe_read_kernel(&count, sizeof count, (void*)(queue + preempt_count_from_queue))) {
     return CONTEXT_UNKNOWN;
   }
-  return count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET) ? CONTEXT_INTERRUPT : CONTEXT_THREAD;
+  if (count & (NMI_MASK | HARDIRQ_MASK)) return CONTEXT_INTERRUPT;
+  if (count & SOFTIRQ_OFFSET) return receives_packet_of(current) ? CONTEXT_THREAD : CONTEXT_INTERRUPT;
+  return CONTEXT_THREAD;
 }
 
 static __always_inline __u8 kind_of_waker(struct task_struct* current, const struct task_struct* woken) {

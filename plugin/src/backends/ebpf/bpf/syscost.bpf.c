@@ -183,6 +183,28 @@ int on_creation(__u64* ctx) {
   return 0;
 }
 
+// These three are not kept from being interrupted. If the kernel skips one of them, a sender may stay unknown: the
+// waker is then an interrupt.
+
+SEC("?tp_btf/netif_rx")
+int on_packet_sent(__u64* ctx) {
+  struct task_struct* current = bpf_get_current_task_btf();
+  if (current_context(current) == CONTEXT_THREAD) see_packet_sent(ctx[0], current);
+  return 0;
+}
+
+SEC("?tp_btf/netif_receive_skb")
+int on_packet(__u64* ctx) {
+  see_packet_received(ctx[0]);
+  return 0;
+}
+
+SEC("?tp_btf/napi_poll")
+int on_packets_end(__u64* ctx) {
+  see_packets_end();
+  return 0;
+}
+
 // ---- attached to perf events ----------------------------------------------------------------------------------------
 // All of them return 1: the kernel shows an event to other tools only when no program of it returns 0.
 
