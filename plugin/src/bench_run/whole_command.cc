@@ -63,9 +63,8 @@ void print_not_counted() {
 
 void start_outside(const ProgramFile& program, const std::string& name, const std::string& library) {
   std::array<char, 8> us{"bench"};
-  std::array<char, 32> children{"--syscost_children"};
-  std::array<char*, 3> arguments{us.data(), children.data(), nullptr};
-  int count = 2;
+  std::array<char*, 2> arguments{us.data(), nullptr};
+  int count = 1;
   if (!adapter::take_options(&count, arguments.data())) std::exit(kExitBadInput);
   if (const std::optional<Unavailable> why =
           outside::start(name, program.build_id, obstacle_inside(program, name, library)))

@@ -10,6 +10,26 @@
 #include "session/windows/unavailable_costs.h"
 
 namespace syscost::session {
+namespace {
+
+/// Of a command that is measured as a whole: what needs a look into its processes.
+Result<void> check_outside(const Options& all) {
+  if (all.backend == BackendChoice::none) {
+    return Failure{"a command measured as a whole has only counts, and --backend none counts nothing",
+                   "leave --backend out; or measure its tests: bench run --tests --backend none -- COMMAND"};
+  }
+  const auto refused = [](std::string_view why, const std::string& flag) {
+    return Failure{"a command measured as a whole is seen from outside" + std::string(why) + " (" + flag + ")",
+                   "measure its tests: bench run --tests " + flag + " -- COMMAND; or leave " + flag + " out"};
+  };
+  if (all.where.wanted) return refused(", without call stacks", "--where");
+  if (all.trace.wanted) return refused(", without a file of its calls", "--trace");
+  if (all.scheduler.wanted) return refused("; the scheduler's events are those of one process", "--sched");
+  if (all.details.any()) return refused("; no backend has details for the calls of other processes", "--detail");
+  return {};
+}
+
+}  // namespace
 
 Session::Session(Options options, BackendOpener opener, ToolOpener tools)
     : shared_(std::move(options), std::move(opener)), tools_(shared_, std::move(tools)) {
@@ -82,14 +102,7 @@ Result<void> Session::start(const adapter::Framework& framework) {
 
 Result<void> Session::start_outside(std::string_view program, std::string_view build_id,
                                     std::string_view obstacle_inside) {
-  if (shared_.options.where.wanted) {
-    return Failure{"a command measured as a whole is seen from outside, without call stacks (--where)",
-                   "measure its tests: bench run --tests --where -- COMMAND; or leave --where out"};
-  }
-  if (shared_.options.scheduler.wanted) {
-    return Failure{"a command measured as a whole is seen from outside: --sched shows the threads of one process",
-                   "measure its tests: bench run --tests --sched -- COMMAND; or leave --sched out"};
-  }
+  if (Result<void> possible = check_outside(shared_.options); !possible.ok()) return possible;
   shared_.options.children = true;
   shared_.options.obstacle_inside_command = obstacle_inside;
   Result<void> started = start({"bench run"});

@@ -61,6 +61,11 @@ class Mains(BenchmarkCase):
         self.assertEqual(done.err, "syscost: this program ran no benchmark: there is nothing to count, and no CSV is written\n")
         self.assertFalse(os.path.exists(self.csv))
 
+    def test_what_shows_tests_is_refused(self):
+        done = self.run_program(SHAPES, "--syscost_sched", f"--syscost_csv={self.csv}", QUICK, code=2)
+        self.assertIn("--syscost_sched does not work with Google Benchmark: it shows tests, and a benchmark runs many times\n"
+                      "  fix: leave --syscost_sched out, or use it on a test with the same code\n", done.err)
+
     def test_a_filter_that_matches_nothing_ends_as_it_would_without_us(self):
         done = self.run_program(SHAPES, f"--syscost_csv={self.csv}", "--benchmark_filter=nothing")
         self.assertIn("Failed to match any benchmarks against regex: nothing", done.err)
