@@ -20,7 +20,7 @@ using Kind = trace::PathStep::Kind;
 
 constexpr double kWidth = 1000;
 constexpr double kMargin = 16;
-constexpr double kNames = 150;  ///< Room for the names of threads.
+constexpr double kNames = 196;  ///< Room for the longest name of a thread, with its number.
 constexpr double kTop = 84;
 constexpr double kLane = 34;
 constexpr double kBar = 20;
@@ -61,7 +61,7 @@ class Drawing {
     std::string text = render::svg_head(kWidth, height) +
                        render::svg_text(kMargin, 24, shown_.test, "font-size=\"15\" font-weight=\"600\"") + legend();
     for (const auto& [thread, lane] : lanes_) {
-      text += render::svg_text(kMargin, y_of(lane) + 14, render::shortened_end(thread_text(shown_.file, thread), 22));
+      text += render::svg_text(kMargin, y_of(lane) + 14, render::shortened_end(thread_text(shown_.file, thread), 24));
     }
     for (const PathStep& step : all_) text += bar(step, false);
     for (const PathStep& step : shown_.path.steps) text += bar(step, true);

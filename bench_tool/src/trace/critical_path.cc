@@ -37,9 +37,13 @@ class Timeline {
   }
   /// True if the thread had a CPU at `ns`, or got or lost it then.
   bool runs_at(std::uint64_t ns) const {
-    return std::any_of(stretches_.begin(), stretches_.end(), [&](const Stretch& one) {
-      return one.state == State::runs && one.from_ns <= ns && ns <= one.to_ns;
-    });
+    // At most two stretches touch one time, because there are no gaps.
+    auto one = std::lower_bound(stretches_.begin(), stretches_.end(), ns,
+                                [](const Stretch& earlier, std::uint64_t at) { return earlier.to_ns < at; });
+    for (; one != stretches_.end() && one->from_ns <= ns; ++one) {
+      if (one->state == State::runs) return true;
+    }
+    return false;
   }
   std::size_t contradictions() const { return contradictions_; }
   const std::vector<Stretch>& stretches() const { return stretches_; }
@@ -107,7 +111,8 @@ class Timeline {
 
   void get_cpu(const Event& event) {
     // A waker can come while the thread still leaves its CPU: then the wake-up has the earlier time.
-    if (state_ == State::blocked && early_ != nullptr) begin_to_wait(*early_);
+    // One of another call came before this wait, and ended another one.
+    if (state_ == State::blocked && early_ != nullptr && early_->call == call_) begin_to_wait(*early_);
     early_ = nullptr;
     // A thread that has a CPU already must have lost it in between, and one that is not there must have begun.
     if (state_ == State::runs || state_ == State::absent) contradict();

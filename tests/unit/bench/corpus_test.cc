@@ -4,12 +4,14 @@
 // at many places.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
 
 #include "fuzz_reader.h"
+#include "fuzz_sched.h"
 #include "fuzz_trace.h"
 
 namespace {
@@ -29,6 +31,31 @@ std::string text_of(const fs::path& path) {
 
 void read_any_trace(const std::string& text) {
   syscost::bench::fuzz::read_any_trace(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+}
+
+void read_any_sched(const std::string& text) {
+  syscost::bench::fuzz::read_any_sched(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+}
+
+TEST(Corpus, OfSchedulersEventsIsReadWithoutBreakingAnInvariant) {
+  std::size_t files = 0;
+  for (const char* folder : {"tests/fuzz/sched/corpus", "tests/cli/data/sched"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(SYSCOST_SOURCE_DIR) / folder)) {
+      if (!entry.is_regular_file()) continue;
+      const std::string text = text_of(entry.path());
+      SCOPED_TRACE(entry.path());
+      // Each line left out, and twice.
+      for (std::size_t at = 0; at < text.size();) {
+        const std::size_t next = std::min(text.find('\n', at), text.size() - 1) + 1;
+        read_any_sched(text.substr(0, at) + text.substr(next));
+        read_any_sched(text.substr(0, next) + text.substr(at));
+        at = next;
+      }
+      read_any_sched(text);
+      ++files;
+    }
+  }
+  EXPECT_GT(files, 10U);
 }
 
 TEST(Corpus, OfTracesIsReadWithoutBreakingAnInvariant) {

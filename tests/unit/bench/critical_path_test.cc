@@ -196,6 +196,12 @@ TEST(CriticalPath, AWakeUpCanComeWhileTheThreadStillLeavesItsCpu) {
             (Words{"0..20 2 runs", "20..26 1 waits (woken from futex by 2 in futex)", "26..100 1 runs"}));
 }
 
+TEST(CriticalPath, AnEarlierCallsWakeUpEndsNoLaterWait) {
+  EXPECT_EQ(words(window(100, {woken(10, kMain, "read", kReader, "write"), at(20, Kind::blocks, kMain, "futex"),
+                               at(26, Kind::runs, kMain)})),
+            (Words{"0..20 1 runs", "20..26 1 blocked in futex by ?", "26..100 1 runs"}));
+}
+
 TEST(CriticalPath, AWakeUpOfAThreadThatStaysAwakeEndsNothing) {
   EXPECT_EQ(words(window(100, {woken(10, kMain, "futex", kReader, "futex"), at(20, Kind::preempted, kMain),
                                at(30, Kind::runs, kMain)})),
