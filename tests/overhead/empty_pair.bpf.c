@@ -33,3 +33,9 @@ int clock_exit(void* ctx) {
   last_ns = bpf_ktime_get_ns();
   return 0;
 }
+
+// The same for a tracer of the scheduler.
+SEC("raw_tp/sched_switch")
+int empty_switch(void* ctx) {
+  return 0;
+}

@@ -29,15 +29,16 @@ struct Section {
 };
 
 /// In the order of the report.
-constexpr std::array<Section, 9> kSections = {{{"calls", report_calls},
-                                               {"profiles", report_profiles},
-                                               {"many", report_many},
-                                               {"windows", report_windows},
-                                               {"loops", [](int) { report_loops(); }},
-                                               {"tests", report_empty_tests},
-                                               {"benchmarks", report_benchmarks},
-                                               {"commands", report_commands},
-                                               {"start-up", report_start_up}}};
+constexpr std::array<Section, 10> kSections = {{{"calls", report_calls},
+                                                {"switches", report_switches},
+                                                {"profiles", report_profiles},
+                                                {"many", report_many},
+                                                {"windows", report_windows},
+                                                {"loops", [](int) { report_loops(); }},
+                                                {"tests", report_empty_tests},
+                                                {"benchmarks", report_benchmarks},
+                                                {"commands", report_commands},
+                                                {"start-up", report_start_up}}};
 
 struct Options {
   int rounds = 10;

@@ -9,6 +9,9 @@ namespace overhead {
 /// dispatch.
 void report_calls(int rounds);
 
+/// The time that --syscost_sched adds to a change of threads, in ns, and as a ratio to an empty program.
+void report_switches(int rounds);
+
 /// Boundary, read and rows of one window, in microseconds.
 void report_windows(int rounds);
 
