@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
+#include <ctime>
 
 #include "syscost/gpu/record.h"
 
@@ -27,6 +29,11 @@ StampedLaunch launch_of(std::uint64_t took_ns) {
   launch.blocks_per_sm = 2;
   launch.timer_step_ns = 32;
   launch.overflowed = 0;
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  launch.gpu_anchor_ns = 1749147474550000000;
+  launch.host_anchor_ns =
+      static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
   for (std::uint64_t i = 0; i < 4; ++i) {
     Stamp stamp;
     stamp.block = Extent3{i, 0, 0};

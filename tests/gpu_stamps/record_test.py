@@ -2,6 +2,7 @@
 """What a test with GPU stamps writes: RECORD_PROGRAM BENCH. It needs no GPU; the stamps are made up."""
 import csv
 import glob
+import json
 import os
 import subprocess
 import sys
@@ -55,6 +56,21 @@ class Record(unittest.TestCase):
                           for i, ns in enumerate(("7168", "6144", "8192", "9216"))])
         test = self.rows(kind="test", test="Sum.TimedByEvents", syscall="getppid")
         self.assertEqual([row["calls"] for row in test], ["2"])
+
+    def test_a_launch_is_a_stretch_of_the_trace(self):
+        command = [PROGRAM, "--syscost_trace", "--syscost_backend", "dispatch"]
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("SYSCOST_", "GTEST_"))}
+        done = subprocess.run(command, cwd=self.folder, env=kept, capture_output=True, text=True, check=False)
+        if done.returncode == 2:
+            self.skipTest("dispatch does not work here: " + done.stderr)
+        shown = run([BENCH, "trace", "Sum.Tree", "syscost_artifacts", "--format", "json"], self.folder)
+        scopes = [one for one in json.loads(shown.stdout)["scopes"] if one["name"].startswith("GPU kernel")]
+        self.assertEqual([one["name"] for one in scopes], [f"GPU kernel sum_tree, launch {i}" for i in range(10)])
+        self.assertEqual([one["took_ns"] for one in scopes], [6496, 6528] * 5)
+        starts = [one["at_ns"] for one in scopes]
+        self.assertEqual(starts, sorted(starts))
+        without = run([BENCH, "trace", "Sum.LosesStamps", "syscost_artifacts", "--format", "json"], self.folder)
+        self.assertEqual(json.loads(without.stdout)["scopes"], [])
 
     def test_claims_nothing_of_a_launch_without_its_stamps(self):
         run([PROGRAM, "--syscost_csv", "out.csv"], self.folder)

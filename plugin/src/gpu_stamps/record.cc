@@ -5,9 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -101,6 +104,23 @@ std::vector<profilers::TimeFigure> times_of(const StampedLaunch& launch) {
   return times;
 }
 
+/// Adds the GPU kernel to the trace of the test, from its first entry to its last exit, if all stamps and the relation
+/// of the two clocks are known.
+void trace_launch(session::Session& session, const StampedLaunch& launch) {
+  if (!is_whole(launch) || launch.scopes.empty() || !launch.gpu_anchor_ns || !launch.host_anchor_ns) return;
+  std::uint64_t first = UINT64_MAX;
+  std::uint64_t last = 0;
+  for (const Stamp& stamp : launch.scopes) {
+    if (!stamp.entry_ns || !stamp.exit_ns) return;
+    first = std::min(first, *stamp.entry_ns);
+    last = std::max(last, *stamp.exit_ns);
+  }
+  const std::uint64_t to_host = *launch.host_anchor_ns - *launch.gpu_anchor_ns;  // may wrap, as the sums below
+  if (last < first || first + to_host > last + to_host) return;
+  session.add_to_trace("GPU kernel " + launch.gpu_kernel + ", launch " + std::to_string(launch.launch), first + to_host,
+                       last + to_host);
+}
+
 }  // namespace
 
 Aside::Aside() {
@@ -120,6 +140,7 @@ std::string record(StampedLaunch launch) {
   launch.test = session->running_test();
   launch.launch = session->tools().take_gpu_kernel_repetitions(launch.gpu_kernel, 1);
   session->tools().add_gpu_kernel_times(times_of(launch), launch.launch);
+  trace_launch(*session, launch);
   const Result<void> written = write_stamps(*session, launch);
   if (written.ok()) return {};
   session->note_problem(written.failure());

@@ -62,6 +62,10 @@ class Session {
   /// The test or suite with the open window; empty between them.
   std::string running_test() const { return shared_.window.has_value() ? shared_.window->test : std::string(); }
   bool prints_lines() const { return shared_.prints_lines(); }
+  /// A stretch of the running test that its trace shows, by CLOCK_MONOTONIC. No effect without a trace.
+  void add_to_trace(std::string_view name, std::uint64_t start_ns, std::uint64_t end_ns) {
+    if (shared_.options.trace.wanted) shared_.slices.add(name, start_ns, end_ns, nullptr);
+  }
 
  private:
   std::string backend_note() const;
