@@ -31,7 +31,7 @@ double switch_ns(Mode mode, std::vector<double>& events) {
 }  // namespace
 
 void report_switches(int rounds) {
-  fmt::print("\na change of threads on one CPU: one wakes the other by a pipe, and blocks; median of the rounds\n");
+  fmt::print("\na change of threads on one CPU: two threads hand a byte to and fro by pipes; median of the rounds\n");
   std::vector<double> events;
   std::array<std::vector<double>, kModes> all;
   try {

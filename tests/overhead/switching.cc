@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Two threads on one CPU that wake each other by two pipes, bare or while eBPF programs look at each change of threads.
+// Two threads on one CPU that hand a byte to and fro by pipes, bare or while eBPF programs look at each change of
+// threads.
 //
 // usage: overhead_switching bare|empty|ebpf|sched
 //
-// Prints nanoseconds of one change of threads: a write that wakes the other thread, and a read that blocks. It is the
+// Prints nanoseconds of one change of threads, with a write that wakes the other thread and a read, and how many events
+// it had. A thread that is woken may take the CPU at once, so the other one need not block each time. The figure is the
 // least of nine batches. `empty` is one program at sched_switch that does nothing, `ebpf` is syscost's backend, and
 // `sched` the same with --syscost_sched.
 #include <bpf/bpf.h>

@@ -46,6 +46,24 @@ Capabilities capabilities_of(const detail::CostData& data) {
   return can;
 }
 
+/// What needs the calls of one process, or one stretch of time.
+void refuse_what_benchmarks_have_not(const Options& options) {
+  if (options.trace.wanted) {
+    refuse({"--syscost_trace does not work with Google Benchmark: a benchmark's calls are counted in another process",
+            "leave --syscost_trace out, or trace a test with the same code"});
+  }
+  if (options.where.wanted && options.artifacts_source == Source::command_line && !options.wants_tools()) {
+    refuse(
+        {"--syscost_artifacts with --syscost_where alone does not work with Google Benchmark: a benchmark has no file "
+         "of its call stacks",
+         "leave --syscost_artifacts out: bench show --where --svg draws the lines of a benchmark"});
+  }
+  if (options.scheduler.wanted) {
+    refuse({"--syscost_sched does not work with Google Benchmark: it shows tests, and a benchmark runs many times",
+            "leave --syscost_sched out, or use it on a test with the same code"});
+  }
+}
+
 }  // namespace
 
 void TimingSession::start_or_exit(const adapter::Framework& framework) {
@@ -56,6 +74,7 @@ void TimingSession::start_or_exit(const adapter::Framework& framework) {
   }
   if (options_.doctor) std::exit(run_doctor());
   if (options_.lists_scripts) std::exit(list_scripts(options_));
+  refuse_what_benchmarks_have_not(options_);
   if (run_.run_id.empty()) {
     run_ = read_run_info(options_, framework.build_type);
     if (options_.build_type.empty()) run_.build_type = framework.build_type;
@@ -70,20 +89,6 @@ void TimingSession::start_or_exit(const adapter::Framework& framework) {
 }
 
 std::vector<std::string> TimingSession::counting_variables_or_exit() const {
-  if (options_.trace.wanted) {
-    refuse({"--syscost_trace does not work with Google Benchmark: a benchmark's calls are counted in another process",
-            "leave --syscost_trace out, or trace a test with the same code"});
-  }
-  if (options_.where.wanted && options_.artifacts_source == Source::command_line && !options_.wants_tools()) {
-    refuse(
-        {"--syscost_artifacts with --syscost_where alone does not work with Google Benchmark: a benchmark has no file "
-         "of its call stacks",
-         "leave --syscost_artifacts out: bench show --where --svg draws the lines of a benchmark"});
-  }
-  if (options_.scheduler.wanted) {
-    refuse({"--syscost_sched does not work with Google Benchmark: it shows tests, and a benchmark runs many times",
-            "leave --syscost_sched out, or use it on a test with the same code"});
-  }
   if (!options_.wants_tools()) return {};
   const Result<std::string> root = artifacts_root(options_);
   if (!root.ok()) refuse(root.failure());
