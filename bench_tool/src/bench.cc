@@ -19,6 +19,7 @@
 #include "commands/log.h"
 #include "commands/run_programs.h"
 #include "commands/runs.h"
+#include "commands/scale.h"
 #include "commands/show.h"
 #include "commands/summary.h"
 #include "commands/trace.h"
@@ -73,6 +74,8 @@ int dispatch(const Options& options, std::ostream& out, std::ostream& err) {
       return commands::runs(options, out, err);
     case cli::Command::log:
       return commands::log(options, paint, out, err);
+    case cli::Command::scale:
+      return commands::scale_run(options, paint, out, err);
     case cli::Command::export_run:
       return commands::export_run(options, out, err);
     case cli::Command::doctor:

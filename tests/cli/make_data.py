@@ -12,6 +12,7 @@ import os
 import re
 import sys
 
+from make_scale import make_scale
 from make_sched import make_sched
 from make_traces import make_folders
 
@@ -699,3 +700,4 @@ if __name__ == "__main__":
     make_folders(DATA)
     make_sched(save_bytes)
     make_runs_of_traces()
+    make_scale(save, save_json, call, window, benchmark)

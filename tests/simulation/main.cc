@@ -16,11 +16,14 @@ namespace {
 using syscost::bench::simulation::AlarmsResult;
 using syscost::bench::simulation::CallChange;
 using syscost::bench::simulation::CpuResult;
+using syscost::bench::simulation::Lawless;
+using syscost::bench::simulation::LawsResult;
 using syscost::bench::simulation::Load;
 using syscost::bench::simulation::Noise;
 using syscost::bench::simulation::simulate_alarms;
 using syscost::bench::simulation::simulate_counts;
 using syscost::bench::simulation::simulate_cpu;
+using syscost::bench::simulation::simulate_laws;
 using syscost::bench::simulation::simulate_steps;
 using syscost::bench::simulation::simulate_times;
 using syscost::bench::simulation::simulate_unusual;
@@ -156,6 +159,24 @@ void print_unusual(std::uint64_t seed) {
   }
 }
 
+void print_laws(std::size_t families, std::uint64_t seed) {
+  fmt::print(
+      "\nCounts without a law, {} families of 8, 32, 128, ...: how many a law is said of, other than a constant\n",
+      families);
+  fmt::print("{:<27} {:>8}  {:>8}  {:>8}  {:>8}  {:>8}\n", "counts", "3 sizes", "4 sizes", "5 sizes", "6 sizes",
+             "8 sizes");
+  for (const Lawless kind : {Lawless::random_to_2, Lawless::random_to_10, Lawless::random_to_10000,
+                             Lawless::noisy_constant, Lawless::noisy_line, Lawless::noisy_blocks}) {
+    std::string line = fmt::format("{:<27}", to_string(kind));
+    for (const std::size_t sizes : {3U, 4U, 5U, 6U, 8U}) {
+      const LawsResult result = simulate_laws(kind, sizes, families, seed);
+      line += fmt::format(
+          " {:>8} ", fmt::format("{:.2f} %", 100 * static_cast<double>(result.laws) / static_cast<double>(families)));
+    }
+    fmt::print("{}\n", line.substr(0, line.size() - 1));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -172,4 +193,5 @@ int main(int argc, char** argv) {
   print_alarms(comparisons, seed);
   print_steps(comparisons, seed);
   print_unusual(seed);
+  print_laws(10 * comparisons, seed);
 }

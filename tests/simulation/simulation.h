@@ -118,4 +118,16 @@ struct UnusualResult {
 /// large.
 UnusualResult simulate_unusual(Load load, double mean, double jump, std::size_t intervals, std::uint64_t seed);
 
+/// Counts without a law.
+enum class Lawless { random_to_2, random_to_10, random_to_10000, noisy_constant, noisy_line, noisy_blocks };
+std::string_view to_string(Lawless kind);
+
+struct LawsResult {
+  std::size_t laws = 0;       ///< Families that a law is said of, other than a constant.
+  std::size_t constants = 0;  ///< Families with equal counts, by chance.
+};
+
+/// Of `families` with so many sizes: 8, 32, 128, ...; see scale/solve_law.h.
+LawsResult simulate_laws(Lawless kind, std::size_t sizes, std::size_t families, std::uint64_t seed);
+
 }  // namespace syscost::bench::simulation

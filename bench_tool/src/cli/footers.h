@@ -20,6 +20,7 @@ Examples:
   bench show out.csv Log.Write write        latency histogram of one syscall in one test
   bench trace Log.Write out.csv             its calls one by one, after a run with --syscost_trace
   bench log Log.Write history/              in which run its calls changed
+  bench scale out.csv                       how counts grow with the sizes in names of tests
   bench compare main.csv pr.csv             what changed; exit code 1 if a count grew
   bench ab -- main/tests -- pr/tests        runs both in turns: counts and times
   bench baseline update r1.csv r2.csv r3.csv    a file to commit
@@ -137,6 +138,19 @@ Examples:
   bench log Log.Write history.csv           the runs of one file
   bench log Log.Write nightly/              a folder of files, *.csv.gz too
   bench log Log.Write 2026-*.csv.gz --format csv      to plot it elsewhere)";
+
+inline constexpr const char* kScaleFooter =
+    R"(Tests are of one family if only numbers in their names differ: BM_Copy/64 and BM_Copy/128, BM_Copy/bytes:64,
+Sizes/Copy.Works/4096. For each count of a family prints the formula that reproduces every one of its numbers:
+`14`, `2n + 3`, `ceil(n/4096)`, `3*floor(log2(n)) + 1`, `n*m`; else `no law` and the numbers that break the best candidate.
+With `b in 4090..4100`, each of these block sizes does. `n/a` if the sizes are too few to show a law.
+Times: the best of O(1), O(log n), O(n), O(n log n), O(n^2) and O(n^3), and the part that does not grow.
+
+Examples:
+  bench scale out.csv                       every family of the newest run
+  bench scale out.csv --test 'BM_Copy/*'    one of them
+  bench scale history.csv --label           one test, in runs with labels size=64, size=128, ...
+  bench compare main.csv pr.csv             also names laws that changed)";
 
 inline constexpr const char* kDoctorFooter =
     R"(Runs BINARY --syscost_doctor: which backends work on this machine, why the others do not, and the fix.

@@ -256,6 +256,20 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
   add_count_options(*log, raw);
   add_output_options(*log, raw);
 
+  scale =
+      app.add_subcommand("scale", "How counts and times grow with the sizes in names of tests")->footer(kScaleFooter);
+  scale->add_option("RUN", options.runs, kRunHelp)->required();
+  scale->add_flag("--label", options.scales_by_label,
+                  "Sizes are those in the labels of runs (--syscost_label size=4096); reads all runs of all files");
+  scale
+      ->add_option("--test,--filter", options.tests,
+                   "Only tests that match, in the syntax of --gtest_filter: Log.*:Net.?-*Slow*")
+      ->type_name("PATTERN")
+      ->check(not_empty());
+  add_output_options(*scale, raw);
+  add_size_option(*scale, options, "1000000");
+  add_run_options(*scale, options, 1);
+
   export_command = add_export_command(app, options, kRunHelp);
   add_run_options(*export_command, options, 1);
 

@@ -48,6 +48,7 @@ struct Grammar {
   CLI::App* confirm = nullptr;
   CLI::App* runs = nullptr;
   CLI::App* log = nullptr;
+  CLI::App* scale = nullptr;
   CLI::App* export_command = nullptr;
   CLI::App* doctor = nullptr;
 

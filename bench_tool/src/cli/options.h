@@ -25,6 +25,7 @@ enum class Command {
   trace,
   runs,
   log,
+  scale,
   compare,
   ab,
   doctor,
@@ -88,6 +89,7 @@ struct Options {
   std::optional<std::size_t> top;    ///< --top: so many tests at most, 0 = all; none = what the screen has room for.
   bool has_details = false;          ///< summary: the tables of each test.
   bool has_where = false;            ///< summary, show: the lines of the program that make the calls.
+  bool scales_by_label = false;      ///< scale: sizes are those of the runs' labels.
   std::optional<std::size_t> width;  ///< --width: 0 = any.
   render::Screen screen;             ///< Room for text; see run().
   bool is_fine = false;

@@ -17,9 +17,9 @@
 namespace syscost::bench::cli {
 namespace {
 
-constexpr std::array<std::string_view, 15> kCommands = {"run",      "watch", "summary", "show",    "trace",
-                                                        "hist",     "log",   "runs",    "compare", "ab",
-                                                        "baseline", "check", "confirm", "export",  "doctor"};
+constexpr std::array<std::string_view, 16> kCommands = {"run",   "watch",   "summary", "show",    "trace", "hist",
+                                                        "log",   "scale",   "runs",    "compare", "ab",    "baseline",
+                                                        "check", "confirm", "export",  "doctor"};
 
 /// True when the options before the command ask for help.
 bool asks_for_help(const std::vector<std::string>& args) {
@@ -93,6 +93,7 @@ Parsed parse(const std::vector<std::string>& args) {
   }
   if (grammar.runs->parsed()) options.command = Command::runs;
   if (grammar.log->parsed()) options.command = Command::log;
+  if (grammar.scale->parsed()) options.command = Command::scale;
   if (grammar.export_command->parsed()) options.command = Command::export_run;
   if (grammar.doctor->parsed()) options.command = Command::doctor;
   return finish(std::move(options), raw);

@@ -67,9 +67,10 @@ std::optional<std::size_t> own_window(const model::Dataset& data, const std::vec
   return same == groups.end() ? std::nullopt : std::optional<std::size_t>(same - groups.begin());
 }
 
-/// Groups of one side as pairing sees them, with their summaries.
+/// Groups of one side as pairing sees them, with their summaries, and their families.
 std::vector<stats::PairCandidate> summarize_side(model::Dataset& data, std::vector<WindowSummary>& windows,
-                                                 std::vector<model::Group>& groups) {
+                                                 std::vector<model::Group>& groups,
+                                                 std::vector<scale::Family>& families) {
   // A tool's counts of a window equal ours, or the run printed the difference. Its times include the tool.
   groups = model::group_samples(data, model::Tools::left_out);
   windows = stats::summarize_all(data, groups, true);
@@ -81,6 +82,7 @@ std::vector<stats::PairCandidate> summarize_side(model::Dataset& data, std::vect
     candidates.push_back({model::base_name(data, group), data.text(group.program), group.is_test(data) && !window, part,
                           window ? window : group.owner});
   }
+  families = scale::families_of(data, groups, {.by_label = false, .has_times = false});
   if (!data.has_sites) groups = {};  // as large as the names of all tests
   return candidates;
 }
@@ -193,8 +195,11 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
   if (only_one_has_details) model::fold_details(old_has_details ? result.old_data : result.new_data);
   std::vector<model::Group> old_groups;
   std::vector<model::Group> new_groups;
-  const auto old_side = summarize_side(result.old_data, result.old_windows, old_groups);
-  const auto new_side = summarize_side(result.new_data, result.new_windows, new_groups);
+  std::vector<scale::Family> old_families;
+  std::vector<scale::Family> new_families;
+  const auto old_side = summarize_side(result.old_data, result.old_windows, old_groups, old_families);
+  const auto new_side = summarize_side(result.new_data, result.new_windows, new_groups, new_families);
+  result.law_changes = scale::law_changes(old_families, new_families);
   const stats::Pairing pairing = stats::pair_windows(old_side, new_side, options.pairs);
   if (!pairing.faults.empty()) return pairing.faults;
   result.gate = options.gate;

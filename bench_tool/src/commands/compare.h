@@ -17,6 +17,7 @@
 #include "model/loader.h"
 #include "model/test_locations.h"
 #include "render/paint.h"
+#include "scale/law_changes.h"
 #include "stats/row_times.h"
 #include "stats/scatter.h"
 #include "stats/verdict.h"
@@ -41,6 +42,7 @@ struct CompareResult {
   std::deque<stats::WindowSummary> empty_windows;  ///< For set-ups that one side has, without a call.
   std::vector<stats::Comparison> rows;             ///< All, changed or not.
   std::string paired;                              ///< `A -> B (one test in each file)`; empty when names decided.
+  std::vector<scale::LawChange> law_changes;       ///< For people: no verdict depends on them.
   std::vector<std::string> warnings;
   std::vector<stats::ScatteredProgram> scattered;  ///< Each has a warning.
   std::string count_rules;  ///< The rules of a file for counts that may vary; see commands/count_rules.h.
@@ -115,6 +117,10 @@ std::string calls_cell(const stats::Comparison& row, std::string_view titled_uni
 std::string number_notes(const CompareResult& result, const std::vector<const stats::Comparison*>& shown);
 /// `+1 openat, -2 lseek; +3 ENOENT`.
 std::string breakdown(const stats::Comparison& row);
+
+/// `law changed: BM_Append/{bytes}: write: 1 per 4096 bytes -> 1 per byte`, a line for each law; the first few if there
+/// are many.
+std::string law_lines(const CompareResult& result);
 
 /// Two lines that say what OLD and NEW are; "" where people did not give them.
 std::string sides_text(const CompareResult& result);

@@ -97,6 +97,20 @@ Json sites_json(const stats::Delta& delta) {
   return sites;
 }
 
+Json laws_json(const CompareResult& result) {
+  Json changes = Json::array();
+  for (const scale::LawChange& one : result.law_changes) {
+    const auto rate = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
+    changes.push_back({{"family", one.family},
+                       {"count", one.title},
+                       {"old_law", one.old_law},
+                       {"new_law", one.new_law},
+                       {"old_rate", rate(one.old_rate)},
+                       {"new_rate", rate(one.new_rate)}});
+  }
+  return changes;
+}
+
 Json row_json(const stats::Comparison& row) {
   Json deltas = Json::array();
   for (const stats::Delta& delta : row.deltas) {
@@ -167,6 +181,7 @@ std::string compare_json(const CompareResult& result) {
                        {"paired", result.paired},
                        {"times_comparable", result.comparable.measured},
                        {"loop_and_benchmark_times_comparable", result.comparable.unmeasured},
+                       {"law_changes", laws_json(result)},
                        {"warnings", result.warnings},
                        {"count_rules", result.count_rules.empty() ? Json() : Json(result.count_rules)},
                        {"gate",

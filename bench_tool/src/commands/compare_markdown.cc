@@ -94,7 +94,7 @@ std::string compare_markdown(const CompareResult& result, bool all, std::size_t 
       fmt::format("## syscost: {}\n\n", failing.empty()       ? "no test fails"
                                         : failing.size() == 1 ? "1 test fails"
                                                               : fmt::format("{} tests fail", failing.size()));
-  std::string totals = gate_line(result.rows, result.gate) + '\n';
+  std::string totals = gate_line(result.rows, result.gate) + '\n' + law_lines(result);
   for (const std::string& warning : result.warnings) totals += "warning: " + warning + '\n';
   if (const std::string counts = verdict_line(result); !counts.empty()) totals += "counts: " + counts + '\n';
   const std::string times = time_notes(result);

@@ -90,7 +90,7 @@ std::string heading(const CompareResult& result, const cli::Options& options,
     out.replace(0, end, paint.red(std::string_view(out).substr(0, end)));
   }
   for (const std::string& warning : result.warnings) out += paint.yellow(block("warning: " + warning)) + '\n';
-  out += block(totals(result, shown, options.all) + sides_text(result));
+  out += block(law_lines(result) + totals(result, shown, options.all) + sides_text(result));
   if (!result.count_rules.empty()) out += block(result.count_rules + '\n');
   return result.paired.empty() ? out : out + block("paired: " + result.paired + '\n');
 }

@@ -102,6 +102,19 @@ std::string number_notes(const CompareResult& result, const std::vector<const Co
   return out;
 }
 
+std::string law_lines(const CompareResult& result) {
+  constexpr std::size_t kMostLines = 10;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(result.law_changes.size(), kMostLines); ++i) {
+    const scale::LawChange& change = result.law_changes[i];
+    out += fmt::format("law changed: {}: {}\n", change.family, scale::text_of(change));
+  }
+  if (result.law_changes.size() > kMostLines) {
+    out += fmt::format("law changed: {} more; --format json has all\n", result.law_changes.size() - kMostLines);
+  }
+  return out;
+}
+
 std::string_view unit_of(const WindowSummary& window) {
   if (!window.is_per_iteration) return "";
   // Processes have figures per pass below a benchmark only.

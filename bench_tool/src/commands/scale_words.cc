@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+//
+// What is said of a law, in every format: the law, or why there is none.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "commands/scale.h"
+
+namespace syscost::bench::commands {
+namespace {
+
+using scale::Family;
+using scale::LawRow;
+using scale::Solution;
+
+/// So many counts show that there is no law.
+constexpr std::size_t kFewCounts = 4;
+
+/// `n/a: one step, 0 to 1 at n = 1048576`: counts that change once, as those of an allocator do at its threshold; ""
+/// for others.
+std::string step_text(const Family& family, const LawRow& row) {
+  constexpr std::size_t kFewest = 3;
+  const std::vector<scale::Rational>& values = row.counts.values;
+  if (family.has_two || values.size() < kFewest) return {};
+  const auto other = std::find_if(values.begin(), values.end(), [&](const auto& one) { return one != values.front(); });
+  if (std::any_of(other, values.end(), [&](const auto& one) { return one != *other; })) return {};
+  return fmt::format("n/a: one step, {} to {} at {}", scale::text_of(values.front()), scale::text_of(*other),
+                     scale::size_text(family, row.counts.sizes[static_cast<std::size_t>(other - values.begin())]));
+}
+
+std::string too_few_text(const Family& family, const LawRow& row) {
+  const scale::Law& law = row.solved.law;
+  const std::size_t sizes = row.counts.sizes.size();
+  std::string text =
+      fmt::format("n/a: {} sizes are too few for {}", sizes, scale::text_of(law, family.names, family.are_powers));
+  // Chance has no meaning where any counts would have this law.
+  if (row.solved.has_enough_counts) text += fmt::format(" (chance {:.0f} %)", std::max(1.0, 100 * row.solved.chance));
+  return text;
+}
+
+std::string no_law_text(const Family& family, const LawRow& row) {
+  const auto size = [&](std::size_t point) { return scale::size_text(family, row.counts.sizes[point]); };
+  if (row.solved.has_candidate) {
+    std::string text = "no law: " + scale::text_of(row.solved.law, family.names, family.are_powers) + ", but";
+    for (std::size_t i = 0; i < std::min(row.solved.breaks.size(), kFewCounts); ++i) {
+      const scale::Break& one = row.solved.breaks[i];
+      text += fmt::format("{} {} at {}, not {}", i == 0 ? "" : ",", scale::text_of(row.counts.values[one.point]),
+                          size(one.point), scale::text_of(one.expected));
+    }
+    return row.solved.breaks.size() > kFewCounts ? text + ", ..." : text;
+  }
+  std::string text = "no law:";
+  for (std::size_t i = 0; i < std::min(row.counts.sizes.size(), kFewCounts); ++i) {
+    text += fmt::format("{} {} at {}", i == 0 ? "" : ",", scale::text_of(row.counts.values[i]), size(i));
+  }
+  return row.counts.sizes.size() > kFewCounts ? text + ", ..." : text;
+}
+
+}  // namespace
+
+std::string law_cell(const Family& family, const LawRow& row) {
+  if (!row.reason.empty()) return (row.counts.varies ? "no law: " : "n/a: ") + row.reason;
+  if (row.has_law()) return scale::text_of(row.solved.law, family.names, family.are_powers);
+  if (std::string step = step_text(family, row); !step.empty()) return step;
+  switch (row.solved.solution) {
+    case Solution::law:
+      break;
+    case Solution::too_few:
+      return too_few_text(family, row);
+    case Solution::no_law:
+      return no_law_text(family, row);
+  }
+  return {};
+}
+
+std::string_view status_of(const LawRow& row) {
+  if (!row.reason.empty()) return row.counts.varies ? "varies" : "not_measured";
+  return row.solved.solution == Solution::law ? "law" : row.solved.solution == Solution::too_few ? "too_few" : "no_law";
+}
+
+std::vector<Amortised> amortised_of(const Family& family) {
+  std::vector<Amortised> all;
+  const auto add = [&](Amortised one) {
+    one.tenth_from = scale::n_where_fixed_is(0.1, one.fixed, one.growing, one.curve);
+    one.hundredth_from = scale::n_where_fixed_is(0.01, one.fixed, one.growing, one.curve);
+    all.push_back(std::move(one));
+  };
+  for (const LawRow& row : family.rows) {
+    if (!row.has_law() || row.solved.law.c.num <= 0) continue;
+    const auto growth = scale::growth_per_n(row.solved.law);
+    if (growth.value_or(0) <= 0) continue;
+    const double fixed = row.solved.law.c.value();
+    add({row.title(), false, row.column->name, fixed, fixed, fixed, *growth, scale::Complexity::linear, 0, 0});
+  }
+  for (const scale::TimeRow& row : family.times) {
+    if (!row.fixed || !row.fixed->has_both()) continue;
+    add({std::string(row.title), true, "ns", row.fixed->fixed_ns, row.fixed->fixed_low_ns, row.fixed->fixed_high_ns,
+         row.fixed->growing_ns, row.fixed->complexity, 0, 0});
+  }
+  return all;
+}
+
+}  // namespace syscost::bench::commands

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+#include "scale/families.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "model/start_time.h"
+#include "scale/family_name.h"
+#include "scale/law_rows.h"
+#include "stats/window_summary.h"
+#include "syscost/schema.h"
+
+namespace syscost::bench::scale {
+namespace {
+
+/// The tests that may be of one family: their names are equal but for the numbers in them.
+struct Candidates {
+  const model::Group* first = nullptr;
+  SizedName name;
+  bool is_benchmark = false;
+  struct Member {
+    std::vector<std::int64_t> values;
+    model::Group group;
+  };
+  std::vector<Member> members;
+};
+
+constexpr std::size_t kMostVarying = 2;
+
+bool is_counted_kind(std::string_view kind) {
+  return kind == "test" || kind == "benchmark" || kind == "loop" || kind == "scope" || kind == "process";
+}
+
+std::string key_of(const model::Dataset& data, const model::Group& group, const SizedName& name) {
+  std::string key = fmt::format("{}\t{}\t{}\t{}", data.text(group.kind), data.text(group.program),
+                                data.text(group.window), data.text(group.parent));
+  for (std::size_t i = 0; i < name.parts.size(); ++i) {
+    key += '\t' + name.parts[i];
+    if (i < name.arguments.size()) key += '\t' + name.arguments[i].name;
+  }
+  return key;
+}
+
+/// Of several runs with one label the newest counts.
+void keep_newest_run(const model::Dataset& data, model::Group& group) {
+  const auto start = [&](std::uint32_t sample) {
+    return model::sortable_time(data.text(data.context(data.samples[sample]).started_at));
+  };
+  const auto newest = std::max_element(group.samples.begin(), group.samples.end(),
+                                       [&](std::uint32_t a, std::uint32_t b) { return start(a) < start(b); });
+  if (newest == group.samples.end()) return;
+  const model::NameId run = data.context(data.samples[*newest]).run_id;
+  std::erase_if(group.samples, [&](std::uint32_t sample) { return data.context(data.samples[sample]).run_id != run; });
+}
+
+/// Adds one member for each size that the labels of the group's runs name.
+void add_by_label(const model::Dataset& data, const model::Group& group, std::map<std::string, std::size_t>& index,
+                  std::vector<Candidates>& all) {
+  std::map<std::vector<std::int64_t>, model::Group> by_size;
+  SizedName name;
+  for (const std::uint32_t sample : group.samples) {
+    const std::vector<Argument> sizes = sizes_of_label(data.text(data.context(data.samples[sample]).label));
+    const auto same_names = [](const Argument& a, const Argument& b) { return a.name == b.name; };
+    if (sizes.empty()) continue;
+    if (name.arguments.empty()) name.arguments = sizes;
+    // A run with other names in its label is of another series.
+    if (!std::equal(sizes.begin(), sizes.end(), name.arguments.begin(), name.arguments.end(), same_names)) continue;
+    std::vector<std::int64_t> values;
+    for (const Argument& one : sizes) values.push_back(one.value);
+    const auto [found, is_new] = by_size.try_emplace(values, group);
+    if (is_new) found->second.samples.clear();
+    found->second.samples.push_back(sample);
+  }
+  if (by_size.empty()) return;
+  name.parts = {data.text(group.test)};
+  const auto [at, is_new] = index.try_emplace(key_of(data, group, name), all.size());
+  if (is_new) all.push_back({&group, name, false, {}});
+  for (auto& [values, members] : by_size) {
+    keep_newest_run(data, members);
+    all[at->second].members.push_back({values, std::move(members)});
+  }
+}
+
+std::vector<Candidates> candidates_of(const model::Dataset& data, const std::vector<model::Group>& groups,
+                                      bool by_label) {
+  std::vector<Candidates> all;
+  std::map<std::string, std::size_t> index;
+  for (const model::Group& group : groups) {
+    const std::string& kind = data.text(group.kind);
+    if (!is_counted_kind(kind) || data.text(group.origin) != schema::kOriginSyscost) continue;
+    if (by_label) {
+      add_by_label(data, group, index, all);
+      continue;
+    }
+    const std::string& test = data.text(group.test);
+    const bool is_benchmark = kind == "benchmark" || (kind == "process" && test.find('.') == std::string::npos);
+    SizedName name = is_benchmark ? sized_benchmark(test) : sized_test(test);
+    if (name.arguments.empty()) continue;
+    std::vector<std::int64_t> values;
+    for (const Argument& one : name.arguments) values.push_back(one.value);
+    const auto [at, is_new] = index.try_emplace(key_of(data, group, name), all.size());
+    if (is_new) all.push_back({&group, std::move(name), is_benchmark, {}});
+    all[at->second].members.push_back({std::move(values), group});
+  }
+  return all;
+}
+
+/// The places of arguments that differ among the members.
+std::vector<std::size_t> varying(const Candidates& candidates) {
+  std::vector<std::size_t> places;
+  const std::vector<std::int64_t>& first = candidates.members.front().values;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const auto differs = [&](const auto& member) { return member.values[i] != first[i]; };
+    if (std::any_of(candidates.members.begin(), candidates.members.end(), differs)) places.push_back(i);
+  }
+  return places;
+}
+
+SizeNames names_of(const Candidates& candidates, const std::vector<std::size_t>& places) {
+  SizeNames names;
+  for (std::size_t i = 0; i < std::min(places.size(), kMostVarying); ++i) {
+    names[i] = candidates.name.arguments[places[i]].name;
+    if (names[i].empty()) names[i] = i == 0 ? "n" : "m";
+  }
+  if (places.size() > 1 && names[0] == names[1]) names = {"n", "m"};
+  return names;
+}
+
+/// `BM_Copy/{n}/8`: the name of the test, with the names of the sizes in their places.
+std::string pattern_of(const Candidates& candidates, const std::vector<std::size_t>& places, const SizeNames& names) {
+  std::string text;
+  for (std::size_t i = 0; i < candidates.name.parts.size(); ++i) {
+    text += candidates.name.parts[i];
+    if (i >= candidates.name.arguments.size() || candidates.name.parts.size() == 1) continue;
+    const auto place = std::find(places.begin(), places.end(), i);
+    const auto at = static_cast<std::size_t>(place - places.begin());
+    text += place == places.end() ? std::to_string(candidates.members.front().values[i])
+            : at < kMostVarying   ? "{" + names[at] + "}"
+                                  : "{...}";
+  }
+  return text;
+}
+
+std::string shown_name(const model::Dataset& data, const Candidates& candidates, const std::string& pattern) {
+  std::string name = model::display_name(data, *candidates.first);
+  const std::string& test = data.text(candidates.first->test);
+  const std::size_t at = test.empty() ? std::string::npos : name.find(test);
+  return at == std::string::npos ? name : name.replace(at, test.size(), pattern);
+}
+
+/// GoogleTest numbers the instances of a parameterised test if they get no names. Such numbers are no sizes.
+bool looks_numbered(const Candidates& candidates, const std::vector<Size>& sizes) {
+  if (candidates.is_benchmark || candidates.name.arguments.size() != 1 || !candidates.name.arguments[0].name.empty()) {
+    return false;
+  }
+  return sizes.front()[0] == 0 && sizes.back()[0] < 2 * static_cast<std::int64_t>(sizes.size());
+}
+
+/// Why the samples of one size cannot be used; "" if they can.
+std::string fault_of(const stats::WindowSummary& window) {
+  if (std::string outcome = stats::outcome_text(window); !outcome.empty()) return outcome;
+  if (window.lost.value_or(0) != 0) return "events were lost";
+  if (window.incomplete != 0) return "rows are missing";
+  if (window.uncounted != 0 && !window.is_plain) return "not counted";
+  return {};
+}
+
+TimeRow time_row(const Family& family, std::string_view title, const std::vector<stats::WindowSummary>& windows,
+                 stats::Numbers stats::WindowSummary::*numbers) {
+  TimeRow row;
+  row.title = title;
+  if (family.has_two) {
+    row.reason = "two sizes vary";
+    return row;
+  }
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    const stats::Numbers& time = windows[i].*numbers;
+    if (!time || time->median <= 0 || family.sizes[i][0] < 1) continue;
+    row.points.push_back({static_cast<double>(family.sizes[i][0]), time->median});
+  }
+  row.fit = best_complexity(row.points);
+  row.fixed = fixed_cost(row.points);
+  if (!row.fit) {
+    row.reason = row.points.empty()
+                     ? "not measured"
+                     : fmt::format("{} size{} too few", row.points.size(), row.points.size() == 1 ? " is" : "s are");
+  }
+  return row;
+}
+
+void add_laws_and_times(const model::Dataset& data, const std::vector<SizedGroup>& groups, bool has_times,
+                        Family& family) {
+  std::vector<SizedGroup> usable;
+  std::vector<stats::WindowSummary> windows;
+  for (const SizedGroup& one : groups) {
+    stats::WindowSummary window = stats::summarize(data, one.group, true);
+    if (const std::string fault = fault_of(window); !fault.empty()) {
+      family.left_out.push_back(size_text(family, one.size) + ": " + fault);
+      continue;
+    }
+    family.is_per_iteration = family.is_per_iteration || window.is_per_iteration;
+    family.sizes.push_back(one.size);
+    usable.push_back(one);
+    windows.push_back(std::move(window));
+  }
+  if (family.sizes.size() < 2) {
+    family.refusal = "fewer than two sizes have counts";
+    return;
+  }
+  const auto is_power = [](const Size& size) {
+    return std::has_single_bit(static_cast<std::uint64_t>(size[0])) &&
+           std::has_single_bit(static_cast<std::uint64_t>(size[1]));
+  };
+  family.are_powers = std::all_of(family.sizes.begin(), family.sizes.end(), is_power);
+  family.rows = law_rows_of(data, usable, family);
+  if (!has_times) return;
+  family.times.push_back(time_row(family, "wall", windows, &stats::WindowSummary::wall_ns));
+  family.times.push_back(time_row(family, "cpu", windows, &stats::WindowSummary::cpu_ns));
+}
+
+}  // namespace
+
+std::string size_text(const Family& family, const Size& size) {
+  std::string text = fmt::format("{} = {}", family.names[0], size[0]);
+  if (family.has_two) text += fmt::format(", {} = {}", family.names[1], size[1]);
+  return text;
+}
+
+std::vector<Family> families_of(const model::Dataset& data, const std::vector<model::Group>& groups,
+                                const FamilyOptions& options) {
+  std::vector<Family> families;
+  for (const Candidates& candidates : candidates_of(data, groups, options.by_label)) {
+    const std::vector<std::size_t> places = varying(candidates);
+    if (places.empty()) continue;
+    Family family;
+    family.names = names_of(candidates, places);
+    family.has_two = places.size() > 1;
+    const std::string pattern = pattern_of(candidates, places, family.names);
+    family.name = shown_name(data, candidates, pattern);
+    family.key = fmt::format("{}\t{}\t{}\t{}\t{}", data.text(candidates.first->kind),
+                             model::program_name(data.text(candidates.first->program)), pattern,
+                             data.text(candidates.first->window), data.text(candidates.first->parent));
+    std::map<Size, model::Group> by_size;
+    for (const Candidates::Member& member : candidates.members) {
+      const Size size = {member.values[places[0]], places.size() > 1 ? member.values[places[1]] : 1};
+      const auto [found, is_new] = by_size.try_emplace(size, member.group);
+      if (is_new) continue;
+      found->second.samples.insert(found->second.samples.end(), member.group.samples.begin(),
+                                   member.group.samples.end());
+    }
+    std::vector<SizedGroup> groups_by_size;
+    std::vector<Size> sizes;
+    for (auto& [size, group] : by_size) {
+      sizes.push_back(size);
+      groups_by_size.push_back({size, std::move(group)});
+    }
+    if (places.size() > kMostVarying) {
+      family.sizes = sizes;
+      family.refusal = fmt::format("{} sizes vary; laws of one or two are searched", places.size());
+    } else if (!options.by_label && looks_numbered(candidates, sizes)) {
+      family.sizes = sizes;
+      family.refusal = "numbered, so there are no sizes";
+    } else {
+      add_laws_and_times(data, groups_by_size, options.has_times, family);
+    }
+    families.push_back(std::move(family));
+  }
+  return families;
+}
+
+}  // namespace syscost::bench::scale

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+//
+// Laws that differ between two runs: a buffer that got lost is `1 per 4096 bytes -> 1 per byte`, not `+ 61 432 write`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scale/families.h"
+
+namespace syscost::bench::scale {
+
+struct LawChange {
+  std::string family;   ///< As NEW prints it.
+  std::string title;    ///< `write`
+  std::string old_law;  ///< `ceil(bytes/4096)`
+  std::string new_law;
+  std::string old_rate;  ///< `1 per 4096 bytes`; both rates are empty if one law has none.
+  std::string new_rate;
+};
+
+/// The counts that have a law on both sides, where OLD's law does not reproduce NEW's counts, nor NEW's those of OLD. A
+/// syscall that one side does not make at all has the law 0 there.
+std::vector<LawChange> law_changes(const std::vector<Family>& old_families, const std::vector<Family>& new_families);
+
+/// `write: 1 per 4096 bytes -> 1 per byte`, or the laws themselves.
+std::string text_of(const LawChange& change);
+
+}  // namespace syscost::bench::scale
