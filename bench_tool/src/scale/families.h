@@ -53,7 +53,8 @@ struct TimeRow {
 
 struct Family {
   std::string name;  ///< `benchmark BM_Copy/{n}`: the name that is printed, with the sizes' names in their places.
-  std::string key;   ///< Equal for the same family in two runs.
+  std::string key;   ///< Equal for the same family in two runs, and for families of this name in other programs.
+  std::string program;
   SizeNames names;
   bool has_two = false;
   bool are_powers = false;  ///< Every size is a power of two.

@@ -8,6 +8,18 @@
 namespace syscost::bench::scale {
 namespace {
 
+/// The family of the same name in OLD: of the same program, or of another one if each side has one of this name.
+const Family* partner_of(const Family& family, const std::vector<Family>& old_families,
+                         const std::vector<Family>& new_families) {
+  const auto has_name = [&](const Family& other) { return other.key == family.key && other.has_two == family.has_two; };
+  const bool is_only = std::count_if(old_families.begin(), old_families.end(), has_name) == 1 &&
+                       std::count_if(new_families.begin(), new_families.end(), has_name) == 1;
+  const auto found = std::find_if(old_families.begin(), old_families.end(), [&](const Family& other) {
+    return has_name(other) && (is_only || other.program == family.program);
+  });
+  return found == old_families.end() ? nullptr : &*found;
+}
+
 const LawRow* find_row(const Family& family, const LawRow& wanted) {
   const auto found = std::find_if(family.rows.begin(), family.rows.end(), [&](const LawRow& row) {
     return row.syscall == wanted.syscall && row.detail == wanted.detail && row.is_per_run == wanted.is_per_run &&
@@ -61,10 +73,8 @@ bool is_of_calls(const LawRow& row) {
 std::vector<LawChange> law_changes(const std::vector<Family>& old_families, const std::vector<Family>& new_families) {
   std::vector<LawChange> changes;
   for (const Family& new_family : new_families) {
-    const auto old_family = std::find_if(old_families.begin(), old_families.end(), [&](const Family& family) {
-      return family.key == new_family.key && family.has_two == new_family.has_two;
-    });
-    if (old_family == old_families.end() || old_family->rows.empty() || new_family.rows.empty()) continue;
+    const Family* const old_family = partner_of(new_family, old_families, new_families);
+    if (old_family == nullptr || old_family->rows.empty() || new_family.rows.empty()) continue;
     const auto add = [&](const LawRow& old_row, const LawRow& new_row) {
       if (auto change = change_of(*old_family, old_row, new_family, new_row)) changes.push_back(std::move(*change));
     };

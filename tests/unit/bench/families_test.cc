@@ -225,6 +225,20 @@ TEST(LawChanges, AreThoseOfTheProgramAndNotOfTheSizes) {
   EXPECT_TRUE(changes_between(family_rows(sizes, buffered), family_rows({4096, 8192, 65536}, buffered)).empty());
 }
 
+TEST(LawChanges, AreThoseOfTwoBuildsOfAProgram) {
+  const auto rows = [](const std::string& program, int each) {
+    std::string text;
+    for (const int n : {8, 64, 512}) {
+      text += writes("S/C.W/" + std::to_string(n), each * n, {{"program", program}});
+    }
+    return text;
+  };
+  EXPECT_EQ(changes_between(rows("main_tests", 1), rows("pr_tests", 2)), std::vector<std::string>{"write: n -> 2n"});
+  // Two programs have tests of this name: the one that did not change does not stand for the one that did.
+  EXPECT_EQ(changes_between(rows("a", 1) + rows("b", 2), rows("a", 1) + rows("b", 3)),
+            std::vector<std::string>{"write: 2n -> 3n"});
+}
+
 TEST(LawChanges, OfASyscallThatIsNewBeginAtZero) {
   const auto none = [](int) { return std::int64_t{0}; };
   const auto one = [](int) { return std::int64_t{1}; };
