@@ -23,6 +23,9 @@ SCHEMA = open(os.path.join(HERE, "../../plugin/include/syscost/schema.h")).read(
 COLUMNS = re.findall(r'X\(k\w+,\s*"(\w+)"\)', SCHEMA)
 VERSION = int(re.search(r"kSchemaVersion = (\d+);", SCHEMA)[1])
 HEADER = ",".join(COLUMNS)
+# Columns that files before version 7 lack.
+MEASURES = set(re.findall(r"Column::k(\w+)", re.search(r"kMeasureColumns = \{(.*?)\};", SCHEMA, re.DOTALL)[1]))
+MEASURES = {name for word, name in re.findall(r'X\(k(\w+),\s*"(\w+)"\)', SCHEMA) if word in MEASURES}
 
 
 def row(**cells):
@@ -35,11 +38,15 @@ def row(**cells):
     return ",".join(str(values.get(column, "")) for column in COLUMNS)
 
 
+def columns_of(version):
+    return [column for column in COLUMNS if (version >= 5 or column != "cpu_ns") and (version >= 7 or column not in MEASURES)]
+
+
 def header_of(version):
     """The header of an older version."""
     renamed = dict(kernel_release="kernel", per_run_calls="fixed_calls", per_run_errors="fixed_errors",
                    per_run_errnos="fixed_errnos") if version < 6 else {}
-    return ",".join(renamed.get(column, column) for column in COLUMNS if version >= 5 or column != "cpu_ns")
+    return ",".join(renamed.get(column, column) for column in columns_of(version))
 
 
 def line_of(version, line):
@@ -47,7 +54,7 @@ def line_of(version, line):
     cells = dict(zip(COLUMNS, line.split(",")), schema_version=str(version))
     if version < 6 and cells["kind"] == "gpu_kernel":
         cells["kind"] = "kernel"
-    return ",".join(cells[column] for column in COLUMNS if version >= 5 or column != "cpu_ns")
+    return ",".join(cells[column] for column in columns_of(version))
 
 
 def lower_bound(ns):

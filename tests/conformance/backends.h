@@ -16,9 +16,11 @@ struct BackendColumn {
   bool knows_errors = true;
   bool knows_denied = true;   ///< False: denied calls are among the calls, or among the entries where those are all.
   bool knows_latency = true;  ///< False: there must be none.
-  bool misses_restarted = false;  ///< A call that a signal ends before the backend was told of it is not counted.
-  bool keeps_stacks = false;      ///< Takes --syscost_where and --syscost_trace.
-  std::string blind_to = {};      ///< A syscall that it cannot see, under whichever ABI.
+  bool knows_bytes = true;    ///< bytes, bytes_released, short_calls
+  bool knows_i386_lengths = true;  ///< Sizes and lengths of calls of another ABI than the program's.
+  bool misses_restarted = false;   ///< A call that a signal ends before the backend was told of it is not counted.
+  bool keeps_stacks = false;       ///< Takes --syscost_where and --syscost_trace.
+  std::string blind_to = {};       ///< A syscall that it cannot see, under whichever ABI.
   std::string missing;  ///< Why it cannot work on this machine as it is, with the remedy; empty = it must work.
 };
 

@@ -39,8 +39,9 @@ using Expectation = std::optional<std::uint64_t>;
 struct Row {
   std::string name = {};
   Expectation entries = 0, calls = 0, restarts = 0, in_flight = 0, no_return = 0, carried_in = 0, denied = 0;
-  std::map<int, std::uint64_t> errors = {};  ///< errno -> calls; compared unless `calls` is open.
-  std::string open_because = {};             ///< Reason for the empty expectations above.
+  std::map<int, std::uint64_t> errors = {};                 ///< errno -> calls; compared unless `calls` is open.
+  std::string open_because = {};                            ///< Reason for the empty expectations above.
+  Expectation bytes = {}, released = {}, short_calls = {};  ///< Not compared if empty, or if the backend knows none.
 
   Row restarted(std::uint64_t times) && {
     restarts = times;
@@ -63,6 +64,16 @@ struct Row {
   }
   Row carried(std::uint64_t times) && {
     carried_in = times;
+    return std::move(*this);
+  }
+  Row moving(std::uint64_t its_bytes, Expectation its_short_calls = {}) && {
+    bytes = its_bytes;
+    short_calls = its_short_calls;
+    return std::move(*this);
+  }
+  Row mapping(std::uint64_t its_bytes, std::uint64_t its_released) && {
+    bytes = its_bytes;
+    released = its_released;
     return std::move(*this);
   }
   /// Denied calls never were calls, but the program saw their errno.

@@ -56,6 +56,12 @@ void compare_row(Sentences& out, const Row& row, const BackendColumn& backend, c
   }
 }
 
+void compare_bytes_of_row(Sentences& out, const Row& row, const MeasuredRow& found) {
+  expect(out, row.name + " bytes", row.bytes, found.bytes.value_or(0));
+  expect(out, row.name + " bytes released", row.released, found.released.value_or(0));
+  expect(out, row.name + " short calls", row.short_calls, found.short_calls.value_or(0));
+}
+
 // Checks that apply to the rows of all cases.
 void compare_with_itself(Sentences& out, const std::string& name, const BackendColumn& backend,
                          const MeasuredRow& row) {
@@ -86,6 +92,7 @@ Sentences compare_with_table(const Window& expected, const BackendColumn& backen
   for (const Row& row : expected.rows) {
     named.insert(row.name);
     compare_row(out, row, backend, row_of(measured, row.name));
+    if (backend.knows_bytes) compare_bytes_of_row(out, row, row_of(measured, row.name));
   }
   for (const auto& [name, row] : measured.rows) {
     compare_with_itself(out, name, backend, row);
@@ -123,11 +130,56 @@ Sentences compare_calls_with_strace(const MeasuredWindow& measured, const Strace
   return out;
 }
 
+/// Bytes of the calls that both saw return.
+void compare_bytes(Sentences& out, const BackendColumn& backend, const MeasuredWindow& measured,
+                   const StraceWindow& strace) {
+  struct Sums {
+    std::uint64_t bytes = 0, released = 0, short_calls = 0;
+    bool is_foreign = false;
+  };
+  std::map<std::string, Sums> ours;
+  for (const auto& [name, row] : measured.rows) {
+    Sums& sums = ours[strace_name(name)];
+    sums.is_foreign = sums.is_foreign || strace_name(name) != name;
+    sums.bytes += row.bytes.value_or(0);
+    sums.released += row.released.value_or(0);
+    sums.short_calls += row.short_calls.value_or(0);
+  }
+  for (const auto* map : {&strace.bytes, &strace.released, &strace.short_calls}) {
+    for (const auto& [name, number] : *map) ours.emplace(name, Sums());
+  }
+  const auto of = [](const std::map<std::string, std::uint64_t>& map, const std::string& name) {
+    const auto found = map.find(name);
+    return found != map.end() ? found->second : 0;
+  };
+  for (const auto& [name, sums] : ours) {
+    const bool has_lengths = backend.knows_i386_lengths || !sums.is_foreign;
+    const bool maps = name == "mmap" || name == "mmap2" || name == "munmap" || name == "mremap" || name == "brk";
+    if (has_lengths || !maps) expect(out, name + " bytes", of(strace.bytes, name), sums.bytes, "strace");
+    if (!has_lengths) continue;
+    expect(out, name + " bytes released", of(strace.released, name), sums.released, "strace");
+    expect(out, name + " short calls", of(strace.short_calls, name), sums.short_calls, "strace");
+  }
+}
+
+/// Entries, and what became of them.
+Sentences compare_entries_with_strace(const BackendColumn& backend, const MeasuredWindow& measured,
+                                      const StraceWindow& strace);
+
 }  // namespace
 
 Sentences compare_with_strace(const BackendColumn& backend, const MeasuredWindow& measured,
                               const StraceWindow& strace) {
-  if (!backend.knows_entries) return compare_calls_with_strace(measured, strace);
+  Sentences out = backend.knows_entries ? compare_entries_with_strace(backend, measured, strace)
+                                        : compare_calls_with_strace(measured, strace);
+  if (backend.knows_bytes) compare_bytes(out, backend, measured, strace);
+  return out;
+}
+
+namespace {
+
+Sentences compare_entries_with_strace(const BackendColumn& backend, const MeasuredWindow& measured,
+                                      const StraceWindow& strace) {
   Sentences out;
   StraceWindow ours;
   for (const auto& [name, row] : measured.rows) {
@@ -164,6 +216,8 @@ Sentences compare_with_strace(const BackendColumn& backend, const MeasuredWindow
   return out;
 }
 
+}  // namespace
+
 Sentences compare_table_with_strace(const Window& expected, const StraceWindow& strace) {
   // strace as a backend: it knows entries only, and denied calls are among them.
   MeasuredWindow as_measured;
@@ -172,7 +226,7 @@ Sentences compare_table_with_strace(const Window& expected, const StraceWindow& 
   Window renamed = expected;
   for (Row& row : renamed.rows) row.name = strace_name(row.name);
   BackendColumn column;
-  column.knows_calls = column.knows_errors = column.knows_denied = column.knows_latency = false;
+  column.knows_bytes = column.knows_calls = column.knows_errors = column.knows_denied = column.knows_latency = false;
   return compare_with_table(renamed, column, as_measured);
 }
 

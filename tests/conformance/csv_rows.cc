@@ -43,6 +43,9 @@ MeasuredRow row_of(const csv::Row& row) {
   found.carried_in = number(row, Column::kCarriedIn);
   found.denied = number(row, Column::kDenied);
   found.latencies = number(row, Column::kLatencyCount);
+  if (!row.text(Column::kBytes).empty()) found.bytes = number(row, Column::kBytes);
+  if (!row.text(Column::kBytesReleased).empty()) found.released = number(row, Column::kBytesReleased);
+  if (!row.text(Column::kShortCalls).empty()) found.short_calls = number(row, Column::kShortCalls);
   std::istringstream errors{std::string(row.text(Column::kErrnos))};
   for (std::string one; errors >> one;) {
     const std::size_t colon = one.find(':');

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ namespace conformance {
 struct MeasuredRow {
   std::uint64_t entries = 0, calls = 0, restarts = 0, in_flight = 0, no_return = 0, carried_in = 0, denied = 0;
   std::uint64_t latencies = 0;
+  std::optional<std::uint64_t> bytes = {}, released = {},
+                               short_calls = {};  ///< Empty = the backend does not know, or there are none.
   std::map<int, std::uint64_t> errors;
 };
 

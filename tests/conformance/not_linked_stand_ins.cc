@@ -23,6 +23,15 @@ Count Cost::calls(std::string_view /*selector*/) const {
 Count Cost::entries(std::string_view /*selector*/) const {
   refuse();
 }
+Count Cost::bytes(std::string_view /*selector*/) const {
+  refuse();
+}
+Count Cost::bytes_released(std::string_view /*selector*/) const {
+  refuse();
+}
+Count Cost::short_calls(std::string_view /*selector*/) const {
+  refuse();
+}
 Count Cost::lost() const {
   refuse();
 }

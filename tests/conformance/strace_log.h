@@ -29,6 +29,9 @@ struct StraceWindow {
   std::map<std::string, std::uint64_t> in_flight;         ///< Entered between them, not returned before the second.
   std::map<std::string, std::uint64_t> no_return = {};    ///< Entered between them, and never returned.
   std::map<std::string, std::uint64_t> interrupted = {};  ///< Of those that returned: ended by a signal.
+  std::map<std::string, std::uint64_t> bytes = {};        ///< That calls entered and returned between them moved.
+  std::map<std::string, std::uint64_t> released = {};     ///< That these unmapped.
+  std::map<std::string, std::uint64_t> short_calls = {};  ///< Of these: they moved less than asked.
 };
 
 class StraceLog {
@@ -64,6 +67,8 @@ class StraceLog {
   bool read_end_of_thread(int tid, std::string_view text);
   void finish(Call& call, std::string_view text, std::size_t number);
   std::string canonical_name(int tid, std::string_view name, std::string_view arguments) const;
+  void add_bytes(const Call& call, StraceWindow& window) const;
+  std::uint64_t break_before(const Call& call) const;
   const Call* marker(const std::string& text, std::size_t after) const;
   std::set<int> threads_of(int tid) const;
 
@@ -71,6 +76,7 @@ class StraceLog {
   std::set<int> dispatched_;         // threads that return from a dispatched call by their next rt_sigreturn
   bool is_dispatching_ = false;      // a thread of ours was armed: handlers are entered by us
   std::set<int> holds_signals_;      // threads in which we hold all signals back for a moment
+  std::set<int> has_asked_break_;    // threads in which we asked for the break, before the program's brk
   std::set<int> own_dispatch_;       // threads of a program that dispatches for itself
   std::map<int, std::size_t> open_;  // thread -> its unfinished call
   std::map<int, std::size_t> last_;  // thread -> its latest call

@@ -31,7 +31,7 @@ PLUGIN = {
     "agent/guest": ["agent/common", "agent/find"],
     "agent/inject": ["agent/common", "agent/find", "os"],
     "backends/common": ["core"],
-    "backends/dispatch/stub": [],
+    "backends/dispatch/stub": ["core/tables"],
     "backends/dispatch/command": ["backends/dispatch/stub"],
     "arguments": ["arguments/tables", "core", "os"],
     "backends/dispatch": ["arguments", "backends/common", "backends/dispatch/stub", "core", "os"],

@@ -18,7 +18,7 @@ enum class SplitFault { none, too_few, too_many, open_quote };
 
 class Cells {
  public:
-  static constexpr std::size_t kMostColumns = 80;
+  static constexpr std::size_t kMostColumns = 96;
 
   /// Lines must have `columns` of them, at most kMostColumns.
   explicit Cells(std::size_t columns) : columns_(columns) {}

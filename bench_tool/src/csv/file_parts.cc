@@ -46,10 +46,12 @@ Columns columns_of(const Input& input) {
     // The first part cannot be read either, and says so.
   }
   header.resize(std::min(header.find('\n'), filled));
-  return header.find(fmt::format(",{},", schema::kColumnNames[static_cast<std::size_t>(schema::Column::kCpuNs)])) ==
-                 std::string::npos
-             ? Columns::without_cpu_ns
-             : Columns::all;
+  const auto has = [&](schema::Column column) {
+    return header.find(fmt::format(",{},", schema::kColumnNames[static_cast<std::size_t>(column)])) !=
+           std::string::npos;
+  };
+  if (!has(schema::Column::kCpuNs)) return Columns::before_cpu_ns;
+  return has(schema::kMeasureColumns.front()) ? Columns::all : Columns::before_measures;
 }
 
 }  // namespace

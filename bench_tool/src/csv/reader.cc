@@ -26,16 +26,22 @@ std::string_view name_before(std::size_t column) {
 }
 
 /// Returns the fault of a header line as a sentence; "" for a header of a version that bench reads. The columns always
-/// have the same order. `has_cpu_ns` becomes false for a version before kCpuNsSince.
-std::string header_fault(std::string_view line, bool& has_cpu_ns) {
+/// have the same order. `version` becomes the newest one with the columns of the header.
+std::string header_fault(std::string_view line, int& version) {
   bool has_names_before = false;  // The first column with two names decides about all of them.
+  version = schema::kSchemaVersion;
   for (std::size_t i = 0; i < schema::kColumnCount; ++i) {
+    const int since = schema::column_since(static_cast<schema::Column>(i));
+    if (since > version) continue;
     std::string_view found = line.substr(0, line.find(','));
     if (i == static_cast<std::size_t>(schema::kNamesBefore.front().first)) has_names_before = found == name_before(i);
     const std::string_view expected = has_names_before ? name_before(i) : schema::kColumnNames[i];
     if (found != expected) {
-      if (has_cpu_ns && i == static_cast<std::size_t>(schema::Column::kCpuNs)) {
-        has_cpu_ns = false;
+      // The first columns that a version brought decide whether the file has all of them.
+      const bool may_lack = i == static_cast<std::size_t>(schema::Column::kCpuNs) ||
+                            i == static_cast<std::size_t>(schema::kMeasureColumns.front());
+      if (may_lack) {
+        version = since - 1;
         continue;
       }
       if (found.empty() && i != 0) {
@@ -67,6 +73,15 @@ bool is_header(const Row& row) {
   return row.text(schema::Column::kSchemaVersionColumn) == schema::kColumnNames.front();
 }
 
+/// How many columns a row has.
+std::size_t count_of(Columns columns) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < schema::kColumnCount; ++i) {
+    if (schema::column_since(static_cast<schema::Column>(i)) <= version_with(columns)) ++count;
+  }
+  return count;
+}
+
 const char* const kJoined = ": files joined? Give bench a folder that holds them instead";
 const std::string kSecondHeader = std::string("a second header") + kJoined;
 const char* const kTorn = "the row stops before its last column (`end`): torn by a crash or a full disk; not counted";
@@ -92,9 +107,9 @@ class RowReader {
       problems_.add(name_, 1, "the first line is not text: not a syscost CSV");
       return false;
     }
-    bool has_cpu_ns = true;
-    std::string fault = header_fault(line.text, has_cpu_ns);
-    if (!has_cpu_ns) lack_cpu_ns();
+    int columns_version = 0;
+    std::string fault = header_fault(line.text, columns_version);
+    row_.expect(columns_of_version(columns_version));
     if (fault.empty()) return true;
     const bool is_ours = line.text.starts_with("schema_version,");
     if (is_ours && lines_.next(line)) {
@@ -114,8 +129,8 @@ class RowReader {
     return false;
   }
 
-  /// The file is of a version before kCpuNsSince.
-  void lack_cpu_ns() { row_.lacks(schema::Column::kCpuNs); }
+  /// Which columns the rows have; the header was read elsewhere.
+  void expect(Columns columns) { row_.expect(columns); }
 
   void read_rows(const RowHandler& handle) {
     for (Line line; lines_.next(line);) {
@@ -172,18 +187,17 @@ class RowReader {
   std::string split_text(SplitFault fault, std::string_view line) const {
     // Joined files of two versions have lines of two lengths.
     if (line.starts_with(fmt::format("{},", schema::kColumnNames.front()))) return kSecondHeader;
-    const std::size_t expected = schema::kColumnCount - (row_.lacks_a_column() ? 1 : 0);
-    const std::size_t of_others = schema::kColumnCount - (row_.lacks_a_column() ? 0 : 1);
     const int version = version_of(line);
     const auto cells = static_cast<std::size_t>(std::count(line.begin(), line.end(), ',')) + 1;
-    if (cells == of_others && version != 0 && (version < schema::kCpuNsSince) != row_.lacks_a_column()) {
+    const bool is_other = version != 0 && columns_of_version(version) != row_.columns_;
+    if (is_other && cells == count_of(columns_of_version(version))) {
       return fmt::format("a row of schema version {} in a file of another one{}", version, kJoined);
     }
     switch (fault) {
       case SplitFault::too_few:
         return kTorn;
       case SplitFault::too_many:
-        return fmt::format("more than {} columns: not written by syscost, or two rows in one line", expected);
+        return fmt::format("more than {} columns: not written by syscost, or two rows in one line", row_.count_);
       case SplitFault::open_quote:
         return "a quote is not closed on this line: torn, or a line break inside a field (syscost writes none)";
       case SplitFault::none:
@@ -207,7 +221,7 @@ ReadEnd read_csv(const std::string& name, ReadBytes bytes, const RowHandler& han
   ReadEnd end;
   try {
     RowReader reader(name, std::move(bytes), problems);
-    if (columns == Columns::without_cpu_ns) reader.lack_cpu_ns();
+    if (columns != Columns::in_first_line) reader.expect(columns);
     if (columns == Columns::in_first_line && !reader.read_header()) return end;
     end.is_ours = true;
     reader.read_rows(handle);

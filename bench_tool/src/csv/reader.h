@@ -7,6 +7,8 @@
 // number, and the reader goes on with the next line.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -20,15 +22,30 @@
 
 namespace syscost::bench::csv {
 
+/// Which columns the rows of a file have, as its version says. The caller may know that from the header, which it read
+/// before.
+enum class Columns { in_first_line, all, before_measures, before_cpu_ns };
+
+/// The version whose files have these columns; not of `in_first_line`.
+constexpr int version_with(Columns columns) {
+  if (columns == Columns::before_cpu_ns) return schema::kCpuNsSince - 1;
+  return columns == Columns::before_measures ? schema::kMeasuresSince - 1 : schema::kSchemaVersion;
+}
+constexpr Columns columns_of_version(int version) {
+  if (version < schema::kCpuNsSince) return Columns::before_cpu_ns;
+  return version < schema::kMeasuresSince ? Columns::before_measures : Columns::all;
+}
+
 /// One row; cells live until the handler returns.
 class Row {
  public:
   std::string_view text(schema::Column column) const {
-    return column == absent_ ? std::string_view() : cells_[position_of(column)];
+    const std::uint8_t position = positions_[static_cast<std::size_t>(column)];
+    return position == kAbsent ? std::string_view() : cells_[position];
   }
   /// Neither `first` nor `last` is a column that older files lack.
   bool are_empty(schema::Column first, schema::Column last) const {
-    return cells_.are_empty(position_of(first), position_of(last));
+    return cells_.are_empty(positions_[static_cast<std::size_t>(first)], positions_[static_cast<std::size_t>(last)]);
   }
   std::uint64_t line() const { return line_; }
   /// True if its columns before `record` equal those of the previous row that was handed out.
@@ -37,18 +54,24 @@ class Row {
  private:
   friend class RowReader;
 
-  /// The file was written before there was `column`.
-  void lacks(schema::Column column) {
-    absent_ = column;
-    cells_.expect(schema::kColumnCount - 1);
-  }
-  bool lacks_a_column() const { return absent_ != static_cast<schema::Column>(schema::kColumnCount); }
-  std::size_t position_of(schema::Column column) const {
-    return static_cast<std::size_t>(column) - (column > absent_ ? 1U : 0U);
+  static constexpr std::uint8_t kAbsent = 0xff;
+
+  Row() { expect(Columns::all); }
+  /// Call it before the first line.
+  void expect(Columns columns) {
+    columns_ = columns;
+    count_ = 0;
+    for (std::size_t i = 0; i < schema::kColumnCount; ++i) {
+      const bool is_there = schema::column_since(static_cast<schema::Column>(i)) <= version_with(columns);
+      positions_[i] = is_there ? static_cast<std::uint8_t>(count_++) : kAbsent;
+    }
+    cells_.expect(count_);
   }
 
   Cells cells_{schema::kColumnCount};
-  schema::Column absent_ = static_cast<schema::Column>(schema::kColumnCount);  ///< That none is.
+  Columns columns_ = Columns::all;
+  std::size_t count_ = 0;                                       ///< Of columns.
+  std::array<std::uint8_t, schema::kColumnCount> positions_{};  ///< In a line, from 0; kAbsent = not there.
   std::uint64_t line_ = 0;
   bool repeats_key_ = false;
 };
@@ -68,9 +91,6 @@ struct ReadEnd {
   bool is_ours = false;     ///< False if the header is not ours: then no row has a meaning.
   std::uint64_t lines = 0;  ///< That were read.
 };
-
-/// How the columns of the rows are known: from the header, or from the caller, who read the header before.
-enum class Columns { in_first_line, all, without_cpu_ns };
 
 /// Reads the whole input `bytes`, called `name` in messages. Calls `handle` for each whole row, in file order.
 ReadEnd read_csv(const std::string& name, ReadBytes bytes, const RowHandler& handle, Problems& problems,

@@ -59,6 +59,16 @@ struct Totals {
   Measured calls;
   Measured errors;
   Measured kernel_ns;
+  Measured peak_rss_bytes;
+  Measured bytes_read;
+  Measured bytes_written;
+  Measured bytes_mapped;
+  Measured bytes_unmapped;
+  Measured descriptors_left;
+  Measured threads_left;
+  Measured children_left;
+  Measured mapped_bytes_left;
+  NameId left_open = kNoName;  ///< As in the file: what the window left open.
   Measured late;
   Measured lost;
 

@@ -205,6 +205,7 @@ std::string RowParser::parse_totals(const csv::Row& row, Totals& totals) {
   }
   totals.outcome = name(row, Column::kOutcome);
   totals.excludes = name(row, Column::kDetail);
+  totals.left_open = name(row, Column::kLeftOpen);
   Measured unused;  // no command prints these, but a cell that is not a number is a fault of the file
   return parse_fields(row, {{Column::kIterations, &totals.iterations},
                             {Column::kCountedIterations, &totals.counted_iterations},
@@ -221,6 +222,15 @@ std::string RowParser::parse_totals(const csv::Row& row, Totals& totals) {
                             {Column::kTotalCalls, &totals.calls},
                             {Column::kTotalErrors, &totals.errors},
                             {Column::kTotalKernelNs, &totals.kernel_ns},
+                            {Column::kPeakRssBytes, &totals.peak_rss_bytes},
+                            {Column::kTotalBytesRead, &totals.bytes_read},
+                            {Column::kTotalBytesWritten, &totals.bytes_written},
+                            {Column::kTotalBytesMapped, &totals.bytes_mapped},
+                            {Column::kTotalBytesUnmapped, &totals.bytes_unmapped},
+                            {Column::kDescriptorsLeft, &totals.descriptors_left},
+                            {Column::kThreadsLeft, &totals.threads_left},
+                            {Column::kChildrenLeft, &totals.children_left},
+                            {Column::kMappedBytesLeft, &totals.mapped_bytes_left},
                             {Column::kLate, &totals.late},
                             {Column::kLost, &totals.lost}});
 }
@@ -240,6 +250,10 @@ std::string RowParser::parse_syscall(const csv::Row& row, bool keeps_histogram, 
                                          {Column::kErrors, &parsed.errors},
                                          {Column::kPerRunCalls, &parsed.per_run_calls},
                                          {Column::kPerRunErrors, &parsed.per_run_errors},
+                                         {Column::kBytes, &parsed.bytes},
+                                         {Column::kBytesReleased, &parsed.bytes_released},
+                                         {Column::kShortCalls, &parsed.short_calls},
+                                         {Column::kPerRunBytes, &parsed.per_run_bytes},
                                          {Column::kLatencyCount, &parsed.latency_count},
                                          {Column::kLatencySumNs, &parsed.latency_sum_ns},
                                          {Column::kLatencyMinNs, &parsed.latency_min_ns},

@@ -12,27 +12,29 @@ namespace {
 constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
 
 /// The numbers of a row; the first two decide how the others are packed.
-constexpr std::array kNumbers = {&SyscallRow::entries,        &SyscallRow::calls,         &SyscallRow::restarts,
-                                 &SyscallRow::in_flight,      &SyscallRow::no_return,     &SyscallRow::carried_in,
-                                 &SyscallRow::denied,         &SyscallRow::errors,        &SyscallRow::per_run_calls,
-                                 &SyscallRow::per_run_errors, &SyscallRow::latency_count, &SyscallRow::latency_sum_ns,
-                                 &SyscallRow::latency_min_ns, &SyscallRow::latency_max_ns};
+constexpr std::array kNumbers = {&SyscallRow::entries,        &SyscallRow::calls,          &SyscallRow::restarts,
+                                 &SyscallRow::in_flight,      &SyscallRow::no_return,      &SyscallRow::carried_in,
+                                 &SyscallRow::denied,         &SyscallRow::errors,         &SyscallRow::per_run_calls,
+                                 &SyscallRow::per_run_errors, &SyscallRow::latency_count,  &SyscallRow::latency_sum_ns,
+                                 &SyscallRow::latency_min_ns, &SyscallRow::latency_max_ns, &SyscallRow::bytes,
+                                 &SyscallRow::bytes_released, &SyscallRow::short_calls,    &SyscallRow::per_run_bytes};
 
 constexpr std::array kTexts = {&SyscallRow::errnos, &SyscallRow::per_run_errnos, &SyscallRow::histogram};
 
 /// How a number is packed: two bits each in the row's first word.
-enum How : std::uint32_t {
+enum How : std::uint64_t {
   kNothing = 0,   ///< It was not measured.
   kZero = 1,      ///< 0
   kAsBefore = 2,  ///< Equal to entries; to calls, if entries are unknown.
   kWritten = 3,   ///< It follows.
 };
 constexpr unsigned kFirstTextBit = 2 * kNumbers.size();
-constexpr std::uint32_t kIsNextLine = 1U << (kFirstTextBit + kTexts.size());
-static_assert(kFirstTextBit + kTexts.size() < 32);
+constexpr std::uint64_t kIsNextLine = 1ULL << (kFirstTextBit + kTexts.size());
+constexpr unsigned kWordBytes = 5;
+static_assert(kFirstTextBit + kTexts.size() < 8 * kWordBytes);
 
 // The call, the word, the line, the texts and the numbers, as long as they can be.
-constexpr std::size_t kLongestRow = 5 + 4 + 5 + 5 * kTexts.size() + 10 * kNumbers.size();
+constexpr std::size_t kLongestRow = 5 + kWordBytes + 5 + 5 * kTexts.size() + 10 * kNumbers.size();
 
 /// Seven bits a byte, the lowest first; the last byte has its highest bit clear.
 std::uint8_t* write_number(std::uint8_t* at, std::uint64_t number) {
@@ -104,8 +106,8 @@ std::optional<SyscallRow> RowStore::append(const SyscallRow& row) {
   std::uint8_t* const begin = blocks_.back().bytes.get() + filled_;
   std::uint8_t* at = write_number(begin, call);
   std::uint8_t* const word_at = at;
-  at += 4;
-  std::uint32_t word = 0;
+  at += kWordBytes;
+  std::uint64_t word = 0;
   const Measured& before = row.entries.has_value() ? row.entries : row.calls;
   for (std::size_t i = 0; i < kNumbers.size(); ++i) {
     const Measured& number = row.*kNumbers[i];
@@ -118,7 +120,7 @@ std::optional<SyscallRow> RowStore::append(const SyscallRow& row) {
   }
   for (std::size_t i = 0; i < kTexts.size(); ++i) {
     if (row.*kTexts[i] == kNoName) continue;
-    word |= 1U << (kFirstTextBit + i);
+    word |= 1ULL << (kFirstTextBit + i);
     at = write_number(at, row.*kTexts[i]);
   }
   if (row.line == last_line_ + 1) {
@@ -127,7 +129,7 @@ std::optional<SyscallRow> RowStore::append(const SyscallRow& row) {
     at = write_number(at, row.line);
   }
   last_line_ = row.line;
-  for (unsigned i = 0; i < 4; ++i) word_at[i] = static_cast<std::uint8_t>(word >> (8 * i));
+  for (unsigned i = 0; i < kWordBytes; ++i) word_at[i] = static_cast<std::uint8_t>(word >> (8 * i));
   filled_ += static_cast<std::size_t>(at - begin);
   ++extent->rows;
   ++size_;
@@ -161,8 +163,8 @@ void RowStore::unpack(const Extent& extent, std::vector<SyscallRow>& rows) const
     row.syscall = call.syscall;
     row.detail = call.detail;
     row.classes = call.classes;
-    std::uint32_t word = 0;
-    for (unsigned byte = 0; byte < 4; ++byte) word |= std::uint32_t{*at++} << (8 * byte);
+    std::uint64_t word = 0;
+    for (unsigned byte = 0; byte < kWordBytes; ++byte) word |= std::uint64_t{*at++} << (8 * byte);
     for (std::size_t number = 0; number < kNumbers.size(); ++number) {
       switch ((word >> (2 * number)) & 3U) {
         case kZero:

@@ -31,6 +31,10 @@ struct SyscallRow {
   Measured errors;
   Measured per_run_calls;   ///< The part of `calls` made once per run of a benchmark's loop; if known.
   Measured per_run_errors;  ///< The part of `errors` made once per run of a benchmark's loop; if known.
+  Measured bytes;           ///< Moved by I/O, or mapped, by `calls`.
+  Measured bytes_released;  ///< Unmapped by `calls`.
+  Measured short_calls;     ///< The part of `calls` that moved less than asked.
+  Measured per_run_bytes;   ///< The part of `bytes` that comes once per run of a benchmark's loop; if known.
   Measured latency_count;
   Measured latency_sum_ns;
   Measured latency_min_ns;

@@ -205,6 +205,14 @@ class SYSCOST_EXPORT Cost {
   Count errors(std::string_view selector, int number) const;
   /// Time between kernel entry and exit, summed over returned entries, in ns. Includes time blocked.
   Count kernel_ns(std::string_view selector = "*") const;
+  /// Bytes that calls moved, or mapped: the sum of column `bytes` (docs/csv-format.md). Name syscalls of one kind:
+  /// `bytes("write,pwrite64")`, `bytes("mmap,mremap,brk")`.
+  Count bytes(std::string_view selector) const;
+  /// Bytes that munmap, mremap and brk unmapped.
+  Count bytes_released(std::string_view selector = "munmap,mremap,brk") const;
+  /// Calls that succeeded and moved less than asked, of syscalls that have the size as an argument: column
+  /// `short_calls`.
+  Count short_calls(std::string_view selector) const;
 
   /// Events that happened but could not be attributed: 0, or the counts above are lower bounds.
   Count lost() const;

@@ -22,7 +22,7 @@ namespace syscost::schema {
 
 /// Version written to column `schema_version`. Moves when a column or a record is added, removed, renamed or changes
 /// meaning.
-inline constexpr int kSchemaVersion = 6;
+inline constexpr int kSchemaVersion = 7;
 /// Rows since this version mean the same; a reader takes all from here to kSchemaVersion.
 inline constexpr int kOldestSchemaVersion = 3;
 /// Since this version there is column `cpu_ns`; files of older ones have all others, in the same order.
@@ -30,6 +30,8 @@ inline constexpr int kCpuNsSince = 5;
 /// Since this version four columns and a kind have the names below; a reader knows the names before (kNamesBefore,
 /// kKindGpuKernelBefore).
 inline constexpr int kNamesSince = 6;
+/// Since this version there are the columns of kMeasureColumns; files of older ones have all others, in the same order.
+inline constexpr int kMeasuresSince = 7;
 
 /// Text of the last column of every row; a row that does not end in it was torn by a crash or a full disk.
 inline constexpr std::string_view kEndMark = "end";
@@ -54,8 +56,16 @@ inline constexpr std::string_view kEndMark = "end";
   X(kVoluntarySwitches, "voluntary_switches")                                        \
   X(kInvoluntarySwitches, "involuntary_switches")                                    \
   X(kMinorFaults, "minor_faults") X(kMajorFaults, "major_faults")                    \
+  X(kPeakRssBytes, "peak_rss_bytes")                                                 \
   X(kTotalEntries, "total_entries") X(kTotalCalls, "total_calls")                    \
   X(kTotalErrors, "total_errors") X(kTotalKernelNs, "total_kernel_ns")               \
+  X(kTotalBytesRead, "total_bytes_read")                                             \
+  X(kTotalBytesWritten, "total_bytes_written")                                       \
+  X(kTotalBytesMapped, "total_bytes_mapped")                                         \
+  X(kTotalBytesUnmapped, "total_bytes_unmapped")                                     \
+  X(kDescriptorsLeft, "descriptors_left") X(kThreadsLeft, "threads_left")            \
+  X(kChildrenLeft, "children_left") X(kMappedBytesLeft, "mapped_bytes_left")         \
+  X(kLeftOpen, "left_open")                                                          \
   X(kLate, "late") X(kLost, "lost")                                                  \
   /* `syscall` rows: one syscall of the window */                                    \
   X(kClass, "class") X(kEntries, "entries") X(kCalls, "calls")                       \
@@ -63,6 +73,8 @@ inline constexpr std::string_view kEndMark = "end";
   X(kCarriedIn, "carried_in") X(kDenied, "denied") X(kErrors, "errors")              \
   X(kErrnos, "errnos") X(kPerRunCalls, "per_run_calls")                              \
   X(kPerRunErrors, "per_run_errors") X(kPerRunErrnos, "per_run_errnos")              \
+  X(kBytes, "bytes") X(kBytesReleased, "bytes_released")                             \
+  X(kShortCalls, "short_calls") X(kPerRunBytes, "per_run_bytes")                     \
   X(kLatencyCount, "latency_count")                                                  \
   X(kLatencySumNs, "latency_sum_ns") X(kLatencyMinNs, "latency_min_ns")              \
   X(kLatencyMaxNs, "latency_max_ns") X(kP50Ns, "p50_ns") X(kP75Ns, "p75_ns")         \
@@ -85,6 +97,31 @@ inline constexpr std::array kColumnNames = {
 };
 
 inline constexpr std::size_t kColumnCount = kColumnNames.size();
+
+/// Columns that files before kMeasuresSince lack.
+inline constexpr std::array kMeasureColumns = {Column::kPeakRssBytes,
+                                               Column::kTotalBytesRead,
+                                               Column::kTotalBytesWritten,
+                                               Column::kTotalBytesMapped,
+                                               Column::kTotalBytesUnmapped,
+                                               Column::kDescriptorsLeft,
+                                               Column::kThreadsLeft,
+                                               Column::kChildrenLeft,
+                                               Column::kMappedBytesLeft,
+                                               Column::kLeftOpen,
+                                               Column::kBytes,
+                                               Column::kBytesReleased,
+                                               Column::kShortCalls,
+                                               Column::kPerRunBytes};
+
+/// The first version of which files have the column, under today's name or the one before.
+constexpr int column_since(Column column) {
+  if (column == Column::kCpuNs) return kCpuNsSince;
+  for (const Column measure : kMeasureColumns) {
+    if (column == measure) return kMeasuresSince;
+  }
+  return kOldestSchemaVersion;
+}
 
 /// Values of column `kind`: what the window was opened for.
 inline constexpr std::array<std::string_view, 9> kKinds = {"test",      "suite",   "environment", "loop",      "scope",

@@ -23,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/byte_rules.h"
 #include "core/call_stack.h"
 #include "core/call_trace.h"
 #include "core/child_tables.h"
@@ -43,8 +44,9 @@ struct Capabilities {
   bool latency = false;     ///< Histogram and sums.
   bool carried_in = false;  ///< Calls that entered before the window.
   bool denied = false;      ///< Calls stopped by a seccomp filter.
-  bool children = false;    ///< Counts child processes too; true only if that was requested.
-  std::uint32_t lanes = 0;  ///< How many threads can be inside thread scopes at once.
+  BytesKnown bytes = BytesKnown::none;
+  bool children = false;                        ///< Counts child processes too; true only if that was requested.
+  std::uint32_t lanes = 0;                      ///< How many threads can be inside thread scopes at once.
   std::span<const SyscallId> uncountable = {};  ///< Syscalls that it never sees: their counts are empty, not 0.
 };
 
@@ -74,7 +76,10 @@ struct Crossing {
   int error = 0;  ///< errno, 0 = success.
   bool has_latency = false;
   std::uint64_t latency_ns = 0;
-  bool is_traced = false;  ///< trace() has an event of it.
+  std::uint64_t bytes = 0;           ///< As in Tally.
+  std::uint64_t bytes_released = 0;  ///< As in Tally.
+  bool is_short = false;             ///< It moved less than asked.
+  bool is_traced = false;            ///< trace() has an event of it.
 };
 
 /// Receives crossings; a plain interface because std::function may allocate.

@@ -5,10 +5,13 @@
 #include <array>
 #include <cstddef>
 #include <memory_resource>
+#include <optional>
 #include <ostream>
 #include <string>
+#include <type_traits>
 #include <utility>
 
+#include "core/byte_numbers.h"
 #include "core/cost_data.h"
 #include "core/selector.h"
 #include "core/syscall_table.h"
@@ -55,6 +58,11 @@ std::string not_available(const Unavailable* why) {
   return text.append(why == nullptr ? "nothing was measured" : without_stop(why->reason)).append(")");
 }
 
+Count unknown_bytes(SyscallId id) {
+  return Count(because("Nothing says how many bytes " + syscall_name(id) + " moved.",
+                       "Leave it out of the selector; docs/csv-format.md (Bytes) has the syscalls with bytes."));
+}
+
 /// Sums `measure` over the chosen syscalls. If `data` is null, `why` is the reason. An assertion calls it inside a
 /// window, so a selector without a regular expression is parsed and applied without malloc.
 template <class Measure>
@@ -81,7 +89,14 @@ Count sum(const detail::CostData* data, const Why& why, std::string_view selecto
   }
   std::uint64_t total = 0;
   for (const auto& [id, tally] : data->table) {
-    if (chosen.value().matches(id)) total += measure(tally);
+    if (!chosen.value().matches(id)) continue;
+    if constexpr (std::is_invocable_v<Measure, SyscallId, const Tally&>) {
+      const std::optional<std::uint64_t> number = measure(id, tally);
+      if (!number.has_value()) return unknown_bytes(id);
+      total += *number;
+    } else {
+      total += measure(tally);
+    }
   }
   const std::uint64_t lost = data->late + data->lost;
   return lost == 0 ? Count(total) : Count::at_least(total, lost);
@@ -158,6 +173,43 @@ Count Cost::errors(std::string_view selector, int number) const {
 Count Cost::kernel_ns(std::string_view selector) const {
   if (data_ != nullptr && !data_->measured.latency) return not_measured("time");
   return sum(data_.get(), why_, selector, [](const Tally& tally) { return tally.latency.sum_ns(); });
+}
+
+namespace {
+
+/// A syscall that can have no such number adds 0. A call that failed adds 0, too.
+template <class Pick>
+auto bytes_picker(BytesKnown known, Pick pick) {
+  return [known, pick](SyscallId id, const Tally& tally) -> std::optional<std::uint64_t> {
+    const std::optional<std::uint64_t> number = pick(byte_numbers(id, tally, known));
+    if (number.has_value()) return number;
+    const bool has_success = tally.calls > tally.errors.total();
+    const bool may_have = has_unknown_bytes(id) || pick(byte_numbers(id, tally, BytesKnown::all)).has_value();
+    return has_success && may_have ? std::nullopt : std::optional<std::uint64_t>(0);
+  };
+}
+
+}  // namespace
+
+Count Cost::bytes(std::string_view selector) const {
+  if (data_ != nullptr && data_->measured.bytes == BytesKnown::none) return not_measured("bytes");
+  const BytesKnown known = data_ != nullptr ? data_->measured.bytes : BytesKnown::none;
+  return sum(data_.get(), why_, selector,
+             bytes_picker(known, [](const ByteNumbers& numbers) { return numbers.bytes; }));
+}
+
+Count Cost::bytes_released(std::string_view selector) const {
+  if (data_ != nullptr && data_->measured.bytes == BytesKnown::none) return not_measured("bytes");
+  const BytesKnown known = data_ != nullptr ? data_->measured.bytes : BytesKnown::none;
+  return sum(data_.get(), why_, selector,
+             bytes_picker(known, [](const ByteNumbers& numbers) { return numbers.released; }));
+}
+
+Count Cost::short_calls(std::string_view selector) const {
+  if (data_ != nullptr && data_->measured.bytes == BytesKnown::none) return not_measured("bytes");
+  const BytesKnown known = data_ != nullptr ? data_->measured.bytes : BytesKnown::none;
+  return sum(data_.get(), why_, selector,
+             bytes_picker(known, [](const ByteNumbers& numbers) { return numbers.short_calls; }));
 }
 
 Count Cost::lost() const {

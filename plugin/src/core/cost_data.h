@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 
+#include "core/byte_rules.h"
 #include "core/call_stack.h"
 #include "core/child_tables.h"
 #include "core/filter.h"
@@ -27,6 +28,7 @@ struct Measured {
   bool calls = true;
   bool errors = true;
   bool latency = true;
+  BytesKnown bytes = BytesKnown::none;
   std::span<const SyscallId> uncountable = {};  ///< Syscalls that the backend never sees.
 };
 

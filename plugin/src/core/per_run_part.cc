@@ -46,6 +46,9 @@ PerRunParts parts_of(const Tables& passes, const detail::Measured& measured) {
     if (!calls.has_value()) continue;
     PerRunPart& part = parts[id];
     part.calls = *calls;
+    if (measured.bytes != BytesKnown::none) {
+      part.bytes = per_run_of(passes, id, [](const Tally& one) { return one.bytes; });
+    }
     if (measured.errors) part.errors = per_run_errors(passes, id, tally);
   }
   return parts;

@@ -79,8 +79,11 @@ struct Tally {
   std::uint64_t no_return = 0;
   std::uint64_t carried_in = 0;
   std::uint64_t denied = 0;
-  ErrnoCounts errors;       ///< Of `calls`, by errno.
-  SparseHistogram latency;  ///< One value per returned entry.
+  std::uint64_t bytes = 0;           ///< That `calls` moved or mapped (byte_rules.h).
+  std::uint64_t bytes_released = 0;  ///< That `calls` unmapped.
+  std::uint64_t short_calls = 0;     ///< Of `calls`: they moved less than asked.
+  ErrnoCounts errors;                ///< Of `calls`, by errno.
+  SparseHistogram latency;           ///< One value per returned entry.
 
   /// Entries that had neither returned nor ended. 0 also when a backend that sees no entries left `entries` at 0.
   std::uint64_t in_flight() const {
@@ -101,12 +104,16 @@ struct Tally {
     no_return += other.no_return;
     carried_in += other.carried_in;
     denied += other.denied;
+    bytes += other.bytes;
+    bytes_released += other.bytes_released;
+    short_calls += other.short_calls;
     errors.merge(other.errors);
     latency.merge(other.latency);
   }
 
   void clear() {
     entries = calls = restarts = no_return = carried_in = denied = 0;
+    bytes = bytes_released = short_calls = 0;
     errors.clear();
     latency.clear();
   }

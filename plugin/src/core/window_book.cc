@@ -99,6 +99,9 @@ void WindowBook::add(const Crossing& crossing) {
         ++tally.calls;
         if (trace_ != nullptr && !crossing.is_traced) ++window.untraced;
         tally.errors.add(crossing.error);
+        tally.bytes += crossing.bytes;
+        tally.bytes_released += crossing.bytes_released;
+        if (crossing.is_short) ++tally.short_calls;
         break;
       case Crossing::Outcome::kRestart:
         ++tally.restarts;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/byte_numbers.h"
 #include "core/call_site.h"
 #include "core/syscall_table.h"
 #include "csv/row.h"
@@ -67,6 +68,14 @@ void set_per_run(Row& row, const PerRunPart& part) {
   row.set(Column::kPerRunErrnos, text);
 }
 
+void set_bytes(Row& row, SyscallId id, const Tally& tally, Number per_run, BytesKnown known) {
+  const ByteNumbers bytes = byte_numbers(id, tally, known);
+  row.set(Column::kBytes, bytes.bytes);
+  row.set(Column::kBytesReleased, bytes.released);
+  row.set(Column::kShortCalls, bytes.short_calls);
+  row.set(Column::kPerRunBytes, bytes.bytes.has_value() ? per_run : std::nullopt);
+}
+
 void set_latency(Row& row, const Histogram& latency) {
   const bool has_values = latency.count() > 0;
   row.set(Column::kLatencyCount, latency.count());
@@ -96,6 +105,20 @@ void set_totals(Row& row, const CallTable& table, const Capabilities& can) {
   row.set(Column::kTotalCalls, measured(can.calls, calls));
   row.set(Column::kTotalErrors, measured(can.errors, errors));
   row.set(Column::kTotalKernelNs, measured(can.latency, kernel_ns));
+  const ByteTotals bytes = byte_totals(table, can.bytes);
+  row.set(Column::kTotalBytesRead, bytes.read);
+  row.set(Column::kTotalBytesWritten, bytes.written);
+  row.set(Column::kTotalBytesMapped, bytes.mapped);
+  row.set(Column::kTotalBytesUnmapped, bytes.unmapped);
+}
+
+/// What the window left open. In the order of the columns this comes after the totals.
+void set_left(Row& row, const WindowColumns& window) {
+  row.set(Column::kDescriptorsLeft, window.descriptors_left);
+  row.set(Column::kThreadsLeft, window.threads_left);
+  row.set(Column::kChildrenLeft, window.children_left);
+  row.set(Column::kMappedBytesLeft, window.mapped_bytes_left);
+  row.set(Column::kLeftOpen, window.left_open);
 }
 
 void set_tally(Row& row, SyscallId id, const Tally& tally, const PerRunParts* per_run, const Capabilities& can) {
@@ -112,7 +135,11 @@ void set_tally(Row& row, SyscallId id, const Tally& tally, const PerRunParts* pe
   row.set(Column::kErrors, measured(can.errors, tally.errors.total()));
   if (can.errors) row.set(Column::kErrnos, errnos_text(tally.errors));
   if (per_run != nullptr) {
-    if (const auto part = per_run->find(id); part != per_run->end()) set_per_run(row, part->second);
+    const auto part = per_run->find(id);
+    if (part != per_run->end()) set_per_run(row, part->second);
+    set_bytes(row, id, tally, part != per_run->end() ? part->second.bytes : std::nullopt, can.bytes);
+  } else {
+    set_bytes(row, id, tally, std::nullopt, can.bytes);
   }
   if (can.latency) set_latency(row, tally.latency.dense());
 }
@@ -196,8 +223,10 @@ void WindowRows::append(std::string& out, const WindowColumns& window, const det
   row.set(Column::kInvoluntarySwitches, window.involuntary_switches);
   row.set(Column::kMinorFaults, window.minor_faults);
   row.set(Column::kMajorFaults, window.major_faults);
+  row.set(Column::kPeakRssBytes, window.peak_rss_bytes);
+  if (cost != nullptr) set_totals(row, cost->table, capabilities);
+  set_left(row, window);
   if (cost != nullptr) {
-    set_totals(row, cost->table, capabilities);
     row.set(Column::kLate, cost->late);
     row.set(Column::kLost, cost->lost);
   }

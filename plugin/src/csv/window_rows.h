@@ -38,6 +38,12 @@ struct WindowColumns {
   std::optional<std::uint64_t> involuntary_switches;
   std::optional<std::uint64_t> minor_faults;
   std::optional<std::uint64_t> major_faults;
+  std::optional<std::uint64_t> peak_rss_bytes;
+  std::optional<std::uint64_t> descriptors_left;
+  std::optional<std::uint64_t> threads_left;
+  std::optional<std::uint64_t> children_left;
+  std::optional<std::uint64_t> mapped_bytes_left;
+  std::string_view left_open;
   std::string_view excluded;  ///< Column `detail`: the loops inside, which have rows of their own.
   const ChildPerRunParts* per_run_of_children = nullptr;
   const PerRunParts* per_run = nullptr;  ///< Null if per-run calls are not separated.

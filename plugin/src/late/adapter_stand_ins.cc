@@ -47,6 +47,15 @@ Count Cost::errors(std::string_view, int) const {
 Count Cost::kernel_ns(std::string_view) const {
   return Count(why_);
 }
+Count Cost::bytes(std::string_view) const {
+  return Count(why_);
+}
+Count Cost::bytes_released(std::string_view) const {
+  return Count(why_);
+}
+Count Cost::short_calls(std::string_view) const {
+  return Count(why_);
+}
 Count Cost::lost() const {
   return Count(why_);
 }

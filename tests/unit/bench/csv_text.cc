@@ -80,16 +80,24 @@ std::string window_rows(const std::vector<std::tuple<std::string, std::string, i
   return test_row({{"total_calls", std::to_string(total)}}) + text;
 }
 
-std::string without_cpu_ns(const std::string& text) {
-  constexpr auto kGone = static_cast<std::size_t>(schema::Column::kCpuNs);
+std::string as_before(int version, const std::string& text) {
   std::istringstream lines(text);
   std::string out;
   for (std::string line; std::getline(lines, line);) {
-    std::size_t begin = 0;
-    for (std::size_t i = 0; i < kGone; ++i) begin = line.find(',', begin) + 1;
-    out += line.erase(begin, line.find(',', begin) + 1 - begin) + '\n';
+    std::istringstream cells(line);
+    std::string kept;
+    std::string cell;
+    for (std::size_t i = 0; i < schema::kColumnCount && std::getline(cells, cell, ','); ++i) {
+      if (schema::column_since(static_cast<schema::Column>(i)) >= version) continue;
+      kept += (i == 0 ? "" : ",") + cell;
+    }
+    out += kept + '\n';
   }
   return out;
+}
+
+std::string without_cpu_ns(const std::string& text) {
+  return as_before(schema::kCpuNsSince, text);
 }
 
 }  // namespace syscost::bench::testing

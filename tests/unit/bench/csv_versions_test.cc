@@ -6,6 +6,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "csv/reader.h"
 #include "csv_text.h"
@@ -56,9 +57,51 @@ TEST(CsvVersions, ReadsFilesOfVersionsWithoutCpuNs) {
   EXPECT_EQ(around_cpu_ns(header() + rows), expected);
   EXPECT_EQ(around_cpu_ns(without_cpu_ns(header() + rows)), expected);
   // Only the first part of a file has a header.
-  EXPECT_EQ(around_cpu_ns(without_cpu_ns(rows), csv::Columns::without_cpu_ns), expected);
+  EXPECT_EQ(around_cpu_ns(without_cpu_ns(rows), csv::Columns::before_cpu_ns), expected);
   const std::string now = test_row({{"system_ns", "7"}, {"cpu_ns", "8"}, {"overhead_estimate_ns", "9"}});
   EXPECT_EQ(around_cpu_ns(now, csv::Columns::all), "7 8 9 end test\n");
+}
+
+TEST(CsvVersions, ReadsFilesOfVersionsWithoutMeasures) {
+  const std::string rows = test_row({{"schema_version", "6"}, {"cpu_ns", "8"}, {"total_calls", "3"}}) +
+                           syscall_row({{"schema_version", "6"}, {"calls", "3"}, {"latency_count", "2"}});
+  const Loaded loaded =
+      load(testing::as_before(schema::kMeasuresSince, rows), {}, testing::as_before(schema::kMeasuresSince, header()));
+  EXPECT_EQ(loaded.problems, "");
+  ASSERT_EQ(loaded.data.samples.size(), 1U);
+  EXPECT_EQ(loaded.data.samples[0].totals.calls.value_or(0), 3U);
+  EXPECT_FALSE(loaded.data.samples[0].totals.bytes_read.has_value());
+  const std::vector<model::SyscallRow> calls = loaded.data.rows_of(0);
+  ASSERT_EQ(calls.size(), 1U);
+  EXPECT_EQ(calls[0].latency_count.value_or(0), 2U);
+  EXPECT_FALSE(calls[0].bytes.has_value());
+}
+
+TEST(CsvVersions, ReadsMeasures) {
+  const Loaded loaded = load(
+      test_row({{"total_bytes_read", "70000"},
+                {"total_bytes_written", "5"},
+                {"total_bytes_mapped", "8192"},
+                {"total_bytes_unmapped", "4096"},
+                {"descriptors_left", "1"},
+                {"left_open", "5 file /x"},
+                {"total_calls", "9"}}) +
+      syscall_row(
+          {{"syscall", "read"}, {"calls", "9"}, {"bytes", "70000"}, {"short_calls", "2"}, {"per_run_bytes", "0"}}));
+  EXPECT_EQ(loaded.problems, "");
+  const model::Totals& totals = loaded.data.samples.at(0).totals;
+  EXPECT_EQ(totals.bytes_read.value_or(0), 70000U);
+  EXPECT_EQ(totals.bytes_written.value_or(0), 5U);
+  EXPECT_EQ(totals.bytes_mapped.value_or(0), 8192U);
+  EXPECT_EQ(totals.bytes_unmapped.value_or(0), 4096U);
+  EXPECT_EQ(totals.descriptors_left.value_or(0), 1U);
+  EXPECT_EQ(loaded.data.text(totals.left_open), "5 file /x");
+  const std::vector<model::SyscallRow> calls = loaded.data.rows_of(0);
+  ASSERT_EQ(calls.size(), 1U);
+  EXPECT_EQ(calls[0].bytes.value_or(0), 70000U);
+  EXPECT_FALSE(calls[0].bytes_released.has_value());
+  EXPECT_EQ(calls[0].short_calls.value_or(0), 2U);
+  EXPECT_EQ(calls[0].per_run_bytes.value_or(9), 0U);
 }
 
 std::string with_names_before(std::string header) {
@@ -102,7 +145,7 @@ TEST(CsvVersions, SaysThatRowsOfAnotherVersionWereJoinedToAFile) {
   const std::string now = header() + test_row({});
   const std::string before = without_cpu_ns(header() + test_row({{"schema_version", "4"}}));
   EXPECT_EQ(around_cpu_ns(before + now), "   end test\nf.csv:3: a second header: " + advice +
-                                             "f.csv:4: a row of schema version 6 in a file of another one: " + advice);
+                                             "f.csv:4: a row of schema version 7 in a file of another one: " + advice);
   EXPECT_EQ(around_cpu_ns(now + before), "   end test\nf.csv:3: a second header: " + advice +
                                              "f.csv:4: a row of schema version 4 in a file of another one: " + advice);
   const std::string two_in_one = test_row({{"schema_version", "4"}});

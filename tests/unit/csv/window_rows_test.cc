@@ -15,8 +15,14 @@
 namespace syscost::csv {
 namespace {
 
-constexpr Capabilities kEverything{
-    .entries = true, .calls = true, .errors = true, .latency = true, .carried_in = true, .denied = true, .lanes = 1};
+constexpr Capabilities kEverything{.entries = true,
+                                   .calls = true,
+                                   .errors = true,
+                                   .latency = true,
+                                   .carried_in = true,
+                                   .denied = true,
+                                   .bytes = BytesKnown::all,
+                                   .lanes = 1};
 
 /// A row by column name. The rows of these tests hold no quotes.
 using Cells = std::map<std::string, std::string, std::less<>>;
@@ -125,16 +131,43 @@ TEST_F(WindowRowsTest, WritesOneTestRowAndOneRowForEachSyscallThatWasCounted) {
   }
 }
 
+TEST_F(WindowRowsTest, HasBytesOfSyscallsThatHaveSome) {
+  Tally& writes = cost_.table.at({Abi::x86_64, SYS_write});
+  writes.bytes = 70;
+  writes.short_calls = 1;
+  Tally& unmaps = cost_.table.at({Abi::x86_64, SYS_munmap});
+  unmaps.entries = unmaps.calls = 1;
+  unmaps.bytes_released = 4096;
+  std::vector<Cells> all = rows(&cost_, kEverything);
+  ASSERT_EQ(all.size(), 3U);
+  const auto totals = [](Cells& row) {
+    return row["total_bytes_read"] + " " + row["total_bytes_written"] + " " + row["total_bytes_mapped"] + " " +
+           row["total_bytes_unmapped"];
+  };
+  EXPECT_EQ(totals(all[0]), "0 70 0 4096");
+  const auto bytes = [](Cells& row) {
+    return row["syscall"] + " " + row["bytes"] + " " + row["bytes_released"] + " " + row["short_calls"];
+  };
+  EXPECT_EQ(bytes(all[1]), "write 70  1");
+  EXPECT_EQ(bytes(all[2]), "munmap  4096 ");
+  Capabilities without = kEverything;
+  without.bytes = BytesKnown::none;
+  all = rows(&cost_, without);
+  EXPECT_EQ(totals(all[0]), "   ");
+  EXPECT_EQ(bytes(all[1]), "write   ");
+}
+
 TEST_F(WindowRowsTest, SaysWhichCallsArePerRunWhereThatIsKnown) {
   Cells unknown = rows(&cost_, kEverything).back();
   EXPECT_EQ(unknown["per_run_calls"] + unknown["per_run_errors"] + unknown["per_run_errnos"], "");
   PerRunParts per_run;
-  per_run[{Abi::x86_64, SYS_write}] = {2, std::map<int, std::uint64_t>{{EBADF, 1}}};
+  per_run[{Abi::x86_64, SYS_write}] = {2, std::map<int, std::uint64_t>{{EBADF, 1}}, 8};
   window_.per_run = &per_run;
   Cells known = rows(&cost_, kEverything).back();
   EXPECT_EQ(known["per_run_calls"], "2");
   EXPECT_EQ(known["per_run_errors"], "1");
   EXPECT_EQ(known["per_run_errnos"], "EBADF:1");
+  EXPECT_EQ(known["per_run_bytes"], "8");
   per_run.begin()->second.errors.reset();
   EXPECT_EQ(rows(&cost_, kEverything).back()["per_run_errors"], "");
 }

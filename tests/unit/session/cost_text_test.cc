@@ -23,6 +23,10 @@ Cost sample() {
   writes.no_return = 2;
   writes.carried_in = 3;
   writes.denied = 4;
+  writes.bytes = 70;
+  writes.bytes_released = 4096;
+  writes.short_calls = 2;
+  data->measured.bytes = BytesKnown::but_foreign_lengths;
   writes.errors.add(EINTR, 1);
   writes.errors.add(EBADF, 2);
   writes.latency.add(520);
@@ -59,6 +63,10 @@ TEST(CostText, ComesBackAsItWas) {
   EXPECT_EQ(writes.no_return, 2U);
   EXPECT_EQ(writes.carried_in, 3U);
   EXPECT_EQ(writes.denied, 4U);
+  EXPECT_EQ(writes.bytes, 70U);
+  EXPECT_EQ(writes.bytes_released, 4096U);
+  EXPECT_EQ(writes.short_calls, 2U);
+  EXPECT_EQ(data.measured.bytes, BytesKnown::but_foreign_lengths);
   EXPECT_EQ(writes.errors.count(EINTR), 1U);
   EXPECT_EQ(writes.errors.count(EBADF), 2U);
   EXPECT_EQ(writes.latency.count(), 2U);
@@ -87,7 +95,7 @@ TEST(CostText, CarriesTheSitesOfCalls) {
   const Cost after = cost_from_text(text);
   ASSERT_TRUE(after.available()) << text;
   EXPECT_EQ(detail::CostAccess::data(after)->table.find(write)->calls, 5U);
-  EXPECT_FALSE(cost_from_text("2 1 1 1 1 0 0 ;0 1 0 0 0 0 0 0 0 7 0 5 0 0 0 0 |||0 0 0 0 .").available())
+  EXPECT_FALSE(cost_from_text("3 1 1 1 1 2 0 0 ;0 1 0 0 0 0 0 0 0 7 0 5 0 0 0 0 0 0 0 |||0 0 0 0 .").available())
       << "a site without a text";
 }
 
@@ -105,7 +113,7 @@ TEST(CostText, IsNoNumberWhenItWasCutOrIsSomethingElse) {
   for (std::size_t size = 0; size < text.size(); ++size) {
     EXPECT_FALSE(cost_from_text(text.substr(0, size)).available()) << text.substr(0, size);
   }
-  for (const char* bad : {"", "1 1 1 1 1 0 0 .", "hello", "2 1 1 1 1 0 0 x.", "2 1 1 1 1 0 0 ;9 9 ."}) {
+  for (const char* bad : {"", "2 1 1 1 1 0 0 .", "hello", "3 1 1 1 1 2 0 0 x.", "3 1 1 1 1 3 0 0 .", "3 1 1 1 1 2 0 0 ;9 9 ."}) {
     EXPECT_FALSE(cost_from_text(bad).available()) << bad;
   }
 }

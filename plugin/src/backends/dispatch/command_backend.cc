@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/common/counted_bytes.h"
 #include "backends/dispatch/memory.h"
 #include "backends/dispatch/probe.h"
 #include "backends/dispatch/stub/command.h"
@@ -47,6 +48,8 @@ struct ReadSoFar {
   struct OneCell {
     std::uint64_t calls_untimed = 0;
     std::uint64_t latency_sum_ns = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t bytes_second = 0;
     std::array<std::uint64_t, signal_safe::kBuckets> buckets{};
   };
   std::vector<OneCell> cells{signal_safe::kSlots};
@@ -68,6 +71,7 @@ void take_cell(Cell& cell, ReadSoFar::OneCell& before, SyscallId id, CallTable& 
   if (untimed + timed == 0) return;
   Tally& tally = into.at(id);
   tally.calls += untimed + timed;
+  add_bytes(tally, id, take_growth(cell.bytes, before.bytes), take_growth(cell.bytes_second, before.bytes_second));
   for (std::size_t bucket = 0; bucket < fresh.size(); ++bucket) tally.latency.add_bucket(bucket, fresh[bucket]);
   // The least and the greatest latency since the last reading. A call that is being counted this moment may be in this
   // reading with its bucket, and in the next one with its edge.
@@ -147,7 +151,11 @@ class CommandBackend final : public Backend {
 
   std::string_view name() const override { return name_; }
   Capabilities capabilities() const override {
-    return {.calls = true, .errors = true, .latency = counts_.ns_per_tick != 0, .children = true};
+    return {.calls = true,
+            .errors = true,
+            .latency = counts_.ns_per_tick != 0,
+            .bytes = BytesKnown::but_foreign_lengths,
+            .children = true};
   }
   Calibration calibration() const override { return {}; }
   std::string remark() const override {

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "backends/common/counted_bytes.h"
 #include "backends/common/drain_bits.h"
 #include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/where.h"
@@ -46,7 +47,7 @@ SyscallId syscall_of(std::uint32_t slot) {
   return {static_cast<Abi>(value >> 32 & 3), static_cast<std::uint32_t>(value)};
 }
 
-void take_cell(Cell& cell, Tally& into) {
+void take_cell(Cell& cell, SyscallId id, Tally& into) {
   std::uint64_t timed = 0;
   for (std::size_t bucket = 0; cell.latency_least != 0 && bucket < signal_safe::kBuckets; ++bucket) {
     timed += cell.buckets[bucket];
@@ -54,6 +55,7 @@ void take_cell(Cell& cell, Tally& into) {
   }
   into.calls += timed + cell.calls_untimed;
   into.latency.add_exact(timed, cell.latency_sum_ns, cell.latency_least - 1, cell.latency_max_ns);
+  add_bytes(into, id, cell.bytes, cell.bytes_second);
   cell = {};
 }
 
@@ -68,7 +70,7 @@ void take_places(Account& account, std::uint32_t bank, CallTable& into) {
     if (!is_scarce) id.detail.stack = static_cast<std::uint32_t>(place->key);
     Tally& tally = into.at(id);
     const std::uint64_t calls_before = tally.calls;
-    take_cell(place->cell, tally);
+    take_cell(place->cell, id, tally);
     if (is_scarce) std::atomic_ref(syscost_where_state.beyond_limits).fetch_add(tally.calls - calls_before);
     for (signal_safe::PlaceError* error = load(place->errors); error != nullptr; error = load(error->next)) {
       tally.errors.add(static_cast<int>(error->error), error->count);
@@ -80,8 +82,10 @@ void take_places(Account& account, std::uint32_t bank, CallTable& into) {
 
 void take_account(Account& account, std::uint32_t bank, CallTable& into) {
   take_places(account, bank, into);
-  drain_bits(account.dirty[bank], std::size(account.dirty[bank]),
-             [&](std::uint32_t slot) { take_cell(*account.cells[bank][slot], into.at(syscall_of(slot))); });
+  drain_bits(account.dirty[bank], std::size(account.dirty[bank]), [&](std::uint32_t slot) {
+    const SyscallId id = syscall_of(slot);
+    take_cell(*account.cells[bank][slot], id, into.at(id));
+  });
   drain_bits(account.dirty_errors[bank], std::size(account.dirty_errors[bank]), [&](std::uint32_t error_slot) {
     const std::uint32_t error = load(syscost_state.directory.error_of[error_slot]);
     std::uint64_t& count = account.errors[bank][error_slot];
@@ -101,6 +105,7 @@ void deliver(const signal_safe::LogRecord& entry, CrossingSink& sink) {
   crossing.error = entry.error;
   crossing.has_latency = entry.has_latency != 0;
   crossing.latency_ns = entry.latency_ns;
+  add_bytes(crossing, entry.bytes, entry.bytes_second);
   crossing.is_traced = entry.is_traced != 0;
   sink.add(crossing);
 }

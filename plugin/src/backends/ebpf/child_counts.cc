@@ -63,7 +63,7 @@ void ChildCounts::take(std::uint32_t bank, const Filter* filter, ChildTables& in
     if (is_unselected_beyond_table(filter, id)) {
       cell_at(bank, index) = {};
     } else {
-      take_cell(cell_at(bank, index), table_of(slot).at(id));
+      take_cell(cell_at(bank, index), id, table_of(slot));
     }
   });
   drain_bits(counted.dirty_errors, std::size(counted.dirty_errors), [&](std::uint32_t index) {

@@ -53,6 +53,7 @@ class EbpfBackend final : public Backend {
             .latency = true,
             .carried_in = true,
             .denied = true,
+            .bytes = BytesKnown::all,
             .children = memory_.children != nullptr,
             .lanes = SYSCOST_LANES - 1};
   }

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "backends/common/counted_bytes.h"
 #include "os/spin_lock.h"
 #include "syscost/histogram.h"
 
@@ -46,7 +47,8 @@ std::uint64_t lost_on(std::span<const syscost_cpu> cpus) {
   return lost;
 }
 
-void take_cell(syscost_cell& cell, Tally& into) {
+void take_cell(syscost_cell& cell, SyscallId id, CallTable& table) {
+  Tally& into = table.at(id);
   // For one detail on one CPU there may be more moves than entries, so the number wraps. The sum over all CPUs is right
   // again.
   into.entries += cell.entries + cell.moved_in - cell.moved_out;
@@ -55,6 +57,7 @@ void take_cell(syscost_cell& cell, Tally& into) {
   into.no_return += cell.no_return;
   into.carried_in += cell.carried_in;
   into.denied += cell.denied;
+  add_bytes(into, id, cell.bytes, cell.bytes_second);
   if (cell.interrupted != 0) into.errors.add(EINTR, cell.interrupted);
   if (cell.latency_count != 0) {
     std::size_t last = histogram_bucket(cell.latency_max_ns);

@@ -24,7 +24,7 @@ std::uint64_t wait_for_programs_on(std::span<const syscost_cpu> cpus);
 /// What programs could not record on these CPUs. Cumulative.
 std::uint64_t lost_on(std::span<const syscost_cpu> cpus);
 
-/// Adds a cell to a tally, and clears it.
-void take_cell(syscost_cell& cell, Tally& into);
+/// Adds a cell to the tally of `id` in `table`, and clears it.
+void take_cell(syscost_cell& cell, SyscallId id, CallTable& table);
 
 }  // namespace syscost::ebpf

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "backends/common/counted_bytes.h"
 #include "backends/common/drain_bits.h"
 #include "backends/ebpf/child_counts.h"
 #include "backends/ebpf/reading.h"
@@ -34,7 +35,7 @@ void Segments::take_partition(std::uint32_t partition_index, CallTable& into) {
     partition.dirty_enter[w] = partition.dirty_exit[w] = partition.dirty_deliver[w] = 0;
   }
   drain_bits(touched, dirty_words(),
-             [&](std::uint32_t slot) { take_cell(cell_at(partition_index, slot), into.at(syscall_of(slot))); });
+             [&](std::uint32_t slot) { take_cell(cell_at(partition_index, slot), syscall_of(slot), into); });
   drain_bits(partition.dirty_errors, SYSCOST_ERROR_DIRTY_WORDS, [&](std::uint32_t error_slot) {
     std::uint32_t error = memory_.directory().error_of[error_slot];
     into.at(syscall_of(error >> 16)).errors.add(static_cast<int>(error & 0xffff), partition.errors[error_slot]);
@@ -103,6 +104,7 @@ void Segments::take_crossings(CrossingSink& sink) {
     crossing.error = record.error;
     crossing.has_latency = record.latency_counted == 0;
     crossing.latency_ns = record.latency_ns;
+    add_bytes(crossing, record.bytes, record.bytes_second);
     sink.add(crossing);
   }
   std::atomic_ref(directory.log_consumed).store(log_position_, std::memory_order_release);

@@ -122,7 +122,9 @@ struct syscost_cell {
   /* sys_exit: entries that turned out to belong to another detail, known by the driver's status */
   __u64 moved_out;
   __u64 moved_in;
-  __u64 padding[2];
+  /* sys_exit: what calls moved or mapped, and their second number: short calls, or what they unmapped */
+  __u64 bytes;
+  __u64 bytes_second;
   __u64 buckets[SYSCOST_BUCKETS]; /* sys_exit */
 };
 SYSCOST_STATIC_ASSERT(sizeof(struct syscost_cell) == 128 + 8 * SYSCOST_BUCKETS, "no hidden padding");
@@ -164,6 +166,8 @@ struct syscost_log_record {
   __u64 entered_in; /* generations */
   __u64 returned_in;
   __u64 latency_ns;
+  __u64 bytes; /* as in a cell */
+  __u64 bytes_second;
   __u32 slot;
   __u8 lane;          /* on which it entered */
   __u8 returned_lane; /* on which it ended */
@@ -172,7 +176,7 @@ struct syscost_log_record {
   __s32 error;          /* errno, 0 = success */
   __u32 padding0;
 };
-SYSCOST_STATIC_ASSERT(sizeof(struct syscost_log_record) == 48, "no hidden padding");
+SYSCOST_STATIC_ASSERT(sizeof(struct syscost_log_record) == 64, "no hidden padding");
 
 struct syscost_log_block {
   struct syscost_log_record records[SYSCOST_LOG_BLOCK_RECORDS];

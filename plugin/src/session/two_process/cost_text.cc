@@ -2,10 +2,10 @@
 //
 // A Cost as one line of text: a counting process sends its numbers this way to the process that writes rows.
 //
-//     2 <entries calls errors latency: measured?> <late> <lost> <site> <site> ;<syscall>;<syscall> <child> <child>.
-//     <site>    = @number:length:text
-//     <syscall> = abi number <detail: file driver_thread has_command device request command status site> entries calls
-//     restarts no_return carried_in denied | errno:count ... | count sum min max
+//     3 <entries calls errors latency: measured?> <bytes: BytesKnown> <late> <lost> <site> <site> ;<syscall>;<syscall>
+//     <child> <child>. <site>    = @number:length:text <syscall> = abi number <detail: file driver_thread has_command
+//     device request command status site> entries calls restarts no_return carried_in denied bytes bytes_released
+//     short_calls | errno:count ... | count sum min max
 //                 bucket:count ...
 //     <child>   = >length:program;<syscall>;<syscall>
 #include <charconv>
@@ -24,7 +24,7 @@
 namespace syscost::adapter {
 namespace {
 
-constexpr std::string_view kVersion = "2";
+constexpr std::string_view kVersion = "3";
 
 void put(std::string& text, std::uint64_t number) {
   text += std::to_string(number);
@@ -79,7 +79,8 @@ void put_tally(std::string& text, SyscallId id, const Tally& tally) {
         std::uint64_t{static_cast<std::uint8_t>(id.detail.file)}, std::uint64_t{id.detail.is_driver_thread},
         std::uint64_t{id.detail.has_command}, std::uint64_t{id.detail.device}, std::uint64_t{id.detail.request},
         std::uint64_t{id.detail.command}, std::uint64_t{id.detail.status}, std::uint64_t{id.detail.stack},
-        tally.entries, tally.calls, tally.restarts, tally.no_return, tally.carried_in, tally.denied}) {
+        tally.entries, tally.calls, tally.restarts, tally.no_return, tally.carried_in, tally.denied, tally.bytes,
+        tally.bytes_released, tally.short_calls}) {
     put(text, number);
   }
   text += '|';
@@ -139,8 +140,8 @@ void take_tally(Reader& in, CallTable& table, const SiteNumbers& sites) {
   }
   if (in.failed() || abi >= kAbiCount) return in.fail();
   Tally& tally = table.at({static_cast<Abi>(abi), static_cast<std::uint32_t>(number), detail});
-  for (std::uint64_t* field :
-       {&tally.entries, &tally.calls, &tally.restarts, &tally.no_return, &tally.carried_in, &tally.denied}) {
+  for (std::uint64_t* field : {&tally.entries, &tally.calls, &tally.restarts, &tally.no_return, &tally.carried_in,
+                               &tally.denied, &tally.bytes, &tally.bytes_released, &tally.short_calls}) {
     *field += in.number();  // calls of several stacks arrive one by one
   }
   in.expect('|');
@@ -177,6 +178,7 @@ std::string to_text(const Cost& cost) {
   for (bool measured : {data->measured.entries, data->measured.calls, data->measured.errors, data->measured.latency}) {
     put(text, measured ? 1 : 0);
   }
+  put(text, static_cast<std::uint8_t>(data->measured.bytes));
   put(text, data->late);
   put(text, data->lost);
   put_sites(text, data->table);
@@ -192,12 +194,15 @@ Cost cost_from_text(std::string_view text) {
   const Unavailable not_a_cost{"The counting process sent numbers that cannot be read.",
                                "Link the program and libsyscost of one version."};
   Reader in(text);
-  if (in.number() != 2) return Cost(not_a_cost);
+  if (in.number() != 3) return Cost(not_a_cost);
   auto data = std::make_shared<detail::CostData>(std::pmr::new_delete_resource());
   data->measured.entries = in.number() != 0;
   data->measured.calls = in.number() != 0;
   data->measured.errors = in.number() != 0;
   data->measured.latency = in.number() != 0;
+  const std::uint64_t bytes_known = in.number();
+  if (bytes_known > static_cast<std::uint64_t>(BytesKnown::all)) in.fail();
+  data->measured.bytes = static_cast<BytesKnown>(bytes_known);
   data->late = in.number();
   data->lost = in.number();
   if (const Result<session::ParsedOptions>& parsed = session::process_options(); parsed.ok()) {

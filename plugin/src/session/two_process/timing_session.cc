@@ -43,6 +43,7 @@ Capabilities capabilities_of(const detail::CostData& data) {
   can.calls = data.measured.calls;
   can.errors = data.measured.errors;
   can.latency = data.measured.latency;
+  can.bytes = data.measured.bytes;
   return can;
 }
 

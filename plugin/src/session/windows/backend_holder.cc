@@ -44,6 +44,7 @@ std::shared_ptr<detail::CostData> OpenBackend::new_cost() const {
                     .calls = capabilities.calls,
                     .errors = capabilities.errors,
                     .latency = capabilities.latency,
+                    .bytes = capabilities.bytes,
                     .uncountable = capabilities.uncountable};
   cost->filter = filter;
   if (const StackSource* stacks = backend->stacks(); stacks != nullptr) cost->make_extra().stacks = stacks;

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 
+#include "backends/dispatch/stub/bytes.h"
 #include "backends/dispatch/stub/modules.h"
 #include "backends/dispatch/stub/unwind.h"
 #include "backends/dispatch/stub/user_memory.h"
@@ -223,6 +224,8 @@ Place* counting_place(const Guard& /*guard*/, Account& account, Control control,
     place = next_place(*places);
     if (place == nullptr) return nullptr;
     place->key = key;
+    const std::uint64_t syscall = load(syscost_state.directory.syscall_of[kept.slot]);
+    place->cell.mark = mark_of(byte_source_of(syscall));
     place->next_in_list = list.first;
     list.first = place;
     places->last = place;

@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "backends/dispatch/stub/bytes.h"
 #include "backends/dispatch/stub/call_stacks.h"
 #include "backends/dispatch/stub/cells.h"
 #include "backends/dispatch/stub/command.h"
@@ -21,7 +22,8 @@ std::uint64_t load(const std::uint64_t& word) {
 // ---- the cells ------------------------------------------------------------------------------------------------------
 
 /// False if there is no cell: the call is lost.
-bool count(const Guard& guard, Account& account, std::uint32_t bank, std::uint32_t slot, const Outcome& outcome) {
+bool count(const Guard& guard, Account& account, std::uint32_t bank, std::uint32_t slot, const Call& call,
+           const Outcome& outcome) {
   Cell* cell = cell_of(guard, account, bank, slot);
   Account* home = cell != nullptr ? &account : &syscost_state.shared_account;
   if (cell == nullptr) cell = cell_of(guard, *home, bank, slot);
@@ -31,13 +33,17 @@ bool count(const Guard& guard, Account& account, std::uint32_t bank, std::uint32
   }
   const bool is_shared = home->is_shared;
   set_bit(home->dirty[bank], slot, is_shared);
-  std::atomic_ref(cell->is_marked).store(1, std::memory_order_relaxed);
+  const syscost_byte_source source = byte_source_of(load(syscost_state.directory.syscall_of[slot]));
+  std::atomic_ref(cell->mark).store(mark_of(source), std::memory_order_relaxed);
   if (outcome.has_latency) {
     add_latency(*cell, outcome.latency_ns, is_shared);
   } else {
     add(cell->calls_untimed, 1, is_shared);
   }
-  if (outcome.error == 0) return true;
+  if (outcome.error == 0) {
+    count_bytes(*cell, source, call, is_shared);
+    return true;
+  }
   const std::uint32_t error_slot =
       error_slot_of(syscost_state.directory, slot, static_cast<std::uint32_t>(outcome.error));
   std::uint64_t* errors = error_slot < kErrorSlots ? errors_of(guard, *home, bank) : nullptr;
@@ -84,6 +90,10 @@ void log_crossing(const Guard& guard, const Traced& traced, std::uint32_t slot, 
   entry.slot = slot;
   entry.error = outcome.error;
   entry.has_latency = outcome.has_latency ? 1 : 0;
+  ByteCount bytes;
+  if (outcome.error == 0) bytes = bytes_of(byte_source_of(load(syscost_state.directory.syscall_of[slot])), call);
+  entry.bytes = bytes.bytes;
+  entry.bytes_second = bytes.second;
   entry.stack = traced.stack;
   // One that entered before any window is none of a window's calls.
   entry.is_traced = call.control != 0 && keep_if_traced(guard, traced) ? 1 : 0;
@@ -113,7 +123,10 @@ void record_in_command(const Call& call, std::uint64_t now, bool has_result) {
   } else {
     add(program.cells[slot].calls_untimed, 1, true);
   }
-  if (outcome.error == 0) return;
+  if (outcome.error == 0) {
+    count_bytes(program.cells[slot], byte_source_of(load(program.directory.syscall_of[slot])), call, true);
+    return;
+  }
   const std::uint32_t error_slot = error_slot_of(program.directory, slot, static_cast<std::uint32_t>(outcome.error));
   add(error_slot < kErrorSlots ? program.errors[error_slot] : command_counts->lost, 1, true);
 }
@@ -133,7 +146,7 @@ __attribute__((noinline)) void record_any(const Guard& guard, const Call& call, 
   const Outcome outcome = outcome_of(call, now, has_result);
   if (control == call.control) {
     Account* account = lane.account != nullptr ? lane.account : account_of(guard, *call.thread);
-    if (count(guard, *account, bank_of(control), slot, outcome)) {
+    if (count(guard, *account, bank_of(control), slot, call, outcome)) {
       trace(guard, {call, now, control, 0, has_result}, *account);
     }
   } else {
@@ -144,7 +157,7 @@ __attribute__((noinline)) void record_any(const Guard& guard, const Call& call, 
 // ---- with the call's stack ------------------------------------------------------------------------------------------
 
 /// False where there is no memory: then the call is counted without its stack.
-bool count_by_stack(const Guard& guard, Account& account, Control control, KeptUnwinding& kept,
+bool count_by_stack(const Guard& guard, Account& account, Control control, KeptUnwinding& kept, const Call& call,
                     const Outcome& outcome) {
   if (account.is_shared) return false;
   Place* place = counting_place(guard, account, control, kept);
@@ -159,7 +172,11 @@ bool count_by_stack(const Guard& guard, Account& account, Control control, KeptU
   } else {
     add(place->cell.calls_untimed, 1, false);
   }
-  if (errors != nullptr) add(*errors, 1, false);
+  if (errors != nullptr) {
+    add(*errors, 1, false);
+  } else {
+    count_bytes(place->cell, source_of_mark(place->cell.mark), call, false);
+  }
   return true;
 }
 
@@ -183,9 +200,9 @@ __attribute__((noinline)) void record_with_stack(const Guard& guard, const Call&
     return;
   }
   Account* account = lane.account != nullptr ? lane.account : account_of(guard, *call.thread);
-  const bool has_stack = kept != nullptr && count_by_stack(guard, *account, control, *kept, outcome);
+  const bool has_stack = kept != nullptr && count_by_stack(guard, *account, control, *kept, call, outcome);
   if (!has_stack) add(syscost_where_state.beyond_limits, 1, true);
-  if (has_stack || count(guard, *account, bank_of(control), slot, outcome)) {
+  if (has_stack || count(guard, *account, bank_of(control), slot, call, outcome)) {
     trace(guard, {call, now, control, has_stack ? kept->stack : 0, has_result}, *account);
   }
 }
@@ -199,7 +216,9 @@ __attribute__((always_inline)) inline bool record_known_stack(const Guard& guard
   if (static_cast<std::int64_t>(call.result) < 0 || now < call.start || syscost_state.ns_per_tick == 0) return false;
   const KeptUnwinding* kept = known_stack(call);
   if (kept == nullptr || kept->control != control) return false;
-  add_latency(kept->place->cell, to_ns(now - call.start), false);
+  Cell& cell = kept->place->cell;
+  add_latency(cell, to_ns(now - call.start), false);
+  if (cell.mark != kPlainMark) count_bytes(cell, source_of_mark(cell.mark), call, false);
   if (syscost_trace_mode != TraceMode::off) [[unlikely]]
     trace_common(guard, {call, now, control, kept->stack, true}, *kept->account);
   return true;
@@ -218,8 +237,9 @@ __attribute__((always_inline)) inline bool record_common(const Guard& guard, con
   Account* account = lane.account != nullptr ? lane.account : thread.account;
   if (slot >= kSlots || account == nullptr || account->is_shared) return false;
   Cell* cell = account->cells[bank_of(control)][slot];
-  if (cell == nullptr || cell->is_marked == 0) return false;
+  if (cell == nullptr || cell->mark == 0) return false;
   add_latency(*cell, to_ns(now - call.start), false);
+  if (cell->mark != kPlainMark) count_bytes(*cell, source_of_mark(cell->mark), call, false);
   if constexpr (kIsTraced) trace_common(guard, {call, now, control, 0, true}, *account);
   return true;
 }

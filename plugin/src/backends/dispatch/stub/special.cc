@@ -221,6 +221,10 @@ Plan prepare(const Guard& guard, Call& call) {
     case SYS_rt_sigreturn:
       prepare_return(guard, call);
       return Plan::sigreturn;
+    case SYS_brk:
+      // The break before a call that is counted (bytes.h). The kernel does not say by how much it moved.
+      if (call.control != 0) call.note = static_cast<std::uint64_t>(syscost_raw_syscall(SYS_brk));
+      break;
     case SYS_clone:
       return plan_clone(call, call.given.rdi, call.given.rsi);
     case SYS_clone3:

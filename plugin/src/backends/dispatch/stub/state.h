@@ -46,11 +46,13 @@ constexpr std::uint32_t bank_of(Control control) {
 
 /// One syscall of one segment.
 struct Cell {
-  std::uint64_t is_marked;      ///< The account's dirty bit is set.
+  std::uint64_t mark;           ///< 0, or the account's dirty bit is set: 1 + the source of bytes (bytes.h).
   std::uint64_t calls_untimed;  ///< Those with a latency stand in the buckets.
   std::uint64_t latency_sum_ns;
   std::uint64_t latency_least;  ///< The least plus 1; 0 = none yet.
   std::uint64_t latency_max_ns;
+  std::uint64_t bytes;         ///< That calls moved or mapped.
+  std::uint64_t bytes_second;  ///< Short calls, or what calls unmapped.
   std::uint64_t buckets[kBuckets];
 };
 
@@ -139,6 +141,8 @@ struct LogRecord {
   Control entered;
   Control returned;
   std::uint64_t latency_ns;
+  std::uint64_t bytes;  ///< As in a cell.
+  std::uint64_t bytes_second;
   std::uint32_t slot;
   std::int32_t error;
   std::uint32_t has_latency;

@@ -734,7 +734,7 @@ syscost_restorer:
 syscost_undispatched_end:
         nop
 
-/* The numbers that go through prepare(): rt_sigaction, rt_sigprocmask, rt_sigreturn, clone, fork, vfork, execve, exit,
+/* The numbers that go through prepare(): rt_sigaction, rt_sigprocmask, rt_sigreturn, clone, fork, vfork, execve, exit, brk,
    rt_sigpending, rt_sigtimedwait, rt_sigsuspend, tkill, tgkill, rt_tgsigqueueinfo, sigaltstack, prctl, arch_prctl, seccomp, pselect6, ppoll, epoll_pwait, signalfd,
    signalfd4, io_pgetevents, clone3, epoll_pwait2, execveat. */
         .section .rodata
@@ -744,7 +744,7 @@ syscost_undispatched_end:
 syscost_is_special:
         .set number, 0
         .rept 512
-        .if number == 13 || number == 14 || number == 15 || number == 131 || number == 56 || number == 58 || number == 59 || number == 60
+        .if number == 12 || number == 13 || number == 14 || number == 15 || number == 131 || number == 56 || number == 58 || number == 59 || number == 60
         .byte 1
         .elseif number == 57 || number == 127 || number == 128 || number == 282 || number == 289
         .byte 1

@@ -5,6 +5,7 @@
 // (signal_deliver). Or its thread ends inside it (sched_process_exit). `child` is null for the process's own threads.
 #pragma once
 
+#include "bytes.bpf.h"
 #include "enrolment.bpf.h"
 #include "state.bpf.h"
 #include "syscall_numbers.bpf.h"
@@ -30,7 +31,7 @@ static __always_inline void resolve_plain_restart(const struct process* process,
       add_one(child, &target.cell->restarts_plain);
     }
   } else if (thread->control && control) {
-    log_crossing(process, thread, control, lane, SYSCOST_OUTCOME_RESTART, thread->latency_ns == 0, 0);
+    log_crossing(process, thread, control, lane, SYSCOST_OUTCOME_RESTART, thread->latency_ns == 0, 0, 0, 0);
   }
 }
 
@@ -114,6 +115,7 @@ static __always_inline void handle_enter(const struct process* process, const st
     thread->pending = PENDING_NONE;
     return;
   }
+  note_asked_bytes(task, regs, index, thread);
   thread->enter_ns = bpf_ktime_get_ns();
 }
 
@@ -234,8 +236,10 @@ static __always_inline void handle_exit(const struct process* process, const str
       leave_unresolved(process, thread, result, latency_ns ? latency_ns : 1);
     } else if (control) {
       bool failed = !sigreturn && result < 0 && result >= -MAX_ERRNO;
+      struct byte_count bytes = bytes_of(thread, result);
       thread->latency_ns = latency_ns;
-      log_crossing(process, thread, control, lane, SYSCOST_OUTCOME_CALL, false, failed ? (__s32)-result : 0);
+      log_crossing(process, thread, control, lane, SYSCOST_OUTCOME_CALL, false, failed ? (__s32)-result : 0,
+                   bytes.bytes, bytes.second);
     }
     return;
   }
@@ -254,6 +258,7 @@ static __always_inline void handle_exit(const struct process* process, const str
     return;
   }
   add_one(child, &target.cell->calls);
+  if (thread->byte_source) count_bytes(child, target.cell, bytes_of(thread, result));
   if (!sigreturn) count_error(process, child, &target, slot, result, cpu);
 }
 
@@ -275,7 +280,7 @@ static __always_inline void handle_deliver(const struct process* process, const 
   if (thread->control != control) {
     if (control) {
       log_crossing(process, thread, control, lane, restarts ? SYSCOST_OUTCOME_RESTART : SYSCOST_OUTCOME_CALL,
-                   thread->latency_ns == 0, restarts ? 0 : EINTR);
+                   thread->latency_ns == 0, restarts ? 0 : EINTR, 0, 0);
     }
     return;
   }
@@ -300,7 +305,7 @@ static __always_inline void handle_end(const struct process* process, const stru
   bool has_latency = thread->pending == PENDING_UNRESOLVED && thread->latency_ns;
   thread->pending = PENDING_NONE;
   if (thread->control != control) {
-    if (control) log_crossing(process, thread, control, 0, SYSCOST_OUTCOME_NO_RETURN, !has_latency, 0);
+    if (control) log_crossing(process, thread, control, 0, SYSCOST_OUTCOME_NO_RETURN, !has_latency, 0, 0, 0);
     return;
   }
   struct count_target target;

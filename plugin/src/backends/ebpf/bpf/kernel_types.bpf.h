@@ -72,6 +72,7 @@ struct file {
 };
 
 struct mm_struct {
+  unsigned long brk;
   struct file* exe_file;
 };
 
@@ -123,6 +124,9 @@ struct task_struct {
 };
 
 struct pt_regs {
+  unsigned long r10;
+  unsigned long r8;
+  unsigned long cx;
   unsigned long di;
   unsigned long si;
   unsigned long dx;

@@ -100,8 +100,11 @@ enum pending {
 struct thread_state {
   __u64 control;  // of the lane when the call entered
   __u64 enter_ns;
-  __u64 latency_ns;  // of an unresolved call
-  __u64 token;       // registration: lane `lane` is ours while its owner equals this
+  union {
+    __u64 asked;       // inside a call: the bytes that its arguments name (bytes.bpf.h)
+    __u64 latency_ns;  // of an unresolved call
+  };
+  __u64 token;  // registration: lane `lane` is ours while its owner equals this
   __u32 lane;
   __u32 entered_lane;
   __u32 slot;
@@ -110,7 +113,8 @@ struct thread_state {
   __u32 epoch;      // the attachment that `pending` was seen under
   __u32 serial;     // the process that it was: exec may make another one of it
   __u16 status_at;  // where the argument of the call it is in will hold the driver's status
-  __u16 padding[3];
+  __u8 byte_source;
+  __u8 padding[5];
 };
 
 struct {
@@ -234,7 +238,8 @@ static __always_inline void mark(__u64* words, __u32 slot) {
 }
 
 static __always_inline void log_crossing(const struct process* process, const struct thread_state* thread,
-                                         __u64 control, __u32 lane, __u8 outcome, bool latency_counted, __s32 error) {
+                                         __u64 control, __u32 lane, __u8 outcome, bool latency_counted, __s32 error,
+                                         __u64 bytes, __u64 bytes_second) {
   struct syscost_directory* directory = &process->head->directory;
   __u64 index = __sync_fetch_and_add(&directory->log_produced, 1);
   if (index - READ_ONCE(directory->log_consumed) >= SYSCOST_LOG_RECORDS) {
@@ -250,6 +255,8 @@ static __always_inline void log_crossing(const struct process* process, const st
   record->entered_in = SYSCOST_CONTROL_GENERATION(thread->control);
   record->returned_in = SYSCOST_CONTROL_GENERATION(control);
   record->latency_ns = thread->latency_ns;
+  record->bytes = bytes;
+  record->bytes_second = bytes_second;
   record->slot = thread->slot;
   record->lane = (__u8)thread->entered_lane;
   record->returned_lane = (__u8)lane;

@@ -4,6 +4,7 @@
 // `child` is null for the process's own threads; the compiler knows which.
 #pragma once
 
+#include "bytes.bpf.h"
 #include "children.bpf.h"
 #include "details.bpf.h"
 #include "directory.bpf.h"
@@ -89,6 +90,20 @@ static __always_inline void count_error(const struct process* process, const str
   struct syscost_bank* bank = target->bank;
   AT(bank->dirty_errors, error_slot / 64) |= 1ULL << (error_slot & 63);
   AT(bank->errors, error_slot)++;
+}
+
+static __always_inline void add_to(const struct child* child, __u64* field, __u64 value) {
+  if (!value) return;
+  if (child) {
+    __sync_fetch_and_add(field, value);
+  } else {
+    *field += value;
+  }
+}
+
+static __always_inline void count_bytes(const struct child* child, struct syscost_cell* cell, struct byte_count bytes) {
+  add_to(child, &cell->bytes, bytes.bytes);
+  add_to(child, &cell->bytes_second, bytes.second);
 }
 
 static __always_inline void count_latency(const struct child* child, struct syscost_cell* cell, __u64 latency_ns) {

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+//
+// How many bytes a call moved or mapped. A table says for each syscall where the number comes from.
+//
+// A cell's mark holds that source, so the common call, which has none, costs one comparison of what was read anyway.
+// Arguments are known of the native ABI only: of others a length is not counted.
+#pragma once
+
+#include <cstdint>
+
+#include "backends/dispatch/stub/call.h"
+#include "backends/dispatch/stub/cells.h"
+#include "core/tables/byte_sources.h"
+
+namespace syscost::signal_safe {
+
+/// As a cell's mark: it is marked, and its calls have no bytes.
+inline constexpr std::uint64_t kPlainMark = 1;
+constexpr std::uint64_t mark_of(syscost_byte_source source) {
+  return kPlainMark + source;
+}
+constexpr syscost_byte_source source_of_mark(std::uint64_t mark) {
+  return static_cast<syscost_byte_source>(mark - kPlainMark);
+}
+
+/// Of a syscall in the form of Directory::syscall_of.
+syscost_byte_source byte_source_of(std::uint64_t syscall);
+
+/// `second`: 1 for a short call, or the bytes that were released.
+struct ByteCount {
+  std::uint64_t bytes = 0;
+  std::uint64_t second = 0;
+};
+
+__attribute__((always_inline)) inline ByteCount growth_of(std::uint64_t from, std::uint64_t to) {
+  return to >= from ? ByteCount{to - from, 0} : ByteCount{0, from - to};
+}
+
+/// Of a call that succeeded.
+inline ByteCount bytes_of(syscost_byte_source source, const Call& call) {
+  const auto moved = [&](std::uint64_t asked) { return ByteCount{call.result, call.result < asked ? 1U : 0U}; };
+  switch (source) {
+    case SYSCOST_BYTES_RESULT:
+      return {call.result, 0};
+    case SYSCOST_BYTES_SIZE_3:
+      return moved(call.given.rdx);
+    case SYSCOST_BYTES_SIZE_2:
+      return moved(call.given.rsi);
+    case SYSCOST_BYTES_SIZE_4:
+      return moved(call.given.r10);
+    case SYSCOST_BYTES_SIZE_5:
+      return moved(call.given.r8);
+    case SYSCOST_BYTES_LENGTH:
+      return {SYSCOST_WHOLE_PAGES(call.given.rsi), 0};
+    case SYSCOST_BYTES_RELEASE:
+      return {0, SYSCOST_WHOLE_PAGES(call.given.rsi)};
+    case SYSCOST_BYTES_REMAP: {
+      const bool keeps_old = (call.given.r10 & SYSCOST_REMAP_KEEPS_OLD) != 0;
+      return growth_of(keeps_old ? 0 : SYSCOST_WHOLE_PAGES(call.given.rsi), SYSCOST_WHOLE_PAGES(call.given.rdx));
+    }
+    case SYSCOST_BYTES_BREAK:
+      return growth_of(SYSCOST_WHOLE_PAGES(call.note), SYSCOST_WHOLE_PAGES(call.result));
+    default:
+      return {};
+  }
+}
+
+/// Adds them to the cell of a call that succeeded.
+inline void count_bytes(Cell& cell, syscost_byte_source source, const Call& call, bool is_shared) {
+  if (source == SYSCOST_BYTES_NONE) return;
+  const ByteCount count = bytes_of(source, call);
+  if (count.bytes != 0) add(cell.bytes, count.bytes, is_shared);
+  if (count.second != 0) add(cell.bytes_second, count.second, is_shared);
+}
+
+}  // namespace syscost::signal_safe

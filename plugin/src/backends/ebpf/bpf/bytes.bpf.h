@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+//
+// How many bytes a call moved or mapped. A table says for each syscall where the number comes from. What is in an
+// argument is kept in the thread's state when the call enters: at its end the registers may have changed.
+#pragma once
+
+#include "syscall_numbers.bpf.h"
+// Above first: libbpf's headers use the types.
+#include <bpf/bpf_core_read.h>
+
+#include "../../../core/tables/byte_sources.h"
+
+// By index (syscall_index). 8 bits each, enum syscost_byte_source.
+#define SYSCOST_BYTES(abi, number, way, source) [(abi)*SYSCOST_NUMBERS + (number)] = SYSCOST_BYTES_##source,
+static const __u8 byte_sources[SYSCOST_INDEXES] = {
+#include "../../../core/tables/bytes_moved.inc"
+};
+#undef SYSCOST_BYTES
+
+static __always_inline bool is_i386(__u64 index) {
+  return index - SYSCOST_NUMBERS < SYSCOST_NUMBERS;
+}
+
+static __noinline __u64 rarely_asked(struct task_struct* task, struct pt_regs* regs, __u64 index, __u32 source) {
+  bool compat = is_i386(index);
+  __u64 second = compat ? (__u32)regs->cx : regs->si;
+  __u64 third = compat ? (__u32)regs->dx : regs->dx;
+  __u64 fourth = compat ? (__u32)regs->si : regs->r10;
+  switch (source) {
+    case SYSCOST_BYTES_SIZE_2:
+      return second;
+    case SYSCOST_BYTES_SIZE_4:
+      return fourth;
+    case SYSCOST_BYTES_SIZE_5:
+      return compat ? (__u32)regs->di : regs->r8;
+    case SYSCOST_BYTES_LENGTH:
+    case SYSCOST_BYTES_RELEASE:
+      return SYSCOST_WHOLE_PAGES(second);
+    case SYSCOST_BYTES_REMAP:
+      return SYSCOST_WHOLE_PAGES(third) - (fourth & SYSCOST_REMAP_KEEPS_OLD ? 0 : SYSCOST_WHOLE_PAGES(second));
+    case SYSCOST_BYTES_BREAK: {
+      __u64 before = BPF_CORE_READ(task, mm, brk);
+      return SYSCOST_WHOLE_PAGES(before);
+    }
+    default:
+      return 0;
+  }
+}
+
+static __always_inline void note_asked_bytes(struct task_struct* task, struct pt_regs* regs, __u64 index,
+                                             struct thread_state* thread) {
+  __u32 source = index < SYSCOST_INDEXES ? AT(byte_sources, index) : SYSCOST_BYTES_NONE;
+  thread->byte_source = (__u8)source;
+  if (source <= SYSCOST_BYTES_RESULT) return;
+  if (source == SYSCOST_BYTES_SIZE_3) {
+    thread->asked = is_i386(index) ? (__u32)regs->dx : regs->dx;
+  } else {
+    thread->asked = rarely_asked(task, regs, index, source);
+  }
+}
+
+// `second`: 1 for a short call, or the bytes that were released.
+struct byte_count {
+  __u64 bytes;
+  __u64 second;
+};
+
+// Of a call that entered with note_asked_bytes() and ended with `result`. Nothing for one that failed.
+static __always_inline struct byte_count bytes_of(const struct thread_state* thread, long result) {
+  struct byte_count count = {};
+  __u32 source = thread->byte_source;
+  if (source == SYSCOST_BYTES_NONE || (result < 0 && result >= -4095)) return count;
+  __s64 growth;
+  switch (source) {
+    case SYSCOST_BYTES_LENGTH:
+      count.bytes = thread->asked;
+      return count;
+    case SYSCOST_BYTES_RELEASE:
+      count.second = thread->asked;
+      return count;
+    case SYSCOST_BYTES_REMAP:
+      growth = (__s64)thread->asked;
+      break;
+    case SYSCOST_BYTES_BREAK:
+      growth = (__s64)(SYSCOST_WHOLE_PAGES((__u64)result) - thread->asked);
+      break;
+    default:
+      count.bytes = (__u64)result;
+      count.second = source != SYSCOST_BYTES_RESULT && (__u64)result < thread->asked;
+      return count;
+  }
+  if (growth >= 0) {
+    count.bytes = (__u64)growth;
+  } else {
+    count.second = (__u64)-growth;
+  }
+  return count;
+}

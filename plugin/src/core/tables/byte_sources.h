@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0
+ *
+ * Where the number of bytes that a call moves, or maps, comes from. bytes_moved.inc says it for each syscall. Included
+ * by BPF programs, too: C.
+ */
+#ifndef SYSCOST_CORE_TABLES_BYTE_SOURCES_H_
+#define SYSCOST_CORE_TABLES_BYTE_SOURCES_H_
+
+/* NOLINTBEGIN(readability-identifier-naming): C, as the BPF side writes it */
+enum syscost_byte_source {
+  SYSCOST_BYTES_NONE = 0,    /* the call moves none, or nothing says how many */
+  SYSCOST_BYTES_RESULT = 1,  /* its result */
+  SYSCOST_BYTES_SIZE_2 = 2,  /* its result; argument 2 is the size that was asked for */
+  SYSCOST_BYTES_SIZE_3 = 3,  /* argument 3 */
+  SYSCOST_BYTES_SIZE_4 = 4,  /* argument 4 */
+  SYSCOST_BYTES_SIZE_5 = 5,  /* argument 5 */
+  SYSCOST_BYTES_LENGTH = 6,  /* mapped: argument 2, in whole pages */
+  SYSCOST_BYTES_RELEASE = 7, /* unmapped: argument 2, in whole pages */
+  SYSCOST_BYTES_REMAP = 8,   /* mremap: from argument 2 to argument 3, in whole pages */
+  SYSCOST_BYTES_BREAK = 9,   /* brk: from the break before the call to its result, in whole pages */
+};
+/* NOLINTEND(readability-identifier-naming) */
+
+/* mremap's flag: the old mapping stays. */
+#define SYSCOST_REMAP_KEEPS_OLD 4
+
+#define SYSCOST_WHOLE_PAGES(bytes) (((bytes) + 4095) & ~4095ULL)
+
+#endif
