@@ -45,6 +45,23 @@ class Assertions(Case):
         # None of the work for the message is charged to the test, and no write of the framework.
         self.assertEqual({row["syscall"] for row in self.rows(kind="test", record="syscall")}, {"getppid"})
 
+    def test_name_the_first_of_many_lines_and_the_beginning_of_long_names(self):
+        done = self.run_program(ASSERTIONS, "--gtest_filter=ManyLines.*", "--syscost_where", "--syscost_backend=dispatch",
+                                f"--syscost_csv={self.csv}", code=None)
+        if done.code == 2:
+            self.skipTest(done.err)
+        message = done.out.split("all syscalls: 55 getppid\n")[1].split("\n[")[0].splitlines()
+        # Of the callers that make 1, 2, ... 10 calls.
+        self.assertEqual([line.split()[0] for line in message[:6]], ["10", "9", "8", "7", "6", "5"])
+        self.assertEqual(message[6], "  and 10 in 4 more lines")
+        for line in message[:6]:
+            self.assertRegex(line, r"^  \d+ getppid at \S*assertions_test\.cc:\d+ .*a_namespace_with_a_long_name_.*\.\.\.$")
+            self.assertLess(len(line), 280)
+        # The rows have the whole name.
+        details = [row["detail"] for row in self.rows(kind="test", record="syscall")]
+        self.assertEqual(len(details), 10)
+        self.assertTrue(all(len(detail) > 240 and "::call_times<" in detail for detail in details), details[0])
+
     @unittest.skipUnless(NO_CAPABILITIES and shutil.which("capsh"), "needs root and capsh to drop capabilities")
     def test_skip_here_and_fail_in_ci_where_nothing_can_count(self):
         one = [*NO_BACKEND, "-c", f"{ASSERTIONS} --gtest_filter=*.ReadAValueFirst:*.Hold"]

@@ -19,12 +19,38 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "syscost/loop.h"
 #include "syscost/syscost.h"
 
 namespace syscost::gtest_detail {
+
+/// The first 240 bytes of a long name, without half a character; names of templates can be pages long.
+inline std::string start_of(const std::string& name) {
+  constexpr std::size_t kMost = 240;
+  if (name.size() <= kMost) return name;
+  std::size_t end = kMost;
+  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
+  return name.substr(0, end) + "...";
+}
+
+/// The lines with most calls, each in a line of `failure`.
+inline void append_sites(testing::AssertionResult& failure, const std::vector<CallSite>& sites) {
+  constexpr std::size_t kMostSites = 6;
+  unsigned long long calls_of_others = 0;
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    if (i >= kMostSites) {
+      calls_of_others += sites[i].calls;
+    } else {
+      failure << "\n  " << sites[i].calls << ' ' << sites[i].syscall << ' ' << start_of(sites[i].place);
+    }
+  }
+  if (sites.size() <= kMostSites) return;
+  const std::size_t others = sites.size() - kMostSites;
+  failure << "\n  and " << calls_of_others << " in " << others << (others == 1 ? " more line" : " more lines");
+}
 
 /// The verdict of one assertion. Its message has the whole cost and, with --syscost_where, the lines that made the
 /// calls.
@@ -37,12 +63,7 @@ testing::AssertionResult check_calls(const Cost& cost, const char* selector, con
   failure << "calls of \"" << selector << "\": expected " << comparison << ' ' << limit << ", counted " << calls
           << "\nby: " << statement;
   if (cost.available()) failure << "\nall syscalls: " << cost.to_string();
-  constexpr std::size_t kMostSites = 6;
-  const std::vector<CallSite> sites = call_sites(cost, selector);
-  for (std::size_t i = 0; i < sites.size() && i < kMostSites; ++i) {
-    failure << "\n  " << sites[i].calls << ' ' << sites[i].syscall << ' ' << sites[i].place;
-  }
-  if (sites.size() > kMostSites) failure << "\n  and " << sites.size() - kMostSites << " more lines";
+  append_sites(failure, call_sites(cost, selector));
   return failure;
 }
 

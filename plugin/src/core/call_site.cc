@@ -20,7 +20,7 @@ struct SiteTexts {
 
 /// Never destroyed: rows are written while the process ends.
 SiteTexts& site_texts() {
-  static auto* const made = new SiteTexts;
+  static auto* const made = std::pmr::polymorphic_allocator<SiteTexts>(&quiet_memory()).new_object<SiteTexts>();
   return *made;
 }
 

@@ -9,8 +9,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory_resource>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace syscost {
@@ -38,8 +40,12 @@ struct StackFrame {
 
 /// A file that was loaded when a stack with it was first seen. The file may have been replaced since.
 struct Module {
-  std::string path;      ///< Absolute; `[vdso]` for the kernel's.
-  std::string build_id;  ///< In hexadecimal; empty = the file has none.
+  explicit Module(std::pmr::memory_resource* memory) : path(memory), build_id(memory) {}
+  Module(std::string_view its_path, std::string_view its_build_id, std::pmr::memory_resource* memory)
+      : path(its_path, memory), build_id(its_build_id, memory) {}
+
+  std::pmr::string path;      ///< Absolute; `[vdso]` for the kernel's.
+  std::pmr::string build_id;  ///< In hexadecimal; empty = the file has none.
 };
 
 /// Why a stack has no further frames.

@@ -37,10 +37,8 @@ bool is_plain(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~' && c != ',' && c != '"'; });
 }
 
-}  // namespace
-
-std::string visible(std::string_view text) {
-  std::string out;
+template <class String>
+void append_visible(String& out, std::string_view text) {
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
     const char c = text.front();
@@ -60,18 +58,29 @@ std::string visible(std::string_view text) {
     }
     text.remove_prefix(length == 0 ? 1 : length);
   }
+}
+
+}  // namespace
+
+std::string visible(std::string_view text) {
+  std::string out;
+  append_visible(out, text);
   return out;
 }
 
-std::string field(std::string_view text) {
-  std::string shown = visible(text);
-  if (shown.find_first_of(",\"") == std::string::npos) return shown;
-  std::string quoted = "\"";
-  for (char c : shown) {
-    if (c == '"') quoted += '"';
-    quoted += c;
+void append_field(std::pmr::string& out, std::string_view text) {
+  const bool is_quoted = text.find_first_of(",\"") != std::string_view::npos;
+  if (!is_quoted) return append_visible(out, text);
+  out += '"';
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find('"'));
+    append_visible(out, part);
+    text.remove_prefix(part.size());
+    if (text.empty()) break;
+    out += "\"\"";
+    text.remove_prefix(1);
   }
-  return quoted + '"';
+  out += '"';
 }
 
 const std::string& header_line() {
@@ -101,7 +110,7 @@ void Row::set(schema::Column column, std::string_view text) {
   if (is_plain(text)) {
     out_ += text;
   } else {
-    out_ += field(text);
+    append_field(out_, text);
   }
 }
 

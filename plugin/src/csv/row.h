@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory_resource>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,8 +19,8 @@ namespace syscost::csv {
 /// `text` on one line of valid UTF-8: line breaks, NULs and bytes that are no UTF-8 become `\n`, `\r`, `\0`, `\xHH`.
 std::string visible(std::string_view text);
 
-/// The text of one field: visible(), and by RFC 4180 quoted when it holds a comma or a quote, quotes doubled.
-std::string field(std::string_view text);
+/// Appends the text of one field: visible(), and by RFC 4180 quoted when it holds a comma or a quote, quotes doubled.
+void append_field(std::pmr::string& out, std::string_view text);
 
 /// The header line, with its line break.
 const std::string& header_line();
@@ -28,9 +29,9 @@ const std::string& header_line();
 class Row {
  public:
   /// Writes to the end of `out`, which must outlive the row.
-  explicit Row(std::string& out) : out_(out) {}
+  explicit Row(std::pmr::string& out) : out_(out) {}
   /// Begins with `first_fields`, the text of the columns before `next`.
-  Row(std::string& out, std::string_view first_fields, schema::Column next)
+  Row(std::pmr::string& out, std::string_view first_fields, schema::Column next)
       : out_(out), next_(static_cast<std::size_t>(next)) {
     out_ += first_fields;
   }
@@ -48,7 +49,7 @@ class Row {
  private:
   void advance_to(schema::Column column);
 
-  std::string& out_;
+  std::pmr::string& out_;
   std::size_t next_ = 0;  // column that the next field belongs to
 };
 

@@ -7,12 +7,15 @@
 
 #include <cerrno>
 #include <csignal>
+#include <memory_resource>
+#include <string>
 #include <utility>
 
 #include "csv/header_check.h"
 #include "csv/row.h"
 #include "os/file_lock.h"
 #include "os/high_fd.h"
+#include "os/mapped_memory.h"
 #include "os/signal_hold.h"
 
 namespace syscost::csv {
@@ -174,15 +177,15 @@ Result<void> Sink::append_locked(std::string_view rows) {
   struct stat file {};
   if (fstat(fd_, &file) != 0) return errno_failure("look at the CSV file", path_, errno);
   const off_t size = is_regular_ ? file.st_size : 0;
-  std::string bytes;
+  std::pmr::string bytes(&mapped_memory());
   if (is_regular_ ? size == 0 : !has_header_) bytes = header_line();
   // A file that is as long as we left it ends with our own rows. Reading it would also write its time of access.
   char last = '\n';
   if (size > 0 && size != own_end_ && pread(fd_, &last, 1, size - 1) == 1 && last != '\n') bytes += '\n';
-  bytes += rows;
-  Result<void> written = write_all(bytes, size);
+  if (!bytes.empty()) rows = bytes.append(rows);
+  Result<void> written = write_all(rows, size);
   has_header_ = has_header_ || written.ok();
-  own_end_ = is_regular_ && written.ok() ? size + static_cast<off_t>(bytes.size()) : -1;
+  own_end_ = is_regular_ && written.ok() ? size + static_cast<off_t>(rows.size()) : -1;
   return written;
 }
 

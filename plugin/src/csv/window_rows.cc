@@ -2,6 +2,9 @@
 #include "csv/window_rows.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <memory_resource>
 #include <vector>
 
 #include "core/byte_numbers.h"
@@ -9,6 +12,7 @@
 #include "core/syscall_table.h"
 #include "csv/row.h"
 #include "os/errno_names.h"
+#include "os/mapped_memory.h"
 
 namespace syscost::csv {
 namespace {
@@ -30,26 +34,34 @@ void set_key(Row& row, const WindowColumns& window, std::string_view record) {
   row.set(Column::kRecord, record);
 }
 
-void append_errno(std::string& text, int error, std::uint64_t count) {
+void append_number(std::pmr::string& text, std::uint64_t number) {
+  std::array<char, 20> digits{};
+  text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
+}
+
+void append_errno(std::pmr::string& text, int error, std::uint64_t count) {
   if (!text.empty()) text += ' ';
-  text.append(errno_name(error)).append(":").append(std::to_string(count));
+  text.append(errno_name(error)).append(":");
+  append_number(text, count);
 }
 
 /// `ENOENT:3 EINTR:1`.
-std::string errnos_text(const ErrnoCounts& errors) {
-  std::string text;
+std::pmr::string errnos_text(const ErrnoCounts& errors) {
+  std::pmr::string text(&mapped_memory());
   for (const ErrnoCounts::Entry& error : errors) append_errno(text, error.error, error.count);
   return text;
 }
 
 /// `512:128 576:3`.
-std::string histogram_text(const Histogram& latency) {
-  std::string text;
+std::pmr::string histogram_text(const Histogram& latency) {
+  std::pmr::string text(&mapped_memory());
   for (std::size_t bucket = 0; bucket < kHistogramBuckets; ++bucket) {
     const std::uint64_t count = latency.bucket_count(bucket);
     if (count == 0) continue;
     if (!text.empty()) text += ' ';
-    text.append(std::to_string(histogram_lower_ns(bucket))).append(":").append(std::to_string(count));
+    append_number(text, histogram_lower_ns(bucket));
+    text += ':';
+    append_number(text, count);
   }
   return text;
 }
@@ -59,7 +71,7 @@ void set_per_run(Row& row, const PerRunPart& part) {
   row.set(Column::kPerRunCalls, part.calls);
   if (!part.errors.has_value()) return;
   std::uint64_t total = 0;
-  std::string text;
+  std::pmr::string text(&mapped_memory());
   for (const auto& [error, count] : *part.errors) {
     total += count;
     append_errno(text, error, count);
@@ -151,20 +163,21 @@ SyscallId without_site(SyscallId id) {
 }
 
 /// `nvidiactl RM_ALLOC`, `at src/log.cc:17 Log::batch+3`.
-std::string text_of_detail(const CallDetail& detail) {
-  if (detail.stack == 0) return detail_text(detail);
+std::pmr::string text_of_detail(const CallDetail& detail) {
+  std::pmr::string text(&mapped_memory());
   CallDetail request = detail;
   request.stack = 0;
-  const std::string text = request.empty() ? std::string() : detail_text(request) + " ";
-  return text + std::string(text_of_site(detail.stack));
+  if (!request.empty()) text.append(detail_text(request));
+  if (detail.stack == 0) return text;
+  return text.append(text.empty() ? "" : " ").append(text_of_site(detail.stack));
 }
 
 /// By syscall and detail, and calls of different sites by the sites' texts: two runs have the same order.
-std::vector<const CallTable::Entry*> in_order_of_rows(const CallTable& table) {
-  std::vector<const CallTable::Entry*> entries;
+std::pmr::vector<const CallTable::Entry*> in_order_of_rows(const CallTable& table) {
+  std::pmr::vector<const CallTable::Entry*> entries(&mapped_memory());
   entries.reserve(table.size());
   for (const CallTable::Entry& entry : table) entries.push_back(&entry);
-  std::stable_sort(entries.begin(), entries.end(), [](const CallTable::Entry* a, const CallTable::Entry* b) {
+  std::sort(entries.begin(), entries.end(), [](const CallTable::Entry* a, const CallTable::Entry* b) {
     const SyscallId left = without_site(a->id);
     const SyscallId right = without_site(b->id);
     if (left != right) return left < right;
@@ -175,7 +188,7 @@ std::vector<const CallTable::Entry*> in_order_of_rows(const CallTable& table) {
 
 }  // namespace
 
-WindowRows::WindowRows(const RunColumns& run) : surroundings_(run.surroundings) {
+WindowRows::WindowRows(const RunColumns& run) : run_(&mapped_memory()), surroundings_(run.surroundings) {
   if (!run.shard.empty()) surroundings_ += (surroundings_.empty() ? "shard=" : ";shard=") + run.shard;
   Row row(run_);
   row.set(Column::kSchemaVersionColumn, std::uint64_t{schema::kSchemaVersion});
@@ -194,7 +207,7 @@ WindowRows::WindowRows(const RunColumns& run) : surroundings_(run.surroundings) 
   row.set(Column::kPid, run.pid);
 }
 
-void WindowRows::append_run(std::string& out) const {
+void WindowRows::append_run(std::pmr::string& out) const {
   if (surroundings_.empty()) return;
   Row row(out, run_, Column::kKind);
   row.set(Column::kKind, schema::kKindRun);
@@ -205,7 +218,7 @@ void WindowRows::append_run(std::string& out) const {
   row.end();
 }
 
-void WindowRows::append(std::string& out, const WindowColumns& window, const detail::CostData* cost,
+void WindowRows::append(std::pmr::string& out, const WindowColumns& window, const detail::CostData* cost,
                         const Capabilities& capabilities) const {
   Row row(out, run_, Column::kKind);
   set_key(row, window, schema::kRecordTest);
@@ -236,7 +249,7 @@ void WindowRows::append(std::string& out, const WindowColumns& window, const det
   append_children(out, window, *cost, capabilities);
 }
 
-void WindowRows::append_children(std::string& out, const WindowColumns& window, const detail::CostData& cost,
+void WindowRows::append_children(std::pmr::string& out, const WindowColumns& window, const detail::CostData& cost,
                                  const Capabilities& capabilities) const {
   for (const auto& [program, table] : cost.children) {
     if (table.empty()) continue;
@@ -261,7 +274,7 @@ void WindowRows::append_children(std::string& out, const WindowColumns& window, 
   }
 }
 
-void WindowRows::append_syscalls(std::string& out, const WindowColumns& window, const CallTable& table,
+void WindowRows::append_syscalls(std::pmr::string& out, const WindowColumns& window, const CallTable& table,
                                  const Capabilities& capabilities) const {
   for (const CallTable::Entry* const entry : in_order_of_rows(table)) {
     const auto& [id, tally] = *entry;
@@ -276,7 +289,7 @@ void WindowRows::append_syscalls(std::string& out, const WindowColumns& window, 
   }
 }
 
-void WindowRows::append(std::string& out, const WindowColumns& window, const ToolWindow& tool) const {
+void WindowRows::append(std::pmr::string& out, const WindowColumns& window, const ToolWindow& tool) const {
   Number entries = 0;
   Number errors = 0;
   for (const ToolSyscall& syscall : tool.syscalls) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory_resource>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,23 +55,23 @@ class WindowRows {
   explicit WindowRows(const RunColumns& run);
 
   /// Appends the row of record `run`, if the run has surroundings.
-  void append_run(std::string& out) const;
+  void append_run(std::pmr::string& out) const;
 
   /// Appends the window's rows to `out`, and those of kind `process` for its children. `cost` is null if nothing was
   /// counted. Call stacks in `cost` must have been replaced by sites (core/call_site.h).
-  void append(std::string& out, const WindowColumns& window, const detail::CostData* cost,
+  void append(std::pmr::string& out, const WindowColumns& window, const detail::CostData* cost,
               const Capabilities& capabilities) const;
   /// Appends a tool's rows of the same window. From `window` they take the key, the outcome, the iterations and the
   /// excluded loops, but no times.
-  void append(std::string& out, const WindowColumns& window, const ToolWindow& tool) const;
+  void append(std::pmr::string& out, const WindowColumns& window, const ToolWindow& tool) const;
 
  private:
-  void append_children(std::string& out, const WindowColumns& window, const detail::CostData& cost,
+  void append_children(std::pmr::string& out, const WindowColumns& window, const detail::CostData& cost,
                        const Capabilities& capabilities) const;
-  void append_syscalls(std::string& out, const WindowColumns& window, const CallTable& table,
+  void append_syscalls(std::pmr::string& out, const WindowColumns& window, const CallTable& table,
                        const Capabilities& capabilities) const;
 
-  std::string run_;  // the columns up to `pid`, the same on every row
+  std::pmr::string run_;  // the columns up to `pid`, the same on every row
   std::string surroundings_;
 };
 

@@ -11,10 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <vector>
 
 #include "os/null_ended.h"
 #include "os/own_calls.h"
@@ -124,24 +126,23 @@ void be_its_parent(void* argument) {
 
 // Like posix_spawn, but without a child. A child with exit signal 0 would be as quiet only until it executes, which
 // sets the signal to SIGCHLD; so such a child starts the program and exits.
-Result<DetachedProcess> start_detached(const DetachedProgram& program) {
-  SYSCOST_CHECK(program.descriptors.size() <= kMaxDescriptors);
+Result<DetachedProcess> start_detached(char* const* arguments, char* const* environment,
+                                       std::span<const int> descriptors, std::uint64_t capabilities) {
+  SYSCOST_CHECK(descriptors.size() <= kMaxDescriptors);
   void* stacks = mmap(nullptr, 2 * kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-  if (stacks == MAP_FAILED) return errno_failure("reserve a stack for", program.arguments[0], errno);
+  if (stacks == MAP_FAILED) return errno_failure("reserve a stack for", arguments[0], errno);
   char* const first_top = static_cast<char*>(stacks) + kStackBytes;
-  const std::vector<char*> argv = null_ended(program.arguments);
-  const std::vector<char*> envp = null_ended(program.environment);
-  Launch launch{.path = argv[0],
-                .arguments = argv.data(),
-                .environment = envp.data(),
+  Launch launch{.path = arguments[0],
+                .arguments = arguments,
+                .environment = environment,
                 .descriptors = {},
-                .descriptor_count = program.descriptors.size(),
-                .capabilities = program.capabilities,
+                .descriptor_count = descriptors.size(),
+                .capabilities = capabilities,
                 .stack = first_top + kStackBytes,
                 .session = 0,
                 .program = 0,
                 .error = 0};
-  for (std::size_t i = 0; i < program.descriptors.size(); ++i) launch.descriptors[i] = program.descriptors[i];
+  std::copy(descriptors.begin(), descriptors.end(), launch.descriptors.begin());
   // No handler of the test's may run in a child, which shares our memory.
   sigset_t every;
   sigset_t before;
@@ -155,7 +156,13 @@ Result<DetachedProcess> start_detached(const DetachedProgram& program) {
   munmap(stacks, 2 * kStackBytes);
   if (launch.error == 0) return DetachedProcess{launch.program, launch.session};
   end_own_session(launch.session);
-  return errno_failure(launch.program == 0 ? "start a session for" : "start", program.arguments[0], launch.error);
+  return errno_failure(launch.program == 0 ? "start a session for" : "start", arguments[0], launch.error);
+}
+
+Result<DetachedProcess> start_detached(const DetachedProgram& program) {
+  const std::vector<char*> arguments = null_ended(program.arguments);
+  const std::vector<char*> environment = null_ended(program.environment);
+  return start_detached(arguments.data(), environment.data(), program.descriptors, program.capabilities);
 }
 
 bool adopts_orphans() {

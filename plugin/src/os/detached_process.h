@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,9 @@ struct DetachedProcess {
 /// the init of a PID namespace, or requested its orphans (PR_SET_CHILD_SUBREAPER). Makes syscalls: between windows
 /// only.
 Result<DetachedProcess> start_detached(const DetachedProgram& program);
+/// The same without memory of the heap: `arguments` and `environment` end with a null pointer, as for execve().
+Result<DetachedProcess> start_detached(char* const* arguments, char* const* environment,
+                                       std::span<const int> descriptors, std::uint64_t capabilities);
 
 /// True when orphans become children of this process.
 bool adopts_orphans();

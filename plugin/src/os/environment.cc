@@ -76,7 +76,12 @@ std::vector<std::string> variables() {
 }
 
 std::vector<std::string> environment_to_pass_on() {
+  // In blocks: what the heap is asked for must not depend on whether one more flag of ours is a variable.
+  constexpr std::size_t kBlock = 64;
+  std::size_t count = 0;
+  while (environ != nullptr && environ[count] != nullptr) ++count;
   std::vector<std::string> entries;
+  entries.reserve((count / kBlock + 1) * kBlock);
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) entries.emplace_back(*entry);
   return entries;
 }

@@ -4,8 +4,9 @@
 #include <dlfcn.h>
 #include <sys/auxv.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
-#include <system_error>
 
 #include "os/environment.h"
 
@@ -17,8 +18,9 @@ const void* base_of(const void* address, Dl_info& info) {
   return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-/// The folder of the file that holds this code: libsyscost.so, or a program that links the parts.
-std::filesystem::path own_folder() {
+/// The folder of the file that holds this code: libsyscost.so, or a program that links the parts. Empty if it is
+/// unknown.
+std::string_view own_folder(PathBuffer& room) {
   static const char kMark = 0;
   Dl_info ours{};
   Dl_info main_program{};
@@ -31,26 +33,37 @@ std::filesystem::path own_folder() {
   // may get the main program's rights, and a caller may start a link of his own. If he has fewer rights, the folder is
   // unknown.
   if (is_main_program && has_more_rights_than_caller()) return {};
-  std::error_code error;
-  std::filesystem::path path = std::filesystem::canonical(is_main_program ? "/proc/self/exe" : ours.dli_fname, error);
-  return error ? std::filesystem::path() : path.parent_path();
+  if (realpath(is_main_program ? "/proc/self/exe" : ours.dli_fname, room.data()) == nullptr) return {};
+  const std::string_view path = room.data();
+  return path.substr(0, path.find_last_of('/'));
 }
 
 }  // namespace
 
-std::string find_installed(std::string_view installed, std::string_view built) {
-  const std::filesystem::path folder = own_folder();
-  if (folder.empty()) return {};
+void find_installed(std::string_view installed, std::string_view built, PathBuffer& path) {
+  PathBuffer room{};
+  const std::string_view folder = own_folder(room);
+  path[0] = 0;
   for (const std::string_view relative : {installed, built}) {
-    std::error_code error;
-    std::filesystem::path path = std::filesystem::canonical(folder / relative, error);
-    if (!error) return path.string();
+    PathBuffer joined{};
+    if (folder.empty() || folder.size() + 1 + relative.size() >= joined.size()) continue;
+    char* end = std::copy(folder.begin(), folder.end(), joined.data());
+    *end++ = '/';
+    std::copy(relative.begin(), relative.end(), end);
+    if (realpath(joined.data(), path.data()) != nullptr) return;
+    path[0] = 0;
   }
-  return {};
+}
+
+std::string find_installed(std::string_view installed, std::string_view built) {
+  PathBuffer path{};
+  find_installed(installed, built, path);
+  return path.data();
 }
 
 std::string expected_installed_path(std::string_view installed) {
-  return (own_folder() / installed).lexically_normal().string();
+  PathBuffer room{};
+  return (std::filesystem::path(own_folder(room)) / installed).lexically_normal().string();
 }
 
 }  // namespace syscost

@@ -82,6 +82,7 @@ Result<void> Session::start(const adapter::Framework& framework) {
     if (Result<void> tools = tools_.start(); !tools.ok()) return tools;
   }
   if (Result<void> traces = traces_.start(); !traces.ok()) return traces;
+  if (shared_.options.writes_stacks()) shared_.recorder.set_stack_files(traces_);
   if (!shared_.options.csv.empty() && !shared_.recorder.has_csv()) {
     Result<std::string> path = resolve_path(shared_.options.csv, shared_.options.csv_source);
     if (!path.ok()) return path.failure();

@@ -30,7 +30,7 @@ struct ResolvedFrame {
 struct SiteRule {
   /// --syscost_where skip=PATH: files and folders. A relative path matches wherever it stands in a source's path.
   std::vector<std::string> skipped;
-  std::string main_program;  ///< Its code is the user's wherever it lies.
+  std::pmr::string main_program;  ///< Its code is the user's wherever it lies.
 
   bool skips_module(const Module& module) const;
   bool skips_source(std::string_view file) const;

@@ -11,15 +11,17 @@ namespace syscost::symbols {
 namespace {
 
 /// True if `folder` is the root of a checkout, and no submodule's.
-bool is_root_of_checkout(const std::string& folder) {
+bool is_root_of_checkout(std::string_view folder, std::pmr::memory_resource& memory) {
   struct stat status {};
+  std::pmr::string path(&memory);
   for (const char* mark : {"/.hg", "/.svn"}) {
-    if (stat((folder + mark).c_str(), &status) == 0) return true;
+    path.assign(folder).append(mark);
+    if (stat(path.c_str(), &status) == 0) return true;
   }
-  const std::string git = folder + "/.git";
-  if (lstat(git.c_str(), &status) != 0) return false;
+  path.assign(folder).append("/.git");
+  if (lstat(path.c_str(), &status) != 0) return false;
   // In a submodule and in a second worktree it is a file, which names the folder: `gitdir: ../.git/modules/json`.
-  return !S_ISREG(status.st_mode) || read_small_file(git).find("/modules/") == std::string::npos;
+  return !S_ISREG(status.st_mode) || read_small_file(path.c_str(), memory).find("/modules/") == std::pmr::string::npos;
 }
 
 }  // namespace
@@ -27,9 +29,9 @@ bool is_root_of_checkout(const std::string& folder) {
 std::string_view SourceTree::root_of(std::string_view folder) {
   if (folder.empty()) return {};
   if (const auto known = roots_.find(folder); known != roots_.end()) return known->second;
-  const std::string name(folder);
+  std::pmr::memory_resource& memory = *roots_.get_allocator().resource();
   const std::string_view root =
-      is_root_of_checkout(name) ? folder : root_of(folder.substr(0, folder.find_last_of('/')));
+      is_root_of_checkout(folder, memory) ? folder : root_of(folder.substr(0, folder.find_last_of('/')));
   return roots_.emplace(folder, root).first->second;
 }
 

@@ -10,8 +10,8 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <span>
 #include <utility>
-#include <vector>
 
 #include "os/detached_process.h"
 #include "os/environment.h"
@@ -33,32 +33,24 @@ std::uint64_t now_ms() {
           .count());
 }
 
-std::string find_symbols_helper() {
-  return find_installed(SYSCOST_SYMBOLS_FROM_LIBRARY, "../libexec/syscost/syscost-symbols");
-}
-
-/// What the helper needs to find libdw as this process would.
-std::vector<std::string> environment_of_symbols_helper() {
-  std::vector<std::string> environment;
-  if (const char* path = variable("LD_LIBRARY_PATH"); path != nullptr) {
-    environment.push_back(std::string("LD_LIBRARY_PATH=") + path);
-  }
-  return environment;
-}
-
 }  // namespace
 
-SymbolsLink::SymbolsLink(std::pmr::memory_resource& memory, std::string helper_path)
-    : memory_(memory), helper_path_(std::move(helper_path)) {}
+SymbolsLink::SymbolsLink(std::pmr::memory_resource& memory, std::string_view helper_path)
+    : memory_(memory), helper_path_(helper_path, &memory) {}
 
 SymbolsLink::~SymbolsLink() {
   end();
 }
 
 Result<void> SymbolsLink::start() {
-  const std::string path = helper_path_.empty() ? find_symbols_helper() : helper_path_;
-  if (path.empty() || access(path.c_str(), X_OK) != 0) {
-    const std::string place = path.empty() ? expected_installed_path(SYSCOST_SYMBOLS_FROM_LIBRARY) : path;
+  if (helper_path_.empty()) {
+    PathBuffer path{};
+    find_installed(SYSCOST_SYMBOLS_FROM_LIBRARY, "../libexec/syscost/syscost-symbols", path);
+    helper_path_ = path.data();
+  }
+  if (helper_path_.empty() || access(helper_path_.c_str(), X_OK) != 0) {
+    const std::string place =
+        helper_path_.empty() ? expected_installed_path(SYSCOST_SYMBOLS_FROM_LIBRARY) : std::string(helper_path_);
     return Failure{"syscost-symbols is missing or not executable; its place is " + place,
                    "install syscost as a whole (cmake --install; libdw-dev is needed to build it)"};
   }
@@ -67,7 +59,14 @@ Result<void> SymbolsLink::start() {
     return errno_failure("open", "a socket to syscost-symbols", errno);
   }
   static_assert(kSocketDescriptor == kFirstPassedDescriptor);
-  const Result<DetachedProcess> started = start_detached({{path}, environment_of_symbols_helper(), {ends[1]}, 0});
+  // The helper finds libdw as this process would.
+  std::pmr::string library_path("LD_LIBRARY_PATH=", &memory_);
+  const char* const value = variable("LD_LIBRARY_PATH");
+  if (value != nullptr) library_path.append(value);
+  const std::array<char*, 2> arguments{helper_path_.data(), nullptr};
+  const std::array<char*, 2> environment{value != nullptr ? library_path.data() : nullptr, nullptr};
+  const Result<DetachedProcess> started =
+      start_detached(arguments.data(), environment.data(), std::span(&ends[1], 1), 0);
   close(ends[1]);
   if (!started.ok()) {
     close(ends[0]);
@@ -164,7 +163,7 @@ Result<void> SymbolsLink::look_up(const Module& module, std::span<const Address>
   answer.places.clear();
   end();
   ++ends_;
-  last_failure_ = {asked.failure().reason + "; it was reading " + module.path, asked.failure().how_to_fix};
+  last_failure_ = {asked.failure().reason + "; it was reading " + std::string(module.path), asked.failure().how_to_fix};
   return last_failure_;
 }
 

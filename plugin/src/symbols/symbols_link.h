@@ -11,6 +11,7 @@
 #include <memory_resource>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "core/call_stack.h"
 #include "os/result.h"
@@ -37,8 +38,8 @@ class Symbolizer {
 
 class SymbolsLink final : public Symbolizer {
  public:
-  /// `memory` is used for messages. `helper_path`: empty = the installed one.
-  explicit SymbolsLink(std::pmr::memory_resource& memory, std::string helper_path = {});
+  /// `memory` is used for everything but failures. `helper_path`: empty = the installed one.
+  explicit SymbolsLink(std::pmr::memory_resource& memory, std::string_view helper_path = {});
   ~SymbolsLink() override;
 
   Result<void> look_up(const Module& module, std::span<const Address> addresses, Answer& answer) override;
@@ -55,7 +56,7 @@ class SymbolsLink final : public Symbolizer {
   int receive_all(char* into, std::size_t size, std::uint64_t deadline_ms) const;
 
   std::pmr::memory_resource& memory_;
-  std::string helper_path_;
+  std::pmr::string helper_path_;  // empty = there is none
   int socket_ = -1;
   pid_t helper_ = 0;
   pid_t session_ = 0;

@@ -6,13 +6,40 @@
 #include <cstdlib>
 
 #include <map>
+#include <utility>
 
 #include "syscost/gtest.h"
+
+namespace a_namespace_with_a_long_name_because_generated_code_has_such_names {
+namespace another_one_of_the_same_kind_so_that_the_name_of_a_function_has_a_few_hundred_characters {
+namespace and_one_more_of_them_which_makes_the_whole_name_longer_than_a_line_of_a_message_may_be {
+
+template <int kCaller>
+__attribute__((noinline)) void call_times() {
+  for (int i = 0; i < kCaller; ++i) syscall(SYS_getppid);
+  asm volatile("" : : : "memory");  // no tail call
+}
+
+}  // namespace and_one_more_of_them_which_makes_the_whole_name_longer_than_a_line_of_a_message_may_be
+}  // namespace another_one_of_the_same_kind_so_that_the_name_of_a_function_has_a_few_hundred_characters
+}  // namespace a_namespace_with_a_long_name_because_generated_code_has_such_names
 
 namespace {
 
 void call(int times) {
   for (int i = 0; i < times; ++i) syscall(SYS_getppid);
+}
+
+template <int... kCallers>
+void call_from_each(std::integer_sequence<int, kCallers...> /*callers*/) {
+  using namespace a_namespace_with_a_long_name_because_generated_code_has_such_names::
+      another_one_of_the_same_kind_so_that_the_name_of_a_function_has_a_few_hundred_characters::
+          and_one_more_of_them_which_makes_the_whole_name_longer_than_a_line_of_a_message_may_be;
+  (call_times<kCallers + 1>(), ...);
+}
+
+TEST(ManyLines, FailWithAMessageOfAFewLines) {
+  EXPECT_SYSCALLS_EQ("getppid", 0, call_from_each(std::make_integer_sequence<int, 10>()));
 }
 
 TEST(Assertions, Hold) {

@@ -4,11 +4,19 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory_resource>
+#include <string>
 
 namespace syscost::csv {
 namespace {
 
 using schema::Column;
+
+std::string field(std::string_view text) {
+  std::pmr::string out;
+  append_field(out, text);
+  return std::string(out);
+}
 
 TEST(Field, LeavesPlainTextAlone) {
   EXPECT_EQ(field("Suite/0.Test_1"), "Suite/0.Test_1");
@@ -17,6 +25,8 @@ TEST(Field, LeavesPlainTextAlone) {
 TEST(Field, QuotesCommasAndDoublesQuotes) {
   EXPECT_EQ(field("a,b"), "\"a,b\"");
   EXPECT_EQ(field("say \"hi\""), "\"say \"\"hi\"\"\"");
+  EXPECT_EQ(field("\""), "\"\"\"\"");
+  EXPECT_EQ(field("a\nb,\xe2\x82\"c"), "\"a\\nb,\\xe2\\x82\"\"c\"");
 }
 
 TEST(Field, ShowsWhatWouldBreakTheLine) {
@@ -33,7 +43,7 @@ TEST(Field, KeepsUtf8AndShowsOtherBytes) {
 }
 
 TEST(Row, HasAsManyFieldsAsTheHeader) {
-  std::string line;
+  std::pmr::string line;
   Row row(line);
   row.set(Column::kTest, "Suite.Test");
   row.end();
@@ -41,7 +51,7 @@ TEST(Row, HasAsManyFieldsAsTheHeader) {
 }
 
 TEST(Row, PutsFieldsUnderTheirColumnsAndEndsInTheMark) {
-  std::string line;
+  std::pmr::string line;
   Row row(line);
   row.set(Column::kSchemaVersionColumn, std::uint64_t{1});
   row.set(Column::kStartedAt, "now");
@@ -53,11 +63,11 @@ TEST(Row, PutsFieldsUnderTheirColumnsAndEndsInTheMark) {
 }
 
 TEST(Row, LeavesANumberThatIsNotThereEmpty) {
-  std::string with_zero;
+  std::pmr::string with_zero;
   Row zero(with_zero);
   zero.set(Column::kWallNs, std::optional<std::uint64_t>(0));
   zero.end();
-  std::string without;
+  std::pmr::string without;
   Row none(without);
   none.set(Column::kWallNs, std::optional<std::uint64_t>());
   none.end();
@@ -65,7 +75,7 @@ TEST(Row, LeavesANumberThatIsNotThereEmpty) {
 }
 
 TEST(RowDeathTest, RefusesColumnsOutOfOrder) {
-  std::string line;
+  std::pmr::string line;
   Row row(line);
   row.set(Column::kHost, "here");
   EXPECT_DEATH(row.set(Column::kRunId, "late"), "row.cc");

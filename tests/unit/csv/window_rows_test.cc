@@ -27,9 +27,9 @@ constexpr Capabilities kEverything{.entries = true,
 /// A row by column name. The rows of these tests hold no quotes.
 using Cells = std::map<std::string, std::string, std::less<>>;
 
-std::vector<Cells> cells_of(const std::string& text) {
+std::vector<Cells> cells_of(std::string_view text) {
   std::vector<Cells> rows;
-  std::istringstream lines(text);
+  std::istringstream lines{std::string(text)};
   for (std::string line; std::getline(lines, line);) {
     Cells& row = rows.emplace_back();
     std::istringstream fields(line + ",");
@@ -66,7 +66,7 @@ class WindowRowsTest : public ::testing::Test {
   }
 
   std::vector<Cells> rows(const detail::CostData* cost, const Capabilities& capabilities) {
-    std::string text;
+    std::pmr::string text;
     WindowRows(run_).append(text, window_, cost, capabilities);
     return cells_of(text);
   }
@@ -77,7 +77,7 @@ class WindowRowsTest : public ::testing::Test {
 };
 
 TEST_F(WindowRowsTest, SaysOnceWhatTheRunFoundAroundIt) {
-  std::string text;
+  std::pmr::string text;
   WindowRows(run_).append_run(text);
   EXPECT_EQ(text, "") << "nothing is known";
   run_.surroundings = "cpus=2;locale=C";
@@ -92,7 +92,7 @@ TEST_F(WindowRowsTest, SaysOnceWhatTheRunFoundAroundIt) {
 }
 
 TEST_F(WindowRowsTest, SaysItOnOneLineWhateverTheVariablesHold) {
-  std::string text;
+  std::pmr::string text;
   run_.surroundings = "locale=a,\"b\"\nc\r;time_zone=\xff\x01";
   WindowRows(run_).append_run(text);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
@@ -256,7 +256,7 @@ TEST_F(WindowRowsTest, WritesWhatAToolSawUnderItsOwnOriginAndWithoutTimes) {
   writes.latency_count = 7;
   writes.latency_sum_ns = 5600;
   writes.histogram = "512:6 1024:1";
-  std::string text;
+  std::pmr::string text;
   WindowRows(run_).append(text, window_, tool);
   const std::vector<Cells> rows = cells_of(text);
   ASSERT_EQ(rows.size(), 2U);
@@ -284,7 +284,7 @@ TEST_F(WindowRowsTest, AddsUpNothingThatAToolKnowsOfSomeSyscallsOnly) {
   tool.origin = "bpftrace";
   tool.syscalls.resize(2);
   tool.syscalls[0].entries = 7;
-  std::string text;
+  std::pmr::string text;
   WindowRows(run_).append(text, window_, tool);
   EXPECT_EQ(cells_of(text)[0].at("total_entries"), "");
 }

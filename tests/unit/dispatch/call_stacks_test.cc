@@ -169,7 +169,7 @@ Counted count_by_stack(Backend& backend, Body body, std::uint32_t number = kNumb
   return counted;
 }
 
-std::uintptr_t bias_of(const std::string& path) {
+std::uintptr_t bias_of(std::string_view path) {
   std::FILE* maps = std::fopen("/proc/self/maps", "re");
   std::uintptr_t bias = 0;
   char line[4096];
@@ -223,7 +223,7 @@ TEST_P(CallStacksTest, AreThoseOfTheUnwinderOfExceptions) {
     const StackFrame last = source().frames(stack).back();
     EXPECT_EQ(source().end(stack), StackEnd::complete)
         << frames.size() << " frames, the last is in "
-        << (last.module == kNoModule ? "no file" : source().module(last.module).path) << " at " << std::hex
+        << (last.module == kNoModule ? "no file" : std::string(source().module(last.module).path)) << " at " << std::hex
         << last.offset;
     ASSERT_GE(frames.size(), 2U);
     // syscall() of libc, and mark().
@@ -383,8 +383,8 @@ TEST_P(CallStacksTest, AreThoseOfTheLibraryThatIsLoadedNow) {
     EXPECT_EQ(source().end(stack), StackEnd::complete);
     const std::span<const StackFrame> frames = source().frames(stack);
     ASSERT_GE(frames.size(), 3U);
-    const std::string& path = source().module(frames[1].module).path;
-    EXPECT_EQ(source().module(frames[2].module).path, path);
+    const std::string path(source().module(frames[1].module).path);
+    EXPECT_EQ(std::string_view(source().module(frames[2].module).path), path);
     calls_by_library[path] += calls;
   }
   EXPECT_EQ(calls_by_library,

@@ -26,7 +26,8 @@ class FakeStacks final : public StackSource {
   StackEnd end(std::uint32_t /*stack*/) const override { return StackEnd::complete; }
   const Module& module(std::uint32_t index) const override { return modules[index]; }
 
-  std::vector<Module> modules{{"/home/me/app", "00"}, {"/usr/lib/libc.so.6", "11"}};
+  std::vector<Module> modules{{"/home/me/app", "00", std::pmr::get_default_resource()},
+                              {"/usr/lib/libc.so.6", "11", std::pmr::get_default_resource()}};
   std::vector<std::vector<StackFrame>> stacks{{}};
 };
 
@@ -36,7 +37,7 @@ class FakeSymbolizer final : public symbols::Symbolizer {
   explicit FakeSymbolizer(std::vector<std::string>& log) : log_(log) {}
   Result<void> look_up(const Module& module, std::span<const symbols::Address> addresses,
                        symbols::Answer& answer) override {
-    log_.push_back(module.path + " " + std::to_string(addresses.size()));
+    log_.push_back(std::string(module.path) + " " + std::to_string(addresses.size()));
     if (module.build_id == "dead") return Failure{"it has ended", "try again"};
     for (const symbols::Address& address : addresses) {
       symbols::Place& place = answer.places.emplace_back(std::pmr::get_default_resource());
@@ -140,7 +141,7 @@ TEST_F(CallSitesTest, MakesARowOfEachSite) {
   sites_.replace_stacks(cost_, of_sites);
   csv::WindowColumns window;
   window.test = "T.T";
-  std::string rows;
+  std::pmr::string rows;
   csv::WindowRows({}).append(rows, window, &of_sites, {.calls = true});
   EXPECT_NE(rows.find(",at /nowhere/app.cc:23 run,"), std::string::npos) << rows;
   EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 2) << "the test and one site";

@@ -136,7 +136,8 @@ TEST_P(DebugKinds, FindsFunctionsAndLines) {
 
   SymbolsLink link(*std::pmr::get_default_resource());
   Answer answer(std::pmr::get_default_resource());
-  const Result<void> asked = link.look_up({program, build_id_of(program, work)}, addresses, answer);
+  const Result<void> asked =
+      link.look_up({program, build_id_of(program, work), std::pmr::get_default_resource()}, addresses, answer);
   ASSERT_TRUE(asked.ok()) << asked.failure().reason;
   ASSERT_TRUE(answer.reason.empty()) << answer.reason;
   ASSERT_EQ(answer.places.size(), expected.size());

@@ -34,7 +34,7 @@ class Site : public ::testing::Test {
       frame.line = known.line;
       frame.first_line = known.first_line;
     }
-    frames_.push_back({&modules_.emplace_back(Module{module, ""}), offset, &place});
+    frames_.push_back({&modules_.emplace_back(module, "", &memory_), offset, &place});
   }
   void add_libc() { add("/lib/x86_64-linux-gnu/libc.so.6", {{"write"}}); }
   std::string text(StackEnd end = StackEnd::complete) {

@@ -28,7 +28,7 @@ class Symbols : public ::testing::Test {
  protected:
   Result<void> ask(const std::string& path, const std::string& build_id = {}) {
     const std::vector<Address> addresses{{0x1000, false}};
-    return link_.look_up({path, build_id}, addresses, answer_);
+    return link_.look_up({path, build_id, std::pmr::get_default_resource()}, addresses, answer_);
   }
   std::string reason() const { return std::string(answer_.reason); }
 
@@ -107,7 +107,7 @@ TEST_F(Symbols, AreReadByAProcessThatCanOnlyRead) {
 TEST_F(Symbols, SayThatTheHelperIsMissing) {
   SymbolsLink link(*std::pmr::get_default_resource(), "/nowhere/syscost-symbols");
   const std::vector<Address> addresses{{1, false}};
-  const Result<void> asked = link.look_up({"/nowhere", ""}, addresses, answer_);
+  const Result<void> asked = link.look_up({"/nowhere", "", std::pmr::get_default_resource()}, addresses, answer_);
   ASSERT_FALSE(asked.ok());
   EXPECT_EQ(asked.failure().reason,
             "syscost-symbols is missing or not executable; its place is /nowhere/syscost-symbols");

@@ -2,15 +2,20 @@
 #include "backends/dispatch/call_stacks.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
-#include <cinttypes>
-#include <cstdio>
+#include <charconv>
+#include <climits>
+#include <memory>
+#include <memory_resource>
 #include <string>
 #include <string_view>
 
@@ -18,6 +23,7 @@
 #include "backends/dispatch/stub/modules.h"
 #include "backends/dispatch/stub/unwind.h"
 #include "backends/dispatch/stub/where.h"
+#include "os/mapped_memory.h"
 
 namespace syscost::dispatch {
 namespace {
@@ -63,8 +69,45 @@ Result<void> reserve_memory_of_stacks() {
   return {};
 }
 
+struct MappedFile {
+  std::uint64_t end = 0;  ///< 0: nothing is mapped there.
+  std::pmr::string path{&mapped_memory()};
+};
+
+/// What is mapped at `address` now. Not by fopen() and its like: those take memory of the program's heap.
+MappedFile mapped_at(std::uint64_t address) {
+  std::pmr::string text(&mapped_memory());
+  const int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  if (maps < 0) return {};
+  std::array<char, 4096> chunk{};
+  for (ssize_t count = 0; (count = read(maps, chunk.data(), chunk.size())) != 0;) {
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) break;
+    text.append(chunk.data(), static_cast<std::size_t>(count));
+  }
+  close(maps);
+  MappedFile found;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    const char* const line_end = line.data() + line.size();
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    const char* const dash = std::from_chars(line.data(), line_end, begin, 16).ptr;
+    if (dash == line_end || std::from_chars(dash + 1, line_end, end, 16).ec != std::errc()) continue;
+    if (address < begin || address >= end) continue;
+    found.end = end;
+    if (const std::size_t path = line.find('/'); path != std::string_view::npos) found.path = line.substr(path);
+    break;
+  }
+  return found;
+}
+
 /// Where the calling thread's stack begins; 0 = unknown.
 std::uint64_t own_stack_top() {
+  // pthread_getattr_np() reads the same file for the first thread, with memory of the program's heap. The kernel keeps
+  // 16 random bytes on that thread's stack.
+  if (gettid() == getpid()) return mapped_at(getauxval(AT_RANDOM)).end;
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
   void* start = nullptr;
@@ -78,57 +121,38 @@ const KnownStack& known_stack(std::uint32_t stack) {
   return *std::atomic_ref(syscost_where_state.stacks[stack - 1]).load(std::memory_order_acquire);
 }
 
-std::string program_path() {
-  std::string path(PATH_MAX, '\0');
-  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
-  path.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
-  return path;
-}
-
-/// The file that is mapped at `address` now; empty if that is none.
-std::string path_mapped_at(std::uint64_t address) {
-  std::FILE* file = std::fopen("/proc/self/maps", "re");
-  if (file == nullptr) return {};
-  std::string path;
-  char line[PATH_MAX + 128];
-  while (std::fgets(line, sizeof line, file) != nullptr) {
-    std::uint64_t begin = 0;
-    std::uint64_t end = 0;
-    int name_at = 0;
-    if (std::sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s %n", &begin, &end, &name_at) < 2) continue;
-    if (address < begin || address >= end || name_at == 0) continue;
-    path = line + name_at;
-    while (!path.empty() && path.back() == '\n') path.pop_back();
-    break;
-  }
-  std::fclose(file);
-  return path;
+/// Sets the path of the program's file; empty if it is unknown.
+void set_program_path(std::pmr::string& path) {
+  std::array<char, PATH_MAX> link{};
+  const ssize_t length = readlink("/proc/self/exe", link.data(), link.size());
+  if (length > 0) path.assign(link.data(), static_cast<std::size_t>(length));
 }
 
 /// The loader's name of a module is empty for the program, and may be relative to what was the working directory.
-std::string path_of(const KnownModule& module) {
+void set_path(std::pmr::string& path, const KnownModule& module) {
   const std::string_view name = module.name;
-  if (name.empty()) return program_path();
-  if (name.starts_with("linux-vdso.so")) return "[vdso]";
-  if (name.front() == '/' || std::atomic_ref(const_cast<std::uint32_t&>(module.is_retired)).load() != 0)
-    return std::string(name);
-  const std::string mapped = path_mapped_at(module.begin);
-  return mapped.empty() || mapped.front() != '/' ? std::string(name) : mapped;
+  if (name.empty()) return set_program_path(path);
+  if (name.starts_with("linux-vdso.so")) {
+    path = "[vdso]";
+    return;
+  }
+  path = name;
+  if (name.front() == '/' || std::atomic_ref(const_cast<std::uint32_t&>(module.is_retired)).load() != 0) return;
+  const MappedFile mapped = mapped_at(module.begin);
+  if (!mapped.path.empty()) path = mapped.path;
 }
 
-std::string hexadecimal(const unsigned char* bytes, std::size_t count) {
+void set_hexadecimal(std::pmr::string& text, const unsigned char* bytes, std::size_t count) {
   constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
   for (std::size_t i = 0; i < count; ++i) {
     text += kDigits[bytes[i] >> 4];
     text += kDigits[bytes[i] & 0xf];
   }
-  return text;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<CallStacks>> CallStacks::start(signal_safe::Thread& opener) {
+Result<std::shared_ptr<CallStacks>> CallStacks::start(signal_safe::Thread& opener) {
   WhereState& where = syscost_where_state;
   where.find_object = reinterpret_cast<signal_safe::FindObject>(dlsym(RTLD_DEFAULT, "_dl_find_object"));
   if (where.find_object == nullptr) {
@@ -140,7 +164,8 @@ Result<std::unique_ptr<CallStacks>> CallStacks::start(signal_safe::Thread& opene
   if (Result<void> memory = reserve_memory_of_stacks(); !memory.ok()) return memory.failure();
   opener.stack_top = own_stack_top();
   check_modules();
-  std::unique_ptr<CallStacks> stacks(new CallStacks());
+  const std::pmr::polymorphic_allocator<> allocator(&mapped_memory());
+  std::shared_ptr<CallStacks> stacks = std::allocate_shared<CallStacks>(allocator, Key());
   std::atomic_ref(syscost_where).store(1);
   return stacks;
 }
@@ -177,10 +202,11 @@ StackEnd CallStacks::end(std::uint32_t stack) const {
 
 const Module& CallStacks::module(std::uint32_t index) const {
   const std::lock_guard guard(mutex_);
-  auto [at, is_new] = modules_.try_emplace(index);
+  auto [at, is_new] = modules_.try_emplace(index, &mapped_memory());
   if (is_new) {
     const KnownModule& known = syscost_where_state.modules[index];
-    at->second = {path_of(known), hexadecimal(known.build_id, known.build_id_bytes)};
+    set_path(at->second.path, known);
+    set_hexadecimal(at->second.build_id, known.build_id, known.build_id_bytes);
   }
   return at->second;
 }

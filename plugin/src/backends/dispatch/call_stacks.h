@@ -12,17 +12,23 @@
 
 #include "backends/dispatch/stub/state.h"
 #include "core/call_stack.h"
-#include "os/quiet_memory.h"
+#include "os/mapped_memory.h"
 #include "os/result.h"
 
 namespace syscost::dispatch {
 
 /// Reads what the stub has noted. Thread-safe.
 class CallStacks final : public StackSource {
+  class Key {
+    friend class CallStacks;
+    Key() = default;
+  };
+
  public:
+  explicit CallStacks(Key /*only start() has one*/) {}
   /// From now on each counted call gets its stack. `opener` is the calling thread. Fails where the C library does not
   /// say where a function's unwind table is (glibc before 2.35, musl), or where there is no memory. Between windows.
-  static Result<std::unique_ptr<CallStacks>> start(signal_safe::Thread& opener);
+  static Result<std::shared_ptr<CallStacks>> start(signal_safe::Thread& opener);
   /// Calls get no stack any more. What was seen stays, for the next one.
   ~CallStacks() override;
   CallStacks(const CallStacks&) = delete;
@@ -37,12 +43,10 @@ class CallStacks final : public StackSource {
   static void check_modules();
 
  private:
-  CallStacks() = default;
-
   mutable std::mutex mutex_;
-  // In quiet memory: what a test finds in the heap must not depend on how many stacks were seen.
-  mutable std::pmr::map<std::uint32_t, std::pmr::vector<StackFrame>> frames_{&quiet_memory()};
-  mutable std::map<std::uint32_t, Module> modules_;
+  // What a test finds in the heap must not depend on how many stacks were seen.
+  mutable std::pmr::map<std::uint32_t, std::pmr::vector<StackFrame>> frames_{&mapped_memory()};
+  mutable std::pmr::map<std::uint32_t, Module> modules_{&mapped_memory()};
 };
 
 }  // namespace syscost::dispatch

@@ -114,7 +114,7 @@ class DispatchBackend final : public Backend {
   bool has_signals_ = false;
   Calibration calibration_;
   std::string remark_;
-  std::unique_ptr<CallStacks> stacks_;  // null = not requested
+  std::shared_ptr<CallStacks> stacks_;  // null = not requested
 };
 
 // ---- start and end --------------------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ Result<void> DispatchBackend::start(bool with_stacks, double unobserved_ns, cons
   clock.settle();
   // After the proof, which adds up no stacks; before the calls that show what counting costs.
   if (with_stacks) {
-    Result<std::unique_ptr<CallStacks>> stacks = CallStacks::start(*opener_);
+    Result<std::shared_ptr<CallStacks>> stacks = CallStacks::start(*opener_);
     if (!stacks.ok()) return stacks.failure();
     stacks_ = std::move(stacks.value());
   }

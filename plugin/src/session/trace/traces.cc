@@ -251,6 +251,21 @@ void Traces::write_stacks(OpenWindow& window, const detail::CostData& cost) {
   if (!written.ok()) shared_.recorder.note_problem(written.failure());
 }
 
+void Traces::write_stacks(std::string_view kind, std::string_view test, std::string_view name,
+                          const detail::CostData& cost) {
+  if (!artifacts_.has_value() || !shared_.options.writes_stacks()) return;
+  const std::pmr::string text = shared_.call_sites().folded(cost);
+  if (text.empty()) return;
+  std::string own_name = std::string(kind) + " " + std::string(name);
+  const bool is_inside_test = shared_.window.has_value() && shared_.window->test == test;
+  if (!is_inside_test && !test.empty()) own_name = std::string(test) + " " + own_name;
+  const Result<std::string> parent = is_inside_test ? folder_of(*shared_.window) : Result<std::string>(std::string());
+  const Result<std::string> folder = parent.ok() ? artifacts_->make_folder(parent.value(), own_name) : parent;
+  const Result<void> written =
+      folder.ok() ? artifacts_->write(folder.value(), "stacks.folded", text) : folder.failure();
+  if (!written.ok()) shared_.recorder.note_problem(written.failure());
+}
+
 void Traces::conclude_process() {
   OpenBackend* opened = shared_.backend.current();
   if (shared_.options.scheduler.wanted && scheduler_of(opened) != nullptr && !has_scheduler_window_) {

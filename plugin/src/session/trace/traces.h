@@ -27,6 +27,8 @@ class Traces final : public WindowTrace {
   void conclude(OpenWindow& window, const std::string& spoken, std::uint64_t end_ns,
                 const std::shared_ptr<const detail::CostData>& cost) override;
   void write_stacks(OpenWindow& window, const detail::CostData& cost) override;
+  void write_stacks(std::string_view kind, std::string_view test, std::string_view name,
+                    const detail::CostData& cost) override;
   /// At the process's end: writes what scopes outside of windows have left, and prints a message if there was no window
   /// to write the scheduler's events of.
   void conclude_process();

@@ -11,7 +11,7 @@
 
 #include "core/call_site.h"
 #include "core/syscall_table.h"
-#include "os/quiet_memory.h"
+#include "os/mapped_memory.h"
 
 namespace syscost::session {
 namespace {
@@ -20,10 +20,10 @@ using symbols::Address;
 using symbols::Place;
 using symbols::ResolvedFrame;
 
-std::string main_program() {
+std::pmr::string main_program(std::pmr::memory_resource& memory) {
   std::array<char, PATH_MAX> path{};
   const ssize_t size = readlink("/proc/self/exe", path.data(), path.size());
-  return size > 0 ? std::string(path.data(), static_cast<std::size_t>(size)) : std::string();
+  return {path.data(), size > 0 ? static_cast<std::size_t>(size) : 0, &memory};
 }
 
 /// True for a module that is a file.
@@ -48,12 +48,13 @@ std::string_view line_of(std::string_view site) {
 
 }  // namespace
 
-CallSites::CallSites(const WhereRequest& request, std::unique_ptr<symbols::Symbolizer> symbolizer,
+CallSites::CallSites(const WhereRequest& request, std::shared_ptr<symbols::Symbolizer> symbolizer,
                      std::pmr::memory_resource& memory)
     : memory_(memory),
       symbolizer_(std::move(symbolizer)),
-      rule_{request.skip, main_program()},
+      rule_{request.skip, main_program(memory)},
       tree_(memory),
+      files_(&memory),
       modules_(&memory),
       sites_(&memory),
       places_(&memory) {}
@@ -76,7 +77,9 @@ void CallSites::look_up(const Module& module, std::span<const Address> addresses
   if (!asked.ok()) {
     note({"functions and lines of calls are missing: " + asked.failure().reason, asked.failure().how_to_fix});
   } else if (!answer.reason.empty()) {
-    note({"functions and lines of calls in " + module.path + " are missing: it " + std::string(answer.reason), ""});
+    note({"functions and lines of calls in " + std::string(module.path) + " are missing: it " +
+              std::string(answer.reason),
+          ""});
   }
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     Place place(&memory_);
@@ -102,7 +105,10 @@ const Module& CallSites::kept(const StackSource& source, std::uint32_t index) {
   const auto [at, is_new] = modules_.try_emplace({&source, index}, nullptr);
   if (is_new) {
     const Module& module = source.module(index);
-    at->second = &files_.try_emplace({module.path, module.build_id}, module).first->second;
+    const auto same = std::find_if(files_.begin(), files_.end(), [&](const Module& file) {
+      return file.path == module.path && file.build_id == module.build_id;
+    });
+    at->second = same != files_.end() ? &*same : &files_.emplace_back(module.path, module.build_id, &memory_);
   }
   return *at->second;
 }
@@ -223,8 +229,11 @@ std::pmr::string CallSites::folded(const detail::CostData& cost) {
   return text;
 }
 
-std::unique_ptr<CallSites> make_call_sites(const WhereRequest& request) {
-  return std::make_unique<CallSites>(request, std::make_unique<symbols::SymbolsLink>(quiet_memory()), quiet_memory());
+std::shared_ptr<CallSites> make_call_sites(const WhereRequest& request) {
+  std::pmr::memory_resource& memory = mapped_memory();
+  const std::pmr::polymorphic_allocator<> allocator(&memory);
+  return std::allocate_shared<CallSites>(allocator, request,
+                                         std::allocate_shared<symbols::SymbolsLink>(allocator, memory), memory);
 }
 
 }  // namespace syscost::session

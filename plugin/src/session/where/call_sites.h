@@ -8,6 +8,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <memory_resource>
@@ -31,7 +32,7 @@ namespace syscost::session {
 class CallSites {
  public:
   /// `memory` must outlive it.
-  CallSites(const WhereRequest& request, std::unique_ptr<symbols::Symbolizer> symbolizer,
+  CallSites(const WhereRequest& request, std::shared_ptr<symbols::Symbolizer> symbolizer,
             std::pmr::memory_resource& memory);
 
   /// Adds `cost` to `into`, with the number of a site (core/call_site.h) in place of each stack. Calls of one site are
@@ -75,10 +76,10 @@ class CallSites {
   void note(Failure failure);
 
   std::pmr::memory_resource& memory_;
-  std::unique_ptr<symbols::Symbolizer> symbolizer_;
+  std::shared_ptr<symbols::Symbolizer> symbolizer_;
   symbols::SiteRule rule_;
   symbols::SourceTree tree_;
-  std::map<std::pair<std::string, std::string>, Module> files_;  // by path and build id
+  std::pmr::list<Module> files_;  // a list: they never move
   std::pmr::map<std::pair<const StackSource*, std::uint32_t>, const Module*> modules_;
   std::pmr::map<StackKey, std::uint32_t> sites_;
   std::pmr::map<AddressKey, symbols::Place> places_;
@@ -86,7 +87,7 @@ class CallSites {
   std::vector<Failure> failures_;
 };
 
-/// With the helper that is installed. `request` must be wanted.
-std::unique_ptr<CallSites> make_call_sites(const WhereRequest& request);
+/// With the helper that is installed. `request` must be wanted. Takes no memory of the heap: a test would notice.
+std::shared_ptr<CallSites> make_call_sites(const WhereRequest& request);
 
 }  // namespace syscost::session

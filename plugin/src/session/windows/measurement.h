@@ -60,7 +60,7 @@ struct Measurement {
   ScopeRecords scopes;
   Slices slices;  ///< With a trace only.
   Recorder recorder;
-  std::unique_ptr<CallSites> sites;
+  std::shared_ptr<CallSites> sites;
 
   // Set by the windows.
   std::optional<OpenWindow> window;

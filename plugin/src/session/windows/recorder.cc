@@ -55,6 +55,7 @@ void Recorder::add_run_row() {
 
 void Recorder::add(const csv::WindowColumns& window, const detail::CostData* cost, const Capabilities& capabilities) {
   if (cost != nullptr && cost->late + cost->lost > 0) judge_losses(window, *cost);
+  if (cost != nullptr && stack_files_ != nullptr && sites_ != nullptr) keep_stacks(window, *cost);
   if (!sink_.has_value()) return;
   add_run_row();
   if (cost != nullptr && cost->stacks() != nullptr && sites_ != nullptr) {
@@ -66,10 +67,31 @@ void Recorder::add(const csv::WindowColumns& window, const detail::CostData* cos
 /// Adds the rows of calls that have stacks, one for each site.
 void Recorder::add_sites(const csv::WindowColumns& window, const detail::CostData& cost,
                          const Capabilities& capabilities) {
-  detail::CostData of_sites(&quiet_memory());
+  detail::CostData of_sites(&mapped_memory());
   sites_->replace_stacks(cost, of_sites);
   for (const Failure& failure : sites_->take_failures()) say_failure(failure);
   rows_->append(pending_, window, &of_sites, capabilities);
+}
+
+/// Adds the calls of a loop or scope to those of the same name, for a file of their stacks.
+void Recorder::keep_stacks(const csv::WindowColumns& window, const detail::CostData& cost) {
+  const bool has_file = window.kind == "loop" || window.kind == "scope";
+  if (!has_file || cost.stacks() == nullptr) return;
+  auto same = std::find_if(stacks_.begin(), stacks_.end(), [&](const NamedStacks& one) {
+    return one.kind == window.kind && one.test == window.test && one.name == window.window &&
+           one.cost.stacks() == cost.stacks();
+  });
+  if (same == stacks_.end()) {
+    same = stacks_.emplace(same, window.kind == "loop" ? "loop" : "scope", window.test, window.window);
+    same->cost.make_extra().stacks = cost.stacks();
+  }
+  same->cost.measured = cost.measured;
+  same->cost.table.merge(cost.table);
+}
+
+void Recorder::write_stacks() {
+  for (const NamedStacks& one : stacks_) stack_files_->write_stacks(one.kind, one.test, one.name, one.cost);
+  stacks_.clear();
 }
 
 /// If events were lost, counts are lower bounds. The exit code must show it, because CI often reads nothing else.
@@ -141,12 +163,14 @@ void Recorder::add_scope(const ScopeRow& row) {
 void Recorder::write(std::string_view window) {
   enter_file();
   add_scopes(window);
+  write_stacks();
   write_kept(window);
 }
 
 void Recorder::write_loop(std::string_view loop) {
   const Lock guard = take_lock();
   enter_file();
+  write_stacks();
   write_kept(loop);
   static_cast<void>(top_up_quiet_memory());
 }

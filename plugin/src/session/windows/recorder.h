@@ -10,6 +10,8 @@
 // whole. So the recorder prints the first failure, remembers each one, and the tests go on.
 #pragma once
 
+#include <list>
+#include <memory_resource>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -18,12 +20,15 @@
 
 #include "csv/sink.h"
 #include "csv/window_rows.h"
+#include "os/mapped_memory.h"
 #include "os/result.h"
 #include "session/where/call_sites.h"
 #include "session/windows/scope_records.h"
 #include "session/windows/writing_lock.h"
 
 namespace syscost::session {
+
+class WindowTrace;
 
 /// What lost events mean for the run.
 enum class LossRule {
@@ -56,6 +61,9 @@ class Recorder {
 
   /// Finds the lines of calls that have stacks; needed if a backend has call stacks. `sites` must outlive it.
   void set_call_sites(CallSites* sites) { sites_ = sites; }
+
+  /// Also writes the call stacks of loops and named scopes into files. `files` must outlive it.
+  void set_stack_files(WindowTrace& files) { stack_files_ = &files; }
 
   /// The columns of every row that follows. The run's own row goes before the next window's.
   void set_run(const csv::RunColumns& run);
@@ -91,6 +99,18 @@ class Recorder {
   std::string problem() const;
 
  private:
+  /// The call stacks of all rows with one name: of the passes of a loop, and of a scope that opened many times.
+  struct NamedStacks {
+    NamedStacks(std::string_view its_kind, std::string_view its_test, std::string_view its_name)
+        : kind(its_kind), test(its_test, &mapped_memory()), name(its_name, &mapped_memory()) {}
+    std::string_view kind;  // a literal
+    std::pmr::string test;
+    std::pmr::string name;
+    detail::CostData cost{&mapped_memory()};
+  };
+
+  void keep_stacks(const csv::WindowColumns& window, const detail::CostData& cost);
+  void write_stacks();
   void write_kept(std::string_view window);
   void add_scopes(std::string_view window);
   void add_scope(const ScopeRow& row);
@@ -101,11 +121,13 @@ class Recorder {
 
   ScopeRecords* scopes_ = nullptr;  // null = there are no scopes
   CallSites* sites_ = nullptr;
+  WindowTrace* stack_files_ = nullptr;  // null = none are requested
+  std::pmr::list<NamedStacks> stacks_{&mapped_memory()};
   bool prints_scopes_ = false;
   WritingLock lock_;
   std::optional<csv::Sink> sink_;
   std::optional<csv::WindowRows> rows_;
-  std::string pending_;
+  std::pmr::string pending_{&mapped_memory()};
   std::string run_id_;
   bool has_run_row_ = false;
   bool is_shard_ = false;

@@ -27,6 +27,9 @@ class WindowTrace {
   /// Writes the call stacks of a window that was closed, if the run has a folder for them. `cost` has the calls of the
   /// window's rows. As conclude().
   virtual void write_stacks(OpenWindow& window, const detail::CostData& cost) = 0;
+  /// The same of a loop or a scope, in a folder `KIND NAME` of its test's folder.
+  virtual void write_stacks(std::string_view kind, std::string_view test, std::string_view name,
+                            const detail::CostData& cost) = 0;
 };
 
 /// Column `detail` of a window with calls that have no event: `trace lost 12`, after `before`.

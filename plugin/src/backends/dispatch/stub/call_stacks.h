@@ -30,8 +30,8 @@ inline CallPlace place_of_call(const Call& call) {
 
 inline std::uint32_t set_of(const CallPlace& place) {
   constexpr std::uint64_t kFactor = 0x9e37'79b9'7f4a'7c15;
-  static_assert(kKeptSets == 1 << (64 - 58));
-  return static_cast<std::uint32_t>(((place.ip ^ place.sp << 20 ^ place.number) * kFactor) >> 58);
+  static_assert(kKeptSets == 1 << (64 - 59));
+  return static_cast<std::uint32_t>(((place.ip ^ place.sp << 20 ^ place.number) * kFactor) >> 59);
 }
 
 /// True if what was read then would be read now. Each word tells where the next one is: so it stops at the first that
