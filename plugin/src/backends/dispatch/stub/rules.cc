@@ -55,9 +55,11 @@ Rule rule_at(Walker& walker, std::uint64_t address) {
   const std::uint64_t mix = mixed(address) ^ load(syscost_where_state.code_epoch) * 0xd6e8'feb8'6659'fd93;
   KeptRule& kept = syscost_where_state.rules[mixed(address) >> 50];
   static_assert(kRules == 1 << (64 - 50));
+  bool is_in_file = false;
+  // An empty place would look like a rule of it. It is no address of code: mostly it is 0.
+  if (mix == 0) return find_rule(walker, address, is_in_file);
   const std::uint64_t word = std::atomic_ref(kept.rule).load(std::memory_order_relaxed);
   if ((std::atomic_ref(kept.check).load(std::memory_order_relaxed) ^ word) == mix) return Rule(word);
-  bool is_in_file = false;
   const Rule fresh = find_rule(walker, address, is_in_file);
   // Elsewhere a file may be mapped at any time.
   if (!is_in_file) return fresh;

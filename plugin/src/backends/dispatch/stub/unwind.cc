@@ -17,12 +17,6 @@ T load(const T& word) {
   return std::atomic_ref(const_cast<T&>(word)).load(std::memory_order_acquire);
 }
 
-/// The bytes of `mov $15, %rax; syscall`: libraries without a table for the return from a handler have these.
-bool is_return_from_handler(std::uint64_t address) {
-  constexpr std::uint64_t kFirst = 0x050f'0000'000f'c0c7;  // without the first byte, which is the prefix
-  return read_at<unsigned char>(address) == 0x48 && read_at<std::uint64_t>(address + 1) == kFirst;
-}
-
 class Unwinder {
  public:
   Unwinder(const Thread& thread, Walker& walker, const WalkStart& start)
@@ -48,7 +42,7 @@ class Unwinder {
       Rule rule = rule_at(walker_, is_return_address_ ? ip_ - 1 : ip_);
       add_frame(rule);
       if (is_clone_ && walk_.frames == 1 && rule.kind() == RuleKind::none) rule = Rule(RuleKind::from_rsp, 8);
-      if (rule.kind() == RuleKind::none && rule.module() != Rule::kNoModule && is_return_from_handler(ip_)) {
+      if (rule.kind() == RuleKind::none && rule.module() != Rule::kNoModule && is_return_from_handler()) {
         rule = Rule(RuleKind::signal, kRegistersInContext);
       }
       if (rule.kind() == RuleKind::outermost) {
@@ -65,6 +59,19 @@ class Unwinder {
 
  private:
   static constexpr std::int64_t kRegistersInContext = 40;
+
+  /// The bytes of `mov $15, %rax; syscall`: libraries without a table for the return from a handler have these. There
+  /// are holes between the parts of a file, and what stands on a stack may point into one.
+  bool is_return_from_handler() {
+    constexpr std::uint64_t kCode = 0x050f'0000'000f'c0c7;  // without the first byte, which is the prefix
+    constexpr std::uint64_t kLastByte = sizeof kCode;
+    constexpr unsigned char kPrefix = 0x48;
+    constexpr std::uint64_t kPageBits = 12;
+    const std::uint64_t first = ip_ >> kPageBits;
+    const std::uint64_t last = (ip_ + kLastByte) >> kPageBits;
+    if (!can_read_page(first) || (first != last && !can_read_page(last))) return false;
+    return read_at<unsigned char>(ip_) == kPrefix && read_at<std::uint64_t>(ip_ + 1) == kCode;
+  }
 
   void add_frame(const Rule& rule) {
     const std::uint32_t module = rule.module();
