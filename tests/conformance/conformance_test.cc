@@ -256,6 +256,7 @@ class Conformance : public testing::Test {
         strace = log.window(marker_name(case_, window));
         ASSERT_TRUE(strace.has_value()) << "strace.log has no markers for window '" << window.name << "'";
         strace->entries.erase(request_.own_call);
+        strace->bytes.erase(request_.own_call);
       }
       if (backend_.opens_scopes) {
         auto found = measured.windows.find(window.name);
