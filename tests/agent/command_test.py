@@ -162,6 +162,15 @@ class Dispatch(RunCase):
                 print(f"{count:7d} calls, {len(wrong)} differ: {command}")
                 self.assertEqual((wrong, code), ([], 0), command + "\n" + said)
 
+    def test_a_child_without_handlers_lives_and_counts(self):
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "clears_handlers.c")
+        program = os.path.join(self.folder, "clears_handlers")
+        subprocess.run(["cc", "-O1", "-o", program, source], check=True)
+        for way in ("shared", "copied"):
+            with self.subTest(way=way):
+                wrong, code, said, _ = self.compare(f"{program} {way}")
+                self.assertEqual((wrong, code), ([], 0), said)
+
     def of_dispatch(self, *command, code=0, **variables):
         return self.bench_run("--csv", self.csv, "--backend=dispatch", "--process", *command, code=code, **variables)
 

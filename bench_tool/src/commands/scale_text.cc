@@ -41,7 +41,7 @@ std::string sizes_text(const Family& family) {
   return fmt::format("{} = {}", family.names[0], fmt::join(sizes, ", "));
 }
 
-std::string heading(const Family& family) {
+std::string sizes_of_family(const Family& family) {
   std::string text = sizes_text(family);
   if (family.is_per_iteration) text += ", per iteration";
   if (!family.refusal.empty()) text += ": n/a, " + family.refusal;
@@ -121,7 +121,7 @@ render::Table amortised_table(const Family& family, const std::vector<Amortised>
 }
 
 /// Notes under the tables, a line each.
-std::string notes(const Family& family, const std::vector<Amortised>& amortised) {
+std::string remarks_below(const Family& family, const std::vector<Amortised>& amortised) {
   std::string text;
   for (const LawRow& row : family.rows) {
     if (!row.has_law() || row.solved.also.empty()) continue;
@@ -173,13 +173,13 @@ std::string scale_text(const ScaledRun& run, const cli::Options& options, const 
   std::string out = render::wrapped(run_line(run.data) + '\n', width, 2);
   for (const Family& family : run.families) {
     if (is_numbered(family)) continue;
-    const std::string title = render::wrapped(family.name + ": " + heading(family) + '\n', width, 2);
+    const std::string title = render::wrapped(family.name + ": " + sizes_of_family(family) + '\n', width, 2);
     out += family.refusal.empty() ? '\n' + paint.bold(title.substr(0, title.size() - 1)) + '\n' : '\n' + title;
     std::string body;
     if (const render::Table laws = law_table(family); !laws.empty()) body += laws.text();
     const std::vector<Amortised> amortised = amortised_of(family);
     if (!amortised.empty()) body += '\n' + amortised_table(family, amortised).text();
-    if (const std::string below = notes(family, amortised); !below.empty()) {
+    if (const std::string below = remarks_below(family, amortised); !below.empty()) {
       body += (amortised.empty() ? "" : "\n") + below;
     }
     out += render::wrapped(indented(body), width, 4);
@@ -192,11 +192,11 @@ std::string scale_markdown(const ScaledRun& run) {
   std::string out = render::escaped_lines(run_line(run.data) + '\n');
   for (const Family& family : run.families) {
     if (is_numbered(family)) continue;
-    out += "\n### " + render::code_span(family.name) + "\n\n" + render::escaped_lines(heading(family) + '\n');
+    out += "\n### " + render::code_span(family.name) + "\n\n" + render::escaped_lines(sizes_of_family(family) + '\n');
     if (const render::Table laws = law_table(family); !laws.empty()) out += '\n' + laws.markdown();
     const std::vector<Amortised> amortised = amortised_of(family);
     if (!amortised.empty()) out += '\n' + amortised_table(family, amortised).markdown();
-    const std::string below = notes(family, amortised);
+    const std::string below = remarks_below(family, amortised);
     if (!below.empty()) out += '\n';
     for (std::size_t begin = 0; begin < below.size();) {
       const std::size_t end = below.find('\n', begin) + 1;

@@ -244,6 +244,23 @@ long take_signals_over(const Guard& /*guard*/, Thread& thread) {
   return 0;
 }
 
+bool has_cleared_handlers(const Guard& /*guard*/, bool has_own_memory) {
+  KernelSigaction kernels{};
+  if (!syscost_state.has_signals || set_action(kSigsys, nullptr, &kernels) < 0) return false;
+  if (kernels.handler == plain(handle_sigsys)) return false;
+  if (has_own_memory) {
+    signal_beliefs.entered_by_us = 0;
+    KernelSigaction& believed = signal_beliefs.actions[kSigsys];
+    believed = KernelSigaction{is_handler(believed) ? nullptr : believed.handler, 0, nullptr, 0};
+  }
+  return true;
+}
+
+void take_sigsys_again(const Guard& /*guard*/) {
+  const KernelSigaction ours = own_action(signal_beliefs.actions[kSigsys]);
+  set_action(kSigsys, &ours, nullptr);
+}
+
 void give_signals_back(const Guard& guard, bool with_handlers) {
   syscost_state.has_signals = false;
   set_action(kSigsys, &signal_beliefs.actions[kSigsys], nullptr);

@@ -106,7 +106,11 @@ Plan plan_clone3(Call& call) {
 /// In a child that is a process of its own: its signals, and its signal stack, are what the program believes.
 void leave_process(const Guard& guard, Child kind) {
   if (gs_base() == &syscost_child_thread) return;
-  if (command_counts != nullptr && count_in_child(guard, kind == Child::process, kind == Child::waited_for)) return;
+  const bool is_command = command_counts != nullptr;
+  // Under a filter, a child that will soon be another program makes no call of ours.
+  const bool may_ask = kind == Child::process || (is_command && !syscost_state.has_filter);
+  if (may_ask && has_cleared_handlers(guard, kind == Child::process) && is_command) take_sigsys_again(guard);
+  if (is_command && count_in_child(guard, kind == Child::process, kind == Child::waited_for)) return;
   Thread* parent = calling_thread(guard);
   // If the child's maker waits, actions are not worth the calls: the child will soon be another program.
   if (kind == Child::process) give_signals_back(guard, true);
