@@ -15,7 +15,7 @@
 namespace syscost {
 namespace {
 
-constexpr std::size_t kFirstBytes = std::size_t{8} << 20;
+constexpr std::size_t kFirstBytes = std::size_t{10} << 20;  // the rows of 10 000 scopes need nine
 constexpr std::size_t kLeastBytes = std::size_t{1} << 20;
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 

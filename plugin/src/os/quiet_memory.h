@@ -18,7 +18,7 @@ namespace syscost {
 /// it uses malloc, and the window counts malloc's syscalls. The first call reserves: make it between windows.
 std::pmr::memory_resource& quiet_memory();
 
-/// If more than half is in use, reserves 8 MiB at first, then as much again each time; 1 MiB if that is refused. Call
+/// If more than half is in use, reserves 10 MiB at first, then as much again each time; 1 MiB if that is refused. Call
 /// it between windows. Fails if the pool has no memory at all.
 Result<void> top_up_quiet_memory();
 

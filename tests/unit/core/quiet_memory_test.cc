@@ -20,7 +20,7 @@ namespace {
 
 TEST(QuietMemory, GrowsBetweenWindowsSoThatMallocIsNotAsked) {
   constexpr std::size_t kBlock = 2048;
-  constexpr int kBlocksPerWindow = 1024;  // 2 MiB, of 8 MiB at first
+  constexpr int kBlocksPerWindow = 1024;  // 2 MiB, of 10 MiB at first
   ASSERT_TRUE(top_up_quiet_memory().ok());
   const std::size_t before = test::allocation_count();
   for (int window = 0; window < 20; ++window) {
@@ -97,14 +97,14 @@ TEST_F(QuietMemoryDeathTest, ReservesAddressesAndNoMemory) {
         const Size before = Size::now();
         expect_in_child(top_up_quiet_memory().ok(), "it reserves");
         const Size after = Size::now();
-        expect_in_child(after.address_space - before.address_space >= 8 * kMiB, "8 MiB of addresses");
+        expect_in_child(after.address_space - before.address_space >= 10 * kMiB, "10 MiB of addresses");
         expect_in_child(after.resident - before.resident < kMiB, "hardly any memory");
         std::_Exit(0);
       },
       testing::ExitedWithCode(0), "");
 }
 
-TEST_F(QuietMemoryDeathTest, CostsEightMebibytesUnderMlockallHoweverManyWindowsFollow) {
+TEST_F(QuietMemoryDeathTest, CostsTenMebibytesUnderMlockallHoweverManyWindowsFollow) {
   if (mlockall(MCL_FUTURE) != 0) GTEST_SKIP() << "needs CAP_IPC_LOCK or ulimit -l unlimited";
   munlockall();
   EXPECT_EXIT(
@@ -115,19 +115,19 @@ TEST_F(QuietMemoryDeathTest, CostsEightMebibytesUnderMlockallHoweverManyWindowsF
           expect_in_child(top_up_quiet_memory().ok(), "it reserves");
           quiet_memory().deallocate(quiet_memory().allocate(2048), 2048);
         }
-        expect_in_child(Size::now().resident - before.resident < 9 * kMiB, "8 MiB and no more");
+        expect_in_child(Size::now().resident - before.resident < 11 * kMiB, "10 MiB and no more");
         std::_Exit(0);
       },
       testing::ExitedWithCode(0), "");
 }
 
-TEST_F(QuietMemoryDeathTest, MakesDoWithOneMebibyteWhereEightCannotBeHad) {
+TEST_F(QuietMemoryDeathTest, MakesDoWithOneMebibyteWhereTenCannotBeHad) {
   EXPECT_EXIT(
       {
         const std::size_t before_limit = Size::now().address_space;
         limit_address_space_to(4 * kMiB);
         expect_in_child(top_up_quiet_memory().ok(), "1 MiB can be had");
-        expect_in_child(Size::now().address_space - before_limit < 3 * kMiB, "8 MiB could not");
+        expect_in_child(Size::now().address_space - before_limit < 3 * kMiB, "10 MiB could not");
         const std::size_t before = test::allocation_count();
         for (int i = 0; i < 300; ++i) static_cast<void>(quiet_memory().allocate(2048));
         expect_in_child(test::allocation_count() == before, "600 KiB without malloc");
