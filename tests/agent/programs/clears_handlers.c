@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes a child by clone3 with CLONE_CLEAR_SIGHAND, as posix_spawn of glibc 2.38 and newer does: clears_handlers WAY
+ * Makes a child by clone3 with CLONE_CLEAR_SIGHAND, as posix_spawn of glibc 2.41 does: clears_handlers WAY
  *   shared   in its maker's memory, on a stack of its own, while the maker waits; it then executes /bin/true
  *   copied   with memory of its own; it checks that its handlers are gone, and counts on
  * Ends with 0 if the child did all that it should. */

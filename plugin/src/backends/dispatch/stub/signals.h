@@ -35,7 +35,7 @@ void set_default_action(int signal);
 /// What the kernel shall have for SIGSYS where the program wants `believed`.
 KernelSigaction own_action(const KernelSigaction& believed);
 /// In a child process. Returns true if the kernel has reset its handlers, ours of SIGSYS too: clone3 did so, with
-/// CLONE_CLEAR_SIGHAND (flush_signal_handlers() in the kernel's kernel/signal.c). posix_spawn of glibc 2.38 and newer
+/// CLONE_CLEAR_SIGHAND (flush_signal_handlers() in the kernel's kernel/signal.c). posix_spawn of glibc 2.41
 /// asks for it. With `has_own_memory` the beliefs are the child's own, and follow.
 bool has_cleared_handlers(const Guard& guard, bool has_own_memory);
 /// Sets our action of SIGSYS again after that.
