@@ -27,8 +27,8 @@ class ExportedCalls {
   ExportedCalls(const cli::Options& options, const model::Dataset& data, csv::Problems& problems)
       : is_wanted_(options.to.only != "windows"), data_(data), problems_(problems) {}
 
-  /// Hands over a span for each call of the window whose span is `span`, if there is a trace of it. Calls of the window
-  /// that get none are counted in `span.dropped_events`.
+  /// `span` is the span of `window`. If there is a trace of this window, hands over a span for each of its calls. Calls
+  /// that get no span are counted in `span.dropped_events`.
   void add(const otlp::ProcessRun& process, const otlp::PlacedWindow& window, otlp::Span& span,
            const std::function<void(otlp::Span&&)>& take);
 

@@ -26,7 +26,7 @@ namespace syscost::bench::csv {
 /// before.
 enum class Columns { in_first_line, all, before_measures, before_cpu_ns };
 
-/// The version whose files have these columns; not of `in_first_line`.
+/// The schema version of files with these columns. `columns` is not `in_first_line`.
 constexpr int version_with(Columns columns) {
   if (columns == Columns::before_cpu_ns) return schema::kCpuNsSince - 1;
   return columns == Columns::before_measures ? schema::kMeasuresSince - 1 : schema::kSchemaVersion;

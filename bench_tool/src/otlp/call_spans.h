@@ -13,8 +13,8 @@
 
 namespace syscost::bench::otlp {
 
-/// True if `file` is the trace of the window whose span is `window`: same process, name and duration. The time of a
-/// window that excludes loops is not one stretch, so its calls have no place in its span: false.
+/// `window` is the span of a window. True if `file` is the trace of this window: same process, name and duration. False
+/// if the window excludes loops: its time is not one stretch, so its calls have no place in the span.
 bool is_trace_of(const trace::TraceFile& file, const Span& window, std::uint64_t process);
 
 /// The calls of `file` that lie in the window, in their order; at most `most`.

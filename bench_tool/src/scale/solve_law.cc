@@ -151,7 +151,7 @@ double chance_of(const Counts& counts, const Law& law) {
   const auto points = static_cast<double>(in->y.size());
   const double all = points * std::log(range.numbers());
   const double enough = std::exp(std::min(all + std::log(kMostChance) - std::log(100.0), 600.0));
-  // Forms behind the law's would be said only with fewer parameters.
+  // A form after the law's is said only if it has fewer parameters.
   const auto free_numbers = [&](std::size_t rank) {
     return rank <= rank_of(law.form, law.curve) ? parameters : parameters - std::min<std::size_t>(parameters, 1);
   };

@@ -45,7 +45,7 @@ struct Subjects {
 };
 Subjects* g_subjects = nullptr;
 
-/// As a call would be seen whose `syscall` is the next instruction.
+/// Records its own stack, as if its next instruction were a `syscall`.
 __attribute__((noinline)) void record() {
   Recorded one;
   asm volatile("leaq 0f(%%rip), %0\n0:\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2"
