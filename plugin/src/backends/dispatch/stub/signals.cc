@@ -246,7 +246,9 @@ long take_signals_over(const Guard& /*guard*/, Thread& thread) {
 
 bool has_cleared_handlers(const Guard& /*guard*/, bool has_own_memory) {
   KernelSigaction kernels{};
-  if (!syscost_state.has_signals || set_action(kSigsys, nullptr, &kernels) < 0) return false;
+  // A program that we left alone may have an action of its own.
+  if (!syscost_state.has_signals || syscost_state.stood_aside != StoodAside::no) return false;
+  if (set_action(kSigsys, nullptr, &kernels) < 0) return false;
   if (kernels.handler == plain(handle_sigsys)) return false;
   if (has_own_memory) {
     signal_beliefs.entered_by_us = 0;
