@@ -13,10 +13,6 @@ namespace {
 constexpr std::string_view kUnfinished = "<unfinished ...>";
 constexpr std::string_view kResumed = "<... ";
 
-bool starts_with(std::string_view text, std::string_view prefix) {
-  return text.substr(0, prefix.size()) == prefix;
-}
-
 bool ends_with(std::string_view text, std::string_view suffix) {
   return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
 }
@@ -57,15 +53,15 @@ void StraceLog::read_line(std::string_view line, std::size_t number) {
   bool understood = tid.has_value() && space != std::string_view::npos;
   if (understood) {
     std::string_view text = without_spaces(line.substr(space));
-    const bool is_signal = starts_with(text, "--- ") && ends_with(text, " ---");
+    const bool is_signal = text.starts_with("--- ") && ends_with(text, " ---");
     // The next call's names come from another table, in which strace has already looked.
-    const bool is_change_of_abi = starts_with(text, "[ Process PID=") && ends_with(text, " mode. ]");
+    const bool is_change_of_abi = text.starts_with("[ Process PID=") && ends_with(text, " mode. ]");
     if (is_signal || is_change_of_abi) {
       // No entry.
       if (is_signal) note_signal(*tid, text);
-    } else if (starts_with(text, "+++ ") && ends_with(text, " +++")) {
+    } else if (text.starts_with("+++ ") && ends_with(text, " +++")) {
       understood = read_end_of_thread(*tid, text);
-    } else if (starts_with(text, kResumed)) {
+    } else if (text.starts_with(kResumed)) {
       understood = read_resumed(*tid, text, number);
     } else {
       understood = read_call(*tid, text, number);
@@ -109,13 +105,13 @@ void StraceLog::note_signal(int tid, std::string_view text) {
 
 bool StraceLog::is_ours(int tid, const std::string& name, std::string_view arguments) {
   constexpr std::string_view kSetDispatch = "PR_SET_SYSCALL_USER_DISPATCH, ";
-  if (name == "prctl" && starts_with(arguments, kSetDispatch)) {
+  if (name == "prctl" && arguments.starts_with(kSetDispatch)) {
     arguments.remove_prefix(kSetDispatch.size());
     // A program that dispatches everything names no stretch of code that is left out; we do.
-    const bool is_own = starts_with(arguments, "PR_SYS_DISPATCH_ON, 0, ");
+    const bool is_own = arguments.starts_with("PR_SYS_DISPATCH_ON, 0, ");
     if (is_own) own_dispatch_.insert(tid);
-    if (starts_with(arguments, "PR_SYS_DISPATCH_OFF")) own_dispatch_.erase(tid);
-    const bool is_by_us = !is_own && starts_with(arguments, "PR_SYS_DISPATCH_ON");
+    if (arguments.starts_with("PR_SYS_DISPATCH_OFF")) own_dispatch_.erase(tid);
+    const bool is_by_us = !is_own && arguments.starts_with("PR_SYS_DISPATCH_ON");
     is_dispatching_ = is_dispatching_ || is_by_us;
     if (is_by_us) leave_out_last(tid, "gettid");
     return is_by_us;
@@ -126,22 +122,22 @@ bool StraceLog::is_ours(int tid, const std::string& name, std::string_view argum
   if (!is_dispatching_) return false;
   // In a window we ask for the break before each brk of the program.
   if (name == "brk") {
-    const bool is_ours = starts_with(arguments, "NULL") && has_asked_break_.insert(tid).second;
+    const bool is_ours = arguments.starts_with("NULL") && has_asked_break_.insert(tid).second;
     if (!is_ours) has_asked_break_.erase(tid);
     return is_ours;
   }
   // The program's signal stacks never reach the kernel; whether an address can be read is asked by a mask that is not
   // set; SIGSYS is blocked for the length of a call that awaits it, and one that waits with us is announced by another.
-  if (name == "sigaltstack") return !starts_with(arguments, "NULL, ");
+  if (name == "sigaltstack") return !arguments.starts_with("NULL, ");
   if (name == "rt_sigprocmask") {
-    if (starts_with(arguments, "SIG_BLOCK, ~[]")) {
+    if (arguments.starts_with("SIG_BLOCK, ~[]")) {
       leave_out_last(tid, "getuid");
       holds_signals_.insert(tid);
       return true;
     }
-    if (starts_with(arguments, "SIG_SETMASK, ") && holds_signals_.erase(tid) != 0) return true;
-    return starts_with(arguments, "0xffffffff") || starts_with(arguments, "SIG_BLOCK, [SYS], NULL, 8)") ||
-           starts_with(arguments, "SIG_UNBLOCK, [SYS], NULL, 8)");
+    if (arguments.starts_with("SIG_SETMASK, ") && holds_signals_.erase(tid) != 0) return true;
+    return arguments.starts_with("0xffffffff") || arguments.starts_with("SIG_BLOCK, [SYS], NULL, 8)") ||
+           arguments.starts_with("SIG_UNBLOCK, [SYS], NULL, 8)");
   }
   return name == "rt_tgsigqueueinfo" && arguments.find(", SIGSYS, ") != std::string_view::npos;
 }
@@ -165,7 +161,7 @@ bool StraceLog::read_resumed(int tid, std::string_view text, std::size_t number)
 
 bool StraceLog::read_end_of_thread(int tid, std::string_view text) {
   constexpr std::string_view kSuperseded = "+++ superseded by execve in pid ";
-  if (starts_with(text, kSuperseded)) {
+  if (text.starts_with(kSuperseded)) {
     // The leader is gone and the caller of execve continues under the leader's number.
     std::optional<int> caller = leading_number(text.substr(kSuperseded.size()));
     if (!caller || open_.count(*caller) == 0) return false;
@@ -173,7 +169,7 @@ bool StraceLog::read_end_of_thread(int tid, std::string_view text) {
     open_.erase(*caller);
     return true;
   }
-  if (!starts_with(text, "+++ exited with ") && !starts_with(text, "+++ killed by ")) return false;
+  if (!text.starts_with("+++ exited with ") && !text.starts_with("+++ killed by ")) return false;
   if (auto open = open_.find(tid); open != open_.end()) {
     calls_[open->second].result = std::string("?");
     open_.erase(open);
@@ -191,7 +187,7 @@ void StraceLog::finish(Call& call, std::string_view text, std::size_t number) {
 
 std::string StraceLog::canonical_name(int tid, std::string_view name, std::string_view arguments) const {
   constexpr std::string_view kNumber = "syscall_0x";
-  if (starts_with(name, kNumber)) {
+  if (name.starts_with(kNumber)) {
     std::uint64_t value = 0;
     std::from_chars(name.data() + kNumber.size(), name.data() + name.size(), value, 16);
     return std::string("syscall_").append(std::to_string(value));
@@ -212,7 +208,7 @@ std::string StraceLog::canonical_name(int tid, std::string_view name, std::strin
 const StraceLog::Call* StraceLog::marker(const std::string& text, std::size_t after) const {
   const std::string beginning = std::string("-1, \"").append(text).append("\"");
   for (const Call& call : calls_) {
-    if (call.entered > after && call.name == "write" && starts_with(call.text, beginning)) return &call;
+    if (call.entered > after && call.name == "write" && call.text.starts_with(beginning)) return &call;
   }
   return nullptr;
 }
@@ -223,128 +219,12 @@ std::set<int> StraceLog::threads_of(int tid) const {
   for (std::size_t before = 0; before != threads.size();) {
     before = threads.size();
     for (const Call& call : calls_) {
-      if (!starts_with(call.name, "clone") || threads.count(call.tid) == 0) continue;
+      if (!call.name.starts_with("clone") || threads.count(call.tid) == 0) continue;
       if (call.text.find("CLONE_THREAD") == std::string::npos) continue;
       if (std::optional<int> child = leading_number(call.result); child && *child > 0) threads.insert(*child);
     }
   }
   return threads;
-}
-
-// ---- bytes
-// -----------------------------------------------------------------------------------------------------------
-
-namespace {
-
-/// The arguments, which commas separate; not those inside quotes or brackets.
-std::vector<std::string> arguments_of(std::string_view text) {
-  std::vector<std::string> arguments(1);
-  bool is_quoted = false;
-  int depth = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (is_quoted && c == '\\') {
-      ++i;
-      continue;
-    }
-    if (c == '"') is_quoted = !is_quoted;
-    if (!is_quoted && (c == '{' || c == '[' || c == '(')) ++depth;
-    if (!is_quoted && (c == '}' || c == ']' || c == ')')) --depth;
-    if (!is_quoted && depth == 0 && c == ',') {
-      arguments.emplace_back();
-    } else if (c != ' ' || !arguments.back().empty()) {
-      arguments.back() += c;
-    }
-  }
-  return arguments;
-}
-
-/// Decimal or hexadecimal; 0 for NULL, and for what is no number.
-std::uint64_t number_of(std::string_view text) {
-  const bool is_hexadecimal = starts_with(text, "0x");
-  if (is_hexadecimal) text.remove_prefix(2);
-  std::uint64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value, is_hexadecimal ? 16 : 10);
-  return value;
-}
-
-std::uint64_t whole_pages(std::uint64_t bytes) {
-  return (bytes + 4095) / 4096 * 4096;
-}
-
-/// Syscalls of which the result is a number of bytes, and which argument is the size, from 0; -1 = none.
-const std::map<std::string, int, std::less<>>& moving_calls() {
-  static const std::map<std::string, int, std::less<>> calls = {{"read", 2},
-                                                                {"write", 2},
-                                                                {"pread64", 2},
-                                                                {"pwrite64", 2},
-                                                                {"sendto", 2},
-                                                                {"recvfrom", 2},
-                                                                {"getrandom", 1},
-                                                                {"sendfile", 3},
-                                                                {"splice", 4},
-                                                                {"copy_file_range", 4},
-                                                                {"sendfile64", 3},
-                                                                {"tee", 2},
-                                                                {"readv", -1},
-                                                                {"writev", -1},
-                                                                {"preadv", -1},
-                                                                {"pwritev", -1},
-                                                                {"preadv2", -1},
-                                                                {"pwritev2", -1},
-                                                                {"sendmsg", -1},
-                                                                {"recvmsg", -1},
-                                                                {"vmsplice", -1},
-                                                                {"process_vm_readv", -1},
-                                                                {"process_vm_writev", -1}};
-  return calls;
-}
-
-}  // namespace
-
-/// The result of the process's last brk before `call`.
-std::uint64_t StraceLog::break_before(const Call& call) const {
-  std::uint64_t before = 0;
-  const std::set<int> threads = threads_of(call.tid);
-  for (const Call& other : calls_) {
-    if (other.name != "brk" || other.returned == 0 || other.returned >= call.entered) continue;
-    if (threads.count(other.tid) != 0) before = number_of(other.result);
-  }
-  return before;
-}
-
-void StraceLog::add_bytes(const Call& call, StraceWindow& window) const {
-  if (starts_with(call.result, "-1") || starts_with(call.result, "?")) return;
-  const std::uint64_t result = number_of(call.result);
-  const std::string_view text = std::string_view(call.text).substr(0, call.text.rfind(')'));
-  const std::vector<std::string> arguments = arguments_of(text);
-  const auto argument = [&](int index) {
-    const auto at = static_cast<std::size_t>(index);
-    return at < arguments.size() ? number_of(arguments[at]) : 0;
-  };
-  std::uint64_t from = 0;
-  std::uint64_t to = 0;
-  if (const auto moving = moving_calls().find(call.name); moving != moving_calls().end()) {
-    window.bytes[call.name] += result;
-    if (moving->second >= 0 && result < argument(moving->second)) ++window.short_calls[call.name];
-    return;
-  }
-  if (call.name == "mmap" || call.name == "mmap2") {
-    to = whole_pages(argument(1));
-  } else if (call.name == "munmap") {
-    from = whole_pages(argument(1));
-  } else if (call.name == "mremap") {
-    const bool keeps_old = call.text.find("MREMAP_DONTUNMAP") != std::string::npos;
-    from = keeps_old ? 0 : whole_pages(argument(1));
-    to = whole_pages(argument(2));
-  } else if (call.name == "brk") {
-    from = whole_pages(break_before(call));
-    to = whole_pages(result);
-  } else {
-    return;
-  }
-  window.bytes[call.name] += to > from ? to - from : 0;
-  window.released[call.name] += from > to ? from - to : 0;
 }
 
 std::optional<StraceWindow> StraceLog::window(const std::string& name) const {
@@ -362,10 +242,10 @@ std::optional<StraceWindow> StraceLog::window(const std::string& name) const {
     bool entered_inside = call.entered > begin->returned && call.entered < end->entered;
     bool returned_inside = call.returned > begin->returned && call.returned < end->entered;
     if (entered_inside) ++window.entries[call.name];
-    if (entered_inside && starts_with(call.result, "? ERESTARTSYS")) ++window.restarted[call.name];
+    if (entered_inside && call.result.starts_with("? ERESTARTSYS")) ++window.restarted[call.name];
     if (entered_inside && !returned_inside && call.result != "?") ++window.in_flight[call.name];
     if (entered_inside && call.result == "?") ++window.no_return[call.name];
-    if (entered_inside && returned_inside && starts_with(call.result, "? ERESTART")) ++window.interrupted[call.name];
+    if (entered_inside && returned_inside && call.result.starts_with("? ERESTART")) ++window.interrupted[call.name];
     if (call.entered < begin->entered && returned_inside) ++window.carried_in[call.name];
     if (entered_inside && returned_inside) add_bytes(call, window);
   }

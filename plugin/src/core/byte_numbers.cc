@@ -6,17 +6,12 @@ namespace {
 
 using Number = std::optional<std::uint64_t>;
 
-/// A call that failed moved nothing.
-bool has_success(const Tally& tally) {
-  return tally.calls > tally.errors.total();
-}
-
 /// Adds a number that belongs to the sum if `belongs`. If it is unknown, so is the sum.
 void add(Number& sum, bool belongs, const Number& number, const Tally& tally) {
   if (!belongs || !sum.has_value()) return;
   if (number.has_value()) {
     *sum += *number;
-  } else if (has_success(tally)) {
+  } else if (tally.has_success()) {
     sum.reset();
   }
 }

@@ -177,39 +177,31 @@ Count Cost::kernel_ns(std::string_view selector) const {
 
 namespace {
 
-/// A syscall that can have no such number adds 0. A call that failed adds 0, too.
-template <class Pick>
-auto bytes_picker(BytesKnown known, Pick pick) {
-  return [known, pick](SyscallId id, const Tally& tally) -> std::optional<std::uint64_t> {
+/// The sum of what `pick` takes from ByteNumbers. A syscall that can have no such number adds 0.
+Count sum_bytes(const detail::CostData* data, const Why& why, std::string_view selector,
+                std::optional<std::uint64_t> (*pick)(const ByteNumbers&)) {
+  const BytesKnown known = data != nullptr ? data->measured.bytes : BytesKnown::none;
+  if (data != nullptr && known == BytesKnown::none) return not_measured("bytes");
+  return sum(data, why, selector, [=](SyscallId id, const Tally& tally) -> std::optional<std::uint64_t> {
     const std::optional<std::uint64_t> number = pick(byte_numbers(id, tally, known));
     if (number.has_value()) return number;
-    const bool has_success = tally.calls > tally.errors.total();
     const bool may_have = has_unknown_bytes(id) || pick(byte_numbers(id, tally, BytesKnown::all)).has_value();
-    return has_success && may_have ? std::nullopt : std::optional<std::uint64_t>(0);
-  };
+    return tally.has_success() && may_have ? std::nullopt : std::optional<std::uint64_t>(0);
+  });
 }
 
 }  // namespace
 
 Count Cost::bytes(std::string_view selector) const {
-  if (data_ != nullptr && data_->measured.bytes == BytesKnown::none) return not_measured("bytes");
-  const BytesKnown known = data_ != nullptr ? data_->measured.bytes : BytesKnown::none;
-  return sum(data_.get(), why_, selector,
-             bytes_picker(known, [](const ByteNumbers& numbers) { return numbers.bytes; }));
+  return sum_bytes(data_.get(), why_, selector, [](const ByteNumbers& numbers) { return numbers.bytes; });
 }
 
 Count Cost::bytes_released(std::string_view selector) const {
-  if (data_ != nullptr && data_->measured.bytes == BytesKnown::none) return not_measured("bytes");
-  const BytesKnown known = data_ != nullptr ? data_->measured.bytes : BytesKnown::none;
-  return sum(data_.get(), why_, selector,
-             bytes_picker(known, [](const ByteNumbers& numbers) { return numbers.released; }));
+  return sum_bytes(data_.get(), why_, selector, [](const ByteNumbers& numbers) { return numbers.released; });
 }
 
 Count Cost::short_calls(std::string_view selector) const {
-  if (data_ != nullptr && data_->measured.bytes == BytesKnown::none) return not_measured("bytes");
-  const BytesKnown known = data_ != nullptr ? data_->measured.bytes : BytesKnown::none;
-  return sum(data_.get(), why_, selector,
-             bytes_picker(known, [](const ByteNumbers& numbers) { return numbers.short_calls; }));
+  return sum_bytes(data_.get(), why_, selector, [](const ByteNumbers& numbers) { return numbers.short_calls; });
 }
 
 Count Cost::lost() const {

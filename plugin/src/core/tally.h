@@ -91,6 +91,9 @@ struct Tally {
     return entries > ended ? entries - ended : 0;
   }
 
+  /// True if a call succeeded. One that failed moved no bytes.
+  bool has_success() const { return calls > errors.total(); }
+
   /// True when nothing was counted.
   bool empty() const {
     return (entries | calls | restarts | no_return | carried_in | denied) == 0 && errors.empty() &&

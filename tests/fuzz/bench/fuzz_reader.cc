@@ -2,13 +2,12 @@
 #include "fuzz_reader.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
 #include "csv/reader.h"
 #include "model/group.h"
 #include "model/loader.h"
+#include "require.h"
 #include "stats/latency.h"
 #include "stats/verdict.h"
 #include "stats/window_summary.h"
@@ -16,11 +15,7 @@
 namespace syscost::bench::fuzz {
 namespace {
 
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
+using syscost::fuzz::require;
 
 }  // namespace
 

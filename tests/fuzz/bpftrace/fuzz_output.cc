@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "fuzz_output.h"
 
-#include <cstdio>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -10,15 +8,12 @@
 #include "profilers/bpftrace/bpftrace_output.h"
 #include "profilers/bpftrace/bpftrace_text.h"
 #include "profilers/perf/perf_output.h"
+#include "require.h"
 
 namespace syscost::profilers::fuzz {
 namespace {
 
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
+using syscost::fuzz::require;
 
 std::size_t entries_of(const BpftraceOutput& output) {
   std::size_t count = 0;

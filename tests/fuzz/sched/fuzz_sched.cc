@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "fuzz_sched.h"
 
-#include <cstdio>
-#include <cstdlib>
 #include <optional>
 #include <string>
 
 #include "commands/critical_path.h"
+#include "require.h"
 #include "trace/critical_path.h"
 #include "trace/sched_file.h"
 
 namespace syscost::bench::fuzz {
 namespace {
 
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
+using syscost::fuzz::require;
 
 }  // namespace
 

@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "fuzz_trace.h"
 
-#include <cstdio>
-#include <cstdlib>
 #include <string_view>
 #include <vector>
 
 #include "commands/trace.h"
 #include "otlp/call_spans.h"
 #include "otlp/encode.h"
+#include "require.h"
 #include "trace/trace_file.h"
 
 namespace syscost::bench::fuzz {
 namespace {
 
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
+using syscost::fuzz::require;
 
 bool is_part(std::string_view text, const std::vector<char>& bytes) {
   return text.empty() || (text.data() >= bytes.data() && text.data() + text.size() <= bytes.data() + bytes.size());

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -14,21 +13,18 @@
 
 #include "backends/dispatch/call_stacks.h"
 #include "backends/dispatch/stub/unwind.h"
+#include "require.h"
 
 namespace syscost::dispatch::fuzz {
 namespace {
+
+using syscost::fuzz::require;
 
 using signal_safe::Thread;
 using signal_safe::Walk;
 using signal_safe::WalkEnd;
 using signal_safe::Walker;
 using signal_safe::WalkStart;
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
 
 /// The words of a stack from the innermost frame to the thread's beginning, and the registers there.
 struct Recorded {
