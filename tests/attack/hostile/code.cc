@@ -68,7 +68,7 @@ void call_other_sites() {
 
 void change_root_to_one_with(void (*make)(const char*)) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root";
-  char folder[] = "/tmp/attack-XXXXXX";
+  char folder[] = "attack-XXXXXX";  // below the run's own folder
   ASSERT_NE(mkdtemp(folder), nullptr);
   const std::string libc = folder + path_of_libc();
   std::filesystem::create_directories(std::filesystem::path(libc).parent_path());

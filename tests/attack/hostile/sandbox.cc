@@ -166,7 +166,7 @@ HOSTILE(landlocked, 20, "denies itself every folder and file (Landlock) before a
 
 HOSTILE(changes_root, 20, "changes its root to an empty folder before a loop") {
   NEEDS_ROOT;
-  char folder[] = "/tmp/attack-XXXXXX";
+  char folder[] = "attack-XXXXXX";  // below the run's own folder
   ASSERT_NE(mkdtemp(folder), nullptr);
   ASSERT_EQ(chroot(folder), 0);
   ASSERT_EQ(chdir("/"), 0);
