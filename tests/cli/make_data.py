@@ -6,11 +6,11 @@ The files are committed; `./dev update data` writes them anew after a change of 
 written into that folder: a test compares them with the committed ones.
 Column names come from plugin/include/syscost/schema.h, so that the two cannot disagree.
 """
+import argparse
 import gzip
 import json
 import os
 import re
-import sys
 
 from make_scale import make_scale
 from make_sched import make_sched
@@ -18,7 +18,9 @@ from make_traces import make_folders
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # The folder of the program that runs, because tests/gpu_stamps imports this module.
-DATA = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "data")
+ARGUMENTS = argparse.ArgumentParser(description="Writes the files of tests/cli/data.")
+ARGUMENTS.add_argument("folder", nargs="?", default=os.path.join(HERE, "data"), help="write into this folder instead")
+DATA = ARGUMENTS.parse_args().folder
 SCHEMA = open(os.path.join(HERE, "../../plugin/include/syscost/schema.h")).read()
 COLUMNS = re.findall(r'X\(k\w+,\s*"(\w+)"\)', SCHEMA)
 VERSION = int(re.search(r"kSchemaVersion = (\d+);", SCHEMA)[1])

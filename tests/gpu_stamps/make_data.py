@@ -7,13 +7,16 @@ The files are committed; `./dev update data` writes them anew after a change of 
 written into that folder: a test compares them with the committed ones.
 Column names come from plugin/include/syscost/gpu/stamp_schema.h, so that the two cannot disagree.
 """
+import argparse
 import os
 import random
 import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-DATA = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "data")
+ARGUMENTS = argparse.ArgumentParser(description="Writes the files of tests/gpu_stamps/data.")
+ARGUMENTS.add_argument("folder", nargs="?", default=os.path.join(HERE, "data"), help="write into this folder instead")
+DATA = ARGUMENTS.parse_args().folder
 SCHEMA = open(os.path.join(HERE, "../../plugin/include/syscost/gpu/stamp_schema.h")).read()
 COLUMNS = re.findall(r'X\(k\w+,\s*"(\w+)"\)', SCHEMA)
 HEADER = ",".join(COLUMNS)
