@@ -14,6 +14,8 @@ constexpr std::array kAll = {Complexity::constant, Complexity::log_n,  Complexit
 constexpr std::array kGrowing = {Complexity::log_n, Complexity::linear, Complexity::n_log_n, Complexity::square,
                                  Complexity::cube};
 constexpr double kLevel = 0.975;  // of one side: an interval of 95 %
+// Of one side. The best of several curves is shown, and noise has as many chances to look like growth (Bonferroni).
+constexpr double kGrowthLevel = 1 - 0.01 / kGrowing.size();
 
 bool can_fit(const std::vector<TimePoint>& points) {
   const auto is_bad = [](const TimePoint& point) { return point.n < 1 || point.time_ns <= 0; };
@@ -83,6 +85,8 @@ std::optional<FixedCost> fit_with_fixed(const std::vector<TimePoint>& points, Co
   const double half = boost::math::quantile(student, kLevel) * std::sqrt(squares / (count - 2) * wgg / det);
   result.fixed_low_ns = result.fixed_ns - half;
   result.fixed_high_ns = result.fixed_ns + half;
+  result.growing_low_ns =
+      result.growing_ns - boost::math::quantile(student, kGrowthLevel) * std::sqrt(squares / (count - 2) * w / det);
   return result;
 }
 

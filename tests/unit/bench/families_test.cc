@@ -7,7 +7,7 @@
 
 #include <cmath>
 #include <cstdint>
-#include <string>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -293,6 +293,22 @@ TEST(Complexity, TheFixedCostIsFoundWithItsInterval) {
   EXPECT_EQ(scale::n_where_fixed_is(0.1, 2000, 0.25, scale::Complexity::linear), 72000);
   EXPECT_EQ(scale::n_where_fixed_is(0.5, 1, 1, scale::Complexity::linear), 1);
   EXPECT_FALSE(scale::fixed_cost({{8, 10}, {16, 10}, {32, 10}}));
+}
+
+TEST(Complexity, TimesThatDoNotGrowHaveNoGrowingPart) {
+  std::mt19937 random(7);
+  std::normal_distribution<double> noise(1, 0.05);
+  for (const int sizes : {4, 6, 8}) {
+    int wrong = 0;
+    for (int family = 0; family < 2000; ++family) {
+      std::vector<scale::TimePoint> points;
+      for (int i = 0; i < sizes; ++i) points.push_back({std::pow(4.0, i + 2), 150 * noise(random)});
+      const auto fixed = scale::fixed_cost(points);
+      wrong += fixed && fixed->has_both() ? 1 : 0;
+    }
+    EXPECT_LE(wrong, 2000 * 0.015) << sizes;
+    RecordProperty("wrong" + std::to_string(sizes), wrong);
+  }
 }
 
 }  // namespace
