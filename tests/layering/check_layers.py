@@ -75,6 +75,7 @@ BENCH = {
     "render": ["csv", "model", "stats"],
     "scale": ["model", "stats", "syscost"],
     "trace": ["csv"],
+    "findings": ["model", "render", "stats"],
     "otlp": ["csv", "model", "render", "stats", "syscost", "trace"],
     "budgets": ["csv", "model", "render", "stats", "syscost"],
     "cli": ["budgets", "csv", "model", "plugin/session/options", "render", "stats", "syscost"],
