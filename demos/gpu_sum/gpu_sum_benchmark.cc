@@ -126,9 +126,9 @@ bool has_device() {
 
 void register_benchmarks() {
   const bool fits = has_device();
-  const auto over_sizes = [&](const char* name, void (*body)(benchmark::State&)) {
+  const auto over_sizes = [&](const char* name, void (*body)(benchmark::State&), int multiplier = 16) {
     auto* one = benchmark::RegisterBenchmark(name, body);
-    one->RangeMultiplier(16)->Range(std::int64_t{1} << 8, std::int64_t{1} << 20)->UseRealTime();
+    one->RangeMultiplier(multiplier)->Range(std::int64_t{1} << 8, std::int64_t{1} << 20)->UseRealTime();
     // The complexity fits the times with so much for each number; where it fits badly, the fixed cost decides. Google
     // Benchmark 1.7 crashes when it is asked to fit nothing, which is what it has where each size was skipped.
     if (fits) one->Complexity(benchmark::oN);
@@ -136,8 +136,9 @@ void register_benchmarks() {
   over_sizes("BM_CpuSum", BM_CpuSum);
   over_sizes("BM_NaiveSum", BM_NaiveSum);
   over_sizes("BM_TreeSum", BM_TreeSum);
-  over_sizes("BM_TreeKernel", BM_TreeKernel);
-  over_sizes("BM_PageableCopy", BM_PageableCopy);
+  // More sizes, because bench scale separates their fixed cost from the cost of a number.
+  over_sizes("BM_TreeKernel", BM_TreeKernel, 4);
+  over_sizes("BM_PageableCopy", BM_PageableCopy, 4);
   over_sizes("BM_PinnedCopy", BM_PinnedCopy);
   over_sizes("BM_AllocateAndFree", BM_AllocateAndFree);
 }

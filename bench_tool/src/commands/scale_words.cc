@@ -17,6 +17,14 @@ using scale::Solution;
 /// So many counts show that there is no law.
 constexpr std::size_t kFewCounts = 4;
 
+/// The count as measured. A mean over iterations whose fraction is no short decimal: with three places.
+std::string count_text(const scale::Rational& count) {
+  constexpr std::int64_t kLargestDivisor = 16;  // 1/3 reads better than 0.333
+  std::string text = scale::text_of(count);
+  return count.den > kLargestDivisor && text.find('/') != std::string::npos ? fmt::format("{:.3f}", count.value())
+                                                                            : text;
+}
+
 /// `n/a: one step, 0 to 1 at n = 1048576`: counts that change once, as those of an allocator do at its threshold; ""
 /// for others.
 std::string step_text(const Family& family, const LawRow& row) {
@@ -25,7 +33,7 @@ std::string step_text(const Family& family, const LawRow& row) {
   if (family.has_two || values.size() < kFewest) return {};
   const auto other = std::find_if(values.begin(), values.end(), [&](const auto& one) { return one != values.front(); });
   if (std::any_of(other, values.end(), [&](const auto& one) { return one != *other; })) return {};
-  return fmt::format("n/a: one step, {} to {} at {}", scale::text_of(values.front()), scale::text_of(*other),
+  return fmt::format("n/a: one step, {} to {} at {}", count_text(values.front()), count_text(*other),
                      scale::size_text(family, row.counts.sizes[static_cast<std::size_t>(other - values.begin())]));
 }
 
@@ -45,14 +53,14 @@ std::string no_law_text(const Family& family, const LawRow& row) {
     std::string text = "no law: " + scale::text_of(row.solved.law, family.names, family.are_powers) + ", but";
     for (std::size_t i = 0; i < std::min(row.solved.breaks.size(), kFewCounts); ++i) {
       const scale::Break& one = row.solved.breaks[i];
-      text += fmt::format("{} {} at {}, not {}", i == 0 ? "" : ",", scale::text_of(row.counts.values[one.point]),
-                          size(one.point), scale::text_of(one.expected));
+      text += fmt::format("{} {} at {}, not {}", i == 0 ? "" : ",", count_text(row.counts.values[one.point]),
+                          size(one.point), count_text(one.expected));
     }
     return row.solved.breaks.size() > kFewCounts ? text + ", ..." : text;
   }
   std::string text = "no law:";
   for (std::size_t i = 0; i < std::min(row.counts.sizes.size(), kFewCounts); ++i) {
-    text += fmt::format("{} {} at {}", i == 0 ? "" : ",", scale::text_of(row.counts.values[i]), size(i));
+    text += fmt::format("{} {} at {}", i == 0 ? "" : ",", count_text(row.counts.values[i]), size(i));
   }
   return row.counts.sizes.size() > kFewCounts ? text + ", ..." : text;
 }
