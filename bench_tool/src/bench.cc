@@ -16,6 +16,7 @@
 #include "commands/confirm.h"
 #include "commands/doctor.h"
 #include "commands/export.h"
+#include "commands/findings.h"
 #include "commands/log.h"
 #include "commands/run_programs.h"
 #include "commands/runs.h"
@@ -76,6 +77,8 @@ int dispatch(const Options& options, std::ostream& out, std::ostream& err) {
       return commands::log(options, paint, out, err);
     case cli::Command::scale:
       return commands::scale_run(options, paint, out, err);
+    case cli::Command::findings:
+      return commands::findings_command(options, paint, out, err);
     case cli::Command::export_run:
       return commands::export_run(options, out, err);
     case cli::Command::doctor:

@@ -21,6 +21,7 @@ Examples:
   bench trace Log.Write out.csv             its calls one by one, after a run with --syscost_trace
   bench log Log.Write history/              in which run its calls changed
   bench scale out.csv                       how counts grow with the sizes in names of tests
+  bench findings out.csv                    what costs more than it has to
   bench compare main.csv pr.csv             what changed; exit code 1 if a count grew
   bench ab -- main/tests -- pr/tests        runs both in turns: counts and times
   bench baseline update r1.csv r2.csv r3.csv    a file to commit
@@ -138,6 +139,18 @@ Examples:
   bench log Log.Write history.csv           the runs of one file
   bench log Log.Write nightly/              a folder of files, *.csv.gz too
   bench log Log.Write 2026-*.csv.gz --format csv      to plot it elsewhere)";
+
+inline constexpr const char* kFindingsFooter =
+    R"(Each rule looks for one thing: many small writes, a file that is opened again and again, sleeping, busy polling.
+--rules says when each one is a finding. Some rules need the order of calls, and paths: run the tests with
+--syscost_trace. A rule that lacks data is named, with what it needs. With --syscost_where findings have a line.
+Exit codes: 0, also with findings; 1 with --fail-on; 2 usage, input or I/O.
+
+Examples:
+  bench findings out.csv                    all tests of the newest run
+  bench findings out.csv Log.Write          one of them
+  bench findings out.csv --ignore sleep-in-test --fail-on any
+  bench findings out.csv --format sarif     for code scanning)";
 
 inline constexpr const char* kScaleFooter =
     R"(Tests are of one family if only numbers in their names differ: BM_Copy/64 and BM_Copy/128, BM_Copy/bytes:64,

@@ -42,10 +42,7 @@ void add_output_options(CLI::App& app, Raw& raw) {
   add_color_option(app, raw);
 }
 
-/// Adds the options of the commands that judge.
-void add_report_options(CLI::App& app, Options& options, Raw& raw) {
-  app.add_option("--format", raw.format, "text (default), md, csv, json, junit, sarif or github")
-      ->check(CLI::IsMember(kFormats) | CLI::IsMember(kReports));
+void add_locations_option(CLI::App& app, Options& options) {
   app.add_option("--locations", options.locations,
                  "For junit, sarif and github: files and lines of tests, written by TESTS --gtest_list_tests "
                  "--gtest_output=json:FILE; may be repeated")
@@ -53,6 +50,13 @@ void add_report_options(CLI::App& app, Options& options, Raw& raw) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->check(not_empty());
+}
+
+/// Adds the options of the commands that judge.
+void add_report_options(CLI::App& app, Options& options, Raw& raw) {
+  app.add_option("--format", raw.format, "text (default), md, csv, json, junit, sarif or github")
+      ->check(CLI::IsMember(kFormats) | CLI::IsMember(kReports));
+  add_locations_option(app, options);
   add_color_option(app, raw);
 }
 
@@ -269,6 +273,32 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
   add_output_options(*scale, raw);
   add_size_option(*scale, options, "1000000");
   add_run_options(*scale, options, 1);
+
+  findings = app.add_subcommand("findings", "What tests do that costs more than it has to, and what to do about it")
+                 ->footer(kFindingsFooter);
+  findings->add_option("RUN", run, kRunHelp);
+  findings->add_option("TEST", options.test, "Its name, or a part of names");
+  findings
+      ->add_option("--test,--filter", options.tests,
+                   "Only tests that match, in the syntax of --gtest_filter: Log.*:Net.?-*Slow*")
+      ->type_name("PATTERN")
+      ->check(not_empty());
+  add_repeatable(*findings, "--ignore", options.findings.ignored, "RULE", "Leave this rule out; may be repeated");
+  add_repeatable(*findings, "--fail-on", options.findings.fail_on, "RULE",
+                 "Exit code 1 if this rule, or any rule (`any`), has a finding; may be repeated");
+  findings->add_flag("--rules", options.findings.lists_rules, "Print what each rule looks for, and what it needs");
+  findings
+      ->add_option("--artifacts", options.findings.artifacts,
+                   "Folder with traces of the run (syscost_artifacts beside the CSV)")
+      ->type_name("FOLDER")
+      ->check(not_empty());
+  findings->add_option("--top", raw.top, "At most N findings of text and Markdown; 0: all (all)")->type_name("N");
+  findings->add_option("--format", raw.format, "text (default), md, csv, json, sarif or github")
+      ->check(CLI::IsMember(kFormats) | CLI::IsMember(std::vector<std::string>{"sarif", "github"}));
+  add_locations_option(*findings, options);
+  add_color_option(*findings, raw);
+  add_size_option(*findings, options, "1000000");
+  add_run_options(*findings, options, 1);
 
   export_command = add_export_command(app, options, kRunHelp);
   add_run_options(*export_command, options, 1);

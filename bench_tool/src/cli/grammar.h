@@ -49,6 +49,7 @@ struct Grammar {
   CLI::App* runs = nullptr;
   CLI::App* log = nullptr;
   CLI::App* scale = nullptr;
+  CLI::App* findings = nullptr;
   CLI::App* export_command = nullptr;
   CLI::App* doctor = nullptr;
 

@@ -10,6 +10,7 @@
 
 #include "cli/check_options.h"
 #include "cli/export_options.h"
+#include "cli/findings_options.h"
 #include "cli/trace_options.h"
 #include "csv/find_files.h"
 #include "render/screen.h"
@@ -26,6 +27,7 @@ enum class Command {
   runs,
   log,
   scale,
+  findings,
   compare,
   ab,
   doctor,
@@ -101,9 +103,10 @@ struct Options {
 
   std::string config;  ///< compare, ab, confirm: a file with rules for counts; empty = kBudgetsFile where there is one.
 
-  CheckOptions check;  ///< baseline and check
-  ExportOptions to;    ///< export
-  TraceOptions trace;  ///< trace
+  CheckOptions check;        ///< baseline and check
+  ExportOptions to;          ///< export
+  FindingsOptions findings;  ///< findings
+  TraceOptions trace;        ///< trace
 
   bool for_people() const { return report == Report::none && (format == Format::text || format == Format::md); }
   /// True if control characters in printed names are made visible; JSON has escapes of its own.

@@ -17,9 +17,9 @@
 namespace syscost::bench::cli {
 namespace {
 
-constexpr std::array<std::string_view, 16> kCommands = {"run",   "watch",   "summary", "show",    "trace", "hist",
-                                                        "log",   "scale",   "runs",    "compare", "ab",    "baseline",
-                                                        "check", "confirm", "export",  "doctor"};
+constexpr std::array<std::string_view, 17> kCommands = {"run",      "watch", "summary",  "show",   "trace",   "hist",
+                                                        "log",      "scale", "findings", "runs",   "compare", "ab",
+                                                        "baseline", "check", "confirm",  "export", "doctor"};
 
 /// True when the options before the command ask for help.
 bool asks_for_help(const std::vector<std::string>& args) {
@@ -94,6 +94,13 @@ Parsed parse(const std::vector<std::string>& args) {
   if (grammar.runs->parsed()) options.command = Command::runs;
   if (grammar.log->parsed()) options.command = Command::log;
   if (grammar.scale->parsed()) options.command = Command::scale;
+  if (grammar.findings->parsed()) {
+    options.command = Command::findings;
+    if (!grammar.run.empty()) options.runs = {grammar.run};
+    if (options.runs.empty() && !options.findings.lists_rules) {
+      return usage_error("findings needs a RUN, or --rules\nTry `bench findings --help`.");
+    }
+  }
   if (grammar.export_command->parsed()) options.command = Command::export_run;
   if (grammar.doctor->parsed()) options.command = Command::doctor;
   return finish(std::move(options), raw);

@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "commands/artifact.h"
@@ -17,40 +15,17 @@
 namespace syscost::bench::commands {
 namespace {
 
-namespace fs = std::filesystem;
 using otlp::Span;
 using trace::FoundTrace;
 using trace::TraceFile;
 
-/// As the plugin names the folder of a window.
-std::string folder_name(const model::Dataset& data, const model::Sample& sample) {
-  std::string name = data.text(sample.test);
-  const std::string& window = data.text(sample.window);
-  if (!window.empty()) name += (name.empty() ? "" : " ") + window;
-  if (sample.repetition > 0) name += fmt::format(".{}", sample.repetition);
-  return name;
-}
-
 }  // namespace
-
-const std::vector<FoundTrace>& ExportedCalls::traces_of(const model::Context& context) {
-  const std::string& csv = data_.files[context.file];
-  const std::string folder = (fs::path(csv).parent_path() / kArtifacts).string();
-  const std::string& run = data_.text(context.run_id);
-  const auto [at, is_new] = traces_.try_emplace({folder, run});
-  std::error_code error;
-  if (is_new && fs::is_directory(folder, error)) {
-    at->second = trace::find_traces(folder, trace::kTraceName, {run}, problems_);
-  }
-  return at->second;
-}
 
 void ExportedCalls::add(const otlp::ProcessRun& process, const otlp::PlacedWindow& window, Span& span,
                         const std::function<void(Span&&)>& take) {
   if (!is_wanted_ || window.owner) return;
   const model::Sample& sample = data_.samples[window.sample];
-  const std::vector<FoundTrace>& all = traces_of(data_.contexts[process.context]);
-  for (const FoundTrace& found : trace::in_folder_of(all, folder_name(data_, sample))) {
+  for (const FoundTrace& found : traces_.candidates(sample)) {
     std::optional<std::vector<char>> bytes = bytes_of(found.path, problems_);
     if (!bytes) continue;
     const TraceFile file = trace::read_trace(found.path, *std::move(bytes), problems_);

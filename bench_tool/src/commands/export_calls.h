@@ -5,16 +5,14 @@
 
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <string>
-#include <vector>
 
 #include "cli/options.h"
+#include "commands/window_traces.h"
 #include "csv/problems.h"
 #include "model/dataset.h"
 #include "otlp/process_run.h"
 #include "otlp/signals.h"
-#include "trace/find_traces.h"
 
 namespace syscost::bench::commands {
 
@@ -25,7 +23,7 @@ class ExportedCalls {
 
   /// `data` and `problems` must outlive it. Looks into folders.
   ExportedCalls(const cli::Options& options, const model::Dataset& data, csv::Problems& problems)
-      : is_wanted_(options.to.only != "windows"), data_(data), problems_(problems) {}
+      : is_wanted_(options.to.only != "windows"), data_(data), problems_(problems), traces_(data, problems) {}
 
   /// `span` is the span of `window`. If there is a trace of this window, hands over a span for each of its calls. Calls
   /// that get no span are counted in `span.dropped_events`.
@@ -36,12 +34,10 @@ class ExportedCalls {
   std::string remark() const;
 
  private:
-  const std::vector<trace::FoundTrace>& traces_of(const model::Context& context);
-
   const bool is_wanted_;
   const model::Dataset& data_;
   csv::Problems& problems_;
-  std::map<std::pair<std::string, std::string>, std::vector<trace::FoundTrace>> traces_;  ///< By folder and run.
+  WindowTraces traces_;
   std::size_t left_out_ = 0;
   std::size_t windows_ = 0;  ///< Of which calls were left out.
 };

@@ -3,26 +3,70 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
-#include <utility>
+#include <deque>
+#include <optional>
 
-#include "findings/rule.h"
-#include "findings/window_calls.h"
+#include "findings/syscall_families.h"
 #include "stats/window_stream.h"
+#include "syscost/schema.h"
 
 namespace syscost::bench::findings {
 namespace {
 
+constexpr std::string_view kNotCounted = "the calls were not counted";
+/// Fewer ioctl than that cannot be a finding, whatever they request.
+constexpr double kFewRequests = 16;
+
 /// Why the rule cannot look at the window; "" if it can.
-std::string_view lack_of(const Rule& rule, const WindowCalls& calls) {
+std::string_view lack_of(const Rule& rule, const TestWindows& test, const TracedWindow* trace) {
+  const WindowCalls& calls = *test.own;
   const stats::WindowSummary& window = calls.summary();
-  if (!window.calls && !window.entries) return "the calls were not counted";
-  if (rule.needs != Needs::counts && !calls.has_results()) return "the backend sees no results of calls";
-  if (rule.needs == Needs::bytes && !calls.has_bytes()) return "the CSV has no bytes";
+  if (rule.needs == Needs::gpu)
+    return test.gpu_figures.empty() ? "needs times of GPU kernels (--syscost_profile cupti)" : "";
+  if (!window.calls && !window.entries) return kNotCounted;
+  if (trace != nullptr && rule.in_trace != nullptr) return {};
+  switch (rule.needs) {
+    case Needs::counts:
+      return {};
+    case Needs::results:
+      return calls.has_results() ? "" : "the backend sees no results of calls";
+    case Needs::bytes:
+      if (!calls.has_results()) return "the backend sees no results of calls";
+      return calls.has_bytes() ? "" : "the CSV has no bytes";
+    case Needs::times:
+      return calls.has_times() ? "" : "the backend has no times";
+    case Needs::trace:
+      return "needs a trace (--syscost_trace)";
+    case Needs::children: {
+      static constexpr std::array<std::string_view, 3> kForks = {"fork", "vfork", "clone"};
+      const bool has_all = !test.children.empty() || !calls.has(kForks);
+      return has_all ? "" : "needs rows of children (--syscost_children)";
+    }
+    case Needs::requests: {
+      double unnamed = 0;
+      for (const stats::SyscallSummary& one : window.syscalls) {
+        if (one.name == "ioctl" && one.count()) unnamed += one.count()->median;
+      }
+      return unnamed < kFewRequests ? "" : "needs requests of ioctl (--syscost_detail ioctl)";
+    }
+    case Needs::gpu:
+      break;
+  }
   return {};
 }
 
 }  // namespace
+
+Finder::Finder(const model::Dataset& data, const std::vector<model::Group>& groups, FindOptions options)
+    : data_(data), groups_(groups), options_(std::move(options)) {
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const model::Group& group = groups[i];
+    if (group.test == model::kNoName) continue;
+    const std::string& kind = data.text(group.kind);
+    if (kind == "process") children_[{group.program, group.test}].push_back(i);
+    if (kind == schema::kKindGpuKernel) gpu_figures_[{group.program, group.test}].push_back(i);
+  }
+}
 
 bool Finder::looks_at(const stats::WindowSummary& window) {
   static constexpr std::array<std::string_view, 6> kKinds = {"test",  "benchmark",   "loop",
@@ -30,35 +74,75 @@ bool Finder::looks_at(const stats::WindowSummary& window) {
   return window.is_ours() && std::find(kKinds.begin(), kKinds.end(), window.kind) != kKinds.end();
 }
 
-void Finder::add(const model::Dataset& data, const model::Group& group, const stats::WindowSummary& summary) {
+void Finder::add_lack(const Rule& rule, std::string_view reason) {
+  auto& list = findings_.not_checked;
+  const auto known = std::find_if(list.begin(), list.end(),
+                                  [&](const NotChecked& one) { return one.rule == rule.name && one.reason == reason; });
+  if (known != list.end()) {
+    ++known->windows;
+  } else {
+    list.push_back({rule.name, std::string(reason), 1});
+  }
+}
+
+void Finder::run(const Rule& rule, const TestWindows& test, const TracedWindow* trace) {
+  if (const std::string_view lack = lack_of(rule, test, trace); !lack.empty()) {
+    add_lack(rule, lack);
+    return;
+  }
+  std::vector<Hit> hits;
+  if (trace != nullptr && rule.in_trace != nullptr) {
+    hits = rule.in_trace(*trace);
+    if (trace->lost() > 0) add_lack(rule, "the trace had no room for all calls (--syscost_trace=events=N)");
+  } else if (rule.in_counts != nullptr) {
+    hits = rule.in_counts(*test.own);
+  } else if (rule.in_test != nullptr) {
+    hits = rule.in_test(test);
+  }
+  const std::string& name = test.own->summary().name;
+  for (Hit& hit : hits) {
+    const auto is_named = [&](const Finding& one) { return one.syscall == hit.syscall; };
+    const auto first = findings_.found.begin() + static_cast<std::ptrdiff_t>(first_of_window_);
+    if (rule.is_general && std::any_of(first, findings_.found.end(), is_named)) continue;
+    findings_.found.push_back({rule.name, name, std::move(hit.syscall), std::move(hit.site), std::move(hit.evidence),
+                               std::string(rule.remedy), hit.cost_ns});
+  }
+}
+
+void Finder::add(std::size_t index, const stats::WindowSummary& summary, const trace::TraceFile* trace) {
   if (!looks_at(summary)) return;
   ++findings_.windows;
-  const WindowCalls calls(data, group, summary);
+  const model::Group& group = groups_[index];
+  const WindowCalls own(data_, group, summary);
+  std::optional<TracedWindow> traced;
+  if (trace != nullptr) {
+    traced.emplace(*trace);
+    ++findings_.traced;
+  }
+  TestWindows test{&own};
+  std::deque<stats::WindowSummary> summaries;  // deques: what points into them stays right
+  std::deque<WindowCalls> others;
+  const auto add_others = [&](const std::map<Key, std::vector<std::size_t>>& from,
+                              std::vector<const WindowCalls*>& to) {
+    const auto found = from.find({group.program, group.test});
+    if (found == from.end()) return;
+    for (const std::size_t other : found->second) {
+      summaries.push_back(stats::summarize(data_, groups_[other], false));
+      to.push_back(&others.emplace_back(data_, groups_[other], summaries.back()));
+    }
+  };
+  if (summary.kind == "test" || summary.kind == "benchmark") {
+    add_others(children_, test.children);
+    add_others(gpu_figures_, test.gpu_figures);
+  }
+  first_of_window_ = findings_.found.size();
   for (const Rule& rule : rules()) {
-    if (options_.ignored.contains(rule.name)) continue;
-    if (const std::string_view lack = lack_of(rule, calls); !lack.empty()) {
-      auto& list = findings_.not_checked;
-      const auto known = std::find_if(
-          list.begin(), list.end(), [&](const NotChecked& one) { return one.rule == rule.name && one.reason == lack; });
-      if (known != list.end()) {
-        ++known->windows;
-      } else {
-        list.push_back({rule.name, std::string(lack), 1});
-      }
-      continue;
-    }
-    for (Hit& hit : rule.in_counts(calls)) {
-      findings_.found.push_back({rule.name, summary.name, std::move(hit.syscall), std::move(hit.site),
-                                 std::move(hit.evidence), std::string(rule.remedy), hit.cost_ns});
-    }
+    if (!options_.ignored.contains(rule.name)) run(rule, test, traced ? &*traced : nullptr);
   }
 }
 
 Findings Finder::take() {
-  const auto place = [](std::string_view name) {
-    const Rule* rule = rule_of(name);
-    return rule == nullptr ? 0 : rule - rules().data();
-  };
+  const auto place = [](std::string_view name) { return rule_of(name) - rules().data(); };
   std::stable_sort(findings_.found.begin(), findings_.found.end(),
                    [](const Finding& a, const Finding& b) { return a.cost_ns > b.cost_ns; });
   std::stable_sort(findings_.not_checked.begin(), findings_.not_checked.end(),
@@ -67,9 +151,9 @@ Findings Finder::take() {
 }
 
 Findings find(const model::Dataset& data, const std::vector<model::Group>& groups, FindOptions options) {
-  Finder finder(std::move(options));
+  Finder finder(data, groups, std::move(options));
   stats::for_each_summary(data, groups, false,
-                          [&](std::size_t i, stats::WindowSummary&& window) { finder.add(data, groups[i], window); });
+                          [&](std::size_t i, stats::WindowSummary&& window) { finder.add(i, window); });
   return finder.take();
 }
 

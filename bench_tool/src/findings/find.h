@@ -3,40 +3,58 @@
 // Looks for findings in the windows of a RUN.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "findings/finding.h"
+#include "findings/rule.h"
 #include "model/dataset.h"
 #include "model/group.h"
 #include "stats/window_summary.h"
+#include "trace/trace_file.h"
 
 namespace syscost::bench::findings {
 
 struct FindOptions {
-  std::set<std::string, std::less<>> ignored;  ///< Names of rules that are left out.
+  std::set<std::string, std::less<>> ignored = {};  ///< Names of rules that are left out.
 };
 
-/// Looks at one window after the other; sorts and counts at the end.
+/// Looks at one window after the other; sorts and counts at the end. Not thread-safe.
 class Finder {
  public:
-  explicit Finder(FindOptions options = {}) : options_(std::move(options)) {}
+  /// `data` and `groups`, which belong to it, must outlive it.
+  Finder(const model::Dataset& data, const std::vector<model::Group>& groups, FindOptions options = {});
 
   /// True if rules look at windows of this kind. A scope is a part of its test, and a tool counts again what syscost
   /// counts.
   static bool looks_at(const stats::WindowSummary& window);
-  void add(const model::Dataset& data, const model::Group& group, const stats::WindowSummary& summary);
+  /// The summary of `groups[index]`, and the trace of one of its repetitions; null if there is none.
+  void add(std::size_t index, const stats::WindowSummary& summary, const trace::TraceFile* trace = nullptr);
   /// Once, at the end.
   Findings take();
 
  private:
+  using Key = std::pair<model::NameId, model::NameId>;  ///< Program and test.
+
+  void run(const Rule& rule, const TestWindows& test, const TracedWindow* trace);
+  void add_lack(const Rule& rule, std::string_view reason);
+
+  const model::Dataset& data_;
+  const std::vector<model::Group>& groups_;
   FindOptions options_;
   Findings findings_;
+  std::size_t first_of_window_ = 0;                   ///< In findings_.found: of the window that is added.
+  std::map<Key, std::vector<std::size_t>> children_;  ///< Groups of kind `process`.
+  std::map<Key, std::vector<std::size_t>> gpu_figures_;
 };
 
-/// All of `groups`, which belong to `data`.
+/// All of `groups`, without traces.
 Findings find(const model::Dataset& data, const std::vector<model::Group>& groups, FindOptions options = {});
 
 }  // namespace syscost::bench::findings

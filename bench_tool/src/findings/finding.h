@@ -34,7 +34,8 @@ struct NotChecked {
 struct Findings {
   std::vector<Finding> found;           ///< The most expensive first.
   std::vector<NotChecked> not_checked;  ///< In the order of the rules.
-  std::size_t windows = 0;              ///< That rules looked at.
+  std::size_t windows = 0;              ///< That rules looked at,
+  std::size_t traced = 0;               ///< and so many of them have a trace.
 };
 
 }  // namespace syscost::bench::findings

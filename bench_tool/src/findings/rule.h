@@ -11,16 +11,25 @@
 #include <string_view>
 #include <vector>
 
+#include "findings/traced_window.h"
 #include "findings/window_calls.h"
 
 namespace syscost::bench::findings {
 
 /// The data that a rule reads.
 enum class Needs {
-  counts,   ///< How often each syscall was called; every backend has it.
-  results,  ///< Errors, too; seccomp sees none.
-  bytes,    ///< And bytes; CSVs before schema 7 and seccomp have none.
+  counts,    ///< How often each syscall was called; every backend has it.
+  results,   ///< Errors, too; seccomp sees none.
+  bytes,     ///< And bytes; CSVs before schema 7 and seccomp have none.
+  times,     ///< Counts and kernel time; seccomp has none.
+  trace,     ///< The calls in order: --syscost_trace.
+  children,  ///< Rows of child processes: --syscost_children.
+  gpu,       ///< Times of GPU kernels and copies: --syscost_profile cupti.
+  requests,  ///< Names of ioctl requests: --syscost_detail ioctl.
 };
+
+/// `bytes of calls`: what docs/findings.md and --rules say of it.
+std::string_view text_of(Needs needs);
 
 /// What a rule saw in a window.
 struct Hit {
@@ -30,14 +39,26 @@ struct Hit {
   double cost_ns = 0;
 };
 
+/// A test, or another window, with those of the windows beside it that say more of it.
+struct TestWindows {
+  const WindowCalls* own = nullptr;                  ///< Null if there are only figures of a GPU.
+  std::vector<const WindowCalls*> children = {};     ///< Kind `process`.
+  std::vector<const WindowCalls*> gpu_figures = {};  ///< Kind `gpu_kernel`.
+};
+
 struct Rule {
   std::string_view name;   ///< `tiny-writes`
   std::string_view title;  ///< `many small writes`
   Needs needs = Needs::counts;
   std::string_view definition;  ///< When it fires, with its thresholds.
+  std::string_view in_a_trace =
+      {};  ///< When it fires in a window that has a trace; empty: the trace makes no difference.
   std::string_view remedy;
-  /// Looks at the counts of a window.
+  bool is_general = false;  ///< Silent about a syscall of which another rule has a finding in this window.
+  // How it looks; a rule has at least one of these.
   std::vector<Hit> (*in_counts)(const WindowCalls&) = nullptr;
+  std::vector<Hit> (*in_trace)(const TracedWindow&) = nullptr;  ///< In the place of in_counts, if there is a trace.
+  std::vector<Hit> (*in_test)(const TestWindows&) = nullptr;
 };
 
 /// All rules, in the order of docs/findings.md.

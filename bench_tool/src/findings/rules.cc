@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// The table of rules.
+// The table of rules. Thresholds are in thresholds.h; a test holds the definitions against them.
 #include <algorithm>
 #include <array>
 
+#include "findings/call_rules.h"
+#include "findings/gpu_rules.h"
 #include "findings/io_rules.h"
+#include "findings/memory_rules.h"
+#include "findings/path_rules.h"
 #include "findings/rule.h"
+#include "findings/wait_rules.h"
 
 namespace syscost::bench::findings {
 namespace {
@@ -16,14 +21,167 @@ constexpr std::array kRules = {
          .needs = Needs::bytes,
          .definition = "256 writes or more that succeed (write, writev, pwrite64, pwritev, pwritev2), of 64 bytes or "
                        "less on average, in a window that uses no sockets, pipes or eventfds.",
+         .in_a_trace = "128 writes or more to one open file, of 256 bytes or less each, in rows of 8 or more without "
+                       "another call on that file in between.",
          .remedy = "Collect the data in a buffer, and write 4096 bytes or more at once.",
-         .in_counts = tiny_writes},
+         .in_counts = tiny_writes,
+         .in_trace = tiny_writes_in_order},
+    Rule{.name = "tiny-reads",
+         .title = "many small reads",
+         .needs = Needs::bytes,
+         .definition = "256 reads or more that succeed (read, readv, pread64, preadv, preadv2), of 64 bytes or less on "
+                       "average, in a window that uses no sockets, pipes or eventfds.",
+         .in_a_trace = "128 reads or more of one open file, of 256 bytes or less each, in rows of 8 or more without "
+                       "another call on that file in between.",
+         .remedy = "Read 4096 bytes or more at once into a buffer, and take the parts from there.",
+         .in_counts = tiny_reads,
+         .in_trace = tiny_reads_in_order},
+    Rule{.name = "read-amplification",
+         .title = "the same bytes read again and again",
+         .needs = Needs::trace,
+         .definition =
+             "The bytes read of a path are 4 times as many as the different ones among them or more, and 65536 "
+             "or more are read again. Bytes that were read before the file changed are others.",
+         .remedy = "Keep what was read, or map the file.",
+         .in_trace = read_amplification},
     Rule{.name = "fsync-storm",
          .title = "a sync for every few writes",
          .needs = Needs::counts,
-         .definition = "20 syncs or more (fsync, fdatasync, sync, syncfs), and at most four writes for each of them.",
+         .definition =
+             "The syncs (fsync, fdatasync, sync, syncfs) are 20 or more beyond one for each file that is opened, "
+             "and there are at most 4 writes for each of them.",
+         .in_a_trace = "20 syncs or more of one open file, with at most 4 writes for each of them on average.",
          .remedy = "Write a group of changes, and sync once for all of them.",
-         .in_counts = fsync_storm},
+         .in_counts = fsync_storm,
+         .in_trace = fsync_storm_in_order},
+    Rule{.name = "seek-then-read",
+         .title = "lseek before each read or write",
+         .needs = Needs::trace,
+         .definition = "32 times or more, the call of a thread after an lseek is a read or a write of the same file.",
+         .remedy = "Use pread or pwrite, which take the offset.",
+         .in_trace = seek_then_read},
+    Rule{.name = "connection-per-message",
+         .title = "a connection for each message",
+         .needs = Needs::trace,
+         .definition = "16 stream sockets or more are connected, send once, and are closed.",
+         .remedy = "Keep the connection open, and send the next message on it.",
+         .in_trace = connection_per_message},
+    Rule{.name = "missing-paths",
+         .title = "looking for what is not there",
+         .needs = Needs::results,
+         .definition =
+             "32 lookups of paths or more fail with ENOENT, and they are half of the window's lookups or more "
+             "(open, stat, access, readlink, and their relatives).",
+         .in_a_trace =
+             "16 lookups or more of one path fail with ENOENT, and no call makes it in between; or a file of one "
+             "name is not found in 16 folders or more.",
+         .remedy = "Remember what is not there, or look in the place where it is first.",
+         .in_counts = missing_paths,
+         .in_trace = missing_paths_in_order},
+    Rule{.name = "open-to-probe",
+         .title = "files opened to see whether they are there",
+         .needs = Needs::trace,
+         .definition =
+             "16 opens or more from one line, after which the file is closed without a read, a write or a "
+             "mapping. Opens that make, cut or only locate a file (O_CREAT, O_TRUNC, O_PATH, O_DIRECTORY) do not "
+             "count.",
+         .remedy = "Use stat or access, or keep the file that you opened.",
+         .in_trace = open_to_probe},
+    Rule{.name = "reopened-file",
+         .title = "the same file opened again and again",
+         .needs = Needs::trace,
+         .definition =
+             "A path is opened 16 times or more for reading, and read or mapped, while it does not change; or 16 "
+             "times or more to append to it, with 2 writes or less each.",
+         .remedy = "Keep the file open, or keep its content.",
+         .in_trace = reopened_file},
+    Rule{.name = "busy-polling",
+         .title = "asking again and again without waiting",
+         .needs = Needs::results,
+         .definition =
+             "256 sched_yield or more; or 64 calls or more of a syscall that reads, writes or accepts fail with "
+             "EAGAIN, and these are three quarters of its calls or more.",
+         .in_a_trace =
+             "In rows of 8 or more of one thread, without a wait or a success in between: 256 sched_yield or "
+             "more, 64 poll or epoll_wait with a timeout of 0 or more that find nothing, or 64 calls or more that "
+             "fail with EAGAIN.",
+         .remedy = "Wait in poll, epoll_wait or for a condition variable.",
+         .in_counts = busy_polling,
+         .in_trace = busy_polling_in_order},
+    Rule{.name = "sleep-in-test",
+         .title = "sleeping for a fixed time",
+         .needs = Needs::times,
+         .definition = "nanosleep and clock_nanosleep take 10 ms or more together, in a window that is no command.",
+         .remedy = "Wait for the event itself, or give the code a clock that the test moves.",
+         .in_counts = sleep_in_test},
+    Rule{.name = "short-timeouts",
+         .title = "many waits that time out after a short time",
+         .needs = Needs::times,
+         .definition =
+             "32 sleeps or more of less than 10 ms on average; or 32 futex or more that time out, in less than 10 "
+             "ms of waiting for each.",
+         .in_a_trace =
+             "32 calls or more of one syscall that end because their time is over, each after less than 10 ms: "
+             "sleeps, futex, poll, select, epoll_wait.",
+         .remedy = "Wait without a timeout, or with one that is as long as you can wait.",
+         .in_counts = short_timeouts,
+         .in_trace = short_timeouts_in_order},
+    Rule{.name = "lock-convoy",
+         .title = "threads that queue for one lock",
+         .needs = Needs::trace,
+         .definition = "Two threads or more wait 64 times or more in all for the same lock of glibc (std::mutex, "
+                       "pthread_mutex_t). Locks with a futex of another form are not seen.",
+         .remedy = "Hold the lock for a shorter time, or give each thread data of its own.",
+         .in_trace = lock_convoy},
+    Rule{.name = "allocator-churn",
+         .title = "memory taken from the kernel and given back again",
+         .needs = Needs::bytes,
+         .definition =
+             "32 mmap or more with a munmap each, not counting one for each file that is opened and each thread "
+             "that starts, and half of the bytes or more are given back; or 32 brk or more that give back half of "
+             "the bytes or more.",
+         .in_a_trace =
+             "32 times or more anonymous memory is mapped, and unmapped as a whole; or the heap (brk) grows and "
+             "shrinks again 16 times or more.",
+         .remedy = "Use the memory again, or raise the allocator's limits (M_MMAP_THRESHOLD, M_TRIM_THRESHOLD).",
+         .in_counts = allocator_churn,
+         .in_trace = allocator_churn_in_order},
+    Rule{.name = "fork-without-exec",
+         .title = "processes forked to run the same program",
+         .needs = Needs::children,
+         .definition = "8 children or more of a test end by exit_group beyond those that made an execve.",
+         .remedy = "Use a thread; to run another program, use posix_spawn.",
+         .in_test = fork_without_exec},
+    Rule{.name = "gpu-transfers",
+         .title = "copies take longer than GPU kernels",
+         .needs = Needs::gpu,
+         .definition = "The copies between host and device take longer than the GPU kernels, both added up.",
+         .remedy = "Keep the data on the device, copy while a GPU kernel runs, or copy from pinned memory.",
+         .in_test = gpu_transfers},
+    Rule{.name = "gpu-allocations",
+         .title = "GPU memory taken for each launch",
+         .needs = Needs::requests,
+         .definition =
+             "A pass of a loop or a benchmark makes 1 request or more for GPU memory to the driver; or a test "
+             "makes 16 or more, and as many as it has launches with stamps or more.",
+         .remedy = "Take the memory once, and use it for all launches.",
+         .in_test = gpu_allocations},
+    Rule{.name = "failing-calls",
+         .title = "most calls of a syscall fail",
+         .needs = Needs::results,
+         .definition =
+             "10 calls or more of a syscall, over all passes of a loop, and half of them or more fail, with errors "
+             "other than EAGAIN, EALREADY, ECHILD, EINPROGRESS, EINTR and ETIMEDOUT.",
+         .remedy = "Look at the errors: the call asks for something that is not there, or is not needed.",
+         .is_general = true,
+         .in_counts = failing_calls},
+    Rule{.name = "many-calls",
+         .title = "many calls of one syscall",
+         .needs = Needs::counts,
+         .definition = "1000 calls or more of a syscall that does not wait; only the one with the most calls.",
+         .remedy = "Look for the line that makes them (--syscost_where), and let one call do more.",
+         .is_general = true,
+         .in_counts = many_calls},
 };
 
 }  // namespace
@@ -35,6 +193,28 @@ std::span<const Rule> rules() {
 const Rule* rule_of(std::string_view name) {
   const auto found = std::find_if(kRules.begin(), kRules.end(), [&](const Rule& rule) { return rule.name == name; });
   return found == kRules.end() ? nullptr : &*found;
+}
+
+std::string_view text_of(Needs needs) {
+  switch (needs) {
+    case Needs::counts:
+      return "counts of calls";
+    case Needs::results:
+      return "results of calls (not seccomp)";
+    case Needs::bytes:
+      return "bytes of calls (ebpf, dispatch)";
+    case Needs::times:
+      return "times of calls (not seccomp)";
+    case Needs::trace:
+      return "a trace (--syscost_trace)";
+    case Needs::children:
+      return "rows of children (--syscost_children)";
+    case Needs::gpu:
+      return "times of GPU kernels (--syscost_profile cupti)";
+    case Needs::requests:
+      return "requests of ioctl (--syscost_detail ioctl)";
+  }
+  return {};
 }
 
 }  // namespace syscost::bench::findings

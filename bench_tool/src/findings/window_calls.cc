@@ -18,11 +18,6 @@ bool is_among(Syscalls syscalls, std::string_view name) {
   return std::find(syscalls.begin(), syscalls.end(), name) != syscalls.end();
 }
 
-/// `ioctl` of `ioctl TCGETS`.
-std::string_view without_detail(std::string_view name) {
-  return name.substr(0, name.find(' '));
-}
-
 void add_to(std::optional<double>& sum, const stats::Numbers& number) {
   sum = sum && number ? std::optional(*sum + number->median) : std::nullopt;
 }
@@ -32,6 +27,10 @@ void add_to(std::optional<double>& sum, const Measured& number, double divisor) 
 }
 
 }  // namespace
+
+std::string_view syscall_of(std::string_view name) {
+  return name.substr(0, name.find(' '));
+}
 
 double CallSum::failed_with(std::string_view errno_name) const {
   const auto found = errnos.find(errno_name);
@@ -67,7 +66,7 @@ CallSum WindowCalls::sum(Syscalls syscalls) const {
   double most = 0;
   std::set<std::string_view> seen;
   for (const stats::SyscallSummary& one : summary_.syscalls) {
-    const std::string_view name = without_detail(one.name);
+    const std::string_view name = syscall_of(one.name);
     if (!is_among(syscalls, name)) continue;
     const double calls = one.count() ? one.count()->median : 0;
     out.calls += calls;
@@ -96,7 +95,7 @@ std::string WindowCalls::site_of(Syscalls syscalls) const {
   totals.add(group_, {});
   std::vector<stats::SiteTotal> sites = totals.all();
   std::erase_if(sites, [&](const stats::SiteTotal& one) {
-    return !is_among(syscalls, without_detail(one.syscall)) || one.site.is_unknown();
+    return !is_among(syscalls, syscall_of(one.syscall)) || one.site.is_unknown();
   });
   if (sites.empty()) return {};
   stats::sort_sites(sites, "calls");
@@ -109,6 +108,12 @@ bool WindowCalls::has_results() const {
 
 bool WindowCalls::has_bytes() const {
   return has_bytes_;
+}
+
+bool WindowCalls::has_times() const {
+  return summary_.work_ns.has_value() || summary_.syscalls.empty() ||
+         std::all_of(summary_.syscalls.begin(), summary_.syscalls.end(),
+                     [](const stats::SyscallSummary& one) { return one.kernel_ns.has_value(); });
 }
 
 std::string_view WindowCalls::per() const {

@@ -36,6 +36,9 @@ struct CallSum {
 
 using Syscalls = std::span<const std::string_view>;
 
+/// `ioctl` of `ioctl TCGETS`.
+std::string_view syscall_of(std::string_view name);
+
 class WindowCalls {
  public:
   /// What it is made of must outlive it.
@@ -53,6 +56,7 @@ class WindowCalls {
 
   bool has_results() const;
   bool has_bytes() const;
+  bool has_times() const;
   /// ` a call` of a loop, ` an iteration` of a benchmark, else "".
   std::string_view per() const;
 

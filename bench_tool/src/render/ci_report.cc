@@ -98,7 +98,7 @@ std::string sarif(const CiReport& report) {
   for (const CiRule& rule : report.rules) {
     rules.push_back({{"id", "syscost/" + std::string(rule.id)},
                      {"shortDescription", {{"text", rule.text}}},
-                     {"defaultConfiguration", {{"level", "error"}}}});
+                     {"defaultConfiguration", {{"level", report.level}}}});
   }
   Json results = Json::array();
   Json notes = Json::array();
@@ -109,7 +109,7 @@ std::string sarif(const CiReport& report) {
       const std::string id = "syscost/" + std::string(failure.rule);
       results.push_back({{"ruleId", id},
                          {"ruleIndex", rule - report.rules.begin()},
-                         {"level", "error"},
+                         {"level", report.level},
                          {"message", {{"text", one.name + ": " + failure.text}}},
                          {"locations", Json::array({location_json(one, nearest_location(one, &failure))})},
                          {"partialFingerprints", {{"syscostTest/v1", id + " " + one.name}}}});
@@ -135,7 +135,7 @@ std::string github_commands(const CiReport& report) {
   for (const CiCase& one : report.cases) {
     const std::string title = fmt::format("syscost: {}", one.name);
     if (!one.failures.empty()) {
-      errors += command("error", title, nearest_location(one, nullptr), texts_of(one));
+      errors += command(report.level, title, nearest_location(one, nullptr), texts_of(one));
     } else if (!one.no_answer.empty() || !one.warning.empty()) {
       warnings += command("warning", title, one.location, one.no_answer.empty() ? one.warning : one.no_answer);
     }

@@ -43,6 +43,7 @@ struct CiReport {
   std::vector<CiCase> cases;
   std::vector<std::string> warnings;
   std::string totals;
+  const char* level = "error";  ///< Of a failure: `error` or `warning`.
 };
 
 /// A test case for each case. One that fails is a failure, one that was not judged is skipped.

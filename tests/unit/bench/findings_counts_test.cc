@@ -81,13 +81,168 @@ TEST(TinyWrites, LeavesLargeFewAndMessagesAlone) {
 
 TEST(FsyncStorm, FiresForASyncPerWrite) {
   EXPECT_EQ(evidence_of("fsync-storm", window({calls("write", 100, {{"bytes", "409600"}}), calls("fdatasync", 100)})),
-            Texts{"100 syncs for 100 writes"});
+            Texts{"100 syncs for 100 writes and 0 opens"});
 }
 
 TEST(FsyncStorm, LeavesGroupsOfWritesAlone) {
   EXPECT_EQ(evidence_of("fsync-storm", window({calls("write", 500, {{"bytes", "2048000"}}), calls("fsync", 20)})),
             Texts{});
   EXPECT_EQ(evidence_of("fsync-storm", window({calls("write", 1, {{"bytes", "4096"}}), calls("fsync", 1)})), Texts{});
+  EXPECT_EQ(evidence_of("fsync-storm", window({calls("openat", 90), calls("write", 100), calls("fsync", 100)})),
+            Texts{});
+}
+
+TEST(TinyReads, FiresForManySmallReadsAndNotForBlocks) {
+  EXPECT_EQ(evidence_of("tiny-reads", window({calls("read", 400, {{"bytes", "400"}})})),
+            Texts{"400 reads move 1 bytes each on average"});
+  EXPECT_EQ(evidence_of("tiny-reads", window({calls("read", 400, {{"bytes", "1638400"}})})), Texts{});
+}
+
+TEST(MissingPaths, FiresForManyLookupsThatFindNothing) {
+  const Cells missing = {{"errors", "40"}, {"errnos", "ENOENT:40"}};
+  EXPECT_EQ(evidence_of("missing-paths", window({calls("openat", 50, missing)}, {{"total_errors", "40"}})),
+            Texts{"40 of 50 lookups of paths find nothing (ENOENT)"});
+  EXPECT_EQ(evidence_of("missing-paths", window({calls("openat", 50, missing), calls("newfstatat", 50)})), Texts{});
+  EXPECT_EQ(evidence_of("missing-paths", window({calls("openat", 50, {{"errors", "40"}, {"errnos", "EACCES:40"}})})),
+            Texts{});
+}
+
+TEST(BusyPolling, FiresForYieldsAndRefusalsAndNotForEdges) {
+  EXPECT_EQ(evidence_of("busy-polling", window({calls("sched_yield", 500)})),
+            Texts{"500 sched_yield: a thread spins until another one has done something"});
+  EXPECT_EQ(evidence_of("busy-polling", window({calls("recvfrom", 100, {{"errors", "90"}, {"errnos", "EAGAIN:90"}})})),
+            Texts{"90 of 100 recvfrom find nothing to do (EAGAIN)"});
+  // A loop on edges reads until there is nothing left: every second call.
+  EXPECT_EQ(evidence_of("busy-polling", window({calls("read", 200, {{"errors", "100"}, {"errnos", "EAGAIN:100"}}),
+                                                calls("sched_yield", 5)})),
+            Texts{});
+}
+
+Cells timed(const std::string& syscall, int count, const std::string& sum_ns, Cells more = {}) {
+  more.insert({{"class", "wait"}, {"latency_count", std::to_string(count)}, {"latency_sum_ns", sum_ns}});
+  return calls(syscall, count, more);
+}
+
+TEST(SleepInTest, FiresFromTenMillisecondsOn) {
+  const Cells totals = {{"total_kernel_ns", "20000000"}};
+  EXPECT_EQ(evidence_of("sleep-in-test", window({timed("clock_nanosleep", 2, "20000000")}, totals)),
+            Texts{"2 sleeps take 20.0 ms"});
+  EXPECT_EQ(evidence_of("sleep-in-test", window({timed("clock_nanosleep", 2, "2000000")}, totals)), Texts{});
+  // Of a command nobody knows whether it should sleep.
+  EXPECT_EQ(evidence_of("sleep-in-test", test_row({{"kind", "process"}, {"total_calls", "1"}, {"total_errors", "0"}}) +
+                                             syscall_row({{"kind", "process"},
+                                                          {"syscall", "nanosleep"},
+                                                          {"calls", "1"},
+                                                          {"latency_count", "1"},
+                                                          {"latency_sum_ns", "1000000000"}})),
+            Texts{});
+}
+
+TEST(ShortTimeouts, FiresForShortSleepsAndWaits) {
+  EXPECT_EQ(evidence_of("short-timeouts", window({timed("nanosleep", 100, "100000000")})),
+            Texts{"100 sleeps take 1.00 ms each on average"});
+  const Cells timeouts = {{"errors", "60"}, {"errnos", "ETIMEDOUT:60"}};
+  EXPECT_EQ(evidence_of("short-timeouts", window({timed("futex", 80, "80000000", timeouts)})),
+            Texts{"60 of 80 futex time out"});
+  EXPECT_EQ(evidence_of("short-timeouts", window({timed("futex", 80, "80000000000", timeouts)})), Texts{});
+  EXPECT_EQ(evidence_of("short-timeouts", window({timed("nanosleep", 3, "3000000")})), Texts{});
+}
+
+TEST(AllocatorChurn, FiresForMemoryThatComesAndGoes) {
+  const Cells mapped = {{"bytes", "104857600"}};
+  const Cells released = {{"bytes_released", "104857600"}};
+  EXPECT_EQ(evidence_of("allocator-churn", window({calls("mmap", 100, mapped), calls("munmap", 100, released)})),
+            Texts{"100 mmap and 100 munmap take 104857600 bytes and give 104857600 of them back"});
+  EXPECT_EQ(
+      evidence_of("allocator-churn", window({calls("brk", 80, {{"bytes", "8192000"}, {"bytes_released", "8192000"}})})),
+      Texts{"80 brk take 8192000 bytes and give 8192000 of them back"});
+}
+
+TEST(AllocatorChurn, LeavesFilesThreadsAndGrowthAlone) {
+  const Cells mapped = {{"bytes", "104857600"}};
+  const Cells released = {{"bytes_released", "104857600"}};
+  EXPECT_EQ(evidence_of("allocator-churn", window({calls("openat", 50), calls("clone3", 40), calls("mmap", 100, mapped),
+                                                   calls("munmap", 100, released)})),
+            Texts{});
+  EXPECT_EQ(
+      evidence_of("allocator-churn", window({calls("brk", 80, {{"bytes", "8192000"}, {"bytes_released", "4096"}})})),
+      Texts{});
+}
+
+std::string child(const std::string& program, std::vector<Cells> rows) {
+  const Cells key = {{"kind", "process"}, {"window", program}};
+  std::string text = test_row({{"kind", "process"}, {"window", program}, {"total_calls", "0"}, {"total_errors", "0"}});
+  for (Cells& row : rows) {
+    row.insert(key.begin(), key.end());
+    text += syscall_row(row);
+  }
+  return text;
+}
+
+TEST(ForkWithoutExec, CountsChildrenThatRunNoOtherProgram) {
+  const std::string own = window({calls("clone", 12), calls("wait4", 12)});
+  EXPECT_EQ(evidence_of("fork-without-exec", own + child("tests", {calls("exit_group", 12)})),
+            Texts{"12 children end without an exec: fork copied the page tables for each of them"});
+  EXPECT_EQ(evidence_of("fork-without-exec",
+                        own + child("tests", {calls("execve", 12)}) + child("true", {calls("exit_group", 12)})),
+            Texts{});
+}
+
+TEST(ForkWithoutExec, NeedsRowsOfChildrenIfThereAreChildren) {
+  const auto lacks = [](const std::string& rows) {
+    const Findings all = find_in(rows);
+    return std::any_of(all.not_checked.begin(), all.not_checked.end(),
+                       [](const NotChecked& one) { return one.rule == "fork-without-exec"; });
+  };
+  EXPECT_TRUE(lacks(window({calls("clone", 12)})));
+  EXPECT_FALSE(lacks(window({calls("write", 12)})));
+}
+
+std::string figure(const std::string& name, const std::string& wall_ns) {
+  return test_row({{"kind", "gpu_kernel"}, {"window", name}, {"wall_ns", wall_ns}, {"iterations", "1"}});
+}
+
+TEST(GpuTransfers, ComparesCopiesWithGpuKernels) {
+  const std::string own = test_row();
+  EXPECT_EQ(evidence_of("gpu-transfers",
+                        own + figure("all kernels (CUPTI)", "1000") + figure("all transfers (CUPTI)", "8000")),
+            Texts{"copies between host and device take 8.00 us, GPU kernels 1.00 us: 8 times as long"});
+  EXPECT_EQ(evidence_of("gpu-transfers",
+                        own + figure("all kernels (CUPTI)", "8000") + figure("all transfers (CUPTI)", "1000")),
+            Texts{});
+}
+
+TEST(GpuAllocations, CountsRequestsForMemoryInAPass) {
+  const auto benchmark = [](const std::string& request) {
+    const Cells key = {{"kind", "benchmark"}, {"test", "BM_Sum"}};
+    Cells row = calls("ioctl", 200, {{"detail", request}});
+    row.insert(key.begin(), key.end());
+    return test_row({{"kind", "benchmark"},
+                     {"test", "BM_Sum"},
+                     {"iterations", "100"},
+                     {"counted_iterations", "100"},
+                     {"total_calls", "200"},
+                     {"total_errors", "0"}}) +
+           syscall_row(row);
+  };
+  EXPECT_EQ(evidence_of("gpu-allocations", benchmark("nvidiactl RM_ALLOC MEMORY_LOCAL_USER")),
+            Texts{"2 requests for GPU memory an iteration"});
+  EXPECT_EQ(evidence_of("gpu-allocations", benchmark("nvidiactl RM_CONTROL 0x2080ffff")), Texts{});
+}
+
+TEST(FailingCalls, FiresForErrorsAndNotForNotNow) {
+  EXPECT_EQ(evidence_of("failing-calls", window({calls("mkdir", 20, {{"errors", "19"}, {"errnos", "EEXIST:19"}})})),
+            Texts{"19 of 20 mkdir fail (EEXIST)"});
+  EXPECT_EQ(evidence_of("failing-calls", window({calls("futex", 20, {{"errors", "19"}, {"errnos", "EAGAIN:19"}})})),
+            Texts{});
+}
+
+TEST(ManyCalls, IsSilentIfAnotherRuleNamesTheSyscall) {
+  EXPECT_EQ(evidence_of("many-calls", window({calls("getppid", 2000)})), Texts{"2000 getppid"});
+  EXPECT_EQ(evidence_of("many-calls", window({calls("getppid", 900)})), Texts{});
+  const std::string tiny = window({calls("write", 2000, {{"bytes", "2000"}})});
+  EXPECT_EQ(evidence_of("many-calls", tiny), Texts{});
+  EXPECT_EQ(evidence_of("tiny-writes", tiny).size(), 1U);
 }
 
 TEST(Findings, SayWhatWasNotCheckedAndWhy) {

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#include "commands/findings.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <ostream>
+#include <set>
+#include <utility>
+
+#include "commands/chosen_tests.h"
+#include "commands/named_test.h"
+#include "commands/run_line.h"
+#include "commands/window_traces.h"
+#include "csv/printable.h"
+#include "csv/problems.h"
+#include "findings/find.h"
+#include "findings/rule.h"
+#include "model/group.h"
+#include "model/loader.h"
+#include "model/suggestion.h"
+#include "model/test_locations.h"
+#include "render/size_cap.h"
+#include "stats/window_stream.h"
+
+namespace syscost::bench::commands {
+namespace {
+
+using findings::Finding;
+using model::Group;
+
+/// The first name that is no rule's, with the names that are; "" if all are.
+std::string unknown_rule(const std::vector<std::string>& names, bool takes_any) {
+  std::vector<std::string> known;
+  for (const findings::Rule& rule : findings::rules()) known.emplace_back(rule.name);
+  if (takes_any) known.emplace_back("any");
+  for (const std::string& name : names) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    return fmt::format("bench: there is no rule \"{}\"{}\nThere are {}.\n", csv::printable(name),
+                       model::or_rather(name, known), fmt::join(known, ", "));
+  }
+  return {};
+}
+
+model::LoadOptions load_options_of(const cli::Options& options) {
+  model::LoadOptions load;
+  load.folders = options.folders;
+  load.all_runs = options.all_runs;
+  load.is_printable = options.is_printable();
+  load.keep_sites = true;
+  load.tests = model::TestChoice(options.tests);
+  if (!options.run_ids.empty()) load.run_id = options.run_ids.front();
+  return load;
+}
+
+/// The groups that TEST means, with the loops of each; all if it is empty.
+std::vector<std::size_t> chosen_groups(const model::Dataset& data, const std::vector<Group>& groups,
+                                       const std::string& asked) {
+  std::vector<std::size_t> chosen;
+  if (asked.empty()) {
+    for (std::size_t i = 0; i < groups.size(); ++i) chosen.push_back(i);
+    return chosen;
+  }
+  for (const Group* one : find_test(data, groups, asked)) {
+    const auto index = static_cast<std::size_t>(one - groups.data());
+    chosen.push_back(index);
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      if (groups[i].owner == index) chosen.push_back(i);
+    }
+  }
+  std::sort(chosen.begin(), chosen.end());
+  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+  return chosen;
+}
+
+bool fails(const cli::Options& options, const findings::Findings& found) {
+  const std::vector<std::string>& on = options.findings.fail_on;
+  return std::any_of(found.found.begin(), found.found.end(), [&](const Finding& one) {
+    return std::any_of(on.begin(), on.end(),
+                       [&](const std::string& name) { return name == "any" || name == one.rule; });
+  });
+}
+
+}  // namespace
+
+int findings_command(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {
+  if (options.findings.lists_rules) {
+    out << rules_text(options);
+    return cli::kExitOk;
+  }
+  for (const bool fail_on : {false, true}) {
+    const std::string fault = unknown_rule(fail_on ? options.findings.fail_on : options.findings.ignored, fail_on);
+    if (fault.empty()) continue;
+    err << fault;
+    return cli::kExitBadInput;
+  }
+  model::TestLocations locations;
+  for (const std::string& path : options.locations) {
+    if (const std::string fault = locations.load(path); !fault.empty()) {
+      err << "bench: " << csv::printable(fault) << '\n';
+      return cli::kExitBadInput;
+    }
+  }
+  csv::Problems problems;
+  FoundRun run;
+  NamedTest named;
+  named.data = model::load(options.runs.front(), load_options_of(options), problems);
+  named.groups = model::group_samples(named.data, model::Tools::left_out);
+  const auto fail = [&] {
+    problems.print(err);
+    return cli::kExitBadInput;
+  };
+  if (named.groups.empty()) {
+    note_no_test(named.data, model::TestChoice(options.tests), problems);
+    return fail();
+  }
+  const std::vector<std::size_t> chosen = chosen_groups(named.data, named.groups, options.test);
+  if (chosen.empty()) {
+    print_candidates(named, {}, options.test, "findings", err);
+    return fail();
+  }
+  findings::FindOptions find_options;
+  find_options.ignored.insert(options.findings.ignored.begin(), options.findings.ignored.end());
+  findings::Finder finder(named.data, named.groups, std::move(find_options));
+  WindowTraces traces(named.data, problems, options.findings.artifacts);
+  std::vector<Group> groups;
+  for (const std::size_t index : chosen) groups.push_back(named.groups[index]);
+  stats::for_each_summary(named.data, groups, false, [&](std::size_t i, stats::WindowSummary&& window) {
+    std::optional<trace::TraceFile> trace;
+    if (findings::Finder::looks_at(window) && window.loop.empty()) trace = traces.of(groups[i]);
+    finder.add(chosen[i], window, trace ? &*trace : nullptr);
+  });
+  run.found = finder.take();
+  run.source = run_line(named.data);
+  run.data = std::move(named.data);
+  if (options.report == cli::Report::sarif) {
+    out << render::sarif(findings_ci(run, locations));
+  } else if (options.report == cli::Report::github) {
+    render::CiReport report = findings_ci(run, locations);
+    // What was not checked is no warning of a line.
+    for (const std::string& line : std::exchange(report.warnings, {})) report.totals += "; " + line;
+    out << render::github_commands(report);
+  } else if (options.format == cli::Format::json) {
+    out << findings_json(run);
+  } else if (options.format == cli::Format::csv) {
+    out << findings_csv(run);
+  } else if (options.format == cli::Format::md) {
+    // GitHub takes 1 MiB for the summary of a step.
+    out << render::capped_markdown(findings_markdown(run, options),
+                                   options.max_bytes == 0 ? 1'000'000 : options.max_bytes);
+  } else {
+    out << findings_text(run, options, paint);
+  }
+  problems.print(err);
+  if (!problems.empty()) return cli::kExitBadInput;
+  return fails(options, run.found) ? cli::kExitRegression : cli::kExitOk;
+}
+
+}  // namespace syscost::bench::commands

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+//
+// findings for machines: JSON, CSV, SARIF and GitHub's workflow commands.
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "commands/findings.h"
+#include "findings/rule.h"
+#include "render/csv_writer.h"
+#include "render/json.h"
+
+namespace syscost::bench::commands {
+namespace {
+
+using findings::Finding;
+using render::Json;
+
+/// The file and line of `src/log.cc:17 Log::batch`; none of `liblog.so+0x1234`.
+std::optional<model::Location> location_of_site(std::string_view site) {
+  const std::string_view place = site.substr(0, site.find(' '));
+  const std::size_t colon = place.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  model::Location location{std::string(place.substr(0, colon)), 0};
+  std::from_chars(place.data() + colon + 1, place.data() + place.size(), location.line);
+  return location.line == 0 ? std::nullopt : std::optional(location);
+}
+
+const std::vector<render::CiRule>& ci_rules() {
+  static const std::vector<render::CiRule> all = [] {
+    std::vector<render::CiRule> list;
+    // The texts of the table are literals, which end in NUL.
+    for (const findings::Rule& rule : findings::rules()) list.push_back({rule.name, rule.title.data()});
+    return list;
+  }();
+  return all;
+}
+
+}  // namespace
+
+std::string findings_json(const FoundRun& run) {
+  Json list = Json::array();
+  for (const Finding& one : run.found.found) {
+    list.push_back({{"rule", std::string(one.rule)},
+                    {"window", one.window},
+                    {"syscall", one.syscall},
+                    {"site", one.site},
+                    {"evidence", one.evidence},
+                    {"remedy", one.remedy},
+                    {"cost_ns", one.cost_ns > 0 ? render::to_json(one.cost_ns) : Json(nullptr)}});
+  }
+  Json lacks = Json::array();
+  for (const findings::NotChecked& one : run.found.not_checked) {
+    lacks.push_back({{"rule", std::string(one.rule)}, {"reason", one.reason}, {"windows", one.windows}});
+  }
+  return render::dump({{"schema_version", render::kJsonVersion},
+                       {"command", "findings"},
+                       {"run", render::source_json(run.data)},
+                       {"windows", run.found.windows},
+                       {"traced", run.found.traced},
+                       {"findings", std::move(list)},
+                       {"not_checked", std::move(lacks)}});
+}
+
+std::string findings_csv(const FoundRun& run) {
+  render::CsvWriter csv(
+      {"run", "status", "rule", "window", "syscall", "site", "evidence", "remedy", "cost_ns", "windows"});
+  for (const Finding& one : run.found.found) {
+    csv.cell(run.data.name).cell("finding").cell(one.rule).cell(one.window).cell(one.syscall).cell(one.site);
+    csv.cell(one.evidence).cell(one.remedy);
+    csv.number(one.cost_ns > 0 ? std::optional(one.cost_ns) : std::nullopt).number(1.0).end_row();
+  }
+  for (const findings::NotChecked& one : run.found.not_checked) {
+    csv.cell(run.data.name).cell("not checked").cell(one.rule).cell("").cell("").cell("").cell(one.reason).cell("");
+    csv.number(std::nullopt).number(static_cast<double>(one.windows)).end_row();
+  }
+  return csv.text();
+}
+
+render::CiReport findings_ci(const FoundRun& run, const model::TestLocations& locations) {
+  render::CiReport report{"bench findings", ci_rules(), {}, not_checked_lines(run.found), findings_title(run.found)};
+  report.level = "warning";
+  for (const Finding& one : run.found.found) {
+    render::CiCase line{one.window, "", one.window, locations.find(one.window), {}, {}, {}};
+    line.failures.push_back({one.rule, one.evidence + ". " + one.remedy, location_of_site(one.site)});
+    report.cases.push_back(std::move(line));
+  }
+  return report;
+}
+
+}  // namespace syscost::bench::commands

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+//
+// findings for people: a block for each rule, the most expensive first, with its remedy said once.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "commands/findings.h"
+#include "findings/rule.h"
+#include "render/markdown.h"
+#include "render/text_width.h"
+#include "render/units.h"
+
+namespace syscost::bench::commands {
+namespace {
+
+using findings::Finding;
+using findings::Findings;
+using findings::Rule;
+
+constexpr std::size_t kFewBelow = 5;
+
+/// The findings of a rule that have one line and one syscall: tests that use the same fixture.
+struct Alike {
+  const Finding* worst = nullptr;
+  std::set<std::string_view> windows;
+};
+
+/// Findings of one rule.
+struct Block {
+  const Rule* rule = nullptr;
+  double cost_ns = 0;
+  std::vector<Alike> parts = {};
+};
+
+std::vector<Block> blocks_of(const Findings& found) {
+  std::vector<Block> blocks;
+  std::map<std::string_view, std::size_t> places;
+  std::map<std::pair<std::size_t, std::string_view>, std::size_t> sites;
+  for (const Finding& one : found.found) {
+    const auto [place, is_new] = places.try_emplace(one.rule, blocks.size());
+    if (is_new) blocks.push_back({findings::rule_of(one.rule)});
+    Block& block = blocks[place->second];
+    block.cost_ns += one.cost_ns;
+    // Findings are sorted, so the first one of a site is its worst.
+    if (!one.site.empty()) {
+      const auto [known, is_first] = sites.try_emplace({place->second, one.site}, block.parts.size());
+      if (!is_first) {
+        block.parts[known->second].windows.insert(one.window);
+        continue;
+      }
+    }
+    block.parts.push_back({&one, {one.window}});
+  }
+  std::stable_sort(blocks.begin(), blocks.end(), [](const Block& a, const Block& b) { return a.cost_ns > b.cost_ns; });
+  return blocks;
+}
+
+std::string cost_text(const Finding& finding) {
+  if (finding.cost_ns <= 0) return {};
+  const std::string cost = render::duration(finding.cost_ns);
+  return finding.evidence.find(cost) == std::string::npos ? " (" + cost + ")" : std::string();
+}
+
+/// `Log.WritesABatch: 1200 writes in a row ... (110 us), at src/log.cc:17 Log::batch; 3 more tests from this line`
+std::string line_of(const Alike& alike) {
+  const Finding& finding = *alike.worst;
+  std::string line = finding.window + ": " + finding.evidence + cost_text(finding);
+  if (!finding.site.empty()) line += ", at " + finding.site;
+  const std::size_t others = alike.windows.size() - 1;
+  if (others > 0) line += fmt::format("; also in {} other{}", others, others == 1 ? "" : "s");
+  return line;
+}
+
+std::string plural(std::size_t count, std::string_view one) {
+  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string findings_title(const Findings& found) {
+  std::set<std::string_view> windows;
+  for (const Finding& one : found.found) windows.insert(one.window);
+  std::string title = found.found.empty() ? "no findings" : plural(found.found.size(), "finding");
+  title += found.found.empty() ? fmt::format(" in {}", plural(found.windows, "window"))
+                               : fmt::format(" in {} of {}", windows.size(), plural(found.windows, "window"));
+  if (found.traced > 0) title += fmt::format("; {} with a trace", found.traced);
+  return title;
+}
+
+std::vector<std::string> not_checked_lines(const Findings& found) {
+  std::vector<std::string> lines;
+  std::map<std::string, std::size_t> places;
+  std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
+  for (const findings::NotChecked& one : found.not_checked) {
+    std::string reason = one.reason;
+    if (one.windows < found.windows) reason += fmt::format(", {} of {}", one.windows, plural(found.windows, "window"));
+    const auto [place, is_new] = places.try_emplace(reason, reasons.size());
+    if (is_new) reasons.emplace_back(reason, std::vector<std::string>());
+    reasons[place->second].second.emplace_back(one.rule);
+  }
+  for (const auto& [reason, names] : reasons) {
+    lines.push_back(fmt::format("not checked: {}: {}", fmt::join(names, ", "), reason));
+  }
+  return lines;
+}
+
+std::string findings_text(const FoundRun& run, const cli::Options& options, const render::Paint& paint) {
+  const std::size_t width = options.screen.width;
+  std::string out = render::wrapped(run.source + '\n', width, 2);
+  out += findings_title(run.found) + '\n';
+  std::size_t shown = 0;
+  std::size_t parts = 0;
+  for (const Block& block : blocks_of(run.found)) {
+    parts += block.parts.size();
+    if (options.top.value_or(0) != 0 && shown >= *options.top) continue;
+    out += '\n' + paint.bold(fmt::format("{}: {}", block.rule->name, block.rule->title)) + '\n';
+    for (const Alike& one : block.parts) {
+      if (options.top.value_or(0) != 0 && shown >= *options.top) break;
+      ++shown;
+      out += render::wrapped("  " + line_of(one) + '\n', width, 4);
+    }
+    out += render::wrapped(fmt::format("  -> {}\n", block.rule->remedy), width, 5);
+  }
+  if (shown < parts) out += fmt::format("\nand {} more\n", parts - shown);
+  const std::vector<std::string> lines = not_checked_lines(run.found);
+  if (!lines.empty()) out += '\n';
+  for (const std::string& line : lines) out += render::wrapped(line + '\n', width, 2);
+  return out;
+}
+
+std::string findings_markdown(const FoundRun& run, const cli::Options& options) {
+  std::string out = render::escaped_lines(run.source + '\n') + '\n';
+  out += "**" + findings_title(run.found) + "**\n";
+  std::size_t shown = 0;
+  for (const Block& block : blocks_of(run.found)) {
+    out += fmt::format("\n### {}: {}\n\n{}\n\n", block.rule->name, block.rule->title, block.rule->remedy);
+    for (const Alike& one : block.parts) {
+      if (options.top.value_or(0) != 0 && shown >= *options.top) break;
+      ++shown;
+      out += "- " + render::code_span(one.worst->window) +
+             render::escaped_markdown(line_of(one).substr(one.worst->window.size())) + '\n';
+    }
+  }
+  const std::vector<std::string> lines = not_checked_lines(run.found);
+  if (!lines.empty()) out += '\n';
+  for (const std::string& line : lines) out += "- " + render::escaped_markdown(line) + '\n';
+  return out;
+}
+
+std::string rules_text(const cli::Options& options) {
+  const std::size_t width = options.screen.width;
+  std::string out;
+  for (const Rule& rule : findings::rules()) {
+    if (!out.empty()) out += '\n';
+    out += fmt::format("{}: {}\n", rule.name, rule.title);
+    out += render::wrapped(fmt::format("  needs {}\n", findings::text_of(rule.needs)), width, 4);
+    out += render::wrapped(fmt::format("  {}\n", rule.definition), width, 4);
+    if (!rule.in_a_trace.empty()) {
+      out += render::wrapped(fmt::format("  With a trace instead: {}\n", rule.in_a_trace), width, 4);
+    }
+    out += render::wrapped(fmt::format("  -> {}\n", rule.remedy), width, 5);
+  }
+  return out;
+}
+
+std::string findings_below(const Findings& found, const render::Paint& paint, std::size_t width) {
+  if (found.found.empty()) return {};
+
+  const std::vector<Block> blocks = blocks_of(found);
+  std::vector<std::pair<const Rule*, Alike>> all;
+  for (const Block& block : blocks) {
+    for (const Alike& one : block.parts) all.emplace_back(block.rule, one);
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return a.second.worst->cost_ns > b.second.worst->cost_ns; });
+  std::string out = paint.bold(findings_title(found)) + '\n';
+  for (std::size_t i = 0; i < std::min(all.size(), kFewBelow); ++i) {
+    out += render::wrapped(fmt::format("  {}: {}\n", all[i].first->name, line_of(all[i].second)), width, 4);
+  }
+  if (all.size() > kFewBelow) {
+    out += fmt::format("  and {} more: bench findings\n", all.size() - kFewBelow);
+  }
+  return out;
+}
+
+}  // namespace syscost::bench::commands

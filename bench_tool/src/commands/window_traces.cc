@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "commands/window_traces.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <system_error>
+
+#include "commands/artifact.h"
+
+namespace syscost::bench::commands {
+
+namespace fs = std::filesystem;
+using trace::FoundTrace;
+using trace::TraceFile;
+
+std::string folder_name(const model::Dataset& data, const model::Sample& sample) {
+  std::string name = data.text(sample.test);
+  const std::string& window = data.text(sample.window);
+  if (!window.empty()) name += (name.empty() ? "" : " ") + window;
+  if (sample.repetition > 0) name += fmt::format(".{}", sample.repetition);
+  return name;
+}
+
+std::vector<FoundTrace> WindowTraces::candidates(const model::Sample& sample) {
+  const model::Context& context = data_.context(sample);
+  const std::string& csv = data_.files[context.file];
+  const std::string folder = folder_.empty() ? (fs::path(csv).parent_path() / kArtifacts).string() : folder_;
+  const std::string& run = data_.text(context.run_id);
+  const auto [at, is_new] = traces_.try_emplace({folder, run});
+  std::error_code error;
+  if (is_new && fs::is_directory(folder, error)) {
+    at->second = trace::find_traces(folder, trace::kTraceName, {run}, problems_);
+  }
+  return trace::in_folder_of(at->second, folder_name(data_, sample));
+}
+
+std::optional<TraceFile> WindowTraces::of(const model::Group& group) {
+  for (const std::uint32_t index : group.samples) {
+    const model::Sample& sample = data_.samples[index];
+    for (const FoundTrace& found : candidates(sample)) {
+      std::optional<std::vector<char>> bytes = bytes_of(found.path, problems_);
+      if (!bytes) continue;
+      TraceFile file = trace::read_trace(found.path, *std::move(bytes), problems_);
+      const trace::Slice* own = file.window();
+      // Programs of one run may have tests of one name: the process and the time tell them apart.
+      if (own == nullptr || file.process != sample.pid || !sample.totals.wall_ns.has_value()) continue;
+      if (own->took_ns == *sample.totals.wall_ns) return file;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace syscost::bench::commands

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "findings/call_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "findings/thresholds.h"
+#include "render/units.h"
+
+namespace syscost::bench::findings {
+namespace {
+
+using render::count;
+
+/// Errors by which a call says `not now`: other rules look at them.
+constexpr std::array<std::string_view, 6> kNotNow = {"EAGAIN",    "EINTR",    "EINPROGRESS",
+                                                     "ETIMEDOUT", "EALREADY", "ECHILD"};
+
+}  // namespace
+
+std::vector<Hit> failing_calls(const WindowCalls& window) {
+  std::vector<Hit> hits;
+  const double passes = window.summary().passes();
+  for (const stats::SyscallSummary& syscall : window.summary().syscalls) {
+    const double calls = syscall.count() ? syscall.count()->median : 0;
+    double failed = syscall.errors ? syscall.errors->median : 0;
+    std::string names;
+    for (const auto& [name, spread] : syscall.errnos) {
+      if (std::find(kNotNow.begin(), kNotNow.end(), name) != kNotNow.end()) {
+        failed -= spread.median;
+      } else if (spread.median > 0) {
+        names += (names.empty() ? "" : ", ") + name;
+      }
+    }
+    if (calls * passes < kFewCalls || failed < kFailingShare * calls) continue;
+    const std::string_view name = syscall_of(syscall.name);
+    const double ns = syscall.kernel_ns ? syscall.kernel_ns->median * failed / calls : 0;
+    hits.push_back({std::string(name), window.site_of(Syscalls(&name, 1)),
+                    fmt::format("{} of {} {}{} fail ({})", count(failed), count(calls), syscall.name, window.per(),
+                                names.empty() ? "errno not recorded" : names),
+                    ns});
+  }
+  return hits;
+}
+
+std::vector<Hit> many_calls(const WindowCalls& window) {
+  // One for each window: the others are seen when this one has gone.
+  const stats::SyscallSummary* most = nullptr;
+  double most_calls = 0;
+  for (const stats::SyscallSummary& syscall : window.summary().syscalls) {
+    const double calls = syscall.count() ? syscall.count()->median : 0;
+    if (syscall.is_wait || calls <= most_calls) continue;
+    most = &syscall;
+    most_calls = calls;
+  }
+  if (most_calls < kManyCalls) return {};
+  const std::string_view name = syscall_of(most->name);
+  const bool is_timed = most->kernel_ns && most->latency_count && most->latency_count->median > 0;
+  const std::string each =
+      is_timed ? ", " + render::duration(most->kernel_ns->median / most->latency_count->median) + " each" : "";
+  return {{std::string(name), window.site_of(Syscalls(&name, 1)),
+           fmt::format("{} {}{}{}", count(most_calls), most->name, window.per(), each),
+           most->kernel_ns ? most->kernel_ns->median : 0}};
+}
+
+}  // namespace syscost::bench::findings

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "findings/memory_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "findings/syscall_families.h"
+#include "findings/thresholds.h"
+#include "render/units.h"
+
+namespace syscost::bench::findings {
+namespace {
+
+using render::count;
+
+constexpr std::array<std::string_view, 2> kMaps = {"mmap", "munmap"};
+constexpr std::array<std::string_view, 1> kBrk = {"brk"};
+constexpr std::array<std::string_view, 3> kForks = {"fork", "vfork", "clone"};
+
+/// The heap grows and shrinks by turns.
+std::vector<Hit> heap_churn(const WindowCalls& window) {
+  const CallSum heap = window.sum(kBrk);
+  if (heap.calls < kManyMappings || !heap.bytes || !heap.bytes_released) return {};
+  if (*heap.bytes_released == 0 || *heap.bytes_released < kReleasedShare * *heap.bytes) return {};
+  return {{"brk", window.site_of(kBrk),
+           fmt::format("{} brk{} take {} bytes and give {} of them back", count(heap.calls), window.per(),
+                       count(*heap.bytes), count(*heap.bytes_released)),
+           heap.kernel_ns.value_or(0)}};
+}
+
+}  // namespace
+
+std::vector<Hit> allocator_churn(const WindowCalls& window) {
+  std::vector<Hit> hits = heap_churn(window);
+  const CallSum maps = window.sum({"mmap"});
+  const CallSum unmaps = window.sum({"munmap"});
+  // A file that is mapped was opened; a thread has a mapping for its stack.
+  const double others = window.sum(kOpens).succeeded() + window.sum({"clone", "clone3"}).calls;
+  const double pairs = std::min(maps.succeeded(), unmaps.succeeded()) - others;
+  if (pairs < kManyMappings || !maps.bytes || !unmaps.bytes_released) return hits;
+  if (*unmaps.bytes_released < kReleasedShare * *maps.bytes) return hits;
+  hits.push_back({"mmap", window.site_of(kMaps),
+                  fmt::format("{} mmap and {} munmap{} take {} bytes and give {} of them back", count(maps.calls),
+                              count(unmaps.calls), window.per(), count(*maps.bytes), count(*unmaps.bytes_released)),
+                  maps.kernel_ns.value_or(0) + unmaps.kernel_ns.value_or(0)});
+  return hits;
+}
+
+std::vector<Hit> allocator_churn_in_order(const TracedWindow& window) {
+  std::map<std::int64_t, const TracedCall*> mapped;  // by address
+  std::vector<const TracedCall*> pairs;
+  double ns = 0;
+  double bytes = 0;
+  std::vector<const TracedCall*> grown;  // calls of brk that were undone
+  std::vector<const TracedCall*> heap;
+  std::int64_t end_of_heap = 0;
+  double heap_ns = 0;
+  bool has_grown = false;
+  for (const TracedCall& call : window.calls()) {
+    if (call.name() == "brk" && !call.failed()) {
+      if (end_of_heap != 0 && call.result > end_of_heap) has_grown = true;
+      if (end_of_heap != 0 && call.result < end_of_heap && std::exchange(has_grown, false)) heap.push_back(&call);
+      end_of_heap = call.result;
+      heap_ns += call.took_ns();
+    }
+    if (call.name() == "mmap" && !call.failed()) {
+      const std::string_view flags = window.argument(call, "flags");
+      const bool is_memory = has_flag(flags, "MAP_ANONYMOUS") && !has_flag(flags, "MAP_STACK") &&
+                             !has_flag(flags, "MAP_NORESERVE") && window.argument(call, "prot") != "PROT_NONE";
+      if (is_memory) mapped[call.result] = &call;
+      continue;
+    }
+    if (call.name() != "munmap" || call.failed()) continue;
+    const auto found = mapped.find(window.number(call, "addr").value_or(0));
+    if (found == mapped.end()) continue;
+    const TracedCall* map = std::exchange(found->second, nullptr);
+    mapped.erase(found);
+    const std::optional<std::int64_t> length = window.number(call, "len");
+    if (length != window.number(*map, "len")) continue;
+    pairs.push_back(map);
+    ns += map->took_ns() + call.took_ns();
+    bytes += static_cast<double>(length.value_or(0));
+  }
+  std::vector<Hit> hits;
+  if (static_cast<double>(pairs.size()) >= kManyMappings) {
+    hits.push_back({"mmap", site_of(pairs),
+                    fmt::format("{} times memory is mapped and unmapped again, {} bytes each on average", pairs.size(),
+                                count(bytes / static_cast<double>(pairs.size()))),
+                    ns});
+  }
+  if (static_cast<double>(heap.size()) >= kManyMappings / 2) {
+    hits.push_back(
+        {"brk", site_of(heap), fmt::format("the heap grows and shrinks again {} times", heap.size()), heap_ns});
+  }
+  return hits;
+}
+
+std::vector<Hit> fork_without_exec(const TestWindows& test) {
+  // A child that runs another program has an execve that succeeds, and one end; a child that is killed has no end.
+  double ends = 0;
+  double execs = 0;
+  for (const WindowCalls* child : test.children) {
+    ends += child->sum({"exit_group"}).calls;
+    execs += child->sum({"execve", "execveat"}).succeeded();
+  }
+  const double copies = ends - execs;
+  if (copies < kManyForks) return {};
+  const CallSum forks = test.own->sum(kForks);
+  return {{std::string(forks.most), test.own->site_of(kForks),
+           fmt::format("{} children end without an exec: fork copied the page tables for each of them", count(copies)),
+           forks.kernel_ns.value_or(0)}};
+}
+
+}  // namespace syscost::bench::findings

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+//
+// From which figures on a rule fires. docs/findings.md states them, in the definitions of rules.cc.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace syscost::bench::findings {
+
+// Reading and writing, by counts: so many calls, of so few bytes on average.
+inline constexpr double kManyTransfers = 256;
+inline constexpr double kTinyBytes = 64;
+// In a trace: so many in a row, each of at most so many bytes; and so many of one file in all rows.
+inline constexpr std::size_t kTransfersInARow = 8;
+inline constexpr std::int64_t kSmallBytes = 256;
+inline constexpr double kManyInARow = 128;
+// Bytes of a file are read so often each, and so many of them needlessly.
+inline constexpr std::int64_t kAmplification = 4;
+inline constexpr std::int64_t kReadAgain = 65536;
+inline constexpr double kManySyncs = 20;
+inline constexpr double kWritesEachSync = 4;
+inline constexpr std::size_t kManySeeks = 32;
+inline constexpr std::size_t kManyConnections = 16;
+
+// Paths.
+inline constexpr std::size_t kManyMissing = 16;      ///< Lookups of one path that is not there.
+inline constexpr double kManyLookups = 32;           ///< Lookups that fail, of all paths,
+inline constexpr double kMissingShare = 0.5;         ///< and their share of all lookups.
+inline constexpr std::size_t kManyOpensToStat = 16;  ///< Opens without a use of the file.
+inline constexpr std::size_t kManyOpens = 16;        ///< Opens of one file that did not change,
+inline constexpr std::size_t kFewAppends = 2;        ///< or that each append so often at most.
+
+// Waiting.
+inline constexpr double kManyYields = 256;
+inline constexpr double kManyEmptyPolls = 64;
+inline constexpr double kManyRefused = 64;     ///< Calls that fail with EAGAIN,
+inline constexpr double kRefusedShare = 0.75;  ///< and their share of the syscall's calls.
+inline constexpr double kLongSleepNs = 10e6;   ///< All sleeps of a window together.
+inline constexpr double kManyShortWaits = 32;  ///< Waits that time out,
+inline constexpr double kShortWaitNs = 10e6;   ///< after less than this.
+inline constexpr std::size_t kManyLockWaits = 64;
+
+// Memory and processes.
+inline constexpr double kManyMappings = 32;
+inline constexpr double kReleasedShare = 0.5;
+inline constexpr double kManyForks = 8;
+
+// GPU.
+inline constexpr double kAllocationsAPass = 1;
+inline constexpr double kManyAllocations = 16;
+
+// Calls of any kind.
+inline constexpr double kFewCalls = 10;
+inline constexpr double kFailingShare = 0.5;
+inline constexpr double kManyCalls = 1000;
+
+}  // namespace syscost::bench::findings

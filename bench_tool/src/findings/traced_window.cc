@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+#include "findings/traced_window.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "model/site.h"
+
+namespace syscost::bench::findings {
+namespace {
+
+using trace::Call;
+using trace::Note;
+
+std::optional<std::int64_t> number_in(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end == text.data()) return std::nullopt;
+  return value;
+}
+
+/// Results are `3`, `0x7f...` (an address, as mmap's) or `-1 ENOENT (...)`; a call that did not return has `?`.
+std::int64_t result_in(std::string_view text) {
+  if (text.starts_with("0x")) {
+    std::uint64_t value = 0;
+    std::from_chars(text.data() + 2, text.data() + text.size(), value, 16);
+    return static_cast<std::int64_t>(value);
+  }
+  return number_in(text).value_or(-1);
+}
+
+/// When a call takes effect on the table of descriptors: a close when it begins, others when they end. So a descriptor
+/// that one thread closes and another one opens again changes hands in this order.
+std::uint64_t effective_ns(const Call& call) {
+  return call.name == "close" || !call.took_ns ? call.start_ns : call.start_ns + *call.took_ns;
+}
+
+std::string unquoted(std::string_view text) {
+  if (text.size() < 2 || text.front() != '"' || text.back() != '"') return {};
+  return std::string(text.substr(1, text.size() - 2));
+}
+
+}  // namespace
+
+bool has_flag(std::string_view flags, std::string_view flag) {
+  while (!flags.empty()) {
+    const std::size_t end = std::min(flags.find('|'), flags.size());
+    if (flags.substr(0, end) == flag) return true;
+    flags.remove_prefix(std::min(end + 1, flags.size()));
+  }
+  return false;
+}
+
+bool OpenFile::has_flag(std::string_view flag) const {
+  return findings::has_flag(flags, flag);
+}
+
+bool OpenFile::is_plain() const {
+  if (path.empty() || is_socket) return false;
+  if (path == "/dev/null") return true;
+  static constexpr std::array<std::string_view, 3> kSpecial = {"/proc/", "/sys/", "/dev/"};
+  return std::none_of(kSpecial.begin(), kSpecial.end(),
+                      [&](std::string_view folder) { return path.starts_with(folder); });
+}
+
+TracedWindow::TracedWindow(const trace::TraceFile& trace) : trace_(trace) {
+  const trace::Slice* window = trace.window();
+  if (window != nullptr) lost_ = window->lost.value_or(0);
+  std::vector<const Call*> calls;
+  for (const Call& call : trace.calls) {
+    if (window != nullptr && window->took_ns &&
+        (call.start_ns < window->start_ns || call.start_ns - window->start_ns > *window->took_ns)) {
+      continue;
+    }
+    calls.push_back(&call);
+  }
+  std::stable_sort(calls.begin(), calls.end(),
+                   [](const Call* a, const Call* b) { return effective_ns(*a) < effective_ns(*b); });
+  calls_.reserve(calls.size());
+  for (const Call* call : calls) follow(*call);
+}
+
+std::string_view TracedWindow::argument(const TracedCall& call, std::string_view name) const {
+  for (std::size_t i = 0; i < call.call->note_count; ++i) {
+    const Note& note = trace_.notes[call.call->first_note + i];
+    if (note.name == name) return note.text;
+  }
+  return {};
+}
+
+std::optional<std::int64_t> TracedWindow::number(const TracedCall& call, std::string_view name) const {
+  const std::string_view text = argument(call, name);
+  if (text.starts_with("0x")) return result_in(text);
+  return number_in(text);
+}
+
+void TracedWindow::find_paths(TracedCall& call) {
+  std::string folder;
+  for (std::size_t i = 0; i < call.call->note_count; ++i) {
+    const Note& note = trace_.notes[call.call->first_note + i];
+    if (note.name.ends_with("dfd") || note.name == "dirfd") {
+      folder.clear();
+      if (const auto descriptor = number_in(note.text)) {
+        const auto found = descriptors_.find(*descriptor);
+        folder = found == descriptors_.end() || found->second->path.empty() ? "?" : found->second->path;
+      }
+      continue;
+    }
+    if (!note.text.starts_with('"')) continue;
+    std::string path = unquoted(note.text);
+    if (path.empty()) continue;
+    if (!path.starts_with('/')) {
+      if (folder == "?") continue;  // in a folder that is not known
+      if (!folder.empty()) path = folder + "/" + path;
+    }
+    if (call.path.empty()) {
+      call.path = std::move(path);
+    } else {
+      call.other_path = std::move(path);
+      return;
+    }
+  }
+}
+
+void TracedWindow::open(TracedCall& call, std::int64_t descriptor, OpenFile file) {
+  file.opened = calls_.size();
+  call.file = &files_.emplace_back(std::move(file));
+  descriptors_[descriptor] = call.file;
+}
+
+void TracedWindow::follow(const Call& traced) {
+  TracedCall call{&traced, result_in(traced.result), nullptr, {}, {}};
+  find_paths(call);
+  const std::string_view name = traced.name;
+  const std::optional<std::int64_t> used = number(call, "fd");
+  if (used) {
+    const auto found = descriptors_.find(*used);
+    if (found != descriptors_.end()) call.file = found->second;
+  }
+  if (!call.failed()) {
+    if (name == "openat" || name == "open" || name == "creat" || name == "openat2") {
+      const std::string_view flags = name == "creat" ? "O_WRONLY|O_CREAT|O_TRUNC" : argument(call, "flags");
+      OpenFile file;
+      file.path = call.path;
+      file.flags = flags;
+      file.is_appended = has_flag(flags, "O_APPEND");
+      file.is_written = has_flag(flags, "O_WRONLY") || has_flag(flags, "O_RDWR");
+      open(call, call.result, std::move(file));
+    } else if (name == "socket" || name == "accept" || name == "accept4") {
+      OpenFile file;
+      file.is_socket = true;
+      file.flags = argument(call, "type");
+      open(call, call.result, std::move(file));
+    } else if (name == "close") {
+      if (used) descriptors_.erase(*used);
+    } else if (name == "close_range") {
+      const std::int64_t first = number(call, "fd").value_or(0);
+      const std::int64_t last = number(call, "max_fd").value_or(first);
+      descriptors_.erase(descriptors_.lower_bound(first), descriptors_.upper_bound(last));
+    } else if (name == "dup" || name == "dup2" || name == "dup3") {
+      const auto old = descriptors_.find(number(call, name == "dup" ? "fildes" : "oldfd").value_or(-1));
+      call.file = old == descriptors_.end() ? nullptr : old->second;
+      descriptors_.erase(call.result);
+      if (call.file != nullptr) descriptors_[call.result] = call.file;
+    } else if (name == "fcntl" && argument(call, "cmd").starts_with("F_DUPFD")) {
+      descriptors_.erase(call.result);
+      if (call.file != nullptr) descriptors_[call.result] = call.file;
+    } else if (name == "chdir" || name == "fchdir") {
+      ++folder_changes_;
+    } else if (name.starts_with("epoll_create") || name.starts_with("eventfd") || name == "memfd_create" ||
+               name.starts_with("timerfd_create") || name.starts_with("signalfd") || name == "inotify_init1") {
+      descriptors_.erase(call.result);
+    }
+  }
+  if (folder_changes_ > 0) {
+    for (std::string* path : {&call.path, &call.other_path}) {
+      if (!path->empty() && !path->starts_with('/')) path->insert(0, fmt::format("({} chdir) ", folder_changes_));
+    }
+  }
+  calls_.push_back(std::move(call));
+}
+
+std::string site_of(const std::vector<const TracedCall*>& calls) {
+  std::map<std::string_view, std::size_t> sites;
+  for (const TracedCall* call : calls) {
+    if (!call->call->site.empty()) ++sites[call->call->site];
+  }
+  if (sites.empty()) return {};
+  const auto most =
+      std::max_element(sites.begin(), sites.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const model::Site site = model::parse_site(most->first);
+  return site.is_unknown() ? std::string() : model::text_of(site);
+}
+
+double cost_of(const std::vector<const TracedCall*>& calls) {
+  double ns = 0;
+  for (const TracedCall* call : calls) ns += call->took_ns();
+  return ns;
+}
+
+}  // namespace syscost::bench::findings

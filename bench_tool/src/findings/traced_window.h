@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+//
+// TracedWindow: the calls of a trace in order, with what each descriptor and path of them is.
+//
+// The trace has texts: `openat(AT_FDCWD, "app.log", O_RDONLY) = 3`, then `read(3, ...)`. Rules ask which file a read is
+// of. Descriptors are followed from the call that makes them to their close, over dup and fcntl; those that a window
+// did not open itself, and those that the kernel writes into memory (pipe2, socketpair), are unknown.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "trace/trace_file.h"
+
+namespace syscost::bench::findings {
+
+/// An open file: several descriptors may be of one.
+struct OpenFile {
+  std::string path;        ///< Of a file by its path; of a socket "".
+  std::string_view flags;  ///< As of openat: `O_RDONLY|O_CLOEXEC`; of socket: `SOCK_STREAM`.
+  bool is_socket = false;
+  bool is_appended = false;  ///< O_APPEND
+  bool is_written = false;   ///< Opened for writing.
+  std::size_t opened = 0;    ///< The place of the call that made it.
+
+  /// True for a file of which only this program's calls change the content, as far as its name says.
+  bool is_plain() const;
+  bool has_flag(std::string_view flag) const;
+};
+
+/// True if `flag` is among `flags`, which stand between `|`.
+bool has_flag(std::string_view flags, std::string_view flag);
+
+struct ByOpening {
+  bool operator()(const OpenFile* a, const OpenFile* b) const { return a->opened < b->opened; }
+};
+/// In the order in which they were opened.
+template <class Value>
+using PerFile = std::map<const OpenFile*, Value, ByOpening>;
+
+struct TracedCall {
+  const trace::Call* call = nullptr;
+  std::int64_t result = 0;         ///< -1: it failed, or has none.
+  const OpenFile* file = nullptr;  ///< That it makes, uses or closes; null: unknown.
+  std::string path;                ///< The first path of its arguments, if it is whole; else "".
+  std::string other_path;          ///< The second one.
+  bool failed() const { return result < 0; }
+  std::string_view name() const { return call->name; }
+  double took_ns() const { return static_cast<double>(call->took_ns.value_or(0)); }
+};
+
+class TracedWindow {
+ public:
+  /// Of the calls within the window of `trace`, which must outlive it.
+  explicit TracedWindow(const trace::TraceFile& trace);
+  TracedWindow(const TracedWindow&) = delete;
+  TracedWindow& operator=(const TracedWindow&) = delete;
+
+  const std::vector<TracedCall>& calls() const { return calls_; }
+  /// The argument's text; "" if there is none.
+  std::string_view argument(const TracedCall& call, std::string_view name) const;
+  std::optional<std::int64_t> number(const TracedCall& call, std::string_view name) const;
+  /// Calls of the window without an event in the trace.
+  std::uint64_t lost() const { return lost_; }
+
+ private:
+  void follow(const trace::Call& call);
+  void find_paths(TracedCall& call);
+  void open(TracedCall& call, std::int64_t descriptor, OpenFile file);
+
+  const trace::TraceFile& trace_;
+  std::vector<TracedCall> calls_;
+  std::deque<OpenFile> files_;  ///< A deque: calls point into it.
+  std::map<std::int64_t, const OpenFile*> descriptors_;
+  std::uint64_t lost_ = 0;
+  std::size_t folder_changes_ = 0;  ///< Paths before and after a chdir are of other files.
+};
+
+/// `src/log.cc:17 Log::batch`: the site of most of `calls`; "" if they have none.
+std::string site_of(const std::vector<const TracedCall*>& calls);
+
+/// The kernel time of `calls`.
+double cost_of(const std::vector<const TracedCall*>& calls);
+
+}  // namespace syscost::bench::findings
