@@ -88,10 +88,25 @@ std::vector<Hit> missing_paths_in_order(const TracedWindow& window) {
     if (slash != std::string::npos) folders[call.path.substr(slash + 1)].try_emplace(call.path.substr(0, slash), &call);
   }
   std::vector<Hit> hits;
+  struct Sought {
+    std::size_t paths = 0;
+    std::string first;
+    Calls calls;
+  };
+  std::map<std::string_view, Sought> by_site;  // a search path is sought from one line
   for (const auto& [path, calls] : most) {
     if (calls.size() < kManyMissing) continue;
-    hits.push_back({std::string(calls.front()->name()), site_of(calls),
-                    fmt::format("{} is looked for {} times, and is never there", path, calls.size()), cost_of(calls)});
+    Sought& sought = by_site[calls.front()->call->site];
+    if (sought.paths++ == 0) sought.first = path;
+    sought.calls.insert(sought.calls.end(), calls.begin(), calls.end());
+  }
+  for (const auto& [site, sought] : by_site) {
+    const std::string others = sought.paths == 1 ? "" : fmt::format(" and {} more", sought.paths - 1);
+    hits.push_back(
+        {std::string(sought.calls.front()->name()), site_of(sought.calls),
+         fmt::format("{}{} {} looked for {} times, and {} never there", sought.first, others,
+                     sought.paths == 1 ? "is" : "are", sought.calls.size(), sought.paths == 1 ? "is" : "are"),
+         cost_of(sought.calls)});
   }
   for (const auto& [name, places] : folders) {
     if (places.size() < kManyMissing) continue;

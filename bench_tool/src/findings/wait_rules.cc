@@ -124,8 +124,8 @@ std::vector<Hit> sleep_in_test(const WindowCalls& window) {
   // Many short ones are another rule's.
   if (sleeps.calls >= kManyShortWaits && *sleeps.kernel_ns < kShortWaitNs * sleeps.calls) return {};
   return {{std::string(sleeps.most), window.site_of(kSleeps),
-           fmt::format("{} sleep{}{} take {}", count(sleeps.calls), sleeps.calls == 1 ? "" : "s", window.per(),
-                       render::duration(*sleeps.kernel_ns)),
+           fmt::format("{} {}{} take{} {}", count(sleeps.calls), sleeps.calls == 1 ? "sleep" : "sleeps", window.per(),
+                       sleeps.calls == 1 ? "s" : "", render::duration(*sleeps.kernel_ns)),
            *sleeps.kernel_ns}};
 }
 

@@ -136,6 +136,10 @@ TEST(MissingPathsInOrder, FiresForOnePathAndForManyFolders) {
   MadeTrace path;
   for (int i = 0; i < 16; ++i) path.missing("/etc/app.conf");
   EXPECT_EQ(evidence_of("missing-paths", path), Texts{"/etc/app.conf is looked for 16 times, and is never there"});
+  MadeTrace two;
+  for (int i = 0; i < 16; ++i) two.missing("/etc/app.conf").missing("/opt/app.conf");
+  EXPECT_EQ(evidence_of("missing-paths", two),
+            Texts{"/etc/app.conf and 1 more are looked for 32 times, and are never there"});
   MadeTrace folders;
   for (int i = 0; i < 20; ++i) folders.missing("/lib/" + std::to_string(i) + "/libx.so");
   EXPECT_EQ(evidence_of("missing-paths", folders), Texts{"libx.so is looked for in 20 folders where it is not"});
