@@ -104,10 +104,10 @@ def window(test, calls, wall_ns, totals=None, **key):
         row(test=test, record="syscall", **one, **key) for one in calls]
 
 
-def repeated(test, samples, **key):
+def repeated(test, samples, totals=None, **key):
     """One window per (calls, wall_ns) of `samples`."""
     return [line for repetition, (calls, wall_ns) in enumerate(samples)
-            for line in window(test, calls, wall_ns, repetition=repetition, **key)]
+            for line in window(test, calls, wall_ns, totals, repetition=repetition, **key)]
 
 
 def loops(test, name, samples, cycles, totals=None, **key):
@@ -418,8 +418,77 @@ per = "program"
 ''')
 
 
+def make_bytes():
+    """Bytes that calls moved and mapped, and what tests left open."""
+    moves = lambda name, count, each, **cells: call(name, "desc", [400] * count, bytes=count * each, **cells)
+    copies = [moves("read", 9, 8192, short_calls=1), moves("write", 9, 8192, short_calls=0), moves("writev", 1, 7),
+              call("mmap", "desc;memory;volatile", [900] * 2, bytes=143360),
+              call("munmap", "memory;volatile", [700], bytes_released=135168), call("close", "desc", [90] * 2)]
+    copies[0]["bytes"] = 70000
+    left = dict(total_bytes_read=70000, total_bytes_written=73735, total_bytes_mapped=143360, total_bytes_unmapped=135168,
+                descriptors_left=2, threads_left=1, children_left=0, mapped_bytes_left=8192,
+                left_open="5 file /tmp/copy;7 pipe")
+    nothing = dict(total_bytes_read=0, total_bytes_written=0, total_bytes_mapped=0, total_bytes_unmapped=0,
+                   descriptors_left=0, threads_left=0, children_left=0, mapped_bytes_left=0)
+    save("bytes.csv", repeated("Copy.Copies", [(copies, 52000), (copies, 53000)], totals=left)
+         + window("Copy.Closes", [call("close", "desc", [90])], 900, nothing)
+         + window("Copy.Messages", [call("sendmmsg", "network;desc", [900])], 1900, dict(total_bytes_mapped=0,
+                                                                                                total_bytes_unmapped=0)))
+    bench = [apart(moves("write", 12, 1000, short_calls=0), per_run=2)]
+    bench[0]["per_run_bytes"] = 2000
+    save("bytes_benchmark.csv", window("BM_Write", bench, 5000, dict(outcome="", iterations=100, counted_iterations=10,
+                                                                    total_bytes_read=0, total_bytes_written=12000),
+                                       kind="benchmark"))
+    save_bytes("budgets_bytes.toml", b'''[[budget]]
+test = ["Copy.Copies"]
+measure = "bytes-written"
+max = "64 KiB"
+reason = "a copy writes each byte once"
+
+[[budget]]
+test = ["Copy.C*"]
+measure = "descriptors-left"
+max = 0
+
+[[budget]]
+test = ["Copy.C*"]
+measure = "bytes"
+of = "read"
+max = 70000
+
+[[budget]]
+test = ["Copy.Messages"]
+measure = "bytes-read"
+max = 0
+
+[[budget]]
+test = ["Copy.Messages"]
+measure = "bytes"
+max = 0
+
+[[budget]]
+test = ["Copy.Copies"]
+measure = "short-calls"
+of = "read,write"
+max = 0
+''')
+    save_bytes("bad_budgets_bytes.toml", b'''[[budget]]
+measure = "bytes-read"
+max-growth = "10%"
+
+[[budget]]
+measure = "bytes-read"
+max = "64 kB"
+
+[[budget]]
+measure = "leaked_descriptors"
+max = 0
+''')
+
+
 def main():
     make_history()
+    make_bytes()
     make_sites()
     make_moved()
     write = lambda count, ns=110: call("write", "desc", [ns] * count)

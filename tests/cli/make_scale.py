@@ -17,7 +17,7 @@ def make_scale(save, save_json, call, window, benchmark):
 
     def append(n, writes, futexes):
         """A benchmark in 10 counted iterations; it opens its file once."""
-        calls = [counted("write", "desc", 10 * writes, 0), counted("openat", "file", 1, 1),
+        calls = [counted("write", "desc", 10 * writes, 0, bytes=10 * n, per_run_bytes=0), counted("openat", "file", 1, 1),
                  counted("ioctl", "desc", 140, 0, detail="TCGETS"), counted("ioctl", "desc", 20, 0, detail="FIONREAD")]
         if futexes:
             calls.append(counted("futex", "wait;volatile", 10 * futexes, 0))

@@ -8,6 +8,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <span>
 
 #include "csv/input.h"
 #include "model/group.h"
@@ -39,19 +40,30 @@ std::optional<double> to_number(std::string_view text) {
   return value;
 }
 
-/// `100 ms`, `1.5s`.
-std::optional<double> parse_time_ns(std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, double>, 5> kUnits = {
-      {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}}};
+/// A number and one of the units.
+std::optional<double> with_unit(std::string_view text, std::span<const std::pair<std::string_view, double>> units) {
   const std::size_t end = text.find_first_not_of("0123456789.");
   if (end == std::string_view::npos) return std::nullopt;
   const auto number = to_number(text.substr(0, end));
   std::string_view unit = text.substr(end);
   unit.remove_prefix(std::min(unit.find_first_not_of(' '), unit.size()));
-  for (const auto& [name, ns] : kUnits) {
-    if (number && name == unit) return *number * ns;
+  for (const auto& [name, factor] : units) {
+    if (number && name == unit) return *number * factor;
   }
   return std::nullopt;
+}
+
+std::optional<double> parse_time_ns(std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, double>, 5> kUnits = {
+      {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}}};
+  return with_unit(text, kUnits);
+}
+
+/// `64 KiB`, `1.5 MiB`, `100 bytes`.
+std::optional<double> parse_bytes(std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, double>, 6> kUnits = {
+      {{"bytes", 1}, {"B", 1}, {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 1073741824}, {"TiB", 1099511627776}}};
+  return with_unit(text, kUnits);
 }
 
 std::vector<std::string> measure_names() {
@@ -193,6 +205,9 @@ class BudgetReader {
     if (out_.max_growth && out_.measure->needs_baseline) {
       fault(*table_.get("max-growth"), fmt::format("{} has no growth; give max", out_.measure->name));
     }
+    if (out_.max_growth && !out_.measure->is_in_baseline) {
+      fault(*table_.get("max-growth"), fmt::format("{} is in no baseline; give max", out_.measure->name));
+    }
     if (table_.get("max") == nullptr && !out_.max && !out_.max_growth)
       fault(table_, "a budget needs a max or a max-growth");
   }
@@ -203,6 +218,12 @@ class BudgetReader {
       if (const auto ns = node.is_string() ? parse_time_ns(node.as_string()->get()) : std::nullopt) return ns;
       fault(node, fmt::format("{} of {} is a time with its unit{}: \"100 ms\"", key, out_.measure->name,
                               key == "max-growth" ? ", or a share (\"10%\")" : ""));
+      return std::nullopt;
+    }
+    if (out_.measure->unit == Unit::bytes && node.is_string()) {
+      if (const auto bytes = parse_bytes(node.as_string()->get())) return bytes;
+      fault(node,
+            fmt::format("{} of {} is a number of bytes, or a text with its unit: \"64 KiB\"", key, out_.measure->name));
       return std::nullopt;
     }
     const auto number = node.value<double>();

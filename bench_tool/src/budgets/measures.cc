@@ -112,29 +112,90 @@ std::vector<Figure> percentile(const Subject& now, const Subject* /*before*/, co
   return figures;
 }
 
+/// A file of a backend that sees no results, or of an older version, has none of these totals.
+bool has_bytes(const WindowSummary& window) {
+  return window.bytes_read || window.bytes_mapped;
+}
+
+/// The calls without bytes move none. But if a total is missing, one of the window's calls moved an unknown number of
+/// bytes. It may be one of those.
+std::vector<Figure> moved_bytes(const Subject& now, const Subject* /*before*/, const model::SyscallChoice& of) {
+  const WindowSummary& window = *now.window;
+  if (!has_bytes(window)) return {};
+  const bool is_complete = window.bytes_read && window.bytes_written && window.bytes_mapped && window.bytes_unmapped;
+  Figure sum;
+  for (const SyscallSummary& one : window.syscalls) {
+    if (!is_chosen(one, of)) continue;
+    if (!one.bytes && !is_complete) return {};
+    if (one.bytes) sum.value += one.bytes->median;
+  }
+  return {sum};
+}
+
+/// Dispatch does not see how much a call of the i386 ABI asks for, so it cannot say whether the call was short.
+std::vector<Figure> short_calls(const Subject& now, const Subject* /*before*/, const model::SyscallChoice& of) {
+  if (!has_bytes(*now.window)) return {};
+  Figure sum;
+  for (const SyscallSummary& one : now.window->syscalls) {
+    if (!is_chosen(one, of)) continue;
+    if (!one.short_calls && one.bytes && one.name.starts_with("i386:")) return {};
+    if (one.short_calls) sum.value += one.short_calls->median;
+  }
+  return {sum};
+}
+
+/// A total of the window.
+template <auto kNumbers>
+std::vector<Figure> window_total(const Subject& now, const Subject* /*before*/, const model::SyscallChoice& /*of*/) {
+  const stats::Numbers& numbers = now.window->*kNumbers;
+  return numbers ? std::vector<Figure>{{"", numbers->median}} : std::vector<Figure>();
+}
+
+/// The most that one of the repetitions had.
+template <auto kNumbers>
+std::vector<Figure> window_most(const Subject& now, const Subject* /*before*/, const model::SyscallChoice& /*of*/) {
+  const stats::Numbers& numbers = now.window->*kNumbers;
+  return numbers ? std::vector<Figure>{{"", numbers->max}} : std::vector<Figure>();
+}
+
+constexpr Measure outside_baseline(std::string_view name, Unit unit, bool is_additive,
+                                   std::vector<Figure> (*figures)(const Subject&, const Subject*,
+                                                                  const model::SyscallChoice&)) {
+  return {name, unit, false, is_additive, false, false, false, "", figures};
+}
+
 // Waiting is not work, so kernel time leaves it out by default. The number of volatile calls varies by itself.
-constexpr std::array<Measure, 9> kMeasures = {{
-    {"calls", Unit::count, true, true, true, false, "!%volatile", &calls},
-    {"errors", Unit::count, true, true, true, false, "!%volatile", &errors},
-    {"new-errnos", Unit::count, true, true, true, true, "!%volatile", &new_errnos},
-    {"wall", Unit::ns, false, true, false, false, "", &wall},
-    {"cpu", Unit::ns, false, true, false, false, "", &cpu},
-    {"kernel", Unit::ns, false, true, true, false, "!%wait", &kernel},
-    {"p50", Unit::ns, false, false, true, false, "!%wait", &percentile<50>},
-    {"p90", Unit::ns, false, false, true, false, "!%wait", &percentile<90>},
-    {"p99", Unit::ns, false, false, true, false, "!%wait", &percentile<99>},
+constexpr std::array<Measure, 19> kMeasures = {{
+    {"calls", Unit::count, true, true, true, false, true, "!%volatile", &calls},
+    {"errors", Unit::count, true, true, true, false, true, "!%volatile", &errors},
+    {"new-errnos", Unit::count, true, true, true, true, true, "!%volatile", &new_errnos},
+    {"wall", Unit::ns, false, true, false, false, true, "", &wall},
+    {"cpu", Unit::ns, false, true, false, false, true, "", &cpu},
+    {"kernel", Unit::ns, false, true, true, false, true, "!%wait", &kernel},
+    {"p50", Unit::ns, false, false, true, false, true, "!%wait", &percentile<50>},
+    {"p90", Unit::ns, false, false, true, false, true, "!%wait", &percentile<90>},
+    {"p99", Unit::ns, false, false, true, false, true, "!%wait", &percentile<99>},
+    {"bytes", Unit::bytes, false, true, true, false, false, "!%volatile", &moved_bytes},
+    {"short-calls", Unit::count, false, true, true, false, false, "!%volatile", &short_calls},
+    outside_baseline("bytes-read", Unit::bytes, true, &window_total<&WindowSummary::bytes_read>),
+    outside_baseline("bytes-written", Unit::bytes, true, &window_total<&WindowSummary::bytes_written>),
+    outside_baseline("bytes-mapped", Unit::bytes, true, &window_total<&WindowSummary::bytes_mapped>),
+    outside_baseline("bytes-unmapped", Unit::bytes, true, &window_total<&WindowSummary::bytes_unmapped>),
+    outside_baseline("descriptors-left", Unit::count, true, &window_most<&WindowSummary::descriptors_left>),
+    outside_baseline("threads-left", Unit::count, true, &window_most<&WindowSummary::threads_left>),
+    outside_baseline("children-left", Unit::count, true, &window_most<&WindowSummary::children_left>),
+    outside_baseline("mapped-bytes-left", Unit::bytes, true, &window_most<&WindowSummary::mapped_bytes_left>),
 }};
 
 constexpr const char* kNoMemory =
-    "memory is not measured: syscalls show how much memory a program requests, not how much it uses. Limit the calls "
-    "that request it: "
-    "measure = \"calls\", of = \"%memory\"";
+    "which memory: syscalls show how much a program requests, not how much it uses. Limit what it requests: measure = "
+    "\"bytes-mapped\"";
 constexpr const char* kNoPattern =
     "a pattern with a confidence is a guess, and a gate must not guess. Limit what the pattern consists of: for a GPU "
     "measure = \"kernel\" or \"calls\", of = \"ioctl\"";
 
 /// Words of other tools, and of later versions.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kRefusals = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kRefusals = {{
     {"critical_path", "the time of a test, loop or benchmark is measure = \"wall\""},
     {"duration", "the time of a test, loop or benchmark is measure = \"wall\""},
     {"time", "which time: \"wall\", \"cpu\" or \"kernel\""},
@@ -142,8 +203,10 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kRefusal
     {"syscalls", "measure = \"calls\"; per = \"program\" for all tests of a program"},
     {"memory", kNoMemory},
     {"memory_usage", kNoMemory},
-    {"bytes", "bytes are not in the CSV of this version"},
-    {"descriptors", "descriptors are not in the CSV of this version"},
+    {"descriptors", "those that a test leaves open: measure = \"descriptors-left\", with --syscost_leaks"},
+    {"leaked_descriptors", "measure = \"descriptors-left\", with --syscost_leaks"},
+    {"bytes_written", "measure = \"bytes-written\""},
+    {"bytes_read", "measure = \"bytes-read\""},
     {"anti_pattern", kNoPattern},
     {"max", "the maximum of latencies is a single slow call: use \"p99\""},
 }};
@@ -211,6 +274,7 @@ void add_times(const Subject& subject, model::BaselineWindow& lines) {
 }
 
 std::string value_text(Unit unit, double value) {
+  if (unit == Unit::bytes) return render::bytes(value);
   return unit == Unit::count ? render::count(value) : render::duration(value);
 }
 

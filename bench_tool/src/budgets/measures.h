@@ -34,7 +34,7 @@ struct Figure {
   double value = 0;
 };
 
-enum class Unit { count, ns };
+enum class Unit { count, ns, bytes };
 
 struct Measure {
   std::string_view name;
@@ -43,6 +43,7 @@ struct Measure {
   bool is_additive = true;   ///< A program's is the sum of its windows'.
   bool has_selector = true;  ///< `of` says which syscalls.
   bool needs_baseline = false;
+  bool is_in_baseline = true;
   std::string_view default_of;  ///< The selector without `of`.
   /// Figures of a window; `before` is its counterpart in the baseline, or null. None: not measured.
   std::vector<Figure> (*figures)(const Subject& now, const Subject* before, const model::SyscallChoice& of) = nullptr;

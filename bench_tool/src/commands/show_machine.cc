@@ -47,6 +47,9 @@ render::Json syscalls_json(const std::vector<SyscallLatency>& syscalls, bool is_
                     {"calls", render::to_json(one.calls)},
                     {"errors", render::to_json(one.errors)},
                     {"per_run_calls", render::to_json(one.per_run_calls)},
+                    {"bytes", render::to_json(one.bytes)},
+                    {"bytes_released", render::to_json(one.bytes_released)},
+                    {"short_calls", render::to_json(one.short_calls)},
                     {"errnos", one.errnos},
                     {"latency", std::move(latency)}});
   }

@@ -2,8 +2,10 @@
 //
 // show for people: each syscall's histogram, all on one axis.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "commands/show_render.h"
@@ -82,6 +84,19 @@ std::string draw(const std::vector<stats::Bar>& rows, std::size_t width) {
   return out;
 }
 
+/// `, 70000 bytes (68.4 KiB), 2 short calls`; "" where there are none.
+std::string bytes_text(const SyscallLatency& one) {
+  std::string out;
+  if (one.bytes) out += ", " + render::bytes(static_cast<double>(*one.bytes));
+  if (one.bytes_released.value_or(0) > 0 || (one.bytes_released && !one.bytes)) {
+    out += ", " + render::bytes(static_cast<double>(*one.bytes_released)) + " released";
+  }
+  if (one.short_calls.value_or(0) > 0) {
+    out += fmt::format(", {} short {}", *one.short_calls, one.short_calls == 1U ? "call" : "calls");
+  }
+  return out;
+}
+
 std::string syscall_text(const SyscallLatency& one, std::pair<std::size_t, std::size_t> axis, bool is_fine,
                          const render::Paint& paint, std::size_t width) {
   std::string out = '\n' + paint.bold(one.name);
@@ -94,6 +109,7 @@ std::string syscall_text(const SyscallLatency& one, std::pair<std::size_t, std::
     for (const auto& [name, count] : one.errnos) list += fmt::format("{}{} {}", list.empty() ? "" : ", ", count, name);
     out += fmt::format(", {} failed{}", *one.errors, list.empty() ? "" : " (" + list + ")");
   }
+  out += bytes_text(one);
   if (!one.is_timed) return out + "\nno latencies were measured, or not for every row\n";
   out += ", " + render::duration(static_cast<double>(one.latency.sum_ns())) + " in the kernel\n";
   out += one.is_coarse ? coarse_line(one) : percentile_line(one.latency);
@@ -102,6 +118,19 @@ std::string syscall_text(const SyscallLatency& one, std::pair<std::size_t, std::
     out += draw(stats::bars(one.latency, axis.first, axis.second, is_fine), bar_width(width));
   }
   return out;
+}
+
+/// What the window left open; "" where that was not measured.
+std::string left_text(const stats::WindowSummary& window) {
+  const auto many = [](const stats::Numbers& numbers, std::string_view one, std::string_view more) {
+    return fmt::format("{} {}", render::count(numbers), numbers->is_exact() && numbers->median == 1 ? one : more);
+  };
+  if (!window.descriptors_left || !window.threads_left || !window.children_left) return {};
+  std::string out = "left open: " + many(window.descriptors_left, "descriptor", "descriptors");
+  if (!window.left_open.empty()) out += fmt::format(" ({})", fmt::join(window.left_open, "; "));
+  out += ", " + many(window.threads_left, "thread", "threads") + ", " + many(window.children_left, "child", "children");
+  if (window.mapped_bytes_left) out += ", mappings grew by " + render::bytes(window.mapped_bytes_left->median);
+  return out + '\n';
 }
 
 std::string part_text(const ShownWindow& part, std::pair<std::size_t, std::size_t> axis, bool is_fine,
@@ -126,6 +155,7 @@ std::string part_text(const ShownWindow& part, std::pair<std::size_t, std::size_
   if (window.lost.value_or(0) > 0) {
     out += paint.yellow(fmt::format("warning: {} events lost: counts are lower bounds", *window.lost)) + '\n';
   }
+  out += left_text(window);
   if (part.syscalls.empty()) {
     out += window.calls || window.entries ? "no syscalls\n" : "syscalls were not counted\n";
   }

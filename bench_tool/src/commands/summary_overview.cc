@@ -11,6 +11,7 @@
 #include "render/markdown.h"
 #include "render/table.h"
 #include "render/text_width.h"
+#include "render/units.h"
 #include "syscost/schema.h"
 
 namespace syscost::bench::commands {
@@ -97,6 +98,8 @@ void Overview::add_totals(const WindowSummary& window) {
   commands::add(wall_ns_, render::median(window.wall_ns));
   commands::add(work_ns_, render::median(window.work_ns));
   commands::add(wait_ns_, render::median(window.wait_ns));
+  commands::add(bytes_read_, render::median(window.bytes_read));
+  commands::add(bytes_written_, render::median(window.bytes_written));
   for (const stats::SyscallSummary& one : window.syscalls) {
     SyscallTotal& total = syscalls_[one.name];
     total.name = one.name;
@@ -115,6 +118,8 @@ std::string Overview::totals_line() const {
   line += fmt::format("  wall {}  kernel {}", duration(wall_ns_), duration(work_ns_));
   if (work_ns_ && wall_ns_ && *wall_ns_ > 0) line += fmt::format(" ({} %)", share(work_ns_, wall_ns_));
   line += "  waits " + duration(wait_ns_);
+  if (bytes_read_) line += "  read " + render::bytes(*bytes_read_);
+  if (bytes_written_) line += "  written " + render::bytes(*bytes_written_);
   return line + (has_repetitions_ ? "  (medians)" : "");
 }
 

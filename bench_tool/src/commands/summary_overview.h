@@ -38,6 +38,7 @@ class Overview {
   std::vector<OverviewLine> lines_;
   std::map<std::string, SyscallTotal> syscalls_;
   std::optional<double> wall_ns_ = 0, work_ns_ = 0, wait_ns_ = 0;
+  std::optional<double> bytes_read_ = 0, bytes_written_ = 0;
   std::size_t tests_ = 0;
   std::map<std::string, std::size_t> outcomes_;  // of tests, but for those that passed
   std::size_t quiet_tests_ = 0;                  // without a syscall

@@ -63,6 +63,17 @@ std::string percent(const stats::Numbers& part, const stats::Numbers& whole) {
   return fmt::format("{:.1f}", 100.0 * part->median / whole->median);
 }
 
+std::string bytes(double value) {
+  static constexpr std::array<const char*, 5> kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB"};
+  const std::string exact = count(value) + (value == 1 ? " byte" : " bytes");
+  if (value < 1024) return exact;
+  std::size_t unit = 0;
+  double shown = value / 1024;
+  // 1023.6 would round to "1024".
+  for (; shown >= 1023.5 && unit + 1 < kUnits.size(); ++unit) shown /= 1024;
+  return fmt::format("{} ({:.{}f} {})", exact, shown, shown < 9.995 ? 2 : shown < 99.95 ? 1 : 0, kUnits[unit]);
+}
+
 std::string power_of_two(std::uint64_t value) {
   static constexpr std::array<const char*, 5> kSuffix = {"", "K", "M", "G", "T"};
   std::size_t suffix = 0;

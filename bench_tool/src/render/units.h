@@ -27,6 +27,9 @@ std::string calls(const stats::Numbers& numbers);
 /// `94.1`; `n/a` when the whole is 0 or either was not measured. No percent sign: columns carry it.
 std::string percent(const stats::Numbers& part, const stats::Numbers& whole);
 
+/// `100 bytes`, `1 byte`, `1048576 bytes (1.00 MiB)`.
+std::string bytes(double value);
+
 /// How a histogram's bound is written on an axis: `512`, `1K`, `64M`, as bpftrace does (K = 1024).
 std::string power_of_two(std::uint64_t value);
 

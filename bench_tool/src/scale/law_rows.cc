@@ -19,10 +19,12 @@ namespace {
 using model::Measured;
 using model::SyscallRow;
 
-/// The columns that laws are looked for in. A line more is a column more.
+/// The columns that laws are looked for in. A line more is a column more. A call that moves no bytes has no row of
+/// them.
 constexpr std::array kColumns = {
     CountColumn{"calls", &SyscallRow::calls, &SyscallRow::per_run_calls, ""},
     CountColumn{"errors", &SyscallRow::errors, &SyscallRow::per_run_errors, "errors"},
+    CountColumn{"bytes", &SyscallRow::bytes, &SyscallRow::per_run_bytes, "bytes"},
 };
 /// In the place of `calls`, if the backend sees only entries.
 constexpr CountColumn kEntries = {"entries", &SyscallRow::entries, &SyscallRow::per_run_calls, "entries"};

@@ -64,12 +64,16 @@ std::vector<SyscallLatency> latencies_of(const model::Dataset& data, const model
         out.calls = 0;
         out.errors = 0;
         out.per_run_calls = 0;
+        out.bytes = out.bytes_released = out.short_calls = 0;
         out.is_timed = true;
         out.is_coarse = data.text(group.origin) != schema::kOriginSyscost;
       }
       add_to(out.calls, row.calls.has_value() ? row.calls : row.entries);
       add_to(out.errors, row.errors);
       add_to(out.per_run_calls, row.per_run_calls);
+      add_to(out.bytes, row.bytes);
+      add_to(out.bytes_released, row.bytes_released);
+      add_to(out.short_calls, row.short_calls);
       if (auto errnos = model::parse_errnos(data.text(row.errnos))) {
         for (const auto& [name, count] : *errnos) out.errnos[std::string(name)] += count;
       }

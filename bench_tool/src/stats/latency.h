@@ -31,6 +31,9 @@ struct SyscallLatency {
   std::optional<std::uint64_t> errors;
   std::optional<std::uint64_t> per_run_calls;  ///< The part of `calls` made once per run of a benchmark's loop.
   std::map<std::string, std::uint64_t, std::less<>> errnos;
+  std::optional<std::uint64_t> bytes;  ///< Sums, as calls: nullopt where the file has none.
+  std::optional<std::uint64_t> bytes_released;
+  std::optional<std::uint64_t> short_calls;
   bool is_timed = false;  ///< Every row has latencies.
   Histogram latency;
   /// Counted by a tool: a value may lie anywhere in its power of two. So there are no percentiles, and these may be

@@ -63,6 +63,7 @@ SeriesList::SeriesList(const GroupRows& of_group) {
     series.by_sample = {rows_.data() + i * repetitions, repetitions};
     series.knows_per_run_calls = knows(series, &SyscallRow::per_run_calls);
     series.knows_per_run_errors = knows(series, &SyscallRow::per_run_errors);
+    series.knows_per_run_bytes = knows(series, &SyscallRow::per_run_bytes);
   }
 }
 
@@ -94,6 +95,10 @@ bool RepetitionAggregator::measures(std::size_t i, Measured SyscallRow::*field) 
   if (field == &SyscallRow::entries) total = totals.entries;
   if (field == &SyscallRow::errors) total = totals.errors;
   if (field == &SyscallRow::latency_sum_ns || field == &SyscallRow::latency_count) total = totals.kernel_ns;
+  // A backend that knows bytes has at least one of these.
+  if (field == &SyscallRow::bytes || field == &SyscallRow::bytes_released || field == &SyscallRow::short_calls) {
+    total = totals.bytes_mapped.has_value() ? totals.bytes_mapped : totals.bytes_read;
+  }
   if (total.has_value()) return true;
   const auto rows = rows_.of(i);
   return std::any_of(rows.begin(), rows.end(), [&](const SyscallRow& row) { return (row.*field).has_value(); });
@@ -141,6 +146,9 @@ double RepetitionAggregator::value(const Series& series, std::size_t i, Measured
   if (field == &SyscallRow::latency_sum_ns || field == &SyscallRow::latency_count) {
     const auto calls = static_cast<double>((row.calls.has_value() ? row.calls : row.entries).value_or(0));
     return calls > 0 ? number * ((calls - per_run_calls) / calls) / divisor : number / divisor;
+  }
+  if (field == &SyscallRow::bytes && series.knows_per_run_bytes) {
+    return (number - static_cast<double>(std::min(*row.per_run_bytes, *row.bytes))) / divisor;
   }
   return number / divisor;
 }

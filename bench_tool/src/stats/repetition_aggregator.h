@@ -46,8 +46,9 @@ class GroupRows {
 struct Series {
   const model::SyscallRow* first = nullptr;
   std::span<const model::SyscallRow*> by_sample;
-  bool knows_per_run_calls = false;  ///< Every row tells its per-run calls apart; below, its errors.
+  bool knows_per_run_calls = false;  ///< Every row tells its per-run calls apart; below, its errors and bytes.
   bool knows_per_run_errors = false;
+  bool knows_per_run_bytes = false;
 };
 
 /// The series of every syscall that a repetition made.

@@ -82,6 +82,9 @@ SyscallSummary summarize_syscall(const model::Dataset& data, const Series& serie
     out.per_run_errors = fold.per_run(series, &SyscallRow::per_run_errors);
     out.per_run_errnos = fold.per_run_errnos(series);
   }
+  out.bytes = fold.column(series, &SyscallRow::bytes);
+  out.bytes_released = fold.column(series, &SyscallRow::bytes_released);
+  out.short_calls = fold.column(series, &SyscallRow::short_calls);
   out.restarts = sum(series, &SyscallRow::restarts);
   out.in_flight = sum(series, &SyscallRow::in_flight);
   out.no_return = sum(series, &SyscallRow::no_return);
@@ -224,6 +227,9 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
     if (const model::NameId outcome = data.samples[sample].totals.outcome; outcome != model::kNoName) {
       ++out.outcomes[data.text(outcome)];
     }
+    if (const model::NameId left = data.samples[sample].totals.left_open; left != model::kNoName) {
+      out.left_open.insert(data.text(left));
+    }
     if (const model::NameId excludes = data.samples[sample].totals.excludes; excludes != model::kNoName) {
       out.excludes.insert(data.text(excludes));
     }
@@ -243,6 +249,15 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   out.errors = fold.counts(&Totals::errors, all, &SyscallRow::per_run_errors);
   out.spread_calls = fold.counts(&Totals::calls);
   out.spread_entries = fold.counts(&Totals::entries);
+  out.bytes_read = fold.counts(&Totals::bytes_read);
+  out.bytes_written = fold.counts(&Totals::bytes_written);
+  out.bytes_mapped = fold.counts(&Totals::bytes_mapped);
+  out.bytes_unmapped = fold.counts(&Totals::bytes_unmapped);
+  out.peak_rss_bytes = fold.totals(&Totals::peak_rss_bytes, {});
+  out.descriptors_left = fold.totals(&Totals::descriptors_left, {});
+  out.threads_left = fold.totals(&Totals::threads_left, {});
+  out.children_left = fold.totals(&Totals::children_left, {});
+  out.mapped_bytes_left = fold.totals(&Totals::mapped_bytes_left, {});
   out.late = sum(data, group, &Totals::late);
   out.lost = sum(data, group, &Totals::lost);
 

@@ -38,7 +38,11 @@ struct SyscallSummary : CallFigures {
   std::string_view classes;
   bool is_wait = false;  ///< Blocks by design: kept apart from work.
   std::optional<CallFigures>
-      spread;             ///< With the per-run calls, spread over the iterations; only where they are known.
+      spread;  ///< With the per-run calls, spread over the iterations; only where they are known.
+  // Of the file's columns of these names. Per-run bytes are left out where all repetitions tell them apart.
+  Numbers bytes;
+  Numbers bytes_released;
+  Numbers short_calls;
   Numbers per_run_calls;  ///< Made once per run of the loop; nullopt if not known apart.
   Numbers per_run_errors;
   ErrnoNumbers per_run_errnos;
@@ -99,10 +103,22 @@ struct WindowSummary {
   Numbers per_run_work_calls;  ///< Of those that are not waits.
   Numbers spread_calls;        ///< With the per-run calls, spread over the iterations.
   Numbers spread_entries;
-  Numbers work_calls;                    ///< Calls (entries where calls are unknown) that are not waits.
-  Numbers work_errors;                   ///< Of these, failed.
-  Numbers work_ns;                       ///< Their kernel time.
-  Numbers wait_ns;                       ///< Kernel time of calls that block by design.
+  Numbers work_calls;   ///< Calls (entries where calls are unknown) that are not waits.
+  Numbers work_errors;  ///< Of these, failed.
+  Numbers work_ns;      ///< Their kernel time.
+  Numbers wait_ns;      ///< Kernel time of calls that block by design.
+  // Totals of bytes, with those of per-run calls.
+  Numbers bytes_read;
+  Numbers bytes_written;
+  Numbers bytes_mapped;
+  Numbers bytes_unmapped;
+  // For the whole window, never per iteration.
+  Numbers peak_rss_bytes;
+  Numbers descriptors_left;
+  Numbers threads_left;
+  Numbers children_left;
+  Numbers mapped_bytes_left;
+  std::set<std::string_view> left_open;  ///< Of each repetition that left descriptors open, which.
   std::optional<std::uint64_t> late;     ///< Sum.
   std::optional<std::uint64_t> lost;     ///< Sum; above 0 every count is a lower bound.
   std::vector<SyscallSummary> syscalls;  ///< Most kernel time first, then most calls, then by name.

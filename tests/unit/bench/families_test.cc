@@ -164,6 +164,52 @@ TEST(Families, OfABenchmarkAreOfIterationsWithoutPerRunCalls) {
   EXPECT_EQ(law_of(families[0], 1), "1");
 }
 
+TEST(Families, HaveALawOfBytesForEachCallThatMovesSome) {
+  std::string rows;
+  for (const int n : {8, 64, 512, 4096}) {
+    const Cells key = {{"test", "S/T.W/" + std::to_string(n)}};
+    Cells totals = key;
+    totals.insert({{"total_calls", "2"}, {"total_errors", "0"}});
+    rows += test_row(totals);
+    for (const auto& [name, bytes] :
+         {std::pair("write", std::to_string(3 * n + 7)), std::pair("close", std::string())}) {
+      Cells cells = key;
+      cells.insert({{"syscall", name}, {"calls", "1"}, {"bytes", bytes}});
+      rows += syscall_row(cells);
+    }
+  }
+  const auto families = families_in(rows);
+  std::vector<std::string> laws;
+  for (std::size_t i = 0; i < families.at(0).rows.size(); ++i) {
+    laws.push_back(families[0].rows[i].title() + " = " + law_of(families[0], i));
+  }
+  EXPECT_EQ(laws, (std::vector<std::string>{"close = 1", "write = 1", "write, bytes = 3n + 7"}));
+}
+
+TEST(Families, ABenchmarkIterationHasNoPerRunBytes) {
+  std::string rows;
+  for (const int n : {8, 64, 512}) {
+    const std::string name = "BM_Append/" + std::to_string(n);
+    rows += test_row({{"kind", "benchmark"},
+                      {"test", name},
+                      {"iterations", "5000"},
+                      {"counted_iterations", "100"},
+                      {"total_calls", "101"},
+                      {"total_errors", "0"}});
+    rows += syscall_row({{"kind", "benchmark"},
+                         {"test", name},
+                         {"calls", "101"},
+                         {"per_run_calls", "1"},
+                         {"per_run_errors", "0"},
+                         {"bytes", std::to_string(100 * n + 9)},
+                         {"per_run_bytes", "9"}});
+  }
+  const auto families = families_in(rows);
+  ASSERT_EQ(families.at(0).rows.size(), 4U);
+  EXPECT_EQ(families[0].rows[2].title() + " = " + law_of(families[0], 2), "write, bytes = n");
+  EXPECT_EQ(families[0].rows[3].title() + " = " + law_of(families[0], 3), "write, bytes, per run = 9");
+}
+
 TEST(Families, OfLabelsTakeTheNewestRunOfASize) {
   std::string rows;
   for (const int n : {64, 128, 1024}) {
