@@ -118,8 +118,8 @@ std::string Overview::totals_line() const {
   line += fmt::format("  wall {}  kernel {}", duration(wall_ns_), duration(work_ns_));
   if (work_ns_ && wall_ns_ && *wall_ns_ > 0) line += fmt::format(" ({} %)", share(work_ns_, wall_ns_));
   line += "  waits " + duration(wait_ns_);
-  if (bytes_read_) line += "  read " + render::bytes(*bytes_read_);
-  if (bytes_written_) line += "  written " + render::bytes(*bytes_written_);
+  if (bytes_read_.value_or(0) > 0) line += "  read " + render::bytes(*bytes_read_);
+  if (bytes_written_.value_or(0) > 0) line += "  written " + render::bytes(*bytes_written_);
   return line + (has_repetitions_ ? "  (medians)" : "");
 }
 
