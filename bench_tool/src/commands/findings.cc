@@ -129,7 +129,7 @@ int findings_command(const cli::Options& options, const render::Paint& paint, st
   for (const std::size_t index : chosen) groups.push_back(named.groups[index]);
   stats::for_each_summary(named.data, groups, false, [&](std::size_t i, stats::WindowSummary&& window) {
     std::optional<trace::TraceFile> trace;
-    if (findings::Finder::looks_at(window) && window.loop.empty()) trace = traces.of(groups[i]);
+    if (finder.looks_at(window) && window.loop.empty()) trace = traces.of(groups[i]);
     finder.add(chosen[i], window, trace ? &*trace : nullptr);
   });
   run.found = finder.take();

@@ -41,5 +41,6 @@ std::string rules_text(const cli::Options& options);
 
 /// The lines below a summary: at most five findings, and how many more there are; "" if there is none.
 std::string findings_below(const findings::Findings& found, const render::Paint& paint, std::size_t width);
+std::string findings_below_markdown(const findings::Findings& found);
 
 }  // namespace syscost::bench::commands

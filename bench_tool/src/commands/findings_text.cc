@@ -81,6 +81,23 @@ std::string plural(std::size_t count, std::string_view one) {
   return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
 }
 
+/// A title, at most kFewBelow findings, and how many more there are; empty if there is none.
+std::vector<std::string> few_lines(const Findings& found) {
+  std::vector<std::pair<const Rule*, Alike>> all;
+  for (const Block& block : blocks_of(found)) {
+    for (const Alike& one : block.parts) all.emplace_back(block.rule, one);
+  }
+  if (all.empty()) return {};
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return a.second.worst->cost_ns > b.second.worst->cost_ns; });
+  std::vector<std::string> lines = {findings_title(found) + " (bench findings)"};
+  for (std::size_t i = 0; i < std::min(all.size(), kFewBelow); ++i) {
+    lines.push_back(fmt::format("{}: {}", all[i].first->name, line_of(all[i].second)));
+  }
+  if (all.size() > kFewBelow) lines.push_back(fmt::format("and {} more", all.size() - kFewBelow));
+  return lines;
+}
+
 }  // namespace
 
 std::string findings_title(const Findings& found) {
@@ -170,21 +187,18 @@ std::string rules_text(const cli::Options& options) {
 }
 
 std::string findings_below(const Findings& found, const render::Paint& paint, std::size_t width) {
-  if (found.found.empty()) return {};
+  std::string out;
+  for (const std::string& line : few_lines(found)) {
+    const bool is_title = out.empty();
+    out += is_title ? '\n' + paint.bold(line) + '\n' : render::wrapped("  " + line + '\n', width, 4);
+  }
+  return out;
+}
 
-  const std::vector<Block> blocks = blocks_of(found);
-  std::vector<std::pair<const Rule*, Alike>> all;
-  for (const Block& block : blocks) {
-    for (const Alike& one : block.parts) all.emplace_back(block.rule, one);
-  }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const auto& a, const auto& b) { return a.second.worst->cost_ns > b.second.worst->cost_ns; });
-  std::string out = paint.bold(findings_title(found)) + '\n';
-  for (std::size_t i = 0; i < std::min(all.size(), kFewBelow); ++i) {
-    out += render::wrapped(fmt::format("  {}: {}\n", all[i].first->name, line_of(all[i].second)), width, 4);
-  }
-  if (all.size() > kFewBelow) {
-    out += fmt::format("  and {} more: bench findings\n", all.size() - kFewBelow);
+std::string findings_below_markdown(const Findings& found) {
+  std::string out;
+  for (const std::string& line : few_lines(found)) {
+    out += out.empty() ? "\n**" + line + "**\n\n" : "- " + render::escaped_markdown(line) + '\n';
   }
   return out;
 }

@@ -7,10 +7,12 @@
 #include <utility>
 
 #include "commands/chosen_tests.h"
+#include "commands/findings.h"
 #include "commands/run_line.h"
 #include "commands/summary_overview.h"
 #include "commands/where.h"
 #include "csv/problems.h"
+#include "findings/find.h"
 #include "model/group.h"
 #include "model/loader.h"
 #include "render/size_cap.h"
@@ -33,6 +35,11 @@ bool is_one_test(const model::Dataset& data, const std::vector<Group>& groups) {
 
 void summarize_into(SummarizedRun& run, const std::vector<Group>& groups) {
   run.windows = stats::summarize_all(run.data, groups, false);
+  findings::Finder finder(run.data, groups, {.ignored = {}, .has_scopes = true});
+  for (std::size_t i = 0; i < groups.size(); ++i) finder.add(i, run.windows[i]);
+  for (const findings::Finding& one : finder.take().found) {
+    run.findings[one.window].push_back(std::string(one.rule) + ": " + one.evidence);
+  }
 }
 
 }  // namespace
@@ -59,13 +66,19 @@ int summary(const cli::Options& options, const render::Paint& paint, std::ostrea
     }
     if (for_people && !options.has_details && !is_one_test(run.data, groups)) {
       Overview overview;
-      stats::for_each_summary(run.data, groups, false,
-                              [&](std::size_t, WindowSummary&& window) { overview.add(window); });
+      findings::Finder finder(run.data, groups);
+      stats::for_each_summary(run.data, groups, false, [&](std::size_t i, WindowSummary&& window) {
+        finder.add(i, window);
+        overview.add(window);
+      });
+      const findings::Findings found = finder.take();
       const std::string source = run_line(run.data);
       groups.clear();
       groups.shrink_to_fit();
       run.data = model::Dataset();  // as large as the lines of all tests, which follow
       text += (text.empty() ? "" : "\n") + overview.text(source, options, options.format == cli::Format::md, paint);
+      text += options.format == cli::Format::md ? findings_below_markdown(found)
+                                                : findings_below(found, paint, options.screen.width);
       continue;
     }
     // Output for machines is not sorted, unless --sort asks for it.

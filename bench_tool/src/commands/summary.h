@@ -7,7 +7,9 @@
 // have their own column. Of many tests it prints an overview (summary_overview.h), and the tables on request.
 #pragma once
 
+#include <functional>
 #include <iosfwd>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,14 +23,16 @@ namespace syscost::bench::commands {
 /// Returns the exit code.
 int summary(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err);
 
-/// Findings in a window that a reader should notice, each with its evidence; most serious first.
-std::vector<std::string> findings(const stats::WindowSummary& window);
-
 /// One RUN with the summaries of its windows.
 struct SummarizedRun {
   model::Dataset data;
   std::vector<stats::WindowSummary> windows;
+  /// Of the counts, without traces: `tiny-writes: 1200 writes ...`, by the name of the window.
+  std::map<std::string, std::vector<std::string>, std::less<>> findings;
 };
+
+/// What a reader should notice about a window of `run`: losses, then findings, then calls that are not in the counts.
+std::vector<std::string> remarks(const SummarizedRun& run, const stats::WindowSummary& window);
 
 /// The tables of each test; lines of at most `width` columns (0: any).
 std::string summary_text(const std::vector<SummarizedRun>& runs, std::size_t width, const render::Paint& paint);

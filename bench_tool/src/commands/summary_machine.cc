@@ -46,12 +46,12 @@ Json syscall_json(const stats::SyscallSummary& syscall) {
           {"denied_sum", to_json(syscall.denied)}};
 }
 
-Json window_json(const std::string& run, const stats::WindowSummary& window) {
+Json window_json(const SummarizedRun& run, const stats::WindowSummary& window) {
   Json outcomes = Json::object();
   for (const auto& [outcome, times] : window.outcomes) outcomes[std::string(outcome)] = times;
   Json syscalls = Json::array();
   for (const stats::SyscallSummary& syscall : window.syscalls) syscalls.push_back(syscall_json(syscall));
-  return {{"run", run},
+  return {{"run", run.data.name},
           {"test", window.name},
           {"repetitions", window.n},
           {"loop", window.loop.empty() ? Json(nullptr) : Json(std::string(window.loop))},
@@ -83,7 +83,7 @@ Json window_json(const std::string& run, const stats::WindowSummary& window) {
           {"late_sum", to_json(window.late)},
           {"lost_sum", to_json(window.lost)},
           {"syscalls", std::move(syscalls)},
-          {"findings", findings(window)}};
+          {"findings", remarks(run, window)}};
 }
 
 // ---- CSV ------------------------------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ std::string summary_json(const std::vector<SummarizedRun>& runs) {
   Json tests = Json::array();
   for (const SummarizedRun& run : runs) {
     sources.push_back(render::source_json(run.data));
-    for (const stats::WindowSummary& window : run.windows) tests.push_back(window_json(run.data.name, window));
+    for (const stats::WindowSummary& window : run.windows) tests.push_back(window_json(run, window));
   }
   return render::dump({{"schema_version", render::kJsonVersion},
                        {"command", "summary"},

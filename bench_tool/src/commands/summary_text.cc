@@ -164,7 +164,8 @@ void append_indented(std::string& out, std::string_view indent, const std::strin
 }
 
 /// A window's block; a loop's stands under its test.
-void append_window(std::string& out, const WindowSummary& window, std::size_t width, const render::Paint& paint) {
+void append_window(std::string& out, const SummarizedRun& run, const WindowSummary& window, std::size_t width,
+                   const render::Paint& paint) {
   const bool is_loop = !window.loop.empty();
   const std::string indent = window.follows_owner ? "    " : "  ";
   const std::size_t table_width = width == 0 ? 0 : width - indent.size();
@@ -182,8 +183,8 @@ void append_window(std::string& out, const WindowSummary& window, std::size_t wi
     const render::Table table = is_loop ? loop_table(window, waits) : syscall_table(window, waits);
     if (!table.empty()) append_indented(out, indent, table.text(2, 2, table_width));
   }
-  for (const std::string& finding : findings(window)) {
-    const std::string text = finding.starts_with("warning") ? paint.yellow(finding) : finding;
+  for (const std::string& remark : remarks(run, window)) {
+    const std::string text = remark.starts_with("warning") ? paint.yellow(remark) : remark;
     out += render::wrapped(indent + "- " + text, width, 2) + '\n';
   }
 }
@@ -194,7 +195,7 @@ std::string summary_text(const std::vector<SummarizedRun>& runs, std::size_t wid
   std::string out;
   for (const SummarizedRun& run : runs) {
     for (const std::string& line : source_lines(run.data)) out += paint.dim(render::wrapped(line, width, 2)) + '\n';
-    for (const WindowSummary& window : run.windows) append_window(out, window, width, paint);
+    for (const WindowSummary& window : run.windows) append_window(out, run, window, width, paint);
     out += '\n';
   }
   if (out.ends_with("\n\n")) out.pop_back();
@@ -217,7 +218,7 @@ std::string summary_markdown(const std::vector<SummarizedRun>& runs) {
         const render::Table table = is_loop ? loop_table(window, waits) : syscall_table(window, waits);
         if (!table.empty()) out += table.markdown() + '\n';
       }
-      for (const std::string& finding : findings(window)) out += "- " + render::escaped_markdown(finding) + '\n';
+      for (const std::string& remark : remarks(run, window)) out += "- " + render::escaped_markdown(remark) + '\n';
       if (!out.ends_with("\n\n")) out += '\n';
     }
   }

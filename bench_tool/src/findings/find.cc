@@ -68,9 +68,10 @@ Finder::Finder(const model::Dataset& data, const std::vector<model::Group>& grou
   }
 }
 
-bool Finder::looks_at(const stats::WindowSummary& window) {
-  static constexpr std::array<std::string_view, 6> kKinds = {"test",  "benchmark",   "loop",
-                                                             "suite", "environment", "process"};
+bool Finder::looks_at(const stats::WindowSummary& window) const {
+  if (window.kind == "scope" && !options_.has_scopes) return false;
+  static constexpr std::array<std::string_view, 7> kKinds = {"test",        "benchmark", "loop", "suite",
+                                                             "environment", "process",   "scope"};
   return window.is_ours() && std::find(kKinds.begin(), kKinds.end(), window.kind) != kKinds.end();
 }
 

@@ -23,6 +23,7 @@ namespace syscost::bench::findings {
 
 struct FindOptions {
   std::set<std::string, std::less<>> ignored = {};  ///< Names of rules that are left out.
+  bool has_scopes = false;                          ///< Scopes, too; their calls are also calls of their test.
 };
 
 /// Looks at one window after the other; sorts and counts at the end. Not thread-safe.
@@ -31,9 +32,8 @@ class Finder {
   /// `data` and `groups`, which belong to it, must outlive it.
   Finder(const model::Dataset& data, const std::vector<model::Group>& groups, FindOptions options = {});
 
-  /// True if rules look at windows of this kind. A scope is a part of its test, and a tool counts again what syscost
-  /// counts.
-  static bool looks_at(const stats::WindowSummary& window);
+  /// True if rules look at windows of this kind. A tool counts again what syscost counts.
+  bool looks_at(const stats::WindowSummary& window) const;
   /// The summary of `groups[index]`, and the trace of one of its repetitions; null if there is none.
   void add(std::size_t index, const stats::WindowSummary& summary, const trace::TraceFile* trace = nullptr);
   /// Once, at the end.

@@ -17,14 +17,19 @@ namespace {
 
 using render::count;
 
+/// `1 byte`, `62.4 bytes`
+std::string bytes_text(double bytes) {
+  return fmt::format("{:.3g} byte{}", bytes, bytes == 1 ? "" : "s");
+}
+
 std::vector<Hit> tiny_transfers(const WindowCalls& window, Syscalls syscalls, std::string_view noun) {
   const CallSum all = window.sum(syscalls);
   const double succeeded = all.succeeded();
   if (!all.bytes || succeeded < kManyTransfers || *all.bytes > kTinyBytes * succeeded) return {};
   if (*all.bytes == 0 || window.has(kMessages)) return {};
   return {{std::string(all.most), window.site_of(syscalls),
-           fmt::format("{} {}{} move {} bytes each on average", count(succeeded), noun, window.per(),
-                       fmt::format("{:.3g}", *all.bytes / succeeded)),
+           fmt::format("{} {}{} move {} each on average", count(succeeded), noun, window.per(),
+                       bytes_text(*all.bytes / succeeded)),
            all.kernel_ns.value_or(0)}};
 }
 
@@ -73,8 +78,8 @@ std::vector<Hit> tiny_rows(const TracedWindow& window, const std::array<std::str
     const auto calls = static_cast<double>(row.calls.size());
     if (calls < kManyInARow) continue;
     hits.push_back({std::string(row.calls.front()->name()), site_of(row.calls),
-                    fmt::format("{} {} in a row, {} {}, move {:.3g} bytes each on average", count(calls), noun,
-                                noun == "writes" ? "to" : "of", file->path, row.bytes / calls),
+                    fmt::format("{} {} in a row, {} {}, move {} each on average", count(calls), noun,
+                                noun == "writes" ? "to" : "of", file->path, bytes_text(row.bytes / calls)),
                     cost_of(row.calls)});
   }
   return hits;

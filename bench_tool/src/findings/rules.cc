@@ -111,9 +111,13 @@ constexpr std::array kRules = {
     Rule{.name = "sleep-in-test",
          .title = "sleeping for a fixed time",
          .needs = Needs::times,
-         .definition = "nanosleep and clock_nanosleep take 10 ms or more together, in a window that is no command.",
+         .definition =
+             "nanosleep and clock_nanosleep take 50 ms or more together, and 10 ms or more each on average, in a "
+             "window that is no command.",
+         .in_a_trace = "Sleeps of 10 ms or more each take 50 ms or more together.",
          .remedy = "Wait for the event itself, or give the code a clock that the test moves.",
-         .in_counts = sleep_in_test},
+         .in_counts = sleep_in_test,
+         .in_trace = sleep_in_test_in_order},
     Rule{.name = "short-timeouts",
          .title = "many waits that time out after a short time",
          .needs = Needs::times,

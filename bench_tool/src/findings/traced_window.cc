@@ -43,6 +43,19 @@ std::string unquoted(std::string_view text) {
   return std::string(text.substr(1, text.size() - 2));
 }
 
+/// The site with the largest sum of `weight`.
+std::string most_of(const std::vector<const TracedCall*>& calls, double (*weight)(const TracedCall&)) {
+  std::map<std::string_view, double> sites;
+  for (const TracedCall* call : calls) {
+    if (!call->call->site.empty()) sites[call->call->site] += weight(*call);
+  }
+  if (sites.empty()) return {};
+  const auto most =
+      std::max_element(sites.begin(), sites.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const model::Site site = model::parse_site(most->first);
+  return site.is_unknown() ? std::string() : model::text_of(site);
+}
+
 }  // namespace
 
 bool has_flag(std::string_view flags, std::string_view flag) {
@@ -70,13 +83,7 @@ TracedWindow::TracedWindow(const trace::TraceFile& trace) : trace_(trace) {
   const trace::Slice* window = trace.window();
   if (window != nullptr) lost_ = window->lost.value_or(0);
   std::vector<const Call*> calls;
-  for (const Call& call : trace.calls) {
-    if (window != nullptr && window->took_ns &&
-        (call.start_ns < window->start_ns || call.start_ns - window->start_ns > *window->took_ns)) {
-      continue;
-    }
-    calls.push_back(&call);
-  }
+  for (const Call& call : trace.calls) calls.push_back(&call);
   std::stable_sort(calls.begin(), calls.end(),
                    [](const Call* a, const Call* b) { return effective_ns(*a) < effective_ns(*b); });
   calls_.reserve(calls.size());
@@ -184,15 +191,11 @@ void TracedWindow::follow(const Call& traced) {
 }
 
 std::string site_of(const std::vector<const TracedCall*>& calls) {
-  std::map<std::string_view, std::size_t> sites;
-  for (const TracedCall* call : calls) {
-    if (!call->call->site.empty()) ++sites[call->call->site];
-  }
-  if (sites.empty()) return {};
-  const auto most =
-      std::max_element(sites.begin(), sites.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  const model::Site site = model::parse_site(most->first);
-  return site.is_unknown() ? std::string() : model::text_of(site);
+  return most_of(calls, [](const TracedCall&) { return 1.0; });
+}
+
+std::string slowest_site_of(const std::vector<const TracedCall*>& calls) {
+  return most_of(calls, [](const TracedCall& call) { return call.took_ns(); });
 }
 
 double cost_of(const std::vector<const TracedCall*>& calls) {

@@ -57,7 +57,7 @@ struct TracedCall {
 
 class TracedWindow {
  public:
-  /// Of the calls within the window of `trace`, which must outlive it.
+  /// Of the calls of `trace`, which must outlive it.
   explicit TracedWindow(const trace::TraceFile& trace);
   TracedWindow(const TracedWindow&) = delete;
   TracedWindow& operator=(const TracedWindow&) = delete;
@@ -84,6 +84,9 @@ class TracedWindow {
 
 /// `src/log.cc:17 Log::batch`: the site of most of `calls`; "" if they have none.
 std::string site_of(const std::vector<const TracedCall*>& calls);
+
+/// The site at which `calls` take the most time.
+std::string slowest_site_of(const std::vector<const TracedCall*>& calls);
 
 /// The kernel time of `calls`.
 double cost_of(const std::vector<const TracedCall*>& calls);

@@ -39,6 +39,11 @@ void add_yields(const CallSum& yields, std::string_view per, std::string site, s
        yields.kernel_ns.value_or(0)});
 }
 
+std::string sleeps_text(double calls, std::string_view per, double ns) {
+  return fmt::format("{} {}{} take{} {}", count(calls), calls == 1 ? "sleep" : "sleeps", per, calls == 1 ? "s" : "",
+                     render::duration(ns));
+}
+
 }  // namespace
 
 std::vector<Hit> busy_polling(const WindowCalls& window) {
@@ -120,13 +125,22 @@ std::vector<Hit> busy_polling_in_order(const TracedWindow& window) {
 std::vector<Hit> sleep_in_test(const WindowCalls& window) {
   if (window.summary().kind == "process") return {};
   const CallSum sleeps = window.sum(kSleeps);
-  if (!sleeps.kernel_ns || *sleeps.kernel_ns < kLongSleepNs) return {};
-  // Many short ones are another rule's.
-  if (sleeps.calls >= kManyShortWaits && *sleeps.kernel_ns < kShortWaitNs * sleeps.calls) return {};
+  if (!sleeps.kernel_ns || *sleeps.kernel_ns < kLongSleepsNs || *sleeps.kernel_ns < kLongSleepNs * sleeps.calls) {
+    return {};
+  }
   return {{std::string(sleeps.most), window.site_of(kSleeps),
-           fmt::format("{} {}{} take{} {}", count(sleeps.calls), sleeps.calls == 1 ? "sleep" : "sleeps", window.per(),
-                       sleeps.calls == 1 ? "s" : "", render::duration(*sleeps.kernel_ns)),
-           *sleeps.kernel_ns}};
+           sleeps_text(sleeps.calls, window.per(), *sleeps.kernel_ns), *sleeps.kernel_ns}};
+}
+
+std::vector<Hit> sleep_in_test_in_order(const TracedWindow& window) {
+  Calls sleeps;
+  for (const TracedCall& call : window.calls()) {
+    if (is_one_of(kSleeps, call.name()) && call.took_ns() >= kLongSleepNs) sleeps.push_back(&call);
+  }
+  const double ns = cost_of(sleeps);
+  if (ns < kLongSleepsNs) return {};
+  return {{std::string(sleeps.front()->name()), slowest_site_of(sleeps),
+           sleeps_text(static_cast<double>(sleeps.size()), "", ns), ns}};
 }
 
 std::vector<Hit> short_timeouts(const WindowCalls& window) {

@@ -2,8 +2,6 @@
 #include "findings/window_calls.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "model/site.h"
@@ -12,18 +10,12 @@
 namespace syscost::bench::findings {
 namespace {
 
-using model::Measured;
-
 bool is_among(Syscalls syscalls, std::string_view name) {
   return std::find(syscalls.begin(), syscalls.end(), name) != syscalls.end();
 }
 
 void add_to(std::optional<double>& sum, const stats::Numbers& number) {
   sum = sum && number ? std::optional(*sum + number->median) : std::nullopt;
-}
-
-void add_to(std::optional<double>& sum, const Measured& number, double divisor) {
-  sum = sum && number.has_value() ? std::optional(*sum + static_cast<double>(*number) / divisor) : std::nullopt;
 }
 
 }  // namespace
@@ -38,33 +30,11 @@ double CallSum::failed_with(std::string_view errno_name) const {
 }
 
 WindowCalls::WindowCalls(const model::Dataset& data, const model::Group& group, const stats::WindowSummary& summary)
-    : data_(data), group_(group), summary_(summary) {
-  add_bytes();
-}
-
-void WindowCalls::add_bytes() {
-  std::vector<model::SyscallRow> rows;
-  for (const std::uint32_t sample : group_.samples) {
-    const model::Totals& totals = data_.samples[sample].totals;
-    has_bytes_ = has_bytes_ || totals.bytes_read.has_value() || totals.bytes_mapped.has_value();
-    const std::uint64_t passes = totals.counted_iterations.value_or(totals.iterations.value_or(1));
-    const double per_pass = summary_.is_per_iteration ? static_cast<double>(std::max<std::uint64_t>(passes, 1)) : 1;
-    rows.clear();
-    data_.rows.of(sample, rows);
-    for (const model::SyscallRow& row : rows) {
-      Bytes& bytes = bytes_[data_.text(row.syscall)];
-      const double divisor = per_pass * static_cast<double>(group_.samples.size());
-      add_to(bytes.moved, row.bytes, divisor);
-      add_to(bytes.released, row.bytes_released, divisor);
-      has_bytes_ = has_bytes_ || row.bytes.has_value();
-    }
-  }
-}
+    : data_(data), group_(group), summary_(summary) {}
 
 CallSum WindowCalls::sum(Syscalls syscalls) const {
   CallSum out;
   double most = 0;
-  std::set<std::string_view> seen;
   for (const stats::SyscallSummary& one : summary_.syscalls) {
     const std::string_view name = syscall_of(one.name);
     if (!is_among(syscalls, name)) continue;
@@ -77,14 +47,8 @@ CallSum WindowCalls::sum(Syscalls syscalls) const {
       most = calls;
       out.most = name;
     }
-    if (!seen.insert(name).second) continue;
-    const auto bytes = bytes_.find(name);
-    if (bytes == bytes_.end()) continue;
-    const auto add = [](std::optional<double>& sum, const std::optional<double>& more) {
-      sum = sum && more ? std::optional(*sum + *more) : std::nullopt;
-    };
-    add(out.bytes, bytes->second.moved);
-    add(out.bytes_released, bytes->second.released);
+    add_to(out.bytes, one.bytes);
+    add_to(out.bytes_released, one.bytes_released);
   }
   return out;
 }
@@ -107,7 +71,9 @@ bool WindowCalls::has_results() const {
 }
 
 bool WindowCalls::has_bytes() const {
-  return has_bytes_;
+  return summary_.bytes_read || summary_.bytes_mapped ||
+         std::any_of(summary_.syscalls.begin(), summary_.syscalls.end(),
+                     [](const stats::SyscallSummary& one) { return one.bytes || one.bytes_released; });
 }
 
 bool WindowCalls::has_times() const {

@@ -9,7 +9,6 @@
 #include <initializer_list>
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -61,17 +60,9 @@ class WindowCalls {
   std::string_view per() const;
 
  private:
-  struct Bytes {
-    std::optional<double> moved = 0;
-    std::optional<double> released = 0;
-  };
-  void add_bytes();
-
   const model::Dataset& data_;
   const model::Group& group_;
   const stats::WindowSummary& summary_;
-  std::map<std::string, Bytes, std::less<>> bytes_;  ///< By the name of the syscall, of all its details.
-  bool has_bytes_ = false;
 };
 
 }  // namespace syscost::bench::findings

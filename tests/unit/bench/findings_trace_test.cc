@@ -233,6 +233,24 @@ TEST(ShortTimeoutsInOrder, LeavesLongWaitsAndAnswersAlone) {
   EXPECT_EQ(evidence_of("short-timeouts", trace), Texts{});
 }
 
+TEST(SleepInTestInOrder, NamesTheLineThatSleepsLongest) {
+  MadeTrace trace;
+  trace.taking(60'000'000).at("at test/a.cc:9 TestBody+1").call("clock_nanosleep", {}, 0);
+  trace.taking(10'000'000).at("at src/b.cc:5 poll+1").call("clock_nanosleep", {}, 0).call("clock_nanosleep", {}, 0);
+  const std::vector<Hit> hits = hits_of("sleep-in-test", trace);
+  ASSERT_EQ(hits.size(), 1U);
+  EXPECT_EQ(hits[0].evidence, "3 sleeps take 80.0 ms");
+  EXPECT_EQ(hits[0].site, "test/a.cc:9 TestBody");
+}
+
+TEST(SleepInTestInOrder, LeavesShortSleepsAlone) {
+  MadeTrace trace;
+  trace.taking(1'000'000);
+  for (int i = 0; i < 100; ++i) trace.call("clock_nanosleep", {}, 0);
+  trace.taking(40'000'000).call("nanosleep", {}, 0);
+  EXPECT_EQ(evidence_of("sleep-in-test", trace), Texts{});
+}
+
 void wait_for_lock(MadeTrace& trace, const char* value, std::uint32_t thread) {
   trace.call("futex", {{"uaddr", "0x7f01"}, {"op", "FUTEX_WAIT_PRIVATE"}, {"val", value}, {"utime", "NULL"}}, "0",
              thread);

@@ -6,16 +6,9 @@
 #include <string_view>
 
 #include "commands/summary.h"
-#include "render/units.h"
 
 namespace syscost::bench::commands {
 namespace {
-
-// If one repetition makes this many calls of one syscall, the summary points at them.
-constexpr double kManyCalls = 1000;
-// Calls per test below which a share of failing calls says little.
-constexpr double kFewCalls = 10;
-constexpr double kProbingShare = 0.5;
 
 /// These calls never return, by design.
 bool may_not_return(std::string_view syscall) {
@@ -42,27 +35,7 @@ void add_losses(const stats::WindowSummary& window, std::vector<std::string>& ou
   }
 }
 
-void add_syscall_findings(const stats::WindowSummary& window, const stats::SyscallSummary& syscall,
-                          std::vector<std::string>& out) {
-  // A loop calls its body; a benchmark, or a test that counts cycles, iterates.
-  const bool is_loop = !window.loop.empty();
-  const double calls = syscall.count() ? syscall.count()->median : 0;
-  const double failed = syscall.errors ? syscall.errors->median : 0;
-  if (calls * window.passes() >= kFewCalls && failed >= kProbingShare * calls) {
-    std::string names;
-    for (const auto& [name, spread] : syscall.errnos) names += (names.empty() ? "" : ", ") + name;
-    out.push_back(fmt::format("error probing: {}{} of {} {} calls failed ({})",
-                              window.is_per_iteration ? fmt::format("in each {} ", is_loop ? "call" : "iteration") : "",
-                              render::count(failed), render::count(calls), syscall.name,
-                              names.empty() ? "errno not recorded" : names));
-  }
-  if (calls >= kManyCalls && !syscall.is_wait) {
-    const bool is_timed = syscall.kernel_ns && syscall.latency_count && syscall.latency_count->median > 0;
-    out.push_back(fmt::format(
-        "many calls: {} {}{}{}", render::count(calls), syscall.name,
-        window.is_per_iteration ? (is_loop ? " a call" : " an iteration") : "",
-        is_timed ? ", " + render::duration(syscall.kernel_ns->median / syscall.latency_count->median) + " each" : ""));
-  }
+void add_syscall_remarks(const stats::SyscallSummary& syscall, std::vector<std::string>& out) {
   if (syscall.denied.value_or(0) > 0) {
     out.push_back(
         fmt::format("denied: {} {} stopped by a seccomp filter, not in the counts", *syscall.denied, syscall.name));
@@ -87,12 +60,15 @@ void add_syscall_findings(const stats::WindowSummary& window, const stats::Sysca
 
 }  // namespace
 
-std::vector<std::string> findings(const stats::WindowSummary& window) {
+std::vector<std::string> remarks(const SummarizedRun& run, const stats::WindowSummary& window) {
   std::vector<std::string> out;
   add_losses(window, out);
-  // A tool observes a window of ours, and that window has the findings.
+  // A tool observes a window of ours, and that window has the remarks.
   if (!window.is_ours()) return out;
-  for (const stats::SyscallSummary& syscall : window.syscalls) add_syscall_findings(window, syscall, out);
+  if (const auto found = run.findings.find(window.name); found != run.findings.end()) {
+    out.insert(out.end(), found->second.begin(), found->second.end());
+  }
+  for (const stats::SyscallSummary& syscall : window.syscalls) add_syscall_remarks(syscall, out);
   return out;
 }
 
