@@ -169,7 +169,8 @@ std::pmr::string text_of_detail(const CallDetail& detail) {
   request.stack = 0;
   if (!request.empty()) text.append(detail_text(request));
   if (detail.stack == 0) return text;
-  return text.append(text.empty() ? "" : " ").append(text_of_site(detail.stack));
+  text.append(text.empty() ? "" : " ").append(text_of_site(detail.stack));
+  return text;  // not what append() returns: a copy of that is in the heap
 }
 
 /// By syscall and detail, and calls of different sites by the sites' texts: two runs have the same order.

@@ -45,6 +45,17 @@ const char* find(char* const* environment, const char* name, std::size_t size) {
   return nullptr;
 }
 
+/// A copy that stays. The heap is the program's: what lies there must not depend on flags of ours. Null without memory.
+const char* copy_of(const char* text) {
+  static char room[std::size_t{32} << 10];
+  static std::size_t used = 0;
+  const std::size_t size = std::strlen(text) + 1;
+  if (size > sizeof room - used) return strdup(text);
+  char* const copy = room + used;
+  used += size;
+  return static_cast<const char*>(std::memcpy(copy, text, size));
+}
+
 /// True where the list `value` of LD_PRELOAD has our library.
 bool has_ours(const char* value) {
   const std::size_t size = std::strlen(g_kept.preload);
@@ -86,11 +97,11 @@ bool keep_what_is_passed_on() {
   const char* const preload = getenv(kPreloadVariable);
   if (preload == nullptr || getauxval(AT_SECURE) != 0) return false;
   // Copies: the program may change its environment.
-  g_kept.preload = strdup(preload);
-  if (const char* const notes = getenv(kNotesVariable); notes != nullptr) g_kept.notes = strdup(notes);
+  g_kept.preload = copy_of(preload);
+  if (const char* const notes = getenv(kNotesVariable); notes != nullptr) g_kept.notes = copy_of(notes);
   for (char* const* variable = environ; *variable != nullptr && g_kept.count < kMostVariables; ++variable) {
     if (!starts_with(*variable, "SYSCOST_") && !starts_with(*variable, "_SYSCOST_")) continue;
-    if (const char* const copy = strdup(*variable); copy != nullptr) g_kept.variables[g_kept.count++] = copy;
+    if (const char* const copy = copy_of(*variable); copy != nullptr) g_kept.variables[g_kept.count++] = copy;
   }
   const char* const slash = std::strrchr(preload, '/');
   const std::size_t folder = slash != nullptr ? static_cast<std::size_t>(slash - preload) + 1 : 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "backends/dispatch/call_stacks.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/auxv.h>
@@ -23,6 +22,7 @@
 #include "backends/dispatch/stub/modules.h"
 #include "backends/dispatch/stub/unwind.h"
 #include "backends/dispatch/stub/where.h"
+#include "os/loaded_function.h"
 #include "os/mapped_memory.h"
 
 namespace syscost::dispatch {
@@ -154,7 +154,7 @@ void set_hexadecimal(std::pmr::string& text, const unsigned char* bytes, std::si
 
 Result<std::shared_ptr<CallStacks>> CallStacks::start(signal_safe::Thread& opener) {
   WhereState& where = syscost_where_state;
-  where.find_object = reinterpret_cast<signal_safe::FindObject>(dlsym(RTLD_DEFAULT, "_dl_find_object"));
+  where.find_object = reinterpret_cast<signal_safe::FindObject>(loaded_function("_dl_find_object"));
   if (where.find_object == nullptr) {
     return Failure{
         "this C library has no _dl_find_object, by which call stacks (--syscost_where) are found; glibc has it from "

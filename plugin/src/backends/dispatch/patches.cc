@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "backends/dispatch/patches.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
 
@@ -13,6 +12,7 @@
 #include "backends/dispatch/stub/signals_held.h"
 #include "backends/dispatch/stub/state.h"
 #include "backends/dispatch/tracer.h"
+#include "os/loaded_function.h"
 
 namespace syscost::dispatch {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 constexpr long kRegisterSyncCore = 1 << 6;  // MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE
 
 bool is_there(const char* runtime) {
-  return dlsym(RTLD_DEFAULT, runtime) != nullptr;
+  return loaded_function(runtime) != nullptr;
 }
 
 bool is_under_sanitizer() {

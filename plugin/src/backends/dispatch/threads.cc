@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "backends/dispatch/threads.h"
 
-#include <dlfcn.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 
 #include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/state.h"
+#include "os/loaded_function.h"
 
 namespace syscost::dispatch {
 namespace {
@@ -146,7 +146,7 @@ Activity activity_of(pid_t thread) {
 
 /// ThreadSanitizer's runtime has a thread of its own.
 std::size_t count_runtime_threads() {
-  return dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr ? 1 : 0;
+  return loaded_function("__tsan_init") != nullptr ? 1 : 0;
 }
 
 }  // namespace
