@@ -13,12 +13,14 @@ struct Entry {
   ByteRule rule;
 };
 
+// NOLINTBEGIN(readability-identifier-naming): the words of the table
 constexpr auto READS = ByteWay::reads;
 constexpr auto WRITES = ByteWay::writes;
 constexpr auto BOTH = ByteWay::both;
 constexpr auto MAPS = ByteWay::maps;
 constexpr auto UNMAPS = ByteWay::unmaps;
 constexpr auto UNKNOWN = ByteWay::unknown;
+// NOLINTEND(readability-identifier-naming)
 
 constexpr std::uint64_t key_of(std::uint64_t abi, std::uint64_t number) {
   return abi << 32U | number;

@@ -32,9 +32,11 @@ void call(int times) {
 
 template <int... kCallers>
 void call_from_each(std::integer_sequence<int, kCallers...> /*callers*/) {
+  // NOLINTBEGIN(google-build-using-namespace): one function of one namespace
   using namespace a_namespace_with_a_long_name_because_generated_code_has_such_names::
       another_one_of_the_same_kind_so_that_the_name_of_a_function_has_a_few_hundred_characters::
           and_one_more_of_them_which_makes_the_whole_name_longer_than_a_line_of_a_message_may_be;
+  // NOLINTEND(google-build-using-namespace)
   (call_times<kCallers + 1>(), ...);
 }
 

@@ -42,50 +42,50 @@ void sleep_by_the_kernel() {
 class Pipeline : public testing::Test {
  protected:
   static void TearDownTestSuite() {
-    for (std::thread* thread : {&reader, &writer}) {
+    for (std::thread* thread : {&reader_, &writer_}) {
       if (thread->joinable()) thread->join();
     }
   }
 
-  static inline std::thread reader;
-  static inline std::thread writer;
-  static inline std::array<int, 2> letters{};
-  static inline std::array<int, 2> answers{};
-  static inline std::atomic<int> is_done{0};
-  static inline std::atomic<int> reader_thread{0};
+  static inline std::thread reader_;
+  static inline std::thread writer_;
+  static inline std::array<int, 2> letters_{};
+  static inline std::array<int, 2> answers_{};
+  static inline std::atomic<int> is_done_{0};
+  static inline std::atomic<int> reader_thread_{0};
 };
 
 TEST_F(Pipeline, WaitsInOneOrder) {
-  ASSERT_EQ(pipe(letters.data()), 0);
-  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, answers.data()), 0);
+  ASSERT_EQ(pipe(letters_.data()), 0);
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, answers_.data()), 0);
   const int main_thread = gettid();
-  is_done = 0;
-  reader_thread = 0;
-  reader = std::thread([main_thread] {
+  is_done_ = 0;
+  reader_thread_ = 0;
+  reader_ = std::thread([main_thread] {
     prctl(PR_SET_NAME, "reader");
-    reader_thread = gettid();
+    reader_thread_ = gettid();
     char letter = 0;
-    EXPECT_EQ(read(letters[0], &letter, 1), 1);
+    EXPECT_EQ(read(letters_[0], &letter, 1), 1);
     sleep_by_the_kernel();
     await_blocked("self", main_thread, SYS_futex);
-    is_done = 1;
-    syscall(SYS_futex, &is_done, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+    is_done_ = 1;
+    syscall(SYS_futex, &is_done_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
   });
-  writer = std::thread([] {
+  writer_ = std::thread([] {
     prctl(PR_SET_NAME, "writer");
-    while (reader_thread == 0) sched_yield();
-    await_blocked("self", reader_thread, SYS_read);
-    EXPECT_EQ(write(letters[1], "x", 1), 1);
+    while (reader_thread_ == 0) sched_yield();
+    await_blocked("self", reader_thread_, SYS_read);
+    EXPECT_EQ(write(letters_[1], "x", 1), 1);
   });
-  while (is_done == 0) syscall(SYS_futex, &is_done, FUTEX_WAIT_PRIVATE, 0, nullptr, nullptr, 0);
+  while (is_done_ == 0) syscall(SYS_futex, &is_done_, FUTEX_WAIT_PRIVATE, 0, nullptr, nullptr, 0);
   const std::string own_process = std::to_string(getpid());
   const pid_t child = fork();
   if (child == 0) {
     await_blocked(own_process, main_thread, SYS_recvfrom);
-    _exit(send(answers[1], "x", 1, 0) == 1 ? 0 : 1);
+    _exit(send(answers_[1], "x", 1, 0) == 1 ? 0 : 1);
   }
   char answer = 0;
-  EXPECT_EQ(recv(answers[0], &answer, 1, 0), 1);
+  EXPECT_EQ(recv(answers_[0], &answer, 1, 0), 1);
   int status = -1;
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);

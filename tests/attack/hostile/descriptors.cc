@@ -28,10 +28,10 @@ constexpr int kUpTo = 1100;
 /// Leaves numbers free above kUpTo: an ordinary user's limit is often 1024. False if the hard limit is too low.
 bool can_open_above() {
   rlimit files{};
-  constexpr rlim_t wanted = kUpTo + 100;
-  if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_max < wanted) return false;
-  if (files.rlim_cur >= wanted) return true;
-  files.rlim_cur = wanted;
+  constexpr rlim_t kWanted = kUpTo + 100;
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_max < kWanted) return false;
+  if (files.rlim_cur >= kWanted) return true;
+  files.rlim_cur = kWanted;
   return setrlimit(RLIMIT_NOFILE, &files) == 0;
 }
 

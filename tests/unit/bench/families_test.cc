@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -302,10 +303,12 @@ TEST(LawChanges, OfASyscallThatIsNewBeginAtZero) {
   EXPECT_TRUE(changes_between(family_rows(sizes, none), family_rows(sizes, none)).empty());
 }
 
+constexpr std::array<double, 6> kManySizes{8, 64, 512, 4096, 32768, 262144};
+
 TEST(Complexity, IsThatOfTheTimes) {
   const auto of = [](auto time_ns) {
     std::vector<scale::TimePoint> points;
-    for (double n = 8; n <= 1e6; n *= 8) points.push_back({n, time_ns(n)});
+    for (const double n : kManySizes) points.push_back({n, time_ns(n)});
     const auto fit = scale::best_complexity(points);
     return fit ? std::string(scale::to_string(fit->complexity)) : std::string("none");
   };
@@ -318,7 +321,7 @@ TEST(Complexity, IsThatOfTheTimes) {
 
 TEST(Complexity, IsNotThatOfOneDisturbedTime) {
   std::vector<scale::TimePoint> points;
-  for (double n = 8; n <= 1e6; n *= 8) points.push_back({n, 5 * n});
+  for (const double n : kManySizes) points.push_back({n, 5 * n});
   EXPECT_TRUE(scale::best_complexity(points)->is_stable());
   points.back().time_ns *= 20;
   const auto fit = scale::best_complexity(points);
@@ -328,7 +331,7 @@ TEST(Complexity, IsNotThatOfOneDisturbedTime) {
 
 TEST(Complexity, TheFixedCostIsFoundWithItsInterval) {
   std::vector<scale::TimePoint> points;
-  for (double n = 8; n <= 1e6; n *= 8) points.push_back({n, (2000 + 0.25 * n) * (1 + 0.02 * std::sin(n))});
+  for (const double n : kManySizes) points.push_back({n, (2000 + 0.25 * n) * (1 + 0.02 * std::sin(n))});
   const auto fixed = scale::fixed_cost(points);
   ASSERT_TRUE(fixed);
   EXPECT_EQ(fixed->complexity, scale::Complexity::linear);

@@ -115,6 +115,7 @@ struct Subject {
   std::string name;
   std::string compiler;  ///< Empty: this program.
 };
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest's name
 void PrintTo(const Subject& subject, std::ostream* out) {
   *out << subject.name;
 }

@@ -68,7 +68,7 @@ class CallSites {
   };
 
   void look_up_new_stacks(const detail::CostData& cost);
-  void look_up_stacks(const std::pmr::set<StackKey>& stacks);
+  void look_up_stacks(const std::pmr::set<StackKey>& fresh);
   void look_up(const std::pmr::set<AddressKey>& addresses);
   void look_up(const Module& module, std::span<const symbols::Address> addresses);
   std::pmr::vector<symbols::ResolvedFrame> resolve(StackKey key);
