@@ -18,7 +18,9 @@ void drain_bits(Word* words, std::size_t word_count, Visit visit) {
     std::uint64_t bits = words[w];
     if (bits == 0) continue;
     words[w] = 0;
-    for (; bits != 0; bits &= bits - 1) visit(static_cast<std::uint32_t>(w * 64 + std::countr_zero(bits)));
+    for (; bits != 0; bits &= bits - 1) {
+      visit(static_cast<std::uint32_t>(w * 64 + static_cast<unsigned>(std::countr_zero(bits))));
+    }
   }
 }
 
