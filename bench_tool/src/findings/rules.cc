@@ -91,7 +91,7 @@ constexpr std::array kRules = {
          .title = "the same file opened again and again",
          .needs = Needs::trace,
          .definition =
-             "A path is opened 16 times or more for reading, and read or mapped, while it does not change; or 16 "
+             "A path is opened 32 times or more for reading, and read or mapped, while it does not change; or 32 "
              "times or more to append to it, with 2 writes or less each.",
          .remedy = "Keep the file open, or keep its content.",
          .in_trace = reopened_file},
@@ -174,7 +174,7 @@ constexpr std::array kRules = {
          .title = "most calls of a syscall fail",
          .needs = Needs::results,
          .definition =
-             "10 calls or more of a syscall, over all passes of a loop, and half of them or more fail, with errors "
+             "20 calls or more of a syscall, over all passes of a loop, and half of them or more fail, with errors "
              "other than EAGAIN, EALREADY, ECHILD, EINPROGRESS, EINTR and ETIMEDOUT.",
          .remedy = "Look at the errors: the call asks for something that is not there, or is not needed.",
          .is_general = true,

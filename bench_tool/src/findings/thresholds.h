@@ -28,7 +28,7 @@ inline constexpr std::size_t kManyMissing = 16;      ///< Lookups of one path th
 inline constexpr double kManyLookups = 32;           ///< Lookups that fail, of all paths,
 inline constexpr double kMissingShare = 0.5;         ///< and their share of all lookups.
 inline constexpr std::size_t kManyOpensToStat = 16;  ///< Opens without a use of the file.
-inline constexpr std::size_t kManyOpens = 16;        ///< Opens of one file that did not change,
+inline constexpr std::size_t kManyOpens = 32;        ///< Opens of one file that did not change,
 inline constexpr std::size_t kFewAppends = 2;        ///< or that each append so often at most.
 
 // Waiting.
@@ -52,7 +52,7 @@ inline constexpr double kAllocationsAPass = 1;
 inline constexpr double kManyAllocations = 16;
 
 // Calls of any kind.
-inline constexpr double kFewCalls = 10;
+inline constexpr double kFewCalls = 20;
 inline constexpr double kFailingShare = 0.5;
 inline constexpr double kManyCalls = 1000;
 

@@ -177,16 +177,16 @@ TEST(OpenToProbe, LeavesUsesAlone) {
 
 TEST(ReopenedFile, FiresForReadersAndAppenders) {
   MadeTrace readers;
-  for (int i = 0; i < 16; ++i) readers.open("settings", 3).on("read", 3, 10).on("close", 3);
-  EXPECT_EQ(evidence_of("reopened-file", readers), Texts{"settings is opened 16 times to read the same content"});
+  for (int i = 0; i < 32; ++i) readers.open("settings", 3).on("read", 3, 10).on("close", 3);
+  EXPECT_EQ(evidence_of("reopened-file", readers), Texts{"settings is opened 32 times to read the same content"});
   MadeTrace appenders;
-  for (int i = 0; i < 16; ++i) appenders.open("log", 3, "O_WRONLY|O_CREAT|O_APPEND").on("write", 3, 10).on("close", 3);
-  EXPECT_EQ(evidence_of("reopened-file", appenders), Texts{"log is opened 16 times to append to it"});
+  for (int i = 0; i < 32; ++i) appenders.open("log", 3, "O_WRONLY|O_CREAT|O_APPEND").on("write", 3, 10).on("close", 3);
+  EXPECT_EQ(evidence_of("reopened-file", appenders), Texts{"log is opened 32 times to append to it"});
 }
 
 TEST(ReopenedFile, LeavesChangedFilesAlone) {
   MadeTrace trace;
-  for (int i = 0; i < 30; ++i) {
+  for (int i = 0; i < 60; ++i) {
     trace.open("state", 3, "O_WRONLY|O_CREAT|O_TRUNC").on("write", 3, 10).on("close", 3);
     trace.open("state", 3).on("read", 3, 10).on("close", 3);
   }
