@@ -18,6 +18,7 @@
 #include "commands/export.h"
 #include "commands/findings.h"
 #include "commands/log.h"
+#include "commands/report.h"
 #include "commands/run_programs.h"
 #include "commands/runs.h"
 #include "commands/scale.h"
@@ -81,6 +82,8 @@ int dispatch(const Options& options, std::ostream& out, std::ostream& err) {
       return commands::findings_command(options, paint, out, err);
     case cli::Command::export_run:
       return commands::export_run(options, out, err);
+    case cli::Command::report:
+      return commands::report_page(options, out, err);
     case cli::Command::doctor:
       return commands::doctor(options, out, err);
   }

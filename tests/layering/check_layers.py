@@ -74,6 +74,7 @@ BENCH = {
     "stats": ["csv", "model", "syscost"],
     "render": ["csv", "model", "stats"],
     "scale": ["model", "stats", "syscost"],
+    "report": ["findings", "model", "render", "stats", "syscost", "trace"],
     "trace": ["csv"],
     "findings": ["model", "render", "stats", "syscost", "trace"],
     "otlp": ["csv", "model", "render", "stats", "syscost", "trace"],
@@ -81,7 +82,7 @@ BENCH = {
     "cli": ["budgets", "csv", "model", "plugin/session/options", "render", "stats", "syscost"],
     "gpu_stamps": ["cli", "csv", "render", "syscost/gpu"],
     "commands": ["budgets", "cli", "csv", "findings", "gpu_stamps", "model", "otlp", "plugin/os", "render",
-                 "scale", "stats", "syscost", "trace"],
+                 "report", "scale", "stats", "syscost", "trace"],
     ".": ["cli", "commands", "plugin/os", "render"],
     "shell": ["cli", "plugin/backends/ebpf/helper", "plugin/core", "plugin/session/options"],
 }

@@ -26,6 +26,7 @@ Examples:
   bench ab -- main/tests -- pr/tests        runs both in turns: counts and times
   bench baseline update r1.csv r2.csv r3.csv    a file to commit
   bench check pr.csv                        judges a run against it
+  bench report out.csv -o report.html       one HTML file to look at
   bench export out.csv --otlp URL           sends it to an OpenTelemetry collector
 `bench COMMAND --help` says more.)";
 

@@ -8,6 +8,7 @@
 #include "cli/export_arguments.h"
 #include "cli/footers.h"
 #include "cli/raw_options.h"
+#include "cli/report_arguments.h"
 #include "cli/trace_arguments.h"
 #include "cli/validators.h"
 #include "session/options/option_table.h"
@@ -302,6 +303,9 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
 
   export_command = add_export_command(app, options, kRunHelp);
   add_run_options(*export_command, options, 1);
+
+  report = add_report_command(app, options, kRunHelp);
+  add_run_options(*report, options, 1);
 
   doctor = app.add_subcommand("doctor", "Show whether this machine can measure")->footer(kDoctorFooter);
   doctor->add_option("BINARY", options.binary, "A test or benchmark linked with syscost");

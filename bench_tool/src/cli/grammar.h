@@ -51,6 +51,7 @@ struct Grammar {
   CLI::App* scale = nullptr;
   CLI::App* findings = nullptr;
   CLI::App* export_command = nullptr;
+  CLI::App* report = nullptr;
   CLI::App* doctor = nullptr;
 
   /// The words that an option takes, if they are checked after the parser (raw_options.cc).

@@ -11,6 +11,7 @@
 #include "cli/check_options.h"
 #include "cli/export_options.h"
 #include "cli/findings_options.h"
+#include "cli/report_options.h"
 #include "cli/trace_options.h"
 #include "csv/find_files.h"
 #include "render/screen.h"
@@ -34,7 +35,8 @@ enum class Command {
   baseline_update,
   check,
   confirm,
-  export_run
+  export_run,
+  report
 };
 enum class Format { text, md, csv, json };
 /// The report for CI systems that compare and ab print instead of a Format.
@@ -107,6 +109,7 @@ struct Options {
   ExportOptions to;          ///< export
   FindingsOptions findings;  ///< findings
   TraceOptions trace;        ///< trace
+  ReportOptions page;        ///< report
 
   bool for_people() const { return report == Report::none && (format == Format::text || format == Format::md); }
   /// True if control characters in printed names are made visible; JSON has escapes of its own.

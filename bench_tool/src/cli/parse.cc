@@ -17,9 +17,9 @@
 namespace syscost::bench::cli {
 namespace {
 
-constexpr std::array<std::string_view, 17> kCommands = {"run",      "watch", "summary",  "show",   "trace",   "hist",
+constexpr std::array<std::string_view, 18> kCommands = {"run",      "watch", "summary",  "show",   "trace",   "hist",
                                                         "log",      "scale", "findings", "runs",   "compare", "ab",
-                                                        "baseline", "check", "confirm",  "export", "doctor"};
+                                                        "baseline", "check", "confirm",  "export", "report",  "doctor"};
 
 /// True when the options before the command ask for help.
 bool asks_for_help(const std::vector<std::string>& args) {
@@ -102,6 +102,12 @@ Parsed parse(const std::vector<std::string>& args) {
     }
   }
   if (grammar.export_command->parsed()) options.command = Command::export_run;
+  if (grammar.report->parsed()) {
+    options.command = Command::report;
+    if (options.runs.empty() && !options.page.compare.empty()) options.runs = {options.page.compare.back()};
+    if (options.runs.empty())
+      return usage_error("report needs a RUN, or --compare OLD NEW\nTry `bench report --help`.");
+  }
   if (grammar.doctor->parsed()) options.command = Command::doctor;
   return finish(std::move(options), raw);
 }

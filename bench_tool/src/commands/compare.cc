@@ -141,6 +141,10 @@ void write(const cli::Options& options, const CompareResult& result, const rende
   }
 }
 
+bool has_pairs(const CompareResult& result) {
+  return std::any_of(result.rows.begin(), result.rows.end(), [](const Comparison& row) { return row.is_paired(); });
+}
+
 /// The verdict on what was read, with the exit code and the reason for it.
 Conclusion verdict_of(const cli::Options& options, const CompareResult& result) {
   const auto fails = [&](const Comparison& row) { return !gate_failures(row, options.gate).empty(); };
@@ -236,11 +240,8 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
   return {};
 }
 
-int report(const cli::Options& options, CompareResult& result, const csv::Problems& problems,
-           const render::Paint& paint, std::ostream& out, std::ostream& err) {
-  const bool has_pairs =
-      std::any_of(result.rows.begin(), result.rows.end(), [](const Comparison& row) { return row.is_paired(); });
-  if (!has_pairs) {
+void conclude(const cli::Options& options, CompareResult& result, const csv::Problems& problems) {
+  if (!has_pairs(result)) {
     result.conclusion = {cli::kExitBadInput, "none, exit code 2: no test is in both runs"};
   } else if (!problems.empty()) {
     result.conclusion = {cli::kExitBadInput, "none, exit code 2: not all of the input could be used"};
@@ -251,6 +252,12 @@ int report(const cli::Options& options, CompareResult& result, const csv::Proble
       static_cast<std::size_t>(std::count_if(result.rows.begin(), result.rows.end(), [&](const Comparison& row) {
         return !gate_failures(row, result.gate).empty();
       }));
+}
+
+int report(const cli::Options& options, CompareResult& result, const csv::Problems& problems,
+           const render::Paint& paint, std::ostream& out, std::ostream& err) {
+  const bool is_paired = has_pairs(result);  // of all rows
+  conclude(options, result, problems);
   if (!options.for_people() && (!options.sort.empty() || options.top)) {
     std::vector<Comparison> rows;
     for (const Comparison* row : chosen_rows(result, options)) rows.push_back(*row);
@@ -258,25 +265,22 @@ int report(const cli::Options& options, CompareResult& result, const csv::Proble
   }
   write(options, result, paint, out, err);
   problems.print(err);
-  if (!has_pairs) {
+  if (!is_paired) {
     err << "bench: no test is in both runs, so nothing was compared; name renamed tests with --pair OLD=NEW\n";
   }
   return result.conclusion.exit_code;
 }
 
-int compare(const cli::Options& asked, const render::Paint& paint, std::ostream& out, std::ostream& err) {
-  cli::Options options = asked;
+bool compare_both(cli::Options& options, CompareResult& result, csv::Problems& problems, std::ostream& err) {
   if (is_one_pipe(options.runs[0], options.runs[1])) {
     err << "bench: OLD and NEW are the same pipe or device, which can be read once only\n"
            "Write it to a file, and give that.\n";
-    return cli::kExitBadInput;
+    return false;
   }
-  csv::Problems problems;
-  CompareResult result;
   result.count_rules = add_rules_of_file(options.config, options.counts, problems).line;
   if (!problems.empty()) {
     problems.print(err);
-    return cli::kExitBadInput;
+    return false;
   }
   load_both(options, result, problems);
   // A test may be new or gone: it must be in one of them.
@@ -285,26 +289,34 @@ int compare(const cli::Options& asked, const render::Paint& paint, std::ostream&
   }
   if (result.old_data.samples.empty() || result.new_data.samples.empty()) {
     problems.print(err);
-    if (!options.tests.empty() && !problems.empty()) return cli::kExitBadInput;  // that says why
+    if (!options.tests.empty() && !problems.empty()) return false;  // that says why
     err << "bench: nothing to compare: "
         << csv::printable(result.old_data.samples.empty() ? options.runs[0] : options.runs[1])
         << (options.tests.empty() ? " holds no test\n" : " holds no such test\n");
-    return cli::kExitBadInput;
+    return false;
   }
   // With --pair one test of a run is compared with another of it.
   if (options.pairs.empty() && is_the_same(result.old_data, result.new_data)) {
     problems.print(err);
     err << "bench: OLD and NEW are the same run of the same file, so that nothing can differ\n"
            "Give two files, or two runs of one file with --run OLD_ID --run NEW_ID.\n";
-    return cli::kExitBadInput;
+    return false;
   }
   result.names_sides = true;
   if (const std::vector<std::string> faults = judge(options, result); !faults.empty()) {
     problems.print(err);
     for (const std::string& fault : faults) err << "bench: " << csv::printable(fault) << '\n';
-    return cli::kExitBadInput;
+    return false;
   }
   judge_among_all_tests(options, result);
+  return true;
+}
+
+int compare(const cli::Options& asked, const render::Paint& paint, std::ostream& out, std::ostream& err) {
+  cli::Options options = asked;
+  csv::Problems problems;
+  CompareResult result;
+  if (!compare_both(options, result, problems, err)) return cli::kExitBadInput;
   return report(options, result, problems, paint, out, err);
 }
 

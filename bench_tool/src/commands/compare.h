@@ -77,6 +77,13 @@ std::string row_key(const stats::Comparison& row);
 /// Adds warnings about what differs between the sides, and about the times that are incomparable for it.
 void add_warnings(CompareResult& result);
 
+/// Reads and judges the RUNs of `options`, to whose rules for counts those of a file are added. False after it printed
+/// why it could not.
+bool compare_both(cli::Options& options, CompareResult& result, csv::Problems& problems, std::ostream& err);
+
+/// Sets `result.conclusion` and `failing`, from all rows.
+void conclude(const cli::Options& options, CompareResult& result, const csv::Problems& problems);
+
 /// Concludes, prints the comparison and the problems of its input; returns the exit code.
 int report(const cli::Options& options, CompareResult& result, const csv::Problems& problems,
            const render::Paint& paint, std::ostream& out, std::ostream& err);

@@ -21,12 +21,12 @@
 #include "otlp/encode.h"
 #include "otlp/endpoints.h"
 #include "otlp/metrics.h"
-#include "otlp/output_file.h"
 #include "otlp/process_run.h"
 #include "otlp/requests.h"
 #include "otlp/sender.h"
 #include "otlp/spans.h"
 #include "otlp/transport.h"
+#include "render/output_file.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -177,7 +177,7 @@ class ToStandardOutput : public Target {
 
 class ToFile : public Target {
  public:
-  explicit ToFile(const std::string& path) : path_(path), file_(path) {}
+  explicit ToFile(const std::string& path) : path_(path), file_(path, {"{\"resource", "file that bench exported"}) {}
   std::string open() override { return file_.open(); }
   std::string take(const Request& request) override { return file_.write(request.body + '\n'); }
   std::string finish() override { return file_.finish(); }
@@ -187,7 +187,7 @@ class ToFile : public Target {
 
  private:
   std::string path_;
-  otlp::OutputFile file_;
+  render::OutputFile file_;
 };
 
 class Nowhere : public Target {

@@ -28,6 +28,9 @@ struct TestLog {
 /// `3 -> 102 calls: +99 write`, a line for the counts and one for each time; empty where nothing changed.
 std::vector<std::string> step_lines(const stats::HistoryRun& run);
 
+/// `run 17, commit 43cf755a, 2026-11-21 01:52`.
+std::string name_of_run(const model::Dataset& data, const model::Context& context);
+
 std::string log_text(const TestLog& log, std::size_t width, const render::Paint& paint);
 std::string log_markdown(const TestLog& log);
 std::string log_json(const TestLog& log);

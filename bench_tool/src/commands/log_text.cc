@@ -96,16 +96,6 @@ render::Table log_table(const TestLog& log, std::size_t width) {
   return table;
 }
 
-/// `run 17, commit 43cf755a, 2026-11-21 01:52`.
-std::string name_of_run(const TestLog& log, const HistoryRun& run) {
-  const model::Context& context = *run.context;
-  std::string name = context.is_plain ? std::string() : "run " + log.data->text(run.run_id) + ", ";
-  if (context.commit != model::kNoName) {
-    name += "commit " + log.data->text(context.commit).substr(0, kFewCommitDigits) + ", ";
-  }
-  return name + minutes_of(log.data->text(context.started_at));
-}
-
 std::string heading(const TestLog& log) {
   std::size_t steps = 0;
   const HistoryRun* last = nullptr;
@@ -116,7 +106,8 @@ std::string heading(const TestLog& log) {
   }
   const std::string runs = fmt::format("{} run{}", log.runs.size(), log.runs.size() == 1 ? "" : "s, the oldest first");
   if (last == nullptr) return runs + ": no step\n";
-  return fmt::format("{}: {} step{} in {}\n", runs, steps, steps == 1 ? "," : "s, the last", name_of_run(log, *last));
+  return fmt::format("{}: {} step{} in {}\n", runs, steps, steps == 1 ? "," : "s, the last",
+                     name_of_run(*log.data, *last->context));
 }
 
 std::string notes(const TestLog& log) {
@@ -127,6 +118,14 @@ std::string notes(const TestLog& log) {
 }
 
 }  // namespace
+
+std::string name_of_run(const model::Dataset& data, const model::Context& context) {
+  std::string name = context.is_plain ? std::string() : "run " + data.text(context.run_id) + ", ";
+  if (context.commit != model::kNoName) {
+    name += "commit " + data.text(context.commit).substr(0, kFewCommitDigits) + ", ";
+  }
+  return name + minutes_of(data.text(context.started_at));
+}
 
 std::vector<std::string> step_lines(const HistoryRun& run) {
   std::vector<std::string> lines;
@@ -172,7 +171,7 @@ std::string log_markdown(const TestLog& log) {
   std::string steps;
   for (const HistoryRun& run : log.runs) {
     for (const std::string& line : step_lines(run)) {
-      steps += "- " + render::escaped_markdown(name_of_run(log, run) + ": " + line) + '\n';
+      steps += "- " + render::escaped_markdown(name_of_run(*log.data, *run.context) + ": " + line) + '\n';
     }
   }
   if (!steps.empty()) out += steps + '\n';

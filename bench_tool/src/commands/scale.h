@@ -43,6 +43,8 @@ std::vector<Amortised> amortised_of(const scale::Family& family);
 
 /// What is said of a count: `ceil(n/4096)`, `no law: ...`, `n/a: ...`.
 std::string law_cell(const scale::Family& family, const scale::LawRow& row);
+/// The same of a time: `O(n): 500 ns * n, error 0 % (RMS)`, `n/a: ...`.
+std::string complexity_cell(const scale::Family& family, const scale::TimeRow& row);
 /// `law`, `too_few`, `no_law`, `varies` or `not_measured`.
 std::string_view status_of(const scale::LawRow& row);
 

@@ -63,7 +63,9 @@ std::string curve_text(scale::Complexity complexity, const std::string& name) {
   return text.substr(2, text.size() - 3);
 }
 
-std::string time_cell(const Family& family, const scale::TimeRow& row) {
+}  // namespace
+
+std::string complexity_cell(const Family& family, const scale::TimeRow& row) {
   if (!row.fit) return "n/a: " + row.reason;
   if (row.fit->error > kLargeError) {
     return fmt::format("n/a: the best complexity, {}, has an error of {:.0f} % (RMS)",
@@ -82,12 +84,14 @@ std::string time_cell(const Family& family, const scale::TimeRow& row) {
   return text + fmt::format(", error {:.0f} % (RMS)", 100 * row.fit->error);
 }
 
+namespace {
+
 render::Table law_table(const Family& family) {
   render::Table table({{"syscall", Align::left, Cells::names}, {"law", Align::left, Cells::names}});
   for (const LawRow& row : family.rows) table.add_row({row.title(), law_cell(family, row)});
   for (const scale::TimeRow& row : family.times) {
     if (row.points.empty()) continue;
-    table.add_row({std::string(row.title), time_cell(family, row)});
+    table.add_row({std::string(row.title), complexity_cell(family, row)});
   }
   return table;
 }

@@ -12,6 +12,7 @@
 #include "render/table.h"
 #include "render/text_width.h"
 #include "render/units.h"
+#include "stats/adds_up.h"
 #include "syscost/schema.h"
 
 namespace syscost::bench::commands {
@@ -27,12 +28,6 @@ constexpr std::size_t kFewTests = 6;
 
 void add(std::optional<double>& sum, const std::optional<double>& number) {
   sum = sum && number ? std::optional(*sum + *number) : std::nullopt;
-}
-
-/// Windows that are counted once each, so that they add up: a scope lies in its test, a loop's numbers are of a pass.
-bool adds_up(const WindowSummary& window) {
-  const bool is_whole = window.kind == "test" || window.is_set_up() || window.kind == "process";
-  return is_whole && window.is_ours() && !window.is_per_iteration;
 }
 
 bool is_listed(const WindowSummary& window) {
@@ -81,7 +76,7 @@ void Overview::add(const WindowSummary& window) {
   }
   if (window.lost.value_or(0) > 0 || window.late.value_or(0) > 0 || window.incomplete > 0) ++lossy_;
   has_repetitions_ = has_repetitions_ || window.n > 1;
-  if (adds_up(window)) add_totals(window);
+  if (stats::adds_up(window)) add_totals(window);
   if (!is_listed(window)) return;
   const bool is_quiet = window.kind == "test" && window.syscalls.empty() && (window.calls || window.entries) &&
                         window.incomplete == 0 && stats::outcome_text(window).empty();

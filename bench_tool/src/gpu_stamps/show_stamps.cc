@@ -51,6 +51,18 @@ std::string text_of(const std::vector<Analysis>& analyses, const render::Paint& 
 
 }  // namespace
 
+std::vector<std::string> pictures_of(const std::string& path, std::size_t most, csv::Problems& problems) {
+  std::vector<gpu::StampedLaunch> launches = read_stamps(path, problems);
+  select_run(launches, {});
+  launches.resize(std::min(launches.size(), most));
+  std::vector<std::string> pictures;
+  for (gpu::StampedLaunch& launch : launches) {
+    make_printable(launch);
+    pictures.push_back(stamps_svg(analyze(launch)));
+  }
+  return pictures;
+}
+
 int show_stamps(const cli::Options& options, csv::Input& input, const render::Paint& paint, std::ostream& out,
                 std::ostream& err) {
   if (!options.syscall.empty()) {

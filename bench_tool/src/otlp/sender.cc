@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "otlp/gzip.h"
 #include "otlp/reply_text.h"
+#include "render/gzip.h"
 
 namespace syscost::bench::otlp {
 namespace {
@@ -68,7 +68,7 @@ bool Sender::send(const Request& request) {
   headers.push_back({"Content-Type", "application/json"});
   std::string body;
   if (target.is_packed) {
-    body = gzip(request.body);
+    body = render::gzip(request.body);
     headers.push_back({"Content-Encoding", "gzip"});
   }
   const std::string& sent = target.is_packed ? body : request.body;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "otlp/output_file.h"
+#include "render/output_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -15,17 +14,15 @@
 
 #include "csv/printable.h"
 
-namespace syscost::bench::otlp {
+namespace syscost::bench::render {
 namespace {
 
-/// How each file that bench writes begins.
-constexpr std::string_view kBeginning = "{\"resource";
-
-/// True if the file is empty, or an earlier export.
-bool may_be_replaced(int descriptor) {
-  std::array<char, kBeginning.size()> beginning{};
+/// True if the file is empty, or begins with `expected`.
+bool may_be_replaced(int descriptor, std::string_view expected) {
+  std::string beginning(expected.size(), '\0');
   const ssize_t count = pread(descriptor, beginning.data(), beginning.size(), 0);
-  return count == 0 || (count > 0 && std::string_view(beginning.data(), static_cast<std::size_t>(count)) == kBeginning);
+  return count == 0 ||
+         (count > 0 && std::string_view(beginning).substr(0, static_cast<std::size_t>(count)) == expected);
 }
 
 mode_t usual_mode() {
@@ -50,12 +47,11 @@ std::string OutputFile::open() {
   struct stat there {};
   if (::lstat(path_.c_str(), &there) == 0) {
     const int old = S_ISREG(there.st_mode) ? ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
-    const bool is_ours = old >= 0 && may_be_replaced(old);
+    const bool is_ours = old >= 0 && may_be_replaced(old, kind_.beginning);
     if (old >= 0) ::close(old);
     if (!is_ours) {
-      return fmt::format(
-          "{} is there already, and is no file that bench exported: it is left as it is. Give another name",
-          csv::printable(path_));
+      return fmt::format("{} is there already, and is no {}: it is left as it is. Give another name",
+                         csv::printable(path_), kind_.what);
     }
     mode = there.st_mode & 0777U;
   } else if (errno != ENOENT) {
@@ -87,4 +83,4 @@ std::string OutputFile::finish() {
   return {};
 }
 
-}  // namespace syscost::bench::otlp
+}  // namespace syscost::bench::render

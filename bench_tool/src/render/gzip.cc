@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "otlp/gzip.h"
+#include "render/gzip.h"
 
 #include <zlib.h>
 
 #include <new>
 
-namespace syscost::bench::otlp {
+namespace syscost::bench::render {
 
 std::string gzip(std::string_view text) {
   constexpr int kGzipWindow = 15 + 16;  // 16: gzip's header in the place of zlib's
@@ -26,4 +26,4 @@ std::string gzip(std::string_view text) {
   return packed;
 }
 
-}  // namespace syscost::bench::otlp
+}  // namespace syscost::bench::render

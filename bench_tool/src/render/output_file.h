@@ -5,19 +5,27 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
-namespace syscost::bench::otlp {
+namespace syscost::bench::render {
+
+/// What a file is whose place may be taken.
+struct OutputKind {
+  std::string_view beginning;  ///< Each such file begins with it.
+  std::string_view what;       ///< `file that bench exported`, in the message of a refusal.
+};
 
 /// Writes beside its path, under a name that no one can foresee, and takes the path's place in finish(). Without
 /// finish(), nothing is left. Not thread-safe. Each function returns what is wrong, or "".
 class OutputFile {
  public:
-  explicit OutputFile(std::string path) : path_(std::move(path)) {}
+  OutputFile(std::string path, OutputKind kind) : path_(std::move(path)), kind_(kind) {}
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  /// Refuses a path at which something stands that is no earlier export: a CSV, for example, or a folder.
+  /// Refuses a path at which something stands that is no empty file and none of `kind`: a CSV, for example, or a
+  /// folder.
   std::string open();
   std::string write(std::string_view text);
   std::string finish();
@@ -26,8 +34,9 @@ class OutputFile {
   std::string fault_of(int error) const;
 
   std::string path_;
+  OutputKind kind_;
   std::string beside_;
   int descriptor_ = -1;
 };
 
-}  // namespace syscost::bench::otlp
+}  // namespace syscost::bench::render

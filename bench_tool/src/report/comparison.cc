@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#include "report/comparison.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+
+#include "report/html.h"
+
+namespace syscost::bench::report {
+namespace {
+
+/// A page with more rows is slow, and no one reads them.
+constexpr std::size_t kMostRows = 1000;
+
+std::string row_of_test(const Run& run, const ComparedTest& test) {
+  std::string causes;
+  for (const std::string& cause : test.causes) causes += fmt::format("<li>{}</li>", text(cause));
+  return fmt::format("<tr><td>{}</td><td class=\"{}\">{}</td><td>{}</td><td>{}</td><td>{}{}</td></tr>\n",
+                     test_link(run, test.name),
+                     test.is_worse    ? "bad"
+                     : test.is_better ? "good"
+                                      : "quiet",
+                     text(test.verdict), text(test.calls), text(test.change), text(test.time),
+                     causes.empty() ? "" : "<ul class=\"name\">" + causes + "</ul>");
+}
+
+}  // namespace
+
+std::string comparison_section(const Run& run, const Comparison& comparison) {
+  std::string out = fmt::format("<p class=\"{}\">{}</p>\n<p>{}</p>\n", comparison.is_red ? "bad" : "good",
+                                text(comparison.conclusion), text(comparison.verdicts));
+  for (const std::string& line : comparison.lines) out += fmt::format("<p class=\"source\">{}</p>\n", text(line));
+  for (const std::string& line : comparison.warnings)
+    out += fmt::format("<p class=\"bad\">warning: {}</p>\n", text(line));
+  if (comparison.tests.empty()) return out + "<p>No test changed.</p>\n";
+  out +=
+      "<div class=\"wide\"><table>\n<thead><tr><th>Test</th><th>Verdict</th><th>Calls</th><th>Change</th>"
+      "<th>Time, and the lines that explain the change</th></tr></thead>\n<tbody>\n";
+  for (std::size_t i = 0; i < comparison.tests.size() && i < kMostRows; ++i)
+    out += row_of_test(run, comparison.tests[i]);
+  out += "</tbody></table></div>\n";
+  if (comparison.tests.size() > kMostRows) {
+    out += fmt::format("<p class=\"quiet\">and {} more tests that changed.</p>\n", comparison.tests.size() - kMostRows);
+  }
+  return out;
+}
+
+}  // namespace syscost::bench::report

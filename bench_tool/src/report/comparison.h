@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+//
+// What changed between two runs, and why.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/run.h"
+
+namespace syscost::bench::report {
+
+/// A test of the comparison, in the words of `bench compare`.
+struct ComparedTest {
+  std::string name;
+  std::string verdict;
+  bool is_worse = false;
+  bool is_better = false;
+  std::string calls;                ///< `3 -> 102`
+  std::string time;                 ///< Empty where no time was judged.
+  std::string change;               ///< `+99 write`
+  std::vector<std::string> causes;  ///< `write: +99 at src/log.cc:10 Log::batch (new)`, or the reason of the verdict.
+};
+
+struct Comparison {
+  std::string conclusion;  ///< `red, exit code 1: ...`
+  bool is_red = false;
+  std::string verdicts;            ///< `1 regressed, 14 same`
+  std::vector<std::string> lines;  ///< What OLD and NEW are, laws that changed, notes.
+  std::vector<std::string> warnings;
+  std::vector<ComparedTest> tests;  ///< Those that changed, the worst first.
+};
+
+/// Names of tests are links to `run`, if it has them.
+std::string comparison_section(const Run& run, const Comparison& comparison);
+
+}  // namespace syscost::bench::report

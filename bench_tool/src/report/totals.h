@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+//
+// The totals of a run: how much it makes of what, and the latencies of each syscall over all its tests.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/histogram.h"
+#include "report/run.h"
+#include "stats/latency.h"
+#include "syscost/histogram.h"
+
+namespace syscost::bench::report {
+
+class Totals {
+ public:
+  /// `latencies`: the syscalls of the window.
+  void add(const stats::WindowSummary& window, const std::vector<stats::SyscallLatency>& latencies);
+
+  /// Tiles: tests, times, calls.
+  std::string figures() const;
+  /// A line for each syscall. Empty if there is none.
+  std::string syscalls(const LatencyAxis& axis) const;
+
+ private:
+  struct Line {
+    bool is_wait = false;
+    std::optional<double> calls = 0, errors = 0, kernel_ns = 0;
+    Histogram latency;
+    std::map<std::string, double, std::less<>> errnos;
+  };
+  using Lines = std::map<std::string, Line, std::less<>>;
+
+  std::string table(const LatencyAxis& axis, bool waits) const;
+
+  Lines syscalls_;
+  std::optional<double> wall_ns_ = 0, work_ns_ = 0, wait_ns_ = 0, calls_ = 0, errors_ = 0;
+  std::size_t tests_ = 0, failed_ = 0, skipped_ = 0, lossy_ = 0;
+  bool has_totals_ = false;
+  bool has_repetitions_ = false;
+};
+
+}  // namespace syscost::bench::report

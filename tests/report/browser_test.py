@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: MIT
+"""`bench report` in a real browser: `browser_test.py BENCH DATA [PICTURES]`. Exits with 77 where there is no Chromium.
+
+With PICTURES, a folder, it leaves screenshots there: light, dark, a phone's width, printed, and without JavaScript.
+"""
+import csv
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import browser
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BENCH, DATA = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+PICTURES = sys.argv[3] if len(sys.argv) > 3 else None
+
+HOSTILE = ["<script>window.hit=1</script>", "<img src=x onerror=window.hit=1>", "</script><script>window.hit=1</script>",
+           '"onmouseover="window.hit=1" x="', "'onclick='window.hit=1", "<!--<script>", "javascript:window.hit=1",
+           "</title></style><svg onload=window.hit=1>", "${window.hit=1}", "&lt;b&gt;", "]]>\u2028\u202eevil"]
+ROWS = "[...document.querySelectorAll('.tests > tbody > tr[data-card]')]"
+SHOWN = ROWS + ".filter((row) => row.offsetParent !== null)"
+NAMES = SHOWN + ".map((row) => row.querySelector('a').textContent)"
+
+
+def report(folder, run, *arguments):
+    path = os.path.join(folder, os.path.basename(run) + ".html")
+    subprocess.run([BENCH, "report", run, "-o", path, *arguments], check=True, stdout=subprocess.DEVNULL, cwd=DATA)
+    return path
+
+
+def made_run(folder, tests, *more):
+    path = os.path.join(folder, "run.csv")
+    with open(path, "wb") as file:
+        subprocess.run([sys.executable, "-B", os.path.join(HERE, "make_run.py"), os.path.join(DATA, "main.csv"), str(tests), *more],
+                       stdout=file, check=True)
+    return path
+
+
+def hostile_run(folder):
+    """A run in which every name tries to become markup."""
+    source = made_run(folder, len(HOSTILE) * 2, "sites")
+    with open(source, encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    names = {}
+    for row in rows:
+        name = HOSTILE[names.setdefault(row["test"], len(names)) % len(HOSTILE)]
+        row["test"] = f"{row['test']}{name}"
+        row["program"] = row["commit"] = row["label"] = name
+        if row["record"] == "syscall":
+            row["detail"] = f"at {name}.cc:7 {name}"
+            row["syscall"] += name
+        else:
+            row["outcome"] = "failed"
+    path = os.path.join(folder, "hostile.csv")
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+class Report(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = folder.name
+        cls.large = report(cls.folder, made_run(cls.folder, 5000, "sites"))
+        cls.browser = browser.Browser(browser.find(), limit_s=240)
+        cls.addClassCleanup(cls.browser.__exit__)
+        cls.browser.size(1200, 900)
+
+    def setUp(self):
+        self.page = self.browser
+        self.page.open(self.large)
+
+    def tearDown(self):
+        self.assertEqual(self.page.complaints(), [])
+        self.assertEqual(self.page.requests(), [])
+
+    def wait_for_card(self):
+        self.page.run("new Promise((done) => { const look = () => document.querySelector('.open[data-ready]') ? done() "
+                      ": requestAnimationFrame(look); look(); })")
+
+    def sort_by(self, title):
+        self.page.run(f"[...document.querySelectorAll('th button')].find((one) => one.textContent === '{title}').click()")
+
+    def test_shows_the_first_tests_and_more_on_request(self):
+        self.assertEqual(self.page.run(SHOWN + ".length"), 50)
+        self.page.run("document.querySelector('.more').click()")
+        self.assertEqual(self.page.run(SHOWN + ".length"), 550)
+        self.page.run("document.querySelectorAll('.more')[1].click()")
+        self.assertEqual(self.page.run(SHOWN + ".length"), 5000)
+
+    def test_sorts_by_each_column_both_ways_and_back(self):
+        first = self.page.run(NAMES)
+        for column, title in enumerate(("Wall", "Kernel", "Waits", "Calls", "Failed"), start=1):
+            self.sort_by(title)
+            values = self.page.run(f"{SHOWN}.map((row) => Number(row.cells[{column}].dataset.n))")
+            self.assertEqual(values, sorted(values, reverse=True))
+            self.sort_by(title)
+            values = self.page.run(f"{SHOWN}.map((row) => Number(row.cells[{column}].dataset.n))")
+            self.assertEqual(values, sorted(values))
+            self.sort_by(title)
+            self.assertEqual(self.page.run(NAMES), first)
+        self.sort_by("Test")
+        self.assertEqual(self.page.run("document.querySelector('.tests th').getAttribute('aria-sort')"), "ascending")
+        self.assertIn("Cache0.", self.page.run(NAMES)[0])
+
+    def test_filters_by_words(self):
+        self.page.run("{ const box = document.querySelector('input'); box.value = 'cache bytes'; "
+                      "box.dispatchEvent(new Event('input')); }")
+        names = self.page.run(NAMES)
+        self.assertEqual(len(names), 50)
+        self.assertTrue(all("Cache" in name and "Bytes" in name for name in names))
+        self.assertIn("that match, of 5000", self.page.run("document.querySelector('[role=status]').textContent"))
+
+    def test_keys_filter_walk_and_open(self):
+        self.page.key("/")
+        self.assertEqual(self.page.run("document.activeElement.tagName"), "INPUT")
+        for letter in "log1.":
+            self.page.key(letter)
+        self.assertTrue(all("log1." in name.lower() for name in self.page.run(NAMES)))
+        self.page.key("Escape")
+        self.assertEqual(self.page.run(SHOWN + ".length"), 50)
+        names = self.page.run(NAMES)
+        for key, place in (("j", 0), ("j", 1), ("j", 2), ("k", 1)):
+            self.page.key(key)
+            self.assertEqual(self.page.run("document.activeElement.textContent"), names[place])
+        self.page.key("Enter", "\r")
+        self.wait_for_card()
+        self.assertEqual(self.page.run("document.activeElement.getAttribute('aria-expanded')"), "true")
+        self.page.key("Enter", "\r")
+        self.assertIsNone(self.page.run("document.querySelector('.open')"))
+
+    def test_opens_the_slowest_test_its_lines_and_histograms_by_two_clicks(self):
+        self.sort_by("Wall")
+        self.page.run(SHOWN + ".find((row) => row.cells[6].textContent.includes(',')).cells[0].querySelector('a').click()")
+        self.wait_for_card()
+        self.assertGreater(self.page.run("document.querySelectorAll('.open .hist path').length"), 2)
+        self.assertIn("src/storage/part_", self.page.run("document.querySelector('.open').textContent"))
+
+    def test_shows_the_history_of_a_test(self):
+        self.page.open(report(self.folder, "history"))
+        self.page.run(SHOWN + "[0].cells[0].querySelector('a').click()")
+        self.wait_for_card()
+        self.assertGreater(self.page.run("document.querySelectorAll('.open .history path').length"), 2)
+
+    def test_opens_a_test_by_a_link_to_it(self):
+        path = report(self.folder, "findings.csv")
+        self.page.open(path)
+        self.page.run("document.querySelector('#findings a').click()")
+        self.wait_for_card()
+        address = self.page.run("location.hash")
+        self.page.open(path + address)
+        self.wait_for_card()
+        self.assertEqual("#" + self.page.run("document.querySelector('.open').previousElementSibling.id"), address)
+
+    def test_is_readable_without_javascript(self):
+        self.page.scripting(False)
+        try:
+            self.page.open(self.large)
+        finally:
+            self.page.scripting(True)
+        self.assertEqual(self.page.run(SHOWN + ".length"), 5000)
+        self.assertEqual(self.page.run("document.querySelectorAll('#worst details').length"), 20)
+        self.assertIsNotNone(self.page.run("document.querySelector('#worst .hist').getBoundingClientRect().width || null"))
+        self.assertIsNone(self.page.run("document.querySelector('input')"))
+
+    def test_fits_a_phone(self):
+        self.page.size(390, 844)
+        try:
+            self.page.open(self.large)
+            self.assertLessEqual(self.page.run("document.documentElement.scrollWidth"), 390)
+        finally:
+            self.page.size(1200, 900)
+
+    def test_names_of_tests_cannot_run(self):
+        self.page.open(report(self.folder, hostile_run(self.folder)))
+        self.page.run("for (const row of [...document.querySelectorAll('tr[data-card]')]) row.cells[0].querySelector('a').click()")
+        self.wait_for_card()
+        self.page.run("for (const one of document.querySelectorAll('*')) one.dispatchEvent(new Event('mouseover'))")
+        self.assertIsNone(self.page.run("window.hit ?? null"))
+        self.assertEqual(self.page.run("document.querySelectorAll('img, iframe, object, [onload], [onclick], [onmouseover]').length"), 0)
+        names = "\n".join(self.page.run(ROWS + ".map((row) => row.querySelector('a').textContent)"))
+        for name in HOSTILE[:-1]:
+            self.assertIn(name, names)
+
+    def test_policy_stops_a_script_that_got_in(self):
+        path = report(self.folder, "main.csv")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text.replace("<main>", "<main><script>window.hit = 1</script><b onclick='window.hit = 1' id=b>b</b>"))
+        self.page.open(path)
+        self.page.run("document.getElementById('b').click()")
+        self.assertIsNone(self.page.run("window.hit ?? null"))
+        self.assertTrue(self.page.complaints())
+        self.page.events.clear()
+
+
+def take_pictures(path):
+    """For a person to look at."""
+    os.makedirs(PICTURES, exist_ok=True)
+    with browser.Browser(browser.find(), limit_s=120) as page:
+        for scheme in ("light", "dark"):
+            for width in (1200, 390):
+                page.scheme(scheme)
+                page.size(width, int(os.environ.get("HEIGHT", "1500")))
+                page.open(path)
+                page.run("document.querySelector('.tests a')?.click(); new Promise((done) => setTimeout(done, 300))")
+                page.screenshot(os.path.join(PICTURES, f"{scheme}_{width}.png"))
+        page.scheme("light")
+        page.size(1200, 1500)
+        page.pdf(os.path.join(PICTURES, "printed.pdf"))
+        page.scripting(False)
+        page.open(path)
+        page.screenshot(os.path.join(PICTURES, "without_javascript.png"))
+
+
+if __name__ == "__main__":
+    if browser.find() is None:
+        print("there is no browser to open reports with (Debian: chromium)")
+        sys.exit(77)
+    if PICTURES:
+        take_pictures(os.environ["REPORT"])
+        sys.exit(0)
+    unittest.main(argv=sys.argv[:1])

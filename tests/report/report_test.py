@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+"""`bench report` as a file: `report_test.py BENCH DATA`. No browser is needed.
+
+The page holds nothing that a name of a test could have put there, names no address, and is as small as promised. The file
+that it is written to is there whole or not at all.
+"""
+import base64
+import gzip
+import hashlib
+import html.parser
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BENCH, DATA = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+STAMPS = os.path.join(os.path.dirname(HERE), "gpu_stamps", "data", "warps.csv")
+VOID = {"meta", "input", "br"}
+SHAPES = {"path", "rect", "line", "circle"}
+OPTIONAL = {"tr", "td", "th", "li"}  # their closing tags may be left out
+
+
+def bench(*arguments, **options):
+    return subprocess.run([BENCH, *arguments], capture_output=True, check=False, **options)
+
+
+class Reader(html.parser.HTMLParser):
+    """Tags, attributes and texts of a page; faults of its nesting."""
+
+    def __init__(self, page):
+        super().__init__(convert_charrefs=True)
+        self.open, self.tags, self.texts, self.faults = [], [], [], []
+        self.feed(page)
+        self.close()
+        self.faults += [f"<{tag}> is not closed" for tag in self.open if tag not in OPTIONAL]
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if len(dict(attrs)) != len(attrs):
+            self.faults.append(f"<{tag}> has an attribute twice: {attrs}")
+        if tag not in VOID and tag not in SHAPES:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag in SHAPES:
+            return
+        while self.open and self.open[-1] != tag and self.open[-1] in OPTIONAL:
+            self.open.pop()
+        if not self.open or self.open[-1] != tag:
+            self.faults.append(f"</{tag}> closes nothing, or too early: {self.open[-3:]}")
+        else:
+            self.open.pop()
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def unpacked(page):
+    """The cards that a browser unpacks."""
+    cards = []
+    for pack in re.findall(r'<script type="text/plain" id="p\d+">([^<]*)</script>', page):
+        cards += gzip.decompress(base64.b64decode(pack)).decode().split("\x1e")
+    return cards
+
+
+# Arguments, and what the page has to show for them.
+PAGES = [
+    (["main.csv"], ["<h2>Syscalls</h2>", "Log.Reads"]),
+    (["findings.csv"], ["<h2>Findings</h2>", "many-calls", "Look for the line that makes them"]),
+    (["loops.csv"], ["<h2>Loops, per call</h2>"]),
+    (["benchmark_new.csv"], ["<h2>Benchmarks, per iteration</h2>"]),
+    (["history"], ["<h2>History</h2>", "<h3>Steps</h3>", "over "]),
+    (["scale_old.csv"], ["<h2>Laws</h2>", "2n + 3", 'class="law"']),
+    (["sites_new.csv"], ["<h2>Lines</h2>", "<h3>Flame graph</h3>", "<h3>Lines</h3>"]),
+    (["traces/run.csv"], ["calls that took longest", 'class="timeline"']),
+    (["main.csv", "--stamps", STAMPS], ["<h2>GPU stamps</h2>"]),
+    (["version_6.csv"], ["<h2>GPU kernels, per launch</h2>"]),
+    (["--compare", "main.csv", "pr.csv"], ["<h2>Comparison</h2>", "red, exit code 1", "Syscalls of pr.csv"]),
+    (["--compare", "sites_old.csv", "sites_new.csv"], ["(new)"]),
+]
+
+
+class Page(unittest.TestCase):
+    def page_of(self, *arguments):
+        done = bench("report", *arguments, "-o", "-", cwd=DATA)
+        self.assertEqual(done.stderr, b"")
+        self.assertEqual(done.returncode, 0)
+        return done.stdout.decode()
+
+    def test_is_one_well_formed_file_without_addresses(self):
+        for arguments, words in PAGES:
+            with self.subTest(arguments):
+                page = self.page_of(*arguments)
+                everything = html.unescape(page + "".join(unpacked(page)))
+                for word in words:
+                    self.assertIn(word, everything)
+                reader = Reader(page)
+                self.assertEqual(reader.faults, [])
+                for card in unpacked(page):
+                    self.assertEqual(Reader(card).faults, [])
+                ids = [attributes["id"] for _, attributes in reader.tags if "id" in attributes]
+                self.assertEqual(len(ids), len(set(ids)))
+                for tag, attributes in reader.tags:
+                    self.assertNotIn("src", attributes, tag)
+                    self.assertFalse([name for name in attributes if name.startswith("on")], tag)
+                    self.assertTrue(attributes.get("href", "#").startswith("#"), attributes)
+                    if "href" in attributes:
+                        self.assertIn(attributes["href"][1:], ids)
+
+    def test_packs_a_card_for_each_row(self):
+        page = self.page_of("main.csv")
+        places = re.findall(r'data-card="p(\d+)\.(\d+)"', page)
+        self.assertEqual(len(unpacked(page)), len(places))
+
+    def test_policy_allows_the_scripts_of_bench_alone(self):
+        page = self.page_of("main.csv")
+        policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page).group(1)
+        self.assertIn("default-src 'none'", policy)
+        self.assertNotIn("unsafe", policy)
+        parts = re.findall(r"<(style|script)>(.*?)</\1>", page, re.DOTALL)
+        self.assertEqual([kind for kind, _ in parts], ["style", "script", "script"])
+        hashes = ["'sha256-%s'" % base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for _, text in parts]
+        self.assertIn("style-src %s; script-src %s %s;" % tuple(hashes), policy)
+
+    def test_names_of_tests_stay_text(self):
+        page = self.page_of("markup.csv")
+        reader = Reader(page)
+        self.assertEqual(reader.faults, [])
+        allowed = {"html", "head", "meta", "title", "style", "script", "body", "header", "h1", "h2", "h3", "p", "nav", "a", "main",
+                   "section", "dl", "div", "dt", "dd", "small", "table", "thead", "tbody", "tr", "th", "td", "b", "span", "svg",
+                   "path", "rect", "text", "details", "ul", "br", "figure", "figcaption", "title", "summary", "ul", "li", "g", "line", "circle", "polyline", "code"}
+        self.assertEqual({tag for tag, _ in reader.tags} - allowed, set())
+
+    def test_of_5000_tests_is_under_5_mb(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for more in ([], ["sites"]):
+                run = os.path.join(folder, "run.csv")
+                with open(run, "wb") as file:
+                    subprocess.run([sys.executable, "-B", os.path.join(HERE, "make_run.py"), os.path.join(DATA, "main.csv"),
+                                    "5000", *more], stdout=file, check=True)
+                page = self.page_of(run)
+                self.assertEqual(page.count("data-card="), 5000)
+                self.assertLess(len(page.encode()), 5_000_000)
+
+
+class OutputFile(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "report.html")
+        self.folder = folder.name
+
+    def write(self, path):
+        return bench("report", "main.csv", "-o", path, cwd=DATA)
+
+    def test_is_replaced_by_a_newer_report(self):
+        self.assertEqual(self.write(self.path).returncode, 0)
+        with open(self.path, "ab") as file:
+            file.write(b"older")
+        self.assertEqual(self.write(self.path).returncode, 0)
+        with open(self.path, "rb") as file:
+            self.assertTrue(file.read().endswith(b"</html>\n"))
+        self.assertEqual(os.listdir(self.folder), ["report.html"])
+
+    def test_that_is_something_else_is_left_alone(self):
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.write("<!DOCTYPE html>\nmine")
+        done = self.write(self.path)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"is no report of bench: it is left as it is", done.stderr)
+        with open(self.path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "<!DOCTYPE html>\nmine")
+
+    def test_is_not_written_through_a_link(self):
+        other = os.path.join(self.folder, "other")
+        with open(other, "w", encoding="utf-8"):
+            pass
+        os.symlink(other, self.path)
+        self.assertEqual(self.write(self.path).returncode, 2)
+        self.assertEqual(os.path.getsize(other), 0)
+
+    def test_without_a_folder_is_an_error(self):
+        done = self.write(os.path.join(self.folder, "none", "report.html"))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"cannot be written", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
