@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <string_view>
@@ -109,13 +110,13 @@ class Ranges {
 
 /// What was read of one path since its content changed last, and before.
 struct ReadFile {
-  std::int64_t read = 0;
-  std::int64_t different = 0;  ///< Before the last change.
+  double read = 0;
+  double different = 0;  ///< Before the last change.
   Ranges ranges;
   std::vector<const TracedCall*> calls;
 
   void change() {
-    different += ranges.bytes();
+    different += static_cast<double>(ranges.bytes());
     ranges = {};
   }
 };
@@ -159,14 +160,14 @@ std::vector<Hit> read_amplification(const TracedWindow& window) {
       offset = call.result;
     } else if (is_one_of(kWrites, name) || name == "ftruncate" || name == "sendfile" || name == "copy_file_range") {
       file.change();
-      if (name == "write" || name == "writev") offset += call.result;
+      if (name == "write" || name == "writev") offset = std::min(offset + call.result, kLargestResult);
     } else if (is_one_of(kReads, name) && call.result > 0) {
       const bool is_placed = name.starts_with("pread");
       const std::int64_t begin =
           is_placed ? window.number(call, name == "pread64" ? "pos" : "pos_l").value_or(-1) : offset;
-      if (!is_placed) offset += call.result;
-      if (begin < 0) continue;
-      file.read += call.result;
+      if (!is_placed) offset = std::min(offset + call.result, kLargestResult);
+      if (begin < 0 || begin > kLargestResult) continue;
+      file.read += static_cast<double>(call.result);
       file.ranges.add(begin, begin + call.result);
       file.calls.push_back(&call);
     }
@@ -175,7 +176,7 @@ std::vector<Hit> read_amplification(const TracedWindow& window) {
   for (auto& [path, file] : files) {
     file.change();
     if (file.read < kAmplification * file.different || file.read - file.different < kReadAgain) continue;
-    const double share = static_cast<double>(file.read - file.different) / static_cast<double>(file.read);
+    const double share = (file.read - file.different) / file.read;
     hits.push_back(
         {std::string(file.calls.front()->name()), site_of(file.calls),
          fmt::format("{} bytes are read of {}, of which {} are different: each byte {:.3g} times", file.read, path,

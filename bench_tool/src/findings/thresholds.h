@@ -16,8 +16,8 @@ inline constexpr std::size_t kTransfersInARow = 8;
 inline constexpr std::int64_t kSmallBytes = 256;
 inline constexpr double kManyInARow = 128;
 // Bytes of a file are read so often each, and so many of them needlessly.
-inline constexpr std::int64_t kAmplification = 4;
-inline constexpr std::int64_t kReadAgain = 65536;
+inline constexpr double kAmplification = 4;
+inline constexpr double kReadAgain = 65536;
 inline constexpr double kManySyncs = 20;
 inline constexpr double kWritesEachSync = 4;
 inline constexpr std::size_t kManySeeks = 32;

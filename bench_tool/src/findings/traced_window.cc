@@ -140,6 +140,7 @@ void TracedWindow::open(TracedCall& call, std::int64_t descriptor, OpenFile file
 
 void TracedWindow::follow(const Call& traced) {
   TracedCall call{&traced, result_in(traced.result), nullptr, {}, {}};
+  if (call.result > kLargestResult) call.result = -1;
   find_paths(call);
   const std::string_view name = traced.name;
   const std::optional<std::int64_t> used = number(call, "fd");

@@ -34,6 +34,9 @@ struct OpenFile {
   bool has_flag(std::string_view flag) const;
 };
 
+/// No call returns more; a damaged trace may say so. Two of them have a sum.
+inline constexpr std::int64_t kLargestResult = std::int64_t{1} << 60;
+
 /// True if `flag` is among `flags`, which stand between `|`.
 bool has_flag(std::string_view flags, std::string_view flag);
 
@@ -70,7 +73,7 @@ class TracedWindow {
   std::uint64_t lost() const { return lost_; }
 
  private:
-  void follow(const trace::Call& call);
+  void follow(const trace::Call& traced);
   void find_paths(TracedCall& call);
   void open(TracedCall& call, std::int64_t descriptor, OpenFile file);
 

@@ -30,10 +30,21 @@ std::string command(std::string_view word, const std::string& title, const std::
   return fmt::format("::{} {}title={}::{}\n", word, where, escaped_github(title, true), escaped_github(text, false));
 }
 
+/// A path as a URI reference: `src/log.cc`, `file:///src/log.cc`.
+std::string uri_of(std::string_view path) {
+  std::string uri = path.starts_with('/') ? "file://" : "";
+  for (const char c : path) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                          std::string_view("/-._~+").find(c) != std::string_view::npos;
+    uri += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return uri;
+}
+
 Json location_json(const CiCase& one, const std::optional<model::Location>& location) {
   Json out = Json::object();
   if (location) {
-    out["physicalLocation"] = {{"artifactLocation", {{"uri", location->file}}},
+    out["physicalLocation"] = {{"artifactLocation", {{"uri", uri_of(location->file)}}},
                                {"region", {{"startLine", std::max<std::uint64_t>(location->line, 1)}}}};
   }
   out["logicalLocations"] = Json::array({{{"fullyQualifiedName", one.name}, {"kind", "function"}}});

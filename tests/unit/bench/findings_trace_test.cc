@@ -305,6 +305,17 @@ TEST(TracedWindow, TellsPathsBeforeAndAfterAChdirApart) {
   EXPECT_EQ(evidence_of("missing-paths", trace), Texts{});
 }
 
+TEST(TracedWindow, BearsNumbersThatNoCallReturns) {
+  const std::string most = "9223372036854775807";
+  MadeTrace trace;
+  trace.open("a", 3).call("lseek", {{"fd", "3"}}, most).call("read", {{"fd", "3"}}, most);
+  for (int i = 0; i < 20; ++i) trace.call("read", {{"fd", "3"}}, std::int64_t{1} << 60);
+  trace.call("pread64", {{"fd", "3"}, {"pos", most}}, 100).call("read", {{"fd", "99999999999999999999"}}, "?");
+  for (const Rule& rule : rules()) {
+    if (rule.in_trace != nullptr) hits_of(rule.name, trace);
+  }
+}
+
 TEST(TracedWindow, FindsFoldersByTheirDescriptors) {
   MadeTrace trace;
   trace.open("/var/lib", 9, "O_RDONLY|O_DIRECTORY");
