@@ -100,6 +100,11 @@ add_test(NAME httplib_test COMMAND httplib_test)
     # Catch2. Sockets of ZeroMQ, with its threads. ctest runs each test in a process of its own.
     "cppzmq": {"package": "cppzmq", "framework": "catch2", "beside": True, "ports": True, "cmake": ["-DCPPZMQ_BUILD_TESTS=ON"],
                "programs": {"tests/unit_tests": ["-r", "junit", "-o", "{xml}"]}},
+    # Catch2. Log files, and threads that write them. With the compiled library; its authors build the same tests once more
+    # for the headers alone.
+    "spdlog": {"package": "spdlog", "framework": "catch2", "targets": ["spdlog-utests"],
+               "cmake": ["-DSPDLOG_BUILD_TESTS=ON", "-DSPDLOG_FMT_EXTERNAL=ON", "-DSPDLOG_BUILD_EXAMPLE=OFF"],
+               "programs": {"tests/spdlog-utests": ["-r", "junit", "-o", "{xml}"]}},
     # doctest. Allocators, also of virtual memory.
     "foonathan-memory": {"package": "foonathan-memory", "framework": "doctest", "cmake": [],
                          "programs": {"foonathan_memory_test": ["-r=junit", "-o={xml}"]}, "lists": """
