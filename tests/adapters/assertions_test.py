@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import unittest
+from pathlib import Path
 
 from adapter_case import ASSERTIONS, NO_BACKEND, NO_CAPABILITIES, PLAIN_MAIN, Case, main
 
@@ -61,6 +62,59 @@ class Assertions(Case):
         details = [row["detail"] for row in self.rows(kind="test", record="syscall")]
         self.assertEqual(len(details), 10)
         self.assertTrue(all(len(detail) > 240 and "::call_times<" in detail for detail in details), details[0])
+
+    def test_leaks_fail_with_what_is_left(self):
+        done = self.run_program(ASSERTIONS, "--gtest_filter=Leaks.A*None*:Leaks.Fail*", code=1)
+        self.assertRegex(done.out, r"OK \] Leaks.AreNoneWhereAllIsClosed")
+        self.assertRegex(done.out, r"left open: descriptor \d+ \(device /dev/null\)\nby: g_left = open\(")
+
+    def test_what_a_test_leaves_open_is_in_its_row_and_no_call_of_the_listing(self):
+        done = self.run_program(ASSERTIONS, "--gtest_filter=Leaks.*", "--syscost_leaks", f"--syscost_csv={self.csv}", code=1)
+        self.assertRegex(done.err, r"syscost: test Leaks.ArePartOfATestsRow left open: descriptor \d+ \(device /dev/null\)\n")
+        self.assertEqual(done.err.count("left open"), 1, done.err)
+        rows = {row["test"]: row for row in self.rows(kind="test", record="test")}
+        left = rows["Leaks.ArePartOfATestsRow"]
+        self.assertEqual((left["descriptors_left"], left["threads_left"], left["children_left"]), ("1", "0", "0"))
+        self.assertRegex(left["left_open"], r"^\d+ device /dev/null$")
+        self.assertEqual(rows["Leaks.AreNoneWhereAllIsClosed"]["descriptors_left"], "0")
+        self.assertEqual(rows["Leaks.AreNoneWhereAllIsClosed"]["left_open"], "")
+        self.assertEqual([row["syscall"] for row in self.rows(test="Leaks.ArePartOfATestsRow", record="syscall")], ["openat"])
+        listing = {row["syscall"] for row in self.rows(kind="test", record="syscall")}
+        self.assertFalse(listing & {"getdents64", "readlink", "access"}, listing)
+
+    def test_leaks_have_the_line_that_opened_them(self):
+        done = self.run_program(ASSERTIONS, "--gtest_filter=LeaksWithLines.*:Leaks.FailWith*", "--syscost_leaks", "--syscost_where",
+                                "--syscost_backend=dispatch", f"--syscost_csv={self.csv}", code=None)
+        if done.code == 2:
+            self.skipTest(done.err)
+        [row] = self.rows(test="LeaksWithLines.HaveTheLineOfTheLastOpening", record="test")
+        source = (Path(__file__).parent / "programs/assertions_test.cc").read_text().splitlines()
+        lines = [re.sub(r"^\d+ pipe ?", "", one) for one in row["left_open"].split(";")]
+        self.assertEqual(row["descriptors_left"], "4")
+        called = [re.search(r"assertions_test\.cc:(\d+) ", line) for line in lines]
+        self.assertEqual([found and source[int(found[1]) - 1].strip()[:19] for found in called],
+                         ["ASSERT_EQ(pipe2(end"] * 2 + ["ASSERT_NE(dup3(ends", None], row["left_open"])
+        self.assertEqual(lines[3], "")
+        # The message of an assertion has it, too.
+        self.assertRegex(done.out, r"left open: descriptor \d+ \(device /dev/null, opened at \S*assertions_test\.cc:\d+ ")
+
+    def test_what_a_set_up_opens_is_left_by_its_suite_and_by_none_of_its_tests(self):
+        done = self.run_program(ASSERTIONS, "--gtest_filter=LeaksOfSuite.*", "--gtest_repeat=2", "--syscost_leaks",
+                                f"--syscost_csv={self.csv}", code=0)
+        self.assertEqual(re.findall(r"syscost: (.*) left open: descriptor \d+ \((.*)\)\n", done.err),
+                         [("suite LeaksOfSuite tear-down", "device /dev/zero")] * 2, done.err)
+        left = [(row["test"], row["window"], row["repetition"], row["descriptors_left"], row["threads_left"])
+                for row in self.rows(record="test") if row["kind"] in ("test", "suite")]
+        tests = ("LeaksOfSuite.AreNotThoseOfItsTests", "LeaksOfSuite.AreNotThoseOfItsLastTest")
+        self.assertEqual(left, [row for i in "01" for row in (
+            ("LeaksOfSuite", "set-up", i, "", ""), *((test, "", i, "0", "0") for test in tests),
+            ("LeaksOfSuite", "tear-down", i, "1", "0"))])
+
+    def test_what_a_test_has_open_when_it_ends_the_process_is_no_leak(self):
+        done = self.run_program(ASSERTIONS, "--gtest_filter=LeaksAtExit.*", "--syscost_leaks", f"--syscost_csv={self.csv}",
+                                code=0, LEAKS_AT_EXIT="1")
+        self.assertNotIn("left open", done.err)
+        self.assertEqual([row["descriptors_left"] for row in self.rows(kind="test", record="test")], [""])
 
     @unittest.skipUnless(NO_CAPABILITIES and shutil.which("capsh"), "needs root and capsh to drop capabilities")
     def test_skip_here_and_fail_in_ci_where_nothing_can_count(self):

@@ -2,12 +2,12 @@
 //
 // show for people: each syscall's histogram, all on one axis.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>
 #include <utility>
 
+#include "commands/left_open.h"
 #include "commands/show_render.h"
 #include "render/text_width.h"
 #include "render/units.h"
@@ -120,19 +120,6 @@ std::string syscall_text(const SyscallLatency& one, std::pair<std::size_t, std::
   return out;
 }
 
-/// What the window left open; "" where that was not measured.
-std::string left_text(const stats::WindowSummary& window) {
-  const auto many = [](const stats::Numbers& numbers, std::string_view one, std::string_view more) {
-    return fmt::format("{} {}", render::count(numbers), numbers->is_exact() && numbers->median == 1 ? one : more);
-  };
-  if (!window.descriptors_left || !window.threads_left || !window.children_left) return {};
-  std::string out = "left open: " + many(window.descriptors_left, "descriptor", "descriptors");
-  if (!window.left_open.empty()) out += fmt::format(" ({})", fmt::join(window.left_open, "; "));
-  out += ", " + many(window.threads_left, "thread", "threads") + ", " + many(window.children_left, "child", "children");
-  if (window.mapped_bytes_left) out += ", mappings grew by " + render::bytes(window.mapped_bytes_left->median);
-  return out + '\n';
-}
-
 std::string part_text(const ShownWindow& part, std::pair<std::size_t, std::size_t> axis, bool is_fine,
                       const render::Paint& paint, std::size_t width) {
   const stats::WindowSummary& window = part.window;
@@ -155,7 +142,7 @@ std::string part_text(const ShownWindow& part, std::pair<std::size_t, std::size_
   if (window.lost.value_or(0) > 0) {
     out += paint.yellow(fmt::format("warning: {} events lost: counts are lower bounds", *window.lost)) + '\n';
   }
-  out += left_text(window);
+  if (const std::string left = left_details(window); !left.empty()) out += "left open: " + left + '\n';
   if (part.syscalls.empty()) {
     out += window.calls || window.entries ? "no syscalls\n" : "syscalls were not counted\n";
   }

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "commands/left_open.h"
 #include "render/csv_writer.h"
 #include "render/markdown.h"
 #include "render/table.h"
@@ -76,6 +77,7 @@ void Overview::add(const WindowSummary& window) {
   }
   if (window.lost.value_or(0) > 0 || window.late.value_or(0) > 0 || window.incomplete > 0) ++lossy_;
   has_repetitions_ = has_repetitions_ || window.n > 1;
+  add_leaks(window);
   if (stats::adds_up(window)) add_totals(window);
   if (!is_listed(window)) return;
   const bool is_quiet = window.kind == "test" && window.syscalls.empty() && (window.calls || window.entries) &&
@@ -104,6 +106,14 @@ void Overview::add_totals(const WindowSummary& window) {
     commands::add(total.kernel_ns, render::median(one.kernel_ns));
     for (const auto& [name, spread] : one.errnos) total.errnos[name] += spread.median;
   }
+}
+
+void Overview::add_leaks(const WindowSummary& window) {
+  constexpr std::size_t kMostNamed = 5;
+  const std::string left = window.is_ours() ? left_things(window) : std::string();
+  if (left.empty()) return;
+  if (++leaking_ <= kMostNamed) leaks_ += (leaks_.empty() ? "" : "; ") + window.name + ": " + left;
+  if (leaking_ == kMostNamed + 1) leaks_ += "; ...";
 }
 
 std::string Overview::totals_line() const {
@@ -192,6 +202,10 @@ std::string Overview::text(const std::string& source, const cli::Options& option
     if (hidden != 0) {
       out += line(fmt::format("and {} more: --top 0, --sort KEY, --test PATTERN", hidden));
     }
+  }
+  if (leaking_ != 0) {
+    out += line(fmt::format("left open by {} test{} (--details has the descriptors): {}", leaking_,
+                            leaking_ == 1 ? "" : "s", leaks_));
   }
   if (quiet_tests_ != 0) {
     out += line(fmt::format("{} test{} without a syscall, wall {}{}", quiet_tests_, quiet_tests_ == 1 ? "" : "s",

@@ -32,6 +32,7 @@ class Overview {
 
  private:
   void add_totals(const stats::WindowSummary& window);
+  void add_leaks(const stats::WindowSummary& window);
   std::string totals_line() const;
   std::string syscall_table(bool waits, std::size_t most, std::size_t width, bool markdown) const;
 
@@ -44,6 +45,8 @@ class Overview {
   std::size_t quiet_tests_ = 0;                  // without a syscall
   std::optional<double> quiet_wall_ns_ = 0;
   std::size_t lossy_ = 0;
+  std::size_t leaking_ = 0;  // windows that left something open
+  std::string leaks_;        // the first of them, and what they left
   bool has_totals_ = false;
   bool has_repetitions_ = false;
 };

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
+#include "commands/left_open.h"
 #include "commands/summary.h"
 
 namespace syscost::bench::commands {
@@ -69,6 +71,7 @@ std::vector<std::string> remarks(const SummarizedRun& run, const stats::WindowSu
     out.insert(out.end(), found->second.begin(), found->second.end());
   }
   for (const stats::SyscallSummary& syscall : window.syscalls) add_syscall_remarks(syscall, out);
+  if (std::string left = left_remark(window); !left.empty()) out.push_back(std::move(left));
   return out;
 }
 

@@ -10,8 +10,10 @@
 //       EXPECT_LE(cost.calls("write"), 1) << cost;
 //     }
 //
-// They count the calls of the calling thread that returned a result to the program, by any selector of syscost/cost.h.
-// If no backend can count, the test is skipped on a developer's machine and fails where CI is set;
+//     EXPECT_NO_LEAKS(log.flush(batch));   // no descriptor, thread or child process stays
+//
+// The first count the calls of the calling thread that returned a result to the program, by any selector of
+// syscost/cost.h. If no backend can count, the test is skipped on a developer's machine and fails where CI is set;
 // SYSCOST_UNAVAILABLE=skip or fail overrides this. The reason is always printed. A test never passes because numbers
 // are missing.
 #pragma once
@@ -20,6 +22,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "syscost/loop.h"
@@ -67,6 +70,16 @@ testing::AssertionResult check_calls(const Cost& cost, const char* selector, con
   return failure;
 }
 
+/// The verdict of an EXPECT_NO_LEAKS: runs `body`, and says what it left open.
+template <class Body>
+testing::AssertionResult check_leaks(Body&& body, const char* statement) {
+  const LeakCheck check;
+  std::forward<Body>(body)();
+  const std::string left = check.left();
+  if (left.empty()) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "left open: " << left << "\nby: " << statement;
+}
+
 }  // namespace syscost::gtest_detail
 
 /// The statement is variadic because it may hold commas. It runs exactly once.
@@ -91,3 +104,16 @@ testing::AssertionResult check_calls(const Cost& cost, const char* selector, con
   SYSCOST_CHECK_SYSCALLS_(selector, >=, limit, GTEST_FATAL_FAILURE_, __VA_ARGS__)
 #define ASSERT_SYSCALLS_EQ(selector, limit, ...) \
   SYSCOST_CHECK_SYSCALLS_(selector, ==, limit, GTEST_FATAL_FAILURE_, __VA_ARGS__)
+
+/// Fails if the statement leaves a descriptor, a thread or a child process that was not there before. It needs no
+/// backend. What other threads of the program open meanwhile counts, too.
+#define SYSCOST_CHECK_LEAKS_(fail, ...)                                             \
+  GTEST_AMBIGUOUS_ELSE_BLOCKER_                                                     \
+  if (const testing::AssertionResult syscost_result =                               \
+          ::syscost::gtest_detail::check_leaks([&] { __VA_ARGS__; }, #__VA_ARGS__)) \
+    ;                                                                               \
+  else                                                                              \
+    fail(syscost_result.failure_message())
+
+#define EXPECT_NO_LEAKS(...) SYSCOST_CHECK_LEAKS_(GTEST_NONFATAL_FAILURE_, __VA_ARGS__)
+#define ASSERT_NO_LEAKS(...) SYSCOST_CHECK_LEAKS_(GTEST_FATAL_FAILURE_, __VA_ARGS__)

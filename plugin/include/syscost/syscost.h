@@ -12,6 +12,8 @@
 // None of them is counted. Without a usable backend the Cost says why.
 #pragma once
 
+#include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -73,6 +75,23 @@ Cost measure(Body&& body, Reach reach = Reach::thread) {
 /// stack are in no line. Reads debug information, so it can take long: for the message of a failure. Any thread; none
 /// of its syscalls is counted.
 SYSCOST_EXPORT std::vector<CallSite> call_sites(const Cost& cost, std::string_view selector = "*");
+
+/// What a stretch of code leaves open: descriptors, threads and child processes that were not there when the object was
+/// made. Mappings do not count, because allocators keep memory. Needs no backend; reads /proc, by syscalls that are not
+/// counted. Other threads may open and close things meanwhile: what is open when left() is called counts.
+class SYSCOST_EXPORT LeakCheck {
+ public:
+  LeakCheck();
+  ~LeakCheck();
+  LeakCheck(const LeakCheck&) = delete;
+  LeakCheck& operator=(const LeakCheck&) = delete;
+
+  /// `descriptor 5 (file /tmp/x), 1 thread, 2 child processes`; empty for nothing. `n/a (reason)` if it is not known.
+  std::string left() const;
+
+ private:
+  std::shared_ptr<const void> before_;  // null = it could not be read
+};
 
 /// How often a test should repeat the call it is about: --cycles (--syscost_cycles, SYSCOST_CYCLES) or else `fallback`.
 /// The running test's row carries the answer in column `iterations`, so that `bench` can show figures per call. The

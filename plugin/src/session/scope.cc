@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "syscost/syscost.h"
 
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "os/kept_errno.h"
+#include "os/open_things.h"
 #include "session/process_session.h"
 
 namespace syscost {
@@ -38,6 +41,17 @@ Cost Scope::stop() {
 std::vector<CallSite> call_sites(const Cost& cost, std::string_view selector) {
   const KeptErrno kept;
   return cost.available() ? session::process_session().scopes().sites(cost, selector) : std::vector<CallSite>();
+}
+
+LeakCheck::LeakCheck() {
+  const KeptErrno kept;
+  before_ = session::process_session().scopes().open_things();
+}
+LeakCheck::~LeakCheck() = default;
+
+std::string LeakCheck::left() const {
+  const KeptErrno kept;
+  return session::process_session().scopes().left_since(static_cast<const OpenThings*>(before_.get()));
 }
 
 int cycles(int fallback) {

@@ -25,6 +25,7 @@ Result<void> check_outside(const Options& all) {
   if (all.where.wanted) return refused(", without call stacks", "--where");
   if (all.trace.wanted) return refused(", without a file of its calls", "--trace");
   if (all.scheduler.wanted) return refused("; the scheduler's events are those of one process", "--sched");
+  if (all.leaks) return refused("; what its processes leave open is not listed", "--leaks");
   if (all.details.any()) return refused("; no backend has details for the calls of other processes", "--detail");
   return {};
 }

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
 // The assertions of syscost/gtest.h as a user writes them; the driver runs them with and without a backend.
+#include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <cstdlib>
 
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
 #include <map>
+#include <thread>
 #include <utility>
 
 #include "syscost/gtest.h"
@@ -80,6 +85,100 @@ TEST(Assertions, CountScopesOfTheirOwn) {
   syscost::Scope scope("named scope");
   call(6);
   EXPECT_EQ(scope.stop().calls("getppid"), 6);
+}
+
+int g_left = -1;
+
+void open_and_close() {
+  const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  std::thread([fd] { close(fd); }).join();
+}
+
+TEST(Leaks, AreNoneWhereAllIsClosed) {
+  EXPECT_NO_LEAKS(open_and_close());
+  ASSERT_NO_LEAKS(int pair[2] = {-1, -1}; EXPECT_EQ(pipe2(pair, O_CLOEXEC), 0); close(pair[0]); close(pair[1]));
+}
+TEST(Leaks, FailWithWhatIsLeft) {
+  EXPECT_NO_LEAKS(g_left = open("/dev/null", O_RDONLY | O_CLOEXEC), call(2));
+  close(g_left);
+}
+TEST(Leaks, ArePartOfATestsRow) {
+  g_left = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/// The number of a descriptor that arrives over `pair`: a copy of `fd`.
+int received_copy(const int (&pair)[2], int fd) {
+  char byte = 'x';
+  iovec part = {&byte, 1};
+  alignas(cmsghdr) char room[CMSG_SPACE(sizeof fd)] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = room;
+  message.msg_controllen = sizeof room;
+  cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof fd);
+  std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
+  EXPECT_EQ(sendmsg(pair[0], &message, 0), 1);
+  EXPECT_EQ(recvmsg(pair[1], &message, MSG_CMSG_CLOEXEC), 1);
+  std::memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof fd);
+  return fd;
+}
+
+TEST(LeaksWithLines, HaveTheLineOfTheLastOpening) {
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  int pair[2] = {-1, -1};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+  const int copy = fcntl(ends[1], F_DUPFD_CLOEXEC, 0);
+  // Its number comes back in a message, so no line of the test has opened what it is now.
+  const int before = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+  close(before);
+  ASSERT_EQ(received_copy(pair, ends[0]), before);
+  close(pair[0]);
+  close(pair[1]);
+  ASSERT_NE(dup3(ends[0], copy, O_CLOEXEC), -1);
+}
+
+/// Its set-up opens two files, and its tear-down closes one of them. A thread runs from the one to the other.
+class LeaksOfSuite : public testing::Test {
+ public:
+  static void SetUpTestSuite() {
+    closed_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    left_ = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+    thread_ = new std::thread([] {
+      while (!ends_) std::this_thread::yield();
+    });
+  }
+  static void TearDownTestSuite() {
+    ends_ = true;
+    thread_->join();
+    delete thread_;
+    close(closed_);
+  }
+
+ private:
+  static int closed_, left_;
+  static std::atomic<bool> ends_;
+  static std::thread* thread_;
+};
+int LeaksOfSuite::closed_ = -1, LeaksOfSuite::left_ = -1;
+std::atomic<bool> LeaksOfSuite::ends_{false};
+std::thread* LeaksOfSuite::thread_ = nullptr;
+
+TEST_F(LeaksOfSuite, AreNotThoseOfItsTests) {
+  EXPECT_NO_LEAKS(call(1));
+}
+TEST_F(LeaksOfSuite, AreNotThoseOfItsLastTest) {
+  call(1);
+}
+
+TEST(LeaksAtExit, AreNone) {
+  if (std::getenv("LEAKS_AT_EXIT") == nullptr) GTEST_SKIP();
+  g_left = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  std::exit(0);
 }
 
 }  // namespace

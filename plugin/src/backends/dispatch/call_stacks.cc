@@ -215,6 +215,25 @@ std::uint64_t CallStacks::calls_beyond_limits() const {
   return std::atomic_ref(syscost_where_state.beyond_limits).load();
 }
 
+void CallStacks::begin_openers() const {
+  std::uint32_t*& openers = syscost_where_state.openers;
+  constexpr std::size_t kBytes = signal_safe::kOpeners * sizeof *openers;
+  if (openers != nullptr) {
+    // Private memory of no file: all of it is 0 again.
+    if (madvise(openers, kBytes, MADV_DONTNEED) != 0) std::fill_n(openers, signal_safe::kOpeners, 0U);
+    return;
+  }
+  void* memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory != MAP_FAILED) openers = static_cast<std::uint32_t*>(memory);
+}
+
+std::uint32_t CallStacks::opener_of(int descriptor) const {
+  const std::uint32_t* const openers = syscost_where_state.openers;
+  const auto index = static_cast<std::uint32_t>(descriptor);
+  if (openers == nullptr || index >= signal_safe::kOpeners) return 0;
+  return std::atomic_ref(const_cast<std::uint32_t&>(openers[index])).load(std::memory_order_relaxed);
+}
+
 void CallStacks::check_modules() {
   WhereState& where = syscost_where_state;
   if (where.modules == nullptr) return;

@@ -38,6 +38,8 @@ class CallStacks final : public StackSource {
   StackEnd end(std::uint32_t stack) const override;
   const Module& module(std::uint32_t index) const override;
   std::uint64_t calls_beyond_limits() const override;
+  void begin_openers() const override;
+  std::uint32_t opener_of(int descriptor) const override;
 
   /// Files may have been unloaded while no call was seen. Between windows.
   static void check_modules();

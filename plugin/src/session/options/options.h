@@ -68,6 +68,7 @@ struct Options {
   BackendChoice backend = BackendChoice::automatic;
   bool is_backend_named = false;  ///< The user chose a backend, or "auto", explicitly.
   bool children = false;          ///< Count children too, in rows of their own.
+  bool leaks = false;             ///< Report what each test leaves open.
   bool quick = false;
   bool allow_lost = false;               ///< Lost events do not fail the run.
   std::shared_ptr<const Filter> filter;  ///< Null = count everything.
@@ -115,6 +116,7 @@ struct Options {
     profile_syscalls = profile_bpftrace = profile_perf = profile_cupti = false;
     trace = {};
     scheduler = {};
+    leaks = false;
     is_backend_named = doctor = help = lists_scripts = markers = false;
   }
   /// The same for a counting process, but it keeps the tools, which observe its windows.
@@ -132,8 +134,8 @@ struct Options {
   /// True if an option makes the session start.
   bool requests_anything() const {
     return !is_counting_process &&
-           (!csv.empty() || profile_syscalls || trace.wanted || scheduler.wanted || wants_tools() || writes_stacks() ||
-            is_backend_named || doctor || help || lists_scripts);
+           (!csv.empty() || profile_syscalls || trace.wanted || scheduler.wanted || leaks || wants_tools() ||
+            writes_stacks() || is_backend_named || doctor || help || lists_scripts);
   }
 };
 

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "os/open_things.h"
 #include "session/windows/backend_holder.h"
 #include "session/windows/usage.h"
 #include "syscost/adapter.h"
@@ -27,6 +29,7 @@ struct OpenWindow {
   std::string own_program;
   std::string starter;  ///< For a command: the program of this process. The command's process began as it.
   Usage usage_before;
+  std::optional<OpenThings> open_before;  ///< With --syscost_leaks.
   std::uint64_t start_ns = 0;
   // The loops inside, which are not part of the window.
   std::string excluded;  // "excludes loop flush"

@@ -20,7 +20,8 @@ Usage usage_of(int who) {
           static_cast<std::uint64_t>(usage.ru_nvcsw),
           static_cast<std::uint64_t>(usage.ru_nivcsw),
           static_cast<std::uint64_t>(usage.ru_minflt),
-          static_cast<std::uint64_t>(usage.ru_majflt)};
+          static_cast<std::uint64_t>(usage.ru_majflt),
+          static_cast<std::uint64_t>(usage.ru_maxrss) * 1024};
 }
 
 }  // namespace

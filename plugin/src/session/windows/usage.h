@@ -21,6 +21,7 @@ struct Usage {
   std::uint64_t involuntary_switches = 0;
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
+  std::uint64_t peak_rss_bytes = 0;  ///< The most until now.
 
   static Usage now();
   /// The same of the children that ended and were waited for.

@@ -122,6 +122,7 @@ void Windows::arm() {
     window.is_traced = tools_.begin_test();
   }
   static_cast<void>(top_up_quiet_memory());
+  if (shared_.options.leaks && !window.is_command) leaks_.begin(window, shared_);
   window.usage_before = window.is_command ? Usage::of_children() : Usage::now();
   trace_.prepare(window);
   write_marker("syscost-begin", window);
@@ -199,6 +200,7 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
   if (!clock_is_quiet) end_ns = monotonic_ns();
   if (window.book_window == nullptr) write_marker("syscost-end", window);
   const Usage usage_after = window.is_command ? Usage::of_children() : Usage::now();
+  const std::optional<LeftOpen> left = leaks_.end(window, shared_);
   shared_.has_window.store(false, std::memory_order_release);
 
   Capabilities can = window.opened != nullptr ? window.opened->capabilities : Capabilities{};
@@ -222,6 +224,11 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
   } else {
     columns.wall_ns = end_ns - window.start_ns;
     usage_after.fill(columns, window.usage_before);
+    // A higher peak than before is the window's own. Memory of a loop is not the window's.
+    const bool has_own_peak = usage_after.peak_rss_bytes > window.usage_before.peak_rss_bytes;
+    if (has_own_peak && !window.is_command && window.excluded.empty()) {
+      columns.peak_rss_bytes = usage_after.peak_rss_bytes;
+    }
     if (cost != nullptr) columns.overhead_estimate_ns = window.opened->overhead_estimate_ns(*cost);
   }
   if (shared_.options.trace.wanted || shared_.options.scheduler.wanted) {
@@ -234,9 +241,21 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
     shared_.recorder.enter_file();
     trace_.write_stacks(window, *cost);
   }
+  std::string left_open;
+  if (left.has_value()) {
+    left_open = left->descriptors_text();
+    columns.descriptors_left = left->descriptors.size();
+    columns.threads_left = left->threads;
+    columns.children_left = left->children;
+    columns.mapped_bytes_left = left->mapped_bytes;
+    columns.left_open = left_open;
+  }
+  const bool leaves_something = left.has_value() && !left->is_nothing();
+  if (leaves_something) say(spoken_name(columns.kind, columns.test, columns.window) + " left open: " + left->text());
   const bool has_numbers =
       cost != nullptr && (!is_empty(cost->table) || !cost->children.empty() || cost->lost + cost->late > 0);
-  if (has_numbers || window.kind == adapter::Kind::test) shared_.recorder.add(columns, cost.get(), can);
+  if (has_numbers || leaves_something || window.kind == adapter::Kind::test)
+    shared_.recorder.add(columns, cost.get(), can);
   shared_.recorder.write(spoken_name(columns.kind, columns.test, columns.window));
 
   adapter::Report report{cost != nullptr ? Cost(cost) : Cost(*why_not), end_ns - window.start_ns, {}};
@@ -269,6 +288,8 @@ void Windows::end_at_exit() {
         {what + " while rows were being written: it has no row", "end threads before exit()"});
     return;
   }
+  // What is open in the middle of a test is no leak.
+  shared_.window->open_before.reset();
   const adapter::Report report = finish_closing({}, 0);
   say(what + ": its row has what was counted until then");
   if (!shared_.prints_lines()) return;

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string_view>
 
+#include "session/windows/leaks.h"
 #include "session/windows/measurement.h"
 #include "session/windows/own_calls.h"
 #include "session/windows/window_tools.h"
@@ -61,6 +62,7 @@ class Windows {
   Measurement& shared_;
   WindowTools& tools_;
   WindowTrace& trace_;
+  Leaks leaks_;
   std::atomic<bool> is_closing_{false};  // the open window; never reset before the next one opens
   std::atomic<int> cycles_{0};           // last answer inside the open window; 0 = none
 };

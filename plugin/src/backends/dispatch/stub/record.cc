@@ -10,6 +10,7 @@
 #include "backends/dispatch/stub/directory.h"
 #include "backends/dispatch/stub/frames.h"
 #include "backends/dispatch/stub/memory.h"
+#include "backends/dispatch/stub/openers.h"
 #include "backends/dispatch/stub/trace_event.h"
 
 namespace syscost::signal_safe {
@@ -194,6 +195,7 @@ __attribute__((noinline)) void record_with_stack(const Guard& guard, const Call&
   }
   const Outcome outcome = outcome_of(call, now, has_result);
   KeptUnwinding* kept = stack_of(guard, call, slot);
+  if (has_result && outcome.error == 0) note_openers(call, kept != nullptr ? kept->stack : 0);
   if (control != call.control) {
     if (kept == nullptr) add(syscost_where_state.beyond_limits, 1, true);
     log_crossing(guard, {call, now, control, kept != nullptr ? kept->stack : 0, has_result}, slot, outcome);
@@ -219,6 +221,7 @@ __attribute__((always_inline)) inline bool record_known_stack(const Guard& guard
   Cell& cell = kept->place->cell;
   add_latency(cell, to_ns(now - call.start), false);
   if (cell.mark != kPlainMark) count_bytes(cell, source_of_mark(cell.mark), call, false);
+  note_openers(call, kept->stack);
   if (syscost_trace_mode != TraceMode::off) [[unlikely]]
     trace_common(guard, {call, now, control, kept->stack, true}, *kept->account);
   return true;
@@ -297,6 +300,9 @@ __attribute__((always_inline)) inline void record_announced(const Guard& guard, 
   show_announcement();
   if (outer != 0 && was_left(outer, call, place)) [[unlikely]]
     outer = 0;
+  // It interrupts a recording, so its stack is not looked for.
+  if (with_stack && outer != 0 && static_cast<std::int64_t>(call.result) >= 0) [[unlikely]]
+    note_openers(call, 0);
   if (with_stack && outer == 0) {
     if (!has_result || unmaps || !record_known_stack(guard, call, now)) [[unlikely]]
       record_with_stack(guard, call, now, has_result);

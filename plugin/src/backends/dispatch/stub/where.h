@@ -16,13 +16,14 @@ inline constexpr std::uint32_t kMaxFrames = 128;            ///< Of a stack; it 
 inline constexpr std::uint32_t kMaxWords = 2 * kMaxFrames;  ///< That an unwinding reads; too deep beyond.
 inline constexpr std::uint32_t kStackPlaces = 1 << 16;      ///< A table by hash; beyond three quarters no new stack.
 inline constexpr std::uint32_t kMaxStacks = kStackPlaces / 4 * 3;
-inline constexpr std::uint32_t kRules = 1 << 14;            ///< Kept rules of all threads, one for an address.
-inline constexpr std::uint32_t kModules = 2048;             ///< Loaded files; frames of others have no module.
-inline constexpr std::uint32_t kMaxModuleName = 4096;       ///< Bytes.
-inline constexpr std::uint32_t kMaxBuildId = 64;            ///< Bytes.
-inline constexpr std::uint32_t kKeptSets = 32;              ///< Of a thread: unwindings that are kept, by a hash.
-inline constexpr std::uint32_t kKeptWays = 8;               ///< In each set: as many stacks of one hash are told apart.
-inline constexpr std::uint32_t kPlaceLists = 2048;          ///< Of an account's bank, by a hash.
+inline constexpr std::uint32_t kRules = 1 << 14;       ///< Kept rules of all threads, one for an address.
+inline constexpr std::uint32_t kModules = 2048;        ///< Loaded files; frames of others have no module.
+inline constexpr std::uint32_t kMaxModuleName = 4096;  ///< Bytes.
+inline constexpr std::uint32_t kMaxBuildId = 64;       ///< Bytes.
+inline constexpr std::uint32_t kKeptSets = 32;         ///< Of a thread: unwindings that are kept, by a hash.
+inline constexpr std::uint32_t kKeptWays = 8;          ///< In each set: as many stacks of one hash are told apart.
+inline constexpr std::uint32_t kPlaceLists = 2048;     ///< Of an account's bank, by a hash.
+inline constexpr std::uint32_t kOpeners = 1 << 16;  ///< Descriptors with lower numbers have the stack that opened them.
 inline constexpr std::uint64_t kVectorBytes = 2816;         ///< For the vector registers, up to AVX-512's.
 inline constexpr std::uint64_t kWalkStackBytes = 8192;      ///< An unwinding runs on; also in a library's function.
 inline constexpr std::uint64_t kLargestFrame = 1ULL << 26;  ///< Bytes; a larger one is taken for an error.
@@ -176,9 +177,10 @@ struct WhereState {
   std::uint64_t beyond_limits;  ///< Calls that were counted without a stack because a limit was reached.
   std::uint32_t stacks_used;
   std::uint32_t modules_used;
-  KnownStack** stacks;   ///< [kStackPlaces]
-  KeptRule* rules;       ///< [kRules]
-  KnownModule* modules;  ///< [kModules]
+  KnownStack** stacks;     ///< [kStackPlaces]
+  KeptRule* rules;         ///< [kRules]
+  KnownModule* modules;    ///< [kModules]
+  std::uint32_t* openers;  ///< [kOpeners], with --syscost_leaks; else null (openers.h)
 };
 
 }  // namespace syscost::signal_safe

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "session/windows/leaks.h"
+
+#include <cstdint>
+#include <memory_resource>
+#include <set>
+
+#include "os/mapped_memory.h"
+
+namespace syscost::session {
+namespace {
+
+bool is_set_up(const OpenWindow& window) {
+  return window.kind != adapter::Kind::test && window.name == "set-up";
+}
+
+}  // namespace
+
+void Leaks::begin(OpenWindow& window, Measurement& shared) {
+  Result<OpenThings> now = OpenThings::now();
+  if (!now.ok()) return shared.recorder.note_problem(now.failure());
+  window.open_before = std::move(now.value());
+  for (auto& [owner, opened] : of_set_ups_) opened.keep_common(*window.open_before);
+  const StackSource* const stacks = window.opened != nullptr ? window.opened->backend->stacks() : nullptr;
+  if (stacks != nullptr) stacks->begin_openers();
+  if (window.kind == adapter::Kind::test || is_set_up(window)) return;
+  // What the set-up opened is the tear-down's to close.
+  const auto opened = of_set_ups_.find({window.kind, window.test});
+  if (opened == of_set_ups_.end()) return;
+  window.open_before->take_out(opened->second);
+  of_set_ups_.erase(opened);
+}
+
+std::optional<LeftOpen> Leaks::end(OpenWindow& window, Measurement& shared) {
+  if (!window.open_before.has_value()) return std::nullopt;
+  Result<OpenThings> now = OpenThings::now();
+  if (!now.ok()) {
+    shared.recorder.note_problem(now.failure());
+    return std::nullopt;
+  }
+  if (!is_set_up(window)) {
+    LeftOpen left(*window.open_before, now.value());
+    // What a loop does is not counted by its calls.
+    if (window.excluded.empty()) name_openers(left, window.opened, shared);
+    return left;
+  }
+  now.value().take_out(*window.open_before);
+  of_set_ups_.insert_or_assign({window.kind, window.test}, std::move(now.value()));
+  return std::nullopt;
+}
+
+void name_openers(LeftOpen& left, const OpenBackend* opened, Measurement& shared) {
+  const StackSource* const stacks = opened != nullptr ? opened->backend->stacks() : nullptr;
+  // A call that was not selected may have closed and opened the descriptor since.
+  if (stacks == nullptr || shared.options.filter != nullptr || left.descriptors.empty()) return;
+  std::pmr::set<std::uint32_t> wanted(&mapped_memory());
+  for (const LeftOpen::Descriptor& one : left.descriptors) wanted.insert(stacks->opener_of(one.number));
+  wanted.erase(0);
+  shared.call_sites().look_up(*stacks, wanted);
+  for (LeftOpen::Descriptor& one : left.descriptors) {
+    if (const std::uint32_t stack = stacks->opener_of(one.number))
+      one.site = shared.call_sites().site_of(*stacks, stack);
+  }
+}
+
+}  // namespace syscost::session

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "os/open_things.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+namespace syscost {
+namespace {
+
+OpenThings now() {
+  Result<OpenThings> things = OpenThings::now();
+  EXPECT_TRUE(things.ok());
+  return things.ok() ? things.value() : OpenThings();
+}
+
+TEST(OpenThings, LeavesNothingWhenNothingHappens) {
+  const OpenThings before = now();
+  const LeftOpen left(before, now());
+  EXPECT_TRUE(left.is_nothing()) << left.text();
+  EXPECT_EQ(left.text(), "");
+  EXPECT_EQ(left.descriptors_text(), "");
+}
+
+TEST(OpenThings, NamesTheDescriptorsThatAreLeft) {
+  const OpenThings before = now();
+  std::string path = testing::TempDir() + "open;things.XXXXXX";
+  const int file = mkstemp(path.data());
+  const int event = eventfd(0, EFD_CLOEXEC);
+  const int memory = memfd_create("notes", MFD_CLOEXEC);
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  close(ends[1]);
+  const LeftOpen left(before, now());
+  for (const int fd : {file, event, memory, ends[0]}) close(fd);
+  unlink(path.c_str());
+  ASSERT_EQ(left.descriptors.size(), 4U) << left.text();
+  const std::string shown = path.replace(path.rfind(';'), 1, "?");
+  EXPECT_EQ(left.descriptors_text(), std::to_string(file) + " file " + shown + ";" + std::to_string(event) +
+                                         " eventfd;" + std::to_string(memory) + " memfd notes (deleted);" +
+                                         std::to_string(ends[0]) + " socket");
+  EXPECT_NE(left.text().find("descriptor " + std::to_string(event) + " (eventfd)"), std::string::npos) << left.text();
+}
+
+TEST(OpenThings, CountsThreadsAndNotThoseThatWereJoined) {
+  std::atomic<bool> ends{false};
+  const OpenThings before = now();
+  for (int i = 0; i < 50; ++i) {
+    std::thread([] {}).join();
+    const LeftOpen left(before, now());
+    ASSERT_EQ(left.threads, 0U) << "after " << i << " others";
+  }
+  std::thread running([&] {
+    while (!ends) std::this_thread::yield();
+  });
+  const LeftOpen left(before, now());
+  EXPECT_EQ(left.threads, 1U);
+  EXPECT_EQ(left.text(), "1 thread");
+  ends = true;
+  running.join();
+}
+
+TEST(OpenThings, CountsChildrenUntilTheyAreWaitedFor) {
+  const OpenThings before = now();
+  if (!before.children.has_value()) GTEST_SKIP() << "the kernel has no CONFIG_PROC_CHILDREN";
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  EXPECT_EQ(LeftOpen(before, now()).children, 1U);
+  waitpid(child, nullptr, 0);
+  EXPECT_EQ(LeftOpen(before, now()).children, 0U);
+}
+
+TEST(OpenThings, KnowsByHowMuchMappingsGrew) {
+  constexpr std::size_t kBytes = std::size_t{64} << 20;
+  const OpenThings before = now();
+  void* const mapping = mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(mapping, MAP_FAILED);
+  const LeftOpen left(before, now());
+  munmap(mapping, kBytes);
+  EXPECT_GE(left.mapped_bytes, kBytes);
+  EXPECT_TRUE(left.is_nothing()) << "mappings alone are no leak";
+}
+
+}  // namespace
+}  // namespace syscost
