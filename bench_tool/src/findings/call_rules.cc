@@ -57,7 +57,7 @@ std::vector<Hit> many_calls(const WindowCalls& window) {
     most = &syscall;
     most_calls = calls;
   }
-  if (most_calls < kManyCalls) return {};
+  if (most == nullptr || most_calls < kManyCalls) return {};
   const std::string_view name = syscall_of(most->name);
   const bool is_timed = most->kernel_ns && most->latency_count && most->latency_count->median > 0;
   const std::string each =
