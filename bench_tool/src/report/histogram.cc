@@ -54,7 +54,9 @@ std::string LatencyAxis::marks() const {
   std::string out =
       fmt::format("<svg class=\"hist\" viewBox=\"0 0 {:.0f} {:.0f}\" aria-hidden=\"true\">", kWidth, kHeight);
   double free_from = 0;
-  for (double ns = 1; ns < std::ldexp(1.0, kHistogramMaxBits); ns *= 10) {
+  constexpr int kDecades = 13;  // up to the last bucket, some 1000 s
+  for (int decade = 0; decade < kDecades; ++decade) {
+    const double ns = std::pow(10, decade);
     const double x = x_of(ns);
     if (x < 0 || x > kWidth) continue;
     out += fmt::format("<path class=\"grid\" d=\"M{0:.1f} 24v6\"/>", x);

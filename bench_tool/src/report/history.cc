@@ -87,7 +87,7 @@ std::string history_section(const Run& run) {
   if (longest == run.windows.end() || longest->history.size() < 2) return {};
   for (const HistoryPoint& point : longest->history) {
     places.emplace(point.name, sums.size());
-    sums.push_back({point.name, 0, 0, {}});
+    sums.push_back({point.name, {}, {}, {}});
   }
   for (const Window& window : run.windows) {
     for (const HistoryPoint& point : window.history) {
@@ -100,7 +100,7 @@ std::string history_section(const Run& run) {
       if (place == places.end() || !stats::adds_up(window.summary)) continue;
       HistoryPoint& sum = sums[place->second];
       const auto add = [](std::optional<double>& to, const std::optional<double>& number) {
-        if (to && number) *to += *number;
+        if (number) to = to.value_or(0) + *number;
       };
       add(sum.calls, point.calls);
       add(sum.wall_ns, point.wall_ns);
