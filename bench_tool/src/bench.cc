@@ -17,6 +17,7 @@
 #include "commands/doctor.h"
 #include "commands/export.h"
 #include "commands/findings.h"
+#include "commands/groups.h"
 #include "commands/log.h"
 #include "commands/report.h"
 #include "commands/run_programs.h"
@@ -80,6 +81,8 @@ int dispatch(const Options& options, std::ostream& out, std::ostream& err) {
       return commands::scale_run(options, paint, out, err);
     case cli::Command::findings:
       return commands::findings_command(options, paint, out, err);
+    case cli::Command::groups:
+      return commands::groups_run(options, paint, out, err);
     case cli::Command::export_run:
       return commands::export_run(options, out, err);
     case cli::Command::report:

@@ -12,6 +12,7 @@ import json
 import os
 import re
 
+from make_groups import make_groups
 from make_scale import make_scale
 from make_sched import make_sched
 from make_traces import make_folders
@@ -779,3 +780,4 @@ if __name__ == "__main__":
     make_sched(save_bytes)
     make_runs_of_traces()
     make_scale(save, save_json, call, window, benchmark)
+    make_groups(save, call, window)

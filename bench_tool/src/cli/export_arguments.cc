@@ -15,23 +15,32 @@ into a FILE (- for standard output), or to a receiver at URL by HTTP, packed by 
 /v1/metrics to URL. Without --otlp it takes OTEL_EXPORTER_OTLP_ENDPOINT. Headers, for example a password, come from
 OTEL_EXPORTER_OTLP_HEADERS. The same run has the same ids each time. docs/fleet-history.md lists all names.
 If the receiver is busy (429, 502, 503, 504) or does not listen, bench tries again, until --timeout.
+--format prints the metrics as text for Prometheus (openmetrics), or as a table for databases (csv).
 Exit codes: 0 all was taken; 2 usage, input or I/O, or the receiver refused something.
 
 Examples:
   bench export out.csv --otlp http://localhost:4318
   bench export out.csv --otlp run.jsonl     a file, one request a line
   bench export out.csv --otlp http://localhost:9090/api/v1/otlp --only metrics     Prometheus
+  bench export out.csv --format openmetrics >run.om
+  bench export results/ --recursive --format csv >runs.csv     for DuckDB and pandas (docs/queries.md)
   bench export results/ --recursive --dry-run      says what would be sent, and where)";
 
 }  // namespace
 
 CLI::App* add_export_command(CLI::App& app, Options& options, const char* run_help) {
-  auto* command = app.add_subcommand("export", "Send a run to OpenTelemetry: tests as spans, counts as metrics");
+  auto* command =
+      app.add_subcommand("export", "Hand a run over: to OpenTelemetry, to Prometheus, as a table for databases");
   command->footer(kExportFooter);
   command->add_option("RUN", options.runs, run_help)->required();
-  command->add_option("--otlp", options.to.otlp, "Where to: a file, - or an address (OTEL_EXPORTER_OTLP_ENDPOINT)")
-      ->type_name("FILE|URL")
-      ->check(not_empty());
+  auto* otlp =
+      command->add_option("--otlp", options.to.otlp, "Where to: a file, - or an address (OTEL_EXPORTER_OTLP_ENDPOINT)")
+          ->type_name("FILE|URL")
+          ->check(not_empty());
+  auto* format =
+      command->add_option("--format", options.to.format,
+                          "Instead of OTLP, print text: openmetrics, or csv, a table with one number a line");
+  format->check(CLI::IsMember({"openmetrics", "csv"}))->excludes(otlp);
   command
       ->add_option("--only", options.to.only,
                    "traces or metrics; windows = both, without spans of traced calls (--syscost_trace)")
@@ -56,6 +65,10 @@ std::string export_fault(const Options& options) {
   const double timeout_s = options.to.timeout_s;
   if (!std::isfinite(timeout_s) || timeout_s <= 0 || timeout_s > kMost) {
     return "--timeout takes a number of seconds, above 0 and at most 86400";
+  }
+  if (!options.to.format.empty() &&
+      (!options.to.only.empty() || options.to.is_dry_run || timeout_s != ExportOptions().timeout_s)) {
+    return "--only, --timeout and --dry-run are for OTLP; --format prints all numbers";
   }
   return {};
 }

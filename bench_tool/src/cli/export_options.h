@@ -8,6 +8,7 @@
 namespace syscost::bench::cli {
 
 struct ExportOptions {
+  std::string format;       ///< `openmetrics` or `csv`, on standard output; empty = the OpenTelemetry protocol.
   std::string otlp;         ///< A file, `-` for stdout, or an address; empty = the variables of OpenTelemetry.
   std::string only;         ///< `traces` or `metrics`; empty = both.
   double timeout_s = 60;    ///< For all requests and waits together.

@@ -22,6 +22,7 @@ Examples:
   bench log Log.Write history/              in which run its calls changed
   bench scale out.csv                       how counts grow with the sizes in names of tests
   bench findings out.csv                    what costs more than it has to
+  bench groups out.csv                      which tests behave alike, and what a fixture costs
   bench compare main.csv pr.csv             what changed; exit code 1 if a count grew
   bench ab -- main/tests -- pr/tests        runs both in turns: counts and times
   bench baseline update r1.csv r2.csv r3.csv    a file to commit
@@ -165,6 +166,17 @@ Examples:
   bench scale out.csv --test 'BM_Copy/*'    one of them
   bench scale history.csv --label           one test, in runs with labels size=64, size=128, ...
   bench compare main.csv pr.csv             also names laws that changed)";
+
+inline constexpr const char* kGroupsFooter =
+    R"(Two tests behave alike if they make the same syscalls about as often. Waits, memory and calls that vary do not count,
+because other tests and chance decide about them. The number of groups is the one with the best silhouette; it must be
+better than that of data without groups, else all tests are one group. The tests of a fixture share the calls that each
+of them makes. docs/groups.md has the definitions.
+
+Examples:
+  bench groups out.csv                      kinds of tests, and the fixtures that make the most calls
+  bench groups out.csv --all                every test of each group
+  bench groups out.csv --format csv         a line for each test)";
 
 inline constexpr const char* kDoctorFooter =
     R"(Runs BINARY --syscost_doctor: which backends work on this machine, why the others do not, and the fix.

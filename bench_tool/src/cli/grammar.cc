@@ -179,6 +179,9 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
   summary = app.add_subcommand("summary", "The syscalls of each test")->footer(kSummaryFooter);
   summary->add_option("RUN", options.runs, kRunHelp)->required();
   auto* details = summary->add_flag("--details", options.has_details, "Print the table of every test");
+  summary->add_flag("--stats-extended", options.has_extended,
+                    "Print statistics over all tests: latencies of each syscall, tests far above the "
+                    "others, syscalls that go together");
   summary
       ->add_flag("--where", options.has_where,
                  "Print the lines of the program that make the calls, of all tests together; RUN needs --syscost_where")
@@ -300,6 +303,19 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
   add_color_option(*findings, raw);
   add_size_option(*findings, options, "1000000");
   add_run_options(*findings, options, 1);
+
+  groups = app.add_subcommand("groups", "Kinds of tests: which behave alike, and what a fixture costs")
+               ->footer(kGroupsFooter);
+  groups->add_option("RUN", options.runs, kRunHelp)->required();
+  groups->add_flag("--all", options.all, "Name every test of each group");
+  groups
+      ->add_option("--test,--filter", options.tests,
+                   "Only tests that match, in the syntax of --gtest_filter: Log.*:Net.?-*Slow*")
+      ->type_name("PATTERN")
+      ->check(not_empty());
+  add_output_options(*groups, raw);
+  add_size_option(*groups, options, "1000000");
+  add_run_options(*groups, options, 1);
 
   export_command = add_export_command(app, options, kRunHelp);
   add_run_options(*export_command, options, 1);

@@ -50,6 +50,7 @@ struct Grammar {
   CLI::App* log = nullptr;
   CLI::App* scale = nullptr;
   CLI::App* findings = nullptr;
+  CLI::App* groups = nullptr;
   CLI::App* export_command = nullptr;
   CLI::App* report = nullptr;
   CLI::App* doctor = nullptr;

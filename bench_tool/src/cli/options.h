@@ -29,6 +29,7 @@ enum class Command {
   log,
   scale,
   findings,
+  groups,
   compare,
   ab,
   doctor,
@@ -92,6 +93,7 @@ struct Options {
   std::string sort;                  ///< --sort: one of the command's keys; empty = worst first, or as in the file.
   std::optional<std::size_t> top;    ///< --top: so many tests at most, 0 = all; none = what the screen has room for.
   bool has_details = false;          ///< summary: the tables of each test.
+  bool has_extended = false;         ///< summary: statistics over all tests.
   bool has_where = false;            ///< summary, show: the lines of the program that make the calls.
   bool scales_by_label = false;      ///< scale: sizes are those of the runs' labels.
   std::optional<std::size_t> width;  ///< --width: 0 = any.

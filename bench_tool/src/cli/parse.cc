@@ -17,9 +17,9 @@
 namespace syscost::bench::cli {
 namespace {
 
-constexpr std::array<std::string_view, 18> kCommands = {"run",      "watch", "summary",  "show",   "trace",   "hist",
-                                                        "log",      "scale", "findings", "runs",   "compare", "ab",
-                                                        "baseline", "check", "confirm",  "export", "report",  "doctor"};
+constexpr std::array<std::string_view, 19> kCommands = {
+    "run",  "watch",   "summary", "show",     "trace", "hist",    "log",    "scale",  "findings", "groups",
+    "runs", "compare", "ab",      "baseline", "check", "confirm", "export", "report", "doctor"};
 
 /// True when the options before the command ask for help.
 bool asks_for_help(const std::vector<std::string>& args) {
@@ -101,6 +101,7 @@ Parsed parse(const std::vector<std::string>& args) {
       return usage_error("findings needs a RUN, or --rules\nTry `bench findings --help`.");
     }
   }
+  if (grammar.groups->parsed()) options.command = Command::groups;
   if (grammar.export_command->parsed()) options.command = Command::export_run;
   if (grammar.report->parsed()) {
     options.command = Command::report;

@@ -109,6 +109,9 @@ Parsed finish(Options options, const Raw& raw) {
   if (options.run_ids.size() > (options.command == Command::compare || options.command == Command::confirm ? 2U : 1U)) {
     return usage_error("too many --run: one for each RUN");
   }
+  if (options.has_extended && (options.has_details || options.has_where || !options.sort.empty())) {
+    return usage_error("--stats-extended is about all tests: leave out --details, --where and --sort");
+  }
   if (const std::string fault = check_fault(options); !fault.empty()) return usage_error(fault);
   if (const std::string fault = export_fault(options); !fault.empty()) return usage_error(fault);
   if (const std::string fault = read_trace_options(options); !fault.empty()) return usage_error(fault);

@@ -14,6 +14,7 @@
 
 #include "commands/chosen_tests.h"
 #include "commands/export_calls.h"
+#include "commands/export_text.h"
 #include "csv/find_files.h"
 #include "csv/printable.h"
 #include "csv/problems.h"
@@ -86,22 +87,6 @@ class ProgressLine {
   bool is_shown_;
   bool is_drawn_ = false;
 };
-
-model::Dataset load_runs(const cli::Options& options, csv::Problems& problems) {
-  csv::Run all{options.runs.front(), options.runs.size() > 1, {}};
-  for (const std::string& path : options.runs) {
-    csv::Run one = csv::find_files(path, options.folders, problems);
-    all.is_folder = all.is_folder || one.is_folder;
-    for (csv::Input& input : one.files) all.files.push_back(std::move(input));
-  }
-  model::LoadOptions load;
-  load.folders = options.folders;
-  load.all_runs = options.all_runs;
-  if (!options.run_ids.empty()) load.run_id = options.run_ids.front();
-  load.keep_histograms = true;
-  load.tests = model::TestChoice(options.tests);
-  return model::load(std::move(all), load, problems);
-}
 
 bool is_wanted(const cli::Options& options, Signal signal) {
   return options.to.only.empty() || options.to.only == "windows" || options.to.only == word_of(signal);
@@ -272,11 +257,28 @@ std::unique_ptr<Target> target_of(const cli::Options& options, std::ostream& out
 
 }  // namespace
 
+model::Dataset load_exported_runs(const cli::Options& options, csv::Problems& problems) {
+  csv::Run all{options.runs.front(), options.runs.size() > 1, {}};
+  for (const std::string& path : options.runs) {
+    csv::Run one = csv::find_files(path, options.folders, problems);
+    all.is_folder = all.is_folder || one.is_folder;
+    for (csv::Input& input : one.files) all.files.push_back(std::move(input));
+  }
+  model::LoadOptions load;
+  load.folders = options.folders;
+  load.all_runs = options.all_runs;
+  if (!options.run_ids.empty()) load.run_id = options.run_ids.front();
+  load.keep_histograms = true;
+  load.tests = model::TestChoice(options.tests);
+  return model::load(std::move(all), load, problems);
+}
+
 int export_run(const cli::Options& options, std::ostream& out, std::ostream& err) {
+  if (!options.to.format.empty()) return export_text(options, out, err);
   const std::unique_ptr<Target> target = target_of(options, out, err);
   if (!target) return cli::kExitBadInput;
   csv::Problems problems;
-  const model::Dataset data = load_runs(options, problems);
+  const model::Dataset data = load_exported_runs(options, problems);
   note_no_test(data, model::TestChoice(options.tests), problems);
   const std::vector<otlp::ProcessRun> processes = otlp::process_runs(data, problems);
   if (processes.empty()) {

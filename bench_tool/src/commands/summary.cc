@@ -9,6 +9,7 @@
 #include "commands/chosen_tests.h"
 #include "commands/findings.h"
 #include "commands/run_line.h"
+#include "commands/summary_extended.h"
 #include "commands/summary_overview.h"
 #include "commands/where.h"
 #include "csv/problems.h"
@@ -46,6 +47,7 @@ void summarize_into(SummarizedRun& run, const std::vector<Group>& groups) {
 
 int summary(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {
   if (options.has_where) return summary_where(options, paint, out, err);
+  if (options.has_extended) return summary_extended(options, paint, out, err);
   csv::Problems problems;
   model::LoadOptions load_options;
   load_options.folders = options.folders;

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+//
+// summary --stats-extended for people.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "commands/run_line.h"
+#include "commands/summary_extended.h"
+#include "render/markdown.h"
+#include "render/table.h"
+#include "render/text_width.h"
+#include "render/units.h"
+
+namespace syscost::bench::commands {
+namespace {
+
+using render::Align;
+using render::Cells;
+
+constexpr std::size_t kFewLines = 10;
+
+/// `1.92..2.05 us`, `920 ns..1.05 us`.
+std::string range_text(double low_ns, double high_ns) {
+  std::string low = render::duration(low_ns);
+  const std::string high = render::duration(high_ns);
+  if (low == high) return high;
+  const std::size_t low_unit = low.find(' ');
+  if (low_unit != std::string::npos && low.substr(low_unit) == high.substr(std::min(high.find(' '), high.size()))) {
+    low.resize(low_unit);
+  }
+  return low + ".." + high;
+}
+
+/// The interval of a percentile; `n/a` if these calls are too few for one.
+std::string percentile_cell(const stats::SyscallStatistics& one, double fraction) {
+  const stats::Percentile percentile = stats::percentile_of(one.latency, fraction);
+  if (!percentile.interval) return render::kNotMeasured;
+  return range_text(percentile.interval->low, percentile.interval->high);
+}
+
+bool has_latencies(const stats::SyscallStatistics& one) {
+  return one.is_timed && one.latency.count() > 0;
+}
+
+render::Table latency_table(const ExtendedRun& run) {
+  render::Table table({{"syscall", Align::left, Cells::names},
+                       {"tests", Align::right},
+                       {"calls", Align::right},
+                       {"mean", Align::right},
+                       {"deviation", Align::right},
+                       {"median", Align::right},
+                       {"p90", Align::right},
+                       {"p99", Align::right},
+                       {"max", Align::right}});
+  for (const stats::SyscallStatistics& one : run.syscalls) {
+    std::vector<std::string> cells = {one.name, fmt::format("{}", one.tests),
+                                      one.calls ? fmt::format("{}", *one.calls) : render::kNotMeasured};
+    if (!has_latencies(one)) {
+      cells.resize(9, render::kNotMeasured);
+    } else {
+      const stats::Deviation deviation = stats::deviation_of(one.latency);
+      cells.push_back(
+          render::duration(static_cast<double>(one.latency.sum_ns()) / static_cast<double>(one.latency.count())));
+      cells.push_back(range_text(deviation.low_ns, deviation.high_ns));
+      for (const double fraction : kExtendedPercentiles) cells.push_back(percentile_cell(one, fraction));
+      cells.push_back(render::duration(static_cast<double>(one.latency.max_ns())));
+    }
+    table.add_row(std::move(cells));
+  }
+  return table;
+}
+
+std::string value_text(const MeasureOutliers& measure, double value) {
+  return measure.is_time() ? render::duration(value) : render::count(value);
+}
+
+/// At most `top` lines of each measure; 0: all.
+render::Table outlier_table(const ExtendedRun& run, std::size_t top) {
+  render::Table table({{"severity", Align::left},
+                       {"z", Align::right},
+                       {"measure", Align::left},
+                       {"value", Align::right},
+                       {"median", Align::right},
+                       {"test", Align::left, Cells::names, render::Shrinks::in_the_middle}});
+  for (const MeasureOutliers& measure : run.measures) {
+    std::size_t shown = 0;
+    for (const stats::Outlier& one : measure.outliers.found) {
+      if (top != 0 && shown++ == top) break;
+      table.add_row({std::string(to_string(one.severity)), fmt::format("{:.1f}", one.z), std::string(measure.title),
+                     value_text(measure, one.value), value_text(measure, measure.outliers.median),
+                     measure.tests[one.test].window});
+    }
+  }
+  return table;
+}
+
+/// Measures without a table, and lines that were not shown.
+std::string outlier_remarks(const ExtendedRun& run, std::size_t top) {
+  std::string text;
+  for (const MeasureOutliers& measure : run.measures) {
+    const stats::Outliers& outliers = measure.outliers;
+    if (!outliers.reason.empty()) {
+      text += fmt::format("{}: n/a, {}\n", measure.title, outliers.reason);
+    } else if (outliers.found.empty()) {
+      text += fmt::format("{}: none of {} tests\n", measure.title, outliers.tests);
+    } else if (top != 0 && outliers.found.size() > top) {
+      text += fmt::format("{}: {} more; --top 0 shows all\n", measure.title, outliers.found.size() - top);
+    }
+  }
+  return text;
+}
+
+render::Table correlation_table(const ExtendedRun& run, std::size_t top) {
+  render::Table table({{"syscall", Align::left, Cells::names},
+                       {"and", Align::left, Cells::names},
+                       {"rho", Align::right},
+                       {"p", Align::right}});
+  std::size_t shown = 0;
+  for (const stats::Correlation& one : run.correlations.found) {
+    if (top != 0 && shown++ == top) break;
+    table.add_row({run.series[one.first].syscall, run.series[one.second].syscall, fmt::format("{:.2f}", one.rho),
+                   one.p < 0.001 ? "< 0.001" : fmt::format("{:.3f}", one.p)});
+  }
+  return table;
+}
+
+std::string correlation_remarks(const ExtendedRun& run, std::size_t top) {
+  const stats::Correlations& correlations = run.correlations;
+  if (!correlations.reason.empty()) return "n/a: " + correlations.reason + '\n';
+  if (correlations.found.empty()) return fmt::format("none of {} pairs\n", correlations.pairs);
+  if (top == 0 || correlations.found.size() <= top) return {};
+  return fmt::format("{} more; --top 0 shows all\n", correlations.found.size() - top);
+}
+
+std::string latency_title(const ExtendedRun& run) {
+  return fmt::format("Latencies over {} test{}; percentiles as intervals of {:.0f} %", run.tests,
+                     run.tests == 1 ? "" : "s", 100 * stats::kPercentileLevel);
+}
+
+const char* const kOutlierTitle = "Tests that are far above the others (z above 3.5, of logarithms)";
+const char* const kCorrelationTitle = "Syscalls that the same tests make more often (Spearman's rho, p of all pairs)";
+
+}  // namespace
+
+std::string extended_text(const ExtendedRun& run, const cli::Options& options, const render::Paint& paint) {
+  const std::size_t width = options.screen.width;
+  const std::size_t top = options.top.value_or(kFewLines);
+  const auto title = [&](const std::string& text) {
+    const std::string lines = render::wrapped(text + '\n', width, 2);
+    return '\n' + paint.bold(lines.substr(0, lines.size() - 1)) + '\n';
+  };
+  std::string out = render::wrapped(run_line(run.data) + '\n', width, 2);
+  out += title(latency_title(run)) + latency_table(run).text(2, 2, width);
+  out += title(kOutlierTitle);
+  if (const render::Table table = outlier_table(run, top); !table.empty()) out += table.text(2, 2, width);
+  out += render::wrapped(outlier_remarks(run, top), width, 2);
+  out += title(kCorrelationTitle);
+  if (const render::Table table = correlation_table(run, top); !table.empty()) out += table.text(2, 2, width);
+  return out + render::wrapped(correlation_remarks(run, top), width, 2);
+}
+
+std::string extended_markdown(const ExtendedRun& run, const cli::Options& options) {
+  const std::size_t top = options.top.value_or(kFewLines);
+  const auto part = [](const std::string& title, const render::Table& table, const std::string& remarks) {
+    std::string text = "\n### " + render::escaped_lines(title + '\n');
+    if (!table.empty()) text += '\n' + table.markdown();
+    if (!remarks.empty()) text += '\n';
+    for (std::size_t begin = 0; begin < remarks.size();) {
+      const std::size_t end = remarks.find('\n', begin) + 1;
+      text += "- " + render::escaped_lines(remarks.substr(begin, end - begin));
+      begin = end;
+    }
+    return text;
+  };
+  std::string out = render::escaped_lines(run_line(run.data) + '\n');
+  out += part(latency_title(run), latency_table(run), "");
+  out += part(kOutlierTitle, outlier_table(run, top), outlier_remarks(run, top));
+  return out + part(kCorrelationTitle, correlation_table(run, top), correlation_remarks(run, top));
+}
+
+}  // namespace syscost::bench::commands

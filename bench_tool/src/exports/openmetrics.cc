@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "exports/openmetrics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string_view>
+#include <variant>
+
+#include "csv/printable.h"
+
+namespace syscost::bench::exports {
+namespace {
+
+/// The attributes of a process that tell its series from those of others. The rest stands in syscost_run_info alone:
+/// each further label multiplies the series.
+constexpr std::array<std::string_view, 5> kIdentity = {"service.name", "host.name", "process.pid", "syscost.run_id",
+                                                       "syscost.started_at"};
+
+/// `syscost_test` of `syscost.test`.
+std::string name_of(std::string_view attribute) {
+  std::string name(attribute);
+  std::replace_if(
+      name.begin(), name.end(),
+      [](char c) { return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')); }, '_');
+  return name;
+}
+
+/// Text between quotes: OpenMetrics knows three escapes, and wants UTF-8.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : csv::printable(text)) {
+    if (c == '\\' || c == '"') out += '\\';
+    if (c == '\n') {
+      out += "\\n";
+      continue;
+    }
+    out += c;
+  }
+  return out;
+}
+
+void append_label(std::string& labels, const std::string& name, const otlp::Attributes::Value& value) {
+  if (!labels.empty()) labels += ',';
+  const std::string* text = std::get_if<std::string>(&value);
+  labels +=
+      fmt::format("{}=\"{}\"", name_of(name), text ? escaped(*text) : fmt::format("{}", std::get<std::int64_t>(value)));
+}
+
+/// Seconds with nine decimals.
+std::string seconds_of(std::uint64_t ns) {
+  return fmt::format("{}.{:09}", ns / 1'000'000'000, ns % 1'000'000'000);
+}
+
+}  // namespace
+
+void OpenMetrics::begin_process(const otlp::Attributes& resource) {
+  process_labels_.clear();
+  std::string all;
+  for (const auto& [name, value] : resource.list()) {
+    append_label(all, name, value);
+    if (std::find(kIdentity.begin(), kIdentity.end(), name) != kIdentity.end())
+      append_label(process_labels_, name, value);
+  }
+  process_info_ += fmt::format("syscost_run_info{{{}}} 1\n", all);
+}
+
+OpenMetrics::Family& OpenMetrics::family_of(const otlp::Metric& metric, const char* type) {
+  const std::string unit = metric.unit == "ns" ? "nanoseconds" : "";
+  const std::string name = name_of(metric.name) + (unit.empty() ? "" : "_" + unit);
+  return families_.try_emplace(name, Family{type, unit, std::string(metric.about), {}}).first->second;
+}
+
+std::string OpenMetrics::labels_of(const otlp::Attributes& attributes) const {
+  std::string labels = process_labels_;
+  for (const auto& [name, value] : attributes.list()) append_label(labels, name, value);
+  return labels;
+}
+
+void OpenMetrics::add(const otlp::NumberPoint& point) {
+  Family& family = family_of(*point.metric, "gauge");
+  const std::string name = name_of(point.metric->name) + (family.unit.empty() ? "" : "_" + family.unit);
+  family.samples +=
+      fmt::format("{}{{{}}} {} {}\n", name, labels_of(point.attributes), point.value, seconds_of(point.time_unix_ns));
+}
+
+void OpenMetrics::add(const otlp::HistogramPoint& point) {
+  Family& family = family_of(*point.metric, "histogram");
+  const std::string name = name_of(point.metric->name) + (family.unit.empty() ? "" : "_" + family.unit);
+  const std::string labels = labels_of(point.attributes);
+  const std::string time = seconds_of(point.time_unix_ns);
+  std::string& out = family.samples;
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < point.counts.size(); ++i) {
+    sum += point.counts[i];
+    const std::string bound = i < point.bounds->size() ? fmt::format("{}.0", (*point.bounds)[i]) : "+Inf";
+    fmt::format_to(std::back_inserter(out), "{}_bucket{{{},le=\"{}\"}} {} {}\n", name, labels, bound, sum, time);
+  }
+  fmt::format_to(std::back_inserter(out), "{}_count{{{}}} {} {}\n", name, labels, point.count, time);
+  fmt::format_to(std::back_inserter(out), "{}_sum{{{}}} {} {}\n", name, labels, point.sum, time);
+}
+
+std::string OpenMetrics::text() const {
+  std::string out;
+  const auto head = [&](const std::string& name, const Family& family) {
+    out += fmt::format("# TYPE {} {}\n", name, family.type);
+    if (!family.unit.empty()) out += fmt::format("# UNIT {} {}\n", name, family.unit);
+    out += fmt::format("# HELP {} {}\n", name, escaped(family.help));
+  };
+  head("syscost_run", {"info", "", "A measured process, and what it ran on", {}});
+  out += process_info_;
+  for (const auto& [name, family] : families_) {
+    head(name, family);
+    out += family.samples;
+  }
+  return out + "# EOF\n";
+}
+
+}  // namespace syscost::bench::exports

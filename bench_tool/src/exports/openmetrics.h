@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+//
+// OpenMetrics: a run as text that Prometheus and its tools read.
+//
+// Names and labels are those that Prometheus makes of the same metrics when they come by OTLP, so that both ways fill
+// the same series. The format asks that the samples of a metric stand together; so the text of each is kept until the
+// end.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "otlp/signals.h"
+
+namespace syscost::bench::exports {
+
+class OpenMetrics {
+ public:
+  /// The points that follow are of a process with these attributes (otlp::resource_of).
+  void begin_process(const otlp::Attributes& resource);
+  void add(const otlp::NumberPoint& point);
+  void add(const otlp::HistogramPoint& point);
+
+  /// The whole text; it ends with `# EOF`.
+  std::string text() const;
+
+ private:
+  struct Family {
+    std::string type;
+    std::string unit;
+    std::string help;
+    std::string samples;
+  };
+
+  Family& family_of(const otlp::Metric& metric, const char* type);
+  std::string labels_of(const otlp::Attributes& attributes) const;
+
+  std::map<std::string, Family> families_;
+  std::string process_labels_;  ///< `a="b",c="d"`
+  std::string process_info_;
+};
+
+}  // namespace syscost::bench::exports

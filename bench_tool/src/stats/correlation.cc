@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#include "stats/correlation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
+#include <boost/math/statistics/bivariate_statistics.hpp>
+#include <cmath>
+#include <numeric>
+
+#include "stats/family.h"
+
+namespace syscost::bench::stats {
+namespace {
+
+/// Ranks from 1; equal values share the mean of theirs.
+std::vector<double> shared_ranks(std::span<const double> values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::vector<double> ranks(values.size());
+  for (std::size_t begin = 0; begin < order.size();) {
+    std::size_t end = begin;
+    while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
+    for (std::size_t i = begin; i < end; ++i) ranks[order[i]] = static_cast<double>(begin + end + 1) / 2;
+    begin = end;
+  }
+  return ranks;
+}
+
+bool is_constant(std::span<const double> values) {
+  return std::all_of(values.begin(), values.end(), [&](double value) { return value == values.front(); });
+}
+
+double correlation_of_ranks(const std::vector<double>& a, const std::vector<double>& b) {
+  if (is_constant(a) || is_constant(b)) return 0;
+  return std::clamp(boost::math::statistics::correlation_coefficient(a, b), -1.0, 1.0);
+}
+
+double p_of(double rho, std::size_t n) {
+  const double freedom = static_cast<double>(n) - 2;
+  if (std::abs(rho) >= 1) return 0;
+  const double t = std::abs(rho) * std::sqrt(freedom / (1 - rho * rho));
+  return 2 * boost::math::cdf(boost::math::complement(boost::math::students_t_distribution<double>(freedom), t));
+}
+
+}  // namespace
+
+double spearman(std::span<const double> a, std::span<const double> b) {
+  return correlation_of_ranks(shared_ranks(a), shared_ranks(b));
+}
+
+Correlations correlations_of(std::span<const CallSeries> series) {
+  Correlations result;
+  const std::size_t n = series.empty() ? 0 : series.front().calls.size();
+  if (n < kLeastTestsForCorrelation) {
+    result.reason = fmt::format("fewer than {} tests make calls that tell what they do", kLeastTestsForCorrelation);
+    return result;
+  }
+  std::vector<std::size_t> chosen;
+  std::vector<std::vector<double>> ranks(series.size());
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    const auto makers =
+        std::count_if(series[i].calls.begin(), series[i].calls.end(), [](double one) { return one > 0; });
+    if (static_cast<std::size_t>(makers) < kLeastMakers || is_constant(series[i].calls)) continue;
+    ranks[i] = shared_ranks(series[i].calls);
+    chosen.push_back(i);
+  }
+  std::vector<Correlation> all;
+  std::vector<double> p;
+  for (std::size_t a = 0; a < chosen.size(); ++a) {
+    for (std::size_t b = a + 1; b < chosen.size(); ++b) {
+      all.push_back({chosen[a], chosen[b], correlation_of_ranks(ranks[chosen[a]], ranks[chosen[b]]), 1});
+      p.push_back(p_of(all.back().rho, n));
+    }
+  }
+  result.pairs = all.size();
+  if (all.empty()) result.reason = fmt::format("fewer than two syscalls are made by {} tests or more", kLeastMakers);
+  const std::vector<double> adjusted = adjusted_p(p);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].p = adjusted[i];
+    if (std::abs(all[i].rho) >= kLeastRho && all[i].p <= kMostP) result.found.push_back(all[i]);
+  }
+  std::stable_sort(result.found.begin(), result.found.end(),
+                   [](const Correlation& a, const Correlation& b) { return std::abs(a.rho) > std::abs(b.rho); });
+  return result;
+}
+
+}  // namespace syscost::bench::stats
