@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "commands/findings.h"
+#include "findings/by_rule.h"
 #include "findings/rule.h"
 #include "render/markdown.h"
 #include "render/text_width.h"
@@ -19,47 +20,13 @@
 namespace syscost::bench::commands {
 namespace {
 
+using findings::AlikeFindings;
 using findings::Finding;
 using findings::Findings;
 using findings::Rule;
+using findings::RuleFindings;
 
 constexpr std::size_t kFewBelow = 5;
-
-/// The findings of a rule that have one line and one syscall: tests that use the same fixture.
-struct Alike {
-  const Finding* worst = nullptr;
-  std::set<std::string_view> windows;
-};
-
-/// Findings of one rule.
-struct Block {
-  const Rule* rule = nullptr;
-  double cost_ns = 0;
-  std::vector<Alike> parts = {};
-};
-
-std::vector<Block> blocks_of(const Findings& found) {
-  std::vector<Block> blocks;
-  std::map<std::string_view, std::size_t> places;
-  std::map<std::pair<std::size_t, std::string_view>, std::size_t> sites;
-  for (const Finding& one : found.found) {
-    const auto [place, is_new] = places.try_emplace(one.rule, blocks.size());
-    if (is_new) blocks.push_back({findings::rule_of(one.rule)});
-    Block& block = blocks[place->second];
-    block.cost_ns += one.cost_ns;
-    // Findings are sorted, so the first one of a site is its worst.
-    if (!one.site.empty()) {
-      const auto [known, is_first] = sites.try_emplace({place->second, one.site}, block.parts.size());
-      if (!is_first) {
-        block.parts[known->second].windows.insert(one.window);
-        continue;
-      }
-    }
-    block.parts.push_back({&one, {one.window}});
-  }
-  std::stable_sort(blocks.begin(), blocks.end(), [](const Block& a, const Block& b) { return a.cost_ns > b.cost_ns; });
-  return blocks;
-}
 
 std::string cost_text(const Finding& finding) {
   if (finding.cost_ns <= 0) return {};
@@ -68,7 +35,7 @@ std::string cost_text(const Finding& finding) {
 }
 
 /// `Log.WritesABatch: 1200 writes in a row ... (110 us), at src/log.cc:17 Log::batch; 3 more tests from this line`
-std::string line_of(const Alike& alike) {
+std::string line_of(const AlikeFindings& alike) {
   const Finding& finding = *alike.worst;
   std::string line = finding.window + ": " + finding.evidence + cost_text(finding);
   if (!finding.site.empty()) line += ", at " + finding.site;
@@ -83,9 +50,9 @@ std::string plural(std::size_t count, std::string_view one) {
 
 /// A title, at most kFewBelow findings, and how many more there are; empty if there is none.
 std::vector<std::string> few_lines(const Findings& found) {
-  std::vector<std::pair<const Rule*, Alike>> all;
-  for (const Block& block : blocks_of(found)) {
-    for (const Alike& one : block.parts) all.emplace_back(block.rule, one);
+  std::vector<std::pair<const Rule*, AlikeFindings>> all;
+  for (const RuleFindings& block : findings::by_rule(found)) {
+    for (const AlikeFindings& one : block.parts) all.emplace_back(block.rule, one);
   }
   if (all.empty()) return {};
   std::stable_sort(all.begin(), all.end(),
@@ -133,11 +100,11 @@ std::string findings_text(const FoundRun& run, const cli::Options& options, cons
   out += findings_title(run.found) + '\n';
   std::size_t shown = 0;
   std::size_t parts = 0;
-  for (const Block& block : blocks_of(run.found)) {
+  for (const RuleFindings& block : findings::by_rule(run.found)) {
     parts += block.parts.size();
     if (options.top.value_or(0) != 0 && shown >= *options.top) continue;
     out += '\n' + paint.bold(fmt::format("{}: {}", block.rule->name, block.rule->title)) + '\n';
-    for (const Alike& one : block.parts) {
+    for (const AlikeFindings& one : block.parts) {
       if (options.top.value_or(0) != 0 && shown >= *options.top) break;
       ++shown;
       out += render::wrapped("  " + line_of(one) + '\n', width, 4);
@@ -155,9 +122,9 @@ std::string findings_markdown(const FoundRun& run, const cli::Options& options) 
   std::string out = render::escaped_lines(run.source + '\n') + '\n';
   out += "**" + findings_title(run.found) + "**\n";
   std::size_t shown = 0;
-  for (const Block& block : blocks_of(run.found)) {
+  for (const RuleFindings& block : findings::by_rule(run.found)) {
     out += fmt::format("\n### {}: {}\n\n{}\n\n", block.rule->name, block.rule->title, block.rule->remedy);
-    for (const Alike& one : block.parts) {
+    for (const AlikeFindings& one : block.parts) {
       if (options.top.value_or(0) != 0 && shown >= *options.top) break;
       ++shown;
       out += "- " + render::code_span(one.worst->window) +

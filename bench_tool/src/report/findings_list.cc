@@ -3,37 +3,53 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 
+#include "findings/by_rule.h"
 #include "render/units.h"
 #include "report/html.h"
 
 namespace syscost::bench::report {
 namespace {
 
-constexpr std::size_t kMostFindings = 200;
+constexpr std::size_t kFewOfARule = 5;     // shown at once
+constexpr std::size_t kMostOfARule = 200;  // shown at all
 
-std::string row_of_finding(const Run& run, const findings::Finding& one) {
-  return fmt::format(
-      "<tr><td><b>{}</b><br>{}</td><td>{}{}<br><span class=\"quiet\">{}</span></td>"
-      "<td class=\"n\">{}</td></tr>\n",
-      text(one.rule), test_link(run, one.window), text(one.evidence),
-      one.site.empty() ? "" : " <span class=\"name\">" + text(one.site) + "</span>", text(one.remedy),
-      one.cost_ns > 0 ? render::duration(one.cost_ns) : "");
+std::string row_of(const Run& run, const findings::AlikeFindings& alike) {
+  const findings::Finding& one = *alike.worst;
+  const std::size_t others = alike.windows.size() - 1;
+  std::string evidence = text(one.evidence);
+  if (!one.site.empty()) evidence += " <span class=\"name\">" + text(one.site) + "</span>";
+  if (others > 0)
+    evidence += fmt::format(" <span class=\"quiet\">also in {} other{}</span>", others, others == 1 ? "" : "s");
+  return fmt::format("<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td></tr>\n", test_link(run, one.window), evidence,
+                     one.cost_ns > 0 ? render::duration(one.cost_ns) : "");
+}
+
+std::string table_of(const Run& run, const findings::RuleFindings& rule, std::size_t first, std::size_t last) {
+  std::string out =
+      "<div class=\"wide\"><table class=\"findings\">\n<thead><tr><th>Test</th><th>Evidence</th><th class=\"n\">In the "
+      "kernel</th></tr></thead>\n<tbody>\n";
+  for (std::size_t i = first; i < last; ++i) out += row_of(run, rule.parts[i]);
+  return out + "</tbody></table></div>\n";
 }
 
 }  // namespace
 
 std::string findings_section(const Run& run, const findings::Findings& findings) {
   if (findings.found.empty()) return {};
-  std::string out =
-      "<div class=\"wide\"><table>\n<thead><tr><th>Finding</th><th>Evidence, and what to do</th><th class=\"n\">In the "
-      "kernel</th></tr></thead>\n<tbody>\n";
-  for (std::size_t i = 0; i < findings.found.size() && i < kMostFindings; ++i)
-    out += row_of_finding(run, findings.found[i]);
-  out += "</tbody></table></div>\n";
-  if (findings.found.size() > kMostFindings) {
-    out += fmt::format("<p class=\"quiet\">and {} more findings.</p>\n", findings.found.size() - kMostFindings);
+  std::string out;
+  for (const findings::RuleFindings& rule : findings::by_rule(findings)) {
+    const std::size_t count = rule.parts.size();
+    out += fmt::format("<h3>{}: {}</h3>\n<p>{}</p>\n", text(rule.rule->name), text(rule.rule->title),
+                       text(rule.rule->remedy));
+    out += table_of(run, rule, 0, std::min(count, kFewOfARule));
+    if (count <= kFewOfARule) continue;
+    out += fmt::format("<details><summary>{} more</summary>\n{}", count - kFewOfARule,
+                       table_of(run, rule, kFewOfARule, std::min(count, kMostOfARule)));
+    if (count > kMostOfARule) out += fmt::format("<p class=\"quiet\">and {} more</p>\n", count - kMostOfARule);
+    out += "</details>\n";
   }
   std::string lacks;
   for (const findings::NotChecked& one : findings.not_checked) {

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+//
+// Findings in groups, as people read them: by rule, and those of one line together.
+#pragma once
+
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "findings/finding.h"
+#include "findings/rule.h"
+
+namespace syscost::bench::findings {
+
+/// The findings of a rule that have one line: those of tests that use the same fixture.
+struct AlikeFindings {
+  const Finding* worst = nullptr;
+  std::set<std::string_view> windows;  ///< The names of their windows, that of the worst included.
+};
+
+struct RuleFindings {
+  const Rule* rule = nullptr;
+  double cost_ns = 0;  ///< Of all of them.
+  std::vector<AlikeFindings> parts = {};
+};
+
+/// The most expensive rule first. Points into `found`, which must outlive it.
+std::vector<RuleFindings> by_rule(const Findings& found);
+
+}  // namespace syscost::bench::findings
