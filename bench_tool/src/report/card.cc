@@ -41,7 +41,12 @@ std::string figures(const WindowSummary& window) {
   out += figure("Waits", render::duration(window.wait_ns), unit);
   out += figure(window.calls ? "Syscalls" : "Entries", render::count(calls), unit);
   out += figure("Failed calls", render::count(window.errors), unit);
-  if (window.cpu_ns) out += figure("Processor", render::duration(window.cpu_ns), "user and system");
+  if (window.cpu_ns) out += figure("Processor time", render::duration(window.cpu_ns), "user and system");
+  if (window.bytes_read) out += figure("Bytes read", render::bytes(window.bytes_read->median), unit);
+  if (window.bytes_written) out += figure("Bytes written", render::bytes(window.bytes_written->median), unit);
+  if (window.descriptors_left && window.descriptors_left->max > 0) {
+    out += figure("Left open", render::count(window.descriptors_left), "descriptors");
+  }
   return out + "</dl>\n";
 }
 

@@ -59,6 +59,8 @@ void Totals::add(const WindowSummary& window, const std::vector<stats::SyscallLa
   add_to(wait_ns_, render::median(window.wait_ns));
   add_to(calls_, render::median(window.calls ? window.calls : window.entries));
   add_to(errors_, render::median(window.errors));
+  add_to(bytes_read_, render::median(window.bytes_read));
+  add_to(bytes_written_, render::median(window.bytes_written));
   for (const stats::SyscallSummary& one : window.syscalls) {
     Line& line = syscalls_[one.name];
     line.is_wait = one.is_wait;
@@ -88,6 +90,8 @@ std::string Totals::figures() const {
     out += figure("Syscalls", count_text(calls_), medians);
     out += figure("Failed calls", count_text(errors_),
                   calls_ && errors_ && *calls_ > 0 ? percent(*errors_, *calls_) + " of all" : "");
+    if (bytes_read_) out += figure("Bytes read", render::bytes(*bytes_read_), medians);
+    if (bytes_written_) out += figure("Bytes written", render::bytes(*bytes_written_), medians);
   }
   out += "</dl>\n";
   if (lossy_ != 0) {

@@ -37,7 +37,8 @@ class Totals {
   std::string table(const LatencyAxis& axis, bool waits) const;
 
   Lines syscalls_;
-  std::optional<double> wall_ns_ = 0, work_ns_ = 0, wait_ns_ = 0, calls_ = 0, errors_ = 0;
+  std::optional<double> wall_ns_ = 0, work_ns_ = 0, wait_ns_ = 0, calls_ = 0, errors_ = 0, bytes_read_ = 0,
+                        bytes_written_ = 0;
   std::size_t tests_ = 0, failed_ = 0, skipped_ = 0, lossy_ = 0;
   bool has_totals_ = false;
   bool has_repetitions_ = false;
