@@ -535,6 +535,9 @@ def main():
                 latency_min_ns="", latency_max_ns="", histogram=""),
            call("socket", "network", [400] * 2, {"EPERM": 2}, denied=2), wait(4)]
     save("findings.csv", window("Odd.One", odd, 2000000, dict(lost=3, late=1, overhead_estimate_ns=50000)))
+    lines = [call("write", "desc", [110] * 900, detail="at src/log.cc:17 Log::batch+3"),
+             call("write", "desc", [110] * 300, detail="at src/log.cc:40 Log::close+9")]
+    save("findings_lines.csv", window("Log.Batch", lines, 200000) + window("Log.Stays", [write(2)], 1500))
 
     # Backends that measure less, another tool's rows, iterations.
     unseen = dict(entries="", restarts="", in_flight="", no_return="", carried_in="")

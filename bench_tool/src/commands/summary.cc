@@ -39,7 +39,8 @@ void summarize_into(SummarizedRun& run, const std::vector<Group>& groups) {
   findings::Finder finder(run.data, groups, {.ignored = {}, .has_scopes = true});
   for (std::size_t i = 0; i < groups.size(); ++i) finder.add(i, run.windows[i]);
   for (const findings::Finding& one : finder.take().found) {
-    run.findings[one.window].push_back(std::string(one.rule) + ": " + one.evidence);
+    run.findings[one.window].push_back(std::string(one.rule) + ": " + one.evidence +
+                                       (one.site.empty() ? "" : ", at " + one.site));
   }
 }
 
@@ -53,6 +54,7 @@ int summary(const cli::Options& options, const render::Paint& paint, std::ostrea
   load_options.folders = options.folders;
   load_options.all_runs = options.all_runs;
   load_options.is_printable = options.is_printable();
+  load_options.keep_sites = true;  // findings name lines
   load_options.tests = model::TestChoice(options.tests);
   if (!options.run_ids.empty()) load_options.run_id = options.run_ids.front();
   const bool for_people = options.for_people();

@@ -54,7 +54,7 @@ CallSum WindowCalls::sum(Syscalls syscalls) const {
 }
 
 std::string WindowCalls::site_of(Syscalls syscalls) const {
-  if (!data_.has_sites) return {};
+  if (!data_.keeps_sites) return {};
   stats::SiteTotals totals(data_);
   totals.add(group_, {});
   std::vector<stats::SiteTotal> sites = totals.all();

@@ -109,9 +109,12 @@ class Dataset {
   /// and a row names a site.
   RowStore site_rows;
   bool has_sites = false;                   ///< A row names a site; see model/site.h.
+  bool keeps_sites = false;                 ///< And site_rows has it.
   std::vector<std::string> left_out_tests;  ///< Names of those that LoadOptions::tests did not choose, each once.
   bool is_partial = false;                  ///< Windows that LoadOptions::test_part cannot mean were left out.
 
+  /// The rows that tell sites apart, if the dataset has them; else rows.
+  const RowStore& rows_by_site() const { return keeps_sites ? site_rows : rows; }
   const std::string& text(NameId id) const { return names.text(id); }
   const Context& context(const Sample& sample) const { return contexts[sample.context]; }
   /// Makes names and paths safe for a terminal.

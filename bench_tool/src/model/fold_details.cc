@@ -129,6 +129,7 @@ void fold_sites(Dataset& data, bool keeps) {
   }
   if (!data.has_sites) return;  // the runs with sites were left out
   if (keeps) data.site_rows = std::move(data.rows);
+  data.keeps_sites = keeps;
   data.rows = std::move(folded);
   data.index();
 }

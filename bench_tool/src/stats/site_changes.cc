@@ -24,7 +24,7 @@ class WindowSites {
   /// The group of `side` must not be null.
   explicit WindowSites(const SitedWindow& side)
       : data_(*side.data),
-        rows_(side.data->has_sites ? side.data->site_rows : side.data->rows, *side.group),
+        rows_(side.data->rows_by_site(), *side.group),
         fold_(*side.data, *side.group, rows_, true),
         all_(rows_) {
     for (const Series& series : all_) {

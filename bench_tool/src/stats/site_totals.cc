@@ -23,7 +23,7 @@ void add_measured(std::optional<std::uint64_t>& sum, const Measured& number) {
 
 void SiteTotals::add(const model::Group& group, const model::SyscallChoice& choice) {
   std::vector<SyscallRow> rows;
-  const model::RowStore& store = data_.has_sites ? data_.site_rows : data_.rows;
+  const model::RowStore& store = data_.rows_by_site();
   for (const std::uint32_t sample : group.samples) {
     rows.clear();
     store.of(sample, rows);
