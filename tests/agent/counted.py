@@ -9,7 +9,7 @@ import re
 ITS_OWN = re.compile(r"run_id|started_at|program|pid|build_id|build_type|.*_ns|.*_switches|.*_faults|histogram|late|"
                      r"overhead_estimate_ns|carried_in|in_flight|no_return|total_calls|total_entries|"
                      # A program prints and reads its own path and name, which may have another length.
-                     r"bytes|total_bytes_read|total_bytes_written")
+                     r"bytes|total_bytes_read|total_bytes_written|peak_rss_bytes")
 # In a test with threads it depends on their timing.
 BY_CHANCE = {"futex", "getrandom", "sched_yield", "madvise", "munmap", "mprotect", "mmap", "brk", "rt_sigreturn"}
 

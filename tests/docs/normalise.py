@@ -30,7 +30,7 @@ RULES = [
     (re.compile(r"\b\d+ of \d+ call sites of libc patched(?:, the rest trapped: .*)?$"), "# of # call sites of libc patched"),
     # Between the file and the backend: moment, host, kernel, the commit where there is one, build type.
     (re.compile(r"^run \S+ of (\S+), .*?(?=backend )"), r"run # of \1, "),
-    (re.compile(r"\brun [\w.-]+-\d+-\d+\b"), "run #"),
+    (re.compile(r"\brun [\w.-]+-\d+-\d+\b(?:, commit [0-9a-f]+)?"), "run #"),
     # The text of bench compare after the files OLD and NEW: run, label, commit, time.
     (re.compile(r"^(OLD|NEW)  (\S+): .*"), r"\1 \2"),
     (re.compile(r"\b\d{4}-\d\d-\d\dT[\d:.]+Z"), "#"),
