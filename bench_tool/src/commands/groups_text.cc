@@ -17,13 +17,12 @@ namespace syscost::bench::commands {
 namespace {
 
 using groups::Fixture;
-using groups::Group;
 using groups::Grouping;
 using render::Align;
 using render::Cells;
 
 constexpr std::size_t kShownCalls = 4;
-constexpr std::size_t kFewNames = 3;
+constexpr std::size_t kNamesShown = 3;
 constexpr std::size_t kFewFixtures = 10;
 
 std::string share(double part) {
@@ -61,7 +60,7 @@ render::Table group_table(const Grouping& grouping) {
                        {"group", Align::left, Cells::text, render::Shrinks::at_the_end},
                        {"calls of most tests", Align::left, Cells::text, render::Shrinks::at_the_end},
                        {"example", Align::left, Cells::names, render::Shrinks::in_the_middle}});
-  for (const Group& group : grouping.groups) {
+  for (const groups::Group& group : grouping.groups) {
     table.add_row({fmt::format("{}", group.windows.size()), share(group.share_of_calls), group.name,
                    shown_calls(group.typical), group.windows.front()});
   }
@@ -83,7 +82,7 @@ render::Table fixture_table(const Grouping& grouping, bool has_all) {
 
 /// `a, b, c and 4 more`; all of them with `has_all`.
 std::string names_text(const std::vector<std::string>& names, bool has_all) {
-  const std::size_t shown = has_all ? names.size() : std::min(names.size(), kFewNames);
+  const std::size_t shown = has_all ? names.size() : std::min(names.size(), kNamesShown);
   std::string text =
       fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
   if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
@@ -104,7 +103,7 @@ std::string remarks(const Grouping& grouping, bool has_all) {
                         tests_text(grouping.quiet.size()), share(part), names_text(grouping.quiet, has_all));
   }
   for (std::size_t i = 0; i < grouping.left_out.size(); ++i) {
-    if (!has_all && i == kFewNames) {
+    if (!has_all && i == kNamesShown) {
       text += fmt::format("left out: {} more\n", grouping.left_out.size() - i);
       break;
     }
@@ -130,7 +129,7 @@ std::string groups_text(const GroupedRun& run, const cli::Options& options, cons
   if (const render::Table table = group_table(grouping); !table.empty()) out += table.text(2, 2, width);
   out += render::wrapped(remarks(grouping, options.all), width, 2);
   if (options.all) {
-    for (const Group& group : grouping.groups) {
+    for (const groups::Group& group : grouping.groups) {
       out += '\n' + paint.bold(group.name) + '\n';
       for (const std::string& window : group.windows) out += "  " + window + '\n';
     }
@@ -155,7 +154,7 @@ std::string groups_markdown(const GroupedRun& run, const cli::Options& options) 
     begin = end;
   }
   if (options.all) {
-    for (const Group& group : grouping.groups) {
+    for (const groups::Group& group : grouping.groups) {
       out += "\n### " + render::escaped_lines(group.name + '\n') + '\n';
       for (const std::string& window : group.windows) out += "- " + render::code_span(window) + '\n';
     }

@@ -20,19 +20,18 @@ namespace {
 
 using model::Group;
 using model::Measured;
-using model::Totals;
 
 bool is_counted_test(const model::Dataset& data, const Group& group) {
   return group.is_test(data) && data.text(group.origin) == schema::kOriginSyscost;
 }
 
 /// Calls, or trips into the kernel where the backend sees only those.
-Measured calls_or_entries(const Totals& totals) {
+Measured calls_or_entries(const model::Totals& totals) {
   return totals.calls.has_value() ? totals.calls : totals.entries;
 }
 
 MeasureOutliers measure_of(const model::Dataset& data, const std::vector<Group>& groups, std::string_view title,
-                           std::string_view name, Measured (*value)(const Totals&)) {
+                           std::string_view name, Measured (*value)(const model::Totals&)) {
   MeasureOutliers measure{title, name, {}, {}};
   for (const Group& group : groups) {
     if (!is_counted_test(data, group)) continue;
@@ -74,9 +73,9 @@ std::vector<stats::CallSeries> series_of(const groups::Behaviours& behaviours) {
 void compute(ExtendedRun& run, const std::vector<Group>& groups, csv::Problems& problems) {
   run.syscalls = stats::syscall_statistics(run.data, groups, problems);
   run.measures.push_back(
-      measure_of(run.data, groups, "wall time", "wall_ns", [](const Totals& totals) { return totals.wall_ns; }));
+      measure_of(run.data, groups, "wall time", "wall_ns", [](const model::Totals& totals) { return totals.wall_ns; }));
   run.measures.push_back(measure_of(run.data, groups, "time in the kernel", "kernel_ns",
-                                    [](const Totals& totals) { return totals.kernel_ns; }));
+                                    [](const model::Totals& totals) { return totals.kernel_ns; }));
   run.measures.push_back(measure_of(run.data, groups, "calls", "calls", calls_or_entries));
   groups::Behaviours behaviours;
   stats::for_each_summary(run.data, groups, false,

@@ -20,7 +20,6 @@
 namespace syscost::bench::commands {
 namespace {
 
-using stats::Finding;
 using stats::WatchedInterval;
 
 /// Three digits: a rate is no exact count.
@@ -61,7 +60,7 @@ std::string totals_text(const WatchedInterval& interval) {
 }
 
 /// `calls 1200/s, usual 30 (high)`
-std::string words_of(const Finding& finding, double seconds) {
+std::string words_of(const stats::Finding& finding, double seconds) {
   const std::string_view severity = stats::to_string(finding.unusual.severity);
   if (finding.what == stats::Watched::time_per_call) {
     return fmt::format("{} a call, usual {} ({})", render::duration(finding.value),
@@ -125,7 +124,7 @@ WatchedRun load_watched_text(const cli::Options& options, const std::string& fil
 std::string newest_interval_text(const WatchedRun& run, const render::Screen& screen, const render::Paint& paint) {
   const std::size_t at = run.intervals.size() - 1;
   const WatchedInterval& now = run.intervals[at];
-  const std::vector<Finding> findings = stats::findings_in(run.intervals, at);
+  const std::vector<stats::Finding> findings = stats::findings_in(run.intervals, at);
   std::string text =
       paint.bold(run.command) + fmt::format(", {:.3g} s, interval {} of {:.3g} s\n{}\n\n", now.begin_s + now.seconds,
                                             now.number + 1, now.seconds, totals_text(now));
@@ -170,24 +169,25 @@ std::string interval_line(const WatchedRun& run, std::size_t at) {
   const WatchedInterval& interval = run.intervals[at];
   std::string line =
       fmt::format("{}, {:.3g} s: {}", run.command, interval.begin_s + interval.seconds, totals_text(interval));
-  for (const Finding& finding : stats::findings_in(run.intervals, at)) {
+  for (const stats::Finding& finding : stats::findings_in(run.intervals, at)) {
     line += fmt::format("; unusual: {} {}", finding.syscall, words_of(finding, interval.seconds));
   }
   return line + '\n';
 }
 
 std::string unusual_text(const WatchedRun& run, std::size_t most, const render::Paint& paint) {
-  std::vector<Finding> all;
+  std::vector<stats::Finding> all;
   for (std::size_t at = 0; at < run.intervals.size(); ++at) {
-    for (Finding& finding : stats::findings_in(run.intervals, at)) all.push_back(std::move(finding));
+    for (stats::Finding& finding : stats::findings_in(run.intervals, at)) all.push_back(std::move(finding));
   }
   if (all.empty()) return {};
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Finding& a, const Finding& b) { return std::abs(a.unusual.z) > std::abs(b.unusual.z); });
+  std::stable_sort(all.begin(), all.end(), [](const stats::Finding& a, const stats::Finding& b) {
+    return std::abs(a.unusual.z) > std::abs(b.unusual.z);
+  });
   std::string text =
       fmt::format("unusual against the minute before, {} in {} intervals:\n", all.size(), run.intervals.size());
   for (std::size_t i = 0; i < std::min(most, all.size()); ++i) {
-    const Finding& one = all[i];
+    const stats::Finding& one = all[i];
     text += fmt::format(
         "  at {:.3g} s  {}\n", run.intervals[one.interval].begin_s,
         painted(one.syscall + ": " + words_of(one, run.intervals[one.interval].seconds), one.unusual.severity, paint));
