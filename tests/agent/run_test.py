@@ -3,6 +3,7 @@
 it; the counts of any other command are those that strace sees; the command's output and exit code are its own."""
 import csv
 import itertools
+import json
 import os
 import re
 import shutil
@@ -14,6 +15,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from adapter_case import (BIN, COUNT_CALLS, COUNT_CHILDREN, FILTER_REASON, MANY, NO_CAPABILITIES, PLAIN, UNDER_A_FILTER,  # noqa: E402
                           main)
 from run_case import BENCH, RunCase  # noqa: E402
+
+
+# Two clocks are read one after the other to compare them: a call may seem to lie that much outside of its test.
+CLOCKS_APART_NS = 5000
 
 
 class Tests(RunCase):
@@ -175,6 +180,18 @@ class OtherFramework(RunCase):
         self.bench_run(f"--csv={self.csv}", "--", self.linked, code=alone.code)
         tests = [row["test"] for row in self.rows(kind="test", record="test")]
         self.assertEqual(len(tests), len(set(tests)))
+
+    @unittest.skipUnless(os.uname().machine == "x86_64", "--syscost_trace needs dispatch, which is for x86-64")
+    def test_the_calls_of_a_trace_lie_in_their_test(self):
+        # The framework's own work inside a test is a pause: the test's time leaves it out, the trace does not.
+        self.bench_run(f"--csv={self.csv}", "--backend=dispatch", "--trace", "--", self.program, code=None)
+        for test in ("Makes seven calls", "Runs its body for each section"):
+            done = self.run_program(BENCH, "trace", test, self.csv, "--format=json")
+            trace = json.loads(done.out)
+            self.assertTrue(trace["events"])
+            for event in trace["events"]:
+                self.assertGreaterEqual(event["at_ns"], -CLOCKS_APART_NS)
+                self.assertLessEqual(event["at_ns"] + event["took_ns"], trace["window"]["took_ns"] + CLOCKS_APART_NS)
 
     def test_linking_changes_nothing_without_a_request(self):
         for flags in ((), (self.LIST,), ("Makes seven calls",)):

@@ -195,7 +195,7 @@ void Traces::conclude_scheduler(OpenWindow& window, const std::string& spoken, s
   }
   std::array<char, 16> name{};
   prctl(PR_GET_NAME, name.data());
-  SchedulerText text(static_cast<std::uint32_t>(gettid()), name.data(), window.start_ns, end_ns);
+  SchedulerText text(static_cast<std::uint32_t>(gettid()), name.data(), window.opened_ns, end_ns);
   const std::uint64_t lost = scheduler->take(text);
   text.finish(lost);
   if (!text.text().is_whole()) {
@@ -228,7 +228,7 @@ void Traces::conclude_trace(OpenWindow& window, const std::string& spoken, std::
   const bool has_calls = cost != nullptr && !is_empty(cost->table);
   if (has_calls || window.kind == adapter::Kind::test) {
     Slice own(spoken, quiet_memory());
-    own.start_ns = window.start_ns;
+    own.start_ns = window.opened_ns;
     own.end_ns = end_ns;
     own.cost = cost;
     const Result<std::string> folder = folder_of(window);

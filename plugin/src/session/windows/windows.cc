@@ -126,7 +126,7 @@ void Windows::arm() {
   window.usage_before = window.is_command ? Usage::of_children() : Usage::now();
   trace_.prepare(window);
   write_marker("syscost-begin", window);
-  window.start_ns = monotonic_ns();
+  window.opened_ns = window.start_ns = monotonic_ns();
   if (window.opened != nullptr) {
     window.hidden_losses_before = window.opened->hidden_losses(Reach::process);
     window.book_window = window.opened->book.open(Reach::process);
