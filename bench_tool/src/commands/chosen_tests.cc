@@ -45,6 +45,16 @@ std::vector<Group> ordered_groups(const model::Dataset& data, const std::vector<
   return out;
 }
 
+model::LoadOptions load_options_of(const cli::Options& options) {
+  model::LoadOptions load;
+  load.folders = options.folders;
+  load.all_runs = options.all_runs;
+  load.is_printable = options.is_printable();
+  load.tests = model::TestChoice(options.tests);
+  if (!options.run_ids.empty()) load.run_id = options.run_ids.front();
+  return load;
+}
+
 void note_no_test(const model::Dataset& data, const model::TestChoice& tests, csv::Problems& problems) {
   if (!data.samples.empty()) return;
   if (data.left_out_tests.empty()) {

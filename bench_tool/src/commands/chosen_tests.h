@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "cli/options.h"
 #include "csv/problems.h"
 #include "model/dataset.h"
 #include "model/group.h"
+#include "model/loader.h"
 #include "model/test_choice.h"
 
 namespace syscost::bench::commands {
@@ -18,6 +20,9 @@ namespace syscost::bench::commands {
 /// their owners and do not count towards `top`.
 std::vector<model::Group> ordered_groups(const model::Dataset& data, const std::vector<model::Group>& groups,
                                          const std::string& key, std::size_t top);
+
+/// What to load of a RUN: the folders, runs and tests that `options` choose.
+model::LoadOptions load_options_of(const cli::Options& options);
 
 /// Notes that no test of `data` was chosen by `tests`, if that is why it holds none.
 void note_no_test(const model::Dataset& data, const model::TestChoice& tests, csv::Problems& problems);

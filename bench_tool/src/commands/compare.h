@@ -77,8 +77,8 @@ std::string row_key(const stats::Comparison& row);
 /// Adds warnings about what differs between the sides, and about the times that are incomparable for it.
 void add_warnings(CompareResult& result);
 
-/// Reads and judges the RUNs of `options`, to whose rules for counts those of a file are added. False after it printed
-/// why it could not.
+/// Reads and judges the RUNs of `options`. Adds the rules for counts that a file has to those of `options`. False: it
+/// could not, and printed why.
 bool compare_both(cli::Options& options, CompareResult& result, csv::Problems& problems, std::ostream& err);
 
 /// Sets `result.conclusion` and `failing`, from all rows.

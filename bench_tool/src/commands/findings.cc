@@ -44,17 +44,6 @@ std::string unknown_rule(const std::vector<std::string>& names, bool takes_any) 
   return {};
 }
 
-model::LoadOptions load_options_of(const cli::Options& options) {
-  model::LoadOptions load;
-  load.folders = options.folders;
-  load.all_runs = options.all_runs;
-  load.is_printable = options.is_printable();
-  load.keep_sites = true;
-  load.tests = model::TestChoice(options.tests);
-  if (!options.run_ids.empty()) load.run_id = options.run_ids.front();
-  return load;
-}
-
 /// The groups that TEST means, with the loops of each; all if it is empty.
 std::vector<std::size_t> chosen_groups(const model::Dataset& data, const std::vector<Group>& groups,
                                        const std::string& asked) {
@@ -106,7 +95,9 @@ int findings_command(const cli::Options& options, const render::Paint& paint, st
   csv::Problems problems;
   FoundRun run;
   NamedTest named;
-  named.data = model::load(options.runs.front(), load_options_of(options), problems);
+  model::LoadOptions load = load_options_of(options);
+  load.keep_sites = true;
+  named.data = model::load(options.runs.front(), load, problems);
   named.groups = model::group_samples(named.data, model::Tools::left_out);
   const auto fail = [&] {
     problems.print(err);

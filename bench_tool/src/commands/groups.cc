@@ -15,12 +15,7 @@
 namespace syscost::bench::commands {
 
 int groups_run(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {
-  model::LoadOptions load;
-  load.folders = options.folders;
-  load.all_runs = options.all_runs;
-  load.is_printable = options.is_printable();
-  load.tests = model::TestChoice(options.tests);
-  if (!options.run_ids.empty()) load.run_id = options.run_ids.front();
+  model::LoadOptions load = load_options_of(options);
   csv::Problems problems;
   std::vector<GroupedRun> runs;
   for (const std::string& path : options.runs) {

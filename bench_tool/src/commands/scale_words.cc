@@ -17,7 +17,7 @@ using scale::Solution;
 /// So many counts show that there is no law.
 constexpr std::size_t kFewCounts = 4;
 
-/// The count as measured. A mean over iterations whose fraction is no short decimal: with three places.
+/// The count as measured. A mean over iterations may be a fraction such as 1503/131; it is printed with three places.
 std::string count_text(const scale::Rational& count) {
   constexpr std::int64_t kLargestDivisor = 16;  // 1/3 reads better than 0.333
   std::string text = scale::text_of(count);

@@ -50,13 +50,8 @@ int summary(const cli::Options& options, const render::Paint& paint, std::ostrea
   if (options.has_where) return summary_where(options, paint, out, err);
   if (options.has_extended) return summary_extended(options, paint, out, err);
   csv::Problems problems;
-  model::LoadOptions load_options;
-  load_options.folders = options.folders;
-  load_options.all_runs = options.all_runs;
-  load_options.is_printable = options.is_printable();
+  model::LoadOptions load_options = load_options_of(options);
   load_options.keep_sites = true;  // findings name lines
-  load_options.tests = model::TestChoice(options.tests);
-  if (!options.run_ids.empty()) load_options.run_id = options.run_ids.front();
   const bool for_people = options.for_people();
   std::vector<SummarizedRun> runs;
   std::string text;

@@ -87,11 +87,7 @@ void compute(ExtendedRun& run, const std::vector<Group>& groups, csv::Problems& 
 }  // namespace
 
 int summary_extended(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {
-  model::LoadOptions load;
-  load.folders = options.folders;
-  load.all_runs = options.all_runs;
-  load.is_printable = options.is_printable();
-  load.tests = model::TestChoice(options.tests);
+  model::LoadOptions load = load_options_of(options);
   load.keep_histograms = true;
   if (!options.run_ids.empty()) load.run_id = options.run_ids.front();
   csv::Problems problems;

@@ -52,13 +52,8 @@ std::size_t most_sites(const cli::Options& options, std::size_t lines_around) {
 
 int summary_where(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {
   csv::Problems problems;
-  model::LoadOptions load_options;
-  load_options.folders = options.folders;
-  load_options.all_runs = options.all_runs;
-  load_options.is_printable = options.is_printable();
+  model::LoadOptions load_options = load_options_of(options);
   load_options.keep_sites = true;
-  load_options.tests = model::TestChoice(options.tests);
-  if (!options.run_ids.empty()) load_options.run_id = options.run_ids.front();
   std::vector<SitedRun> runs;
   bool lacks_sites = false;
   for (const std::string& path : options.runs) {

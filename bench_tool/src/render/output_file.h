@@ -9,7 +9,7 @@
 
 namespace syscost::bench::render {
 
-/// What a file is whose place may be taken.
+/// The kind of file that OutputFile may replace; it refuses to replace any other.
 struct OutputKind {
   std::string_view beginning;  ///< Each such file begins with it.
   std::string_view what;       ///< `file that bench exported`, in the message of a refusal.
