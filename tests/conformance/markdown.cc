@@ -39,6 +39,10 @@ With `dispatch` and `dispatch-trap`, each case also runs once with [`--syscost_w
 Column `oracle` compares column `expected` with strace alone, without any backend. It shows that the expected numbers are right.
 Cases with the same number belong together; some numbers have no case.
 
+Bytes, and what a test leaves open, are compared once more (`ctest -R oracle`). Each case of column `not linked` runs under strace. A
+script adds up the bytes in strace's text. A library that is preloaded and shares no code with syscost lists /proc before and after
+each window. Both must equal the rows. seccomp knows no bytes.
+
 To run it, type `ctest -R conformance` in a build folder, as root or with CAP_BPF and CAP_PERFMON.
 
 )";

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""every_case_test.py BACKEND BENCH LISTS PROGRAM PAGE: the oracle on every case of the conformance suite.
+
+PROGRAM is conformance_not_linked. PAGE is docs/conformance.md, which says which cases cannot hold on a backend, or in a program
+that is not linked with syscost; a test of the suite compares it with the cases.
+"""
+import pathlib
+import re
+import sys
+import tempfile
+
+import oracle
+
+SKIPPED = 77
+BACKENDS = ("ebpf", "dispatch", "dispatch-trap", "seccomp")
+# It sees no results, so it has no bytes.
+WITHOUT_BYTES = {"seccomp"}
+
+
+def cases(page, backend):
+    """Name -> why it cannot hold, or an empty text."""
+    found, column = {}, 4 + BACKENDS.index(backend)
+    for line in page.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        name = re.match(r"\d+ `(\w+)`$", cells[0])
+        if name:
+            found[name[1]] = next((cell for cell in (cells[column], cells[-1]) if cell not in ("exact", "as linked")), "")
+    return found
+
+
+def planted_faults(folder):
+    """The oracle finds a byte more and a descriptor less in the rows: else its silence says nothing."""
+    rows = folder / "rows.csv"
+    text = rows.read_text(encoding="utf-8")
+    header, *lines = text.splitlines()
+    names = header.split(",")
+    planted = {}
+    for i, line in enumerate(lines):
+        row = dict(zip(names, line.split(",")))
+        for column, change in (("bytes", {"bytes": 1}), ("total_bytes_written", {"total_bytes_written": 1}),
+                               ("descriptors_left", {"descriptors_left": -1, "left_open": ""})):
+            if row["kind"] == "test" and row[column] not in ("", "0"):
+                other = {**row, **{name: str(int(row[name]) + by) if by else "" for name, by in change.items()}}
+                planted[column] = "\n".join([header, *lines[:i], ",".join(other.values()), *lines[i + 1:]]) + "\n"
+    for column in ("bytes", "total_bytes_written", "descriptors_left"):
+        rows.write_text(planted.get(column, text), encoding="utf-8")
+        if not oracle.compare(folder).faults:
+            yield f"a wrong {column} was planted, and the oracle does not find it"
+
+
+def main():
+    backend, bench, lists, program, page = sys.argv[1:]
+    if oracle.missing():
+        oracle.skip(oracle.missing())
+    faults, counts, windows, lowers, leaving = [], {"compared": 0, "cannot hold": 0, "not here": 0}, 0, 0, 0
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        for name, cannot in cases(pathlib.Path(page), backend).items():
+            if cannot:
+                counts["cannot hold"] += 1
+                continue
+            status = oracle.observe(folder, bench, lists, backend, [program, name], backend not in WITHOUT_BYTES)
+            if status == SKIPPED:
+                counts["not here"] += 1
+                continue
+            if not (folder / "rows.csv").exists() and counts["compared"] == 0:
+                oracle.skip(f"{backend} does not work here: {oracle.said(folder)[-500:]}")
+            if status != 0:
+                faults.append(f"{name}: exit status {status}: {oracle.said(folder)[-1000:]}")
+                continue
+            done = oracle.compare(folder)
+            faults += [f"{name}: {fault}" for fault in done.faults]
+            if done.of_lists == 0:
+                faults.append(f"{name}: no window has lists")
+            counts["compared"] += 1
+            windows, lowers, leaving = windows + done.of_lists, lowers + done.lower_bounds, leaving + done.leaving
+            if name == "write_x1024" and backend not in WITHOUT_BYTES:
+                faults += planted_faults(folder)
+    print("\n".join(faults))
+    print(f"{backend}: {counts['compared']} cases with {windows} windows compared ({lowers} of them lower bounds), {leaving} windows leave something; "
+          f"{counts['cannot hold']} cases cannot hold, {counts['not here']} cannot run here; {len(faults)} faults")
+    return 1 if faults or counts["compared"] == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Does syscost report what an oracle says: bytes, and what each test leaves open?
+
+    oracle.py --bench BENCH --lists LIBRARY --backend dispatch -- PROGRAM ARGUMENTS
+
+runs a program of tests below strace, with --syscost_leaks and with LIBRARY (proc_lists.c), and compares each window's rows
+with what strace and /proc say. It prints what differs and a summary. Exit status: 0 nothing differs, 1 something does, 77 the
+oracle does not work here. --no-strace leaves out strace, and bytes with it: for programs that do not work below it.
+"""
+import argparse
+import collections
+import csv
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import strace_sums
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+EXITING = 0x4  # PF_EXITING: a thread that is ending
+LEFT = ("descriptors", "threads", "children", "mapped bytes")
+
+
+class Lists:
+    """What /proc said at one marker."""
+
+    def __init__(self):
+        self.descriptors, self.threads, self.children, self.pages = {}, set(), set(), 0
+        self.is_whole = False
+
+    def take(self, key, name, value):
+        if key == "descriptor":
+            self.descriptors[int(name)] = value
+        elif key == "thread" and not int(value.rpartition(")")[2].split()[6]) & EXITING:
+            self.threads.add(int(name))
+        elif key == "children":
+            self.children.update(int(child) for child in value.split())
+        elif key == "statm":
+            self.pages = int(value.split()[0])
+        elif key == "end":
+            self.is_whole = True
+
+
+def left_by_windows(path):
+    """(pid, window, repetition) -> what is there after it and was not before."""
+    before, found, seen, now = {}, {}, collections.Counter(), None
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        key, name, value = (line.split(" ", 2) + ["", ""])[:3]
+        if key != "marker":
+            now.take(key, name, value)
+            if key != "end":
+                continue
+            if edge == "syscost-begin":
+                before[name] = now
+            elif name in before:
+                then = before.pop(name)
+                found[int(name), window, seen[name, window]] = {
+                    "descriptors": sorted(set(now.descriptors) - set(then.descriptors)), "threads": len(now.threads - then.threads),
+                    "children": len(now.children - then.children), "mapped bytes": max(now.pages - then.pages, 0) * PAGE}
+                seen[name, window] += 1
+            continue
+        now = Lists()
+        edge, _, window = value.partition(" ")
+    return found
+
+
+def rows_of(path):
+    """(pid, window, repetition) -> the row of the window, and the rows of its syscalls."""
+    windows = collections.defaultdict(lambda: [None, []])
+    with open(path, encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            if row["kind"] not in ("test", "suite", "environment"):
+                continue
+            name = " ".join(part for part in (row["kind"], row["test"], row["window"]) if part)
+            window = windows[int(row["pid"]), name, int(row["repetition"])]
+            if row["record"] == "test":
+                window[0] = row
+            else:
+                window[1].append(row)
+    return windows
+
+
+def differing_bytes(row, syscalls, sums):
+    """One line for each number that differs. An empty cell is right only if nothing can say the number."""
+    ours = {column: collections.Counter() for column in ("bytes", "bytes_released", "short_calls")}
+    silent = set()
+    for one in syscalls:
+        abi, _, name = one["syscall"].rpartition(":")
+        for column, counter in ours.items():
+            counter[name] += int(one[column] or 0)
+            if not one[column] and abi:  # dispatch has no lengths of calls by int $0x80
+                silent.add((column, name))
+    is_lower_bound = int(row["lost"]) + int(row["late"]) > 0
+    for column, theirs in (("bytes", sums.bytes), ("bytes_released", sums.released), ("short_calls", sums.short)):
+        for name in sorted(set(theirs) | set(ours[column])):
+            mine, its = ours[column][name], theirs[name]
+            if mine != its and (column, name) not in silent and not (is_lower_bound and mine < its):
+                yield f"{column} of {name}: {mine}, strace {its}"
+    for column, its in sums.totals().items():
+        is_same = row[column] == ("" if its is None else str(its))
+        if not is_same and not silent and not (is_lower_bound and row[column] and its is not None and int(row[column]) < its):
+            yield f"{column}: {row[column] or 'empty'}, strace {its}"
+
+
+def differing_left(row, left):
+    ours = {"descriptors": sorted(int(one.split()[0]) for one in row["left_open"].split(";") if one),
+            "threads": int(row["threads_left"]), "children": int(row["children_left"]), "mapped bytes": int(row["mapped_bytes_left"])}
+    for what in LEFT:
+        if ours[what] != left[what]:
+            yield f"{what} left: {ours[what]}, /proc {left[what]}"
+
+
+class Comparison:
+    def __init__(self):
+        self.of_bytes = self.lower_bounds = self.of_lists = self.leaving = 0
+        self.faults = []
+
+    def __str__(self):
+        return (f"{self.of_bytes} windows with bytes ({self.lower_bounds} of them lower bounds), {self.of_lists} with lists, {self.leaving} leave "
+                f"something; {len(self.faults)} numbers differ")
+
+
+def compare(folder):
+    """Of the run that observe() left in the folder."""
+    rows, left = rows_of(folder / "rows.csv"), left_by_windows(folder / "lists")
+    has_strace = (folder / "strace").exists()
+    sums = strace_sums.windows(folder / "strace") if has_strace else {}
+    done = Comparison()
+    for key, (row, syscalls) in rows.items():
+        found = []
+        if row is None:
+            continue
+        if has_strace and row["total_bytes_mapped"]:
+            done.of_bytes += 1
+            done.lower_bounds += int(row["lost"]) + int(row["late"]) > 0
+            found += differing_bytes(row, syscalls, sums[key]) if key in sums else ["no markers in strace's log"]
+        if row["descriptors_left"]:
+            done.of_lists += 1
+            done.leaving += key in left and any(left[key][what] for what in LEFT[:3])
+            found += differing_left(row, left[key]) if key in left else ["no lists of /proc"]
+        done.faults += [f"{key[1]} (repetition {key[2]}): {one}" for one in found]
+    return done
+
+
+def skip(reason):
+    print(reason)
+    sys.exit(77)
+
+
+def observe(folder, bench, lists, backend, command, has_strace=True, flags=()):
+    """Runs the command; the exit status. The folder gets the rows, the logs and, in `output`, what the command printed."""
+    for name in ("rows.csv", "lists", "strace"):
+        (folder / name).unlink(missing_ok=True)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SYSCOST_")}
+    environment.update(LD_PRELOAD=str(lists), ORACLE_LISTS=str(folder / "lists"), SYSCOST_MARKERS="1")
+    words = [bench, "run", "--tests", "--leaks", "--backend", backend, "--csv", folder / "rows.csv", *flags, "--"]
+    if has_strace:
+        traced = "trace=" + ",".join(f"?{name}" for name in strace_sums.TRACED)  # "?": this architecture may lack it
+        words += ["strace", "-f", "-q", "-s", "4096", "-e", traced, "-o", folder / "strace"]
+    with open(folder / "output", "w", encoding="utf-8") as output:
+        return subprocess.run(words + command, env=environment, stdout=output, stderr=output, check=False).returncode
+
+
+def said(folder):
+    return (folder / "output").read_text(encoding="utf-8", errors="replace")
+
+
+def missing():
+    """Why the oracle cannot work here, or an empty text."""
+    if shutil.which("strace") is None:
+        return "strace is missing (Debian: apt-get install strace)"
+    done = subprocess.run(["strace", "-f", "-o", "/dev/null", "true"], text=True, capture_output=True, check=False)
+    return "strace does not work here: " + done.stderr.strip()[:200] if done.returncode != 0 else ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bench", required=True)
+    parser.add_argument("--lists", required=True, help="the library of proc_lists.c")
+    parser.add_argument("--backend", default="dispatch")
+    parser.add_argument("--flag", action="append", default=[], help="one more of bench run")
+    parser.add_argument("--no-strace", action="store_true", help="compare without bytes: for programs that do not work below strace")
+    parser.add_argument("--keep", help="a folder for the logs")
+    parser.add_argument("command", nargs="+")
+    options = parser.parse_args()
+    if not options.no_strace and missing():
+        skip(missing())
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(options.keep or temporary)
+        folder.mkdir(exist_ok=True)
+        status = observe(folder, options.bench, options.lists, options.backend, options.command, not options.no_strace, options.flag)
+        if not (folder / "rows.csv").exists() or not (folder / "lists").exists():
+            print(said(folder)[-2000:])
+            sys.exit(1)
+        done = compare(folder)
+    print("\n".join(done.faults + [f"{done}; exit status {status}"]))
+    sys.exit(1 if done.faults or done.of_lists == 0 else 0)
+
+
+if __name__ == "__main__":
+    main()

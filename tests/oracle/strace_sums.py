@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""Adds up bytes from `strace -f`: one half of an oracle (oracle.py). It shares no code with syscost."""
+import collections
+import re
+
+READS = {"read": 2, "pread64": 2, "recvfrom": 2, "getrandom": 1, "readv": None, "preadv": None, "preadv2": None, "recvmsg": None,
+         "process_vm_readv": None}
+WRITES = {"write": 2, "pwrite64": 2, "sendto": 2, "writev": None, "pwritev": None, "pwritev2": None, "sendmsg": None, "vmsplice": None,
+          "process_vm_writev": None}
+BOTH = {"sendfile": 3, "sendfile64": 3, "splice": 4, "tee": 2, "copy_file_range": 4}
+MOVES = {**READS, **WRITES, **BOTH}  # the syscall -> which argument is the size, from 0
+MAPS = {"mmap", "mmap2", "munmap", "mremap", "brk"}
+UNKNOWN = {"sendmmsg", "recvmmsg", "recvmmsg_time64", "io_uring_enter", "io_submit", "socketcall"}
+STARTS = {"clone", "clone3"}
+TRACED = sorted(set(MOVES) | MAPS | UNKNOWN | STARTS)
+
+CALL = re.compile(r"(?P<name>\w+)\((?P<rest>.*)$")
+RESULT = re.compile(r"^(?P<arguments>.*)\)\s+= (?P<result>\S+)(?: .*)?$")
+
+
+class Call:
+    def __init__(self, thread, name, text, line):
+        self.thread, self.name, self.text, self.entered = thread, name, text, line
+        self.result = self.returned = None
+
+    def end(self, text, line):
+        found = RESULT.match(self.text + text)
+        if found is None:
+            raise SystemExit(f"line {line} of strace's log is not understood: {text}")
+        self.text, self.returned = found["arguments"], line
+        result = found["result"]
+        if result != "?" and not result.startswith("-"):
+            self.result = int(result, 0)
+
+
+def read_calls(path):
+    """All calls, in the order of their entries."""
+    calls, unfinished = [], {}
+    with open(path, encoding="utf-8", errors="replace") as file:
+        for number, line in enumerate(file, 1):
+            thread, text = line.rstrip("\n").split(None, 1)
+            resumed = re.match(r"<\.\.\. \w+ resumed>(.*)", text)
+            if resumed:
+                unfinished.pop(thread).end(resumed[1], number)
+                continue
+            found = CALL.match(text)
+            if found is None or text.startswith(("---", "+++", "[ ")):
+                continue
+            rest = found["rest"]
+            is_whole = not rest.endswith("<unfinished ...>")
+            call = Call(int(thread), found["name"], "" if is_whole else rest.removesuffix("<unfinished ...>"), number)
+            calls.append(call)
+            if is_whole:
+                call.end(rest, number)
+            else:
+                unfinished[thread] = call
+    return calls
+
+
+def arguments(text):
+    """At the commas outside of brackets and strings."""
+    text = re.sub(r'"(\\.|[^"\\])*"', '""', text)
+    while (flat := re.sub(r"[\[({][^\[\](){}]*[\])}]", "@", text)) != text:
+        text = flat
+    return [one.strip() for one in text.split(",")]
+
+
+def number(text):
+    try:
+        return int(text, 0)
+    except ValueError:
+        return 0
+
+
+def pages(size):
+    return (size + 4095) // 4096 * 4096
+
+
+def lengths(name, given, brk_before, brk_after):
+    """Of the memory that a call is about, before and after it."""
+    if name == "brk":
+        return brk_before, brk_after
+    if name == "munmap":
+        return number(given[1]), 0
+    if name == "mremap":
+        return 0 if "MREMAP_DONTUNMAP" in given[3] else number(given[1]), number(given[2])
+    return 0, number(given[1])
+
+
+def processes(calls):
+    """Thread -> the first thread of its process, for threads that others started."""
+    starters = {call.result: call.thread for call in calls
+                if call.name in STARTS and call.result and "CLONE_THREAD" in call.text}
+
+    def first_of(thread):
+        while thread in starters:
+            thread = starters[thread]
+        return thread
+    return {call.thread: first_of(call.thread) for call in calls}
+
+
+class Sums:
+    """Of one window: syscall -> bytes, released bytes, short calls; and how many of its calls say nothing of their bytes."""
+
+    def __init__(self):
+        self.bytes, self.released, self.short = (collections.Counter() for _ in range(3))
+        self.unknown = 0
+
+    def add(self, call, brk_before):
+        if call.result is None:
+            return
+        given = arguments(call.text)
+        if call.name in UNKNOWN:
+            self.unknown += 1
+        elif call.name in MOVES:
+            size = MOVES[call.name]
+            self.bytes[call.name] += call.result
+            self.short[call.name] += size is not None and call.result < number(given[size])
+        elif call.name in MAPS:
+            old, new = lengths(call.name, given, brk_before, call.result)
+            self.bytes[call.name] += max(pages(new) - pages(old), 0)
+            self.released[call.name] += max(pages(old) - pages(new), 0)
+
+    def totals(self):
+        """As the columns of a test's row; None = some call says nothing of its bytes."""
+        moved = {"total_bytes_read": {**READS, **BOTH}, "total_bytes_written": {**WRITES, **BOTH}}
+        sums = {column: None if self.unknown else sum(self.bytes[name] for name in names) for column, names in moved.items()}
+        sums["total_bytes_mapped"] = sum(self.bytes[name] for name in MAPS)
+        sums["total_bytes_unmapped"] = sum(self.released[name] for name in MAPS)
+        return sums
+
+
+def windows(path):
+    """(name of a window, how many of that name came before) -> Sums, for each pair of markers of one process."""
+    calls = read_calls(path)
+    process_of = processes(calls)
+    marker = re.compile(r'-1, "syscost-(begin|end) (.*)", \d+$')
+    open_since, found, seen = {}, {}, collections.Counter()
+    for call in calls:
+        mark = marker.match(call.text) if call.name == "write" else None
+        process = process_of[call.thread]
+        if mark is None:
+            continue
+        if mark[1] == "begin":
+            open_since[process] = call
+        elif process in open_since:
+            begin, end = open_since.pop(process), call
+            key = (process, mark[2], seen[process, mark[2]])
+            seen[process, mark[2]] += 1
+            found[key] = (begin.returned, end.entered)
+    sums = {key: Sums() for key in found}
+    by_process = collections.defaultdict(list)
+    for key, (begin, end) in found.items():
+        by_process[key[0]].append((begin, end, sums[key]))
+    breaks = {}
+    for call in sorted((call for call in calls if call.returned), key=lambda call: call.returned):
+        process = process_of[call.thread]
+        for begin, end, into in by_process[process]:
+            if begin < call.entered and call.returned < end:
+                into.add(call, breaks.get(process, 0))
+        if call.name == "brk" and call.result is not None:
+            breaks[process] = call.result
+    return sums
