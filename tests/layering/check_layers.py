@@ -16,6 +16,7 @@ PLUGIN = {
     "os": [],
     "core": ["core/tables", "os"],
     "csv": ["core", "os"],
+    "crash": ["os"],
     "late": ["core"],
     "adapters/benchmark": ["agent/find", "late"],
     "adapters/bodies": ["agent/find", "late"],
