@@ -38,6 +38,21 @@ def made_run(folder, tests, *more):
     return path
 
 
+def earlier_run(folder, run):
+    """A run with the same tests, a day before `run`."""
+    path = os.path.join(folder, "earlier.csv")
+    with open(run, encoding="utf-8") as file, open(path, "w", encoding="utf-8") as copy:
+        copy.write(file.read().replace("1795225951-99", "1795139551-98").replace("2026-11-21T", "2026-11-20T"))
+    return path
+
+
+def write_rows(path, rows):
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
 def hostile_run(folder):
     """A run in which every name tries to become markup."""
     source = made_run(folder, len(HOSTILE) * 2, "sites")
@@ -54,10 +69,7 @@ def hostile_run(folder):
         else:
             row["outcome"] = "failed"
     path = os.path.join(folder, "hostile.csv")
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(path, rows)
     return path
 
 
@@ -142,6 +154,54 @@ class Report(unittest.TestCase):
         self.assertGreater(self.page.run("document.querySelectorAll('.open .hist path').length"), 2)
         self.assertIn("src/storage/part_", self.page.run("document.querySelector('.open').textContent"))
 
+    def test_three_clicks_find_the_slowest_test_its_line_and_its_history(self):
+        run = made_run(self.folder, 200, "sites")
+        path = os.path.join(self.folder, "clicks.html")
+        with open(run, encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        busiest = max((row for row in rows if row["record"] == "test"), key=lambda row: int(row["total_calls"]))
+        busiest["wall_ns"] = "60000000000"
+        write_rows(run, rows)
+        subprocess.run([BENCH, "report", earlier_run(self.folder, run), run, "-o", path], check=True, stdout=subprocess.DEVNULL)
+        slowest = busiest["test"]
+        lines = [row["detail"].split()[1] for row in rows if row["test"] == slowest and row["record"] == "syscall"]
+        in_sight = ("(() => {{ const box = {0}.getBoundingClientRect(); return box.top >= 0 && box.bottom <= innerHeight; }})()")
+        for width, height in ((1200, 900), (390, 844)):
+            with self.subTest(width):
+                self.page.size(width, height)
+                self.page.open(path)
+                self.page.click("document.querySelector('#totals a')")
+                self.wait_for_card()
+                row = "document.querySelector('.open').previousElementSibling"
+                self.assertEqual(self.page.run(row + ".querySelector('a').textContent"), slowest)
+                self.assertTrue(self.page.run(in_sight.format(row)))
+                jump = "[...document.querySelectorAll('.open .jumps button')].find((one) => one.textContent.startsWith('{}'))"
+                title = "[...document.querySelectorAll('.open h3')].find((one) => one.textContent.startsWith('{}'))"
+                self.page.click(jump.format("Lines"))
+                line = title.format("Lines") + ".nextElementSibling.querySelector('tbody td')"
+                self.assertTrue(self.page.run(in_sight.format(line)))
+                self.assertIn(self.page.run(line + ".textContent").split()[0], lines)
+                self.page.click(jump.format("History"))
+                self.assertTrue(self.page.run(in_sight.format(title.format("History") + ".nextElementSibling")))
+        self.page.size(1200, 900)
+
+    def test_sorts_the_comparison(self):
+        path = report(self.folder, "pr.csv", "--compare", "main.csv", "pr.csv")
+        self.page.open(path)
+        cells = "[...document.querySelectorAll('.compared > tbody > tr')].map((row) => row.cells[{}].{})"
+        first = self.page.run(cells.format(0, "textContent"))
+        sort = "[...document.querySelectorAll('.compared th button')].find((one) => one.textContent === '{}').click()"
+        for title, column in (("Calls", 2), ("Time", 4)):
+            for reverse in (True, False):
+                self.page.run(sort.format(title))
+                values = [float(one) for one in self.page.run(cells.format(column, "dataset.n ?? null")) if one is not None]
+                self.assertGreater(len(values), 2)
+                self.assertEqual(values, sorted(values, reverse=reverse))
+            self.page.run(sort.format(title))
+            self.assertEqual(self.page.run(cells.format(0, "textContent")), first)
+        self.page.run(sort.format("Test"))
+        self.assertEqual(self.page.run(cells.format(0, "textContent")), sorted(first))
+
     def test_shows_the_history_of_a_test(self):
         self.page.open(report(self.folder, "history"))
         self.page.run(SHOWN + "[0].cells[0].querySelector('a').click()")
@@ -170,10 +230,17 @@ class Report(unittest.TestCase):
         self.assertIsNone(self.page.run("document.querySelector('input')"))
 
     def test_fits_a_phone(self):
+        compared = report(self.folder, "pr.csv", "--compare", "main.csv", "pr.csv")
         self.page.size(390, 844)
         try:
-            self.page.open(self.large)
-            self.assertLessEqual(self.page.run("document.documentElement.scrollWidth"), 390)
+            for path in (self.large, compared):
+                self.page.open(path)
+                self.page.run(SHOWN + "[0].cells[0].querySelector('a').click()")
+                self.wait_for_card()
+                self.assertLessEqual(self.page.run("document.documentElement.scrollWidth"), 390)
+                # A card is not wider than the screen, and no word of the comparison is broken into letters.
+                self.assertLessEqual(self.page.run("document.querySelector('.open .card').getBoundingClientRect().right"), 390)
+            self.assertLess(self.page.run("document.querySelector('.compared tbody a').getBoundingClientRect().height"), 40)
         finally:
             self.page.size(1200, 900)
 

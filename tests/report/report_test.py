@@ -5,11 +5,13 @@ The page holds nothing that a name of a test could have put there, names no addr
 that it is written to is there whole or not at all.
 """
 import base64
+import csv
 import gzip
 import hashlib
 import html.parser
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -76,7 +78,9 @@ PAGES = [
     (["loops.csv"], ["<h2>Loops, per call</h2>"]),
     (["benchmark_new.csv"], ["<h2>Benchmarks, per iteration</h2>"]),
     (["history"], ["<h2>History</h2>", "<h3>Steps</h3>", "over "]),
-    (["scale_old.csv"], ["<h2>Laws</h2>", "2n + 3", 'class="law"']),
+    (["scale_old.csv"], ["<h2>Laws</h2>", "2n + 3", 'class="law"', "No plot: no two sizes files have the same bytes."]),
+    (["groups.csv"], ["<h2>Groups of tests</h2>", "open, read, close files", "<h3>Fixtures</h3>", "Like no other test", "0.32",
+                      "Slowest test: "]),
     (["sites_new.csv"], ["<h2>Lines</h2>", "<h3>Flame graph</h3>", "<h3>Lines</h3>"]),
     (["traces/run.csv"], ["calls that took longest", 'class="timeline"']),
     (["main.csv", "--stamps", STAMPS], ["<h2>GPU stamps</h2>"]),
@@ -112,6 +116,42 @@ class Page(unittest.TestCase):
                     self.assertTrue(attributes.get("href", "#").startswith("#"), attributes)
                     if "href" in attributes:
                         self.assertIn(attributes["href"][1:], ids)
+
+    def test_shows_critical_paths(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run = os.path.join(folder, "run.csv")
+            with open(os.path.join(DATA, "traces", "run.csv"), encoding="utf-8") as file, open(run, "w", encoding="utf-8") as copy:
+                text = file.read().replace("Log.WritesABatch", "Report.Waits").replace("demo_tests", "report_tests")
+                copy.write(text.replace(",97000,", ",22000001,"))
+            shutil.copytree(os.path.join(DATA, "sched"), os.path.join(folder, "syscost_artifacts"))
+            page = self.page_of(run)
+            everything = html.unescape(page + "".join(unpacked(page)))
+            for word in ("<h2>Waiting</h2>", "<h3>Critical path</h3>", "blocked in clock_nanosleep, ended by: a timer", "fetcher 18",
+                         'title="20.4 ms">92.7<'):
+                self.assertIn(word, everything)
+            self.assertEqual(Reader(page).faults, [])
+            with open(run, "w", encoding="utf-8") as copy:  # events of another test of this name
+                copy.write(text)
+            self.assertNotIn("Critical path", self.page_of(run))
+
+    def test_draws_a_line_for_each_second_size(self):
+        with open(os.path.join(DATA, "scale_old.csv"), encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        rows = [row for row in rows if row["test"].startswith("BM_Load/")]
+        names = sorted({row["test"] for row in rows})
+        for row in rows:
+            place = names.index(row["test"])
+            row["test"] = f"BM_Load/files:{1 + place % 3}/bytes:{100 * (1 + place // 3)}"
+        with tempfile.TemporaryDirectory() as folder:
+            run = os.path.join(folder, "run.csv")
+            with open(run, "w", encoding="utf-8", newline="") as file:
+                writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+                writer.writeheader()
+                writer.writerows(rows)
+            page = self.page_of(run)
+        self.assertEqual(len(re.findall(r"<title>[0-9.]+ at 3, bytes = 100</title>", page)), 2)  # read, openat
+        self.assertIn(">bytes = 200<", page)
+        self.assertFalse("No plot" in page)
 
     def test_packs_a_card_for_each_row(self):
         page = self.page_of("main.csv")

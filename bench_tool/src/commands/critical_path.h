@@ -24,6 +24,19 @@ struct ShownPath {
   std::vector<const trace::PathStep*> listed;
 };
 
+/// All steps of one thread with one cause.
+struct PathSum {
+  std::uint32_t thread = 0;
+  std::string what;
+  std::uint64_t ns = 0;
+  std::size_t steps = 0;
+};
+
+/// The longest first.
+std::vector<PathSum> path_sums(const std::vector<trace::PathStep>& steps);
+/// Why the path may be incomplete, a line each.
+std::vector<std::string> path_notes(const trace::SchedFile& file, const trace::CriticalPath& path);
+
 int critical_path(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err);
 
 /// `runs`; `blocked in read, ended by another process`: what a step's time is.

@@ -59,34 +59,38 @@ std::string begin_text(const SchedFile& file, const PathStep& step) {
   return "; woken" + (step.woken_from.empty() ? std::string() : " from " + step.woken_from) + " by " + by;
 }
 
-/// All steps of one thread with one cause.
-struct Sum {
-  std::uint32_t thread = 0;
-  std::string what;
-  std::uint64_t ns = 0;
-  std::size_t steps = 0;
-};
-
-/// The longest first.
-std::vector<Sum> sums_of(const std::vector<PathStep>& steps) {
-  std::vector<Sum> sums;
-  for (const PathStep& step : steps) {
-    const std::string what = what_text(step);
-    auto sum = std::find_if(sums.begin(), sums.end(),
-                            [&](const Sum& one) { return one.thread == step.thread && one.what == what; });
-    if (sum == sums.end()) sum = sums.insert(sums.end(), {step.thread, what, 0, 0});
-    sum->ns += step.took_ns();
-    ++sum->steps;
-  }
-  std::stable_sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) { return a.ns > b.ns; });
-  return sums;
-}
-
 std::string share(std::uint64_t ns, std::uint64_t wall_ns) {
   return fmt::format("{:.1f}", 100.0 * static_cast<double>(ns) / static_cast<double>(wall_ns));
 }
 
 }  // namespace
+
+std::vector<PathSum> path_sums(const std::vector<PathStep>& steps) {
+  std::vector<PathSum> sums;
+  for (const PathStep& step : steps) {
+    const std::string what = what_text(step);
+    auto sum = std::find_if(sums.begin(), sums.end(),
+                            [&](const PathSum& one) { return one.thread == step.thread && one.what == what; });
+    if (sum == sums.end()) sum = sums.insert(sums.end(), {step.thread, what, 0, 0});
+    sum->ns += step.took_ns();
+    ++sum->steps;
+  }
+  std::stable_sort(sums.begin(), sums.end(), [](const PathSum& a, const PathSum& b) { return a.ns > b.ns; });
+  return sums;
+}
+
+std::vector<std::string> path_notes(const SchedFile& file, const trace::CriticalPath& path) {
+  std::vector<std::string> notes;
+  if (file.lost > 0) {
+    notes.push_back(
+        fmt::format("{} events of the scheduler found no room: --syscost_sched=events=N makes room for N", file.lost));
+  }
+  if (path.contradictions > 0) {
+    notes.push_back(fmt::format("the kernel did not show all events: at {} place{} one is missing", path.contradictions,
+                                path.contradictions == 1 ? "" : "s"));
+  }
+  return notes;
+}
 
 std::string what_text(const PathStep& step) {
   switch (step.kind) {
@@ -117,19 +121,8 @@ std::string path_text(const ShownPath& shown, const render::Paint& paint, std::s
           render::duration(static_cast<double>(file.wall_ns)) +
           fmt::format(" in {} step{}", shown.path.steps.size(), shown.path.steps.size() == 1 ? "" : "s") + '\n',
       width, 2);
-  if (file.lost > 0) {
-    text +=
-        render::wrapped(paint.yellow(fmt::format("{} events of the scheduler found no room: --syscost_sched=events=N "
-                                                 "makes room for N",
-                                                 file.lost)) +
-                            '\n',
-                        width, 2);
-  }
-  if (const std::size_t places = shown.path.contradictions; places > 0) {
-    text += render::wrapped(paint.yellow(fmt::format("the kernel did not show all events: at {} place{} one is missing",
-                                                     places, places == 1 ? "" : "s")) +
-                                '\n',
-                            width, 2);
+  for (const std::string& note : path_notes(file, shown.path)) {
+    text += render::wrapped(paint.yellow(note) + '\n', width, 2);
   }
   if (shown.path.steps.empty()) return text;
   render::Table sums({{"time us", Align::right},
@@ -137,7 +130,7 @@ std::string path_text(const ShownPath& shown, const render::Paint& paint, std::s
                       {"steps", Align::right},
                       {"thread"},
                       {"what", Align::left, render::Cells::text, render::Shrinks::at_the_end}});
-  for (const Sum& sum : sums_of(shown.path.steps)) {
+  for (const PathSum& sum : path_sums(shown.path.steps)) {
     sums.add_row({exact_microseconds(sum.ns), share(sum.ns, file.wall_ns), std::to_string(sum.steps),
                   thread_text(file, sum.thread), csv::printable(sum.what)});
   }

@@ -29,29 +29,8 @@ std::string share(double part) {
   return fmt::format("{:.1f}", 100 * part);
 }
 
-/// `50 openat, 50 close, 7 read and 3 more`.
-std::string shown_calls(const std::vector<groups::Calls>& calls) {
-  std::vector<std::string> shown;
-  for (std::size_t i = 0; i < std::min(calls.size(), kShownCalls); ++i) {
-    shown.push_back(fmt::format("{} {}", render::count(calls[i].calls), calls[i].syscall));
-  }
-  std::string text = fmt::format("{}", fmt::join(shown, ", "));
-  if (calls.size() > kShownCalls) text += fmt::format(" and {} more", calls.size() - kShownCalls);
-  return text;
-}
-
 std::string tests_text(std::size_t tests) {
   return fmt::format("{} test{}", tests, tests == 1 ? "" : "s");
-}
-
-/// `4 groups of 166 tests: silhouette 0.74, by chance up to 0.22`.
-std::string headline(const Grouping& grouping) {
-  const std::size_t telling = grouping.tests - grouping.quiet.size();
-  if (telling == 0) return "No test makes a call that tells what it does.";
-  if (!grouping.reason.empty()) return fmt::format("1 group of {}: {}", tests_text(telling), grouping.reason);
-  return fmt::format("{} group{} of {}: silhouette {:.2f}, by chance up to {:.2f}", grouping.groups.size(),
-                     grouping.groups.size() == 1 ? "" : "s", tests_text(telling - grouping.alone.size()),
-                     grouping.silhouette, grouping.silhouette_by_chance);
 }
 
 render::Table group_table(const Grouping& grouping) {
@@ -121,11 +100,30 @@ const char* const kFixtures = "Fixtures, and how much of all tests' calls are th
 
 }  // namespace
 
+std::string shown_calls(const std::vector<groups::Calls>& calls) {
+  std::vector<std::string> shown;
+  for (std::size_t i = 0; i < std::min(calls.size(), kShownCalls); ++i) {
+    shown.push_back(fmt::format("{} {}", render::count(calls[i].calls), calls[i].syscall));
+  }
+  std::string text = fmt::format("{}", fmt::join(shown, ", "));
+  if (calls.size() > kShownCalls) text += fmt::format(" and {} more", calls.size() - kShownCalls);
+  return text;
+}
+
+std::string groups_headline(const Grouping& grouping) {
+  const std::size_t telling = grouping.tests - grouping.quiet.size();
+  if (telling == 0) return "No test makes a call that tells what it does.";
+  if (!grouping.reason.empty()) return fmt::format("1 group of {}: {}", tests_text(telling), grouping.reason);
+  return fmt::format("{} group{} of {}: silhouette {:.2f}, by chance up to {:.2f}", grouping.groups.size(),
+                     grouping.groups.size() == 1 ? "" : "s", tests_text(telling - grouping.alone.size()),
+                     grouping.silhouette, grouping.silhouette_by_chance);
+}
+
 std::string groups_text(const GroupedRun& run, const cli::Options& options, const render::Paint& paint) {
   const Grouping& grouping = run.grouping;
   const std::size_t width = options.screen.width;
   std::string out = render::wrapped(run_line(run.data) + '\n', width, 2);
-  out += '\n' + render::wrapped(headline(grouping) + '\n', width, 2);
+  out += '\n' + render::wrapped(groups_headline(grouping) + '\n', width, 2);
   if (const render::Table table = group_table(grouping); !table.empty()) out += table.text(2, 2, width);
   out += render::wrapped(remarks(grouping, options.all), width, 2);
   if (options.all) {
@@ -144,7 +142,7 @@ std::string groups_text(const GroupedRun& run, const cli::Options& options, cons
 std::string groups_markdown(const GroupedRun& run, const cli::Options& options) {
   const Grouping& grouping = run.grouping;
   std::string out = render::escaped_lines(run_line(run.data) + '\n');
-  out += '\n' + render::escaped_lines(headline(grouping) + '\n');
+  out += '\n' + render::escaped_lines(groups_headline(grouping) + '\n');
   if (const render::Table table = group_table(grouping); !table.empty()) out += '\n' + table.markdown();
   const std::string below = remarks(grouping, options.all);
   if (!below.empty()) out += '\n';

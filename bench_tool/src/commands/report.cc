@@ -41,6 +41,7 @@
 #include "report/tests_table.h"
 #include "report/timeline.h"
 #include "report/totals.h"
+#include "report/waiting.h"
 #include "stats/latency.h"
 #include "stats/site_totals.h"
 #include "trace/trace_file.h"
@@ -108,6 +109,8 @@ class RunSections {
         {"benchmarks", "Benchmarks, per iteration", report::tests_table(run_, "iteration", places)});
     page.sections.push_back({"gpu", "GPU kernels, per launch", report::tests_table(run_, "launch", places)});
     page.sections.push_back({"worst", "Slowest tests", worst, true});
+    page.sections.push_back({"waiting", "Waiting", report::waiting_section(run_, paths_)});
+    page.sections.push_back({"groups", "Groups of tests", report::kinds_section(run_, kinds_of(run_))});
     page.sections.push_back({"syscalls", "Syscalls", totals_.syscalls(axis_)});
     page.sections.push_back({"lines", "Lines", report::lines_section(all_sites())});
     page.sections.push_back({"laws", "Laws", report::laws_section(law_families(*run_.data, groups_))});
@@ -115,7 +118,7 @@ class RunSections {
     page.data = packed.html();
   }
 
-  std::string figures() const { return totals_.figures(); }
+  std::string figures() const { return totals_.figures() + report::slowest_test(run_); }
 
  private:
   void find_findings() {
@@ -150,6 +153,11 @@ class RunSections {
     if (index < report::kStaticCards && window.summary.loop.empty()) {
       if (const std::optional<trace::TraceFile> trace = traces_.of(*window.group))
         parts.timeline = report::timeline(*trace);
+      if (const std::optional<trace::SchedFile> sched = traces_.sched_of(*window.group)) {
+        const report::Path path = path_of(window.summary.name, *sched);
+        parts.critical_path = report::path_part(path);
+        paths_.push_back(path.times);
+      }
     }
     return parts;
   }
@@ -177,6 +185,7 @@ class RunSections {
   WindowTraces traces_;
   report::LatencyAxis axis_;
   report::Totals totals_;
+  std::vector<report::PathTimes> paths_;
   findings::Findings findings_;
   std::map<std::string, std::vector<const findings::Finding*>> by_window_;
 };

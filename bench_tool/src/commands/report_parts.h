@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What other commands find out, as the parts of a report: bench compare, bench log and bench scale in HTML.
+// What other commands find out, as the parts of a report: bench compare, groups, log, scale, trace --critical-path.
 #pragma once
 
 #include <iosfwd>
@@ -13,8 +13,11 @@
 #include "model/dataset.h"
 #include "model/group.h"
 #include "report/comparison.h"
+#include "report/kinds.h"
 #include "report/laws.h"
 #include "report/run.h"
+#include "report/waiting.h"
+#include "trace/sched_file.h"
 
 namespace syscost::bench::commands {
 
@@ -26,5 +29,11 @@ void add_history(const cli::Options& options, report::Run& run, csv::Problems& p
 
 /// The families of tests in `data`, with their laws.
 std::vector<report::LawFamily> law_families(const model::Dataset& data, const std::vector<model::Group>& groups);
+
+/// The kinds of tests among the windows of `run`.
+report::Kinds kinds_of(const report::Run& run);
+
+/// The critical path of the test `name`.
+report::Path path_of(const std::string& name, const trace::SchedFile& file);
 
 }  // namespace syscost::bench::commands

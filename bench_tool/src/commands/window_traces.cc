@@ -23,15 +23,15 @@ std::string folder_name(const model::Dataset& data, const model::Sample& sample)
   return name;
 }
 
-std::vector<FoundTrace> WindowTraces::candidates(const model::Sample& sample) {
+std::vector<FoundTrace> WindowTraces::candidates(const model::Sample& sample, const std::string& file_name) {
   const model::Context& context = data_.context(sample);
   const std::string& csv = data_.files[context.file];
   const std::string folder = folder_.empty() ? (fs::path(csv).parent_path() / kArtifacts).string() : folder_;
   const std::string& run = data_.text(context.run_id);
-  const auto [at, is_new] = traces_.try_emplace({folder, run});
+  const auto [at, is_new] = traces_.try_emplace({folder, run, file_name});
   std::error_code error;
   if (is_new && fs::is_directory(folder, error)) {
-    at->second = trace::find_traces(folder, trace::kTraceName, {run}, problems_);
+    at->second = trace::find_traces(folder, file_name, {run}, problems_);
   }
   return trace::in_folder_of(at->second, folder_name(data_, sample));
 }
@@ -47,6 +47,18 @@ std::optional<TraceFile> WindowTraces::of(const model::Group& group) {
       // Programs of one run may have tests of one name: the process and the time tell them apart.
       if (own == nullptr || file.process != sample.pid || !sample.totals.wall_ns.has_value()) continue;
       if (own->took_ns == *sample.totals.wall_ns) return file;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<trace::SchedFile> WindowTraces::sched_of(const model::Group& group) {
+  for (const std::uint32_t index : group.samples) {
+    const model::Sample& sample = data_.samples[index];
+    for (const FoundTrace& found : candidates(sample, trace::kSchedName)) {
+      std::optional<trace::SchedFile> file = trace::read_sched_file(found.path, problems_);
+      // The file does not name its process: the exact time tells programs apart.
+      if (file && sample.totals.wall_ns.has_value() && file->wall_ns == *sample.totals.wall_ns) return file;
     }
   }
   return std::nullopt;

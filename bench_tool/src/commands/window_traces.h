@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// WindowTraces: finds the trace that a window of a CSV left.
+// WindowTraces: finds the trace that a window of a CSV left, or the scheduler's events.
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "model/dataset.h"
 #include "model/group.h"
 #include "trace/find_traces.h"
+#include "trace/sched_file.h"
 #include "trace/trace_file.h"
 
 namespace syscost::bench::commands {
@@ -26,16 +28,20 @@ class WindowTraces {
   WindowTraces(const model::Dataset& data, csv::Problems& problems, std::string folder = {})
       : data_(data), problems_(problems), folder_(std::move(folder)) {}
 
-  /// Those that may be of `sample`, by their folders' names.
-  std::vector<trace::FoundTrace> candidates(const model::Sample& sample);
+  /// Those that may be of `sample`, by their folders' names: traces, or other files of a test by their name.
+  std::vector<trace::FoundTrace> candidates(const model::Sample& sample,
+                                            const std::string& file_name = trace::kTraceName);
   /// The trace of the first repetition that has one.
   std::optional<trace::TraceFile> of(const model::Group& group);
+  /// The same of the events of the scheduler.
+  std::optional<trace::SchedFile> sched_of(const model::Group& group);
 
  private:
   const model::Dataset& data_;
   csv::Problems& problems_;
   const std::string folder_;
-  std::map<std::pair<std::string, std::string>, std::vector<trace::FoundTrace>> traces_;  ///< By folder and run.
+  /// By folder, run and the files' name.
+  std::map<std::array<std::string, 3>, std::vector<trace::FoundTrace>> traces_;
 };
 
 }  // namespace syscost::bench::commands

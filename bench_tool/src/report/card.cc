@@ -121,7 +121,7 @@ std::string card(const Window& window, const CardParts& parts, const LatencyAxis
   if (summary.syscalls.empty()) {
     out += fmt::format("<p class=\"quiet\">{}</p>\n", no_syscalls(summary));
   } else {
-    out += syscall_table(summary, parts.latencies, axis);
+    out += "<h3>Syscalls</h3>\n" + syscall_table(summary, parts.latencies, axis);
     if (summary.n > 1 || !unit_of(summary).empty()) {
       out += fmt::format(
           "<p class=\"quiet\">Calls and times are {}; histograms and percentiles are of all {} repetitions "
@@ -130,7 +130,7 @@ std::string card(const Window& window, const CardParts& parts, const LatencyAxis
     }
   }
   if (!parts.sites.empty()) out += "<h3>Lines</h3>\n" + lines_table(parts.sites, kMostLinesOfCard);
-  return out + parts.timeline + history_chart(window.history) + "</div>\n";
+  return out + parts.critical_path + parts.timeline + history_chart(window.history) + "</div>\n";
 }
 
 }  // namespace syscost::bench::report

@@ -19,7 +19,8 @@ struct CardParts {
   std::vector<stats::SyscallLatency> latencies;
   std::vector<stats::SiteTotal> sites;  ///< The most expensive first; empty if the run does not name lines.
   std::vector<const findings::Finding*> findings;
-  std::string timeline;  ///< HTML; empty if there is no trace.
+  std::string timeline;       ///< HTML; empty if there is no trace.
+  std::string critical_path;  ///< The same; empty if the scheduler's events were not kept.
 };
 
 /// HTML.

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <string_view>
 
+#include "render/units.h"
 #include "report/html.h"
 
 namespace syscost::bench::report {
@@ -13,16 +15,20 @@ namespace {
 /// A page with more rows is slow, and no one reads them.
 constexpr std::size_t kMostRows = 1000;
 
+/// A cell that a table is sorted by: `number` is what its text is about.
+std::string sorted_cell(const std::optional<double>& number, std::string_view is, const std::string& html) {
+  const std::string key = number ? fmt::format(" data-n=\"{}\"", render::plain(*number)) : "";
+  return fmt::format("<td data-is=\"{}\"{}>{}</td>", is, key, html);
+}
+
 std::string row_of_test(const Run& run, const ComparedTest& test) {
   std::string causes;
   for (const std::string& cause : test.causes) causes += fmt::format("<li>{}</li>", text(cause));
-  return fmt::format("<tr><td>{}</td><td class=\"{}\">{}</td><td>{}</td><td>{}</td><td>{}{}</td></tr>\n",
-                     test_link(run, test.name),
-                     test.is_worse    ? "bad"
-                     : test.is_better ? "good"
-                                      : "quiet",
-                     text(test.verdict), text(test.calls), text(test.change), text(test.time),
-                     causes.empty() ? "" : "<ul class=\"name\">" + causes + "</ul>");
+  const char* const look = test.is_worse ? "bad" : test.is_better ? "good" : "quiet";
+  return fmt::format("<tr><td>{}</td><td class=\"{}\">{}</td>", test_link(run, test.name), look, text(test.verdict)) +
+         sorted_cell(test.more_calls, "Calls", text(test.calls)) + fmt::format("<td>{}</td>", text(test.change)) +
+         sorted_cell(test.time_ratio, "Time", text(test.time)) +
+         fmt::format("<td>{}</td></tr>\n", causes.empty() ? "" : "<ul class=\"name\">" + causes + "</ul>");
 }
 
 }  // namespace
@@ -35,8 +41,9 @@ std::string comparison_section(const Run& run, const Comparison& comparison) {
     out += fmt::format("<p class=\"bad\">warning: {}</p>\n", text(line));
   if (comparison.tests.empty()) return out + "<p>No test changed.</p>\n";
   out +=
-      "<div class=\"wide\"><table>\n<thead><tr><th>Test</th><th>Verdict</th><th>Calls</th><th>Change</th>"
-      "<th>Time, and the lines that explain the change</th></tr></thead>\n<tbody>\n";
+      "<div class=\"wide\"><table class=\"compared sortable "
+      "stacked\">\n<thead><tr><th>Test</th><th>Verdict</th><th>Calls</th>"
+      "<th>Change</th><th>Time</th><th>Why</th></tr></thead>\n<tbody>\n";
   for (std::size_t i = 0; i < comparison.tests.size() && i < kMostRows; ++i)
     out += row_of_test(run, comparison.tests[i]);
   out += "</tbody></table></div>\n";

@@ -3,6 +3,7 @@
 // What changed between two runs, and why.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,12 @@ struct ComparedTest {
   std::string verdict;
   bool is_worse = false;
   bool is_better = false;
-  std::string calls;                ///< `3 -> 102`
-  std::string time;                 ///< Empty where no time was judged.
-  std::string change;               ///< `+99 write`
-  std::vector<std::string> causes;  ///< `write: +99 at src/log.cc:10 Log::batch (new)`, or the reason of the verdict.
+  std::string calls;                 ///< `3 -> 102`
+  std::optional<double> more_calls;  ///< 99; to sort by.
+  std::string time;                  ///< Empty where no time was judged.
+  std::optional<double> time_ratio;  ///< NEW's wall time in OLD's; to sort by.
+  std::string change;                ///< `+99 write`
+  std::vector<std::string> causes;   ///< `write: +99 at src/log.cc:10 Log::batch (new)`, or the reason of the verdict.
 };
 
 struct Comparison {

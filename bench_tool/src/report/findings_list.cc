@@ -29,7 +29,8 @@ std::string row_of(const Run& run, const findings::AlikeFindings& alike) {
 
 std::string table_of(const Run& run, const findings::RuleFindings& rule, std::size_t first, std::size_t last) {
   std::string out =
-      "<div class=\"wide\"><table class=\"findings\">\n<thead><tr><th>Test</th><th>Evidence</th><th class=\"n\">In the "
+      "<div class=\"wide\"><table class=\"findings stacked\">\n<thead><tr><th>Test</th><th>Evidence</th><th "
+      "class=\"n\">In the "
       "kernel</th></tr></thead>\n<tbody>\n";
   for (std::size_t i = first; i < last; ++i) out += row_of(run, rule.parts[i]);
   return out + "</tbody></table></div>\n";

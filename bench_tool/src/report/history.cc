@@ -24,7 +24,8 @@ constexpr std::size_t kMostSteps = 200;
 
 using Values = std::vector<std::optional<double>>;
 
-/// Bars from 0 to the largest value, the first run at the left. A run with a step has a mark above its bar.
+/// Bars from 0 to the largest value, the first run at the left. The bar of the page's run is the dark one. A run with a
+/// step has a mark above its bar.
 std::string chart(const std::vector<HistoryPoint>& points, const Values& values, const char* title, bool is_time) {
   double most = 0;
   for (const auto& value : values) most = std::max(most, value.value_or(0));
@@ -36,19 +37,23 @@ std::string chart(const std::vector<HistoryPoint>& points, const Values& values,
     const double height = most > 0 ? std::max(1.0, kHighest * *values[i] / most) : 1;
     const double x = step * static_cast<double>(i);
     const std::string shown = is_time ? time_text(values[i]) : count_text(values[i]);
-    bars += fmt::format("<path d=\"M{:.1f} {}v-{:.1f}h{:.1f}v{:.1f}z\"><title>{}: {}</title></path>", x, kChartBase,
-                        height, std::max(step - 2, 1.0), height, text(points[i].name), shown);
+    bars += fmt::format("<path{} d=\"M{:.1f} {}v-{:.1f}h{:.1f}v{:.1f}z\"><title>{}{}: {}</title></path>",
+                        points[i].is_this ? " class=\"this\"" : "", x, kChartBase, height, std::max(step - 2, 1.0),
+                        height, text(points[i].name), points[i].is_this ? " (this run)" : "", shown);
     if (!points[i].steps.empty()) {
       bars += fmt::format("<path class=\"mark\" d=\"M{:.1f} {:.1f}l4 -6h-8z\"/>", x + std::max(step - 2, 1.0) / 2,
                           kChartBase - height - 3);
     }
   }
-  const std::optional<double> last = values.back();
+  std::optional<double> ours;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (points[i].is_this) ours = values[i];
+  }
   return fmt::format(
       "<figure><figcaption>{}: {} in this run, at most {}</figcaption><svg class=\"history\" viewBox=\"0 0 {:.0f} "
       "{:.0f}\" role=\"img\" aria-label=\"{} over {} runs\"><path class=\"grid\" d=\"M0 "
       "{}h{:.0f}\"/>{}</svg></figure>\n",
-      title, is_time ? time_text(last) : count_text(last), is_time ? time_text(most) : count_text(most), kChartWidth,
+      title, is_time ? time_text(ours) : count_text(ours), is_time ? time_text(most) : count_text(most), kChartWidth,
       kChartHeight, title, points.size(), kChartBase + 0.5, kChartWidth, bars);
 }
 
@@ -87,7 +92,7 @@ std::string history_section(const Run& run) {
   if (longest == run.windows.end() || longest->history.size() < 2) return {};
   for (const HistoryPoint& point : longest->history) {
     places.emplace(point.name, sums.size());
-    sums.push_back({point.name, {}, {}, {}});
+    sums.push_back({point.name, {}, {}, {}, point.is_this});
   }
   for (const Window& window : run.windows) {
     for (const HistoryPoint& point : window.history) {
@@ -107,8 +112,8 @@ std::string history_section(const Run& run) {
     }
   }
   std::string out = fmt::format(
-                        "<p class=\"quiet\">{} runs, the oldest at the left; the sums of all tests that have "
-                        "numbers in a run.</p>\n",
+                        "<p class=\"quiet\">{} runs, the oldest at the left, this one dark; the sums of all tests that "
+                        "have numbers in a run.</p>\n",
                         sums.size()) +
                     charts(sums);
   if (steps.empty()) return out + "<p class=\"quiet\">No test has a step: nothing changed for good.</p>\n";

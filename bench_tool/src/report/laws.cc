@@ -5,7 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <limits>
+#include <string_view>
+#include <utility>
 
+#include "render/text_width.h"
 #include "render/units.h"
 #include "report/html.h"
 
@@ -37,33 +42,83 @@ class Scale {
   bool is_log_ = false;
 };
 
+/// More lines cannot be told apart.
+constexpr std::size_t kMostDrawnLines = 5;
+/// Room at the right for the names of lines.
+constexpr double kLineNames = 70;
+
+struct Range {
+  double low, high;
+};
+
+Range range_of(const std::vector<LawPlot::Line>& lines, double std::pair<double, double>::*part) {
+  Range range{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  for (const LawPlot::Line& line : lines) {
+    for (const auto& point : line.points) {
+      range = {std::min(range.low, point.*part), std::max(range.high, point.*part)};
+    }
+  }
+  return range;
+}
+
+/// Of lines whose names would lie on each other, only the first one is named.
+class LineNames {
+ public:
+  std::string at(double x, double y, std::string_view name) {
+    constexpr double kHeight = 11;
+    const auto is_near = [&](double other) { return std::abs(other - y) < kHeight; };
+    if (name.empty() || std::any_of(taken_.begin(), taken_.end(), is_near)) return {};
+    taken_.push_back(y);
+    return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x + 6, y + 4,
+                       text(render::shortened_end(name, 11)));
+  }
+
+ private:
+  std::vector<double> taken_;
+};
+
 std::string plot_of(const LawPlot& plot) {
-  if (plot.points.size() < 2) return {};
-  double low = plot.points.front().second;
-  double high = low;
-  for (const auto& [size, value] : plot.points) {
-    low = std::min(low, value);
-    high = std::max(high, value);
+  std::vector<LawPlot::Line> drawn = plot.lines;
+  if (drawn.size() > kMostDrawnLines) {  // the first, the last, and some between
+    std::vector<LawPlot::Line> some;
+    for (std::size_t i = 0; i < kMostDrawnLines; ++i)
+      some.push_back(drawn[i * (drawn.size() - 1) / (kMostDrawnLines - 1)]);
+    drawn = std::move(some);
   }
-  const Scale x(plot.points.front().first, plot.points.back().first, kLeft, kPlotWidth - kLeft);
+  if (drawn.empty()) return plot.reason.empty() ? "" : fmt::format("<p class=\"quiet\">{}</p>", text(plot.reason));
+  const Range sizes = range_of(drawn, &std::pair<double, double>::first);
+  const Range values = range_of(drawn, &std::pair<double, double>::second);
+  const bool has_names = !drawn.front().name.empty();
+  const Scale x(sizes.low, sizes.high, kLeft, kPlotWidth - (has_names ? kLineNames : kLeft));
   // Without a logarithm the axis begins at 0, so that a constant looks like one.
-  const Scale log_y(low, high, kPlotBase, kTop);
-  const Scale y = log_y.is_log() ? log_y : Scale(0, std::max(high, 1e-9), kPlotBase, kTop);
-  std::string line;
-  std::string dots;
-  for (const auto& [size, value] : plot.points) {
-    const std::string shown = plot.is_time ? render::duration(value) : render::count(value);
-    line += fmt::format("{}{:.1f} {:.1f}", line.empty() ? "M" : "L", x.at(size), y.at(value));
-    dots += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\"><title>{} at {}</title></circle>", x.at(size),
-                        y.at(value), shown, render::count(size));
+  const Scale log_y(values.low, values.high, kPlotBase, kTop);
+  const Scale y = log_y.is_log() ? log_y : Scale(0, std::max(values.high, 1e-9), kPlotBase, kTop);
+  std::string out;
+  std::string names;
+  LineNames named;
+  for (auto line = drawn.rbegin(); line != drawn.rend(); ++line) {
+    std::string path;
+    std::string dots;
+    for (const auto& [size, value] : line->points) {
+      const std::string shown = plot.is_time ? render::duration(value) : render::count(value);
+      path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x.at(size), y.at(value));
+      dots += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\"><title>{} at {}{}{}</title></circle>",
+                          x.at(size), y.at(value), shown, render::count(size), has_names ? ", " : "", text(line->name));
+    }
+    out += fmt::format("<path class=\"line\" d=\"{}\"/>{}", path, dots);
+    names += named.at(x.at(line->points.back().first), y.at(line->points.back().second), line->name);
   }
+  const double right = has_names ? kPlotWidth - kLineNames + kLeft : kPlotWidth;
   return fmt::format(
-      "<svg class=\"law\" viewBox=\"0 0 {0:.0f} 104\" role=\"img\" aria-label=\"{1}\"><path class=\"grid\" d=\"M0 "
-      "{2}h{0:.0f}\"/>"
-      "<path class=\"line\" d=\"{3}\"/>{4}<text x=\"0\" y=\"100\">{5}</text><text x=\"{0:.0f}\" y=\"100\" "
-      "text-anchor=\"end\">{6}{7}</text></svg>",
-      kPlotWidth, text(plot.title), kPlotBase + 5, line, dots, render::count(plot.points.front().first),
-      render::count(plot.points.back().first), x.is_log() ? " (log)" : "");
+             "<svg class=\"law\" viewBox=\"0 0 {0:.0f} 104\" role=\"img\" aria-label=\"{1}\"><path class=\"grid\" "
+             "d=\"M0 "
+             "{2}h{3:.0f}\"/>{4}{5}<text x=\"0\" y=\"100\">{6}</text><text x=\"{3:.0f}\" y=\"100\" "
+             "text-anchor=\"end\">{7}{8}</text></svg>",
+             kPlotWidth, text(plot.title), kPlotBase + 5, right, out, names, render::count(sizes.low),
+             render::count(sizes.high), x.is_log() ? " (log)" : "") +
+         (drawn.size() < plot.lines.size()
+              ? fmt::format("<p class=\"quiet\">{} of {} lines</p>", drawn.size(), plot.lines.size())
+              : "");
 }
 
 }  // namespace

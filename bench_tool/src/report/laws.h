@@ -13,8 +13,13 @@ struct LawPlot {
   std::string title;  ///< `write`, `wall`
   std::string law;    ///< `ceil(n/4096)`, `no law: ...`
   bool has_law = false;
-  bool is_time = false;                           ///< The values are ns.
-  std::vector<std::pair<double, double>> points;  ///< Size and value, by size.
+  bool is_time = false;  ///< The values are ns.
+  struct Line {
+    std::string name;                               ///< `bytes = 64`: the second size; empty if there is one size.
+    std::vector<std::pair<double, double>> points;  ///< The first size and the value, by size.
+  };
+  std::vector<Line> lines;
+  std::string reason;  ///< Why there are none.
 };
 
 struct LawFamily {

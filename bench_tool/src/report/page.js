@@ -33,11 +33,61 @@
     }
   };
 
+  // Sorts a table by a click on the title of a column: `all` are its rows, as { row }, and `place` puts them in their new
+  // order. A second click turns the order round. A third one brings the order of the file back, the worst first.
+  const sortable = (table, all, place) => {
+    const inFileOrder = [...all];
+    const collator = new Intl.Collator("en", { numeric: true });
+    const sort = (column, isNumber, direction) => {
+      const key = ({ row }) => row.cells[column].dataset.n;
+      const text = ({ row }) => row.cells[column].textContent;
+      all.sort((a, b) => {
+        if (!isNumber) return direction * collator.compare(text(a), text(b));
+        const [x, y] = [key(a), key(b)];
+        // What was not measured comes last, in both directions.
+        if (x === undefined || y === undefined) return (x === undefined) - (y === undefined);
+        return direction * (x - y);
+      });
+    };
+    [...table.tHead.rows[0].cells].forEach((head, column) => {
+      const isNumber = all.some(({ row }) => row.cells[column].dataset.n !== undefined);
+      const button = make("button", { type: "button" });
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => {
+        const first = isNumber ? "descending" : "ascending";
+        const second = isNumber ? "ascending" : "descending";
+        const before = head.getAttribute("aria-sort");
+        for (const cell of table.tHead.rows[0].cells) cell.removeAttribute("aria-sort");
+        if (before === second) {
+          all.splice(0, all.length, ...inFileOrder);
+        } else {
+          const order = before === first ? second : first;
+          head.setAttribute("aria-sort", order);
+          sort(column, isNumber, order === "ascending" ? 1 : -1);
+        }
+        place();
+      });
+    });
+  };
+
+  // The parts of a test that was opened, as buttons: its lines and its history may be far below.
+  const jumps = (cell) => {
+    const titles = [...cell.querySelectorAll("h3")];
+    if (titles.length < 2) return;
+    const buttons = titles.map((title) => {
+      title.tabIndex = -1;
+      const button = make("button", { type: "button", textContent: title.textContent });
+      button.addEventListener("click", () => { title.scrollIntoView(); title.focus({ preventScroll: true }); });
+      return button;
+    });
+    cell.querySelector(".figures").after(make("div", { className: "tools jumps" }, ...buttons));
+  };
+
   // A table of tests: which of its rows match the filter, in which order, and how many of them are shown.
   const control = (table) => {
     const body = table.tBodies[0];
     const all = [...body.rows].map((row) => ({ row, text: row.textContent.toLowerCase() }));
-    const inFileOrder = [...all];
     let most = kShownAtFirst;
     let words = [];
 
@@ -81,23 +131,10 @@
       const holder = make("tr", { className: "open" }, cell);
       row.after(holder);
       cell.innerHTML = await cardOf(row);
+      jumps(cell);
       holder.dataset.ready = "";
     };
 
-    const sort = (column, direction) => {
-      const key = ({ row }) => row.cells[column].dataset.n;
-      const text = ({ row }) => row.cells[column].textContent;
-      const collator = new Intl.Collator("en", { numeric: true });
-      const isNumber = column !== 0 && column !== table.tHead.rows[0].cells.length - 1;
-      all.sort((a, b) => {
-        if (!isNumber) return direction * collator.compare(text(a), text(b));
-        const [x, y] = [key(a), key(b)];
-        // What was not measured comes last, in both directions.
-        if (x === undefined || y === undefined) return (x === undefined) - (y === undefined);
-        return direction * (x - y);
-      });
-      reorder();
-    };
     const reorder = () => {
       const rows = document.createDocumentFragment();
       for (const { row } of all) {
@@ -109,24 +146,7 @@
       show();
     };
 
-    [...table.tHead.rows[0].cells].forEach((head, column) => {
-      const button = make("button", { type: "button", textContent: head.textContent });
-      head.replaceChildren(button);
-      button.addEventListener("click", () => {
-        const first = column === 0 ? "ascending" : "descending";
-        const second = column === 0 ? "descending" : "ascending";
-        const before = head.getAttribute("aria-sort");
-        for (const cell of table.tHead.rows[0].cells) cell.removeAttribute("aria-sort");
-        if (before === second) {  // a third click: the order of the file, the worst first
-          all.splice(0, all.length, ...inFileOrder);
-          reorder();
-          return;
-        }
-        const order = before === first ? second : first;
-        head.setAttribute("aria-sort", order);
-        sort(column, order === "ascending" ? 1 : -1);
-      });
-    });
+    sortable(table, all, reorder);
     body.addEventListener("click", (event) => {
       const row = event.target.closest("tr[data-card]");
       const link = event.target.closest("a");
@@ -150,10 +170,15 @@
       const row = all.find((one) => "#" + one.row.id === location.hash)?.row;
       if (!row) return;
       row.hidden = false;
-      if (!opened(row)) toggle(row);
+      if (opened(row)) opened(row).hidden = false;
+      else toggle(row);
       row.scrollIntoView();
     };
     addEventListener("hashchange", follow);
+    addEventListener("click", (event) => {  // a link to the address that the page has already
+      const link = event.target.closest?.("a[href^='#t']");
+      if (link && link.hash === location.hash && !table.contains(link)) follow();
+    });
     follow();
 
     // The next or previous row that is shown gets the focus.
@@ -167,6 +192,10 @@
   };
 
   const tables = [...document.querySelectorAll("table.tests")].map(control);
+  for (const table of document.querySelectorAll("table.sortable")) {
+    const all = [...table.tBodies[0].rows].map((row) => ({ row }));
+    sortable(table, all, () => table.tBodies[0].append(...all.map(({ row }) => row)));
+  }
   const current = () => tables.find(({ table }) => table.contains(document.activeElement)) ?? tables[0];
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || tables.length === 0) return;

@@ -22,6 +22,7 @@ struct HistoryPoint {
   std::optional<double> calls;
   std::optional<double> wall_ns;
   std::vector<std::string> steps;  ///< What changed from this run on: `3 -> 102 calls: +99 write`.
+  bool is_this = false;            ///< The run that the page is about.
 };
 
 /// A test, set-up, loop, benchmark or process.

@@ -54,6 +54,24 @@ std::string test_link(const Run& run, std::string_view name) {
   return fmt::format("<a class=\"name\" href=\"#t{}\">{}</a>", place->second, text(name));
 }
 
+std::string slowest_test(const Run& run) {
+  const Window* slowest = nullptr;
+  double longest = 0;
+  std::size_t timed = 0;
+  for (const Window& window : run.windows) {
+    const auto wall = render::median(window.summary.wall_ns);
+    if (window.summary.kind != "test" || !unit_of(window.summary).empty() || !wall) continue;
+    ++timed;
+    if (*wall <= longest) continue;
+    longest = *wall;
+    slowest = &window;
+  }
+  if (timed < 2 || slowest == nullptr) return {};
+  const std::string most = mostly(slowest->summary);
+  return fmt::format("<p>Slowest test: {}, {}{}</p>\n", test_link(run, slowest->summary.name),
+                     render::duration(longest), most.empty() ? "" : ", mostly " + text(most));
+}
+
 std::string folded_card(const Window& window, std::size_t index, const std::string& card) {
   return fmt::format("<details id=\"c{}\"{}><summary><span class=\"name\">{}</span> {}</summary>\n{}</details>\n",
                      index, index == 0 ? " open" : "", text(window.summary.name),
@@ -66,7 +84,7 @@ std::string tests_table(const Run& run, std::string_view unit, const std::vector
     if (unit_of(run.windows[i].summary) == unit) rows += row(run.windows[i], i, places[i]);
   }
   if (rows.empty()) return {};
-  return "<div class=\"wide\"><table "
+  return "<div><table "
          "class=\"tests\">\n<thead><tr><th>Test<th>Wall<th>Kernel<th>Waits<th>Calls<th>Failed"
          "<th>Mostly</tr></thead>\n<tbody>\n" +
          rows + "</tbody></table></div>\n";

@@ -155,8 +155,7 @@ std::string timeline(const TraceFile& file) {
   for (const Call& call : file.calls) end_ns = std::max(end_ns, since_begin(file, call) + call.took_ns.value_or(0));
   const trace::Slice* window = file.window();
   if (window != nullptr && window->took_ns) end_ns = *window->took_ns;
-  std::string out =
-      fmt::format("<h3 class=\"name\">{}</h3>\n", text(window != nullptr ? window->name : std::string_view(file.path)));
+  std::string out = "<h3>Timeline</h3>\n";
   out += fmt::format(
       "<p class=\"quiet\">{} calls; grey calls wait by design. Calls that are too close to be told apart are one "
       "bar.</p>\n",
