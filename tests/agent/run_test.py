@@ -192,6 +192,11 @@ class OtherFramework(RunCase):
             for event in trace["events"]:
                 self.assertGreaterEqual(event["at_ns"], -CLOCKS_APART_NS)
                 self.assertLessEqual(event["at_ns"] + event["took_ns"], trace["window"]["took_ns"] + CLOCKS_APART_NS)
+        # A trace that lasts longer than its test is still the trace of that test.
+        done = self.run_program(BENCH, "findings", self.csv, "--format=json")
+        findings = json.loads(done.out)
+        self.assertGreater(findings["windows"], 0)
+        self.assertEqual(findings["traced"], findings["windows"])
 
     def test_linking_changes_nothing_without_a_request(self):
         for flags in ((), (self.LIST,), ("Makes seven calls",)):

@@ -15,6 +15,22 @@ namespace fs = std::filesystem;
 using trace::FoundTrace;
 using trace::TraceFile;
 
+namespace {
+
+/// Programs of one run may have tests of one name: the process and the time tell them apart. The slice lasts as long as
+/// the window, or longer if the window has pauses (loops, the framework's own work in a test of Catch2 or doctest);
+/// then the calls are the same, too.
+bool is_trace_of(const TraceFile& file, const model::Sample& sample) {
+  const trace::Slice* own = file.window();
+  const model::Measured& wall_ns = sample.totals.wall_ns;
+  if (own == nullptr || file.process != sample.pid || !own->took_ns || !wall_ns.has_value()) return false;
+  if (*own->took_ns == *wall_ns) return true;
+  return *own->took_ns > *wall_ns && own->calls && sample.totals.calls.has_value() &&
+         *own->calls == *sample.totals.calls;
+}
+
+}  // namespace
+
 std::string folder_name(const model::Dataset& data, const model::Sample& sample) {
   std::string name = data.text(sample.test);
   const std::string& window = data.text(sample.window);
@@ -43,10 +59,7 @@ std::optional<TraceFile> WindowTraces::of(const model::Group& group) {
       std::optional<std::vector<char>> bytes = bytes_of(found.path, problems_);
       if (!bytes) continue;
       TraceFile file = trace::read_trace(found.path, *std::move(bytes), problems_);
-      const trace::Slice* own = file.window();
-      // Programs of one run may have tests of one name: the process and the time tell them apart.
-      if (own == nullptr || file.process != sample.pid || !sample.totals.wall_ns.has_value()) continue;
-      if (own->took_ns == *sample.totals.wall_ns) return file;
+      if (is_trace_of(file, sample)) return file;
     }
   }
   return std::nullopt;
