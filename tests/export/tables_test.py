@@ -3,6 +3,7 @@
 """The text that `bench export --format` prints, as other programs read it: tables_test.py WHAT BENCH SOURCE WORK
 
 WHAT is one of:
+  prometheus    Prometheus itself: promtool makes blocks of the text, and a server scrapes it; both have all samples
   openmetrics   prometheus_client, a parser that is not ours, reads the text; its samples are those of the table
   duckdb        the queries of docs/queries.md, with the npm package below, against sums of this program
   pandas        the program of docs/queries.md, against the same sums
@@ -10,12 +11,17 @@ A tool that is missing skips its test with a reason.
 """
 import collections
 import csv
+import http.server
 import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import threading
+import urllib.parse
+import urllib.request
 
 DUCKDB = ("@duckdb/node-api", "1.5.6-r.1")
 SKIPPED = 77
@@ -91,6 +97,110 @@ def check_openmetrics(bench, source, _work):
             print(f"{name} {options}: {len(seen)} samples of {len(families)} families")
 
 
+SAMPLE = re.compile(r'^(\w+)\{((?:\w+="(?:[^"\\\\]|\\\\.)*",?)*)\} (\S+) (\S+)$')
+
+
+def samples_of(text):
+    """Value and time of each sample, by its name and labels."""
+    found = {}
+    for line in text.splitlines():
+        if line.startswith("#"):
+            continue
+        name, labels, value, time = SAMPLE.match(line).groups()
+        unescaped = {key: re.sub(r"\\(.)", r"\1", one) for key, one in re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', labels)}
+        found[name, tuple(sorted(unescaped.items()))] = (value, float(time))
+    return found
+
+
+class Prometheus:
+    """A server on the loopback interface that reads the blocks in `folder` and scrapes `target`."""
+
+    def __init__(self, folder, target):
+        with socket.socket() as one:
+            one.bind(("127.0.0.1", 0))
+            self.address = "127.0.0.1:%d" % one.getsockname()[1]
+        config = os.path.join(folder, "prometheus.yml")
+        with open(config, "w", encoding="utf-8") as file:
+            file.write("scrape_configs:\n- job_name: syscost\n  scrape_interval: 1s\n  honor_timestamps: false\n"
+                       f"  static_configs: [{{targets: ['{target}']}}]\n")
+        self.log = open(os.path.join(folder, "prometheus.log"), "w+b")
+        self.process = subprocess.Popen(
+            ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder}/blocks", f"--web.listen-address={self.address}",
+             "--storage.tsdb.retention.time=100y", "--query.lookback-delta=1h"], stdout=self.log, stderr=self.log)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+        self.log.close()
+
+    def ask(self, query, time=None):
+        """The samples of a query, as samples_of() has them, without their times."""
+        asked = {"query": query} | ({} if time is None else {"time": str(time)})
+        url = f"http://{self.address}/api/v1/query?{urllib.parse.urlencode(asked)}"
+        for _ in range(600):
+            assert self.process.poll() is None, open(self.log.name, encoding="utf-8").read()[-2000:]
+            try:
+                with urllib.request.urlopen(url, timeout=60) as answer:
+                    result = json.load(answer)["data"]["result"]
+            except OSError:  # it is not ready yet
+                result = []
+            if result:
+                break
+            self.process_wait()
+        found = {}
+        for one in result:
+            labels = {key: value for key, value in one["metric"].items() if key not in ("__name__", "job", "instance")}
+            found[one["metric"]["__name__"], tuple(sorted(labels.items()))] = one["value"][1]
+        return found
+
+    def process_wait(self):
+        try:
+            self.process.wait(0.2)
+        except subprocess.TimeoutExpired:
+            pass
+
+
+def check_prometheus(bench, source, work):
+    if shutil.which("prometheus") is None or shutil.which("promtool") is None:
+        skip("there is no Prometheus (Debian: prometheus)")
+    for name in NAMES[:3]:
+        folder = os.path.join(work, name)
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        text = export(bench, os.path.join(source, "tests/cli/data", name), "openmetrics")
+        path = os.path.join(folder, "run.om")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        run(["promtool", "tsdb", "create-blocks-from", "openmetrics", path, os.path.join(folder, "blocks")])
+        expected = {key: value for key, (value, _) in samples_of(text).items()}
+        last = max(time for _, time in samples_of(text).values())
+
+        class Page(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(200)
+                self.send_header("Content-Type", "application/openmetrics-text; version=1.0.0; charset=utf-8")
+                self.end_headers()
+                self.wfile.write(text.encode())
+
+            def log_message(self, *_):
+                pass
+
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            with Prometheus(folder, f"127.0.0.1:{server.server_port}") as prometheus:
+                everything = '{__name__=~"syscost_.*"}'
+                for way, time in (("blocks", last + 1), ("scraped", None)):
+                    found = prometheus.ask(everything, time)
+                    assert found.keys() == expected.keys(), (name, way, sorted(found.keys() ^ expected.keys())[:4], len(found), len(expected))
+                    for key, value in expected.items():
+                        assert float(found[key]) == float(value), (name, way, key, found[key], value)
+                    print(f"{name}, {way}: {len(found)} samples")
+            server.shutdown()
+
+
 def sums_of(rows):
     """What the queries of the page should find."""
     of_tests = [row for row in rows if row["kind"] == "test" and row["origin"] == "syscost"]
@@ -152,6 +262,7 @@ def modules(work):
     marker = os.path.join(folder, "node_modules", DUCKDB[0], "package.json")
     if not os.path.exists(marker):
         shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(folder)
         with open(os.path.join(folder, "package.json"), "w", encoding="ascii") as file:
             file.write('{"private": true}\n')
@@ -202,7 +313,8 @@ const { DuckDBInstance } = require('@duckdb/node-api');
 
 def main():
     what, bench, source, work = sys.argv[1:5]
-    {"openmetrics": check_openmetrics, "duckdb": check_duckdb, "pandas": check_pandas}[what](bench, source, work)
+    {"openmetrics": check_openmetrics, "prometheus": check_prometheus, "duckdb": check_duckdb,
+     "pandas": check_pandas}[what](bench, source, work)
 
 
 main()

@@ -18,7 +18,9 @@ PICTURES = sys.argv[3] if len(sys.argv) > 3 else None
 
 HOSTILE = ["<script>window.hit=1</script>", "<img src=x onerror=window.hit=1>", "</script><script>window.hit=1</script>",
            '"onmouseover="window.hit=1" x="', "'onclick='window.hit=1", "<!--<script>", "javascript:window.hit=1",
-           "</title></style><svg onload=window.hit=1>", "${window.hit=1}", "&lt;b&gt;", "]]>\u2028\u202eevil"]
+           "</title></style><svg onload=window.hit=1>", "${window.hit=1}", "&lt;b&gt;", "<a href='javascript:window.hit=1'>x</a>", "\x1e<b>\x01<script>window.hit=1</script>",
+           "\udcff\udc80<script>window.hit=1</script>", "<details open ontoggle=window.hit=1>" + "long" * 2500,
+           "]]>\u2028\u2029\u202e<script>window.hit=1</script>"]
 ROWS = "[...document.querySelectorAll('.tests > tbody > tr[data-card]')]"
 SHOWN = ROWS + ".filter((row) => row.offsetParent !== null)"
 NAMES = SHOWN + ".map((row) => row.querySelector('a').textContent)"
@@ -41,20 +43,20 @@ def made_run(folder, tests, *more):
 def earlier_run(folder, run):
     """A run with the same tests, a day before `run`."""
     path = os.path.join(folder, "earlier.csv")
-    with open(run, encoding="utf-8") as file, open(path, "w", encoding="utf-8") as copy:
+    with open(run, encoding="utf-8", errors="surrogateescape") as file, open(path, "w", encoding="utf-8", errors="surrogateescape") as copy:
         copy.write(file.read().replace("1795225951-99", "1795139551-98").replace("2026-11-21T", "2026-11-20T"))
     return path
 
 
 def write_rows(path, rows):
-    with open(path, "w", encoding="utf-8", newline="") as file:
+    with open(path, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
         writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
 
 
 def hostile_run(folder):
-    """A run in which every name tries to become markup."""
+    """A run in which everything that is not ours tries to become markup. Its file's name does, too."""
     source = made_run(folder, len(HOSTILE) * 2, "sites")
     with open(source, encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -62,15 +64,33 @@ def hostile_run(folder):
     for row in rows:
         name = HOSTILE[names.setdefault(row["test"], len(names)) % len(HOSTILE)]
         row["test"] = f"{row['test']}{name}"
-        row["program"] = row["commit"] = row["label"] = name
+        for column in ("program", "commit", "label", "host", "kernel_release", "build_id", "build_type", "filter"):
+            row[column] = name
         if row["record"] == "syscall":
             row["detail"] = f"at {name}.cc:7 {name}"
             row["syscall"] += name
+            row["class"] = f"file {name}".replace(" ", "_")
+            if row["calls"] != "0":
+                row["errors"], row["errnos"] = row["calls"], f"E{name.replace(' ', '_').replace(':', '_')}:{row['calls']}"
         else:
             row["outcome"] = "failed"
-    path = os.path.join(folder, "hostile.csv")
+            row["left_open"] = f"1 {name} at {name}"
+            row["descriptors_left"] = "1"
+    path = os.path.join(folder, "<img src=x onerror=window.hit=1>\"'&.csv")
     write_rows(path, rows)
     return path
+
+
+def printable(name):
+    """As bench shows it."""
+    text = ""
+    for letter in name:
+        code = ord(letter)
+        if code < 32 or 0xDC80 <= code <= 0xDCFF:
+            text += f"\\x{code & 0xFF:02x}"
+        else:
+            text += f"\\u{code:04x}" if 0x2028 <= code <= 0x202E else letter
+    return text
 
 
 class Report(unittest.TestCase):
@@ -244,16 +264,32 @@ class Report(unittest.TestCase):
         finally:
             self.page.size(1200, 900)
 
-    def test_names_of_tests_cannot_run(self):
-        self.page.open(report(self.folder, hostile_run(self.folder)))
-        self.page.run("for (const row of [...document.querySelectorAll('tr[data-card]')]) row.cells[0].querySelector('a').click()")
-        self.wait_for_card()
-        self.page.run("for (const one of document.querySelectorAll('*')) one.dispatchEvent(new Event('mouseover'))")
-        self.assertIsNone(self.page.run("window.hit ?? null"))
-        self.assertEqual(self.page.run("document.querySelectorAll('img, iframe, object, [onload], [onclick], [onmouseover]').length"), 0)
-        names = "\n".join(self.page.run(ROWS + ".map((row) => row.querySelector('a').textContent)"))
-        for name in HOSTILE[:-1]:
-            self.assertIn(name, names)
+    def test_nothing_that_is_not_ours_can_run(self):
+        hostile = hostile_run(self.folder)
+        path = os.path.join(self.folder, "hostile.html")
+        for arguments in ([hostile], ["--compare", os.path.join(DATA, "main.csv"), hostile],
+                          ["--compare", earlier_run(self.folder, hostile), hostile]):
+            subprocess.run([BENCH, "report", *arguments, "-o", path], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+            self.page.open(path)
+            opened = self.page.run("const rows = [...document.querySelectorAll('tr[data-card]')]; "
+                                   "for (const row of rows) row.cells[0].querySelector('a').click(); rows.length")
+            self.page.run("new Promise((done) => { const look = () => document.querySelectorAll('.open[data-ready]').length === "
+                          f"{opened} ? done() : requestAnimationFrame(look); look(); }})")
+            self.page.run("for (const one of document.querySelectorAll('*')) one.dispatchEvent(new Event('mouseover'))")
+            self.assertIsNone(self.page.run("window.hit ?? null"))
+            # No tag, attribute or address but those of bench, in the cards as well.
+            self.assertEqual(self.page.run("document.querySelectorAll('img, iframe, object, embed, form, base, link, b b').length"), 0)
+            self.assertEqual(self.page.run("[...document.querySelectorAll('*')].filter((one) => [...one.attributes].some((attribute) => "
+                                           "attribute.name.startsWith('on') || attribute.name === 'src')).length"), 0)
+            self.assertEqual(self.page.run("[...document.querySelectorAll('a')].filter((one) => "
+                                           "!/^#[a-z][a-z0-9]*$/.test(one.getAttribute('href'))).length"), 0)
+            self.assertEqual(self.page.run("document.scripts.length - document.querySelectorAll('script[type=\"text/plain\"]').length"), 2)
+            # No invisible or reordering character, and all of each name. A long one does not make the page wide.
+            self.assertIsNone(self.page.run("document.body.innerText.match(/[\\u0000-\\u0008\\u2028-\\u202e\\ufffd]/)?.index ?? null"))
+            names = "\n".join(self.page.run(ROWS + ".map((row) => row.querySelector('a').textContent)"))
+            for name in HOSTILE:
+                self.assertIn(printable(name), names)
+            self.assertLessEqual(self.page.run("document.documentElement.scrollWidth"), 1200)
 
     def test_policy_stops_a_script_that_got_in(self):
         path = report(self.folder, "main.csv")

@@ -64,7 +64,13 @@ void OpenMetrics::begin_process(const otlp::Attributes& resource) {
     if (std::find(kIdentity.begin(), kIdentity.end(), name) != kIdentity.end())
       append_label(process_labels_, name, value);
   }
-  process_info_ += fmt::format("syscost_run_info{{{}}} 1\n", all);
+  open_info_ = fmt::format("syscost_run_info{{{}}} 1", all);
+}
+
+void OpenMetrics::close_info(std::uint64_t time_unix_ns) {
+  if (open_info_.empty()) return;
+  process_info_ += fmt::format("{} {}\n", open_info_, seconds_of(time_unix_ns));
+  open_info_.clear();
 }
 
 OpenMetrics::Family& OpenMetrics::family_of(const otlp::Metric& metric, const char* type) {
@@ -80,6 +86,7 @@ std::string OpenMetrics::labels_of(const otlp::Attributes& attributes) const {
 }
 
 void OpenMetrics::add(const otlp::NumberPoint& point) {
+  close_info(point.time_unix_ns);
   Family& family = family_of(*point.metric, "gauge");
   const std::string name = name_of(point.metric->name) + (family.unit.empty() ? "" : "_" + family.unit);
   family.samples +=
@@ -87,6 +94,7 @@ void OpenMetrics::add(const otlp::NumberPoint& point) {
 }
 
 void OpenMetrics::add(const otlp::HistogramPoint& point) {
+  close_info(point.time_unix_ns);
   Family& family = family_of(*point.metric, "histogram");
   const std::string name = name_of(point.metric->name) + (family.unit.empty() ? "" : "_" + family.unit);
   const std::string labels = labels_of(point.attributes);

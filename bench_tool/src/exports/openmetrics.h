@@ -7,6 +7,7 @@
 // end.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -33,12 +34,15 @@ class OpenMetrics {
     std::string samples;
   };
 
+  /// promtool wants a time on every line, so that a process has the time of its first point.
+  void close_info(std::uint64_t time_unix_ns);
   Family& family_of(const otlp::Metric& metric, const char* type);
   std::string labels_of(const otlp::Attributes& attributes) const;
 
   std::map<std::string, Family> families_;
   std::string process_labels_;  ///< `a="b",c="d"`
   std::string process_info_;
+  std::string open_info_;  ///< The line of the process that began last, until its time is known.
 };
 
 }  // namespace syscost::bench::exports
