@@ -6,10 +6,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
-#include <span>
+#include <cstdint>
+#include <utility>
 
+#include "budgets/amounts.h"
 #include "csv/input.h"
 #include "model/group.h"
 #include "model/suggestion.h"
@@ -31,41 +32,6 @@ constexpr std::array<std::string_view, 3> kTopKeys = {"budget", "tolerate", "vol
 constexpr std::array<std::pair<std::string_view, Per>, 3> kPer = {
     {{"test", Per::test}, {"program", Per::program}, {"run", Per::run}}};
 
-std::optional<double> to_number(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) || value < 0) {
-    return std::nullopt;
-  }
-  return value;
-}
-
-/// A number and one of the units.
-std::optional<double> with_unit(std::string_view text, std::span<const std::pair<std::string_view, double>> units) {
-  const std::size_t end = text.find_first_not_of("0123456789.");
-  if (end == std::string_view::npos) return std::nullopt;
-  const auto number = to_number(text.substr(0, end));
-  std::string_view unit = text.substr(end);
-  unit.remove_prefix(std::min(unit.find_first_not_of(' '), unit.size()));
-  for (const auto& [name, factor] : units) {
-    if (number && name == unit) return *number * factor;
-  }
-  return std::nullopt;
-}
-
-std::optional<double> parse_time_ns(std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, double>, 5> kUnits = {
-      {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}}};
-  return with_unit(text, kUnits);
-}
-
-/// `64 KiB`, `1.5 MiB`, `100 bytes`.
-std::optional<double> parse_bytes(std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, double>, 6> kUnits = {
-      {{"bytes", 1}, {"B", 1}, {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 1073741824}, {"TiB", 1099511627776}}};
-  return with_unit(text, kUnits);
-}
-
 std::vector<std::string> measure_names() {
   std::vector<std::string> names;
   for (const Measure& one : measures()) names.emplace_back(one.name);
@@ -78,23 +44,12 @@ class BudgetReader {
   BudgetReader(const std::string& file, const toml::table& table, csv::Problems& problems)
       : file_(file), table_(table), problems_(problems) {}
 
-  std::optional<Budget> read() {
+  /// One budget, or one for each short key. None if there is a fault.
+  std::vector<Budget> read() {
     const std::size_t problems_before = problems_.count();
-    for (const auto& [key, node] : table_) {
-      if (std::find(kKeys.begin(), kKeys.end(), key.str()) == kKeys.end()) {
-        fault(node, fmt::format("no key {} in a budget{}", key.str(),
-                                model::or_rather(key.str(), {kKeys.begin(), kKeys.end()})));
-      }
-    }
-    out_.where = fmt::format("{}:{}", file_, table_.source().begin.line);
+    check_keys();
     read_tests();
     out_.program = text("program").value_or("*");
-    read_measure();
-    if (out_.measure != nullptr) {
-      read_selector();
-      read_per();
-      read_limits();
-    }
     if (const toml::node* node = table_.get("fail")) {
       if (node->is_boolean()) {
         out_.fails = node->as_boolean()->get();
@@ -103,7 +58,16 @@ class BudgetReader {
       }
     }
     out_.reason = text("reason").value_or("");
-    return problems_.count() == problems_before ? std::optional(std::move(out_)) : std::nullopt;
+    std::vector<Budget> budgets;
+    for (const auto& [key, node] : table_) {
+      if (const Measure* measure = measure_of_short_key(key.str())) {
+        budgets.push_back(read_limit(measure, node.source().begin.line, &node, key.str()));
+      }
+    }
+    if (budgets.empty()) {
+      budgets.push_back(read_limit(named_measure(), table_.source().begin.line, table_.get("max"), "max"));
+    }
+    return problems_.count() == problems_before ? std::move(budgets) : std::vector<Budget>();
   }
 
  private:
@@ -117,6 +81,36 @@ class BudgetReader {
     if (node->is_string()) return node->as_string()->get();
     fault(*node, fmt::format("{} is a text, in quotes", key));
     return std::nullopt;
+  }
+
+  void check_keys() {
+    const std::vector<std::string> short_ones = short_keys();
+    std::vector<std::string> known(kKeys.begin(), kKeys.end());
+    known.insert(known.end(), short_ones.begin(), short_ones.end());
+    for (const auto& [key, node] : table_) {
+      const bool is_short = measure_of_short_key(key.str()) != nullptr;
+      if (is_short && (table_.contains("measure") || table_.contains("max") || table_.contains("max-growth"))) {
+        fault(node, fmt::format("{} says the measure and its max; leave measure, max and max-growth out", key.str()));
+      } else if (std::find(known.begin(), known.end(), key.str()) == known.end()) {
+        const std::string_view rest = key.str().starts_with("max_") ? key.str().substr(4) : key.str();
+        const std::string_view refusal = refusal_of(rest);
+        fault(node, fmt::format("no key {} in a budget{}", key.str(),
+                                refusal.empty() ? model::or_rather(key.str(), known) : fmt::format(": {}", refusal)));
+      }
+    }
+  }
+
+  /// The common part, with this limit.
+  Budget read_limit(const Measure* measure, std::size_t line, const toml::node* max, std::string_view key) {
+    Budget common = out_;
+    out_.where = fmt::format("{}:{}", file_, line);
+    out_.measure = measure;
+    if (measure != nullptr) {
+      read_selector();
+      read_per();
+      read_limits(max, key);
+    }
+    return std::exchange(out_, std::move(common));
   }
 
   void read_tests() {
@@ -138,21 +132,22 @@ class BudgetReader {
     if (!is_list) fault(*node, "test is a pattern of names, or a list of them: \"Log.*\"");
   }
 
-  void read_measure() {
+  /// Null, with a fault, if it does not exist.
+  const Measure* named_measure() {
     const toml::node* node = table_.get("measure");
     if (node == nullptr) {
       fault(table_, fmt::format("a budget needs a measure: {}", fmt::join(measure_names(), ", ")));
-      return;
+      return nullptr;
     }
     const std::string name = text("measure").value_or("");
-    if (!node->is_string()) return;
-    out_.measure = find_measure(name);
-    if (out_.measure != nullptr) return;
+    const Measure* found = find_measure(name);
+    if (found != nullptr || !node->is_string()) return found;
     const std::string_view refusal = refusal_of(name);
     fault(*node, refusal.empty()
                      ? fmt::format("no measure {}{}; there are {}", name, model::or_rather(name, measure_names()),
                                    fmt::join(measure_names(), ", "))
                      : fmt::format("no measure {}: {}", name, refusal));
+    return nullptr;
   }
 
   void read_selector() {
@@ -181,14 +176,14 @@ class BudgetReader {
       return;
     }
     out_.per = found->second;
-    if (out_.per != Per::test && (!out_.measure->is_additive || out_.measure->needs_baseline)) {
+    if (out_.per != Per::test && (out_.measure->together == Together::nothing || out_.measure->needs_baseline)) {
       fault(*table_.get("per"),
             fmt::format("{} of several tests cannot be added up; leave `per` out", out_.measure->name));
     }
   }
 
-  void read_limits() {
-    if (const toml::node* node = table_.get("max")) out_.max = value(*node, "max");
+  void read_limits(const toml::node* max, std::string_view key) {
+    if (max != nullptr) out_.max = value(*max, key);
     if (const toml::node* node = table_.get("max-growth")) {
       Growth growth;
       const std::string written = node->is_string() ? node->as_string()->get() : "";
@@ -208,8 +203,7 @@ class BudgetReader {
     if (out_.max_growth && !out_.measure->is_in_baseline) {
       fault(*table_.get("max-growth"), fmt::format("{} is in no baseline; give max", out_.measure->name));
     }
-    if (table_.get("max") == nullptr && !out_.max && !out_.max_growth)
-      fault(table_, "a budget needs a max or a max-growth");
+    if (max == nullptr && !out_.max && !out_.max_growth) fault(table_, "a budget needs a max or a max-growth");
   }
 
   /// A count is a number, a time a text with its unit.
@@ -272,13 +266,38 @@ std::string Budget::title() const {
   return of.empty() ? std::string(measure->name) : fmt::format("{} of {}", measure->name, of);
 }
 
-std::optional<double> parse_share(std::string_view text) {
-  if (!text.ends_with('%')) return std::nullopt;
-  text.remove_suffix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  const auto percent = to_number(text);
-  return percent ? std::optional(*percent / 100) : std::nullopt;
+namespace {
+
+/// The budget that limits what an assertion of Renacer's limits; the page for the others.
+std::string instead_of(const toml::table& assertion) {
+  const std::string type = assertion["type"].value_or(std::string());
+  const auto number = [&](std::string_view key) { return assertion[key].value<std::int64_t>(); };
+  if (const auto ms = number("max_duration_ms"); ms && type == "critical_path") {
+    return fmt::format("max_wall = \"{} ms\"", *ms);
+  }
+  if (const auto spans = number("max_spans"); spans && type == "span_count") {
+    return fmt::format("max_calls = {} and per = \"program\"", *spans);
+  }
+  if (const auto bytes = number("max_bytes"); bytes && type == "memory_usage") {
+    return fmt::format("max_peak_memory = {} and per = \"program\"", *bytes);
+  }
+  return {};
 }
+
+/// What to write for each of the assertions, as the end of a sentence.
+std::string instead_of_assertions(const toml::node& node) {
+  std::string text;
+  if (const toml::array* assertions = node.as_array()) {
+    for (const toml::node& one : *assertions) {
+      const std::string budget = one.is_table() ? instead_of(*one.as_table()) : "";
+      const std::size_t line = one.source().begin.line;
+      if (!budget.empty()) text += fmt::format("{} line {}: {}", text.empty() ? "" : ";", line, budget);
+    }
+  }
+  return "; write a [[budget]] for each instead (docs/gate.md)" + (text.empty() ? "" : ":" + text);
+}
+
+}  // namespace
 
 BudgetFile parse_budgets(const std::string& name, std::string_view text, csv::Problems& problems) {
   BudgetFile out;
@@ -290,9 +309,7 @@ BudgetFile parse_budgets(const std::string& name, std::string_view text, csv::Pr
   for (const auto& [key, node] : parsed.table()) {
     const std::size_t line = node.source().begin.line;
     if (key.str() == "assertion") {
-      problems.add(name, line,
-                   "[[assertion]] belongs to Renacer; write a [[budget]] instead: docs/gate.md has one for each type "
-                   "of assertion");
+      problems.add(name, line, fmt::format("[[assertion]] belongs to Renacer{}", instead_of_assertions(node)));
     } else if (key.str() == "volatile" || key.str() == "tolerate") {
       read_texts(name, key.str(), node, key.str() == "volatile" ? out.volatiles : out.tolerances, problems);
     } else if (key.str() != "budget") {
@@ -303,8 +320,8 @@ BudgetFile parse_budgets(const std::string& name, std::string_view text, csv::Pr
       problems.add(name, line, "a budget needs its own [[budget]] line");
     } else {
       for (const toml::node& one : *node.as_array()) {
-        if (auto budget = BudgetReader(name, *one.as_table(), problems).read()) {
-          out.budgets.push_back(std::move(*budget));
+        for (Budget& budget : BudgetReader(name, *one.as_table(), problems).read()) {
+          out.budgets.push_back(std::move(budget));
         }
       }
     }

@@ -55,7 +55,4 @@ BudgetFile parse_budgets(const std::string& name, std::string_view text, csv::Pr
 /// Reads the file.
 BudgetFile read_budgets(const std::string& path, csv::Problems& problems);
 
-/// Reads `10%`; nothing if `text` is no such share.
-std::optional<double> parse_share(std::string_view text);
-
 }  // namespace syscost::bench::budgets

@@ -32,8 +32,13 @@ std::vector<Limited> windows_of(const Budget& budget, const std::vector<Budgeted
   return all;
 }
 
-/// Adds `figures` to `sum`. If one of the two was not measured, the sum has no value.
-void add(const std::vector<Figure>& figures, std::optional<double>& sum) {
+/// Adds `figures` to `sum`. If one of the two was not measured, the sum has no value. A peak is missing if another
+/// window had the highest.
+void add(Together together, const std::vector<Figure>& figures, std::optional<double>& sum) {
+  if (together == Together::most) {
+    if (!figures.empty()) sum = std::max(sum.value_or(0), figures.front().value);
+    return;
+  }
   if (!sum) return;
   if (figures.empty()) {
     sum.reset();
@@ -55,10 +60,12 @@ std::vector<Limited> sums_of(const Budget& budget, const std::vector<BudgetedWin
     // Figures of a call or an iteration cannot be added to those of a test. The times of a parent do not include its
     // children.
     if (any.window->is_per_iteration || window.kind == "scope") continue;
-    Sum& sum = sums[budget.per == Per::program ? window.program : "all tests"];
-    if (window.now) add(figures_of(budget, window.now, nullptr), sum.now);
+    const Together together = budget.measure->together;
+    const Sum none = together == Together::most ? Sum{std::nullopt, std::nullopt} : Sum();
+    Sum& sum = sums.try_emplace(budget.per == Per::program ? window.program : "all tests", none).first->second;
+    if (window.now) add(together, figures_of(budget, window.now, nullptr), sum.now);
     if (window.before) {
-      add(figures_of(budget, window.before, nullptr), sum.before);
+      add(together, figures_of(budget, window.before, nullptr), sum.before);
       sum.has_before = true;
     }
   }
@@ -74,7 +81,7 @@ std::vector<Limited> sums_of(const Budget& budget, const std::vector<BudgetedWin
 
 bool has_grown(const Budget& budget, double before, double now) {
   if (now <= before * (1 + budget.max_growth->share) + budget.max_growth->value) return false;
-  if (budget.measure->is_additive) return true;
+  if (budget.measure->together != Together::nothing) return true;
   // Percentiles are values of buckets, so two neighbours may have one value.
   return histogram_bucket(static_cast<std::uint64_t>(now)) > histogram_bucket(static_cast<std::uint64_t>(before)) + 1;
 }
@@ -118,9 +125,12 @@ Judgement judge(const std::vector<Budget>& budgets, const std::vector<BudgetedWi
       }
     }
     if (judged == 0) {
-      out.unjudged.emplace_back(i, has_figures                    ? "the baseline has no number to compare it with"
-                                   : !budget.measure->is_additive ? "nothing has enough calls: ten must lie beyond it"
-                                                                  : "it was not measured");
+      const Together together = budget.measure->together;
+      out.unjudged.emplace_back(i, has_figures                     ? "the baseline has no number to compare it with"
+                                   : together == Together::nothing ? "nothing has enough calls: ten must lie beyond it"
+                                   : together == Together::most
+                                       ? "not measured, or memory was higher before these tests"
+                                       : "it was not measured");
     }
   }
   return out;

@@ -158,38 +158,40 @@ std::vector<Figure> window_most(const Subject& now, const Subject* /*before*/, c
   return numbers ? std::vector<Figure>{{"", numbers->max}} : std::vector<Figure>();
 }
 
-constexpr Measure outside_baseline(std::string_view name, Unit unit, bool is_additive,
+constexpr Measure outside_baseline(std::string_view name, Unit unit, Together together,
                                    std::vector<Figure> (*figures)(const Subject&, const Subject*,
                                                                   const model::SyscallChoice&)) {
-  return {name, unit, false, is_additive, false, false, false, "", figures};
+  return {name, unit, false, together, false, false, false, "", figures};
 }
 
 // Waiting is not work, so kernel time leaves it out by default. The number of volatile calls varies by itself.
-constexpr std::array<Measure, 19> kMeasures = {{
-    {"calls", Unit::count, true, true, true, false, true, "!%volatile", &calls},
-    {"errors", Unit::count, true, true, true, false, true, "!%volatile", &errors},
-    {"new-errnos", Unit::count, true, true, true, true, true, "!%volatile", &new_errnos},
-    {"wall", Unit::ns, false, true, false, false, true, "", &wall},
-    {"cpu", Unit::ns, false, true, false, false, true, "", &cpu},
-    {"kernel", Unit::ns, false, true, true, false, true, "!%wait", &kernel},
-    {"p50", Unit::ns, false, false, true, false, true, "!%wait", &percentile<50>},
-    {"p90", Unit::ns, false, false, true, false, true, "!%wait", &percentile<90>},
-    {"p99", Unit::ns, false, false, true, false, true, "!%wait", &percentile<99>},
-    {"bytes", Unit::bytes, false, true, true, false, false, "!%volatile", &moved_bytes},
-    {"short-calls", Unit::count, false, true, true, false, false, "!%volatile", &short_calls},
-    outside_baseline("bytes-read", Unit::bytes, true, &window_total<&WindowSummary::bytes_read>),
-    outside_baseline("bytes-written", Unit::bytes, true, &window_total<&WindowSummary::bytes_written>),
-    outside_baseline("bytes-mapped", Unit::bytes, true, &window_total<&WindowSummary::bytes_mapped>),
-    outside_baseline("bytes-unmapped", Unit::bytes, true, &window_total<&WindowSummary::bytes_unmapped>),
-    outside_baseline("descriptors-left", Unit::count, true, &window_most<&WindowSummary::descriptors_left>),
-    outside_baseline("threads-left", Unit::count, true, &window_most<&WindowSummary::threads_left>),
-    outside_baseline("children-left", Unit::count, true, &window_most<&WindowSummary::children_left>),
-    outside_baseline("mapped-bytes-left", Unit::bytes, true, &window_most<&WindowSummary::mapped_bytes_left>),
+constexpr std::array<Measure, 20> kMeasures = {{
+    {"calls", Unit::count, true, Together::sum, true, false, true, "!%volatile", &calls},
+    {"errors", Unit::count, true, Together::sum, true, false, true, "!%volatile", &errors},
+    {"new-errnos", Unit::count, true, Together::sum, true, true, true, "!%volatile", &new_errnos},
+    {"wall", Unit::ns, false, Together::sum, false, false, true, "", &wall},
+    {"cpu", Unit::ns, false, Together::sum, false, false, true, "", &cpu},
+    {"kernel", Unit::ns, false, Together::sum, true, false, true, "!%wait", &kernel},
+    {"p50", Unit::ns, false, Together::nothing, true, false, true, "!%wait", &percentile<50>},
+    {"p90", Unit::ns, false, Together::nothing, true, false, true, "!%wait", &percentile<90>},
+    {"p99", Unit::ns, false, Together::nothing, true, false, true, "!%wait", &percentile<99>},
+    {"bytes", Unit::bytes, false, Together::sum, true, false, false, "!%volatile", &moved_bytes},
+    {"short-calls", Unit::count, false, Together::sum, true, false, false, "!%volatile", &short_calls},
+    outside_baseline("bytes-read", Unit::bytes, Together::sum, &window_total<&WindowSummary::bytes_read>),
+    outside_baseline("bytes-written", Unit::bytes, Together::sum, &window_total<&WindowSummary::bytes_written>),
+    outside_baseline("bytes-mapped", Unit::bytes, Together::sum, &window_total<&WindowSummary::bytes_mapped>),
+    outside_baseline("bytes-unmapped", Unit::bytes, Together::sum, &window_total<&WindowSummary::bytes_unmapped>),
+    outside_baseline("peak-memory", Unit::bytes, Together::most, &window_most<&WindowSummary::peak_rss_bytes>),
+    outside_baseline("descriptors-left", Unit::count, Together::sum, &window_most<&WindowSummary::descriptors_left>),
+    outside_baseline("threads-left", Unit::count, Together::sum, &window_most<&WindowSummary::threads_left>),
+    outside_baseline("children-left", Unit::count, Together::sum, &window_most<&WindowSummary::children_left>),
+    outside_baseline("mapped-bytes-left", Unit::bytes, Together::sum, &window_most<&WindowSummary::mapped_bytes_left>),
 }};
 
 constexpr const char* kNoMemory =
-    "which memory: syscalls show how much a program requests, not how much it uses. Limit what it requests: measure = "
-    "\"bytes-mapped\"";
+    "which memory: \"peak-memory\" is the most that a program used at one time (give per = \"program\"), "
+    "\"bytes-mapped\" "
+    "is what it requested";
 constexpr const char* kNoPattern =
     "a pattern with a confidence is a guess, and a gate must not guess. Limit what the pattern consists of: for a GPU "
     "measure = \"kernel\" or \"calls\", of = \"ioctl\"";
@@ -204,7 +206,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kRefusal
     {"memory", kNoMemory},
     {"memory_usage", kNoMemory},
     {"descriptors", "those that a test leaves open: measure = \"descriptors-left\", with --syscost_leaks"},
-    {"leaked_descriptors", "measure = \"descriptors-left\", with --syscost_leaks"},
+    {"leaked_descriptors", "measure = \"descriptors-left\", with --syscost_leaks; or a key: leaked_descriptors = 0"},
     {"bytes_written", "measure = \"bytes-written\""},
     {"bytes_read", "measure = \"bytes-read\""},
     {"anti_pattern", kNoPattern},
@@ -215,6 +217,23 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kRefusal
 
 std::span<const Measure> measures() {
   return kMeasures;
+}
+
+std::vector<std::string> short_keys() {
+  std::vector<std::string> keys;
+  for (const Measure& one : kMeasures) {
+    std::string key(one.name);
+    std::replace(key.begin(), key.end(), '-', '_');
+    const std::size_t left = key.find("_left");
+    keys.push_back(left == std::string::npos ? "max_" + key : "leaked_" + key.substr(0, left));
+  }
+  return keys;
+}
+
+const Measure* measure_of_short_key(std::string_view key) {
+  const std::vector<std::string> keys = short_keys();
+  const auto found = std::find(keys.begin(), keys.end(), key);
+  return found == keys.end() ? nullptr : &kMeasures[static_cast<std::size_t>(found - keys.begin())];
 }
 
 const Measure* find_measure(std::string_view name) {

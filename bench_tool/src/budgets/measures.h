@@ -36,12 +36,19 @@ struct Figure {
 
 enum class Unit { count, ns, bytes };
 
+/// What several windows together have of a measure.
+enum class Together {
+  sum,
+  most,     ///< The highest of theirs: a peak.
+  nothing,  ///< Percentiles of parts say nothing of the whole.
+};
+
 struct Measure {
   std::string_view name;
   Unit unit = Unit::count;
-  bool is_count = true;      ///< In every baseline; else only in one with times.
-  bool is_additive = true;   ///< A program's is the sum of its windows'.
-  bool has_selector = true;  ///< `of` says which syscalls.
+  bool is_count = true;               ///< In every baseline; else only in one with times.
+  Together together = Together::sum;  ///< A program's, of its windows'.
+  bool has_selector = true;           ///< `of` says which syscalls.
   bool needs_baseline = false;
   bool is_in_baseline = true;
   std::string_view default_of;  ///< The selector without `of`.
@@ -51,6 +58,11 @@ struct Measure {
 
 std::span<const Measure> measures();
 const Measure* find_measure(std::string_view name);
+
+/// The measure that a short key of a budget limits: `max_bytes_written`, `leaked_descriptors`; null for another word.
+const Measure* measure_of_short_key(std::string_view key);
+/// All short keys.
+std::vector<std::string> short_keys();
 
 /// Why a word that people often try is no measure: `memory`, `span_count`, ...; "" for other words.
 std::string_view refusal_of(std::string_view name);

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "budgets/budget.h"
+#include "budgets/amounts.h"
 #include "cli/validators.h"
 
 namespace syscost::bench::cli {

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "budgets/amounts.h"
 #include "commands/baseline.h"
 #include "commands/confirmation.h"
 #include "commands/count_rules.h"
@@ -28,7 +29,7 @@ bool is_there(const std::string& path) {
 }
 
 bool is_percentile(const budgets::Budget& budget) {
-  return !budget.measure->is_additive;
+  return budget.measure->together == budgets::Together::nothing;
 }
 
 /// The budget that `--gate-p99 20%` stands for.

@@ -114,6 +114,15 @@ Numbers RepetitionAggregator::totals(Measured Totals::*field, const std::vector<
   return spread_in(values_);
 }
 
+Numbers RepetitionAggregator::where_known(Measured Totals::*field) const {
+  values_.clear();
+  for (const std::size_t sample : group_.samples) {
+    const Measured& number = data_.samples[sample].totals.*field;
+    if (number.has_value()) values_.push_back(static_cast<double>(*number));
+  }
+  return values_.empty() ? std::nullopt : spread_in(values_);
+}
+
 Numbers RepetitionAggregator::counts(Measured Totals::*field, const SeriesList& all,
                                      Measured SyscallRow::*per_run_field) const {
   values_.clear();

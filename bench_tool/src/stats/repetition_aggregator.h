@@ -94,6 +94,8 @@ class RepetitionAggregator {
   Numbers times(model::Measured model::Totals::*field) const { return totals(field, time_divisors_); }
   /// Either, divided by `divisors`; empty = by nothing.
   Numbers totals(model::Measured model::Totals::*field, const std::vector<double>& divisors) const;
+  /// Of the repetitions that have the number.
+  Numbers where_known(model::Measured model::Totals::*field) const;
 
   Numbers column(const Series& series, model::Measured model::SyscallRow::*field,
                  PerRunCalls per_run = PerRunCalls::left_out) const;

@@ -253,7 +253,7 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   out.bytes_written = fold.counts(&Totals::bytes_written);
   out.bytes_mapped = fold.counts(&Totals::bytes_mapped);
   out.bytes_unmapped = fold.counts(&Totals::bytes_unmapped);
-  out.peak_rss_bytes = fold.totals(&Totals::peak_rss_bytes, {});
+  out.peak_rss_bytes = fold.where_known(&Totals::peak_rss_bytes);  // a repetition may not reach it again
   out.descriptors_left = fold.totals(&Totals::descriptors_left, {});
   out.threads_left = fold.totals(&Totals::threads_left, {});
   out.children_left = fold.totals(&Totals::children_left, {});

@@ -75,6 +75,62 @@ TEST(BudgetFile, RefusesWhatItCannotRead) {
   }
 }
 
+TEST(BudgetFile, ReadsEachShortKeyAsABudget) {
+  csv::Problems problems;
+  const BudgetFile file = parse_budgets("it",
+                                        "[[budget]]\ntest = \"S.*\"\nmax_bytes_written = \"64 KiB\"\n"
+                                        "leaked_descriptors = 0\nmax_calls = 7\nof = \"%file\"\n",
+                                        problems);
+  // `of` does not fit two of them.
+  EXPECT_EQ(problems.count(), 2U);
+  EXPECT_TRUE(file.budgets.empty());
+  csv::Problems none;
+  const BudgetFile both = parse_budgets(
+      "it", "[[budget]]\ntest = \"S.*\"\nleaked_descriptors = 0\nmax_bytes_written = \"64 KiB\"\nfail = false\n", none);
+  ASSERT_EQ(both.budgets.size(), 2U);
+  EXPECT_EQ(both.budgets[0].title(), "descriptors-left");
+  EXPECT_EQ(both.budgets[0].max, 0);
+  EXPECT_EQ(both.budgets[0].where, "it:3");
+  EXPECT_EQ(both.budgets[1].title(), "bytes-written");
+  EXPECT_EQ(both.budgets[1].max, 65536);
+  EXPECT_FALSE(both.budgets[1].fails);
+  EXPECT_TRUE(both.budgets[1].matches("test", "S.T", "p"));
+  EXPECT_FALSE(both.budgets[1].matches("test", "T.T", "p"));
+}
+
+TEST(EachMeasure, HasAShortKey) {
+  for (const std::string& key : short_keys()) EXPECT_NE(measure_of_short_key(key), nullptr) << key;
+  EXPECT_EQ(measure_of_short_key("max_bytes_written"), find_measure("bytes-written"));
+  EXPECT_EQ(measure_of_short_key("leaked_children"), find_measure("children-left"));
+  EXPECT_EQ(measure_of_short_key("leaked_mapped_bytes"), find_measure("mapped-bytes-left"));
+  EXPECT_EQ(measure_of_short_key("max_p99"), find_measure("p99"));
+  EXPECT_EQ(measure_of_short_key("max"), nullptr);
+}
+
+TEST(Judge, TakesTheHighestPeakOfAProgram) {
+  stats::WindowSummary low = window(1, 1000);
+  low.peak_rss_bytes = stats::Spread{1, 1000, 1000, 1000};
+  stats::WindowSummary high = window(1, 1000);
+  high.peak_rss_bytes = stats::Spread{1, 3000, 3000, 3000};
+  const stats::WindowSummary none = window(1, 1000);
+  const std::vector<BudgetedWindow> windows = {{"S.Low", "S.Low", "p", "test", subject(low), {}},
+                                               {"S.High", "S.High", "p", "test", subject(high), {}},
+                                               {"S.None", "S.None", "p", "test", subject(none), {}}};
+  const Judgement program = judge({budget("max_peak_memory = 2000\nper = \"program\"\n")}, windows);
+  ASSERT_EQ(program.exceeded.size(), 1U);
+  EXPECT_EQ(program.exceeded[0].test, "p");
+  EXPECT_EQ(program.exceeded[0].value, value_text(Unit::bytes, 3000));
+  EXPECT_EQ(judge({budget("max_peak_memory = 3000\nper = \"program\"\n")}, windows).kept, 1U);
+  const Judgement each = judge({budget("max_peak_memory = 2000\n")}, windows);
+  EXPECT_EQ(each.exceeded.size(), 1U);
+  EXPECT_EQ(each.kept, 1U) << "the third has no peak of its own";
+  for (const char* per : {"", "per = \"program\"\n"}) {
+    const Judgement nothing = judge({budget(std::string("max_peak_memory = 1\n") + per)}, {windows[2]});
+    EXPECT_EQ(nothing.unjudged.size(), 1U) << per;
+    EXPECT_TRUE(nothing.exceeded.empty());
+  }
+}
+
 TEST(EachMeasure, CanBeLimitedOrSaysWhyNot) {
   for (const Measure& one : measures()) {
     EXPECT_EQ(find_measure(one.name), &one);
