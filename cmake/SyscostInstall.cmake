@@ -48,6 +48,7 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/plugin/src/late" DESTINATION "${SYSCOST
 install(FILES "${PROJECT_SOURCE_DIR}/plugin/src/core/count.cc" DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}/core" COMPONENT devel)
 install(FILES "${PROJECT_BINARY_DIR}/plugin/src/late/include/late/functions.inc"
               "${PROJECT_BINARY_DIR}/plugin/src/late/include/late/early_functions.inc"
+              "${PROJECT_BINARY_DIR}/plugin/src/late/include/late/fault_functions.inc"
         DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}/late" COMPONENT devel)
 install(FILES "${CMAKE_CURRENT_LIST_DIR}/syscost-adapter.cmake" "${CMAKE_CURRENT_LIST_DIR}/syscost-late.cmake"
               "${CMAKE_CURRENT_LIST_DIR}/SyscostEverywhere.cmake"

@@ -7,7 +7,8 @@ cmake_policy(VERSION 3.16...3.25)  # of what this file defines, however old the 
 include("${CMAKE_CURRENT_LIST_DIR}/syscost-adapter.cmake")
 
 function(syscost_add_late target folder library)
-  add_library(${target} STATIC EXCLUDE_FROM_ALL "${folder}/late.cc" "${folder}/early.cc" "${folder}/stand_ins.cc"
+  add_library(${target} STATIC EXCLUDE_FROM_ALL "${folder}/late.cc" "${folder}/early.cc" "${folder}/faults.cc"
+                                              "${folder}/stand_ins.cc"
                                               "${folder}/adapter_stand_ins.cc")
   # Of its archive, a program takes the members that it needs: each file is one, also where a project builds in unity.
   set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)

@@ -140,6 +140,23 @@ SYSCOST_EXPORT bool is_fork_child();
 using UnavailableHandler = bool (*)(const Unavailable& why);
 SYSCOST_EXPORT void set_unavailable_handler(UnavailableHandler handler);
 
+/// How what the library finds reaches the running test. Both may be called on any thread.
+struct TestReporter {
+  /// A failure of the running test; it goes on.
+  void (*fail)(std::string_view message);
+  /// The test cannot go on, because something that it needs is missing: it is skipped or fails (skips_unavailable()),
+  /// and ends here if the framework can end it.
+  void (*end)(const Unavailable& why);
+};
+/// Null = no framework: the text goes to stderr. `reporter` must stay.
+SYSCOST_EXPORT void set_test_reporter(const TestReporter* reporter);
+/// Calls the reporter. For the library itself.
+void fail_test(std::string_view message);
+void end_test(const Unavailable& why);
+
+/// The program uses syscost::Fault or Forbid: `auto` takes a backend by which calls can fail. Before the first window.
+SYSCOST_EXPORT void expect_faults();
+
 /// What an UnavailableHandler should do: true = skip the test, false = let it fail. If a backend counts and could have
 /// the number, the test must fail: the number is missing by a mistake in the test, such as a selector that names
 /// nothing. Otherwise SYSCOST_UNAVAILABLE=skip|fail decides. Without that variable, tests fail where the variable CI is

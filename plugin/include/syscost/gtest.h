@@ -11,6 +11,7 @@
 //     }
 //
 //     EXPECT_NO_LEAKS(log.flush(batch));   // no descriptor, thread or child process stays
+//     EXPECT_NO_SYSCALLS("%network", log.flush(batch));   // says which call was made all the same
 //
 // The first count the calls of the calling thread that returned a result to the program, by any selector of
 // syscost/cost.h. If no backend can count, the test is skipped on a developer's machine and fails where CI is set;
@@ -25,6 +26,7 @@
 #include <utility>
 #include <vector>
 
+#include "syscost/faults.h"
 #include "syscost/loop.h"
 #include "syscost/syscost.h"
 
@@ -80,6 +82,16 @@ testing::AssertionResult check_leaks(Body&& body, const char* statement) {
   return testing::AssertionFailure() << "left open: " << left << "\nby: " << statement;
 }
 
+/// The verdict of an EXPECT_NO_SYSCALLS. A template, because a program without one must not refer to Forbid.
+template <class Body>
+testing::AssertionResult check_forbidden(const char* selector, Body&& body, const char* statement) {
+  Forbid forbid(selector);
+  std::forward<Body>(body)();
+  const std::string report = forbid.take_report();
+  if (report.empty()) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << report << "\nby: " << statement;
+}
+
 }  // namespace syscost::gtest_detail
 
 /// The statement is variadic because it may hold commas. It runs exactly once.
@@ -117,3 +129,16 @@ testing::AssertionResult check_leaks(Body&& body, const char* statement) {
 
 #define EXPECT_NO_LEAKS(...) SYSCOST_CHECK_LEAKS_(GTEST_NONFATAL_FAILURE_, __VA_ARGS__)
 #define ASSERT_NO_LEAKS(...) SYSCOST_CHECK_LEAKS_(GTEST_FATAL_FAILURE_, __VA_ARGS__)
+
+/// Fails if the statement makes one of these calls on this thread, and says with which arguments; with --syscost_where
+/// also in which line. The call is made. Needs backend dispatch (syscost/faults.h).
+#define SYSCOST_CHECK_FORBIDDEN_(selector, fail, ...)                                           \
+  GTEST_AMBIGUOUS_ELSE_BLOCKER_                                                                 \
+  if (const testing::AssertionResult syscost_result = ::syscost::gtest_detail::check_forbidden( \
+          selector, [&] { __VA_ARGS__; }, #__VA_ARGS__))                                        \
+    ;                                                                                           \
+  else                                                                                          \
+    fail(syscost_result.failure_message())
+
+#define EXPECT_NO_SYSCALLS(selector, ...) SYSCOST_CHECK_FORBIDDEN_(selector, GTEST_NONFATAL_FAILURE_, __VA_ARGS__)
+#define ASSERT_NO_SYSCALLS(selector, ...) SYSCOST_CHECK_FORBIDDEN_(selector, GTEST_FATAL_FAILURE_, __VA_ARGS__)

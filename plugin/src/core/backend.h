@@ -27,6 +27,7 @@
 #include "core/call_stack.h"
 #include "core/call_trace.h"
 #include "core/child_tables.h"
+#include "core/fault_rule.h"
 #include "core/filter.h"
 #include "core/scheduler_trace.h"
 #include "core/segments_held.h"
@@ -181,6 +182,9 @@ class Backend {
   /// What the backend knows of the stacks that CallDetail::stack names; null if it has none. Lives as long as the
   /// backend.
   virtual const StackSource* stacks() const { return nullptr; }
+
+  /// Null if the backend only sees calls, and cannot make one fail. Lives as long as the backend.
+  virtual FaultInjector* faults() { return nullptr; }
 
   /// The part of the last hidden_losses() that threads lost which cannot be inside a thread scope. It leaves the counts
   /// of thread scopes exact.

@@ -3,6 +3,7 @@
 // Count, and the adapter's handler that its comparisons call. Not in cost.cc, because late/stand_ins.cc includes this
 // file for programs that cannot load the library: C++17 and public headers only.
 #include <atomic>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -17,6 +18,7 @@ namespace syscost {
 namespace {
 
 std::atomic<adapter::UnavailableHandler> g_unavailable_handler{nullptr};
+std::atomic<const adapter::TestReporter*> g_test_reporter{nullptr};
 
 std::shared_ptr<const Unavailable> because(std::string reason, std::string how_to_fix) {
   return std::make_shared<const Unavailable>(Unavailable{std::move(reason), std::move(how_to_fix)});
@@ -32,6 +34,22 @@ std::string_view without_stop(std::string_view sentence) {
 namespace adapter {
 void set_unavailable_handler(UnavailableHandler handler) {
   g_unavailable_handler.store(handler, std::memory_order_release);
+}
+
+void set_test_reporter(const TestReporter* reporter) {
+  g_test_reporter.store(reporter, std::memory_order_release);
+}
+
+void fail_test(std::string_view message) {
+  const TestReporter* const reporter = g_test_reporter.load(std::memory_order_acquire);
+  if (reporter != nullptr) return reporter->fail(message);
+  std::fprintf(stderr, "syscost: %.*s\n", static_cast<int>(message.size()), message.data());
+}
+
+void end_test(const Unavailable& why) {
+  const TestReporter* const reporter = g_test_reporter.load(std::memory_order_acquire);
+  if (reporter != nullptr) return reporter->end(why);
+  std::fprintf(stderr, "syscost: %s\n  %s\n", why.reason.c_str(), why.how_to_fix.c_str());
 }
 }  // namespace adapter
 

@@ -17,6 +17,7 @@
 #include "syscost/adapter.h"
 #include "syscost/cost.h"
 #include "syscost/counting.h"
+#include "syscost/faults.h"
 #include "syscost/loop.h"
 #include "syscost/syscost.h"
 #if __has_include("syscost/gpu/record.h")  // a folder that may be missing

@@ -15,6 +15,7 @@
 
 #include "late/stand_ins.h"
 #include "late/stubs.h"
+#include "syscost/adapter.h"
 
 // This file is compiled in users' builds.
 
@@ -104,6 +105,9 @@ __attribute__((visibility("hidden"), used)) void syscost_late_load();
 /// weak hidden symbol that is undefined an address.
 __attribute__((weak, visibility("hidden"))) extern const syscost::late::Stubs syscost_late_early;
 const syscost::late::Stubs syscost_late_early = {nullptr, nullptr, nullptr};
+/// The same of faults.cc.
+__attribute__((weak, visibility("hidden"))) extern const syscost::late::Stubs syscost_late_faults;
+const syscost::late::Stubs syscost_late_faults = {nullptr, nullptr, nullptr};
 }
 // NOLINTEND(readability-identifier-naming)
 
@@ -226,7 +230,7 @@ void* open_library() {
 template <class Visit>
 void for_each_stub(Visit visit) {
   const syscost::late::Stubs of_adapters = {kNames, syscost_late_slots, syscost_late_stand_ins};
-  const syscost::late::Stubs* const all[] = {&of_adapters, &syscost_late_early};
+  const syscost::late::Stubs* const all[] = {&of_adapters, &syscost_late_early, &syscost_late_faults};
   for (const syscost::late::Stubs* const stubs : all) {
     if (stubs->names == nullptr) continue;
     std::atomic<void*>* slot = stubs->slots;
@@ -252,6 +256,7 @@ void load() {
     // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): without dlsym() no library was loaded
     slot.store(can_load ? dlsym(library, name) : stand_in, std::memory_order_relaxed);
   });
+  if (can_load && syscost_late_faults.names != nullptr) syscost::adapter::expect_faults();
   g_is_loaded.store(can_load);
   g_is_filled.store(true);
   for (int i = 0; i < g_at_load_count; ++i) g_at_load[i]();
@@ -271,7 +276,8 @@ __attribute__((constructor(101))) void load_at_start(int argc, char** argv, char
     if (begins_with(*environment, kLibraryPath)) g_library_path = *environment + std::strlen(kLibraryPath);
   }
   g_is_asked = is_asked;
-  if (is_asked || syscost_late_early.names != nullptr || is_library_there()) syscost_late_load();
+  const bool is_used = syscost_late_early.names != nullptr || syscost_late_faults.names != nullptr;
+  if (is_asked || is_used || is_library_there()) syscost_late_load();
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 # Writes SYSCOST_STUB(name, stand_in) for each function that libsyscost.so shows, by its linker's name, in an order that does
-# not change: FOLDER/functions.inc has what the adapters call, and FOLDER/early_functions.inc what only users do. The stand-in
+# not change: FOLDER/functions.inc has what the adapters call, FOLDER/early_functions.inc what only users do, and
+# FOLDER/fault_functions.inc what only users do that let calls fail. The stand-in
 # has the same name in namespace syscost_absent (absent.h).
 #
 # cmake -DNM=nm -DLIBRARY=libsyscost.so -DFOLDER=late -P list_functions.cmake
@@ -19,7 +20,10 @@ set(of_adapters "${symbols}")
 set(scope "5Scope(C[12]ENS_5ReachENS_7adapter|D[12]Ev|4stop)")
 list(FILTER of_adapters INCLUDE REGEX "_ZN7syscost7adapter|_ZN7syscost${scope}|_ZNK7syscost(4Cost|5Count)")
 list(REMOVE_ITEM symbols ${of_adapters})
-if(symbols STREQUAL "" OR of_adapters STREQUAL "")
+set(of_faults "${symbols}")
+list(FILTER of_faults INCLUDE REGEX "^_ZNK?7syscost(5Fault|6Forbid)")
+list(REMOVE_ITEM symbols ${of_faults})
+if(symbols STREQUAL "" OR of_adapters STREQUAL "" OR of_faults STREQUAL "")
   message(FATAL_ERROR "${LIBRARY} shows no functions for users, or none for adapters")
 endif()
 function(write_functions file)
@@ -33,3 +37,4 @@ function(write_functions file)
 endfunction()
 write_functions("${FOLDER}/functions.inc" ${of_adapters})
 write_functions("${FOLDER}/early_functions.inc" ${symbols})
+write_functions("${FOLDER}/fault_functions.inc" ${of_faults})

@@ -30,6 +30,35 @@ std::string LeakCheck::left() const {
   return "n/a (" + why().reason + ")";
 }
 
+Fault::Fault(std::string_view, int, When, Reach) {
+  adapter::end_test(why());
+}
+Fault::Fault(std::string_view, const Effect&, When, Reach) {
+  adapter::end_test(why());
+}
+Fault::~Fault() = default;
+std::uint64_t Fault::hits() const {
+  return 0;
+}
+std::uint64_t Fault::matches() const {
+  return 0;
+}
+
+Forbid::Forbid(std::string_view, Reach) {
+  adapter::end_test(why());
+}
+Forbid::~Forbid() = default;
+void Forbid::deny(int) {}
+std::uint64_t Forbid::hits() const {
+  return 0;
+}
+std::vector<ForbiddenCall> Forbid::calls() const {
+  return {};
+}
+std::string Forbid::take_report() {
+  return {};
+}
+
 int cycles(int fallback) {
   return fallback;
 }

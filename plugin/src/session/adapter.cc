@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "os/environment.h"
+#include "session/doctor/backends.h"
 #include "session/process/messages.h"
 #include "session/process_session.h"
 #include "session/run/run_info.h"
@@ -93,6 +94,10 @@ bool skips_unavailable(const Unavailable& why) {
   }
   const char* ci = syscost::variable("CI");
   return ci == nullptr || *ci == '\0' || std::string_view(ci) == "false" || std::string_view(ci) == "0";
+}
+
+void expect_faults() {
+  session::expect_faults();
 }
 
 void finish() {

@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "session/faults/faults.h"
 #include "session/loops/loops.h"
 #include "session/options/options.h"
 #include "session/tools/tracing.h"
@@ -41,6 +42,7 @@ class Session {
   Windows& windows() { return windows_; }
   Intervals& intervals() { return intervals_; }
   Scopes& scopes() { return scopes_; }
+  Faults& faults() { return faults_; }
   Loops& loops() { return loops_; }
   Tracing& tools() { return tools_; }
 
@@ -78,6 +80,7 @@ class Session {
   Windows windows_{shared_, tools_, traces_};
   Intervals intervals_{shared_};
   Scopes scopes_{shared_, [this] { return loops_.attach_for_scope(); }};
+  Faults faults_{shared_, [this] { return loops_.attach_for_scope(); }};
   Loops loops_{shared_, windows_, tools_};
   bool has_new_options_ = false;  // since the last start()
 };

@@ -40,11 +40,41 @@ bool skip_or_fail(const Unavailable& why) {
 #endif
 }
 
+/// The thread that runs the tests.
+pthread_t g_test_thread;
+
+/// Ends the test by GoogleTest's own exception, which stands for a failure that is noted already. Only where one would
+/// be caught.
+void leave_test([[maybe_unused]] testing::TestPartResult::Type type) {
+#if GTEST_HAS_EXCEPTIONS && defined(GTEST_SKIP)
+  if (!SYSCOST_GTEST_FLAG(catch_exceptions) || pthread_equal(pthread_self(), g_test_thread) == 0) return;
+  if (testing::UnitTest::GetInstance()->current_test_info() == nullptr) return;
+  throw testing::AssertionException(testing::TestPartResult(type, nullptr, -1, ""));
+#endif
+}
+
+constexpr adapter::TestReporter kReporter = {[](std::string_view message) { ADD_FAILURE_AT(nullptr, -1) << message; },
+                                             [](const Unavailable& why) {
+                                               if (skip_or_fail(why)) {
+#ifdef GTEST_SKIP
+                                                 leave_test(testing::TestPartResult::kSkip);
+#endif
+                                                 return;
+                                               }
+                                               ADD_FAILURE_AT(nullptr, -1)
+                                                   << "syscost: " << why.reason << ' ' << why.how_to_fix;
+                                               leave_test(testing::TestPartResult::kNonFatalFailure);
+                                             }};
+
 /// The early listener: the first of ours at a start, the last at an end. Passive until the tests start.
 class OuterListener : public testing::EmptyTestEventListener {
  private:
   void OnTestProgramStart(const testing::UnitTest& unit_test) override {
-    late::at_load([] { adapter::set_unavailable_handler(skip_or_fail); });
+    g_test_thread = pthread_self();
+    late::at_load([] {
+      adapter::set_unavailable_handler(skip_or_fail);
+      adapter::set_test_reporter(&kReporter);
+    });
     // False, too, in the child in which a threadsafe death test runs the program again: its tests are the parent's.
     if (!late::is_loaded() || !adapter::requested()) return;
     is_active_ = true;

@@ -11,6 +11,7 @@
 #include "backends/common/selected_only.h"
 #include "backends/common/self_test.h"
 #include "backends/dispatch/call_stacks.h"
+#include "backends/dispatch/faults.h"
 #include "backends/dispatch/lanes.h"
 #include "backends/dispatch/memory.h"
 #include "backends/dispatch/patches.h"
@@ -86,6 +87,7 @@ class DispatchBackend final : public Backend {
   bool attaches_on_any_thread() const override { return false; }
   std::string remark() const override { return remark_; }
   const StackSource* stacks() const override { return stacks_.get(); }
+  FaultInjector* faults() override { return &faults_; }
   std::string arrangement() const override {
     return patching_ == Patching::allowed ? Patches::describe_coverage() : std::string();
   }
@@ -115,6 +117,7 @@ class DispatchBackend final : public Backend {
   Calibration calibration_;
   std::string remark_;
   std::shared_ptr<CallStacks> stacks_;  // null = not requested
+  Faults faults_;
 };
 
 // ---- start and end --------------------------------------------------------------------------------------------------

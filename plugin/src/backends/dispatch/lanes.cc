@@ -7,6 +7,7 @@
 #include <span>
 
 #include "backends/dispatch/segments.h"
+#include "backends/dispatch/stub/marks.h"
 
 namespace syscost::dispatch {
 namespace {
@@ -54,14 +55,14 @@ Generation Lanes::boundary(Lane lane, Next next) {
     Segments::clear_leftovers(lane, own.bank);
     ++generation_;
     if (syscost_forbids_ticks != 0) return generation_;  // armed, the stub would read the clock
-    std::atomic_ref(syscost_any_armed).store(1);
+    std::atomic_ref(syscost_any_armed).fetch_or(signal_safe::kLaneArmed);
     store(control, signal_safe::control_of(generation_, static_cast<std::uint32_t>(lane), own.bank));
     return generation_;
   }
   store(control, 0);
   const std::span all(syscost_state.lanes, kLanes);
   if (std::none_of(all.begin(), all.end(), [](const signal_safe::Lane& one) { return one.control != 0; })) {
-    std::atomic_ref(syscost_any_armed).store(0);
+    std::atomic_ref(syscost_any_armed).fetch_and(static_cast<char>(~signal_safe::kLaneArmed));
   }
   if (next == Next::kFollowProcess) {
     std::lock_guard lock(owners_lock_);
@@ -75,7 +76,7 @@ Generation Lanes::boundary(Lane lane, Next next) {
 
 void disarm_every_lane() {
   for (std::uint32_t lane = 0; lane < kLanes; ++lane) store(syscost_state.lanes[lane].control, 0);
-  std::atomic_ref(syscost_any_armed).store(0);
+  std::atomic_ref(syscost_any_armed).fetch_and(static_cast<char>(~signal_safe::kLaneArmed));
 }
 
 }  // namespace syscost::dispatch

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <utility>
 
+#include "backends/dispatch/stub/marks.h"
 #include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/state.h"
 
@@ -32,7 +33,7 @@ bool makes_plain_call(const Site& site) {
              std::memcmp(site.displaced, kXorEaxEax, sizeof kXorEaxEax) != 0) {
     return false;
   }
-  return number < sizeof syscost_is_special && syscost_is_special[number] == 0;
+  return number < sizeof syscost_is_special && (syscost_is_special[number] & signal_safe::kNeedsCare) == 0;
 }
 
 std::uintptr_t page_of(const unsigned char* address) {

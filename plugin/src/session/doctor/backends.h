@@ -19,6 +19,9 @@ namespace syscost::session {
 /// the filter must outlive it. If every backend fails, the failure names the reason of each.
 Result<std::unique_ptr<Backend>> open_backend(const Options& options);
 
+/// From now on `automatic` tries first the backend by which calls can fail.
+void expect_faults();
+
 /// Why the backends before the one that `automatic` opened last failed: "ebpf: FIRST PART OF THE REASON", with "; "
 /// between them, and a hint to --syscost_doctor. Empty if it opened the first.
 std::string failures_of_earlier_backends();

@@ -25,12 +25,20 @@ struct KernelSigaction {
   std::uint64_t mask;
 };
 
+/// What a client of marks.h leaves for the way back of a call that needs no care by nature.
+struct Adapted {
+  std::uint64_t vector[2];      ///< An iovec that is shorter than the program's.
+  std::uint64_t delay_exit_ns;  ///< The thread waits so long once the call has come back.
+  std::uint64_t clients;        ///< Bits of marks.h: these look at the result, too.
+};
+
 struct Call {
   // For special calls.
   Arguments used;  ///< What the kernel gets.
   union {
     KernelSigaction action;
     Stack stack;
+    Adapted adapted;
   };
   KernelSigaction before;
   std::uint64_t mask;
@@ -89,6 +97,8 @@ enum class Plan : std::uint64_t {
   sigreturn = 1,     ///< Never comes back.
   own_stack = 2,     ///< A clone; its child starts on another stack.
   shared_stack = 3,  ///< From a patched site, a clone; its child writes over this stack before the parent goes on.
+  answered = 4,      ///< No call is made: `result` is what the program gets. Then finish_answered().
+  common = 5,        ///< As a call that never came to prepare().
 };
 
 }  // namespace syscost::signal_safe

@@ -61,6 +61,7 @@ Thread* take_thread(const Guard& /*guard*/) {
     }
     thread.lane = &syscost_state.lanes[0];
     thread.saved_depth = 0;
+    thread.own_work = 0;
     thread.blocks_sigsys = 0;
     thread.own_stack = kNoStack;
     thread.hides_stack = 0;

@@ -26,11 +26,11 @@ extern const char syscost_stub[];
 extern const char syscost_stub_int80[];
 /// What a trapped exit continues in, with r11 = the address of `is_used` of the record that it gives back.
 extern const char syscost_end_thread[];
-/// A patched site jumps here if its call is not in syscost_is_special: r11 = where it returns to. Costs next to nothing
-/// while no lane is armed.
+/// A patched site jumps here if its call needs no care by nature (marks.h): r11 = where it returns to. Costs next to
+/// nothing while no lane is armed, and no client looks at calls.
 extern const char syscost_stub_plain[];
-/// By number: the calls that need care (special.cc).
-extern const unsigned char syscost_is_special[512];
+/// By number: why a call goes through prepare() (special.cc). Bits of marks.h.
+extern unsigned char syscost_is_special[512];
 }
 // NOLINTEND(readability-identifier-naming)
 

@@ -320,6 +320,21 @@ void record(const Guard& guard, const Call& call, std::uint64_t now) {
   record_announced<Watched::all>(guard, call, now, place_of(call), true);
 }
 
+std::uint32_t stack_before_call(const Guard& guard, const Call& call) {
+  Thread& thread = *call.thread;
+  std::atomic_ref open(thread.open);
+  const std::uint64_t outer = open.load(std::memory_order_relaxed);
+  // The walker may be in use.
+  if (syscost_where == 0 || outer != 0) return 0;
+  open.store(announcement_of(call, place_of(call)), std::memory_order_relaxed);
+  show_announcement();
+  const KeptUnwinding* kept = stack_of(guard, call, slot_of(syscost_state.directory, call));
+  const std::uint32_t stack = kept != nullptr ? kept->stack : 0;
+  add(thread.ended, 1, false);
+  open.store(outer, std::memory_order_release);
+  return stack;
+}
+
 void record_return(const Guard& guard, const Call& call, std::uint64_t stack_pointer) {
   record_announced<Watched::all>(guard, call, 0, stack_pointer, false);
 }

@@ -24,6 +24,10 @@ inline std::uint64_t to_ns(std::uint64_t ticks) {
 /// crossing.
 void record(const Guard& guard, const Call& call, std::uint64_t now);
 
+/// The number of the stack of a call that has not been made; 0 if stacks are not kept, or where a recording of the same
+/// thread was interrupted.
+std::uint32_t stack_before_call(const Guard& guard, const Call& call);
+
 /// The same of an rt_sigreturn, which never comes back: a call without error and latency. It was made at
 /// `stack_pointer`, where `call` need not lie.
 void record_return(const Guard& guard, const Call& call, std::uint64_t stack_pointer);

@@ -15,9 +15,12 @@
 #include "backends/dispatch/stub/arming.h"
 #include "backends/dispatch/stub/call.h"
 #include "backends/dispatch/stub/call_stacks.h"
+#include "backends/dispatch/stub/clients.h"
 #include "backends/dispatch/stub/command.h"
+#include "backends/dispatch/stub/faults.h"
 #include "backends/dispatch/stub/filters.h"
 #include "backends/dispatch/stub/frames.h"
+#include "backends/dispatch/stub/marks.h"
 #include "backends/dispatch/stub/memory.h"
 #include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/record.h"
@@ -275,6 +278,18 @@ Plan prepare(const Guard& guard, Call& call) {
   return Plan::call;
 }
 
+Plan prepare_or_ask(const Guard& guard, Call& call) {
+  const auto number = static_cast<std::uint32_t>(call.number);
+  const unsigned char marks = std::atomic_ref(syscost_is_special[number]).load(std::memory_order_relaxed);
+  const bool is_plain = (marks & kNeedsCare) == 0;
+  // Without a mark by now: the client went meanwhile.
+  if (is_plain || marks != kNeedsCare) {
+    const Plan plan = ask_clients(guard, call, marks);
+    if (is_plain || plan == Plan::answered) return plan;
+  }
+  return prepare(guard, call);
+}
+
 /// Counted before the rest is done: a SIGSYS that the call has sent or unblocked comes in the middle of that, and its
 /// handler may leave by longjmp. Two calls have their result only after it.
 bool has_result(const Call& call) {
@@ -289,6 +304,7 @@ bool finish(const Guard& guard, Call& call, std::uint64_t now) {
     return is_shared;
   }
   if (is_clone(call)) take_record_back(call);
+  if (!needs_care(static_cast<std::uint32_t>(call.number))) tell_clients(guard, call);
   if (command_counts != nullptr && (call.number == SYS_execve || call.number == SYS_execveat)) finish_execution(call);
   if (has_result(call)) record(guard, call, now);
   if (is_watched(call)) finish_signals(guard, call);
@@ -327,12 +343,22 @@ std::uint64_t syscost_prepare(Call* call) {
   call->control = call->thread->lane->control;
   call->used = call->given;
   call->note = 0;
-  return static_cast<std::uint64_t>(syscost::signal_safe::prepare(guard, *call));
+  return static_cast<std::uint64_t>(syscost::signal_safe::prepare_or_ask(guard, *call));
 }
 
 bool syscost_finish(Call* call, std::uint64_t now) {
   const Guard guard = EntryPoint::enter();
-  return syscost::signal_safe::finish(guard, *call, now);
+  const bool is_left_to_maker = syscost::signal_safe::finish(guard, *call, now);
+  if (!syscost::signal_safe::needs_care(static_cast<std::uint32_t>(call->number)) && call->adapted.delay_exit_ns != 0) {
+    syscost::signal_safe::wait_for(call->adapted.delay_exit_ns);
+  }
+  return is_left_to_maker;
+}
+
+/// Of a call that a client answered.
+void syscost_finish_answered(Call* call, std::uint64_t now) {
+  const Guard guard = EntryPoint::enter();
+  syscost::signal_safe::record(guard, *call, now);
 }
 
 /// The first steps of a child on a stack of its own.

@@ -119,8 +119,8 @@ struct alignas(64) Thread {
   Saved saved[kSaved] = {};
   std::uint64_t execution_room = {};  // command.h: what a child in this memory leaves to its maker
   std::uint32_t waits_for_child =
-      {};  // this record is lent to that child (command.h); of children in each other, how many
-  std::uint32_t padding = {};
+      {};                        // this record is lent to that child (command.h); of children in each other, how many
+  std::uint32_t own_work = {};   // the thread works for syscost: no fault of the program's is for its calls (faults.h)
   Walker* walker = {};           // where.h; null until the first call of which the stack is found
   std::uint64_t stack_top = {};  // where the thread's stack begins; 0 = unknown
   std::uint64_t unused = {};
@@ -220,7 +220,8 @@ extern syscost::signal_safe::Thread syscost_child_thread;
 extern char syscost_selector;
 /// The program has forbidden itself to read the time-stamp counter: the kernel kills a thread that reads it.
 extern char syscost_forbids_ticks;
-/// False only while no lane is armed: then a patched site need not look any further.
+/// 0 only while no lane is armed and no client looks at calls: then a patched site need not look any further. Bits: 1 =
+/// a lane is armed; 2 = a client has marked numbers (marks.h).
 extern char syscost_any_armed;
 /// True only while the program has one thread, which is seen: no other thread can read its recordings. Set between
 /// windows; that thread itself clears it, before it makes another.

@@ -332,6 +332,8 @@ syscost_stub_plain:
         .cfi_remember_state
         .cfi_register %rip, %rcx
         enter_call syscost_plain
+        testb $2, syscost_any_armed(%rip)
+        jnz .Ltrapped           /* its number may be marked (marks.h) */
         jmp .Lcommon
         .cfi_restore_state
         place syscost_plain_quiet
@@ -398,7 +400,14 @@ syscost_special:
         je .Lown_stack
         cmp $3, %rax
         je .Lshared_stack
-        load_arguments USED
+        cmp $4, %rax
+        je .Lanswered
+        cmp $5, %rax
+        jne 1f
+        load_arguments GIVEN
+        mov THREAD(%rsp), %rcx
+        jmp .Lcommon
+1:      load_arguments USED
         stamp_start_if_allowed
         mov NUMBER(%rsp), %rax
         syscall
@@ -413,6 +422,14 @@ syscost_special:
         load_arguments GIVEN
         mov RESULT(%rsp), %rax
         leave_call frees=0
+
+/* prepare() has put the result in place: no call is made. */
+.Lanswered:
+        stamp_start_if_allowed
+        stamp_rsi_if_allowed
+        mov %rsp, %rdi
+        call syscost_finish_answered
+        jmp .Lreturn_all
 
 /* The kernel finds its frame at rsp. */
 .Lsigreturn:
@@ -734,10 +751,11 @@ syscost_restorer:
 syscost_undispatched_end:
         nop
 
-/* The numbers that go through prepare(): rt_sigaction, rt_sigprocmask, rt_sigreturn, clone, fork, vfork, execve, exit, brk,
+/* The numbers that go through prepare(), by bit 0. Other bits are set while a client looks at calls (marks.h). By nature: rt_sigaction, rt_sigprocmask, rt_sigreturn, clone, fork, vfork, execve, exit, brk,
    rt_sigpending, rt_sigtimedwait, rt_sigsuspend, tkill, tgkill, rt_tgsigqueueinfo, sigaltstack, prctl, arch_prctl, seccomp, pselect6, ppoll, epoll_pwait, signalfd,
    signalfd4, io_pgetevents, clone3, epoll_pwait2, execveat. */
-        .section .rodata
+        .data
+        .p2align 6
         .globl syscost_is_special
         .hidden syscost_is_special
         .type syscost_is_special, @object

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+//
+// Break it on purpose: let syscalls of a stretch of code fail, or forbid them.
+//
+//     syscost::Fault fault("write", ENOSPC, syscost::nth(3));   // the third write of this thread fails
+//     EXPECT_FALSE(log.flush(batch));
+//     EXPECT_EQ(fault.hits(), 1);
+//
+//     syscost::Forbid forbid("%network");                        // each call is reported as a failure of the test
+//
+// A failed call is not made: the program gets the error, as from the kernel. Only backend dispatch can do this, because
+// it makes the program's calls itself. A program that uses Fault or Forbid has dispatch as its backend, unless another
+// one is named (--syscost_backend); then the test is skipped on a developer's machine and fails where CI is set, as for
+// syscost::Count. docs/faults.md has the whole story.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "syscost/export.h"
+#include "syscost/syscost.h"
+
+namespace syscost {
+
+namespace session {
+struct OpenFault;  // src/session/faults/faults.h
+}
+
+/// Which of the calls that match are hit. Matching calls have numbers from 1 on, in the order in which they begin.
+struct When {
+  static constexpr std::uint64_t kEver = std::numeric_limits<std::uint64_t>::max();
+
+  std::uint64_t first = 1;
+  std::uint64_t last = kEver;
+  std::uint64_t step = 1;                    ///< first, first + step, first + 2 * step, ... up to last.
+  double probability = 1;                    ///< From 0 to 1: of these, about so many.
+  std::uint64_t seed = 0;                    ///< The same seed chooses the same calls.
+  std::optional<std::uint64_t> after_bytes;  ///< Hit only when matching calls have moved so many bytes.
+};
+
+/// Every call.
+inline When each() {
+  return {};
+}
+/// Only the n-th, from 1 on.
+inline When nth(std::uint64_t n) {
+  When when;
+  when.first = when.last = n;
+  return when;
+}
+/// The first n: a storm of EAGAIN, for example.
+inline When first(std::uint64_t n) {
+  When when;
+  when.last = n;
+  return when;
+}
+/// The n-th and all after it.
+inline When from(std::uint64_t n) {
+  When when;
+  when.first = n;
+  return when;
+}
+/// The k-th, the 2k-th, the 3k-th and so on.
+inline When every(std::uint64_t k) {
+  When when;
+  when.first = when.step = k;
+  return when;
+}
+/// Each with the probability `p` from 0 to 1. The n-th call is hit if the n-th number of SplitMix64 with this seed is
+/// less than p * 2^64, so a run can be repeated.
+inline When probability(double p, std::uint64_t seed) {
+  When when;
+  when.probability = p;
+  when.seed = seed;
+  return when;
+}
+/// As a disk that has room for `bytes`: calls that read or write move them, the one that would move more is shortened,
+/// and the later ones are hit.
+inline When after(std::uint64_t bytes) {
+  When when;
+  when.after_bytes = bytes;
+  return when;
+}
+
+/// What happens to a call that is hit, if it is not just an error.
+struct Effect {
+  std::optional<std::int64_t> result = {};       ///< No call is made; -errno, or what the call returns.
+  std::optional<std::uint64_t> most_bytes = {};  ///< The call reads or writes at most so many, 1 or more.
+  std::chrono::nanoseconds delay_enter{0};       ///< The thread waits before the call.
+  std::chrono::nanoseconds delay_exit{0};        ///< The thread waits after it.
+};
+
+/// While it exists, calls that `selector` selects (syscost/cost.h) fail.
+///
+/// Faults nest: the one made last is asked first, and what it answers does not reach the others. In a fork child it is
+/// inert. A Fault of one thread never hits another; it ends on the thread that made it. Calls of syscost itself are
+/// never hit. rt_sigreturn, exit, exit_group and restart_syscall cannot fail: a selector of many leaves them out.
+///
+/// Where nothing can fail (another backend, a bad selector), the test is skipped or fails with the reason, and the
+/// object does nothing. If the framework cannot end the test there, is_active() is false.
+class SYSCOST_EXPORT Fault {
+ public:
+  /// `error`: an errno, from 1 to 4095.
+  Fault(std::string_view selector, int error, When when = each(), Reach reach = Reach::thread);
+  Fault(std::string_view selector, const Effect& effect, When when = each(), Reach reach = Reach::thread);
+  ~Fault();
+  Fault(const Fault&) = delete;
+  Fault& operator=(const Fault&) = delete;
+
+  bool is_active() const { return open_ != nullptr; }
+  /// Calls that were hit, so far.
+  std::uint64_t hits() const;
+  /// Calls that matched: those which the fault looked at.
+  std::uint64_t matches() const;
+
+ private:
+  session::OpenFault* open_ = nullptr;  // null = inert
+};
+
+/// A forbidden call.
+struct ForbiddenCall {
+  std::string call;  ///< As strace prints it: `openat(AT_FDCWD, 0x55..., O_RDONLY)`.
+  std::string line;  ///< `at src/log.cc:17 Log::batch+3`; empty if it is unknown (--syscost_where).
+  std::uint32_t thread = 0;
+};
+
+/// While it exists, calls that `selector` selects are forbidden. Its end reports those that were made as a failure of
+/// the running test, with their arguments, and with their line if --syscost_where is given. They are made all the same,
+/// except after deny().
+class SYSCOST_EXPORT Forbid {
+ public:
+  explicit Forbid(std::string_view selector, Reach reach = Reach::thread);
+  ~Forbid();
+  Forbid(const Forbid&) = delete;
+  Forbid& operator=(const Forbid&) = delete;
+
+  /// From now on a forbidden call is not made and fails with `error`.
+  void deny(int error);
+
+  bool is_active() const { return open_ != nullptr; }
+  /// How many were made, so far.
+  std::uint64_t hits() const;
+  /// The first 16 of them.
+  std::vector<ForbiddenCall> calls() const;
+  /// What the end would report; empty if nothing was called. After this the end reports nothing.
+  std::string take_report();
+
+ private:
+  session::OpenFault* open_ = nullptr;  // null = inert
+};
+
+}  // namespace syscost

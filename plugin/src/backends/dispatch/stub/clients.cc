@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#include "backends/dispatch/stub/clients.h"
+
+#include "backends/dispatch/stub/faults.h"
+#include "backends/dispatch/stub/marks.h"
+
+namespace syscost::signal_safe {
+
+Plan ask_clients(const Guard& guard, Call& call, unsigned char marks) {
+  const bool is_plain = (marks & kNeedsCare) == 0;
+  // Other calls need the place for themselves.
+  if (is_plain) call.adapted = {};
+  if ((marks & kMarkedByFaults) != 0 && ask_faults(guard, call, is_plain)) return Plan::answered;
+  if (!is_plain) return Plan::call;
+  const Adapted& adapted = call.adapted;
+  if (adapted.clients != 0 || adapted.delay_exit_ns != 0) return Plan::call;
+  // If a signal interrupts a trapped call just before it is made, that call begins again (cancel.cc), and clients would
+  // be asked twice. A call with a plan does not begin again.
+  return is_on_trap_stack(call) ? Plan::call : Plan::common;
+}
+
+void tell_clients(const Guard& guard, Call& call) {
+  if ((call.adapted.clients & kMarkedByFaults) != 0) tell_faults(guard, call);
+}
+
+}  // namespace syscost::signal_safe

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+//
+// The rules by which calls of the program fail, wait or are noted: a client of marks.h.
+//
+// The backend opens and closes rules (backends/dispatch/faults.h); each is complete before it is open. Threads only
+// count in it. A rule's place is used again: its counts hold the rule's generation, and a thread that has been asked
+// about an earlier rule there cannot count in the later one.
+//
+// The rule that was opened last is asked first. What it answers never reaches the rules around it, as if it stood
+// between them and the program. Rules that only note calls (is_watch) see them all the same.
+#pragma once
+
+#include <cstdint>
+
+#include "backends/dispatch/stub/call.h"
+#include "backends/dispatch/stub/marks.h"
+
+namespace syscost::signal_safe {
+
+inline constexpr std::uint32_t kFaultRules = 128;
+inline constexpr std::uint32_t kKeptHits = 16;  ///< Of a rule; later ones are only counted.
+inline constexpr std::uint32_t kMaxFaultPath = 256;
+
+/// generation << 48 | count
+using FaultCount = std::uint64_t;
+inline constexpr unsigned kGenerationAt = 48;
+constexpr std::uint64_t count_in(FaultCount word) {
+  return word & ((std::uint64_t{1} << kGenerationAt) - 1);
+}
+
+/// A call that met a rule.
+struct FaultHit {
+  std::uint64_t ready;  ///< The rule's generation, written last; another one = nothing is kept here.
+  std::uint64_t number;
+  std::uint64_t arguments[6];
+  std::int64_t result;  ///< If it was answered.
+  std::uint32_t is_answered;
+  std::uint32_t thread;  ///< The kernel's id.
+  std::uint32_t stack;   ///< CallDetail::stack; 0 = unknown.
+  std::uint32_t padding;
+};
+
+struct FaultRule {
+  std::uint64_t generation;  ///< 0 = closed. Stored last when the rule opens.
+  NumberSet numbers;
+  Thread* thread;  ///< Null = all that are watched.
+  std::uint32_t thread_id;
+  std::uint32_t is_watch;  ///< Sees calls that an inner rule has answered.
+  std::uint32_t keeps_hits;
+  std::uint32_t answers;  ///< With `result`, and no call is made.
+  std::int64_t result;
+  // Which of the calls that match are hit, by their number from 1 on.
+  std::uint64_t first;
+  std::uint64_t last;
+  std::uint64_t step;
+  std::uint64_t threshold;  ///< Hit where draw() is less; ~0 = always.
+  std::uint64_t seed;
+  std::uint64_t bytes_left;  ///< If has_bytes: hit when matching calls have moved so many.
+  std::uint32_t has_bytes;
+  std::uint32_t shortens;  ///< The call moves at most `most_bytes`.
+  std::uint64_t most_bytes;
+  std::uint64_t delay_enter_ns;
+  std::uint64_t delay_exit_ns;
+  // Counts.
+  FaultCount matches;
+  FaultCount hits;
+  FaultCount moved;
+  FaultHit hit[kKeptHits];
+};
+
+/// The n-th number of the generator with this seed: SplitMix64, which gives the n-th without the ones before.
+constexpr std::uint64_t draw(std::uint64_t seed, std::uint64_t n) {
+  std::uint64_t z = seed + n * 0x9e37'79b9'7f4a'7c15;
+  z = (z ^ (z >> 30)) * 0xbf58'476d'1ce4'e5b9;
+  z = (z ^ (z >> 27)) * 0x94d0'49bb'1331'11eb;
+  return z ^ (z >> 31);
+}
+
+struct FaultState {
+  std::uint32_t high;  ///< Rules [0, high) may be open.
+  FaultRule rule[kFaultRules];
+};
+
+/// True if a rule answers: `result` is set. `is_plain`: `adapted` and `used` may be changed for it.
+bool ask_faults(const Guard& guard, Call& call, bool is_plain);
+/// After a call that moved bytes which a rule counts.
+void tell_faults(const Guard& guard, const Call& call);
+
+/// Lets the calling thread wait. A signal handler may run meanwhile.
+void wait_for(std::uint64_t ns);
+
+}  // namespace syscost::signal_safe
+
+// NOLINTBEGIN(readability-identifier-naming): beside the stub's
+extern "C" {
+extern syscost::signal_safe::FaultState syscost_faults;
+}
+// NOLINTEND(readability-identifier-naming)

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+//
+// A rule by which calls of the program fail, wait or are noted, whatever the backend; and what a backend offers for it.
+//
+// A rule belongs to one thread or to all. While several are open, the one that was opened last is asked first: what it
+// answers does not reach the others, but rules of `Effect::watch` see every call.
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/call_stack.h"
+#include "core/selector.h"
+#include "os/result.h"
+
+namespace syscost {
+
+struct FaultRule {
+  static constexpr std::size_t kNumbers = 512;
+  static constexpr std::uint64_t kEver = std::numeric_limits<std::uint64_t>::max();
+
+  /// Which calls match: by their number in the native ABI.
+  std::bitset<kNumbers> numbers;
+  bool is_process_wide = false;  ///< Else only calls of the thread that opens the rule.
+
+  /// Which of the matching calls are hit, by their number from 1 on: first, first + step, ... up to last.
+  std::uint64_t first = 1;
+  std::uint64_t last = kEver;
+  std::uint64_t step = 1;
+  /// Of these, as many as this says, from 0 to 1, by a generator of numbers that begins with `seed`.
+  double probability = 1;
+  std::uint64_t seed = 0;
+  /// Hit only when matching calls have moved so many bytes. The call that comes to it moves what is left.
+  std::optional<std::uint64_t> after_bytes;
+
+  /// What a hit does.
+  std::optional<std::int64_t> result;       ///< No call is made, and this is the result: -errno, or a value.
+  std::optional<std::uint64_t> most_bytes;  ///< The call moves at most so many, 1 or more.
+  std::uint64_t delay_enter_ns = 0;
+  std::uint64_t delay_exit_ns = 0;
+
+  bool is_watch = false;    ///< It sees calls that an inner rule has answered, too.
+  bool keeps_hits = false;  ///< The first hits can be read.
+};
+
+/// A call that a rule hit.
+struct FaultHit {
+  std::uint32_t number = 0;
+  std::array<std::uint64_t, 6> arguments = {};
+  std::optional<std::int64_t> result;  ///< What the rule answered; empty = the call was made.
+  std::uint32_t thread = 0;            ///< The kernel's id.
+  std::uint32_t stack = 0;             ///< CallDetail::stack; 0 = unknown.
+};
+
+struct FaultCounts {
+  std::uint64_t matches = 0;  ///< Calls that the rule looked at.
+  std::uint64_t hits = 0;
+};
+
+/// An open rule.
+struct FaultId {
+  std::uint32_t place = 0;
+  std::uint64_t generation = 0;  ///< 0 = none.
+};
+
+/// What a backend that makes the program's calls can do to them. Any thread may call any function at any time; none
+/// makes a syscall or takes memory of the heap, except close() with hits.
+class FaultInjector {
+ public:
+  virtual ~FaultInjector() = default;
+  FaultInjector(const FaultInjector&) = delete;
+  FaultInjector& operator=(const FaultInjector&) = delete;
+
+  /// From now on the rule is asked. Fails if too many are open, or if the calling thread's calls are not seen.
+  virtual Result<FaultId> open(const FaultRule& rule) = 0;
+  virtual FaultCounts counts(FaultId rule) const = 0;
+  /// The first hits of a rule with keeps_hits.
+  virtual std::vector<FaultHit> hits(FaultId rule) const = 0;
+  /// No call that begins after this meets the rule.
+  virtual void close(FaultId rule) = 0;
+
+  /// Until end_own_work() with the result, calls of the calling thread are syscost's, and meet no rule. May be nested.
+  virtual void* begin_own_work() = 0;
+  virtual void end_own_work(void* thread) = 0;
+
+ protected:
+  FaultInjector() = default;
+};
+
+/// The numbers that a rule may have of those that `wanted` selects. `refused`: a syscall that it names, and that must
+/// not fail because the program could not go on: a return from a signal handler, the end of a thread. A selector that
+/// names many leaves these out.
+struct FaultNumbers {
+  std::bitset<FaultRule::kNumbers> numbers;
+  std::string refused;
+};
+FaultNumbers fault_numbers(const Selector& wanted);
+
+}  // namespace syscost

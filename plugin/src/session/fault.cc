@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+//
+// The functions of syscost/faults.h over the process's session.
+#include "syscost/faults.h"
+
+#include <string>
+#include <utility>
+
+#include "os/kept_errno.h"
+#include "session/doctor/backends.h"
+#include "session/faults/faults.h"
+#include "session/process_session.h"
+#include "syscost/adapter.h"
+
+namespace syscost {
+namespace {
+
+FaultRule rule_of(const When& when, Reach reach) {
+  FaultRule rule;
+  rule.is_process_wide = reach == Reach::process;
+  rule.first = when.first;
+  rule.last = when.last;
+  rule.step = when.step;
+  rule.probability = when.probability;
+  rule.seed = when.seed;
+  rule.after_bytes = when.after_bytes;
+  return rule;
+}
+
+/// Null, and the test heard why, if there can be none. errno stays as it is, also where the test ends.
+session::OpenFault* open_fault(std::string_view selector, const FaultRule& rule) {
+  Unavailable why;
+  {
+    const KeptErrno kept;
+    // A program that is linked with the library itself, and has no stubs.
+    session::expect_faults();
+    const Result<session::OpenFault*> opened = session::started_session().faults().open(selector, rule);
+    if (opened.ok()) return opened.value();
+    why = opened.failure();
+  }
+  adapter::end_test(why);
+  return nullptr;
+}
+
+session::Faults& faults() {
+  return session::process_session().faults();
+}
+
+}  // namespace
+
+Fault::Fault(std::string_view selector, int error, When when, Reach reach)
+    : Fault(selector, Effect{.result = error > 0 ? -std::int64_t{error} : -5000}, when, reach) {}
+
+Fault::Fault(std::string_view selector, const Effect& effect, When when, Reach reach) {
+  FaultRule rule = rule_of(when, reach);
+  rule.result = effect.result;
+  rule.most_bytes = effect.most_bytes;
+  rule.delay_enter_ns = static_cast<std::uint64_t>(effect.delay_enter.count());
+  rule.delay_exit_ns = static_cast<std::uint64_t>(effect.delay_exit.count());
+  open_ = open_fault(selector, rule);
+}
+
+Fault::~Fault() {
+  const KeptErrno kept;
+  if (open_ != nullptr) faults().close(open_);
+}
+
+std::uint64_t Fault::hits() const {
+  return open_ != nullptr ? faults().counts(*open_).hits : 0;
+}
+
+std::uint64_t Fault::matches() const {
+  return open_ != nullptr ? faults().counts(*open_).matches : 0;
+}
+
+Forbid::Forbid(std::string_view selector, Reach reach) {
+  FaultRule rule = rule_of(each(), reach);
+  rule.is_watch = rule.keeps_hits = true;
+  open_ = open_fault(selector, rule);
+}
+
+Forbid::~Forbid() {
+  if (open_ == nullptr) return;
+  const std::string report = take_report();
+  {
+    const KeptErrno kept;
+    faults().close(open_);
+  }
+  if (!report.empty()) adapter::fail_test(report);
+}
+
+void Forbid::deny(int error) {
+  if (open_ == nullptr) return;
+  FaultRule rule = open_->rule;
+  rule.result = error > 0 ? -std::int64_t{error} : -5000;
+  Result<void> replaced;
+  {
+    const KeptErrno kept;
+    replaced = faults().replace(*open_, rule);
+  }
+  if (!replaced.ok()) adapter::end_test(replaced.failure());
+}
+
+std::uint64_t Forbid::hits() const {
+  return open_ != nullptr ? faults().counts(*open_).hits : 0;
+}
+
+std::vector<ForbiddenCall> Forbid::calls() const {
+  std::vector<ForbiddenCall> found;
+  if (open_ == nullptr) return found;
+  const KeptErrno kept;
+  for (session::Faults::Call& call : faults().calls(*open_)) {
+    found.push_back({std::move(call.text), std::move(call.line), call.thread});
+  }
+  return found;
+}
+
+std::string Forbid::take_report() {
+  if (open_ == nullptr || open_->is_reported) return {};
+  const KeptErrno kept;
+  std::string report = faults().report(*open_);
+  open_->is_reported = !report.empty();
+  return report;
+}
+
+}  // namespace syscost

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+#include "session/faults/faults.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "arguments/call_text.h"
+#include "core/selector.h"
+#include "core/syscall_table.h"
+#include "os/mapped_memory.h"
+#include "os/quiet_memory.h"
+#include "session/windows/own_calls.h"
+
+namespace syscost::session {
+namespace {
+
+std::string quoted_selector(std::string_view selector) {
+  return "\"" + std::string(selector) + "\"";
+}
+
+/// True if a term of the selector is this name.
+bool names(std::string_view selector, std::string_view name) {
+  for (std::size_t at = 0; at <= selector.size();) {
+    const std::size_t end = std::min(selector.find(',', at), selector.size());
+    if (selector.substr(at, end - at) == name) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+Result<void> check(const FaultRule& rule) {
+  const auto is_error = [](std::int64_t result) { return result < 0 && result < -4095; };
+  if (rule.result.has_value() && is_error(*rule.result)) {
+    return Failure{std::to_string(-*rule.result) + " is no errno", "give one from 1 to 4095, for example ENOSPC"};
+  }
+  if (rule.first == 0 || rule.step == 0) {
+    return Failure{"calls are numbered from 1 on, and a fault begins at the call with number 0 or has a step of 0",
+                   "write nth(1) for the first call, every(1) for each"};
+  }
+  if (rule.last < rule.first) return Failure{"the last call of the fault is before its first", "exchange them"};
+  if (!(rule.probability >= 0 && rule.probability <= 1)) {
+    return Failure{"a probability is from 0 to 1", "write 0.25 for a quarter"};
+  }
+  if (rule.most_bytes == std::uint64_t{0}) {
+    return Failure{"a call cannot be shortened to 0 bytes: the program would take it for the end of a file",
+                   "give 1 or more, or let the call fail"};
+  }
+  return {};
+}
+
+Result<void> find_numbers(std::string_view selector, FaultRule& rule) {
+  const Result<Selector> wanted = Selector::parse(selector, &quiet_memory());
+  if (!wanted.ok()) return wanted.failure();
+  const FaultNumbers found = fault_numbers(wanted.value());
+  const bool is_refused = !found.refused.empty() && (found.numbers.none() || names(selector, found.refused));
+  if (is_refused) {
+    return Failure{
+        quoted_selector(selector) + " names " + found.refused + ", which cannot fail: no program could go on",
+        "leave it out"};
+  }
+  if (found.numbers.none()) {
+    return Failure{quoted_selector(selector) + " selects no syscall of 64-bit programs",
+                   "calls by int $0x80 and those of x32 cannot fail"};
+  }
+  rule.numbers = found.numbers;
+  return {};
+}
+
+}  // namespace
+
+Result<OpenFault*> Faults::open(std::string_view selector, const FaultRule& wanted) {
+  if (shared_.is_fork_child()) return nullptr;
+  OpenBackend* const opened = shared_.backend.current();
+  if (opened == nullptr) return *shared_.backend.why_not();
+  FaultInjector* const injector = opened->backend->faults();
+  if (injector == nullptr) {
+    return Failure{
+        "backend " + std::string(opened->backend->name()) + " only counts calls, and cannot make one fail or forbid it",
+        "use --syscost_backend dispatch, which needs no privilege (--syscost_doctor says why it cannot be used "
+        "here)",
+        /*is_beyond_backend=*/true};
+  }
+  FaultRule rule = wanted;
+  if (Result<void> checked = check(rule); !checked.ok()) return checked.failure();
+  if (Result<void> numbers = find_numbers(selector, rule); !numbers.ok()) return numbers.failure();
+  ScopeRecord* const scope = shared_.scopes.begin({});
+  const auto fail = [&](const Failure& failure) {
+    shared_.scopes.end(scope, false, nullptr, 0);
+    return failure;
+  };
+  if (shared_.is_backend_detached.load() && !attach_backend_()) {
+    return fail({"this is a timed pass of a syscost::loop, and this thread cannot attach the backend",
+                 "make the fault before the loop, or on the loop's thread"});
+  }
+  const Result<FaultId> id = injector->open(rule);
+  if (!id.ok()) return fail(id.failure());
+  const std::lock_guard guard(lock_);
+  OpenFault& fault = open_.emplace_back(quiet_memory());
+  fault.opened = opened;
+  fault.injector = injector;
+  fault.rule = rule;
+  fault.id = id.value();
+  fault.scope = scope;
+  fault.selector = selector;
+  return &fault;
+}
+
+Result<void> Faults::replace(OpenFault& fault, const FaultRule& wanted) {
+  FaultRule rule = wanted;
+  rule.numbers = fault.rule.numbers;
+  if (Result<void> checked = check(rule); !checked.ok()) return checked.failure();
+  fault.injector->close(fault.id);
+  const Result<FaultId> id = fault.injector->open(rule);
+  if (!id.ok()) return id.failure();
+  fault.rule = rule;
+  fault.id = id.value();
+  return {};
+}
+
+FaultCounts Faults::counts(const OpenFault& fault) const {
+  return fault.injector->counts(fault.id);
+}
+
+void Faults::close(OpenFault* fault) {
+  // A fork child leaves its copy alone.
+  if (shared_.is_fork_child()) return;
+  fault->injector->close(fault->id);
+  shared_.scopes.end(fault->scope, false, nullptr, 0);
+  const std::lock_guard guard(lock_);
+  open_.remove_if([&](const OpenFault& one) { return &one == fault; });
+}
+
+std::vector<Faults::Call> Faults::calls(const OpenFault& fault) {
+  std::vector<Call> calls;
+  if (shared_.is_fork_child()) return calls;
+  const OwnCalls own(shared_.backend.current());
+  const std::vector<FaultHit> hits = fault.injector->hits(fault.id);
+  const StackSource* const stacks = fault.opened->backend->stacks();
+  std::pmr::set<std::uint32_t> wanted(&mapped_memory());
+  for (const FaultHit& hit : hits) wanted.insert(hit.stack);
+  wanted.erase(0);
+  Recorder::Lock guard;
+  if (stacks != nullptr && !wanted.empty()) {
+    guard = shared_.recorder.take_lock_inside_window();
+    shared_.recorder.enter_file();
+    shared_.call_sites().look_up(*stacks, wanted);
+  }
+  for (const FaultHit& hit : hits) {
+    CallEvent event;
+    event.id = {Abi::x86_64, hit.number};
+    event.has_arguments = true;
+    event.arguments = hit.arguments;
+    Call& call = calls.emplace_back();
+    call.text = syscall_name(event.id) + "(";
+    bool is_first = true;
+    for (const ArgumentText& argument : argument_texts(event)) {
+      call.text.append(is_first ? "" : ", ").append(argument.text);
+      is_first = false;
+    }
+    call.text += ")";
+    if (hit.result.has_value()) {
+      event.latency_ns = 0;
+      event.result = *hit.result;
+      call.text += " = " + result_text(event) + " (injected)";
+    }
+    if (hit.stack != 0 && stacks != nullptr) call.line = shared_.call_sites().site_of(*stacks, hit.stack);
+    call.thread = hit.thread;
+  }
+  return calls;
+}
+
+std::string Faults::report(const OpenFault& fault) {
+  const std::uint64_t hits = counts(fault).hits;
+  if (hits == 0 || shared_.is_fork_child()) return {};
+  const OwnCalls own(shared_.backend.current());
+  std::string text = quoted_selector(fault.selector) + " is forbidden, and " + std::to_string(hits) +
+                     (hits == 1 ? " call was made:" : " calls were made:");
+  const std::vector<Call> known = calls(fault);
+  for (const Call& call : known) {
+    text.append("\n  ").append(call.text);
+    if (!call.line.empty()) text.append(" ").append(call.line);
+  }
+  if (hits > known.size() && !known.empty()) text += "\n  and " + std::to_string(hits - known.size()) + " more";
+  if (fault.opened->backend->stacks() == nullptr) {
+    text += "\n  --syscost_where shows the line of each";
+  }
+  return text;
+}
+
+}  // namespace syscost::session

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// Faults: syscost::Fault and Forbid, from their opening to what they report.
+//
+// One may open and close inside a window, so opening neither takes memory of the heap nor enters the kernel, unless it
+// fails. What is reported is syscost's own work, which no window is charged for.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory_resource>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/fault_rule.h"
+#include "os/result.h"
+#include "os/spin_lock.h"
+#include "session/windows/measurement.h"
+
+namespace syscost::session {
+
+struct OpenFault {
+  explicit OpenFault(std::pmr::memory_resource& memory) : selector(&memory) {}
+
+  OpenBackend* opened = nullptr;
+  FaultInjector* injector = nullptr;
+  FaultRule rule;
+  FaultId id;
+  ScopeRecord* scope = nullptr;  ///< While it exists, loops keep the backend.
+  std::pmr::string selector;
+  bool is_reported = false;
+};
+
+class Faults {
+ public:
+  /// `attach_backend`: the backend is off for a loop's timed passes. False when it stays off.
+  Faults(Measurement& shared, std::function<bool()> attach_backend)
+      : shared_(shared), attach_backend_(std::move(attach_backend)) {}
+
+  /// Opens `rule` for what `selector` selects. Null in a fork child.
+  Result<OpenFault*> open(std::string_view selector, const FaultRule& rule);
+  /// Replaces the rule of an open fault; counts go on from 0.
+  Result<void> replace(OpenFault& fault, const FaultRule& rule);
+  FaultCounts counts(const OpenFault& fault) const;
+  void close(OpenFault* fault);
+
+  /// A hit, for people.
+  struct Call {
+    std::string text;  ///< `write(3, 0x..., 5) = -1 EPERM (injected)`
+    std::string line;
+    std::uint32_t thread = 0;
+  };
+  std::vector<Call> calls(const OpenFault& fault);
+  /// `"%network" is forbidden, and 2 calls were made: ...`; empty without hits.
+  std::string report(const OpenFault& fault);
+
+ private:
+  Measurement& shared_;
+  std::function<bool()> attach_backend_;
+  SpinLock lock_;
+  std::pmr::list<OpenFault> open_{&quiet_memory()};
+};
+
+}  // namespace syscost::session

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+//
+// Calls that fail, and forbidden ones, in tests. Those that are expected to fail are in `Forbidden`.
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include "syscost/faults.h"
+#include "syscost/gtest.h"
+#include "syscost/loop.h"
+
+namespace {
+
+/// The errno of a write; 0 for success.
+int write_error(int descriptor) {
+  return write(descriptor, "x", 1) == 1 ? 0 : errno;
+}
+
+class Faults : public testing::Test {
+ protected:
+  ~Faults() override { close(null_); }
+  int null_ = open("/dev/null", O_WRONLY | O_CLOEXEC);
+};
+
+TEST_F(Faults, FailTheThirdWrite) {
+  std::array<int, 4> errors{};
+  syscost::Fault fault("write", ENOSPC, syscost::nth(3));
+  for (int& error : errors) error = write_error(null_);
+  EXPECT_EQ(fault.matches(), 4U);
+  EXPECT_EQ(fault.hits(), 1U);
+  EXPECT_EQ(errors, (std::array<int, 4>{0, 0, ENOSPC, 0}));
+}
+
+TEST_F(Faults, AreCountedAsCalls) {
+  syscost::Fault fault("write", EIO, syscost::every(2));
+  const syscost::Cost cost = syscost::measure([&] {
+    for (int i = 0; i < 10; ++i) write_error(null_);
+  });
+  EXPECT_EQ(cost.calls("write"), 10);
+  EXPECT_EQ(cost.errors("write", EIO), 5);
+}
+
+TEST_F(Faults, OfAThreadLeaveOthersAlone) {
+  syscost::Fault fault("write", EIO);
+  int other = -1;
+  std::thread([&] { other = write_error(null_); }).join();
+  EXPECT_EQ(other, 0);
+  EXPECT_EQ(write_error(null_), EIO);
+}
+
+TEST_F(Faults, OfTheProcessReachAll) {
+  syscost::Fault fault("write", EIO, syscost::each(), syscost::Reach::process);
+  int other = -1;
+  std::thread([&] { other = write_error(null_); }).join();
+  EXPECT_EQ(other, EIO);
+}
+
+TEST_F(Faults, Nest) {
+  syscost::Fault outer("write", EIO);
+  {
+    syscost::Fault inner("write", ENOSPC, syscost::first(1));
+    EXPECT_EQ(write_error(null_), ENOSPC);
+    EXPECT_EQ(write_error(null_), EIO);
+  }
+  EXPECT_EQ(write_error(null_), EIO);
+  EXPECT_EQ(outer.hits(), 2U);
+}
+
+TEST_F(Faults, ShortenAndDelay) {
+  syscost::Effect effect;
+  effect.most_bytes = 2;
+  effect.delay_enter = std::chrono::milliseconds(1);
+  syscost::Fault fault("write", effect);
+  const auto before = std::chrono::steady_clock::now();
+  EXPECT_EQ(write(null_, "12345", 5), 2);
+  EXPECT_GE(std::chrono::steady_clock::now() - before, std::chrono::milliseconds(1));
+}
+
+/// syscost's own calls meet no fault: a measurement ends, a scope writes its row.
+TEST_F(Faults, DoNotHitSyscost) {
+  const syscost::LeakCheck check;
+  syscost::Fault fault("%file,%desc,%memory,%process", EIO);
+  syscost::Scope scope("inside");
+  EXPECT_EQ(write_error(null_), EIO);
+  EXPECT_EQ(scope.stop().errors("write"), 1);
+  EXPECT_EQ(check.left(), "");
+}
+
+TEST_F(Faults, InTheBodyOfALoop) {
+  int failed = 0;
+  int calls = 0;
+  syscost::Fault fault("write", EIO, syscost::every(2));
+  for (auto _ : syscost::loop("failing")) {
+    ++calls;
+    failed += write_error(null_) != 0 ? 1 : 0;
+  }
+  EXPECT_EQ(failed, calls / 2);
+  EXPECT_EQ(fault.matches(), static_cast<std::uint64_t>(calls));
+}
+
+TEST_F(Faults, AreInertInAForkChild) {
+  syscost::Fault fault("getppid", EIO);
+  EXPECT_EXIT(_exit(getppid() > 0 ? 7 : 8), testing::ExitedWithCode(7), "");
+}
+
+TEST_F(Faults, InsideADeathTest) {
+  const auto fail = [&] {
+    syscost::Fault fault("write", EIO);
+    _exit(fault.is_active() ? 1 : write_error(null_));
+  };
+  EXPECT_EXIT(fail(), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(Faults, OutlivesNothing) {
+  { syscost::Fault fault("write", EIO); }
+  EXPECT_EQ(write_error(null_), 0);
+}
+
+TEST_F(Faults, NothingIsForbiddenHere) {
+  EXPECT_NO_SYSCALLS("%network,write", getppid());
+  syscost::Forbid forbid("%network");
+  EXPECT_EQ(write_error(null_), 0);
+  EXPECT_EQ(forbid.hits(), 0U);
+}
+
+TEST_F(Faults, TheCallsOfAForbidCanBeRead) {
+  syscost::Forbid forbid("lseek");
+  EXPECT_EQ(lseek(null_, 5, SEEK_SET), 0);
+  forbid.deny(EPERM);
+  EXPECT_EQ(lseek(null_, 6, SEEK_SET), -1);
+  EXPECT_EQ(errno, EPERM);
+  ASSERT_EQ(forbid.calls().size(), 1U);
+  EXPECT_EQ(forbid.calls()[0].call,
+            "lseek(" + std::to_string(null_) + ", 6, SEEK_SET) = -1 EPERM (Operation not permitted) (injected)");
+  EXPECT_NE(forbid.take_report(), "");
+}
+
+class Forbidden : public Faults {};
+
+TEST_F(Forbidden, ByAScope) {
+  syscost::Forbid forbid("lseek");
+  lseek(null_, 5, SEEK_SET);
+  lseek(null_, 6, SEEK_SET);
+}
+
+TEST_F(Forbidden, ByAnAssertion) {
+  EXPECT_NO_SYSCALLS("%file,lseek", lseek(null_, 7, SEEK_CUR));
+}
+
+TEST_F(Forbidden, InAnotherThread) {
+  syscost::Forbid forbid("lseek", syscost::Reach::process);
+  std::thread([&] { lseek(null_, 8, SEEK_CUR); }).join();
+}
+
+class Refused : public Faults {};
+
+TEST_F(Refused, Exit) {
+  syscost::Fault fault("exit_group", EIO);
+}
+TEST_F(Refused, UnknownName) {
+  syscost::Fault fault("wriet", EIO);
+}
+TEST_F(Refused, Errno) {
+  syscost::Fault fault("write", 0);
+}
+TEST_F(Refused, Zeroth) {
+  syscost::Fault fault("write", EIO, syscost::nth(0));
+}
+TEST_F(Refused, ShortToNothing) {
+  syscost::Effect effect;
+  effect.most_bytes = 0;
+  syscost::Fault fault("write", effect);
+}
+
+}  // namespace

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+//
+// Rules by which calls fail: which calls they hit, what the program sees, and what is counted.
+#include "backends/dispatch/faults.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
+#include "backends/dispatch/stub/faults.h"
+#include "opened.h"
+
+namespace syscost::dispatch {
+namespace {
+
+class DispatchFaults : public testing::TestWithParam<Patching> {
+ protected:
+  void SetUp() override {
+    ASSERT_NE(opened_.backend, nullptr);
+    injector_ = opened_.backend->faults();
+    ASSERT_NE(injector_, nullptr);
+  }
+
+  static FaultRule rule_for(std::initializer_list<long> numbers, int error) {
+    FaultRule rule;
+    for (const long number : numbers) rule.numbers.set(static_cast<std::size_t>(number));
+    if (error != 0) rule.result = -error;
+    return rule;
+  }
+  FaultId open(const FaultRule& rule) {
+    Result<FaultId> id = injector_->open(rule);
+    EXPECT_TRUE(id.ok()) << id.failure().reason;
+    return id.ok() ? id.value() : FaultId{};
+  }
+
+  OpenedDispatch opened_{GetParam()};
+  FaultInjector* injector_ = nullptr;
+};
+
+INSTANTIATE_TEST_SUITE_P(Ways, DispatchFaults, testing::Values(Patching::allowed, Patching::never),
+                         [](const auto& way) { return way.param == Patching::allowed ? "patched" : "trapped"; });
+
+/// The errno of one getppid by libc's function, which does not set errno: without faults it cannot fail. 0 for success.
+int error_of_getppid() {
+  const pid_t result = getppid();
+  return result < 0 ? -result : 0;
+}
+
+TEST_P(DispatchFaults, FailTheNthCallAndNoOther) {
+  FaultRule rule = rule_for({SYS_getppid}, ENOSPC);
+  rule.first = rule.last = 3;
+  const FaultId id = open(rule);
+  std::array<int, 5> errors{};
+  for (int& error : errors) error = error_of_getppid();
+  injector_->close(id);
+  EXPECT_EQ(errors, (std::array<int, 5>{0, 0, ENOSPC, 0, 0}));
+  EXPECT_EQ(injector_->counts(id).matches, 5U);
+  EXPECT_EQ(injector_->counts(id).hits, 1U);
+  EXPECT_EQ(error_of_getppid(), 0);
+}
+
+TEST_P(DispatchFaults, AreCountedWithTheirError) {
+  FaultRule rule = rule_for({SYS_getppid}, EIO);
+  rule.first = 2;
+  rule.step = 2;
+  const FaultId id = open(rule);
+  WindowBook book(*opened_.backend, quiet_memory());
+  WindowBook::Window* window = book.open(Reach::process);
+  for (int i = 0; i < 10; ++i) getppid();
+  detail::CostData cost(&quiet_memory());
+  book.close(window, cost);
+  injector_->close(id);
+  const Tally& tally = cost.table.at({Abi::x86_64, SYS_getppid});
+  EXPECT_EQ(tally.calls, 10U);
+  ASSERT_EQ(tally.errors.size(), 1U);
+  EXPECT_EQ(tally.errors.begin()->error, EIO);
+  EXPECT_EQ(tally.errors.begin()->count, 5U);
+}
+
+TEST_P(DispatchFaults, HitDirectCallsAndKeepAllRegisters) {
+  const FaultId id = open(rule_for({SYS_getpgid}, EPERM));
+  errno = 0;
+  EXPECT_EQ(syscall(SYS_getpgid, 0), -1);
+  EXPECT_EQ(errno, EPERM);
+  long result = SYS_getpgid;
+  long rdi = 0;
+  long rsi = 11;
+  long rdx = 12;
+  register long r10 asm("r10") = 13;  // NOLINT
+  asm volatile("syscall" : "+a"(result), "+D"(rdi), "+S"(rsi), "+d"(rdx), "+r"(r10) : : "rcx", "r11", "memory");
+  EXPECT_EQ(result, -EPERM);
+  EXPECT_EQ(rdi + rsi + rdx + r10, 36);
+  injector_->close(id);
+}
+
+TEST_P(DispatchFaults, OfOneThreadHitNoOther) {
+  const FaultId id = open(rule_for({SYS_getppid}, EIO));
+  int other = -1;
+  std::thread([&] { other = error_of_getppid(); }).join();
+  EXPECT_EQ(other, 0);
+  EXPECT_EQ(error_of_getppid(), EIO);
+  EXPECT_EQ(injector_->counts(id).matches, 1U);
+  injector_->close(id);
+}
+
+TEST_P(DispatchFaults, OfTheProcessHitEveryThread) {
+  FaultRule rule = rule_for({SYS_getppid}, EIO);
+  rule.is_process_wide = true;
+  rule.first = 1001;
+  const FaultId id = open(rule);
+  std::atomic<int> failed{0};
+  const auto body = [&] {
+    for (int i = 0; i < 1000; ++i) failed += error_of_getppid() == EIO ? 1 : 0;
+  };
+  std::thread one(body);
+  std::thread two(body);
+  one.join();
+  two.join();
+  injector_->close(id);
+  EXPECT_EQ(failed, 1000);
+  EXPECT_EQ(injector_->counts(id).matches, 2000U);
+}
+
+TEST_P(DispatchFaults, TheInnermostAnswersAndTheOthersDoNotSeeTheCall) {
+  FaultRule outer = rule_for({SYS_getppid}, EIO);
+  outer.first = outer.last = 2;
+  const FaultId outer_id = open(outer);
+  FaultRule inner = rule_for({SYS_getppid}, EPERM);
+  inner.first = inner.last = 1;
+  const FaultId inner_id = open(inner);
+  EXPECT_EQ(error_of_getppid(), EPERM);  // the outer one does not see it
+  EXPECT_EQ(error_of_getppid(), 0);      // its first
+  injector_->close(inner_id);
+  EXPECT_EQ(error_of_getppid(), EIO);  // its second
+  injector_->close(outer_id);
+  EXPECT_EQ(error_of_getppid(), 0);
+}
+
+TEST_P(DispatchFaults, WatchesSeeWhatAnInnerRuleAnswered) {
+  FaultRule watch = rule_for({SYS_getppid}, 0);
+  watch.is_watch = watch.keeps_hits = true;
+  const FaultId watch_id = open(watch);
+  const FaultId inner_id = open(rule_for({SYS_getppid}, EPERM));
+  EXPECT_EQ(error_of_getppid(), EPERM);
+  injector_->close(inner_id);
+  EXPECT_EQ(error_of_getppid(), 0);
+  injector_->close(watch_id);
+  EXPECT_EQ(injector_->counts(watch_id).hits, 2U);
+  EXPECT_EQ(injector_->hits(watch_id).size(), 2U);
+}
+
+TEST_P(DispatchFaults, KeepTheArgumentsOfHits) {
+  FaultRule rule = rule_for({SYS_lseek}, EINVAL);
+  rule.keeps_hits = true;
+  const FaultId id = open(rule);
+  EXPECT_EQ(lseek(77, 12, SEEK_CUR), -1);
+  injector_->close(id);
+  const std::vector<FaultHit> hits = injector_->hits(id);
+  ASSERT_EQ(hits.size(), 1U);
+  EXPECT_EQ(hits[0].number, SYS_lseek);
+  EXPECT_EQ(hits[0].arguments[0], 77U);
+  EXPECT_EQ(hits[0].arguments[1], 12U);
+  EXPECT_EQ(hits[0].arguments[2], static_cast<std::uint64_t>(SEEK_CUR));
+  EXPECT_EQ(hits[0].result, -EINVAL);
+  EXPECT_EQ(hits[0].thread, static_cast<std::uint32_t>(gettid()));
+}
+
+TEST_P(DispatchFaults, AreInertInAForkChild) {
+  FaultRule rule = rule_for({SYS_getppid}, EIO);
+  rule.is_process_wide = true;
+  const FaultId id = open(rule);
+  const pid_t child = fork();
+  if (child == 0) _exit(error_of_getppid());
+  int status = -1;
+  waitpid(child, &status, 0);
+  injector_->close(id);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST_P(DispatchFaults, AreInertWhileTheThreadWorksForSyscost) {
+  const FaultId id = open(rule_for({SYS_getppid}, EIO));
+  void* const thread = injector_->begin_own_work();
+  EXPECT_EQ(error_of_getppid(), 0);
+  injector_->end_own_work(thread);
+  EXPECT_EQ(error_of_getppid(), EIO);
+  EXPECT_EQ(injector_->counts(id).matches, 1U);
+  injector_->close(id);
+}
+
+/// Calls that the stub adapts are answered without any of it.
+TEST_P(DispatchFaults, FailCallsThatNeedCare) {
+  const FaultId id = open(rule_for({SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_clone, SYS_clone3, SYS_fork, SYS_vfork,
+                                    SYS_execve, SYS_sigaltstack, SYS_ppoll, SYS_prctl},
+                                   EAGAIN));
+  struct sigaction action = {};
+  action.sa_handler = SIG_IGN;
+  EXPECT_EQ(sigaction(SIGUSR1, &action, nullptr), -1);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGSYS);
+  EXPECT_NE(pthread_sigmask(SIG_BLOCK, &set, nullptr), 0);
+  errno = 0;
+  EXPECT_EQ(fork(), -1);
+  EXPECT_EQ(errno, EAGAIN);
+  pthread_t thread;
+  EXPECT_EQ(pthread_create(
+                &thread, nullptr, [](void*) -> void* { return nullptr; }, nullptr),
+            EAGAIN);
+  injector_->close(id);
+  std::thread([] {}).join();
+  struct sigaction after = {};
+  EXPECT_EQ(sigaction(SIGUSR1, nullptr, &after), 0);
+  EXPECT_EQ(after.sa_handler, SIG_DFL);
+}
+
+TEST_P(DispatchFaults, ShortenReadsAndWrites) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  FaultRule rule = rule_for({SYS_read, SYS_write, SYS_readv, SYS_writev}, 0);
+  rule.most_bytes = 3;
+  const FaultId id = open(rule);
+  std::array<char, 16> text{};
+  EXPECT_EQ(write(ends[1], "abcdefgh", 8), 3);
+  std::array<iovec, 3> parts{iovec{const_cast<char*>("12"), 2}, iovec{const_cast<char*>("34"), 2}, iovec{}};
+  EXPECT_EQ(writev(ends[1], parts.data(), 2), 2);
+  parts[0] = {const_cast<char*>("56789"), 5};
+  EXPECT_EQ(writev(ends[1], parts.data(), 2), 3);
+  EXPECT_EQ(read(ends[0], text.data(), text.size()), 3);
+  injector_->close(id);
+  EXPECT_EQ(read(ends[0], text.data() + 3, text.size() - 3), 5);
+  EXPECT_STREQ(text.data(), "abc12567");
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST_P(DispatchFaults, BeginAfterSoManyBytes) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  FaultRule rule = rule_for({SYS_write}, ENOSPC);
+  rule.after_bytes = 10;
+  const FaultId id = open(rule);
+  EXPECT_EQ(write(ends[1], "abcdef", 6), 6);
+  EXPECT_EQ(write(ends[1], "abcdef", 6), 4);  // as on a disk that is full
+  errno = 0;
+  EXPECT_EQ(write(ends[1], "ef", 2), -1);
+  EXPECT_EQ(errno, ENOSPC);
+  EXPECT_EQ(injector_->counts(id).matches, 3U);
+  EXPECT_EQ(injector_->counts(id).hits, 1U);
+  injector_->close(id);
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST_P(DispatchFaults, ByChanceAreTheSameForTheSameSeed) {
+  const auto run = [&](std::uint64_t seed) {
+    FaultRule rule = rule_for({SYS_getppid}, EIO);
+    rule.probability = 0.25;
+    rule.seed = seed;
+    const FaultId id = open(rule);
+    std::string errors;
+    for (int i = 0; i < 1000; ++i) errors += error_of_getppid() != 0 ? 'x' : '.';
+    injector_->close(id);
+    return errors;
+  };
+  const std::string first = run(7);
+  EXPECT_EQ(run(7), first);
+  EXPECT_NE(run(8), first);
+  std::string expected;
+  for (std::uint64_t n = 1; n <= 1000; ++n) expected += signal_safe::draw(7, n) < std::uint64_t{1} << 62 ? 'x' : '.';
+  EXPECT_EQ(first, expected);
+}
+
+TEST_P(DispatchFaults, DelayACallThatIsMadeAllTheSame) {
+  FaultRule rule = rule_for({SYS_getppid}, 0);
+  rule.delay_enter_ns = rule.delay_exit_ns = 2'000'000;
+  const FaultId id = open(rule);
+  timespec before{};
+  timespec after{};
+  clock_gettime(CLOCK_MONOTONIC, &before);
+  EXPECT_EQ(getppid(), getppid());
+  clock_gettime(CLOCK_MONOTONIC, &after);
+  injector_->close(id);
+  const auto ns = (after.tv_sec - before.tv_sec) * 1'000'000'000 + after.tv_nsec - before.tv_nsec;
+  EXPECT_GE(ns, 8'000'000);  // never less, however fast the machine
+  EXPECT_EQ(opened_.count(SYS_nanosleep, [] { getppid(); }), 0U);
+}
+
+TEST_P(DispatchFaults, AreGoneAfterThePlaceHasAnotherRule) {
+  const FaultId first = open(rule_for({SYS_getppid}, EIO));
+  EXPECT_EQ(error_of_getppid(), EIO);
+  injector_->close(first);
+  EXPECT_EQ(injector_->counts(first).hits, 1U);
+  const FaultId second = open(rule_for({SYS_getppid}, EPERM));
+  EXPECT_EQ(injector_->counts(second).hits, 0U);
+  EXPECT_EQ(injector_->counts(first).hits, 0U);
+  injector_->close(first);  // no effect
+  EXPECT_EQ(error_of_getppid(), EPERM);
+  injector_->close(second);
+}
+
+TEST_P(DispatchFaults, AreRefusedWhenTooManyAreOpen) {
+  std::vector<FaultId> ids;
+  for (std::uint32_t i = 0; i < signal_safe::kFaultRules; ++i) ids.push_back(open(rule_for({SYS_getppid}, EIO)));
+  const Result<FaultId> more = injector_->open(rule_for({SYS_getppid}, EIO));
+  ASSERT_FALSE(more.ok());
+  for (const FaultId id : ids) injector_->close(id);
+  EXPECT_EQ(error_of_getppid(), 0);
+  EXPECT_TRUE(injector_->open(rule_for({SYS_getuid}, EIO)).ok());
+}
+
+}  // namespace
+}  // namespace syscost::dispatch
