@@ -89,6 +89,15 @@ class Beginnings(EndsCase):
         self.bench_run("--trace", "--backend=dispatch", "--", "sh", "-c", f"cd /; {PLAIN} {ONE_TEST}", TMPDIR=self.temporary())
         self.assertEqual((os.listdir(self.temporary()), len(os.listdir(os.path.join(self.folder, "syscost_artifacts")))), ([], 1))
 
+    def test_what_needs_a_look_into_its_processes_is_refused_for_a_whole_command(self):
+        for flag, why in (("--leaks", "; what its processes leave open is not listed"), ("--where", ", without call stacks"),
+                          ("--trace", ", without a file of its calls"), ("--sched", "; the scheduler's events are those of one process")):
+            with self.subTest(flag=flag):
+                error = self.refused("--process", flag, f"--csv={self.csv}", "--", "sh", "-c", "echo ran")
+                self.assertIn(f"a command measured as a whole is seen from outside{why} ({flag})", error)
+                self.assertIn(f"bench run --tests {flag} -- COMMAND", error)
+                self.assertFalse(os.path.exists(self.csv))
+
     def test_a_folder_is_no_command(self):
         os.mkdir(os.path.join(self.folder, "programs"))
         for name in (self.folder, "./programs", "programs/"):

@@ -38,6 +38,29 @@ constexpr Metric kTotalKernelTime = {"syscost.total_kernel_time", "ns",
 constexpr Metric kLost = {"syscost.lost", "{event}", "Events that were not recorded; above 0, counts are lower bounds"};
 constexpr Metric kLate = {"syscost.late", "{event}", "Events that arrived after the window had been read"};
 
+constexpr Metric kBytes = {"syscost.bytes", "By", "What the calls of a syscall moved or mapped"};
+constexpr Metric kBytesReleased = {"syscost.bytes_released", "By", "What the calls of a syscall unmapped"};
+constexpr Metric kShortCalls = {"syscost.short_calls", "{call}", "Calls that moved less than asked"};
+
+/// Of a window's row, where the backend or a flag gives them.
+struct WindowNumber {
+  Metric metric;
+  Measured Totals::*value;
+};
+constexpr std::array<WindowNumber, 9> kWindowNumbers = {{
+    {{"syscost.total_bytes_read", "By", "What the syscalls of a window read"}, &Totals::bytes_read},
+    {{"syscost.total_bytes_written", "By", "What the syscalls of a window wrote"}, &Totals::bytes_written},
+    {{"syscost.total_bytes_mapped", "By", "What the syscalls of a window mapped"}, &Totals::bytes_mapped},
+    {{"syscost.total_bytes_unmapped", "By", "What the syscalls of a window unmapped"}, &Totals::bytes_unmapped},
+    {{"syscost.peak_rss_bytes", "By", "The most physical memory of the process, if a window raised it"},
+     &Totals::peak_rss_bytes},
+    {{"syscost.descriptors_left", "{descriptor}", "Descriptors that a window left open"}, &Totals::descriptors_left},
+    {{"syscost.threads_left", "{thread}", "Threads that a window started and that still ran"}, &Totals::threads_left},
+    {{"syscost.children_left", "{process}", "Child processes of a window that were not waited for"},
+     &Totals::children_left},
+    {{"syscost.mapped_bytes_left", "By", "By how much the mappings grew in a window"}, &Totals::mapped_bytes_left},
+}};
+
 /// The first bucket holds what is shorter than 2^7 ns. The last one is open: what was counted in the last bucket of
 /// ours may be longer than that bucket.
 constexpr unsigned kFirstPower = 7;
@@ -100,6 +123,7 @@ class Points {
     number(kTotalCalls, totals.calls, own_);
     number(kTotalErrors, totals.errors, own_);
     number(kTotalKernelTime, totals.kernel_ns, own_);
+    for (const WindowNumber& one : kWindowNumbers) number(one.metric, totals.*one.value, own_);
     number(kLate, totals.late, own_);
     number(kLost, totals.lost, own_);
   }
@@ -114,6 +138,9 @@ class Points {
     number(kCalls, row.calls, attributes);
     add_errors(row, attributes);
     number(kKernelTime, row.latency_sum_ns, attributes);
+    number(kBytes, row.bytes, attributes);
+    number(kBytesReleased, row.bytes_released, attributes);
+    number(kShortCalls, row.short_calls, attributes);
     return add_latency(row, buckets, attributes);
   }
 

@@ -88,7 +88,7 @@ Span window_span(const model::Dataset& data, const ProcessRun& process, const Pl
   all.add("syscost.duration", totals.wall_ns.has_value() ? "measured" : "not measured");
   all.add("syscost.backend", data.text(context.backend));
   all.add("syscost.detail", data.text(totals.excludes));
-  static constexpr std::array<std::pair<const char*, model::Measured Totals::*>, 13> kNumbers = {
+  static constexpr std::array<std::pair<const char*, model::Measured Totals::*>, 22> kNumbers = {
       {{"syscost.iterations", &Totals::iterations},
        {"syscost.counted_iterations", &Totals::counted_iterations},
        {"syscost.wall_ns", &Totals::wall_ns},
@@ -100,6 +100,15 @@ Span window_span(const model::Dataset& data, const ProcessRun& process, const Pl
        {"syscost.total_calls", &Totals::calls},
        {"syscost.total_errors", &Totals::errors},
        {"syscost.total_kernel_ns", &Totals::kernel_ns},
+       {"syscost.total_bytes_read", &Totals::bytes_read},
+       {"syscost.total_bytes_written", &Totals::bytes_written},
+       {"syscost.total_bytes_mapped", &Totals::bytes_mapped},
+       {"syscost.total_bytes_unmapped", &Totals::bytes_unmapped},
+       {"syscost.peak_rss_bytes", &Totals::peak_rss_bytes},
+       {"syscost.descriptors_left", &Totals::descriptors_left},
+       {"syscost.threads_left", &Totals::threads_left},
+       {"syscost.children_left", &Totals::children_left},
+       {"syscost.mapped_bytes_left", &Totals::mapped_bytes_left},
        {"syscost.late", &Totals::late},
        {"syscost.lost", &Totals::lost}}};
   for (const auto& [name, number] : kNumbers) all.add(name, totals.*number);

@@ -62,10 +62,12 @@ class Mains(BenchmarkCase):
         self.assertFalse(os.path.exists(self.csv))
 
     def test_what_shows_tests_is_refused(self):
-        done = self.run_program(SHAPES, "--syscost_sched", f"--syscost_csv={self.csv}", QUICK, code=2)
-        self.assertIn("--syscost_sched does not work with Google Benchmark: it shows tests, and a benchmark runs many times\n"
-                      "  fix: leave --syscost_sched out, or use it on a test with the same code\n", done.err)
-        self.assertFalse(os.path.exists(self.csv))
+        for flag, why in (("--syscost_sched", "it shows tests, and a benchmark runs many times"),
+                          ("--syscost_leaks", "it shows what tests and suites leave open")):
+            done = self.run_program(SHAPES, flag, f"--syscost_csv={self.csv}", QUICK, code=2)
+            self.assertIn(f"{flag} does not work with Google Benchmark: {why}\n"
+                          f"  fix: leave {flag} out, or use it on a test with the same code\n", done.err)
+            self.assertFalse(os.path.exists(self.csv))
 
     def test_a_filter_that_matches_nothing_ends_as_it_would_without_us(self):
         done = self.run_program(SHAPES, f"--syscost_csv={self.csv}", "--benchmark_filter=nothing")
