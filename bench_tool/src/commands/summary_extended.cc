@@ -2,13 +2,17 @@
 #include "commands/summary_extended.h"
 
 #include <algorithm>
+#include <iterator>
 #include <ostream>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "commands/chosen_tests.h"
 #include "csv/printable.h"
 #include "csv/problems.h"
 #include "groups/behaviour.h"
+#include "groups/groups.h"
 #include "model/group.h"
 #include "model/loader.h"
 #include "render/size_cap.h"
@@ -32,7 +36,7 @@ Measured calls_or_entries(const model::Totals& totals) {
 
 MeasureOutliers measure_of(const model::Dataset& data, const std::vector<Group>& groups, std::string_view title,
                            std::string_view name, Measured (*value)(const model::Totals&)) {
-  MeasureOutliers measure{title, name, {}, {}};
+  MeasureOutliers measure{title, name, {}, {}, {}};
   for (const Group& group : groups) {
     if (!is_counted_test(data, group)) continue;
     stats::MeasuredTest test{model::display_name(data, group), {}};
@@ -70,6 +74,25 @@ std::vector<stats::CallSeries> series_of(const groups::Behaviours& behaviours) {
   return series;
 }
 
+/// A test that differs from those that it behaves like may be usual in the suite.
+void measure_groups(ExtendedRun& run, const groups::Grouping& grouping) {
+  for (const groups::Group& group : grouping.groups) {
+    if (group.windows.size() == run.tests) continue;  // the suite
+    if (group.windows.size() < stats::kLeastTestsForOutliers) {
+      ++run.small_groups;
+      continue;
+    }
+    const std::set<std::string_view> members(group.windows.begin(), group.windows.end());
+    for (const MeasureOutliers& whole : run.measures) {
+      MeasureOutliers part{whole.title, whole.name, {}, {}, group.name};
+      std::copy_if(whole.tests.begin(), whole.tests.end(), std::back_inserter(part.tests),
+                   [&](const stats::MeasuredTest& test) { return members.contains(test.window); });
+      part.outliers = stats::outliers_of(part.tests);
+      run.measures_of_groups.push_back(std::move(part));
+    }
+  }
+}
+
 void compute(ExtendedRun& run, const std::vector<Group>& groups, csv::Problems& problems) {
   run.syscalls = stats::syscall_statistics(run.data, groups, problems);
   run.measures.push_back(
@@ -82,6 +105,7 @@ void compute(ExtendedRun& run, const std::vector<Group>& groups, csv::Problems& 
                           [&](std::size_t, stats::WindowSummary&& window) { behaviours.add(window); });
   run.series = series_of(behaviours);
   run.correlations = stats::correlations_of(run.series);
+  measure_groups(run, groups::group_tests(behaviours));
 }
 
 }  // namespace

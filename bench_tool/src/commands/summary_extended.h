@@ -22,12 +22,13 @@ namespace syscost::bench::commands {
 /// Returns the exit code.
 int summary_extended(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err);
 
-/// One measure of all tests: their wall times, or how many calls they made.
+/// One measure of all tests, or of those of a group: their wall times, or how many calls they made.
 struct MeasureOutliers {
   std::string_view title;  ///< `wall time`
   std::string_view name;   ///< `wall_ns`
   std::vector<stats::MeasuredTest> tests;
   stats::Outliers outliers;
+  std::string group;  ///< As `bench groups` names it; empty: all tests.
 
   bool is_time() const { return name != "calls"; }
 };
@@ -37,6 +38,9 @@ struct ExtendedRun {
   std::size_t tests = 0;
   std::vector<stats::SyscallStatistics> syscalls;
   std::vector<MeasureOutliers> measures;
+  /// The same within each group of kLeastTestsForOutliers tests or more.
+  std::vector<MeasureOutliers> measures_of_groups;
+  std::size_t small_groups = 0;  ///< Groups with fewer tests.
   std::vector<stats::CallSeries> series;
   stats::Correlations correlations;
 };

@@ -63,6 +63,7 @@ Json measure_json(const MeasureOutliers& measure) {
                      {"value", render::to_json(one.value)}});
   }
   return {{"measure", std::string(measure.name)},
+          {"group", measure.group},
           {"tests", measure.outliers.tests},
           {"median", measure.outliers.reason.empty() ? Json(measure.outliers.median) : Json(nullptr)},
           {"reason", measure.outliers.reason},
@@ -77,7 +78,10 @@ Json correlations_json(const ExtendedRun& run) {
                      {"rho", one.rho},
                      {"p", one.p}});
   }
-  return {{"pairs", run.correlations.pairs}, {"reason", run.correlations.reason}, {"found", std::move(found)}};
+  return {{"pairs", run.correlations.pairs},
+          {"repeated", run.correlations.repeated},
+          {"reason", run.correlations.reason},
+          {"found", std::move(found)}};
 }
 
 }  // namespace
@@ -89,6 +93,7 @@ std::string extended_json(const std::vector<ExtendedRun>& runs) {
     for (const stats::SyscallStatistics& one : run.syscalls) syscalls.push_back(statistics_json(one));
     Json measures = Json::array();
     for (const MeasureOutliers& measure : run.measures) measures.push_back(measure_json(measure));
+    for (const MeasureOutliers& measure : run.measures_of_groups) measures.push_back(measure_json(measure));
     list.push_back({{"run", render::source_json(run.data)},
                     {"tests", run.tests},
                     {"syscalls", std::move(syscalls)},

@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "commands/run_line.h"
 #include "commands/summary_extended.h"
@@ -75,21 +79,26 @@ std::string value_text(const MeasureOutliers& measure, double value) {
   return measure.is_time() ? render::duration(value) : render::count(value);
 }
 
-/// At most `top` lines of each measure; 0: all.
-render::Table outlier_table(const ExtendedRun& run, std::size_t top) {
-  render::Table table({{"severity", Align::left},
-                       {"z", Align::right},
-                       {"measure", Align::left},
-                       {"value", Align::right},
-                       {"median", Align::right},
-                       {"test", Align::left, Cells::names, render::Shrinks::in_the_middle}});
-  for (const MeasureOutliers& measure : run.measures) {
+/// At most `top` lines of each measure; 0: all. With `has_groups`, a column names the group.
+render::Table outlier_table(const std::vector<MeasureOutliers>& measures, std::size_t top, bool has_groups) {
+  std::vector<render::TableColumn> columns = {
+      {"severity", Align::left}, {"z", Align::right},
+      {"measure", Align::left},  {"value", Align::right},
+      {"median", Align::right},  {"test", Align::left, Cells::names, render::Shrinks::in_the_middle}};
+  if (has_groups) columns.push_back({"group", Align::left, Cells::text, render::Shrinks::at_the_end});
+  render::Table table(columns);
+  for (const MeasureOutliers& measure : measures) {
     std::size_t shown = 0;
     for (const stats::Outlier& one : measure.outliers.found) {
       if (top != 0 && shown++ == top) break;
-      table.add_row({std::string(to_string(one.severity)), fmt::format("{:.1f}", one.z), std::string(measure.title),
-                     value_text(measure, one.value), value_text(measure, measure.outliers.median),
-                     measure.tests[one.test].window});
+      std::vector<std::string> cells = {std::string(to_string(one.severity)),
+                                        fmt::format("{:.1f}", one.z),
+                                        std::string(measure.title),
+                                        value_text(measure, one.value),
+                                        value_text(measure, measure.outliers.median),
+                                        measure.tests[one.test].window};
+      if (has_groups) cells.push_back(measure.group);
+      table.add_row(std::move(cells));
     }
   }
   return table;
@@ -98,6 +107,14 @@ render::Table outlier_table(const ExtendedRun& run, std::size_t top) {
 /// Measures without a table, and lines that were not shown.
 std::string outlier_remarks(const ExtendedRun& run, std::size_t top) {
   std::string text;
+  const auto is_once = [](const MeasureOutliers& measure) {
+    return measure.is_time() && !measure.outliers.found.empty() &&
+           std::all_of(measure.tests.begin(), measure.tests.end(),
+                       [](const stats::MeasuredTest& test) { return test.values.size() == 1; });
+  };
+  if (std::any_of(run.measures.begin(), run.measures.end(), is_once)) {
+    text += "times are of one repetition each: with more, a test that was slow once is not named\n";
+  }
   for (const MeasureOutliers& measure : run.measures) {
     const stats::Outliers& outliers = measure.outliers;
     if (!outliers.reason.empty()) {
@@ -111,26 +128,77 @@ std::string outlier_remarks(const ExtendedRun& run, std::size_t top) {
   return text;
 }
 
+/// Syscalls that move together with the first one of a pair stand in one line.
 render::Table correlation_table(const ExtendedRun& run, std::size_t top) {
   render::Table table({{"syscall", Align::left, Cells::names},
-                       {"and", Align::left, Cells::names},
+                       {"and", Align::left, Cells::names, render::Shrinks::at_the_end},
                        {"rho", Align::right},
                        {"p", Align::right}});
+  std::map<std::size_t, std::string> sets;
+  const auto are_together = [](const stats::Correlation& one) { return one.rho >= stats::kTogetherRho; };
+  for (const stats::Correlation& one : run.correlations.found) {
+    if (!are_together(one)) continue;
+    std::string& others = sets[one.first];
+    others += (others.empty() ? "" : ", ") + run.series[one.second].syscall;
+  }
   std::size_t shown = 0;
   for (const stats::Correlation& one : run.correlations.found) {
+    std::string others = run.series[one.second].syscall;
+    if (are_together(one)) {
+      others = std::exchange(sets[one.first], {});
+      if (others.empty()) continue;
+    }
     if (top != 0 && shown++ == top) break;
-    table.add_row({run.series[one.first].syscall, run.series[one.second].syscall, fmt::format("{:.2f}", one.rho),
+    table.add_row({run.series[one.first].syscall, others, fmt::format("{:.2f}", one.rho),
                    one.p < 0.001 ? "< 0.001" : fmt::format("{:.3f}", one.p)});
   }
   return table;
+}
+
+/// Lines of correlation_table() without a limit.
+std::size_t correlation_lines(const stats::Correlations& correlations) {
+  std::set<std::size_t> sets;
+  std::size_t lines = 0;
+  for (const stats::Correlation& one : correlations.found) {
+    lines += one.rho < stats::kTogetherRho || sets.insert(one.first).second ? 1 : 0;
+  }
+  return lines;
 }
 
 std::string correlation_remarks(const ExtendedRun& run, std::size_t top) {
   const stats::Correlations& correlations = run.correlations;
   if (!correlations.reason.empty()) return "n/a: " + correlations.reason + '\n';
   if (correlations.found.empty()) return fmt::format("none of {} pairs\n", correlations.pairs);
-  if (top == 0 || correlations.found.size() <= top) return {};
-  return fmt::format("{} more; --top 0 shows all\n", correlations.found.size() - top);
+  std::string text;
+  const std::size_t lines = correlation_lines(correlations);
+  if (top != 0 && lines > top) text = fmt::format("{} more; --top 0 shows all\n", lines - top);
+  if (correlations.repeated > 0) {
+    text += fmt::format("left out: {} pair{} with a syscall that moves together with one above\n",
+                        correlations.repeated, correlations.repeated == 1 ? "" : "s");
+  }
+  return text;
+}
+
+/// What the table of groups does not show.
+std::string group_remarks(const ExtendedRun& run, std::size_t top) {
+  if (run.measures_of_groups.empty()) {
+    return fmt::format("n/a: no group of {} tests or more; see `bench groups`\n", stats::kLeastTestsForOutliers);
+  }
+  std::string text;
+  std::size_t hidden = 0;
+  std::size_t found = 0;
+  for (const MeasureOutliers& measure : run.measures_of_groups) {
+    found += measure.outliers.found.size();
+    if (top != 0) hidden += measure.outliers.found.size() - std::min(top, measure.outliers.found.size());
+  }
+  const std::size_t groups = run.measures_of_groups.size() / run.measures.size();
+  if (found == 0) text = fmt::format("none in {} group{}\n", groups, groups == 1 ? "" : "s");
+  if (hidden > 0) text += fmt::format("{} more; --top 0 shows all\n", hidden);
+  if (run.small_groups > 0) {
+    text += fmt::format("{} group{} of fewer than {} tests: n/a\n", run.small_groups, run.small_groups == 1 ? "" : "s",
+                        stats::kLeastTestsForOutliers);
+  }
+  return text;
 }
 
 std::string latency_title(const ExtendedRun& run) {
@@ -139,6 +207,7 @@ std::string latency_title(const ExtendedRun& run) {
 }
 
 const char* const kOutlierTitle = "Tests that are far above the others (z above 3.5, of logarithms)";
+const char* const kGroupTitle = "Tests that are far above those of their group, which make about the same calls";
 const char* const kCorrelationTitle = "Syscalls that the same tests make more often (Spearman's rho, p of all pairs)";
 
 }  // namespace
@@ -153,8 +222,13 @@ std::string extended_text(const ExtendedRun& run, const cli::Options& options, c
   std::string out = render::wrapped(run_line(run.data) + '\n', width, 2);
   out += title(latency_title(run)) + latency_table(run).text(2, 2, width);
   out += title(kOutlierTitle);
-  if (const render::Table table = outlier_table(run, top); !table.empty()) out += table.text(2, 2, width);
+  if (const auto table = outlier_table(run.measures, top, false); !table.empty()) out += table.text(2, 2, width);
   out += render::wrapped(outlier_remarks(run, top), width, 2);
+  out += title(kGroupTitle);
+  if (const auto table = outlier_table(run.measures_of_groups, top, true); !table.empty()) {
+    out += table.text(2, 2, width);
+  }
+  out += render::wrapped(group_remarks(run, top), width, 2);
   out += title(kCorrelationTitle);
   if (const render::Table table = correlation_table(run, top); !table.empty()) out += table.text(2, 2, width);
   return out + render::wrapped(correlation_remarks(run, top), width, 2);
@@ -175,7 +249,8 @@ std::string extended_markdown(const ExtendedRun& run, const cli::Options& option
   };
   std::string out = render::escaped_lines(run_line(run.data) + '\n');
   out += part(latency_title(run), latency_table(run), "");
-  out += part(kOutlierTitle, outlier_table(run, top), outlier_remarks(run, top));
+  out += part(kOutlierTitle, outlier_table(run.measures, top, false), outlier_remarks(run, top));
+  out += part(kGroupTitle, outlier_table(run.measures_of_groups, top, true), group_remarks(run, top));
   return out + part(kCorrelationTitle, correlation_table(run, top), correlation_remarks(run, top));
 }
 

@@ -45,6 +45,22 @@ double p_of(double rho, std::size_t n) {
   return 2 * boost::math::cdf(boost::math::complement(boost::math::students_t_distribution<double>(freedom), t));
 }
 
+/// For each series the first one that it moves together with; itself, if there is none.
+std::vector<std::size_t> first_of_sets(std::span<const std::size_t> chosen,
+                                       const std::vector<std::vector<double>>& ranks) {
+  std::vector<std::size_t> first(ranks.size());
+  for (std::size_t b = 0; b < chosen.size(); ++b) {
+    first[chosen[b]] = chosen[b];
+    for (std::size_t a = 0; a < b; ++a) {
+      if (first[chosen[a]] != chosen[a]) continue;
+      if (correlation_of_ranks(ranks[chosen[a]], ranks[chosen[b]]) < kTogetherRho) continue;
+      first[chosen[b]] = chosen[a];
+      break;
+    }
+  }
+  return first;
+}
+
 }  // namespace
 
 double spearman(std::span<const double> a, std::span<const double> b) {
@@ -78,9 +94,17 @@ Correlations correlations_of(std::span<const CallSeries> series) {
   result.pairs = all.size();
   if (all.empty()) result.reason = fmt::format("fewer than two syscalls are made by {} tests or more", kLeastMakers);
   const std::vector<double> adjusted = adjusted_p(p);
+  const std::vector<std::size_t> first = first_of_sets(chosen, ranks);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    all[i].p = adjusted[i];
-    if (std::abs(all[i].rho) >= kLeastRho && all[i].p <= kMostP) result.found.push_back(all[i]);
+    Correlation& one = all[i];
+    one.p = adjusted[i];
+    if (std::abs(one.rho) < kLeastRho || one.p > kMostP) continue;
+    const bool is_first = first[one.first] == one.first;
+    if (is_first && (first[one.second] == one.second || first[one.second] == one.first)) {
+      result.found.push_back(one);
+    } else {
+      ++result.repeated;
+    }
   }
   std::stable_sort(result.found.begin(), result.found.end(),
                    [](const Correlation& a, const Correlation& b) { return std::abs(a.rho) > std::abs(b.rho); });

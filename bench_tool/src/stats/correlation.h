@@ -26,9 +26,12 @@ struct Correlation {
   double p = 1;    ///< Two-sided, by Student's t with n - 2 degrees of freedom; adjusted for all pairs (family.h).
 };
 
+/// Of syscalls that always move together (kTogetherRho with the first of them in the order of the series), only this
+/// first one is in pairs with others, and in one pair with each of its set. The other pairs would say the same again.
 struct Correlations {
   std::vector<Correlation> found;  ///< The largest |rho| first.
   std::size_t pairs = 0;           ///< That were looked at.
+  std::size_t repeated = 0;        ///< That are correlated and left out of `found`, because a pair in it says the same.
   std::string reason;              ///< Why none could be; else empty.
 };
 
@@ -39,6 +42,8 @@ inline constexpr std::size_t kLeastMakers = 5;
 /// Pairs with a smaller |rho|, or a larger p, are not named.
 inline constexpr double kLeastRho = 0.7;
 inline constexpr double kMostP = 0.01;
+/// With this rho, which is printed as 1.00, two syscalls move together in all tests but for a few.
+inline constexpr double kTogetherRho = 0.995;
 
 /// Spearman's rho of two series of the same length, 3 or more. 0 if all values of one are equal.
 double spearman(std::span<const double> a, std::span<const double> b);

@@ -30,21 +30,23 @@ double z_of(double value, double middle, double scale) {
 
 Outliers outliers_of(std::span<const MeasuredTest> tests) {
   Outliers result;
-  std::vector<double> logs;
+  std::vector<double> medians;
   for (const MeasuredTest& test : tests) {
     if (test.values.empty()) continue;
     std::vector<double> sorted = test.values;
     std::sort(sorted.begin(), sorted.end());
-    if (const double median = median_of(sorted); median > 0) logs.push_back(std::log2(median));
+    if (const double median = median_of(sorted); median > 0) medians.push_back(median);
   }
-  result.tests = logs.size();
-  if (logs.size() < kLeastTestsForOutliers) {
+  result.tests = medians.size();
+  if (medians.size() < kLeastTestsForOutliers) {
     result.reason = fmt::format("fewer than {} tests have a value above 0", kLeastTestsForOutliers);
     return result;
   }
-  std::sort(logs.begin(), logs.end());
+  std::sort(medians.begin(), medians.end());
+  result.median = median_of(medians);
+  std::vector<double> logs;
+  for (const double one : medians) logs.push_back(std::log2(one));
   const double middle = median_of(logs);
-  result.median = std::exp2(middle);
   // Boost 1.74 forgets to subtract the centre, so that its result is right only for a centre of 0.
   std::vector<double> deviations = logs;
   for (double& one : deviations) one -= middle;
