@@ -11,6 +11,7 @@
 //     }
 //
 //     EXPECT_NO_LEAKS(log.flush(batch));   // no descriptor, thread or child process stays
+//     EXPECT_FAILURES_HANDLED("%file,write,fsync", log.flush(batch));   // each of its calls fails in turn
 //     EXPECT_NO_SYSCALLS("%network", log.flush(batch));   // says which call was made all the same
 //
 // The first count the calls of the calling thread that returned a result to the program, by any selector of
@@ -26,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "syscost/failures.h"
 #include "syscost/faults.h"
 #include "syscost/loop.h"
 #include "syscost/syscost.h"
@@ -92,6 +94,14 @@ testing::AssertionResult check_forbidden(const char* selector, Body&& body, cons
   return testing::AssertionFailure() << report << "\nby: " << statement;
 }
 
+/// The verdict of an EXPECT_FAILURES_HANDLED.
+template <class Body>
+testing::AssertionResult check_failures(const char* selector, Body&& body, const char* expression) {
+  const Sweep sweep = for_each_failure(selector, std::forward<Body>(body));
+  if (sweep.is_clean()) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << sweep << "\nby: " << expression;
+}
+
 }  // namespace syscost::gtest_detail
 
 /// The statement is variadic because it may hold commas. It runs exactly once.
@@ -142,3 +152,18 @@ testing::AssertionResult check_forbidden(const char* selector, Body&& body, cons
 
 #define EXPECT_NO_SYSCALLS(selector, ...) SYSCOST_CHECK_FORBIDDEN_(selector, GTEST_NONFATAL_FAILURE_, __VA_ARGS__)
 #define ASSERT_NO_SYSCALLS(selector, ...) SYSCOST_CHECK_FORBIDDEN_(selector, GTEST_FATAL_FAILURE_, __VA_ARGS__)
+
+/// Evaluates the expression once, and once more for each of its calls on this thread and each error that the call can
+/// have (syscost/call_errors.h), which then fails. Fails if a failure leaves something open. The expression reports an
+/// error as false or as an exception; whether it tells the truth, SweepOptions::promise of for_each_failure() says.
+/// Needs backend dispatch (syscost/faults.h).
+#define SYSCOST_CHECK_FAILURES_(selector, fail, ...)                                           \
+  GTEST_AMBIGUOUS_ELSE_BLOCKER_                                                                \
+  if (const testing::AssertionResult syscost_result = ::syscost::gtest_detail::check_failures( \
+          selector, [&] { return __VA_ARGS__; }, #__VA_ARGS__))                                \
+    ;                                                                                          \
+  else                                                                                         \
+    fail(syscost_result.failure_message())
+
+#define EXPECT_FAILURES_HANDLED(selector, ...) SYSCOST_CHECK_FAILURES_(selector, GTEST_NONFATAL_FAILURE_, __VA_ARGS__)
+#define ASSERT_FAILURES_HANDLED(selector, ...) SYSCOST_CHECK_FAILURES_(selector, GTEST_FATAL_FAILURE_, __VA_ARGS__)
