@@ -40,6 +40,68 @@ class Faults(Case):
         done = self.run_program(FAULTS, "--gtest_filter=Forbidden.ByAScope", "--syscost_where", code=1)
         self.assertRegex(done.out, r"lseek\(\d+, 5, SEEK_SET\) at \S*faults_test.cc:\d+ ")
 
+    def flags(self, *flags, code=0):
+        return self.run_program(FAULTS, "--gtest_filter=Flags.*", f"--syscost_csv={self.csv}", *flags, code=code)
+
+    def test_injected_calls_of_each_test_fail_in_the_words_of_strace(self):
+        failed = "-1:13"
+        good = "0:0"
+        for text, expected in (("lseek:EACCES:3", [good, good, failed, good, good, good, "thread"]),
+                               ("lseek:error=EACCES:when=3", [good, good, failed, good, good, good, "thread"]),
+                               ("lseek:error=13:when=5+", [good] * 4 + [failed] * 2 + ["thread failed"]),
+                               ("lseek:EACCES:2+3", [good, failed, good, good, failed, good, "thread"]),
+                               ("lseek:EACCES:2..4", [good] + [failed] * 3 + [good] * 2 + ["thread"]),
+                               ("lseek:EACCES:1..6+2", [failed, good] * 3 + ["thread"]),
+                               ("lseek:EACCES", [failed] * 6 + ["thread failed"]),
+                               ("lseek:retval=0x20:when=2", [good, "32:0"] + [good] * 4 + ["thread"]),
+                               ("lseek:delay_enter=1ms:delay_exit=500:when=1", [good] * 6 + ["thread"]),
+                               ("lseek:EACCES:1;lseek:EIO:2", [failed, good, "-1:5", good, good, good, "thread"]),
+                               ("%desc,!read:EACCES:chance=0", [good] * 6 + ["thread"])):
+            with self.subTest(text):
+                done = self.flags(f"--syscost_inject={text}")
+                for name in ("one", "two"):
+                    self.assertIn(" ".join([name, *expected]) + "\n", done.out)
+                self.assertIn("backend dispatch", done.err)
+
+    def test_rows_have_the_injected_errors_and_the_run_says_how_many(self):
+        done = self.flags("--syscost_inject=lseek:EACCES:2+")
+        self.assertIn("syscost: inject lseek:EACCES:2+: 12 of 14 calls were hit", done.err)
+        for row in self.rows(kind="test", record="syscall", syscall="lseek"):
+            self.assertEqual((row["calls"], row["errors"], row["errnos"]), ("7", "6", "EACCES:6"))
+        done = self.flags("--syscost_inject=socket:EACCES")
+        self.assertIn("syscost: inject socket:EACCES: no test made such a call", done.err)
+
+    def test_the_environment_asks_too(self):
+        done = self.run_program(FAULTS, "--gtest_filter=Flags.One", SYSCOST_INJECT="lseek:EIO:1")
+        self.assertIn("one -1:5 0:0", done.out)
+
+    def test_a_forbidden_call_fails_each_test_that_makes_it(self):
+        done = self.flags("--syscost_forbid=lseek", code=1)
+        self.assertEqual(done.out.count('"lseek" is forbidden, and 7 calls were made:'), 2)
+        self.assertIn("[  FAILED  ] 2 tests", done.out)
+        self.assertEqual({row["outcome"] for row in self.rows(kind="test", record="test")}, {"failed"})
+        self.assertEqual({row["calls"] for row in self.rows(kind="test", record="syscall", syscall="lseek")}, {"7"})
+        self.flags("--syscost_forbid=%network")
+
+    def test_bad_values_and_other_backends_are_refused(self):
+        for value, reason in (("write", "does not say what happens"), ("wriet:EIO", "wriet"), ("write:EFOO", "neither an errno"),
+                              ("write:EIO:0", "neither"), ("write:error=0", "names no errno"), ("write:when=1", "does not say"),
+                              ("write:EIO:when=3..2", "is not FIRST"), ("write:signal=SIGTERM", "does not have"),
+                              ("exit_group:EIO", "cannot fail"), ("write:shorten=0", "from 1 on"), ("", "")):
+            with self.subTest(value):
+                done = self.flags(f"--syscost_inject={value}", code=2)
+                self.assertIn("--syscost_inject", done.err)
+                self.assertIn(reason, done.err)
+        for flag, other in (("--syscost_backend=ebpf", "cannot make one fail"), ("--syscost_backend=seccomp", "cannot make one fail"),
+                            ("--syscost_backend=none", "makes no calls"), ("--syscost_children", "dispatch ends in a child")):
+            with self.subTest(flag):
+                self.assertIn(other, self.flags("--syscost_inject=write:EIO", flag, code=2).err)
+
+    def test_a_fault_that_stays_does_not_hit_what_syscost_writes(self):
+        done = self.run_program(FAULTS, "--gtest_filter=Stays.*", f"--syscost_csv={self.csv}")
+        self.assertEqual([row["outcome"] for row in self.rows(kind="test", record="test")], ["passed"])
+        self.assertIn("still open 28", done.out)
+
     def test_mistakes_fail_everywhere(self):
         done = self.run_program(FAULTS, "--gtest_filter=Refused.*", code=1)
         self.assertIn("[  FAILED  ] 5 tests", done.out)

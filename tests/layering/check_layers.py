@@ -62,7 +62,7 @@ PLUGIN = {
     "session/tools": ["core", "csv", "gpu/cupti", "os", "profilers", "session/options", "session/process",
                       "session/run", "session/windows"],
     "session/loops": ["csv", "os", "session/process", "session/tools", "session/windows"],
-    "session/faults": ["arguments", "core", "os", "session/windows"],
+    "session/faults": ["arguments", "core", "os", "session/process", "session/windows"],
     "session": ["os", "session/doctor", "session/faults", "session/loops", "session/options", "session/process", "session/run",
                 "session/tools", "session/trace", "session/windows"],
     "session/two_process": ["core", "os", "session", "session/doctor", "session/options", "session/process",

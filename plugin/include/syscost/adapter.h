@@ -107,6 +107,10 @@ struct Report {
 /// write. A window without a syscall writes no row, unless its kind is `test`.
 SYSCOST_EXPORT Report close_window(std::string_view outcome, int framework_writes = 0);
 
+/// For an adapter with a TestReporter: before it asks for the outcome of a test whose window is open. What the run
+/// forbids (--syscost_forbid) and the test did all the same is reported. close_window() does it otherwise.
+SYSCOST_EXPORT void conclude_test();
+
 /// Between these two the open window is not charged, and its times stand still. For a framework that runs the body of a
 /// test several times, and works in between. In pairs, on the window's thread.
 SYSCOST_EXPORT void pause_window();
@@ -152,6 +156,8 @@ struct TestReporter {
 SYSCOST_EXPORT void set_test_reporter(const TestReporter* reporter);
 /// Calls the reporter. For the library itself.
 void fail_test(std::string_view message);
+/// The same, if there is a reporter; else nothing, and false.
+bool fail_test_if_any(std::string_view message);
 void end_test(const Unavailable& why);
 
 /// The program uses syscost::Fault or Forbid: `auto` takes a backend by which calls can fail. Before the first window.

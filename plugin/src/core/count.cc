@@ -40,9 +40,14 @@ void set_test_reporter(const TestReporter* reporter) {
   g_test_reporter.store(reporter, std::memory_order_release);
 }
 
-void fail_test(std::string_view message) {
+bool fail_test_if_any(std::string_view message) {
   const TestReporter* const reporter = g_test_reporter.load(std::memory_order_acquire);
-  if (reporter != nullptr) return reporter->fail(message);
+  if (reporter != nullptr) reporter->fail(message);
+  return reporter != nullptr;
+}
+
+void fail_test(std::string_view message) {
+  if (fail_test_if_any(message)) return;
   std::fprintf(stderr, "syscost: %.*s\n", static_cast<int>(message.size()), message.data());
 }
 

@@ -53,11 +53,23 @@ void start_or_exit(const Framework& framework) {
 }
 
 void open_window(const WindowName& name) {
-  session::process_session().windows().open(name);
+  session::Session& session = session::process_session();
+  {
+    const session::OwnWork work(session.backend().current());
+    session.windows().open(name);
+  }
+  if (name.kind == Kind::test) session.faults().begin_test();
+}
+
+void conclude_test() {
+  session::process_session().faults().end_test();
 }
 
 Report close_window(std::string_view outcome, int framework_writes) {
-  return session::process_session().windows().close(outcome, framework_writes);
+  conclude_test();
+  session::Session& session = session::process_session();
+  const session::OwnWork work(session.backend().current());
+  return session.windows().close(outcome, framework_writes);
 }
 
 void pause_window() {
@@ -101,7 +113,9 @@ void expect_faults() {
 }
 
 void finish() {
-  session::process_session().finish();
+  session::Session& session = session::process_session();
+  const session::OwnWork work(session.backend().current());
+  session.finish();
 }
 
 const char* variable(const char* name) {

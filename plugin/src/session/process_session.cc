@@ -16,6 +16,7 @@
 #include "session/process/messages.h"
 #include "session/process/process_end.h"
 #include "session/run/counting_variables.h"
+#include "session/windows/own_calls.h"
 #include "syscost/counting.h"
 
 namespace syscost::session {
@@ -31,6 +32,7 @@ std::optional<Result<ParsedOptions>> parsed_options;
 bool end_process() {
   Session& session = process_session();
   if (session.is_fork_child()) return true;
+  const OwnWork work(session.backend().current());
   LoopRun::end_process(session.loops());
   session.windows().end_at_exit();
   session.conclude();

@@ -25,6 +25,10 @@ Result<void> check_outside(const Options& all) {
   if (all.where.wanted) return refused(", without call stacks", "--where");
   if (all.trace.wanted) return refused(", without a file of its calls", "--trace");
   if (all.scheduler.wanted) return refused("; the scheduler's events are those of one process", "--sched");
+  if (all.wants_faults()) {
+    return Failure{"calls of a command measured as a whole cannot fail: a fault belongs to a test (--inject, --forbid)",
+                   "measure its tests: bench run --tests --inject ... -- COMMAND; or use strace -f --inject"};
+  }
   if (all.leaks) return refused("; what its processes leave open is not listed", "--leaks");
   if (all.details.any()) return refused("; no backend has details for the calls of other processes", "--detail");
   return {};
@@ -123,7 +127,8 @@ Result<void> Session::take_over(Options options) {
   if (options == shared_.options) return {};
   const bool is_same_way = options.backend == shared_.options.backend && options.children == shared_.options.children &&
                            options.details == shared_.options.details && options.trace == shared_.options.trace &&
-                           options.scheduler == shared_.options.scheduler && options.where == shared_.options.where;
+                           options.scheduler == shared_.options.scheduler && options.where == shared_.options.where &&
+                           options.wants_faults() == shared_.options.wants_faults();
   if ((is_started() && !(is_same_filter && is_same_way)) ||
       (shared_.recorder.has_csv() && options.csv != shared_.options.csv) || tools_.is_on()) {
     return Failure{
@@ -149,6 +154,7 @@ void Session::say_calls_without_line() const {
 }
 
 void Session::finish() {
+  if (!is_fork_child() && is_started()) faults_.say_what_was_hit();
   if (!is_fork_child() && is_started()) shared_.recorder.finish();
 }
 

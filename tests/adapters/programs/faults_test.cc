@@ -3,6 +3,7 @@
 // Calls that fail, and forbidden ones, in tests. Those that are expected to fail are in `Forbidden`.
 #include <fcntl.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <array>
@@ -10,6 +11,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <iostream>
 #include <string>
 #include <thread>
 
@@ -143,6 +145,27 @@ TEST_F(Faults, TheCallsOfAForbidCanBeRead) {
   EXPECT_NE(forbid.take_report(), "");
 }
 
+/// For --syscost_inject and --syscost_forbid: these say what they saw.
+class Flags : public Faults {
+ protected:
+  void make_calls(const char* name) const {
+    std::string seen;
+    for (int i = 0; i < 6; ++i) {
+      errno = 0;
+      const auto result = lseek(null_, 0, SEEK_CUR);
+      seen += " " + std::to_string(result) + ":" + std::to_string(errno);
+    }
+    std::thread([&] { seen += lseek(null_, 0, SEEK_CUR) < 0 ? " thread failed" : " thread"; }).join();
+    std::cout << name << seen << std::endl;
+  }
+};
+TEST_F(Flags, One) {
+  make_calls("one");
+}
+TEST_F(Flags, Two) {
+  make_calls("two");
+}
+
 class Forbidden : public Faults {};
 
 TEST_F(Forbidden, ByAScope) {
@@ -158,6 +181,18 @@ TEST_F(Forbidden, ByAnAssertion) {
 TEST_F(Forbidden, InAnotherThread) {
   syscost::Forbid forbid("lseek", syscost::Reach::process);
   std::thread([&] { lseek(null_, 8, SEEK_CUR); }).join();
+}
+
+/// A fault that nothing ends: the row of its test, and those of later ones, are written all the same.
+TEST(Stays, ToTheEndOfTheProcess) {
+  static auto* const fault = new syscost::Fault("write", ENOSPC, syscost::each(), syscost::Reach::process);
+  const int error = write_error(STDERR_FILENO);
+  static auto* const others =
+      new syscost::Fault("%file,fcntl,fstat,flock,pwrite64", EIO, syscost::each(), syscost::Reach::process);
+  EXPECT_TRUE(fault->is_active() && others->is_active());
+  const std::string text = "still open " + std::to_string(error) + "\n";
+  iovec part = {const_cast<char*>(text.data()), text.size()};
+  EXPECT_EQ(writev(STDOUT_FILENO, &part, 1), static_cast<ssize_t>(text.size()));
 }
 
 class Refused : public Faults {};

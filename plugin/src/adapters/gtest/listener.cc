@@ -83,6 +83,7 @@ void WindowKeeper::before_test() {
 }
 
 void WindowKeeper::test_end(const testing::TestInfo& test) {
+  adapter::conclude_test();
   const adapter::Report report = adapter::close_window(outcome(*test.result()), windows_.printed_lines());
   if (adapter::is_fork_child()) return;
   // Only for a file that will show them: a test may look at its own properties.

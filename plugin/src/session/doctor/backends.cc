@@ -51,6 +51,7 @@ struct BackendRequest {
   DetailRequest details;                                    ///< How to distinguish calls of one syscall.
   bool stacks = false;                                      ///< A call stack for each call.
   std::uint64_t trace_events = 0;                           ///< Each call, as far as there is room; 0 = none.
+  bool faults = false;                                      ///< Calls can fail.
   std::uint32_t scheduler_events = 0;                       ///< The same of the scheduler's events.
   std::optional<std::string> obstacle_inside_command = {};  ///< As in Options.
 };
@@ -72,6 +73,12 @@ Failure has_no_details(const char* backend) {
 Failure has_no_stacks(const char* backend, const char* why) {
   return {std::string("backend ") + backend + " has no call stacks (--syscost_where): " + why,
           "use --syscost_backend dispatch, which needs no privilege, or leave --syscost_where out"};
+}
+
+Failure has_no_faults(const char* backend) {
+  return {std::string("backend ") + backend +
+              " only counts calls, and cannot make one fail (--syscost_inject) or forbid it (--syscost_forbid)",
+          "use --syscost_backend dispatch, which needs no privilege, or leave these out"};
 }
 
 Failure has_no_trace(const char* backend, const char* why) {
@@ -112,6 +119,7 @@ Failure counts_no_children(const char* backend) {
 // ---- each backend ---------------------------------------------------------------------------------------------------
 
 OpenedBackend open_ebpf([[maybe_unused]] const BackendRequest& request) {
+  if (request.faults) return has_no_faults("ebpf");
   if (request.trace_events > 0) return has_no_trace("ebpf", "in the kernel, an event costs seven times as much");
   if (request.stacks) {
     return has_no_stacks("ebpf", "in the kernel, a stack of code without frame pointers costs forty times as much");
@@ -173,6 +181,7 @@ Result<Trial> try_dispatch() {
 }
 
 OpenedBackend open_seccomp([[maybe_unused]] const BackendRequest& request) {
+  if (request.faults) return has_no_faults("seccomp");
   if (request.trace_events > 0) return has_no_trace("seccomp", "it sees that a call begins, and not its result");
   if (request.details.any()) return has_no_details("seccomp");
   if (request.scheduler_events > 0) return has_no_scheduler_events("seccomp");
@@ -236,7 +245,7 @@ std::atomic<bool> g_expects_faults{false};
 
 OpenedBackend open_first(const BackendRequest& request) {
   // The only one that has them.
-  if (request.stacks || request.trace_events > 0) return open_dispatch_automatically(request);
+  if (request.stacks || request.trace_events > 0 || request.faults) return open_dispatch_automatically(request);
   if (request.scheduler_events > 0) return open_ebpf(request);
   // The only one by which calls can fail. Where it cannot count, others do, and the test that needs it hears why.
   if (g_expects_faults.load()) {
@@ -273,6 +282,7 @@ OpenedBackend open_backend(const Options& options) {
                                with_rules(options.details),
                                options.where.wanted,
                                options.trace.wanted ? options.trace.events : 0,
+                               options.wants_faults(),
                                options.scheduler.wanted ? static_cast<std::uint32_t>(options.scheduler.events) : 0,
                                options.obstacle_inside_command};
   earlier_failures_text().clear();

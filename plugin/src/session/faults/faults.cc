@@ -6,13 +6,16 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "arguments/call_text.h"
 #include "core/selector.h"
 #include "core/syscall_table.h"
 #include "os/mapped_memory.h"
 #include "os/quiet_memory.h"
+#include "session/process/messages.h"
 #include "session/windows/own_calls.h"
+#include "syscost/adapter.h"
 
 namespace syscost::session {
 namespace {
@@ -131,6 +134,64 @@ void Faults::close(OpenFault* fault) {
   shared_.scopes.end(fault->scope, false, nullptr, 0);
   const std::lock_guard guard(lock_);
   open_.remove_if([&](const OpenFault& one) { return &one == fault; });
+}
+
+void Faults::begin_test() {
+  if (!shared_.options.wants_faults() || shared_.is_fork_child() || !of_test_.empty()) return;
+  const OwnCalls own(shared_.backend.current());
+  const auto add = [&](std::string_view selector, const FaultRule& rule) {
+    const Result<OpenFault*> opened = open(selector, rule);
+    if (opened.ok()) {
+      of_test_.push_back(opened.value());
+    } else {
+      shared_.recorder.note_problem(opened.failure());
+    }
+  };
+  const std::vector<InjectRequest>& wanted = shared_.options.inject;
+  of_tests_.resize(wanted.size());
+  // The last one that is opened is asked first: as they are written.
+  for (auto one = wanted.rbegin(); one != wanted.rend(); ++one) add(one->selector, one->rule);
+  injected_ = of_test_.size();
+  if (shared_.options.forbid.empty()) return;
+  FaultRule forbidden;
+  forbidden.is_process_wide = forbidden.is_watch = forbidden.keeps_hits = true;
+  add(shared_.options.forbid, forbidden);
+}
+
+void Faults::end_test() {
+  if (of_test_.empty() || shared_.is_fork_child()) return;
+  const OwnCalls own(shared_.backend.current());
+  std::string text;
+  for (std::size_t i = 0; i < of_test_.size(); ++i) {
+    const FaultCounts now = counts(*of_test_[i]);
+    if (i < injected_ && injected_ == of_tests_.size()) {
+      FaultCounts& all = of_tests_[of_tests_.size() - 1 - i];
+      all.matches += now.matches;
+      all.hits += now.hits;
+    } else if (i >= injected_) {
+      text = report(*of_test_[i]);
+    }
+    close(of_test_[i]);
+  }
+  of_test_.clear();
+  if (text.empty() || adapter::fail_test_if_any(text)) return;
+  // Not every framework can be told. Then the run fails.
+  const std::string test = shared_.window.has_value() ? shared_.window->test : std::string();
+  shared_.recorder.note_problem(
+      {"test " + test + ": " + text, "take the call out of the test, or out of --syscost_forbid"});
+}
+
+void Faults::say_what_was_hit() {
+  const std::vector<InjectRequest>& wanted = shared_.options.inject;
+  for (std::size_t i = 0; i < wanted.size() && i < of_tests_.size(); ++i) {
+    const FaultCounts all = std::exchange(of_tests_[i], {});
+    if (all.matches == 0) {
+      say("inject " + wanted[i].text + ": no test made such a call");
+    } else {
+      say("inject " + wanted[i].text + ": " + std::to_string(all.hits) + " of " + std::to_string(all.matches) +
+          (all.matches == 1 ? " call was hit" : " calls were hit"));
+    }
+  }
 }
 
 std::vector<Faults::Call> Faults::calls(const OpenFault& fault) {

@@ -47,6 +47,13 @@ class Faults {
   FaultCounts counts(const OpenFault& fault) const;
   void close(OpenFault* fault);
 
+  /// Opens what --syscost_inject and --syscost_forbid ask for: the last thing before a test begins. Counts begin anew.
+  void begin_test();
+  /// Closes them, and reports forbidden calls. The first thing when a test has ended; a second call does nothing.
+  void end_test();
+  /// Says of each --syscost_inject how many calls it hit in all tests.
+  void say_what_was_hit();
+
   /// A hit, for people.
   struct Call {
     std::string text;  ///< `write(3, 0x..., 5) = -1 EPERM (injected)`
@@ -62,6 +69,10 @@ class Faults {
   std::function<bool()> attach_backend_;
   SpinLock lock_;
   std::pmr::list<OpenFault> open_{&quiet_memory()};
+
+  std::vector<OpenFault*> of_test_;    // those of --syscost_inject, then that of --syscost_forbid
+  std::vector<FaultCounts> of_tests_;  // of each --syscost_inject, in the tests that have ended
+  std::size_t injected_ = 0;           // the first so many of of_test_
 };
 
 }  // namespace syscost::session

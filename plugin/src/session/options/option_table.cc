@@ -100,6 +100,18 @@ std::string take_scheduler(Options& options, std::string_view value) {
   return take_events(options.scheduler, value, 1'000, 10'000'000);
 }
 
+std::string take_inject(Options& options, std::string_view value) {
+  Result<std::vector<InjectRequest>> requests = parse_inject(value);
+  if (!requests.ok()) return requests.failure().reason + "; " + requests.failure().how_to_fix;
+  options.inject = std::move(requests.value());
+  return {};
+}
+
+std::string take_forbid(Options& options, std::string_view value) {
+  options.forbid = value;
+  return fault_of_forbidden(value);
+}
+
 std::string take_scripts(Options& options, std::string_view value) {
   options.lists_scripts = value == "list";
   options.scripts.clear();
@@ -242,6 +254,23 @@ constexpr std::array kOptions = {
                 .target = &Options::script_folders,
                 .more = "profiles.md#your-own-scripts",
                 .source = &Options::bpf_path_source},
+    OptionEntry{
+        .group = Group::tools,
+        .name = "inject",
+        .kind = Kind::text,
+        .value = "FAULTS",
+        .about =
+            "let calls of each test fail: `write:ENOSPC:3`, or `write:error=ENOSPC:when=3` as in strace; needs the "
+            "backend dispatch",
+        .target = take_inject,
+        .more = "faults.md"},
+    OptionEntry{.group = Group::tools,
+                .name = "forbid",
+                .kind = Kind::selector,
+                .value = "SELECTOR",
+                .about = "a test fails if it makes one of these syscalls: `%network`; needs the backend dispatch",
+                .target = take_forbid,
+                .more = "faults.md"},
     OptionEntry{.group = Group::tools,
                 .name = "bpf_sudo",
                 .kind = Kind::on_off,

@@ -250,6 +250,20 @@ Result<void> check_scheduler(const Options& all) {
                  "leave one of them out, or make two runs"};
 }
 
+/// What does not go together with calls that fail.
+Result<void> check_faults(const Options& all) {
+  if (!all.wants_faults()) return {};
+  const std::string flag = all.inject.empty() ? "--syscost_forbid" : "--syscost_inject";
+  const char* other = all.backend == BackendChoice::none ? "--syscost_backend none, which makes no calls"
+                      : all.details.any()                ? "--syscost_detail, which only ebpf has"
+                      : all.children                     ? "--syscost_children: dispatch ends in a child process"
+                      : all.scheduler.wanted             ? "--syscost_sched, which only ebpf has"
+                                                         : nullptr;
+  if (other == nullptr) return {};
+  return Failure{flag + " needs the backend dispatch, and does not work together with " + other,
+                 "leave one of them out, or make two runs"};
+}
+
 /// Checks flags that have no effect without another one. A variable may be set permanently; a flag is for this run, so
 /// a flag without effect is a mistake.
 Result<void> check_together(const Options& all) {
@@ -285,6 +299,7 @@ Result<void> check_together(const Options& all) {
   if (Result<void> where = check_where(all); !where.ok()) return where;
   if (Result<void> trace = check_trace(all); !trace.ok()) return trace;
   if (Result<void> scheduler = check_scheduler(all); !scheduler.ok()) return scheduler;
+  if (Result<void> faults = check_faults(all); !faults.ok()) return faults;
   if (is_flag(all.bpf_source) && !all.lists_scripts && !all.profile_bpftrace) {
     return Failure{"--syscost_bpf requires --syscost_profile bpftrace",
                    "add --syscost_profile=bpftrace, or leave the scripts out"};

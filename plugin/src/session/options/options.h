@@ -20,6 +20,7 @@
 #include "core/call_stack.h"
 #include "core/filter.h"
 #include "os/result.h"
+#include "session/options/fault_text.h"
 
 namespace syscost::session {
 
@@ -76,6 +77,8 @@ struct Options {
   WhereRequest where;                    ///< Tell calls apart by their call stacks.
   TraceRequest trace;
   SchedulerRequest scheduler;
+  std::vector<InjectRequest> inject;  ///< Calls of each test that fail.
+  std::string forbid;                 ///< Calls that no test may make; empty = none is forbidden.
   std::optional<std::uint64_t> cycles;
   std::optional<std::uint64_t> repeats;   ///< Timed, and as many counted, passes of a loop.
   std::optional<std::uint64_t> warm_ups;  ///< Passes of a loop before them.
@@ -101,6 +104,9 @@ struct Options {
   /// This process counts for another process, which writes and prints (syscost/counting.h).
   bool is_counting_process = false;
 
+  /// True if calls of tests fail or are forbidden.
+  bool wants_faults() const { return !inject.empty() || !forbid.empty(); }
+
   /// True if tools observe windows.
   bool wants_tools() const { return profile_bpftrace || profile_perf || profile_cupti; }
 
@@ -117,6 +123,8 @@ struct Options {
     trace = {};
     scheduler = {};
     leaks = false;
+    inject.clear();
+    forbid.clear();
     is_backend_named = doctor = help = lists_scripts = markers = false;
   }
   /// The same for a counting process, but it keeps the tools, which observe its windows.
@@ -134,8 +142,8 @@ struct Options {
   /// True if an option makes the session start.
   bool requests_anything() const {
     return !is_counting_process &&
-           (!csv.empty() || profile_syscalls || trace.wanted || scheduler.wanted || leaks || wants_tools() ||
-            writes_stacks() || is_backend_named || doctor || help || lists_scripts);
+           (!csv.empty() || profile_syscalls || trace.wanted || scheduler.wanted || leaks || wants_faults() ||
+            wants_tools() || writes_stacks() || is_backend_named || doctor || help || lists_scripts);
   }
 };
 

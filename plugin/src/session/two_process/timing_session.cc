@@ -63,6 +63,12 @@ void refuse_what_benchmarks_have_not(const Options& options) {
     refuse({"--syscost_sched does not work with Google Benchmark: it shows tests, and a benchmark runs many times",
             "leave --syscost_sched out, or use it on a test with the same code"});
   }
+  if (options.wants_faults()) {
+    refuse(
+        {"--syscost_inject and --syscost_forbid do not work with Google Benchmark: timed passes run without a backend, "
+         "and no call would fail in them",
+         "leave them out, or use them on a test with the same code"});
+  }
   if (options.leaks) {
     refuse({"--syscost_leaks does not work with Google Benchmark: it shows what tests and suites leave open",
             "leave --syscost_leaks out, or use it on a test with the same code"});

@@ -10,26 +10,39 @@
 
 namespace syscost::session {
 
+/// The half of it for where no window is open on the thread: its calls meet no fault.
+class OwnWork {
+ public:
+  explicit OwnWork(OpenBackend* opened) : faults_(opened != nullptr ? opened->backend->faults() : nullptr) {
+    if (faults_ != nullptr) thread_ = faults_->begin_own_work();
+  }
+  ~OwnWork() {
+    if (faults_ != nullptr) faults_->end_own_work(thread_);
+  }
+  OwnWork(const OwnWork&) = delete;
+  OwnWork& operator=(const OwnWork&) = delete;
+
+ private:
+  FaultInjector* const faults_;
+  void* thread_ = nullptr;
+};
+
 class OwnCalls {
  public:
   /// `opened`: the backend that counts; null = none.
-  explicit OwnCalls(OpenBackend* opened) : opened_(opened) {
-    if (opened_ == nullptr) return;
-    lane_ = opened_->book.mute();
-    if (FaultInjector* const faults = opened_->backend->faults(); faults != nullptr) thread_ = faults->begin_own_work();
+  explicit OwnCalls(OpenBackend* opened) : opened_(opened), work_(opened) {
+    if (opened_ != nullptr) lane_ = opened_->book.mute();
   }
   ~OwnCalls() {
-    if (opened_ == nullptr) return;
-    if (thread_ != nullptr) opened_->backend->faults()->end_own_work(thread_);
-    opened_->book.unmute(lane_);
+    if (opened_ != nullptr) opened_->book.unmute(lane_);
   }
   OwnCalls(const OwnCalls&) = delete;
   OwnCalls& operator=(const OwnCalls&) = delete;
 
  private:
   OpenBackend* const opened_;
+  const OwnWork work_;
   std::optional<Lane> lane_;
-  void* thread_ = nullptr;  // of FaultInjector::begin_own_work()
 };
 
 }  // namespace syscost::session

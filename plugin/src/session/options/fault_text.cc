@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#include "session/options/fault_text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "core/selector.h"
+#include "os/errno_names.h"
+
+namespace syscost::session {
+namespace {
+
+Failure bad(std::string_view item, std::string_view why) {
+  return {"\"" + std::string(item) + "\" " + std::string(why),
+          "write for example write:ENOSPC:3, or write:error=ENOSPC:when=3+; docs/faults.md has all words"};
+}
+
+template <class Number>
+std::optional<Number> number_in(std::string_view text, int base = 10) {
+  Number number{};
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+  if (text.empty() || error != std::errc() || rest != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+/// Where `mark` stands outside of a regular expression, from `from` on; else the end.
+std::size_t find_mark(std::string_view text, char mark, std::size_t from) {
+  bool is_in_regex = false;
+  for (std::size_t at = from; at < text.size(); ++at) {
+    const bool may_begin = at == from || text[at - 1] == ',' || text[at - 1] == '!' || text[at - 1] == ';';
+    if (text[at] == '/' && (is_in_regex ? text[at - 1] != '\\' : may_begin)) is_in_regex = !is_in_regex;
+    if (text[at] == mark && !is_in_regex) return at;
+  }
+  return text.size();
+}
+
+/// By name or number.
+std::optional<int> errno_in(std::string_view text) {
+  constexpr int kMost = 4095;
+  const std::optional<int> number = number_in<int>(text);
+  if (!number.has_value()) return errno_number(text);
+  return *number >= 1 && *number <= kMost ? number : std::nullopt;
+}
+
+std::optional<std::int64_t> value_in(std::string_view text) {
+  const bool is_hexadecimal = text.starts_with("0x") || text.starts_with("0X");
+  return is_hexadecimal ? number_in<std::int64_t>(text.substr(2), 16) : number_in<std::int64_t>(text);
+}
+
+/// Microseconds, or with a unit.
+std::optional<std::uint64_t> ns_in(std::string_view text) {
+  constexpr std::pair<std::string_view, std::uint64_t> kUnits[] = {
+      {"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}};
+  std::uint64_t unit = 1'000;
+  for (const auto& [name, ns] : kUnits) {
+    if (!text.ends_with(name)) continue;
+    unit = ns;
+    text.remove_suffix(name.size());
+    break;
+  }
+  const std::optional<std::uint64_t> number = number_in<std::uint64_t>(text);
+  constexpr std::uint64_t kMostNs = std::uint64_t{3600} * 1'000'000'000;
+  if (!number.has_value() || *number > kMostNs / unit) return std::nullopt;
+  return *number * unit;
+}
+
+/// FIRST[..LAST][+[STEP]]
+bool read_when(std::string_view text, FaultRule& rule) {
+  const std::size_t plus = std::min(text.find('+'), text.size());
+  const std::string_view range = text.substr(0, plus);
+  const std::size_t dots = std::min(range.find(".."), range.size());
+  const auto first = number_in<std::uint64_t>(range.substr(0, dots));
+  if (!first.has_value() || *first == 0) return false;
+  rule.first = rule.last = *first;
+  rule.step = 1;
+  if (dots < range.size()) {
+    const auto last = number_in<std::uint64_t>(range.substr(dots + 2));
+    if (!last.has_value() || *last < *first) return false;
+    rule.last = *last;
+  } else if (plus < text.size()) {
+    rule.last = FaultRule::kEver;
+  }
+  if (plus + 1 < text.size()) {
+    const auto step = number_in<std::uint64_t>(text.substr(plus + 1));
+    if (!step.has_value() || *step == 0) return false;
+    rule.step = *step;
+  }
+  return true;
+}
+
+/// Reads one word; what is wrong with it, or "".
+std::string read_word(std::string_view word, FaultRule& rule) {
+  const std::size_t equals = word.find('=');
+  if (equals == std::string_view::npos) {
+    if (const std::optional<int> error = errno_number(word)) {
+      rule.result = -std::int64_t{*error};
+      return {};
+    }
+    return read_when(word, rule) ? "" : "is neither an errno, nor which calls fail: 3, 2+, 1..4";
+  }
+  const std::string_view name = word.substr(0, equals);
+  const std::string_view value = word.substr(equals + 1);
+  if (name == "error") {
+    const std::optional<int> error = errno_in(value);
+    if (!error.has_value()) return "names no errno";
+    rule.result = -std::int64_t{*error};
+  } else if (name == "retval") {
+    rule.result = value_in(value);
+    if (!rule.result.has_value()) return "is no whole number";
+  } else if (name == "when") {
+    if (!read_when(value, rule)) return "is not FIRST, FIRST+, FIRST+STEP, FIRST..LAST or FIRST..LAST+STEP";
+  } else if (name == "delay_enter" || name == "delay_exit") {
+    const std::optional<std::uint64_t> ns = ns_in(value);
+    if (!ns.has_value()) return "is no time up to an hour: 500 (microseconds), 5ms, 1s";
+    (name == "delay_enter" ? rule.delay_enter_ns : rule.delay_exit_ns) = *ns;
+  } else if (name == "shorten") {
+    rule.most_bytes = number_in<std::uint64_t>(value);
+    if (rule.most_bytes.value_or(0) == 0) return "is no number of bytes from 1 on";
+  } else if (name == "after") {
+    rule.after_bytes = number_in<std::uint64_t>(value);
+    if (!rule.after_bytes.has_value()) return "is no number of bytes";
+  } else if (name == "chance") {
+    char* end = nullptr;
+    const std::string text(value);
+    rule.probability = std::strtod(text.c_str(), &end);
+    if (text.empty() || *end != 0 || !(rule.probability >= 0 && rule.probability <= 1)) return "is not from 0 to 1";
+  } else if (name == "seed") {
+    const auto seed = number_in<std::uint64_t>(value);
+    if (!seed.has_value()) return "is no whole number";
+    rule.seed = *seed;
+  } else if (name == "signal" || name == "syscall" || name.starts_with("poke_")) {
+    return "is a word of strace that syscost does not have";
+  } else {
+    return "is no word of it";
+  }
+  return {};
+}
+
+Result<InjectRequest> parse_one(std::string_view item) {
+  const std::size_t colon = find_mark(item, ':', 0);
+  InjectRequest request;
+  request.text = item;
+  request.selector = item.substr(0, colon);
+  request.rule.is_process_wide = true;
+  if (const std::string fault = fault_of_forbidden(request.selector); !fault.empty()) return bad(item, ": " + fault);
+  for (std::size_t at = colon; at < item.size();) {
+    const std::size_t end = std::min(item.find(':', at + 1), item.size());
+    const std::string_view word = item.substr(at + 1, end - at - 1);
+    if (const std::string fault = read_word(word, request.rule); !fault.empty()) return bad(word, fault);
+    at = end;
+  }
+  const FaultRule& rule = request.rule;
+  if (!rule.result.has_value() && !rule.most_bytes.has_value() && rule.delay_enter_ns + rule.delay_exit_ns == 0) {
+    return bad(item, "does not say what happens to the calls");
+  }
+  return request;
+}
+
+}  // namespace
+
+Result<std::vector<InjectRequest>> parse_inject(std::string_view text) {
+  std::vector<InjectRequest> requests;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = find_mark(text, ';', at);
+    Result<InjectRequest> one = parse_one(text.substr(at, end - at));
+    if (!one.ok()) return one.failure();
+    requests.push_back(std::move(one.value()));
+    at = end + 1;
+  }
+  return requests;
+}
+
+std::string fault_of_forbidden(std::string_view selector) {
+  const Result<Selector> wanted = Selector::parse(selector);
+  if (!wanted.ok()) return wanted.failure().reason + " " + wanted.failure().how_to_fix;
+  const FaultNumbers found = fault_numbers(wanted.value());
+  if (found.numbers.any()) return {};
+  return found.refused.empty() ? "no syscall of 64-bit programs is selected"
+                               : found.refused + " cannot fail: no program could go on";
+}
+
+}  // namespace syscost::session
