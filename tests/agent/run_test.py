@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "adapters"))
@@ -163,6 +164,7 @@ class OtherFramework(RunCase):
     """A program and, with `_linked` after its name, the same one linked with syscost."""
     PROGRAM = None
     LIST = "--list-tests"
+    CRASHING = None
 
     def setUp(self):
         if self.PROGRAM is None or not os.path.exists(os.path.join(BIN, self.PROGRAM)):
@@ -197,6 +199,21 @@ class OtherFramework(RunCase):
         findings = json.loads(done.out)
         self.assertGreater(findings["windows"], 0)
         self.assertEqual(findings["traced"], findings["windows"])
+
+    def test_a_test_that_crashes_has_its_own_calls_and_times(self):
+        # The framework ends the test from its handler of the signal: no body has ended.
+        began = time.monotonic_ns()
+        for run in (("bench", "run", f"--csv={self.csv}", "--", self.program), (self.linked, f"--syscost_csv={self.csv}")):
+            with self.subTest(run=run[0]):
+                words = [*run, *self.CRASHING]
+                done = self.bench_run(*words[2:], code=None) if run[0] == "bench" else self.run_program(*words, code=None)
+                self.assertNotEqual(done.code, 0)
+                self.assertEqual(self.getppids(), {"Crashes": 6})
+                (row,) = self.rows(kind="test", record="test")
+                self.assertEqual(row["outcome"], "failed")
+                for column in ("wall_ns", "user_ns", "system_ns", "voluntary_switches", "minor_faults", "major_faults"):
+                    self.assertLess(int(row[column] or 0), time.monotonic_ns() - began, column)
+                os.remove(self.csv)
 
     def test_linking_changes_nothing_without_a_request(self):
         for flags in ((), (self.LIST,), ("Makes seven calls",)):
@@ -250,6 +267,7 @@ class OtherFramework(RunCase):
 
 class Catch2(OtherFramework):
     PROGRAM = "agent_catch2_tests"
+    CRASHING = ("Crashes",)
 
     def test_each_test_has_its_own_calls(self):
         self.check({"Makes no call": 0, "Makes seven calls": 7, "Runs its body for each section": 8,
@@ -258,6 +276,7 @@ class Catch2(OtherFramework):
 
 class Doctest(OtherFramework):
     PROGRAM = "agent_doctest_tests"
+    CRASHING = ("--no-skip", "--test-case=Crashes")
     LIST = "--list-test-cases"
 
     @staticmethod

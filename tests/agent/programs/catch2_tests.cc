@@ -5,6 +5,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstdlib>
+
 #ifdef SYSCOST_TEST_CATCH_AMALGAMATED
 #include <catch_amalgamated.hpp>
 #else
@@ -48,6 +50,11 @@ TEST_CASE("Fails") {
 TEST_CASE("Throws") {
   call(5);
   throw 1;
+}
+// Runs only if its name is given.
+TEST_CASE("Crashes", "[.]") {
+  call(6);
+  abort();
 }
 TEST_CASE_METHOD(Fixture, "Has a fixture") {
   call(1);

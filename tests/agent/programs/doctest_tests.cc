@@ -6,6 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstdlib>
+
 namespace {
 
 void call(int times) {
@@ -43,6 +45,11 @@ TEST_CASE("Fails as it should" * doctest::should_fail()) {
 TEST_CASE("Throws") {
   call(5);
   throw 1;
+}
+// Runs only with --no-skip.
+TEST_CASE("Crashes" * doctest::skip()) {
+  call(6);
+  abort();
 }
 TEST_CASE_FIXTURE(Fixture, "Has a fixture") {
   call(1);

@@ -92,7 +92,7 @@ void TestBodies::test_start(const std::string& name) {
 
 void TestBodies::body_start() {
   if (!is_started_ || adapter::is_fork_child()) return;
-  if (is_window_open_) return adapter::resume_window();
+  if (is_window_open_) return resume();
   adapter::WindowName name;
   name.test = test_;
   name.repetition = repetitions_[test_]++;
@@ -100,14 +100,22 @@ void TestBodies::body_start() {
   adapter::open_window(name);
 }
 
-void TestBodies::body_end() const {
-  if (is_window_open_ && !adapter::is_fork_child()) adapter::pause_window();
+void TestBodies::body_end() {
+  if (!is_window_open_ || adapter::is_fork_child()) return;
+  is_paused_ = true;
+  adapter::pause_window();
+}
+
+void TestBodies::resume() {
+  if (!is_paused_) return;
+  is_paused_ = false;
+  adapter::resume_window();
 }
 
 void TestBodies::test_end(const char* outcome) {
   if (!is_window_open_) return;
   is_window_open_ = false;
-  adapter::resume_window();
+  resume();
   const adapter::Report report = adapter::close_window(outcome);
   if (!adapter::prints_lines() || adapter::is_fork_child()) return;
   for (const std::string& loop : report.loops) std::printf("[ SYSCOST  ] %s: %s\n", test_.c_str(), loop.c_str());

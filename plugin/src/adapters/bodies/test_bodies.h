@@ -26,17 +26,21 @@ class TestBodies {
 
   void test_start(const std::string& name);
   void body_start();
-  void body_end() const;
-  /// `outcome`: "passed", "failed", "skipped", or empty where it is not known.
+  void body_end();
+  /// `outcome`: "passed", "failed", "skipped", or empty where it is not known. If a body crashes, the framework ends
+  /// the test from its handler of the signal, inside the body.
   void test_end(const char* outcome);
 
  private:
+  void resume();
+
   std::string build_type_;
   void (*before_run_)() = nullptr;
   std::string test_;
   std::map<std::string, int> repetitions_;  ///< How often tests of each name ran: a name may have several tests.
   bool is_started_ = false;
   bool is_window_open_ = false;
+  bool is_paused_ = false;  ///< The window is open, and no body runs.
 };
 
 /// This process's object. It is never destroyed.
