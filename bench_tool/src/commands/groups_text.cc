@@ -5,6 +5,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <sstream>
+#include <string>
 
 #include "commands/groups.h"
 #include "commands/run_line.h"
@@ -57,6 +60,44 @@ render::Table fixture_table(const Grouping& grouping, bool has_all) {
                    fmt::format("{}: {}", render::count(fixture.common_calls), shown_calls(fixture.common))});
   }
   return table;
+}
+
+/// For a screen on which the table does not fit: what is said of a group or fixture stands in a line of its own, so
+/// that names stay whole.
+render::Table narrow_group_table(const Grouping& grouping, std::size_t width) {
+  constexpr std::size_t kColumnsBefore = 17;  // the two numbers, with gaps of one
+  render::Table table({{"tests", Align::right},
+                       {"% of calls", Align::right},
+                       {"group, calls of most tests, example", Align::left, Cells::text, render::Shrinks::at_the_end}});
+  for (const groups::Group& group : grouping.groups) {
+    std::istringstream name(render::wrapped(group.name + '\n', width > kColumnsBefore ? width - kColumnsBefore : 0, 2));
+    std::string line;
+    std::getline(name, line);
+    table.add_row({fmt::format("{}", group.windows.size()), share(group.share_of_calls), line});
+    while (std::getline(name, line)) table.add_row({"", "", line});
+    table.add_row({"", "", "  " + shown_calls(group.typical)});
+    table.add_row({"", "", "  " + group.windows.front()});
+  }
+  return table;
+}
+
+render::Table narrow_fixture_table(const Grouping& grouping, bool has_all) {
+  render::Table table(
+      {{"tests", Align::right},
+       {"% of calls", Align::right},
+       {"fixture, calls that each of its tests makes", Align::left, Cells::names, render::Shrinks::in_the_middle}});
+  for (std::size_t i = 0; i < grouping.fixtures.size() && (has_all || i < kFewFixtures); ++i) {
+    const Fixture& fixture = grouping.fixtures[i];
+    table.add_row({fmt::format("{}", fixture.windows.size()), share(fixture.share_of_calls), fixture.name});
+    table.add_row({"", "", fmt::format("  {}: {}", render::count(fixture.common_calls), shown_calls(fixture.common))});
+  }
+  return table;
+}
+
+/// `wide` if it fits into `width` (0: any), else `narrow`.
+std::string fitting(const render::Table& wide, const render::Table& narrow, std::size_t width) {
+  if (wide.empty()) return {};
+  return (width == 0 || wide.width(2, 2) <= width ? wide : narrow).text(2, 2, width);
 }
 
 /// `a, b, c and 4 more`; all of them with `has_all`.
@@ -124,7 +165,7 @@ std::string groups_text(const GroupedRun& run, const cli::Options& options, cons
   const std::size_t width = options.screen.width;
   std::string out = render::wrapped(run_line(run.data) + '\n', width, 2);
   out += '\n' + render::wrapped(groups_headline(grouping) + '\n', width, 2);
-  if (const render::Table table = group_table(grouping); !table.empty()) out += table.text(2, 2, width);
+  out += fitting(group_table(grouping), narrow_group_table(grouping, width), width);
   out += render::wrapped(remarks(grouping, options.all), width, 2);
   if (options.all) {
     for (const groups::Group& group : grouping.groups) {
@@ -133,7 +174,8 @@ std::string groups_text(const GroupedRun& run, const cli::Options& options, cons
     }
   }
   if (const render::Table table = fixture_table(grouping, options.all); !table.empty()) {
-    out += '\n' + render::wrapped(std::string(kFixtures) + '\n', width, 2) + table.text(2, 2, width);
+    out += '\n' + render::wrapped(std::string(kFixtures) + '\n', width, 2) +
+           fitting(table, narrow_fixture_table(grouping, options.all), width);
     out += fixtures_left(grouping, options.all);
   }
   return out;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <map>
 #include <set>
@@ -47,32 +48,67 @@ bool has_latencies(const stats::SyscallStatistics& one) {
   return one.is_timed && one.latency.count() > 0;
 }
 
-render::Table latency_table(const ExtendedRun& run) {
-  render::Table table({{"syscall", Align::left, Cells::names},
-                       {"tests", Align::right},
-                       {"calls", Align::right},
-                       {"mean", Align::right},
-                       {"deviation", Align::right},
-                       {"median", Align::right},
-                       {"p90", Align::right},
-                       {"p99", Align::right},
-                       {"max", Align::right}});
+/// Of the calls' latencies. The largest `leaves_at` first gives way where the screen is too narrow; 0: none does.
+struct FiguresColumn {
+  const char* title;
+  int leaves_at;
+  std::string (*cell)(const stats::SyscallStatistics&);
+};
+
+constexpr std::array kFigures = {
+    FiguresColumn{"mean", 1,
+                  [](const stats::SyscallStatistics& one) {
+                    return render::duration(static_cast<double>(one.latency.sum_ns()) /
+                                            static_cast<double>(one.latency.count()));
+                  }},
+    FiguresColumn{"deviation", 3,
+                  [](const stats::SyscallStatistics& one) {
+                    const stats::Deviation deviation = stats::deviation_of(one.latency);
+                    return range_text(deviation.low_ns, deviation.high_ns);
+                  }},
+    FiguresColumn{"median", 0,
+                  [](const stats::SyscallStatistics& one) { return percentile_cell(one, kExtendedPercentiles[0]); }},
+    FiguresColumn{"p90", 2,
+                  [](const stats::SyscallStatistics& one) { return percentile_cell(one, kExtendedPercentiles[1]); }},
+    FiguresColumn{"p99", 0,
+                  [](const stats::SyscallStatistics& one) { return percentile_cell(one, kExtendedPercentiles[2]); }},
+    FiguresColumn{"max", 0, [](const stats::SyscallStatistics& one) {
+                    return render::duration(static_cast<double>(one.latency.max_ns()));
+                  }}};
+/// Columns with a larger `leaves_at` are left out.
+constexpr int kNoneLeaves = 3;
+
+render::Table latency_table(const ExtendedRun& run, int stays_at = kNoneLeaves) {
+  std::vector<render::TableColumn> columns = {
+      {"syscall", Align::left, Cells::names}, {"tests", Align::right}, {"calls", Align::right}};
+  for (const FiguresColumn& column : kFigures) {
+    if (column.leaves_at <= stays_at) columns.push_back({column.title, Align::right});
+  }
+  render::Table table(columns);
   for (const stats::SyscallStatistics& one : run.syscalls) {
     std::vector<std::string> cells = {one.name, fmt::format("{}", one.tests),
                                       one.calls ? fmt::format("{}", *one.calls) : render::kNotMeasured};
-    if (!has_latencies(one)) {
-      cells.resize(9, render::kNotMeasured);
-    } else {
-      const stats::Deviation deviation = stats::deviation_of(one.latency);
-      cells.push_back(
-          render::duration(static_cast<double>(one.latency.sum_ns()) / static_cast<double>(one.latency.count())));
-      cells.push_back(range_text(deviation.low_ns, deviation.high_ns));
-      for (const double fraction : kExtendedPercentiles) cells.push_back(percentile_cell(one, fraction));
-      cells.push_back(render::duration(static_cast<double>(one.latency.max_ns())));
+    for (const FiguresColumn& column : kFigures) {
+      if (column.leaves_at <= stays_at) cells.push_back(has_latencies(one) ? column.cell(one) : render::kNotMeasured);
     }
     table.add_row(std::move(cells));
   }
   return table;
+}
+
+/// The table with the columns for which `width` (0: any) has room, and the names of the others.
+std::string fitting_latencies(const ExtendedRun& run, std::size_t width) {
+  int stays_at = kNoneLeaves;
+  while (stays_at > 0 && width != 0 && latency_table(run, stays_at).width(1, 1) > width) --stays_at;
+  std::string left_out;
+  for (const FiguresColumn& column : kFigures) {
+    if (column.leaves_at > stays_at) left_out += (left_out.empty() ? "" : ", ") + std::string(column.title);
+  }
+  std::string text = latency_table(run, stays_at).text(2, 2, width);
+  if (!left_out.empty()) {
+    text += render::wrapped(fmt::format("a wider screen (--width) also shows: {}\n", left_out), width, 2);
+  }
+  return text;
 }
 
 std::string value_text(const MeasureOutliers& measure, double value) {
@@ -220,14 +256,15 @@ std::string extended_text(const ExtendedRun& run, const cli::Options& options, c
     return '\n' + paint.bold(lines.substr(0, lines.size() - 1)) + '\n';
   };
   std::string out = render::wrapped(run_line(run.data) + '\n', width, 2);
-  out += title(latency_title(run)) + latency_table(run).text(2, 2, width);
+  out += title(latency_title(run)) + fitting_latencies(run, width);
   out += title(kOutlierTitle);
   if (const auto table = outlier_table(run.measures, top, false); !table.empty()) out += table.text(2, 2, width);
   out += render::wrapped(outlier_remarks(run, top), width, 2);
   out += title(kGroupTitle);
-  if (const auto table = outlier_table(run.measures_of_groups, top, true); !table.empty()) {
-    out += table.text(2, 2, width);
-  }
+  render::Table of_groups = outlier_table(run.measures_of_groups, top, true);
+  // The names of tests tell more than those of groups.
+  if (width != 0 && of_groups.width(1, 1) > width) of_groups = outlier_table(run.measures_of_groups, top, false);
+  if (!of_groups.empty()) out += of_groups.text(2, 2, width);
   out += render::wrapped(group_remarks(run, top), width, 2);
   out += title(kCorrelationTitle);
   if (const render::Table table = correlation_table(run, top); !table.empty()) out += table.text(2, 2, width);
