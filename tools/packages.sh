@@ -73,6 +73,7 @@ bpfcc-tools     | syscount-bpfcc | compared: syscount
 readonly packages_update="
 libdrm-dev      | -            | headers of GPU drivers: names of their requests
 graphviz        | dot          | draws the diagrams of the pages
+chromium        | chromium     | takes the picture of a report for docs/report.md
 python3-rich    | -            | draws what a terminal shows
 "
 
