@@ -110,6 +110,15 @@ class Assertions(Case):
             ("LeaksOfSuite", "set-up", i, "", ""), *((test, "", i, "0", "0") for test in tests),
             ("LeaksOfSuite", "tear-down", i, "1", "0"))])
 
+    def test_a_peak_of_memory_belongs_to_the_test_that_raised_it(self):
+        done = self.run_program(ASSERTIONS, "--gtest_filter=Memory.*", f"--syscost_csv={self.csv}", code=0)
+        raised, later = self.rows(kind="test", record="test")
+        itself = 1024 * int(re.search(r"its own reading: (\d+) KiB", done.out)[1])
+        self.assertGreaterEqual(itself, 64 << 20)
+        # The kernel's mark never falls, and after the test read it the test gave the memory back.
+        self.assertEqual(int(raised["peak_rss_bytes"]), itself)
+        self.assertEqual(later["peak_rss_bytes"], "")
+
     def test_what_a_test_has_open_when_it_ends_the_process_is_no_leak(self):
         done = self.run_program(ASSERTIONS, "--gtest_filter=LeaksAtExit.*", "--syscost_leaks", f"--syscost_csv={self.csv}",
                                 code=0, LEAKS_AT_EXIT="1")

@@ -2,16 +2,21 @@
 //
 // The assertions of syscost/gtest.h as a user writes them; the driver runs them with and without a backend.
 #include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "syscost/gtest.h"
 
@@ -173,6 +178,21 @@ TEST_F(LeaksOfSuite, AreNotThoseOfItsTests) {
 }
 TEST_F(LeaksOfSuite, AreNotThoseOfItsLastTest) {
   call(1);
+}
+
+TEST(Memory, HasThePeakThatItRaised) {
+  constexpr std::size_t kBytes = std::size_t{64} << 20;
+  void* const memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  std::memset(memory, 1, kBytes);
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  std::printf("its own reading: %ld KiB\n", usage.ru_maxrss);
+  munmap(memory, kBytes);
+}
+TEST(Memory, HasNoPeakWhereItWasHigherBefore) {
+  std::vector<char> some(1 << 20, 'x');
+  EXPECT_EQ(some.back(), 'x');
 }
 
 TEST(LeaksAtExit, AreNone) {
