@@ -95,6 +95,15 @@ class Assertions(Case):
         self.assertEqual([found and source[int(found[1]) - 1].strip()[:19] for found in called],
                          ["ASSERT_EQ(pipe2(end"] * 2 + ["ASSERT_NE(dup3(ends", None], row["left_open"])
         self.assertEqual(lines[3], "")
+        [row] = self.rows(test="LeaksWithLines.HaveTheLineThatStartedAThreadAndAChild", record="test")
+        self.assertEqual((row["descriptors_left"], row["threads_left"], row["children_left"]), ("0", "1", "1"))
+        started = [re.fullmatch(r"(thread|child) at \S*assertions_test\.cc:(\d+) \S.*", one) for one in row["left_open"].split(";")]
+        self.assertEqual([found and (found[1], source[int(found[2]) - 1].strip()[:23]) for found in started],
+                         [("thread", "g_running = new std::thr"[:23]), ("child", "const pid_t child = for"[:23])], row["left_open"])
+        self.assertRegex(done.err, r"AThreadAndAChild left open: 1 thread \(started at \S*assertions_test\.cc:\d+ .*\), "
+                                   r"1 child process \(started at \S*assertions_test\.cc:\d+ ")
+        [row] = self.rows(test="LeaksWithLines.AreNoneOfWhatEnds", record="test")
+        self.assertEqual((row["threads_left"], row["children_left"], row["left_open"]), ("0", "0", ""))
         # The message of an assertion has it, too.
         self.assertRegex(done.out, r"left open: descriptor \d+ \(device /dev/null, opened at \S*assertions_test\.cc:\d+ ")
 

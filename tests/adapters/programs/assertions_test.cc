@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -145,6 +146,27 @@ TEST(LeaksWithLines, HaveTheLineOfTheLastOpening) {
   close(pair[0]);
   close(pair[1]);
   ASSERT_NE(dup3(ends[0], copy, O_CLOEXEC), -1);
+}
+
+std::thread* g_running = nullptr;
+std::atomic<bool> g_running_ends{false};
+void run_until_it_ends() {
+  while (!g_running_ends) std::this_thread::yield();
+}
+
+TEST(LeaksWithLines, HaveTheLineThatStartedAThreadAndAChild) {
+  std::thread([] {}).join();
+  g_running = new std::thread(run_until_it_ends);
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  EXPECT_GT(child, 0);
+}
+TEST(LeaksWithLines, AreNoneOfWhatEnds) {
+  g_running_ends = true;
+  g_running->join();
+  delete g_running;
+  while (waitpid(-1, nullptr, 0) > 0) {
+  }
 }
 
 /// Its set-up opens two files, and its tear-down closes one of them. A thread runs from the one to the other.

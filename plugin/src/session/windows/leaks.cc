@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <memory_resource>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "os/mapped_memory.h"
 
@@ -52,14 +55,19 @@ std::optional<LeftOpen> Leaks::end(OpenWindow& window, Measurement& shared) {
 void name_openers(LeftOpen& left, const OpenBackend* opened, Measurement& shared) {
   const StackSource* const stacks = opened != nullptr ? opened->backend->stacks() : nullptr;
   // A call that was not selected may have closed and opened the descriptor since.
-  if (stacks == nullptr || shared.options.filter != nullptr || left.descriptors.empty()) return;
+  if (stacks == nullptr || shared.options.filter != nullptr || left.is_nothing()) return;
+  std::pmr::vector<std::pair<std::uint32_t, std::string*>> found(&mapped_memory());
+  for (LeftOpen::Descriptor& one : left.descriptors) found.emplace_back(stacks->opener_of(one.number), &one.site);
+  for (LeftOpen::Started& one : left.threads) found.emplace_back(stacks->starter_of(one.id), &one.site);
+  if (left.children.has_value()) {
+    for (LeftOpen::Started& one : *left.children) found.emplace_back(stacks->starter_of(one.id), &one.site);
+  }
   std::pmr::set<std::uint32_t> wanted(&mapped_memory());
-  for (const LeftOpen::Descriptor& one : left.descriptors) wanted.insert(stacks->opener_of(one.number));
+  for (const auto& [stack, site] : found) wanted.insert(stack);
   wanted.erase(0);
   shared.call_sites().look_up(*stacks, wanted);
-  for (LeftOpen::Descriptor& one : left.descriptors) {
-    if (const std::uint32_t stack = stacks->opener_of(one.number))
-      one.site = shared.call_sites().site_of(*stacks, stack);
+  for (const auto& [stack, site] : found) {
+    if (stack != 0) *site = shared.call_sites().site_of(*stacks, stack);
   }
 }
 
