@@ -20,12 +20,13 @@ bool is_set_up(const OpenWindow& window) {
 }  // namespace
 
 void Leaks::begin(OpenWindow& window, Measurement& shared) {
+  // It may map memory, which is not the window's.
+  const StackSource* const stacks = window.opened != nullptr ? window.opened->backend->stacks() : nullptr;
+  if (stacks != nullptr) stacks->begin_openers();
   Result<OpenThings> now = OpenThings::now();
   if (!now.ok()) return shared.recorder.note_problem(now.failure());
   window.open_before = std::move(now.value());
   for (auto& [owner, opened] : of_set_ups_) opened.keep_common(*window.open_before);
-  const StackSource* const stacks = window.opened != nullptr ? window.opened->backend->stacks() : nullptr;
-  if (stacks != nullptr) stacks->begin_openers();
   if (window.kind == adapter::Kind::test || is_set_up(window)) return;
   // What the set-up opened is the tear-down's to close.
   const auto opened = of_set_ups_.find({window.kind, window.test});
